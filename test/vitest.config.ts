@@ -31,9 +31,10 @@ const slow = [
   'test/supply-chain/audit.test.ts',
 ];
 
-/** Quick tests that need a process of their own: they mock a module of Node, change the process, or measure its event loop. */
+/** Quick tests that need a process of their own: they mock a module, change the process, or measure its event loop. */
 const alone = [
   'test/adapters/authorizer/event-loop.test.ts',
+  'test/app/issuing/layout-switch.test.ts',
   'test/cli/actor.test.ts',
   'test/runtime/commands/until-signal.test.ts',
   'test/runtime/engines/reading-threads.test.ts',

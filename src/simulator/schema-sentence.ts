@@ -3,6 +3,9 @@ import { schemaText } from '../xml/schema.js';
 
 type Root = 'DPS' | 'pedRegEvento';
 
+/** The schemas by which this authorizer judges every document. */
+export const SCHEMAS = 'v1.01';
+
 const NAMESPACE = 'http://www.sped.fazenda.gov.br/nfse';
 
 /**
@@ -134,8 +137,8 @@ let complexTypes: ReadonlyMap<string, ReadonlyMap<string, string>> | undefined;
 
 const readComplexTypes = (): ReadonlyMap<string, ReadonlyMap<string, string>> => {
   const types = new Map<string, ReadonlyMap<string, string>>();
-  for (const file of ['tiposComplexos_v1.01.xsd', 'tiposEventos_v1.01.xsd']) {
-    for (const [, name = '', body = ''] of schemaText(file).matchAll(
+  for (const file of ['tiposComplexos', 'tiposEventos']) {
+    for (const [, name = '', body = ''] of schemaText(SCHEMAS, file).matchAll(
       /<xs:complexType name="(\w+)">(.*?)<\/xs:complexType>/gs,
     )) {
       types.set(name, new Map([...body.matchAll(/<xs:(element|attribute) ([^>]*)>/g)].flatMap(entryOf)));

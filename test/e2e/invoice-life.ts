@@ -1,10 +1,10 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { schemaFaults } from '../../src/xml/schema.js';
 import { verifySignature } from '../../src/xml/verify.js';
 import { eventually } from '../support/eventually.js';
 import { PROMPT, type RunningService, startRunningService } from '../support/harness/running-service.js';
 import { describeWithPostgres } from '../support/postgres.js';
+import { schemaFaults } from '../support/schema.js';
 import { untilServed } from '../support/until-served.js';
 import { expectAudited, expectSameRowsAfterRebuild } from './operator-proof.js';
 

@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { addSeconds } from '../../src/domain/common/time.js';
 import { issueClientCertificate } from '../../src/simulator/start.js';
 import { gzipBase64 } from '../../src/xml/packing.js';
-import { schemaFaults } from '../../src/xml/schema.js';
 import { signDocument } from '../../src/xml/sign.js';
 import { verifySignature } from '../../src/xml/verify.js';
 import {
@@ -20,6 +19,7 @@ import {
   type SimulatorHarness,
   unpack,
 } from '../support/harness/simulator.js';
+import { schemaFaults } from '../support/schema.js';
 
 describe('cancelling', () => {
   let harness: SimulatorHarness;

@@ -6,7 +6,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isAccessKey } from '../../src/domain/common/access-key.js';
 import { gzipBase64 } from '../../src/xml/packing.js';
 import { parseXml, textAt } from '../../src/xml/parse.js';
-import { schemaFaults } from '../../src/xml/schema.js';
 import { verifySignature } from '../../src/xml/verify.js';
 import {
   address,
@@ -29,6 +28,7 @@ import {
   unpack,
 } from '../support/harness/simulator.js';
 import { itWith, xmllintAccepts } from '../support/harness/xml-programs.js';
+import { schemaFaults } from '../support/schema.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
 const IBSCBS =

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { schemaSentence } from '../../src/simulator/schema-sentence.js';
+import { SCHEMAS, schemaSentence } from '../../src/simulator/schema-sentence.js';
 import { parseXml } from '../../src/xml/parse.js';
 import { schemaFaultsWithValues } from '../../src/xml/schema.js';
 import { customer, dpsXml, testClock } from '../support/harness/simulator.js';
@@ -12,7 +12,7 @@ const sentenceOf = (xml: string) => {
   const bytes = Buffer.from(xml);
   const parsed = parseXml(bytes);
   if (!parsed.ok) throw new Error(parsed.reason);
-  return schemaSentence('DPS', schemaFaultsWithValues('DPS', bytes), parsed.root);
+  return schemaSentence('DPS', schemaFaultsWithValues(SCHEMAS, 'DPS', bytes), parsed.root);
 };
 
 describe('the sentence about a schema fault', () => {

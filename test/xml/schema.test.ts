@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { issueCertificate } from '../../src/certificates/issue-certificate.js';
-import { schemaFaults } from '../../src/xml/schema.js';
 import { sample } from '../support/fixture/samples.js';
 import { signedDocuments } from '../support/fixture/xml-documents.js';
 import { itWith, xmllintAccepts } from '../support/harness/xml-programs.js';
+import { schemaFaults } from '../support/schema.js';
 
 const documents = signedDocuments(
   issueCertificate({ subjectName: 'Teste', validDays: 1, now: '2026-11-21T12:00:00.000Z' }),

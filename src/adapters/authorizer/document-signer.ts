@@ -1,3 +1,4 @@
+import { layoutOfDocument, publishedLayouts } from '../../domain/dps/layout.js';
 import {
   type DocumentSigner,
   SchemaViolation,
@@ -8,15 +9,15 @@ import { compileSchemas, type DocumentKind, schemaFaults } from '../../xml/schem
 import { leafBase64, signDocumentOffLoop, signedParts } from '../../xml/sign.js';
 
 /**
- * Validates a document against the official schema, then signs it with C14N and rsa-sha256 (docs/national-system.md#algorithms). Validation takes
- * well under a millisecond of the event loop, signing takes none (ADR 17). The methods throw `SchemaViolation`.
+ * Validates a document against the official schema of its layout, then signs it with C14N and rsa-sha256
+ * (docs/national-system.md#algorithms). Validation takes well under a millisecond of the event loop, signing takes none (ADR 17). The methods throw `SchemaViolation`.
  */
 export const createDocumentSigner = (): DocumentSigner => {
-  compileSchemas('DPS', 'pedRegEvento');
+  for (const { schemas } of publishedLayouts()) compileSchemas(schemas, 'DPS', 'pedRegEvento');
   const signAs =
     (kind: DocumentKind, signedElementName: string) =>
     async (unsigned: string, identity: SigningIdentity): Promise<SignedDocument> => {
-      const faults = schemaFaults(kind, Buffer.from(unsigned, 'utf8'));
+      const faults = schemaFaults(layoutOfDocument(unsigned).schemas, kind, Buffer.from(unsigned, 'utf8'));
       if (faults.length > 0) throw new SchemaViolation(faults.join('; '));
       const id = /^<[A-Za-z]+ [^>]*><[A-Za-z]+ Id="([^"]+)">/.exec(unsigned)?.[1] ?? '';
       return signDocumentOffLoop(unsigned, { signedElementName, id, ...identity, algorithm: 'c14n' });

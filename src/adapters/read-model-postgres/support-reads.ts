@@ -108,6 +108,47 @@ export const unconfirmedCancellations = async (
 
 const REQUESTED_AT = `(state::jsonb #>> '{cancellation,requestedAt}')`;
 
+/** Refusals of one kind of document with one of some codes: how many, and the newest. */
+export type CodedRefusals = {
+  mode: Mode;
+  work: 'issue' | 'cancel';
+  count: number;
+  /** The codes asked for that occurred, in order. */
+  codes: readonly string[];
+  newest: string;
+};
+
+/**
+ * What the authorizer has refused with one of these codes, for an operator's command: invoices that ended at or after `since`, and cancellations
+ * that were requested then. `acceptedSince` bounds the invoices that are looked through: no outcome comes later than that after its acceptance.
+ */
+export const refusalsWith = async (
+  db: pg.Pool,
+  codes: readonly string[],
+  { since, acceptedSince }: { since: Instant; acceptedSince: Instant },
+): Promise<readonly CodedRefusals[]> => {
+  const counted = (work: CodedRefusals['work'], end: string, codesOf: string) => (condition: string) =>
+    db.query<CodedRefusals>(
+      `select mode, $1 as work, count(distinct invoice_id)::int as count, array_agg(distinct code order by code) as codes,
+         (array_agg(invoice_id order by ${end} desc))[1] as newest
+       from read.invoices, jsonb_array_elements_text(state::jsonb #> '${codesOf}') as code
+       where ${condition} and created_at >= $2 and ${end} >= $3 and code = any ($4::text[]) group by mode order by mode`,
+      [work, work === 'issue' ? acceptedSince : '', since, codes],
+    );
+  return [
+    ...(await byColumnOrState(
+      `status = 'failed'`,
+      `state::jsonb #>> '{outcome,status}' = 'failed'`,
+      counted('issue', `(state::jsonb #>> '{outcome,failedAt}')`, '{outcome,codes}'),
+    )),
+    ...(await byColumnOrState(
+      `cancellation_status = 'failed'`,
+      `state::jsonb #>> '{cancellation,status}' = 'failed'`,
+      counted('cancel', REQUESTED_AT, '{cancellation,codes}'),
+    )),
+  ];
+};
+
 /** Rows of version 2 lack the column. They are live until the projector of this program has built its own beside them. */
 const byColumnOrState = async <R extends pg.QueryResultRow>(
   byColumn: string,

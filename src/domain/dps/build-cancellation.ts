@@ -3,7 +3,7 @@ import { element, elementWith, field } from '../common/canonical-xml.js';
 import type { CompanyId, Mode } from '../common/ids.js';
 import { addSeconds, brasiliaStamp, type Instant } from '../common/time.js';
 import type { CancelReason } from '../invoice/events.js';
-import { CLOCK_SLACK_SECONDS, LAYOUT_VERSION, NFSE_NAMESPACE, tpAmb, VER_APLIC } from './layout.js';
+import { CLOCK_SLACK_SECONDS, layoutOf, NFSE_NAMESPACE, tpAmb, VER_APLIC } from './layout.js';
 import { latinField } from './transliterate.js';
 
 export type CancellationInput = {
@@ -18,17 +18,18 @@ export type CancellationInput = {
 };
 
 /**
- * The unsigned request of event e101101 in canonical form, and its id: the same for every attempt for a note
+ * The unsigned request of event e101101 in canonical form, in the layout of its `dhEvento`, and its id: the same for every attempt for a note
  * (docs/national-system.md#cancellation). Pure. Throws for a description without a Latin form, which the command has already refused.
  */
 export const buildCancellation = (input: CancellationInput): { id: string; xml: string } => {
   const id = cancellationRequestId(input.accessKey);
+  const dhEvento = brasiliaStamp(addSeconds(input.requestedAt, -CLOCK_SLACK_SECONDS));
   const infPedReg = elementWith(
     'infPedReg',
     { Id: id },
     field('tpAmb', tpAmb[input.mode]),
     field('verAplic', VER_APLIC),
-    field('dhEvento', brasiliaStamp(addSeconds(input.requestedAt, -CLOCK_SLACK_SECONDS))),
+    field('dhEvento', dhEvento),
     field('CNPJAutor', input.companyId),
     field('chNFSe', input.accessKey),
     element(
@@ -38,7 +39,8 @@ export const buildCancellation = (input: CancellationInput): { id: string; xml: 
       latinField('xMotivo', input.description),
     ),
   );
-  return { id, xml: elementWith('pedRegEvento', { xmlns: NFSE_NAMESPACE, versao: LAYOUT_VERSION }, infPedReg) };
+  const { version } = layoutOf(input.mode, dhEvento);
+  return { id, xml: elementWith('pedRegEvento', { xmlns: NFSE_NAMESPACE, versao: version }, infPedReg) };
 };
 
 const REASON = { issuance_error: '1', service_not_provided: '2', other: '9' } as const satisfies Record<

@@ -5,20 +5,22 @@ import type { InvoiceEventData } from '../invoice/events.js';
 import { toma } from './customer.js';
 import { dhEmi } from './emission-time.js';
 import { ibscbs } from './ibs-cbs.js';
-import { LAYOUT_VERSION, NFSE_NAMESPACE, tpAmb, VER_APLIC } from './layout.js';
+import { layoutOf, NFSE_NAMESPACE, tpAmb, VER_APLIC } from './layout.js';
 import { prest } from './provider.js';
 import { type CurrencyCode, serv } from './service.js';
 import { taxationOf, valores } from './values.js';
 
 /**
- * The unsigned DPS of layout 1.01 in canonical form, and its id. Pure: the same acceptance and number always give the same bytes (ADR 2).
+ * The unsigned DPS in canonical form, in the layout of its `dhEmi`, and its id. Pure: the same acceptance and number always give the same bytes
+ * (ADR 2).
  * Throws `CustomerNameMissing` for an identified customer without a name.
  */
 export const buildDps = (input: DpsInput): { id: string; xml: string } => {
   const { issuer, companyId } = input.accepted;
   const { series, number } = input;
   const id = dpsId({ municipality: issuer.municipality, cnpj: companyId, series, number });
-  return { id, xml: elementWith('DPS', { xmlns: NFSE_NAMESPACE, versao: LAYOUT_VERSION }, infDPS(input, id)) };
+  const { version } = layoutOf(input.mode, dhEmi(input.accepted));
+  return { id, xml: elementWith('DPS', { xmlns: NFSE_NAMESPACE, versao: version }, infDPS(input, id)) };
 };
 
 type Accepted = InvoiceEventData<'InvoiceAccepted'>;

@@ -39,6 +39,7 @@ import {
   transportCheck,
 } from './checks.js';
 import { clockChecks } from './clock-checks.js';
+import { layoutChecks } from './layout-checks.js';
 import { recoverLog } from './log-recovery.js';
 import { projectionOperations } from './projections.js';
 import { workChecks } from './work-checks.js';
@@ -121,6 +122,7 @@ export const sessionOver = (
       transportCheck(config),
       ...(await workChecks({ engines, config, clock, queue })),
       ...(await clockChecks(parts, `support:${actor}`)),
+      ...(await layoutChecks(engines, clock)),
       ...(await guardsChecks(engines, config)),
       masterKeyCheck(await masterKeyStatus(rotation)),
       await exportKeyCheck(exportSigner),

@@ -10,7 +10,6 @@ import { buildDps } from '../../../src/domain/dps/build-dps.js';
 import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
 import { issueRequestOf } from '../../../src/http/body/issue-request.js';
 import { shippedCatalogue } from '../../../src/tables/catalogue.js';
-import { schemaFaults } from '../../../src/xml/schema.js';
 import { signDocument } from '../../../src/xml/sign.js';
 import { brokenCodes } from '../../support/fixture/broken-codes.js';
 import type { Accepted } from '../../support/fixture/dps-facts.js';
@@ -18,6 +17,7 @@ import { acceptHarness, requester } from '../../support/harness/accept.js';
 import { movableClock } from '../../support/harness/event-store.js';
 import { xmllintAccepts, xmlsecVerifies } from '../../support/harness/xml-programs.js';
 import { itWith } from '../../support/needs.js';
+import { schemaFaults } from '../../support/schema.js';
 
 /*
  * Every regime, customer, service and date through the acceptance, judged by rules that are written here a second time from the sources in

@@ -5,9 +5,9 @@ import { buildCancellation } from '../../../src/domain/dps/build-cancellation.js
 import { buildDps } from '../../../src/domain/dps/build-dps.js';
 import { CUSTOMER_DOCUMENT } from '../../../src/http/body/issue-schema.js';
 import { newAccessKey } from '../../../src/simulator/note/access-key.js';
-import { schemaFaults } from '../../../src/xml/schema.js';
 import { brokenCodes } from '../../support/fixture/broken-codes.js';
 import { type Accepted, acceptedFacts } from '../../support/fixture/dps-facts.js';
+import { schemaFaults } from '../../support/schema.js';
 
 /** The Receita's own example of a CNPJ with letters. */
 const COMPANY = '12ABC34501DE35';

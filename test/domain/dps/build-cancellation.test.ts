@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { buildCancellation, type CancellationInput } from '../../../src/domain/dps/build-cancellation.js';
 import { VER_APLIC } from '../../../src/domain/dps/layout.js';
-import { schemaFaults } from '../../../src/xml/schema.js';
 import { unsignedSample } from '../../support/fixture/samples.js';
 import { itWith } from '../../support/needs.js';
+import { schemaFaults } from '../../support/schema.js';
 
 const accessKey = '21113002212345678000195000000000146726037032711027';
 const input: CancellationInput = {

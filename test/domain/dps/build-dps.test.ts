@@ -3,11 +3,11 @@ import { describe, expect, it } from 'vitest';
 import { buildDps } from '../../../src/domain/dps/build-dps.js';
 import { CustomerNameMissing, isCustomerNameMissing } from '../../../src/domain/dps/customer.js';
 import { VER_APLIC } from '../../../src/domain/dps/layout.js';
-import { schemaFaults } from '../../../src/xml/schema.js';
 import { type Accepted, acceptedFacts, anyAccepted } from '../../support/fixture/dps-facts.js';
 import { unsignedSample } from '../../support/fixture/samples.js';
 import { xmllintAccepts } from '../../support/harness/xml-programs.js';
 import { itWith } from '../../support/needs.js';
+import { schemaFaults } from '../../support/schema.js';
 
 const currencyCode = (iso: string): string | undefined => ({ USD: '220', EUR: '978' })[iso];
 

@@ -17,7 +17,6 @@ import {
   shippedCatalogue,
 } from '../../../src/tables/catalogue.js';
 import { municipalityByName } from '../../../src/tables/municipalities.js';
-import { schemaFaults } from '../../../src/xml/schema.js';
 import { brokenCodes } from '../../support/fixture/broken-codes.js';
 import type { Accepted } from '../../support/fixture/dps-facts.js';
 import { type Attempt, attempts } from '../../support/fixture/eligible-requests.js';
@@ -25,6 +24,7 @@ import { requester } from '../../support/harness/accept.js';
 import { fixedGuardKeys, fixedKeys, movableClock } from '../../support/harness/event-store.js';
 import { memoryEventLog } from '../../support/memory/event-log.js';
 import { createMemoryGuards } from '../../support/memory/guards.js';
+import { schemaFaults } from '../../support/schema.js';
 
 const RIO = '3304557';
 

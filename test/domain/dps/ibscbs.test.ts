@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { buildDps } from '../../../src/domain/dps/build-dps.js';
-import { schemaFaults } from '../../../src/xml/schema.js';
 import { brokenCodes } from '../../support/fixture/broken-codes.js';
 import { type Accepted, acceptedFacts } from '../../support/fixture/dps-facts.js';
+import { schemaFaults } from '../../support/schema.js';
 
 const issuer: Accepted['issuer'] = { ...acceptedFacts().issuer, taxRegime: 'normal' };
 const address = {

@@ -2,12 +2,12 @@ import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { buildCancellation } from '../../../src/domain/dps/build-cancellation.js';
 import { buildDps } from '../../../src/domain/dps/build-dps.js';
-import { schemaFaults } from '../../../src/xml/schema.js';
 import type { Difference, Situation } from '../../support/fixture/sample-difference.js';
 import { dpsSituations } from '../../support/fixture/sample-dps.js';
 import { noteSituations } from '../../support/fixture/sample-notes.js';
 import { sample, samplesFolder } from '../../support/fixture/samples.js';
 import { itWith } from '../../support/needs.js';
+import { schemaFaults } from '../../support/schema.js';
 import { type Leaves, leavesOf } from './leaves.js';
 
 const currencyCode = (iso: string): string | undefined => ({ USD: '220' })[iso];

@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { invoiceStream } from '../../../src/domain/common/ids.js';
 import { buildDps } from '../../../src/domain/dps/build-dps.js';
 import type { InvoiceEventData } from '../../../src/domain/invoice/events.js';
-import { schemaFaults } from '../../../src/xml/schema.js';
 import { DEMO_CNPJ, exportBodyOf } from '../../support/fixture/demo.js';
 import { createHarness, type Harness } from '../../support/harness/http.js';
+import { schemaFaults } from '../../support/schema.js';
 import { expectInvalid, post } from './post.js';
 
 type Foreign = { customer: { address: Record<string, string> } };

@@ -8,7 +8,6 @@ import type { Company, Municipality, Person } from '../../../src/simulator/state
 import type { Note } from '../../../src/simulator/state/ledger.js';
 import { classification } from '../../../src/tables/catalogue.js';
 import { parseXml } from '../../../src/xml/parse.js';
-import { schemaFaults } from '../../../src/xml/schema.js';
 import {
   COMPANY,
   CUSTOMER,
@@ -20,6 +19,7 @@ import {
   RIO,
   SIMPLES,
 } from '../../support/harness/simulator.js';
+import { schemaFaults } from '../../support/schema.js';
 
 /** The entries that the control port made, and the notes in the ledger. */
 export type Setup = {

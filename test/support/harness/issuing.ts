@@ -5,7 +5,7 @@ import type { IssuerDeps, IssuerNotice, Next } from '../../../src/app/issuing/de
 import { workOnIssue } from '../../../src/app/issuing/note.js';
 import { loadInvoice } from '../../../src/app/read/read-invoice.js';
 import { invoiceStream, type Mode, type StreamName } from '../../../src/domain/common/ids.js';
-import type { InvoiceEvent, ReadInvoiceEvent } from '../../../src/domain/invoice/events.js';
+import type { InvoiceEvent, InvoiceEventData, ReadInvoiceEvent } from '../../../src/domain/invoice/events.js';
 import type { Invoice } from '../../../src/domain/invoice/state.js';
 import { invoiceStatus } from '../../../src/domain/invoice/status.js';
 import type { DocumentSigner, SignedDocument } from '../../../src/ports/documents.js';
@@ -63,14 +63,15 @@ export const fakeSigner: DocumentSigner = {
 export const issuingHarness = async (
   mode: Mode = 'live',
   overrides: Partial<IssuerDeps> = {},
+  facts: Partial<InvoiceEventData<'InvoiceAccepted'>> = {},
 ): Promise<IssuingHarness> => {
   const log = memoryEventLog();
   const store = createEventStore(log, fixedKeys());
-  const clock = movableClock(T0);
+  const clock = movableClock(facts.acceptedAt ?? T0);
   const authorizer = fakeAuthorizer();
   const certificates = certificateBreaker(clock);
   const notices: IssuerNotice[] = [];
-  const event = accepted({ mode });
+  const event = accepted({ mode, ...facts });
   if (event.type !== 'InvoiceAccepted') throw new Error('not an acceptance');
   const stream = invoiceStream(mode, DEMO_CNPJ, event.data.invoiceId);
   const deps: IssuerDeps = {
