@@ -4,12 +4,12 @@ import { companyUsage, type UsageCounts } from '../../app/operator/company-usage
 import type { Company } from '../../domain/company/company.js';
 import type { IbsCbsOfCompany } from '../../domain/company/events.js';
 import type { IbsCbsReport } from '../../domain/company/ibs-cbs-report.js';
-import { companyFileTables } from '../../tables/catalogue.js';
+import { companyFileTables, shippedCatalogue } from '../../tables/catalogue.js';
 import { answer, badUsage, type Command, done, refused, textFlag, withProblems } from '../command.js';
-import { shippedCatalogue } from '../../tables/catalogue.js';
 import { activityWarnings, approximateTaxWarnings, municipalCodeWarnings } from '../company-warnings.js';
 import { readJsonFile } from '../flags.js';
 import { companyIbsCbs } from '../ibs-cbs.js';
+import type { Session } from '../session.js';
 
 const put: Command = {
   name: 'company put',
@@ -53,12 +53,16 @@ const switchCommand = (word: 'enable' | 'disable'): Command => ({
   run: async ({ positionals: [cnpj = ''], actor, session }) => {
     const opened = await session();
     const result = await setCompanyEnabled(cnpj, word === 'enable', opened.companyDeps(actor));
-    const company = word === 'enable' ? await opened.readModel.company(cnpj) : undefined;
-    const found = company === undefined ? [] : await municipalCodeWarnings(company, opened);
-    const warnings = found.map(({ text }) => text);
+    const warnings = word === 'enable' && 'done' in result ? await codeWarningsOf(cnpj, opened) : [];
     return answer(result, warned(`company ${cnpj} ${word}d`, warnings), { cnpj, enabled: word === 'enable', warnings });
   },
 });
+
+const codeWarningsOf = async (cnpj: string, opened: Session): Promise<readonly string[]> => {
+  const company = await opened.readModel.company(cnpj);
+  const found = company === undefined ? [] : await municipalCodeWarnings(company, opened);
+  return found.map(({ text }) => text);
+};
 
 const show: Command = {
   name: 'company show',
