@@ -88,7 +88,8 @@ export const classifyLookup = (exchange: Exchange, absentCodes: readonly string[
   const seen = whatCallShows(exchange);
   const { body, errors } = seen;
   const inconclusive = (reason: string): LookupAnswer => ({
-    ...{ kind: 'inconclusive', reason },
+    kind: 'inconclusive',
+    reason,
     ...outage(seen),
     ...certificate(seen),
   });

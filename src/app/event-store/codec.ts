@@ -13,7 +13,7 @@ export type StreamVersion =
   | { kind: 'none' }
   | { kind: 'at'; revision: Revision; hash: string; firstRecordedAt?: Instant };
 
-/** An event of a stream, wherever it stands in the log. */
+/** An event of a stream, at any position of the log. */
 export type StreamEvent<E extends DomainEvent = DomainEvent> = ReadEvent<E> & {
   id: string;
   stream: StreamName;

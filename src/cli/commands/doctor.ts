@@ -37,10 +37,13 @@ export const doctorCommand: Command = {
       const options = { acceptUnknown, span, onProgress: terminal.err };
       return report(logRecoveryChecks(await opened.recoverLog(actor, options)));
     }
-    const checks = [...(await opened.checks(actor)), await apiCheck(opened)];
     return report([
-      ...[...checks, simulatorCheck(opened)],
-      ...[...(await certificateChecks(opened)), ...(await companyChecks(opened)), ...(await ibsCbsChecks(opened))],
+      ...(await opened.checks(actor)),
+      await apiCheck(opened),
+      simulatorCheck(opened),
+      ...(await certificateChecks(opened)),
+      ...(await companyChecks(opened)),
+      ...(await ibsCbsChecks(opened)),
     ]);
   },
 };

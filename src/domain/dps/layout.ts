@@ -39,7 +39,7 @@ export const layoutOfDocument = (xml: string): PublishedLayout => {
 
 const modes = ['live', 'test'] as const satisfies readonly Mode[];
 
-/** Seconds before its first day from which a layout without schemas is told to operators. */
+/** Seconds before its first day from which operators are warned of a layout without schemas. */
 const NOTICE_SECONDS = 30 * 86_400;
 
 /** The announced layouts whose first day in this environment is less than 30 days away or has come. */

@@ -14,7 +14,7 @@ export type PublishedLayout = {
   source: string;
 };
 
-/** A layout that is told of and whose schemas nobody has: this program cannot send it. */
+/** A layout that is announced and whose schemas are not published: this program cannot send it. */
 export type AnnouncedLayout = {
   kind: 'announced';
   name: string;

@@ -53,7 +53,7 @@ export type ServiceLine = {
   municipalCode?: string;
   /** Where LC 116, article 3, makes the ISSQN due; absent means at the provider's establishment. */
   issqnDue?: 'where_performed';
-  /** Recorded until November 2026: operation and classification, which the document declares on conditions of its own (ADR 16). */
+  /** Recorded until November 2026: operation and classification, which the document declares under the conditions of ADR 16. */
   ibsCbs?: Pick<IbsCbs, 'cIndOp' | 'cClassTrib'>;
 };
 

@@ -83,7 +83,7 @@ export type AdministeredCodes = { codes: readonly string[]; next?: string };
 
 /**
  * Walks the complements of a service: `000`, and where that is not administered `001`, `002` and so on, until five in a row have no rate, because
- * the API lists no codes. The code that the company chose is looked at wherever it stands. `kept` are the cached answers of the municipality; an
+ * the API lists no codes. The code that the company chose is always looked at. `kept` are the cached answers of the municipality; an
  * answer that is too old counts as none.
  */
 export const administeredCodes = (

@@ -88,7 +88,9 @@ const issuerDeps = async (parts: Parts): Promise<IssuerDeps> => {
   const shortestWindowSeconds = Math.min(config.limits.queuedSeconds, config.limits.processingSeconds);
   const certificates = createCertificateBreaker({
     refusals: createCertificateRefusals(engines.pool),
-    ...{ clock, company, shortestWindowSeconds },
+    clock,
+    company,
+    shortestWindowSeconds,
     onChange: ({ companyId, refused, ...change }) =>
       logger.warn({
         msg: refused

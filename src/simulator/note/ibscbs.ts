@@ -81,7 +81,7 @@ const DECLARED = 'IBSCBS/valores/trib/gIBSCBS';
 /** Percentages with two places. `reduction` is absent for a classification without one (E1550, E1551). */
 type Share = { nominal: string; reduction: string | undefined; effective: string };
 
-/** The rates of the competence under a classification. Rates of its own, which some classifications have, are taken as the standard ones. */
+/** The rates of the competence under a classification. Special rates, which some classifications have, are taken as the standard ones. */
 const sharesOf = (dps: Dps, classification: Classification | undefined) => {
   const { ibsUf, ibsMun, cbs } = ratesOf(dps.competence);
   const { reductionIbs = 0, reductionCbs = 0, rate = 'standard' } = classification ?? {};

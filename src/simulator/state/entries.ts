@@ -58,11 +58,11 @@ export type Municipality = {
   rate?: string;
 };
 
-/** Whether the national code alone is enough. Where a municipality has codes of its own for the service, only the nine digits are administered. */
+/** Whether the national code alone is enough. Where a municipality has municipal codes for the service, only the nine digits are administered. */
 export const isNationalCodeEnough = (municipality: Municipality, serviceCode: string): boolean =>
   municipality.serviceCodes?.includes(serviceCode) ?? !hasMunicipalCodes(municipality, serviceCode);
 
-/** Whether the municipality has codes of its own for the service. */
+/** Whether the municipality has municipal codes for the service. */
 export const hasMunicipalCodes = ({ municipalCodes }: Municipality, serviceCode: string): boolean =>
   municipalCodes?.some((code) => code.startsWith(serviceCode)) === true;
 
