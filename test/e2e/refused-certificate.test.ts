@@ -64,7 +64,10 @@ describeWithPostgres('a certificate that the authorizer refuses with a page', ()
       () => statuses([first, ...others]),
       (seen) => countOf(seen, 'issued') === INVOICES + 1,
     );
-    expect(await operations('/metrics')).not.toContain(`company="${DEMO_CNPJ}"} 1`);
+    await eventually(
+      () => operations('/metrics'),
+      (text) => !text.includes(`company="${DEMO_CNPJ}"} 1`),
+    );
   });
 
   it('lets invoices that it holds fail safe to repeat when their time is over', async () => {
