@@ -55,7 +55,7 @@ export const contentOf = (parsed: ParsedRecord, hash: string): RecordContent => 
  * writing the text again.
  */
 export const hashTextOfRecord = (record: string, parsed: ParsedRecord, content: RecordContent): string | undefined =>
-  isInCanonicalOrder(parsed, content) && isSpelledAs(record, parsed)
+  isInCanonicalOrder(parsed, content) && JSON.stringify(parsed) === record
     ? record
     : hashTextIfAny(content.stream, content.revision, content);
 
@@ -69,41 +69,6 @@ const isInCanonicalOrder = (parsed: ParsedRecord, { metadata }: RecordContent): 
     before = key;
   }
   return parsed.length === 8 && prevHash === (metadata.prevHash ?? '') && isInOrder(data);
-};
-
-/** From this length on a text is compared with its place in the record instead of being spelled again. */
-const LONG = 200;
-
-/** A text that no text of a record without a backslash equals, and its spelling. */
-const MARK = '\u0001';
-const MARK_SPELLED = '"\\u0001"';
-
-/** Whether the record is `JSON.stringify(parsed)`. Most of a record is one or two long texts. */
-const isSpelledAs = (record: string, parsed: ParsedRecord): boolean => {
-  // Without a backslash every text in it is spelled as it is.
-  if (record.includes('\\')) return JSON.stringify(parsed) === record;
-  const data = parsed[7];
-  const long: string[] = [];
-  const short: Record<string, CanonicalJson> = {};
-  for (const key of Object.keys(data)) {
-    const value = data[key] ?? '';
-    const isLong = typeof value === 'string' && value.length >= LONG;
-    if (isLong) long.push(value);
-    short[key] = isLong ? MARK : value;
-  }
-  let at = 0;
-  const follows = (text: string): boolean => {
-    at += text.length;
-    // Far faster than `startsWith` of a long text.
-    return record.slice(at - text.length, at) === text;
-  };
-  const pieces = JSON.stringify([...parsed.slice(0, 7), short]).split(MARK_SPELLED);
-  return (
-    pieces.every((piece, index) => {
-      const text = long[index];
-      return follows(piece) && (text === undefined || (follows('"') && follows(text) && follows('"')));
-    }) && at === record.length
-  );
 };
 
 type RecordContent = {
