@@ -5,10 +5,11 @@ import type { Company } from '../domain/company/company.js';
 import { chosenMunicipalCode, type Registration } from '../domain/company/events.js';
 import { isDueWherePerformed, unmetDemandOf } from '../domain/company/service-rules.js';
 import { administeredCodes, municipalCodeProblem } from '../domain/municipality/parameters.js';
+import { counted } from '../lib/counted.js';
 import { knownIn } from '../ports/municipal-parameters.js';
 import { shippedCatalogue } from '../tables/catalogue.js';
 import { municipalityByName } from '../tables/municipalities.js';
-import type { Session } from './session.js';
+import type { Check, Session } from './session.js';
 
 type Sources = Pick<Session, 'readModel' | 'parameters' | 'clock'>;
 
@@ -86,4 +87,16 @@ const textOf = (
   return chosen === undefined
     ? `service ${serviceCode}: the municipality does not administer it: Sefin refuses the note (E0312)`
     : `service ${serviceCode}: the municipality does not administer the municipal code ${chosen}: Sefin refuses the note (E0314); it administers ${choice}`;
+};
+
+/** Lines of one kind that doctor prints. */
+const SHOWN = 20;
+
+/** The first 20 checks, faults first. A line counts the others, and is a fault when one of them is. */
+export const firstChecks = (name: string, checks: readonly Check[]): readonly Check[] => {
+  const sorted = [...checks.filter(({ ok }) => !ok), ...checks.filter(({ ok }) => ok)];
+  const others = sorted.slice(SHOWN);
+  if (others.length === 0) return sorted;
+  const detail = counted(others.length, 'more line');
+  return [...sorted.slice(0, SHOWN), { name, ok: others.every(({ ok }) => ok), detail }];
 };

@@ -3,8 +3,8 @@ import { type OpenPoint, openPointsAt } from '../domain/common/ibs-cbs-calendar.
 import { brasiliaDate, type FiscalDate } from '../domain/common/time.js';
 import type { Company } from '../domain/company/company.js';
 import { type IbsCbsReport, ibsCbsReport, ibsCbsText } from '../domain/company/ibs-cbs-report.js';
-import { counted } from '../lib/counted.js';
 import { ibsCbsTables, shippedCatalogue } from '../tables/catalogue.js';
+import { firstChecks } from './company-warnings.js';
 import type { Check, Session } from './session.js';
 
 /** What a company's lines declare of IBS and CBS, as the catalogue is now. */
@@ -25,30 +25,16 @@ export const ibsCbsChecks = async ({ readModel, clock }: Session): Promise<reado
   );
   const lacking = companies
     .map(({ registration }) => ({ cnpj: registration.cnpj, report: reportOf(registration, imported, today) }))
-    .filter(({ report }) => report.without > 0);
-  const regimes = new Set(companies.map(({ registration }) => registration.taxRegime));
-  return [
-    ...lacking.slice(0, SHOWN).map(({ cnpj, report }) => ({
+    .filter(({ report }) => report.without > 0)
+    .map(({ cnpj, report }) => ({
       name: `IBS and CBS ${cnpj}`,
       ok: true,
       detail: ibsCbsText(report),
       cure: `nfse catalog export --company ${cnpj}, then nfse catalog import FILE.tsv or ibs_cbs in the company file`,
-    })),
-    ...(lacking.length > SHOWN
-      ? [
-          {
-            name: 'IBS and CBS',
-            ok: true,
-            detail: `${counted(lacking.length - SHOWN, 'more company', 'more companies')}`,
-          },
-        ]
-      : []),
-    ...openPointsAt(today, regimes).map(openCheck),
-  ];
+    }));
+  const regimes = new Set(companies.map(({ registration }) => registration.taxRegime));
+  return [...firstChecks('IBS and CBS', lacking), ...openPointsAt(today, regimes).map(openCheck)];
 };
-
-/** Companies that doctor names; the others are counted. */
-const SHOWN = 20;
 
 const openCheck = ({ from, what, meanwhile }: OpenPoint): Check => ({
   name: 'IBS and CBS open',

@@ -1,10 +1,11 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createParametersCache } from '../../src/adapters/municipal-parameters/cache.js';
 import { certificateCommands } from '../../src/cli/commands/certificate.js';
 import { companyCommands } from '../../src/cli/commands/company.js';
 import { doctorCommand } from '../../src/cli/commands/doctor.js';
+import { firstChecks } from '../../src/cli/company-warnings.js';
 import { systemClock } from '../../src/runtime/engines/clock.js';
 import { type Operator, openOperator } from '../support/harness/operator.js';
 import { describeWithPostgres } from '../support/postgres.js';
@@ -21,6 +22,27 @@ const file = {
   ],
   ...{ automatic_issuance: true, issuer_configured: true, issuer_approved: true },
 };
+
+describe('the first checks of a kind', () => {
+  const check = (n: number, ok = true) => ({ name: `activity ${n}`, ok, detail: `detail ${n}` });
+  const many = Array.from({ length: 30 }, (_, n) => check(n));
+
+  it('are all of them up to 20', () => {
+    expect(firstChecks('activity', many.slice(0, 20))).toEqual(many.slice(0, 20));
+  });
+
+  it('are faults before others, and a line that counts the rest', () => {
+    const shown = firstChecks('activity', [...many, check(30, false)]);
+    expect(shown).toHaveLength(21);
+    expect(shown[0]).toEqual(check(30, false));
+    expect(shown[20]).toEqual({ name: 'activity', ok: true, detail: '11 more lines' });
+  });
+
+  it('stay a fault when one of the rest is', () => {
+    const faults = Array.from({ length: 21 }, (_, n) => check(n, false));
+    expect(firstChecks('activity', faults)[20]).toEqual({ name: 'activity', ok: false, detail: '1 more line' });
+  });
+});
 
 describeWithPostgres('what a company must choose, or cannot issue here', () => {
   let operator: Operator;

@@ -59,6 +59,6 @@ describe('what doctor says of IBS and CBS', () => {
     const many = Array.from({ length: 22 }, (_, n) => companyOf(`114447770${String(n).padStart(5, '0')}`, '9511800'));
     const checks = await checksAt('2026-11-23T12:00:00.000Z', ...many);
     expect(checks).toHaveLength(21);
-    expect(checks.at(-1)?.detail).toBe('2 more companies');
+    expect(checks.at(-1)?.detail).toBe('2 more lines');
   });
 });

@@ -3,7 +3,7 @@ import type { Instant } from '../../domain/common/time.js';
 import { daysLeft, expiryWarning } from '../../domain/company/certificate-expiry.js';
 import { counted } from '../../lib/counted.js';
 import { badUsage, type Command, type Outcome, reported, textFlag } from '../command.js';
-import { activityWarnings, municipalCodeWarnings } from '../company-warnings.js';
+import { activityWarnings, firstChecks, municipalCodeWarnings } from '../company-warnings.js';
 import { ibsCbsChecks } from '../ibs-cbs.js';
 import type { Check, LogRecovery, Session } from '../session.js';
 
@@ -76,18 +76,19 @@ const simulatorCheck = ({ simulatedModes }: Session): Check => ({
 
 /** What an enabled company has to choose, or must not issue here. Codes of the restricted environment are test data, and an activity is no fault. */
 const companyChecks = async (session: Session): Promise<readonly Check[]> => {
-  const checks: Check[] = [];
+  const codes: Check[] = [];
+  const activities: Check[] = [];
   for (const company of await session.readModel.companies()) {
     if (!company.enabled) continue;
     const { cnpj } = company.registration;
     for (const { mode, text } of await municipalCodeWarnings(company, session)) {
       const cure = 'nfse company put FILE.json';
-      checks.push({ name: `municipal code ${cnpj}`, ok: mode === 'test', detail: `CNPJ ${cnpj}, ${text}`, cure });
+      codes.push({ name: `municipal code ${cnpj}`, ok: mode === 'test', detail: `CNPJ ${cnpj}, ${text}`, cure });
     }
     for (const detail of await activityWarnings(company, session))
-      checks.push({ name: `activity ${cnpj}`, ok: true, detail });
+      activities.push({ name: `activity ${cnpj}`, ok: true, detail });
   }
-  return checks;
+  return [...firstChecks('municipal code', codes), ...firstChecks('activity', activities)];
 };
 
 const certificateChecks = async ({ readModel, vault, clock }: Session): Promise<readonly Check[]> => {
