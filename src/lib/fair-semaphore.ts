@@ -71,8 +71,8 @@ export type FairSemaphoreOptions = {
   /** The same for an owner that was alone during the last 30 s; default: `perOwner`. */
   perOwnerAlone?: number;
   /**
-   * While other owners are present, the place of a task stays taken as long again as the task took, when further tasks of its owner wait. So an owner
-   * that always has a task to do leaves half of the time of its places to the others. Default: false.
+   * While other owners are present, the place of a task stays taken as long again as the task took, at most 100 ms, when 8 further tasks of its owner
+   * wait. So an owner that floods leaves half of the time of its places to the others. Default: false.
    */
   rests?: boolean;
   /** Tasks of one owner that may wait; one more is refused. */
@@ -84,6 +84,12 @@ export type FairSemaphoreOptions = {
 };
 
 export type FairSemaphore = <T>(owner: string, task: () => Promise<T>) => Promise<T>;
+
+/** Waiting tasks from which an owner floods. A client that asks for a few documents at a time has fewer. */
+export const FLOODING_FROM = 8;
+
+/** So that an owner whose tasks are slow for a reason of the engines, and not of its own, does not wait as long again. */
+export const LONGEST_REST_MS = 100;
 
 /** An owner that polls every three seconds, as the API asks, counts as present between two polls. */
 const PRESENT_FOR_MS = 30_000;
@@ -136,8 +142,9 @@ export const createFairSemaphore = (options: FairSemaphoreOptions): FairSemaphor
     try {
       return await task();
     } finally {
-      if (rests && queue.waitingOf(owner) > 0 && !presence.isAlone()) setTimeout(end, nowMs() - begunMs, owner);
-      else end(owner);
+      if (rests && queue.waitingOf(owner) >= FLOODING_FROM && !presence.isAlone()) {
+        setTimeout(end, Math.min(nowMs() - begunMs, LONGEST_REST_MS), owner);
+      } else end(owner);
     }
   };
 };
@@ -145,7 +152,7 @@ export const createFairSemaphore = (options: FairSemaphoreOptions): FairSemaphor
 const monotonicMs = (): number => performance.now();
 
 /** Which owners called during the last 30 s. */
-type Presence = { note(owner: string): void; isAlone(): boolean };
+export type Presence = { note(owner: string): void; isAlone(): boolean };
 
 export const createPresence = (nowMs = monotonicMs): Presence => {
   const lastAt = new Map<string, number>();

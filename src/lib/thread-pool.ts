@@ -1,5 +1,12 @@
 import { Worker } from 'node:worker_threads';
-import { createFairQueue, TooManyWaiting } from './fair-semaphore.js';
+import {
+  createFairQueue,
+  createPresence,
+  FLOODING_FROM,
+  LONGEST_REST_MS,
+  type Presence,
+  TooManyWaiting,
+} from './fair-semaphore.js';
 
 /** `timeout`: the job took too long in a second thread too. `worker_lost`: a second thread died during the job. `closed`: the pool was closed. */
 export type JobFailure = 'timeout' | 'worker_lost' | 'closed';
@@ -32,6 +39,11 @@ export type ThreadPoolOptions = {
   heapMb: number;
   /** Of these so many MiB for young objects; the default of Node is 48. */
   youngMb?: number;
+  /**
+   * Owners that use the same engines. While others are present, an owner of whom 8 jobs wait starts none after a job for as long as the job took, at
+   * most 100 ms. Default: none is present.
+   */
+  presence?: Presence | undefined;
 };
 
 export type ThreadPool<Request, Answer> = {
@@ -60,13 +72,16 @@ const LOST_THREADS_ALLOWED = 1;
 const PATIENCE_MS = 3_000;
 
 /**
- * Threads with one job each; owners take turns (ADR 37 says why this is not a library). Threads start when first needed, are replaced when they die
+ * Threads with one job each; owners take turns, and an owner leaves one of several threads free while others have jobs too (ADR 37 says why this is not a library). Threads start when first needed, are replaced when they die
  * or hang, and keep the process alive only while they work.
  */
 export const createThreadPool = <Request, Answer>(options: ThreadPoolOptions): ThreadPool<Request, Answer> => {
+  const { presence } = options;
+  const present = createPresence();
   const waiting = createFairQueue<Job<Request, Answer>>();
   const idle: Worker[] = [];
-  const busy = new Map<Worker, (error: JobFailed) => void>();
+  const busy = new Map<Worker, { owner: string; fail(error: JobFailed): void }>();
+  const resting = new Set<string>();
   const late = new Set<Worker>();
   let closed = false;
 
@@ -81,7 +96,7 @@ export const createThreadPool = <Request, Answer>(options: ThreadPoolOptions): T
     const lost = (cause: unknown) => {
       const at = idle.indexOf(worker);
       if (at >= 0) idle.splice(at, 1);
-      busy.get(worker)?.(new JobFailed('worker_lost', cause));
+      busy.get(worker)?.fail(new JobFailed('worker_lost', cause));
     };
     worker.on('error', lost);
     worker.on('exit', lost);
@@ -91,8 +106,9 @@ export const createThreadPool = <Request, Answer>(options: ThreadPoolOptions): T
   const assign = (worker: Worker, job: Job<Request, Answer>) => {
     worker.ref();
     clearTimeout(job.waitTimer);
+    const begunMs = performance.now();
     const timer = setTimeout(() => {
-      busy.get(worker)?.(new JobFailed('timeout'));
+      busy.get(worker)?.fail(new JobFailed('timeout'));
     }, options.timeoutMs);
     const patience = setTimeout(() => {
       if (late.size >= options.workers) return;
@@ -112,10 +128,12 @@ export const createThreadPool = <Request, Answer>(options: ThreadPoolOptions): T
       if (!closed && threads() < options.workers) idle.push(worker);
       else void worker.terminate();
       job.resolve(answer);
+      if (presence?.isAlone() === false && waiting.waitingOf(job.owner) >= FLOODING_FROM)
+        rest(job.owner, performance.now() - begunMs);
       next();
     };
     worker.on('message', answered);
-    busy.set(worker, (error) => {
+    const fail = (error: JobFailed) => {
       settle();
       // A thread that hangs or dies is not used again; the next job gets a new one.
       void worker.terminate();
@@ -125,13 +143,27 @@ export const createThreadPool = <Request, Answer>(options: ThreadPoolOptions): T
       // It may hang again, so it goes behind those that waited for it.
       else waiting.push(job.owner, again);
       next();
-    });
+    };
+    busy.set(worker, { owner: job.owner, fail });
     worker.postMessage(job.request);
   };
 
+  const rest = (owner: string, tookMs: number) => {
+    resting.add(owner);
+    const ended = () => {
+      resting.delete(owner);
+      next();
+    };
+    setTimeout(ended, Math.min(tookMs, LONGEST_REST_MS));
+  };
+  const threadsOf = (owner: string): number =>
+    [...busy].filter(([worker, job]) => job.owner === owner && !late.has(worker)).length;
+  const mayStart = (owner: string): boolean =>
+    !resting.has(owner) && (present.isAlone() || threadsOf(owner) < Math.max(1, options.workers - 1));
+
   const next = () => {
     if (closed || busy.size - late.size >= options.workers) return;
-    const turn = waiting.next();
+    const turn = waiting.next(mayStart);
     if (turn !== undefined) assign(idle.pop() ?? start(), turn.item);
   };
 
@@ -158,6 +190,7 @@ export const createThreadPool = <Request, Answer>(options: ThreadPoolOptions): T
     run: (owner, request) =>
       new Promise((resolve, reject) => {
         if (closed) return reject(new JobFailed('closed'));
+        present.note(owner);
         enqueue({ owner, request, lostThreads: 0, resolve, reject });
       }),
     warm: async (request) => {
@@ -170,7 +203,7 @@ export const createThreadPool = <Request, Answer>(options: ThreadPoolOptions): T
         clearTimeout(job.waitTimer);
         job.reject(new JobFailed('closed'));
       }
-      for (const fail of [...busy.values()]) fail(new JobFailed('closed'));
+      for (const { fail } of [...busy.values()]) fail(new JobFailed('closed'));
       idle.length = 0;
       await Promise.all(workers.map((worker) => worker.terminate()));
     },

@@ -123,8 +123,8 @@ const oneAfterAnother = async (tasks: readonly (() => Promise<void>)[], stopping
 const needsSimulator = (config: Config, roles: readonly Role[]): boolean =>
   roles.includes('issuer') && modesWithoutAuthorizer(config).length > 0;
 
-const openPdfRenderer = ({ runner, whenReady }: Parts) => {
-  const pdf = createPdfRenderer(pdfThreads(thisMachine()));
+const openPdfRenderer = ({ runner, whenReady, turns: { presence } }: Parts) => {
+  const pdf = createPdfRenderer({ ...pdfThreads(thisMachine()), presence });
   runner.onStop('pdf workers', () => pdf.close());
   whenReady(pdf.warm);
   return pdf;

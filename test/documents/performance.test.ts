@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { atLeast, atMost, type Chart, type Row } from '../bench/report.js';
 import { drawChart } from '../bench/report/charts.js';
 import type { KeptResult } from '../bench/report/kept.js';
 import { performancePages, readmeLines } from '../bench/report/page.js';
 import { reportPages } from '../bench/report/write.js';
+import { atLeast, atMost, type Chart, type Row } from '../bench/report.js';
 import { flatRows, type Sample, verdictOf } from '../bench/soak/flat.js';
 import { readPage } from '../tools/documents/pages.js';
 

@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createFairSemaphore, type FairSemaphoreOptions, TooManyWaiting } from '../../src/lib/fair-semaphore.js';
 
 const usual: FairSemaphoreOptions = { what: 'tests', atOnce: 2, perOwner: 1, waitingPerOwner: 3 };
@@ -100,29 +100,70 @@ describe('a fair gate', () => {
     expect(begun).toEqual(['b1', 'a1', 'a2', 'a3', 'a4']);
   });
 
-  it('keeps the place of an owner with more to do as long again as a task took, while others are present', async () => {
-    vi.useFakeTimers({ toFake: ['setTimeout'] });
-    try {
-      let now = 0;
-      const { run, begun, endOne } = createHarness({ atOnce: 4, rests: true, nowMs: () => now });
-      const all = ['a1', 'a2', 'a3', 'b1'].map((name) => run(name.slice(0, 1), name));
-      now = 30;
-      await endOne();
-      vi.advanceTimersByTime(29);
-      await turn();
-      expect(begun).toEqual(['a1', 'b1']);
-      vi.advanceTimersByTime(1);
-      await turn();
-      expect(begun).toEqual(['a1', 'b1', 'a2']);
-      // b has nothing more to do and need not rest, and alone a need not either.
-      await endOne();
-      now = 40_000;
-      await endOne();
-      expect(begun).toEqual(['a1', 'b1', 'a2', 'a3']);
-      await endOne();
-      await Promise.all(all);
-    } finally {
+  describe('with rests', () => {
+    beforeEach(() => {
+      vi.useFakeTimers({ toFake: ['setTimeout'] });
+    });
+    afterEach(() => {
       vi.useRealTimers();
-    }
+    });
+
+    /** Nine tasks of a, of which eight wait, and one of b; `end` ends the oldest running task after these milliseconds. */
+    const flood = () => {
+      let now = 0;
+      const { run, begun, endOne } = createHarness({
+        ...{ atOnce: 4, rests: true, waitingPerOwner: 8 },
+        nowMs: () => now,
+      });
+      const names = [...Array.from({ length: 9 }, (_, n) => `a${n + 1}`), 'b1'];
+      const all = names.map((name) => run(name.slice(0, 1), name));
+      const pass = async (milliseconds: number): Promise<void> => {
+        vi.advanceTimersByTime(milliseconds);
+        await turn();
+      };
+      const endAll = async (): Promise<void> => {
+        for (const _task of all) {
+          await endOne();
+          await pass(100);
+        }
+        expect(await Promise.all(all)).toEqual(names);
+      };
+      const end = async (milliseconds: number): Promise<void> => {
+        now += milliseconds;
+        await endOne();
+      };
+      return { begun, pass, end, endAll };
+    };
+
+    it('keeps the place of an owner of whom eight wait as long again as its task took', async () => {
+      const { begun, pass, end, endAll } = flood();
+      await end(30);
+      await pass(29);
+      expect(begun).toEqual(['a1', 'b1']);
+      await pass(1);
+      expect(begun).toEqual(['a1', 'b1', 'a2']);
+      // b has nothing more to do, and of a only seven wait now.
+      await end(30);
+      await end(30);
+      expect(begun).toEqual(['a1', 'b1', 'a2', 'a3']);
+      await endAll();
+    });
+
+    it('keeps no place for longer than 100 ms', async () => {
+      const { begun, pass, end, endAll } = flood();
+      await end(5_000);
+      await pass(99);
+      expect(begun).toEqual(['a1', 'b1']);
+      await pass(1);
+      expect(begun).toEqual(['a1', 'b1', 'a2']);
+      await endAll();
+    });
+
+    it('keeps no place of an owner that is alone', async () => {
+      const { begun, end, endAll } = flood();
+      await end(40_000);
+      expect(begun).toEqual(['a1', 'b1', 'a2']);
+      await endAll();
+    });
   });
 });

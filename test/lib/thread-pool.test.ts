@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { TooManyWaiting } from '../../src/lib/fair-semaphore.js';
+import { createPresence, TooManyWaiting } from '../../src/lib/fair-semaphore.js';
 import { createThreadPool, JobFailed, type ThreadPool, type ThreadPoolOptions } from '../../src/lib/thread-pool.js';
 
 type Answer = { mood: string; threadId: number };
@@ -135,6 +135,31 @@ describe('the threads that draw', () => {
     expect(since.lastIndexOf('other')).toBeLessThanOrEqual(6);
     await Promise.all(flood);
     expect(done).toHaveLength(203);
+  });
+
+  it('leave one of several to the others, once others have jobs', async () => {
+    open({ workers: 2 });
+    await pool.run('other', 'first');
+    const gate = new Int32Array(new SharedArrayBuffer(4));
+    const flood = [1, 2, 3].map(() => pool.run('flooding', { mood: 'wait', deaths: gate }));
+    expect((await pool.run('other', 'another')).mood).toBe('another');
+    Atomics.store(gate, 0, 1);
+    Atomics.notify(gate, 0);
+    await Promise.all(flood);
+  });
+
+  it('rest after a job of an owner of whom many wait while others are present, so that the next of another comes first', async () => {
+    const presence = createPresence();
+    presence.note('flooding');
+    presence.note('other');
+    open({ presence });
+    const done: string[] = [];
+    const run = (owner: string, mood: string) => pool.run(owner, mood).then(() => done.push(mood));
+    const flood = Array.from({ length: 10 }, (_, n) => run('flooding', `f${n}`));
+    await flood[0];
+    await run('third', 't1');
+    await Promise.all(flood);
+    expect(done.slice(0, 3)).toEqual(['f0', 't1', 'f1']);
   });
 
   it('do a job again that lost its thread before the others of its owner', async () => {

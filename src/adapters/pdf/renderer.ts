@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { TooManyWaiting } from '../../lib/fair-semaphore.js';
+import { type Presence, TooManyWaiting } from '../../lib/fair-semaphore.js';
 import { createThreadPool, JobFailed, type JobFailure } from '../../lib/thread-pool.js';
 import type { PdfMarks, PdfRenderer } from '../../ports/pdf.js';
 import { SAMPLE_NOTE } from '../../xml/sample-note.js';
@@ -18,6 +18,8 @@ export type PdfRendererOptions = {
   waitMs?: number;
   /** Bytes of PDFs that the cache keeps; 0 keeps none. */
   cacheBytes?: number;
+  /** While several companies are present, one company leaves threads to the others; default: it need not. */
+  presence?: Presence;
 };
 
 /** `not_a_note`: the XML is not an NFS-e with the parts that every NFS-e has. `layout`: the layout failed. */
@@ -54,6 +56,7 @@ export const createPdfRenderer = (options: PdfRendererOptions = {}): PdfRenderer
     waitMs: options.waitMs ?? 10_000,
     timeoutMs: options.timeoutMs ?? RENDER_TIMEOUT_MS,
     heapMb: options.heapMb ?? HEAP_MB,
+    presence: options.presence,
   });
   const cache = createPdfCache(options.cacheBytes ?? CACHE_BYTES);
   const enter = createRenderPermits(options.permits ?? PERMITS);

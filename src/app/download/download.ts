@@ -6,7 +6,7 @@ import { present } from '../../domain/common/present.js';
 import type { ReadInvoiceEvent } from '../../domain/invoice/events.js';
 import type { Invoice } from '../../domain/invoice/state.js';
 import { invoiceStatus, isDownloadable, isReplaced, visible } from '../../domain/invoice/status.js';
-import { createFairSemaphore } from '../../lib/fair-semaphore.js';
+import type { FairSemaphore } from '../../lib/fair-semaphore.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Revision } from '../../ports/event-log.js';
 import type { PdfRenderer } from '../../ports/pdf.js';
@@ -127,14 +127,8 @@ const notIssued = (invoice: Invoice): Refusal => {
   });
 };
 
-/** The downloads of one company hold fewer reads than the log has connections for readers. */
-const READ_LIMITS = { what: 'documents to be read', atOnce: 6, perOwner: 2, rests: true, waitingPerOwner: 128 };
-
 /** The event store as downloads read it: companies take turns. `load` rejects with `TooManyWaiting` too. */
-export const fairStore = (store: EventStore): EventStore => {
-  const reads = createFairSemaphore(READ_LIMITS);
-  return {
-    ...store,
-    load: (stream, options) => reads(parseInvoiceStream(stream)?.companyId ?? '', () => store.load(stream, options)),
-  };
-};
+export const fairStore = (store: EventStore, turns: FairSemaphore): EventStore => ({
+  ...store,
+  load: (stream, options) => turns(parseInvoiceStream(stream)?.companyId ?? '', () => store.load(stream, options)),
+});

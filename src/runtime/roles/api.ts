@@ -75,7 +75,7 @@ const httpDeps = (parts: Parts, { pdf, authorizer, company, address }: ApiParts)
   const { testRetentionSeconds } = config.limits;
   const simulated = simulatedModes(config);
   const downloads = {
-    store: storeWithFetchedNotes(fairStore(store), authorizer),
+    store: storeWithFetchedNotes(fairStore(store, turns.downloads), authorizer),
     clock,
     pdf,
     drawn: createDrawnPdfs(),

@@ -1,8 +1,10 @@
-import { createFairSemaphore, createPresence, type FairSemaphore } from '../../lib/fair-semaphore.js';
+import { createFairSemaphore, createPresence, type FairSemaphore, type Presence } from '../../lib/fair-semaphore.js';
 
 /** Limits per process. A company may use `perOwner` while others are present; its other requests wait, at most `waitingPerOwner`. */
-const COMMANDS = { what: 'commands', atOnce: 1_024, perOwner: 2, perOwnerAlone: 64, waitingPerOwner: 512 };
-const READS = { what: 'reads', atOnce: 256, perOwner: 2, perOwnerAlone: 32, waitingPerOwner: 512 };
+const COMMANDS = { what: 'commands', atOnce: 1_024, perOwner: 2, perOwnerAlone: 64, rests: true, waitingPerOwner: 512 };
+const READS = { what: 'reads', atOnce: 256, perOwner: 2, perOwnerAlone: 32, rests: true, waitingPerOwner: 512 };
+/** The downloads of one company hold fewer reads than the log has connections for readers. */
+const DOWNLOADS = { what: 'documents to be read', atOnce: 6, perOwner: 2, rests: true, waitingPerOwner: 128 };
 
 /** Issues that the process works on at the same time. */
 export const CONCURRENT_ISSUES = 16;
@@ -13,17 +15,23 @@ export type Turns = {
   commands: FairSemaphore;
   /** Does not wait for commands. */
   reads: FairSemaphore;
+  /** For reading the events of an invoice whose document is asked for. */
+  downloads: FairSemaphore;
+  /** Companies that made a request by key or asked for a document. */
+  presence: Presence;
   /** For work on issues that takes the cores which serve clients: while several companies are present, two at once. */
   issues<T>(task: () => Promise<T>): Promise<T>;
 };
 
-/** A company that only reads counts as present among the writers too, because both use one pool of database connections. */
+/** A company that only reads counts as present among the writers too, because all use one process and one database. */
 export const createTurns = (): Turns => {
   const presence = createPresence();
   const besideClients = createFairSemaphore(BESIDE_CLIENTS);
   return {
     commands: createFairSemaphore({ ...COMMANDS, presence }),
     reads: createFairSemaphore({ ...READS, presence }),
+    downloads: createFairSemaphore({ ...DOWNLOADS, presence }),
+    presence,
     issues: (task) => (presence.isAlone() ? task() : besideClients('issuer', task)),
   };
 };

@@ -7,6 +7,7 @@ import { invoiceStream, type Mode } from '../../../src/domain/common/ids.js';
 import { addSeconds } from '../../../src/domain/common/time.js';
 import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
 import { TooManyWaiting } from '../../../src/lib/fair-semaphore.js';
+import { createTurns } from '../../../src/runtime/roles/turns.js';
 import * as life from '../../support/fixture/invoice.js';
 import { emptyAuditHarness } from '../../support/harness/audit.js';
 import { appendTo, fixedKeys } from '../../support/harness/event-store.js';
@@ -128,7 +129,7 @@ describe('what downloads read from the log', () => {
       await new Promise<void>((resolve) => running.push(resolve));
       return { events: [], version: { kind: 'none' } };
     };
-    const store = fairStore({ load } as unknown as EventStore);
+    const store = fairStore({ load } as unknown as EventStore, createTurns().downloads);
     const flood = Array.from({ length: 100 }, () => store.load(invoiceStream('live', '12345678000195', ID)));
     const other = store.load(invoiceStream('live', '98765432000198', ID));
     expect(begun.filter((owner) => owner === 'flooding').length).toBeLessThanOrEqual(2);
