@@ -29,21 +29,25 @@ export const commonHeaders = ({ requestId, rate }: Call): HeaderRecord => {
 export const refuse = (call: Call, refusal: Refusal): Response => {
   const { status } = errorCatalogue[refusal.code];
   call.code = refusal.code;
-  const retryAfter: HeaderRecord =
-    refusal.retryAfterSeconds === undefined ? {} : { 'Retry-After': String(refusal.retryAfterSeconds) };
   const body = envelope(call, refusal);
   if (status === 401 || status === 403) {
     // No other common header (HDR-401-403), so `nosniff` is left out too.
     const headers = { 'Request-Id': call.requestId, 'Content-Type': 'application/json' };
     return new Response(JSON.stringify(body), { status, headers });
   }
-  return json(status === 503 ? withoutRate(call) : call, status, body, retryAfter);
+  const own: HeaderRecord = {};
+  if (refusal.retryAfterSeconds !== undefined) own['Retry-After'] = String(refusal.retryAfterSeconds);
+  if (call.hasPages) own.Link = `<${pageOf(refusal.code)}>; rel="help"`;
+  return json(status === 503 ? withoutRate(call) : call, status, body, own);
 };
+
+/** Path of the page that explains a code. */
+export const pageOf = (code: string): string => `/docs/errors/${code}`;
 
 const withoutRate = ({ rate: _rate, ...call }: Call): Call => call;
 
 /** The error envelope (docs/contract.md, "Errors"). A key that gets 401 or 403 does not count as known (ERR-livemode). */
-export const envelope = ({ mode, requestId }: Call, refusal: Refusal): object => {
+export const envelope = ({ mode, requestId }: Pick<Call, 'mode' | 'requestId'>, refusal: Refusal): object => {
   const entry: CatalogueEntry = errorCatalogue[refusal.code];
   const showMode = mode !== undefined && entry.status !== 401 && entry.status !== 403;
   return {

@@ -39,6 +39,6 @@ export const createApp = (deps: HttpDeps): Hono => {
   if (deps.docs) addDocs(app, deps);
   app.notFound(routeNotFound(deps));
   // Only a failing hook of this service leads here; the answer still has the envelope.
-  app.onError(() => refuse({ requestId: deps.newRequestId() }, { code: 'internal_error' }));
+  app.onError(() => refuse({ requestId: deps.newRequestId(), hasPages: deps.docs }, { code: 'internal_error' }));
   return app;
 };

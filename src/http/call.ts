@@ -8,6 +8,8 @@ export type RateState = { limit: number; remaining: number; resetSeconds: number
 /** One request. Its fields appear as they become known, and every answer uses the fields known by then. */
 export type Call = {
   readonly requestId: string;
+  /** True where the pages of the codes are served, so that a refusal names the page of its code. */
+  readonly hasPages: boolean;
   /** Known from the key, or from the token of a download. */
   mode?: Mode;
   rate?: RateState;

@@ -23,7 +23,7 @@ export const endpoint =
   (deps: HttpDeps, route: string, handler: Handler) =>
   async (c: Context): Promise<Response> => {
     const startedAt = performance.now();
-    const call: Call = { requestId: deps.newRequestId() };
+    const call: Call = { requestId: deps.newRequestId(), hasPages: deps.docs };
     let response: Response;
     try {
       response = (await deps.apiSwitchedOff()) ? refuse(call, switchedOff) : await handler(c, call);

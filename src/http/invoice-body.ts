@@ -10,7 +10,7 @@ import { json } from './answer.js';
 import type { Call } from './call.js';
 import type { HttpDeps } from './deps.js';
 import { cancellationError, invoiceError } from './invoice-error.js';
-import type { InvoiceBody } from './openapi/responses.js';
+import type { InvoiceBody } from './openapi/schemas.js';
 
 type Deps = Pick<HttpDeps, 'clock' | 'downloadTokens' | 'baseUrl'>;
 

@@ -1,7 +1,7 @@
 import type { Mode } from '../domain/common/ids.js';
 import { cancellationReasonOf, mainReason } from '../domain/invoice/messages/reasons.js';
 import type { Invoice } from '../domain/invoice/state.js';
-import type { InvoiceBody } from './openapi/responses.js';
+import type { InvoiceBody } from './openapi/schemas.js';
 
 /**
  * `error` of the invoice, our code and a Portuguese text for end users (IERR-code, IERR-message); undefined unless it failed or is indeterminate. The
@@ -28,7 +28,7 @@ export const cancellationError = (codes: readonly string[], mode: Mode): Cancell
   };
 };
 
-const NOT_PROCESSED =
+export const NOT_PROCESSED =
   'A emissão não chegou a ser iniciada. A causa é a habilitação da empresa, não os dados da nota: fale com o suporte.';
 
 const NAME_MISSING =
@@ -37,10 +37,11 @@ const NAME_MISSING =
 const DOCUMENT_INVALID =
   'A nota não cabe na forma que o sistema nacional exige e não foi enviada. Nada foi emitido. Confira a descrição e o cliente; se estiverem certos, fale com o suporte.';
 
-const INTERRUPTED =
+export const INTERRUPTED =
   'O resultado da emissão não pôde ser confirmado e a nota pode ter sido autorizada. Não emita de novo: fale com o suporte.';
 
-const rejectionMessage = (codes: readonly string[]): string => {
+/** For the authorizer's codes; without any, the invoice never reached the authorizer. */
+export const rejectionMessage = (codes: readonly string[]): string => {
   if (codes.length === 0) return 'A nota não chegou ao sistema nacional e nada foi emitido. É seguro emitir de novo.';
   return `${mainReason(codes) ?? UNKNOWN_REASON} (${codes.join(', ')})`;
 };

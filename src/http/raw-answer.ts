@@ -8,6 +8,9 @@ import { endWithLinger } from './unread-body.js';
 /** A refusal by the HTTP layer of a request that never reaches the app: the error envelope with a status of the protocol. */
 export type RawRefusal = { status: number; refusal: Refusal };
 
+/** What an answer without the app has to know: `hasPages` as in `Call`. */
+export type RawAnswers = { hasPages: boolean };
+
 /** What Node reports about bytes that it could not parse as a request. */
 export type ParseFault = NodeJS.ErrnoException & { rawPacket?: Buffer; bytesParsed?: number };
 
@@ -90,8 +93,8 @@ const lineOfFault = ({ rawPacket, bytesParsed = 0 }: ParseFault): string => {
 };
 
 /** Answers through Node, in order, and ends the connection: an unread body may follow. */
-export const answerRaw = async (response: ServerResponse, raw: RawRefusal): Promise<void> => {
-  const { headers, body } = await contentOf(raw);
+export const answerRaw = async (response: ServerResponse, raw: RawRefusal, answers: RawAnswers): Promise<void> => {
+  const { headers, body } = await contentOf(raw, answers);
   response.writeHead(raw.status, headers).end(body);
 };
 
@@ -109,7 +112,7 @@ type SocketAnswers = {
 
 type Latest = { response: ServerResponse; before: ServerResponse | undefined; waiting: number };
 
-export const createSocketAnswers = (): SocketAnswers => {
+export const createSocketAnswers = (answers: RawAnswers): SocketAnswers => {
   const latest = new WeakMap<Duplex, Latest>();
   const refused = new WeakSet<Duplex>();
   return {
@@ -129,7 +132,7 @@ export const createSocketAnswers = (): SocketAnswers => {
       const { response, before } = latest.get(socket) ?? {};
       const broken = response?.req.complete === false ? response : undefined;
       await isOut(broken === undefined ? response : before);
-      const text = broken?.headersSent ? '' : await textOf(raw);
+      const text = broken?.headersSent ? '' : await textOf(raw, answers);
       if (!socket.writable) socket.destroy();
       else if (atOnce) socket.end(text, () => socket.destroy());
       else endWithLinger(socket, text);
@@ -144,17 +147,23 @@ const isOut = (response: ServerResponse | undefined): Promise<void> =>
     else response.once('close', resolve);
   });
 
-const textOf = async (raw: RawRefusal): Promise<string> => {
-  const { headers, body } = await contentOf(raw);
+const textOf = async (raw: RawRefusal, answers: RawAnswers): Promise<string> => {
+  const { headers, body } = await contentOf(raw, answers);
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   return `HTTP/1.1 ${raw.status} ${STATUS_CODES[raw.status] ?? ''}\r\n${lines.join('')}\r\n${body}`;
 };
 
-const contentOf = async ({ refusal }: RawRefusal): Promise<{ headers: Record<string, string>; body: string }> => {
+const contentOf = async (
+  { refusal }: RawRefusal,
+  { hasPages }: RawAnswers,
+): Promise<{ headers: Record<string, string>; body: string }> => {
   const requestId = randomRequestId();
-  const body = await refuse({ requestId }, refusal).text();
+  const answer = refuse({ requestId, hasPages }, refusal);
+  const body = await answer.text();
+  const link = answer.headers.get('link');
   const headers = {
     'Request-Id': requestId,
+    ...(link === null ? {} : { Link: link }),
     'Content-Type': 'application/json',
     'Content-Length': String(Buffer.byteLength(body)),
     'X-Content-Type-Options': 'nosniff',

@@ -14,6 +14,7 @@ import {
   isTimeout,
   MAX_HEADERS,
   type ParseFault,
+  type RawAnswers,
   type RawRefusal,
   ROUTE_NOT_FOUND,
   refusalOfFault,
@@ -123,8 +124,8 @@ export type ServerLimits = {
   maxConnections?: number;
 };
 
-/** `onDrop` is called for each connection beyond the limit. */
-type ServerOptions = Partial<ServerLimits> & { onDrop?: () => void };
+/** `onDrop` is called for each connection beyond the limit. `hasPages` as in `Call`; false unless given. */
+export type ServerOptions = Partial<ServerLimits> & { onDrop?: () => void; hasPages?: boolean };
 
 const LIMITS: ServerLimits = {
   headersTimeout: 15_000,
@@ -140,7 +141,7 @@ const LIMITS: ServerLimits = {
 export const listen = async (
   app: Hono,
   { host, port }: { host: string; port: number },
-  { onDrop, maxConnections, ...limits }: ServerOptions = {},
+  { onDrop, maxConnections, hasPages = false, ...limits }: ServerOptions = {},
 ): Promise<RunningServer> => {
   // A missing Host header is refused below, because Node's refusal has no envelope.
   const server = createServer({ ...LIMITS, ...limits, requireHostHeader: false });
@@ -148,7 +149,7 @@ export const listen = async (
   if (maxConnections !== undefined) server.maxConnections = maxConnections;
   server.on('drop', () => onDrop?.());
   const drain = createDrain();
-  answerWith(server, app, drain);
+  answerWith(server, app, drain, { hasPages });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, () => {
@@ -167,14 +168,14 @@ export const listen = async (
 };
 
 /** Every request gets the envelope, also an invalid one that never reaches the app (docs/contract.md, "Errors"). */
-const answerWith = (server: Server, app: Hono, drain: Drain): void => {
-  const answers = createSocketAnswers();
+const answerWith = (server: Server, app: Hono, drain: Drain, { hasPages }: RawAnswers): void => {
+  const answers = createSocketAnswers({ hasPages });
   const toApp = getRequestListener(app.fetch, {
     // Only an HTTP/1.0 request may lack a Host header. Nothing depends on the name.
     hostname: 'localhost',
     // The cleanup would read up to 64 MiB more. Instead, an unread body ends the connection.
     autoCleanupIncoming: false,
-    errorHandler: () => refuse({ requestId: randomRequestId() }, BAD_REQUEST.refusal),
+    errorHandler: () => refuse({ requestId: randomRequestId(), hasPages }, BAD_REQUEST.refusal),
   });
   const queue = createConnectionQueue();
   boundRequests(server, (socket) => answers.isFull(socket));
@@ -185,7 +186,7 @@ const answerWith = (server: Server, app: Hono, drain: Drain): void => {
     drain.track(request, response);
     endWithUnreadBody(request, response);
     return queue.add(request, response, () =>
-      refusal === undefined ? toApp(request, response) : answerRaw(response, refusal),
+      refusal === undefined ? toApp(request, response) : answerRaw(response, refusal, { hasPages }),
     );
   };
   server.on('request', (request, response) => take(request, response, refusalOfRequest(request)));

@@ -1,6 +1,6 @@
 import { errorCatalogue } from '../../src/domain/common/error-catalogue.js';
 import { cancelBody, issueBody } from '../../src/http/body/issue-schema.js';
-import { activityListResponse, errorResponse, invoiceResponse } from '../../src/http/openapi/responses.js';
+import { activityListResponse, errorResponse, invoiceResponse } from '../../src/http/openapi/schemas.js';
 
 const numbered = (prefix: string, count: number): readonly string[] =>
   Array.from({ length: count }, (_, index) => `${prefix}-${index + 1}`);
@@ -24,7 +24,10 @@ const sections: readonly (readonly string[])[] = [
   each('STATE', words('queued processing issued failed indeterminate canceled')),
   numbered('TRANS', 9),
   ['HTTP-ORDER'],
-  each('HDR', words('Request-Id RateLimit-Limit RateLimit-Remaining RateLimit-Reset Retry-After Location 401-403')),
+  each(
+    'HDR',
+    words('Request-Id RateLimit-Limit RateLimit-Remaining RateLimit-Reset Retry-After Location Link 401-403'),
+  ),
   each('POST', ['Content-Type', 'Idempotency-Key', ...Object.keys(issueBody.entries), 'responses']),
   each('POSTC', Object.keys(issueBody.entries.customer.wrapped.entries)),
   each('POSTA', Object.keys(issueBody.entries.customer.wrapped.entries.address.wrapped.entries)),

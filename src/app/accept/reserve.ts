@@ -157,9 +157,13 @@ const earlierAnswer = async (
     return { refused: verdict === 'other' ? { code: 'idempotency_key_reuse' } : bodyNotComparable(invoiceId) };
   }
   if (request.reference === undefined) return 'next_generation';
-  const holder = publicInvoiceId(state.kind === 'reference_taken' ? state.invoiceId : invoiceId);
-  const message = `Já existe uma nota da empresa com esta reference, mesmo que tenha falhado: ${holder}. Use outra reference para uma nota nova.`;
-  return { refused: { code: 'nfse.reference_in_use', message } };
+  return { refused: referenceInUse(state.kind === 'reference_taken' ? state.invoiceId : invoiceId) };
+};
+
+/** Names the invoice that holds the reference (IDEM-6). */
+export const referenceInUse = (holder: InvoiceId): Refusal => {
+  const message = `Já existe uma nota da empresa com esta reference, mesmo que tenha falhado: ${publicInvoiceId(holder)}. Use outra reference para uma nota nova.`;
+  return { code: 'nfse.reference_in_use', message };
 };
 
 /** The message must not advise another key for a repeated request, because the invoice of the first try may exist. */

@@ -5,6 +5,7 @@ import { type Catalogue, mainFirst, selectLine } from './line-selection.js';
 
 /** An item of `GET /v1/activities` (docs/contract.md, "Activity"). */
 export type ActivityBody = {
+  object: 'activity';
   cnae: string;
   service_code: string;
   description: string;
@@ -23,6 +24,7 @@ export const issuableActivities = (
       .linesOf(cnae)
       .filter((line) => isIssuable(line, registration, mode, catalogue))
       .map((line) => ({
+        object: 'activity' as const,
         cnae,
         service_code: line.serviceCode,
         description: `${maskedCnae(cnae)} ${line.description}`,

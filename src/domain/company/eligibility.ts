@@ -111,13 +111,19 @@ type Checked = { customer?: Customer; foreignAmount?: ForeignAmount } | { refuse
 export const customerOf = (request: IssueRequest, facts: Facts, requiresCustomer: boolean): Checked => {
   const conflicting = conflictingFields(request);
   if (conflicting.length > 0) {
-    const message = `Campos incompatíveis com o customer.type declarado: ${conflicting.join(', ')}. Remova-os ou corrija o tipo do cliente.`;
+    const message = conflictMessage(request.customer?.type, conflicting.join(', '));
     return { refused: { code: 'nfse.customer_type_conflict', message, ...firstParam(conflicting) } };
   }
   return request.customer?.type === 'foreign'
     ? foreignCustomer(request, facts)
     : domesticCustomer(request, requiresCustomer);
 };
+
+/** Who sends no type may not know that it is `br` then. */
+const conflictMessage = (declared: string | undefined, fields: string): string =>
+  declared === undefined
+    ? `Sem customer.type, o cliente é br (o padrão), que não tem estes campos: ${fields}. Numa exportação, envie customer.type foreign; senão, remova-os.`
+    : `Campos incompatíveis com o customer.type declarado: ${fields}. Remova-os ou corrija o tipo do cliente.`;
 
 const conflictingFields = ({ customer, foreignAmount }: IssueRequest): string[] => {
   const forbidden =
@@ -136,7 +142,7 @@ const foreignCustomer = (request: IssueRequest, facts: Facts): Checked => {
   const { customer, foreignAmount } = request;
   const missing = missingExportFields(request);
   if (missing.length > 0) {
-    const message = `Faltam campos obrigatórios da exportação: ${missing.join(', ')}. Envie todos.`;
+    const message = `Faltam campos obrigatórios da exportação: ${missing.map(withSubstitute).join(', ')}. Envie todos.`;
     return { refused: { code: 'nfse.export_incomplete', message, ...firstParam(missing) } };
   }
   const { name, taxId, taxIdAbsenceReason, address } = customer ?? {};
@@ -165,6 +171,10 @@ const missingExportFields = ({ customer, foreignAmount }: IssueRequest): string[
       : absent({ 'foreign_amount.currency': foreignAmount.currency })),
   ];
 };
+
+/** A stated reason for the lack of a tax id stands in for it (POSTC-tax_id). */
+const withSubstitute = (field: string): string =>
+  field === 'customer.tax_id' ? `${field} (ou customer.tax_id_absence_reason)` : field;
 
 const absent = (fields: Record<string, unknown>): string[] =>
   Object.keys(fields).filter((name) => fields[name] === undefined);

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import type { Cause, ErrorCode, Refusal } from '../../domain/common/error-catalogue.js';
+import { nearestName } from '../../domain/common/nearest-name.js';
 import { isObject, type JsonBody } from './read-json-object.js';
 
 type ObjectSchema = v.StrictObjectSchema<v.ObjectEntries, undefined>;
@@ -13,7 +14,7 @@ type Checked<S extends ObjectSchema> = { value: v.InferOutput<S> } | { causes: r
  */
 export const checkBody = <S extends ObjectSchema>(schema: S, body: JsonBody): Checked<S> => {
   const causes: Cause[] = [];
-  for (const cause of causesOf(schema, body, '')) {
+  for (const cause of causesOf(schema, body, { prefix: '', root: schema })) {
     if (causes.length < MOST_CAUSES) causes.push(cause);
     else return { causes: [...causes, MORE] };
   }
@@ -24,13 +25,18 @@ export const checkBody = <S extends ObjectSchema>(schema: S, body: JsonBody): Ch
 const MOST_CAUSES = 1_000;
 const MORE: Cause = { param: '', message: `Há mais de ${MOST_CAUSES} causas; as seguintes não foram listadas.` };
 
-function* causesOf(schema: ObjectSchema, value: JsonBody, prefix: string): Generator<Cause> {
+/** Where in a body an object stands, and the schema of that body. */
+type Place = { prefix: string; root: ObjectSchema };
+
+function* causesOf(schema: ObjectSchema, value: JsonBody, place: Place): Generator<Cause> {
   const { entries } = schema;
+  const { prefix } = place;
   for (const [key, sent] of Object.entries(value)) {
     const entry = Object.hasOwn(entries, key) ? entries[key] : undefined;
     const path = `${prefix}${entry === undefined ? shown(key) : key}`;
-    if (entry === undefined) yield { param: path, message: `O campo ${path} não é conhecido.` };
-    else yield* causesOfField(unwrapped(entry), sent, path);
+    if (entry === undefined)
+      yield { param: path, message: `O campo ${path} não é conhecido.${suggestion(key, place)}` };
+    else yield* causesOfField(unwrapped(entry), sent, path, place.root);
   }
   for (const [key, entry] of Object.entries(entries)) {
     const path = `${prefix}${key}`;
@@ -39,15 +45,31 @@ function* causesOf(schema: ObjectSchema, value: JsonBody, prefix: string): Gener
   }
 }
 
-function* causesOfField(schema: v.GenericSchema, sent: unknown, path: string): Generator<Cause> {
+function* causesOfField(schema: v.GenericSchema, sent: unknown, path: string, root: ObjectSchema): Generator<Cause> {
   if (isObjectSchema(schema)) {
-    if (isObject(sent)) yield* causesOf(schema, sent, `${path}.`);
+    if (isObject(sent)) yield* causesOf(schema, sent, { prefix: `${path}.`, root });
     else yield { param: path, message: `${path} deve ser um objeto.` };
     return;
   }
   const { issues } = v.safeParse(schema, sent);
   for (const { message } of issues ?? []) yield { param: path, message };
 }
+
+/** Names a field of the same object with nearly this name, or else a field of another object with exactly this name. */
+const suggestion = (key: string, { prefix, root }: Place): string => {
+  const paths = pathsOf(root, '');
+  const isBeside = (path: string): boolean => path.startsWith(prefix) && !path.slice(prefix.length).includes('.');
+  const beside = paths.filter(isBeside).map((path) => path.slice(prefix.length));
+  const near = nearestName(key, beside);
+  const meant = near === undefined ? paths.find((path) => path.endsWith(`.${key}`)) : `${prefix}${near}`;
+  return meant === undefined ? '' : ` Você quis dizer ${meant}?`;
+};
+
+const pathsOf = ({ entries }: ObjectSchema, prefix: string): readonly string[] =>
+  Object.entries(entries).flatMap(([key, entry]) => {
+    const schema = unwrapped(entry);
+    return [`${prefix}${key}`, ...(isObjectSchema(schema) ? pathsOf(schema, `${prefix}${key}.`) : [])];
+  });
 
 type Entry = v.ObjectEntries[string];
 

@@ -171,6 +171,7 @@ const bodyOf = (scanned: Scanned): { body: JsonBody } | { refused: Refusal } =>
   scanned.kind === 'text' ? parsed(scanned.text) : { refused: refusalOf[scanned.kind] };
 
 const parsed = (text: string): { body: JsonBody } | { refused: Refusal } => {
+  if (text === '') return { refused: empty };
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -181,6 +182,11 @@ const parsed = (text: string): { body: JsonBody } | { refused: Refusal } => {
 };
 
 const malformed: Refusal = { code: 'malformed_json' };
+
+const empty: Refusal = {
+  code: 'malformed_json',
+  message: 'O corpo está vazio. Envie um objeto JSON; no cancelamento, {} basta.',
+};
 
 const encoded: Refusal = {
   code: 'unsupported_media_type',

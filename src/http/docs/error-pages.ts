@@ -1,43 +1,79 @@
 import { html } from 'hono/html';
 import { type CatalogueEntry, type ErrorCode, errorCatalogue } from '../../domain/common/error-catalogue.js';
+import { pageOf } from '../answer.js';
 import { errorExample } from '../openapi/examples.js';
-import { errorGuide } from './error-guide.js';
+import { errorGroups, errorGuide } from './error-guide.js';
 import type { AssetPath } from './files.js';
+import { type InvoiceErrorCode, invoiceErrorGuide } from './invoice-error-guide.js';
+import { type Html, page } from './page.js';
 
-const codes = Object.keys(errorCatalogue) as ErrorCode[];
+const codes = Object.keys(errorCatalogue) as readonly ErrorCode[];
+const invoiceCodes = Object.keys(invoiceErrorGuide) as readonly InvoiceErrorCode[];
 
-export const isErrorCode = (code: string): code is ErrorCode => Object.hasOwn(errorCatalogue, code);
+const isErrorCode = (code: string): code is ErrorCode => Object.hasOwn(errorCatalogue, code);
+const isInvoiceErrorCode = (code: string): code is InvoiceErrorCode => Object.hasOwn(invoiceErrorGuide, code);
 
-/** HTML made by templates, which escape every value that no template made. */
-export type Html = ReturnType<typeof html>;
-
-/** Every code with its status and cause. */
-export const errorIndexPage = (assetPath: AssetPath): Html => {
-  const rows = codes.map(
-    (
-      code,
-    ) => html`<tr><td><a href="/docs/errors/${code}"><code>${code}</code></a></td><td>${errorCatalogue[code].status}</td><td>${errorGuide[code].cause}</td></tr>
-`,
-  );
-  return page({
+/** Every code in groups, with its status and cause; a field filters the rows where scripts run. */
+export const errorIndexPage = (assetPath: AssetPath): Html =>
+  page({
     title: 'Códigos de erro',
     assetPath,
     body: html`<nav><a href="/docs">Referência da API</a></nav>
 <h1>Códigos de erro</h1>
-<p>Decida sempre por <code>error.code</code> e por <code>error.retryable</code>, nunca pelo texto da mensagem.</p>
-<table><thead><tr><th>Código</th><th>HTTP</th><th>Causa</th></tr></thead><tbody>
-${rows}</tbody></table>`,
+<p>Decida sempre por <code>error.code</code> e por <code>error.retryable</code>, nunca pelo texto da mensagem. Todo erro, menos 401 e 403, traz no cabeçalho <code>Link</code> o endereço da página do seu código.</p>
+<p class="search" hidden><label>Procurar <input type="search" id="search" placeholder="código, status ou palavra"></label> <span id="found" role="status"></span></p>
+<ul class="contents">
+${groups().map(({ id, title }) => html`<li><a href="#${id}">${title}</a></li>\n`)}</ul>
+${groups().map(groupSection)}<script src="${assetPath('search.js')}"></script>`,
   });
+
+type Row = { code: string; status: string; cause: string };
+type Group = { id: string; title: string; statusName: string; rows: readonly Row[] };
+
+/** The codes inside an invoice come first: a wrong reaction to one of them issues twice. */
+const groups = (): readonly Group[] => [
+  {
+    id: 'invoice',
+    title: 'Dentro da nota',
+    statusName: 'Emitir de novo',
+    rows: invoiceCodes.map((code) => {
+      const { again, cause } = invoiceErrorGuide[code];
+      return { code, status: again.isSafe ? 'seguro' : 'nunca', cause };
+    }),
+  },
+  ...Object.entries(errorGroups).map(([id, title]) => ({
+    id,
+    title,
+    statusName: 'HTTP',
+    rows: codes
+      .filter((code) => errorGuide[code].group === id)
+      .map((code) => ({ code, status: String(errorCatalogue[code].status), cause: errorGuide[code].cause })),
+  })),
+];
+
+const groupSection = ({ id, title, statusName, rows }: Group): Html => html`<section id="${id}">
+<h2>${title}</h2>
+<table><thead><tr><th>Código</th><th>${statusName}</th><th>Causa</th></tr></thead><tbody>
+${rows.map(({ code, status, cause }) => html`<tr><td><a href="${pageOf(code)}"><code>${code}</code></a></td><td>${status}</td><td>${cause}</td></tr>\n`)}</tbody></table>
+</section>
+`;
+
+/** Makes the page of a code, of a refusal or inside an invoice; undefined for any other text. */
+export const pageOfCode = (code: string): ((assetPath: AssetPath) => Html) | undefined => {
+  if (isErrorCode(code)) return (assetPath) => refusalPage(code, assetPath);
+  return isInvoiceErrorCode(code) ? (assetPath) => invoiceErrorPage(code, assetPath) : undefined;
 };
 
-/** The page of one code: cause, what to do, whether repeating helps, an example. */
-export const errorPage = (code: ErrorCode, assetPath: AssetPath): Html => {
+const NAVIGATION = html`<nav><a href="/docs">Referência da API</a> · <a href="/docs/errors">Códigos de erro</a></nav>`;
+
+/** Cause, what to do, whether repeating helps, an example. */
+const refusalPage = (code: ErrorCode, assetPath: AssetPath): Html => {
   const { status, type, param, retryable }: CatalogueEntry = errorCatalogue[code];
   const { cause, action } = errorGuide[code];
   return page({
     title: `Erro ${code}`,
     assetPath,
-    body: html`<nav><a href="/docs">Referência da API</a> · <a href="/docs/errors">Códigos de erro</a></nav>
+    body: html`${NAVIGATION}
 <h1><code>${code}</code></h1>
 <table><tbody>
 <tr><th>Status HTTP</th><td>${status}</td></tr>
@@ -64,33 +100,25 @@ const repeating = (code: ErrorCode, retryable: boolean): string => {
     : 'Não (retryable: false). O mesmo pedido terá a mesma resposta enquanto a causa existir.';
 };
 
-/** The reference of the API, made by Swagger UI from `/openapi.json`. */
-export const referencePage = (assetPath: AssetPath): Html =>
-  page({
-    title: 'Emissão de NFS-e: referência da API',
+/** Where the code stands, its cause, whether issuing again is safe, what to do, an example. */
+const invoiceErrorPage = (code: InvoiceErrorCode, assetPath: AssetPath): Html => {
+  const { place, cause, again, steps, example } = invoiceErrorGuide[code];
+  return page({
+    title: `Nota com ${code}`,
     assetPath,
-    bodyClass: 'reference',
-    head: html`<link rel="stylesheet" href="${assetPath('swagger-ui.css')}">\n`,
-    body: html`<nav><a href="/docs/errors">Códigos de erro</a> · <a href="/openapi.json">openapi.json</a></nav>
-<div id="swagger-ui"></div>
-<script src="${assetPath('swagger-ui-bundle.js')}"></script>
-<script src="${assetPath('init.js')}"></script>`,
+    body: html`${NAVIGATION}
+<h1><code>${code}</code></h1>
+<table><tbody>
+<tr><th>Onde aparece</th><td>${place}</td></tr>
+</tbody></table>
+<h2>Causa</h2>
+<p>${cause}</p>
+<h2>É seguro emitir de novo?</h2>
+<p class="${again.isSafe ? 'safe' : 'never'}"><strong>${again.text}</strong></p>
+<h2>O que fazer</h2>
+<ol>
+${steps.map((step) => html`<li>${step}</li>\n`)}</ol>
+<h2>Exemplo</h2>
+<pre>${JSON.stringify(example, undefined, 2)}</pre>`,
   });
-
-type Page = { title: string; body: Html; assetPath: AssetPath; head?: Html; bodyClass?: string };
-
-/** A whole page in Portuguese. */
-const page = ({ title, body, assetPath, head, bodyClass }: Page): Html => html`<!doctype html>
-<html lang="pt-BR">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${title}</title>
-<link rel="icon" href="data:,">
-${head}<link rel="stylesheet" href="${assetPath('style.css')}">
-</head>
-<body${bodyClass === undefined ? '' : html` class="${bodyClass}"`}>
-${body}
-</body>
-</html>
-`;
+};

@@ -48,6 +48,7 @@ const SCRIPT = 'text/javascript; charset=utf-8';
 /** The only files that are served; a requested name is never joined to a path. */
 const files = {
   'style.css': { locate: () => ofOurs('style.css'), contentType: CSS },
+  'search.js': { locate: () => ofOurs('search.js'), contentType: SCRIPT },
   'init.js': { locate: () => ofOurs('init.js'), contentType: SCRIPT },
   'swagger-ui.css': { locate: () => ofPackage('swagger-ui.css'), contentType: CSS },
   'swagger-ui-bundle.js': { locate: () => ofPackage('swagger-ui-bundle.js'), contentType: SCRIPT },

@@ -1,11 +1,11 @@
 import type { Context, Hono } from 'hono';
-import { commonHeaders, type HeaderRecord, refuse } from '../answer.js';
+import { commonHeaders, type HeaderRecord, pageOf, refuse } from '../answer.js';
 import type { Call } from '../call.js';
 import type { HttpDeps } from '../deps.js';
 import { type Handler, openEndpoint, peerOf } from '../endpoint.js';
 import { openApiDocument } from '../openapi/document.js';
 import { createTurns } from '../turns.js';
-import { errorIndexPage, errorPage, type Html, isErrorCode, referencePage } from './error-pages.js';
+import { errorIndexPage, pageOfCode } from './error-pages.js';
 import {
   type AssetPath,
   assetNames,
@@ -16,6 +16,8 @@ import {
   keepFiles,
   type ReadText,
 } from './files.js';
+import type { Html } from './page.js';
+import { referencePage } from './reference-page.js';
 
 /** How files are read and compressed; by default from the file system and with gzip. */
 type DocsOptions = { readText?: ReadText; compress?: Compress };
@@ -52,8 +54,9 @@ export const addDocs = (app: Hono, deps: HttpDeps, { readText, compress }: DocsO
   get('/docs/errors', async (c, call) => answerFile(c, call, await page('/docs/errors', errorIndexPage)));
   get('/docs/errors/:code', async (c, call) => {
     const code = c.req.param('code') ?? '';
-    if (!isErrorCode(code)) return refuse(call, { code: 'route_not_found' });
-    return answerFile(c, call, await page(`/docs/errors/${code}`, (assetPath) => errorPage(code, assetPath)));
+    const make = pageOfCode(code);
+    if (make === undefined) return refuse(call, { code: 'route_not_found' });
+    return answerFile(c, call, await page(pageOf(code), make));
   });
   get('/docs/assets/:name', async (c, call) => {
     const name = c.req.param('name') ?? '';

@@ -3,18 +3,11 @@ import type * as v from 'valibot';
 import { type ErrorCode, errorCatalogue } from '../../domain/common/error-catalogue.js';
 import { cancelBody, issueBody } from '../body/issue-schema.js';
 import { MAX_REFERENCE } from '../body/text.js';
-import { cancelExamples, EXAMPLE_ID, errorExample, issueExamples } from './examples.js';
+import { cancelExamples, errorExample, issueExamples } from './examples.js';
+import { EXAMPLE_ID } from './invoice-examples.js';
 import { commonCodes, type Operation, opensWithToken, operations } from './operations.js';
-import {
-  activityListResponse,
-  errorResponse,
-  invoiceListResponse,
-  invoiceResponse,
-  ref,
-  requestIdHeader,
-  responseHeaders,
-  successResponse,
-} from './responses.js';
+import { ref, responseHeaders, routeNotFoundHeaders, successResponse } from './responses.js';
+import { activityListResponse, errorResponse, invoiceListResponse, invoiceResponse } from './schemas.js';
 
 /**
  * The API as OpenAPI 3.1.0 (VER-1), from the schemas and the catalogue that the handlers use. `baseUrl` is the service's origin, without a
@@ -39,7 +32,7 @@ export const openApiDocument = (baseUrl: string): object => ({
     responses: {
       RouteNotFound: {
         description: 'Todo caminho ou método que não está neste documento.',
-        headers: requestIdHeader,
+        headers: routeNotFoundHeaders,
         content: errorContent(['route_not_found']),
       },
     },

@@ -1,10 +1,12 @@
-import { type ErrorCode, errorCatalogue } from '../../domain/common/error-catalogue.js';
+import { referenceInUse } from '../../app/accept/reserve.js';
+import { type ErrorCode, errorCatalogue, type Refusal } from '../../domain/common/error-catalogue.js';
+import { present } from '../../domain/common/present.js';
+import { customerOf, type IssueRequest } from '../../domain/company/eligibility.js';
 import { envelope } from '../answer.js';
-import type { Call } from '../call.js';
+import { issueRequestOf } from '../body/issue-request.js';
+import { EXAMPLE_ID } from './invoice-examples.js';
 
 const REQUEST_ID = 'req_5f0c6f2e-6b0b-4a55-9b0e-2d8f6f5d7c11';
-
-export const EXAMPLE_ID = 'nfse_0190a1b2-3c4d-7e5f-8a9b-0c1d2e3f4a5b';
 
 export const issueExamples = {
   simples: {
@@ -52,41 +54,8 @@ export const cancelExamples = {
   },
 };
 
-export const queuedExample = {
-  object: 'nfse',
-  id: EXAMPLE_ID,
-  livemode: false,
-  status: 'queued',
-  amount_in_cents: 125_050,
-  description: 'Desenvolvimento de software em novembro de 2026',
-  competence: '2026-11-21',
-  service_code: '010101',
-  cnae: '6201501',
-  failed_attempts: 0,
-  created_at: '2026-11-21T12:00:00.000Z',
-};
-
-const linkExample = (baseUrl: string, extension: string): string =>
-  `${baseUrl}/v1/nfse/${EXAMPLE_ID}/${extension}?t=<token>`;
-
-/** `baseUrl`: without a trailing slash, as in the links of real answers. */
-export const issuedExample = (baseUrl: string): object => ({
-  ...queuedExample,
-  status: 'issued',
-  access_key: '33'.repeat(25),
-  failed_attempts: 0,
-  issued_at: '2026-11-21T12:00:04.000Z',
-  cancelable_until: '2026-12-01T02:59:59.000Z',
-  links: { pdf: linkExample(baseUrl, 'pdf'), xml: linkExample(baseUrl, 'xml') },
-});
-
-export const pendingCancellationExample = (baseUrl: string): object => {
-  const { links, cancelable_until: _closed, ...issued } = issuedExample(baseUrl) as Record<string, unknown>;
-  const cancellation = { status: 'pending', requested_at: '2026-11-21T12:30:00.000Z', reason: 'other' };
-  return { ...issued, cancellation, links };
-};
-
 export const activityExample = {
+  object: 'activity',
   cnae: '6201501',
   service_code: '010101',
   description: '6201-5/01 Desenvolvimento de programas de computador sob encomenda',
@@ -94,10 +63,38 @@ export const activityExample = {
   is_default: true,
 };
 
+/** A body with the classic mistake of `invalid_request`. */
+const mistaken = { amount: 125_050, description: 'Consultoria' };
+
+/** An export of which only the type is there, and a `br` customer with an address abroad: their messages name the fields. */
+const customerRefusal = (customer: IssueRequest['customer']): Refusal | undefined => {
+  const facts = { isCountry: () => true, isCurrency: () => true, currencies: [] };
+  const checked = customerOf(present({ amountInCents: 125_050, description: 'Consultoria', customer }), facts, false);
+  return 'refused' in checked ? checked.refused : undefined;
+};
+
+/** Refusals whose message depends on the request, as the handlers make them. */
+const preciseRefusal = (code: ErrorCode): Refusal | undefined => {
+  switch (code) {
+    case 'invalid_request': {
+      const checked = issueRequestOf(mistaken, '2026-11-21T12:00:00.000Z');
+      return 'refused' in checked ? checked.refused : undefined;
+    }
+    case 'nfse.reference_in_use':
+      return referenceInUse(EXAMPLE_ID.replace('nfse_', ''));
+    case 'nfse.export_incomplete':
+      return customerRefusal({ type: 'foreign' });
+    case 'nfse.customer_type_conflict':
+      return customerRefusal({ name: 'Acme Inc', address: { country: 'US' } });
+    default:
+      return undefined;
+  }
+};
+
 /** The error envelope as a client with a test key sees it (docs/contract.md, "Errors"). */
 export const errorExample = (code: ErrorCode): object => {
-  const { status, message } = errorCatalogue[code];
+  const { status } = errorCatalogue[code];
   const isKeyKnown = status !== 503 && code !== 'route_not_found';
-  const call: Call = { requestId: REQUEST_ID, ...(isKeyKnown ? { mode: 'test' } : {}) };
-  return envelope(call, { code, ...(code === 'invalid_request' ? { causes: [{ param: '', message }] } : {}) });
+  const call = { requestId: REQUEST_ID, ...(isKeyKnown ? { mode: 'test' as const } : {}) };
+  return envelope(call, preciseRefusal(code) ?? { code });
 };

@@ -55,6 +55,7 @@ export const startApi = async (parts: Parts, pdf: PdfRenderer): Promise<string> 
   const server = await listen(app, config.api, {
     maxConnections: connectionLimits(openFilesLimit(), config.database.poolSize, config.maxConnections).api,
     onDrop: warnOfDrops(logger, 'public api'),
+    hasPages: config.docs,
   });
   address.baseUrl ||= server.url;
   runner.onStop('public api', () => server.close(DRAIN_MS));

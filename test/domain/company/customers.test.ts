@@ -74,7 +74,7 @@ describe('a customer abroad', () => {
   const missing = (...fields: string[]) =>
     refusal(
       'nfse.export_incomplete',
-      `Faltam campos obrigatórios da exportação: ${fields.join(', ')}. Envie todos.`,
+      `Faltam campos obrigatórios da exportação: ${fields.join(', ').replace('customer.tax_id', '$& (ou customer.tax_id_absence_reason)')}. Envie todos.`,
       fields[0],
     );
 
@@ -139,6 +139,12 @@ describe('fields that contradict the declared type', () => {
       `Campos incompatíveis com o customer.type declarado: ${fields.join(', ')}. Remova-os ou corrija o tipo do cliente.`,
       fields[0],
     );
+  const withoutType = (...fields: string[]) =>
+    refusal(
+      'nfse.customer_type_conflict',
+      `Sem customer.type, o cliente é br (o padrão), que não tem estes campos: ${fields.join(', ')}. Numa exportação, envie customer.type foreign; senão, remova-os.`,
+      fields[0],
+    );
 
   it.each<[string, Partial<IssueRequest>, ReturnType<typeof conflict>]>([
     [
@@ -152,12 +158,13 @@ describe('fields that contradict the declared type', () => {
         customer: { address, taxId: '1', taxIdAbsenceReason: 'exempt' },
         foreignAmount: { currency: 'USD', amountInCents: 1 },
       },
-      conflict('customer.address', 'customer.tax_id', 'customer.tax_id_absence_reason', 'foreign_amount'),
+      withoutType('customer.address', 'customer.tax_id', 'customer.tax_id_absence_reason', 'foreign_amount'),
     ],
+    ['an address abroad with the type br', { customer: { type: 'br', address } }, conflict('customer.address')],
     [
       'an amount abroad without a customer',
       { foreignAmount: { currency: 'USD', amountInCents: 1 } },
-      conflict('foreign_amount'),
+      withoutType('foreign_amount'),
     ],
   ])('%s are all named, the first as param', (_what, sent, refused) => {
     expect(customerFor(sent)).toStrictEqual(refused);

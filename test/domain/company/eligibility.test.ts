@@ -120,6 +120,7 @@ describe('activities', () => {
 
   it('begins each description with the masked CNAE', () => {
     expect(issuableActivities(registration, 'live', catalogue)[0]).toEqual({
+      object: 'activity',
       cnae: '6201501',
       service_code: '010101',
       description: '6201-5/01 Serviço',

@@ -28,7 +28,7 @@ describe('a flood of requests that no key stands behind', () => {
     const gate = createAuthentication({ clock, authenticate: async () => undefined }, limits);
     for (let n = 0; n < FLOOD; n += 1)
       expect(
-        await gate.authenticate(`Bearer ${badKey(n)}`, n % 2 === 0 ? READ : WRITE, { requestId: 'r' }),
+        await gate.authenticate(`Bearer ${badKey(n)}`, n % 2 === 0 ? READ : WRITE, { requestId: 'r', hasPages: false }),
       ).toHaveProperty('refused');
     expect([limits.write.kept(), limits.read.kept()]).toEqual([0, 0]);
   });
@@ -38,7 +38,9 @@ describe('a flood of requests that no key stands behind', () => {
     const refusals: readonly Partial<Authenticated>[] = [{ revoked: true }, { companyEnabled: false }, { scopes: [] }];
     for (const changes of refusals) {
       const gate = createAuthentication({ clock, authenticate: async () => ({ ...known, ...changes }) }, limits);
-      expect(await gate.authenticate(`Bearer ${badKey(0)}`, READ, { requestId: 'r' })).toHaveProperty('refused');
+      expect(await gate.authenticate(`Bearer ${badKey(0)}`, READ, { requestId: 'r', hasPages: false })).toHaveProperty(
+        'refused',
+      );
     }
     expect([limits.write.kept(), limits.read.kept()]).toEqual([0, 0]);
   });

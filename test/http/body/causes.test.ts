@@ -42,6 +42,24 @@ describe('the causes of a refused body', () => {
     ]);
   });
 
+  it.each([
+    [{ amount: 1 }, 'O campo amount não é conhecido. Você quis dizer amount_in_cents?'],
+    [
+      { customer: { documento: '1' } },
+      'O campo customer.documento não é conhecido. Você quis dizer customer.document?',
+    ],
+    [{ country: 'US' }, 'O campo country não é conhecido. Você quis dizer customer.address.country?'],
+    [
+      { customer: { currency: 'USD' } },
+      'O campo customer.currency não é conhecido. Você quis dizer foreign_amount.currency?',
+    ],
+    [{ toString: 1 }, 'O campo toString não é conhecido.'],
+    [{ valor: 1 }, 'O campo valor não é conhecido.'],
+  ])('of the unknown field in %j: %s', (body, message) => {
+    const checked = checkBody(issueBody, body);
+    expect('causes' in checked ? checked.causes[0]?.message : undefined).toBe(message);
+  });
+
   it('show of a very long key its first 100 characters', () => {
     const right = { a: 'x', inner: { c: 'y' } };
     expect(params({ ...right, ['k'.repeat(100)]: 1 })[0]).toContain(`O campo ${'k'.repeat(100)} não`);

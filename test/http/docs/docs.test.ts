@@ -53,19 +53,63 @@ describe('GET /docs', () => {
   });
 });
 
+/** Codes inside an invoice, with whether issuing again is safe (IERR-issue_failed to IERR-nfse.cancel_failed). */
+const SAFE = {
+  issue_failed: true,
+  'nfse.not_processed': true,
+  'nfse.issue_interrupted': false,
+  'nfse.cancel_failed': false,
+};
+const INVOICE_CODES = Object.keys(SAFE);
+
+describe('the page of a code inside an invoice', () => {
+  it.each(Object.entries(SAFE))('%s says whether issuing again is safe: %s', async (code, isSafe) => {
+    const response = await createHarness().call(`/docs/errors/${code}`, { key: 'none' });
+    expect(response.status).toBe(200);
+    const html = await response.text();
+    expect(html).not.toMatch(OUTSIDE);
+    const [, answer = ''] =
+      /<h2>É seguro emitir de novo\?<\/h2>\n<p class="(?:safe|never)"><strong>(\S+)/.exec(html) ?? [];
+    expect(answer.replace(/\W+$/, '')).toBe(isSafe ? 'Sim' : 'Nunca');
+    expect(html).toContain(`&quot;code&quot;: &quot;${code}&quot;`);
+    expect(html).toMatch(/<ol>\n<li>[^<]+<\/li>/);
+    // A repeat with the same key would show the failed invoice again, and its reference stays taken (IDEM-1, IDEM-6).
+    expect(html.includes('outra Idempotency-Key')).toBe(code !== 'nfse.cancel_failed');
+    expect(html.includes('nfse.reference_in_use')).toBe(isSafe);
+  });
+});
+
 describe('GET /docs/errors/<code>', () => {
   it.each([
     ['nfse.cnae_not_allowed', '<code>cnae</code>'],
-    ['nfse.customer_type_conflict', 'varia ou nenhum'],
+    ['nfse.not_cancelable', 'varia ou nenhum'],
   ])('%s names the field that the API sends: %s', async (code, field) => {
     const html = await (await createHarness().call(`/docs/errors/${code}`, { key: 'none' })).text();
     expect(html).toContain(`<tr><th>Campo</th><td>${field}</td></tr>`);
     expect(html.includes('&quot;param&quot;')).toBe(field.startsWith('<code>'));
   });
 
-  it('lists every code', async () => {
+  it('is listed once, in its group', async () => {
     const html = await (await createHarness().call('/docs/errors', { key: 'none' })).text();
-    for (const code of Object.keys(errorCatalogue)) expect(html).toContain(`href="/docs/errors/${code}"`);
+    const listed = [...html.matchAll(/<td><a href="\/docs\/errors\/([^"]+)"/g)].map(([, code]) => code);
+    expect(listed.toSorted()).toEqual([...Object.keys(errorCatalogue), ...INVOICE_CODES].toSorted());
+    const groups = [...html.matchAll(/<section id="(\w+)">\n<h2>[^<]+<\/h2>/g)].map(([, id]) => id);
+    expect(groups.length).toBeGreaterThan(5);
+    expect([...html.matchAll(/<li><a href="#(\w+)">/g)].map(([, id]) => id)).toEqual(groups);
+    const sections = html.match(/<section[\s\S]*?<\/section>/g) ?? [];
+    expect(sections.filter((section) => !section.includes('/docs/errors/'))).toEqual([]);
+  });
+
+  it.each([
+    ['nfse.reference_in_use', 'nfse_0190a1b2-3c4d-7e5f-8a9b-0c1d2e3f4a5b'],
+    ['nfse.export_incomplete', 'customer.tax_id_absence_reason'],
+    ['nfse.export_incomplete', 'customer.name'],
+    ['nfse.customer_type_conflict', 'br (o padrão)'],
+    ['invalid_request', 'Você quis dizer amount_in_cents?'],
+  ])('%s shows an answer of the API, with %s', async (code, text) => {
+    const html = await (await createHarness().call(`/docs/errors/${code}`, { key: 'none' })).text();
+    const [, example = ''] = html.split('<h2>Exemplo</h2>');
+    expect(example).toContain(text);
   });
 
   it.each(Object.entries(errorCatalogue))('%s: cause, what to do, retryable, example', async (code, entry) => {

@@ -12,6 +12,7 @@ describe('GET /v1/activities 200', () => {
       has_more: false,
       data: [
         {
+          object: 'activity',
           cnae: '6201501',
           service_code: '010101',
           description: '6201-5/01 Desenvolvimento de programas',

@@ -21,10 +21,22 @@ const templates = Object.keys(document.paths).map((path) => ({
 }));
 
 /** Headers that only appear where the document has them. */
-const DECLARED_HEADERS = ['ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset', 'retry-after', 'location'];
+const DECLARED_HEADERS = [
+  'ratelimit-limit',
+  'ratelimit-remaining',
+  'ratelimit-reset',
+  'retry-after',
+  'location',
+  'link',
+];
 
-/** Throws when an answer is not one that the OpenAPI document gives for this route and status. */
-export const checkAnswer = async (target: string, method: string, response: Response): Promise<void> => {
+/** Throws when an answer is not one that the OpenAPI document gives for this route and status. `hasPages`: the service serves `/docs`. */
+export const checkAnswer = async (
+  target: string,
+  method: string,
+  response: Response,
+  hasPages = true,
+): Promise<void> => {
   const { pathname } = new URL(target, 'http://localhost');
   if (!pathname.startsWith('/v1') && response.status === 200) return;
   const known = templates.find(({ pattern }) => pattern.test(pathname))?.path;
@@ -37,7 +49,11 @@ export const checkAnswer = async (target: string, method: string, response: Resp
       ? unmatched(status)
       : [pointerOf('paths', known, verb, 'responses', String(status)), operation.responses[status]];
   if (expected === undefined) throw new Error(`${at}: the document has no such status`);
-  const faults = [...headerFaults(response, expected), ...(await bodyFaults(response, method, pointer, expected))];
+  const faults = [
+    ...headerFaults(response, expected),
+    ...(await bodyFaults(response, method, pointer, expected)),
+    ...(await linkFaults(response, method, hasPages)),
+  ];
   if (faults.length > 0) throw new Error(`${at} is not as documented:\n${faults.join('\n')}`);
 };
 
@@ -86,6 +102,16 @@ const bodyFaults = async (
     ...orderFaults(value, media.schema, document.components.schemas),
     ...errorFaults(value, response),
   ];
+};
+
+/** Every error but 401 and 403 names the page of its code (HDR-Link). A HEAD has no body to compare with. */
+const linkFaults = async (response: Response, method: string, hasPages: boolean): Promise<readonly string[]> => {
+  const { status } = response;
+  const link = response.headers.get('link');
+  if (!hasPages || status < 400 || status === 401 || status === 403) return link === null ? [] : [`a Link: ${link}`];
+  if (method === 'HEAD') return link === null ? ['no Link'] : [];
+  const { error } = (await response.clone().json()) as ErrorBody;
+  return link === `</docs/errors/${error.code}>; rel="help"` ? [] : [`Link: ${link}`];
 };
 
 const validators = new Map<string, ValidateFunction>();

@@ -7,7 +7,8 @@ const UUID = '0190a1b2-0000-7000-8000-000000000000';
 describe('POST /v1/nfse/{id}/cancel 400', () => {
   it('malformed_json for an empty body: the body is required', async () => {
     const response = await createHarness().call(`/v1/nfse/${UUID}/cancel`, { raw: '' });
-    await expectRefusal(response, 400, 'malformed_json');
+    const { message } = await expectRefusal(response, 400, 'malformed_json');
+    expect(message).toContain('vazio');
   });
 
   it.each([

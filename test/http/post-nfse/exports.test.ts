@@ -34,12 +34,16 @@ const exportWithout = (fields: readonly string[]): object => {
 /** The fields that the message names, in its order. */
 const namedIn = (message: string): string[] => message.match(/\b(?:customer|foreign_amount)\b(?:\.\w+)*/g) ?? [];
 
+/** A missing tax id is named with the reason that stands in for it. */
+const withSubstitute = (field: string): string[] =>
+  field === 'customer.tax_id' ? [field, 'customer.tax_id_absence_reason'] : [field];
+
 describe('POST /v1/nfse: an export that lacks fields', () => {
   it('names all of them and nothing else, whatever they are', async () => {
     await fc.assert(
       fc.asyncProperty(fc.subarray(required, { minLength: 1 }), async (missing) => {
         const error = await expectRefusal(await post(exportWithout(missing)), 422, 'nfse.export_incomplete');
-        expect(namedIn(error.message)).toEqual(missing);
+        expect(namedIn(error.message)).toEqual(missing.flatMap(withSubstitute));
         expect(error.param).toBe(missing[0]);
         expect(error).not.toHaveProperty('errors');
       }),
@@ -48,7 +52,11 @@ describe('POST /v1/nfse: an export that lacks fields', () => {
   });
 
   it.each([
-    ['everything', { customer: { type: 'foreign' }, foreign_amount: undefined }, ['name', 'tax_id', 'address']],
+    [
+      'everything',
+      { customer: { type: 'foreign' }, foreign_amount: undefined },
+      ['name', 'tax_id', 'tax_id_absence_reason', 'address'],
+    ],
     ['the parents', { foreign_amount: undefined }, []],
   ])('%s: an absent object is named, not its fields', async (_what, changes, ofCustomer) => {
     const error = await expectRefusal(await post(exportBodyOf(changes)), 422, 'nfse.export_incomplete');
@@ -108,6 +116,7 @@ describe('POST /v1/nfse: fields of the other type of customer', () => {
         'foreign_amount',
       ]);
       expect(error.param).toBe('customer.address');
+      expect(error.message.includes('br (o padrão)')).toBe(type === undefined);
     }
   });
 

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import { afterEach, expect } from 'vitest';
-import { listen, type RunningServer, type ServerLimits } from '../../../src/http/server.js';
+import { listen, type RunningServer, type ServerOptions } from '../../../src/http/server.js';
 import { issueBodyOf } from '../../support/fixture/demo.js';
 import type { Harness } from '../../support/harness/http.js';
 import { expectRefusal } from '../../support/harness/http-answers.js';
@@ -14,8 +14,8 @@ afterEach(async () => {
 });
 
 /** A server on a free port, closed after the test. */
-export const start = async ({ app }: Pick<Harness, 'app'>, limits?: Partial<ServerLimits>): Promise<RunningServer> => {
-  const server = await listen(app, { host: '127.0.0.1', port: 0 }, limits);
+export const start = async ({ app }: Pick<Harness, 'app'>, options?: ServerOptions): Promise<RunningServer> => {
+  const server = await listen(app, { host: '127.0.0.1', port: 0 }, options);
   open.push(server);
   return server;
 };
