@@ -48,8 +48,6 @@ export type SimulatorOptions = {
 export type Simulator = {
   /** Base URL of each environment, without a trailing slash. */
   urls: Record<Mode, string>;
-  /** Base URL of the parameters API of each environment. */
-  parametersUrls: Record<Mode, string>;
   controlUrl: string;
   /** Trust root of the server certificate. */
   caPem: string;

@@ -87,10 +87,9 @@ const start = async (
 
   const origin = `https://${host === '0.0.0.0' || host === '::' ? 'localhost' : host}:${authorizer.port}`;
   const urls = { test: `${origin}${test.basePath}`, live: `${origin}${live.basePath}` };
-  const parametersUrls = { test: `${origin}/test/parametrizacao`, live: `${origin}/live/parametrizacao` };
   const controlUrl = `http://127.0.0.1:${control.port}`;
   options.log?.({ msg: 'simulator ready', urls, controlUrl });
-  return { urls, parametersUrls, controlUrl, caPem: authority.certificatePem, close };
+  return { urls, controlUrl, caPem: authority.certificatePem, close };
 };
 
 /** Seconds: the seven days of a test invoice, and one day more. */

@@ -1,10 +1,10 @@
-import type { ReconciliationDeps } from '../app/reconciliation/compare-invoice.js';
+import { type DistributionDeps, distributionStep } from '../app/reconciliation/follow-distribution.js';
 import { reconcileStep } from '../app/reconciliation/reconcile-step.js';
 import type { Mode } from '../domain/common/ids.js';
 import { createBackoff } from '../lib/backoff.js';
 import { pause } from '../lib/pause.js';
 
-export type Reconciler = ReconciliationDeps & {
+export type Reconciler = DistributionDeps & {
   modes: readonly Mode[];
   /** Undefined while another process leads; only one process reconciles. */
   tryLead(): Promise<AbortSignal | undefined>;
@@ -12,6 +12,8 @@ export type Reconciler = ReconciliationDeps & {
   isAuthorizerWell(mode: Mode): boolean;
   /** Milliseconds between two look-ups, so that sends never wait behind them. */
   paceMs: number;
+  /** Milliseconds between two calls to the distribution of the ADN. */
+  distributionPaceMs: number;
   signal: AbortSignal;
   onFault(error: unknown): void;
 };
@@ -19,19 +21,30 @@ export type Reconciler = ReconciliationDeps & {
 /** After answers that prove nothing the pause doubles up to this. */
 const LONGEST_PAUSE_MS = 15 * 60_000;
 
-/** Compares what the authorizer holds with recorded outcomes, for all modes side by side, until the signal aborts. */
+/** Compares what the authorizer holds with recorded outcomes, and follows the queues of the ADN, for all modes side by side until the signal aborts. */
 export const runReconciler = async (reconciler: Reconciler): Promise<void> => {
-  await Promise.all(reconciler.modes.map((mode) => reconcileMode(mode, reconciler)));
+  const { modes, paceMs, distributionPaceMs } = reconciler;
+  await Promise.all(
+    modes.flatMap((mode) => [
+      repeat(mode, reconcileStep, paceMs, reconciler),
+      repeat(mode, distributionStep, distributionPaceMs, reconciler),
+    ]),
+  );
 };
 
-const reconcileMode = async (mode: Mode, reconciler: Reconciler): Promise<void> => {
-  const { tryLead, isAuthorizerWell, paceMs, signal, onFault } = reconciler;
+const repeat = async (
+  mode: Mode,
+  step: typeof distributionStep,
+  paceMs: number,
+  reconciler: Reconciler,
+): Promise<void> => {
+  const { tryLead, isAuthorizerWell, signal, onFault } = reconciler;
   const backoff = createBackoff(paceMs * 2, Math.max(LONGEST_PAUSE_MS, paceMs));
   while (!signal.aborted) {
     let waitMs = paceMs;
     try {
       const isLeading = isAuthorizerWell(mode) && (await tryLead()) !== undefined;
-      if (isLeading && (await reconcileStep(mode, reconciler)) === 'inconclusive') waitMs = backoff.next();
+      if (isLeading && (await step(mode, reconciler)) === 'inconclusive') waitMs = backoff.next();
       else backoff.reset();
     } catch (error) {
       onFault(error);

@@ -62,6 +62,8 @@ describe('the ledger of the test environment', () => {
       ]);
       opened = await open();
     }
+    const young = { nsu: 6, note: noteAt(4, addSeconds(T0, 5 * DAY)) };
+    expect([...opened.registeredAfter(0, () => true)]).toEqual([young]);
     const after = await readFile(path, 'utf8');
     expect(after).not.toContain('old');
     expect(after.split('\n').slice(1)).toEqual(before.split('\n').slice(5));

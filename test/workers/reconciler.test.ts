@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Mode } from '../../src/domain/common/ids.js';
 import { type Reconciler, runReconciler } from '../../src/workers/reconciler.js';
 import { issuingHarness } from '../support/harness/issuing.js';
-import { memoryProgressStore, SETTINGS } from '../support/harness/reconciliation.js';
+import { memoryDistributionProgress, memoryProgressStore, SETTINGS } from '../support/harness/reconciliation.js';
 
 /** The reconciliation of one issued invoice, with a count of its look-ups; it ends when `until` returns true. */
 const reconciler = async (changes: Partial<Reconciler>, until: (seen: Seen) => boolean) => {
@@ -22,6 +22,13 @@ const reconciler = async (changes: Partial<Reconciler>, until: (seen: Seen) => b
     settings: { ...SETTINGS, roundSeconds: 0, settledSeconds: 0 },
     modes: ['live'],
     paceMs: 1,
+    distributionPaceMs: 1,
+    distribution: { after: async () => ({ kind: 'end' }) },
+    distributionProgress: memoryDistributionProgress(),
+    readModel: { byAccessKeys: async () => [] },
+    companies: async () => [],
+    everySeconds: 0,
+    onDistribution: () => undefined,
     signal: ended.signal,
     onComparison: (mode) => {
       seen.asked.push(mode);
@@ -64,6 +71,24 @@ describe('the reconciler', () => {
   it('asks nothing, and does not even lead, while the environment is out', async () => {
     const seen = await reconciler({ isAuthorizerWell: () => false }, ({ isAuthorizerWell }) => isAuthorizerWell >= 5);
     expect([seen.asked, seen.led]).toEqual([[], 0]);
+  });
+
+  it('follows the queues of the ADN beside its rounds', async () => {
+    let answers = 0;
+    const ended = new AbortController();
+    const seen = await reconciler(
+      {
+        everySeconds: 1,
+        companies: async () => ['12345678000195'],
+        signal: ended.signal,
+        onDistribution: () => {
+          answers += 1;
+          ended.abort();
+        },
+      },
+      () => false,
+    );
+    expect([answers, seen.faults]).toEqual([1, 0]);
   });
 
   it('goes on after a fault of its engines', async () => {

@@ -116,6 +116,21 @@ export const compareInvoice = async (
   return { result: found ? 'differs' : 'agrees', absentOnce };
 };
 
+export type TriedComparison = Comparison & { thrown?: { error: unknown } };
+
+/** As `compareInvoice`; what that throws is an inconclusive comparison. */
+export const tryToCompare = async (
+  stream: StreamName,
+  absentBefore: readonly string[],
+  deps: ReconciliationDeps,
+): Promise<TriedComparison> => {
+  try {
+    return await compareInvoice(stream, absentBefore, deps);
+  } catch (error) {
+    return { result: 'inconclusive', absentOnce: [], thrown: { error } };
+  }
+};
+
 /**
  * Whether the last event is so old that no work is under way. What reconciliation itself recorded does not count, because it would put off the second
  * look-up of what else is missing.

@@ -3,7 +3,13 @@ import { addSeconds, type Instant, isBefore } from '../../domain/common/time.js'
 import { absenceGapSeconds } from '../../domain/invoice/limits.js';
 import { isInRound } from '../../domain/invoice/reconciliation.js';
 import type { FirstAbsence, ReconciledInvoice, ReconciliationProgress } from '../../ports/reconciliation.js';
-import { type Comparison, compareInvoice, DOUBTFUL_DOCUMENT, type ReconciliationDeps } from './compare-invoice.js';
+import {
+  type Comparison,
+  DOUBTFUL_DOCUMENT,
+  type ReconciliationDeps,
+  type TriedComparison,
+  tryToCompare,
+} from './compare-invoice.js';
 
 /** `asked`: the authorizer answered. `inconclusive`: it did not answer, or its answer proves nothing. */
 type StepResult = 'asked' | 'inconclusive' | 'nothing to do';
@@ -102,20 +108,6 @@ const compareAgain = async (
   const still = isRetried ? [{ ...due, askedAt: deps.clock.now() }] : comparison.absentOnce.length > 0 ? [absence] : [];
   await deps.progressStore.save(mode, { ...cursor, firstAbsences: [...others, ...still] });
   return resultOrThrow(comparison, isRetried ? 'inconclusive' : 'asked');
-};
-
-type TriedComparison = Comparison & { thrown?: { error: unknown } };
-
-const tryToCompare = async (
-  stream: StreamName,
-  absentBefore: readonly string[],
-  deps: ReconciliationDeps,
-): Promise<TriedComparison> => {
-  try {
-    return await compareInvoice(stream, absentBefore, deps);
-  } catch (error) {
-    return { result: 'inconclusive', absentOnce: [], thrown: { error } };
-  }
 };
 
 const resultOrThrow = ({ thrown }: TriedComparison, result: StepResult): StepResult => {

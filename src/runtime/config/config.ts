@@ -133,6 +133,13 @@ const toConfig = (
       settledSeconds: e.RECONCILE_SETTLED_S,
       reachSeconds: e.RECONCILE_REACH_S,
     },
+    /** Of the ADN; an address is undefined for a mode whose address is derived from the authorizer's. */
+    distribution: {
+      live: e.DISTRIBUTION_LIVE_URL,
+      test: e.DISTRIBUTION_TEST_URL,
+      everySeconds: e.DISTRIBUTION_EVERY_S,
+      paceSeconds: e.DISTRIBUTION_PACE_S,
+    },
     simulator: {
       host: e.SIMULATOR_HOST,
       port: e.SIMULATOR_PORT,

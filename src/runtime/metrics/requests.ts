@@ -1,6 +1,7 @@
 import type { ComparisonResult } from '../../app/reconciliation/compare-invoice.js';
 import type { Mode } from '../../domain/common/ids.js';
 import type { RequestSummary } from '../../http/deps.js';
+import type { DistributionAnswer } from '../../ports/distribution.js';
 import { modes } from '../config/config.js';
 import type { Series } from './series.js';
 
@@ -51,12 +52,23 @@ const LOOK_RESULTS: Record<ComparisonResult, true> = {
   left_alone: true,
 };
 
+const DISTRIBUTION_ANSWERS: Record<DistributionAnswer['kind'], true> = {
+  documents: true,
+  end: true,
+  inconclusive: true,
+};
+
 /** Counters for calls to the national system besides issuing. Every series starts at 0. */
 export const nationalRegisterMetrics = ({ counter }: Series) => {
   const asked = counter(
     'nfse_municipal_parameters_calls_total',
     'Questions to the municipal parameters API; no_proof: its answer said nothing, and what is kept stays.',
     ['mode', 'outcome'],
+  );
+  const distribution = counter(
+    'nfse_distribution_calls_total',
+    'Calls to the distribution of the ADN; inconclusive: the answer said nothing.',
+    ['mode', 'answer'],
   );
   const looks = counter(
     'nfse_reconciliation_looks_total',
@@ -65,11 +77,14 @@ export const nationalRegisterMetrics = ({ counter }: Series) => {
   );
   for (const mode of modes) {
     for (const outcome of ['told', 'no_proof']) asked.inc({ mode, outcome }, 0);
+    for (const answer of Object.keys(DISTRIBUTION_ANSWERS)) distribution.inc({ mode, answer }, 0);
     for (const result of Object.keys(LOOK_RESULTS)) looks.inc({ mode, result }, 0);
   }
   return {
     /** Counts one call to the municipal parameters API. */
     parametersAsked: (mode: Mode, outcome: 'told' | 'no_proof'): void => asked.inc({ mode, outcome }),
+    /** Counts one call to the distribution of the ADN. */
+    distributionAsked: (mode: Mode, answer: DistributionAnswer['kind']): void => distribution.inc({ mode, answer }),
     /** Counts one invoice that reconciliation has compared. */
     reconciled: (mode: Mode, result: ComparisonResult): void => looks.inc({ mode, result }),
   };

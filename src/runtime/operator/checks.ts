@@ -13,6 +13,7 @@ import { addSeconds, isBefore } from '../../domain/common/time.js';
 import { ageSeconds, STALE_SECONDS } from '../../domain/municipality/parameters.js';
 import { counted } from '../../lib/counted.js';
 import type { Clock } from '../../ports/clock.js';
+import type { DistributionProgressStore } from '../../ports/distribution.js';
 import { isEarlier } from '../../ports/event-log.js';
 import type { ExportSigner } from '../../ports/export-signer.js';
 import type { MasterKeyGeneration } from '../../ports/master-keys.js';
@@ -20,7 +21,7 @@ import type { ParametersCache, ParametersEntry } from '../../ports/municipal-par
 import { readCheckpoint } from '../../projector/generations.js';
 import { shippedCatalogue } from '../../tables/catalogue.js';
 import { type EngineAddresses, unprotectedConnections } from '../config/checks.js';
-import type { Config } from '../config/config.js';
+import { type Config, modes } from '../config/config.js';
 import type { Engines } from '../engines/engines.js';
 
 const RECONCILE = 'read docs/operations/lost-database.md, then nfse doctor --reconcile';
@@ -141,6 +142,37 @@ export const parametersCheck = async (cache: Pick<ParametersCache, 'all'>, clock
   ].join('; ');
   const cure = 'docs/operations/monitoring.md, NfseMunicipalParametersStale';
   return { name: 'municipal parameters', ok, detail, cure: ok ? undefined : cure };
+};
+
+/** A queue that was not read to its end for so long is named. */
+const QUEUE_STALE_SECONDS = 2 * 86_400;
+
+/** Never a fault: the rounds of the reconciliation find a note that was canceled elsewhere too, only later. */
+export const distributionCheck = async (
+  store: Pick<DistributionProgressStore, 'all'>,
+  { everySeconds }: Config['distribution'],
+  clock: Clock,
+): Promise<Check> => {
+  const name = 'distribution';
+  if (everySeconds === 0) return { name, ok: true, detail: 'off: DISTRIBUTION_EVERY_S is 0' };
+  const now = clock.now();
+  const queues = (await Promise.all(modes.map((mode) => store.all(mode)))).flatMap((ofMode) => [...ofMode]);
+  const late = queues.filter(
+    ([, { endSeenAt, reason }]) =>
+      reason !== undefined && (endSeenAt === undefined || ageSeconds(endSeenAt, now) > QUEUE_STALE_SECONDS),
+  );
+  const reasons = [...new Set(late.map(([, { reason }]) => reason))].sort().join(', ');
+  const waiting = queues.reduce((sum, [, progress]) => sum + progress.waiting.length, 0);
+  const [first] = late.map(([companyId]) => companyId);
+  const detail = [
+    `${counted(queues.length, 'queue')} of the ADN read`,
+    ...(waiting === 0 ? [] : [`${counted(waiting, 'invoice')} to be compared`]),
+    ...(first === undefined
+      ? []
+      : [`${late.length} not read to the end for two days, the first of CNPJ ${first} (${reasons})`]),
+  ].join('; ');
+  const cure = 'check the address (DISTRIBUTION_LIVE_URL, DISTRIBUTION_TEST_URL) and the certificate';
+  return { name, ok: true, detail, cure: late.length === 0 ? undefined : cure };
 };
 
 const isWithoutEmitter = ({ known }: ParametersEntry): boolean =>

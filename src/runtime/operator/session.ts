@@ -6,6 +6,7 @@ import { createKeyUses } from '../../adapters/read-model-postgres/key-uses.js';
 import { createMonitoringReads } from '../../adapters/read-model-postgres/monitoring-reads.js';
 import { createParkedItems } from '../../adapters/read-model-postgres/parked-items.js';
 import { createSupportReads } from '../../adapters/read-model-postgres/support-reads.js';
+import { createDistributionProgressStore } from '../../adapters/reconciliation/distribution-progress.js';
 import { createExportSigner } from '../../adapters/vault/export-signer.js';
 import { masterKeyStatus, rotateMasterKey } from '../../adapters/vault/rotation.js';
 import { leafFacts } from '../../certificates/holder.js';
@@ -29,6 +30,7 @@ import { openSessionAuthorizer, type SessionParts } from './authorizer.js';
 import { backUp } from './backup.js';
 import {
   certificateRefusalChecks,
+  distributionCheck,
   documentAlarmsCheck,
   engineChecks,
   exportKeyCheck,
@@ -127,6 +129,7 @@ export const sessionOver = (
       masterKeyCheck(await masterKeyStatus(rotation)),
       await exportKeyCheck(exportSigner),
       await parametersCheck(parameters, clock),
+      await distributionCheck(createDistributionProgressStore(pool), config.distribution, clock),
       await documentAlarmsCheck(createDocumentAlarms(pool), clock),
       ...(await certificateRefusalChecks(createMonitoringReads(pool))),
     ],

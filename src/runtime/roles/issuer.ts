@@ -15,7 +15,7 @@ import { faultFields, streamFields } from '../config/logger.js';
 import { openAuthorizer } from '../engines/authorizers.js';
 import { certificatesOf, companyOf } from '../engines/companies.js';
 import { createNoticeTeller } from '../engines/notices.js';
-import { runParametersRefresh, runReconciliation } from './national-registers.js';
+import { type CertificateOf, runParametersRefresh, runReconciliation } from './national-registers.js';
 import type { Parts } from './parts.js';
 import { relayStart, runRelayRole } from './relay.js';
 import { runAnchorerRole, runSweeper } from './sweeper.js';
@@ -80,7 +80,8 @@ const showParked = ({ queue, engines, logger }: Parts, signal: AbortSignal): Pro
     logger.debug({ msg: 'the list of parked work items could not be written', ...faultFields(error) }),
   );
 
-const issuerDeps = async (parts: Parts): Promise<IssuerDeps> => {
+/** `certificateOf` is the opener that the authorizer uses, so that a certificate is opened once. */
+const issuerDeps = async (parts: Parts): Promise<IssuerDeps & { certificateOf: CertificateOf }> => {
   const { engines, clock, config, logger, metrics, decorateAuthorizer } = parts;
   const company = companyOf(engines, clock);
   const tellOperators = createNoticeTeller({ pool: engines.pool, clock, logger, metrics });
@@ -122,6 +123,7 @@ const issuerDeps = async (parts: Parts): Promise<IssuerDeps> => {
     limits: config.limits,
     company,
     identityOf: certificateOf,
+    certificateOf,
     currencyCode: centralBankCode,
     actor: 'worker:issuer',
     stopping: parts.runner.stopping,

@@ -1,11 +1,16 @@
+import { createDistribution } from '../../adapters/authorizer/distribution.js';
 import { createMunicipalParameters } from '../../adapters/authorizer/parameters.js';
 import { createParametersCache } from '../../adapters/municipal-parameters/cache.js';
+import { createDistributionProgressStore } from '../../adapters/reconciliation/distribution-progress.js';
 import { createReconciliationProgressStore } from '../../adapters/reconciliation/progress-store.js';
 import { lastingLead, leaderSession } from '../../adapters/sql/leader-lock.js';
 import type { IssuerDeps } from '../../app/issuing/deps.js';
 import { wantedOf } from '../../app/municipal-parameters/refresh.js';
 import type { Mode } from '../../domain/common/ids.js';
 import { shortCache } from '../../lib/short-cache.js';
+import type { Caller } from '../../ports/authorizer.js';
+import type { CompanyCertificate } from '../../ports/certificate-vault.js';
+import type { Distribution } from '../../ports/distribution.js';
 import type { MunicipalParametersApi } from '../../ports/municipal-parameters.js';
 import type { Simulator } from '../../simulator/options.js';
 import { municipalityByName } from '../../tables/municipalities.js';
@@ -18,13 +23,20 @@ import { certificatesOf } from '../engines/companies.js';
 import { companyCatalogue } from './companies.js';
 import type { Parts } from './parts.js';
 
+export type CertificateOf = (caller: Caller) => Promise<CompanyCertificate | undefined>;
+
 /** Reconciliation: compares outcomes with what the authorizer holds until the signal aborts. One process among all leads. */
-export const runReconciliation = async (deps: IssuerDeps, parts: Parts, signal: AbortSignal): Promise<void> => {
+export const runReconciliation = async (
+  deps: IssuerDeps & { certificateOf: CertificateOf },
+  parts: Parts,
+  signal: AbortSignal,
+): Promise<void> => {
   const { config, engines, logger, metrics, simulator } = parts;
   const { paceSeconds, ...settings } = config.reconcile;
   const asked = modes.filter((mode) => config.authorizer[mode] !== undefined || simulator !== undefined);
-  if (asked.length === 0 || settings.samplePercent === 0) return;
+  if (asked.length === 0 || (settings.samplePercent === 0 && config.distribution.everySeconds === 0)) return;
   const session = leaderSession(engines.pool);
+  const distribution = await openDistribution(asked, parts, deps.certificateOf);
   await runReconciler({
     ...deps,
     actor: 'timer:reconciliation',
@@ -34,13 +46,50 @@ export const runReconciliation = async (deps: IssuerDeps, parts: Parts, signal: 
     tryLead: lastingLead(session, 'reconciliation', signal),
     isAuthorizerWell: (mode) => deps.breaker.isClosed(mode),
     paceMs: paceSeconds * 1000,
+    distribution,
+    distributionProgress: createDistributionProgressStore(engines.pool),
+    readModel: engines.readModel,
+    companies: async () =>
+      (await engines.readModel.companies())
+        .filter(({ enabled, certificate }) => enabled && certificate !== undefined)
+        .map(({ registration }) => registration.cnpj),
+    everySeconds: config.distribution.everySeconds,
+    distributionPaceMs: config.distribution.paceSeconds * 1000,
+    onDistribution: (mode, answer) => {
+      metrics.distributionAsked(mode, answer.kind);
+      if (answer.kind === 'inconclusive')
+        logger.info({ msg: 'the distribution of the ADN gave no usable answer', mode, reason: answer.reason });
+    },
     signal,
     onComparison: (mode, result) => metrics.reconciled(mode, result),
     onDifference: (stream, kind) =>
       logger.error({ msg: 'the authorizer holds something other than the log says', kind, ...streamFields(stream) }),
     onFault: (error) => logger.warn({ msg: 'reconciliation failed and continues', ...faultFields(error) }),
   });
+  distribution.close();
   await session.close();
+};
+
+/** One client for each mode, because each trusts different servers. */
+const openDistribution = async (
+  asked: readonly Mode[],
+  { config, simulator }: Parts,
+  certificateOf: CertificateOf,
+): Promise<Distribution & { close(): void }> => {
+  const clients = new Map<Mode, ReturnType<typeof createDistribution>>();
+  for (const mode of asked) {
+    const address = adnAddress(config, simulator, mode, 'contribuintes');
+    if (address === undefined) continue;
+    const trustRootsPem = await trustRoots(config, simulator, mode);
+    clients.set(mode, createDistribution({ address, trustRootsPem, timeoutMs: CALL_TIMEOUT_MS, certificateOf }));
+  }
+  return {
+    after: async (caller, nsu) =>
+      (await clients.get(caller.mode)?.after(caller, nsu)) ?? { kind: 'inconclusive', reason: 'no_address' },
+    close: () => {
+      for (const client of clients.values()) client.close();
+    },
+  };
 };
 
 /** Milliseconds between two reads of the registered companies: a new one's municipality is asked for within this time. */
@@ -52,7 +101,7 @@ const CALL_TIMEOUT_MS = 10_000;
 /** Refreshes the municipal parameters of this process's modes until the signal aborts; no request waits for it. */
 export const runParametersRefresh = async (parts: Parts, signal: AbortSignal): Promise<void> => {
   const { config, clock, engines, logger, metrics, simulator } = parts;
-  const addressOf = (mode: Mode): string | undefined => parametersAddress(config, simulator, mode);
+  const addressOf = (mode: Mode): string | undefined => adnAddress(config, simulator, mode, 'parametrizacao');
   const asked = modes.filter((mode) => addressOf(mode) !== undefined);
   if (asked.length === 0) return;
   const certificateOf = certificatesOf(parts, 'timer:parameters');
@@ -96,27 +145,33 @@ const companiesOf = ({ engines, clock }: Pick<Parts, 'engines' | 'clock'>) => ({
   catalogueOf: companyCatalogue(engines, clock),
 });
 
+/** The services of the ADN that are called here, by the first part of their paths. */
+type AdnService = 'parametrizacao' | 'contribuintes';
+
 /**
- * The address of the parameters API of a mode: as configured, otherwise that of this process's simulator, otherwise derived from the authorizer's
+ * The address of a service of the ADN for a mode: as configured, otherwise that of this process's simulator, otherwise derived from the authorizer's
  * address. Undefined where this process knows no authorizer.
  */
-export const parametersAddress = (
-  { parameters, authorizer, simulator: { elsewhere } }: Pick<Config, 'parameters' | 'authorizer' | 'simulator'>,
-  simulator: Pick<Simulator, 'parametersUrls'> | undefined,
+export const adnAddress = (
+  config: Pick<Config, 'parameters' | 'distribution' | 'authorizer' | 'simulator'>,
+  simulator: Pick<Simulator, 'urls'> | undefined,
   mode: Mode,
+  service: AdnService,
 ): string | undefined => {
-  const configured = parameters[mode];
+  const configured = service === 'parametrizacao' ? config.parameters[mode] : config.distribution[mode];
   if (configured !== undefined) return configured;
-  const address = authorizer[mode];
-  if (address === undefined) return simulator?.parametersUrls[mode];
-  return elsewhere.includes(mode) ? besideSimulator(address) : besideAuthorizer(address);
+  const address = config.authorizer[mode];
+  if (address === undefined) return simulator && besideSimulator(simulator.urls[mode], service);
+  return config.simulator.elsewhere.includes(mode)
+    ? besideSimulator(address, service)
+    : besideAuthorizer(address, service);
 };
 
 /** A simulator has both environments on one host, with different paths: `/test/SefinNacional`, `/test/parametrizacao`. */
-const besideSimulator = (address: string): string => address.replace(/\/[^/]*$/, '/parametrizacao');
+const besideSimulator = (address: string, service: AdnService): string => address.replace(/\/[^/]*$/, `/${service}`);
 
 /** `https://adn.<rest>/parametrizacao` for `sefin.<rest>`, otherwise `/parametrizacao` on the authorizer's host. */
-const besideAuthorizer = (authorizer: string): string => {
+const besideAuthorizer = (authorizer: string, service: AdnService): string => {
   const { host } = new URL(authorizer);
-  return `https://${host.replace(/^sefin\./, 'adn.')}/parametrizacao`;
+  return `https://${host.replace(/^sefin\./, 'adn.')}/${service}`;
 };

@@ -21,7 +21,7 @@ export type Answer =
   | { kind: 'reset' };
 
 /** `versaoAplicativo` of every JSON answer, in both environments (docs/national-system.md#environments). */
-const APPLICATION_VERSION = 'SefinNacional_1.6.0';
+export const APPLICATION_VERSION = 'SefinNacional_1.6.0';
 
 /** A stamp as .NET writes it, with seven digits: `AAAA-MM-DDThh:mm:ss.fffffff-03:00`. */
 const stamp = (at: Instant): string => {

@@ -5,6 +5,7 @@ import type { FaultKind, Taken } from '../state/faults.js';
 import { type Answer, answersOf, webServerPage } from './answer.js';
 import { answerUnderFaults } from './apply-fault.js';
 import type { Caller } from './caller.js';
+import { answerDistribution } from './distribution.js';
 import { eventListOperation, eventLookupOperation, eventOperation } from './event.js';
 import { issueOperation } from './issue.js';
 import { fetchOperation, lookupOperation } from './lookup.js';
@@ -23,25 +24,29 @@ export const handle = async (world: World, request: Received, caller: Caller): P
   const addressed = routeOf(request.method, request.url, world);
   const honest = (answer: Answer): Handled => ({ answer, addressed, faults: [] });
   const { mode, route } = addressed;
-  if (caller.kind === 'none') return honest(webServerPage(route.operation === 'parameters' ? 496 : 403));
+  if (caller.kind === 'none') return honest(webServerPage(isAtAdn(route) ? 496 : 403));
   const environment = world.environments[mode ?? 'test'];
   if (caller.kind === 'refused') return honest(answersOf(world, environment).failedQuery(403, refusal(caller.code)));
   if (route.operation === 'none') {
     return honest(webServerPage(route.status, route.status === 307 ? route.location : undefined));
   }
   if (route.operation === 'parameters') return honest(answerParameters(world, environment, route.path));
+  if (route.operation === 'distribution')
+    return honest(await answerDistribution(world, environment, caller.cnpj, route));
   const operation = operationOf(world, environment, request, caller.cnpj, route);
   if ('kind' in operation) return honest(operation);
   const taken = world.faults.take(operation.on, environment.mode, operation.note);
   return { answer: await answerUnderFaults(world, operation, taken), addressed, faults: kindsOf(taken) };
 };
 
+const isAtAdn = ({ operation }: Route): boolean => operation === 'parameters' || operation === 'distribution';
+
 const operationOf = (
   world: World,
   environment: Environment,
   { body }: Received,
   cnpj: string,
-  route: Exclude<Route, { operation: 'none' | 'parameters' }>,
+  route: Exclude<Route, { operation: 'none' | 'parameters' | 'distribution' }>,
 ): Operation | Answer => {
   switch (route.operation) {
     case 'issue': {

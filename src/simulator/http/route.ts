@@ -10,6 +10,7 @@ export type Route =
   | { operation: 'event_lookup'; accessKey: string; type: string; sequence: string }
   | { operation: 'event_list'; accessKey: string }
   | { operation: 'parameters'; path: readonly string[] }
+  | { operation: 'distribution'; path: readonly string[]; query: string }
   | { operation: 'none'; status: 404 | 405 | 501 }
   /** `location` is the same path in the spelling of the Swagger. */
   | { operation: 'none'; status: 307; location: string };
@@ -24,9 +25,9 @@ const MODES: readonly Mode[] = ['test', 'live'];
  * missing (docs/national-system.md#event-paths).
  */
 export const routeOf = (method: string, url: string, { strict }: { strict: boolean }): Addressed => {
-  const path = url.split('?', 1)[0] ?? '';
-  const parameters = parametersRoute(method, path);
-  if (parameters !== undefined) return parameters;
+  const [path = '', query = ''] = url.split('?', 2);
+  const atAdn = adnRoute(method, path, query);
+  if (atAdn !== undefined) return atAdn;
   for (const mode of MODES) {
     const { basePath } = ENVIRONMENT_FACTS[mode];
     const below = pathBelow(basePath, path);
@@ -45,12 +46,17 @@ const pathBelow = (basePath: string, path: string): string | undefined =>
     .filter((base) => path.slice(0, base.length).toLowerCase() === base.toLowerCase())
     .map((base) => path.slice(base.length))[0];
 
-/** The parameters API, in reality another server. Here each environment has a path; the path without one is of restricted production. */
-const parametersRoute = (method: string, path: string): Addressed | undefined => {
-  const [, mode = 'test', below] = /^(?:\/(test|live))?\/parametrizacao\/(.+)$/.exec(path) ?? [];
+/** The services of the ADN, in reality another server. Here each environment has a path; the path without one is of restricted production. */
+const adnRoute = (method: string, path: string, query: string): Addressed | undefined => {
+  const [, mode = 'test', service, below] =
+    /^(?:\/(test|live))?\/(parametrizacao|contribuintes)\/(.+)$/.exec(path) ?? [];
   if (below === undefined) return undefined;
-  const route = only(method === 'GET', { operation: 'parameters', path: below.split('/') });
-  return { mode: mode === 'live' ? 'live' : 'test', route };
+  const parts = below.split('/');
+  const route: Route =
+    service === 'parametrizacao'
+      ? { operation: 'parameters', path: parts }
+      : { operation: 'distribution', path: parts, query };
+  return { mode: mode === 'live' ? 'live' : 'test', route: only(method === 'GET', route) };
 };
 
 const notFound: Route = { operation: 'none', status: 404 };

@@ -108,6 +108,8 @@ export const OFFICIAL = {
   E1845: 'Ambiente informado diverge do ambiente de recebimento para o qual o emitente está enviando o evento.',
   E1980: 'Arquivo enviado com erro na assinatura.',
   E1989: 'A assinatura é obrigatória quando for enviado para o Web Service.',
+  E2220: 'Não existem documentos fiscais para o contribuinte a partir do NSU informado.',
+  E2243: 'O CNPJ da consulta não pertence à mesma empresa do certificado.',
   E2401: 'Chave de acesso não encontrada.',
   E2404: 'Não foi gerada uma NFS-e com o identificador de DPS informado',
   E2406: 'A chave de acesso consultada deve conter 50 números.',

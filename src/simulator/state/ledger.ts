@@ -22,8 +22,14 @@ export type Note = {
 /** One registered event, without its document. */
 export type RegisteredEvent = { accessKey: string; type: string; sequence: number; registeredAt: Instant };
 
-/** What remains of dropped notes: the last number of each emitter, and how many documents were dropped. */
-type Numbers = { kind: 'numbers'; last: { [cnpj: string]: number }; documents: number };
+/**
+ * What remains of dropped notes: the last number of each emitter, and how many documents were dropped. `entries` counts dropped notes and events;
+ * ledgers of earlier versions lack it.
+ */
+type Numbers = { kind: 'numbers'; last: { [cnpj: string]: number }; documents: number; entries?: number };
+
+/** A note or event with its number in the order of registration (NSU). */
+export type Numbered = { nsu: number; note: Note; event?: RegisteredEvent };
 
 type Entry = ({ kind: 'note' } & Note) | ({ kind: 'event' } & RegisteredEvent);
 
@@ -40,6 +46,8 @@ export type Ledger = {
   /** All events on a note, the oldest first. */
   events(accessKey: string): readonly RegisteredEvent[];
   notes(): Iterable<Note>;
+  /** Notes that `isWanted` lets through and their events, in order, each with an NSU above `nsu`. */
+  registeredAfter(nsu: number, isWanted: (note: Note) => boolean): Iterable<Numbered>;
   /** The next nNFSe of this emitter, from 1. */
   nextNumber(cnpj: string): number;
   /** The next number of the environment (nDFSe), from 1. */
@@ -76,7 +84,10 @@ const loadLedger = async (path: string, keptFrom: KeptFrom): Promise<Loaded> => 
   const byKey = new Map<string, { note: Note; span: Span }>();
   const events = new Map<string, readonly { event: RegisteredEvent; span: Span }[]>();
   const lastNumber = new Map<string, number>();
+  /** In the order of the file; the NSU of the first is `droppedEntries` + 1. */
+  const order: Entry[] = [];
   let droppedDocuments = 0;
+  let droppedEntries = 0;
 
   const raiseNumber = (cnpj: string, number: number): void => {
     lastNumber.set(cnpj, Math.max(number, lastNumber.get(cnpj) ?? 0));
@@ -85,11 +96,13 @@ const loadLedger = async (path: string, keptFrom: KeptFrom): Promise<Loaded> => 
     if (record.kind === 'event') {
       const { kind: _, ...event } = record;
       events.set(event.accessKey, [...(events.get(event.accessKey) ?? []), { event, span }]);
+      order.push(record);
       return;
     }
     const { kind: _, ...note } = record;
     byDps.set(note.dpsId, note);
     byKey.set(note.accessKey, { note, span });
+    order.push(record);
     raiseNumber(note.cnpj, note.number);
   };
   const forget = ({ accessKey, dpsId }: Note): void => {
@@ -118,9 +131,11 @@ const loadLedger = async (path: string, keptFrom: KeptFrom): Promise<Loaded> => 
     if (record.kind === 'numbers') {
       for (const [cnpj, number] of Object.entries(record.last)) raiseNumber(cnpj, number);
       droppedDocuments += record.documents;
+      droppedEntries += record.entries ?? record.documents;
       return true;
     }
     oldEntries += 1;
+    droppedEntries += 1;
     if (record.kind === 'note') {
       raiseNumber(record.cnpj, record.number);
       droppedDocuments += 1;
@@ -144,16 +159,26 @@ const loadLedger = async (path: string, keptFrom: KeptFrom): Promise<Loaded> => 
     forgetOld();
     remember(record, file.append(ledgerLine(record, document)));
   };
+  function* registeredAfter(nsu: number, isWanted: (note: Note) => boolean): Iterable<Numbered> {
+    for (let at = Math.max(0, nsu - droppedEntries); at < order.length; at += 1) {
+      const entry = order[at];
+      const note = entry && byKey.get(entry.accessKey)?.note;
+      if (note === undefined || !isWanted(note)) continue;
+      const numbered = { nsu: droppedEntries + at + 1, note };
+      yield entry?.kind === 'event' ? { ...numbered, event: entry } : numbered;
+    }
+  }
   const last = Object.fromEntries(lastNumber);
+  const numbers: Numbers = { kind: 'numbers', last, documents: droppedDocuments, entries: droppedEntries };
   return {
-    old:
-      oldEntries === 0 ? undefined : { end: oldEnd, numbers: { kind: 'numbers', last, documents: droppedDocuments } },
+    old: oldEntries === 0 ? undefined : { end: oldEnd, numbers },
     ledger: {
       noteByDps: (dpsId) => byDps.get(dpsId),
       noteByKey: (accessKey) => byKey.get(accessKey)?.note,
       event: (accessKey, type) => eventOf(accessKey, type)?.event,
       events: (accessKey) => events.get(accessKey)?.map(({ event }) => event) ?? [],
       notes: () => byDps.values(),
+      registeredAfter,
       nextNumber: (cnpj) => (lastNumber.get(cnpj) ?? 0) + 1,
       nextDocument: () => droppedDocuments + byKey.size + 1,
       addNote: (note, document) => add({ kind: 'note', ...note }, document),

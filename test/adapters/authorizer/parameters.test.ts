@@ -113,7 +113,10 @@ describe('the parameters client', () => {
       ...{ notBefore: harness.clock.at, notAfter: '2036-01-01T00:00:00.000Z' },
     };
     return createMunicipalParameters({
-      addresses: harness.simulator.parametersUrls,
+      addresses: {
+        test: harness.simulator.urls.test.replace('SefinNacional', 'parametrizacao'),
+        live: harness.simulator.urls.live.replace('SefinNacional', 'parametrizacao'),
+      },
       trustRootsPem: [harness.simulator.caPem],
       timeoutMs: 10_000,
       certificateOf: async () => (hasCertificate ? certificate : undefined),

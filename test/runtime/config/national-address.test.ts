@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { readConfig } from '../../../src/runtime/config/config.js';
-import { parametersAddress } from '../../../src/runtime/roles/national-registers.js';
+import { adnAddress } from '../../../src/runtime/roles/national-registers.js';
 
 const simulator = {
-  parametersUrls: { test: 'https://127.0.0.1:9/test/parametrizacao', live: 'https://127.0.0.1:9/live/parametrizacao' },
+  urls: { test: 'https://127.0.0.1:9/test/SefinNacional', live: 'https://127.0.0.1:9/live/SefinNacional' },
 };
 
 const addressUnder = (env: NodeJS.ProcessEnv, withSimulator = false): string | undefined => {
   const read = readConfig(env);
   if ('problems' in read) throw new Error(read.problems.join('; '));
-  return parametersAddress(read.config, withSimulator ? simulator : undefined, 'test');
+  return adnAddress(read.config, withSimulator ? simulator : undefined, 'test', 'parametrizacao');
 };
 
 describe('the address of the municipal parameters API', () => {
@@ -47,7 +47,7 @@ describe('the address of the municipal parameters API', () => {
   });
 
   it('is the simulator’s of this process where no authorizer is set', () => {
-    expect(addressUnder({}, true)).toBe(simulator.parametersUrls.test);
+    expect(addressUnder({}, true)).toBe('https://127.0.0.1:9/test/parametrizacao');
     const elsewhere = { AUTHORIZER_TEST_URL: 'https://sefin.nfse.gov.br/SefinNacional' };
     expect(addressUnder(elsewhere, true)).toBe('https://adn.nfse.gov.br/parametrizacao');
   });
@@ -56,5 +56,35 @@ describe('the address of the municipal parameters API', () => {
     expect(readConfig({ PARAMETERS_LIVE_URL: 'http://adn.example' })).toEqual({
       problems: ['PARAMETERS_LIVE_URL must be a https: address'],
     });
+  });
+});
+
+describe('the address of the distribution', () => {
+  const addressOf = (env: NodeJS.ProcessEnv, withSimulator = false): string | undefined => {
+    const read = readConfig(env);
+    if ('problems' in read) throw new Error(read.problems.join('; '));
+    return adnAddress(read.config, withSimulator ? simulator : undefined, 'live', 'contribuintes');
+  };
+
+  it.each([
+    [
+      'the ADN’s beside Sefin',
+      { AUTHORIZER_LIVE_URL: 'https://sefin.nfse.gov.br/SefinNacional' },
+      'https://adn.nfse.gov.br/contribuintes',
+    ],
+    [
+      'the one that is set',
+      {
+        AUTHORIZER_LIVE_URL: 'https://sefin.nfse.gov.br/S',
+        DISTRIBUTION_LIVE_URL: 'https://adn.example/contribuintes',
+      },
+      'https://adn.example/contribuintes',
+    ],
+  ])('is %s', (_what, env, expected) => {
+    expect(addressOf(env)).toBe(expected);
+  });
+
+  it('is the simulator’s of this process where no authorizer is set', () => {
+    expect(addressOf({}, true)).toBe('https://127.0.0.1:9/live/contribuintes');
   });
 });

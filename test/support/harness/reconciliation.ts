@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createAuthorizer } from '../../../src/adapters/authorizer/client.js';
+import { createDistribution } from '../../../src/adapters/authorizer/distribution.js';
 import { createDocumentSigner } from '../../../src/adapters/authorizer/document-signer.js';
 import { createEventStore } from '../../../src/app/event-store/event-store.js';
 import { workOnCancellation } from '../../../src/app/issuing/cancellation.js';
@@ -11,12 +12,18 @@ import type {
   ReconciliationDeps,
   ReconciliationSettings,
 } from '../../../src/app/reconciliation/compare-invoice.js';
+import { type DistributionDeps, distributionStep } from '../../../src/app/reconciliation/follow-distribution.js';
 import { reconcileStep } from '../../../src/app/reconciliation/reconcile-step.js';
 import { invoiceStream, type Mode, type StreamName } from '../../../src/domain/common/ids.js';
 import { brasiliaDate } from '../../../src/domain/common/time.js';
 import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
 import { invoiceStatus } from '../../../src/domain/invoice/status.js';
-import type { Authorizer } from '../../../src/ports/authorizer.js';
+import type { Authorizer, Caller } from '../../../src/ports/authorizer.js';
+import type {
+  DistributionAnswer,
+  DistributionProgress,
+  DistributionProgressStore,
+} from '../../../src/ports/distribution.js';
 import type { ReconciliationProgress, ReconciliationProgressStore } from '../../../src/ports/reconciliation.js';
 import { classification } from '../../../src/tables/catalogue.js';
 import { DEMO_CNPJ, demoCompany } from '../fixture/demo.js';
@@ -40,10 +47,27 @@ export const SETTINGS: ReconciliationSettings = {
   reachSeconds: 60 * 86_400,
 };
 
+/** How far the queues of the ADN were read, in memory. */
+export const memoryDistributionProgress = (): DistributionProgressStore => {
+  const kept = new Map<string, string>();
+  const keyOf = ({ mode, companyId }: Caller): string => `${mode} ${companyId}`;
+  return {
+    all: async (mode) =>
+      new Map(
+        [...kept]
+          .filter(([key]) => key.startsWith(mode))
+          .map(([key, text]) => [key.slice(mode.length + 1), JSON.parse(text) as DistributionProgress]),
+      ),
+    save: async (caller, progress) => void kept.set(keyOf(caller), JSON.stringify(progress)),
+  };
+};
+
 export type ReconciliationHarness = {
   simulator: SimulatorHarness;
   clock: MovableClock;
-  deps: ReconciliationDeps;
+  deps: DistributionDeps;
+  /** Answers of the ADN. */
+  answers: DistributionAnswer['kind'][];
   streams: StreamName[];
   looks: ComparisonResult[];
   notices: IssuerNotice[];
@@ -60,6 +84,8 @@ export type ReconciliationHarness = {
   differences(stream: StreamName): Promise<readonly string[]>;
   /** Runs the reconciliation until nothing is left to do, including the second look-ups. */
   walkToTheEnd(mode?: Mode, deps?: ReconciliationDeps): Promise<void>;
+  /** Follows the queues of the ADN until nothing is due. */
+  followToTheEnd(deps?: DistributionDeps): Promise<void>;
   close(): Promise<void>;
 };
 
@@ -131,13 +157,36 @@ export const openReconciliationHarness = async (): Promise<ReconciliationHarness
           return { stream, createdAt: invoice?.facts.createdAt, isSampled };
         }),
     );
-  const deps: ReconciliationDeps = {
+  const distribution = createDistribution({
+    address: simulator.simulator.urls.live.replace(/[^/]*$/, 'contribuintes'),
+    ...{ trustRootsPem: [simulator.simulator.caPem], timeoutMs: 10_000 },
+    certificateOf: async () => certificate,
+  });
+  const answers: DistributionAnswer['kind'][] = [];
+  const deps: DistributionDeps = {
     ...{ store, clock, limits: issuer.limits, authorizer: client as Authorizer, actor: 'timer:reconciliation' },
     notify: (notice) => void notices.push(notice),
     progressStore: memoryProgressStore(rowsOf),
     settings: SETTINGS,
     onComparison: (_mode, result) => void looks.push(result),
     onDifference: (stream, kind) => void reported.push(`${stream} ${kind}`),
+    distribution,
+    distributionProgress: memoryDistributionProgress(),
+    readModel: {
+      byAccessKeys: async (keys) => {
+        const states = await Promise.all(
+          streams.map(async (stream) => ({ stream, state: (await loadInvoice(stream, store)).state })),
+        );
+        return states.flatMap(({ stream, state }) => {
+          const key =
+            state.kind === 'invoice' && state.outcome.status === 'issued' ? state.outcome.accessKey : undefined;
+          return key !== undefined && keys.includes(key) ? [{ accessKey: key, stream }] : [];
+        });
+      },
+    },
+    companies: async () => [DEMO_CNPJ],
+    everySeconds: 3_600,
+    onDistribution: (_mode, { kind }) => void answers.push(kind),
   };
   const toTheEnd = async (look: () => Promise<Next>): Promise<void> => {
     for (let next = await look(); next.kind !== 'done'; next = await look()) {
@@ -154,7 +203,7 @@ export const openReconciliationHarness = async (): Promise<ReconciliationHarness
     return state;
   };
   return {
-    ...{ simulator, clock, deps, streams, looks, reported, notices, events },
+    ...{ simulator, clock, deps, answers, streams, looks, reported, notices, events },
     issue: async (mode = 'live') => {
       const invoiceId = randomUUID();
       const stream = invoiceStream(mode, DEMO_CNPJ, invoiceId);
@@ -198,8 +247,14 @@ export const openReconciliationHarness = async (): Promise<ReconciliationHarness
       }
       throw new Error('the walk does not end');
     },
+    followToTheEnd: async (own = deps) => {
+      for (let steps = 0; steps < 5_000; steps += 1)
+        if ((await distributionStep('live', own)) === 'nothing to do') return;
+      throw new Error('following does not end');
+    },
     close: async () => {
       client.close();
+      distribution.close();
       await simulator.close();
     },
   };

@@ -227,6 +227,23 @@ export const environmentReference: Readonly<Record<VariableName, VariableReferen
     meaning: 'an invoice is not compared until so many seconds after its acceptance and after its last event',
   },
   RECONCILE_REACH_S: { group: 'Reconciliation', meaning: 'older invoices (in seconds) are not compared' },
+  DISTRIBUTION_EVERY_S: {
+    group: 'Reconciliation',
+    meaning:
+      'seconds between two readings of the queue that the ADN keeps for each company, which tells of notes canceled elsewhere ([ADR 50](../adr/0050-the-queue-of-the-adn-tells-of-cancellations-elsewhere.md)). 0: no queue is read',
+  },
+  DISTRIBUTION_PACE_S: { group: 'Reconciliation', meaning: 'seconds between two calls to these queues, for each mode' },
+  DISTRIBUTION_TEST_URL: {
+    group: 'Reconciliation',
+    meaning: 'base address of the distribution of the ADN for test mode; derived as `PARAMETERS_TEST_URL` is',
+    unset:
+      '`https://adn.<rest>/contribuintes` where the authorizer’s host is `sefin.<rest>`, else `/contribuintes` on the authorizer’s host',
+  },
+  DISTRIBUTION_LIVE_URL: {
+    group: 'Reconciliation',
+    meaning: 'the same for live mode',
+    unset: 'as for test mode',
+  },
   SIMULATOR_HOST: {
     group: 'Simulator',
     meaning:

@@ -7,6 +7,18 @@ import { leastRightsMigration } from './0035-least-rights.js';
 import { checkedAppendMigration } from './0041-checked-append.js';
 import { guardedAppendMigration } from './0042-guarded-append.js';
 
+/** How far the queue that the ADN keeps for each company was read (ADR 50). Losing the rows costs reading the queues again. */
+const distributionMigration: Migration = {
+  id: 44,
+  name: 'distribution',
+  sql: `create table if not exists distribution_progress (
+  mode text collate "C" not null,
+  company_id text collate "C" not null,
+  progress text not null,
+  primary key (mode, company_id)
+);`,
+};
+
 /**
  * Companies whose certificate the authorizer refuses, so that every process holds their sends back and operators see them (ADR 47). Losing a row
  * costs one more refused send.
@@ -289,4 +301,5 @@ export const migrations: readonly Migration[] = [
   checkedAppendMigration,
   guardedAppendMigration,
   certificateRefusalsMigration,
+  distributionMigration,
 ];

@@ -1,0 +1,109 @@
+import { type AccessKey, isAccessKey } from '../../domain/common/access-key.js';
+import type { Caller } from '../../ports/authorizer.js';
+import type { CompanyCertificate } from '../../ports/certificate-vault.js';
+import type { Distribution, DistributionAnswer } from '../../ports/distribution.js';
+import { createAgents } from './agents.js';
+import { type Exchange, exchange } from './exchange.js';
+import { errorsOf, type JsonBody, listOf, objectOf, readJson, textOf } from './responses.js';
+
+type DistributionOptions = {
+  /** Base URL of the environment, used as a prefix: `https://adn.host/contribuintes`. */
+  address: string;
+  /** Trusted beside the public roots. */
+  trustRootsPem: readonly string[];
+  /** Limit of one call, from the wait for a socket to the last byte. */
+  timeoutMs: number;
+  certificateOf(caller: Caller): Promise<CompanyCertificate | undefined>;
+};
+
+/** An answer holds up to 50 notes of some 5 kB each. One of this length still takes the event loop less than 10 ms. */
+const MAX_BYTES = 1024 * 1024;
+
+/** The distribution of the ADN over mutual TLS (docs/national-system.md#distribution). `close` drops the connections. */
+export const createDistribution = (options: DistributionOptions): Distribution & { close(): void } => {
+  const agents = createAgents(options.trustRootsPem);
+  const ask = async (caller: Caller, nsu: number, batch: boolean): Promise<Exchange> => {
+    const certificate = await options.certificateOf(caller).catch(() => undefined);
+    if (certificate === undefined) return { kind: 'not_handed', reason: 'certificate_missing' };
+    const agent = agents.agentOf(certificate);
+    if (agent === undefined) return { kind: 'not_handed', reason: 'certificate_unusable' };
+    return await exchange({
+      agent,
+      method: 'GET',
+      url: new URL(`${options.address.replace(/\/+$/, '')}/DFe/${nsu}?lote=${batch}`),
+      connectTimeoutMs: options.timeoutMs,
+      timeoutMs: options.timeoutMs,
+      maxBytes: MAX_BYTES,
+      identityOnly: true,
+    });
+  };
+  return {
+    after: async (caller, nsu) => {
+      try {
+        const answer = await ask(caller, nsu, true);
+        const isTooLong = answer.kind === 'broken' && answer.reason === 'response_too_large';
+        // Without the batch the same documents come one by one.
+        return readDistribution(nsu, isTooLong ? await ask(caller, nsu, false) : answer);
+      } catch {
+        return { kind: 'inconclusive', reason: 'unreadable' };
+      }
+    },
+    close: agents.close,
+  };
+};
+
+/**
+ * Judges one answer. The end of the queue is a JSON 404 with E2220; another 404 proves nothing, because a wrong path answers so too. Keys are read
+ * in any casing. The documents themselves are not read: what they say is asked of the authorizer.
+ */
+export const readDistribution = (nsu: number, answer: Exchange): DistributionAnswer => {
+  if (answer.kind !== 'answered') return inconclusive(answer.reason);
+  const body = readJson(answer.contentType, answer.body);
+  if (answer.status === 404 && body !== undefined && isEnd(body)) return { kind: 'end' };
+  if (answer.status !== 200) return inconclusive(`http_${answer.status}`);
+  if (body === undefined) return inconclusive('no_json');
+  const documents = listOf(body.lotedfe).map(objectOf);
+  if (documents.length === 0) return isEnd(body) ? { kind: 'end' } : inconclusive('not_the_api');
+  let last = nsu;
+  const canceled: AccessKey[] = [];
+  for (const document of documents) {
+    const number = document?.nsu;
+    if (document === undefined || !isNsu(number)) return inconclusive('unreadable');
+    last = Math.max(last, number);
+    const key = textOf(document, 'chaveAcesso');
+    if (mayCancel(document) && key !== undefined && isAccessKey(key)) canceled.push(key as AccessKey);
+  }
+  // A queue that does not go on would be asked for ever.
+  return last > nsu ? { kind: 'documents', last, canceled } : inconclusive('no_progress');
+};
+
+const inconclusive = (reason: string): DistributionAnswer => ({ kind: 'inconclusive', reason });
+
+const isNsu = (value: unknown): value is number =>
+  typeof value === 'number' && Number.isSafeInteger(value) && value > 0;
+
+const NOTHING_FOUND = 'NENHUM_DOCUMENTO_LOCALIZADO';
+
+const isEnd = (body: JsonBody): boolean =>
+  textOf(body, 'statusProcessamento') === NOTHING_FOUND || errorsOf(body).some(({ code }) => code === 'E2220');
+
+/** An event of a type that the Swagger does not list may cancel too; asking about it costs one look-up. */
+const mayCancel = (document: JsonBody): boolean =>
+  textOf(document, 'tipoDocumento') === 'EVENTO' && !CANCELS_NOTHING.has(textOf(document, 'tipoEvento') ?? '');
+
+const CANCELS_NOTHING: ReadonlySet<string> = new Set([
+  'SOLICITACAO_CANCELAMENTO_ANALISE_FISCAL',
+  'CANCELAMENTO_INDEFERIDO_ANALISE_FISCAL',
+  'CONFIRMACAO_PRESTADOR',
+  'REJEICAO_PRESTADOR',
+  'CONFIRMACAO_TOMADOR',
+  'REJEICAO_TOMADOR',
+  'CONFIRMACAO_INTERMEDIARIO',
+  'REJEICAO_INTERMEDIARIO',
+  'CONFIRMACAO_TACITA',
+  'ANULACAO_REJEICAO',
+  'BLOQUEIO_POR_OFICIO',
+  'DESBLOQUEIO_POR_OFICIO',
+  'INCLUSAO_NFSE_DAN',
+  'TRIBUTOS_NFSE_RECOLHIDOS',
+]);

@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest';
+import { readDistribution } from '../../../src/adapters/authorizer/distribution.js';
+import type { Exchange } from '../../../src/adapters/authorizer/exchange.js';
+
+const KEY = '33045572212345678000195000000000000126119418294735';
+
+const answered = (status: number, body: object | string, contentType = 'application/json'): Exchange => ({
+  ...{ kind: 'answered', status, contentType },
+  body: Buffer.from(typeof body === 'string' ? body : JSON.stringify(body), 'utf8'),
+});
+
+const batch = (...documents: readonly object[]) =>
+  answered(200, { StatusProcessamento: 'DOCUMENTOS_LOCALIZADOS', LoteDFe: documents, Alertas: null, Erros: null });
+
+const note = (NSU: unknown) => ({ NSU, ChaveAcesso: KEY, TipoDocumento: 'NFSE', TipoEvento: null, ArquivoXml: 'H4sI' });
+
+const event = (NSU: unknown, TipoEvento: unknown) => ({ ...note(NSU), TipoDocumento: 'EVENTO', TipoEvento });
+
+const end = { StatusProcessamento: 'NENHUM_DOCUMENTO_LOCALIZADO', LoteDFe: [], Erros: [{ Codigo: 'E2220' }] };
+
+describe('an answer of the distribution', () => {
+  it.each([
+    ['notes', batch(note(8), note(11)), { last: 11, canceled: [] }],
+    ['a cancellation', batch(note(8), event(9, 'CANCELAMENTO')), { last: 9, canceled: [KEY] }],
+    ['a substitution', batch(event(9, 'CANCELAMENTO_POR_SUBSTITUICAO')), { last: 9, canceled: [KEY] }],
+    ['an event of a type that is not listed', batch(event(9, 'CANCELAMENTO_NOVO')), { last: 9, canceled: [KEY] }],
+    ['an event without a type', batch(event(9, null)), { last: 9, canceled: [KEY] }],
+    ['an event that cancels nothing', batch(event(9, 'CONFIRMACAO_TOMADOR')), { last: 9, canceled: [] }],
+    [
+      'an event with a key that is none',
+      batch({ ...event(9, 'CANCELAMENTO'), ChaveAcesso: 'x' }),
+      { last: 9, canceled: [] },
+    ],
+    [
+      'other casing',
+      answered(200, { lotedfe: [{ nsu: 9, chaveacesso: KEY, tipodocumento: 'EVENTO' }] }),
+      { last: 9, canceled: [KEY] },
+    ],
+  ])('tells %s', (_what, answer, told) => {
+    expect(readDistribution(7, answer)).toEqual({ kind: 'documents', ...told });
+  });
+
+  it.each([
+    ['404 with its status', answered(404, end)],
+    ['404 with its code alone', answered(404, { Erros: [{ Codigo: 'E2220', Descricao: 'x' }] })],
+    ['200 with its status', answered(200, end)],
+  ])('is the end of the queue: %s', (_what, answer) => {
+    expect(readDistribution(7, answer)).toEqual({ kind: 'end' });
+  });
+
+  it.each([
+    ['an HTML 404', answered(404, '<html>', 'text/html'), 'http_404'],
+    ['a JSON 404 of something else', answered(404, { message: 'Resource not found' }), 'http_404'],
+    ['another company’s CNPJ', answered(400, { Erros: [{ Codigo: 'E2243' }] }), 'http_400'],
+    ['too many calls', answered(429, '<html>', 'text/html'), 'http_429'],
+    ['a 200 in HTML', answered(200, '<html>', 'text/html'), 'no_json'],
+    ['a 200 without documents', answered(200, { ok: true }), 'not_the_api'],
+    ['a number in words', batch(note('9')), 'unreadable'],
+    ['a number that is none of ours any more', batch(note(2 ** 60)), 'unreadable'],
+    ['a document that is none', answered(200, { LoteDFe: [3] }), 'unreadable'],
+    ['documents that were read before', batch(note(6), note(7)), 'no_progress'],
+    ['silence', { kind: 'broken', reason: 'timeout' } as Exchange, 'timeout'],
+  ])('proves nothing: %s', (_what, answer, reason) => {
+    expect(readDistribution(7, answer)).toEqual({ kind: 'inconclusive', reason });
+  });
+});

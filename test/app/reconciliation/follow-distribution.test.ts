@@ -1,0 +1,137 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { distributionStep } from '../../../src/app/reconciliation/follow-distribution.js';
+import type { StreamName } from '../../../src/domain/common/ids.js';
+import { DEMO_CNPJ } from '../../support/fixture/demo.js';
+import { cancelRequested } from '../../support/fixture/invoice.js';
+import { openReconciliationHarness, type ReconciliationHarness } from '../../support/harness/reconciliation.js';
+
+const HOUR = 3_600;
+
+describe('the queue of the ADN', () => {
+  let harness: ReconciliationHarness;
+  beforeEach(async () => {
+    harness = await openReconciliationHarness();
+  });
+  afterEach(() => harness.close());
+
+  const eventElsewhere = async (stream: string, type: string) =>
+    await harness.simulator.control('POST', 'events', {
+      ...{ environment: 'live', access_key: await harness.accessKey(stream), type },
+    });
+  const typesOf = async (stream: StreamName) => (await harness.events(stream)).map(({ type }) => type);
+  const progress = async () => (await harness.deps.distributionProgress.all('live')).get(DEMO_CNPJ);
+
+  it.each(['101101', '105104', '305101'])(
+    'tells of a note that was canceled elsewhere (%s), within the time between two readings',
+    async (type) => {
+      const [canceled, other] = [await harness.issue(), await harness.issue()];
+      await harness.followToTheEnd();
+      expect(harness.answers).toEqual(['documents', 'end']);
+      harness.clock.pass(HOUR);
+      await eventElsewhere(canceled, type);
+      await harness.followToTheEnd();
+      expect([await harness.status(canceled), await harness.status(other)]).toEqual(['canceled', 'issued']);
+      expect(await typesOf(canceled)).toContain('NoteCanceledElsewhere');
+      expect(harness.looks).toEqual(['canceled_elsewhere']);
+      expect(await progress()).toMatchObject({ nsu: 3, waiting: [] });
+    },
+  );
+
+  it('is read on from its last number, and not again before the time between two readings is over', async () => {
+    await harness.issue();
+    await harness.followToTheEnd();
+    await harness.issue();
+    await harness.followToTheEnd();
+    expect(harness.answers).toEqual(['documents', 'end']);
+    harness.clock.pass(HOUR);
+    await harness.followToTheEnd();
+    expect(harness.answers).toEqual(['documents', 'end', 'documents', 'end']);
+    expect((await progress())?.nsu).toBe(2);
+  });
+
+  it('makes no look-up for an event that cancels nothing, for a cancellation of ours, or for a note of others', async () => {
+    const [confirmed, own] = [await harness.issue(), await harness.issue()];
+    await eventElsewhere(confirmed, '203202');
+    await harness.cancel(own);
+    harness.streams.splice(harness.streams.indexOf(confirmed), 1);
+    harness.clock.pass(HOUR);
+    await harness.followToTheEnd();
+    expect(harness.looks).toEqual([]);
+    expect(await progress()).toMatchObject({ nsu: 4, waiting: [] });
+  });
+
+  it('waits for work of ours that is under way, and takes our own event for ours', async () => {
+    const stream = await harness.issue();
+    harness.clock.pass(HOUR);
+    await harness.record(stream, cancelRequested(0));
+    await eventElsewhere(stream, '305101');
+    await harness.followToTheEnd();
+    expect(harness.looks).toEqual(['left_alone']);
+    expect((await progress())?.waiting).toMatchObject([{ stream, tries: 1 }]);
+  });
+
+  it('leaves an invoice whose comparison proves nothing to the rounds, after five tries an hour apart', async () => {
+    const stream = await harness.issue();
+    harness.clock.pass(HOUR);
+    await eventElsewhere(stream, '105102');
+    await harness.simulator.control('POST', 'faults', { on: 'lookup', kind: 'http_404_html', times: 50 });
+    for (let hours = 0; hours < 6; hours += 1) {
+      for (let steps = 0; steps < 4; steps += 1) await distributionStep('live', harness.deps);
+      harness.clock.pass(HOUR);
+    }
+    expect(harness.looks).toEqual(Array.from({ length: 5 }, () => 'inconclusive'));
+    expect((await progress())?.waiting).toEqual([]);
+  });
+
+  it('counts a comparison that throws as a try, and reports it', async () => {
+    const stream = await harness.issue();
+    harness.clock.pass(HOUR);
+    await eventElsewhere(stream, '101101');
+    expect(await distributionStep('live', harness.deps)).toBe('asked');
+    const broken = {
+      ...harness.deps,
+      authorizer: { ...harness.deps.authorizer, findByDps: () => Promise.reject(new Error('broken')) },
+    };
+    await expect(distributionStep('live', broken)).rejects.toThrow('broken');
+    expect((await progress())?.waiting).toMatchObject([{ stream, tries: 1 }]);
+  });
+
+  it('keeps its place when an answer proves nothing, and is asked again later', async () => {
+    await harness.issue();
+    await harness.followToTheEnd();
+    harness.clock.pass(HOUR);
+    const refused = {
+      ...harness.deps,
+      distribution: { after: async () => ({ kind: 'inconclusive', reason: 'http_429' }) as const },
+    };
+    expect(await distributionStep('live', refused)).toBe('inconclusive');
+    expect(await distributionStep('live', refused)).toBe('nothing to do');
+    expect(await progress()).toMatchObject({ nsu: 1, reason: 'http_429' });
+    harness.clock.pass(HOUR);
+    await harness.followToTheEnd();
+    expect((await progress())?.reason).toBeUndefined();
+  });
+
+  it('of a company without a certificate holds up no other company', async () => {
+    const asked: string[] = [];
+    const deps = {
+      ...harness.deps,
+      companies: async () => [DEMO_CNPJ, '98765432000198'],
+      distribution: {
+        after: async ({ companyId }: { companyId: string }) => {
+          asked.push(companyId);
+          return companyId === DEMO_CNPJ
+            ? ({ kind: 'inconclusive', reason: 'certificate_missing' } as const)
+            : ({ kind: 'end' } as const);
+        },
+      },
+    };
+    expect([await distributionStep('live', deps), await distributionStep('live', deps)]).toEqual(['asked', 'asked']);
+    expect(asked.toSorted()).toEqual([DEMO_CNPJ, '98765432000198']);
+  });
+
+  it('is not asked when the time between two readings is 0', async () => {
+    expect(await distributionStep('live', { ...harness.deps, everySeconds: 0 })).toBe('nothing to do');
+    expect(harness.answers).toEqual([]);
+  });
+});
