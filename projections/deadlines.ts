@@ -82,6 +82,7 @@ export const handlers = {
   CancellationConfirmed: ended,
   CancellationNotConfirmed: ended,
   CancellationSettledBySupport: ended,
+  CancellationClosedBySupport: 'ignored',
   NoteCanceledElsewhere: ended,
   ReconciliationDifferenceFound: 'ignored',
   TestInvoiceDeleted: () => 'delete',

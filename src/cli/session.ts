@@ -68,8 +68,10 @@ export type Session = {
   /** When these API keys were last used, to the hour; a key that was never used is missing. */
   keyUses(keyIds: readonly string[]): Promise<ReadonlyMap<string, Instant>>;
   masterKey: MasterKeyOperations;
-  /** Checks of the engines and of open work. */
-  checks(actor: string): Promise<readonly Check[]>;
+  /** The projections whose rows do not hold what the log says yet, as after a restore. */
+  projectionsBehind(): Promise<readonly string[]>;
+  /** Checks of the engines and of open work; what `behind` projections cannot tell is unknown. */
+  checks(actor: string, behind: readonly string[]): Promise<readonly Check[]>;
 };
 
 /** Records the acts of a command with the operator as actor. */
@@ -108,6 +110,18 @@ export type BackupOutcome =
   | { refused: string };
 
 export type Check = { name: string; ok: boolean; detail: string; cure?: string | undefined };
+
+/** The checks of `make`, or one that says that nothing is known while a projection that they read is behind. */
+export const unlessBehind = async (
+  behind: readonly string[],
+  { name, reads }: { name: string; reads: readonly string[] },
+  make: () => Promise<readonly Check[]>,
+): Promise<readonly Check[]> => {
+  const late = reads.filter((projection) => behind.includes(projection));
+  if (late.length === 0) return await make();
+  const detail = `unknown until the projections have caught up (${late.join(', ')})`;
+  return [{ name, ok: false, detail, cure: 'nfse projections status; then nfse doctor again' }];
+};
 
 type MasterKeyOperations = {
   /** Newest first. */

@@ -1,7 +1,8 @@
 import type { DpsId } from '../domain/common/access-key.js';
-import type { CompanyId, StreamName } from '../domain/common/ids.js';
+import type { CompanyId, Mode, StreamName } from '../domain/common/ids.js';
 import type { Instant } from '../domain/common/time.js';
 import type { InvoiceState } from '../domain/invoice/state.js';
+import type { InvoiceStatus } from '../domain/invoice/status.js';
 
 /** Personal fields of `state` are sealed. */
 export type SupportRow = { stream: StreamName; createdAt: Instant; state: InvoiceState };
@@ -9,17 +10,28 @@ export type SupportRow = { stream: StreamName; createdAt: Instant; state: Invoic
 /** The last row of a page; the next page begins after it. */
 export type SupportCursor = Pick<SupportRow, 'createdAt' | 'stream'>;
 
+/** Which invoices a list shows; all of them without a filter. */
+export type SupportFilter = {
+  companyId?: CompanyId | undefined;
+  mode?: Mode | undefined;
+  status?: InvoiceStatus | undefined;
+  /** Created at or after this instant. */
+  since?: Instant | undefined;
+  /** Created before this instant. */
+  until?: Instant | undefined;
+  before?: SupportCursor | undefined;
+};
+
 /** Reads of invoice rows for support; no API route uses them. */
 export type SupportReads = {
   /** The rows of those streams that have one, in no particular order. */
   invoices(streams: readonly StreamName[]): Promise<readonly SupportRow[]>;
   /** By the DPS id of the last attempt. */
   byDpsId(dpsId: DpsId): Promise<readonly StreamName[]>;
-  /** Newest first, of the company or of all companies. */
-  newest(
-    from: { companyId?: CompanyId | undefined; before?: SupportCursor | undefined },
-    limit: number,
-  ): Promise<readonly SupportRow[]>;
+  /** Newest first. */
+  newest(filter: SupportFilter, limit: number): Promise<readonly SupportRow[]>;
   /** Invoices that wait for support, oldest first; `count` covers all of them. */
   indeterminate(limit: number): Promise<{ count: number; oldest: readonly SupportRow[] }>;
+  /** Live cancellations that failed and that support has not closed, the oldest request first; `count` covers all of them. */
+  failedCancellations(limit: number): Promise<{ count: number; oldest: readonly SupportRow[] }>;
 };

@@ -6,14 +6,16 @@ import { createParkedItems } from '../../src/adapters/read-model-postgres/parked
 import { companyCommands } from '../../src/cli/commands/company.js';
 import { doctorCommand } from '../../src/cli/commands/doctor.js';
 import { invoiceCommands } from '../../src/cli/commands/invoice.js';
+import { invoiceViewCommands } from '../../src/cli/commands/invoice-views.js';
 import { keyCommands } from '../../src/cli/commands/key.js';
 import { parkedCommands } from '../../src/cli/commands/parked.js';
 import { runCommand } from '../../src/cli/run.js';
+import { revealsStream } from '../../src/domain/audit/events.js';
 import { companyStream, dpsStream, invoiceStream } from '../../src/domain/common/ids.js';
 import { mirrorParked } from '../../src/runtime/roles/issuer.js';
 import { eventually } from '../support/eventually.js';
 import { accepted, attempted, authorized, cancelNotConfirmed, interrupted } from '../support/fixture/invoice.js';
-import { contextAt } from '../support/harness/event-store.js';
+import { appendTo, contextAt } from '../support/harness/event-store.js';
 import { type Operator, openOperator } from '../support/harness/operator.js';
 import { describeWithPostgres } from '../support/postgres.js';
 
@@ -30,7 +32,7 @@ describeWithPostgres('an operator who looks after the service', () => {
   let operator: Operator;
   beforeAll(async () => {
     operator = await openOperator([
-      ...[...companyCommands, ...keyCommands, ...parkedCommands, ...invoiceCommands],
+      ...[...companyCommands, ...keyCommands, ...parkedCommands, ...invoiceCommands, ...invoiceViewCommands],
       doctorCommand,
     ]);
     await writeFile(join(operator.folder, 'company.json'), JSON.stringify(company));
@@ -136,35 +138,94 @@ describeWithPostgres('an operator who looks after the service', () => {
     expect(await doctorLine('clock live')).toMatch(/^ok .*not asked: no simulator has run here$/);
   });
 
-  it('is told by doctor of cancellations that ended without confirmation, and for how long that is a fault', async () => {
-    expect(await doctorLine('cancellations')).toMatch(
-      /^ok .*none of the last 7 days .*, 0 without confirmation in all$/,
-    );
-    const now = operator.session.clock.now();
-    const cancel = async (last: string, requestedAt: string, codes: readonly string[]) => {
+  it('is told of failed live cancellations by doctor and by the list of what waits, until they are closed', async () => {
+    expect(await doctorLine('cancellations')).toMatch(/^ok .*no failed live cancellation waits/);
+    const { session } = operator;
+    const now = session.clock.now();
+    const rebuilt = async () =>
+      expect(await session.projections.rebuild('invoices', () => undefined)).toHaveProperty('done');
+    const streamOf = (mode: 'live' | 'test', last: string) => invoiceStream(mode, CNPJ, ID.replace(/1$/, last));
+    const cancel = async (mode: 'live' | 'test', last: string, requestedAt: string, codes: readonly string[]) => {
       const invoiceId = ID.replace(/1$/, last);
       const data = { request: 1, reason: 'other', description: 'Nota emitida em duplicidade', requestedAt } as const;
-      await operator.session.store.append(
-        invoiceStream('live', CNPJ, invoiceId),
+      await session.store.append(
+        streamOf(mode, last),
         { kind: 'none' },
         [
-          ...[accepted({ companyId: CNPJ, invoiceId }), attempted(1, 1), authorized(1, 2)],
+          ...[accepted({ mode, companyId: CNPJ, invoiceId }), attempted(1, 1), authorized(1, 2)],
           { type: 'CancellationRequested', data },
           cancelNotConfirmed(3_700, codes),
         ],
-        contextAt(now, { mode: 'live', companyId: CNPJ }),
+        contextAt(now, { mode, companyId: CNPJ }),
       );
-      expect(await operator.session.projections.rebuild('invoices', () => undefined)).toHaveProperty('done');
     };
-    await cancel('3', '2026-01-01T00:00:00.000Z', []);
-    await cancel('4', now, ['E0822']);
-    expect(await doctorLine('cancellations')).toMatch(/^ok .*, 1 without confirmation in all$/);
-    await cancel('5', now, []);
-    expect(await doctorLine('cancellations')).toMatch(
-      new RegExp(
-        `^BAD .*1 of the last 7 days ended .*, 2 without confirmation in all: nfse_${ID.replace(/1$/, '5')} \\(live\\) -> nfse invoice resolve ID --as canceled`,
-      ),
+    await cancel('live', '3', '2026-01-01T00:00:00.000Z', []);
+    await cancel('live', '4', now, ['E0822']);
+    await cancel('test', '5', now, []);
+    await rebuilt();
+    const named = (last: string) => `nfse_${ID.replace(/1$/, last)}`;
+    expect(await doctorLine('cancellations')).toContain(
+      `2 failed live cancellations wait for support: ${named('3')} (live), ${named('4')} (live) -> nfse invoice resolve ID --as canceled`,
     );
+    const { out } = await operator.run('invoice', 'waiting');
+    expect(out).toMatch(
+      new RegExp(`${named('3')} \\(live\\), cancellation unconfirmed for \\d+ d.* -> nfse invoice resolve`),
+    );
+    expect(out).toContain(`${named('4')} (live), cancellation refused`);
+    expect(out).toContain('(E0822)');
+    expect(out).toContain('series stopped');
+    expect(out).not.toContain(named('5'));
+    const { json } = await operator.runJson('invoice', 'waiting');
+    expect(json).toMatchObject({ count: 4, unknown_until_caught_up: [] });
+
+    const closed = { type: 'CancellationClosedBySupport', data: { evidence: 'portal', at: now } } as const;
+    for (const last of ['3', '4']) await appendTo(session.store, streamOf('live', last), [closed], now);
+    await rebuilt();
+    expect(await doctorLine('cancellations')).toMatch(/^ok /);
+    expect((await operator.run('invoice', 'waiting')).out).not.toContain('cancellation');
+  });
+
+  it('lists invoices by status, mode, company and time, and is refused what is no such thing', async () => {
+    const ids = async (...argv: string[]) =>
+      ((await operator.runJson('invoice', 'list', ...argv)).json.invoices as { id: string }[]).map(({ id }) => id);
+    expect(await ids('--status', 'indeterminate', '--company', CNPJ)).toEqual([`nfse_${ID}`]);
+    expect(await ids('--mode', 'test')).toEqual([`nfse_${ID.replace(/1$/, '5')}`]);
+    expect(await ids('--since', '2999-01-01')).toEqual([]);
+    expect(await ids('--limit', '1')).toHaveLength(1);
+    for (const wrong of [
+      ...[
+        ['--status', 'gone'],
+        ['--mode', 'both'],
+        ['--since', 'yesterday'],
+      ],
+      ...[
+        ['--limit', '0'],
+        ['--limit', '1001'],
+      ],
+    ])
+      expect([wrong, (await operator.run('invoice', 'list', ...wrong)).exit]).toEqual([wrong, 2]);
+    expect((await operator.run('invoice', 'list', '--company', '00000000000000')).exit).toBe(1);
+  });
+
+  it('sees the body of an invoice as the API shows it, and that is recorded', async () => {
+    const { json } = await operator.runJson('invoice', 'show', `nfse_${ID}`);
+    expect(json).toMatchObject({ object: 'nfse', id: `nfse_${ID}`, status: 'indeterminate', livemode: true });
+    const { events } = await operator.session.store.load(revealsStream);
+    expect(events.at(-1)).toMatchObject({ data: { command: 'invoice show', subject: STREAM } });
+    expect((await operator.run('invoice', 'show', 'nfse_00000000-0000-4000-8000-000000000000')).exit).toBe(1);
+  });
+
+  it('is told what is unknown while the projections have not caught up, as after a restore', async () => {
+    const { session } = operator;
+    const doctor = doctorCommand.run({
+      ...{ positionals: [], flags: {}, actor: 'ana', terminal: { out: () => undefined, err: () => undefined } },
+      session: async () => ({ ...session, projectionsBehind: async () => ['invoices', 'companies', 'deadlines'] }),
+    });
+    const { exit, text } = await doctor;
+    expect(exit).toBe(1);
+    for (const name of ['open work', 'indeterminate', 'cancellations', 'numbers', 'clock', 'layout', 'companies'])
+      expect(text).toMatch(new RegExp(`^BAD  ${name} +unknown until the projections have caught up`, 'm'));
+    expect(text).not.toContain(`certificate ${CNPJ}`);
   });
 
   it('is told of a log that was put back, and that nothing is paused without one', async () => {

@@ -2,11 +2,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { invoices } from '../../projections/invoices.js';
 import type { Projection, Row } from '../../projections/types.js';
 import { createPreviousGeneration } from '../../src/adapters/read-model-postgres/kept-rows.js';
-import {
-  createSupportReads,
-  indeterminateInvoices,
-  unconfirmedCancellations,
-} from '../../src/adapters/read-model-postgres/support-reads.js';
+import { createSupportReads, unsettledWork } from '../../src/adapters/read-model-postgres/support-reads.js';
 import type { DomainEvent } from '../../src/app/event-store/event-types.js';
 import { liveGeneration } from '../../src/projector/generations.js';
 import { rowsOfOtherVersions } from '../../src/projector/status.js';
@@ -123,20 +119,46 @@ describeWithPostgres('the columns of invoices', () => {
     expect(before.map(({ stream }) => stream)).toEqual([streamOf('test', 3), streamOf('live', 2)]);
     await rebuild(invoices);
     expect(await indeterminate()).toEqual(before);
-    expect(await indeterminateInvoices(harness.pool, 1)).toEqual({
-      count: 2,
-      oldest: [{ invoiceId: streamOf('test', 3).split('_')[1], mode: 'test' }],
+    expect(await createSupportReads(harness.pool).indeterminate(1)).toMatchObject({
+      ...{ count: 2, oldest: [{ stream: streamOf('test', 3) }] },
     });
   });
 
-  it('give support the cancellations without confirmation, also while the rows of version 2 are live', async () => {
-    await append(streamOf('live', 1), [cancelRequested(10), cancelAttempted(1, 11), notConfirmed(3_700)]);
-    const all = { count: 1, recent: 1, newest: [{ invoiceId: streamOf('live', 1).split('_')[1], mode: 'live' }] };
+  it('give support the failed live cancellations that nobody closed, also while the rows of version 2 are live', async () => {
+    const failed = [cancelRequested(10), cancelAttempted(1, 11), notConfirmed(3_700)];
+    await append(streamOf('live', 1), failed);
+    const failedOnes = () => createSupportReads(harness.pool).failedCancellations(3);
+    const one = { count: 1, oldest: [{ stream: streamOf('live', 1) }] };
+    const unsettled = [
+      { mode: 'live', kind: 'indeterminate', count: 1, oldest: at(3_600) },
+      { mode: 'test', kind: 'indeterminate', count: 1, oldest: at(3_600) },
+    ];
+    const unconfirmed = { mode: 'live', kind: 'cancellation_unconfirmed', count: 1, oldest: at(10) };
     await leftByVersion2();
-    expect(await unconfirmedCancellations(harness.pool, at(10), 3)).toEqual(all);
+    expect(await failedOnes()).toMatchObject(one);
+    expect(await unsettledWork(harness.pool)).toEqual([...unsettled, unconfirmed]);
     await rebuild(invoices);
-    expect(await unconfirmedCancellations(harness.pool, at(10), 3)).toEqual(all);
-    expect(await unconfirmedCancellations(harness.pool, at(11), 3)).toEqual({ ...all, recent: 0 });
+    expect(await failedOnes()).toMatchObject(one);
+    expect(await unsettledWork(harness.pool)).toEqual([...unsettled, unconfirmed]);
+    await append(streamOf('live', 1), [
+      { type: 'CancellationClosedBySupport', data: { evidence: 'portal', at: at(4_000) } },
+    ]);
+    await rebuild(invoices);
+    expect(await failedOnes()).toEqual({ count: 0, oldest: [] });
+    expect(await unsettledWork(harness.pool)).toEqual(unsettled);
+  });
+
+  it('give support the invoices of a status, a mode, a company and a time', async () => {
+    await rebuild(invoices);
+    const { newest } = createSupportReads(harness.pool);
+    const streams = async (filter: Parameters<typeof newest>[0]) =>
+      (await newest(filter, 10)).map(({ stream }) => stream);
+    expect(await streams({ status: 'indeterminate' })).toEqual([streamOf('live', 2), streamOf('test', 3)]);
+    expect(await streams({ status: 'indeterminate', mode: 'test', companyId: COMPANY })).toEqual([streamOf('test', 3)]);
+    const all = await newest({}, 10);
+    const middle = all[1]?.createdAt;
+    expect(await streams({ since: middle })).toEqual(all.slice(0, 2).map(({ stream }) => stream));
+    expect(await streams({ until: middle })).toEqual(all.slice(2).map(({ stream }) => stream));
   });
 
   it('give support the newest invoices, page by page, of one company or of all', async () => {

@@ -271,6 +271,7 @@ export const goldenSamples: { readonly [T in DomainEvent['type']]: DataOf<T> } =
     ...{ evidence: 'Consulta ao portal', eventXmlGzip: XML, eventSha256: HASH, canceledAt: AT },
     at: LATER,
   },
+  CancellationClosedBySupport: { evidence: 'Consulta ao portal', at: LATER },
   NoteCanceledElsewhere: {
     ...{ accessKey: ACCESS_KEY, eventType: '105102', replacedBy: ACCESS_KEY, eventXmlGzip: XML, eventSha256: HASH },
     ...{ canceledAt: AT, evidence: 'Consulta ao portal', at: LATER },

@@ -12,9 +12,15 @@ export type DocumentAlarm = {
   lastStream: StreamName;
 };
 
+/** Seconds for which an alarm is reported after its last occurrence; alarms need no manual reset. */
+export const ALARM_SECONDS = 7 * 86_400;
+
+/** The notice of a difference that the reconciliation found; its detail is mode and kind. */
+export const DIFFERENCE = 'reconciliation_difference';
+
 export type DocumentAlarms = ReturnType<typeof createDocumentAlarms>;
 
-/** Alarms about received documents that could not be relied on (migration 40). */
+/** Alarms about what the authorizer holds: documents that could not be relied on, and differences from our outcomes (migration 40). */
 export const createDocumentAlarms = (db: pg.Pool) => ({
   note: async (notice: string, detail: string, stream: StreamName, at: Instant): Promise<void> => {
     await db.query(

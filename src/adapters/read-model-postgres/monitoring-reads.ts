@@ -6,6 +6,7 @@ import type { CertificateRefusal } from '../../ports/certificate-refusals.js';
 import { openDatabase } from '../sql/database.js';
 import { REFUSAL_COLUMNS } from './certificate-refusals.js';
 import type { ReadSchema } from './schema.js';
+import { type Unsettled, unsettledWork } from './support-reads.js';
 
 /** Open work of one kind; `oldest` is the earliest acceptance before the first attempt, else the earliest first attempt. */
 export type OpenWork = {
@@ -35,6 +36,25 @@ export const createMonitoringReads = (pool: pg.Pool) => {
         .groupBy(['mode', 'work', 'started'])
         .execute();
       return rows.flatMap(({ work, ...row }) => (work === null ? [] : [{ ...row, work }]));
+    },
+    /** Invoices and live cancellations that wait for a person. */
+    unsettled: (): Promise<readonly Unsettled[]> => unsettledWork(pool),
+    /** Alarms about received documents whose last occurrence was not before the instant, by notice. */
+    alarmsSince: async (since: Instant): Promise<readonly { notice: string; count: number }[]> => {
+      const { rows } = await pool.query<{ notice: string; count: number }>(
+        'select notice, count(*)::int as count from document_alarms where last_at >= $1 group by notice order by notice',
+        [since],
+      );
+      return rows;
+    },
+    /** Enabled companies whose certificate is missing: none was stored, or the database does not hold it any more. */
+    companiesWithoutCertificate: async (): Promise<number> => {
+      const { rows } = await pool.query<{ count: number }>(
+        `select count(*)::int as count from read.companies as company where enabled and not exists (
+           select from vault_certificates as kept where kept.company_id = company.company_id
+             and kept.certificate_id = company.state::jsonb -> 'certificate' ->> 'certificateId')`,
+      );
+      return rows[0]?.count ?? 0;
     },
     /** Certificates of enabled companies, the next to expire first. */
     certificateExpiries: async (limit: number): Promise<readonly CertificateExpiry[]> => {

@@ -28,83 +28,81 @@ export const createSupportReads = (db: pg.Pool): SupportReads => ({
     const { rows } = await db.query<Pick<Row, 'stream'>>('select stream from read.invoices where dps_id = $1', [dpsId]);
     return rows.map(({ stream }) => stream);
   },
-  newest: async ({ companyId, before }, limit) => {
-    const bounds = [companyId, before?.createdAt, before?.stream];
-    const values = bounds.filter((bound) => bound !== undefined);
-    const next = companyId === undefined ? 1 : 2;
-    const conditions = [
-      'created_at is not null',
-      ...(companyId === undefined ? [] : ['company_id = $1']),
-      ...(before === undefined ? [] : [`(created_at, stream) < ($${next}, $${next + 1})`]),
+  newest: async ({ companyId, mode, status, since, until, before }, limit) => {
+    const bounds: readonly (readonly [string, readonly (string | undefined)[]])[] = [
+      ['company_id = ?', [companyId]],
+      ['mode = ?', [mode]],
+      ['status = ?', [status]],
+      ['created_at >= ?', [since]],
+      ['created_at < ?', [until]],
+      ['(created_at, stream) < (?, ?)', [before?.createdAt, before?.stream]],
     ];
+    const asked = bounds.filter(([, values]) => values.every((value) => value !== undefined));
+    const values = asked.flatMap(([, bound]) => bound);
+    let place = 0;
+    const conditions = ['created_at is not null', ...asked.map(([condition]) => condition)]
+      .join(' and ')
+      .replaceAll('?', () => `$${++place}`);
     const { rows } = await db.query<Row>(
-      `select ${COLUMNS} from read.invoices where ${conditions.join(' and ')}
-       order by created_at desc, stream desc limit $${values.length + 1}`,
+      `select ${COLUMNS} from read.invoices where ${conditions} order by created_at desc, stream desc limit $${values.length + 1}`,
       [...values, limit],
     );
     return rows.map(rowOf);
   },
   indeterminate: async (limit) => {
-    const rows = await indeterminateRows<Row>(db, COLUMNS, limit);
+    const rows = await byColumnOrState(...IS_INDETERMINATE, (condition) =>
+      db.query<Row & { total: number }>(
+        `select ${COLUMNS}, count(*) over ()::int as total from read.invoices where ${condition} order by created_at limit $1`,
+        [limit],
+      ),
+    );
+    return { count: rows[0]?.total ?? 0, oldest: rows.map(rowOf) };
+  },
+  failedCancellations: async (limit) => {
+    const rows = await byColumnOrState(...IS_CANCELLATION_FAILED, (condition) =>
+      db.query<Row & { total: number }>(
+        `select ${COLUMNS}, count(*) over ()::int as total from read.invoices where ${condition} and ${NOT_CLOSED}
+         order by ${REQUESTED_AT}, stream limit $1`,
+        [limit],
+      ),
+    );
     return { count: rows[0]?.total ?? 0, oldest: rows.map(rowOf) };
   },
 });
 
-/** Invoices that wait for support, oldest first; `count` is of all of them. */
-type IndeterminateInvoices = { count: number; oldest: readonly { invoiceId: string; mode: Mode }[] };
+/** A condition by column, and the same by `state` for rows of version 2. */
+const IS_INDETERMINATE = [`status = 'indeterminate'`, `state::jsonb #>> '{outcome,status}' = 'indeterminate'`] as const;
+const IS_CANCELLATION_FAILED = [
+  `cancellation_status = 'failed'`,
+  `state::jsonb #>> '{cancellation,status}' = 'failed'`,
+] as const;
 
-/** For an operator's command. */
-export const indeterminateInvoices = async (db: pg.Pool, shown: number): Promise<IndeterminateInvoices> => {
-  const rows = await indeterminateRows<Pick<InvoiceRow, 'invoice_id' | 'mode'>>(db, 'invoice_id, mode', shown);
-  return {
-    count: rows[0]?.total ?? 0,
-    oldest: rows.map(({ invoice_id: invoiceId, mode }) => ({ invoiceId, mode })),
-  };
-};
+const NOT_CLOSED = `mode = 'live' and state::jsonb #> '{cancellation,closedAt}' is null`;
 
-const indeterminateRows = <R extends object>(
-  db: pg.Pool,
-  columns: string,
-  limit: number,
-): Promise<readonly (R & { total: number })[]> =>
-  byColumnOrState(`status = 'indeterminate'`, `state::jsonb #>> '{outcome,status}' = 'indeterminate'`, (condition) =>
-    db.query<R & { total: number }>(
-      `select ${columns}, count(*) over ()::int as total from read.invoices where ${condition} order by created_at limit $1`,
-      [limit],
-    ),
-  );
-
-/** Cancellations that ended without a confirmation: all, those requested at or after an instant, and the newest. */
-type UnconfirmedCancellations = {
+/** Work that waits for a person, by what it is. */
+export type Unsettled = {
+  mode: Mode;
+  kind: 'indeterminate' | 'cancellation_refused' | 'cancellation_unconfirmed';
   count: number;
-  recent: number;
-  newest: readonly { invoiceId: string; mode: Mode }[];
+  oldest: Instant;
 };
 
-/** For an operator's command: it reads every row. Cancellations that the authorizer refused are not among them: these have its codes. */
-export const unconfirmedCancellations = async (
-  db: pg.Pool,
-  since: Instant,
-  shown: number,
-): Promise<UnconfirmedCancellations> => {
-  const rows = await byColumnOrState(
-    `cancellation_status = 'failed'`,
-    `state::jsonb #>> '{cancellation,status}' = 'failed'`,
-    (condition) =>
-      db.query<Pick<InvoiceRow, 'invoice_id' | 'mode'> & { count: number; recent: number }>(
-        `select invoice_id, mode, count(*) over ()::int as count,
-           (count(*) filter (where ${REQUESTED_AT} >= $1) over ())::int as recent
-         from read.invoices where ${condition} and state::jsonb #> '{cancellation,codes}' = '[]'
-         order by ${REQUESTED_AT} desc, stream limit $2`,
-        [since, shown],
-      ),
-  );
-  return {
-    count: rows[0]?.count ?? 0,
-    recent: rows[0]?.recent ?? 0,
-    newest: rows.map(({ invoice_id: invoiceId, mode }) => ({ invoiceId, mode })),
-  };
-};
+/** Everything that waits for a person in the rows of the invoices; a refused cancellation has codes of the authorizer. */
+export const unsettledWork = async (db: pg.Pool): Promise<readonly Unsettled[]> => [
+  ...(await byColumnOrState(...IS_INDETERMINATE, (condition) =>
+    db.query<Unsettled>(
+      `select mode, 'indeterminate' as kind, count(*)::int as count, min(state::jsonb #>> '{outcome,failedAt}') as oldest
+       from read.invoices where ${condition} group by mode order by mode`,
+    ),
+  )),
+  ...(await byColumnOrState(...IS_CANCELLATION_FAILED, (condition) =>
+    db.query<Unsettled>(
+      `select mode, case when state::jsonb #> '{cancellation,codes}' = '[]' then 'cancellation_unconfirmed'
+           else 'cancellation_refused' end as kind, count(*)::int as count, min(${REQUESTED_AT}) as oldest
+       from read.invoices where ${condition} and ${NOT_CLOSED} group by 1, 2 order by 1, 2`,
+    ),
+  )),
+];
 
 const REQUESTED_AT = `(state::jsonb #>> '{cancellation,requestedAt}')`;
 
@@ -141,11 +139,7 @@ export const refusalsWith = async (
       `state::jsonb #>> '{outcome,status}' = 'failed'`,
       counted('issue', `(state::jsonb #>> '{outcome,failedAt}')`, '{outcome,codes}'),
     )),
-    ...(await byColumnOrState(
-      `cancellation_status = 'failed'`,
-      `state::jsonb #>> '{cancellation,status}' = 'failed'`,
-      counted('cancel', REQUESTED_AT, '{cancellation,codes}'),
-    )),
+    ...(await byColumnOrState(...IS_CANCELLATION_FAILED, counted('cancel', REQUESTED_AT, '{cancellation,codes}'))),
   ];
 };
 

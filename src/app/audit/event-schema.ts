@@ -177,6 +177,7 @@ const invoiceSchemas = {
     at: instant,
   }),
   CancellationSettledBySupport: strictObject({ evidence: sealed, ...cancelEvent, at: instant }),
+  CancellationClosedBySupport: strictObject({ evidence: sealed, at: instant }),
   NoteCanceledElsewhere: strictObject({
     accessKey: text,
     eventType: v.picklist(cancelingEvents),

@@ -5,10 +5,8 @@ import {
   allocateNumber,
   blockSeries,
   type DpsNumbers,
-  dpsNumbers,
   dpsNumbersFrom,
 } from '../../domain/dps-number/dps-number.js';
-import type { DpsNumberEvent } from '../../domain/dps-number/events.js';
 import type { InvoiceFacts } from '../../domain/invoice/state.js';
 import { createKeyedBatches } from '../../lib/keyed-batches.js';
 import { type Cause, workerContext } from '../event-store/command-context.js';
@@ -90,9 +88,4 @@ export const blockDpsSeries = async (
     },
     deps,
   );
-};
-
-export const lastNumbers = async (stream: StreamName, start: number, store: EventStore): Promise<DpsNumbers> => {
-  const { events } = await store.load<DpsNumberEvent>(stream, { direction: 'backwards', limit: 1 });
-  return dpsNumbers(events[0], start);
 };

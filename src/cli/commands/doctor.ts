@@ -5,7 +5,7 @@ import { counted } from '../../lib/counted.js';
 import { badUsage, type Command, type Outcome, reported, textFlag } from '../command.js';
 import { activityWarnings, firstChecks, municipalCodeWarnings } from '../company-warnings.js';
 import { ibsCbsChecks } from '../ibs-cbs.js';
-import type { Check, LogRecovery, Session } from '../session.js';
+import { type Check, type LogRecovery, type Session, unlessBehind } from '../session.js';
 
 /** Numbers in a row after which a series counts as ended. A larger gap arises only when as many invoices failed before their attempt. */
 const SPAN = 50;
@@ -37,13 +37,18 @@ export const doctorCommand: Command = {
       const options = { acceptUnknown, span, onProgress: terminal.err };
       return report(logRecoveryChecks(await opened.recoverLog(actor, options)));
     }
+    const behind = await opened.projectionsBehind();
+    const known = (name: string, projection: string, make: () => Promise<readonly Check[]>) =>
+      unlessBehind(behind, { name, reads: [projection] }, make);
     return report([
-      ...(await opened.checks(actor)),
-      await apiCheck(opened),
+      ...(await opened.checks(actor, behind)),
+      ...(await known('api', 'system', async () => [await apiCheck(opened)])),
       simulatorCheck(opened),
-      ...(await certificateChecks(opened)),
-      ...(await companyChecks(opened)),
-      ...(await ibsCbsChecks(opened)),
+      ...(await known('companies', 'companies', async () => [
+        ...(await certificateChecks(opened)),
+        ...(await companyChecks(opened)),
+        ...(await ibsCbsChecks(opened)),
+      ])),
     ]);
   },
 };

@@ -111,7 +111,8 @@ const textOf = ({ found, lookedAt, next }: SearchResult): string =>
         ]),
   ].join('\n');
 
-const jsonOf = ({ stream, createdAt, state }: SupportRow) => {
+/** What a list says of an invoice; nothing personal. */
+export const jsonOf = ({ stream, createdAt, state }: SupportRow) => {
   const address = parseInvoiceStream(stream);
   return {
     id: publicInvoiceId(address?.invoiceId ?? ''),
@@ -122,12 +123,12 @@ const jsonOf = ({ stream, createdAt, state }: SupportRow) => {
   };
 };
 
-const lineOf = (row: SupportRow): string => {
+export const lineOf = (row: SupportRow): string => {
   const { id, cnpj, livemode, created_at, status } = jsonOf(row);
   return `${created_at}  ${id}  ${cnpj}  ${livemode ? 'live' : 'test'}  ${status ?? ''}`;
 };
 
-const ENDS: readonly SettleAs[] = ['issued', 'failed', 'canceled'];
+const ENDS: readonly SettleAs[] = ['issued', 'failed', 'canceled', 'valid'];
 
 /** Look-ups that prove an absence; a third is never needed. The bound ends the wait when the clock does not move. */
 const LOOKS = 3;
@@ -138,7 +139,7 @@ const resolveCommand: Command = {
   summary:
     'settle an indeterminate invoice, a failed cancellation or a note canceled elsewhere, by what the authorizer holds',
   options: {
-    as: { type: 'string', help: 'issued, failed or canceled; required' },
+    as: { type: 'string', help: 'issued, failed, canceled, or valid (the note stays); required' },
     evidence: { type: 'string', help: 'what it rests on, in your words; required' },
     'access-key': { type: 'string', help: 'with --as issued: the access key of the note' },
     'no-wait': { type: 'boolean', help: 'with --as failed: do not wait for the second of the two look-ups' },

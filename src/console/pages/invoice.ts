@@ -4,7 +4,7 @@ import type { InvoiceCase, PersonalLine } from '../../app/operator/support/invoi
 import { shortActor } from '../../app/operator/support/invoice-case.js';
 import { publicInvoiceId } from '../../domain/common/ids.js';
 import type { Instant } from '../../domain/common/time.js';
-import { cannotBeCanceled } from '../../domain/invoice/settle.js';
+import { cannotBeCanceled, isCancellationFailed } from '../../domain/invoice/settle.js';
 import type { CanceledElsewhere, Invoice } from '../../domain/invoice/state.js';
 import { invoiceStatus } from '../../domain/invoice/status.js';
 import { ageText } from '../../lib/age-text.js';
@@ -145,6 +145,7 @@ type TypedSettlement = { as: string; accessKey: string; evidence: string };
 const MEANINGS: Readonly<Record<SettleAs, string>> = {
   issued: 'Issued: the document is looked up at the authorizer, and its digest compared.',
   failed: 'Failed: proven absent by two look-ups, 24 hours or more after the last attempt.',
+  valid: 'Valid: the note stays, because the authorizer shows no event for it. The failed cancellation waits no more.',
   canceled:
     'Canceled: an event that cancels or replaces the note is looked up at the authorizer. Without one nothing changes.',
 };
@@ -152,7 +153,10 @@ const MEANINGS: Readonly<Record<SettleAs, string>> = {
 /** What support may settle an invoice as; empty when there is nothing to settle. */
 export const settleOptions = (invoice: Invoice): readonly SettleAs[] => {
   if (invoice.outcome.status === 'indeterminate') return ['issued', 'failed'];
-  return cannotBeCanceled(invoice) === undefined ? ['canceled'] : [];
+  if (cannotBeCanceled(invoice) !== undefined) return [];
+  return isCancellationFailed(invoice) && invoice.cancellation?.closedAt === undefined
+    ? ['canceled', 'valid']
+    : ['canceled'];
 };
 
 const settleForm = (

@@ -18,6 +18,7 @@ export const ROOT = '/console';
 const PAGES: readonly (readonly [string, string])[] = [
   ['', 'Overview'],
   ['/indeterminate', 'Indeterminate'],
+  ['/cancellations', 'Cancellations'],
   ['/parked', 'Parked work'],
   ['/certificates', 'Certificates'],
   ['/projections', 'Projections'],

@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import type { StoppedSeries } from '../../app/operator/support/stopped-series.js';
 import { parseInvoiceStream, publicInvoiceId } from '../../domain/common/ids.js';
 import type { Instant } from '../../domain/common/time.js';
 import { daysLeft, expiryWarning } from '../../domain/company/certificate-expiry.js';
@@ -39,6 +40,36 @@ const indeterminateRow = ({ stream, createdAt, state }: SupportRow, now: Instant
     address?.mode ?? '–',
     state.kind === 'invoice' ? state.attempts.length : 0,
     timeOf(createdAt),
+  ];
+};
+
+export const cancellationsPage = (
+  context: PageContext,
+  { count, oldest, now }: { count: number; oldest: readonly SupportRow[]; now: Instant },
+): Html =>
+  page(
+    context,
+    { title: 'Failed cancellations' },
+    html`<p>Live cancellations that failed: the client cannot ask again. Look at each note in the national portal, then settle it on its page.${count > oldest.length ? html` The oldest ${oldest.length} of ${count}:` : ''}</p>
+${table(
+  'Oldest request first',
+  ['Invoice', 'Waits for', 'Company', 'Result', 'Requested'],
+  oldest.map((row) => cancellationRow(row, now)),
+  'No failed cancellation waits for support.',
+)}`,
+  );
+
+const cancellationRow = ({ stream, createdAt, state }: SupportRow, now: Instant) => {
+  const address = parseInvoiceStream(stream);
+  const id = publicInvoiceId(address?.invoiceId ?? '');
+  const cancellation = state.kind === 'invoice' ? state.cancellation : undefined;
+  const [since, codes] = [cancellation?.requestedAt ?? createdAt, cancellation?.codes ?? []];
+  return [
+    html`<a href="${ROOT}/invoices/${id}#settle">${id}</a>`,
+    ageText(secondsBetween(since, now)),
+    address?.companyId ?? '–',
+    codes.length === 0 ? badge('without confirmation', 'bad') : html`${badge('refused', 'bad')} ${codes.join(' ')}`,
+    timeOf(since),
   ];
 };
 
@@ -163,6 +194,9 @@ type OverviewFacts = {
   checks: readonly CheckHealth[];
   waiting: readonly WaitingWork[];
   indeterminate: number;
+  /** Failed live cancellations that support has not settled or closed. */
+  cancellations: number;
+  stopped: readonly StoppedSeries[];
   parked: number;
   /** Companies whose certificate has fewer than 30 days left or has expired. */
   certificates: number;
@@ -174,15 +208,24 @@ export const overviewPage = (context: PageContext, facts: OverviewFacts): Html =
     context,
     { title: 'Overview' },
     html`<section aria-labelledby="find"><h2 id="find">Find an invoice</h2>${searchForm(context)}</section>
-<section aria-labelledby="attention"><h2 id="attention">Waits for you</h2>${attention(facts)}${refusedList(facts.refused)}</section>
+<section aria-labelledby="attention"><h2 id="attention">Waits for you</h2>${attention(facts)}${refusedList(facts.refused)}${stoppedList(facts.stopped)}</section>
 <section aria-labelledby="roles"><h2 id="roles">Roles</h2>${rolesTable(facts.roles)}</section>
 <section aria-labelledby="work"><h2 id="work">Work without an outcome</h2>${waitingTable(facts.waiting)}</section>
 <section aria-labelledby="process"><h2 id="process">This process</h2>${checksTable(facts.checks)}</section>`,
   );
 
-const attention = ({ indeterminate, parked, certificates }: OverviewFacts): Html => {
+const stoppedList = (stopped: readonly StoppedSeries[]): Html =>
+  stopped.length === 0
+    ? html``
+    : html`<ul>${stopped.map(
+        ({ companyId, mode, series, since }) =>
+          html`<li>${badge('stopped', 'bad')} Series ${series} of CNPJ ${companyId} in ${mode} mode sends nothing since ${timeOf(since)}: a note that is not ours has one of its numbers. Put a company file with a later number.</li>`,
+      )}</ul>`;
+
+const attention = ({ indeterminate, cancellations, parked, certificates }: OverviewFacts): Html => {
   const lines: readonly (readonly [number, string, string, string])[] = [
     [indeterminate, 'indeterminate', 'indeterminate invoice', 'indeterminate invoices'],
+    [cancellations, 'cancellations', 'failed cancellation', 'failed cancellations'],
     [parked, 'parked', 'parked work item', 'parked work items'],
     [certificates, 'certificates', 'certificate near its end', 'certificates near their end'],
   ];

@@ -1,11 +1,13 @@
 import type { Hono } from 'hono';
 import { appendAudit, retryParked } from '../../app/audit/audit-trail.js';
+import { stoppedSeries } from '../../app/operator/support/stopped-series.js';
 import { expiryWarning } from '../../domain/company/certificate-expiry.js';
 import type { ConsoleDeps } from '../deps.js';
 import { actingOperator, type ConsoleEnv, NAME_NEEDED } from '../guard.js';
 import { type Notice, ROOT } from '../pages/layout.js';
 import {
   type CertificateLine,
+  cancellationsPage,
   certificatesPage,
   indeterminatePage,
   overviewPage,
@@ -29,9 +31,11 @@ export const workRoutes = (app: Hono<ConsoleEnv>, deps: ConsoleDeps): void => {
   const lines = async () => (await deps.projections()).map((line) => ({ ...line, run: rebuilds.of(line.name) }));
 
   app.get(ROOT, async (c) => {
-    const [health, waiting, parkedItems, certificates, refused] = await Promise.all([
+    const [health, waiting, canceling, stopped, parkedItems, certificates, refused] = await Promise.all([
       deps.health(),
       supportReads.indeterminate(1),
+      supportReads.failedCancellations(1),
+      deps.readModel.companies().then((companies) => stoppedSeries(companies, store)),
       queue.parked(),
       certificateLines(deps),
       deps.refusedCertificates(),
@@ -40,12 +44,21 @@ export const workRoutes = (app: Hono<ConsoleEnv>, deps: ConsoleDeps): void => {
       ({ notAfter, enabled }) =>
         enabled && notAfter !== undefined && expiryWarning(notAfter, clock.now()) !== undefined,
     );
-    const counts = { indeterminate: waiting.count, parked: parkedItems.length, certificates: ending.length };
-    return c.html(overviewPage(c.get('page'), { ...health, ...counts, refused }));
+    const counts = {
+      indeterminate: waiting.count,
+      cancellations: canceling.count,
+      parked: parkedItems.length,
+      certificates: ending.length,
+    };
+    return c.html(overviewPage(c.get('page'), { ...health, ...counts, refused, stopped }));
   });
 
   app.get(`${ROOT}/indeterminate`, async (c) =>
     c.html(indeterminatePage(c.get('page'), { ...(await supportReads.indeterminate(LISTED)), now: clock.now() })),
+  );
+
+  app.get(`${ROOT}/cancellations`, async (c) =>
+    c.html(cancellationsPage(c.get('page'), { ...(await supportReads.failedCancellations(LISTED)), now: clock.now() })),
   );
 
   app.get(`${ROOT}/certificates`, async (c) =>

@@ -208,6 +208,8 @@ type InvoiceEvents = {
     canceledAt: Instant;
     at: Instant;
   };
+  /** Support found that the authorizer shows no event for the note, and that the note is to stay: the failed cancellation waits for nobody. */
+  CancellationClosedBySupport: { evidence: string; at: Instant };
   /**
    * The authorizer holds an event of another party that cancels or replaces the note: of the national portal, of other software, of the municipality.
    * A cancellation of ours that was requested ends with it.
@@ -297,6 +299,7 @@ export const invoicePersonalFields = {
   CancellationConfirmed: ['eventXmlGzip'],
   CancellationNotConfirmed: ['texts'],
   CancellationSettledBySupport: ['evidence', 'eventXmlGzip'],
+  CancellationClosedBySupport: ['evidence'],
   NoteCanceledElsewhere: ['eventXmlGzip', 'evidence'],
   IndeterminateResolved: ['evidence', 'nfseXmlGzip'],
   ReconciliationDifferenceFound: [],

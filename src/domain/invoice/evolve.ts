@@ -91,6 +91,7 @@ const evolveInvoice = (invoice: Invoice, event: LifeEvent): Invoice => {
     case 'CancellationConfirmed':
     case 'CancellationNotConfirmed':
     case 'CancellationSettledBySupport':
+    case 'CancellationClosedBySupport':
       return { ...invoice, cancellation: evolveCancellation(invoice.cancellation, event) };
     default:
       return unreachable(event);
@@ -219,6 +220,8 @@ const evolveCancellation = (current: Cancellation | undefined, event: Cancellati
     case 'CancellationConfirmed':
     case 'CancellationSettledBySupport':
       return { ...current, status: 'succeeded', canceledAt: event.data.canceledAt };
+    case 'CancellationClosedBySupport':
+      return { ...current, closedAt: event.data.at };
     case 'CancellationNotConfirmed': {
       const last = current.sends.at(-1);
       const ended = last === undefined ? current : withSend(current, last.attempt, ifOpen(event.data.at));

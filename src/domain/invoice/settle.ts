@@ -110,6 +110,22 @@ export const settleAsCanceled = (
   return { events: [{ type: 'CancellationSettledBySupport', data }] };
 };
 
+/** The authorizer shows no event for the note: the failed cancellation is closed, and the client's answer stays as it is. */
+export const closeCancellation = (
+  state: InvoiceState,
+  data: InvoiceEventData<'CancellationClosedBySupport'>,
+): Decision => {
+  const invoice = invoiceOf(state);
+  if (invoice === undefined) return noInvoice;
+  if (!isCancellationFailed(invoice)) return { refused: 'it has no failed cancellation' };
+  if (invoice.cancellation?.closedAt !== undefined) return noChange;
+  return { events: [{ type: 'CancellationClosedBySupport', data }] };
+};
+
+/** Whether a cancellation of ours failed and the note is not known to be canceled otherwise. */
+export const isCancellationFailed = (invoice: Invoice): boolean =>
+  invoice.cancellation?.status === 'failed' && !isCanceled(invoice);
+
 /** The authorizer has an event of another party: the note is canceled, with or without a failed request of ours. */
 export const settleAsCanceledElsewhere = (
   state: InvoiceState,

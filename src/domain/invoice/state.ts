@@ -52,6 +52,8 @@ export type Cancellation = {
   canceledAt?: Instant;
   /** Codes of the final refusal. */
   codes: readonly string[];
+  /** When support closed the failed cancellation, because the note stays valid. */
+  closedAt?: Instant;
 };
 
 /** An event of another party that ended the note; `replacedBy` is the key of the note that replaces it. */

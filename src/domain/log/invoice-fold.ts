@@ -255,6 +255,8 @@ const foldCancellation = (fold: FoldedInvoice, event: CancellationEvent): Invoic
       if (fold.outcome !== 'issued' || cancellation?.status === 'succeeded')
         return breach('a cancellation settled by support although there was none to settle');
       return { ...fold, cancellation: { request: 0, ...cancellation, status: 'succeeded' } };
+    case 'CancellationClosedBySupport':
+      return cancellation?.status === 'failed' ? fold : breach('a cancellation closed by support that had not failed');
     default: {
       if (cancellation?.status !== 'pending' || cancellation.request !== event.data.request)
         return breach('a word on a cancellation that is not under way');
@@ -273,7 +275,10 @@ const foldCanceledElsewhere = (fold: FoldedInvoice): InvoiceFold | Breach => {
 
 const foldPending = (
   pending: FoldedCancellation,
-  event: Exclude<CancellationEvent, { type: 'CancellationRequested' | 'CancellationSettledBySupport' }>,
+  event: Exclude<
+    CancellationEvent,
+    { type: 'CancellationRequested' | 'CancellationSettledBySupport' | 'CancellationClosedBySupport' }
+  >,
 ): FoldedCancellation | Breach => {
   const last = pending.lastAttempt;
   switch (event.type) {

@@ -7,6 +7,7 @@ import { companyCommands } from '../../cli/commands/company.js';
 import { doctorCommand } from '../../cli/commands/doctor.js';
 import { eventCommands } from '../../cli/commands/events.js';
 import { importCommand, invoiceCommands } from '../../cli/commands/invoice.js';
+import { invoiceViewCommands } from '../../cli/commands/invoice-views.js';
 import { keyCommands } from '../../cli/commands/key.js';
 import { giveUpCommand, masterKeyCommands } from '../../cli/commands/master-key.js';
 import { municipalityCommands } from '../../cli/commands/municipality.js';
@@ -43,6 +44,7 @@ export const allCommands = (env: NodeJS.ProcessEnv, config: () => Config): reado
   ...referenceCommands,
   ...eventCommands,
   ...invoiceCommands,
+  ...invoiceViewCommands,
   ...auditCommands(openExaminer),
   privacyCommand,
   ...projectionCommands,

@@ -1,6 +1,8 @@
 import type { Gauge } from 'prom-client';
+import { ALARM_SECONDS, DIFFERENCE } from '../../adapters/read-model-postgres/document-alarms.js';
 import type { MonitoringReads } from '../../adapters/read-model-postgres/monitoring-reads.js';
-import { epochMs } from '../../domain/common/time.js';
+import type { StoppedSeries } from '../../app/operator/support/stopped-series.js';
+import { addSeconds, epochMs } from '../../domain/common/time.js';
 import { expiryWarning, WARNING_DAYS } from '../../domain/company/certificate-expiry.js';
 import { ageSeconds } from '../../domain/municipality/parameters.js';
 import { cachedCheck } from '../../lib/cached-check.js';
@@ -19,6 +21,8 @@ export type Watched = {
   queue: Pick<WorkQueue, 'depth' | 'parked'>;
   watch: MonitoringReads;
   parameters: Pick<ParametersCache, 'all'>;
+  /** Reads the last event of every series that a company uses. */
+  stoppedSeries(): Promise<readonly Pick<StoppedSeries, 'mode'>[]>;
   clock: Clock;
 };
 
@@ -27,6 +31,9 @@ const CERTIFICATES_KEPT_MS = 60_000;
 
 /** The parameters are refreshed once a day. */
 const PARAMETERS_KEPT_MS = 60_000;
+
+/** The reads of all series are as many as companies and modes. Their last result is shown while the next reads run. */
+const SERIES_EVERY_MS = 300_000;
 
 /** Readiness has its own limits and always answers; this limit is longer, so that a slow answer still arrives. */
 const READINESS_LIMIT_MS = 4_000;
@@ -84,6 +91,9 @@ export const watchedGauges = (series: Series, watched: Watched): (() => Promise<
   });
 
   addOpenWork(sources, series, watched);
+  addUnsettled(sources, series, watched);
+  addStoppedSeries(sources, series, watched);
+  addAlarms(sources, series, watched);
   addCertificates(sources, series, watched);
   addRefusals(sources, series, watched);
   addParameters(sources, series, watched);
@@ -122,6 +132,99 @@ const addOpenWork = (sources: Sources, { gauge }: Series, { watch, clock }: Watc
   });
 };
 
+const UNSETTLED = ['indeterminate', 'cancellation_unconfirmed', 'cancellation_refused'] as const;
+
+/** What waits for a person stays in these gauges until it is settled, so that their alerts do. */
+const addUnsettled = (sources: Sources, { gauge }: Series, { watch, clock }: Watched): void => {
+  const unsettled = gauge(
+    'nfse_unsettled',
+    'Invoices and live cancellations that wait for support, by what they are.',
+    ['mode', 'kind'],
+  );
+  const oldest = gauge(
+    'nfse_unsettled_oldest_seconds',
+    'Age of the longest waiting: since its verdict, of a cancellation since its request; 0 without one.',
+    ['mode', 'kind'],
+  );
+  sources.add({
+    name: 'unsettled',
+    gauges: [unsettled, oldest],
+    ask: () => watch.unsettled(),
+    show: (rows) => {
+      const now = epochMs(clock.now());
+      for (const mode of modes) {
+        for (const kind of UNSETTLED) {
+          const row = rows.find((one) => one.mode === mode && one.kind === kind);
+          unsettled.set({ mode, kind }, row?.count ?? 0);
+          oldest.set({ mode, kind }, row === undefined ? 0 : Math.max(0, now - epochMs(row.oldest)) / 1000);
+        }
+      }
+    },
+  });
+};
+
+const addStoppedSeries = (sources: Sources, { gauge }: Series, { stoppedSeries }: Watched): void => {
+  const stopped = gauge(
+    'nfse_series_stopped',
+    'Series that send nothing until an operator moves them; read every 5 minutes.',
+    ['mode'],
+  );
+  const ask = inBackground(stoppedSeries, SERIES_EVERY_MS);
+  sources.add({
+    name: 'series',
+    gauges: [stopped],
+    ask,
+    show: (found) => {
+      for (const mode of modes) stopped.set({ mode }, found.filter((one) => one.mode === mode).length);
+    },
+  });
+};
+
+/** Asks again after `everyMs` and gives the last answer meanwhile. A failure is given to its callers, and the next call asks again. */
+const inBackground = <T>(ask: () => Promise<T>, everyMs: number): (() => Promise<T>) => {
+  let last: Promise<T> | undefined;
+  let running: Promise<T> | undefined;
+  let askedAtMs = 0;
+  const begin = (): Promise<T> => {
+    askedAtMs = performance.now();
+    const asked = Promise.resolve().then(ask);
+    running = asked;
+    const settle = (kept: Promise<T> | undefined): void => {
+      last = kept;
+      running = undefined;
+    };
+    asked.then(
+      () => settle(asked),
+      () => settle(undefined),
+    );
+    return asked;
+  };
+  return () => {
+    if (last !== undefined && performance.now() - askedAtMs < everyMs) return last;
+    const asked = running ?? begin();
+    return last ?? asked;
+  };
+};
+
+const ALARMS = ['signature_unverified', 'document_altered', DIFFERENCE] as const;
+
+const addAlarms = (sources: Sources, { gauge }: Series, { watch, clock }: Watched): void => {
+  const alarms = gauge(
+    'nfse_recent_alarms',
+    'Kinds of alarms of the last 7 days about what the authorizer holds or returned; nfse doctor names them.',
+    ['notice'],
+  );
+  sources.add({
+    name: 'alarms',
+    gauges: [alarms],
+    ask: () => watch.alarmsSince(addSeconds(clock.now(), -ALARM_SECONDS)),
+    show: (rows) => {
+      for (const notice of ALARMS) alarms.set({ notice }, 0);
+      for (const { notice, count } of rows) alarms.set({ notice }, count);
+    },
+  });
+};
+
 /** Counts and the nearest expiry without a company: a CNPJ may be a person's, and scrapes are stored elsewhere. */
 const addCertificates = (sources: Sources, { gauge }: Series, { watch, clock }: Watched): void => {
   const remaining = gauge(
@@ -133,13 +236,21 @@ const addCertificates = (sources: Sources, { gauge }: Series, { watch, clock }: 
     'Certificates of enabled companies by the days that they have left: over, or fewer than 1, 7, 15, 30; each is in one only.',
     ['within'],
   );
+  const missing = gauge(
+    'nfse_companies_without_certificate',
+    'Enabled companies that cannot issue: no certificate was stored, or the database does not hold it any more.',
+  );
   sources.add({
     name: 'certificates',
-    gauges: [remaining, ending],
+    gauges: [remaining, ending, missing],
     reuseMs: CERTIFICATES_KEPT_MS,
-    ask: () => watch.certificateExpiries(MOST_CERTIFICATES),
-    show: (expiries) => {
+    ask: async () => ({
+      expiries: await watch.certificateExpiries(MOST_CERTIFICATES),
+      without: await watch.companiesWithoutCertificate(),
+    }),
+    show: ({ expiries, without }) => {
       const now = clock.now();
+      missing.set(without);
       const [first] = expiries.map(({ notAfter }) => epochMs(notAfter)).toSorted((one, other) => one - other);
       if (first !== undefined) remaining.set((first - epochMs(now)) / 1000);
       for (const within of ['over', ...WARNING_DAYS.map((days) => `${days}d`)]) ending.set({ within }, 0);

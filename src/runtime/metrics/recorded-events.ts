@@ -72,7 +72,7 @@ const recordedEvents = ({ counter, durations }: Series): CountEvent => {
     for (const kind of differenceKinds) differences.inc({ mode, kind }, 0);
     for (const one of [accepted, cancellations, conflicts]) one.inc({ mode }, 0);
     for (const [event, outcome] of Object.entries(outcomes)) ended.inc({ mode, outcome, event }, 0);
-    for (const as of ['issued', 'failed', 'canceled']) settled.inc({ mode, as }, 0);
+    for (const as of ['issued', 'failed', 'canceled', 'valid']) settled.inc({ mode, as }, 0);
     for (const outcome of ['succeeded', 'refused', 'timeout', 'document_invalid'])
       cancelEnded.inc({ mode, outcome }, 0);
     for (const work of works) for (const one of [attempts, notSent, unknown, absent]) one.inc({ mode, work }, 0);
@@ -97,6 +97,7 @@ const recordedEvents = ({ counter, durations }: Series): CountEvent => {
     if (event.type === 'NumberConflictFound') conflicts.inc({ mode });
     if (event.type === 'IndeterminateResolved') settled.inc({ mode, as: event.data.as });
     if (event.type === 'CancellationSettledBySupport') settled.inc({ mode, as: 'canceled' });
+    if (event.type === 'CancellationClosedBySupport') settled.inc({ mode, as: 'valid' });
     if (event.type === 'ReconciliationDifferenceFound') differences.inc({ mode, kind: event.data.kind });
     if (event.type === 'CancellationRequested') cancellations.inc({ mode });
     if (event.type === 'CancellationConfirmed') cancelEnded.inc({ mode, outcome: 'succeeded' });

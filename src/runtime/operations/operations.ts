@@ -3,6 +3,7 @@ import { createParametersCache } from '../../adapters/municipal-parameters/cache
 import { createMonitoringReads } from '../../adapters/read-model-postgres/monitoring-reads.js';
 import { openPool } from '../../adapters/sql/pool.js';
 import { checkVault } from '../../adapters/vault/certificate-vault.js';
+import { stoppedSeries } from '../../app/operator/support/stopped-series.js';
 import { createLag } from '../../app/read/lag.js';
 import { projectionStatus, rowsOfOtherVersions } from '../../projector/status.js';
 import { connectionLimits, openFilesLimit, warnOfDrops } from '../config/connection-limits.js';
@@ -40,6 +41,7 @@ export const startOperations = async (parts: Parts, state: ServiceState): Promis
     projections: statuses,
     isHalted: (name) => state.halted.has(name) || state.halted.has('projector'),
     parameters: createParametersCache(db),
+    stoppedSeries: async () => stoppedSeries(await engines.readModel.companies(), engines.store),
     queue,
     watch,
     clock,

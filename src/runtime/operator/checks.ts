@@ -2,7 +2,12 @@ import type pg from 'pg';
 import { allProjections } from '../../../projections/registry.js';
 import { readGuardReadiness } from '../../adapters/guards-postgres/guards-record.js';
 import { isIssuingPaused } from '../../adapters/guards-postgres/incomplete-log.js';
-import type { DocumentAlarm, DocumentAlarms } from '../../adapters/read-model-postgres/document-alarms.js';
+import {
+  ALARM_SECONDS,
+  DIFFERENCE,
+  type DocumentAlarm,
+  type DocumentAlarms,
+} from '../../adapters/read-model-postgres/document-alarms.js';
 import type { MonitoringReads } from '../../adapters/read-model-postgres/monitoring-reads.js';
 import { excessRights } from '../../adapters/sql/roles.js';
 import { adviceWithoutCopy } from '../../adapters/vault/master-key.js';
@@ -51,23 +56,42 @@ export const engineChecks = async ({ pool, log, readModel }: Engines, clock: Clo
     { name: 'database', ok: true, detail: `PostgreSQL ${rows[0]?.server_version ?? 'unknown'}` },
     { name: 'event log', ok: true, detail: `identity ${await log.identity()}, head ${(await log.head()) ?? 'empty'}` },
   ];
-  const lagOf = createLag(log, clock);
-  const head = await log.head();
-  for (const projection of allProjections) {
-    const name = `projection ${projection.name}`;
-    const checkpoint = await readCheckpoint(pool, projection);
-    if (isEarlier(head, checkpoint)) {
+  for (const { projection, lag } of await projectionLags({ pool, log }, clock)) {
+    const name = `projection ${projection}`;
+    if (lag === 'of another log') {
       checks.push({ name, ok: false, detail: 'made from events that the log does not have', cure: RECONCILE });
       continue;
     }
-    const lag = await lagOf(projection.prefixes, checkpoint);
     const ok = lag < LAG_LIMIT_SECONDS;
-    const cure = 'start a process with the role projector (nfse serve) and read its log';
-    checks.push({ name, ok, detail: `${Math.round(lag)} s behind the log`, cure: ok ? undefined : cure });
+    checks.push({ name, ok, detail: `${Math.round(lag)} s behind the log`, cure: ok ? undefined : CATCH_UP });
   }
   checks.push(await catalogueCheck(readModel));
   return checks;
 };
+
+const CATCH_UP = 'start a process with the role projector (nfse serve) and read its log';
+
+const projectionLags = async ({ pool, log }: Pick<Engines, 'pool' | 'log'>, clock: Clock) => {
+  const lagOf = createLag(log, clock);
+  const head = await log.head();
+  const lags: { projection: string; lag: number | 'of another log' }[] = [];
+  for (const projection of allProjections) {
+    const checkpoint = await readCheckpoint(pool, projection);
+    const isOfAnother = isEarlier(head, checkpoint);
+    const lag = isOfAnother ? 'of another log' : await lagOf(projection.prefixes, checkpoint);
+    lags.push({ projection: projection.name, lag });
+  }
+  return lags;
+};
+
+/** The projections whose rows do not hold what the log says, as after a restore: what is read from them is not known yet. */
+export const projectionsBehind = async (
+  engines: Pick<Engines, 'pool' | 'log'>,
+  clock: Clock,
+): Promise<readonly string[]> =>
+  (await projectionLags(engines, clock))
+    .filter(({ lag }) => lag === 'of another log' || lag >= LAG_LIMIT_SECONDS)
+    .map(({ projection }) => projection);
 
 /** Never a fault, but an operator should review each shipped default before live mode uses it. */
 const catalogueCheck = async (readModel: Engines['readModel']): Promise<Check> => {
@@ -83,17 +107,27 @@ const catalogueCheck = async (readModel: Engines['readModel']): Promise<Check> =
   return { name: 'catalogue', ok: true, detail, cure: unreviewed.length === 0 ? undefined : cure };
 };
 
-/** Seconds for which doctor reports an alarm after its last occurrence; alarms need no manual reset. */
-const FRESH_SECONDS = 7 * 86_400;
-
-/** Reports received documents that could not be relied on lately; includes alarms of every process. */
-export const documentAlarmsCheck = async (alarms: Pick<DocumentAlarms, 'all'>, clock: Clock): Promise<Check> => {
-  const name = 'received documents';
-  const since = addSeconds(clock.now(), -FRESH_SECONDS);
+/** Reports received documents that could not be relied on lately, and differences of the reconciliation; includes alarms of every process. */
+export const alarmChecks = async (alarms: Pick<DocumentAlarms, 'all'>, clock: Clock): Promise<readonly Check[]> => {
+  const since = addSeconds(clock.now(), -ALARM_SECONDS);
   const fresh = (await alarms.all()).filter(({ lastAt }) => !isBefore(lastAt, since));
-  if (fresh.length === 0) return { name, ok: true, detail: 'each could be relied on for 7 days' };
-  const cure = 'docs/operations/monitoring.md, NfseDocumentUnreliable';
-  return { name, ok: false, detail: fresh.map(textOf).join('; '), cure };
+  const [differing, doubtful] = [
+    fresh.filter(({ notice }) => notice === DIFFERENCE),
+    fresh.filter(({ notice }) => notice !== DIFFERENCE),
+  ];
+  const check = (name: string, found: readonly DocumentAlarm[], fine: string, alert: string): Check =>
+    found.length === 0
+      ? { name, ok: true, detail: fine }
+      : {
+          name,
+          ok: false,
+          detail: found.map(textOf).join('; '),
+          cure: `docs/operations/monitoring.md, ${alert}`,
+        };
+  return [
+    check('received documents', doubtful, 'each could be relied on for 7 days', 'NfseDocumentUnreliable'),
+    check('reconciliation', differing, 'no difference was found for 7 days', 'NfseReconciliationDifference'),
+  ];
 };
 
 const textOf = ({ notice, detail, seen, lastAt, lastStream }: DocumentAlarm): string => {

@@ -10,7 +10,7 @@ import { createDistributionProgressStore } from '../../adapters/reconciliation/d
 import { createExportSigner } from '../../adapters/vault/export-signer.js';
 import { masterKeyStatus, rotateMasterKey } from '../../adapters/vault/rotation.js';
 import { leafFacts } from '../../certificates/holder.js';
-import type { DriftReport, Session, SessionNeeds } from '../../cli/session.js';
+import { type DriftReport, type Session, type SessionNeeds, unlessBehind } from '../../cli/session.js';
 import { replayedBody } from '../../http/invoice-body.js';
 import type { CompanyCertificate } from '../../ports/certificate-vault.js';
 import type { Clock } from '../../ports/clock.js';
@@ -29,14 +29,15 @@ import { type OpenedQueue, openWorkQueue } from '../engines/work-queue.js';
 import { openSessionAuthorizer, type SessionParts } from './authorizer.js';
 import { backUp } from './backup.js';
 import {
+  alarmChecks,
   certificateRefusalChecks,
   distributionCheck,
-  documentAlarmsCheck,
   engineChecks,
   exportKeyCheck,
   guardsChecks,
   masterKeyCheck,
   parametersCheck,
+  projectionsBehind,
   rightsCheck,
   transportCheck,
 } from './checks.js';
@@ -118,19 +119,22 @@ export const sessionOver = (
       status: () => masterKeyStatus(rotation),
       rotate: (actor, onProgress) => rotateMasterKey(rotation, `support:${actor}`, onProgress),
     },
-    checks: async (actor) => [
+    projectionsBehind: () => projectionsBehind(engines, clock),
+    checks: async (actor, behind) => [
       ...(await engineChecks(engines, clock)),
       await rightsCheck(pool),
       transportCheck(config),
-      ...(await workChecks({ engines, config, clock, queue })),
-      ...(await clockChecks(parts, `support:${actor}`)),
-      ...(await layoutChecks(engines, clock)),
+      ...(await workChecks({ engines, config, clock, queue }, behind)),
+      ...(await unlessBehind(behind, { name: 'clock', reads: ['companies'] }, () =>
+        clockChecks(parts, `support:${actor}`),
+      )),
+      ...(await unlessBehind(behind, { name: 'layout', reads: ['invoices'] }, () => layoutChecks(engines, clock))),
       ...(await guardsChecks(engines, config)),
       masterKeyCheck(await masterKeyStatus(rotation)),
       await exportKeyCheck(exportSigner),
       await parametersCheck(parameters, clock),
       await distributionCheck(createDistributionProgressStore(pool), config.distribution, clock),
-      await documentAlarmsCheck(createDocumentAlarms(pool), clock),
+      ...(await alarmChecks(createDocumentAlarms(pool), clock)),
       ...(await certificateRefusalChecks(createMonitoringReads(pool))),
     ],
   };

@@ -1,26 +1,31 @@
 import { createMonitoringReads, type OpenWork } from '../../adapters/read-model-postgres/monitoring-reads.js';
-import { indeterminateInvoices, unconfirmedCancellations } from '../../adapters/read-model-postgres/support-reads.js';
-import { lastNumbers } from '../../app/issuing/allocate-number.js';
-import type { Check, Session } from '../../cli/session.js';
-import { dpsStream, type Mode, publicInvoiceId } from '../../domain/common/ids.js';
-import { addSeconds, epochMs, type Instant } from '../../domain/common/time.js';
+import { createSupportReads } from '../../adapters/read-model-postgres/support-reads.js';
+import { stoppedSeries } from '../../app/operator/support/stopped-series.js';
+import { type Check, type Session, unlessBehind } from '../../cli/session.js';
+import { parseInvoiceStream, publicInvoiceId } from '../../domain/common/ids.js';
+import { epochMs, type Instant } from '../../domain/common/time.js';
 import type { Limits } from '../../domain/invoice/limits.js';
 import { ageText } from '../../lib/age-text.js';
 import { counted } from '../../lib/counted.js';
 import type { Clock } from '../../ports/clock.js';
-import { type Config, modes } from '../config/config.js';
+import type { SupportRow } from '../../ports/support-reads.js';
+import type { Config } from '../config/config.js';
 import type { Engines } from '../engines/engines.js';
 
 type Parts = { engines: Engines; config: Config; clock: Clock; queue: Session['queue'] };
 
 /** The checks of doctor on the work itself: what waits, what is stuck, what needs a person. */
-export const workChecks = async (parts: Parts): Promise<readonly Check[]> => [
-  await queueCheck(parts),
-  await openWorkCheck(parts),
-  await indeterminateCheck(parts),
-  await cancellationsCheck(parts),
-  ...(await conflictChecks(parts)),
-];
+export const workChecks = async (parts: Parts, behind: readonly string[]): Promise<readonly Check[]> => {
+  const known = (name: string, projection: string, make: () => Promise<readonly Check[]>) =>
+    unlessBehind(behind, { name, reads: [projection] }, make);
+  return [
+    await queueCheck(parts),
+    ...(await known('open work', 'deadlines', async () => [await openWorkCheck(parts)])),
+    ...(await known('indeterminate', 'invoices', async () => [await indeterminateCheck(parts)])),
+    ...(await known('cancellations', 'invoices', async () => [await cancellationsCheck(parts)])),
+    ...(await known('numbers', 'companies', () => conflictChecks(parts))),
+  ];
+};
 
 const queueCheck = async ({ queue }: Parts): Promise<Check> => {
   const [parked, depth] = [await queue.parked(), await queue.depth()];
@@ -68,44 +73,36 @@ export const stateOf = ({ work, started }: OpenWork): string =>
 const SHOWN = 3;
 
 const indeterminateCheck = async ({ engines }: Parts): Promise<Check> => {
-  const { count, oldest } = await indeterminateInvoices(engines.pool, SHOWN);
+  const { count, oldest } = await createSupportReads(engines.pool).indeterminate(SHOWN);
   if (count === 0) return { name: 'indeterminate', ok: true, detail: 'no invoice waits for support' };
   const detail = `${counted(count, 'invoice waits', 'invoices wait')} for support: ${idsOf(oldest, count)}`;
   return { name: 'indeterminate', ok: false, detail, cure: 'nfse invoice resolve ID --as issued --evidence TEXT' };
 };
 
-const idsOf = (shown: readonly { invoiceId: string; mode: Mode }[], count: number): string =>
-  `${shown.map(({ invoiceId, mode }) => `${publicInvoiceId(invoiceId)} (${mode})`).join(', ')}${count > shown.length ? ', …' : ''}`;
-
-/** Seconds for which a cancellation without confirmation is a fault: nothing is recorded when support finds the note still valid. */
-const CANCELLATION_FRESH_SECONDS = 7 * 86_400;
-
-const cancellationsCheck = async ({ engines, clock }: Parts): Promise<Check> => {
-  const since = addSeconds(clock.now(), -CANCELLATION_FRESH_SECONDS);
-  const { count, recent, newest } = await unconfirmedCancellations(engines.pool, since, SHOWN);
-  const name = 'cancellations';
-  const all = `${count} without confirmation in all`;
-  if (recent === 0) return { name, ok: true, detail: `none of the last 7 days ended without confirmation, ${all}` };
-  const detail = `${recent} of the last 7 days ended without confirmation, ${all}: ${idsOf(newest.slice(0, recent), recent)}`;
-  return { name, ok: false, detail, cure: 'nfse invoice resolve ID --as canceled --evidence TEXT' };
+const idsOf = (shown: readonly SupportRow[], count: number): string => {
+  const texts = shown.flatMap(({ stream }) => {
+    const address = parseInvoiceStream(stream);
+    return address === undefined ? [] : [`${publicInvoiceId(address.invoiceId)} (${address.mode})`];
+  });
+  return `${texts.join(', ')}${count > shown.length ? ', …' : ''}`;
 };
 
-/** A blocked series sends nothing until an operator moves it (docs/architecture.md#never-twice). */
+/** A failed live cancellation waits until support has settled or closed it: the client can do nothing more (docs/operations/support.md). */
+const cancellationsCheck = async ({ engines }: Parts): Promise<Check> => {
+  const { count, oldest } = await createSupportReads(engines.pool).failedCancellations(SHOWN);
+  const name = 'cancellations';
+  if (count === 0) return { name, ok: true, detail: 'no failed live cancellation waits for support' };
+  const detail = `${counted(count, 'failed live cancellation waits', 'failed live cancellations wait')} for support: ${idsOf(oldest, count)}`;
+  return { name, ok: false, detail, cure: 'nfse invoice resolve ID --as canceled --evidence TEXT, or --as valid' };
+};
+
 const conflictChecks = async ({ engines: { readModel, store } }: Parts): Promise<readonly Check[]> => {
-  const blocked: Check[] = [];
-  for (const { registration } of await readModel.companies()) {
-    const { cnpj, dps } = registration;
-    for (const mode of modes) {
-      const { series, nextNumber } = dps[mode];
-      const numbers = await lastNumbers(dpsStream(mode, cnpj, series), nextNumber, store);
-      if (!numbers.blocked) continue;
-      blocked.push({
-        name: `numbers ${cnpj} ${mode}`,
-        ok: false,
-        detail: `series ${series} is stopped: a note that is not ours has one of its numbers`,
-        cure: `nfse company put FILE.json with a dps.${mode}.next_number after every note of the series`,
-      });
-    }
-  }
-  return blocked.length > 0 ? blocked : [{ name: 'numbers', ok: true, detail: 'no series is stopped' }];
+  const stopped = await stoppedSeries(await readModel.companies(), store);
+  const checks = stopped.map(({ companyId, mode, series }) => ({
+    name: `numbers ${companyId} ${mode}`,
+    ok: false,
+    detail: `series ${series} is stopped: a note that is not ours has one of its numbers`,
+    cure: `nfse company put FILE.json with a dps.${mode}.next_number after every note of the series`,
+  }));
+  return checks.length > 0 ? checks : [{ name: 'numbers', ok: true, detail: 'no series is stopped' }];
 };

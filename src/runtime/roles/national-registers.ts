@@ -1,12 +1,13 @@
 import { createDistribution } from '../../adapters/authorizer/distribution.js';
 import { createMunicipalParameters } from '../../adapters/authorizer/parameters.js';
 import { createParametersCache } from '../../adapters/municipal-parameters/cache.js';
+import { createDocumentAlarms, DIFFERENCE } from '../../adapters/read-model-postgres/document-alarms.js';
 import { createDistributionProgressStore } from '../../adapters/reconciliation/distribution-progress.js';
 import { createReconciliationProgressStore } from '../../adapters/reconciliation/progress-store.js';
 import { lastingLead, leaderSession } from '../../adapters/sql/leader-lock.js';
 import type { IssuerDeps } from '../../app/issuing/deps.js';
 import { wantedOf } from '../../app/municipal-parameters/refresh.js';
-import type { Mode } from '../../domain/common/ids.js';
+import { type Mode, parseInvoiceStream } from '../../domain/common/ids.js';
 import { shortCache } from '../../lib/short-cache.js';
 import type { Caller } from '../../ports/authorizer.js';
 import type { CompanyCertificate } from '../../ports/certificate-vault.js';
@@ -31,7 +32,8 @@ export const runReconciliation = async (
   parts: Parts,
   signal: AbortSignal,
 ): Promise<void> => {
-  const { config, engines, logger, metrics, simulator } = parts;
+  const { clock, config, engines, logger, metrics, simulator } = parts;
+  const alarms = createDocumentAlarms(engines.pool);
   const { paceSeconds, ...settings } = config.reconcile;
   const asked = modes.filter((mode) => config.authorizer[mode] !== undefined || simulator !== undefined);
   if (asked.length === 0 || (settings.samplePercent === 0 && config.distribution.everySeconds === 0)) return;
@@ -62,8 +64,13 @@ export const runReconciliation = async (
     },
     signal,
     onComparison: (mode, result) => metrics.reconciled(mode, result),
-    onDifference: (stream, kind) =>
-      logger.error({ msg: 'the authorizer holds something other than the log says', kind, ...streamFields(stream) }),
+    onDifference: (stream, kind) => {
+      logger.error({ msg: 'the authorizer holds something other than the log says', kind, ...streamFields(stream) });
+      const mode = parseInvoiceStream(stream)?.mode ?? '';
+      void alarms.note(DIFFERENCE, `${mode} ${kind}`, stream, clock.now()).catch((error: unknown) => {
+        logger.warn({ msg: 'an alarm could not be stored for doctor', ...streamFields(stream), ...faultFields(error) });
+      });
+    },
     onFault: (error) => logger.warn({ msg: 'reconciliation failed and continues', ...faultFields(error) }),
   });
   distribution.close();

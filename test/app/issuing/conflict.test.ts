@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { lastNumbers } from '../../../src/app/issuing/allocate-number.js';
 import { hasSameContent } from '../../../src/app/issuing/found-documents.js';
 import { dpsId } from '../../../src/domain/common/access-key.js';
 import { dpsStream } from '../../../src/domain/common/ids.js';
-import { moveNumber } from '../../../src/domain/dps-number/dps-number.js';
+import { dpsNumbers, moveNumber } from '../../../src/domain/dps-number/dps-number.js';
+import type { DpsNumberEvent } from '../../../src/domain/dps-number/events.js';
 import { DEMO_CNPJ } from '../../support/fixture/demo.js';
 import { appendTo } from '../../support/harness/event-store.js';
 import { noteFor } from '../../support/harness/fake-authorizer.js';
@@ -19,8 +19,13 @@ const withForeignNote = async (content: { amount: string; description: string; c
   return harness;
 };
 
+const lastNumbers = async (store: IssuingHarness['store']) => {
+  const { events } = await store.load<DpsNumberEvent>(series, { direction: 'backwards', limit: 1 });
+  return dpsNumbers(events[0], 1);
+};
+
 const move = async ({ store, clock }: IssuingHarness, nextNumber: number): Promise<void> => {
-  const numbers = await lastNumbers(series, 1, store);
+  const numbers = await lastNumbers(store);
   const moved = moveNumber(numbers, nextNumber, clock.now());
   if ('refused' in moved) throw new Error(moved.refused);
   await appendTo(store, series, moved.events, clock.now());
@@ -40,7 +45,7 @@ describe('a foreign note under our DPS id', () => {
     const harness = await withForeignNote({ amount: '9.99', description: 'de outro', customerDocument: '' });
     await lookUntilBlocked(harness);
     expect(await harness.types()).toContain('NumberConflictFound');
-    expect((await lastNumbers(series, 1, harness.store)).blocked).toBe(true);
+    expect((await lastNumbers(harness.store)).blocked).toBe(true);
     expect(harness.authorizer.sends).toHaveLength(1);
 
     await move(harness, 50);
@@ -74,7 +79,7 @@ describe('a foreign note under our DPS id', () => {
     });
     await harness.issueToTheEnd();
     expect(await harness.status()).toBe('indeterminate');
-    expect((await lastNumbers(series, 1, harness.store)).blocked).toBe(true);
+    expect((await lastNumbers(harness.store)).blocked).toBe(true);
     expect(harness.authorizer.sends).toHaveLength(1);
     expect(harness.authorizer.notes).toHaveLength(1);
   });
@@ -103,7 +108,7 @@ describe('a document under our DPS id that nobody vouches for', () => {
     await harness.issueToTheEnd();
     expect(await harness.status()).toBe('indeterminate');
     expect(await harness.types()).not.toContain('NumberConflictFound');
-    expect((await lastNumbers(series, 1, harness.store)).blocked).toBe(false);
+    expect((await lastNumbers(harness.store)).blocked).toBe(false);
     expect(harness.authorizer.sends).toHaveLength(1);
     for (const alarm of alarms) expect(harness.notices).toContainEqual({ ...alarm, stream: harness.stream });
     const kinds = new Set(harness.notices.map(({ notice }) => notice));

@@ -61,7 +61,7 @@ await serveParent<Record<string, string>, OperatorQuestion>(async (env) => {
           await pruneGuards(pool, { idempotencyTtlSeconds: config.idempotencySeconds }, systemClock.now());
         });
       case 'checks':
-        return millisecondsOf(() => workChecks({ engines, config, clock: systemClock, queue }));
+        return millisecondsOf(() => workChecks({ engines, config, clock: systemClock, queue }, []));
       case 'disk':
         return databaseBytes();
       default:

@@ -20,6 +20,7 @@ describe('personal fields', () => {
       CancellationConfirmed: ['eventXmlGzip'],
       CancellationNotConfirmed: ['texts'],
       CancellationSettledBySupport: ['evidence', 'eventXmlGzip'],
+      CancellationClosedBySupport: ['evidence'],
       NoteCanceledElsewhere: ['eventXmlGzip', 'evidence'],
       IndeterminateResolved: ['evidence', 'nfseXmlGzip'],
       InvoiceImported: ['customer', 'description', 'nfseXmlGzip'],
@@ -37,8 +38,8 @@ describe('personal fields', () => {
     expect(evolve(initialInvoice, read)).toMatchObject({ kind: 'invoice', outcome: { status: 'open' } });
   });
 
-  it('are decided for each of the 25 types of event', () => {
-    expect(invoiceEventTypes).toHaveLength(25);
+  it('are decided for each of the 26 types of event', () => {
+    expect(invoiceEventTypes).toHaveLength(26);
     expect(new Set(invoiceEventTypes)).toEqual(new Set(Object.keys(invoicePersonalFields)));
   });
 });

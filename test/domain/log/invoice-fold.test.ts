@@ -56,6 +56,10 @@ const canceledBySupport: InvoiceEvent = {
   type: 'CancellationSettledBySupport',
   data: { evidence: 'portal', eventXmlGzip: 'H4sI', eventSha256: 'b'.repeat(64), canceledAt: at(50), at: at(60) },
 };
+const closedBySupport: InvoiceEvent = {
+  type: 'CancellationClosedBySupport',
+  data: { evidence: 'portal', at: at(310) },
+};
 const canceledElsewhere: InvoiceEvent = {
   type: 'NoteCanceledElsewhere',
   data: {
@@ -152,6 +156,7 @@ it.each<[string | undefined, readonly InvoiceEvent[]]>([
   ['a cancellation while another one stands', [imported({ state: 'canceled' }), cancelRequested(5)]],
   ['request 2 follows request 0', [...issued, cancelRequested(5, 2)]],
   ['a cancellation settled by support although there was none to settle', [accepted(), canceledBySupport]],
+  ['a cancellation closed by support that had not failed', [...canceling, closedBySupport]],
   ['a word on a cancellation that is not under way', [...issued, cancelConfirmed(6)]],
   ['a word on a cancellation that is not under way', [...canceling, cancelConfirmed(7), cancelNotSent(1, 8)]],
   ['a cancellation attempt out of order', [...issued, cancelRequested(5), cancelAttempted(2, 6)]],
@@ -177,6 +182,8 @@ it.each<[string | undefined, readonly InvoiceEvent[]]>([
   [undefined, [...canceling, cancelAbsent(1, 200), cancelAttempted(2, 201), cancelNotConfirmed(300)]],
   [undefined, [...canceling, cancelNotConfirmed(300), cancelRequested(400, 2), cancelAttempted(1, 401, 2)]],
   [undefined, [...canceling, cancelNotConfirmed(300), canceledBySupport]],
+  [undefined, [...canceling, cancelNotConfirmed(300), closedBySupport]],
+  [undefined, [...canceling, cancelNotConfirmed(300), closedBySupport, canceledBySupport]],
   [undefined, [...issued, canceledElsewhere]],
   [undefined, [imported(), canceledElsewhere]],
   [undefined, [...canceling, canceledElsewhere]],

@@ -96,6 +96,7 @@ describe('the measured event store', () => {
     [recorded('CancellationProvenAbsent', 1), 'nfse_proven_absences_total', { work: 'cancel' }],
     [recorded('IndeterminateResolved', 1, { as: 'failed' }), 'nfse_settlements_total', { as: 'failed' }],
     [recorded('CancellationSettledBySupport', 1), 'nfse_settlements_total', { as: 'canceled' }],
+    [recorded('CancellationClosedBySupport', 1), 'nfse_settlements_total', { as: 'valid' }],
     [recorded('CancellationConfirmed', 1), 'nfse_cancellation_outcomes_total', { outcome: 'succeeded' }],
     [
       recorded('CancellationNotConfirmed', 1, { reason: 'refused' }),

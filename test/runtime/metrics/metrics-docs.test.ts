@@ -35,7 +35,9 @@ describe('the alerting rules', () => {
     ['waiting while nothing is issued', 'nfse_invoices_waiting'],
     ['unknown outcomes', 'nfse_unknown_outcomes_total'],
     ['an authorizer that is out', 'nfse_authorizer_circuit'],
-    ['cancellations without confirmation', 'nfse_cancellation_outcomes_total'],
+    ['unsettled invoices and cancellations', 'nfse_unsettled'],
+    ['stopped series', 'nfse_series_stopped'],
+    ['companies without a certificate', 'nfse_companies_without_certificate'],
     ['parked', 'nfse_queue_parked'],
     ['number conflict', 'nfse_number_conflicts_total'],
     ['readiness', 'nfse_ready'],
@@ -43,6 +45,21 @@ describe('the alerting rules', () => {
     ['simulator in use', 'nfse_mode_simulated'],
   ])('watch %s', (_what, metric) => {
     expect(rules.flatMap(({ expr }) => readPromql(expr).metrics)).toContain(metric);
+  });
+
+  it('stay while their cause does: what waits for a person is asked for by a gauge and never by a window alone', () => {
+    const windows = rules.filter(({ expr }) => /increase\(|rate\(/.test(expr)).map(({ alert }) => alert);
+    // Each of these is about sends, requests or appends under way: without any there is nothing to be late or wrong.
+    expect(windows).toEqual([
+      'NfseApiErrors',
+      'NfseAcceptSlow',
+      'NfseNothingIssued',
+      'NfseUnknownOutcomes',
+      'NfseAuthorizerNotReached',
+      'NfseNumberConflict',
+    ]);
+    const conflict = rules.find(({ alert }) => alert === 'NfseNumberConflict');
+    expect(conflict?.expr).toMatch(/nfse_series_stopped\) > 0\s+or /);
   });
 
   it.each([30, 15, 7, 1])('warn when a certificate has less than %i days left', (days) => {

@@ -151,7 +151,22 @@ describeWithPostgres('/metrics of a service that issued, canceled, lost an answe
     ).toEqual([]);
     expect(shown.value('nfse_mode_simulated', { mode: 'live' })).toBe(1);
     expect(shown.value('nfse_ready')).toBe(1);
-    for (const source of ['readiness', 'projections', 'queue', 'open_work', 'certificates']) {
+    for (const kind of ['indeterminate', 'cancellation_unconfirmed', 'cancellation_refused']) {
+      expect(shown.value('nfse_unsettled', { mode: 'live', kind })).toBe(0);
+      expect(shown.value('nfse_unsettled_oldest_seconds', { mode: 'live', kind })).toBe(0);
+    }
+    expect(shown.value('nfse_series_stopped', { mode: 'live' })).toBe(0);
+    expect(shown.value('nfse_companies_without_certificate')).toBe(0);
+    for (const source of [
+      'readiness',
+      'projections',
+      'queue',
+      'open_work',
+      'unsettled',
+      'series',
+      'alarms',
+      'certificates',
+    ]) {
       expect([source, shown.value('nfse_source_ok', { source })]).toEqual([source, 1]);
     }
   });

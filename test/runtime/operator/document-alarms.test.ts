@@ -6,7 +6,7 @@ import {
 import { invoiceStream, publicInvoiceId } from '../../../src/domain/common/ids.js';
 import { createLogger } from '../../../src/runtime/config/logger.js';
 import { createNoticeTeller } from '../../../src/runtime/engines/notices.js';
-import { documentAlarmsCheck } from '../../../src/runtime/operator/checks.js';
+import { alarmChecks } from '../../../src/runtime/operator/checks.js';
 import { at, T0 } from '../../support/fixture/invoice.js';
 import { movableClock } from '../../support/harness/event-store.js';
 import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../../support/postgres.js';
@@ -24,7 +24,10 @@ describeWithPostgres('alarms about received documents', () => {
   afterAll(() => database.close());
 
   it('are no finding of doctor while there is none', async () => {
-    expect(await documentAlarmsCheck(alarms, movableClock(T0))).toMatchObject({ name: 'received documents', ok: true });
+    expect(await alarmChecks(alarms, movableClock(T0))).toMatchObject([
+      { name: 'received documents', ok: true },
+      { name: 'reconciliation', ok: true },
+    ]);
   });
 
   it('are counted by kind and reason, and seen by doctor for a week', async () => {
@@ -36,12 +39,21 @@ describeWithPostgres('alarms about received documents', () => {
       { notice: 'document_altered', detail: '', seen: 1, firstAt: at(30), lastAt: at(30), lastStream: stream },
     ]);
     const clock = movableClock(at(3_600));
-    const check = await documentAlarmsCheck(alarms, clock);
-    expect(check.ok).toBe(false);
-    expect(check.detail).toContain('signature_unverified (algorithm) 2 times');
-    expect(check.detail).toContain(publicInvoiceId(invoiceId));
+    const [documents, differences] = await alarmChecks(alarms, clock);
+    expect(documents?.ok).toBe(false);
+    expect(documents?.detail).toContain('signature_unverified (algorithm) 2 times');
+    expect(documents?.detail).toContain(publicInvoiceId(invoiceId));
+    expect(differences?.ok).toBe(true);
     clock.pass(8 * 86_400);
-    expect(await documentAlarmsCheck(alarms, clock)).toMatchObject({ ok: true });
+    expect(await alarmChecks(alarms, clock)).toMatchObject([{ ok: true }, { ok: true }]);
+  });
+
+  it('of the reconciliation have a line of their own', async () => {
+    await alarms.note('reconciliation_difference', 'live failed_but_found', stream, at(20));
+    const [, differences] = await alarmChecks(alarms, movableClock(at(30)));
+    expect(differences).toMatchObject({ ok: false, cure: expect.stringContaining('NfseReconciliationDifference') });
+    expect(differences?.detail).toContain('live failed_but_found');
+    await database.pool.query("delete from document_alarms where notice = 'reconciliation_difference'");
   });
 
   it('are kept by the time a settlement has told them, and nothing else is', async () => {

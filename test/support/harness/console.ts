@@ -41,6 +41,8 @@ export type ConsoleHarness = {
   faults: unknown[];
   settled: { command: SettleCommand; operator: string }[];
   parked: ParkedWork[];
+  /** Rows whose cancellation failed. */
+  canceling: SupportRow[];
   begun: string[];
   /** Certificates that the authorizer refuses. */
   refused: CertificateRefusal[];
@@ -75,6 +77,7 @@ export const consoleHarness = async (access: Partial<ConsoleDeps['access']> = {}
   const harness = {
     ...{ faults: [] as unknown[], settled: [] as ConsoleHarness['settled'], begun: [] as string[] },
     refused: [] as CertificateRefusal[],
+    canceling: [] as SupportRow[],
     parked: [{ stream, kind: 'issue', messageId: 'm', reason: 'failed 31 times', parkedAt: T0 }] as ParkedWork[],
     answers: { settle: { kind: 'settled', detail: 'x' }, broken: false, run: undefined } as ConsoleHarness['answers'],
   };
@@ -90,6 +93,7 @@ export const consoleHarness = async (access: Partial<ConsoleDeps['access']> = {}
       byDpsId: async () => [],
       newest: () => rowsOf([stream]),
       indeterminate: async () => ({ count: 1, oldest: await rowsOf([stream]) }),
+      failedCancellations: async () => ({ count: harness.canceling.length, oldest: harness.canceling }),
     },
     lookups: { get: async () => undefined },
     queue: {

@@ -55,6 +55,15 @@ export const commandExamples: readonly CommandExample[] = [
     'invoice resolve nfse_1509e366-… --as issued --evidence portal',
     '`nfse_1509e366-… is settled as issued, access key 3304…`: only by what the authorizer holds',
   ],
+  ['invoice show nfse_1509e366-…', 'the invoice body as the API shows it now, customer in clear: this is recorded'],
+  [
+    'invoice list --status failed --company 12345678000195 --since 2026-11-21',
+    '`2026-11-21T10:13:37.000Z  nfse_1509e366-…  12345678000195  live  failed`, newest first',
+  ],
+  [
+    'invoice waiting',
+    'what waits for support: indeterminate invoices, failed live cancellations, stopped series, parked work, each with the command that goes on',
+  ],
   ['audit verify', '`16 events in 4 streams, 1 anchor: nothing is wrong`'],
   ['audit verify --file log.ndjson.gz --public-key ed25519:…', 'the same of an export, without the service'],
   ['audit replay nfse_1509e366-… --at 2026-11-21T12:00:00Z', 'the invoice body as the API would have shown it then'],

@@ -7,6 +7,8 @@ import type { FoundDocument, Owner } from '../../../domain/invoice/sent-document
 import {
   absencesToProve,
   cannotBeCanceled,
+  closeCancellation,
+  isCancellationFailed,
   type ProvenAbsence,
   settleAsCanceled,
   settleAsCanceledElsewhere,
@@ -32,7 +34,8 @@ import {
 } from '../../issuing/found-documents.js';
 import { invoiceFold, loadInvoice } from '../../read/read-invoice.js';
 
-export type SettleAs = 'issued' | 'failed' | 'canceled';
+/** `valid` is of a failed cancellation: the note stays. */
+export type SettleAs = 'issued' | 'failed' | 'canceled' | 'valid';
 
 export type SettleCommand = {
   stream: StreamName;
@@ -99,7 +102,9 @@ const appendSettlement = async (
  * log throws.
  */
 export const settleInvoice = (command: SettleCommand, deps: SettleDeps): Promise<SettleResult> => {
-  const settle = { issued: settleIssued, failed: settleFailed, canceled: settleCanceled }[command.as];
+  const settle = { issued: settleIssued, failed: settleFailed, canceled: settleCanceled, valid: settleValid }[
+    command.as
+  ];
   return settle(command, deps);
 };
 
@@ -163,6 +168,26 @@ const settleCanceled = async (command: SettleCommand, deps: SettleDeps): Promise
   const data = { evidence, ...cancellationFields(found.found), at };
   const decide = (current: InvoiceState): Decision => settleAsCanceled(current, data);
   return await appendSettlement(stream, decide, `canceled ${registeredAt}`, deps);
+};
+
+/**
+ * Closes a failed cancellation only while the authorizer shows no event for the note. A late event that comes afterwards is found by the
+ * reconciliation, and `canceled` still settles it.
+ */
+const settleValid = async (command: SettleCommand, deps: SettleDeps): Promise<SettleResult> => {
+  const { stream, evidence } = command;
+  const { state } = await loadInvoice(stream, deps.store);
+  if (state.kind !== 'invoice') return refusedResult(NO_INVOICE);
+  if (!isCancellationFailed(state)) return refusedResult('it has no failed cancellation');
+  if (state.cancellation?.closedAt !== undefined) return { kind: 'already_so' };
+  const accessKey = state.outcome.status === 'issued' ? state.outcome.accessKey : undefined;
+  if (accessKey === undefined) return refusedResult('it has no access key to look for');
+  const found = await deps.authorizer.findCancellation(state.facts, accessKey);
+  if (found.kind === 'inconclusive') return refusedResult(inconclusive(found.reason));
+  if (found.kind === 'found')
+    return refusedResult('the authorizer has an event that cancels the note: try --as canceled');
+  const decide = (current: InvoiceState): Decision => closeCancellation(current, { evidence, at: deps.clock.now() });
+  return await appendSettlement(stream, decide, 'valid, its failed cancellation waits for nobody any more', deps);
 };
 
 /** Names the look-ups of support for a DPS id in the database. */

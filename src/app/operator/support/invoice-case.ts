@@ -83,6 +83,7 @@ const linesOf = (event: ReadInvoiceEvent): readonly PersonalLine[] => {
       return line(`Cancellation ${event.data.request}`, event.data.description);
     case 'IndeterminateResolved':
     case 'CancellationSettledBySupport':
+    case 'CancellationClosedBySupport':
     case 'NoteCanceledElsewhere':
       return line('Evidence of support', event.data.evidence);
     default:
@@ -168,6 +169,8 @@ const evidenceOf = (event: ReadInvoiceEvent): string => {
       return `settled as ${event.data.as}`;
     case 'CancellationSettledBySupport':
       return `canceled ${event.data.canceledAt}`;
+    case 'CancellationClosedBySupport':
+      return 'the note stays valid';
     case 'NoteCanceledElsewhere': {
       const { eventType, canceledAt, replacedBy } = event.data;
       const by = replacedBy === undefined ? '' : `, replaced by ${replacedBy}`;

@@ -1,6 +1,10 @@
 import { expect, it } from 'vitest';
 import { CONTENDED } from '../../../../src/app/event-store/transact.js';
-import { type SettleDeps, settleInvoice } from '../../../../src/app/operator/settlement/settle-invoice.js';
+import {
+  type SettleAs,
+  type SettleDeps,
+  settleInvoice,
+} from '../../../../src/app/operator/settlement/settle-invoice.js';
 import { invoiceView } from '../../../../src/http/invoice-body.js';
 import { type IssuingHarness, issuingHarness } from '../../../support/harness/issuing.js';
 
@@ -31,11 +35,11 @@ const cancellationFailed = async (registered: boolean): Promise<IssuingHarness> 
   return harness;
 };
 
-const settle = (harness: IssuingHarness, store = harness.deps.store) => {
+const settle = (harness: IssuingHarness, store = harness.deps.store, as: SettleAs = 'canceled') => {
   const { authorizer, lookups, clock, limits } = harness.deps;
   const alarm: SettleDeps['alarm'] = async (notice) => void harness.notices.push(notice);
   return settleInvoice(
-    { stream: harness.stream, as: 'canceled', evidence: 'Consulta ao portal' },
+    { stream: harness.stream, as, evidence: 'Consulta ao portal' },
     { store, authorizer, lookups, clock, limits, alarm, actor: 'support:maria' },
   );
 };
@@ -136,4 +140,39 @@ it('our own event under a signature that nobody can verify is recorded, and told
   harness.notices.length = 0;
   expect(await settle(harness)).toMatchObject({ kind: 'settled' });
   expect(harness.notices).toEqual([{ notice: 'signature_unverified', stream: harness.stream, detail: 'algorithm' }]);
+});
+
+it('a failed cancellation is closed as valid only while the authorizer shows no event, and the client sees no change', async () => {
+  const harness = await cancellationFailed(false);
+  const close = () => settle(harness, harness.deps.store, 'valid');
+  const before = invoiceView(await harness.invoice(), harness.clock.now());
+  harness.authorizer.mute = true;
+  expect(await close()).toMatchObject({ kind: 'refused', reason: expect.stringContaining('proves nothing') });
+  harness.authorizer.mute = false;
+  expect(await close()).toMatchObject({ kind: 'settled', detail: expect.stringContaining('valid') });
+  expect((await harness.events()).at(-1)).toMatchObject({
+    ...{ type: 'CancellationClosedBySupport', data: { evidence: 'Consulta ao portal' } },
+    metadata: { actor: 'support:maria' },
+  });
+  expect(invoiceView(await harness.invoice(), harness.clock.now())).toEqual(before);
+  expect(await close()).toEqual({ kind: 'already_so' });
+});
+
+it('a failed cancellation whose event is there is not closed as valid, and one that was closed may still be canceled', async () => {
+  const registered = await cancellationFailed(true);
+  expect(await settle(registered, registered.deps.store, 'valid')).toMatchObject({
+    ...{ kind: 'refused', reason: expect.stringContaining('--as canceled') },
+  });
+  const closed = { type: 'CancellationClosedBySupport', data: { evidence: 'portal', at: REQUESTED_AT } } as const;
+  await registered.record(closed);
+  expect(await settle(registered)).toMatchObject({ kind: 'settled' });
+  expect(await registered.status()).toBe('canceled');
+});
+
+it('nothing but a failed cancellation is closed as valid', async () => {
+  const harness = await issued();
+  const refused = { kind: 'refused', reason: 'it has no failed cancellation' };
+  expect(await settle(harness, harness.deps.store, 'valid')).toEqual(refused);
+  await requested(harness);
+  expect(await settle(harness, harness.deps.store, 'valid')).toEqual(refused);
 });

@@ -44,6 +44,7 @@ const createHarness = () => {
     supportReads: {
       ...{ invoices: rowsOf, byDpsId: async () => [], newest },
       indeterminate: async () => ({ count: 0, oldest: [] }),
+      failedCancellations: async () => ({ count: 0, oldest: [] }),
     },
   });
   return { log, keys, clock, rowsOf, put, deps };

@@ -1,0 +1,29 @@
+import { type CompanyId, dpsStream, type Mode } from '../../../domain/common/ids.js';
+import type { Instant } from '../../../domain/common/time.js';
+import type { Company } from '../../../domain/company/company.js';
+import type { DpsNumberEvent } from '../../../domain/dps-number/events.js';
+import { inGroups } from '../../../lib/in-groups.js';
+import type { EventStore } from '../../event-store/event-store.js';
+
+/** A series that sends nothing until an operator moves it (docs/architecture.md#never-twice). */
+export type StoppedSeries = { companyId: CompanyId; mode: Mode; series: string; since: Instant };
+
+/** Reads that run at once. */
+const READS = 8;
+
+/** The stopped ones among the series that these companies use now. Reads the last event of each series. */
+export const stoppedSeries = async (
+  companies: readonly Pick<Company, 'registration'>[],
+  store: Pick<EventStore, 'load'>,
+): Promise<readonly StoppedSeries[]> => {
+  const used = companies.flatMap(({ registration: { cnpj, dps } }) =>
+    (['live', 'test'] as const).map((mode) => ({ companyId: cnpj, mode, series: dps[mode].series })),
+  );
+  const stopped = await inGroups(READS, used, async ({ companyId, mode, series }) => {
+    const stream = dpsStream(mode, companyId, series);
+    const { events } = await store.load<DpsNumberEvent>(stream, { direction: 'backwards', limit: 1 });
+    const [last] = events;
+    return last?.type === 'DpsSeriesBlocked' ? [{ companyId, mode, series, since: last.data.at }] : [];
+  });
+  return stopped.flat();
+};

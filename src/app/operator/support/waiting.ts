@@ -1,0 +1,103 @@
+import { type CompanyId, type Mode, parseInvoiceStream, publicInvoiceId } from '../../../domain/common/ids.js';
+import type { Instant } from '../../../domain/common/time.js';
+import type { ReadModel } from '../../../ports/read-model.js';
+import type { SupportReads, SupportRow } from '../../../ports/support-reads.js';
+import type { ParkedWork } from '../../../ports/work-queue.js';
+import type { EventStore } from '../../event-store/event-store.js';
+import { stoppedSeries } from './stopped-series.js';
+
+export type WaitingKind =
+  | 'indeterminate'
+  | 'cancellation_unconfirmed'
+  | 'cancellation_refused'
+  | 'series_stopped'
+  | 'parked';
+
+/** Something that waits for a person. `id` is of its invoice; a stopped series has none. `command` is what goes on with it. */
+export type Waiting = {
+  kind: WaitingKind;
+  id?: string;
+  companyId: CompanyId;
+  mode: Mode;
+  since: Instant;
+  detail: string;
+  command: string;
+};
+
+/** `count` covers everything, `oldest` the listed ones, the longest waiting first. */
+export type WaitingList = { count: number; oldest: readonly Waiting[] };
+
+type WaitingDeps = {
+  supportReads: Pick<SupportReads, 'indeterminate' | 'failedCancellations'>;
+  readModel: Pick<ReadModel, 'companies'>;
+  store: Pick<EventStore, 'load'>;
+  queue: { parked(): Promise<readonly ParkedWork[]> };
+};
+
+/** Everything that waits for support: no program goes on with it by itself. At most `limit` of each kind are listed. */
+export const waitingWork = async (
+  { supportReads, readModel, store, queue }: WaitingDeps,
+  limit: number,
+): Promise<WaitingList> => {
+  const [indeterminate, canceling, companies, parked] = await Promise.all([
+    supportReads.indeterminate(limit),
+    supportReads.failedCancellations(limit),
+    readModel.companies(),
+    queue.parked(),
+  ]);
+  const stopped = await stoppedSeries(companies, store);
+  const oldest = [
+    ...indeterminate.oldest.flatMap(indeterminateOf),
+    ...canceling.oldest.flatMap(cancellationOf),
+    ...stopped.map(({ companyId, mode, series, since }) => ({
+      ...{ kind: 'series_stopped' as const, companyId, mode, since },
+      detail: `series ${series} is stopped: a note that is not ours has one of its numbers`,
+      command: `nfse company put FILE.json with a dps.${mode}.next_number after every note of the series`,
+    })),
+    ...parked.slice(0, limit).flatMap(parkedOf),
+  ].sort((one, other) => (one.since < other.since ? -1 : 1));
+  return { count: indeterminate.count + canceling.count + stopped.length + parked.length, oldest };
+};
+
+const indeterminateOf = ({ stream, createdAt, state }: SupportRow): readonly Waiting[] => {
+  const outcome = state.kind === 'invoice' ? state.outcome : undefined;
+  const since = outcome?.status === 'indeterminate' ? outcome.failedAt : createdAt;
+  return ofInvoice(stream, (id) => ({
+    kind: 'indeterminate',
+    since,
+    detail: 'whether a note exists is not known',
+    command: `nfse invoice resolve ${id} --as issued --evidence TEXT (or --as failed)`,
+  }));
+};
+
+const cancellationOf = ({ stream, createdAt, state }: SupportRow): readonly Waiting[] => {
+  const cancellation = state.kind === 'invoice' ? state.cancellation : undefined;
+  const codes = cancellation?.codes ?? [];
+  return ofInvoice(stream, (id) => ({
+    kind: codes.length === 0 ? 'cancellation_unconfirmed' : 'cancellation_refused',
+    since: cancellation?.requestedAt ?? createdAt,
+    detail:
+      codes.length === 0
+        ? 'its cancellation failed, although the note may be canceled'
+        : `its cancellation was refused (${codes.join(' ')}), which the client cannot repeat`,
+    command: `nfse invoice resolve ${id} --as canceled --evidence TEXT (or --as valid)`,
+  }));
+};
+
+const parkedOf = ({ stream, kind, reason, parkedAt }: ParkedWork): readonly Waiting[] =>
+  ofInvoice(stream, (id) => ({
+    kind: 'parked',
+    since: parkedAt,
+    detail: `its ${kind} work is parked: ${reason}`,
+    command: `nfse parked retry ${id}`,
+  }));
+
+const ofInvoice = (
+  stream: string,
+  waiting: (id: string) => Omit<Waiting, 'id' | 'companyId' | 'mode'>,
+): readonly Waiting[] => {
+  const address = parseInvoiceStream(stream);
+  if (address === undefined) return [];
+  const id = publicInvoiceId(address.invoiceId);
+  return [{ id, companyId: address.companyId, mode: address.mode, ...waiting(id) }];
+};

@@ -1,0 +1,128 @@
+import { appendAudit } from '../../app/audit/audit-trail.js';
+import { replayInvoice } from '../../app/audit/replay.js';
+import { findStream } from '../../app/operator/support/search.js';
+import { type Waiting, waitingWork } from '../../app/operator/support/waiting.js';
+import type { Mode } from '../../domain/common/ids.js';
+import { epochMs, type Instant } from '../../domain/common/time.js';
+import type { InvoiceStatus } from '../../domain/invoice/status.js';
+import { ageText } from '../../lib/age-text.js';
+import type { SupportFilter } from '../../ports/support-reads.js';
+import { badUsage, type Command, done, type Flags, refused, textFlag } from '../command.js';
+import { instantFlag, wholeFlag } from '../flags.js';
+import { auditDeps } from '../session.js';
+import { jsonOf, lineOf } from './invoice.js';
+
+/** Shows the customer in clear, as the API does, so each use is recorded as a look at personal data. */
+const show: Command = {
+  name: 'invoice show',
+  positionals: ['ID'],
+  summary: 'the invoice body as the API shows it now; this is recorded with the actor',
+  changes: true,
+  run: async ({ positionals: [id = ''], actor, session }) => {
+    const opened = await session();
+    const at = opened.clock.now();
+    const stream = await findStream(id, opened);
+    const replayed = stream === undefined ? undefined : await replayInvoice(stream, at, opened);
+    if (stream === undefined || replayed === undefined || replayed.invoice === null) return refused(`no invoice ${id}`);
+    await appendAudit('PersonalDataRevealed', { command: 'invoice show', subject: stream }, auditDeps(opened, actor));
+    const invoice = opened.bodyOf(replayed.invoice, at);
+    return done(JSON.stringify(invoice, null, 2), invoice);
+  },
+};
+
+const STATUSES = {
+  queued: true,
+  processing: true,
+  issued: true,
+  failed: true,
+  indeterminate: true,
+  canceled: true,
+} as const satisfies Record<InvoiceStatus, true>;
+
+const isStatus = (text: string): text is InvoiceStatus => Object.hasOwn(STATUSES, text);
+
+const MOST_LISTED = 1_000;
+
+const list: Command = {
+  name: 'invoice list',
+  summary: 'invoices, newest first, without personal data',
+  options: {
+    status: { type: 'string', help: `only in this status: ${Object.keys(STATUSES).join(', ')}` },
+    company: { type: 'string', help: 'CNPJ: only of this company' },
+    mode: { type: 'string', help: 'live or test' },
+    since: { type: 'string', help: 'created at or after this instant or day, e.g. 2026-11-21' },
+    limit: { type: 'string', help: `how many at most, up to ${MOST_LISTED} (default 100)` },
+  },
+  changes: false,
+  run: async ({ flags, session }) => {
+    const limit = wholeFlag(flags, 'limit', 100);
+    if (limit === undefined || limit < 1 || limit > MOST_LISTED)
+      return badUsage(`--limit must be a number from 1 to ${MOST_LISTED}`);
+    const filter = filterOf(flags);
+    if ('problem' in filter) return badUsage(filter.problem);
+    const { supportReads, readModel } = await session();
+    const { companyId } = filter;
+    if (companyId !== undefined && (await readModel.company(companyId)) === undefined)
+      return refused(`no company ${companyId}`);
+    const rows = await supportReads.newest(filter, limit);
+    const text = rows.length === 0 ? 'no invoices' : rows.map(lineOf).join('\n');
+    return done(text, { invoices: rows.map(jsonOf) });
+  },
+};
+
+const filterOf = (flags: Flags): SupportFilter | { problem: string } => {
+  const status = textFlag(flags, 'status');
+  if (status !== undefined && !isStatus(status))
+    return { problem: `--status must be one of ${Object.keys(STATUSES).join(', ')}` };
+  const mode = textFlag(flags, 'mode');
+  if (mode !== undefined && mode !== 'live' && mode !== 'test') return { problem: '--mode must be live or test' };
+  const since = instantFlag(flags, 'since');
+  if (since === 'bad') return { problem: '--since takes a day or an instant: 2026-11-21 or 2026-11-21T12:00:00Z' };
+  return { companyId: textFlag(flags, 'company'), mode, status, since };
+};
+
+/** The list shows at most this many of each kind. */
+const LISTED = 100;
+
+/** Projections whose rows the list is made of. */
+const READS = ['invoices', 'companies'];
+
+const waiting: Command = {
+  name: 'invoice waiting',
+  summary: 'what waits for support: indeterminate invoices, failed live cancellations, stopped series, parked work',
+  changes: false,
+  run: async ({ session }) => {
+    const opened = await session();
+    const behind = (await opened.projectionsBehind()).filter((name) => READS.includes(name));
+    const { count, oldest } = await waitingWork(opened, LISTED);
+    const now = opened.clock.now();
+    const unknown =
+      behind.length === 0 ? [] : [`more is unknown until the projections have caught up (${behind.join(', ')})`];
+    const text = [...(count === 0 ? ['nothing waits for support'] : oldest.map((one) => textOf(one, now))), ...unknown];
+    return done(text.join('\n'), {
+      count,
+      unknown_until_caught_up: behind,
+      waiting: oldest.map((one) => waitingJson(one, now)),
+    });
+  },
+};
+
+const textOf = ({ kind, id, companyId, mode, since, detail, command }: Waiting, now: Instant): string =>
+  `${id ?? companyId} (${mode}), ${kind.replaceAll('_', ' ')} for ${ageText(secondsSince(since, now))}: ${detail} -> ${command}`;
+
+const waitingJson = ({ kind, id, companyId, mode, since, detail, command }: Waiting, now: Instant) => ({
+  kind,
+  id,
+  cnpj: companyId,
+  livemode: isLive(mode),
+  since,
+  age_s: Math.floor(secondsSince(since, now)),
+  detail,
+  command,
+});
+
+const isLive = (mode: Mode): boolean => mode === 'live';
+
+const secondsSince = (at: Instant, now: Instant): number => Math.max(0, epochMs(now) - epochMs(at)) / 1000;
+
+export const invoiceViewCommands: readonly Command[] = [show, list, waiting];
