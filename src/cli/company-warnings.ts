@@ -8,7 +8,7 @@ import { administeredCodes, municipalCodeProblem } from '../domain/municipality/
 import { counted } from '../lib/counted.js';
 import { knownIn } from '../ports/municipal-parameters.js';
 import { shippedCatalogue } from '../tables/catalogue.js';
-import { municipalityByName } from '../tables/municipalities.js';
+import { municipalityByName, nearestMunicipality } from '../tables/municipalities.js';
 import type { Check, Session } from './session.js';
 
 type Sources = Pick<Session, 'readModel' | 'parameters' | 'clock'>;
@@ -42,6 +42,16 @@ export const activityWarnings = async (
         ]
       : [];
   });
+
+/** A city that no municipality is named like: the API answers 422 nfse.municipality_not_covered to each of the company's requests. */
+export const placeWarnings = ({ city, state }: Pick<Registration, 'city' | 'state'>): readonly string[] => {
+  if (municipalityByName(city, state) !== undefined) return [];
+  const near = nearestMunicipality(city, state);
+  const meant = near === undefined ? '' : `; the nearest is ${near.name}/${near.uf}`;
+  return [
+    `city and state: no municipality is called ${city}/${state}${meant}. The API refuses the company's invoices (422 nfse.municipality_not_covered) until the company file is put again`,
+  ];
+};
 
 /** Lei 12.741: without a percentage in the file every note of the company declares 0.00. A MEI declares none. */
 export const approximateTaxWarnings = ({ taxRegime, approximateTaxPercent }: Registration): readonly string[] =>

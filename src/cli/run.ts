@@ -1,5 +1,6 @@
 import { userInfo } from 'node:os';
 import { parseArgs } from 'node:util';
+import { withoutMask } from '../domain/common/masks.js';
 import type { Command, Option, Outcome } from './command.js';
 import { badUsage, done, textFlag } from './command.js';
 import type { Session, SessionNeeds } from './session.js';
@@ -36,7 +37,7 @@ export const runCommand = async (
   const usage = usageOf(command);
   const parsed = parse(argv.slice(command.name.split(' ').length), optionsOf(command));
   if ('problem' in parsed) return say(badUsage(`${parsed.problem}\n${usage}`));
-  const { values: flags, positionals } = parsed;
+  const { flags, positionals } = withoutMasks(command, parsed);
   const json = flags.json === true;
   if (flags.help === true) return print(done(usage, { usage }), json, terminal);
   const { positionals: names = [] } = command;
@@ -82,6 +83,18 @@ const parse = (
   } catch (error) {
     return { problem: error instanceof Error ? error.message : 'bad usage' };
   }
+};
+
+/** A CNPJ is pasted with its mask as often as without. */
+const withoutMasks = (
+  { positionals: names = [] }: Command,
+  { values, positionals }: { values: Values; positionals: readonly string[] },
+): { flags: Values; positionals: readonly string[] } => {
+  const { company } = values;
+  return {
+    flags: typeof company === 'string' ? { ...values, company: withoutMask(company, 'cnpj') } : values,
+    positionals: positionals.map((text, index) => (names[index] === 'CNPJ' ? withoutMask(text, 'cnpj') : text)),
+  };
 };
 
 const print = (outcome: Outcome, json: boolean, terminal: Terminal): number => {

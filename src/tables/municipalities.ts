@@ -1,3 +1,4 @@
+import { nearestName } from '../domain/common/nearest-name.js';
 import { lazy, readTable } from './tsv.js';
 
 type Municipality = { ibge: string; name: string; uf: string };
@@ -21,10 +22,26 @@ export const municipalityByCode = (ibge: string): Municipality | undefined => by
 export const municipalityByName = (city: string, uf: string): Municipality | undefined =>
   byName().get(nameKey(city, uf));
 
-const nameKey = (city: string, uf: string): string =>
-  `${city
+/** The municipality that a misspelt city or state probably means: of the state the nearest name, else the nearest of all. */
+export const nearestMunicipality = (city: string, uf: string): Municipality | undefined => {
+  const sent = nameText(city);
+  const ofState = rows().filter((row) => row.uf === uf.toUpperCase());
+  const found =
+    rowNearest(sent, ofState) ?? rows().find(({ name }) => nameText(name) === sent) ?? rowNearest(sent, rows());
+  return found && { ibge: found.ibge, name: found.name, uf: found.uf };
+};
+
+const rowNearest = <T extends Municipality>(sent: string, among: readonly T[]): T | undefined => {
+  const byText = new Map(among.map((row) => [nameText(row.name), row]));
+  return byText.get(nearestName(sent, [...byText.keys()]) ?? '');
+};
+
+const nameText = (city: string): string =>
+  city
     .normalize('NFD')
     .replace(/\p{M}/gu, '')
     .replace(/[^\p{L}\p{N}]+/gu, ' ')
     .trim()
-    .toUpperCase()}/${uf.toUpperCase()}`;
+    .toUpperCase();
+
+const nameKey = (city: string, uf: string): string => `${nameText(city)}/${uf.toUpperCase()}`;

@@ -78,13 +78,68 @@ describeWithPostgres('the operator command', () => {
     expect(refused.err).toContain('surprise');
   });
 
+  it('company put --check says what is wrong or what to know, and changes nothing', async () => {
+    const changed = join(folder, 'changed.json');
+    await writeFile(changed, JSON.stringify({ ...file, cnpj: '98765432000198', city: 'Rio de Janero' }));
+    const checked = await run('company', 'put', changed, '--check');
+    expect(checked).toMatchObject({ exit: 0, out: expect.stringContaining('nothing was changed') });
+    expect(checked.out).toContain(
+      'warning: city and state: no municipality is called Rio de Janero/RJ; the nearest is Rio de Janeiro/RJ',
+    );
+    expect((await run('company', 'show', '98765432000198')).exit).toBe(1);
+    await writeFile(changed, JSON.stringify({ ...file, state: 'Rio' }));
+    expect(await run('company', 'put', changed, '--check')).toMatchObject({
+      ...{ exit: 1, err: expect.stringContaining('state must be a state in two capital letters') },
+    });
+  });
+
+  it('company put --template prints a file that company put takes, and explains every field beside it', async () => {
+    const { out, err } = await run('company', 'put', '--template');
+    await writeFile(join(folder, 'template.json'), out);
+    expect(await run('company', 'put', join(folder, 'template.json'), '--check')).toMatchObject({ exit: 0 });
+    for (const field of ['cnpj', 'dps.live.next_number', 'activities[].cnae', 'ibs_cbs.services[].ind_op'])
+      expect(err).toMatch(new RegExp(`^${field.replaceAll(/[.[\]]/g, '\\$&')} +\\S.{15,}`, 'm'));
+    expect((await runJson('company', 'put', '--template')).json).toEqual(JSON.parse(out));
+    expect((await run('company', 'put', 'x.json', '--template')).exit).toBe(2);
+  });
+
+  it('takes a CNPJ with its mask, in a file, as an argument and in a flag', async () => {
+    expect(await put({ cnpj: '12.345.678/0001-95', activities: [{ cnae: '6201-5/01', is_main: true }] })).toMatchObject(
+      {
+        ...{ exit: 0, out: expect.stringContaining(`company ${CNPJ} recorded`) },
+      },
+    );
+    expect((await runJson('company', 'show', '12.345.678/0001-95')).json).toMatchObject({
+      ...{ cnpj: CNPJ, activities: [{ cnae: '6201501' }] },
+    });
+    const { json } = await runJson('events', 'search', '--company', '12.345.678/0001-95');
+    expect((json.events as unknown[]).length).toBeGreaterThan(0);
+    expect(await put({ municipal_codes: { '010101': '003', '01.01.01': '004' } })).toMatchObject({
+      ...{ exit: 1, err: expect.stringContaining('municipal_codes names a service code twice') },
+    });
+  });
+
+  it('company enable warns of a city that no municipality has', async () => {
+    await put({ city: 'Rio de Janero' });
+    expect((await run('company', 'enable', CNPJ)).out).toContain('the nearest is Rio de Janeiro/RJ');
+    expect((await run('doctor')).out).toMatch(
+      new RegExp(`^ok +city ${CNPJ} .*Rio de Janeiro/RJ.* -> nfse company put`, 'm'),
+    );
+    await put({});
+    await run('company', 'disable', CNPJ);
+  });
+
   it('company enable and disable hold at once in the read model, with the actor on record', async () => {
     expect(await run('company', 'enable', CNPJ, '--actor', 'maria')).toMatchObject({ exit: 0 });
     expect(await session.readModel.company(CNPJ)).toMatchObject({ enabled: true });
     expect(await run('company', 'disable', CNPJ)).toMatchObject({ exit: 0 });
     expect(await session.readModel.company(CNPJ)).toMatchObject({ enabled: false });
     const { json } = await runJson('events', 'show', `company-${CNPJ}`);
-    expect(json).toMatchObject({ events: [{}, { type: 'CompanyEnabled', meta: { actor: 'support:maria' } }, {}] });
+    const { events } = json as { events: { type: string; meta: { actor: string } }[] };
+    expect(events.slice(-2)).toMatchObject([
+      { type: 'CompanyEnabled', meta: { actor: 'support:maria' } },
+      { type: 'CompanyDisabled' },
+    ]);
   });
 
   it('key create shows the key once; list and the log never do; revoke holds at once', async () => {

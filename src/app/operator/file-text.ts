@@ -1,11 +1,23 @@
 import * as v from 'valibot';
 import { isXmlText } from '../../domain/common/canonical-xml.js';
+import { codePattern, type MaskedCode, withoutMask } from '../../domain/common/masks.js';
 
 /** A text of a form; `message` says which, without a value. */
 export const shaped = (pattern: RegExp, message: string) =>
   v.pipe(v.string('must be a text'), v.regex(pattern, message));
 
-export const cnpj = shaped(/^[0-9A-Z]{12}\d{2}$/, 'must be the 14 characters of the CNPJ, without a mask');
+/** A code of an operator's file, read with its mask or without; the result has none. */
+export const coded = (message: string, ...codes: readonly MaskedCode[]) =>
+  v.pipe(
+    shaped(codePattern(...codes), message),
+    v.transform((text) => withoutMask(text, ...codes)),
+  );
+
+export const cnpj = coded('must be the 14 characters of the CNPJ', 'cnpj');
+
+/** What a field means for the person who writes the file, and an example; the reference of the files is made from it. */
+export const explained = <const S extends v.GenericSchema>(schema: S, description: string, ...examples: unknown[]) =>
+  v.pipe(schema, v.metadata({ description, examples }));
 
 /** The problems whose condition holds. */
 export const problemsIf = (checks: readonly (readonly [isWrong: boolean, problem: string])[]): readonly string[] =>

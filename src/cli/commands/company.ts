@@ -1,45 +1,89 @@
 import { putCompanyFile, setCompanyEnabled } from '../../app/operator/company/company-commands.js';
-import { parseCompanyFile } from '../../app/operator/company/company-file.js';
+import { companyFile, parseCompanyFile } from '../../app/operator/company/company-file.js';
 import { companyUsage, type UsageCounts } from '../../app/operator/company-usage.js';
 import type { Company } from '../../domain/company/company.js';
-import type { IbsCbsOfCompany } from '../../domain/company/events.js';
+import type { IbsCbsOfCompany, Registration } from '../../domain/company/events.js';
 import type { IbsCbsReport } from '../../domain/company/ibs-cbs-report.js';
 import { companyFileTables, shippedCatalogue } from '../../tables/catalogue.js';
-import { answer, badUsage, type Command, done, refused, textFlag, withProblems } from '../command.js';
-import { activityWarnings, approximateTaxWarnings, municipalCodeWarnings } from '../company-warnings.js';
+import {
+  answer,
+  badUsage,
+  type Command,
+  done,
+  type Invocation,
+  type Outcome,
+  refused,
+  textFlag,
+  withProblems,
+} from '../command.js';
+import { activityWarnings, approximateTaxWarnings, municipalCodeWarnings, placeWarnings } from '../company-warnings.js';
 import { readJsonFile } from '../flags.js';
 import { companyIbsCbs } from '../ibs-cbs.js';
 import type { Session } from '../session.js';
 
 const put: Command = {
   name: 'company put',
-  positionals: ['FILE.json'],
+  positionals: ['[FILE.json]'],
   summary: 'create or change a company; a new one is disabled',
+  options: {
+    template: { type: 'boolean', help: 'print an example file; what each field means goes to stderr' },
+    check: { type: 'boolean', help: 'check FILE.json and change nothing' },
+  },
   changes: true,
-  run: async ({ positionals: [file = ''], actor, session }) => {
-    const json = await readJsonFile(file);
-    if ('problem' in json) return badUsage(json.problem);
-    const parsed = parseCompanyFile(json.value, companyFileTables);
-    if ('problems' in parsed) {
-      const json = { error: 'not a valid company file', problems: parsed.problems };
-      return { ...withProblems(`${file} is not a valid company file:`, parsed.problems), json };
-    }
-    const { registration } = parsed;
-    const unknown = (registration.municipalCodes ?? [])
-      .map(({ serviceCode }) => serviceCode)
-      .filter((code) => !shippedCatalogue.isServiceCode(code));
-    if (unknown.length > 0) {
-      const problems = unknown.map((code) => `municipal_codes.${code}: no service of the national list has this code`);
-      return { ...withProblems(`${file} is not a valid company file:`, problems), json: { problems } };
+  run: async (invocation) => {
+    const {
+      positionals: [file],
+      flags,
+      actor,
+      session,
+    } = invocation;
+    if (flags.template === true) return file === undefined ? await template(invocation) : badUsage(NO_FILE);
+    if (file === undefined) return badUsage('company put wants a FILE.json; --template prints an example');
+    const read = await readCompanyFile(file);
+    if ('outcome' in read) return read.outcome;
+    const { registration } = read;
+    const { cnpj } = registration;
+    const warnings = [...placeWarnings(registration), ...approximateTaxWarnings(registration)];
+    if (flags.check === true) {
+      const json = { cnpj, ok: true, warnings };
+      return done(warned(`${file} is a valid company file of ${cnpj}; nothing was changed`, warnings), json);
     }
     const opened = await session();
     const result = await putCompanyFile(registration, opened.companyDeps(actor));
-    const warnings = [...approximateTaxWarnings(registration), ...(await activityWarnings({ registration }, opened))];
-    return answer(result, warned(`company ${registration.cnpj} recorded`, warnings), {
-      cnpj: registration.cnpj,
-      warnings,
-    });
+    warnings.push(...(await activityWarnings({ registration }, opened)));
+    return answer(result, warned(`company ${cnpj} recorded`, warnings), { cnpj, warnings });
   },
+};
+
+const NO_FILE = '--template takes no file: it prints an example';
+
+/** The example alone goes to stdout, so that it can be redirected into a file. */
+const template = async ({ flags, terminal }: Invocation): Promise<Outcome> => {
+  const { exampleOf, fieldsOfFile, schemaOfFile } = await import('../file-reference.js');
+  const schema = schemaOfFile(companyFile);
+  const example = exampleOf(schema);
+  if (flags.json !== true)
+    for (const { path, required, description } of fieldsOfFile(schema))
+      if (description !== '') terminal.err(`${path.padEnd(34)}${required ? 'required  ' : '          '}${description}`);
+  return done(JSON.stringify(example, null, 2), example);
+};
+
+const readCompanyFile = async (file: string): Promise<{ registration: Registration } | { outcome: Outcome }> => {
+  const json = await readJsonFile(file);
+  if ('problem' in json) return { outcome: badUsage(json.problem) };
+  const invalid = (problems: readonly string[]) => ({
+    outcome: {
+      ...withProblems(`${file} is not a valid company file:`, problems),
+      json: { error: 'not a valid company file', problems },
+    },
+  });
+  const parsed = parseCompanyFile(json.value, companyFileTables);
+  if ('problems' in parsed) return invalid(parsed.problems);
+  const unknown = (parsed.registration.municipalCodes ?? [])
+    .map(({ serviceCode }) => serviceCode)
+    .filter((code) => !shippedCatalogue.isServiceCode(code))
+    .map((code) => `municipal_codes.${code}: no service of the national list has this code`);
+  return unknown.length > 0 ? invalid(unknown) : parsed;
 };
 
 const warned = (text: string, warnings: readonly string[]): string =>
@@ -53,15 +97,16 @@ const switchCommand = (word: 'enable' | 'disable'): Command => ({
   run: async ({ positionals: [cnpj = ''], actor, session }) => {
     const opened = await session();
     const result = await setCompanyEnabled(cnpj, word === 'enable', opened.companyDeps(actor));
-    const warnings = word === 'enable' && 'done' in result ? await codeWarningsOf(cnpj, opened) : [];
+    const warnings = word === 'enable' && 'done' in result ? await warningsOf(cnpj, opened) : [];
     return answer(result, warned(`company ${cnpj} ${word}d`, warnings), { cnpj, enabled: word === 'enable', warnings });
   },
 });
 
-const codeWarningsOf = async (cnpj: string, opened: Session): Promise<readonly string[]> => {
+const warningsOf = async (cnpj: string, opened: Session): Promise<readonly string[]> => {
   const company = await opened.readModel.company(cnpj);
-  const found = company === undefined ? [] : await municipalCodeWarnings(company, opened);
-  return found.map(({ text }) => text);
+  if (company === undefined) return [];
+  const codes = await municipalCodeWarnings(company, opened);
+  return [...placeWarnings(company.registration), ...codes.map(({ text }) => text)];
 };
 
 const show: Command = {

@@ -3,7 +3,7 @@ import type { Instant } from '../../domain/common/time.js';
 import { daysLeft, expiryWarning } from '../../domain/company/certificate-expiry.js';
 import { counted } from '../../lib/counted.js';
 import { badUsage, type Command, type Outcome, reported, textFlag } from '../command.js';
-import { activityWarnings, firstChecks, municipalCodeWarnings } from '../company-warnings.js';
+import { activityWarnings, firstChecks, municipalCodeWarnings, placeWarnings } from '../company-warnings.js';
 import { ibsCbsChecks } from '../ibs-cbs.js';
 import { type Check, type LogRecovery, type Session, unlessBehind } from '../session.js';
 
@@ -79,21 +79,28 @@ const simulatorCheck = ({ simulatedModes }: Session): Check => ({
       : `SIMULADO: the simulator serves ${simulatedModes.join(' and ')} mode, its notes are no fiscal documents`,
 });
 
-/** What an enabled company has to choose, or must not issue here. Codes of the restricted environment are test data, and an activity is no fault. */
+/** What an enabled company has to choose or correct, or must not issue here. Codes of the restricted environment are test data, and an activity is no fault. */
 const companyChecks = async (session: Session): Promise<readonly Check[]> => {
+  const cities: Check[] = [];
   const codes: Check[] = [];
   const activities: Check[] = [];
   for (const company of await session.readModel.companies()) {
     if (!company.enabled) continue;
     const { cnpj } = company.registration;
+    const cure = 'nfse company put FILE.json';
+    for (const detail of placeWarnings(company.registration))
+      cities.push({ name: `city ${cnpj}`, ok: true, detail, cure });
     for (const { mode, text } of await municipalCodeWarnings(company, session)) {
-      const cure = 'nfse company put FILE.json';
       codes.push({ name: `municipal code ${cnpj}`, ok: mode === 'test', detail: `CNPJ ${cnpj}, ${text}`, cure });
     }
     for (const detail of await activityWarnings(company, session))
       activities.push({ name: `activity ${cnpj}`, ok: true, detail });
   }
-  return [...firstChecks('municipal code', codes), ...firstChecks('activity', activities)];
+  return [
+    ...firstChecks('city', cities),
+    ...firstChecks('municipal code', codes),
+    ...firstChecks('activity', activities),
+  ];
 };
 
 const certificateChecks = async ({ readModel, vault, clock }: Session): Promise<readonly Check[]> => {

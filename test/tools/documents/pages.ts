@@ -3,17 +3,31 @@ import { join } from 'node:path';
 import { ROOT } from '../root.js';
 import { commandSections, exampleTable } from './commands.js';
 import { variableTables } from './configuration.js';
+import { catalogTable, fileTable, municipalityTable, schemaPages } from './files.js';
 import { withRegion } from './regions.js';
 
 export const readPage = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
 
-/** The pages with tables of variables and commands, as the code says today. */
+const FILES_PAGE = 'docs/operations/files.md';
+
+/** Each region of the page about the files of operators, with its table. */
+const fileRegions: readonly (readonly [region: string, table: () => string])[] = [
+  ['company', () => fileTable('company')],
+  ['registry', () => fileTable('registry')],
+  ['catalog', catalogTable],
+  ['import', () => fileTable('import')],
+  ['municipality', municipalityTable],
+];
+
+/** The pages with tables of variables, commands and files, and the JSON Schema files, as the code says today. */
 export const referencePages = (): Readonly<Record<string, string>> => ({
   'docs/operations/configuration.md': withRegion(
     readPage('docs/operations/configuration.md'),
     'variables',
     variableTables(),
   ),
+  [FILES_PAGE]: fileRegions.reduce((page, [region, table]) => withRegion(page, region, table()), readPage(FILES_PAGE)),
+  ...schemaPages(),
   'docs/cli.md': withRegion(
     withRegion(readPage('docs/cli.md'), 'examples', exampleTable()),
     'commands',

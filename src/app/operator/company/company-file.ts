@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { present } from '../../../domain/common/present.js';
 import type { Registration } from '../../../domain/company/events.js';
-import { cnpj, fileText, shaped } from '../file-text.js';
+import { cnpj, coded, explained, fileText, shaped } from '../file-text.js';
 import { type CompanyFileTables, ibsCbsOf, ibsCbsProblems, ibsCbsSection } from './ibs-cbs-section.js';
 
 const name = fileText(300);
@@ -13,42 +13,93 @@ const series = v.pipe(
 );
 
 const dpsStart = v.strictObject({
-  series,
-  next_number: v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(999_999_999_999_999)),
+  series: explained(series, 'series of the DPS, 1 to 49999: one that no other program uses', '1'),
+  next_number: explained(
+    v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(999_999_999_999_999)),
+    'next number of the series; it can only be moved forward',
+    1,
+  ),
 });
 
-const registration = v.nullish(
-  shaped(/^[0-9A-Za-z./-]{1,15}$/, 'must be 1 to 15 letters, digits, points, slashes or dashes'),
-);
+const registration = shaped(/^[0-9A-Za-z./-]{1,15}$/, 'must be 1 to 15 letters, digits, points, slashes or dashes');
 
 /** By national service code: `{ "010401": "003" }`. 000 would be refused (E0315). */
 const municipalCodes = v.record(
-  shaped(/^\d{6}$/, 'must be named by a service code of 6 digits'),
+  coded('must be named by a service code of 6 digits', 'serviceCode'),
   shaped(/^(?!000)\d{3}$/, 'must be 3 digits other than 000'),
 );
 
-const companyFile = v.strictObject({
-  cnpj,
-  legal_name: name,
-  city: name,
-  state: shaped(/^[A-Z]{2}$/, 'must be a state in two capital letters'),
-  tax_regime: v.picklist(['mei', 'simples', 'normal'], 'must be mei, simples or normal'),
-  simples_assessment: v.optional(v.picklist(['all', 'federal_only', 'none'], 'must be all, federal_only or none')),
-  special_regime: v.optional(v.picklist([0, 1, 2, 3, 4, 5, 6, 9], 'must be 0 to 6 or 9'), 0),
-  approximate_tax_percent: v.optional(shaped(/^(0|[1-9]\d?)\.\d{2}$/, 'must be a percent such as 6.00')),
-  municipal_registration: v.optional(v.strictObject({ live: registration, test: registration }), {}),
+const activity = v.strictObject({
+  cnae: explained(coded('must be 7 digits', 'cnae'), 'CNAE of the activity, with or without mask', '6201501'),
+  is_main: explained(v.boolean(), 'whether it is the main activity; exactly one is', true),
+});
+
+/** The company file as its reader takes it. */
+export const companyFile = v.strictObject({
+  cnpj: explained(cnpj, 'CNPJ of the company, with or without mask', '12345678000195'),
+  legal_name: explained(name, 'legal name, as in the CNPJ register', 'ESTUDIO EXEMPLO LTDA'),
+  city: explained(name, 'city of the company; without accents and in any case too', 'Rio de Janeiro'),
+  state: explained(
+    shaped(/^[A-Z]{2}$/, 'must be a state in two capital letters'),
+    'state in two capital letters',
+    'RJ',
+  ),
+  tax_regime: explained(
+    v.picklist(['mei', 'simples', 'normal'], 'must be mei, simples or normal'),
+    'tax regime: MEI, Simples Nacional (ME or EPP), or neither',
+    'simples',
+  ),
+  simples_assessment: v.optional(
+    explained(
+      v.picklist(['all', 'federal_only', 'none'], 'must be all, federal_only or none'),
+      'which taxes Simples Nacional assesses: all of them, the federal ones only (ISSQN apart), or none; counts for simples only, where all is assumed',
+      'all',
+    ),
+  ),
+  special_regime: v.optional(
+    explained(
+      v.picklist([0, 1, 2, 3, 4, 5, 6, 9], 'must be 0 to 6 or 9'),
+      'special regime of the municipality, as the DPS numbers it; 0 is none',
+      0,
+    ),
+    0,
+  ),
+  approximate_tax_percent: v.optional(
+    explained(
+      shaped(/^(0|[1-9]\d?)\.\d{2}$/, 'must be a percent such as 6.00'),
+      'approximate taxes in percent with two decimals (Lei 12.741); without it every note declares 0.00',
+      '6.00',
+    ),
+  ),
+  municipal_registration: v.optional(
+    v.strictObject({
+      live: explained(
+        v.nullish(registration),
+        'municipal registration (inscrição municipal); null: none on file',
+        '12345678',
+      ),
+      test: explained(v.nullish(registration), 'the same in the restricted environment', null),
+    }),
+    {},
+  ),
   dps: v.optional(v.strictObject({ live: v.optional(dpsStart), test: v.optional(dpsStart) }), {}),
-  municipal_codes: v.optional(municipalCodes),
+  municipal_codes: v.optional(
+    explained(
+      municipalCodes,
+      'municipal code (3 digits) by service code, where the municipality administers several codes of a service',
+      { '010101': '003' },
+    ),
+  ),
   activities: v.pipe(
-    v.array(v.strictObject({ cnae: shaped(/^\d{7}$/, 'must be 7 digits'), is_main: v.boolean() })),
+    v.array(activity),
     v.minLength(1, 'must name at least one activity'),
     v.check((all) => all.filter((one) => one.is_main).length === 1, 'must have exactly one main activity'),
     v.check((all) => new Set(all.map((one) => one.cnae)).size === all.length, 'must not name a CNAE twice'),
   ),
   ibs_cbs: v.optional(ibsCbsSection),
-  automatic_issuance: v.boolean(),
-  issuer_configured: v.boolean(),
-  issuer_approved: v.boolean(),
+  automatic_issuance: explained(v.boolean(), 'whether the company issues by program; false: 422', true),
+  issuer_configured: explained(v.boolean(), 'whether its issuer is configured; false: 422', true),
+  issuer_approved: explained(v.boolean(), 'whether its issuer is approved; false: 422', true),
 });
 
 /** Reads a company file; unknown fields and bad values are refused, each by its name. */
@@ -66,7 +117,7 @@ export const parseCompanyFile = (
     return { problems: [...new Set([...unknown, ...wrong])] };
   }
   const file = parsed.output;
-  const problems = ibsCbsProblems(file.ibs_cbs, tables);
+  const problems = [...ibsCbsProblems(file.ibs_cbs, tables), ...twiceNamed(json, file.municipal_codes)];
   if (problems.length > 0) return { problems };
   const start = { series: '1', next_number: 1 };
   const { live = start, test = start } = file.dps;
@@ -100,6 +151,13 @@ export const parseCompanyFile = (
       issuerApproved: file.issuer_approved,
     }),
   };
+};
+
+/** A service code with its mask and the same one without it are one name. */
+const twiceNamed = (json: unknown, read: Readonly<Record<string, string>> | undefined): readonly string[] => {
+  const sent = (json as { municipal_codes?: object }).municipal_codes;
+  const isTwice = read !== undefined && sent !== undefined && Object.keys(sent).length > Object.keys(read).length;
+  return isTwice ? ['municipal_codes names a service code twice'] : [];
 };
 
 /** valibot stops at the first unknown key; the operator gets all of them. */

@@ -4,21 +4,37 @@ import { present } from '../../../domain/common/present.js';
 import type { IbsCbsOfCompany } from '../../../domain/company/events.js';
 import { EXPORT_CLASSIFICATIONS } from '../../../domain/company/ibs-cbs.js';
 import { choiceFaults } from '../../../domain/company/ibs-cbs-operations.js';
-import { problemsIf, shaped } from '../file-text.js';
+import { coded, explained, problemsIf, shaped } from '../file-text.js';
 
 const sixDigits = shaped(/^\d{6}$/, 'must be 6 digits');
 
+const serviceCode = coded('must be 6 digits', 'serviceCode');
+
 /** `ibs_cbs` of a company file. */
 export const ibsCbsSection = v.strictObject({
-  declare: v.optional(v.boolean('must be true or false'), true),
-  export_class_trib: v.optional(v.picklist(EXPORT_CLASSIFICATIONS, `must be ${EXPORT_CLASSIFICATIONS.join(' or ')}`)),
+  declare: v.optional(
+    explained(v.boolean('must be true or false'), 'whether notes declare IBS and CBS before they have to', true),
+    true,
+  ),
+  export_class_trib: v.optional(
+    explained(
+      v.picklist(EXPORT_CLASSIFICATIONS, `must be ${EXPORT_CLASSIFICATIONS.join(' or ')}`),
+      'tax classification (cClassTrib) of exports',
+      EXPORT_CLASSIFICATIONS[0],
+    ),
+  ),
   services: v.optional(
     v.array(
       v.strictObject({
-        service_code: sixDigits,
-        ind_op: v.optional(sixDigits),
-        class_trib: v.optional(sixDigits),
-        class_trib_regular: v.optional(sixDigits),
+        service_code: explained(serviceCode, 'national service code, with or without mask', '010101'),
+        ind_op: v.optional(explained(sixDigits, 'operation indicator (cIndOp), 6 digits', '100301')),
+        class_trib: v.optional(explained(sixDigits, 'tax classification (cClassTrib), 6 digits', '000001')),
+        class_trib_regular: v.optional(
+          explained(
+            sixDigits,
+            'classification that would hold without the benefit, 6 digits; only for a class_trib that asks for it',
+          ),
+        ),
       }),
     ),
     [],

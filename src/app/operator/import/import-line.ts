@@ -7,7 +7,7 @@ import { brasiliaDate, type Instant, instantOfStamp } from '../../../domain/comm
 import type { Customer, InvoiceEventData } from '../../../domain/invoice/events.js';
 import { MAX_EVENT_BYTES } from '../../../ports/event-log.js';
 import { bodyHashOf, invoiceIdOfReference, sha256Hex, uuidV8OfHash } from '../../event-store/hashes.js';
-import { cnpj, problemsIf, shaped } from '../file-text.js';
+import { cnpj, coded, explained, problemsIf, shaped } from '../file-text.js';
 
 const MAX_DESCRIPTION = 10_000;
 
@@ -50,59 +50,93 @@ const accessKey = shaped(/^\d{9}[0-9A-Z]{14}\d{27}$/, 'must be the 50 characters
 const reference = shaped(/^[^\s\p{Cc}\p{Cs}]{1,64}$/u, 'must be 1 to 64 characters without white space');
 
 const customer = v.strictObject({
-  type: v.optional(oneOf(['br', 'foreign']), 'br'),
-  document: v.optional(shaped(/^(\d{11}|[0-9A-Z]{12}\d{2})$/, 'must be a CPF or CNPJ without a mask')),
-  name: v.optional(text(300)),
-  tax_id: v.optional(text(40)),
-  tax_id_absence_reason: v.optional(oneOf(['exempt', 'not_required'])),
+  type: v.optional(explained(oneOf(['br', 'foreign']), 'where the customer is', 'br'), 'br'),
+  document: v.optional(
+    explained(
+      coded('must be a CPF or CNPJ', 'cpf', 'cnpj'),
+      'CPF or CNPJ, with or without mask; of br only',
+      '52998224725',
+    ),
+  ),
+  name: v.optional(explained(text(300), 'name', 'Maria Exemplo')),
+  tax_id: v.optional(explained(text(40), 'tax id abroad; of foreign only', 'X123')),
+  tax_id_absence_reason: v.optional(
+    explained(oneOf(['exempt', 'not_required']), 'why there is no tax id; of foreign only', 'exempt'),
+  ),
   address: v.optional(
     v.strictObject({
-      street: text(255),
-      number: text(60),
-      district: text(60),
-      city: text(60),
-      state: text(60),
-      postal_code: text(11),
-      country: shaped(/^[A-Z]{2}$/, 'must be two capital letters'),
+      street: explained(text(255), 'street without number', 'Main Street'),
+      number: explained(text(60), 'number', '1'),
+      district: explained(text(60), 'district', 'Downtown'),
+      city: explained(text(60), 'city', 'Springfield'),
+      state: explained(text(60), 'state or province', 'Oregon'),
+      postal_code: explained(text(11), 'postal code', '97477'),
+      country: explained(shaped(/^[A-Z]{2}$/, 'must be two capital letters'), 'country, ISO 3166-1 alpha-2', 'US'),
     }),
   ),
 });
 
-const fields = v.strictObject({
-  cnpj,
-  mode: oneOf(['test', 'live']),
-  origin: oneOf(['legacy', 'web', 'manual']),
-  state: oneOf(['issued', 'canceled', 'replaced']),
+/** One line of an import file, without the rules between its fields. */
+export const importFields = v.strictObject({
+  cnpj: explained(cnpj, 'CNPJ of the company, with or without mask', '12345678000195'),
+  mode: explained(oneOf(['test', 'live']), 'mode of the invoice', 'live'),
+  origin: explained(
+    oneOf(['legacy', 'web', 'manual']),
+    'where it was made: an earlier system, the web interface, or attached by hand',
+    'legacy',
+  ),
+  state: explained(oneOf(['issued', 'canceled', 'replaced']), 'what it is now', 'issued'),
   id: v.optional(
-    v.pipe(
-      v.string('must be a text'),
-      v.check((id) => parseInvoiceId(id) !== undefined, 'must be nfse_ and a UUID'),
-      v.transform((id) => parseInvoiceId(id) ?? id),
+    explained(
+      v.pipe(
+        v.string('must be a text'),
+        v.check((id) => parseInvoiceId(id) !== undefined, 'must be nfse_ and a UUID'),
+        v.transform((id) => parseInvoiceId(id) ?? id),
+      ),
+      'id that clients know it by; without it one is made',
+      'nfse_1509e366-3367-4533-a763-2cd0f5699b18',
     ),
   ),
-  amount_in_cents: cents,
-  description: v.optional(text(MAX_DESCRIPTION)),
-  competence: v.optional(day),
+  amount_in_cents: explained(cents, 'amount in cents of real, 1 or more', 125000),
+  description: v.optional(explained(text(MAX_DESCRIPTION), 'description of the service', 'Desenvolvimento de sistema')),
+  competence: v.optional(explained(day, 'competence, a date; required unless origin is web', '2025-03-31')),
   customer: v.optional(customer),
   foreign_amount: v.optional(
-    v.strictObject({ currency: shaped(/^[A-Z]{3}$/, 'must be three capital letters'), amount_in_cents: cents }),
+    v.strictObject({
+      currency: explained(shaped(/^[A-Z]{3}$/, 'must be three capital letters'), 'currency, ISO 4217', 'USD'),
+      amount_in_cents: explained(cents, 'amount in hundredths of that currency', 25000),
+    }),
   ),
-  reference: v.optional(reference),
-  service_code: v.optional(shaped(/^\d{6}$/, 'must be 6 digits')),
-  cnae: v.optional(shaped(/^\d{7}$/, 'must be 7 digits')),
-  access_key: v.optional(accessKey),
-  created_at: v.optional(moment),
-  issued_at: v.optional(moment),
-  canceled_at: v.optional(moment),
-  replaced_by: v.optional(text(60)),
-  xml_file: v.optional(text(1_000)),
+  reference: v.optional(
+    explained(reference, "the client's reference, up to 64 characters without white space", 'pedido-1'),
+  ),
+  service_code: v.optional(
+    explained(coded('must be 6 digits', 'serviceCode'), 'national service code, with or without mask', '010101'),
+  ),
+  cnae: v.optional(explained(coded('must be 7 digits', 'cnae'), 'CNAE, with or without mask', '6201501')),
+  access_key: v.optional(
+    explained(accessKey, 'access key of the note, 50 characters', '33045572212345678000195000000000000125031234567890'),
+  ),
+  created_at: v.optional(
+    explained(moment, 'when it was asked for, an instant with its zone', '2025-03-31T14:05:00-03:00'),
+  ),
+  issued_at: v.optional(
+    explained(moment, 'when it was issued; required unless canceled or in xml_file', '2025-03-31T14:05:09-03:00'),
+  ),
+  canceled_at: v.optional(
+    explained(moment, 'when it was canceled; of the state canceled only', '2025-04-01T09:00:00-03:00'),
+  ),
+  replaced_by: v.optional(explained(text(60), 'the note that replaces it; of the state replaced only', '1468')),
+  xml_file: v.optional(
+    explained(text(1_000), 'file of the authorized XML, named from the folder of the imported file', 'notas/1467.xml'),
+  ),
 });
 
-type ImportLine = v.InferOutput<typeof fields>;
+type ImportLine = v.InferOutput<typeof importFields>;
 
 /** One line of the file of `invoice import`. The result has instants in UTC and the id without its prefix. */
 const importLine = v.pipe(
-  fields,
+  importFields,
   v.rawCheck(({ dataset, addIssue }) => {
     if (dataset.typed) for (const message of contradictions(dataset.value)) addIssue({ message });
   }),

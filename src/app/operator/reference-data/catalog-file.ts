@@ -1,6 +1,7 @@
 import type { ImportedLines } from '../../../domain/catalog/catalog.js';
 import type { OperatorLine } from '../../../domain/catalog/events.js';
 import type { Classifications } from '../../../domain/common/classification.js';
+import { withoutMask } from '../../../domain/common/masks.js';
 import { present } from '../../../domain/common/present.js';
 import { choiceFaults } from '../../../domain/company/ibs-cbs-operations.js';
 import { unmetDemandOf } from '../../../domain/company/service-rules.js';
@@ -10,6 +11,34 @@ const REQUIRED = ['cnae', 'service_code', 'nbs', 'description', 'is_default'] as
 const OPTIONAL = ['is_blocked', 'incidence', 'ind_op', 'class_trib', 'class_trib_regular'] as const;
 /** Written for the operator to choose from, and not read. */
 const SHOWN = ['candidates', 'missing'] as const;
+
+type CatalogColumn = { name: string; required: boolean; description: string; example: string };
+
+const EXPLAINED: Readonly<
+  Record<(typeof REQUIRED)[number] | (typeof OPTIONAL)[number] | (typeof SHOWN)[number], readonly [string, string]>
+> = {
+  cnae: ['CNAE of the activity, 7 digits, with or without mask; all lines of this CNAE are replaced', '6201501'],
+  service_code: ['national service code, 6 digits, with or without mask', '010101'],
+  nbs: [
+    'NBS, 9 digits, with or without mask; empty: invoices of this line are refused (nfse.cnae_missing_nbs)',
+    '115021000',
+  ],
+  description: ['what the line is, up to 600 characters, shown by GET /v1/activities', 'Desenvolvimento de software'],
+  is_default: ['true: used when an invoice names no service_code; one line of each CNAE', 'true'],
+  is_blocked: ['true: the line is neither listed nor used; empty is false', 'false'],
+  incidence: ['where the ISSQN is due, in words, up to 600 characters', ''],
+  ind_op: ['operation indicator (cIndOp), 6 digits', '100301'],
+  class_trib: ['tax classification (cClassTrib), 6 digits', '000001'],
+  class_trib_regular: ['classification that would hold without the benefit, 6 digits', ''],
+  candidates: ['written by the export to choose from, not read', ''],
+  missing: ['written by the export: what IBS and CBS lack, not read', ''],
+};
+
+/** The columns of a catalogue file, for its reference. */
+export const catalogColumns: readonly CatalogColumn[] = [...REQUIRED, ...OPTIONAL, ...SHOWN].map((name) => {
+  const [description, example] = EXPLAINED[name];
+  return { name, required: REQUIRED.some((one) => one === name), description, example };
+});
 
 /** Files of older versions have this column. Its cells must be empty now: the code belongs to the company file. */
 const FORMER = 'municipal_code';
@@ -89,7 +118,9 @@ const readRow = (
   const cells = row.split('\t');
   if (cells.length > columns.length) return { problems: [`has ${cells.length} cells for ${columns.length} columns`] };
   const cell = (column: Column): string => (cells[columns.indexOf(column)] ?? '').trim();
-  const [cnae, serviceCode, nbs] = [cell('cnae'), cell('service_code'), cell('nbs')];
+  const cnae = withoutMask(cell('cnae'), 'cnae');
+  const serviceCode = withoutMask(cell('service_code'), 'serviceCode');
+  const nbs = withoutMask(cell('nbs'), 'nbs');
   const [description, incidence] = [cell('description'), cell('incidence')];
   const indOp = cell('ind_op') || undefined;
   const classTrib = cell('class_trib') || undefined;

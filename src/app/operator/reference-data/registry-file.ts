@@ -1,21 +1,26 @@
 import * as v from 'valibot';
 import { present } from '../../../domain/common/present.js';
 import type { LocalEntry } from '../../../domain/registry/events.js';
-import { cnpj, fileText, shaped } from '../file-text.js';
+import { cnpj, coded, explained, fileText, shaped } from '../file-text.js';
 
-const entryFile = v.strictObject(
+/** One entry of a registry file, which is one of them or a list. */
+export const entryFile = v.strictObject(
   {
-    cnpj,
-    legal_name: fileText(300),
+    cnpj: explained(cnpj, 'CNPJ of the customer, with or without mask', '11222333000181'),
+    legal_name: explained(fileText(300), 'legal name, which notes to this customer show', 'OFICINA EXEMPLO LTDA'),
     address: v.optional(
       v.strictObject({
-        street: fileText(255),
-        number: fileText(60),
-        complement: v.optional(fileText(156)),
-        district: fileText(60),
-        city: fileText(60),
-        state: shaped(/^[A-Z]{2}$/, 'must be a state in two capital letters'),
-        postal_code: shaped(/^\d{8}$/, 'must be 8 digits'),
+        street: explained(fileText(255), 'street without number', 'Rua das Flores'),
+        number: explained(fileText(60), 'number, or S/N', '100'),
+        complement: v.optional(explained(fileText(156), 'complement', 'Sala 2')),
+        district: explained(fileText(60), 'district (bairro)', 'Centro'),
+        city: explained(fileText(60), 'city', 'Rio de Janeiro'),
+        state: explained(
+          shaped(/^[A-Z]{2}$/, 'must be a state in two capital letters'),
+          'state in two capital letters',
+          'RJ',
+        ),
+        postal_code: explained(coded('must be 8 digits', 'postalCode'), 'CEP, with or without mask', '20040002'),
       }),
     ),
   },
