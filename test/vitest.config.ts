@@ -23,6 +23,7 @@ const slow = [
   'test/console/{browser,pictures,service}.test.ts',
   'test/documents/samples.test.ts',
   'test/http/docs/kept.test.ts',
+  'test/http/openapi/clients.test.ts',
   'test/projector/serving.test.ts',
   'test/runtime/commands/{compose-setup,drain-start,npm-stop}.test.ts',
   'test/runtime/engines/{simulator-process,trust}.test.ts',

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { describe, it } from 'vitest';
+import { hasApiClients } from '../tools/api-clients.js';
 import { chromiumProgram } from './chromium.js';
 import { samplesFolder, specificationFile } from './fixture/samples.js';
 import { installedPostgres } from './postgres-programs.js';
@@ -49,6 +50,8 @@ const needs = {
     isHere: () => chromiumProgram() !== undefined,
     absence: 'chromium is not installed',
   },
+  /** Linters of the OpenAPI document and generators of clients, which are no packages of this project. */
+  apiClients: { engine: 'api-clients', isHere: hasApiClients, absence: 'npm run api-clients has not run' },
   /** A real server that the caller runs; all other tests use the double. */
   eventstore: {
     engine: 'eventstore',

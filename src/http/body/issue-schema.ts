@@ -20,51 +20,101 @@ const AMOUNT_MESSAGE = `amount_in_cents deve ser um número inteiro de centavos,
 const amount = v.pipe(
   v.number(AMOUNT_MESSAGE),
   v.check((cents) => Number.isSafeInteger(cents) && cents >= MIN_AMOUNT, AMOUNT_MESSAGE),
-  v.description('Total sem retenções, em centavos de real.'),
+  v.description('Total sem retenções, em centavos de real: 125050 é R$ 1.250,50. Obrigatório também numa exportação.'),
   v.metadata({ integer: true, minimum: MIN_AMOUNT, maximum: MAX_AMOUNT }),
 );
 
 const FOREIGN_AMOUNT_MESSAGE = `foreign_amount.amount_in_cents deve ser um número inteiro de centavos, até ${MAX_AMOUNT}.`;
 
 /** Zero and negative amounts pass: a later rule refuses them with their own code (CODE-nfse.foreign_amount_invalid). */
-const foreignAmount = v.strictObject({
-  currency: v.optional(codeText('foreign_amount.currency', 'Código ISO de três letras.')),
+export const foreignAmountInput = v.strictObject({
+  currency: v.optional(
+    codeText('foreign_amount.currency', 'Obrigatório: moeda, código ISO 4217 de três letras, por exemplo USD.'),
+  ),
   amount_in_cents: v.optional(
     v.pipe(
       v.number(FOREIGN_AMOUNT_MESSAGE),
       v.check((cents) => Number.isSafeInteger(cents), FOREIGN_AMOUNT_MESSAGE),
-      v.description('Centavos da moeda estrangeira.'),
+      v.description('Obrigatório: centavos da moeda estrangeira, maior que zero e sempre com duas casas.'),
       v.metadata({ integer: true, maximum: MAX_AMOUNT }),
     ),
   ),
 });
 
 /** All fields are optional here, because one 422 names all missing fields of an export (CODE-nfse.export_incomplete). */
-const address = v.strictObject({
-  street: v.optional(text('customer.address.street', { max: 255, latin: true }, 'Logradouro no exterior.')),
-  number: v.optional(text('customer.address.number', { max: 60, latin: true }, 'Número.')),
-  district: v.optional(text('customer.address.district', { max: 60, latin: true }, 'Bairro ou distrito.')),
-  city: v.optional(text('customer.address.city', { max: 60 }, 'Cidade.')),
-  state: v.optional(text('customer.address.state', { max: 60 }, 'Estado, província ou região.')),
-  postal_code: v.optional(text('customer.address.postal_code', { max: 11 }, 'Código postal, formato livre.')),
-  country: v.optional(codeText('customer.address.country', 'Código ISO 3166-1 alpha-2, diferente de BR.')),
+export const addressInput = v.strictObject({
+  street: v.optional(
+    text('customer.address.street', { max: 255, latin: true }, 'Obrigatório: logradouro no exterior.'),
+  ),
+  number: v.optional(text('customer.address.number', { max: 60, latin: true }, 'Obrigatório: número.')),
+  district: v.optional(
+    text(
+      'customer.address.district',
+      { max: 60, latin: true },
+      'Obrigatório: bairro ou distrito, que o layout nacional exige.',
+    ),
+  ),
+  city: v.optional(text('customer.address.city', { max: 60 }, 'Obrigatório: cidade.')),
+  state: v.optional(
+    text('customer.address.state', { max: 60 }, 'Obrigatório: estado, província ou região, em texto livre.'),
+  ),
+  postal_code: v.optional(
+    text('customer.address.postal_code', { max: 11 }, 'Obrigatório: código postal, em formato livre.'),
+  ),
+  country: v.optional(
+    codeText('customer.address.country', 'Obrigatório: país, código ISO 3166-1 alpha-2, diferente de BR.'),
+  ),
 });
 
-const customer = v.strictObject({
-  type: v.optional(v.picklist(['br', 'foreign'], 'customer.type deve ser br ou foreign.')),
+export const customerInput = v.strictObject({
+  type: v.optional(
+    v.pipe(
+      v.picklist(['br', 'foreign'], 'customer.type deve ser br ou foreign.'),
+      v.description('Tipo do cliente; br quando não vem.'),
+      v.metadata({
+        meanings: {
+          br: 'Cliente no Brasil.',
+          foreign: 'Cliente no exterior: a nota é uma exportação.',
+        },
+      }),
+    ),
+  ),
   document: v.optional(
     v.pipe(
       v.string('customer.document deve ser um texto.'),
       v.regex(CUSTOMER_DOCUMENT, DOCUMENT_MESSAGE),
-      v.description('CPF (11 dígitos) ou CNPJ (14 dígitos), só dígitos.'),
+      v.description(
+        'CPF (11 dígitos) ou CNPJ (14 dígitos), só dígitos. Alguns municípios o exigem. Recusado com type foreign.',
+      ),
     ),
   ),
-  name: v.optional(text('customer.name', { max: 300 }, 'Nome do cliente.')),
-  tax_id: v.optional(text('customer.tax_id', { max: 40 }, 'Identificação fiscal no exterior (NIF).')),
-  tax_id_absence_reason: v.optional(
-    v.picklist(['exempt', 'not_required'], 'customer.tax_id_absence_reason deve ser exempt ou not_required.'),
+  name: v.optional(
+    text(
+      'customer.name',
+      { max: 300 },
+      'Nome do cliente. Obrigatório com um CPF e com type foreign. Com um CNPJ vale o nome do cadastro da Receita.',
+    ),
   ),
-  address: v.optional(address),
+  tax_id: v.optional(
+    text(
+      'customer.tax_id',
+      { max: 40 },
+      'Identificação fiscal no exterior (NIF). Com type foreign é obrigatório este campo ou tax_id_absence_reason, nunca os dois.',
+    ),
+  ),
+  tax_id_absence_reason: v.optional(
+    v.pipe(
+      v.picklist(['exempt', 'not_required'], 'customer.tax_id_absence_reason deve ser exempt ou not_required.'),
+      v.description('Motivo de não haver tax_id.'),
+      v.metadata({
+        meanings: {
+          exempt: 'O cliente está dispensado de identificação fiscal.',
+          not_required: 'O país do cliente não exige identificação fiscal.',
+        },
+      }),
+    ),
+  ),
+  address: v.optional(addressInput),
 });
 
 /** The body of `POST /v1/nfse`. Rules across fields and registries come later. */
@@ -73,16 +123,21 @@ export const issueBody = v.strictObject({
   description: text(
     'description',
     { max: MAX_DESCRIPTION },
-    'Discriminação do serviço; marcadores {{...}} são trocados.',
+    'Discriminação do serviço. Os marcadores {{data}}, {{mes}}, {{mes_extenso}}, {{mes_anterior}}, {{mes_anterior_extenso}} e {{ano}} são trocados pela data do recebimento.',
   ),
-  customer: v.optional(customer),
-  foreign_amount: v.optional(foreignAmount),
-  reference: v.optional(referenceText('reference', 'Identificador do chamador, único por empresa e modo.')),
+  customer: v.optional(customerInput),
+  foreign_amount: v.optional(foreignAmountInput),
+  reference: v.optional(
+    referenceText(
+      'reference',
+      'Identificador do chamador, sem espaços e único por empresa e modo, para sempre. Proteja cada venda com um.',
+    ),
+  ),
   cnae: v.optional(
     v.pipe(
       v.string('cnae deve ser um texto.'),
       v.regex(/^[0-9]{7}$/, 'cnae deve ter exatamente 7 dígitos, sem pontos, barras ou traços.'),
-      v.description('CNAE do cadastro da empresa.'),
+      v.description('CNAE do cadastro da empresa, 7 dígitos. Sem ele vale a atividade principal.'),
     ),
   ),
   service_code: v.optional(
@@ -90,7 +145,7 @@ export const issueBody = v.strictObject({
       v.string('service_code deve ser um texto.'),
       v.maxLength(MAX_CODE, codeTooLong('service_code')),
       v.regex(/^[0-9]+$/, 'service_code deve ter só dígitos: o código nacional de 6 dígitos.'),
-      v.description('Código de tributação nacional, 6 dígitos.'),
+      v.description('Código de tributação nacional, 6 dígitos. Desempata entre as linhas de um CNAE.'),
     ),
   ),
 });
@@ -100,10 +155,26 @@ export type IssueBody = v.InferOutput<typeof issueBody>;
 /** The body of `POST /v1/nfse/{id}/cancel`; `{}` is enough. */
 export const cancelBody = v.strictObject({
   reason: v.optional(
-    v.picklist(
-      ['issuance_error', 'service_not_provided', 'other'],
-      'reason deve ser issuance_error, service_not_provided ou other.',
+    v.pipe(
+      v.picklist(
+        ['issuance_error', 'service_not_provided', 'other'],
+        'reason deve ser issuance_error, service_not_provided ou other.',
+      ),
+      v.description('Motivo; other quando não vem.'),
+      v.metadata({
+        meanings: {
+          issuance_error: 'Erro na emissão.',
+          service_not_provided: 'Serviço não prestado.',
+          other: 'Outro motivo.',
+        },
+      }),
     ),
   ),
-  description: v.optional(text('description', { min: 15, max: 255, latin: true }, 'Justificativa do cancelamento.')),
+  description: v.optional(
+    text(
+      'description',
+      { min: 15, max: 255, latin: true },
+      'Justificativa do cancelamento. Sem ela vai uma justificativa padrão.',
+    ),
+  ),
 });

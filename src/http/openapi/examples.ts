@@ -4,6 +4,7 @@ import { present } from '../../domain/common/present.js';
 import { customerOf, type IssueRequest } from '../../domain/company/eligibility.js';
 import { envelope } from '../answer.js';
 import { issueRequestOf } from '../body/issue-request.js';
+import { badReference } from '../routes/find.js';
 import { EXAMPLE_ID } from './invoice-examples.js';
 
 const REQUEST_ID = 'req_5f0c6f2e-6b0b-4a55-9b0e-2d8f6f5d7c11';
@@ -91,10 +92,11 @@ const preciseRefusal = (code: ErrorCode): Refusal | undefined => {
   }
 };
 
-/** The error envelope as a client with a test key sees it (docs/contract.md, "Errors"). */
-export const errorExample = (code: ErrorCode): object => {
+/** The error envelope as a client with a test key sees it (docs/contract.md, "Errors"). `hasBody`: the request has one. */
+export const errorExample = (code: ErrorCode, hasBody = true): object => {
   const { status } = errorCatalogue[code];
   const isKeyKnown = status !== 503 && code !== 'route_not_found';
   const call = { requestId: REQUEST_ID, ...(isKeyKnown ? { mode: 'test' as const } : {}) };
-  return envelope(call, preciseRefusal(code) ?? { code });
+  const refusal = code === 'invalid_request' && !hasBody ? badReference : preciseRefusal(code);
+  return envelope(call, refusal ?? { code });
 };

@@ -37,7 +37,7 @@ const invoiceOf = (status: InvoiceBody['status'], fields: Partial<InvoiceBody> =
 /** An invoice in each state, as a client with a test key sees it. `baseUrl`: without a trailing slash, as in the links of real answers. */
 export const invoiceExamples = (baseUrl: string) => {
   const path = `${baseUrl}/v1/nfse/${EXAMPLE_ID}`;
-  const links = { pdf: `${path}/pdf?t=<token>`, xml: `${path}/xml?t=<token>` };
+  const links = { pdf: `${path}/pdf?t=exemplo`, xml: `${path}/xml?t=exemplo` };
   const authorized = {
     access_key: '33045572212345678000195000000000000126117803003196',
     issued_at: ISSUED_AT,

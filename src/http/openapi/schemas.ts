@@ -1,8 +1,10 @@
 import * as v from 'valibot';
-import { errorCatalogue } from '../../domain/common/error-catalogue.js';
+import { type ErrorCode, errorCatalogue } from '../../domain/common/error-catalogue.js';
 import { CUSTOMER_DOCUMENT } from '../body/issue-schema.js';
 
 /** The bodies that the API answers with, field by field in the order of docs/contract.md; absent fields are never null. */
+
+const text = (description: string) => v.pipe(v.string(), v.description(description));
 
 const instant = (description: string) =>
   v.pipe(
@@ -15,61 +17,123 @@ const instant = (description: string) =>
 const cents = (description: string) => v.pipe(v.number(), v.description(description), v.metadata({ integer: true }));
 const digits = (pattern: RegExp, description: string) =>
   v.pipe(v.string(), v.regex(pattern), v.description(description));
-const text = (description: string) => v.pipe(v.string(), v.description(description));
+const flag = (description: string) => v.pipe(v.boolean(), v.description(description));
 
-const address = v.strictObject({
-  street: v.optional(v.string()),
-  number: v.optional(v.string()),
-  district: v.optional(v.string()),
-  city: v.optional(v.string()),
-  state: v.optional(v.string()),
-  postal_code: v.optional(v.string()),
-  country: v.optional(digits(/^[A-Z]{2}$/, 'ISO 3166-1 alpha-2.')),
+/** One of these values, each with its meaning. `open`: values may be added, and clients must expect others. */
+const oneOf = <const M extends Readonly<Record<string, string>>>(
+  description: string,
+  meanings: M,
+  { open = false }: { open?: boolean } = {},
+) =>
+  v.pipe(
+    v.picklist(Object.keys(meanings) as readonly (keyof M & string)[]),
+    v.description(description),
+    v.metadata({ meanings, open }),
+  );
+
+/** The name of a kind of object. */
+const kind = <const K extends string>(name: K) => v.pipe(v.literal(name), v.description(`Sempre ${name}.`));
+
+/** Docs: docs/contract.md, "Customer in answers". */
+export const addressResponse = v.object({
+  street: v.optional(text('Logradouro no exterior.')),
+  number: v.optional(text('Número.')),
+  district: v.optional(text('Bairro ou distrito.')),
+  city: v.optional(text('Cidade.')),
+  state: v.optional(text('Estado, província ou região, em texto livre.')),
+  postal_code: v.optional(text('Código postal, em formato livre.')),
+  country: v.optional(digits(/^[A-Z]{2}$/, 'País, código ISO 3166-1 alpha-2.')),
 });
 
-const customer = v.strictObject({
-  document: v.optional(digits(CUSTOMER_DOCUMENT, 'CPF ou CNPJ, só dígitos.')),
+const absenceReason = oneOf('Motivo de não haver tax_id.', {
+  exempt: 'O cliente está dispensado de identificação fiscal.',
+  not_required: 'O país do cliente não exige identificação fiscal.',
+});
+
+export const customerResponse = v.object({
+  document: v.optional(digits(CUSTOMER_DOCUMENT, 'CPF ou CNPJ, só dígitos. Ausente no cliente do exterior.')),
   name: v.optional(text('Nome como registrado; o de um CNPJ vem do cadastro da Receita.')),
-  type: v.optional(v.picklist(['br', 'foreign'])),
-  tax_id: v.optional(text('Identificação fiscal no exterior (NIF).')),
-  tax_id_absence_reason: v.optional(v.picklist(['exempt', 'not_required'])),
-  address: v.optional(address),
+  type: v.optional(
+    oneOf('Tipo do cliente.', { br: 'Cliente no Brasil.', foreign: 'Cliente no exterior: a nota é uma exportação.' }),
+  ),
+  tax_id: v.optional(text('Identificação fiscal no exterior (NIF). Só no cliente do exterior.')),
+  tax_id_absence_reason: v.optional(absenceReason),
+  address: v.optional(addressResponse),
 });
 
-const foreignAmount = v.strictObject({
-  currency: digits(/^[A-Z]{3}$/, 'Código ISO de três letras.'),
-  amount_in_cents: cents('Centavos da moeda estrangeira.'),
+/** Docs: docs/contract.md, "Foreign amount in answers". */
+export const foreignAmountResponse = v.object({
+  currency: digits(/^[A-Z]{3}$/, 'Moeda, código ISO 4217 de três letras.'),
+  amount_in_cents: cents('Valor em centavos da moeda estrangeira.'),
 });
 
-const cancellation = v.strictObject({
-  status: v.picklist(['pending', 'succeeded', 'failed']),
+export const cancellationErrorResponse = v.object({
+  code: v.pipe(v.literal('nfse.cancel_failed'), v.description('O único código deste objeto.')),
+  message: text('Texto em português. Só no modo de teste traz o motivo do sistema nacional; não o analise.'),
+});
+
+/** Docs: docs/contract.md, "Cancellation". */
+export const cancellationResponse = v.object({
+  status: oneOf('Estado do pedido de cancelamento, separado do status da nota.', {
+    pending: 'Pedido, ainda sem resultado. A nota continua issued: consulte-a de novo.',
+    succeeded: 'Confirmado. O status da nota é canceled.',
+    failed:
+      'Não confirmado. A nota continua issued. Não emita outra: em produção fale com o suporte, no modo de teste peça de novo.',
+  }),
   requested_at: instant('Quando o cancelamento foi pedido.'),
-  reason: v.optional(v.picklist(['issuance_error', 'service_not_provided', 'other'])),
-  error: v.optional(v.strictObject({ code: v.literal('nfse.cancel_failed'), message: v.string() })),
+  reason: v.optional(
+    oneOf('Motivo do pedido; other quando nenhum foi enviado.', {
+      issuance_error: 'Erro na emissão.',
+      service_not_provided: 'Serviço não prestado.',
+      other: 'Outro motivo.',
+    }),
+  ),
+  error: v.optional(cancellationErrorResponse),
 });
 
-const invoiceError = v.strictObject({
-  code: v.picklist(['issue_failed', 'nfse.not_processed', 'nfse.issue_interrupted']),
-  message: text('Texto em português para o usuário final.'),
+/** Docs: docs/contract.md, "Error of an invoice". */
+export const invoiceErrorResponse = v.object({
+  code: oneOf('Causa, num vocabulário próprio: não é o dos erros da API.', {
+    issue_failed: 'Nada foi emitido. Corrija a causa e emita de novo.',
+    'nfse.not_processed': 'Nenhuma tentativa foi feita. Nada foi emitido: fale com o suporte.',
+    'nfse.issue_interrupted': 'O resultado não foi confirmado e a nota pode existir. Nunca emita de novo.',
+  }),
+  message: text('Texto em português para o usuário final; não o analise.'),
 });
 
-const link = (what: string) => text(`URL absoluta do ${what}, com token válido por 15 minutos e só para esta nota.`);
+const link = (what: string) =>
+  v.pipe(
+    v.string(),
+    v.description(`URL absoluta do ${what}, com um token válido por 15 minutos e só para esta nota. Abre sem chave.`),
+    v.metadata({ format: 'uri' }),
+  );
+
+/** Docs: docs/contract.md, "Links". */
+export const linksResponse = v.object({ pdf: link('PDF'), xml: link('XML autorizado') });
 
 /** Docs: docs/contract.md, "Invoice". */
-export const invoiceResponse = v.strictObject({
-  object: v.literal('nfse'),
-  id: digits(/^nfse_[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, 'nfse_<uuid>.'),
-  livemode: v.pipe(v.boolean(), v.description('true em produção, false em teste; decidido pela chave.')),
-  status: v.pipe(
-    v.picklist(['queued', 'processing', 'issued', 'failed', 'indeterminate', 'canceled']),
-    v.description('Um status desconhecido deve ser tratado como indeterminate: nunca emita de novo.'),
+export const invoiceResponse = v.object({
+  object: kind('nfse'),
+  id: digits(/^nfse_[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, 'Id da nota: nfse_<uuid>.'),
+  livemode: flag('true em produção, false em teste; decidido pela chave.'),
+  status: oneOf(
+    'Estado da nota. Trate um valor desconhecido como indeterminate: nunca emita de novo.',
+    {
+      queued: 'Aceita, ainda não enviada. Consulte de novo.',
+      processing: 'Em envio. Consulte de novo.',
+      issued: 'Autorizada. access_key e links existem.',
+      failed: 'Recusada. Nenhum documento fiscal existe, e é seguro emitir de novo.',
+      indeterminate: 'Sem resultado confirmado. A nota pode existir: nunca emita de novo, fale com o suporte.',
+      canceled: 'Cancelada, aqui ou fora daqui.',
+    },
+    { open: true },
   ),
   amount_in_cents: cents('Total em centavos de real.'),
-  description: v.optional(text('Discriminação do serviço, como registrada.')),
+  description: v.optional(text('Discriminação do serviço, como registrada, com os marcadores já trocados.')),
   competence: v.optional(digits(/^[0-9]{4}-[0-9]{2}-[0-9]{2}$/, 'Data do recebimento, no horário de Brasília.')),
-  customer: v.optional(customer),
-  foreign_amount: v.optional(foreignAmount),
-  reference: v.optional(text('Identificador do chamador, sem mudança.')),
+  customer: v.optional(customerResponse),
+  foreign_amount: v.optional(foreignAmountResponse),
+  reference: v.optional(text('Identificador do chamador, sem mudança. Ausente quando nenhum foi enviado.')),
   service_code: v.optional(digits(/^[0-9]{6}$/, 'Código de tributação nacional da linha usada.')),
   cnae: v.optional(digits(/^[0-9]{7}$/, 'CNAE da linha usada.')),
   access_key: v.optional(
@@ -80,70 +144,83 @@ export const invoiceResponse = v.strictObject({
   ),
   failed_attempts: v.pipe(
     v.number(),
-    v.description('Tentativas que falharam. 0 não quer dizer que nada foi enviado.'),
+    v.description('Tentativas que falharam. 0 não quer dizer que nada foi enviado: decida pelo status.'),
     v.metadata({ integer: true, minimum: 0 }),
   ),
   created_at: v.optional(instant('Quando a API aceitou a nota.')),
-  issued_at: v.optional(instant('Quando foi autorizada.')),
+  issued_at: v.optional(instant('Quando foi autorizada. Em issued e canceled.')),
   cancelable_until: v.optional(instant('Presente só enquanto um cancelamento seria aceito.')),
-  cancellation: v.optional(cancellation),
-  failed_at: v.optional(instant('Quando a falha foi constatada.')),
-  error: v.optional(invoiceError),
-  links: v.optional(
-    v.pipe(
-      v.strictObject({ pdf: link('PDF'), xml: link('XML autorizado') }),
-      v.description('Ausente para uma chave sem o escopo nfse:read.'),
-    ),
-  ),
+  cancellation: v.optional(cancellationResponse),
+  failed_at: v.optional(instant('Quando a falha foi constatada. Só em failed e indeterminate.')),
+  error: v.optional(invoiceErrorResponse),
+  links: v.optional(linksResponse),
 });
 
 /** The invoice as the API shows it. */
 export type InvoiceBody = v.InferOutput<typeof invoiceResponse>;
 
-/** Docs: docs/contract.md, "List"; this list carries `livemode` too (LIST-object). */
-export const invoiceListResponse = v.strictObject({
-  object: v.literal('list'),
-  livemode: v.boolean(),
-  has_more: v.literal(false),
-  data: v.pipe(v.array(invoiceResponse), v.maxLength(1)),
-});
+const hasMore = v.pipe(
+  v.literal(false),
+  v.description('Sempre false: ainda não há páginas. Existe para que um cliente não mude quando elas vierem.'),
+);
 
-const activity = v.strictObject({
-  object: v.literal('activity'),
-  cnae: digits(/^[0-9]{7}$/, 'Como o campo cnae da emissão o aceita.'),
-  service_code: digits(/^[0-9]{6}$/, 'Necessário só quando is_default é false.'),
-  description: text('Texto para pessoas; não é campo de entrada.'),
-  is_main: v.pipe(v.boolean(), v.description('Se o CNAE é a atividade principal da empresa.')),
-  is_default: v.pipe(v.boolean(), v.description('Se a linha é a padrão do seu CNAE.')),
+/** Docs: docs/contract.md, "List"; this list carries `livemode` too (LIST-object). */
+export const invoiceListResponse = v.object({
+  object: kind('list'),
+  livemode: flag('true em produção, false em teste; decidido pela chave.'),
+  has_more: hasMore,
+  data: v.pipe(v.array(invoiceResponse), v.maxLength(1), v.description('Nenhuma ou uma nota.')),
 });
 
 /** Docs: docs/contract.md, "Activity". */
-export const activityListResponse = v.strictObject({
-  object: v.literal('list'),
-  has_more: v.literal(false),
-  data: v.array(activity),
+export const activityResponse = v.object({
+  object: kind('activity'),
+  cnae: digits(/^[0-9]{7}$/, 'CNAE, como o campo cnae da emissão o aceita.'),
+  service_code: digits(/^[0-9]{6}$/, 'Código de tributação nacional. Necessário só quando is_default é false.'),
+  description: text('Texto para pessoas; não é campo de entrada.'),
+  is_main: flag('Se o CNAE é a atividade principal da empresa.'),
+  is_default: flag('Se a linha é a padrão do seu CNAE. Outra linha precisa de cnae e service_code juntos.'),
 });
 
-const types = [...new Set(Object.values(errorCatalogue).map(({ type }) => type))];
+export const activityListResponse = v.object({
+  object: kind('list'),
+  has_more: hasMore,
+  data: v.pipe(v.array(activityResponse), v.description('As linhas que podem ser emitidas.')),
+});
+
+const errorTypes = {
+  invalid_request: 'O pedido foi recusado. Corrija-o; o mesmo pedido terá a mesma resposta.',
+  authentication_error: 'A chave falta ou não é válida (401).',
+  permission_error: 'A chave não tem este direito (403).',
+  rate_limit_error: 'Pedidos demais por minuto (429). Espere Retry-After.',
+  api_error: 'Falha do serviço (500, 503). Repita com a mesma Idempotency-Key.',
+} as const;
+
+/** The message of the catalogue says of each code what it means. */
+const codeMeanings = Object.fromEntries(
+  (Object.keys(errorCatalogue) as readonly ErrorCode[]).map((code) => [code, errorCatalogue[code].message]),
+);
+
+export const errorCauseResponse = v.object({
+  code: v.pipe(v.literal('invalid_request'), v.description('Sempre invalid_request.')),
+  message: text('Uma causa, com o nome do campo.'),
+});
+
+export const errorDetailsResponse = v.object({
+  type: oneOf('Família do erro, um conjunto fechado.', errorTypes),
+  code: oneOf('Decida por este campo. Um código desconhecido segue o caminho do seu type.', codeMeanings, {
+    open: true,
+  }),
+  message: v.pipe(v.string(), v.minLength(1), v.description('Texto em português; não o analise.')),
+  param: v.optional(text('Campo em falta ou errado, por exemplo customer.document.')),
+  retryable: flag('Se repetir o mesmo pedido pode dar outro resultado.'),
+  livemode: v.optional(flag('Modo da operação recusada. Ausente enquanto nenhuma chave era conhecida.')),
+  provider_code: v.optional(text('Código do sistema nacional, só para depuração.')),
+  request_id: text('Igual ao cabeçalho Request-Id. Informe-o ao suporte.'),
+  errors: v.optional(
+    v.pipe(v.array(errorCauseResponse), v.description('Todas as causas. Só nas recusas de um corpo.')),
+  ),
+});
 
 /** Docs: docs/contract.md, "Errors". */
-export const errorResponse = v.strictObject({
-  error: v.strictObject({
-    type: v.picklist(types),
-    code: text('Decida por este campo. O conjunto é aberto: um código novo segue o caminho do seu type.'),
-    message: v.pipe(v.string(), v.minLength(1), v.description('Texto em português; não o analise.')),
-    param: v.optional(text('Campo em falta ou errado, por exemplo customer.document.')),
-    retryable: v.pipe(v.boolean(), v.description('Se repetir o mesmo pedido pode dar outro resultado.')),
-    livemode: v.optional(v.pipe(v.boolean(), v.description('Ausente enquanto nenhuma chave era conhecida.'))),
-    provider_code: v.optional(text('Código do autorizador, só para depuração.')),
-    request_id: text('Igual ao cabeçalho Request-Id.'),
-    errors: v.optional(
-      v.array(
-        v.strictObject({
-          code: v.literal('invalid_request'),
-          message: v.string(),
-        }),
-      ),
-    ),
-  }),
-});
+export const errorResponse = v.object({ error: errorDetailsResponse });

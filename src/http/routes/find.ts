@@ -19,7 +19,7 @@ export const findRoute =
   };
 
 /** Without `errors`, which only refusals of a body have (ERR-errors). */
-const badReference: Refusal = {
+export const badReference: Refusal = {
   code: 'invalid_request',
   message: `Informe o parâmetro reference na busca, com 1 a ${MAX_REFERENCE} caracteres.`,
   param: 'reference',

@@ -4,11 +4,12 @@ import { openApiDocument } from '../../../src/http/openapi/document.js';
 import { orderFaults, type Schema } from './order.js';
 
 type Header = { required: boolean; schema: Schema };
-type ResponseObject = { headers: Record<string, Header>; content: Record<string, { schema: Schema }> };
+type Media = { schema: Schema; examples?: Record<string, unknown> };
+type ResponseObject = { headers: Record<string, { $ref: string }>; content: Record<string, Media> };
 type Operation = { responses: Record<string, ResponseObject> };
 type Document = {
   paths: Record<string, Record<string, Operation>>;
-  components: { schemas: Record<string, Schema>; responses: { RouteNotFound: ResponseObject } };
+  components: { schemas: Record<string, Schema>; headers: Record<string, Header> };
 };
 
 const document = openApiDocument('https://nfse.example') as Document;
@@ -44,33 +45,35 @@ export const checkAnswer = async (
   const operation = known === undefined ? undefined : document.paths[known]?.[verb];
   const { status } = response;
   const at = `${method} ${pathname} ${status}`;
-  const [pointer, expected] =
-    known === undefined || operation === undefined
-      ? unmatched(status)
-      : [pointerOf('paths', known, verb, 'responses', String(status)), operation.responses[status]];
+  const expected = operation === undefined ? unmatched(status) : operation.responses[status];
   if (expected === undefined) throw new Error(`${at}: the document has no such status`);
   const faults = [
     ...headerFaults(response, expected),
-    ...(await bodyFaults(response, method, pointer, expected)),
+    ...(await bodyFaults(response, method, expected)),
     ...(await linkFaults(response, method, hasPages)),
   ];
   if (faults.length > 0) throw new Error(`${at} is not as documented:\n${faults.join('\n')}`);
 };
 
-/** Under the kill switch, and while its state cannot be read, an unknown path answers like every route. */
-const unmatched = (status: number): [string, ResponseObject | undefined] =>
-  status === 404
-    ? [pointerOf('components', 'responses', 'RouteNotFound'), document.components.responses.RouteNotFound]
-    : [
-        pointerOf('paths', '/v1/activities', 'get', 'responses', String(status)),
-        [500, 503].includes(status) ? document.paths['/v1/activities']?.get?.responses[status] : undefined,
-      ];
+/** The document has no place for the answer to a path that it does not have. */
+const routeNotFound: ResponseObject = {
+  headers: {
+    'Request-Id': { $ref: '#/components/headers/RequestId' },
+    Link: { $ref: '#/components/headers/ErrorPage' },
+  },
+  content: {
+    'application/json': { schema: { $ref: '#/components/schemas/ApiError' }, examples: { route_not_found: {} } },
+  },
+};
 
-const pointerOf = (...parts: readonly string[]): string =>
-  parts.map((part) => `/${encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1'))}`).join('');
+/** Under the kill switch, and while its state cannot be read, an unknown path answers like every route. */
+const unmatched = (status: number): ResponseObject | undefined => {
+  if (status === 404) return routeNotFound;
+  return [500, 503].includes(status) ? document.paths['/v1/activities']?.get?.responses[status] : undefined;
+};
 
 const headerFaults = (response: Response, { headers }: ResponseObject): readonly string[] => {
-  const declared = new Map(Object.entries(headers).map(([name, header]) => [name.toLowerCase(), header]));
+  const declared = new Map(Object.entries(headers).map(([name, { $ref }]) => [name.toLowerCase(), headerAt($ref)]));
   const extra = DECLARED_HEADERS.filter((name) => response.headers.has(name) && !declared.has(name));
   return [
     ...extra.map((name) => `undeclared header ${name}`),
@@ -83,10 +86,15 @@ const headerFaults = (response: Response, { headers }: ResponseObject): readonly
   ];
 };
 
+const headerAt = (ref: string): Header => {
+  const header = document.components.headers[ref.replace('#/components/headers/', '')];
+  if (header === undefined) throw new Error(`no header ${ref}`);
+  return header;
+};
+
 const bodyFaults = async (
   response: Response,
   method: string,
-  pointer: string,
   { content }: ResponseObject,
 ): Promise<readonly string[]> => {
   const contentType = response.headers.get('content-type') ?? '';
@@ -96,11 +104,11 @@ const bodyFaults = async (
   if (method === 'HEAD') return body === '' ? [] : ['HEAD with a body'];
   if (contentType !== 'application/json') return [];
   const value: unknown = JSON.parse(body);
-  const validate = validatorOf(`${pointer}/content/${encodeURIComponent('application~1json')}/schema`);
+  const validate = validatorOf(media.schema.$ref ?? '');
   return [
     ...(validate(value) ? [] : (validate.errors ?? []).map((error) => `${error.instancePath} ${error.message}`)),
     ...orderFaults(value, media.schema, document.components.schemas),
-    ...errorFaults(value, response),
+    ...errorFaults(value, response, media),
   ];
 };
 
@@ -116,21 +124,22 @@ const linkFaults = async (response: Response, method: string, hasPages: boolean)
 
 const validators = new Map<string, ValidateFunction>();
 
-const validatorOf = (pointer: string): ValidateFunction => {
-  const validate = validators.get(pointer) ?? ajv.compile({ $ref: `api#${pointer}` });
-  validators.set(pointer, validate);
+const validatorOf = (ref: string): ValidateFunction => {
+  const validate = validators.get(ref) ?? ajv.compile({ $ref: `api${ref}` });
+  validators.set(ref, validate);
   return validate;
 };
 
 type ErrorBody = { error: { type: string; code: string; param?: string; retryable: boolean; request_id: string } };
 
 /** The members of an error that differ from the catalogue's entry of its code. Only `nfse.not_issued` may vary in `retryable` (ERR-retryable). */
-const errorFaults = (value: unknown, response: Response): readonly string[] => {
+const errorFaults = (value: unknown, response: Response, { examples = {} }: Media): readonly string[] => {
   if (response.status < 400) return [];
   const { error } = value as ErrorBody;
   const entry = new Map<string, CatalogueEntry>(Object.entries(errorCatalogue)).get(error.code);
   const varies = error.code === 'nfse.not_issued';
   return [
+    ...(Object.hasOwn(examples, error.code) ? [] : [`the code ${error.code} is not among the route's`]),
     ...(error.request_id === response.headers.get('request-id') ? [] : ['another request_id']),
     ...(entry?.type === error.type && entry.status === response.status ? [] : ['another type than the catalogue']),
     ...(entry?.param === undefined || entry.param === error.param ? [] : ['another param than the catalogue']),

@@ -9,10 +9,13 @@ import { BASE_URL, createHarness } from '../../support/harness/http.js';
 import { checkAnswer } from './check-answer.js';
 
 type Media = { schema: object; example?: unknown; examples?: Record<string, { value: unknown }> };
+type Sets = { enum?: readonly string[]; anyOf?: readonly { enum?: readonly string[] }[] };
 type Operation = {
   requestBody?: { content: Record<string, Media> };
   responses: Record<string, { content: Record<string, Media> }>;
 };
+type Property = { description?: string; $ref?: string; type?: string; properties?: object; items?: object };
+type Component = { description?: string; properties: Record<string, Property>; additionalProperties?: boolean };
 type InvoiceSchema = { properties: Record<string, object> };
 type Document = { openapi: string; info: { version: string }; paths: Record<string, Record<string, Operation>> };
 
@@ -74,6 +77,69 @@ describe('GET /openapi.json', () => {
       expect([isAccessKey(key), matches(key)]).toEqual([true, true]);
     }
     expect(matches(`${'A'.repeat(9)}${'1'.repeat(41)}`)).toBe(false);
+  });
+
+  const { schemas } = (document as unknown as { components: { schemas: Record<string, Component> } }).components;
+
+  it.each(Object.entries(schemas))(
+    '%s: a description of it and of each property, and no object without a name',
+    (_name, schema) => {
+      expect(schema.description).toMatch(/\S/);
+      const faults = Object.entries(schema.properties).filter(([, { description, $ref, properties, items }]) => {
+        const named =
+          $ref === undefined ? description : schemas[$ref.replace('#/components/schemas/', '')]?.description;
+        const isNamed = properties === undefined && (items === undefined || '$ref' in items);
+        return named === undefined || !isNamed;
+      });
+      expect(faults).toEqual([]);
+    },
+  );
+
+  it('explains each value of a set, and leaves open the sets that may grow (VER-2, VER-4)', () => {
+    const sets = Object.values(schemas).flatMap(({ properties }) =>
+      Object.entries(properties).flatMap(([name, property]) => {
+        const { description = '', enum: closed, anyOf } = property as Property & Sets;
+        const values = closed ?? anyOf?.[0]?.enum;
+        return values === undefined ? [] : [{ name, description, values, open: anyOf?.[1] }];
+      }),
+    );
+    for (const { values, description } of sets)
+      for (const value of values) expect(description).toMatch(new RegExp(`^- \`${value}\`: \\S`, 'm'));
+    expect(sets.filter(({ open }) => open !== undefined)).toEqual([
+      expect.objectContaining({ name: 'status', open: { type: 'string' } }),
+      expect.objectContaining({ name: 'code', values: Object.keys(errorCatalogue), open: { type: 'string' } }),
+    ]);
+    expect(sets.length).toBeGreaterThan(8);
+  });
+
+  it('takes new fields in answers and refuses unknown ones in requests (VER-7)', () => {
+    const closed = Object.entries(schemas).filter(([, { additionalProperties }]) => additionalProperties === false);
+    expect(closed.map(([name]) => name)).toEqual([
+      'IssueRequest',
+      'IssueCustomer',
+      'IssueAddress',
+      'IssueForeignAmount',
+      'CancelRequest',
+    ]);
+  });
+
+  it('shows an invoice in every state', () => {
+    const read = operations.find(({ name }) => name === 'get /v1/nfse/{id}')?.operation.responses[200];
+    const examples = Object.values(read?.content['application/json']?.examples ?? {});
+    const shown = examples.map(({ value }) => value as { status: string; cancellation?: { status: string } });
+    expect([...new Set(shown.map(({ status }) => status))].toSorted()).toEqual([
+      'canceled',
+      'failed',
+      'indeterminate',
+      'issued',
+      'processing',
+      'queued',
+    ]);
+    expect(shown.flatMap(({ cancellation }) => cancellation?.status ?? []).toSorted()).toEqual([
+      'failed',
+      'pending',
+      'succeeded',
+    ]);
   });
 
   it('has examples that keep its own schemas', () => {

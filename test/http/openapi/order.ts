@@ -1,7 +1,6 @@
 export type Schema = {
   type?: string;
   $ref?: string;
-  allOf?: readonly Schema[];
   properties?: Record<string, Schema>;
   items?: Schema;
 };
@@ -23,7 +22,5 @@ export const orderFaults = (
   ];
 };
 
-const resolved = (schema: Schema | undefined, schemas: Readonly<Record<string, Schema>>): Schema => {
-  if (schema?.$ref !== undefined) return schemas[schema.$ref.replace('#/components/schemas/', '')] ?? {};
-  return schema?.allOf === undefined ? (schema ?? {}) : resolved(schema.allOf[0], schemas);
-};
+const resolved = (schema: Schema | undefined, schemas: Readonly<Record<string, Schema>>): Schema =>
+  schema?.$ref === undefined ? (schema ?? {}) : (schemas[schema.$ref.replace('#/components/schemas/', '')] ?? {});
