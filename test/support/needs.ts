@@ -58,7 +58,15 @@ const needs = {
     isHere: () => (process.env.TEST_EVENTSTORE_URL ?? '') !== '',
     absence: 'TEST_EVENTSTORE_URL names no EventStoreDB',
   },
+  publicNotes: {
+    engine: 'public-notes',
+    isHere: () => publicNotesFolder() !== '',
+    absence: 'PUBLIC_NOTES names no folder with the notes of other projects',
+  },
 } satisfies Record<string, Need>;
+
+/** The folder with checkouts of the projects that `test/xml/public-notes.tsv` names. */
+export const publicNotesFolder = (): string => process.env.PUBLIC_NOTES ?? '';
 
 export type NeedName = keyof typeof needs;
 
