@@ -1,9 +1,17 @@
 #!/usr/bin/env node
 import { refusalOfNode } from './runtime/config/supported-node.js';
 
+/** Anything else, and what `main` refuses at once, is for `main`. */
+const isVersionAsked = (words: readonly string[]): boolean =>
+  words.length === 1 && words[0] === '--version' && process.env.NODE_TLS_REJECT_UNAUTHORIZED !== '0';
+
 // Everything else is loaded after this: on an older Node a package may fail to load, and that fault would hide the reason.
 const refusal = refusalOfNode(process.versions.node);
-if (refusal === undefined) {
+if (refusal === undefined && isVersionAsked(process.argv.slice(2))) {
+  // Scripts ask for the version often: no command is loaded for it.
+  const { programVersion } = await import('./runtime/config/program-version.js');
+  process.stdout.write(`nfse ${programVersion()}\n`);
+} else if (refusal === undefined) {
   const { main } = await import('./runtime/commands/main.js');
   process.exitCode = await main(process.argv.slice(2), process.env);
 } else {

@@ -76,6 +76,12 @@ export const readExport = async (file: string): Promise<ReadExport> => {
 /** Only the owner may read the file, because an export may hold personal data in clear. */
 const OWNER_ONLY = 0o600;
 
+/** Whether a file of this name holds anything. An empty one, as `mktemp` makes it, does not; neither does a pipe or a device. */
+export const holdsSomething = async (file: string): Promise<boolean> => {
+  const found = await stat(file).catch(() => undefined);
+  return found?.isFile() === true && found.size > 0;
+};
+
 /** Whether the file can be written; its folder must exist. Creates the file with the mode for its owner only. */
 export const isWritable = async (file: string): Promise<boolean> => {
   const handle = await open(file, 'a', OWNER_ONLY).catch(() => undefined);

@@ -1,17 +1,12 @@
 import { userInfo } from 'node:os';
-import { parseArgs } from 'node:util';
+import { CommanderError } from 'commander';
 import { withoutMask } from '../domain/common/masks.js';
-import type { Command, Option, Outcome } from './command.js';
+import type { Command, Outcome } from './command.js';
 import { badUsage, done, textFlag } from './command.js';
+import { listOf, overview } from './overview.js';
+import { programOf, type Typed, usageOf } from './program.js';
 import type { Session, SessionNeeds } from './session.js';
 import type { Terminal } from './terminal.js';
-
-const COMMON: Readonly<Record<string, Option>> = {
-  json: { type: 'boolean', help: 'print one JSON document on stdout' },
-  help: { type: 'boolean', help: 'show this help' },
-};
-
-const ACTOR: Option = { type: 'string', help: 'who runs this (default: the OS user)' };
 
 /** Finds the command in argv, runs it and prints its outcome. Returns the exit code. `version` is the text of `--version`. */
 export const runCommand = async (
@@ -23,29 +18,44 @@ export const runCommand = async (
 ): Promise<number> => {
   const say = (outcome: Outcome): number => print(outcome, argv.includes('--json'), terminal);
   if (argv[0] === '--version') return say(done(`nfse ${version}`, { version }));
-  const command = findCommand(argv, commands);
-  if (command === undefined) {
-    if (argv.length === 0 || argv[0] === '--help' || argv[0] === 'help') {
-      terminal.out(overview(commands));
-      return 0;
-    }
-    const group = argv[1] === '--help' ? groupOf(argv[0], commands) : [];
-    if (group.length === 0) return say(unknownCommand(argv, commands));
-    terminal.out(listOf(group).join('\n'));
+  // `help company put` is `company put --help`.
+  const words = argv[0] === 'help' ? [...argv.slice(1), '--help'] : argv;
+  if (words.length === 0 || words[0] === '--help') {
+    terminal.out(overview(commands));
     return 0;
   }
-  const usage = usageOf(command);
-  const parsed = parse(argv.slice(command.name.split(' ').length), optionsOf(command));
-  if ('problem' in parsed) return say(badUsage(`${parsed.problem}\n${usage}`));
-  const { flags, positionals } = withoutMasks(command, parsed);
-  const json = flags.json === true;
-  if (flags.help === true) return print(done(usage, { usage }), json, terminal);
-  const { positionals: names = [] } = command;
-  const required = names.filter((name) => !name.startsWith('['));
-  if (positionals.length < required.length || positionals.length > names.length)
-    return print(badUsage(usage), json, terminal);
-  const actor = command.changes ? (textFlag(flags, 'actor') ?? osUser()) : '';
-  return print(await command.run({ positionals, flags, actor, session: open, terminal }), json, terminal);
+  let exit: number | undefined;
+  const written: string[] = [];
+  const act = async (command: Command, typed: Typed): Promise<void> => {
+    const { flags, positionals } = withoutMasks(command, typed);
+    const actor = command.changes ? (textFlag(flags, 'actor') ?? osUser()) : '';
+    const outcome = await command.run({ positionals, flags, actor, session: open, terminal });
+    exit = print(outcome, flags.json === true, terminal);
+  };
+  const program = programOf(commands, words, (text) => void written.push(text), act);
+  try {
+    await program.parseAsync([...words], { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    return say(outcomeOf(error, words, written.join('').trimEnd(), commands));
+  }
+  return exit ?? say(unknownCommand(words, commands));
+};
+
+/** Help that was asked for, or bad usage. `written`: what the program wrote. */
+const outcomeOf = (
+  error: CommanderError,
+  words: readonly string[],
+  written: string,
+  commands: readonly Command[],
+): Outcome => {
+  const command = findCommand(words, commands);
+  if (error.code === 'commander.helpDisplayed') {
+    const usage = command === undefined ? listOf(groupOf(words[0], commands)).join('\n') : written;
+    return done(usage, { usage });
+  }
+  if (command === undefined) return unknownCommand(words, commands, error.message);
+  return badUsage(`${error.message.replace(/^error: /, '')}\n\n${usageOf(command)}`);
 };
 
 /** A uid without a passwd entry, usual in containers, has no name. */
@@ -57,42 +67,32 @@ export const osUser = (): string => {
   }
 };
 
-/** Names the second word only if the first one begins commands of two words, and then lists those commands. */
-const unknownCommand = ([first = '', second = '']: readonly string[], commands: readonly Command[]): Outcome => {
+/** Names the second word only if the first one begins commands of two words, and then lists those commands. `said` may suggest a command. */
+const unknownCommand = (
+  [first = '', second = '']: readonly string[],
+  commands: readonly Command[],
+  said = '',
+): Outcome => {
   const group = groupOf(first, commands).map(({ name }) => name);
   const typed = group.length > 0 && second !== '' && !second.startsWith('-') ? `${first} ${second}` : first;
+  const [, meant] = /\(Did you mean (?:one of )?(.*)\?\)/.exec(said) ?? [];
   const known = group.length > 0 ? `known: ${group.join(', ')}` : 'nfse --help lists them';
-  return badUsage(`unknown command ${typed}; ${known}`);
+  const hint = meant === undefined ? '' : ` (did you mean ${group.length > 0 ? `${first} ` : ''}${meant}?)`;
+  return badUsage(`unknown command ${typed}${hint}; ${known}`);
 };
 
 /** The commands of two words that begin with `first`. */
 const groupOf = (first: string | undefined, commands: readonly Command[]): readonly Command[] =>
   commands.filter(({ name }) => name.startsWith(`${first} `));
 
-const findCommand = (argv: readonly string[], commands: readonly Command[]): Command | undefined =>
-  commands.find(({ name }) => name.split(' ').every((word, index) => argv[index] === word));
-
-type Values = Record<string, string | boolean | (string | boolean)[] | undefined>;
-
-const parse = (
-  args: readonly string[],
-  options: Readonly<Record<string, Option>>,
-): { values: Values; positionals: string[] } | { problem: string } => {
-  try {
-    return parseArgs({ args: [...args], options, allowPositionals: true, strict: true });
-  } catch (error) {
-    return { problem: error instanceof Error ? error.message : 'bad usage' };
-  }
-};
+const findCommand = (words: readonly string[], commands: readonly Command[]): Command | undefined =>
+  commands.find(({ name }) => name.split(' ').every((word, index) => words[index] === word));
 
 /** A CNPJ is pasted with its mask as often as without. */
-const withoutMasks = (
-  { positionals: names = [] }: Command,
-  { values, positionals }: { values: Values; positionals: readonly string[] },
-): { flags: Values; positionals: readonly string[] } => {
-  const { company } = values;
+const withoutMasks = ({ positionals: names = [] }: Command, { flags, positionals }: Typed): Typed => {
+  const company = textFlag(flags, 'company');
   return {
-    flags: typeof company === 'string' ? { ...values, company: withoutMask(company, 'cnpj') } : values,
+    flags: company === undefined ? flags : { ...flags, company: withoutMask(company, 'cnpj') },
     positionals: positionals.map((text, index) => (names[index] === 'CNPJ' ? withoutMask(text, 'cnpj') : text)),
   };
 };
@@ -104,32 +104,3 @@ const print = (outcome: Outcome, json: boolean, terminal: Terminal): number => {
     terminal[outcome.exit === 0 || outcome.isReport === true ? 'out' : 'err'](outcome.text);
   return outcome.exit;
 };
-
-const optionsOf = (command: Command): Readonly<Record<string, Option>> => ({
-  ...command.options,
-  ...COMMON,
-  ...(command.changes ? { actor: ACTOR } : {}),
-});
-
-/** The help of a command: how it is typed, what it does, its options. */
-export const usageOf = (command: Command): string => {
-  const places = (command.positionals ?? []).map((name) => ` ${name}`).join('');
-  const lines = Object.entries(optionsOf(command)).map(([name, { type, multiple, help }]) => {
-    const shown = `--${name}${type === 'string' ? ' VALUE' : ''}${multiple === true ? ' (repeatable)' : ''}`;
-    return `  ${shown.padEnd(32)}${help}`;
-  });
-  return [`nfse ${command.name}${places} [options]`, `  ${command.summary}`, '', ...lines].join('\n');
-};
-
-const listOf = (commands: readonly Command[]): readonly string[] =>
-  commands.map(({ name, positionals = [], summary }) => `  ${[name, ...positionals].join(' ').padEnd(34)}${summary}`);
-
-const overview = (commands: readonly Command[]): string =>
-  [
-    'nfse COMMAND [options]: the operator command of the NFS-e issuance service',
-    '',
-    ...listOf(commands),
-    `  ${'--version'.padEnd(34)}show the version`,
-    '',
-    'Every command has --help and --json. Exit codes: 0 done, 1 refused or found, 2 bad usage, 3 an engine cannot be reached.',
-  ].join('\n');

@@ -1,38 +1,38 @@
 /** `process.stderr`, or a test's replacement. */
 export type ProgressStream = { isTTY?: boolean; write(text: string): unknown };
 
-/** Where a command writes: `out` and `err` take lines, `progress` a bar or its lines; absent, no progress is shown. */
+/** Where a command writes: `out` and `err` take lines, `progress` a bar. Absent or no terminal, no progress is shown. */
 export type Terminal = { out(text: string): void; err(text: string): void; progress?: ProgressStream };
 
 /** `share` is between 0 and 1. */
 export type ShowProgress = (label: string, share: number, detail: string) => void;
 
 const BAR_WIDTH = 30;
-const LINE_EVERY_PERCENT = 10;
 
-/** Shows the progress of work: a bar that is redrawn on a terminal, elsewhere one line for each tenth. */
+/** Shows the progress of work as a bar that is redrawn, on a terminal only. Work that ends well leaves its bar at 100 %. */
 export const withProgress = async <T>(
   { progress }: Pick<Terminal, 'progress'>,
   work: (show: ShowProgress) => Promise<T>,
 ): Promise<T> => {
-  let drawn = false;
-  let written = '';
-  const show: ShowProgress = (label, share, detail) => {
-    const percent = Math.floor(share * 100);
-    const shown = `${label.padEnd(16)} ${String(percent).padStart(3)} %`;
-    if (progress?.isTTY === true) {
-      const full = Math.floor(share * BAR_WIDTH);
-      progress.write(`\r${shown} [${'#'.repeat(full).padEnd(BAR_WIDTH, '.')}] ${detail}\x1b[K`);
-      drawn = true;
-      return;
-    }
-    const step = `${label} ${Math.floor(percent / LINE_EVERY_PERCENT)}`;
-    if (step === written) return;
-    written = step;
-    progress?.write(`${shown} ${detail}\n`);
+  let last: Parameters<ShowProgress> | undefined;
+  const draw: ShowProgress = (label, share, detail) => {
+    const [percent, full] = [Math.floor(share * 100), Math.floor(share * BAR_WIDTH)];
+    const bar = `[${'#'.repeat(full).padEnd(BAR_WIDTH, '.')}]`;
+    progress?.write(`\r${label.padEnd(16)} ${String(percent).padStart(3)} % ${bar} ${detail}\x1b[K`);
   };
-  return await work(show).finally(() => {
+  const show: ShowProgress = (...shown) => {
+    if (progress?.isTTY !== true) return;
+    // Work of several parts shows one after the other: the part before has ended well.
+    if (last !== undefined && last[0] !== shown[0]) draw(last[0], 1, last[2]);
+    last = shown;
+    draw(...shown);
+  };
+  try {
+    const result = await work(show);
+    if (last !== undefined) draw(last[0], 1, last[2]);
+    return result;
+  } finally {
     // Later output begins on a new line.
-    if (drawn) progress?.write('\n');
-  });
+    if (last !== undefined) progress?.write('\n');
+  }
 };

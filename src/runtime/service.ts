@@ -107,7 +107,9 @@ const start = async (options: ServiceOptions, runner: Parts['runner']): Promise<
   logger.info({
     msg: 'ready',
     url,
+    ...(url === '' ? {} : { docs_url: `${url}/docs` }),
     ops_url: opsUrl,
+    console_url: `${opsUrl}/console`,
     roles,
     ...(simulator === undefined ? {} : { simulator: simulator.urls, simulator_control_url: simulator.controlUrl }),
   });

@@ -34,7 +34,7 @@ const allowances: Readonly<Record<string, Allowance>> = {
   },
   'src/cli': {
     areas: ['src/domain', 'src/ports', 'src/app', 'src/lib', 'src/certificates', 'src/tables', 'src/cli'],
-    packages: [anyNode, /^valibot$/, /^@valibot\/to-json-schema$/],
+    packages: [anyNode, /^commander$/, /^valibot$/, /^@valibot\/to-json-schema$/],
   },
   projections: { areas: ['src/domain', 'src/ports', 'projections'], packages: [] },
   'src/xml': {

@@ -155,6 +155,7 @@ describeWithPostgres('an auditor at the command line', () => {
     [['events', 'show', ID, '--from', '2147483648'], 2],
     [['events', 'tail', '--limit', 'all'], 2],
     [['events', 'show', 'nfse_00000000-0000-4000-8000-000000000000'], 1],
+    [['events', 'show', 'audit-reveals', '--limit', '0'], 2],
     [['events', 'export'], 2],
     [['events', 'export', '--out', '/nowhere/at/all.ndjson'], 2],
     [['events', 'export', '--out', 'x', '--from', 'now'], 2],
@@ -222,6 +223,20 @@ describeWithPostgres('an auditor at the command line', () => {
       const bare = await verify('--file', file, '--public-key', key);
       expect(bare.report.findings.map(({ kind }) => kind)).toContain('missing_manifest');
     }
+  });
+
+  it('an export overwrites nothing, unless it is told to', async () => {
+    const file = join(operator.folder, 'once.ndjson');
+    await writeFile(file, '');
+    expect((await operator.run('events', 'export', '--out', file)).exit).toBe(0);
+    const first = await readFile(file);
+    const again = await operator.run('events', 'export', '--out', file, '--company', CNPJ);
+    expect(again).toMatchObject({ exit: 1, err: expect.stringContaining('is there already') });
+    expect(await readFile(file)).toEqual(first);
+    expect(await operator.run('events', 'export', '--out', file, '--company', CNPJ, '--replace')).toMatchObject({
+      exit: 0,
+    });
+    expect(await verify('--file', file)).toMatchObject({ exit: 0 });
   });
 
   it('an export may be of one company and a stretch of time, and show personal data on record', async () => {

@@ -24,7 +24,7 @@ describeWithPostgres('nfse master-key', () => {
   beforeAll(async () => {
     operator = await openOperator(
       [...companyCommands, ...certificateCommands, doctorCommand, addMasterKeyCommand, ...masterKeyCommands],
-      { write: (text) => progress.push(text) },
+      { isTTY: true, write: (text) => progress.push(text) },
     );
     file = join(operator.folder, 'master.key');
     await writeFile(join(operator.folder, 'company.json'), JSON.stringify(company));

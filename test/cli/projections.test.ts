@@ -61,10 +61,9 @@ describeWithPostgres('the operator command of projections', () => {
     });
   });
 
-  it('rebuild shows progress on stderr only: lines, or a bar on a terminal', async () => {
+  it('rebuild shows a bar that ends at 100 % on a terminal, on stderr only, and no progress elsewhere', async () => {
     await operator.run('projections', 'rebuild', 'invoices');
-    expect(stderr.join('')).toMatch(/^(?:invoices +\d{1,2} % 6 events\n)?invoices +100 % 6 events\n$/);
-    stderr = [];
+    expect(stderr.join('')).toBe('');
     stream.isTTY = true;
     const { out } = await operator.run('projections', 'rebuild', 'invoices');
     expect(stderr.join('')).toMatch(

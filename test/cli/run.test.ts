@@ -18,11 +18,44 @@ const typed = async (...argv: string[]) => {
 };
 
 it.each([
-  [['key', 'remove', 'x'], 'unknown command key remove; known: key create, key list, key revoke'],
+  [['key', 'lst'], 'unknown command key lst (did you mean key list?); known: key create, key list, key revoke'],
+  [['compny'], 'unknown command compny (did you mean company?); nfse --help lists them'],
+  [
+    ['key', 'remove', 'x'],
+    'unknown command key remove (did you mean key revoke?); known: key create, key list, key revoke',
+  ],
   [['key'], 'unknown command key; known: key create, key list, key revoke'],
-  [['keys', 'list'], 'unknown command keys; nfse --help lists them'],
+  [['keys', 'list'], 'unknown command keys (did you mean key?); nfse --help lists them'],
 ])('%j is bad usage and is told what there is', async (argv, line) => {
   expect(await typed(...argv)).toEqual({ exit: 2, err: line, out: '' });
+});
+
+it.each([
+  [['key', 'create', '1', '--mod', 'test'], "required option '--mode <live|test>' not specified"],
+  [['key', 'create', '--mode', 'test'], "missing required argument 'CNPJ'"],
+  [['key', 'list', '1', '2'], "too many arguments for 'list'"],
+  [['company', 'list', '--jsn'], "unknown option '--jsn'\n(Did you mean --json?)"],
+  [['api', 'off', '--reason', '--json'], 'Write --reason=--json for a value that begins with a hyphen'],
+  [['api', 'off', '--reason'], "option '--reason <TEXT>' argument missing"],
+])('%j is bad usage, which is named before the help of the command', async (argv, line) => {
+  const { exit, err, out } = await typed(...argv.map((word) => word));
+  expect([exit, argv.includes('--json') ? out : err]).toEqual([2, expect.stringContaining(line)]);
+});
+
+it('a value may begin with a hyphen behind an equals sign, and an option may be given again', async () => {
+  expect(await typed('api', 'off', '--reason=--json')).toMatchObject({ exit: 0 });
+  expect(
+    await typed('key', 'create', '1', '--mode=test', '--scope', 'nfse:read', '--scope', 'nfse:write'),
+  ).toMatchObject({
+    exit: 0,
+  });
+});
+
+it('help is given in three ways, and as JSON', async () => {
+  const { out } = await typed('key', 'create', '--help');
+  expect(out).toContain('Usage: nfse key create [options] <CNPJ>');
+  expect(await typed('help', 'key', 'create')).toEqual({ exit: 0, err: '', out });
+  expect(JSON.parse((await typed('key', 'create', '--help', '--json')).out)).toEqual({ usage: out });
 });
 
 it('the help of a group lists its commands', async () => {

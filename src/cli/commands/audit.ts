@@ -33,7 +33,7 @@ const replay: Command = {
   name: 'audit replay',
   positionals: ['ID'],
   summary: 'the invoice body as the API would have shown it at an instant; this is recorded with the actor',
-  options: { at: { type: 'string', help: 'the instant, e.g. 2026-11-21T12:00:00Z; required' } },
+  options: { at: { type: 'string', help: 'the instant, e.g. 2026-11-21T12:00:00Z', required: true } },
   changes: true,
   run: async ({ positionals: [id = ''], flags, actor, session }) => {
     const at = instantFlag(flags, 'at');

@@ -6,7 +6,7 @@ export const backupCommand: Command = {
   name: 'backup',
   summary: 'copy the embedded database into a new folder while the service runs',
   options: {
-    out: { type: 'string', help: 'the new folder; required' },
+    out: { type: 'string', value: 'FOLDER', help: 'the new folder', required: true },
     'with-master-key': { type: 'boolean', help: 'copy the master key too: the folder alone then opens everything' },
   },
   changes: false,
@@ -55,7 +55,7 @@ export const restoreCommand = (restore: Restore): Command => ({
   name: 'restore',
   summary: 'restore a backup of the embedded database into an empty DATA_DIR; issuing is paused then',
   options: {
-    from: { type: 'string', help: 'the folder of the backup' },
+    from: { type: 'string', value: 'FOLDER', help: 'the folder of the backup' },
     mark: {
       type: 'boolean',
       help: 'the database or the log was restored by other means: only pause issuing until doctor --reconcile',

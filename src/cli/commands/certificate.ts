@@ -11,8 +11,8 @@ const put: Command = {
   positionals: ['CNPJ'],
   summary: 'store an A1 certificate (.pfx, modern or legacy), encrypted',
   options: {
-    pfx: { type: 'string', help: 'the PKCS#12 file; required' },
-    'password-file': { type: 'string', help: 'a file that holds its password; required' },
+    pfx: { type: 'string', help: 'the PKCS#12 file', required: true },
+    'password-file': { type: 'string', help: 'a file that holds its password', required: true },
   },
   changes: true,
   run: async ({ positionals: [cnpj = ''], flags, actor, session }) => {

@@ -194,7 +194,7 @@ const usage: Command = {
   name: 'company usage',
   positionals: ['CNPJ'],
   summary: 'invoices accepted, issued, failed and canceled in a month, by mode; live is what is billed',
-  options: { month: { type: 'string', help: 'YYYY-MM, as the calendar of Brasília has it; required' } },
+  options: { month: { type: 'string', help: 'YYYY-MM, as the calendar of Brasília has it', required: true } },
   changes: false,
   run: async ({ positionals: [cnpj = ''], flags, session }) => {
     const month = textFlag(flags, 'month') ?? '';

@@ -6,7 +6,7 @@ import { revealEvent } from '../../app/audit/event-line.js';
 import { exportEvents } from '../../app/audit/export-events.js';
 import { type ExportFilter, type ManifestHead, manifestText, signedText } from '../../app/audit/manifest.js';
 import { badUsage, type Command, type Flags, refused, textFlag } from '../command.js';
-import { isWritable, manifestOf, writeExport } from '../export-file.js';
+import { holdsSomething, isWritable, manifestOf, writeExport } from '../export-file.js';
 import { instantFlag } from '../flags.js';
 import { auditDeps, type Session } from '../session.js';
 import { type ShowProgress, withProgress } from '../terminal.js';
@@ -16,10 +16,11 @@ export const exportCommand: Command = {
   name: 'events export',
   summary: 'the log as NDJSON with a signed manifest that is verified without the service',
   options: {
-    out: { type: 'string', help: 'the file; gzipped when its name ends in .gz; required' },
+    out: { type: 'string', help: 'the file; gzipped when its name ends in .gz', required: true },
     company: { type: 'string', help: 'only the streams of this CNPJ' },
     from: { type: 'string', help: 'recorded at or after this instant' },
     to: { type: 'string', help: 'recorded before this instant' },
+    replace: { type: 'boolean', help: 'replace the file and its manifest when they are there' },
     reveal: { type: 'boolean', help: 'personal fields in clear, too; this is recorded with the actor' },
   },
   changes: true,
@@ -32,6 +33,8 @@ export const exportCommand: Command = {
     if (filter.company !== undefined && (await opened.readModel.company(filter.company)) === undefined) {
       return refused(`there is no company ${filter.company}`);
     }
+    if (flags.replace !== true && (await holdsSomething(file)))
+      return refused(`${file} is there already: choose another name, or --replace it`);
     if (!(await isWritable(file))) return badUsage(`${file} cannot be written`);
     const reveal = flags.reveal === true;
     const seen = { command: 'events export', subject: JSON.stringify(filter) };

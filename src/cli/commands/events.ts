@@ -116,6 +116,7 @@ const show: Command = {
     const limit = wholeFlag(flags, 'limit', Number.MAX_SAFE_INTEGER);
     if (from === undefined || from > LAST_REVISION || limit === undefined)
       return badUsage('--from and --limit take whole numbers');
+    if (limit === 0) return badUsage('--limit 0 would show nothing: it takes a whole number from 1');
     const opened = await session();
     const stream = await findStream(wanted, opened);
     const events = stream === undefined ? [] : await readPages(stream, opened.log, from, limit);

@@ -139,8 +139,8 @@ const resolveCommand: Command = {
   summary:
     'settle an indeterminate invoice, a failed cancellation or a note canceled elsewhere, by what the authorizer holds',
   options: {
-    as: { type: 'string', help: 'issued, failed, canceled, or valid (the note stays); required' },
-    evidence: { type: 'string', help: 'what it rests on, in your words; required' },
+    as: { type: 'string', help: 'issued, failed, canceled, or valid (the note stays)', required: true },
+    evidence: { type: 'string', help: 'what it rests on, in your words', required: true },
     'access-key': { type: 'string', help: 'with --as issued: the access key of the note' },
     'no-wait': { type: 'boolean', help: 'with --as failed: do not wait for the second of the two look-ups' },
   },

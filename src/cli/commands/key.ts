@@ -9,7 +9,7 @@ const create: Command = {
   positionals: ['CNPJ'],
   summary: 'make an API key; it is shown once',
   options: {
-    mode: { type: 'string', help: 'test or live; required' },
+    mode: { type: 'string', help: 'test or live', required: true },
     scope: { type: 'string', multiple: true, help: 'nfse:read or nfse:write (default: both)' },
   },
   changes: true,

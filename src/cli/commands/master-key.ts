@@ -80,7 +80,11 @@ export const giveUpCommand = (giveUp: GiveUp): Command => ({
   positionals: ['GENERATION'],
   summary: 'a generation is lost and no copy is left: remove what only it opened, and start without it',
   options: {
-    reason: { type: 'string', help: 'how it was lost and where you searched for a copy; required, kept in the log' },
+    reason: {
+      type: 'string',
+      help: 'how it was lost and where you searched for a copy; kept in the log',
+      required: true,
+    },
     confirm: { type: 'string', help: 'the generation again: what it sealed can never be opened again' },
   },
   changes: true,

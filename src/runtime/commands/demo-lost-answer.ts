@@ -12,7 +12,12 @@ export type DemoStage = {
   storyOf(id: string): Promise<readonly TimelineEntry[] | undefined>;
   log: EventLog;
   show(text: string): void;
+  /** Writes a text as it is. */
+  write(text: string): void;
 };
+
+/** What the demo ends with: its invoice, the verdict on the log, and the events as an auditor reads them. */
+export type DemoStory = { id: string; verified: true; events: number; timeline: readonly TimelineEntry[] };
 
 /** Shorter than the default of 30 s, so that the demo takes seconds. */
 export const LOOKUP_AFTER_S = 5;
@@ -28,7 +33,7 @@ export const DEMO_REQUEST = {
  * The simulator makes the note and cuts the connection before it answers. Returns the invoice's id; throws when the story ends in
  * anything but one note.
  */
-export const loseAnswer = async (stage: Omit<DemoStage, 'log'>): Promise<string> => {
+export const loseAnswer = async (stage: Omit<DemoStage, 'log' | 'write'>): Promise<string> => {
   const { client, show } = stage;
   await control(stage, 'POST', '/faults', { on: 'issue', kind: 'lost_after_commit' });
   show('the simulator is set to make the next note and then to cut the connection instead of answering');
@@ -58,14 +63,15 @@ export const loseAnswer = async (stage: Omit<DemoStage, 'log'>): Promise<string>
 };
 
 /** The log verified, and the events of the invoice as an auditor reads them. */
-export const showProof = async (id: string, { storyOf, log, show }: DemoStage): Promise<void> => {
+export const showProof = async (id: string, { storyOf, log, show, write }: DemoStage): Promise<DemoStory> => {
   const story = await storyOf(id);
   if (story === undefined) throw new DemoFailed('the invoice has no events');
   const report = await verifyLog(log);
   if (report.findings.total > 0)
     throw new DemoFailed(`the log does not verify: ${JSON.stringify(report.findings.kept)}`);
   show(`hash chain verified: ${report.events} events in ${report.streams} streams`);
-  process.stdout.write(`\nThe invoice's events, as an auditor reads them:\n\n${renderTimeline(story)}\n\n`);
+  write(`\nThe invoice's events, as an auditor reads them:\n\n${renderTimeline(story)}\n\n`);
+  return { id, verified: true, events: report.events, timeline: story };
 };
 
 const untilRecorded = ({ storyOf }: Pick<DemoStage, 'storyOf'>, id: string, event: string): Promise<TimelineEntry> =>

@@ -11,29 +11,42 @@ import type { Service } from '../roles/parts.js';
 import { startService } from '../service.js';
 import { createDemoClient, DemoFailed, type DemoInvoice } from './demo-client.js';
 import { demoCompany } from './demo-company.js';
-import { DEMO_REQUEST, type DemoStage, LOOKUP_AFTER_S, loseAnswer, showProof } from './demo-lost-answer.js';
+import {
+  DEMO_REQUEST,
+  type DemoStage,
+  type DemoStory,
+  LOOKUP_AFTER_S,
+  loseAnswer,
+  showProof,
+} from './demo-lost-answer.js';
 import { makeDemoCompany } from './first-start.js';
 
 const OUT = 'out';
 
 /** Runs the demo against a service in a throwaway data folder. `losesAnswer`: the authorizer's answer to the send is lost. */
-export const runDemo = async (env: NodeJS.ProcessEnv, losesAnswer: boolean): Promise<Outcome> => {
+export const runDemo = async (
+  env: NodeJS.ProcessEnv,
+  losesAnswer: boolean,
+  write: (text: string) => void,
+): Promise<Outcome> => {
   const dataDir = await mkdtemp(join(tmpdir(), 'nfse-demo-'));
   // When run as root, the database runs as another user, who must be able to pass through this folder.
   await chmod(dataDir, 0o711);
   const isolated = { PATH: env.PATH, PORT: '0', OPS_PORT: '0', DATA_DIR: dataDir, LOG_LEVEL: 'silent' };
   const parsed = readConfig({ ...isolated, LOOKUP_INTERVALS_S: `${LOOKUP_AFTER_S},60,120,300,600` });
   if ('problems' in parsed) return refused(parsed.problems.join('; '));
-  const show = stopwatch();
+  const steps: DemoStep[] = [];
+  const show = stopwatch(write, steps);
+  let story: DemoStory | undefined;
   try {
     const { config } = parsed;
     const logger = createLogger(config.logLevel, 'stderr');
     const service = await startService({ config, roles, clock: systemClock, simulatorProcess: true, logger });
     try {
-      const stage = await openStage(service, config, show);
+      const stage = await openStage(service, config, { show, write });
       const id = await (losesAnswer ? loseAnswer(stage) : walk(stage));
-      await showProof(id, stage);
-      process.stdout.write('Everything above ran against the simulator: SIMULADO, no fiscal document was made.\n\n');
+      story = await showProof(id, stage);
+      write('Everything above ran against the simulator: SIMULADO, no fiscal document was made.\n\n');
     } finally {
       await service.stop();
     }
@@ -41,11 +54,18 @@ export const runDemo = async (env: NodeJS.ProcessEnv, losesAnswer: boolean): Pro
   } finally {
     await rm(dataDir, { recursive: true, force: true });
   }
-  return done('', {});
+  return done('', { ...story, steps });
 };
 
+/** A line of the demo: seconds since its start, and what was done. */
+type DemoStep = { at_s: number; step: string };
+
 /** Registers the demo company at the service that was just started. */
-const openStage = async (service: Service, config: Config, show: (text: string) => void): Promise<DemoStage> => {
+const openStage = async (
+  service: Service,
+  config: Config,
+  { show, write }: Pick<DemoStage, 'show' | 'write'>,
+): Promise<DemoStage> => {
   show(`service ready on ${service.url}: PostgreSQL, authorizer simulator, projector, issuer, API`);
   const [key] = await makeDemoCompany(service, config, systemClock, ['test']);
   if (key === undefined) throw new DemoFailed('no test key was made');
@@ -57,6 +77,7 @@ const openStage = async (service: Service, config: Config, show: (text: string) 
     storyOf: (id) => timelineOf(id, session),
     log: service.engines.log,
     show,
+    write,
   };
 };
 
@@ -95,13 +116,14 @@ const saveDocuments = async (client: DemoStage['client'], issued: DemoInvoice): 
   return saved;
 };
 
-/** Returns a function that prints a line with the time since the start and since the previous line. */
-const stopwatch = (): ((text: string) => void) => {
+/** Returns a function that writes a line with the time since the start and since the previous line, and keeps it as a step. */
+const stopwatch = (write: (text: string) => void, steps: DemoStep[]): ((text: string) => void) => {
   const started = performance.now();
   let last = started;
   return (text) => {
     const now = performance.now();
-    process.stdout.write(
+    steps.push({ at_s: Math.round(now - started) / 1000, step: text });
+    write(
       `${((now - started) / 1000).toFixed(2).padStart(6)} s  ${`+${Math.round(now - last)} ms`.padStart(9)}  ${text}\n`,
     );
     last = now;

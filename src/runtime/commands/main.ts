@@ -4,6 +4,7 @@ import { auditCommands, type OpenExaminer } from '../../cli/commands/audit.js';
 import { backupCommand, restoreCommand } from '../../cli/commands/backup.js';
 import { certificateCommands } from '../../cli/commands/certificate.js';
 import { companyCommands } from '../../cli/commands/company.js';
+import { completionCommand } from '../../cli/commands/completion.js';
 import { doctorCommand } from '../../cli/commands/doctor.js';
 import { eventCommands } from '../../cli/commands/events.js';
 import { importCommand, invoiceCommands } from '../../cli/commands/invoice.js';
@@ -34,7 +35,12 @@ export const referenceCommands: readonly Command[] = [
 ];
 
 /** Returns all commands. Only commands that need the configuration call `config`. */
-export const allCommands = (env: NodeJS.ProcessEnv, config: () => Config): readonly Command[] => [
+export const allCommands = (env: NodeJS.ProcessEnv, config: () => Config): readonly Command[] => {
+  const commands: readonly Command[] = [...serviceCommands(env, config), completionCommand(() => commands)];
+  return commands;
+};
+
+const serviceCommands = (env: NodeJS.ProcessEnv, config: () => Config): readonly Command[] => [
   serveCommand(config),
   simulatorCommand(config),
   demoCommand(env),

@@ -15,7 +15,9 @@ export const demoCommand = (env: NodeJS.ProcessEnv): Command => ({
   changes: false,
   run: async ({ flags }) => {
     const { runDemo } = await import('./demo.js');
-    return await runDemo(env, flags['lost-answer'] === true);
+    // With --json stdout holds the document alone.
+    const stream = flags.json === true ? process.stderr : process.stdout;
+    return await runDemo(env, flags['lost-answer'] === true, (text) => void stream.write(text));
   },
 });
 
@@ -40,7 +42,9 @@ const secrets: Command = {
 const eventStore = (config: () => Config): Command => ({
   name: 'setup eventstore',
   summary: 'make the user of EVENTSTORE_URL, or renew its password, and let it read the whole log',
-  options: { 'admin-password-file': { type: 'string', help: 'a file that holds the password of admin; required' } },
+  options: {
+    'admin-password-file': { type: 'string', help: 'a file that holds the password of admin', required: true },
+  },
   changes: false,
   run: async ({ flags }) => {
     const url = config().eventStoreUrl;

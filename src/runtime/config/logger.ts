@@ -5,6 +5,7 @@ import { type InvoiceId, parseInvoiceStream, publicInvoiceId, type StreamName } 
 import type { RequestSummary } from '../../http/deps.js';
 import { errorCode } from '../../lib/error-code.js';
 import type { Config } from './config.js';
+import { readableLine } from './readable-log.js';
 
 export type { Logger };
 
@@ -12,14 +13,19 @@ const FLUSH_MS = 100;
 const BUFFER_BYTES = 4_096;
 
 /**
- * A logger of JSON lines. Lines hold named, harmless fields only; of an error its name and code, never a text with data. Lines are written in blocks,
+ * A logger of JSON lines; on a terminal as stdout, of lines for a person. Lines hold named, harmless fields only; of an error its name and code, never a text with data. Lines are written in blocks,
  * at most 100 ms late, because a write per request would cost as much as the request.
  */
 export const createLogger = (level: Config['logLevel'], stream: 'stdout' | 'stderr'): Logger => {
+  const options = { level, base: null, timestamp: pino.stdTimeFunctions.isoTime };
+  if (stream === 'stdout' && process.stdout.isTTY) {
+    const colours = process.env.NO_COLOR === undefined;
+    return pino(options, { write: (line) => void process.stdout.write(readableLine(line, colours)) });
+  }
   const lines = destination({ fd: stream === 'stdout' ? 1 : 2, sync: true, minLength: BUFFER_BYTES });
   setInterval(() => lines.flush(), FLUSH_MS).unref();
   process.on('exit', () => lines.flushSync());
-  return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, lines);
+  return pino(options, lines);
 };
 
 /**

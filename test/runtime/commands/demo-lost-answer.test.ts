@@ -17,7 +17,7 @@ const stageOf = async ({
   notes,
   sends,
   evidence,
-}: ControlAnswers): Promise<Omit<DemoStage, 'log'> & { shown: readonly string[] }> => {
+}: ControlAnswers): Promise<Omit<DemoStage, 'log' | 'write'> & { shown: readonly string[] }> => {
   const server = createServer((request, response) => {
     const path = request.url ?? '';
     const send = { method: 'POST', path: '/test/SefinNacional/nfse' };

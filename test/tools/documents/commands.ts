@@ -1,7 +1,7 @@
 import type { Command } from '../../../src/cli/command.js';
-import { usageOf } from '../../../src/cli/run.js';
+import { commandExamples } from '../../../src/cli/examples.js';
+import { usageOf } from '../../../src/cli/program.js';
 import { allCommands } from '../../../src/runtime/commands/main.js';
-import { commandExamples } from './command-examples.js';
 import { cell } from './regions.js';
 
 const unused = (): never => {

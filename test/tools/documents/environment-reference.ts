@@ -265,5 +265,8 @@ export const environmentReference: Readonly<Record<VariableName, VariableReferen
     meaning:
       '1: the simulator takes only the XML declaration and the path that every version of Sefin takes ([what it takes else](../simulator.md#what-it-answers))',
   },
-  LOG_LEVEL: { group: 'Logging', meaning: 'least level of the JSON lines on stdout' },
+  LOG_LEVEL: {
+    group: 'Logging',
+    meaning: 'least level of the JSON lines on stdout; on a terminal they are lines for a person',
+  },
 };

@@ -7,6 +7,11 @@ export const commandExamples: readonly CommandExample[] = [
   ['simulator', '`{…"msg":"ready","simulator":{…},"simulator_control_url":"http://127.0.0.1:36999"}`'],
   ['demo', 'one invoice from request to cancellation: [first steps](first-steps.md#the-demo)'],
   ['demo --lost-answer', 'one invoice whose answer is lost, and the look-up that finds its note'],
+  [
+    'company put --template',
+    'an example file to change; what each field means goes to stderr: [files](operations/files.md)',
+  ],
+  ['company put empresa.json --check', '`empresa.json is a valid company file of 11222333000181; nothing was changed`'],
   ['company put empresa.json', '`company 11222333000181 recorded`'],
   ['company show 11222333000181', 'the company file as JSON, with switch, certificate dates and number of keys'],
   ['company list', '`12345678000195  enabled   ESTUDIO EXEMPLO LTDA`'],
@@ -108,4 +113,9 @@ export const commandExamples: readonly CommandExample[] = [
     'setup database --admin-url-file admin-url',
     'the [roles](operations/postgresql.md#roles) of the database, their rights and the schema’s steps',
   ],
+  ['completion bash', 'a script: `source <(nfse completion bash)`'],
 ];
+
+/** What can be typed for a command, for its help. */
+export const examplesOf = (name: string): readonly string[] =>
+  commandExamples.map(([typed]) => typed).filter((typed) => `${typed} `.startsWith(`${name} `));
