@@ -1,8 +1,8 @@
 import { overlaidCatalogue } from '../domain/catalog/catalog.js';
 import type { Mode } from '../domain/common/ids.js';
-import { brasiliaDate } from '../domain/common/time.js';
+import { addSeconds, brasiliaDate, type Instant } from '../domain/common/time.js';
 import type { Company } from '../domain/company/company.js';
-import { chosenMunicipalCode, type Registration } from '../domain/company/events.js';
+import { approximateTaxesAt, chosenMunicipalCode, type Registration } from '../domain/company/events.js';
 import { isDueWherePerformed, unmetDemandOf } from '../domain/company/service-rules.js';
 import { administeredCodes, municipalCodeProblem } from '../domain/municipality/parameters.js';
 import { counted } from '../lib/counted.js';
@@ -53,13 +53,41 @@ export const placeWarnings = ({ city, state }: Pick<Registration, 'city' | 'stat
   ];
 };
 
-/** Lei 12.741: without a percentage in the file every note of the company declares 0.00. A MEI declares none. */
-export const approximateTaxWarnings = ({ taxRegime, approximateTaxPercent }: Registration): readonly string[] =>
-  taxRegime === 'mei' || approximateTaxPercent !== undefined
+/** Lei 12.741: without a percentage in the file a note declares 0.00. A MEI then declares none. */
+export const approximateTaxWarnings = ({
+  taxRegime,
+  approximateTaxPercent,
+  approximateTaxes,
+}: Registration): readonly string[] =>
+  taxRegime === 'mei' || approximateTaxPercent !== undefined || approximateTaxes !== undefined
     ? []
     : [
-        'approximate_tax_percent is missing: every note and PDF declares 0.00 % of approximate taxes (Lei 12.741); ask the accountant for the percentage',
+        'approximate_tax_percent and approximate_taxes are missing: every note and PDF declares 0.00 % of approximate taxes (Lei 12.741); ask the accountant for the percentage',
       ];
+
+/** Days before a table of approximate taxes ends from which its end is reported. */
+const ENDS_WITHIN_DAYS = 30;
+
+/** What a company's table of approximate taxes no longer covers in 30 days, or covers for some services only. */
+export const approximateTableWarnings = (
+  { taxRegime, approximateTaxPercent = '0.00', approximateTaxes }: Registration,
+  now: Instant,
+): readonly string[] => {
+  if (approximateTaxes === undefined) return [];
+  const today = brasiliaDate(now);
+  const soon = brasiliaDate(addSeconds(now, ENDS_WITHIN_DAYS * 86_400));
+  const uncovered = [today, soon].find(
+    (day) => approximateTaxesAt({ approximateTaxes }, EVERY_OTHER_SERVICE, day) === undefined,
+  );
+  if (uncovered === undefined) return [];
+  const instead = taxRegime === 'mei' ? 'no approximate taxes' : `${approximateTaxPercent} %`;
+  return [
+    `approximate_taxes has no row of all services for ${uncovered}: a note of a service without a row then declares ${instead} (Lei 12.741)`,
+  ];
+};
+
+/** No service has this code, so that only a row of all services covers it. */
+const EVERY_OTHER_SERVICE = '';
 
 /** The municipal codes that need a person. `mode` says whose parameters: those of the restricted environment are test data. */
 export const municipalCodeWarnings = async (

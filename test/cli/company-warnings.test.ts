@@ -6,6 +6,7 @@ import { certificateCommands } from '../../src/cli/commands/certificate.js';
 import { companyCommands } from '../../src/cli/commands/company.js';
 import { doctorCommand } from '../../src/cli/commands/doctor.js';
 import { firstChecks } from '../../src/cli/company-warnings.js';
+import { brasiliaDate } from '../../src/domain/common/time.js';
 import { systemClock } from '../../src/runtime/engines/clock.js';
 import { type Operator, openOperator } from '../support/harness/operator.js';
 import { describeWithPostgres } from '../support/postgres.js';
@@ -77,9 +78,25 @@ describeWithPostgres('what a company must choose, or cannot issue here', () => {
     expect(out).toContain('warning: CNAE 8121400, service 071001: its ISSQN is due where it is performed');
     expect(out).toMatch(/warning: CNAE 4120400, service \d{6}: not issued here, because it demands the group obra/);
     expect(out).not.toContain('CNAE 6201501');
-    expect(out).toContain('warning: approximate_tax_percent is missing: every note and PDF declares 0.00 %');
+    expect(out).toContain(
+      'warning: approximate_tax_percent and approximate_taxes are missing: every note and PDF declares 0.00 %',
+    );
     expect((await put({ approximate_tax_percent: '6.00' })).out).not.toContain('approximate_tax_percent');
     expect((await put({ tax_regime: 'mei' })).out).not.toContain('approximate_tax_percent');
+    await put();
+  });
+
+  it('is said by company put and doctor: a table of approximate taxes that ends soon, or covers some services only', async () => {
+    const today = brasiliaDate(systemClock.now());
+    const row = { from: '2026-01-01', federal: '13.45', state: '0.00', municipal: '2.90' };
+    expect((await put({ approximate_taxes: [row] })).out).not.toContain('approximate_taxes');
+    const ending = await put({ approximate_taxes: [{ ...row, until: today }] });
+    expect(ending.out).toMatch(/warning: approximate_taxes has no row of all services for \d{4}-\d\d-\d\d: .* 0\.00 %/);
+    await operator.run('company', 'enable', CNPJ);
+    expect(await doctorLines(`approximate taxes ${CNPJ}`)).toHaveLength(1);
+    expect((await put({ approximate_taxes: [{ ...row, service_code: '010101' }] })).out).toContain(
+      `approximate_taxes has no row of all services for ${today}`,
+    );
     await put();
   });
 

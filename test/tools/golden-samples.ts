@@ -119,6 +119,24 @@ export const goldenVariants = {
       fingerprint: KEYED,
     },
   },
+  'InvoiceAccepted.v2.taxes': {
+    type: 'InvoiceAccepted',
+    data: {
+      mode: 'live',
+      companyId: COMPANY,
+      invoiceId: INVOICE,
+      amountInCents: 150_000,
+      description: 'Serviço de programação',
+      competence: '2027-01-01',
+      line: { cnae: '6201501', serviceCode: '010101', nbs: '115022000' },
+      issuer: {
+        ...{ municipality: '3304557', taxRegime: 'simples', simplesAssessment: 'none', specialRegime: 0 },
+        approximateTaxes: { federal: '13.45', state: '0.00', municipal: '2.90' },
+      },
+      acceptedAt: AT,
+      fingerprint: KEYED,
+    },
+  },
   'CompanyChanged.v1.ibs-cbs': {
     type: 'CompanyChanged',
     data: {
@@ -179,6 +197,25 @@ export const goldenVariants = {
   'CancellationNotConfirmed.v1.invalid': {
     type: 'CancellationNotConfirmed',
     data: { request: 1, reason: 'document_invalid', codes: [], at: LATER },
+  },
+  'CompanyChanged.v1.taxes': {
+    type: 'CompanyChanged',
+    data: {
+      registration: {
+        ...registration,
+        approximateTaxes: [
+          {
+            from: '2027-01-01',
+            until: '2027-06-30',
+            serviceCode: '010401',
+            federal: '13.45',
+            state: '0.00',
+            municipal: '2.90',
+          },
+        ],
+      },
+      at: AT,
+    },
   },
   'CompanyChanged.v1.codes': {
     type: 'CompanyChanged',

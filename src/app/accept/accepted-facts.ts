@@ -2,10 +2,10 @@ import type { CatalogueLine } from '../../domain/catalog/events.js';
 import { isXmlText } from '../../domain/common/canonical-xml.js';
 import type { FiscalDate } from '../../domain/common/time.js';
 import type { Eligible } from '../../domain/company/eligibility.js';
-import type { Registration } from '../../domain/company/events.js';
+import { approximateTaxesAt, type Registration } from '../../domain/company/events.js';
 import { declarationOf, type IbsCbsTables, settlementOf } from '../../domain/company/ibs-cbs.js';
 import { isDueWherePerformed } from '../../domain/company/service-rules.js';
-import type { Customer, ServiceLine } from '../../domain/invoice/events.js';
+import type { Customer, IssuerFacts, ServiceLine } from '../../domain/invoice/events.js';
 import { domesticAddress, type MunicipalityCode } from '../../domain/registry/entry.js';
 import type { TaxRegistry } from '../../ports/tax-registry.js';
 
@@ -16,7 +16,7 @@ export type FactSources = { taxRegistry: TaxRegistry; ibsCbs: IbsCbsTables; muni
 type Checked = {
   eligible: Eligible;
   line: CatalogueLine;
-  registration: Pick<Registration, 'ibsCbs'>;
+  registration: Pick<Registration, 'ibsCbs' | 'approximateTaxes'>;
   competence: FiscalDate;
 };
 
@@ -28,6 +28,7 @@ export const withRecordedFacts = async (checked: Checked, sources: FactSources):
   return {
     ...eligible,
     line: lineFacts(eligible),
+    issuer: issuerFacts(checked),
     ...(customer === undefined ? {} : { customer }),
     ...(ibsCbs === undefined ? {} : { ibsCbs }),
   };
@@ -37,6 +38,13 @@ const lineFacts = ({ line, customer }: Eligible): ServiceLine =>
   customer?.type === 'foreign' && isDueWherePerformed(line.serviceCode)
     ? { ...line, issqnDue: 'where_performed' }
     : line;
+
+const issuerFacts = ({ eligible: { issuer }, line, registration, competence }: Checked): IssuerFacts => {
+  const row = approximateTaxesAt(registration, line.serviceCode, competence);
+  if (row === undefined) return issuer;
+  const { federal, state, municipal } = row;
+  return { ...issuer, approximateTaxes: { federal, state, municipal } };
+};
 
 const declared = (
   { eligible: { issuer }, line, registration: { ibsCbs: company }, competence }: Checked,

@@ -7,11 +7,14 @@ import { type DomainEvent, eventTypeDefinitions } from '../event-store/event-typ
 import { isSealed, sealedWith } from '../event-store/sealing.js';
 import {
   anchorFields,
+  approximateTaxes,
   base64,
   boolean,
   companyId,
   date,
+  dpsStart,
   hash,
+  ibsCbsChoice,
   instant,
   integerFrom0,
   integerFrom1,
@@ -20,6 +23,7 @@ import {
   optional,
   sealed,
   strictObject,
+  taxParts,
   text,
   texts,
   uuid,
@@ -69,6 +73,7 @@ const acceptedWith = ({ guardHash }: VersionHashes) =>
       simplesAssessment: v.picklist(['all', 'federal_only', 'none']),
       specialRegime: integerFrom0,
       approximateTaxPercent: optional(text),
+      approximateTaxes: optional(taxParts),
       municipalRegistration: optional(text),
     }),
     ibsCbs: optional(strictObject({ cIndOp: text, cClassTrib: text, cClassTribReg: optional(text) })),
@@ -202,8 +207,6 @@ const invoiceSchemas = {
 } as const satisfies Record<InvoiceEventType, v.GenericSchema>;
 
 const atOnly = strictObject({ at: instant });
-const ibsCbsChoice = { indOp: optional(text), classTrib: optional(text), classTribRegular: optional(text) };
-const dpsStart = strictObject({ series: text, nextNumber: integerFrom1 });
 
 const registered = strictObject({
   registration: strictObject({
@@ -215,6 +218,7 @@ const registered = strictObject({
     simplesAssessment: v.picklist(['all', 'federal_only', 'none']),
     specialRegime: integerFrom0,
     approximateTaxPercent: optional(text),
+    approximateTaxes: optional(v.array(approximateTaxes)),
     municipalRegistration: strictObject({ live: optional(text), test: optional(text) }),
     dps: strictObject({ live: dpsStart, test: dpsStart }),
     municipalCodes: optional(v.array(strictObject({ serviceCode: text, municipalCode: text }))),
@@ -363,10 +367,7 @@ export const checkShape = (recorded: RecordedEvent): ShapeCheck => {
   return fault === undefined ? { event } : { fault };
 };
 
-/**
- * What is wrong with the sealing of an event; undefined when nothing is wrong. Live fields must be sealed under a generation of the master key,
- * fields of a test invoice under a day key, and each field for this event.
- */
+/** The fault of a sealing, if any: live fields need a generation of the master key, fields of a test invoice a day key, each for this event. */
 export const sealingFault = ({ type, id, data }: RecordedEvent, ofTestInvoice: boolean): string | undefined => {
   for (const field of eventTypeDefinitions.get(type)?.personal ?? []) {
     const value = data[field];

@@ -26,6 +26,25 @@ export const texts = v.array(text);
 /** `sealed:1:<generation>:<event id>:<iv>:<ciphertext>`; without the key only this form can be checked. */
 export const sealed = matching(/^sealed:1:[0-9A-Za-z.-]+:[0-9a-f-]{36}:[\w-]{16}:[\w-]+$/, 'sealed text');
 
+const percentages = { federal: text, state: text, municipal: text };
+/** The percentages of approximate taxes that an invoice declares. */
+export const taxParts = v.strictObject(percentages);
+/** A row of a company's table of them. */
+export const approximateTaxes = v.strictObject({
+  from: date,
+  until: v.optional(date),
+  serviceCode: v.optional(text),
+  ...percentages,
+});
+
+/** The choices of a company about IBS and CBS for a service. */
+export const ibsCbsChoice = {
+  indOp: v.optional(text),
+  classTrib: v.optional(text),
+  classTribRegular: v.optional(text),
+};
+export const dpsStart = v.strictObject({ series: text, nextNumber: integerFrom1 });
+
 export const optional = v.optional;
 export const strictObject = v.strictObject;
 

@@ -13,6 +13,12 @@ export const coded = (message: string, ...codes: readonly MaskedCode[]) =>
     v.transform((text) => withoutMask(text, ...codes)),
   );
 
+/** A day that exists, as `YYYY-MM-DD`. */
+export const day = v.pipe(
+  shaped(/^\d{4}-\d{2}-\d{2}$/, 'must be a date YYYY-MM-DD'),
+  v.check((value) => new Date(`${value}T00:00:00Z`).toJSON()?.startsWith(value) === true, 'is no date'),
+);
+
 export const cnpj = coded('must be the 14 characters of the CNPJ', 'cnpj');
 
 /** What a field means for the person who writes the file, and an example; the reference of the files is made from it. */

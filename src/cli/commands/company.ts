@@ -16,7 +16,13 @@ import {
   textFlag,
   withProblems,
 } from '../command.js';
-import { activityWarnings, approximateTaxWarnings, municipalCodeWarnings, placeWarnings } from '../company-warnings.js';
+import {
+  activityWarnings,
+  approximateTableWarnings,
+  approximateTaxWarnings,
+  municipalCodeWarnings,
+  placeWarnings,
+} from '../company-warnings.js';
 import { readJsonFile } from '../flags.js';
 import { companyIbsCbs } from '../ibs-cbs.js';
 import type { Session } from '../session.js';
@@ -50,7 +56,10 @@ const put: Command = {
     }
     const opened = await session();
     const result = await putCompanyFile(registration, opened.companyDeps(actor));
-    warnings.push(...(await activityWarnings({ registration }, opened)));
+    warnings.push(
+      ...approximateTableWarnings(registration, opened.clock.now()),
+      ...(await activityWarnings({ registration }, opened)),
+    );
     return answer(result, warned(`company ${cnpj} recorded`, warnings), { cnpj, warnings });
   },
 };
@@ -157,6 +166,10 @@ const describe = ({ registration, enabled, certificate, keys }: Company) => ({
   simples_assessment: registration.simplesAssessment,
   special_regime: registration.specialRegime,
   approximate_tax_percent: registration.approximateTaxPercent,
+  approximate_taxes: registration.approximateTaxes?.map(({ serviceCode, ...row }) => ({
+    ...row,
+    service_code: serviceCode,
+  })),
   municipal_registration: {
     live: registration.municipalRegistration.live ?? null,
     test: registration.municipalRegistration.test ?? null,

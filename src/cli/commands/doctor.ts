@@ -3,7 +3,13 @@ import type { Instant } from '../../domain/common/time.js';
 import { daysLeft, expiryWarning } from '../../domain/company/certificate-expiry.js';
 import { counted } from '../../lib/counted.js';
 import { badUsage, type Command, type Outcome, reported, textFlag } from '../command.js';
-import { activityWarnings, firstChecks, municipalCodeWarnings, placeWarnings } from '../company-warnings.js';
+import {
+  activityWarnings,
+  approximateTableWarnings,
+  firstChecks,
+  municipalCodeWarnings,
+  placeWarnings,
+} from '../company-warnings.js';
 import { ibsCbsChecks } from '../ibs-cbs.js';
 import { type Check, type LogRecovery, type Session, unlessBehind } from '../session.js';
 
@@ -93,6 +99,8 @@ const companyChecks = async (session: Session): Promise<readonly Check[]> => {
     for (const { mode, text } of await municipalCodeWarnings(company, session)) {
       codes.push({ name: `municipal code ${cnpj}`, ok: mode === 'test', detail: `CNPJ ${cnpj}, ${text}`, cure });
     }
+    for (const detail of approximateTableWarnings(company.registration, session.clock.now()))
+      activities.push({ name: `approximate taxes ${cnpj}`, ok: true, detail, cure });
     for (const detail of await activityWarnings(company, session))
       activities.push({ name: `activity ${cnpj}`, ok: true, detail });
   }

@@ -1,6 +1,6 @@
 import type { EventOf } from '../common/event-of.js';
 import type { CompanyId, Mode } from '../common/ids.js';
-import type { Instant } from '../common/time.js';
+import type { FiscalDate, Instant } from '../common/time.js';
 
 export type TaxRegime = 'mei' | 'simples' | 'normal';
 export type SimplesAssessment = 'all' | 'federal_only' | 'none';
@@ -18,6 +18,16 @@ export type IbsCbsOfCompany = {
   services: readonly { serviceCode: string; indOp?: string; classTrib?: string; classTribRegular?: string }[];
 };
 
+/**
+ * Approximate taxes of Lei 12.741 for competences from `from` until `until`, both days included, of one service or of all: percent with two places,
+ * divided by whom they go to.
+ */
+export type ApproximateTaxes = {
+  from: FiscalDate;
+  until?: FiscalDate;
+  serviceCode?: string;
+} & Record<'federal' | 'state' | 'municipal', string>;
+
 /** The checked content of a company file. */
 export type Registration = {
   cnpj: CompanyId;
@@ -30,6 +40,8 @@ export type Registration = {
   specialRegime: number;
   /** Percent with two places; absent where the regime shows none. */
   approximateTaxPercent?: string;
+  /** Precedes the single percentage where a row covers service and competence. No two rows of a service cover one day. */
+  approximateTaxes?: readonly ApproximateTaxes[];
   municipalRegistration: { live?: string; test?: string };
   dps: Record<Mode, DpsStart>;
   /** The `cTribMun` that the company chose for its services among those of its municipality. */
@@ -40,6 +52,18 @@ export type Registration = {
   automaticIssuance: boolean;
   issuerConfigured: boolean;
   issuerApproved: boolean;
+};
+
+/** The row for a service and a competence; one of the service itself precedes one of all services. */
+export const approximateTaxesAt = (
+  { approximateTaxes = [] }: Pick<Registration, 'approximateTaxes'>,
+  serviceCode: string,
+  competence: FiscalDate,
+): ApproximateTaxes | undefined => {
+  const inForce = approximateTaxes.filter(
+    ({ from, until }) => from <= competence && (until === undefined || competence <= until),
+  );
+  return inForce.find((row) => row.serviceCode === serviceCode) ?? inForce.find((row) => row.serviceCode === undefined);
 };
 
 /** The company's choice for a service; undefined without one. */

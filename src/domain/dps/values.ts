@@ -36,23 +36,31 @@ const tribMun = (taxation: Taxation): Canonical =>
   );
 
 /**
- * `valores/trib/totTrib`, the approximate taxes of Lei 12.741, in the only form that each regime may use (E0710, E0712, E0713). Outside the
- * Simples the company's single percentage is declared as federal, because the company file does not divide it.
+ * `valores/trib/totTrib`, the approximate taxes of Lei 12.741. Percentages of the company's table are declared in three parts, which every regime may
+ * use. A single percentage has one form for each regime (E0710, E0712, E0713); outside the Simples it is declared as federal.
  */
 const totTrib = (issuer: IssuerFacts): Canonical => element('totTrib', form(issuer));
 
-const form = ({ taxRegime, approximateTaxPercent: percent = NONE }: IssuerFacts): Canonical => {
+const form = ({
+  taxRegime,
+  approximateTaxes: table,
+  approximateTaxPercent: percent = NONE,
+}: IssuerFacts): Canonical => {
+  if (table !== undefined) return threeParts(table.federal, table.state, table.municipal);
   switch (taxRegime) {
     case 'mei':
       return field('indTotTrib', '0');
     case 'simples':
       return field('pTotTribSN', percent);
     case 'normal':
-      return element('pTotTrib', field('pTotTribFed', percent), field('pTotTribEst', NONE), field('pTotTribMun', NONE));
+      return threeParts(percent, NONE, NONE);
     default:
       return unreachable(taxRegime);
   }
 };
+
+const threeParts = (federal: string, state: string, municipal: string): Canonical =>
+  element('pTotTrib', field('pTotTribFed', federal), field('pTotTribEst', state), field('pTotTribMun', municipal));
 
 const NONE = '0.00';
 

@@ -68,6 +68,8 @@ export type IssuerFacts = {
   specialRegime: number;
   /** Percent with two places, `6.00`. */
   approximateTaxPercent?: string;
+  /** Percents with two places of the company's dated table; precede the single percentage. */
+  approximateTaxes?: Record<'federal' | 'state' | 'municipal', string>;
   municipalRegistration?: string;
 };
 

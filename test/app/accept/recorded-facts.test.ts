@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { withRecordedFacts } from '../../../src/app/accept/accepted-facts.js';
 import type { Eligible } from '../../../src/domain/company/eligibility.js';
+import type { ApproximateTaxes } from '../../../src/domain/company/events.js';
 import { invoiceView } from '../../../src/http/invoice-body.js';
 import type { RegistryEntry } from '../../../src/ports/tax-registry.js';
 import { classification } from '../../../src/tables/catalogue.js';
@@ -111,5 +112,31 @@ describe('what an acceptance records of the tables and the tax registry', () => 
     expect((await recorded(eligible({ line, customer }))).line).toEqual({ ...line, issqnDue: 'where_performed' });
     expect((await recorded(eligible({ line }))).line).not.toHaveProperty('issqnDue');
     expect((await recorded(eligible({ customer }))).line).toEqual(eligible().line);
+  });
+
+  describe('about approximate taxes', () => {
+    const general = { from: '2026-11-01', until: '2026-11-23', federal: '13.45', state: '0.00', municipal: '2.90' };
+    const ofService = { ...general, serviceCode: '010101', federal: '15.00' };
+    const taxesOf = async (rows: readonly ApproximateTaxes[], competence = '2026-11-23') => {
+      const checked = { ...checkedOf(eligible()), registration: { approximateTaxes: rows }, competence };
+      return (
+        await withRecordedFacts(checked, {
+          taxRegistry: { lookup: async () => undefined },
+          ibsCbs: { annexVIII: () => ({ cIndOp: [], cClassTrib: [] }), classification },
+          municipalityCode: () => undefined,
+        })
+      ).issuer.approximateTaxes;
+    };
+
+    it('is the row of the service, else that of all services, on the days that it covers', async () => {
+      const parts = { federal: '13.45', state: '0.00', municipal: '2.90' };
+      expect(await taxesOf([general, ofService])).toEqual({ ...parts, federal: '15.00' });
+      expect(await taxesOf([general])).toEqual(parts);
+      expect(await taxesOf([{ ...general, serviceCode: '020101' }])).toBeUndefined();
+      expect([await taxesOf([general], '2026-11-24'), await taxesOf([general], '2026-10-31')]).toEqual([
+        undefined,
+        undefined,
+      ]);
+    });
   });
 });

@@ -40,6 +40,8 @@ const problemsOf = (json: unknown): readonly string[] => {
 const given = (...events: CompanyEvent[]): CompanyState => events.reduce(companyFold.evolve, companyFold.initial);
 const registered: CompanyEvent = { type: 'CompanyRegistered', data: { registration: registrationOf(file), at } };
 
+const taxes = { from: '2027-01-01', federal: '13.45', state: '0.00', municipal: '2.90' };
+
 describe('a company', () => {
   it('begins disabled, and a change leaves the switch as it is', () => {
     expect(given(registered)).toMatchObject({ enabled: false });
@@ -94,7 +96,7 @@ describe('the company file', () => {
   it('is refused naming every unknown field and bad value', () => {
     const problems = problemsOf({
       ...file,
-      cnpj: '12.345.678/0001-95',
+      cnpj: '12.345.678/0001',
       colour: 'red',
       tax_regime: 'none',
       special_regime: 7,
@@ -109,6 +111,13 @@ describe('the company file', () => {
     ['a padded series', { dps: { live: { series: '001', next_number: 1 } } }],
     ['a number of zero', { dps: { test: { series: '1', next_number: 0 } } }],
     ['a percent with one place', { approximate_tax_percent: '6.0' }],
+    ['approximate taxes of a day that does not exist', { approximate_taxes: [{ ...taxes, from: '2027-02-30' }] }],
+    [
+      'approximate taxes without a part',
+      { approximate_taxes: [{ from: '2027-01-01', federal: '1.00', state: '0.00' }] },
+    ],
+    ['approximate taxes that end before they begin', { approximate_taxes: [{ ...taxes, until: '2026-12-31' }] }],
+    ['approximate taxes twice for one day', { approximate_taxes: [taxes, { ...taxes, from: '2027-06-01' }] }],
     ['the municipal code 000', { municipal_codes: { '010401': '000' } }],
     ['a municipal code of two digits', { municipal_codes: { '010401': '03' } }],
     ['a municipal code of no service', { municipal_codes: { '1.04': '003' } }],
@@ -116,6 +125,15 @@ describe('the company file', () => {
     ['a name with half a character', { legal_name: 'A\ud800B' }],
   ])('is refused with %s', (_what, changed) => {
     expect(problemsOf({ ...file, ...changed })).not.toEqual([]);
+  });
+
+  it('is read with approximate taxes of one service beside those of all, and of later days', () => {
+    const rows = [
+      { ...taxes, until: '2027-06-30' },
+      { ...taxes, from: '2027-07-01' },
+      { ...taxes, service_code: '01.01.01' },
+    ];
+    expect(problemsOf({ ...file, approximate_taxes: rows })).toEqual([]);
   });
 
   it.each([[null], [[]], ['text'], [7]])('is refused when it is %j', (json) => {

@@ -176,6 +176,15 @@ describe('valores, the amount and its taxes', () => {
       ...([undefined, DUE] as const),
       '<pTotTrib><pTotTribFed>6.00</pTotTribFed><pTotTribEst>0.00</pTotTribEst><pTotTribMun>0.00</pTotTribMun></pTotTrib>',
     ],
+    ...(['mei', 'simples', 'normal'] as const).map(
+      (taxRegime) =>
+        [
+          `a company with a table (${taxRegime})`,
+          { ...issuer, taxRegime, approximateTaxes: { federal: '13.45', state: '0.00', municipal: '2.90' } },
+          ...([undefined, DUE] as const),
+          '<pTotTrib><pTotTribFed>13.45</pTotTribFed><pTotTribEst>0.00</pTotTribEst><pTotTribMun>2.90</pTotTribMun></pTotTrib>',
+        ] as [string, IssuerFacts, undefined, string, string],
+    ),
     [
       'an export, with the country of the result',
       issuer,

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { present } from '../../../domain/common/present.js';
 import type { Registration } from '../../../domain/company/events.js';
-import { cnpj, coded, explained, fileText, shaped } from '../file-text.js';
+import { cnpj, coded, day, explained, fileText, shaped } from '../file-text.js';
 import { type CompanyFileTables, ibsCbsOf, ibsCbsProblems, ibsCbsSection } from './ibs-cbs-section.js';
 
 const name = fileText(300);
@@ -28,6 +28,44 @@ const municipalCodes = v.record(
   coded('must be named by a service code of 6 digits', 'serviceCode'),
   shaped(/^(?!000)\d{3}$/, 'must be 3 digits other than 000'),
 );
+
+const taxPercent = shaped(/^(0|[1-9]\d?)\.\d{2}$/, 'must be a percent such as 6.00');
+
+const approximateTaxes = v.pipe(
+  v.array(
+    v.strictObject({
+      from: explained(day, 'first competence of the percentages', '2027-01-01'),
+      until: v.optional(
+        explained(day, 'last competence of the percentages; without it they have no end', '2027-06-30'),
+      ),
+      service_code: v.optional(
+        explained(
+          coded('must be 6 digits', 'serviceCode'),
+          'service code; without it the row counts for all others',
+          '010101',
+        ),
+      ),
+      federal: explained(taxPercent, 'percent that goes to the Union', '13.45'),
+      state: explained(taxPercent, 'percent that goes to the state', '0.00'),
+      municipal: explained(taxPercent, 'percent that goes to the municipality', '2.90'),
+    }),
+  ),
+  v.check(
+    (rows) => rows.every(({ from, until }) => until === undefined || from <= until),
+    'has a row that ends before it begins',
+  ),
+  v.check(
+    (rows) => !rows.some((row, at) => rows.slice(at + 1).some((other) => overlap(row, other))),
+    'has two rows of a service for one day',
+  ),
+);
+
+type Row = { from: string; until?: string | undefined; service_code?: string | undefined };
+
+const overlap = (one: Row, other: Row): boolean =>
+  one.service_code === other.service_code &&
+  one.from <= (other.until ?? '9999-12-31') &&
+  other.from <= (one.until ?? '9999-12-31');
 
 const activity = v.strictObject({
   cnae: explained(coded('must be 7 digits', 'cnae'), 'CNAE of the activity, with or without mask', '6201501'),
@@ -66,11 +104,12 @@ export const companyFile = v.strictObject({
   ),
   approximate_tax_percent: v.optional(
     explained(
-      shaped(/^(0|[1-9]\d?)\.\d{2}$/, 'must be a percent such as 6.00'),
+      taxPercent,
       'approximate taxes in percent with two decimals (Lei 12.741); without it every note declares 0.00',
       '6.00',
     ),
   ),
+  approximate_taxes: v.optional(approximateTaxes),
   municipal_registration: v.optional(
     v.strictObject({
       live: explained(
@@ -131,6 +170,9 @@ export const parseCompanyFile = (
       simplesAssessment: file.tax_regime === 'simples' ? (file.simples_assessment ?? 'all') : 'none',
       specialRegime: file.special_regime,
       approximateTaxPercent: file.approximate_tax_percent,
+      approximateTaxes: file.approximate_taxes?.map(({ service_code: serviceCode, ...row }) =>
+        present({ ...row, serviceCode }),
+      ),
       municipalRegistration: present({
         live: file.municipal_registration.live ?? undefined,
         test: file.municipal_registration.test ?? undefined,

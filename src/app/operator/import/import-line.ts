@@ -7,7 +7,7 @@ import { brasiliaDate, type Instant, instantOfStamp } from '../../../domain/comm
 import type { Customer, InvoiceEventData } from '../../../domain/invoice/events.js';
 import { MAX_EVENT_BYTES } from '../../../ports/event-log.js';
 import { bodyHashOf, invoiceIdOfReference, sha256Hex, uuidV8OfHash } from '../../event-store/hashes.js';
-import { cnpj, coded, explained, problemsIf, shaped } from '../file-text.js';
+import { cnpj, coded, day, explained, problemsIf, shaped } from '../file-text.js';
 
 const MAX_DESCRIPTION = 10_000;
 
@@ -37,11 +37,6 @@ const moment = v.pipe(
   shaped(STAMP, 'must be an ISO 8601 instant with its zone'),
   v.check((value) => instantOfStamp(value) !== undefined, 'is no instant of the years 2000 to 2199'),
   v.transform((value) => instantOfStamp(value) ?? value),
-);
-
-const day = v.pipe(
-  shaped(/^\d{4}-\d{2}-\d{2}$/, 'must be a date YYYY-MM-DD'),
-  v.check((value) => new Date(`${value}T00:00:00Z`).toJSON()?.startsWith(value) === true, 'is no date'),
 );
 
 const accessKey = shaped(/^\d{9}[0-9A-Z]{14}\d{27}$/, 'must be the 50 characters of an access key');
