@@ -25,10 +25,12 @@ const slow = [
   'test/http/docs/kept.test.ts',
   'test/http/openapi/clients.test.ts',
   'test/projector/serving.test.ts',
+  'test/proof/run.test.ts',
   'test/runtime/commands/{compose-setup,drain-start,npm-stop}.test.ts',
   'test/runtime/engines/{simulator-process,trust}.test.ts',
   'test/runtime/operations/{compose-health,operations}.test.ts',
   'test/runtime/roles/drain-*.test.ts',
+  'test/simulate/life.test.ts',
   'test/supply-chain/audit.test.ts',
 ];
 

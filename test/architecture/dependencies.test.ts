@@ -45,6 +45,16 @@ describe('the source', () => {
   });
 });
 
+describe('the judge of the proof', () => {
+  const own = sourceFiles(root, ['test/proof/judge']).filter(({ path }) => !path.endsWith('.test.ts'));
+
+  it('shares no code with what it judges, nor with the run that it reads', () => {
+    expect(own.length).toBeGreaterThan(5);
+    const others = own.flatMap((file) => importsOf(file)).filter((target) => !/^test\/proof\/judge\//.test(target));
+    expect([...new Set(others)].filter((target) => !/^node:|^xml-crypto$/.test(target))).toEqual([]);
+  });
+});
+
 describe('what is loaded with a file', () => {
   it('follows imports of values, not of types, and not those at run time', () => {
     const text = [

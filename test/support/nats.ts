@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect, type NatsConnection } from 'nats';
-import { vi } from 'vitest';
+import { eventually } from './eventually.js';
 import { freePort } from './free-port.js';
 
 export type NatsServer = {
@@ -71,11 +71,12 @@ export const startNats = async (options: NatsServerOptions = {}): Promise<NatsSe
     const file = join(folder, 'server.conf');
     await writeFile(file, configuration(port, join(folder, 'store'), options));
     running = spawn('nats-server', ['--config', file], { stdio: 'ignore' });
-    const answers = async (): Promise<void> => {
+    const answers = async (): Promise<boolean> => {
       const connection = await admin();
       if (jetStream) await connection.jetstreamManager();
+      return true;
     };
-    await vi.waitFor(answers, { timeout: 60_000 });
+    await eventually(() => answers().catch(() => false));
   };
 
   await start();

@@ -3,9 +3,9 @@ import { chmod, chown, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { vi } from 'vitest';
 import { chooseOsUser, type OsUser } from '../../src/adapters/embedded-postgres/os-user.js';
 import { runToEnd } from '../../src/adapters/embedded-postgres/server-process.js';
+import { eventually } from './eventually.js';
 import { freePort } from './free-port.js';
 import type { PostgresPrograms } from './postgres-programs.js';
 
@@ -18,6 +18,8 @@ export type OwnPostgres = {
   stop(): Promise<void>;
   /** Ends it at once, as a crash would; it recovers at the next start. */
   kill(): Promise<void>;
+  /** Of its main process; undefined while it does not run. */
+  pid(): number | undefined;
   /** As its superuser; undefined when it returns no row. */
   ask<Row extends pg.QueryResultRow>(statement: string): Promise<Row | undefined>;
   /** A standby of this server, until `select pg_promote()` runs on it. */
@@ -92,7 +94,12 @@ const startIn = async (
       ...{ stdio: 'ignore', cwd: '/' },
       ...(user === undefined ? {} : { uid: user.uid, gid: user.gid }),
     });
-    await vi.waitFor(() => ask('select 1'), { timeout: UP_WITHIN_MS });
+    const isUp = (): Promise<boolean> =>
+      ask('select 1').then(
+        () => true,
+        () => false,
+      );
+    await eventually(isUp, Boolean, UP_WITHIN_MS);
   };
 
   const end = async (signal: NodeJS.Signals): Promise<void> => {
@@ -107,6 +114,7 @@ const startIn = async (
   await start();
   return {
     ...{ url, start, ask },
+    pid: () => running?.pid,
     // Fast and immediate shutdown, in the words of the server.
     stop: () => end('SIGINT'),
     kill: () => end('SIGQUIT'),

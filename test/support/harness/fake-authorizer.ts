@@ -148,7 +148,8 @@ export const noteFor = (signedDps: Buffer, number: number): AuthorizedNote => ({
   content: { amount: '1.00', description: 'outra nota', customerDocument: '' },
 });
 
-const eventFor = (signed: Buffer): RegisteredEvent => ({
+/** The event that the authorizer registers for these signed bytes. */
+export const eventFor = (signed: Buffer): RegisteredEvent => ({
   xml: Buffer.from('<evento/>'),
   eventType: '101101',
   registeredAt: NOTE_AT,

@@ -1,0 +1,96 @@
+import { createHash, randomInt } from 'node:crypto';
+import { mkdir, mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { judge } from './judge/judge.js';
+import { RAW_FILES, readRaw } from './judge/raw.js';
+import { HELP, type ProofOptions, readOptions } from './options.js';
+import { readLines } from './read-lines.js';
+import { writeReport } from './report.js';
+import { runProof, type Screen } from './run.js';
+import { renderTable, tableOf } from './table.js';
+
+const SEEDS = 1_000_000_000;
+/** Findings that are shown; all are counted. */
+const SHOWN = 25;
+
+const screenOf = (): Screen => {
+  const isTerminal = process.stdout.isTTY === true;
+  let lastShown = 0;
+  return {
+    step: (text) => void process.stdout.write(`${isTerminal ? '\r\u001b[K' : ''}${text}\n`),
+    live: (text) => {
+      if (isTerminal) process.stdout.write(`\r\u001b[K${text}`);
+      else if (Date.now() - lastShown > QUIET_LINE_MS) {
+        lastShown = Date.now();
+        process.stdout.write(`${text}\n`);
+      }
+    },
+  };
+};
+
+/** A log that nobody watches gets fewer lines. */
+const QUIET_LINE_MS = 10_000;
+
+const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
+
+/** Judges the folder and prints the table; true when nothing was found. */
+const judgeFolder = async (folder: string, writesReport: boolean): Promise<boolean> => {
+  const raw = await readRaw(folder, sha256);
+  const verdict = judge(raw);
+  const faults = await readLines(join(folder, RAW_FILES.faults));
+  const lines = tableOf(verdict, raw.mishaps, faults.length);
+  const out: string[] = ['', renderTable(lines), ''];
+  for (const { name, detail, evidence } of verdict.findings.slice(0, SHOWN))
+    out.push(`FOUND ${name}: ${detail} (${evidence})`);
+  if (verdict.findings.length > SHOWN) out.push(`and ${verdict.findings.length - SHOWN} more`);
+  for (const reason of raw.run.notMade) out.push(`not made: ${reason}`);
+  const isFine = verdict.findings.length === 0 && raw.run.isWhole;
+  out.push(
+    `${isFine ? 'everything was as promised' : 'NOT AS PROMISED'}; seed ${raw.run.seed}; raw data in ${folder}`,
+    '',
+  );
+  process.stdout.write(out.join('\n'));
+  if (writesReport) await writeReport(folder, raw, verdict, lines);
+  return isFine;
+};
+
+const runAndJudge = async (options: ProofOptions): Promise<number> => {
+  const folder = resolve(options.out ?? (await mkdtemp(join(tmpdir(), 'nfse-proof-of-run-'))));
+  await mkdir(folder, { recursive: true });
+  const asked = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.on(signal, () => (asked.signal.aborted ? process.exit(BROKEN_OFF) : asked.abort()));
+  const { live, isWhole } = await runProof(options, folder, screenOf(), asked.signal);
+  if (asked.signal.aborted) {
+    process.stdout.write(
+      `\nbroken off, not judged: ${live.line()}\nseed ${options.seed}; raw data so far in ${folder}\n`,
+    );
+    return BROKEN_OFF;
+  }
+  if (!isWhole) {
+    process.stdout.write(`the run broke off by itself; seed ${options.seed}; raw data so far in ${folder}\n`);
+    return 1;
+  }
+  return (await judgeFolder(folder, options.writesReport)) ? 0 : 1;
+};
+
+const BROKEN_OFF = 130;
+
+const main = async (args: readonly string[]): Promise<number> => {
+  const asked = readOptions(args, randomInt(SEEDS));
+  switch (asked.kind) {
+    case 'help':
+      process.stdout.write(HELP);
+      return 0;
+    case 'wrong':
+      process.stderr.write(`${asked.reason}\n\n${HELP}`);
+      return 2;
+    case 'judge':
+      return (await judgeFolder(resolve(asked.folder), asked.writesReport)) ? 0 : 1;
+    case 'run':
+      return await runAndJudge(asked.options);
+  }
+};
+
+process.exitCode = await main(process.argv.slice(2));

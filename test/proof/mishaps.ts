@@ -1,0 +1,102 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { AuthorizerOfRun } from './authorizer.js';
+import { between, drawsOf, oneOf } from './draws.js';
+import type { Engines } from './engines.js';
+import type { Recorder } from './recorder.js';
+import type { Service } from './service.js';
+
+/** One mishap of the plan; what each number means depends on the kind. `after`: share of the run's time that has passed. */
+export type PlannedMishap = { kind: string; after: number; index: number; milliseconds: number; offsetSeconds: number };
+
+/** Mishaps of every run, beside those of its engines; `kill` comes as often as asked for. */
+const ALWAYS = ['drain', 'freeze', 'network_cut', 'network_hold', 'authorizer_clock'] as const;
+
+/** Of other kinds, one for so many kills. */
+const KILLS_FOR_ANOTHER = 6;
+/** The clients begin and end in peace. */
+const FROM = 0.04;
+const TO = 0.92;
+
+/** The same for the same seed, kills and kinds. */
+export const planMishaps = (seed: number, kills: number, ofEngines: readonly string[]): readonly PlannedMishap[] => {
+  const draws = drawsOf(seed, 'mishaps');
+  const others = Math.max(1, Math.round(kills / KILLS_FOR_ANOTHER));
+  const kinds = [
+    ...Array.from({ length: kills }, () => 'kill'),
+    ...[...ALWAYS, ...ofEngines].flatMap((kind) => Array.from({ length: others }, () => kind)),
+  ];
+  return draws.shuffled(kinds).map((kind, place) => ({
+    kind,
+    after: FROM + ((TO - FROM) * place) / kinds.length,
+    index: draws.below(100),
+    milliseconds: lengthOf(kind, draws),
+    offsetSeconds: oneOf(draws, [-40, 90, 300]),
+  }));
+};
+
+const lengthOf = (kind: string, draws: ReturnType<typeof drawsOf>): number => {
+  switch (kind) {
+    // Sometimes longer than the leases of leaders last.
+    case 'freeze':
+      return draws.below(12) === 0 ? 17_000 : between(draws, 500, 5_000);
+    case 'database_kill':
+    case 'queue_kill':
+      return between(draws, 0, 1_500);
+    case 'disk_full':
+      return between(draws, 1_000, 3_000);
+    default:
+      return between(draws, 500, 4_000);
+  }
+};
+
+type Stage = { service: Service; engines: Engines; authorizer: AuthorizerOfRun; recorder: Recorder };
+
+/** Makes the mishaps of the plan one after another, each when its share of the time has passed. Ends early when the signal aborts. */
+export const makeMishaps = async (
+  plan: readonly PlannedMishap[],
+  totalMs: number,
+  stage: Stage,
+  onMade: (kind: string) => void,
+  signal: AbortSignal,
+): Promise<void> => {
+  const began = Date.now();
+  for (const planned of plan) {
+    const wait = began + planned.after * totalMs - Date.now();
+    if (wait > 0) await pause(wait, undefined, { signal }).catch(() => undefined);
+    if (signal.aborted) return;
+    const at = new Date().toISOString();
+    await makeOne(planned, stage);
+    const offset = planned.kind === 'authorizer_clock' ? { offsetSeconds: planned.offsetSeconds } : {};
+    stage.recorder.mishap({ kind: planned.kind, at, until: new Date().toISOString(), ...offset });
+    onMade(planned.kind);
+  }
+};
+
+const makeOne = async (
+  { kind, index, milliseconds, offsetSeconds }: PlannedMishap,
+  { service, engines, authorizer }: Stage,
+): Promise<void> => {
+  const victim = index % service.processes;
+  switch (kind) {
+    case 'kill':
+      return await service.kill(victim);
+    case 'drain':
+      return await service.drain(victim);
+    case 'freeze':
+      return await service.freeze(victim, milliseconds);
+    case 'network_cut':
+      authorizer.line.refuse();
+      await pause(milliseconds);
+      return authorizer.line.goOn();
+    case 'network_hold':
+      authorizer.line.hold();
+      await pause(milliseconds);
+      return authorizer.line.goOn();
+    case 'authorizer_clock':
+      await authorizer.moveClock(offsetSeconds);
+      await pause(milliseconds);
+      return await authorizer.moveClock(0);
+    default:
+      return await engines.mishaps[kind]?.(milliseconds);
+  }
+};

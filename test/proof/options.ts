@@ -1,0 +1,90 @@
+import { parseArgs } from 'node:util';
+
+export const ENGINE_NAMES = ['embedded', 'postgres-nats', 'eventstore'] as const;
+export type EngineName = (typeof ENGINE_NAMES)[number];
+
+export type ProofOptions = {
+  minutes: number;
+  seed: number;
+  /** Ends of the service by SIGKILL. */
+  kills: number;
+  engines: EngineName;
+  /** Of the raw data; undefined: a new one in the temporary folder of the system. */
+  out: string | undefined;
+  /** Writes the figures and charts of docs/proof.md. */
+  writesReport: boolean;
+};
+
+export type Asked =
+  | { kind: 'run'; options: ProofOptions }
+  | { kind: 'judge'; folder: string; writesReport: boolean }
+  | { kind: 'help' }
+  | { kind: 'wrong'; reason: string };
+
+export const HELP = `Usage: npm run proof -- [options]
+
+The service runs as its user starts it, beside the simulator of the authorizer. Clients issue, repeat, race and vanish; the
+authorizer fails in every way it can; processes and engines are killed and frozen, and the network is cut. Then a judge that shares
+no code with the service compares what clients were told with what the authorizer holds.
+
+  --minutes N        minutes of load (default 5)
+  --kills N          ends of the service by SIGKILL (default 6 a minute)
+  --seed N           of all draws (default: chosen and printed)
+  --replay N         the same draws as the run of that seed
+  --engines NAME     ${ENGINE_NAMES.join(', ')} (default embedded)
+  --out FOLDER       of the raw data (default: a new temporary folder)
+  --judge FOLDER     judges the raw data of an earlier run again
+  --report           writes figures and charts of the run to docs/proof.md
+
+postgres-nats starts PostgreSQL and nats-server, or takes TEST_DATABASE_URL and TEST_NATS_URL; eventstore takes TEST_EVENTSTORE_URL.
+Exit 0: everything held. 1: something was not as promised; the seed is printed. 2: bad usage.
+`;
+
+const KILLS_PER_MINUTE = 6;
+
+const FLAGS = {
+  minutes: { type: 'string' },
+  seed: { type: 'string' },
+  replay: { type: 'string' },
+  kills: { type: 'string' },
+  engines: { type: 'string' },
+  out: { type: 'string' },
+  judge: { type: 'string' },
+  report: { type: 'boolean' },
+  help: { type: 'boolean' },
+} as const;
+
+/** Reads the command line; `chosen` is the seed of a run that names none. */
+export const readOptions = (args: readonly string[], chosen: number): Asked => {
+  let flags: ReturnType<typeof parse>;
+  try {
+    flags = parse(args);
+  } catch (error) {
+    return { kind: 'wrong', reason: error instanceof Error ? error.message : 'bad usage' };
+  }
+  if (flags.help === true) return { kind: 'help' };
+  if (flags.judge !== undefined) return { kind: 'judge', folder: flags.judge, writesReport: flags.report === true };
+  const { minutes = '5', engines = 'embedded', out } = flags;
+  const seed = flags.replay ?? flags.seed ?? String(chosen);
+  if (!/^\d{1,3}(?:\.\d{1,3})?$/.test(minutes) || Number(minutes) === 0)
+    return { kind: 'wrong', reason: `--minutes ${minutes} is no number of minutes` };
+  if (!/^\d{1,9}$/.test(seed))
+    return { kind: 'wrong', reason: `the seed ${seed} is no whole number of nine digits at most` };
+  const kills = flags.kills ?? String(Math.ceil(Number(minutes) * KILLS_PER_MINUTE));
+  if (!/^\d{1,5}$/.test(kills)) return { kind: 'wrong', reason: `--kills ${kills} is no number` };
+  const engine = ENGINE_NAMES.find((name) => name === engines);
+  if (engine === undefined) return { kind: 'wrong', reason: `--engines takes ${ENGINE_NAMES.join(', ')}` };
+  return {
+    kind: 'run',
+    options: {
+      minutes: Number(minutes),
+      seed: Number(seed),
+      kills: Number(kills),
+      engines: engine,
+      out,
+      writesReport: flags.report === true,
+    },
+  };
+};
+
+const parse = (args: readonly string[]) => parseArgs({ args: [...args], options: FLAGS }).values;

@@ -1,0 +1,50 @@
+import { spawn } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { eventually } from '../support/eventually.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
+import { ROOT } from '../tools/root.js';
+
+const folder = temporaryFolder();
+const STARTS_WITHIN_MS = 120_000;
+
+/** `npm run proof` with these arguments. */
+const proof = (...args: readonly string[]) => {
+  const child = spawn(process.execPath, ['--import', 'tsx', 'test/proof/main.ts', ...args], { cwd: ROOT });
+  let said = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => (said += text));
+  const code = new Promise<number | null>((resolve) => child.once('close', resolve));
+  return { code, said: () => said, signal: (signal: NodeJS.Signals) => child.kill(signal) };
+};
+
+describe('a run of the proof', () => {
+  it('finds nothing, prints the table, and leaves raw data that can be judged again', async () => {
+    const out = join(folder, 'whole');
+    const run = proof('--minutes', '0.2', '--kills', '2', '--seed', '4', '--out', out);
+    const code = await run.code;
+    expect(run.said()).toContain('everything was as promised; seed 4');
+    expect(run.said()).toMatch(/notes in the ledger +\d+/);
+    expect(code).toBe(0);
+    const { isWhole, seed } = JSON.parse(readFileSync(join(out, 'run.json'), 'utf8'));
+    expect({ isWhole, seed }).toEqual({ isWhole: true, seed: 4 });
+    const again = proof('--judge', out);
+    expect(await again.code).toBe(0);
+    expect(again.said()).toContain('everything was as promised; seed 4');
+  });
+
+  it('ends everything that it has started when it is told to stop, and says what it knows', async () => {
+    const out = join(folder, 'broken-off');
+    const run = proof('--minutes', '5', '--seed', '4', '--out', out);
+    const accepts = async (): Promise<boolean> => {
+      const file = join(out, 'http.ndjson');
+      return existsSync(file) && readFileSync(file, 'utf8').includes('"status":202');
+    };
+    await eventually(accepts, Boolean, STARTS_WITHIN_MS);
+    run.signal('SIGINT');
+    expect(await run.code).toBe(130);
+    expect(run.said()).toMatch(/broken off, not judged: .* accepted/);
+    expect(JSON.parse(readFileSync(join(out, 'run.json'), 'utf8')).isWhole).toBe(false);
+  });
+});

@@ -1,0 +1,36 @@
+/** How many shorter lists are tried at most. */
+const TRIES = 600;
+
+/**
+ * A shorter list of choices, with more zeros, that still fails: leaves out pieces and makes them peaceful, from large pieces to single
+ * numbers, for as long as that helps.
+ */
+export const shrink = async (
+  choices: readonly number[],
+  fails: (candidate: readonly number[]) => Promise<boolean>,
+): Promise<readonly number[]> => {
+  let best = choices;
+  let tries = 0;
+  const isBetter = async (candidate: readonly number[]): Promise<boolean> => {
+    if (tries >= TRIES) return false;
+    tries += 1;
+    if (!(await fails(candidate))) return false;
+    best = candidate;
+    return true;
+  };
+  for (let size = Math.ceil(best.length / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2)) {
+    for (let from = 0; from < best.length; ) {
+      const piece = best.slice(from, from + size);
+      const without = [...best.slice(0, from), ...best.slice(from + size)];
+      if (await isBetter(without)) continue;
+      const isPeaceful = piece.every((choice) => choice === 0);
+      if (!isPeaceful) await isBetter([...best.slice(0, from), ...piece.map(() => 0), ...best.slice(from + size)]);
+      from += size;
+    }
+  }
+  return withoutLastZeros(best);
+};
+
+/** A list that has ended goes on with zeros. */
+const withoutLastZeros = (choices: readonly number[]): readonly number[] =>
+  choices.slice(0, choices.findLastIndex((choice) => choice !== 0) + 1);
