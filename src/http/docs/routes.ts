@@ -86,9 +86,17 @@ const answerFile = (c: Context, call: Call, file: DocsFile): Response => {
   return new Response(zipped ? file.gzip : file.plain, { status: 200, headers });
 };
 
-/** Swagger UI loads its icons from `data:`. It sets styles by script only, element by element, which this policy allows. */
+/**
+ * Redoc sets styles by script only: element by element, as rules of a style element that is empty when it enters the page, and as one text of its
+ * own. The hashes are those of an empty text and of that text, so no other style in a page is allowed.
+ */
+const REDOC_STYLES = [
+  "'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='",
+  "'sha256-QMIg+bpjm3JdElJ388KYke01izlUW0UoNOeKjpMxdgc='",
+].join(' ');
+
 const POLICY =
-  "default-src 'self'; style-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; " +
+  `default-src 'self'; style-src 'self' ${REDOC_STYLES}; img-src 'self' data:; object-src 'none'; base-uri 'none'; ` +
   "form-action 'none'; frame-ancestors 'none'";
 
 const takesGzip = (acceptEncoding: string): boolean =>

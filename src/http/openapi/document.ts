@@ -1,6 +1,7 @@
 import { MAX_REFERENCE } from '../body/text.js';
+import { codeSamples } from './code-samples.js';
 import { ref, schemaComponents } from './components.js';
-import { cancelExamples, issueExamples } from './examples.js';
+import { cancelExamples, EXAMPLE_KEY, issueExamples } from './examples.js';
 import { headerComponents } from './headers.js';
 import { EXAMPLE_ID } from './invoice-examples.js';
 import { type Operation, opensWithToken, operations } from './operations.js';
@@ -66,6 +67,7 @@ const operationObject = (operation: Operation, baseUrl: string): object => ({
   ...parametersOf(operation),
   ...(operation.body === undefined ? {} : { requestBody: requestBodies[operation.body] }),
   responses: responsesOf(operation, baseUrl),
+  'x-codeSamples': codeSamples(operation, baseUrl),
 });
 
 const requestBodies = {
@@ -105,7 +107,7 @@ const idempotencyKeyParameter = {
   required: false,
   description: 'Um valor novo por nota: 1 a 255 caracteres ASCII visíveis, sem dados pessoais. Vale por 24 horas.',
   schema: { type: 'string', pattern: '^[!-~]{1,255}$' },
-  example: 'pedido-1042-1',
+  example: EXAMPLE_KEY,
 };
 
 const parametersOf = ({ path, operationId }: Operation): { parameters?: readonly object[] } => {

