@@ -63,12 +63,20 @@ const needs = {
     isHere: () => (process.env.TEST_EVENTSTORE_URL ?? '') !== '',
     absence: 'TEST_EVENTSTORE_URL names no EventStoreDB',
   },
+  openNfse: {
+    engine: 'open-nfse',
+    isHere: () => openNfseFolder() !== '',
+    absence: 'OPEN_NFSE names no folder with the package',
+  },
   publicNotes: {
     engine: 'public-notes',
     isHere: () => publicNotesFolder() !== '',
     absence: 'PUBLIC_NOTES names no folder with the notes of other projects',
   },
 } satisfies Record<string, Need>;
+
+/** The folder of the package open-nfse, with its dependencies. */
+export const openNfseFolder = (): string => process.env.OPEN_NFSE ?? '';
 
 /** The folder with checkouts of the projects that `test/xml/public-notes.tsv` names. */
 export const publicNotesFolder = (): string => process.env.PUBLIC_NOTES ?? '';
