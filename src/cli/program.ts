@@ -1,4 +1,4 @@
-import { Command as Program, InvalidArgumentError, Option as ProgramOption } from 'commander';
+import { InvalidArgumentError, Command as Program, Option as ProgramOption } from 'commander';
 import type { Command, Flags, Option } from './command.js';
 import { examplesOf } from './examples.js';
 

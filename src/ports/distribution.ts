@@ -21,6 +21,10 @@ export type Distribution = {
 /** How far the queue of a company was read. */
 export type DistributionProgress = {
   nsu: number;
+  /** When the queue is asked again. */
+  queueDueAt: Instant;
+  /** When something is due: the queue, or the first of the waiting invoices. */
+  dueAt: Instant;
   /** When the queue was asked for the last time. */
   askedAt: Instant;
   /** When its end was seen; absent until then. */
@@ -34,8 +38,12 @@ export type DistributionProgress = {
 /** `tries`: comparisons in a row that proved nothing. `dueAt`: when the invoice is compared. */
 export type WaitingInvoice = { stream: StreamName; tries: number; dueAt: Instant };
 
+export type DueQueue = { companyId: CompanyId; progress: DistributionProgress | undefined };
+
 /** In the database. Losing it costs reading the queues again. */
 export type DistributionProgressStore = {
   all(mode: Mode): Promise<ReadonlyMap<CompanyId, DistributionProgress>>;
+  /** The enabled company that is due the longest; one whose queue was never asked has no progress and goes first. */
+  due(mode: Mode, now: Instant): Promise<DueQueue | undefined>;
   save(caller: Caller, progress: DistributionProgress): Promise<void>;
 };

@@ -24,9 +24,8 @@ const reconciler = async (changes: Partial<Reconciler>, until: (seen: Seen) => b
     paceMs: 1,
     distributionPaceMs: 1,
     distribution: { after: async () => ({ kind: 'end' }) },
-    distributionProgress: memoryDistributionProgress(),
+    distributionProgress: memoryDistributionProgress(['12345678000195']),
     readModel: { byAccessKeys: async () => [] },
-    companies: async () => [],
     everySeconds: 0,
     onDistribution: () => undefined,
     signal: ended.signal,
@@ -79,7 +78,6 @@ describe('the reconciler', () => {
     const seen = await reconciler(
       {
         everySeconds: 1,
-        companies: async () => ['12345678000195'],
         signal: ended.signal,
         onDistribution: () => {
           answers += 1;

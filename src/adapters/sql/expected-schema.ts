@@ -17,6 +17,7 @@ export const expectedSchema: readonly string[] = [
   'column checkpoints.updated_at text not null',
   'column checkpoints.version integer not null',
   'column distribution_progress.company_id text not null collate C',
+  'column distribution_progress.due_at text not null collate C',
   'column distribution_progress.mode text not null collate C',
   'column distribution_progress.progress text not null',
   'column document_alarms.detail text not null collate C',

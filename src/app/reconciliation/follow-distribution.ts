@@ -1,6 +1,6 @@
 import type { AccessKey } from '../../domain/common/access-key.js';
-import { type CompanyId, type Mode, parseInvoiceStream, type StreamName } from '../../domain/common/ids.js';
-import { addSeconds, type Instant, isBefore } from '../../domain/common/time.js';
+import { type Mode, parseInvoiceStream, type StreamName } from '../../domain/common/ids.js';
+import { addSeconds, isBefore } from '../../domain/common/time.js';
 import { isCanceled } from '../../domain/invoice/status.js';
 import type { Caller } from '../../ports/authorizer.js';
 import type {
@@ -18,8 +18,6 @@ export type DistributionDeps = ReconciliationDeps & {
   distribution: Distribution;
   distributionProgress: DistributionProgressStore;
   readModel: Pick<ReadModel, 'byAccessKeys'>;
-  /** Enabled companies with a certificate. */
-  companies(): Promise<readonly CompanyId[]>;
   /** Seconds after which a queue that was read to its end is asked again; 0 asks none. */
   everySeconds: number;
   /** Called for each answer of the ADN. */
@@ -39,24 +37,14 @@ const MAX_TRIES = 5;
 export const distributionStep = async (mode: Mode, deps: DistributionDeps): Promise<StepResult> => {
   if (deps.everySeconds === 0) return 'nothing to do';
   const now = deps.clock.now();
-  const known = await deps.distributionProgress.all(mode);
-  for (const [companyId, progress] of known) {
-    const due = progress.waiting.find(({ dueAt }) => !isBefore(now, dueAt));
-    if (due !== undefined) return await compareWaiting({ mode, companyId }, progress, due, deps);
-  }
-  const [companyId] = (await deps.companies())
-    .filter((one) => isDue(known.get(one), now, deps))
-    .toSorted((a, b) => compareText(known.get(a)?.askedAt ?? '', known.get(b)?.askedAt ?? ''));
-  return companyId === undefined ? 'nothing to do' : await readOn({ mode, companyId }, known.get(companyId), deps);
+  const due = await deps.distributionProgress.due(mode, now);
+  if (due === undefined) return 'nothing to do';
+  const { companyId, progress } = due;
+  const invoice = progress?.waiting.find(({ dueAt }) => !isBefore(now, dueAt));
+  return progress === undefined || invoice === undefined
+    ? await readOn({ mode, companyId }, progress, deps)
+    : await compareWaiting({ mode, companyId }, progress, invoice, deps);
 };
-
-const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
-
-/** A queue that still held documents is asked again at once. */
-const isDue = (progress: DistributionProgress | undefined, now: Instant, { everySeconds }: DistributionDeps): boolean =>
-  progress === undefined ||
-  (progress.reason === undefined && progress.endSeenAt !== progress.askedAt) ||
-  !isBefore(now, addSeconds(progress.askedAt, everySeconds));
 
 const readOn = async (
   caller: Caller,
@@ -67,15 +55,17 @@ const readOn = async (
   const answer = await deps.distribution.after(caller, nsu);
   deps.onDistribution(caller.mode, answer);
   const askedAt = deps.clock.now();
+  const later = addSeconds(askedAt, deps.everySeconds);
   const kept = before?.endSeenAt === undefined ? {} : { endSeenAt: before.endSeenAt };
-  const save = (progress: Partial<DistributionProgress>): Promise<void> =>
-    deps.distributionProgress.save(caller, { nsu, waiting, askedAt, ...kept, ...progress });
+  const save = (progress: Partial<QueueProgress>): Promise<void> =>
+    saveProgress(caller, { nsu, waiting, askedAt, queueDueAt: later, ...kept, ...progress }, deps);
   switch (answer.kind) {
     case 'documents': {
       const fresh = await touchedInvoices(caller, answer.canceled, deps);
       const others = fresh.filter((stream) => !waiting.some((one) => one.stream === stream));
       const added = others.map((stream) => ({ stream, tries: 0, dueAt: askedAt }));
-      await save({ nsu: answer.last, waiting: [...waiting, ...added] });
+      // The queue may hold more, and is asked again at once.
+      await save({ nsu: answer.last, waiting: [...waiting, ...added], queueDueAt: askedAt });
       return 'asked';
     }
     case 'end':
@@ -86,6 +76,18 @@ const readOn = async (
       // The other companies' queues do not wait because one company lacks a certificate.
       return answer.reason.startsWith('certificate_') ? 'asked' : 'inconclusive';
   }
+};
+
+type QueueProgress = Omit<DistributionProgress, 'dueAt'>;
+
+const saveProgress = (
+  caller: Caller,
+  progress: QueueProgress,
+  { distributionProgress }: DistributionDeps,
+): Promise<void> => {
+  const dates = [progress.queueDueAt, ...progress.waiting.map(({ dueAt }) => dueAt)];
+  const dueAt = dates.reduce((first, one) => (isBefore(one, first) ? one : first));
+  return distributionProgress.save(caller, { ...progress, dueAt });
 };
 
 /** The company's own invoices under these keys, except those that are canceled already. A queue also holds notes that others issued. */
@@ -118,7 +120,7 @@ const compareWaiting = async (
   const tries = due.tries + 1;
   const again = { ...due, tries, dueAt: addSeconds(deps.clock.now(), deps.settings.settledSeconds) };
   const waiting = isSettled(result) || tries >= MAX_TRIES ? others : [...others, again];
-  await deps.distributionProgress.save(caller, { ...progress, waiting });
+  await saveProgress(caller, { ...progress, waiting }, deps);
   if (thrown !== undefined) throw thrown.error;
   return result === 'inconclusive' ? 'inconclusive' : 'asked';
 };

@@ -54,6 +54,7 @@ const javascript = ({ method, url, headers, body, file }: SampleRequest): readon
   `const resposta = await fetch('${url}', {`,
   `  method: '${method}',`,
   '  headers: {',
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: the template is the sample's.
   '    Authorization: `Bearer ${process.env.NFSE_KEY}`,',
   ...Object.entries(headers).map(([name, value]) => `    '${name}': '${value}',`),
   '  },',
@@ -61,6 +62,7 @@ const javascript = ({ method, url, headers, body, file }: SampleRequest): readon
   '});',
   'if (!resposta.ok) {',
   '  const { error } = await resposta.json();',
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: the template is the sample's.
   '  throw new Error(`${error.code}: ${error.message}`);',
   '}',
   ...(file === undefined

@@ -51,10 +51,6 @@ export const runReconciliation = async (
     distribution,
     distributionProgress: createDistributionProgressStore(engines.pool),
     readModel: engines.readModel,
-    companies: async () =>
-      (await engines.readModel.companies())
-        .filter(({ enabled, certificate }) => enabled && certificate !== undefined)
-        .map(({ registration }) => registration.cnpj),
     everySeconds: config.distribution.everySeconds,
     distributionPaceMs: config.distribution.paceSeconds * 1000,
     onDistribution: (mode, answer) => {

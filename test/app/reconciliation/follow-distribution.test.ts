@@ -3,7 +3,11 @@ import { distributionStep } from '../../../src/app/reconciliation/follow-distrib
 import type { StreamName } from '../../../src/domain/common/ids.js';
 import { DEMO_CNPJ } from '../../support/fixture/demo.js';
 import { cancelRequested } from '../../support/fixture/invoice.js';
-import { openReconciliationHarness, type ReconciliationHarness } from '../../support/harness/reconciliation.js';
+import {
+  memoryDistributionProgress,
+  openReconciliationHarness,
+  type ReconciliationHarness,
+} from '../../support/harness/reconciliation.js';
 
 const HOUR = 3_600;
 
@@ -116,7 +120,7 @@ describe('the queue of the ADN', () => {
     const asked: string[] = [];
     const deps = {
       ...harness.deps,
-      companies: async () => [DEMO_CNPJ, '98765432000198'],
+      distributionProgress: memoryDistributionProgress([DEMO_CNPJ, '98765432000198']),
       distribution: {
         after: async ({ companyId }: { companyId: string }) => {
           asked.push(companyId);

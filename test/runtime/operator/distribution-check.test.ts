@@ -11,7 +11,8 @@ const checkOf = async (queues: readonly [string, Partial<DistributionProgress>][
   const read = readConfig(env);
   if ('problems' in read) throw new Error(read.problems.join('; '));
   const rows = queues.map(
-    ([companyId, progress]) => [companyId, { nsu: 1, askedAt: T0, waiting: [], ...progress }] as const,
+    ([companyId, progress]) =>
+      [companyId, { nsu: 1, askedAt: T0, queueDueAt: T0, dueAt: T0, waiting: [], ...progress }] as const,
   );
   const store = { all: async (mode: string) => new Map(mode === 'live' ? rows : []) };
   return await distributionCheck(store, read.config.distribution, movableClock(at(3 * DAY)));

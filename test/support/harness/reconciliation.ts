@@ -14,7 +14,7 @@ import type {
 } from '../../../src/app/reconciliation/compare-invoice.js';
 import { type DistributionDeps, distributionStep } from '../../../src/app/reconciliation/follow-distribution.js';
 import { reconcileStep } from '../../../src/app/reconciliation/reconcile-step.js';
-import { invoiceStream, type Mode, type StreamName } from '../../../src/domain/common/ids.js';
+import { type CompanyId, invoiceStream, type Mode, type StreamName } from '../../../src/domain/common/ids.js';
 import { brasiliaDate } from '../../../src/domain/common/time.js';
 import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
 import { invoiceStatus } from '../../../src/domain/invoice/status.js';
@@ -23,6 +23,7 @@ import type {
   DistributionAnswer,
   DistributionProgress,
   DistributionProgressStore,
+  DueQueue,
 } from '../../../src/ports/distribution.js';
 import type { ReconciliationProgress, ReconciliationProgressStore } from '../../../src/ports/reconciliation.js';
 import { classification } from '../../../src/tables/catalogue.js';
@@ -48,7 +49,7 @@ export const SETTINGS: ReconciliationSettings = {
 };
 
 /** How far the queues of the ADN were read, in memory. */
-export const memoryDistributionProgress = (): DistributionProgressStore => {
+export const memoryDistributionProgress = (companies: readonly CompanyId[]): DistributionProgressStore => {
   const kept = new Map<string, string>();
   const keyOf = ({ mode, companyId }: Caller): string => `${mode} ${companyId}`;
   return {
@@ -58,6 +59,14 @@ export const memoryDistributionProgress = (): DistributionProgressStore => {
           .filter(([key]) => key.startsWith(mode))
           .map(([key, text]) => [key.slice(mode.length + 1), JSON.parse(text) as DistributionProgress]),
       ),
+    due: async (mode, now) => {
+      const queues = companies.map((companyId) => {
+        const text = kept.get(keyOf({ mode, companyId }));
+        return { companyId, progress: text === undefined ? undefined : (JSON.parse(text) as DistributionProgress) };
+      });
+      const dueAt = ({ progress }: DueQueue): string => progress?.dueAt ?? '';
+      return queues.filter((one) => dueAt(one) <= now).sort((a, b) => (dueAt(a) < dueAt(b) ? -1 : 1))[0];
+    },
     save: async (caller, progress) => void kept.set(keyOf(caller), JSON.stringify(progress)),
   };
 };
@@ -171,7 +180,7 @@ export const openReconciliationHarness = async (): Promise<ReconciliationHarness
     onComparison: (_mode, result) => void looks.push(result),
     onDifference: (stream, kind) => void reported.push(`${stream} ${kind}`),
     distribution,
-    distributionProgress: memoryDistributionProgress(),
+    distributionProgress: memoryDistributionProgress([DEMO_CNPJ]),
     readModel: {
       byAccessKeys: async (keys) => {
         const states = await Promise.all(
@@ -184,7 +193,6 @@ export const openReconciliationHarness = async (): Promise<ReconciliationHarness
         });
       },
     },
-    companies: async () => [DEMO_CNPJ],
     everySeconds: 3_600,
     onDistribution: (_mode, { kind }) => void answers.push(kind),
   };
