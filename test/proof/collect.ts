@@ -28,7 +28,7 @@ export const keepDocuments = async (
   env: Env,
 ): Promise<readonly DocumentFile[]> => {
   const revealed = join(folder, 'revealed.ndjson');
-  await runNfse(['events', 'export', '--reveal', '--out', revealed], env);
+  await runNfse(['events', 'export', '--reveal', '--replace', '--out', revealed], env);
   const documents: DocumentFile[] = [];
   const keep = async (
     from: DocumentFile['from'],

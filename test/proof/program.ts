@@ -23,13 +23,17 @@ process.once('exit', () => {
   for (const child of living) child.kill('SIGKILL');
 });
 
+/** Arguments of Node before those of the command. */
+export const SHIPPED: readonly string[] = [NFSE];
+
 /** Starts a command of the program with exactly this environment. `hear` gets everything that it writes. */
 export const startNfse = (
   args: readonly string[],
   env: Readonly<Record<string, string>>,
   hear: (text: string) => void = () => undefined,
+  program = SHIPPED,
 ): Program => {
-  const child = spawn(process.execPath, [NFSE, ...args], {
+  const child = spawn(process.execPath, [...program, ...args], {
     cwd: ROOT,
     env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -97,6 +101,7 @@ export const runNfse = async (
     child.once('close', resolve);
   });
   living.delete(child);
-  if (!accepts(code)) throw new Error(`nfse ${args.join(' ')} exited with ${code}: ${err.join('').slice(-LAST_WORDS)}`);
+  const said = `${err.join('')}${out.join('')}`;
+  if (!accepts(code)) throw new Error(`nfse ${args.join(' ')} exited with ${code}: ${said.slice(-LAST_WORDS)}`);
   return JSON.parse(out.join(''));
 };

@@ -1,12 +1,19 @@
 import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../support/eventually.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { ROOT } from '../tools/root.js';
+import { judge } from './judge/judge.js';
+import { readRaw } from './judge/raw.js';
+import type { ProofOptions } from './options.js';
+import { runProof, type Screen } from './run.js';
 
 const folder = temporaryFolder();
+const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
+
 const STARTS_WITHIN_MS = 120_000;
 
 /** `npm run proof` with these arguments. */
@@ -46,5 +53,17 @@ describe('a run of the proof', () => {
     expect(await run.code).toBe(130);
     expect(run.said()).toMatch(/broken off, not judged: .* accepted/);
     expect(JSON.parse(readFileSync(join(out, 'run.json'), 'utf8')).isWhole).toBe(false);
+  });
+
+  it('finds the faults of a service that sends twice and keeps documents otherwise than they came', async () => {
+    const out = join(folder, 'broken-service');
+    const options: ProofOptions = { minutes: 0.1, seed: 4, kills: 1, engines: 'embedded', out, writesReport: false };
+    const silent: Screen = { step: () => undefined, live: () => undefined };
+    const service = ['--import', 'tsx', 'test/proof/broken-service.ts'];
+    const { isWhole } = await runProof(options, out, silent, new AbortController().signal, service);
+    expect(isWhole).toBe(true);
+    const names = judge(await readRaw(out, sha256)).findings.map(({ name }) => name);
+    expect(names).toContain('double_send');
+    expect(names).toContain('altered_document');
   });
 });

@@ -32,13 +32,14 @@ type Undo = (() => Promise<unknown>)[];
 
 /**
  * Plays the service, its clients and everything that can befall them, and leaves the raw data in `folder`. Resolves with whether the run is
- * whole; an abort ends everything that was started.
+ * whole; an abort ends everything that was started. `service`: arguments of Node for another service than the shipped one.
  */
 export const runProof = async (
   options: ProofOptions,
   folder: string,
   screen: Screen,
   signal: AbortSignal,
+  service?: readonly string[],
 ): Promise<{ isWhole: boolean; live: Live }> => {
   await mkdir(join(folder, 'documents'), { recursive: true });
   const began = Date.now();
@@ -56,7 +57,7 @@ export const runProof = async (
   };
   let [engines, notMade, isWhole]: [string, readonly string[], boolean] = [options.engines, [], false];
   try {
-    const played = await play(options, folder, { screen, live, recorder, undo, signal });
+    const played = await play(options, folder, { screen, live, recorder, undo, signal, program: service });
     [engines, notMade] = [played.engines, played.notMade];
     isWhole = !signal.aborted;
   } catch (error) {
@@ -73,12 +74,19 @@ export const runProof = async (
   return { isWhole, live };
 };
 
-type Stage = { screen: Screen; live: Live; recorder: Recorder; undo: Undo; signal: AbortSignal };
+type Stage = {
+  screen: Screen;
+  live: Live;
+  recorder: Recorder;
+  undo: Undo;
+  signal: AbortSignal;
+  program: readonly string[] | undefined;
+};
 
 const play = async (
   options: ProofOptions,
   folder: string,
-  { screen, live, recorder, undo, signal }: Stage,
+  { screen, live, recorder, undo, signal, program }: Stage,
 ): Promise<{ engines: string; notMade: readonly string[] }> => {
   const home = await mkdtemp(join(tmpdir(), 'nfse-proof-'));
   undo.push(() => rm(home, { recursive: true, force: true }));
@@ -91,7 +99,7 @@ const play = async (
   undo.push(engines.close);
   // The trust root of the authorizer must be there when the service starts.
   await authorizer.pfx(TENANTS['a-test'].cnpj, 'ESTUDIO EXEMPLO LTDA');
-  const service = await startService(engines, authorizer, recorder);
+  const service = await startService(engines, authorizer, recorder, program);
   undo.push(service.stop);
   const versions = `${options.engines}: ${await engineVersions(await engines.databaseUrl())}, ${availableParallelism()} cores`;
   screen.step('registering two companies');
@@ -176,7 +184,7 @@ const settle = async (
   const events = await readLines<LoggedEvent>(exported);
   const most = Math.min(MOST_REPLAYS, Math.ceil(minutes * REPLAYS_PER_MINUTE));
   await writeLines(join(folder, RAW_FILES.replays), await keepReplays(seed, most, http, events, env));
-  await runNfse(['events', 'export', '--out', exported], env);
+  await runNfse(['events', 'export', '--replace', '--out', exported], env);
 };
 
 const writeLines = (file: string, values: readonly unknown[]): Promise<void> =>

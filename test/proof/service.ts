@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { freePort } from '../support/free-port.js';
 import type { AuthorizerOfRun } from './authorizer.js';
 import type { Engines } from './engines.js';
-import { type Program, startNfse } from './program.js';
+import { type Program, SHIPPED, startNfse } from './program.js';
 import type { Recorder } from './recorder.js';
 
 /** The processes of the service: one, or several over the same engines. */
@@ -37,11 +37,12 @@ const STARTS = 5;
 
 type Member = { program: Program; origin: string; isUp: boolean };
 
-/** `onWrongEnd` hears of each end that the run has not caused. */
+/** `shipped`: what `npm start` runs, unless a test takes a broken service. */
 export const startService = async (
   engines: Engines,
   authorizer: AuthorizerOfRun,
   recorder: Recorder,
+  shipped = SHIPPED,
 ): Promise<Service> => {
   const common: Readonly<Record<string, string>> = {
     ...PACE,
@@ -65,7 +66,7 @@ export const startService = async (
   const start = async (index: number): Promise<void> => {
     const env = await envOf(index);
     for (let tries = 1; ; tries += 1) {
-      const program = startNfse(['serve'], env, recorder.serviceLog);
+      const program = startNfse(['serve'], env, recorder.serviceLog, shipped);
       try {
         const ready = await within(STARTS_WITHIN_MS, program.ready, () => program.signal('SIGKILL'));
         const member = { program, origin: String(ready.url), isUp: true };

@@ -41,7 +41,7 @@ export const untilSettled = async (
   const until = Date.now() + SETTLES_WITHIN_MS;
   for (;;) {
     signal.throwIfAborted();
-    await runNfse(['events', 'export', '--out', file], service.env);
+    await runNfse(['events', 'export', '--replace', '--out', file], service.env);
     const stories = storiesOf(await readLines<LoggedEvent>(file));
     const open = stories.filter(isOpen).length;
     say(`${stories.length} invoices, ${open} still open`);

@@ -22,9 +22,10 @@ export type Wish = {
 
 const MOST_WISHES = 4;
 
-/** The fewest and simplest come from zeros. */
-export const drawWishes = (choices: Choices): readonly Wish[] =>
-  Array.from({ length: 1 + choices.below(MOST_WISHES) }, (_, number) => {
+/** The fewest and simplest come from zeros. All are drawn, so that fewer of them leave the other choices in their places. */
+export const drawWishes = (choices: Choices): readonly Wish[] => {
+  const count = 1 + choices.below(MOST_WISHES);
+  const drawn = Array.from({ length: MOST_WISHES }, (_, number): Wish => {
     const protection = choices.below(3);
     return {
       name: `w${number + 1}`,
@@ -35,6 +36,8 @@ export const drawWishes = (choices: Choices): readonly Wish[] =>
       cancels: choices.below(3) === 2,
     };
   });
+  return drawn.slice(0, count);
+};
 
 /** What clients were told: the ids that each wish was given, and the statuses of each id in order. */
 export type Told = { ids: Map<string, Set<string>>; statuses: Map<string, string[]> };

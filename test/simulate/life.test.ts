@@ -95,7 +95,7 @@ describe('whole lives at a virtual clock', () => {
     const life = await firstBreach(sabotage);
     const isBroken = async (list: readonly number[]) =>
       (await playLife(listedChoices(list), sabotage)).breaches.length > 0;
-    const short = await shrink(life.choices, isBroken);
+    const short = await shrink(life.choices, isBroken, 500);
     const played = await playLife(listedChoices(short), sabotage);
     expect(played.breaches).not.toEqual([]);
     expect(short.filter((choice) => choice !== 0).length).toBeLessThan(

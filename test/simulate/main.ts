@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { listedChoices, seededChoices } from './choices.js';
+import { inShort } from './history.js';
 import { playLife } from './life.js';
 import { shrink } from './shrink.js';
 
@@ -76,7 +77,7 @@ const showShort = async (choices: readonly number[]): Promise<void> => {
   const short = await shrink(choices, async (list) => (await playLife(listedChoices(list))).breaches.length > 0);
   const { history, breaches } = await playLife(listedChoices(short));
   process.stdout.write(`${short.length} of ${choices.length} choices are left: ${JSON.stringify(short)}\n`);
-  process.stdout.write(`${[...history, ...breaches.map((what) => `BREACH ${what}`)].join('\n')}\n`);
+  process.stdout.write(`${[...inShort(history), ...breaches.map((what) => `BREACH ${what}`)].join('\n')}\n`);
 };
 
 process.exitCode = await main(process.argv.slice(2));
