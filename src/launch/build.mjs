@@ -25,7 +25,8 @@ export const PROGRAMS = [
   'src/runtime/operator/examining-thread.ts',
 ];
 
-const SOURCES = ['src', 'projections'];
+/** Code with its data files, and the pages that the service shows. */
+const SOURCES = ['src', 'projections', 'docs/guia'];
 const PACKAGES = ['package.json', 'package-lock.json'];
 const DIST = join(ROOT, 'dist');
 const STAMP = 'built.json';

@@ -16,7 +16,7 @@ const allowances: Readonly<Record<string, Allowance>> = {
   },
   'src/http': {
     areas: ['src/domain', 'src/ports', 'src/app', 'src/http'],
-    packages: [anyNode, /^hono(?:\/|$)/, /^@hono\/node-server$/, /^valibot$/, /^@valibot\/to-json-schema$/],
+    packages: [anyNode, /^hono(?:\/|$)/, /^@hono\/node-server$/, /^marked$/, /^valibot$/, /^@valibot\/to-json-schema$/],
   },
   // Pages for operators on the operations port; packages for pages only.
   'src/console': {

@@ -28,6 +28,7 @@ beforeEach(() => {
   write('src/main.ts', mainSaying('first'));
   write('src/tables/data.txt', 'data');
   write('projections/a.ts', 'export {};');
+  write('docs/guia/README.md', '# Guia');
   write('package.json', '{"type":"module"}');
   symlinkSync(join(ROOT, 'node_modules'), join(checkout, 'node_modules'));
 });

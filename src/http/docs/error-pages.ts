@@ -18,7 +18,7 @@ export const errorIndexPage = (assetPath: AssetPath): Html =>
   page({
     title: 'Códigos de erro',
     assetPath,
-    body: html`<nav><a href="/docs">Referência da API</a></nav>
+    body: html`<nav><a href="/docs/guia">Guia</a> · <a href="/docs">Referência da API</a></nav>
 <h1>Códigos de erro</h1>
 <p>Decida sempre por <code>error.code</code> e por <code>error.retryable</code>, nunca pelo texto da mensagem. Todo erro, menos 401 e 403, traz no cabeçalho <code>Link</code> o endereço da página do seu código.</p>
 <p class="search" hidden><label>Procurar <input type="search" id="search" placeholder="código, status ou palavra"></label> <span id="found" role="status"></span></p>
@@ -64,7 +64,7 @@ export const pageOfCode = (code: string): ((assetPath: AssetPath) => Html) | und
   return isInvoiceErrorCode(code) ? (assetPath) => invoiceErrorPage(code, assetPath) : undefined;
 };
 
-const NAVIGATION = html`<nav><a href="/docs">Referência da API</a> · <a href="/docs/errors">Códigos de erro</a></nav>`;
+const NAVIGATION = html`<nav><a href="/docs/guia">Guia</a> · <a href="/docs">Referência da API</a> · <a href="/docs/errors">Códigos de erro</a></nav>`;
 
 /** Cause, what to do, whether repeating helps, an example. */
 const refusalPage = (code: ErrorCode, assetPath: AssetPath): Html => {

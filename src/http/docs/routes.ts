@@ -16,6 +16,7 @@ import {
   keepFiles,
   type ReadText,
 } from './files.js';
+import { guidePage, isChapterName, readGuide } from './guide.js';
 import type { Html } from './page.js';
 import { referencePage } from './reference-page.js';
 
@@ -33,8 +34,11 @@ export const addDocs = (app: Hono, deps: HttpDeps, { readText, compress }: DocsO
     for (const name of assetNames) versions.set(name, (await asset(name)).version);
     return (name) => `${assetPathOf(name)}?v=${versions.get(name) ?? ''}`;
   };
-  const page = (path: string, make: (assetPath: AssetPath) => Html) =>
-    file(path, { contentType: 'text/html; charset=utf-8', read: async () => String(await make(await assetPaths())) });
+  const page = (path: string, make: (assetPath: AssetPath) => Html | Promise<Html>) =>
+    file(path, {
+      contentType: 'text/html; charset=utf-8',
+      read: async () => String(await await make(await assetPaths())),
+    });
 
   // Asking needs no key, and an answer has up to 1.5 MB: the answers to one address are paced, and one goes out in each turn of the event loop.
   const takeTurn = createTurns(1);
@@ -51,6 +55,14 @@ export const addDocs = (app: Hono, deps: HttpDeps, { readText, compress }: DocsO
     return answerFile(c, call, await file('/openapi.json', { contentType: 'application/json', read }));
   });
   get('/docs', async (c, call) => answerFile(c, call, await page('/docs', referencePage)));
+  const guide = (path: string, name: Parameters<typeof guidePage>[0]) =>
+    page(path, async (assetPath) => guidePage(name, await readGuide(name, readText), assetPath));
+  get('/docs/guia', async (c, call) => answerFile(c, call, await guide('/docs/guia', undefined)));
+  get('/docs/guia/:name', async (c, call) => {
+    const name = c.req.param('name') ?? '';
+    if (!isChapterName(name)) return refuse(call, { code: 'route_not_found' });
+    return answerFile(c, call, await guide(`/docs/guia/${name}`, name));
+  });
   get('/docs/errors', async (c, call) => answerFile(c, call, await page('/docs/errors', errorIndexPage)));
   get('/docs/errors/:code', async (c, call) => {
     const code = c.req.param('code') ?? '';

@@ -1,5 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { chapterNames } from '../../../src/http/docs/guide.js';
 import { listen, type RunningServer } from '../../../src/http/server.js';
 import { openChromium } from '../../support/chromium.js';
 import { createHarness } from '../../support/harness/http.js';
@@ -66,6 +67,15 @@ describeWith('chromium', 'the docs in a browser', () => {
     await page.getByLabel('Procurar').fill('');
     expect(await visible()).toBe(all);
     expect(await overflow()).toBe(0);
+  });
+
+  it.each(WIDTHS)('show every page of the guide, %i pixels wide', async (width) => {
+    await page.setViewportSize({ width, height: 900 });
+    for (const path of ['/docs/guia', ...chapterNames.map((name) => `/docs/guia/${name}`)]) {
+      await page.goto(`${server.url}${path}`);
+      expect(await page.locator('h1').count()).toBe(1);
+      expect([path, await overflow()]).toEqual([path, 0]);
+    }
   });
 
   it('show the whole list of codes without scripts, and no field', async () => {

@@ -1,10 +1,14 @@
+import { chapterNames } from '../../../src/http/docs/guide.js';
 import { normalised, selected } from './normalise.js';
 import { readPage } from './pages.js';
 import { demoOutput, type Program, startSampleService } from './sample-service.js';
 import { runSession, type SessionBlock } from './session.js';
 
 /** The pages whose sample output is made here; their sessions run one after the other on one service. */
-export const SAMPLE_PAGES = ['README.md', 'docs/first-steps.md'] as const;
+export const SAMPLE_PAGES = [
+  ...['README.md', 'docs/first-steps.md'],
+  ...['README', ...chapterNames].map((name) => `docs/guia/${name}.md`),
+];
 
 /**
  * The sample pages with fresh output: of the demo under `<!-- output: demo … -->`, and of the block of commands above

@@ -1,0 +1,97 @@
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { html, raw } from 'hono/html';
+import { Marked, type Tokens } from 'marked';
+import type { AssetPath, ReadText } from './files.js';
+import { type Html, page } from './page.js';
+
+/** Chapters by the name in their path, with the file of `docs/guia`; a requested name is never joined to a path. */
+const chapters = {
+  'primeiros-passos': 'Primeiros passos',
+  'vida-da-nota': 'A vida de uma nota',
+  repetir: 'Repetir sem emitir duas vezes',
+  falhas: 'Quando falha',
+  cancelar: 'Cancelar',
+  'modo-de-teste': 'Modo de teste',
+  marcadores: 'Marcadores na descrição',
+  exportacao: 'Exportação de serviços',
+  limites: 'Limites',
+  mudancas: 'Mudanças',
+} as const;
+
+type ChapterName = keyof typeof chapters;
+
+export const chapterNames = Object.keys(chapters) as readonly ChapterName[];
+
+export const isChapterName = (name: string): name is ChapterName => Object.hasOwn(chapters, name);
+
+/** The first page of the guide, with the list of its chapters. */
+const FIRST = 'README';
+
+const fileOf = (name: ChapterName | typeof FIRST): string =>
+  fileURLToPath(new URL(`../../../docs/guia/${name}.md`, import.meta.url));
+
+/** Source text of a page of the guide, which is Markdown of this repository; undefined asks for the first page. */
+export const readGuide = (
+  name: ChapterName | undefined,
+  readText: ReadText = (path) => readFile(path, 'utf8'),
+): Promise<string> => readText(fileOf(name ?? FIRST));
+
+/** A page of the guide from its Markdown, with links to the chapters before and after. */
+export const guidePage = (name: ChapterName | undefined, markdown: string, assetPath: AssetPath): Html =>
+  page({
+    title: name === undefined ? 'Guia da API' : `${chapters[name]}: guia da API`,
+    assetPath,
+    body: html`<nav><a href="/docs/guia">Guia</a> · <a href="/docs">Referência da API</a> · <a href="/docs/errors">Códigos de erro</a></nav>
+<main>
+${raw(rendered(markdown))}</main>
+${name === undefined ? '' : neighbours(name)}`,
+  });
+
+const neighbours = (name: ChapterName): Html => {
+  const at = chapterNames.indexOf(name);
+  const [before, after] = [chapterNames[at - 1], chapterNames[at + 1]];
+  return html`<nav>${before === undefined ? '' : html`← <a href="${pathOf(before)}">${chapters[before]}</a>`}${before !== undefined && after !== undefined ? ' · ' : ''}${after === undefined ? '' : html`<a href="${pathOf(after)}">${chapters[after]}</a> →`}</nav>`;
+};
+
+const pathOf = (name: ChapterName): string => `/docs/guia/${name}`;
+
+/** Marks for the tests of the guide, which a reader does not see. */
+const COMMENT = /^<!--.*-->\n+/gm;
+
+const rendered = (markdown: string): string => markdownPages.parse(markdown.replace(COMMENT, ''), { async: false });
+
+/** Links between files become links between pages, paths of pages become links, and headings get the ids that links name. */
+const markdownPages = new Marked({
+  renderer: {
+    heading({ tokens, depth, text }: Tokens.Heading) {
+      return `<h${depth} id="${idOf(text)}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
+    },
+    codespan({ text }: Tokens.Codespan) {
+      const code = `<code>${escaped(text)}</code>`;
+      return SERVED.test(text) ? `<a href="${text}">${code}</a>` : code;
+    },
+    link({ href, tokens }: Tokens.Link) {
+      return `<a href="${targetOf(href)}">${this.parser.parseInline(tokens)}</a>`;
+    },
+  },
+});
+
+/** A path of these pages, which is no link in the repository. */
+const SERVED = /^\/docs(?:\/[\w.]+)*$/;
+
+const escaped = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
+
+/** As GitHub makes them, so that a link works in both places. */
+const idOf = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}\s-]/gu, '')
+    .trim()
+    .replaceAll(/\s/g, '-');
+
+const targetOf = (href: string): string => {
+  const [, name = '', fragment = ''] = /^([\w-]+)\.md(#.*)?$/.exec(href) ?? [];
+  return isChapterName(name) ? `${pathOf(name)}${fragment}` : href;
+};

@@ -1,0 +1,89 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { expandMarkers } from '../../../src/domain/common/markers.js';
+import { chapterNames } from '../../../src/http/docs/guide.js';
+import { invoiceResponse } from '../../../src/http/openapi/schemas.js';
+import { createHarness, type Harness } from '../../support/harness/http.js';
+import { expectRefusal } from '../../support/harness/http-answers.js';
+import { readPage } from '../../tools/documents/pages.js';
+import { SAMPLE_PAGES } from '../../tools/documents/samples.js';
+import { ROOT } from '../../tools/root.js';
+
+const paths = ['/docs/guia', ...chapterNames.map((name) => `/docs/guia/${name}`)];
+
+const htmlOf = async ({ call }: Harness, path: string): Promise<string> => {
+  const response = await call(path, { key: 'none' });
+  expect([path, response.status]).toEqual([path, 200]);
+  return await response.text();
+};
+
+describe('the guide', () => {
+  it('serves every file of docs/guia, and its requests are run with the samples of the documents', () => {
+    const files = readdirSync(join(ROOT, 'docs/guia')).map((name) => `docs/guia/${name}`);
+    expect(['README', ...chapterNames].map((name) => `docs/guia/${name}.md`).toSorted()).toEqual(files.toSorted());
+    expect(SAMPLE_PAGES.filter((path) => path.startsWith('docs/guia/')).toSorted()).toEqual(files.toSorted());
+    const blocks = files.flatMap((path) => readPage(path).match(/^```sh$/gm) ?? []);
+    const played = files.flatMap((path) => {
+      const sessions = readPage(path).match(/<!-- session begins -->[\s\S]*?<!-- session ends -->/g) ?? [];
+      return sessions.flatMap((session) => session.match(/^```sh$/gm) ?? []);
+    });
+    expect(played.length).toBe(blocks.length);
+    expect(played.length).toBeGreaterThan(10);
+  });
+
+  it.each(paths)('%s leads only to pages and places that exist, and shows no mark of the tests', async (path) => {
+    const harness = createHarness();
+    const html = await htmlOf(harness, path);
+    expect(html).not.toContain('<!--');
+    expect(html.match(/<h1/g)).toHaveLength(1);
+    const links = [...html.matchAll(/href="([^"]+)"/g)]
+      .map(([, href = '']) => href)
+      .filter((href) => href !== 'data:,');
+    for (const href of links) {
+      expect(href).toMatch(/^[/#]/);
+      const [target = '', fragment] = href.split('#');
+      const there = target === '' ? html : await htmlOf(harness, target);
+      if (fragment !== undefined) expect([href, there.includes(`id="${fragment}"`)]).toEqual([href, true]);
+    }
+  });
+
+  it('lists every chapter on its first page, in the order of the chapters', async () => {
+    const html = await htmlOf(createHarness(), '/docs/guia');
+    const listed = [...html.matchAll(/<li><a href="\/docs\/guia\/([\w-]+)">/g)].map(([, name]) => name);
+    expect(listed).toEqual(chapterNames);
+  });
+
+  it.each(['/docs/guia/nope', '/docs/guia/README', '/docs/guia/__proto__', '/docs/guia/..%2f..%2fpackage'])(
+    '%s is route_not_found',
+    async (path) => {
+      await expectRefusal(await createHarness().call(path, { key: 'none' }), 404, 'route_not_found');
+    },
+  );
+});
+
+describe('the tables of the guide', () => {
+  const rowsOf = (chapter: string): string[][] =>
+    readPage(`docs/guia/${chapter}.md`)
+      .split('\n')
+      .filter((line) => /^\| `/.test(line))
+      .map((line) =>
+        line
+          .split('|')
+          .slice(1, -1)
+          .map((cell) => cell.trim().replaceAll('`', '')),
+      );
+
+  it('show what each marker becomes', () => {
+    const rows = rowsOf('marcadores');
+    expect(rows).toHaveLength(6);
+    for (const [marker = '', value, example = ''] of rows) {
+      expect([marker, expandMarkers(marker, '2026-11-21T12:00:00.000Z')]).toEqual([marker, value]);
+      expect(example).toContain(marker);
+    }
+  });
+
+  it('explain each status of an invoice', () => {
+    expect(rowsOf('vida-da-nota').map(([status]) => status)).toEqual(invoiceResponse.entries.status.pipe[0].options);
+  });
+});
