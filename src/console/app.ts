@@ -6,11 +6,12 @@ import type { ConsoleDeps } from './deps.js';
 import { type ConsoleEnv, checkAccess } from './guard.js';
 import { messagePage, ROOT } from './pages/layout.js';
 import { invoiceRoutes, searchRoutes } from './routes/invoices.js';
+import { listRoutes } from './routes/lists.js';
 import { signInRoutes } from './routes/sign-in.js';
 import { workRoutes } from './routes/work.js';
 
 /**
- * The support console below `/console`: pages rendered on the server, without a script. GET shows nothing personal and changes nothing. Every POST
+ * The support console below `/console`: pages rendered on the server, whole without a script. GET shows nothing personal and changes nothing. Every POST
  * that changes or reveals something appends an event with the operator as actor (ADR 24).
  */
 export const createConsole = (deps: ConsoleDeps): Hono<ConsoleEnv> => {
@@ -23,14 +24,20 @@ export const createConsole = (deps: ConsoleDeps): Hono<ConsoleEnv> => {
   workRoutes(app, deps);
   searchRoutes(app, deps);
   invoiceRoutes(app, deps);
-  app.notFound((c) =>
-    c.html(messagePage(c.get('page'), 'No such page', 'The console has no page of this address.'), 404),
-  );
+  listRoutes(app, deps);
+  app.notFound((c) => {
+    const { say } = c.get('page');
+    const text = say('O console não tem página neste endereço.', 'The console has no page of this address.');
+    return c.html(messagePage(c.get('page'), say('Página inexistente', 'No such page'), text), 404);
+  });
   app.onError((error, c) => {
     deps.onFault(error);
-    const text =
-      'This could not be answered now. /health/ready says which engine cannot be reached; the log says more.';
-    return c.html(messagePage(c.get('page'), 'Not available', text), 503);
+    const { say } = c.get('page');
+    const text = say(
+      'Não foi possível responder agora. /health/ready diz qual serviço não responde; o log diz mais.',
+      'This could not be answered now. /health/ready says which engine cannot be reached; the log says more.',
+    );
+    return c.html(messagePage(c.get('page'), say('Indisponível', 'Not available'), text), 503);
   });
   return app;
 };

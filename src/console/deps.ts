@@ -2,8 +2,9 @@ import type { ParkedQueue } from '../app/audit/audit-trail.js';
 import type { EventStore } from '../app/event-store/event-store.js';
 import type { SettleCommand, SettleResult } from '../app/operator/settlement/settle-invoice.js';
 import type { SearchDeps } from '../app/operator/support/search.js';
-import type { Mode } from '../domain/common/ids.js';
+import type { InvoiceAddress, Mode } from '../domain/common/ids.js';
 import type { Instant } from '../domain/common/time.js';
+import type { Invoice } from '../domain/invoice/state.js';
 import type { CertificateRefusal } from '../ports/certificate-refusals.js';
 import type { EventLog } from '../ports/event-log.js';
 import type { BuildingStatus, ProjectionStatus } from '../ports/projection-status.js';
@@ -59,6 +60,12 @@ export type ConsoleDeps = SearchDeps & {
   /** Certificates that the authorizer refuses; the longest refused first. */
   refusedCertificates(): Promise<readonly CertificateRefusal[]>;
   projections(): Promise<readonly ProjectionLine[]>;
+  /** The legal names of the companies by CNPJ; may be some seconds old. */
+  companyNames(): Promise<ReadonlyMap<string, string>>;
+  /** The invoice as the public API shows it at that instant; links have no token. */
+  bodyOf(invoice: Invoice, at: Instant): object;
+  /** The temporary token `t` that opens the download links of an invoice. */
+  downloadToken(invoice: InvoiceAddress, at: Instant): string;
   rebuilds: Rebuilds;
   version: string;
   onFault(error: unknown): void;

@@ -1,19 +1,20 @@
 import type { Context, MiddlewareHandler } from 'hono';
-import { getCookie } from 'hono/cookie';
+import { getCookie, setCookie } from 'hono/cookie';
 import type { EndedSessions } from '../app/audit/console-sessions.js';
 import { addSeconds, type Instant } from '../domain/common/time.js';
 import { sameSecret } from '../lib/same-secret.js';
 import { COOKIE, isOurHost, isOurOrigin, macOf, readOperator, readSession } from './access.js';
 import type { AccessRules, ConsoleDeps } from './deps.js';
+import { isLanguage, LANGUAGE_COOKIE, languageOf, sayIn } from './language.js';
 import { messagePage, type PageContext, ROOT, signInPage } from './pages/layout.js';
+import { SCRIPT_SOURCE } from './script.js';
 
 /**
- * Allows only the console's own style sheet and forms: no script, no frame, no other origin, no caching. The referrer policy is `same-origin`,
+ * Allows only the console's own style sheet, forms and one script by its digest: no other script, no frame, no other origin, no caching. The referrer policy is `same-origin`,
  * because under `no-referrer` a browser sends `Origin: null` with the console's own forms and the origin could not be checked (ADR 24).
  */
 const HEADERS: Readonly<Record<string, string>> = {
-  'content-security-policy':
-    "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+  'content-security-policy': `default-src 'none'; style-src 'self'; script-src ${SCRIPT_SOURCE}; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`,
   'x-frame-options': 'DENY',
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'same-origin',
@@ -36,7 +37,10 @@ export const checkAccess =
       );
     }
     if (c.req.path === `${ROOT}/style.css`) return await next();
+    const chosen = c.req.query('lang');
+    if (isLanguage(chosen)) setCookie(c, LANGUAGE_COOKIE, chosen, LANGUAGE_KEPT);
     const { session, page, signedInAs } = await pageContext(c, deps, ended);
+    const { say } = page;
     c.set('page', page);
     c.set('session', signedInAs);
     c.set('field', () => '');
@@ -45,18 +49,20 @@ export const checkAccess =
       if (refusal !== undefined) return refusal;
     } else if (c.req.method !== 'GET' && c.req.method !== 'HEAD') {
       c.header('allow', 'GET, HEAD, POST');
-      return c.html(messagePage(page, 'Not allowed', 'The console knows GET, HEAD and POST.'), 405);
+      const text = say('O console conhece GET, HEAD e POST.', 'The console knows GET, HEAD and POST.');
+      return c.html(messagePage(page, say('Não permitido', 'Not allowed'), text), 405);
     }
     if (page.isClosed && c.req.path !== `${ROOT}/sign-in`) {
       if (c.req.method !== 'POST') return c.redirect(`${ROOT}/sign-in`, 303);
-      return c.html(signInPage(page, { tone: 'bad', text: 'Your session is over: sign in again.' }), 401);
+      const text = say('Sua sessão terminou: entre de novo.', 'Your session is over: sign in again.');
+      return c.html(signInPage(page, { tone: 'bad', text }), 401);
     }
     return await next();
   };
 
 const pageContext = async (
   c: ConsoleContext,
-  { access, clock, version, simulatedModes }: ConsoleDeps,
+  { access, clock, version, simulatedModes, companyNames }: ConsoleDeps,
   ended: EndedSessions,
 ): Promise<{ session: string; page: PageContext; signedInAs: string | undefined }> => {
   const now = clock.now();
@@ -69,8 +75,15 @@ const pageContext = async (
       ? { name: access.defaultOperator, signedIn: false }
       : { name: found.name, until: found.until, signedIn: true };
   const isClosed = session === 'nobody';
+  const query = c.req.query('lang');
+  const kept = getCookie(c, LANGUAGE_COOKIE);
+  const language = languageOf(isLanguage(query) ? query : kept, c.req.header('accept-language'));
+  const { pathname, search } = new URL(c.req.url);
+  const names = isClosed ? NO_NAMES : await companyNames().catch(() => NO_NAMES);
   const page = { operator, isClosed, formToken: formToken(session, now, access), path: c.req.path };
-  return { session, page: { ...page, version, simulatedModes }, signedInAs: found?.session };
+  const address = c.req.method === 'POST' ? undefined : `${pathname}${search.replace(/[?&]lang=\w+/, '')}`;
+  const shown = { say: sayIn(language), language, now, names, address };
+  return { session, page: { ...page, ...shown, version, simulatedModes }, signedInAs: found?.session };
 };
 
 const readForm = async (
@@ -80,19 +93,31 @@ const readForm = async (
 ): Promise<Response | undefined> => {
   const page = c.get('page');
   const header = (name: string): string | undefined => c.req.header(name);
+  const { say } = page;
+  const refused = (portuguese: string, english: string, status: 403 | 411 | 413 | 415) =>
+    c.html(messagePage(page, say('Recusado', 'Refused'), say(portuguese, english)), status);
   if (!isOurOrigin({ host: header('host'), origin: header('origin'), site: header('sec-fetch-site') })) {
-    return c.html(messagePage(page, 'Refused', 'This form was not sent from a page of the console.'), 403);
+    return refused(
+      'Este formulário não foi enviado de uma página do console.',
+      'This form was not sent from a page of the console.',
+      403,
+    );
   }
   const length = Number(header('content-length') ?? Number.NaN);
-  if (Number.isNaN(length)) return c.html(messagePage(page, 'Refused', 'The form has no Content-Length.'), 411);
-  if (length > MAX_BODY_BYTES) return c.html(messagePage(page, 'Refused', 'The form is too long.'), 413);
+  if (Number.isNaN(length))
+    return refused('O formulário não tem Content-Length.', 'The form has no Content-Length.', 411);
+  if (length > MAX_BODY_BYTES) return refused('O formulário é longo demais.', 'The form is too long.', 413);
   if (!/^application\/x-www-form-urlencoded(?:;|$)/i.test(header('content-type') ?? '')) {
-    return c.html(messagePage(page, 'Refused', 'Only forms of the console are taken.'), 415);
+    return refused('Só formulários do console são aceitos.', 'Only forms of the console are taken.', 415);
   }
   const sent = new URLSearchParams(await c.req.text());
   c.set('field', (name) => sent.get(name) ?? '');
   if (isFormToken(sent.get('form_token') ?? '', session, clock.now(), access)) return undefined;
-  return c.html(messagePage(page, 'Refused', 'This page is too old: open it again and repeat what you did.'), 403);
+  return refused(
+    'Esta página é antiga demais: abra-a de novo e repita o que fez.',
+    'This page is too old: open it again and repeat what you did.',
+    403,
+  );
 };
 
 const DAY_SECONDS = 86_400;
@@ -132,4 +157,7 @@ export const actingOperator = (c: ConsoleContext): string | undefined => {
   return operator.signedIn ? operator.name : readOperator(c.get('field')('operator'));
 };
 
-export const NAME_NEEDED = 'Type your name for the record: letters, digits, spaces and . : _ @ - only, 60 at most.';
+const NO_NAMES: ReadonlyMap<string, string> = new Map();
+
+/** A year; the choice of a language is no secret and no session. */
+const LANGUAGE_KEPT = { httpOnly: true, sameSite: 'Strict', path: ROOT, maxAge: 31_536_000 } as const;

@@ -122,7 +122,10 @@ describe('a settlement', () => {
 
   it.each([
     [{ kind: 'refused', reason: 'the authorizer has no such document' }, 'Not settled: the authorizer has no such'],
-    [{ kind: 'ask_again', at: '2026-11-21T12:05:00.000Z', detail: 'asked once' }, 'again after 2026-11-21T12:05'],
+    [
+      { kind: 'ask_again', at: '2026-11-21T12:05:00.000Z', detail: 'asked once' },
+      'again after 2026-11-21 09:05:00.000',
+    ],
   ] as const)('that ends in %j says why, and keeps what was typed', async (answer, shown) => {
     harness.answers.settle = answer;
     const { status, text } = await settle({ as: 'issued', evidence: 'Consulta "ao" <portal>' });

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import axe from 'axe-core';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { supportStream } from '../../src/domain/audit/events.js';
@@ -15,7 +16,7 @@ import {
 import { describeWith } from '../support/needs.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
-const WIDTHS = [390, 800, 1280] as const;
+const WIDTHS = [390, 400, 800, 1280] as const;
 
 describeWith('chromium', 'the console in a browser', () => {
   let harness: ConsoleServiceHarness;
@@ -101,6 +102,61 @@ describeWith('chromium', 'the console in a browser', () => {
     expect(await page.locator('main').innerText()).not.toContain('52998224725');
   });
 
+  it.each(['pt-BR', 'en'])('has no fault that axe finds on any page in %s', async (locale) => {
+    const own = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale });
+    const shown = await own.newPage();
+    for (const [name, path] of pages()) {
+      await shown.goto(`${harness.origin}/console${path}`);
+      await shown.evaluate(axe.source);
+      const faults = await shown.evaluate(
+        `axe.run(document).then(({ violations }) => violations.map(({ id, nodes }) => id + ' ' + nodes.map((n) => n.html).join(' ')))`,
+      );
+      expect([name, faults]).toEqual([name, []]);
+    }
+    await own.close();
+  });
+
+  it('speaks Portuguese unless English is asked for, and keeps the language that was chosen', async () => {
+    const own = await browser.newContext({ locale: 'pt-BR' });
+    const shown = await own.newPage();
+    await shown.goto(`${harness.origin}/console`);
+    expect(await shown.title()).toBe('Visão geral · Suporte NFS-e');
+    await shown.getByRole('link', { name: 'English' }).click();
+    await shown.waitForURL('**/console?lang=en');
+    expect(await shown.title()).toBe('Overview · NFS-e support');
+    await shown.goto(`${harness.origin}/console/parked`);
+    expect(await shown.title()).toBe('Parked work · NFS-e support');
+    await own.close();
+  });
+
+  it('copies a key by its button, which is there only with the script', async () => {
+    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    await open(`/invoices/${harness.ids.issued}`);
+    await page.getByRole('button', { name: 'Copy the key' }).click();
+    await expect.poll(() => page.getByRole('button', { name: 'Copy the key' }).innerText()).toBe('Copied');
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(harness.seen.accessKey);
+    const plain = await browser.newContext({ javaScriptEnabled: false });
+    const without = await plain.newPage();
+    await without.goto(`${harness.origin}/console/invoices/${harness.ids.issued}`);
+    expect(await without.getByRole('button', { name: 'Copy the key' }).count()).toBe(0);
+    await plain.close();
+  });
+
+  it('filters the list of invoices from the keyboard, and leads to one of them', async () => {
+    await open('/invoices');
+    expect(await page.getByRole('rowheader').count()).toBe(3);
+    await page.getByLabel('Status').focus();
+    await page.keyboard.type('failed');
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Filter' }).focus();
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/console/invoices?status=failed**');
+    expect(await page.getByRole('rowheader').count()).toBe(1);
+    await page.getByRole('link', { name: harness.ids.refused }).focus();
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`**/invoices/${harness.ids.refused}`);
+  });
+
   it('has a name for every field, button, table and landmark', async () => {
     for (const [name, path] of pages()) {
       await open(path);
@@ -154,7 +210,7 @@ describeWith('chromium', 'the console behind a token, in a browser', () => {
     await page.waitForURL(`${harness.origin}/console`);
     expect(await page.evaluate('document.cookie')).toBe('');
     await page.getByRole('link', { name: 'Parked work', exact: true }).click();
-    await page.getByRole('button', { name: /^Try issue of/ }).click();
+    await page.getByRole('button', { name: /^Try again: issue/ }).click();
     await page.waitForURL('**/console/parked?retried=1');
     const { events } = await harness.running.service.engines.store.load(supportStream);
     expect(events).toMatchObject([{ type: 'ParkedWorkRetried', metadata: { actor: 'support:maria' } }]);

@@ -1,4 +1,6 @@
+import { createHash } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { SCRIPT_SOURCE } from '../../src/console/script.js';
 import { type ConsoleHarness, consoleHarness, HOST } from '../support/harness/console.js';
 
 let harness: ConsoleHarness;
@@ -6,7 +8,7 @@ beforeEach(async () => {
   harness = await consoleHarness({ hosts: ['support.example'] });
 });
 
-it('forbids scripts, frames, other addresses and keeping, on every answer', async () => {
+it('forbids other scripts, frames, other addresses and keeping, on every answer', async () => {
   const answers = [
     await harness.visit('/console'),
     await harness.visit(harness.invoice),
@@ -19,7 +21,7 @@ it('forbids scripts, frames, other addresses and keeping, on every answer', asyn
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 404, 421, 405, 403]);
   for (const { headers } of answers) {
     expect(headers.get('content-security-policy')).toBe(
-      "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+      `default-src 'none'; style-src 'self'; script-src ${SCRIPT_SOURCE}; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`,
     );
     expect(headers.get('x-frame-options')).toBe('DENY');
     expect(headers.get('x-content-type-options')).toBe('nosniff');
@@ -28,7 +30,14 @@ it('forbids scripts, frames, other addresses and keeping, on every answer', asyn
   }
 });
 
-it('has no style or script inside of a page, and names no other address', async () => {
+it('lets one script run, which is in the page with the digest that the header names', async () => {
+  const page = await harness.app.request('/console', { headers: { host: HOST } });
+  const [, script = ''] = /<script>([\s\S]*?)<\/script>/.exec(await page.text()) ?? [];
+  const digest = createHash('sha256').update(script).digest('base64');
+  expect(page.headers.get('content-security-policy')).toContain(`script-src 'sha256-${digest}';`);
+});
+
+it('has no style and no other script inside of a page, and names no other address', async () => {
   for (const path of ['/console', harness.invoice, '/console/parked', '/console/projections']) {
     const { text } = await harness.visit(path);
     expect(text).not.toMatch(/<script|<style|\sstyle=|\son\w+=|https?:\/\//i);

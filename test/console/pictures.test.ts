@@ -21,7 +21,7 @@ describeWith('chromium', 'pictures of the console', () => {
   });
 
   it.each([390, 1280])('show each page, %i pixels wide, without words cut in two', async (width) => {
-    const page = await browser.newPage({ viewport: { width, height: 844 } });
+    const page = await browser.newPage({ viewport: { width, height: 844 }, locale: 'pt-BR' });
     if (FOLDER !== undefined) await mkdir(FOLDER, { recursive: true });
     for (const [name, path] of pagesOf(harness)) {
       await page.goto(`${harness.origin}/console${path}`);

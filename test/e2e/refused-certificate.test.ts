@@ -31,7 +31,8 @@ describeWithPostgres('a certificate that the authorizer refuses with a page', ()
     return bodies.map(({ body }) => body.status);
   };
   const countOf = (all: readonly string[], wanted: string): number => all.filter((one) => one === wanted).length;
-  const operations = async (path: string): Promise<string> => (await fetch(`${running.service.opsUrl}${path}`)).text();
+  const operations = async (path: string): Promise<string> =>
+    (await fetch(`${running.service.opsUrl}${path}`, { headers: { 'accept-language': 'en' } })).text();
 
   it('meets one attempt, is named to operators, and when it is taken again all invoices are issued', async () => {
     await refuseAll();

@@ -42,7 +42,7 @@ try {
   await writeFile(pdf, Buffer.from(await document.arrayBuffer()));
   execFileSync('pdftoppm', ['-png', '-gray', '-singlefile', '-r', '72', pdf, join(FOLDER, 'danfse')]);
 
-  const page = await browser.newPage({ viewport: { width: 1100, height: 1130 } });
+  const page = await browser.newPage({ viewport: { width: 1100, height: 1130 }, locale: 'pt-BR' });
   await page.goto(`${service.opsUrl}/console/invoices/${id}`);
   await page.screenshot({ path: join(FOLDER, 'console.png') });
 } finally {

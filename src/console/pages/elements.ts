@@ -1,5 +1,7 @@
 import { html } from 'hono/html';
-import { epochMs, type Instant } from '../../domain/common/time.js';
+import { brasiliaClock, epochMs, type Instant } from '../../domain/common/time.js';
+import { ageText } from '../../lib/age-text.js';
+import type { Say } from '../language.js';
 
 /** A piece of a page. Templates escape every value except pieces made by a template. */
 export type Html = ReturnType<typeof html>;
@@ -7,11 +9,28 @@ export type Html = ReturnType<typeof html>;
 /** An empty piece. */
 export const none: Html = html``;
 
-/** `2026-11-21 12:00:05 UTC`. Never local time, because support compares it with other logs. */
-export const timeOf = (at: Instant | undefined): Html =>
+/** What the pieces of a page need to know: the language, the time, and the names of the companies by CNPJ. */
+export type Shown = { say: Say; now: Instant; names: ReadonlyMap<string, string> };
+
+/** `21/11/2026 09:00:05.123` by the clock of Brasília; in English `2026-11-21 09:00:05.123`. */
+export const clockText = ({ say }: Pick<Shown, 'say'>, at: Instant): string => {
+  const text = brasiliaClock(at);
+  const [year, month, day] = text.slice(0, 10).split('-');
+  return say(`${day}/${month}/${year}${text.slice(10)}`, text);
+};
+
+/** How long ago, or how long until. */
+export const ageOf = ({ say, now }: Pick<Shown, 'say' | 'now'>, at: Instant): string => {
+  const seconds = secondsBetween(at, now);
+  const text = ageText(Math.abs(seconds));
+  return seconds < 0 ? say(`em ${text}`, `in ${text}`) : say(`há ${text}`, `${text} ago`);
+};
+
+/** The clock of Brasília to the millisecond, and the age. The instant in UTC, which other logs have, is in the tooltip. */
+export const timeOf = (shown: Shown, at: Instant | undefined): Html =>
   at === undefined || at === ''
     ? html`–`
-    : html`<time datetime="${at}">${at.slice(0, 19).replace('T', ' ')} UTC</time>`;
+    : html`<time datetime="${at}" title="${at}">${clockText(shown, at)}</time> <span class="age">${ageOf(shown, at)}</span>`;
 
 export const secondsBetween = (from: Instant, to: Instant): number => (epochMs(to) - epochMs(from)) / 1000;
 
@@ -21,20 +40,42 @@ export const reais = (cents: number): string =>
     .toString()
     .replace(/\B(?=(\d{3})+$)/g, '.')},${String(cents % 100).padStart(2, '0')}`;
 
+/** The name of a company above its CNPJ. */
+export const companyOf = ({ names }: Pick<Shown, 'names'>, cnpj: string | undefined): Html => {
+  if (cnpj === undefined) return html`–`;
+  const name = names.get(cnpj);
+  return name === undefined ? html`${cnpj}` : html`${name}<br><span class="mono">${cnpj}</span>`;
+};
+
+/** A text that is copied often, with a button that the page's script makes visible. */
+export const copied = ({ say }: Pick<Shown, 'say'>, text: string, what: string): Html =>
+  html`<span class="mono">${text}</span> <button type="button" class="copy" data-copy="${text}" data-done="${say('Copiado', 'Copied')}" aria-label="${say('Copiar', 'Copy')} ${what}" hidden>${say('Copiar', 'Copy')}</button>`;
+
 type Tone = 'good' | 'bad' | 'wait' | 'plain';
 
 /** The word carries the meaning; the tone only repeats it in colour. */
 export const badge = (word: string, tone: Tone): Html => html`<span class="badge ${tone}">${word}</span>`;
 
-const TONES: Readonly<Record<string, Tone>> = {
-  issued: 'good',
-  failed: 'bad',
-  indeterminate: 'bad',
-  queued: 'wait',
-  processing: 'wait',
+/** Each status with its tone and its word in Portuguese; English shows the word of the API. */
+const STATUSES: Readonly<Record<string, readonly [Tone, string]>> = {
+  queued: ['wait', 'na fila'],
+  processing: ['wait', 'em processamento'],
+  issued: ['good', 'emitida'],
+  failed: ['bad', 'falhou'],
+  indeterminate: ['bad', 'indeterminada'],
+  canceled: ['plain', 'cancelada'],
+  pending: ['wait', 'pendente'],
+  succeeded: ['good', 'concluído'],
 };
 
-export const statusBadge = (status: string): Html => badge(status, TONES[status] ?? 'plain');
+export const statusText = ({ say }: Pick<Shown, 'say'>, status: string): string =>
+  say(STATUSES[status]?.[1] ?? status, status);
+
+export const statusBadge = (shown: Pick<Shown, 'say'>, status: string): Html =>
+  badge(statusText(shown, status), STATUSES[status]?.[0] ?? 'plain');
+
+export const modeText = ({ say }: Pick<Shown, 'say'>, mode: string | undefined): string =>
+  mode === 'live' ? say('produção (live)', 'live') : mode === 'test' ? say('teste', 'test') : '–';
 
 type Cell = Html | string | number;
 
@@ -46,7 +87,7 @@ export const table = (
   caption: string,
   columns: readonly string[],
   rows: readonly (readonly Cell[])[],
-  empty = 'Nothing.',
+  empty: string,
 ): Html => {
   if (rows.length === 0) return html`<p class="empty">${empty}</p>`;
   const cellOf = (cell: Cell, index: number): Html =>

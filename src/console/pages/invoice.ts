@@ -1,189 +1,271 @@
 import { html } from 'hono/html';
-import type { SettleAs } from '../../app/operator/settlement/settle-invoice.js';
 import type { InvoiceCase, PersonalLine } from '../../app/operator/support/invoice-case.js';
 import { shortActor } from '../../app/operator/support/invoice-case.js';
 import { publicInvoiceId } from '../../domain/common/ids.js';
-import type { Instant } from '../../domain/common/time.js';
-import { cannotBeCanceled, isCancellationFailed } from '../../domain/invoice/settle.js';
 import type { CanceledElsewhere, Invoice } from '../../domain/invoice/state.js';
 import { invoiceStatus } from '../../domain/invoice/status.js';
-import { ageText } from '../../lib/age-text.js';
-import { facts, type Html, none, reais, secondsBetween, statusBadge, table, timeOf } from './elements.js';
+import { eventName } from '../event-names.js';
+import {
+  ageOf,
+  companyOf,
+  copied,
+  facts,
+  type Html,
+  modeText,
+  none,
+  reais,
+  statusBadge,
+  table,
+  timeOf,
+} from './elements.js';
 import { form, type Notice, operatorField, type PageContext, page, ROOT } from './layout.js';
+import { type SettleChoice, settleForm, type TypedSettlement } from './settle.js';
+
+/** What is shown once, after the look was recorded: sealed fields, the body as the API shows it, and links that open the documents for minutes. */
+export type Revealed = {
+  lines: readonly PersonalLine[];
+  body: object | undefined;
+  documents: { pdf: string; xml: string } | undefined;
+};
 
 type InvoicePage = {
   case: InvoiceCase;
-  now: Instant;
   notice?: Notice | undefined;
-  /** Shown once, after the look was recorded. */
-  personal?: readonly PersonalLine[];
+  /** The sentences that the client got. */
+  sentences: readonly string[];
+  choices: readonly SettleChoice[];
+  /** The body as the API shows it, with what is sealed left out. */
+  body: object | undefined;
+  revealed?: Revealed;
   /** Input of a settlement that was refused. */
   typed?: TypedSettlement;
 };
 
+/** While something may still change by itself. */
+const REFRESH_SECONDS = 10;
+
 export const invoicePage = (context: PageContext, shown: InvoicePage): Html => {
+  const { say } = context;
   const { address, state, timeline } = shown.case;
   const id = publicInvoiceId(address.invoiceId);
   const invoice = state.kind === 'invoice' ? state : undefined;
+  const isMoving = invoice?.outcome.status === 'open' || invoice?.cancellation?.status === 'pending';
+  const reloads = isMoving && context.address !== undefined && shown.typed === undefined;
   return page(
     context,
-    { title: `Invoice ${id}`, notice: shown.notice },
-    html`<section aria-labelledby="facts"><h2 id="facts">Facts</h2>${summary(shown)}</section>
-${invoice === undefined ? none : settleForm(context, id, invoice, shown.typed)}
-<section aria-labelledby="timeline"><h2 id="timeline">Timeline</h2>
+    {
+      title: `${say('Nota', 'Invoice')} ${id}`,
+      notice: shown.notice,
+      refreshSeconds: reloads ? REFRESH_SECONDS : undefined,
+    },
+    html`<section aria-labelledby="facts"><h2 id="facts">${say('Fatos', 'Facts')}</h2>${summary(context, shown)}</section>
+${settleForm(context, id, shown.choices, shown.typed)}
+<section aria-labelledby="timeline"><h2 id="timeline">${say('Linha do tempo', 'Timeline')}</h2>
 ${table(
-  'What happened, oldest first',
-  ['When', 'Event', 'Who', 'Evidence', 'Request id'],
+  say('O que aconteceu, o mais antigo primeiro', 'What happened, oldest first'),
+  [
+    say('Quando', 'When'),
+    say('Evento', 'Event'),
+    say('Quem', 'Who'),
+    say('Evidência', 'Evidence'),
+    say('Id do pedido', 'Request id'),
+  ],
   timeline.map(({ at, event, who, evidence, request_id }) => [
-    timeOf(at),
-    event,
+    timeOf(context, at),
+    html`${eventName(event, say)} <span class="mono" lang="en">${event}</span>`,
     shortActor(who),
-    html`<span class="mono">${evidence}</span>`,
+    html`<span class="mono" lang="en">${evidence}</span>`,
     html`<span class="mono">${request_id}</span>`,
   ]),
+  say('Nada foi registrado.', 'Nothing is recorded.'),
 )}</section>
-${invoice === undefined ? none : attempts(invoice)}
-${lookups(shown)}
-${invoice === undefined ? none : personal(context, id, shown.personal)}`,
+${invoice === undefined ? none : attempts(context, invoice)}
+${lookups(context, shown)}
+${invoice === undefined ? none : bodySection(context, shown)}
+${invoice === undefined ? none : personal(context, id, shown.revealed)}`,
   );
 };
 
-const summary = ({ case: { address, state, stream }, now }: InvoicePage): Html => {
+const summary = (context: PageContext, { case: { address, state, stream }, sentences }: InvoicePage): Html => {
+  const { say } = context;
   const owner = [
-    ['Company', address.companyId],
-    ['Mode', address.mode],
+    [say('Empresa', 'Company'), companyOf(context, address.companyId)],
+    [say('Modo', 'Mode'), modeText(context, address.mode)],
   ] as const;
   if (state.kind !== 'invoice')
-    return facts([['State', state.kind.replaceAll('_', ' ')], ...owner, ['Stream', stream]]);
+    return facts([[say('Estado', 'State'), state.kind.replaceAll('_', ' ')], ...owner, ['Stream', stream]]);
   const { facts: known, outcome, cancellation, canceledElsewhere } = state;
   const ended = outcome.status === 'indeterminate' || outcome.status === 'failed' ? outcome.failedAt : undefined;
-  const since = outcome.status === 'indeterminate' ? (ended ?? known.createdAt) : undefined;
+  const status = statusBadge(context, invoiceStatus(state));
+  const accessKey = outcome.status === 'issued' ? outcome.accessKey : undefined;
   return facts([
     [
-      'Status',
-      since === undefined
-        ? statusBadge(invoiceStatus(state))
-        : html`${statusBadge(invoiceStatus(state))} for ${ageText(secondsBetween(since, now))}`,
+      say('Situação', 'Status'),
+      outcome.status === 'indeterminate' ? html`${status} ${ageOf(context, ended ?? known.createdAt ?? '')}` : status,
     ],
+    ...sentences.map(
+      (one) => [say('O cliente leu', 'The client got'), html`<q class="sentence" lang="pt-BR">${one}</q>`] as const,
+    ),
     ...owner,
-    ['Amount', reais(known.amountInCents)],
-    ['Reference', known.reference ?? '–'],
-    ['Created', timeOf(known.createdAt)],
+    ['Id', copied(context, publicInvoiceId(address.invoiceId), 'id')],
+    [say('Valor', 'Amount'), reais(known.amountInCents)],
+    [say('Referência', 'Reference'), known.reference ?? '–'],
+    [say('Criada', 'Created'), timeOf(context, known.createdAt)],
     ...(outcome.status === 'issued'
       ? ([
-          ['Issued', timeOf(outcome.issuedAt)],
-          ['Number', outcome.nfseNumber ?? '–'],
-          ['Access key', html`<span class="mono">${outcome.accessKey ?? '–'}</span>`],
+          [say('Emitida', 'Issued'), timeOf(context, outcome.issuedAt)],
+          [say('Número', 'Number'), outcome.nfseNumber ?? '–'],
+          [
+            say('Chave de acesso', 'Access key'),
+            accessKey === undefined
+              ? '–'
+              : html`${copied(context, accessKey, say('a chave', 'the key'))}${consultation(context, address.mode, accessKey)}`,
+          ],
         ] as const)
       : []),
-    ...(ended === undefined ? [] : ([['Ended', timeOf(ended)]] as const)),
-    ...(cancellation === undefined ? [] : ([['Cancellation', cancellation.status]] as const)),
-    ...elsewhere(canceledElsewhere),
+    ...(ended === undefined ? [] : ([[say('Encerrada', 'Ended'), timeOf(context, ended)]] as const)),
+    ...(cancellation === undefined
+      ? []
+      : ([
+          [
+            say('Cancelamento', 'Cancellation'),
+            html`${statusBadge(context, cancellation.status)} ${say('pedido', 'requested')} ${timeOf(context, cancellation.requestedAt)}`,
+          ],
+        ] as const)),
+    ...elsewhere(context, canceledElsewhere),
     ['Stream', html`<span class="mono">${stream}</span>`],
   ]);
 };
 
-const elsewhere = (event: CanceledElsewhere | undefined): readonly (readonly [string, Html | string])[] => {
+const CONSULTATION = {
+  live: 'https://www.nfse.gov.br/ConsultaPublica/?tpc=1&chave=',
+  test: 'https://www.producaorestrita.nfse.gov.br/ConsultaPublica/?tpc=1&chave=',
+} as const;
+
+/** A note of the simulator is not in the national system. */
+const consultation = ({ say, simulatedModes }: PageContext, mode: 'live' | 'test', accessKey: string): Html =>
+  simulatedModes.includes(mode)
+    ? html`<br>${say('nota do simulador: não está no sistema nacional', 'note of the simulator: not in the national system')}`
+    : html`<br><a href="${CONSULTATION[mode]}${accessKey}" rel="noreferrer external">${say('Consulta nacional', 'National consultation')}</a>`;
+
+const elsewhere = (
+  context: PageContext,
+  event: CanceledElsewhere | undefined,
+): readonly (readonly [string, Html | string])[] => {
   if (event === undefined) return [];
+  const { say } = context;
   const { eventType, canceledAt, replacedBy } = event;
   return [
-    ['Canceled elsewhere', html`event ${eventType}, ${timeOf(canceledAt)}`],
-    ...(replacedBy === undefined ? [] : ([['Replaced by', html`<span class="mono">${replacedBy}</span>`]] as const)),
+    [
+      say('Cancelada fora daqui', 'Canceled elsewhere'),
+      html`${say('evento', 'event')} ${eventType}, ${timeOf(context, canceledAt)}`,
+    ],
+    ...(replacedBy === undefined
+      ? []
+      : ([[say('Substituída por', 'Replaced by'), copied(context, replacedBy, say('a chave', 'the key'))]] as const)),
   ];
 };
 
-const attempts = ({ attempts: sends, cancellation }: Invoice): Html => {
+/** What became of a send, in Portuguese. */
+const RESOLUTIONS: Readonly<Record<string, string>> = {
+  open: 'aberta',
+  authorized: 'autorizada',
+  rejected: 'recusada',
+  not_sent: 'não chegou',
+  unknown: 'desconhecido',
+  absent: 'ausência comprovada',
+  foreign: 'nota de outro',
+};
+
+const attempts = (context: PageContext, { attempts: sends, cancellation }: Invoice): Html => {
+  const { say } = context;
   const rows = [
-    ...sends.map((one) => ({ what: `issue ${one.attempt}`, id: one.dpsId, ...one })),
-    ...(cancellation?.sends ?? []).map((one) => ({ what: `cancel ${one.attempt}`, id: one.requestId, ...one })),
+    ...sends.map((one) => ({ what: `${say('emissão', 'issue')} ${one.attempt}`, id: one.dpsId, ...one })),
+    ...(cancellation?.sends ?? []).map((one) => ({
+      what: `${say('cancelamento', 'cancel')} ${one.attempt}`,
+      id: one.requestId,
+      ...one,
+    })),
   ];
-  return html`<section aria-labelledby="attempts"><h2 id="attempts">Attempts</h2>${table(
-    'What was sent to the authorizer',
-    ['Attempt', 'Outcome', 'Codes', 'Sent', 'Answered', 'DPS or request id'],
+  return html`<section aria-labelledby="attempts"><h2 id="attempts">${say('Tentativas', 'Attempts')}</h2>${table(
+    say('O que foi enviado ao autorizador', 'What was sent to the authorizer'),
+    [
+      ...[say('Tentativa', 'Attempt'), say('Resultado', 'Outcome'), say('Códigos', 'Codes'), say('Enviada', 'Sent')],
+      ...[say('Respondida', 'Answered'), say('Id da DPS ou do pedido', 'DPS or request id')],
+    ],
     rows.map(({ what, resolution, codes, attemptedAt, answeredAt, id }) => [
       what,
-      resolution.replaceAll('_', ' '),
+      say(RESOLUTIONS[resolution] ?? resolution, resolution.replaceAll('_', ' ')),
       codes.length === 0 ? '–' : codes.join(' '),
-      timeOf(attemptedAt),
-      timeOf(answeredAt),
-      html`<span class="mono">${id}</span>`,
+      timeOf(context, attemptedAt),
+      timeOf(context, answeredAt),
+      copied(context, id, 'id'),
     ]),
-    'Nothing was sent.',
+    say('Nada foi enviado.', 'Nothing was sent.'),
   )}</section>`;
 };
 
-const lookups = ({ case: { lookups: asked } }: InvoicePage): Html =>
-  asked.length === 0
-    ? none
-    : html`<section aria-labelledby="lookups"><h2 id="lookups">Look-ups</h2>${table(
-        'Look-ups that have not settled anything yet',
-        ['Of', 'Asked', 'Last', 'First "not there"'],
-        asked.map(({ work, asked: times, lastAskedAt, firstAbsentAt }) => [
-          html`<span class="mono">${work}</span>`,
-          times,
-          timeOf(lastAskedAt),
-          timeOf(firstAbsentAt),
-        ]),
-      )}</section>`;
+/** Each look-up with the reason why its send has to be looked for. */
+const lookups = (context: PageContext, { case: { lookups: asked, timeline } }: InvoicePage): Html => {
+  if (asked.length === 0) return none;
+  const { say } = context;
+  const reasonOf = (work: string): string => {
+    const [kind, ...rest] = work.split('/');
+    const event = kind === 'cancel' ? 'CancellationOutcomeUnknown' : 'IssuanceOutcomeUnknown';
+    const unknown = timeline.findLast(
+      (entry) => entry.event === event && (kind === 'settle' || entry.evidence.startsWith(`attempt ${rest.at(-1)}:`)),
+    );
+    return unknown?.evidence ?? say('o processo terminou sem resposta', 'the process ended without an answer');
+  };
+  return html`<section aria-labelledby="lookups"><h2 id="lookups">${say('Consultas', 'Look-ups')}</h2>${table(
+    say('Consultas que ainda não decidiram nada', 'Look-ups that have not settled anything yet'),
+    [
+      ...[say('De', 'Of'), say('Por quê', 'Why'), say('Feitas', 'Asked'), say('A última', 'Last')],
+      ...[say('A primeira que nada achou', 'First "not there"')],
+    ],
+    asked.map(({ work, asked: times, lastAskedAt, firstAbsentAt }) => [
+      html`<span class="mono">${work}</span>`,
+      html`<span lang="en">${reasonOf(work)}</span>`,
+      times,
+      timeOf(context, lastAskedAt),
+      timeOf(context, firstAbsentAt),
+    ]),
+    say('Nenhuma.', 'None.'),
+  )}</section>`;
+};
 
-const personal = (context: PageContext, id: string, lines: readonly PersonalLine[] | undefined): Html =>
-  html`<section aria-labelledby="personal"><h2 id="personal">Customer and texts</h2>${
-    lines === undefined
+const bodySection = ({ say }: PageContext, { body, revealed }: InvoicePage): Html => {
+  const shown = revealed?.body ?? body;
+  if (shown === undefined) return none;
+  return html`<section aria-labelledby="body"><h2 id="body">${say('Como a API mostra', 'As the API shows it')}</h2>
+<pre class="mono" tabindex="0">${JSON.stringify(shown, null, 2)}</pre></section>`;
+};
+
+const personal = (context: PageContext, id: string, revealed: Revealed | undefined): Html => {
+  const { say } = context;
+  return html`<section aria-labelledby="personal"><h2 id="personal">${say('Tomador, textos e documentos', 'Customer, texts and documents')}</h2>${
+    revealed === undefined
       ? form(
           context,
           `${ROOT}/invoices/${id}/reveal`,
-          html`<p>Customer, descriptions and the authorizer's own words are sealed. Each look is recorded.</p>
-${operatorField(context, 'reveal-operator')}<p><button class="quiet">Show them</button></p>`,
+          html`<p>${say(
+            'Tomador, descrições, PDF, XML e as palavras do autorizador são selados. Cada consulta fica registrada.',
+            "Customer, descriptions, PDF, XML and the authorizer's own words are sealed. Each look is recorded.",
+          )}</p>
+${operatorField(context, 'reveal-operator')}<p><button class="quiet">${say('Mostrar', 'Show them')}</button></p>`,
         )
-      : lines.length === 0
-        ? html`<p class="empty">There are none, or their key was destroyed.</p>`
-        : facts(lines.map(({ name, value }) => [name, value]))
+      : html`${
+          revealed.lines.length === 0
+            ? html`<p class="empty">${say('Não há, ou sua chave foi destruída.', 'There are none, or their key was destroyed.')}</p>`
+            : facts(revealed.lines.map(({ name, value }) => [name, value]))
+        }${documents(context, revealed)}`
   }</section>`;
-
-type TypedSettlement = { as: string; accessKey: string; evidence: string };
-
-const MEANINGS: Readonly<Record<SettleAs, string>> = {
-  issued: 'Issued: the document is looked up at the authorizer, and its digest compared.',
-  failed: 'Failed: proven absent by two look-ups, 24 hours or more after the last attempt.',
-  valid: 'Valid: the note stays, because the authorizer shows no event for it. The failed cancellation waits no more.',
-  canceled:
-    'Canceled: an event that cancels or replaces the note is looked up at the authorizer. Without one nothing changes.',
 };
 
-/** What support may settle an invoice as; empty when there is nothing to settle. */
-export const settleOptions = (invoice: Invoice): readonly SettleAs[] => {
-  if (invoice.outcome.status === 'indeterminate') return ['issued', 'failed'];
-  if (cannotBeCanceled(invoice) !== undefined) return [];
-  return isCancellationFailed(invoice) && invoice.cancellation?.closedAt === undefined
-    ? ['canceled', 'valid']
-    : ['canceled'];
-};
-
-const settleForm = (
-  context: PageContext,
-  id: string,
-  invoice: Invoice,
-  typed: TypedSettlement = { as: '', accessKey: '', evidence: '' },
-): Html => {
-  const options = settleOptions(invoice);
-  if (options.length === 0) return none;
-  return html`<section class="act" aria-labelledby="settle"><h2 id="settle">Settle</h2>${form(
-    context,
-    `${ROOT}/invoices/${id}/settle`,
-    html`<fieldset><legend>As</legend>${options.map(
-      (as) =>
-        html`<p class="choice"><input type="radio" id="as-${as}" name="as" value="${as}" required${as === typed.as ? html` checked` : none}>
-<label for="as-${as}">${MEANINGS[as]}</label></p>`,
-    )}</fieldset>
-${
-  options.includes('issued')
-    ? html`<p class="field wide"><label for="access_key">Access key, if you know it (issued only)</label>
-<input id="access_key" name="access_key" maxlength="50" value="${typed.accessKey}" autocomplete="off" spellcheck="false"></p>`
-    : none
-}
-<p class="field wide"><label for="evidence">Evidence: what this rests on, in your words</label>
-<textarea id="evidence" name="evidence" rows="3" required maxlength="2000">${typed.evidence}</textarea></p>
-${operatorField(context, 'settle-operator')}
-<p><button>Settle</button> <span class="hint">The authorizer is asked in every case; a statement alone is never recorded.</span></p>`,
-  )}</section>`;
-};
+const documents = ({ say }: PageContext, { documents: links }: Revealed): Html =>
+  links === undefined
+    ? none
+    : html`<p><a href="${links.pdf}" rel="noreferrer">PDF</a> · <a href="${links.xml}" rel="noreferrer">XML</a> <span class="hint">${say(
+        'Os endereços da API abrem por alguns minutos.',
+        'The addresses of the API open for some minutes.',
+      )}</span></p>`;

@@ -1,27 +1,33 @@
-import { html } from 'hono/html';
+import { html, raw } from 'hono/html';
 import type { Operator } from '../deps.js';
-import { type Html, none } from './elements.js';
+import type { Language } from '../language.js';
+import { SCRIPT_ELEMENT } from '../script.js';
+import { clockText, type Html, none, type Shown } from './elements.js';
 
 /** What every page needs besides its own content. */
-export type PageContext = {
+export type PageContext = Shown & {
   operator: Operator;
   /** True when sign-in is needed and there is no valid session. */
   isClosed: boolean;
   formToken: string;
   path: string;
+  /** Path and query of a page that can be asked for again; undefined for the answer to a form. */
+  address: string | undefined;
+  language: Language;
   version: string;
   simulatedModes: readonly string[];
 };
 
 export const ROOT = '/console';
 
-const PAGES: readonly (readonly [string, string])[] = [
-  ['', 'Overview'],
-  ['/indeterminate', 'Indeterminate'],
-  ['/cancellations', 'Cancellations'],
-  ['/parked', 'Parked work'],
-  ['/certificates', 'Certificates'],
-  ['/projections', 'Projections'],
+const PAGES: readonly (readonly [path: string, portuguese: string, english: string])[] = [
+  ['', 'Visão geral', 'Overview'],
+  ['/invoices', 'Notas', 'Invoices'],
+  ['/indeterminate', 'Indeterminadas', 'Indeterminate'],
+  ['/cancellations', 'Cancelamentos', 'Cancellations'],
+  ['/parked', 'Trabalho parado', 'Parked work'],
+  ['/certificates', 'Certificados', 'Certificates'],
+  ['/projections', 'Projeções', 'Projections'],
 ];
 
 export type Notice = { tone: 'good' | 'bad' | 'wait'; text: string };
@@ -34,75 +40,119 @@ const noticeOf = (notice: Notice | undefined): Html =>
 /** `refreshSeconds` is only set while something on the page changes. */
 export const page = (
   context: PageContext,
-  { title, notice, refreshSeconds }: { title: string; notice?: Notice | undefined; refreshSeconds?: number },
+  {
+    title,
+    notice,
+    refreshSeconds,
+  }: { title: string; notice?: Notice | undefined; refreshSeconds?: number | undefined },
   content: Html,
-): Html => html`<!doctype html>
-<html lang="en">
+): Html => {
+  const { say } = context;
+  const simulated = context.simulatedModes.join(say(' e ', ' and '));
+  return html`<!doctype html>
+<html lang="${say('pt-BR', 'en')}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 ${refreshSeconds === undefined ? none : html`<meta http-equiv="refresh" content="${refreshSeconds}">`}
-<title>${title} · NFS-e support</title>
+<title>${title} · ${say('Suporte NFS-e', 'NFS-e support')}</title>
 <link rel="stylesheet" href="${ROOT}/style.css">
 </head>
 <body>
-<a class="skip" href="#content">Skip to the content</a>
+<a class="skip" href="#content">${say('Pular para o conteúdo', 'Skip to the content')}</a>
 <header>
-<p class="brand"><a href="${ROOT}">NFS-e support</a></p>
+<p class="brand"><a href="${ROOT}">${say('Suporte NFS-e', 'NFS-e support')}</a></p>
 ${context.isClosed ? none : navigation(context)}
 </header>
-${context.simulatedModes.length === 0 ? none : html`<p class="simulated">SIMULADO: the simulator serves ${context.simulatedModes.join(' and ')} mode. Its notes are no fiscal documents.</p>`}
+${
+  simulated === ''
+    ? none
+    : html`<aside class="simulated" aria-label="SIMULADO">${say(
+        `SIMULADO: o simulador atende o modo ${simulated}. Suas notas não são documentos fiscais.`,
+        `SIMULADO: the simulator serves ${simulated} mode. Its notes are no fiscal documents.`,
+      )}</aside>`
+}
 <main id="content" tabindex="-1">
 <h1>${title}</h1>
 ${noticeOf(notice)}
 ${content}
 </main>
 <footer>
-<p>nfse ${context.version}</p>
+<p>nfse ${context.version} · ${say('horário de Brasília', 'time of Brasília')} ${clockText(context, context.now)}${refresh(context)}</p>
+${languages(context)}
 ${context.operator.signedIn ? signOut(context) : none}
 </footer>
+${raw(SCRIPT_ELEMENT)}
 </body>
 </html>`;
+};
 
-const navigation = ({ path }: PageContext): Html =>
-  html`<nav aria-label="Pages"><ul>${PAGES.map(
-    ([address, name]) =>
-      html`<li><a href="${ROOT}${address}"${path === `${ROOT}${address}` ? html` aria-current="page"` : none}>${name}</a></li>`,
+const refresh = ({ say, address }: PageContext): Html =>
+  address === undefined ? none : html` · <a href="${address}">${say('Atualizar', 'Refresh')}</a>`;
+
+const languages = ({ language, path, address }: PageContext): Html =>
+  address === undefined
+    ? none
+    : html`<p>${
+        language === 'pt'
+          ? html`<a href="${path}?lang=en" lang="en" hreflang="en">English</a>`
+          : html`<a href="${path}?lang=pt" lang="pt-BR" hreflang="pt-BR">Português</a>`
+      }</p>`;
+
+const navigation = ({ path, say }: PageContext): Html =>
+  html`<nav aria-label="${say('Páginas', 'Pages')}"><ul>${PAGES.map(
+    ([address, portuguese, english]) =>
+      html`<li><a href="${ROOT}${address}"${path === `${ROOT}${address}` ? html` aria-current="page"` : none}>${say(portuguese, english)}</a></li>`,
   )}</ul></nav>`;
 
-const signOut = (context: PageContext): Html =>
-  form(
+const signOut = (context: PageContext): Html => {
+  const { say, operator } = context;
+  return form(
     context,
     `${ROOT}/sign-out`,
-    html`<p>Signed in as ${context.operator.name}</p> <button class="quiet">Sign out</button>`,
+    html`<p>${say('Entrou como', 'Signed in as')} ${operator.name}</p> <button class="quiet">${say('Sair', 'Sign out')}</button>`,
   );
+};
 
 /** Every form carries the form token of the session. */
 export const form = ({ formToken }: PageContext, action: string, content: Html, id?: string): Html =>
   html`<form method="post" action="${action}"${id === undefined ? none : html` id="${id}"`}><input type="hidden" name="form_token" value="${formToken}">${content}</form>`;
 
 /** The field for the operator's name that is recorded with an act; a signed-in operator is not asked again. `id` must be unique on the page. */
-export const operatorField = ({ operator }: PageContext, id: string): Html =>
+export const operatorField = ({ operator, say }: PageContext, id: string): Html =>
   operator.signedIn
-    ? html`<p class="as">On record as ${operator.name}.</p>`
-    : html`<p class="field"><label for="${id}">Your name, for the record</label>
+    ? html`<p class="as">${say('Registrado em nome de', 'On record as')} ${operator.name}.</p>`
+    : html`<p class="field"><label for="${id}">${say('Seu nome, para o registro', 'Your name, for the record')}</label>
 <input id="${id}" name="operator" value="${operator.name}" required maxlength="60" autocomplete="username"></p>`;
 
-export const signInPage = (context: PageContext, notice?: Notice): Html =>
-  page(
+export const signInPage = (context: PageContext, notice?: Notice): Html => {
+  const { say } = context;
+  return page(
     context,
-    { title: 'Sign in', notice },
+    { title: say('Entrar', 'Sign in'), notice },
     form(
       context,
       `${ROOT}/sign-in`,
-      html`<p class="field"><label for="operator">Your name, for the record</label>
+      html`<p class="field"><label for="operator">${say('Seu nome, para o registro', 'Your name, for the record')}</label>
 <input id="operator" name="operator" required maxlength="60" autocomplete="username"></p>
-<p class="field"><label for="token">Operator token</label>
+<p class="field"><label for="token">${say('Token de operador', 'Operator token')}</label>
 <input id="token" name="token" type="password" required autocomplete="current-password"></p>
-<p><button>Sign in</button></p>`,
+<p><button>${say('Entrar', 'Sign in')}</button></p>`,
     ),
   );
+};
 
 /** A page with a single message; `text` says what to do. */
 export const messagePage = (context: PageContext, title: string, text: string): Html =>
-  page(context, { title }, html`<p>${text}</p><p><a href="${ROOT}">Back to the overview</a></p>`);
+  page(
+    context,
+    { title },
+    html`<p>${text}</p><p><a href="${ROOT}">${context.say('Voltar à visão geral', 'Back to the overview')}</a></p>`,
+  );
+
+/** What an operator is told who typed no usable name. */
+export const nameNeeded = ({ say }: Pick<Shown, 'say'>): string =>
+  say(
+    'Digite seu nome para o registro: só letras, dígitos, espaços e . : _ @ -, no máximo 60.',
+    'Type your name for the record: letters, digits, spaces and . : _ @ - only, 60 at most.',
+  );

@@ -5,73 +5,66 @@ import {
   type SearchQuery,
   type SearchResult,
 } from '../../app/operator/support/search.js';
-import { parseInvoiceStream, publicInvoiceId } from '../../domain/common/ids.js';
-import { invoiceStatus } from '../../domain/invoice/status.js';
-import type { SupportRow } from '../../ports/support-reads.js';
-import { type Html, none, reais, statusBadge, table, timeOf } from './elements.js';
+import { type Html, none, timeOf } from './elements.js';
 import { form, operatorField, type PageContext, page, ROOT } from './layout.js';
+import { invoicesTable, type ShownInvoice } from './lists.js';
 
-const KIND_NAMES: Readonly<Record<SearchKind, string>> = {
-  id: 'Invoice id',
-  reference: 'Reference',
-  'access-key': 'Access key',
-  'dps-id': 'DPS id',
-  document: 'Customer document (CPF, CNPJ, tax id)',
+const KIND_NAMES: Readonly<Record<SearchKind, readonly [portuguese: string, english: string]>> = {
+  id: ['Id da nota', 'Invoice id'],
+  reference: ['Referência', 'Reference'],
+  'access-key': ['Chave de acesso', 'Access key'],
+  'dps-id': ['Id da DPS', 'DPS id'],
+  document: ['Documento do tomador (CPF, CNPJ, NIF)', 'Customer document (CPF, CNPJ, tax id)'],
 };
 
 /** A POST form, because the browser would keep a document in the history of addresses. */
-export const searchForm = (context: PageContext): Html =>
-  form(
+export const searchForm = (context: PageContext): Html => {
+  const { say } = context;
+  return form(
     context,
     `${ROOT}/search`,
     html`<div class="fields">
-<p class="field wide"><label for="text">Id, reference, access key, DPS id or customer document</label>
+<p class="field wide"><label for="text">${say('Id, referência, chave de acesso, id da DPS ou documento do tomador', 'Id, reference, access key, DPS id or customer document')}</label>
 <input id="text" name="text" required maxlength="200" autocomplete="off" spellcheck="false"></p>
-<p class="field"><label for="by">Look for</label>
-<select id="by" name="by"><option value="">What it looks like</option>${SEARCH_KINDS.map((kind) => html`<option value="${kind}">${KIND_NAMES[kind]}</option>`)}</select></p>
-<p class="field"><label for="company">Only of company (CNPJ)</label>
+<p class="field"><label for="by">${say('Procurar por', 'Look for')}</label>
+<select id="by" name="by"><option value="">${say('O que parece ser', 'What it looks like')}</option>${SEARCH_KINDS.map((kind) => html`<option value="${kind}">${say(...KIND_NAMES[kind])}</option>`)}</select></p>
+<p class="field"><label for="company">${say('Só da empresa (CNPJ)', 'Only of company (CNPJ)')}</label>
 <input id="company" name="company" maxlength="18" autocomplete="off"></p>
 ${operatorField(context, 'search-operator')}
 </div>
-<p><button>Search</button> <span class="hint">A search by customer document is recorded with your name.</span></p>`,
+<p><button>${say('Procurar', 'Search')}</button> <span class="hint">${say(
+      'Uma busca pelo documento do tomador fica registrada com o seu nome.',
+      'A search by customer document is recorded with your name.',
+    )}</span></p>`,
   );
+};
 
-/** Lists contain ids and states only, nothing of a customer. */
-const invoicesTable = (caption: string, rows: readonly SupportRow[], empty: string): Html =>
-  table(
-    caption,
-    ['Invoice', 'Status', 'Company', 'Mode', 'Amount', 'Reference', 'Created'],
-    rows.map(({ stream, createdAt, state }) => {
-      const address = parseInvoiceStream(stream);
-      const id = publicInvoiceId(address?.invoiceId ?? '');
-      const invoice = state.kind === 'invoice' ? state : undefined;
-      return [
-        html`<a href="${ROOT}/invoices/${id}">${id}</a>`,
-        invoice === undefined ? '–' : statusBadge(invoiceStatus(invoice)),
-        address?.companyId ?? '–',
-        address?.mode ?? '–',
-        invoice === undefined ? '–' : reais(invoice.facts.amountInCents),
-        invoice?.facts.reference ?? '–',
-        timeOf(createdAt),
-      ];
-    }),
-    empty,
-  );
-
-export const resultsPage = (context: PageContext, query: SearchQuery, result: SearchResult): Html =>
-  page(
+export const resultsPage = (
+  context: PageContext,
+  query: SearchQuery,
+  result: SearchResult,
+  found: readonly ShownInvoice[],
+): Html => {
+  const { say } = context;
+  const count =
+    found.length === 1 ? say('1 nota', '1 invoice') : say(`${found.length} notas`, `${found.length} invoices`);
+  return page(
     context,
-    { title: 'Search' },
-    html`<p>By ${KIND_NAMES[query.kind].toLowerCase()}: ${result.found.length === 1 ? '1 invoice' : html`${result.found.length} invoices`}${scanned(query, result)}.</p>
-${invoicesTable('Invoices found', result.found, 'Nothing found.')}
+    { title: say('Busca', 'Search') },
+    html`<p>${say('Por', 'By')} ${say(...KIND_NAMES[query.kind]).toLowerCase()}: ${count}${scanned(context, query, result)}.</p>
+${invoicesTable(context, say('Notas encontradas', 'Invoices found'), found, say('Nada encontrado.', 'Nothing found.'))}
 ${result.next === undefined ? none : olderForm(context, query, result.next)}
-<section aria-labelledby="again"><h2 id="again">Search again</h2>${searchForm(context)}</section>`,
+<section aria-labelledby="again"><h2 id="again">${say('Procurar de novo', 'Search again')}</h2>${searchForm(context)}</section>`,
   );
+};
 
-const scanned = ({ kind, before }: SearchQuery, { lookedAt }: SearchResult): Html =>
-  kind === 'document'
-    ? html` among ${lookedAt}${before === undefined ? ' newest' : html` older than ${timeOf(before.createdAt)}`}`
-    : none;
+const scanned = (context: PageContext, { kind, before }: SearchQuery, { lookedAt }: SearchResult): Html => {
+  if (kind !== 'document') return none;
+  const { say } = context;
+  return before === undefined
+    ? html` ${say(`entre as ${lookedAt} mais novas`, `among ${lookedAt} newest`)}`
+    : html` ${say(`entre ${lookedAt} anteriores a`, `among ${lookedAt} older than`)} ${timeOf(context, before.createdAt)}`;
+};
 
 const olderForm = (
   context: PageContext,
@@ -84,5 +77,5 @@ const olderForm = (
     html`<input type="hidden" name="text" value="${text}"><input type="hidden" name="by" value="document">
 <input type="hidden" name="company" value="${companyId ?? ''}"><input type="hidden" name="operator" value="${context.operator.name}">
 <input type="hidden" name="created_at" value="${next.createdAt}"><input type="hidden" name="stream" value="${next.stream}">
-<p><button>Search older invoices</button></p>`,
+<p><button>${context.say('Procurar em notas mais antigas', 'Search older invoices')}</button></p>`,
   );

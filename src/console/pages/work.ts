@@ -5,104 +5,58 @@ import type { Instant } from '../../domain/common/time.js';
 import { daysLeft, expiryWarning } from '../../domain/company/certificate-expiry.js';
 import { ageText } from '../../lib/age-text.js';
 import type { CertificateRefusal } from '../../ports/certificate-refusals.js';
-import type { SupportRow } from '../../ports/support-reads.js';
 import type { ParkedWork } from '../../ports/work-queue.js';
 import type { CheckHealth, ProjectionLine, RebuildRun, RoleHealth, WaitingWork } from '../deps.js';
-import { badge, type Html, secondsBetween, table, timeOf } from './elements.js';
+import { badge, companyOf, type Html, modeText, table, timeOf } from './elements.js';
 import { form, type Notice, operatorField, type PageContext, page, ROOT } from './layout.js';
 import { searchForm } from './search.js';
 
-export const indeterminatePage = (
-  context: PageContext,
-  { count, oldest, now }: { count: number; oldest: readonly SupportRow[]; now: Instant },
-): Html =>
-  page(
+/** `issue` or `cancel`, as a person says it. */
+const workText = ({ say }: PageContext, kind: ParkedWork['kind']): string =>
+  kind === 'issue' ? say('emissão', 'issue') : say('cancelamento', 'cancel');
+
+export const parkedPage = (context: PageContext, parked: readonly ParkedWork[], notice?: Notice): Html => {
+  const { say } = context;
+  const again = say('Tentar de novo', 'Try again');
+  return page(
     context,
-    { title: 'Indeterminate invoices' },
-    html`<p>The outcome of these invoices is unknown. Settle each with evidence, on its page.${count > oldest.length ? html` The oldest ${oldest.length} of ${count}:` : ''}</p>
-${table(
-  'Oldest first',
-  ['Invoice', 'Waits for', 'Company', 'Mode', 'Attempts', 'Created'],
-  oldest.map((row) => indeterminateRow(row, now)),
-  'No invoice waits for support.',
-)}`,
-  );
-
-const indeterminateRow = ({ stream, createdAt, state }: SupportRow, now: Instant) => {
-  const address = parseInvoiceStream(stream);
-  const id = publicInvoiceId(address?.invoiceId ?? '');
-  const outcome = state.kind === 'invoice' ? state.outcome : undefined;
-  const since = outcome?.status === 'indeterminate' ? outcome.failedAt : createdAt;
-  return [
-    html`<a href="${ROOT}/invoices/${id}#settle">${id}</a>`,
-    ageText(secondsBetween(since, now)),
-    address?.companyId ?? '–',
-    address?.mode ?? '–',
-    state.kind === 'invoice' ? state.attempts.length : 0,
-    timeOf(createdAt),
-  ];
-};
-
-export const cancellationsPage = (
-  context: PageContext,
-  { count, oldest, now }: { count: number; oldest: readonly SupportRow[]; now: Instant },
-): Html =>
-  page(
-    context,
-    { title: 'Failed cancellations' },
-    html`<p>Live cancellations that failed: the client cannot ask again. Look at each note in the national portal, then settle it on its page.${count > oldest.length ? html` The oldest ${oldest.length} of ${count}:` : ''}</p>
-${table(
-  'Oldest request first',
-  ['Invoice', 'Waits for', 'Company', 'Result', 'Requested'],
-  oldest.map((row) => cancellationRow(row, now)),
-  'No failed cancellation waits for support.',
-)}`,
-  );
-
-const cancellationRow = ({ stream, createdAt, state }: SupportRow, now: Instant) => {
-  const address = parseInvoiceStream(stream);
-  const id = publicInvoiceId(address?.invoiceId ?? '');
-  const cancellation = state.kind === 'invoice' ? state.cancellation : undefined;
-  const [since, codes] = [cancellation?.requestedAt ?? createdAt, cancellation?.codes ?? []];
-  return [
-    html`<a href="${ROOT}/invoices/${id}#settle">${id}</a>`,
-    ageText(secondsBetween(since, now)),
-    address?.companyId ?? '–',
-    codes.length === 0 ? badge('without confirmation', 'bad') : html`${badge('refused', 'bad')} ${codes.join(' ')}`,
-    timeOf(since),
-  ];
-};
-
-export const parkedPage = (context: PageContext, parked: readonly ParkedWork[], notice?: Notice): Html =>
-  page(
-    context,
-    { title: 'Parked work', notice },
+    { title: say('Trabalho parado', 'Parked work'), notice },
     parked.length === 0
-      ? html`<p class="empty">Nothing is parked.</p>`
+      ? html`<p class="empty">${say('Nada está parado.', 'Nothing is parked.')}</p>`
       : form(
           context,
           `${ROOT}/parked/retry`,
-          html`<p>Work items that failed many times. Timers still end their invoices; trying again does no harm.</p>
+          html`<p>${say(
+            'Trabalho que falhou muitas vezes. Os prazos ainda encerram suas notas; tentar de novo não causa dano.',
+            'Work items that failed many times. Timers still end their invoices; trying again does no harm.',
+          )}</p>
 ${operatorField(context, 'parked-operator')}
 ${table(
-  'Parked, oldest first',
-  ['Invoice', 'Work', 'Parked', 'Reason', 'Again'],
+  say('Parado, o mais antigo primeiro', 'Parked, oldest first'),
+  [
+    ...[say('Nota', 'Invoice'), say('Trabalho', 'Work'), say('Empresa', 'Company'), say('Parado em', 'Parked')],
+    ...[say('Motivo', 'Reason'), say('De novo', 'Again')],
+  ],
   parked.map(({ stream, kind, parkedAt, reason }) => {
     const address = parseInvoiceStream(stream);
     const id = address === undefined ? undefined : publicInvoiceId(address.invoiceId);
     const named = id ?? stream;
+    const work = workText(context, kind);
     return [
       id === undefined ? stream : html`<a href="${ROOT}/invoices/${id}">${id}</a>`,
-      kind,
-      timeOf(parkedAt),
+      work,
+      companyOf(context, address?.companyId),
+      timeOf(context, parkedAt),
       reason,
-      html`<button name="stream" value="${stream}" aria-label="Try ${kind} of ${named} again">Try again</button>`,
+      html`<button name="stream" value="${stream}" aria-label="${again}: ${work} ${named}">${again}</button>`,
     ];
   }),
+  say('Nada está parado.', 'Nothing is parked.'),
 )}
-<p><button name="stream" value="all" class="quiet">Try all of them again</button></p>`,
+<p><button name="stream" value="all" class="quiet">${say('Tentar todos de novo', 'Try all of them again')}</button></p>`,
         ),
   );
+};
 
 export type CertificateLine = { cnpj: string; enabled: boolean; notAfter: Instant | undefined };
 
@@ -110,41 +64,54 @@ export type CertificateLine = { cnpj: string; enabled: boolean; notAfter: Instan
 export const certificatesPage = (
   context: PageContext,
   { lines, refused }: { lines: readonly CertificateLine[]; refused: readonly CertificateRefusal[] },
-  now: Instant,
-): Html =>
-  page(
+): Html => {
+  const { say, now } = context;
+  return page(
     context,
-    { title: 'Certificates' },
-    html`${refusedList(refused)}${table(
-      'By days left',
-      ['Company', 'State', 'Days left', 'Ends', 'API'],
+    { title: say('Certificados', 'Certificates') },
+    html`${refusedList(context, refused)}${table(
+      say('Por dias restantes', 'By days left'),
+      [
+        ...[say('Empresa', 'Company'), say('Situação', 'State'), say('Dias restantes', 'Days left')],
+        ...[say('Termina', 'Ends'), 'API'],
+      ],
       [...lines]
         .sort((a, b) => ((a.notAfter ?? '') < (b.notAfter ?? '') ? -1 : 1))
         .map(({ cnpj, enabled, notAfter }) => [
-          cnpj,
-          stateOf(notAfter, now),
+          companyOf(context, cnpj),
+          stateOf(context, notAfter),
           notAfter === undefined ? '–' : daysLeft(notAfter, now),
-          timeOf(notAfter),
-          enabled ? 'enabled' : 'disabled',
+          timeOf(context, notAfter),
+          enabled ? say('habilitada', 'enabled') : say('desabilitada', 'disabled'),
         ]),
-      'No company is registered.',
+      say('Nenhuma empresa cadastrada.', 'No company is registered.'),
     )}`,
   );
+};
 
 /** The sends of these companies are held back until the authorizer takes their certificate, or another one is stored. */
-const refusedList = (refused: readonly CertificateRefusal[]): Html =>
-  refused.length === 0
+const refusedList = (context: PageContext, refused: readonly CertificateRefusal[]): Html => {
+  const { say, names } = context;
+  return refused.length === 0
     ? html``
     : html`<ul>${refused.map(
         ({ companyId, mode, since, reason }) =>
-          html`<li>${badge('refused', 'bad')} The authorizer refuses the certificate of CNPJ ${companyId} in ${mode} mode since ${timeOf(since)} (${reason}). Its invoices wait: store another certificate.</li>`,
+          html`<li>${badge(say('recusado', 'refused'), 'bad')} ${say(
+            `O autorizador recusa o certificado de ${names.get(companyId) ?? ''} (CNPJ ${companyId}) no modo ${mode} desde`,
+            `The authorizer refuses the certificate of CNPJ ${companyId} in ${mode} mode since`,
+          )} ${timeOf(context, since)} (${reason}). ${say(
+            'Suas notas esperam: guarde outro certificado.',
+            'Its invoices wait: store another certificate.',
+          )}</li>`,
       )}</ul>`;
+};
 
-const stateOf = (notAfter: Instant | undefined, now: Instant): Html => {
-  if (notAfter === undefined) return badge('none on file', 'wait');
+const stateOf = ({ say, now }: PageContext, notAfter: Instant | undefined): Html => {
+  if (notAfter === undefined) return badge(say('nenhum', 'none on file'), 'wait');
   const warning = expiryWarning(notAfter, now);
-  if (warning === undefined) return badge('good', 'good');
-  return warning.kind === 'expired' ? badge('expired', 'bad') : badge(`ends within ${warning.withinDays} d`, 'wait');
+  if (warning === undefined) return badge(say('bom', 'good'), 'good');
+  if (warning.kind === 'expired') return badge(say('vencido', 'expired'), 'bad');
+  return badge(say(`termina em ${warning.withinDays} d`, `ends within ${warning.withinDays} d`), 'wait');
 };
 
 const REFRESH_SECONDS = 3;
@@ -152,40 +119,59 @@ const REFRESH_SECONDS = 3;
 type ProjectionRow = ProjectionLine & { run: RebuildRun | undefined };
 
 export const projectionsPage = (context: PageContext, rows: readonly ProjectionRow[], notice?: Notice): Html => {
+  const { say } = context;
   const isMoving = rows.some(({ rebuilding, run }) => rebuilding?.running === true || run?.state === 'running');
+  const reloads = say(' Esta página se recarrega enquanto isso.', ' This page reloads itself meanwhile.');
   return page(
     context,
-    { title: 'Projections', notice, ...(isMoving ? { refreshSeconds: REFRESH_SECONDS } : {}) },
+    { title: say('Projeções', 'Projections'), notice, refreshSeconds: isMoving ? REFRESH_SECONDS : undefined },
     form(
       context,
       `${ROOT}/projections/rebuild`,
-      html`<p>A rebuild builds fresh rows beside the live ones, then swaps. The service keeps running.${isMoving ? ' This page reloads itself meanwhile.' : ''}</p>
+      html`<p>${say(
+        'Uma reconstrução faz linhas novas ao lado das atuais e depois troca. O serviço continua.',
+        'A rebuild builds fresh rows beside the live ones, then swaps. The service keeps running.',
+      )}${isMoving ? reloads : ''}</p>
 ${operatorField(context, 'rebuild-operator')}
-${table('Live rows', ['Projection', 'Behind the log', 'Version', 'Generation', 'State of a rebuild', 'Rebuild'], rows.map(rowOf))}`,
+${table(
+  say('Linhas em uso', 'Live rows'),
+  [
+    ...[say('Projeção', 'Projection'), say('Atrás do log', 'Behind the log'), say('Versão', 'Version')],
+    ...[say('Geração', 'Generation'), say('Reconstrução', 'State of a rebuild'), say('Reconstruir', 'Rebuild')],
+  ],
+  rows.map((row) => rowOf(context, row)),
+  say('Nenhuma projeção.', 'No projection.'),
+)}`,
     ),
   );
 };
 
-const rowOf = (row: ProjectionRow) => {
+const rowOf = (context: PageContext, row: ProjectionRow) => {
   const { name, version, generation, lagSeconds } = row;
+  const rebuild = context.say('Reconstruir', 'Rebuild');
   return [
     name,
     ageText(lagSeconds),
     version,
     generation,
-    progressOf(row),
-    html`<button name="projection" value="${name}" aria-label="Rebuild ${name}">Rebuild</button>`,
+    progressOf(context, row),
+    html`<button name="projection" value="${name}" aria-label="${rebuild} ${name}">${rebuild}</button>`,
   ];
 };
 
-const progressOf = ({ name, rebuilding, run }: ProjectionRow): Html => {
+const progressOf = ({ say }: PageContext, { name, rebuilding, run }: ProjectionRow): Html => {
+  const running = badge(say('em curso', 'running'), 'wait');
   if (rebuilding !== undefined) {
     const percent = Math.floor(rebuilding.progress * 100);
-    const word = rebuilding.running ? badge('running', 'wait') : badge('interrupted', 'bad');
-    return html`${word} <progress max="100" value="${percent}" aria-label="Rebuild of ${name}">${percent} %</progress> ${percent} %`;
+    const word = rebuilding.running ? running : badge(say('interrompida', 'interrupted'), 'bad');
+    return html`${word} <progress max="100" value="${percent}" aria-label="${say('Reconstrução de', 'Rebuild of')} ${name}">${percent} %</progress> ${percent} %`;
   }
   if (run === undefined) return html`–`;
-  const words = { running: badge('running', 'wait'), done: badge('done', 'good'), refused: badge('refused', 'bad') };
+  const words = {
+    running,
+    done: badge(say('pronta', 'done'), 'good'),
+    refused: badge(say('recusada', 'refused'), 'bad'),
+  };
   return html`${words[run.state]} ${run.detail}`;
 };
 
@@ -203,31 +189,65 @@ type OverviewFacts = {
   refused: readonly CertificateRefusal[];
 };
 
-export const overviewPage = (context: PageContext, facts: OverviewFacts): Html =>
-  page(
+export const overviewPage = (context: PageContext, facts: OverviewFacts): Html => {
+  const { say } = context;
+  return page(
     context,
-    { title: 'Overview' },
-    html`<section aria-labelledby="find"><h2 id="find">Find an invoice</h2>${searchForm(context)}</section>
-<section aria-labelledby="attention"><h2 id="attention">Waits for you</h2>${attention(facts)}${refusedList(facts.refused)}${stoppedList(facts.stopped)}</section>
-<section aria-labelledby="roles"><h2 id="roles">Roles</h2>${rolesTable(facts.roles)}</section>
-<section aria-labelledby="work"><h2 id="work">Work without an outcome</h2>${waitingTable(facts.waiting)}</section>
-<section aria-labelledby="process"><h2 id="process">This process</h2>${checksTable(facts.checks)}</section>`,
+    { title: say('Visão geral', 'Overview') },
+    html`<section aria-labelledby="find"><h2 id="find">${say('Encontrar uma nota', 'Find an invoice')}</h2>${searchForm(context)}</section>
+<section aria-labelledby="attention"><h2 id="attention">${say('Espera por você', 'Waits for you')}</h2>${attention(context, facts)}${refusedList(context, facts.refused)}${stoppedList(context, facts.stopped)}</section>
+<section aria-labelledby="roles"><h2 id="roles">${say('Papéis', 'Roles')}</h2>${rolesTable(context, facts.roles)}</section>
+<section aria-labelledby="work"><h2 id="work">${say('Trabalho sem resultado', 'Work without an outcome')}</h2>${waitingTable(context, facts.waiting)}</section>
+<section aria-labelledby="process"><h2 id="process">${say('Este processo', 'This process')}</h2>${checksTable(context, facts.checks)}</section>`,
   );
+};
 
-const stoppedList = (stopped: readonly StoppedSeries[]): Html =>
-  stopped.length === 0
+const stoppedList = (context: PageContext, stopped: readonly StoppedSeries[]): Html => {
+  const { say, names } = context;
+  return stopped.length === 0
     ? html``
     : html`<ul>${stopped.map(
         ({ companyId, mode, series, since }) =>
-          html`<li>${badge('stopped', 'bad')} Series ${series} of CNPJ ${companyId} in ${mode} mode sends nothing since ${timeOf(since)}: a note that is not ours has one of its numbers. Put a company file with a later number.</li>`,
+          html`<li>${badge(say('parada', 'stopped'), 'bad')} ${say(
+            `A série ${series} de ${names.get(companyId) ?? ''} (CNPJ ${companyId}) no modo ${mode} nada envia desde`,
+            `Series ${series} of CNPJ ${companyId} in ${mode} mode sends nothing since`,
+          )} ${timeOf(context, since)}: ${say(
+            'uma nota que não é nossa tem um dos seus números. Grave um arquivo de empresa com um número posterior.',
+            'a note that is not ours has one of its numbers. Put a company file with a later number.',
+          )}</li>`,
       )}</ul>`;
+};
 
-const attention = ({ indeterminate, cancellations, parked, certificates }: OverviewFacts): Html => {
-  const lines: readonly (readonly [number, string, string, string])[] = [
-    [indeterminate, 'indeterminate', 'indeterminate invoice', 'indeterminate invoices'],
-    [cancellations, 'cancellations', 'failed cancellation', 'failed cancellations'],
-    [parked, 'parked', 'parked work item', 'parked work items'],
-    [certificates, 'certificates', 'certificate near its end', 'certificates near their end'],
+const attention = (
+  { say }: PageContext,
+  { indeterminate, cancellations, parked, certificates }: OverviewFacts,
+): Html => {
+  const lines: readonly (readonly [count: number, path: string, one: string, many: string])[] = [
+    [
+      ...([indeterminate, 'indeterminate'] as const),
+      ...([
+        say('nota indeterminada', 'indeterminate invoice'),
+        say('notas indeterminadas', 'indeterminate invoices'),
+      ] as const),
+    ],
+    [
+      ...([cancellations, 'cancellations'] as const),
+      ...([
+        say('cancelamento que falhou', 'failed cancellation'),
+        say('cancelamentos que falharam', 'failed cancellations'),
+      ] as const),
+    ],
+    [
+      ...([parked, 'parked'] as const),
+      ...([say('trabalho parado', 'parked work item'), say('trabalhos parados', 'parked work items')] as const),
+    ],
+    [
+      ...([certificates, 'certificates'] as const),
+      ...([
+        say('certificado perto do fim', 'certificate near its end'),
+        say('certificados perto do fim', 'certificates near their end'),
+      ] as const),
+    ],
   ];
   return html`<ul class="tiles">${lines.map(
     ([count, path, one, many]) =>
@@ -235,30 +255,54 @@ const attention = ({ indeterminate, cancellations, parked, certificates }: Overv
   )}</ul>`;
 };
 
-const WORDS = { ok: badge('ok', 'good'), bad: badge('problem', 'bad'), elsewhere: badge('other process', 'plain') };
-
-const rolesTable = (roles: readonly RoleHealth[]): Html =>
-  table(
-    'Health and lag of each role',
-    ['Role', 'State', 'Runs here', 'Details'],
-    roles.map(({ role, here, health, detail }) => [role, WORDS[health], here ? 'yes' : 'no', detail]),
-  );
-
-const waitingTable = (waiting: readonly WaitingWork[]): Html =>
-  table(
-    'Open work by mode',
-    ['What', 'Mode', 'Count', 'Oldest for'],
-    waiting.map(({ what, mode, count, oldestSeconds }) => [what, mode, count, ageText(oldestSeconds)]),
-    'Nothing is open.',
-  );
-
-const checksTable = (checks: readonly CheckHealth[]): Html =>
-  table(
-    'Checks of /health/ready',
-    ['Check', 'State', 'Reason'],
-    checks.map(({ name, ok, detail }) => [
-      name.replaceAll('_', ' '),
-      ok ? badge('ok', 'good') : badge('failed', 'bad'),
-      detail === '' ? '–' : detail,
+const rolesTable = ({ say }: PageContext, roles: readonly RoleHealth[]): Html => {
+  const words = {
+    ok: badge('ok', 'good'),
+    bad: badge(say('problema', 'problem'), 'bad'),
+    elsewhere: badge(say('outro processo', 'other process'), 'plain'),
+  };
+  return table(
+    say('Saúde e atraso de cada papel', 'Health and lag of each role'),
+    [say('Papel', 'Role'), say('Estado', 'State'), say('Roda aqui', 'Runs here'), say('Detalhes', 'Details')],
+    roles.map(({ role, here, health, detail }) => [
+      role,
+      words[health],
+      here ? say('sim', 'yes') : say('não', 'no'),
+      html`<span lang="en">${detail}</span>`,
     ]),
+    say('Nenhum papel.', 'No role.'),
+  );
+};
+
+const OPEN_WORK: Readonly<Record<string, string>> = {
+  queued: 'na fila',
+  processing: 'em processamento',
+  'to be canceled': 'a cancelar',
+};
+
+const waitingTable = (context: PageContext, waiting: readonly WaitingWork[]): Html => {
+  const { say } = context;
+  return table(
+    say('Trabalho aberto por modo', 'Open work by mode'),
+    [say('O quê', 'What'), say('Modo', 'Mode'), say('Quantas', 'Count'), say('A mais antiga há', 'Oldest for')],
+    waiting.map(({ what, mode, count, oldestSeconds }) => [
+      say(OPEN_WORK[what] ?? what, what),
+      modeText(context, mode),
+      count,
+      ageText(oldestSeconds),
+    ]),
+    say('Nada está aberto.', 'Nothing is open.'),
+  );
+};
+
+const checksTable = ({ say }: PageContext, checks: readonly CheckHealth[]): Html =>
+  table(
+    say('Verificações de /health/ready', 'Checks of /health/ready'),
+    [say('Verificação', 'Check'), say('Estado', 'State'), say('Motivo', 'Reason')],
+    checks.map(({ name, ok, detail }) => [
+      html`<span lang="en">${name.replaceAll('_', ' ')}</span>`,
+      ok ? badge('ok', 'good') : badge(say('falhou', 'failed'), 'bad'),
+      detail === '' ? '–' : html`<span lang="en">${detail}</span>`,
+    ]),
+    say('Nenhuma verificação.', 'No check.'),
   );

@@ -9,65 +9,98 @@ import {
   type SearchQuery,
   searchInvoices,
 } from '../../app/operator/support/search.js';
+import { loadInvoice } from '../../app/read/read-invoice.js';
 import { isAccessKey } from '../../domain/common/access-key.js';
 import { parseInvoiceId, parseInvoiceStream, publicInvoiceId } from '../../domain/common/ids.js';
 import type { ConsoleDeps } from '../deps.js';
-import { actingOperator, type ConsoleContext, type ConsoleEnv, NAME_NEEDED } from '../guard.js';
-import { invoicePage, settleOptions } from '../pages/invoice.js';
-import { messagePage, type Notice, ROOT } from '../pages/layout.js';
+import { actingOperator, type ConsoleContext, type ConsoleEnv } from '../guard.js';
+import { clockText } from '../pages/elements.js';
+import { invoicePage, type Revealed } from '../pages/invoice.js';
+import { messagePage, type Notice, nameNeeded, type PageContext, ROOT } from '../pages/layout.js';
 import { resultsPage } from '../pages/search.js';
+import { settleChoices, type TypedSettlement } from '../pages/settle.js';
+import { sealedBody, withSentences } from './lists.js';
 
-/** Pages of one invoice: its events, its sealed fields (a recorded look) and its settlement. */
+/** Pages of one invoice: its events, its sealed fields and documents (a recorded look) and its settlement. */
 export const invoiceRoutes = (app: Hono<ConsoleEnv>, deps: ConsoleDeps): void => {
   app.get(`${ROOT}/invoices/:id`, async (c) => {
     const found = await caseOf(c.req.param('id'), deps);
     if (found === undefined) return noInvoice(c);
-    const notice: Notice | undefined = c.req.query('settled') === '1' ? SETTLED : undefined;
-    return c.html(invoicePage(c.get('page'), { case: found, now: deps.clock.now(), notice }));
+    const { say } = c.get('page');
+    const text = say(
+      'Resolvida e registrada. O cliente vê na próxima consulta.',
+      'Settled, and on record. The client sees it at the next read.',
+    );
+    const notice: Notice | undefined = c.req.query('settled') === '1' ? { tone: 'good', text } : undefined;
+    return c.html(invoicePage(c.get('page'), { ...shownOf(found, deps), notice }));
   });
 
   app.post(`${ROOT}/invoices/:id/reveal`, async (c) => {
     const found = await caseOf(c.req.param('id'), deps);
     if (found === undefined) return noInvoice(c);
-    const shown = { case: found, now: deps.clock.now() };
+    const page = c.get('page');
     const operator = actingOperator(c);
-    if (operator === undefined) return c.html(invoicePage(c.get('page'), { ...shown, notice: nameNeeded }), 400);
+    if (operator === undefined) {
+      const notice: Notice = { tone: 'bad', text: nameNeeded(page) };
+      return c.html(invoicePage(page, { ...shownOf(found, deps), notice }), 400);
+    }
     const { store, clock } = deps;
     const seen = { command: 'console', subject: found.stream };
     await appendAudit('PersonalDataRevealed', seen, { store, clock, actor: `support:${operator}` });
-    return c.html(invoicePage(c.get('page'), { ...shown, personal: await personalLines(found.stream, store) }));
+    return c.html(invoicePage(page, { ...shownOf(found, deps), revealed: await revealedOf(found, deps) }));
   });
 
   app.post(`${ROOT}/invoices/:id/settle`, async (c) => {
     const id = c.req.param('id');
     const found = await caseOf(id, deps);
     if (found === undefined) return noInvoice(c);
+    const page = c.get('page');
     const field = c.get('field');
     const typed = { as: field('as'), accessKey: field('access_key').trim(), evidence: field('evidence').trim() };
     const operator = actingOperator(c);
     const again = async (text: string, tone: Notice['tone'], status: 400 | 409) => {
       const current = (await caseOf(id, deps)) ?? found;
-      const shown = { case: current, now: deps.clock.now(), typed, notice: { tone, text } };
-      return c.html(invoicePage(c.get('page'), shown), status);
+      return c.html(invoicePage(page, { ...shownOf(current, deps), typed, notice: { tone, text } }), status);
     };
-    if (operator === undefined) return await again(NAME_NEEDED, 'bad', 400);
-    const command = readSettlement(found, typed);
+    if (operator === undefined) return await again(nameNeeded(page), 'bad', 400);
+    const command = readSettlement(found, typed, page);
     if ('problem' in command) return await again(command.problem, 'bad', 400);
     const result = await deps.settle(command, operator);
     if (result.kind === 'settled' || result.kind === 'already_so')
       return c.redirect(`${ROOT}/invoices/${id}?settled=1`, 303);
-    return await again(refusalText(result), result.kind === 'ask_again' ? 'wait' : 'bad', 409);
+    return await again(refusalText(result, page), result.kind === 'ask_again' ? 'wait' : 'bad', 409);
   });
 };
 
-const SETTLED: Notice = { tone: 'good', text: 'Settled, and on record. The client sees it at the next read.' };
-const nameNeeded: Notice = { tone: 'bad', text: NAME_NEEDED };
-
-const noInvoice = (c: ConsoleContext): Response | Promise<Response> =>
-  c.html(
-    messagePage(c.get('page'), 'No such invoice', 'No company has an invoice of this id, or its 7 days are over.'),
-    404,
+const noInvoice = (c: ConsoleContext): Response | Promise<Response> => {
+  const { say } = c.get('page');
+  const text = say(
+    'Nenhuma empresa tem uma nota com este id, ou seus 7 dias acabaram.',
+    'No company has an invoice of this id, or its 7 days are over.',
   );
+  return c.html(messagePage(c.get('page'), say('Nota inexistente', 'No such invoice'), text), 404);
+};
+
+/** What a page of an invoice shows without opening what is sealed. */
+const shownOf = (found: InvoiceCase, deps: ConsoleDeps) => {
+  const now = deps.clock.now();
+  const { state, stream } = found;
+  if (state.kind !== 'invoice') return { case: found, sentences: [], choices: [], body: undefined };
+  const { sentences } = withSentences({ stream, createdAt: state.facts.createdAt ?? '', state }, deps, now);
+  return { case: found, sentences, choices: settleChoices(state, now), body: sealedBody(state, deps, now) };
+};
+
+type BodyWithLinks = { links?: { pdf: string; xml: string } };
+
+const revealedOf = async ({ stream, address }: InvoiceCase, deps: ConsoleDeps): Promise<Revealed> => {
+  const [lines, { state }] = await Promise.all([personalLines(stream, deps.store), loadInvoice(stream, deps.store)]);
+  const now = deps.clock.now();
+  const body = state.kind === 'invoice' ? deps.bodyOf(state, now) : undefined;
+  const { links }: BodyWithLinks = body ?? {};
+  const token = links && encodeURIComponent(deps.downloadToken(address, now));
+  const documents = links && { pdf: `${links.pdf}?t=${token}`, xml: `${links.xml}?t=${token}` };
+  return { lines, body, documents };
+};
 
 const caseOf = async (id: string, deps: ConsoleDeps): Promise<InvoiceCase | undefined> => {
   if (parseInvoiceId(id) === undefined) return undefined;
@@ -77,23 +110,47 @@ const caseOf = async (id: string, deps: ConsoleDeps): Promise<InvoiceCase | unde
 
 const readSettlement = (
   { stream, state }: InvoiceCase,
-  { as, accessKey, evidence }: { as: string; accessKey: string; evidence: string },
+  { as, accessKey, evidence }: TypedSettlement,
+  { say, now }: PageContext,
 ): SettleCommand | { problem: string } => {
-  const options = state.kind === 'invoice' ? settleOptions(state) : [];
-  if (options.length === 0) return { problem: 'There is nothing to settle here any more: see what was recorded.' };
-  const end = options.find((one) => one === as);
-  if (end === undefined) return { problem: 'Choose what the invoice is settled as.' };
-  if (evidence === '') return { problem: 'Say what the settlement rests on: the evidence is required.' };
+  const choices = state.kind === 'invoice' ? settleChoices(state, now) : [];
+  if (choices.length === 0)
+    return {
+      problem: say(
+        'Já não há nada a resolver aqui: veja o que foi registrado.',
+        'There is nothing to settle here any more: see what was recorded.',
+      ),
+    };
+  const end = choices.find((one) => one.as === as)?.as;
+  if (end === undefined)
+    return { problem: say('Escolha como a nota é resolvida.', 'Choose what the invoice is settled as.') };
+  if (evidence === '')
+    return {
+      problem: say(
+        'Diga em que isto se apoia: a evidência é obrigatória.',
+        'Say what the settlement rests on: the evidence is required.',
+      ),
+    };
   if (accessKey === '' || end !== 'issued') return { stream, as: end, evidence };
   if (!isAccessKey(accessKey))
-    return { problem: 'An access key has 50 characters, and its last one is a check digit.' };
+    return {
+      problem: say(
+        'Uma chave de acesso tem 50 caracteres, e o último é um dígito verificador.',
+        'An access key has 50 characters, and its last one is a check digit.',
+      ),
+    };
   return { stream, as: end, evidence, accessKey };
 };
 
-const refusalText = (result: Extract<SettleResult, { kind: 'refused' | 'ask_again' }>): string =>
-  result.kind === 'refused'
-    ? `Not settled: ${result.reason}.`
-    : `Not settled yet: ${result.detail}. Send this form again after ${result.at}.`;
+const refusalText = (
+  result: Extract<SettleResult, { kind: 'refused' | 'ask_again' }>,
+  context: PageContext,
+): string => {
+  const { say } = context;
+  return result.kind === 'refused'
+    ? `${say('Não resolvida', 'Not settled')}: ${result.reason}.`
+    : `${say('Ainda não resolvida', 'Not settled yet')}: ${result.detail}. ${say('Envie este formulário de novo depois de', 'Send this form again after')} ${clockText(context, result.at)}.`;
+};
 
 /** A search changes nothing and is a POST all the same, so that the searched text appears in no address. */
 export const searchRoutes = (app: Hono<ConsoleEnv>, deps: ConsoleDeps): void => {
@@ -106,10 +163,12 @@ export const searchRoutes = (app: Hono<ConsoleEnv>, deps: ConsoleDeps): void => 
     const page = c.get('page');
     const operator = actingOperator(c);
     if (query.kind === 'document' && operator === undefined)
-      return c.html(messagePage(page, 'Search', NAME_NEEDED), 400);
+      return c.html(messagePage(page, page.say('Busca', 'Search'), nameNeeded(page)), 400);
     const named = operator === undefined ? page : { ...page, operator: { ...page.operator, name: operator } };
     const by = { command: 'console', actor: `support:${named.operator.name}` } as const;
-    return c.html(resultsPage(named, query, await searchInvoices(query, deps, by)));
+    const result = await searchInvoices(query, deps, by);
+    const found = result.found.map((row) => withSentences(row, deps, page.now));
+    return c.html(resultsPage(named, query, result, found));
   });
 };
 

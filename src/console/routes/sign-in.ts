@@ -6,8 +6,8 @@ import type { EndedSessions } from '../../app/audit/console-sessions.js';
 import { sameSecret } from '../../lib/same-secret.js';
 import { COOKIE, createAttempts, readOperator, SESSION_SECONDS, sessionCookie } from '../access.js';
 import type { ConsoleDeps } from '../deps.js';
-import { type ConsoleEnv, NAME_NEEDED, peerOf } from '../guard.js';
-import { ROOT, signInPage } from '../pages/layout.js';
+import { type ConsoleEnv, peerOf } from '../guard.js';
+import { nameNeeded, ROOT, signInPage } from '../pages/layout.js';
 
 /** Adds sign-in and sign-out where a token is configured. Both are recorded. */
 export const signInRoutes = (app: Hono<ConsoleEnv>, deps: ConsoleDeps, ended: EndedSessions): void => {
@@ -24,16 +24,28 @@ export const signInRoutes = (app: Hono<ConsoleEnv>, deps: ConsoleDeps, ended: En
     const wait = attempts.waitSeconds(peer);
     if (wait > 0) {
       c.header('retry-after', String(wait));
-      return c.html(signInPage(page, { tone: 'bad', text: `Too many wrong tokens: wait ${wait} s.` }), 429);
+      return c.html(
+        signInPage(page, {
+          tone: 'bad',
+          text: page.say(`Tokens errados demais: espere ${wait} s.`, `Too many wrong tokens: wait ${wait} s.`),
+        }),
+        429,
+      );
     }
     const operator = readOperator(c.get('field')('operator'));
     // A token typed into the name field would be recorded permanently.
     if (operator === undefined || operator.includes(token))
-      return c.html(signInPage(page, { tone: 'bad', text: NAME_NEEDED }), 400);
+      return c.html(signInPage(page, { tone: 'bad', text: nameNeeded(page) }), 400);
     if (!sameSecret(c.get('field')('token').trim(), token)) {
       attempts.recordWrong(peer);
       await appendAudit('ConsoleSignInRefused', { operator, peer }, { store, clock, actor: 'support:console' });
-      return c.html(signInPage(page, { tone: 'bad', text: 'This is not the operator token.' }), 401);
+      return c.html(
+        signInPage(page, {
+          tone: 'bad',
+          text: page.say('Este não é o token de operador.', 'This is not the operator token.'),
+        }),
+        401,
+      );
     }
     attempts.recordRight(peer);
     const session = randomUUID();

@@ -3,26 +3,24 @@ import { appendAudit, retryParked } from '../../app/audit/audit-trail.js';
 import { stoppedSeries } from '../../app/operator/support/stopped-series.js';
 import { expiryWarning } from '../../domain/company/certificate-expiry.js';
 import type { ConsoleDeps } from '../deps.js';
-import { actingOperator, type ConsoleEnv, NAME_NEEDED } from '../guard.js';
-import { type Notice, ROOT } from '../pages/layout.js';
-import {
-  type CertificateLine,
-  cancellationsPage,
-  certificatesPage,
-  indeterminatePage,
-  overviewPage,
-  parkedPage,
-  projectionsPage,
-} from '../pages/work.js';
+import { actingOperator, type ConsoleEnv } from '../guard.js';
+import { type Notice, nameNeeded, type PageContext, ROOT } from '../pages/layout.js';
+import { type CertificateLine, certificatesPage, overviewPage, parkedPage, projectionsPage } from '../pages/work.js';
 
-/** The list shows at most this many invoices, oldest first. */
-const LISTED = 100;
-
-const NAME: Notice = { tone: 'bad', text: NAME_NEEDED };
-const RETRIED: Notice = { tone: 'good', text: 'It will be tried again within seconds.' };
-const GONE: Notice = { tone: 'wait', text: 'It is no longer parked.' };
-const BEGUN: Notice = { tone: 'good', text: 'The rebuild has begun.' };
-const BUSY: Notice = { tone: 'wait', text: 'A rebuild of it is running already.' };
+const notices = ({ say }: PageContext) =>
+  ({
+    name: { tone: 'bad', text: nameNeeded({ say }) },
+    retried: {
+      tone: 'good',
+      text: say('Será tentado de novo em segundos.', 'It will be tried again within seconds.'),
+    },
+    gone: { tone: 'wait', text: say('Já não está parado.', 'It is no longer parked.') },
+    begun: { tone: 'good', text: say('A reconstrução começou.', 'The rebuild has begun.') },
+    busy: {
+      tone: 'wait',
+      text: say('Uma reconstrução já está em curso.', 'A rebuild of it is running already.'),
+    },
+  }) as const satisfies Record<string, Notice>;
 
 /** Pages of open work, certificates, parked work items and projections, with retries and rebuilds. */
 export const workRoutes = (app: Hono<ConsoleEnv>, deps: ConsoleDeps): void => {
@@ -53,51 +51,55 @@ export const workRoutes = (app: Hono<ConsoleEnv>, deps: ConsoleDeps): void => {
     return c.html(overviewPage(c.get('page'), { ...health, ...counts, refused, stopped }));
   });
 
-  app.get(`${ROOT}/indeterminate`, async (c) =>
-    c.html(indeterminatePage(c.get('page'), { ...(await supportReads.indeterminate(LISTED)), now: clock.now() })),
-  );
-
-  app.get(`${ROOT}/cancellations`, async (c) =>
-    c.html(cancellationsPage(c.get('page'), { ...(await supportReads.failedCancellations(LISTED)), now: clock.now() })),
-  );
-
   app.get(`${ROOT}/certificates`, async (c) =>
     c.html(
-      certificatesPage(
-        c.get('page'),
-        { lines: await certificateLines(deps), refused: await deps.refusedCertificates() },
-        clock.now(),
-      ),
+      certificatesPage(c.get('page'), {
+        lines: await certificateLines(deps),
+        refused: await deps.refusedCertificates(),
+      }),
     ),
   );
 
   app.get(`${ROOT}/parked`, async (c) =>
-    c.html(parkedPage(c.get('page'), ...(await parked(c.req.query('retried') === '1' ? RETRIED : undefined)))),
+    c.html(
+      parkedPage(
+        c.get('page'),
+        ...(await parked(c.req.query('retried') === '1' ? notices(c.get('page')).retried : undefined)),
+      ),
+    ),
   );
 
   app.post(`${ROOT}/parked/retry`, async (c) => {
     const operator = actingOperator(c);
-    if (operator === undefined) return c.html(parkedPage(c.get('page'), ...(await parked(NAME))), 400);
+    if (operator === undefined)
+      return c.html(parkedPage(c.get('page'), ...(await parked(notices(c.get('page')).name))), 400);
     const wanted = c.get('field')('stream');
     const streams = wanted === 'all' ? [...new Set((await queue.parked()).map(({ stream }) => stream))] : [wanted];
     let retried = 0;
     for (const stream of streams)
       if (await retryParked(stream, queue, { store, clock, actor: `support:${operator}` })) retried += 1;
-    if (retried === 0) return c.html(parkedPage(c.get('page'), ...(await parked(GONE))), 409);
+    if (retried === 0) return c.html(parkedPage(c.get('page'), ...(await parked(notices(c.get('page')).gone))), 409);
     return c.redirect(`${ROOT}/parked?retried=1`, 303);
   });
 
   app.get(`${ROOT}/projections`, async (c) =>
-    c.html(projectionsPage(c.get('page'), await lines(), c.req.query('begun') === '1' ? BEGUN : undefined)),
+    c.html(
+      projectionsPage(
+        c.get('page'),
+        await lines(),
+        c.req.query('begun') === '1' ? notices(c.get('page')).begun : undefined,
+      ),
+    ),
   );
 
   app.post(`${ROOT}/projections/rebuild`, async (c) => {
     const operator = actingOperator(c);
-    if (operator === undefined) return c.html(projectionsPage(c.get('page'), await lines(), NAME), 400);
+    if (operator === undefined)
+      return c.html(projectionsPage(c.get('page'), await lines(), notices(c.get('page')).name), 400);
     const projection = (await lines()).find(({ name }) => name === c.get('field')('projection'))?.name;
     if (projection === undefined) return c.notFound();
     if (rebuilds.of(projection)?.state === 'running')
-      return c.html(projectionsPage(c.get('page'), await lines(), BUSY), 409);
+      return c.html(projectionsPage(c.get('page'), await lines(), notices(c.get('page')).busy), 409);
     await appendAudit('ProjectionRebuildOrdered', { projection }, { store, clock, actor: `support:${operator}` });
     rebuilds.begin(projection);
     return c.redirect(`${ROOT}/projections?begun=1`, 303);

@@ -101,6 +101,10 @@ export const brasiliaStamp = (at: Instant): string => {
   return `${local}-${two(Math.round(-offsetMs(ms) / 3_600_000))}:00`;
 };
 
+/** `AAAA-MM-DD hh:mm:ss.mmm` of the clock in Brasília, for people. */
+export const brasiliaClock = (at: Instant): string =>
+  shownAt(epochMs(at)).toISOString().slice(0, 'AAAA-MM-DDThh:mm:ss.mmm'.length).replace('T', ' ');
+
 /** The first instant of the day in Brasília: midnight, or the end of the hour that daylight saving skips there. */
 export const brasiliaMidnight = (date: FiscalDate): Instant => {
   const guess = instant(Date.parse(`${date}T00:00:00Z`) + 3 * 3_600_000);

@@ -11,7 +11,7 @@ import type { Invoice, InvoiceState } from './state.js';
 import { invoiceStatus, isCanceled } from './status.js';
 
 /** An earlier absence proves nothing, because a late commit may still come (docs/operations/support.md#settle-an-invoice). */
-const SETTLE_ABSENCE_SECONDS = 86_400;
+export const SETTLE_ABSENCE_SECONDS = 86_400;
 
 /** Two look-ups of one DPS id that the authorizer answered with "not there". */
 export type ProvenAbsence = { dpsId: DpsId; firstAskedAt: Instant; secondAskedAt: Instant };

@@ -12,6 +12,7 @@ import { invoicePrefix } from '../../domain/common/ids.js';
 import type { Instant } from '../../domain/common/time.js';
 import type { Limits } from '../../domain/invoice/limits.js';
 import { counted } from '../../lib/counted.js';
+import { shortCache } from '../../lib/short-cache.js';
 import type { Clock } from '../../ports/clock.js';
 import type { EventLog } from '../../ports/event-log.js';
 import type { ProjectionStatus } from '../../ports/projection-status.js';
@@ -27,6 +28,7 @@ import { runningSimulator } from '../engines/simulator.js';
 import { projectionOperations } from '../operator/projections.js';
 import { sessionOver } from '../operator/session.js';
 import { isStuck, openSeconds, stateOf } from '../operator/work-checks.js';
+import { downloadTokensOf } from '../roles/api.js';
 import type { Parts } from '../roles/parts.js';
 import type { Readiness, ServiceState } from './readiness.js';
 
@@ -44,6 +46,9 @@ export const openConsole = (parts: Parts, sources: ConsoleSources) => {
   return getRequestListener(app.fetch);
 };
 
+/** Milliseconds for which the names of companies on pages may be old. */
+const NAMES_KEPT_MS = 10_000;
+
 const consoleDeps = (parts: Parts, sources: ConsoleSources): ConsoleDeps => {
   const { config, clock, engines, logger, runner, roles } = parts;
   const session = sessionOver(engines, config, clock, { logger, runner });
@@ -51,6 +56,15 @@ const consoleDeps = (parts: Parts, sources: ConsoleSources): ConsoleDeps => {
   const rebuilds = createRebuilds(projectionOperations(engines, clock, runner.stopping), onFault);
   runner.onStop('rebuilds', () => rebuilds.settled());
   const relayLag = createRelayLag(engines, clock);
+  const names = shortCache(
+    NAMES_KEPT_MS,
+    clock,
+    async () =>
+      new Map(
+        (await engines.readModel.companies()).map(({ registration }) => [registration.cnpj, registration.legalName]),
+      ),
+  );
+  const tokens = downloadTokensOf(engines.keyring, config);
   return {
     clock,
     rebuilds,
@@ -74,6 +88,9 @@ const consoleDeps = (parts: Parts, sources: ConsoleSources): ConsoleDeps => {
     settle: (command, operator) => settle(command, operator, parts),
     refusedCertificates: () => sources.watch.refusedCertificates(),
     projections: sources.statuses,
+    companyNames: () => names(''),
+    bodyOf: session.bodyOf,
+    downloadToken: (invoice, at) => tokens.issue(invoice, at),
     health: async () => {
       const [readiness, openWork, projections, switchedOff, lag] = await Promise.all([
         sources.readiness(),

@@ -9,7 +9,7 @@ import { guardHashes } from '../../app/accept/guard-hashes.js';
 import { cancelInvoice } from '../../app/cancel/cancel-invoice.js';
 import { storeWithFetchedNotes } from '../../app/download/complete-notes.js';
 import { createDrawnPdfs, downloadPdf, downloadXml, fairStore } from '../../app/download/download.js';
-import { createDownloadTokens, type SecretsOfDay } from '../../app/download/download-token.js';
+import { createDownloadTokens, type DownloadTokens, type SecretsOfDay } from '../../app/download/download-token.js';
 import type { InvoiceAddress } from '../../domain/common/ids.js';
 import { issuableActivities } from '../../domain/company/activities.js';
 import type { Company } from '../../domain/company/company.js';
@@ -115,7 +115,7 @@ const httpDeps = (parts: Parts, { pdf, authorizer, company, address }: ApiParts)
       }),
     downloadXml: (invoice) => downloadXml(invoice, downloads),
     downloadPdf: (invoice) => downloadPdf(invoice, downloads),
-    downloadTokens: createDownloadTokens(downloadSecrets(engines.keyring, config), config.downloadTokenSeconds),
+    downloadTokens: downloadTokensOf(engines.keyring, config),
     get baseUrl() {
       return address.baseUrl;
     },
@@ -144,11 +144,18 @@ const openUseRecorder = ({ engines, clock, logger, runner }: Parts): UseRecorder
   return recorder;
 };
 
+/** The tokens of download links; every process with these keys makes and checks the same ones. */
+export const downloadTokensOf = (keyring: Keyring, config: Pick<Config, 'downloadTokenSeconds'>): DownloadTokens =>
+  createDownloadTokens(downloadSecrets(keyring, config), config.downloadTokenSeconds);
+
 /** Seconds within which all processes take up a rotation of the master key. */
 const ROTATION_SECONDS = 60;
 
 /** Deriving a day's secret costs more than checking a token. At most two days and a few master keys are in use at once. */
-const downloadSecrets = (keyring: Keyring, { downloadTokenSeconds }: Config): SecretsOfDay => {
+const downloadSecrets = (
+  keyring: Keyring,
+  { downloadTokenSeconds }: Pick<Config, 'downloadTokenSeconds'>,
+): SecretsOfDay => {
   const known = new LRUCache<string, Buffer>({ max: 8 });
   const secretOf = ({ generation, key }: MasterKey, day: string): Buffer => {
     const name = `${generation}|${day}`;

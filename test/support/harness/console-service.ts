@@ -6,7 +6,7 @@ import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
 import { demoCompany } from '../../../src/runtime/commands/demo-company.js';
 import { systemClock } from '../../../src/runtime/engines/clock.js';
 import { eventually } from '../eventually.js';
-import { accepted, attempted, authorized } from '../fixture/invoice.js';
+import { accepted, attempted, authorized, cancelNotConfirmed, cancelRequested } from '../fixture/invoice.js';
 import { contextAt } from './event-store.js';
 import { type RunningService, startRunningService } from './running-service.js';
 
@@ -71,7 +71,7 @@ export const openConsoleServiceHarness = async (
     type: 'IssuanceInterrupted',
     data: { failedAt: addSeconds(now, -90_000), at: addSeconds(now, -90_000) },
   };
-  await put(1, 7_200, attempted(1, 0), authorized(1, 2));
+  await put(1, 7_200, attempted(1, 0), authorized(1, 2), cancelRequested(5), cancelNotConfirmed(3_700, ['E0822']));
   const indeterminate = await put(2, 93_600, sent, retry, unknown, ended);
   await put(3, 600, attempted(1, 0), refusal);
   await eventually(
@@ -97,7 +97,10 @@ export const openConsoleServiceHarness = async (
 export const pagesOf = ({ ids }: ConsoleServiceHarness): readonly (readonly [string, string])[] => [
   ['overview', ''],
   ['invoice', `/invoices/${ids.indeterminate}`],
+  ['issued', `/invoices/${ids.issued}`],
+  ['invoices', '/invoices'],
   ['indeterminate', '/indeterminate'],
+  ['cancellations', '/cancellations'],
   ['parked', '/parked'],
   ['certificates', '/certificates'],
   ['projections', '/projections'],

@@ -2,10 +2,12 @@ import { tokenOf } from './console.js';
 
 export type Page = { status: number; location: string | null; text: string };
 
+const ENGLISH = { 'accept-language': 'en' };
+
 /** Uses the console of a running service as a browser would, without one. */
 export const visitor = (origin: string) => {
   const visit = async (path: string): Promise<Page> =>
-    pageOf(await fetch(`${origin}/console${path}`, { redirect: 'manual' }));
+    pageOf(await fetch(`${origin}/console${path}`, { redirect: 'manual', headers: ENGLISH }));
   return {
     visit,
     /** Sends a form of the overview, which has one, with its token. */
@@ -17,7 +19,7 @@ export const visitor = (origin: string) => {
           redirect: 'manual',
           body: new URLSearchParams({ form_token, operator: 'maria', ...fields }),
         },
-        headers: { origin },
+        headers: { origin, ...ENGLISH },
       });
       return await pageOf(response);
     },

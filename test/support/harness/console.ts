@@ -6,14 +6,16 @@ import type { SettleCommand, SettleResult } from '../../../src/app/operator/sett
 import { createConsole } from '../../../src/console/app.js';
 import type { ConsoleDeps, RebuildRun } from '../../../src/console/deps.js';
 import type { ConsoleEnv } from '../../../src/console/guard.js';
+import { SCRIPT_ELEMENT } from '../../../src/console/script.js';
 import { consoleStream, revealsStream, supportStream } from '../../../src/domain/audit/events.js';
 import { invoiceStream, type StreamName } from '../../../src/domain/common/ids.js';
 import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
 import { evolve } from '../../../src/domain/invoice/evolve.js';
 import { type InvoiceState, initialInvoice } from '../../../src/domain/invoice/state.js';
+import { replayedBody } from '../../../src/http/invoice-body.js';
 import type { CertificateRefusal } from '../../../src/ports/certificate-refusals.js';
 import type { ReadModel } from '../../../src/ports/read-model.js';
-import type { SupportRow } from '../../../src/ports/support-reads.js';
+import type { SupportFilter, SupportRow } from '../../../src/ports/support-reads.js';
 import type { ParkedWork } from '../../../src/ports/work-queue.js';
 import { DEMO_CNPJ, demoCompany } from '../fixture/demo.js';
 import { accepted, attempted, interrupted, T0 } from '../fixture/invoice.js';
@@ -43,6 +45,10 @@ export type ConsoleHarness = {
   parked: ParkedWork[];
   /** Rows whose cancellation failed. */
   canceling: SupportRow[];
+  /** What lists were narrowed to. */
+  filters: SupportFilter[];
+  /** The rows of the one invoice. */
+  rows(): Promise<readonly SupportRow[]>;
   begun: string[];
   /** Certificates that the authorizer refuses. */
   refused: CertificateRefusal[];
@@ -78,6 +84,8 @@ export const consoleHarness = async (access: Partial<ConsoleDeps['access']> = {}
     ...{ faults: [] as unknown[], settled: [] as ConsoleHarness['settled'], begun: [] as string[] },
     refused: [] as CertificateRefusal[],
     canceling: [] as SupportRow[],
+    filters: [] as SupportFilter[],
+    rows: () => rowsOf([stream]),
     parked: [{ stream, kind: 'issue', messageId: 'm', reason: 'failed 31 times', parkedAt: T0 }] as ParkedWork[],
     answers: { settle: { kind: 'settled', detail: 'x' }, broken: false, run: undefined } as ConsoleHarness['answers'],
   };
@@ -91,7 +99,10 @@ export const consoleHarness = async (access: Partial<ConsoleDeps['access']> = {}
     supportReads: {
       invoices: rowsOf,
       byDpsId: async () => [],
-      newest: () => rowsOf([stream]),
+      newest: (filter) => {
+        harness.filters.push(filter);
+        return rowsOf([stream]);
+      },
       indeterminate: async () => ({ count: 1, oldest: await rowsOf([stream]) }),
       failedCancellations: async () => ({ count: harness.canceling.length, oldest: harness.canceling }),
     },
@@ -113,6 +124,9 @@ export const consoleHarness = async (access: Partial<ConsoleDeps['access']> = {}
       return { roles: [], checks: [], waiting: [] };
     },
     refusedCertificates: async () => harness.refused,
+    companyNames: async () => new Map([[DEMO_CNPJ, 'ESTUDIO EXEMPLO LTDA']]),
+    bodyOf: (invoice, at) => replayedBody(invoice, at, 'http://api.test'),
+    downloadToken: () => 'token',
     projections: async () => [{ name: 'invoices', version: 1, generation: 1, lagSeconds: 0 }],
     rebuilds: { begin: (name) => harness.begun.push(name) > 0, of: () => harness.answers.run },
     onFault: (error) => harness.faults.push(error),
@@ -127,10 +141,12 @@ export const consoleHarness = async (access: Partial<ConsoleDeps['access']> = {}
   const call = async (path: string, init: RequestInit, from = '10.0.0.1'): Promise<Answer> => {
     const bindings = { incoming: { socket: { remoteAddress: from } } };
     const response = await app.request(path, init, bindings);
-    return { status: response.status, headers: response.headers, text: await response.text() };
+    // The console's own script is the same on every page; a test of it asks for the page itself.
+    const text = (await response.text()).replace(SCRIPT_ELEMENT, '');
+    return { status: response.status, headers: response.headers, text };
   };
   const visit: ConsoleHarness['visit'] = (path, { method = 'GET', headers = {}, from } = {}) =>
-    call(path, { method, headers: { host: HOST, ...headers } }, from);
+    call(path, { method, headers: { host: HOST, 'accept-language': 'en', ...headers } }, from);
   return Object.assign(harness, {
     ...{ app, clock, store, stream, visit, invoice: `/console/invoices/nfse_${invoiceId}` },
     send: async (path: string, fields: Record<string, string> = {}, options: Visit & { page?: string } = {}) => {
@@ -138,7 +154,7 @@ export const consoleHarness = async (access: Partial<ConsoleDeps['access']> = {}
       const token = tokenOf((await visit(page, { headers })).text);
       const body = new URLSearchParams({ form_token: token, ...fields }).toString();
       const sent = { host: HOST, origin: `http://${HOST}`, 'content-length': String(body.length) };
-      const type = { 'content-type': 'application/x-www-form-urlencoded' };
+      const type = { 'content-type': 'application/x-www-form-urlencoded', 'accept-language': 'en' };
       return await call(path, { method: 'POST', body, headers: { ...sent, ...type, ...headers } }, from);
     },
     onRecord: () => recorded([revealsStream, supportStream]),

@@ -1,0 +1,177 @@
+import { html } from 'hono/html';
+import { parseInvoiceStream, publicInvoiceId } from '../../domain/common/ids.js';
+import type { InvoiceStatus } from '../../domain/invoice/status.js';
+import { invoiceStatus } from '../../domain/invoice/status.js';
+import type { SupportRow } from '../../ports/support-reads.js';
+import {
+  badge,
+  companyOf,
+  type Html,
+  modeText,
+  none,
+  reais,
+  statusBadge,
+  statusText,
+  table,
+  timeOf,
+} from './elements.js';
+import { type PageContext, page, ROOT } from './layout.js';
+
+/** A row with the sentences that its client got: of the invoice and of its cancellation. */
+export type ShownInvoice = SupportRow & { sentences: readonly string[] };
+
+/** What a list is narrowed to, as typed; empty where nothing was. */
+export type TypedFilter = { status: string; company: string; mode: string; since: string; until: string };
+
+const STATUSES: readonly InvoiceStatus[] = ['queued', 'processing', 'issued', 'failed', 'indeterminate', 'canceled'];
+
+/** Lists contain ids, states and what clients were told, nothing of a customer. */
+export const invoicesTable = (
+  context: PageContext,
+  caption: string,
+  rows: readonly ShownInvoice[],
+  empty: string,
+): Html => {
+  const { say } = context;
+  return table(
+    caption,
+    [
+      ...[say('Nota', 'Invoice'), say('Situação', 'Status'), say('Empresa', 'Company'), say('Modo', 'Mode')],
+      ...[say('Valor', 'Amount'), say('Referência', 'Reference'), say('Criada', 'Created')],
+    ],
+    rows.map(({ stream, createdAt, state, sentences }) => {
+      const address = parseInvoiceStream(stream);
+      const id = publicInvoiceId(address?.invoiceId ?? '');
+      const invoice = state.kind === 'invoice' ? state : undefined;
+      return [
+        html`<a href="${ROOT}/invoices/${id}">${id}</a>`,
+        invoice === undefined
+          ? '–'
+          : html`${statusBadge(context, invoiceStatus(invoice))}${sentences.map((one) => html`<br><q class="sentence" lang="pt-BR">${one}</q>`)}`,
+        companyOf(context, address?.companyId),
+        modeText(context, address?.mode),
+        invoice === undefined ? '–' : reais(invoice.facts.amountInCents),
+        invoice?.facts.reference ?? '–',
+        timeOf(context, createdAt),
+      ];
+    }),
+    empty,
+  );
+};
+
+/** `older` is the address of the next page. */
+export const invoicesPage = (
+  context: PageContext,
+  {
+    rows,
+    typed,
+    older,
+    problem,
+  }: {
+    rows: readonly ShownInvoice[];
+    typed: TypedFilter;
+    older: string | undefined;
+    problem: string | undefined;
+  },
+): Html => {
+  const { say } = context;
+  return page(
+    context,
+    { title: say('Notas', 'Invoices'), notice: problem === undefined ? undefined : { tone: 'bad', text: problem } },
+    html`${filterForm(context, typed)}
+${invoicesTable(context, say('As mais novas primeiro', 'Newest first'), rows, say('Nenhuma nota com este filtro.', 'No invoice with this filter.'))}
+${older === undefined ? none : html`<p><a href="${older}">${say('Notas mais antigas', 'Older invoices')}</a></p>`}`,
+  );
+};
+
+/** A GET form: nothing in it is personal, and the address of a list can be kept. */
+const filterForm = ({ say }: PageContext, typed: TypedFilter): Html => {
+  const option = (value: string, text: string, chosen: string) =>
+    html`<option value="${value}"${value === chosen ? html` selected` : none}>${text}</option>`;
+  const field = (name: 'company' | 'since' | 'until', label: string, type: string) =>
+    html`<p class="field"><label for="${name}">${label}</label><input id="${name}" name="${name}" type="${type}" value="${typed[name]}" maxlength="18" autocomplete="off"></p>`;
+  return html`<section aria-labelledby="filter"><h2 id="filter">${say('Filtro', 'Filter')}</h2><form method="get" action="${ROOT}/invoices"><div class="fields">
+<p class="field"><label for="status">${say('Situação', 'Status')}</label><select id="status" name="status">${[
+    option('', say('todas', 'all'), typed.status),
+    ...STATUSES.map((status) => option(status, statusText({ say }, status), typed.status)),
+  ]}</select></p>
+<p class="field"><label for="mode">${say('Modo', 'Mode')}</label><select id="mode" name="mode">${[
+    option('', say('os dois', 'both'), typed.mode),
+    ...['live', 'test'].map((mode) => option(mode, modeText({ say }, mode), typed.mode)),
+  ]}</select></p>
+${field('company', say('Empresa (CNPJ)', 'Company (CNPJ)'), 'text')}
+${field('since', say('Criada desde (Brasília)', 'Created since (Brasília)'), 'date')}
+${field('until', say('Criada até, inclusive', 'Created until, inclusive'), 'date')}
+</div><p><button>${say('Filtrar', 'Filter')}</button></p></form></section>`;
+};
+
+type Waiting = { count: number; oldest: readonly SupportRow[] };
+
+const countOf = ({ say }: PageContext, { count, oldest }: Waiting): string =>
+  count > oldest.length
+    ? say(` As ${oldest.length} mais antigas de ${count}:`, ` The oldest ${oldest.length} of ${count}:`)
+    : '';
+
+export const indeterminatePage = (context: PageContext, waiting: Waiting): Html => {
+  const { say } = context;
+  return page(
+    context,
+    { title: say('Notas indeterminadas', 'Indeterminate invoices') },
+    html`<p>${say(
+      'Não se sabe se existe nota. Resolva cada uma com evidência, na página dela.',
+      'The outcome of these invoices is unknown. Settle each with evidence, on its page.',
+    )}${countOf(context, waiting)}</p>
+${table(
+  say('As mais antigas primeiro', 'Oldest first'),
+  [
+    ...[say('Nota', 'Invoice'), say('Espera desde', 'Waits since'), say('Empresa', 'Company'), say('Modo', 'Mode')],
+    ...[say('Tentativas', 'Attempts'), say('Criada', 'Created')],
+  ],
+  waiting.oldest.map(({ stream, createdAt, state }) => {
+    const address = parseInvoiceStream(stream);
+    const id = publicInvoiceId(address?.invoiceId ?? '');
+    const outcome = state.kind === 'invoice' ? state.outcome : undefined;
+    return [
+      html`<a href="${ROOT}/invoices/${id}#settle">${id}</a>`,
+      timeOf(context, outcome?.status === 'indeterminate' ? outcome.failedAt : createdAt),
+      companyOf(context, address?.companyId),
+      modeText(context, address?.mode),
+      state.kind === 'invoice' ? state.attempts.length : 0,
+      timeOf(context, createdAt),
+    ];
+  }),
+  say('Nenhuma nota espera pelo suporte.', 'No invoice waits for support.'),
+)}`,
+  );
+};
+
+export const cancellationsPage = (context: PageContext, waiting: Waiting): Html => {
+  const { say } = context;
+  return page(
+    context,
+    { title: say('Cancelamentos que falharam', 'Failed cancellations') },
+    html`<p>${say(
+      'Cancelamentos de produção que falharam: o cliente não pode pedir de novo. Veja cada nota no portal nacional e resolva-a na página dela.',
+      'Live cancellations that failed: the client cannot ask again. Look at each note in the national portal, then settle it on its page.',
+    )}${countOf(context, waiting)}</p>
+${table(
+  say('O pedido mais antigo primeiro', 'Oldest request first'),
+  [...[say('Nota', 'Invoice'), say('Pedido em', 'Requested'), say('Empresa', 'Company'), say('Resultado', 'Result')]],
+  waiting.oldest.map(({ stream, createdAt, state }) => {
+    const address = parseInvoiceStream(stream);
+    const id = publicInvoiceId(address?.invoiceId ?? '');
+    const cancellation = state.kind === 'invoice' ? state.cancellation : undefined;
+    const codes = cancellation?.codes ?? [];
+    return [
+      html`<a href="${ROOT}/invoices/${id}#settle">${id}</a>`,
+      timeOf(context, cancellation?.requestedAt ?? createdAt),
+      companyOf(context, address?.companyId),
+      codes.length === 0
+        ? badge(say('sem confirmação', 'without confirmation'), 'bad')
+        : html`${badge(say('recusado', 'refused'), 'bad')} ${codes.join(' ')}`,
+    ];
+  }),
+  say('Nenhum cancelamento espera pelo suporte.', 'No failed cancellation waits for support.'),
+)}`,
+  );
+};

@@ -1,0 +1,91 @@
+import { html } from 'hono/html';
+import type { SettleAs } from '../../app/operator/settlement/settle-invoice.js';
+import { addSeconds, type Instant, isBefore } from '../../domain/common/time.js';
+import {
+  absencesToProve,
+  cannotBeCanceled,
+  isCancellationFailed,
+  SETTLE_ABSENCE_SECONDS,
+} from '../../domain/invoice/settle.js';
+import type { Invoice } from '../../domain/invoice/state.js';
+import { type Html, none, timeOf } from './elements.js';
+import { form, operatorField, type PageContext, ROOT } from './layout.js';
+
+export type TypedSettlement = { as: string; accessKey: string; evidence: string };
+
+/** An end that support may choose; not yet possible with `from` (an instant) or `against` (a reason). */
+export type SettleChoice = { as: SettleAs; from?: Instant; against?: string };
+
+/** What support may settle an invoice as; empty when there is nothing to settle. */
+export const settleChoices = (invoice: Invoice, now: Instant): readonly SettleChoice[] => {
+  if (invoice.outcome.status === 'indeterminate') return [{ as: 'issued' }, failedChoice(invoice, now)];
+  if (cannotBeCanceled(invoice) !== undefined) return [];
+  const mayClose = isCancellationFailed(invoice) && invoice.cancellation?.closedAt === undefined;
+  return mayClose ? [{ as: 'canceled' }, { as: 'valid' }] : [{ as: 'canceled' }];
+};
+
+const failedChoice = (invoice: Invoice, now: Instant): SettleChoice => {
+  const wanted = absencesToProve(invoice, now);
+  if (!('refused' in wanted)) return { as: 'failed' };
+  const last = invoice.attempts.at(-1);
+  const from = last && addSeconds(last.attemptedAt, SETTLE_ABSENCE_SECONDS);
+  return from !== undefined && isBefore(now, from) ? { as: 'failed', from } : { as: 'failed', against: wanted.refused };
+};
+
+const MEANINGS: Readonly<Record<SettleAs, readonly [portuguese: string, english: string]>> = {
+  issued: [
+    'Emitida: o documento é consultado no autorizador e seu digest comparado.',
+    'Issued: the document is looked up at the authorizer, and its digest compared.',
+  ],
+  failed: [
+    'Falhou: ausência comprovada por duas consultas, 24 horas ou mais depois da última tentativa.',
+    'Failed: proven absent by two look-ups, 24 hours or more after the last attempt.',
+  ],
+  canceled: [
+    'Cancelada: um evento que cancela ou substitui a nota é consultado no autorizador. Sem ele nada muda.',
+    'Canceled: an event that cancels or replaces the note is looked up at the authorizer. Without one nothing changes.',
+  ],
+  valid: [
+    'Válida: a nota fica, porque o autorizador não mostra evento. O cancelamento que falhou deixa de esperar.',
+    'Valid: the note stays, because the authorizer shows no event for it. The failed cancellation waits no more.',
+  ],
+};
+
+export const settleForm = (
+  context: PageContext,
+  id: string,
+  choices: readonly SettleChoice[],
+  typed: TypedSettlement = { as: '', accessKey: '', evidence: '' },
+): Html => {
+  if (choices.length === 0) return none;
+  const { say } = context;
+  return html`<section class="act" aria-labelledby="settle"><h2 id="settle">${say('Resolver', 'Settle')}</h2>${form(
+    context,
+    `${ROOT}/invoices/${id}/settle`,
+    html`<fieldset><legend>${say('Como', 'As')}</legend>${choices.map((choice) => choiceOf(context, choice, typed.as))}</fieldset>
+${
+  choices.some(({ as }) => as === 'issued')
+    ? html`<p class="field wide"><label for="access_key">${say('Chave de acesso, se conhecida (só para emitida)', 'Access key, if you know it (issued only)')}</label>
+<input id="access_key" name="access_key" maxlength="50" value="${typed.accessKey}" autocomplete="off" spellcheck="false"></p>`
+    : none
+}
+<p class="field wide"><label for="evidence">${say('Evidência: em que isto se apoia, com as suas palavras', 'Evidence: what this rests on, in your words')}</label>
+<textarea id="evidence" name="evidence" rows="3" required maxlength="2000">${typed.evidence}</textarea></p>
+${operatorField(context, 'settle-operator')}
+<p><button>${say('Resolver', 'Settle')}</button> <span class="hint">${say(
+      'O autorizador é sempre consultado; só a palavra de alguém nunca é registrada.',
+      'The authorizer is asked in every case; a statement alone is never recorded.',
+    )}</span></p>`,
+  )}</section>`;
+};
+
+const choiceOf = (context: PageContext, { as, from, against }: SettleChoice, typed: string): Html => {
+  const { say } = context;
+  const isPossible = from === undefined && against === undefined;
+  const when =
+    from === undefined
+      ? html`<span lang="en">${against ?? ''}</span>`
+      : html`${say('a partir de', 'from')} ${timeOf(context, from)}`;
+  return html`<p class="choice"><input type="radio" id="as-${as}" name="as" value="${as}" required${as === typed ? html` checked` : none}${isPossible ? none : html` disabled`}>
+<label for="as-${as}">${say(...MEANINGS[as])}${isPossible ? none : html` <strong>${say('Ainda não é possível:', 'Not possible yet:')} ${when}</strong>`}</label></p>`;
+};

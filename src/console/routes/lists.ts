@@ -1,0 +1,100 @@
+import type { Hono } from 'hono';
+import { withoutMask } from '../../domain/common/masks.js';
+import { brasiliaMidnight, type Instant } from '../../domain/common/time.js';
+import type { Invoice } from '../../domain/invoice/state.js';
+import type { InvoiceStatus } from '../../domain/invoice/status.js';
+import type { SupportCursor, SupportFilter, SupportRow } from '../../ports/support-reads.js';
+import type { ConsoleDeps } from '../deps.js';
+import type { ConsoleEnv } from '../guard.js';
+import type { Say } from '../language.js';
+import { ROOT } from '../pages/layout.js';
+import {
+  cancellationsPage,
+  indeterminatePage,
+  invoicesPage,
+  type ShownInvoice,
+  type TypedFilter,
+} from '../pages/lists.js';
+
+/** The lists show at most this many invoices. */
+const LISTED = 100;
+const PAGE = 50;
+
+/** Lists of invoices: by filter, and what waits for support. */
+export const listRoutes = (app: Hono<ConsoleEnv>, deps: ConsoleDeps): void => {
+  const { supportReads } = deps;
+  app.get(`${ROOT}/invoices`, async (c) => {
+    const page = c.get('page');
+    const query = (name: string): string => (c.req.query(name) ?? '').trim();
+    const typed: TypedFilter = {
+      ...{ status: query('status'), company: query('company'), mode: query('mode') },
+      ...{ since: query('since'), until: query('until') },
+    };
+    const filter = filterOf(typed, { createdAt: query('created_at'), stream: query('stream') }, page.say);
+    const problem = 'problem' in filter ? filter.problem : undefined;
+    const found = 'problem' in filter ? [] : await supportReads.newest(filter, PAGE + 1);
+    const rows = found.slice(0, PAGE);
+    const last = found.length > PAGE ? rows.at(-1) : undefined;
+    const older =
+      last && `${ROOT}/invoices?${new URLSearchParams({ ...typed, created_at: last.createdAt, stream: last.stream })}`;
+    const shown = { rows: rows.map((row) => withSentences(row, deps, page.now)), typed, older, problem };
+    return c.html(invoicesPage(page, shown), problem === undefined ? 200 : 400);
+  });
+
+  app.get(`${ROOT}/indeterminate`, async (c) =>
+    c.html(indeterminatePage(c.get('page'), await supportReads.indeterminate(LISTED))),
+  );
+
+  app.get(`${ROOT}/cancellations`, async (c) =>
+    c.html(cancellationsPage(c.get('page'), await supportReads.failedCancellations(LISTED))),
+  );
+};
+
+type Told = { error?: { message?: string }; cancellation?: { error?: { message?: string } } };
+
+/** Stands in a body for what is sealed. */
+const SEALED = '…';
+
+/** The body of a state whose personal fields are sealed, with a mark in place of each. */
+export const sealedBody = (invoice: Invoice, { bodyOf }: Pick<ConsoleDeps, 'bodyOf'>, now: Instant): object => {
+  const { customer, description, ...facts } = invoice.facts;
+  const open = { ...invoice, facts: { ...facts, ...(description === undefined ? {} : { description: SEALED }) } };
+  return { ...bodyOf(open, now), ...(customer === undefined ? {} : { customer: SEALED }) };
+};
+
+/** The sentences that the client got are part of the body, and hold nothing personal. */
+export const withSentences = (row: SupportRow, deps: Pick<ConsoleDeps, 'bodyOf'>, now: Instant): ShownInvoice => {
+  const body: Told = row.state.kind === 'invoice' ? sealedBody(row.state, deps, now) : {};
+  const sentences = [body.error?.message, body.cancellation?.error?.message].filter((one) => one !== undefined);
+  return { ...row, sentences };
+};
+
+const isStatus = (text: string): text is InvoiceStatus =>
+  ['queued', 'processing', 'issued', 'failed', 'indeterminate', 'canceled'].includes(text);
+
+const DAY = /^\d{4}-\d{2}-\d{2}$/;
+
+const isDay = (text: string): boolean => DAY.test(text) && !Number.isNaN(Date.parse(text));
+
+const filterOf = (typed: TypedFilter, cursor: SupportCursor, say: Say): SupportFilter | { problem: string } => {
+  const { status, company, mode, since, until } = typed;
+  if (status !== '' && !isStatus(status))
+    return { problem: say('Esta situação não existe.', 'There is no such status.') };
+  if (mode !== '' && mode !== 'live' && mode !== 'test')
+    return { problem: say('O modo é live ou test.', 'The mode is live or test.') };
+  if ([since, until].some((day) => day !== '' && !isDay(day)))
+    return { problem: say('Uma data tem a forma 2026-11-21.', 'A date is written 2026-11-21.') };
+  return {
+    status: status === '' ? undefined : status,
+    mode: mode === '' ? undefined : mode,
+    companyId: company === '' ? undefined : withoutMask(company.toUpperCase(), 'cnpj'),
+    since: since === '' ? undefined : brasiliaMidnight(since),
+    until: until === '' ? undefined : brasiliaMidnight(dayAfter(until)),
+    before: cursor.createdAt === '' || cursor.stream === '' ? undefined : cursor,
+  };
+};
+
+const dayAfter = (day: string): string => {
+  const [year = 0, month = 1, date = 1] = day.split('-').map(Number);
+  return new Date(Date.UTC(year, month - 1, date + 1)).toISOString().slice(0, 10);
+};

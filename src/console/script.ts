@@ -1,0 +1,21 @@
+import { createHash } from 'node:crypto';
+
+/**
+ * The only script of the console: it shows the buttons that copy a text, and copies. Pages are whole without it. It is part of the page, and its
+ * digest in the Content-Security-Policy lets no other script run.
+ */
+export const SCRIPT = `
+for (const button of document.querySelectorAll('button[data-copy]')) {
+  button.hidden = false;
+  button.addEventListener('click', async () => {
+    await navigator.clipboard.writeText(button.dataset.copy);
+    button.textContent = button.dataset.done;
+  });
+}
+`;
+
+/** As it stands in a page. */
+export const SCRIPT_ELEMENT = `<script>${SCRIPT}</script>`;
+
+/** As a source of `script-src`. */
+export const SCRIPT_SOURCE = `'sha256-${createHash('sha256').update(SCRIPT).digest('base64')}'`;

@@ -1,0 +1,114 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { eventName } from '../../src/console/event-names.js';
+import { sayIn } from '../../src/console/language.js';
+import { invoiceEventTypes } from '../../src/domain/invoice/events.js';
+import type { Cancellation, Invoice } from '../../src/domain/invoice/state.js';
+import { at } from '../support/fixture/invoice.js';
+import { type ConsoleHarness, consoleHarness } from '../support/harness/console.js';
+import { appendTo } from '../support/harness/event-store.js';
+
+let harness: ConsoleHarness;
+beforeEach(async () => {
+  harness = await consoleHarness();
+});
+
+const portuguese = (path: string) => harness.visit(path, { headers: { 'accept-language': 'pt-BR' } });
+
+describe('the list of invoices', () => {
+  it('asks for what the filter says, by the days of Brasília, and keeps it in the form', async () => {
+    const { status, text } = await harness.visit(
+      '/console/invoices?status=indeterminate&mode=live&company=12.345.678/0001-95&since=2026-11-20&until=2026-11-21',
+    );
+    expect(status).toBe(200);
+    expect(harness.filters).toEqual([
+      {
+        ...{ status: 'indeterminate', mode: 'live', companyId: '12345678000195', before: undefined },
+        ...{ since: '2026-11-20T03:00:00.000Z', until: '2026-11-22T03:00:00.000Z' },
+      },
+    ]);
+    expect(text).toContain('<option value="indeterminate" selected>');
+    expect(text).toContain('value="2026-11-20"');
+    expect(text).toContain(harness.invoice);
+    expect(text).toContain('ESTUDIO EXEMPLO LTDA');
+  });
+
+  it('shows the sentence that the client got', async () => {
+    expect((await harness.visit('/console/invoices')).text).toContain('Não emita de novo: fale com o suporte.');
+  });
+
+  it.each(['status=gone', 'mode=both', 'since=21/11/2026', 'until=2026-13-01'])(
+    'refuses %s in words',
+    async (query) => {
+      const { status, text } = await harness.visit(`/console/invoices?${query}`);
+      expect([status, text]).toEqual([400, expect.stringContaining('role="alert"')]);
+      expect(harness.filters).toEqual([]);
+    },
+  );
+
+  it('shows nothing personal', async () => {
+    const { text } = await harness.visit('/console/invoices');
+    expect(
+      ['CLIENTE LTDA', '11111111000191', 'Desenvolvimento de sistema'].filter((one) => text.includes(one)),
+    ).toEqual([]);
+  });
+});
+
+it('failed cancellations are listed, counted on the overview, and settled as canceled or as valid', async () => {
+  const [found] = await harness.rows();
+  const state = found?.state as Invoice;
+  const cancellation: Cancellation = {
+    ...{ request: 1, status: 'failed', reason: 'other', requestedAt: at(10), sends: [], codes: ['E0822'] },
+  };
+  const issued = { status: 'issued', issuedAt: at(5), accessKey: '3', nfseNumber: '1' } as const;
+  if (found !== undefined) harness.canceling.push({ ...found, state: { ...state, outcome: issued, cancellation } });
+  expect((await harness.visit('/console')).text).toMatch(/<span class="count">1<\/span> failed cancellation</);
+  const { text } = await portuguese('/console/cancellations');
+  expect(text).toContain('recusado</span> E0822');
+  expect(text).toContain(`${harness.invoice}#settle`);
+});
+
+describe('an invoice', () => {
+  it('has its times in Brasília to the millisecond with their age, and readable names of events beside their types', async () => {
+    harness.clock.pass(180);
+    const { text } = await portuguese(harness.invoice);
+    expect(text).toContain('>21/11/2026 09:00:00.000</time> <span class="age">há 3 min</span>');
+    expect(text).toContain('Prazo esgotado sem resultado <span class="mono" lang="en">IssuanceInterrupted</span>');
+    expect(text).toContain('O cliente leu');
+    for (const type of invoiceEventTypes)
+      for (const language of ['pt', 'en'] as const)
+        expect([type, eventName(type, sayIn(language))]).not.toEqual([type, '']);
+  });
+
+  it('offers an end only once it is possible, and says from when', async () => {
+    const failed = /id="as-failed"[^>]*/;
+    const early = (await harness.visit(harness.invoice)).text;
+    expect(failed.exec(early)?.[0]).toContain('disabled');
+    expect(early).toMatch(/Not possible yet: from <time datetime="2026-11-22T12:00/);
+    harness.clock.pass(90_000);
+    expect(failed.exec((await harness.visit(harness.invoice)).text)?.[0]).not.toContain('disabled');
+  });
+
+  it('shows the body as the API does without what is sealed, and whole once the look is on record', async () => {
+    const closed = (await harness.visit(harness.invoice)).text;
+    expect(closed).toContain('&quot;customer&quot;: &quot;…&quot;');
+    expect(closed).toContain('&quot;code&quot;: &quot;nfse.issue_interrupted&quot;');
+    const { text } = await harness.send(`${harness.invoice}/reveal`, { operator: 'maria' });
+    expect(text).toContain('&quot;document&quot;: &quot;11111111000191&quot;');
+    expect((await harness.onRecord()).map(({ type }) => type)).toEqual(['PersonalDataRevealed']);
+  });
+
+  it('leads to PDF, XML and the national consultation once it is issued', async () => {
+    const settled = {
+      as: 'issued',
+      ...{ accessKey: '33045572212345678000195000000000014826082012345670', nfseNumber: '7' },
+      ...{ authorizedAt: at(10), nfseXmlGzip: 'H4sI', nfseSha256: 'a'.repeat(64), evidence: 'portal', at: at(90_000) },
+    } as const;
+    await appendTo(harness.store, harness.stream, [{ type: 'IndeterminateResolved', data: settled }], at(90_000));
+    const closed = (await harness.visit(harness.invoice)).text;
+    expect(closed).toContain(`href="https://www.nfse.gov.br/ConsultaPublica/?tpc=1&amp;chave=${settled.accessKey}"`);
+    expect(closed).not.toContain('?t=token');
+    const { text } = await harness.send(`${harness.invoice}/reveal`, { operator: 'maria' });
+    for (const kind of ['pdf', 'xml'])
+      expect(text).toContain(`href="http://api.test/v1/nfse/${harness.invoice.split('/').at(-1)}/${kind}?t=token"`);
+  });
+});
