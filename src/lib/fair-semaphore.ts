@@ -88,7 +88,7 @@ export type FairSemaphore = <T>(owner: string, task: () => Promise<T>) => Promis
 /** Waiting tasks from which an owner floods. A client that asks for a few documents at a time has fewer. */
 export const FLOODING_FROM = 8;
 
-/** So that an owner whose tasks are slow for a reason of the engines, and not of its own, does not wait as long again. */
+/** Slow engines make every task long, and a rest as long would slow the owner down twice. */
 export const LONGEST_REST_MS = 100;
 
 /** An owner that polls every three seconds, as the API asks, counts as present between two polls. */

@@ -73,7 +73,7 @@ export const readDistribution = (nsu: number, answer: Exchange): DistributionAns
     const key = textOf(document, 'chaveAcesso');
     if (mayCancel(document) && key !== undefined && isAccessKey(key)) canceled.push(key as AccessKey);
   }
-  // A queue that does not go on would be asked for ever.
+  // A queue that does not go on would be asked without end.
   return last > nsu ? { kind: 'documents', last, canceled } : inconclusive('no_progress');
 };
 

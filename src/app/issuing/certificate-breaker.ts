@@ -91,7 +91,7 @@ export const createCertificateBreaker = (options: CertificateBreakerOptions): Ce
     await refusals.remove(caller);
   };
 
-  /** What an answer says is noted before the caller goes on, so that the next send of the company knows it. A failed note changes no answer. */
+  /** What an answer says is noted before the caller continues, so that the next send of the company knows it. A failed note changes no answer. */
   const watched = async <Answer extends SendResult<unknown> | LookupResult<unknown>>(
     caller: Caller,
     call: () => Promise<Answer>,

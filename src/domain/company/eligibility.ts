@@ -172,7 +172,7 @@ const missingExportFields = ({ customer, foreignAmount }: IssueRequest): string[
   ];
 };
 
-/** A stated reason for the lack of a tax id stands in for it (POSTC-tax_id). */
+/** A stated reason for the lack of a tax id replaces it (POSTC-tax_id). */
 const withSubstitute = (field: string): string =>
   field === 'customer.tax_id' ? `${field} (ou customer.tax_id_absence_reason)` : field;
 

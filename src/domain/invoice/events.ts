@@ -210,7 +210,7 @@ type InvoiceEvents = {
     canceledAt: Instant;
     at: Instant;
   };
-  /** Support found that the authorizer shows no event for the note, and that the note is to stay: the failed cancellation waits for nobody. */
+  /** Support found that the authorizer shows no event for the note, and that the note is to stay: the failed cancellation needs no more work. */
   CancellationClosedBySupport: { evidence: string; at: Instant };
   /**
    * The authorizer holds an event of another party that cancels or replaces the note: of the national portal, of other software, of the municipality.

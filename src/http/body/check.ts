@@ -25,7 +25,7 @@ export const checkBody = <S extends ObjectSchema>(schema: S, body: JsonBody): Ch
 const MOST_CAUSES = 1_000;
 const MORE: Cause = { param: '', message: `Há mais de ${MOST_CAUSES} causas; as seguintes não foram listadas.` };
 
-/** Where in a body an object stands, and the schema of that body. */
+/** Where in a body an object is, and the schema of that body. */
 type Place = { prefix: string; root: ObjectSchema };
 
 function* causesOf(schema: ObjectSchema, value: JsonBody, place: Place): Generator<Cause> {

@@ -100,7 +100,7 @@ const repeating = (code: ErrorCode, retryable: boolean): string => {
     : 'Não (retryable: false). O mesmo pedido terá a mesma resposta enquanto a causa existir.';
 };
 
-/** Where the code stands, its cause, whether issuing again is safe, what to do, an example. */
+/** Where the code appears, its cause, whether issuing again is safe, what to do, an example. */
 const invoiceErrorPage = (code: InvoiceErrorCode, assetPath: AssetPath): Html => {
   const { place, cause, again, steps, example } = invoiceErrorGuide[code];
   return page({

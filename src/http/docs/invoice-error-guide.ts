@@ -7,7 +7,7 @@ type Cancellation = NonNullable<InvoiceBody['cancellation']>;
 export type InvoiceErrorCode = NonNullable<InvoiceBody['error']>['code'] | NonNullable<Cancellation['error']>['code'];
 
 type InvoiceErrorGuide = {
-  /** Where the code stands. */
+  /** Where the code appears. */
   place: string;
   cause: string;
   /** Whether issuing again is safe: a wrong guess makes two notes of one sale. */

@@ -48,7 +48,7 @@ const queue = async (
   const limit = options.get('lote') === 'false' ? 1 : BATCH;
   const found: Numbered[] = [];
   for (const one of environment.ledger.registeredAfter(Number(id), (note) => isActor(caller, note))) {
-    // What a fault hides is told later, so the queue does not go past it.
+    // What a fault hides is given later, so the queue does not go past it.
     if (found.length === limit || world.hidden.has(hiddenNote(one.note.dpsId))) break;
     found.push(one);
   }

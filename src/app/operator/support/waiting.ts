@@ -13,7 +13,7 @@ export type WaitingKind =
   | 'series_stopped'
   | 'parked';
 
-/** Something that waits for a person. `id` is of its invoice; a stopped series has none. `command` is what goes on with it. */
+/** Something that waits for a person. `id` is of its invoice; a stopped series has none. `command` is what continues it. */
 export type Waiting = {
   kind: WaitingKind;
   id?: string;
@@ -34,7 +34,7 @@ type WaitingDeps = {
   queue: { parked(): Promise<readonly ParkedWork[]> };
 };
 
-/** Everything that waits for support: no program goes on with it by itself. At most `limit` of each kind are listed. */
+/** Everything that waits for support: no program continues it. At most `limit` of each kind are listed. */
 export const waitingWork = async (
   { supportReads, readModel, store, queue }: WaitingDeps,
   limit: number,
@@ -50,7 +50,10 @@ export const waitingWork = async (
     ...indeterminate.oldest.flatMap(indeterminateOf),
     ...canceling.oldest.flatMap(cancellationOf),
     ...stopped.map(({ companyId, mode, series, since }) => ({
-      ...{ kind: 'series_stopped' as const, companyId, mode, since },
+      kind: 'series_stopped' as const,
+      companyId,
+      mode,
+      since,
       detail: `series ${series} is stopped: a note that is not ours has one of its numbers`,
       command: `nfse company put FILE.json with a dps.${mode}.next_number after every note of the series`,
     })),
