@@ -2,8 +2,12 @@ import type { Finding } from './finding.js';
 import type { LoggedEvent, Mishap, Raw, ReceivedCall } from './raw.js';
 import type { Story } from './story.js';
 
-/** Milliseconds by which two clocks of one machine may seem apart: a call is stamped when it has been read. */
+/** Milliseconds by which the authorizer's clock may have been moved before or after the run says so. */
 const TOLERANCE_MS = 1_500;
+/** Two processes of one machine read one clock, so that a send is never stamped before its attempt. */
+const SAME_CLOCK_MS = 20;
+/** The record of an answer follows the arrival of its send, by as little as an append takes. */
+const RECORDED_AFTER_MS = 500;
 /** A call that was sent before its deadline arrives within this, unless the network is held. */
 const ARRIVES_WITHIN_MS = 5_000;
 /** A look-up that is claimed at an instant arrives within this: the client may wait for a connection first. */
@@ -70,10 +74,24 @@ const windowsOf = (
     .filter(({ type }) => type === `${kind}Attempted`)
     .filter(({ data }) => !wasNotSent(events, kind, data.attempt))
     .map(({ meta, data, stream }) => ({
-      from: Date.parse(meta.recordedAt ?? '') - TOLERANCE_MS,
-      to: heldUntil(Date.parse(String(data.deadlineAt)) + ARRIVES_WITHIN_MS, mishaps),
+      from: Date.parse(meta.recordedAt ?? '') - SAME_CLOCK_MS,
+      to:
+        answeredAt(events, kind, data.attempt) ??
+        heldUntil(Date.parse(String(data.deadlineAt)) + ARRIVES_WITHIN_MS, mishaps),
       what: `${stream}, attempt ${String(data.attempt)}`,
     }));
+
+/** Until when a send that was answered must have arrived; undefined without an answer. */
+const answeredAt = (events: readonly LoggedEvent[], kind: string, attempt: unknown): number | undefined => {
+  const answer = events.find(
+    ({ type, data }) =>
+      data.attempt === attempt &&
+      ((kind === 'Issuance' && type === 'Authorized' && data.evidence === 'response') ||
+        (kind === 'Issuance' && type === 'IssuanceRejected' && data.firstAskedAt === undefined) ||
+        (type === `${kind}OutcomeUnknown` && data.httpStatus !== undefined)),
+  );
+  return answer === undefined ? undefined : Date.parse(String(answer.data.at)) + RECORDED_AFTER_MS;
+};
 
 /** A refusal of the certificate counts as not sent too, and then a call was received. */
 const wasNotSent = (events: readonly LoggedEvent[], kind: string, attempt: unknown): boolean =>
