@@ -83,6 +83,27 @@ export const bundle = async (folder, programs) => {
     logLevel: 'silent',
     plugins: [ownPlaces],
   });
+  if (existsSync(join(ROOT, CLIENT[0]))) await buildClient(folder);
+};
+
+/** What package.json exports: without the banner, because programs of others may run it without Node. */
+const CLIENT = ['src/client/client.ts', 'src/client/errors.ts'];
+
+const buildClient = async (folder) => {
+  const { build } = await import('esbuild');
+  await build({
+    absWorkingDir: ROOT,
+    entryPoints: CLIENT,
+    outdir: folder,
+    outbase: '.',
+    bundle: true,
+    splitting: true,
+    chunkNames: 'src/client/[name]-[hash]',
+    format: 'esm',
+    platform: 'neutral',
+    target: 'es2022',
+    logLevel: 'silent',
+  });
 };
 
 /** Path, size and time of every source; a build of other sources is stale. */

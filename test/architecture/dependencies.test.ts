@@ -55,6 +55,17 @@ describe('the judge of the proof', () => {
   });
 });
 
+describe('the client of the API', () => {
+  it('loads nothing but its own files: what it takes from elsewhere are types', () => {
+    const files = sourceFiles(root, ['src']);
+    expect([...loadedWith('src/client/client.js', files)].toSorted()).toEqual([
+      'src/client/client.js',
+      'src/client/errors.js',
+      'src/client/transport.js',
+    ]);
+  });
+});
+
 describe('what is loaded with a file', () => {
   it('follows imports of values, not of types, and not those at run time', () => {
     const text = [

@@ -18,6 +18,11 @@ const allowances: Readonly<Record<string, Allowance>> = {
     areas: ['src/domain', 'src/ports', 'src/app', 'src/http'],
     packages: [anyNode, /^hono(?:\/|$)/, /^@hono\/node-server$/, /^marked$/, /^valibot$/, /^@valibot\/to-json-schema$/],
   },
+  // For programs of others: types of the bodies, and nothing that would be loaded (`dependencies.test.ts`).
+  'src/client': {
+    areas: ['src/http/body/issue-schema', 'src/http/openapi/schemas', 'src/client'],
+    packages: [/^valibot$/],
+  },
   // Pages for operators on the operations port; packages for pages only.
   'src/console': {
     areas: ['src/domain', 'src/ports', 'src/app', 'src/lib', 'src/console'],

@@ -178,3 +178,5 @@ export const cancelBody = v.strictObject({
     ),
   ),
 });
+
+export type CancelBody = v.InferOutput<typeof cancelBody>;

@@ -1,0 +1,148 @@
+import type * as v from 'valibot';
+import type { CancelBody, IssueBody } from '../http/body/issue-schema.js';
+import type { activityListResponse, InvoiceBody, invoiceListResponse } from '../http/openapi/schemas.js';
+import { ApiError, NoAnswerError, StillWaitingError } from './errors.js';
+import { createTransport, type Json, pause, type TransportOptions } from './transport.js';
+
+export type Invoice = InvoiceBody;
+export type IssueRequest = IssueBody;
+export type CancelRequest = CancelBody;
+type ActivityList = v.InferOutput<typeof activityListResponse>;
+export type Activity = ActivityList['data'][number];
+
+export type ClientOptions = TransportOptions & {
+  /** Makes the Idempotency-Key of an issue request that brings none; default a random UUID. */
+  newKey?(): string;
+  /** Milliseconds that only grow; default those of the process. */
+  now?(): number;
+};
+
+/** Milliseconds. An invoice has an outcome 75 minutes after the 202 at the latest, a cancellation after 60. */
+type WaitOptions = { withinMs?: number };
+
+/**
+ * `idempotencyKey`: store it before the call, and a repeat after a crash of your program gives the same invoice. Without one a random key protects the
+ * repeats of this call only.
+ */
+type IssueOptions = { idempotencyKey?: string };
+
+export type Client = {
+  /** The invoice as accepted (202), which is not authorized yet. Every repeat carries the same Idempotency-Key. */
+  issue(request: IssueRequest, options?: IssueOptions): Promise<Invoice>;
+  issueAndWait(request: IssueRequest, options?: IssueOptions & WaitOptions): Promise<Invoice>;
+  get(id: string): Promise<Invoice>;
+  findByReference(reference: string): Promise<Invoice | undefined>;
+  /** Resolves with any outcome; rejects with `StillWaitingError` when the time is over. */
+  waitForOutcome(id: string, options?: WaitOptions): Promise<Invoice>;
+  /** Sent once, because a cancel has no Idempotency-Key: when the answer is lost, the invoice tells whether the request arrived. */
+  cancel(id: string, request?: CancelRequest): Promise<Invoice>;
+  /** Resolves when the cancellation is `succeeded` or `failed`. */
+  cancelAndWait(id: string, request?: CancelRequest, options?: WaitOptions): Promise<Invoice>;
+  download(id: string, format: 'pdf' | 'xml'): Promise<Uint8Array>;
+  activities(): Promise<readonly Activity[]>;
+};
+
+/** Whether another invoice of the same sale is safe: never for `indeterminate` and for a status that this client does not know. */
+export const mayIssueAgain = ({ status }: Pick<Invoice, 'status'>): boolean => status === 'failed';
+
+const POLL_MS = 3_000;
+const OUTCOME_WITHIN_MS = 80 * 60_000;
+
+/** A client of the API over `fetch`. Refusals reject with `ApiError`. */
+export const createClient = (options: ClientOptions): Client => {
+  const { send, sendJson } = createTransport(options);
+  const { sleep = pause } = options;
+  const newKey = options.newKey ?? (() => crypto.randomUUID());
+  const now = options.now ?? (() => performance.now());
+
+  const get = async (id: string): Promise<Invoice> => {
+    const path = `/v1/nfse/${encodeURIComponent(id)}`;
+    return (await sendJson<Invoice>({ method: 'GET', path, isRepeatable: true }, isInvoice)).body;
+  };
+
+  const post = async (request: IssueRequest, idempotencyKey: string) => {
+    if (!KEY.test(idempotencyKey)) throw new RangeError('an Idempotency-Key has 1 to 255 visible ASCII characters');
+    const headers = { ...JSON_TYPE, 'idempotency-key': idempotencyKey };
+    const sent = { method: 'POST', path: '/v1/nfse', headers, body: request, isRepeatable: true } as const;
+    return await sendJson<Invoice>(sent, isInvoice);
+  };
+
+  /** Reads until the invoice is `done`. A read that fails for now is no reason to stop. */
+  const readUntil = async (
+    id: string,
+    done: (invoice: Invoice) => boolean,
+    pollMs: number,
+    withinMs: number,
+  ): Promise<Invoice> => {
+    const endsAt = now() + withinMs;
+    for (;;) {
+      const read = await get(id).catch(failedForNow);
+      if (!(read instanceof Error) && done(read)) return read;
+      if (now() + pollMs > endsAt) throw read instanceof Error ? read : new StillWaitingError(read);
+      await sleep(pollMs);
+    }
+  };
+
+  const cancelPath = (id: string): string => `/v1/nfse/${encodeURIComponent(id)}/cancel`;
+  const cancel = async (id: string, request: CancelRequest = {}): Promise<Invoice> => {
+    try {
+      const path = cancelPath(id);
+      const sent = { method: 'POST', path, headers: JSON_TYPE, body: request, isRepeatable: false } as const;
+      return (await sendJson<Invoice>(sent, isInvoice)).body;
+    } catch (error) {
+      if (!(error instanceof NoAnswerError)) throw error;
+      const invoice = await get(id);
+      if (isCanceling(invoice)) return invoice;
+      throw error;
+    }
+  };
+
+  return {
+    get,
+    cancel,
+    issue: async (request, { idempotencyKey = newKey() } = {}) => (await post(request, idempotencyKey)).body,
+    issueAndWait: async (request, { idempotencyKey = newKey(), withinMs = OUTCOME_WITHIN_MS } = {}) => {
+      const { body, retryAfterMs = POLL_MS } = await post(request, idempotencyKey);
+      return hasOutcome(body) ? body : await readUntil(body.id, hasOutcome, retryAfterMs, withinMs);
+    },
+    findByReference: async (reference) => {
+      const path = `/v1/nfse?reference=${encodeURIComponent(reference)}`;
+      type List = v.InferOutput<typeof invoiceListResponse>;
+      return (await sendJson<List>({ method: 'GET', path, isRepeatable: true }, isList)).body.data[0];
+    },
+    waitForOutcome: (id, { withinMs = OUTCOME_WITHIN_MS } = {}) => readUntil(id, hasOutcome, POLL_MS, withinMs),
+    cancelAndWait: async (id, request, { withinMs = OUTCOME_WITHIN_MS } = {}) => {
+      const invoice = await cancel(id, request);
+      return isSettled(invoice) ? invoice : await readUntil(id, isSettled, POLL_MS, withinMs);
+    },
+    download: async (id, format) => {
+      const path = `/v1/nfse/${encodeURIComponent(id)}/${format}`;
+      return (await send({ method: 'GET', path, isRepeatable: true })).bytes;
+    },
+    activities: async () =>
+      (await sendJson<ActivityList>({ method: 'GET', path: '/v1/activities', isRepeatable: true }, isList)).body.data,
+  };
+};
+
+/** Visible ASCII characters (POST-Idempotency-Key). */
+const KEY = /^[!-~]{1,255}$/;
+
+const isInvoice = ({ object, id, status }: Json): boolean =>
+  object === 'nfse' && typeof id === 'string' && typeof status === 'string';
+
+const isList = ({ object, data }: Json): boolean => object === 'list' && Array.isArray(data);
+
+const failedForNow = (error: unknown): Error => {
+  if (error instanceof NoAnswerError || (error instanceof ApiError && error.retryable)) return error;
+  throw error;
+};
+
+const JSON_TYPE = { 'content-type': 'application/json' };
+
+/** A status that this client does not know is an outcome, to be treated as `indeterminate` (VER-4). */
+const hasOutcome = ({ status }: Invoice): boolean => status !== 'queued' && status !== 'processing';
+
+const isCanceling = ({ status, cancellation }: Invoice): boolean =>
+  status === 'canceled' || cancellation?.status === 'pending';
+
+const isSettled = ({ cancellation }: Invoice): boolean => cancellation?.status !== 'pending';

@@ -1,0 +1,157 @@
+import { ApiError, type ErrorDetails, NoAnswerError } from './errors.js';
+
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+
+export type TransportOptions = {
+  /** Origin of the service, without a trailing slash. */
+  baseUrl: string;
+  /** `svc_sk_test_…` or `svc_sk_live_…`. */
+  key: string;
+  /** Default: the global `fetch`. */
+  fetch?: Fetch;
+  /** Tries of one request in all; default 6. */
+  tries?: number;
+  /** Milliseconds until a try is given up; default 30 s. */
+  timeoutMs?: number;
+  /** Default: a timer. */
+  sleep?(ms: number): Promise<void>;
+};
+
+type ApiRequest = {
+  method: 'GET' | 'POST';
+  path: string;
+  headers?: Readonly<Record<string, string>>;
+  body?: unknown;
+  /**
+   * Whether the same request may be sent again: a GET, and a POST with its Idempotency-Key. Any other POST is sent once, because its answer may be
+   * lost after it has done its work.
+   */
+  isRepeatable: boolean;
+};
+
+export type Json = Readonly<Record<string, unknown>>;
+
+/** An answer with a status below 300. */
+export type Answer = { bytes: Uint8Array; retryAfterMs: number | undefined };
+
+export type Transport = {
+  /** Rejects with `ApiError` for a refusal, and with `NoAnswerError` without an answer of the API. */
+  send(request: ApiRequest): Promise<Answer>;
+  /** `isOne` tells a body of the API from that of somebody in between. */
+  sendJson<T>(
+    request: ApiRequest,
+    isOne: (body: Json) => boolean,
+  ): Promise<{ body: T; retryAfterMs: number | undefined }>;
+};
+
+const TRIES = 6;
+const TIMEOUT_MS = 30_000;
+const FIRST_PAUSE_MS = 500;
+const LONGEST_PAUSE_MS = 30_000;
+
+export const createTransport = (options: TransportOptions): Transport => {
+  const { baseUrl, key, tries = TRIES, timeoutMs = TIMEOUT_MS, fetch = globalThis.fetch } = options;
+  const { sleep = pause } = options;
+
+  const tryOnce = async ({ method, path, headers, body }: ApiRequest): Promise<Tried> => {
+    const init: RequestInit = {
+      method,
+      headers: { ...headers, authorization: `Bearer ${key}` },
+      // A redirect could carry the key to somebody else.
+      redirect: 'error',
+      signal: AbortSignal.timeout(timeoutMs),
+    };
+    if (body !== undefined) init.body = JSON.stringify(body);
+    try {
+      const response = await fetch(`${baseUrl}${path}`, init);
+      return await triedOf(response);
+    } catch (cause) {
+      return { kind: 'lost', cause };
+    }
+  };
+
+  /** Repeats what may be repeated, until an answer, a final refusal or the last try. */
+  const sendUntil = async <T>(request: ApiRequest, read: (answer: Answer) => T | undefined): Promise<T> => {
+    for (let tried = 1; ; tried += 1) {
+      const result = await tryOnce(request);
+      const found = result.kind === 'answer' ? read(result.answer) : undefined;
+      if (found !== undefined) return found;
+      const again = request.isRepeatable && tried < tries && mayHelp(result);
+      if (!again) throw errorOf(result, request);
+      await sleep(retryAfterOf(result) ?? pauseAfter(tried));
+    }
+  };
+
+  return {
+    send: (request) => sendUntil(request, (answer) => answer),
+    sendJson: (request, isOne) =>
+      sendUntil(request, ({ bytes, retryAfterMs }) => {
+        const body = jsonOf(bytes);
+        return isObject(body) && isOne(body) ? { body: body as never, retryAfterMs } : undefined;
+      }),
+  };
+};
+
+/** Resolves after this many milliseconds. */
+export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** What one try came to. `foreign`: an answer without the envelope, so of a proxy or of a service that broke off. */
+type Tried =
+  | { kind: 'answer'; answer: Answer }
+  | { kind: 'refused'; status: number; details: ErrorDetails; retryAfterMs: number | undefined }
+  | { kind: 'foreign'; status: number; retryAfterMs: number | undefined }
+  | { kind: 'lost'; cause: unknown };
+
+const triedOf = async (response: Response): Promise<Tried> => {
+  const { status, headers } = response;
+  const bytes = new Uint8Array(await response.arrayBuffer());
+  const retryAfterMs = millisecondsOf(headers.get('retry-after'));
+  if (response.ok) return { kind: 'answer', answer: { bytes, retryAfterMs } };
+  const body = jsonOf(bytes);
+  const details = isObject(body) && isObject(body.error) ? body.error : undefined;
+  return details !== undefined && typeof details.code === 'string' && typeof details.retryable === 'boolean'
+    ? { kind: 'refused', status, details: details as ErrorDetails, retryAfterMs }
+    : { kind: 'foreign', status, retryAfterMs };
+};
+
+/** An answer that could not be read counts as lost. */
+const mayHelp = (tried: Tried): boolean => {
+  switch (tried.kind) {
+    case 'refused':
+      return tried.details.retryable;
+    case 'foreign':
+      return tried.status >= 500 || tried.status === 429;
+    default:
+      return true;
+  }
+};
+
+const retryAfterOf = (tried: Tried): number | undefined =>
+  tried.kind === 'refused' || tried.kind === 'foreign' ? tried.retryAfterMs : undefined;
+
+const errorOf = (tried: Tried, { method, path, headers }: ApiRequest): Error => {
+  if (tried.kind === 'refused') return new ApiError(tried.status, tried.details);
+  const idempotencyKey = headers?.['idempotency-key'];
+  const what = `${method} ${path}`;
+  if (tried.kind === 'lost') return new NoAnswerError(`${what}: no answer`, { idempotencyKey, cause: tried.cause });
+  return tried.kind === 'foreign'
+    ? new NoAnswerError(`${what}: ${tried.status} that is not of the API`, { status: tried.status, idempotencyKey })
+    : new NoAnswerError(`${what}: an answer that cannot be read`, { idempotencyKey });
+};
+
+const pauseAfter = (tried: number): number => Math.min(FIRST_PAUSE_MS * 2 ** (tried - 1), LONGEST_PAUSE_MS);
+
+/** Whole seconds; the form with a date is not of this API. */
+const millisecondsOf = (retryAfter: string | null): number | undefined =>
+  retryAfter !== null && /^[0-9]{1,6}$/.test(retryAfter) ? Number(retryAfter) * 1000 : undefined;
+
+const jsonOf = (bytes: Uint8Array): unknown => {
+  try {
+    return JSON.parse(new TextDecoder().decode(bytes)) as unknown;
+  } catch {
+    return undefined;
+  }
+};
+
+const isObject = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

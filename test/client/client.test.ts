@@ -1,0 +1,157 @@
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { type Client, createClient, mayIssueAgain } from '../../src/client/client.js';
+import { ApiError, isRefusal, NoAnswerError, StillWaitingError } from '../../src/client/errors.js';
+import { bundle } from '../../src/launch/build.mjs';
+import { issueBodyOf } from '../support/fixture/demo.js';
+import {
+  attempted,
+  authorized,
+  BASE_URL,
+  canceled,
+  createHarness,
+  type Harness,
+  issuedInvoice,
+  PDF,
+} from '../support/harness/http.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
+
+type Given = { client: Client; harness: Harness; slept: number[]; sent: RequestInit[] };
+
+/** A client of the whole API in memory; `atSleep` happens while the client sleeps, whose time passes at once. */
+const given = (atSleep: (harness: Harness) => Promise<void> = async () => {}): Given => {
+  const harness = createHarness();
+  const slept: number[] = [];
+  const sent: RequestInit[] = [];
+  let now = 0;
+  const client = createClient({
+    baseUrl: BASE_URL,
+    key: harness.keys.test,
+    fetch: async (url, init) => {
+      sent.push(init);
+      return await harness.app.request(url, init);
+    },
+    now: () => now,
+    sleep: async (ms) => {
+      slept.push(ms);
+      now += ms;
+      await atSleep(harness);
+    },
+  });
+  return { client, harness, slept, sent };
+};
+
+const request = { amount_in_cents: 125_050, description: 'Consultoria', reference: 'pedido-1' };
+
+/** Authorizes the invoice of `request`. */
+const authorize = async (harness: Harness): Promise<void> => {
+  const found = await harness.call('/v1/nfse?reference=pedido-1');
+  const { data } = (await found.json()) as { data: { id: string; status: string }[] };
+  const [invoice] = data;
+  if (invoice?.status === 'queued')
+    await harness.record(invoice.id, [attempted(harness.state.now), authorized(harness.state.now)]);
+};
+
+describe('the client', () => {
+  it('issues, waits at the pace of the 202, reads, finds and downloads', async () => {
+    const { client, slept } = given(authorize);
+    const invoice = await client.issueAndWait(request);
+    expect(invoice).toMatchObject({ status: 'issued', reference: 'pedido-1', amount_in_cents: 125_050 });
+    expect(slept).toEqual([3_000]);
+    expect(await client.get(invoice.id)).toMatchObject({ id: invoice.id });
+    expect(await client.findByReference('pedido-1')).toMatchObject({ id: invoice.id });
+    expect(await client.findByReference('other')).toBeUndefined();
+    expect(Buffer.from(await client.download(invoice.id, 'pdf')).equals(PDF)).toBe(true);
+    expect((await client.activities())[0]).toMatchObject({ object: 'activity' });
+  });
+
+  it('cancels and waits', async () => {
+    let id = '';
+    const { client, harness } = given(async ({ record }) => await record(id, [canceled()]));
+    id = await issuedInvoice(harness);
+    expect(await client.cancelAndWait(id, { reason: 'other' })).toMatchObject({
+      status: 'canceled',
+      cancellation: { status: 'succeeded' },
+    });
+  });
+
+  it('says that the time to wait is over, with the invoice, and reads no more', async () => {
+    const { client, slept } = given();
+    const error = await client.issueAndWait(request, { withinMs: 10_000 }).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(StillWaitingError);
+    expect((error as StillWaitingError).invoice).toMatchObject({ status: 'queued' });
+    expect(slept).toEqual([3_000, 3_000, 3_000]);
+  });
+
+  it('tells refusals by their code and does not repeat them', async () => {
+    const { client, sent } = given();
+    await client.issue(request);
+    const error = await client.issue(request).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(ApiError);
+    expect(isRefusal(error, 'nfse.reference_in_use')).toBe(true);
+    expect(isRefusal(error, 'not_found')).toBe(false);
+    expect(error).toMatchObject({ status: 409, retryable: false, requestId: expect.stringMatching(/^req_/) });
+    expect(sent).toHaveLength(2);
+  });
+
+  it('gives the same invoice for the same Idempotency-Key, and makes one for each call otherwise', async () => {
+    const { client, sent } = given();
+    const first = await client.issue(issueBodyOf({ reference: undefined }) as never, { idempotencyKey: 'k-1' });
+    const again = await client.issue(issueBodyOf({ reference: undefined }) as never, { idempotencyKey: 'k-1' });
+    expect(again.id).toBe(first.id);
+    await client.issue({ ...request, reference: 'a' });
+    await client.issue({ ...request, amount_in_cents: 300, reference: 'b' });
+    const keys = sent.map(({ headers }) => new Headers(headers).get('idempotency-key'));
+    expect(keys[0]).toBe('k-1');
+    expect(new Set(keys).size).toBe(3);
+    expect(keys.every((key) => key !== null && key !== '')).toBe(true);
+  });
+
+  it.each(['', 'a b', 'á', 'x'.repeat(256)])(
+    'sends nothing with the key %j, which would protect nothing',
+    async (key) => {
+      const { client, sent } = given();
+      await expect(client.issue(request, { idempotencyKey: key })).rejects.toBeInstanceOf(RangeError);
+      expect(sent).toEqual([]);
+    },
+  );
+
+  it('lets another invoice be issued after failed alone', () => {
+    const statuses = ['queued', 'processing', 'issued', 'failed', 'indeterminate', 'canceled', 'new'] as const;
+    expect(statuses.filter((status) => mayIssueAgain({ status: status as 'failed' }))).toEqual(['failed']);
+  });
+
+  it('follows no redirect, which could carry the key to somebody else', async () => {
+    const { client, sent } = given();
+    await client.activities();
+    expect(sent[0]).toMatchObject({ redirect: 'error', signal: expect.any(AbortSignal) });
+  });
+
+  it('gives up a try after its time', async () => {
+    const fetch = (_url: string, { signal }: RequestInit) =>
+      new Promise<Response>((_resolve, reject) => {
+        signal?.addEventListener('abort', () => reject(signal.reason));
+      });
+    const client = createClient({ baseUrl: BASE_URL, key: 'k', fetch, tries: 2, timeoutMs: 1, sleep: async () => {} });
+    await expect(client.get('x')).rejects.toBeInstanceOf(NoAnswerError);
+  });
+
+  it('is built as files that load nothing else, not even Node', async () => {
+    const folder = temporaryFolder();
+    await bundle(folder, []);
+    const script = `
+      const { createClient } = await import(${JSON.stringify(join(folder, 'src/client/client.js'))});
+      const { ApiError } = await import(${JSON.stringify(join(folder, 'src/client/errors.js'))});
+      const body = { error: { code: 'not_found', message: 'm', retryable: false } };
+      const fetch = async () => new Response(JSON.stringify(body), { status: 404 });
+      const error = await createClient({ baseUrl: 'http://x', key: 'k', fetch }).get('x').catch((e) => e);
+      console.log(error instanceof ApiError, error.code);`;
+    const printed = execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' });
+    expect(printed).toBe('true not_found\n');
+    const files = readdirSync(join(folder, 'src/client')).map((name) => join(folder, 'src/client', name));
+    expect(files.length).toBeGreaterThan(2);
+    expect(files.filter((file) => /node:|\brequire\b/.test(readFileSync(file, 'utf8')))).toEqual([]);
+  });
+});
