@@ -1,4 +1,4 @@
-import { EventEmitter, once } from 'node:events';
+import { EventEmitter, once, setMaxListeners } from 'node:events';
 import { operatorProjections } from '../../../projections/registry.js';
 import { guardCheckpoint } from '../../adapters/guards-postgres/guards-record.js';
 import { isIssuingPaused } from '../../adapters/guards-postgres/incomplete-log.js';
@@ -60,7 +60,12 @@ export const createGuardReadiness = (): Omit<GuardReadinessSource, 'untilSettled
     const nextPeriod = () => once(periods, 'begun', { signal }).catch(() => undefined);
     while (!signal.aborted) {
       const current = period;
-      if (current !== undefined) await work(AbortSignal.any([signal, current.signal]), wasPaused);
+      if (current !== undefined) {
+        const going = AbortSignal.any([signal, current.signal]);
+        // Each work may be many loops, which Node would take for a leak.
+        setMaxListeners(0, going);
+        await work(going, wasPaused);
+      }
       // Work that has nothing to do ends by itself, and would end at once again.
       if (current === period && !signal.aborted) await nextPeriod();
     }

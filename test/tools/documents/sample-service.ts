@@ -90,9 +90,11 @@ const until = async (what: string, holds: () => Promise<boolean>, context: () =>
 
 /** What `nfse demo` prints with these options. */
 export const demoOutput = async (program: Program, options: readonly string[], folder: string): Promise<string> => {
-  const { stdout } = await promisify(execFile)(process.execPath, [...program, 'demo', ...options], {
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, [...program, 'demo', ...options], {
     cwd: folder,
     env: { PATH: process.env.PATH },
   });
+  // What a reader of the page would see beside the output.
+  if (stderr !== '') throw new Error(`the demo complained: ${stderr}`);
   return stdout;
 };
