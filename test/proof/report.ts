@@ -52,7 +52,7 @@ const readmeLines = ({ counts }: Verdict, { mishaps }: Raw, lines: readonly Line
   const broken = lines.reduce((sum, line) => sum + (line.broken ?? 0), 0);
   const all = (value: number): string => value.toLocaleString('en');
   return [
-    `- **${all(counts.invoices)} invoices**, ${kills} kills, ${mishaps.length - kills} other mishaps`,
+    `- **${all(counts.invoices)} invoices**, ${kills} kills, ${mishaps.length - kills} mishaps`,
     `- **${all(counts.events)} events**, ${all(counts.documents)} documents judged`,
     `- **${all(broken)}** promises broken`,
   ].join('\n');
