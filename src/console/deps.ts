@@ -2,6 +2,7 @@ import type { ParkedQueue } from '../app/audit/audit-trail.js';
 import type { EventStore } from '../app/event-store/event-store.js';
 import type { SettleCommand, SettleResult } from '../app/operator/settlement/settle-invoice.js';
 import type { SearchDeps } from '../app/operator/support/search.js';
+import type { StoppedSeries } from '../app/operator/support/stopped-series.js';
 import type { InvoiceAddress, Mode } from '../domain/common/ids.js';
 import type { Instant } from '../domain/common/time.js';
 import type { Invoice } from '../domain/invoice/state.js';
@@ -14,7 +15,13 @@ import type { LookupProgressStore } from '../ports/work-progress.js';
 /** The health word that is shown; its colour only repeats it. */
 type Health = 'ok' | 'bad' | 'elsewhere';
 
-export type RoleHealth = { role: string; here: boolean; health: Health; detail: string };
+/** `detail` in Portuguese and in English. */
+export type RoleHealth = {
+  role: string;
+  here: boolean;
+  health: Health;
+  detail: readonly [portuguese: string, english: string];
+};
 
 export type CheckHealth = { name: string; ok: boolean; detail: string };
 
@@ -60,6 +67,8 @@ export type ConsoleDeps = SearchDeps & {
   /** Certificates that the authorizer refuses; the longest refused first. */
   refusedCertificates(): Promise<readonly CertificateRefusal[]>;
   projections(): Promise<readonly ProjectionLine[]>;
+  /** Series that send nothing until an operator moves them; may be a minute old. */
+  stoppedSeries(): Promise<readonly StoppedSeries[]>;
   /** The legal names of the companies by CNPJ; may be some seconds old. */
   companyNames(): Promise<ReadonlyMap<string, string>>;
   /** The invoice as the public API shows it at that instant; links have no token. */

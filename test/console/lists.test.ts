@@ -67,6 +67,14 @@ it('failed cancellations are listed, counted on the overview, and settled as can
   expect(text).toContain(`${harness.invoice}#settle`);
 });
 
+it('a stopped series is named on the overview, in both languages', async () => {
+  harness.stopped.push({ companyId: '12345678000195', mode: 'live', series: '7', since: at(0) });
+  expect((await harness.visit('/console')).text).toContain(
+    'Series 7 of CNPJ 12345678000195 in live mode sends nothing since',
+  );
+  expect((await portuguese('/console')).text).toContain('A série 7 de ESTUDIO EXEMPLO LTDA (CNPJ 12345678000195)');
+});
+
 describe('an invoice', () => {
   it('has its times in Brasília to the millisecond with their age, and readable names of events beside their types', async () => {
     harness.clock.pass(180);

@@ -73,7 +73,7 @@ const template = async ({ flags, terminal }: Invocation): Promise<Outcome> => {
   const example = exampleOf(schema);
   if (flags.json !== true)
     for (const { path, required, description } of fieldsOfFile(schema))
-      if (description !== '') terminal.err(`${path.padEnd(34)}${required ? 'required  ' : '          '}${description}`);
+      if (description !== '') terminal.err(`${path.padEnd(44)}${required ? 'required  ' : '          '}${description}`);
   return done(JSON.stringify(example, null, 2), example);
 };
 

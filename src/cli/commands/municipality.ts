@@ -92,7 +92,28 @@ const shown = ({ questionKey, known, knownAt, askedAt, failures, reason }: Param
   ...(failures === 0 ? {} : { unanswered: failures, reason }),
 });
 
-const factsOf = (known: KnownParameters) => {
+/** What `told` of each answer means, for the reference of the files; a test compares it with what is shown. */
+export const parameterFields: Readonly<Record<KnownParameters['kind'], Readonly<Record<string, string>>>> = {
+  convenio: {
+    active: 'whether the municipality has an active convênio',
+    shares_documents: 'whether it shares documents with the national system; null: not told',
+    national_emitter: 'whether its companies issue through Sefin Nacional; false: their notes are refused (E0039)',
+    rfb_contributors_may_issue:
+      'whether companies known by their CNPJ alone may issue, without an entry in the CNC (E0084)',
+  },
+  aliquota: {
+    rates:
+      'rates of a service in percent with two decimals, each with its days; none: the service is not administered (E0312)',
+  },
+  regimes_especiais: { regimes: 'special regimes of a service and their situation, each with its days' },
+  retencoes: {
+    article_6: 'whether those whom article 6 of LC 116 names withhold the tax',
+    municipal_rules: 'number of further rules by municipal law',
+  },
+};
+
+/** An answer of the parameters API as it is shown. */
+export const factsOf = (known: KnownParameters) => {
   switch (known.kind) {
     case 'convenio':
       return known.isActive

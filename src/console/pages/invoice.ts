@@ -190,8 +190,12 @@ const attempts = (context: PageContext, { attempts: sends, cancellation }: Invoi
   return html`<section aria-labelledby="attempts"><h2 id="attempts">${say('Tentativas', 'Attempts')}</h2>${table(
     say('O que foi enviado ao autorizador', 'What was sent to the authorizer'),
     [
-      ...[say('Tentativa', 'Attempt'), say('Resultado', 'Outcome'), say('Códigos', 'Codes'), say('Enviada', 'Sent')],
-      ...[say('Respondida', 'Answered'), say('Id da DPS ou do pedido', 'DPS or request id')],
+      say('Tentativa', 'Attempt'),
+      say('Resultado', 'Outcome'),
+      say('Códigos', 'Codes'),
+      say('Enviada', 'Sent'),
+      say('Respondida', 'Answered'),
+      say('Id da DPS ou do pedido', 'DPS or request id'),
     ],
     rows.map(({ what, resolution, codes, attemptedAt, answeredAt, id }) => [
       what,
@@ -220,8 +224,11 @@ const lookups = (context: PageContext, { case: { lookups: asked, timeline } }: I
   return html`<section aria-labelledby="lookups"><h2 id="lookups">${say('Consultas', 'Look-ups')}</h2>${table(
     say('Consultas que ainda não decidiram nada', 'Look-ups that have not settled anything yet'),
     [
-      ...[say('De', 'Of'), say('Por quê', 'Why'), say('Feitas', 'Asked'), say('A última', 'Last')],
-      ...[say('A primeira que nada achou', 'First "not there"')],
+      say('De', 'Of'),
+      say('Por quê', 'Why'),
+      say('Feitas', 'Asked'),
+      say('A última', 'Last'),
+      say('A primeira que nada achou', 'First "not there"'),
     ],
     asked.map(({ work, asked: times, lastAskedAt, firstAbsentAt }) => [
       html`<span class="mono">${work}</span>`,

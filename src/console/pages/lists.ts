@@ -36,8 +36,13 @@ export const invoicesTable = (
   return table(
     caption,
     [
-      ...[say('Nota', 'Invoice'), say('Situação', 'Status'), say('Empresa', 'Company'), say('Modo', 'Mode')],
-      ...[say('Valor', 'Amount'), say('Referência', 'Reference'), say('Criada', 'Created')],
+      say('Nota', 'Invoice'),
+      say('Situação', 'Status'),
+      say('Empresa', 'Company'),
+      say('Modo', 'Mode'),
+      say('Valor', 'Amount'),
+      say('Referência', 'Reference'),
+      say('Criada', 'Created'),
     ],
     rows.map(({ stream, createdAt, state, sentences }) => {
       const address = parseInvoiceStream(stream);
@@ -124,8 +129,12 @@ export const indeterminatePage = (context: PageContext, waiting: Waiting): Html 
 ${table(
   say('As mais antigas primeiro', 'Oldest first'),
   [
-    ...[say('Nota', 'Invoice'), say('Espera desde', 'Waits since'), say('Empresa', 'Company'), say('Modo', 'Mode')],
-    ...[say('Tentativas', 'Attempts'), say('Criada', 'Created')],
+    say('Nota', 'Invoice'),
+    say('Espera desde', 'Waits since'),
+    say('Empresa', 'Company'),
+    say('Modo', 'Mode'),
+    say('Tentativas', 'Attempts'),
+    say('Criada', 'Created'),
   ],
   waiting.oldest.map(({ stream, createdAt, state }) => {
     const address = parseInvoiceStream(stream);
@@ -156,7 +165,7 @@ export const cancellationsPage = (context: PageContext, waiting: Waiting): Html 
     )}${countOf(context, waiting)}</p>
 ${table(
   say('O pedido mais antigo primeiro', 'Oldest request first'),
-  [...[say('Nota', 'Invoice'), say('Pedido em', 'Requested'), say('Empresa', 'Company'), say('Resultado', 'Result')]],
+  [say('Nota', 'Invoice'), say('Pedido em', 'Requested'), say('Empresa', 'Company'), say('Resultado', 'Result')],
   waiting.oldest.map(({ stream, createdAt, state }) => {
     const address = parseInvoiceStream(stream);
     const id = publicInvoiceId(address?.invoiceId ?? '');

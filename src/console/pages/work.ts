@@ -34,8 +34,12 @@ ${operatorField(context, 'parked-operator')}
 ${table(
   say('Parado, o mais antigo primeiro', 'Parked, oldest first'),
   [
-    ...[say('Nota', 'Invoice'), say('Trabalho', 'Work'), say('Empresa', 'Company'), say('Parado em', 'Parked')],
-    ...[say('Motivo', 'Reason'), say('De novo', 'Again')],
+    say('Nota', 'Invoice'),
+    say('Trabalho', 'Work'),
+    say('Empresa', 'Company'),
+    say('Parado em', 'Parked'),
+    say('Motivo', 'Reason'),
+    say('De novo', 'Again'),
   ],
   parked.map(({ stream, kind, parkedAt, reason }) => {
     const address = parseInvoiceStream(stream);
@@ -72,8 +76,11 @@ export const certificatesPage = (
     html`${refusedList(context, refused)}${table(
       say('Por dias restantes', 'By days left'),
       [
-        ...[say('Empresa', 'Company'), say('Situação', 'State'), say('Dias restantes', 'Days left')],
-        ...[say('Termina', 'Ends'), 'API'],
+        say('Empresa', 'Company'),
+        say('Situação', 'State'),
+        say('Dias restantes', 'Days left'),
+        say('Termina', 'Ends'),
+        'API',
       ],
       [...lines]
         .sort((a, b) => ((a.notAfter ?? '') < (b.notAfter ?? '') ? -1 : 1))
@@ -136,8 +143,12 @@ ${operatorField(context, 'rebuild-operator')}
 ${table(
   say('Linhas em uso', 'Live rows'),
   [
-    ...[say('Projeção', 'Projection'), say('Atrás do log', 'Behind the log'), say('Versão', 'Version')],
-    ...[say('Geração', 'Generation'), say('Reconstrução', 'State of a rebuild'), say('Reconstruir', 'Rebuild')],
+    say('Projeção', 'Projection'),
+    say('Atrás do log', 'Behind the log'),
+    say('Versão', 'Version'),
+    say('Geração', 'Generation'),
+    say('Reconstrução', 'State of a rebuild'),
+    say('Reconstruir', 'Rebuild'),
   ],
   rows.map((row) => rowOf(context, row)),
   say('Nenhuma projeção.', 'No projection.'),
@@ -224,29 +235,23 @@ const attention = (
 ): Html => {
   const lines: readonly (readonly [count: number, path: string, one: string, many: string])[] = [
     [
-      ...([indeterminate, 'indeterminate'] as const),
-      ...([
-        say('nota indeterminada', 'indeterminate invoice'),
-        say('notas indeterminadas', 'indeterminate invoices'),
-      ] as const),
+      indeterminate,
+      'indeterminate',
+      say('nota indeterminada', 'indeterminate invoice'),
+      say('notas indeterminadas', 'indeterminate invoices'),
     ],
     [
-      ...([cancellations, 'cancellations'] as const),
-      ...([
-        say('cancelamento que falhou', 'failed cancellation'),
-        say('cancelamentos que falharam', 'failed cancellations'),
-      ] as const),
+      cancellations,
+      'cancellations',
+      say('cancelamento que falhou', 'failed cancellation'),
+      say('cancelamentos que falharam', 'failed cancellations'),
     ],
+    [parked, 'parked', say('trabalho parado', 'parked work item'), say('trabalhos parados', 'parked work items')],
     [
-      ...([parked, 'parked'] as const),
-      ...([say('trabalho parado', 'parked work item'), say('trabalhos parados', 'parked work items')] as const),
-    ],
-    [
-      ...([certificates, 'certificates'] as const),
-      ...([
-        say('certificado perto do fim', 'certificate near its end'),
-        say('certificados perto do fim', 'certificates near their end'),
-      ] as const),
+      certificates,
+      'certificates',
+      say('certificado perto do fim', 'certificate near its end'),
+      say('certificados perto do fim', 'certificates near their end'),
     ],
   ];
   return html`<ul class="tiles">${lines.map(
@@ -268,7 +273,7 @@ const rolesTable = ({ say }: PageContext, roles: readonly RoleHealth[]): Html =>
       role,
       words[health],
       here ? say('sim', 'yes') : say('não', 'no'),
-      html`<span lang="en">${detail}</span>`,
+      say(...detail),
     ]),
     say('Nenhum papel.', 'No role.'),
   );

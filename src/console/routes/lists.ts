@@ -27,8 +27,11 @@ export const listRoutes = (app: Hono<ConsoleEnv>, deps: ConsoleDeps): void => {
     const page = c.get('page');
     const query = (name: string): string => (c.req.query(name) ?? '').trim();
     const typed: TypedFilter = {
-      ...{ status: query('status'), company: query('company'), mode: query('mode') },
-      ...{ since: query('since'), until: query('until') },
+      status: query('status'),
+      company: query('company'),
+      mode: query('mode'),
+      since: query('since'),
+      until: query('until'),
     };
     const filter = filterOf(typed, { createdAt: query('created_at'), stream: query('stream') }, page.say);
     const problem = 'problem' in filter ? filter.problem : undefined;

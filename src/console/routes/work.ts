@@ -1,6 +1,5 @@
 import type { Hono } from 'hono';
 import { appendAudit, retryParked } from '../../app/audit/audit-trail.js';
-import { stoppedSeries } from '../../app/operator/support/stopped-series.js';
 import { expiryWarning } from '../../domain/company/certificate-expiry.js';
 import type { ConsoleDeps } from '../deps.js';
 import { actingOperator, type ConsoleEnv } from '../guard.js';
@@ -33,7 +32,7 @@ export const workRoutes = (app: Hono<ConsoleEnv>, deps: ConsoleDeps): void => {
       deps.health(),
       supportReads.indeterminate(1),
       supportReads.failedCancellations(1),
-      deps.readModel.companies().then((companies) => stoppedSeries(companies, store)),
+      deps.stoppedSeries(),
       queue.parked(),
       certificateLines(deps),
       deps.refusedCertificates(),

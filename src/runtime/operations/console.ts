@@ -3,6 +3,7 @@ import type { MonitoringReads, OpenWork } from '../../adapters/read-model-postgr
 import { deriveSecret } from '../../adapters/vault/master-key.js';
 import type { SettleCommand, SettleResult } from '../../app/operator/settlement/settle-invoice.js';
 import { settleInvoice } from '../../app/operator/settlement/settle-invoice.js';
+import { stoppedSeries } from '../../app/operator/support/stopped-series.js';
 import { createLag } from '../../app/read/lag.js';
 import { osUser } from '../../cli/run.js';
 import type { ProjectionOperations } from '../../cli/session.js';
@@ -49,6 +50,9 @@ export const openConsole = (parts: Parts, sources: ConsoleSources) => {
 /** Milliseconds for which the names of companies on pages may be old. */
 const NAMES_KEPT_MS = 10_000;
 
+/** The reads of all series are as many as companies and modes. */
+const SERIES_KEPT_MS = 60_000;
+
 const consoleDeps = (parts: Parts, sources: ConsoleSources): ConsoleDeps => {
   const { config, clock, engines, logger, runner, roles } = parts;
   const session = sessionOver(engines, config, clock, { logger, runner });
@@ -63,6 +67,9 @@ const consoleDeps = (parts: Parts, sources: ConsoleSources): ConsoleDeps => {
       new Map(
         (await engines.readModel.companies()).map(({ registration }) => [registration.cnpj, registration.legalName]),
       ),
+  );
+  const stopped = shortCache(SERIES_KEPT_MS, clock, async () =>
+    stoppedSeries(await engines.readModel.companies(), engines.store),
   );
   const tokens = downloadTokensOf(engines.keyring, config);
   return {
@@ -89,6 +96,7 @@ const consoleDeps = (parts: Parts, sources: ConsoleSources): ConsoleDeps => {
     refusedCertificates: () => sources.watch.refusedCertificates(),
     projections: sources.statuses,
     companyNames: () => names(''),
+    stoppedSeries: () => stopped(''),
     bodyOf: session.bodyOf,
     downloadToken: (invoice, at) => tokens.issue(invoice, at),
     health: async () => {
@@ -215,39 +223,81 @@ type Seen = Omit<RoleHealth, 'here'> & { role: Role };
 
 const apiHealth = ({ roles, readiness, switchedOff }: RoleSources): Seen => {
   // The switch is known in every process with the console, and readiness does not show it.
-  if (switchedOff) return { role: 'api', health: 'bad', detail: 'switched off by an operator: nfse api on' };
+  if (switchedOff)
+    return {
+      role: 'api',
+      health: 'bad',
+      detail: ['desligada por um operador: nfse api on', 'switched off by an operator: nfse api on'],
+    };
   if (!roles.includes('api'))
-    return { role: 'api', health: 'elsewhere', detail: 'ask /health/ready of a process with this role' };
+    return {
+      role: 'api',
+      health: 'elsewhere',
+      detail: [
+        'pergunte a /health/ready de um processo com este papel',
+        'ask /health/ready of a process with this role',
+      ],
+    };
   const { ready, reasons } = readiness;
-  return { role: 'api', health: ready ? 'ok' : 'bad', detail: ready ? 'takes requests' : reasons.join('; ') };
+  const why = reasons.join('; ');
+  return {
+    role: 'api',
+    health: ready ? 'ok' : 'bad',
+    detail: ready ? ['recebe pedidos', 'takes requests'] : [why, why],
+  };
 };
 
 const inTime = (seconds: number): 'ok' | 'bad' => (seconds < LATE_SECONDS ? 'ok' : 'bad');
 
+const behindTheLog = (seconds: number, name = ''): Seen['detail'] =>
+  name === ''
+    ? [`${seconds} s atrás do log`, `${seconds} s behind the log`]
+    : [`${name} está ${seconds} s atrás do log`, `${name} is ${seconds} s behind the log`];
+
 const projectorHealth = ({ projections, halted }: RoleSources): Seen => {
-  if (halted.length > 0) return { role: 'projector', health: 'bad', detail: `halted at ${halted.join(', ')}` };
+  const names = halted.join(', ');
+  if (halted.length > 0)
+    return { role: 'projector', health: 'bad', detail: [`parou em ${names}`, `halted at ${names}`] };
   const [furthest] = projections.toSorted((a, b) => b.lagSeconds - a.lagSeconds);
   const seconds = Math.round(furthest?.lagSeconds ?? 0);
-  const detail = seconds === 0 ? '0 s behind the log' : `${furthest?.name} is ${seconds} s behind the log`;
+  const detail = behindTheLog(seconds, seconds === 0 ? '' : furthest?.name);
   return { role: 'projector', health: inTime(seconds), detail };
 };
 
 const relayHealth = ({ relayLag }: RoleSources): Seen => {
   if (relayLag === undefined)
-    return { role: 'relay', health: 'ok', detail: 'the queue is inside the issuer’s process' };
+    return {
+      role: 'relay',
+      health: 'ok',
+      detail: ['a fila está dentro do processo do issuer', 'the queue is inside the issuer’s process'],
+    };
   const seconds = Math.round(relayLag);
-  return { role: 'relay', health: inTime(seconds), detail: `${seconds} s behind the log` };
+  return { role: 'relay', health: inTime(seconds), detail: behindTheLog(seconds) };
 };
 
 const issuerHealth = ({ openWork, now }: RoleSources): Seen => {
   const neverTried = openWork.filter(({ started, work }) => !started && work === 'issue');
   const wait = Math.max(0, ...neverTried.map((row) => openSeconds(row, now)));
   const open = openWork.reduce((sum, { count }) => sum + count, 0);
-  const detail = `${counted(open, 'invoice')} open, the oldest without an attempt waits ${wait} s`;
-  return { role: 'issuer', health: inTime(wait), detail };
+  return {
+    role: 'issuer',
+    health: inTime(wait),
+    detail: [
+      `${counted(open, 'nota aberta', 'notas abertas')}, a mais antiga sem tentativa espera ${wait} s`,
+      `${counted(open, 'invoice')} open, the oldest without an attempt waits ${wait} s`,
+    ],
+  };
 };
 
 const sweeperHealth = ({ openWork, now, limits }: RoleSources): Seen =>
   openWork.some((row) => isStuck(row, now, limits))
-    ? { role: 'sweeper', health: 'bad', detail: 'verdicts are overdue: no sweeper is running' }
-    : { role: 'sweeper', health: 'ok', detail: 'no verdict is overdue' };
+    ? {
+        role: 'sweeper',
+        health: 'bad',
+        detail: ['há vereditos atrasados: nenhum sweeper roda', 'verdicts are overdue: no sweeper is running'],
+      }
+    : {
+        role: 'sweeper',
+        health: 'ok',
+        detail: ['nenhum veredito atrasado', 'no verdict is overdue'],
+      };

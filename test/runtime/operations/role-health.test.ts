@@ -23,8 +23,11 @@ const work = (changes: Partial<OpenWork>, secondsAgo: number): OpenWork => ({
   ...{ mode: 'live', work: 'issue', started: false, count: 1, oldest: addSeconds(T0, -secondsAgo), ...changes },
 });
 
-const seen = (role: string, changes: Partial<RoleSources> = {}) =>
-  roleHealth(sources(changes)).find((one) => one.role === role);
+/** With its detail in English. */
+const seen = (role: string, changes: Partial<RoleSources> = {}) => {
+  const found = roleHealth(sources(changes)).find((one) => one.role === role);
+  return found && { ...found, detail: found.detail[1] };
+};
 
 describe('what a process sees of each role', () => {
   it('is all well where nothing is left undone, here or elsewhere', () => {

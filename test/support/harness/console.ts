@@ -3,6 +3,7 @@ import { type DecodedEvent, decodeSealed } from '../../../src/app/event-store/co
 import { createEventStore, type EventStore } from '../../../src/app/event-store/event-store.js';
 import { invoiceIdOfReference } from '../../../src/app/event-store/hashes.js';
 import type { SettleCommand, SettleResult } from '../../../src/app/operator/settlement/settle-invoice.js';
+import type { StoppedSeries } from '../../../src/app/operator/support/stopped-series.js';
 import { createConsole } from '../../../src/console/app.js';
 import type { ConsoleDeps, RebuildRun } from '../../../src/console/deps.js';
 import type { ConsoleEnv } from '../../../src/console/guard.js';
@@ -45,6 +46,8 @@ export type ConsoleHarness = {
   parked: ParkedWork[];
   /** Rows whose cancellation failed. */
   canceling: SupportRow[];
+  /** Series that are stopped. */
+  stopped: StoppedSeries[];
   /** What lists were narrowed to. */
   filters: SupportFilter[];
   /** The rows of the one invoice. */
@@ -84,6 +87,7 @@ export const consoleHarness = async (access: Partial<ConsoleDeps['access']> = {}
     ...{ faults: [] as unknown[], settled: [] as ConsoleHarness['settled'], begun: [] as string[] },
     refused: [] as CertificateRefusal[],
     canceling: [] as SupportRow[],
+    stopped: [] as StoppedSeries[],
     filters: [] as SupportFilter[],
     rows: () => rowsOf([stream]),
     parked: [{ stream, kind: 'issue', messageId: 'm', reason: 'failed 31 times', parkedAt: T0 }] as ParkedWork[],
@@ -125,6 +129,7 @@ export const consoleHarness = async (access: Partial<ConsoleDeps['access']> = {}
     },
     refusedCertificates: async () => harness.refused,
     companyNames: async () => new Map([[DEMO_CNPJ, 'ESTUDIO EXEMPLO LTDA']]),
+    stoppedSeries: async () => harness.stopped,
     bodyOf: (invoice, at) => replayedBody(invoice, at, 'http://api.test'),
     downloadToken: () => 'token',
     projections: async () => [{ name: 'invoices', version: 1, generation: 1, lagSeconds: 0 }],

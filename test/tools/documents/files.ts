@@ -3,7 +3,7 @@ import { companyFile } from '../../../src/app/operator/company/company-file.js';
 import { importFields } from '../../../src/app/operator/import/import-line.js';
 import { catalogColumns } from '../../../src/app/operator/reference-data/catalog-file.js';
 import { entryFile } from '../../../src/app/operator/reference-data/registry-file.js';
-import { municipalityCommands } from '../../../src/cli/commands/municipality.js';
+import { municipalityCommands, parameterFields } from '../../../src/cli/commands/municipality.js';
 import { fieldsOfFile, schemaOfFile } from '../../../src/cli/file-reference.js';
 import { cell } from './regions.js';
 
@@ -68,5 +68,15 @@ export const municipalityTable = (): string =>
       name === 'municipality set'
         ? Object.entries(options).map(([flag, { help }]) => rowOf([`\`--${flag}\``, help]))
         : [],
+    ),
+  ].join('\n');
+
+/** The stored answers of the parameters API, as `municipality show` prints them. */
+export const parametersTable = (): string =>
+  [
+    '| question | field of `told` | what |',
+    '|---|---|---|',
+    ...Object.entries(parameterFields).flatMap(([question, fields]) =>
+      Object.entries(fields).map(([field, what]) => rowOf([`\`${question}\``, `\`${field}\``, what])),
     ),
   ].join('\n');

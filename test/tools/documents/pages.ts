@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { ROOT } from '../root.js';
 import { commandSections, exampleTable } from './commands.js';
 import { variableTables } from './configuration.js';
-import { catalogTable, fileTable, municipalityTable, schemaPages } from './files.js';
+import { catalogTable, fileTable, municipalityTable, parametersTable, schemaPages } from './files.js';
 import { withRegion } from './regions.js';
 
 export const readPage = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
@@ -17,6 +17,7 @@ const fileRegions: readonly (readonly [region: string, table: () => string])[] =
   ['catalog', catalogTable],
   ['import', () => fileTable('import')],
   ['municipality', municipalityTable],
+  ['parameters', parametersTable],
 ];
 
 /** The pages with tables of variables, commands and files, and the JSON Schema files, as the code says today. */
