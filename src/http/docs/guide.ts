@@ -51,10 +51,12 @@ ${name === undefined ? '' : neighbours(name)}`,
 const neighbours = (name: ChapterName): Html => {
   const at = chapterNames.indexOf(name);
   const [before, after] = [chapterNames[at - 1], chapterNames[at + 1]];
-  return html`<nav>${before === undefined ? '' : html`← <a href="${pathOf(before)}">${chapters[before]}</a>`}${before !== undefined && after !== undefined ? ' · ' : ''}${after === undefined ? '' : html`<a href="${pathOf(after)}">${chapters[after]}</a> →`}</nav>`;
+  return html`<nav>${before === undefined ? '' : html`← <a href="${chapterPath(before)}">${chapters[before]}</a>`}${before !== undefined && after !== undefined ? ' · ' : ''}${after === undefined ? '' : html`<a href="${chapterPath(after)}">${chapters[after]}</a> →`}</nav>`;
 };
 
-const pathOf = (name: ChapterName): string => `/docs/guia/${name}`;
+export const chapterPath = (name: ChapterName): string => `/docs/guia/${name}`;
+
+export const chapterTitle = (name: ChapterName): string => chapters[name];
 
 /** Marks for the tests of the guide, which a reader does not see. */
 const COMMENT = /^<!--.*-->\n+/gm;
@@ -93,5 +95,5 @@ const idOf = (heading: string): string =>
 
 const targetOf = (href: string): string => {
   const [, name = '', fragment = ''] = /^([\w-]+)\.md(#.*)?$/.exec(href) ?? [];
-  return isChapterName(name) ? `${pathOf(name)}${fragment}` : href;
+  return isChapterName(name) ? `${chapterPath(name)}${fragment}` : href;
 };

@@ -17,13 +17,14 @@ import {
   type ReadText,
 } from './files.js';
 import { guidePage, isChapterName, readGuide } from './guide.js';
+import { llmsText } from './llms-text.js';
 import type { Html } from './page.js';
 import { referencePage } from './reference-page.js';
 
 /** How files are read and compressed; by default from the file system and with gzip. */
 type DocsOptions = { readText?: ReadText; compress?: Compress };
 
-/** `/openapi.json` and `/docs`: outside `/v1`, without authentication, quota or kill switch. */
+/** `/openapi.json`, `/llms.txt` and `/docs`: outside `/v1`, without authentication, quota or kill switch. */
 export const addDocs = (app: Hono, deps: HttpDeps, { readText, compress }: DocsOptions = {}): void => {
   const file = keepFiles(compress);
   const asset = (name: (typeof assetNames)[number]) => file(assetPathOf(name), assetSource(name, readText));
@@ -53,6 +54,10 @@ export const addDocs = (app: Hono, deps: HttpDeps, { readText, compress }: DocsO
   get('/openapi.json', async (c, call) => {
     const read = async () => JSON.stringify(openApiDocument(deps.baseUrl));
     return answerFile(c, call, await file('/openapi.json', { contentType: 'application/json', read }));
+  });
+  get('/llms.txt', async (c, call) => {
+    const read = async () => llmsText(deps.baseUrl);
+    return answerFile(c, call, await file('/llms.txt', { contentType: 'text/plain; charset=utf-8', read }));
   });
   get('/docs', async (c, call) => answerFile(c, call, await page('/docs', referencePage)));
   const guide = (path: string, name: Parameters<typeof guidePage>[0]) =>

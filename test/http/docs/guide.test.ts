@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { expandMarkers } from '../../../src/domain/common/markers.js';
 import { chapterNames } from '../../../src/http/docs/guide.js';
 import { invoiceResponse } from '../../../src/http/openapi/schemas.js';
-import { createHarness, type Harness } from '../../support/harness/http.js';
+import { BASE_URL, createHarness, type Harness } from '../../support/harness/http.js';
 import { expectRefusal } from '../../support/harness/http-answers.js';
 import { readPage } from '../../tools/documents/pages.js';
 import { SAMPLE_PAGES } from '../../tools/documents/samples.js';
@@ -60,6 +60,23 @@ describe('the guide', () => {
       await expectRefusal(await createHarness().call(path, { key: 'none' }), 404, 'route_not_found');
     },
   );
+});
+
+describe('GET /llms.txt', () => {
+  it('names pages that exist, and the rule that prevents a second note', async () => {
+    const harness = createHarness();
+    const response = await harness.call('/llms.txt', { key: 'none' });
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/plain; charset=utf-8']);
+    const text = await response.text();
+    expect(text).toMatch(/^# .+\n\n> .+/);
+    expect(text).toContain(
+      'Com status indeterminate, com um status desconhecido e com cancellation.status failed, nunca',
+    );
+    const links = [...text.matchAll(/\]\(([^)]+)\)/g)].map(([, link = '']) => link);
+    expect(links.length).toBe(chapterNames.length + 2);
+    for (const link of links) expect(link.startsWith(`${BASE_URL}/`)).toBe(true);
+    for (const link of links) await htmlOf(harness, link.replace(BASE_URL, ''));
+  });
 });
 
 describe('the tables of the guide', () => {

@@ -110,7 +110,10 @@ describe('a page or a file of the docs', () => {
   });
 });
 
-it.each([...PATHS, '/docs/assets/style.css'])('with the docs switched off %s is route_not_found', async (path) => {
-  const { call } = createHarness({ docs: false });
-  await expectRefusal(await call(path, { key: 'none' }), 404, 'route_not_found');
-});
+it.each([...PATHS, '/docs/assets/style.css', '/docs/guia', '/docs/guia/limites', '/llms.txt'])(
+  'with the docs switched off %s is route_not_found',
+  async (path) => {
+    const { call } = createHarness({ docs: false });
+    await expectRefusal(await call(path, { key: 'none' }), 404, 'route_not_found');
+  },
+);
