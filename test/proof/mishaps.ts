@@ -49,6 +49,9 @@ const lengthOf = (kind: string, draws: ReturnType<typeof drawsOf>): number => {
   }
 };
 
+/** Between two mishaps, also where the machine is slow: a mishap must meet a service that works. */
+const PEACE_MS = 1_000;
+
 type Stage = { service: Service; engines: Engines; authorizer: AuthorizerOfRun; recorder: Recorder };
 
 /** Makes the mishaps of the plan one after another, each when its share of the time has passed. Ends early when the signal aborts. */
@@ -61,8 +64,8 @@ export const makeMishaps = async (
 ): Promise<void> => {
   const began = Date.now();
   for (const planned of plan) {
-    const wait = began + planned.after * totalMs - Date.now();
-    if (wait > 0) await pause(wait, undefined, { signal }).catch(() => undefined);
+    const wait = Math.max(PEACE_MS, began + planned.after * totalMs - Date.now());
+    await pause(wait, undefined, { signal }).catch(() => undefined);
     if (signal.aborted) return;
     const at = new Date().toISOString();
     await makeOne(planned, stage);

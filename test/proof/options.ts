@@ -27,7 +27,7 @@ The service runs as its user starts it, beside the simulator of the authorizer. 
 authorizer fails in every way it can; processes and engines are killed and frozen, and the network is cut. Then a judge that shares
 no code with the service compares what clients were told with what the authorizer holds.
 
-  --minutes N        minutes of load (default 5)
+  --minutes N        minutes of load (default 5); longer where the mishaps take longer
   --kills N          ends of the service by SIGKILL (default 6 a minute)
   --seed N           of all draws (default: chosen and printed)
   --replay N         the same draws as the run of that seed

@@ -119,13 +119,19 @@ const play = async (
     const deck = faultDeck(seed);
     let next = 0;
     const until = Date.now() + totalMs;
+    let areMade = false;
+    // On a slow machine the mishaps take longer than the minutes, and each must befall a service at work.
     const client = async (): Promise<void> => {
-      while (Date.now() < until && !signal.aborted) {
+      while ((Date.now() < until || !areMade) && !signal.aborted) {
         next += 1;
         await clients.play(wishOf(seed, next, deck));
       }
     };
-    const mishaps = makeMishaps(plan, totalMs, { service, engines, authorizer, recorder }, live.mishap, signal);
+    const mishaps = makeMishaps(plan, totalMs, { service, engines, authorizer, recorder }, live.mishap, signal).finally(
+      () => {
+        areMade = true;
+      },
+    );
     await Promise.all([mishaps, ...Array.from({ length: CLIENTS }, client)]);
   } finally {
     clearInterval(timer);
