@@ -20,7 +20,7 @@ export const schemaOfFile = (schema: v.GenericSchema): JsonSchema =>
 /** The converter drops what follows a transformation, and with it the explanation of a field. */
 const withExplanations = (schema: v.GenericSchema, json: JsonSchema): JsonSchema => {
   const shape: Shape = innerOf(schema);
-  const { entries, item } = shape;
+  const { entries, item, rest } = shape;
   const properties = Object.entries(json.properties ?? {}).map(([name, property]) => {
     const entry = entries?.[name];
     return [name, entry === undefined || typeof property === 'boolean' ? property : withExplanations(entry, property)];
@@ -32,6 +32,9 @@ const withExplanations = (schema: v.GenericSchema, json: JsonSchema): JsonSchema
     ...(item === undefined || typeof json.items !== 'object' || Array.isArray(json.items)
       ? {}
       : { items: withExplanations(item, json.items) }),
+    ...(rest === undefined || typeof json.additionalProperties !== 'object'
+      ? {}
+      : { additionalProperties: withExplanations(rest, json.additionalProperties) }),
   };
 };
 
@@ -39,6 +42,8 @@ type Shape = v.GenericSchema & {
   wrapped?: v.GenericSchema;
   entries?: Readonly<Record<string, v.GenericSchema>>;
   item?: v.GenericSchema;
+  /** Of the entries whose names are data. */
+  rest?: v.GenericSchema;
 };
 
 /** The schema inside of `optional`, `nullish` and the like, unless those have the explanation. */
@@ -60,7 +65,9 @@ export const fieldsOfFile = (schema: JsonSchema, prefix = ''): readonly FileFiel
       example: exampleOf(property),
     };
     if (items !== undefined) return [field, ...fieldsOfFile(items, `${path}[].`)];
-    return [field, ...fieldsOfFile(property, `${path}.`)];
+    const { additionalProperties: named } = property;
+    const byName = typeof named === 'object' ? fieldsOfFile(named, `${path}{}.`) : [];
+    return [field, ...fieldsOfFile(property, `${path}.`), ...byName];
   });
 };
 

@@ -78,8 +78,10 @@ describeWithPostgres('the operator command over reference data', () => {
     const repair = rows.find((row) => row.includes('\t140101\t'))?.split('\t') ?? [];
     expect(repair.slice(-5)).toEqual(['', '000001', '', 'ind_op 050101 050102', 'ind_op']);
 
-    const services = [{ service_code: '140101', ind_op: '050101' }];
-    expect(await put({ ibs_cbs: { services } })).toMatchObject({ exit: 0 });
+    expect(await put({ ibs_cbs: { '140101': { ind_op: '050101' } } })).toMatchObject({ exit: 0 });
+    expect((await runJson('company', 'show', cnpj)).json).toMatchObject({
+      ibs_cbs: { '140101': { ind_op: '050101' } },
+    });
     expect(await lines()).toMatchObject({ declared: 1, without: 2, missing: { ind_op: 2 } });
     expect(await put({ ibs_cbs: { declare: false } })).toMatchObject({ exit: 0 });
     expect(await lines()).toMatchObject({ without: 7, missing: { 'declare is false': 7 } });
@@ -93,17 +95,41 @@ describeWithPostgres('the operator command over reference data', () => {
   });
 
   it('company put names what is wrong in the choices, and records nothing', async () => {
-    const services = [{ service_code: '999999', ind_op: '100302' }, { service_code: '010101' }];
+    const ibs_cbs = { '999999': { ind_op: '100302' }, '010101': {} };
     const file = {
       ...{ cnpj: '11444777000161', legal_name: 'X', city: 'Rio de Janeiro', state: 'RJ', tax_regime: 'normal' },
       activities: [{ cnae: '6201501', is_main: true }],
-      ...{ automatic_issuance: true, issuer_configured: true, issuer_approved: true, ibs_cbs: { services } },
+      ...{ automatic_issuance: true, issuer_configured: true, issuer_approved: true, ibs_cbs },
     };
     const refused = await run('company', 'put', await fileOf('wrong.json', JSON.stringify(file)));
     expect(refused).toMatchObject({ exit: 1 });
-    expect(refused.err).toContain('ibs_cbs.services.0: service_code 999999 is not in the national list');
-    expect(refused.err).toContain('ibs_cbs.services.0: ind_op 100302 is for customers abroad');
-    expect(refused.err).toContain('ibs_cbs.services.1: must have ind_op or class_trib');
+    expect(refused.err).toContain('ibs_cbs.999999: no service of the national list has this code');
+    expect(refused.err).toContain('ibs_cbs.999999: ind_op 100302 is for customers abroad');
+    expect(refused.err).toContain('ibs_cbs.010101: must have ind_op or class_trib');
+  });
+
+  it('catalog import takes municipal codes of a former column over into the companies that use the lines', async () => {
+    const cnpj = '98765432000198';
+    const file = {
+      ...{ cnpj, legal_name: 'X', city: 'Rio de Janeiro', state: 'RJ', tax_regime: 'normal' },
+      ...{ activities: [{ cnae: '6209100', is_main: true }], municipal_codes: { '010601': '002' } },
+      ...{ automatic_issuance: true, issuer_configured: true, issuer_approved: true },
+    };
+    expect(await run('company', 'put', await fileOf('former.json', JSON.stringify(file)))).toMatchObject({ exit: 0 });
+    const header = 'cnae\tservice_code\tnbs\tdescription\tis_default\tmunicipal_code';
+    const rows = [
+      '6209100\t010701\t115021000\tA\ttrue\t003',
+      '6209100\t010601\t115021000\tB\tfalse\t009',
+      '9609299\t060101\t126021000\tC\ttrue\t004',
+    ];
+    const former = await fileOf('former.tsv', [header, ...rows].join('\n'));
+    const imported = await run('catalog', 'import', former);
+    expect(imported).toMatchObject({ exit: 0 });
+    expect(imported.out).toContain(`municipal_code 003 of service 010701 is in municipal_codes of ${cnpj} now`);
+    expect(imported.out).toContain('municipal_code 004 of CNAE 9609299, service 060101: no company has this CNAE');
+    const shown = (await runJson('company', 'show', cnpj)).json;
+    expect(shown).toMatchObject({ municipal_codes: { '010601': '002', '010701': '003' } });
+    expect((await run('catalog', 'import', former)).out).not.toContain('now');
   });
 
   it('catalog import of the same file again is no news', async () => {

@@ -195,12 +195,12 @@ const describe = ({ registration, enabled, certificate, keys }: Company) => ({
 const describeIbsCbs = ({ declare, exportClassTrib, services }: IbsCbsOfCompany) => ({
   declare,
   export_class_trib: exportClassTrib,
-  services: services.map(({ serviceCode, indOp, classTrib, classTribRegular }) => ({
-    service_code: serviceCode,
-    ind_op: indOp,
-    class_trib: classTrib,
-    class_trib_regular: classTribRegular,
-  })),
+  ...Object.fromEntries(
+    services.map(({ serviceCode, indOp, classTrib, classTribRegular }) => [
+      serviceCode,
+      { ind_op: indOp, class_trib: classTrib, class_trib_regular: classTribRegular },
+    ]),
+  ),
 });
 
 const usage: Command = {

@@ -1,10 +1,16 @@
 import { readFile } from 'node:fs/promises';
-import { parseCatalogFile, renderCatalogFile, type ShownLine } from '../../app/operator/reference-data/catalog-file.js';
+import { adoptMunicipalCodes } from '../../app/operator/company/company-commands.js';
+import {
+  type MunicipalCodeOfLine,
+  parseCatalogFile,
+  renderCatalogFile,
+  type ShownLine,
+} from '../../app/operator/reference-data/catalog-file.js';
 import { importCatalog, putRegistryEntries } from '../../app/operator/reference-data/commands.js';
 import { parseRegistryFile } from '../../app/operator/reference-data/registry-file.js';
 import type { ImportedLines } from '../../domain/catalog/catalog.js';
 import type { OperatorLine } from '../../domain/catalog/events.js';
-import type { IbsCbsOfCompany } from '../../domain/company/events.js';
+import { chosenMunicipalCode, type IbsCbsOfCompany } from '../../domain/company/events.js';
 import { settlementOf } from '../../domain/company/ibs-cbs.js';
 import { ibsCbsText } from '../../domain/company/ibs-cbs-report.js';
 import { counted } from '../../lib/counted.js';
@@ -12,6 +18,7 @@ import { companyFileTables, ibsCbsTables, shippedCatalogue, shippedCnaes } from 
 import { badUsage, type Command, done, refused, textFlag, withProblems } from '../command.js';
 import { readJsonFile } from '../flags.js';
 import { companyIbsCbs } from '../ibs-cbs.js';
+import type { Session } from '../session.js';
 
 const importCommand: Command = {
   name: 'catalog import',
@@ -23,13 +30,46 @@ const importCommand: Command = {
     if (text === undefined) return badUsage(`${file} cannot be read`);
     const parsed = parseCatalogFile(text, companyFileTables);
     if ('problems' in parsed) return withProblems(`${file} was not imported:`, parsed.problems);
-    const changed = await importCatalog(parsed.lines, (await session()).companyDeps(actor));
+    const opened = await session();
+    const changed = await importCatalog(parsed.lines, opened.companyDeps(actor));
     const lines = [...parsed.lines.values()].flat().length;
-    return done(
-      `${counted(lines, 'line')} of ${counted(parsed.lines.size, 'CNAE')} on record, ${counted(changed, 'CNAE')} changed`,
-      { cnaes: parsed.lines.size, lines, changed },
-    );
+    const adopted = await takeOver(parsed.municipalCodes, actor, opened);
+    const told = `${counted(lines, 'line')} of ${counted(parsed.lines.size, 'CNAE')} on record, ${counted(changed, 'CNAE')} changed`;
+    return done([told, ...adopted].join('\n'), { cnaes: parsed.lines.size, lines, changed, municipal_codes: adopted });
   },
+};
+
+/** Takes the codes of the former column over into the files of the companies that use the lines; says what was taken over and what was not. */
+const takeOver = async (
+  codes: readonly MunicipalCodeOfLine[],
+  actor: string,
+  opened: Session,
+): Promise<readonly string[]> => {
+  const told: string[] = [];
+  const used = new Set<MunicipalCodeOfLine>();
+  for (const { registration } of codes.length === 0 ? [] : await opened.readModel.companies()) {
+    const own = codes.filter(({ cnae }) => registration.activities.some((activity) => activity.cnae === cnae));
+    const fresh = own.filter(
+      ({ serviceCode }, index) =>
+        chosenMunicipalCode(registration, serviceCode) === undefined &&
+        own.findIndex((other) => other.serviceCode === serviceCode) === index,
+    );
+    for (const one of own) used.add(one);
+    if (fresh.length === 0) continue;
+    const adopted = fresh.map(({ serviceCode, municipalCode }) => ({ serviceCode, municipalCode }));
+    const result = await adoptMunicipalCodes(registration.cnpj, adopted, opened.companyDeps(actor));
+    for (const { serviceCode, municipalCode } of adopted)
+      told.push(
+        'refused' in result
+          ? `municipal_code ${municipalCode} of service ${serviceCode} was not taken over by ${registration.cnpj}: ${result.refused}`
+          : `municipal_code ${municipalCode} of service ${serviceCode} is in municipal_codes of ${registration.cnpj} now`,
+      );
+  }
+  for (const { cnae, serviceCode, municipalCode } of codes.filter((one) => !used.has(one)))
+    told.push(
+      `municipal_code ${municipalCode} of CNAE ${cnae}, service ${serviceCode}: no company has this CNAE; name it in municipal_codes of the company file`,
+    );
+  return told;
 };
 
 const exportCommand: Command = {

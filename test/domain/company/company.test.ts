@@ -142,20 +142,20 @@ describe('the company file', () => {
 
   it('names an unknown field inside of a group, and what is wrong in the choices of IBS and CBS', () => {
     expect(problemsOf({ ...file, ibs_cbs: { colour: 1 } })).toEqual([
-      'ibs_cbs.colour is not a field of a company file',
+      'ibs_cbs.colour must be a group with ind_op or class_trib',
     ]);
     expect(problemsOf({ ...file, ibs_cbs: { declare: 'no', export_class_trib: '000001' } })).toEqual([
       'ibs_cbs.declare must be true or false',
       'ibs_cbs.export_class_trib must be 410004 or 410027',
     ]);
-    expect(problemsOf({ ...file, ibs_cbs: { services: [{ service_code: '0101', ind_op: '100301' }] } })).toEqual([
-      'ibs_cbs.services.0.service_code must be 6 digits',
+    expect(problemsOf({ ...file, ibs_cbs: { '0101': { ind_op: '100301' } } })).toEqual([
+      'ibs_cbs.0101 is neither a field of ibs_cbs nor a service code of 6 digits',
     ]);
-    const twice = { service_code: '010101', class_trib: '550016' };
-    expect(problemsOf({ ...file, ibs_cbs: { services: [twice, twice] } })).toEqual([
-      'ibs_cbs.services.0: class_trib 550016 asks for class_trib_regular (E0965)',
-      'ibs_cbs.services.1: service_code 010101 is there twice',
-      'ibs_cbs.services.1: class_trib 550016 asks for class_trib_regular (E0965)',
+    const choice = { class_trib: '550016' };
+    expect(problemsOf({ ...file, ibs_cbs: { '01.01.01': choice, '010101': choice } })).toEqual([
+      'ibs_cbs.01.01.01: class_trib 550016 asks for class_trib_regular (E0965)',
+      'ibs_cbs.010101: names a service that is there already',
+      'ibs_cbs.010101: class_trib 550016 asks for class_trib_regular (E0965)',
     ]);
   });
 });

@@ -13,7 +13,12 @@ import {
   storeCertificate,
   switchCompany,
 } from '../../../domain/company/company.js';
-import type { CompanyEvent, Registration, Scope } from '../../../domain/company/events.js';
+import {
+  type CompanyEvent,
+  chosenMunicipalCode,
+  type Registration,
+  type Scope,
+} from '../../../domain/company/events.js';
 import { dpsNumbersFrom, moveNumber } from '../../../domain/dps-number/dps-number.js';
 import type { CertificateVault, CompanyCertificate } from '../../../ports/certificate-vault.js';
 import type { Clock } from '../../../ports/clock.js';
@@ -42,6 +47,20 @@ export const putCompanyFile = async (registration: Registration, deps: CompanyCo
   }
   return await decideCompany(registration.cnpj, deps, (state, at) => putCompany(state, registration, at));
 };
+
+/** Adds municipal codes to the company file, for services that have none there; the others keep theirs. */
+export const adoptMunicipalCodes = (
+  companyId: CompanyId,
+  codes: NonNullable<Registration['municipalCodes']>,
+  deps: CompanyCommandDeps,
+): Promise<CommandResult> =>
+  decideCompany(companyId, deps, (state, at) => {
+    if (state.kind !== 'company') return { refused: `no company ${companyId}` };
+    const { municipalCodes = [] } = state.registration;
+    const added = codes.filter(({ serviceCode }) => chosenMunicipalCode(state.registration, serviceCode) === undefined);
+    const all = [...municipalCodes, ...added].sort((one, other) => (one.serviceCode < other.serviceCode ? -1 : 1));
+    return putCompany(state, { ...state.registration, municipalCodes: all }, at);
+  });
 
 export const setCompanyEnabled = (
   companyId: CompanyId,

@@ -1,63 +1,72 @@
 import * as v from 'valibot';
 import type { Classifications } from '../../../domain/common/classification.js';
+import { withoutMask } from '../../../domain/common/masks.js';
 import { present } from '../../../domain/common/present.js';
 import type { IbsCbsOfCompany } from '../../../domain/company/events.js';
 import { EXPORT_CLASSIFICATIONS } from '../../../domain/company/ibs-cbs.js';
 import { choiceFaults } from '../../../domain/company/ibs-cbs-operations.js';
-import { coded, explained, problemsIf, shaped } from '../file-text.js';
+import { explained, problemsIf, shaped } from '../file-text.js';
 
 const sixDigits = shaped(/^\d{6}$/, 'must be 6 digits');
 
-const serviceCode = coded('must be 6 digits', 'serviceCode');
+const choice = v.strictObject(
+  {
+    ind_op: v.optional(explained(sixDigits, 'operation indicator (cIndOp), 6 digits', '100301')),
+    class_trib: v.optional(explained(sixDigits, 'tax classification (cClassTrib), 6 digits', '000001')),
+    class_trib_regular: v.optional(
+      explained(
+        sixDigits,
+        'classification that would hold without the benefit, 6 digits; only for a class_trib that asks for it',
+      ),
+    ),
+  },
+  'must be a group with ind_op or class_trib',
+);
 
-/** `ibs_cbs` of a company file. */
-export const ibsCbsSection = v.strictObject({
-  declare: v.optional(
-    explained(v.boolean('must be true or false'), 'whether notes declare IBS and CBS before they have to', true),
-    true,
-  ),
-  export_class_trib: v.optional(
-    explained(
-      v.picklist(EXPORT_CLASSIFICATIONS, `must be ${EXPORT_CLASSIFICATIONS.join(' or ')}`),
-      'tax classification (cClassTrib) of exports',
-      EXPORT_CLASSIFICATIONS[0],
+/** `ibs_cbs` of a company file: choices by national service code, `{ "010101": { "ind_op": "100301" } }`, beside two fields of the company. */
+export const ibsCbsSection = v.objectWithRest(
+  {
+    declare: v.optional(
+      explained(v.boolean('must be true or false'), 'whether notes declare IBS and CBS before they have to', true),
+      true,
     ),
-  ),
-  services: v.optional(
-    v.array(
-      v.strictObject({
-        service_code: explained(serviceCode, 'national service code, with or without mask', '010101'),
-        ind_op: v.optional(explained(sixDigits, 'operation indicator (cIndOp), 6 digits', '100301')),
-        class_trib: v.optional(explained(sixDigits, 'tax classification (cClassTrib), 6 digits', '000001')),
-        class_trib_regular: v.optional(
-          explained(
-            sixDigits,
-            'classification that would hold without the benefit, 6 digits; only for a class_trib that asks for it',
-          ),
-        ),
-      }),
+    export_class_trib: v.optional(
+      explained(
+        v.picklist(EXPORT_CLASSIFICATIONS, `must be ${EXPORT_CLASSIFICATIONS.join(' or ')}`),
+        'tax classification (cClassTrib) of exports',
+        EXPORT_CLASSIFICATIONS[0],
+      ),
     ),
-    [],
-  ),
-});
+  },
+  choice,
+);
 
 type Section = v.InferOutput<typeof ibsCbsSection>;
 
 export type CompanyFileTables = { isServiceCode(code: string): boolean; classification: Classifications };
 
-/** What the tables say against the choices for each service; the place in the list counts from 0, as in the other problems of a company file. */
+type Named = { named: string; serviceCode: string; choice: v.InferOutput<typeof choice> };
+
+const choicesOf = ({ declare: _declare, export_class_trib: _export, ...byService }: Section): readonly Named[] =>
+  Object.entries(byService)
+    .map(([named, one]) => ({ named, serviceCode: withoutMask(named, 'serviceCode'), choice: one }))
+    .sort((one, other) => (one.serviceCode < other.serviceCode ? -1 : 1));
+
+/** What the tables say against the choices for each service. */
 export const ibsCbsProblems = (section: Section | undefined, tables: CompanyFileTables): readonly string[] =>
-  (section?.services ?? []).flatMap(({ service_code, ...choice }, index, all) => {
+  (section === undefined ? [] : choicesOf(section)).flatMap(({ named, serviceCode, choice }, index, all) => {
+    const isFirst = all.findIndex((other) => other.serviceCode === serviceCode) === index;
+    const isCode = /^\d{6}$/.test(serviceCode);
+    if (!isCode) return [`ibs_cbs.${named} is neither a field of ibs_cbs nor a service code of 6 digits`];
     const { ind_op: indOp, class_trib: classTrib, class_trib_regular: classTribRegular } = choice;
-    const isFirst = all.findIndex((other) => other.service_code === service_code) === index;
     return [
       ...problemsIf([
-        [!tables.isServiceCode(service_code), `service_code ${service_code} is not in the national list`],
-        [!isFirst, `service_code ${service_code} is there twice`],
+        [!tables.isServiceCode(serviceCode), 'no service of the national list has this code'],
+        [!isFirst, 'names a service that is there already'],
         [indOp === undefined && classTrib === undefined, 'must have ind_op or class_trib'],
       ]),
       ...choiceFaults({ indOp, classTrib, classTribRegular }, tables.classification),
-    ].map((problem) => `ibs_cbs.services.${index}: ${problem}`);
+    ].map((problem) => `ibs_cbs.${named}: ${problem}`);
   });
 
 export const ibsCbsOf = (section: Section | undefined): IbsCbsOfCompany | undefined =>
@@ -65,12 +74,7 @@ export const ibsCbsOf = (section: Section | undefined): IbsCbsOfCompany | undefi
   present({
     declare: section.declare,
     exportClassTrib: section.export_class_trib,
-    services: section.services.map(({ service_code, ind_op, class_trib, class_trib_regular }) =>
-      present({
-        serviceCode: service_code,
-        indOp: ind_op,
-        classTrib: class_trib,
-        classTribRegular: class_trib_regular,
-      }),
+    services: choicesOf(section).map(({ serviceCode, choice: { ind_op, class_trib, class_trib_regular } }) =>
+      present({ serviceCode, indOp: ind_op, classTrib: class_trib, classTribRegular: class_trib_regular }),
     ),
   });

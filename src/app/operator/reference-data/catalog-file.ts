@@ -40,8 +40,11 @@ export const catalogColumns: readonly CatalogColumn[] = [...REQUIRED, ...OPTIONA
   return { name, required: REQUIRED.some((one) => one === name), description, example };
 });
 
-/** Files of older versions have this column. Its cells must be empty now: the code belongs to the company file. */
+/** Files of older versions have this column. The code belongs to the company file, which takes it over. */
 const FORMER = 'municipal_code';
+
+/** What the former column says of a line. */
+export type MunicipalCodeOfLine = { cnae: string; serviceCode: string; municipalCode: string };
 
 type Column = (typeof REQUIRED)[number] | (typeof OPTIONAL)[number] | typeof FORMER;
 
@@ -54,22 +57,26 @@ const MAX_TEXT = 600;
 export const parseCatalogFile = (
   text: string,
   tables: CatalogFileTables,
-): { lines: ImportedLines } | { problems: readonly string[] } => {
+): { lines: ImportedLines; municipalCodes: readonly MunicipalCodeOfLine[] } | { problems: readonly string[] } => {
   const [header = '', ...rows] = text.replace(/^\ufeff/, '').split(/\r?\n/);
   const columns = header.split('\t').map((name) => name.trim());
   const wrongHeader = headerProblems(columns);
   if (wrongHeader.length > 0) return { problems: wrongHeader.map((problem) => `line 1: ${problem}`) };
   const problems: string[] = [];
   const byCnae = new Map<string, OperatorLine[]>();
+  const municipalCodes: MunicipalCodeOfLine[] = [];
   for (const [index, row] of rows.entries()) {
     if (row.trim() === '') continue;
     const read = readRow(row, columns, tables);
     const found = 'problems' in read ? read.problems : clashes(read.line, byCnae.get(read.line.cnae) ?? []);
     problems.push(...found.map((problem) => `line ${index + 2}: ${problem}`));
-    if ('line' in read) byCnae.set(read.line.cnae, [...(byCnae.get(read.line.cnae) ?? []), read.line]);
+    if ('problems' in read) continue;
+    const { cnae, serviceCode } = read.line;
+    byCnae.set(cnae, [...(byCnae.get(cnae) ?? []), read.line]);
+    if (read.municipalCode !== '') municipalCodes.push({ cnae, serviceCode, municipalCode: read.municipalCode });
   }
   if (problems.length === 0 && byCnae.size === 0) problems.push('the file has no line below its header');
-  return problems.length > 0 ? { problems } : { lines: byCnae };
+  return problems.length > 0 ? { problems } : { lines: byCnae, municipalCodes };
 };
 
 type CatalogFileTables = { isServiceCode(code: string): boolean; classification: Classifications };
@@ -114,7 +121,7 @@ const readRow = (
   row: string,
   columns: readonly string[],
   { isServiceCode, classification }: CatalogFileTables,
-): { line: OperatorLine } | { problems: readonly string[] } => {
+): { line: OperatorLine; municipalCode: string } | { problems: readonly string[] } => {
   const cells = row.split('\t');
   if (cells.length > columns.length) return { problems: [`has ${cells.length} cells for ${columns.length} columns`] };
   const cell = (column: Column): string => (cells[columns.indexOf(column)] ?? '').trim();
@@ -125,6 +132,7 @@ const readRow = (
   const indOp = cell('ind_op') || undefined;
   const classTrib = cell('class_trib') || undefined;
   const classTribRegular = cell('class_trib_regular') || undefined;
+  const municipalCode = cell(FORMER);
   const isDefault = readBoolean(cell('is_default'));
   const isBlocked = cell('is_blocked') === '' ? false : readBoolean(cell('is_blocked'));
   const isCode = /^\d{6}$/.test(serviceCode);
@@ -143,10 +151,7 @@ const readRow = (
       unmet !== undefined,
       `service_code ${serviceCode} demands ${unmet?.demand}, which the API has no fields for (${unmet?.ruleCode}): set is_blocked to true`,
     ],
-    [
-      cell(FORMER) !== '',
-      'municipal_code belongs to a municipality: name it in municipal_codes of the company file, and leave it empty here',
-    ],
+    [!/^((?!000)\d{3})?$/.test(municipalCode), 'municipal_code must be 3 digits other than 000, or empty'],
     ...textChecks('incidence', incidence),
     ...choiceFaults({ indOp, classTrib, classTribRegular }, classification).map((fault) => [true, fault] as const),
   ]);
@@ -164,6 +169,7 @@ const readRow = (
       classTrib,
       classTribRegular,
     }),
+    municipalCode,
   };
 };
 

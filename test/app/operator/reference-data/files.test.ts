@@ -50,6 +50,7 @@ describe('a catalogue file', () => {
       '',
     );
     expect(parsed).toEqual({
+      municipalCodes: [],
       lines: new Map([
         ['6201501', [{ cnae: '6201501', serviceCode: '010101', description: 'A', isDefault: true, isBlocked: false }]],
       ]),
@@ -97,11 +98,15 @@ describe('a catalogue file with what the authorizer would refuse', () => {
     expect(parse(`4120400\t${code}\t\tA\ttrue\ttrue`)).toHaveProperty('lines');
   });
 
-  it('has no municipal code, whose column may stay empty in files of older versions', () => {
-    const problem =
-      'line 2: municipal_code belongs to a municipality: name it in municipal_codes of the company file, and leave it empty here';
-    expect(parse('6201501\t010101\t\tA\ttrue\tfalse\t100')).toEqual({ problems: [problem] });
-    expect(parse('6201501\t010101\t\tA\ttrue\tfalse\t')).toHaveProperty('lines');
+  it('may have the municipal codes of older versions, which are no part of its lines', () => {
+    const read = parse('6201501\t010101\t\tA\ttrue\tfalse\t100');
+    if ('problems' in read) throw new Error(read.problems.join());
+    expect(read.municipalCodes).toEqual([{ cnae: '6201501', serviceCode: '010101', municipalCode: '100' }]);
+    expect(read.lines.get('6201501')?.[0]).not.toHaveProperty('municipalCode');
+    expect(parse('6201501\t010101\t\tA\ttrue\tfalse\t')).toMatchObject({ municipalCodes: [] });
+    const problem = 'line 2: municipal_code must be 3 digits other than 000, or empty';
+    for (const code of ['000', '1', 'abc'])
+      expect(parse(`6201501\t010101\t\tA\ttrue\tfalse\t${code}`)).toEqual({ problems: [problem] });
   });
 });
 
@@ -141,6 +146,7 @@ describe('a catalogue file with the choices of IBS and CBS', () => {
 
   it('takes them, and reads nothing of what was written to choose from', () => {
     expect(parse('050101\t550016\t000001\tind_op 050101 050102\tclass_trib')).toEqual({
+      municipalCodes: [],
       lines: new Map([
         [
           '6201501',
