@@ -54,8 +54,8 @@ export default defineConfig({
     ...shared,
     // Only here: each project that names this file too would start another server and another compiler at the same time.
     globalSetup: ['test/support/global-setup.ts'],
-    // One more than the cores it has: many files wait for an engine or a deadline most of the time.
-    maxWorkers: 3,
+    // Twice the cores that it has: many files wait for an engine or a deadline most of the time.
+    maxWorkers: 4,
     projects: [
       project('slow', 0, slow),
       project('quick-alone', 0, alone),
