@@ -86,10 +86,14 @@ export type FairSemaphoreOptions = {
 export type FairSemaphore = <T>(owner: string, task: () => Promise<T>) => Promise<T>;
 
 /** Waiting tasks from which an owner floods. A client that asks for a few documents at a time has fewer. */
-export const FLOODING_FROM = 8;
+const FLOODING_FROM = 8;
 
 /** Slow engines make every task long, and a rest as long would slow the owner down twice. */
-export const LONGEST_REST_MS = 100;
+const LONGEST_REST_MS = 100;
+
+/** Milliseconds for which an owner starts nothing after a task, of whom so many tasks wait: none unless the owner floods beside others. */
+export const restMs = (tookMs: number, waiting: number, presence: Presence): number =>
+  waiting >= FLOODING_FROM && !presence.isAlone() ? Math.min(tookMs, LONGEST_REST_MS) : 0;
 
 /** An owner that polls every three seconds, as the API asks, counts as present between two polls. */
 const PRESENT_FOR_MS = 30_000;
@@ -142,9 +146,9 @@ export const createFairSemaphore = (options: FairSemaphoreOptions): FairSemaphor
     try {
       return await task();
     } finally {
-      if (rests && queue.waitingOf(owner) >= FLOODING_FROM && !presence.isAlone()) {
-        setTimeout(end, Math.min(nowMs() - begunMs, LONGEST_REST_MS), owner);
-      } else end(owner);
+      const rest = rests ? restMs(nowMs() - begunMs, queue.waitingOf(owner), presence) : 0;
+      if (rest > 0) setTimeout(end, rest, owner);
+      else end(owner);
     }
   };
 };

@@ -1,12 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import {
-  createFairQueue,
-  createPresence,
-  FLOODING_FROM,
-  LONGEST_REST_MS,
-  type Presence,
-  TooManyWaiting,
-} from './fair-semaphore.js';
+import { createFairQueue, createPresence, type Presence, restMs, TooManyWaiting } from './fair-semaphore.js';
 
 /** `timeout`: the job took too long in a second thread too. `worker_lost`: a second thread died during the job. `closed`: the pool was closed. */
 export type JobFailure = 'timeout' | 'worker_lost' | 'closed';
@@ -72,7 +65,8 @@ const LOST_THREADS_ALLOWED = 1;
 const PATIENCE_MS = 3_000;
 
 /**
- * Threads with one job each; owners take turns, and an owner leaves one of several threads free while others have jobs too (ADR 37 says why this is not a library). Threads start when first needed, are replaced when they die
+ * Threads with one job each (ADR 37 says why this is not a library). Owners take turns, and an owner leaves one of several threads free while others
+ * have jobs too. Threads start when first needed, are replaced when they die
  * or hang, and keep the process alive only while they work.
  */
 export const createThreadPool = <Request, Answer>(options: ThreadPoolOptions): ThreadPool<Request, Answer> => {
@@ -128,8 +122,8 @@ export const createThreadPool = <Request, Answer>(options: ThreadPoolOptions): T
       if (!closed && threads() < options.workers) idle.push(worker);
       else void worker.terminate();
       job.resolve(answer);
-      if (presence?.isAlone() === false && waiting.waitingOf(job.owner) >= FLOODING_FROM)
-        rest(job.owner, performance.now() - begunMs);
+      if (presence !== undefined)
+        rest(job.owner, restMs(performance.now() - begunMs, waiting.waitingOf(job.owner), presence));
       next();
     };
     worker.on('message', answered);
@@ -148,23 +142,27 @@ export const createThreadPool = <Request, Answer>(options: ThreadPoolOptions): T
     worker.postMessage(job.request);
   };
 
-  const rest = (owner: string, tookMs: number) => {
+  const rest = (owner: string, milliseconds: number) => {
+    if (milliseconds === 0) return;
     resting.add(owner);
     const ended = () => {
       resting.delete(owner);
       next();
     };
-    setTimeout(ended, Math.min(tookMs, LONGEST_REST_MS));
+    setTimeout(ended, milliseconds);
   };
   const threadsOf = (owner: string): number =>
     [...busy].filter(([worker, job]) => job.owner === owner && !late.has(worker)).length;
   const mayStart = (owner: string): boolean =>
     !resting.has(owner) && (present.isAlone() || threadsOf(owner) < Math.max(1, options.workers - 1));
 
+  /** Starts all that may start: an owner that was held back may have left more than one thread free. */
   const next = () => {
-    if (closed || busy.size - late.size >= options.workers) return;
-    const turn = waiting.next(mayStart);
-    if (turn !== undefined) assign(idle.pop() ?? start(), turn.item);
+    while (!closed && busy.size - late.size < options.workers) {
+      const turn = waiting.next(mayStart);
+      if (turn === undefined) return;
+      assign(idle.pop() ?? start(), turn.item);
+    }
   };
 
   const threads = (): number => idle.length + busy.size;

@@ -1,3 +1,4 @@
+import { RANK } from './judge/answers.js';
 import type { Exchange } from './judge/raw.js';
 
 /** What is known while the run lasts. */
@@ -16,15 +17,6 @@ export type Live = {
     faults: number;
     found: number;
   };
-};
-
-const RANK: Readonly<Record<string, number>> = {
-  queued: 0,
-  processing: 1,
-  issued: 2,
-  failed: 2,
-  indeterminate: 2,
-  canceled: 3,
 };
 
 /** Counts, and a first look for what a single pass over the answers can find; the judge looks at everything afterwards. */

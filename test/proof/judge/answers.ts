@@ -5,7 +5,8 @@ import type { Story } from './story.js';
 /** What one answer showed of one invoice. Instants as text sort by time. */
 type Sight = { id: string; began: string; ended: string; status: string; cancellation: string; accessKey: string };
 
-const RANK: Readonly<Record<string, number>> = {
+/** How far an invoice is; an answer never shows less than an earlier one. */
+export const RANK: Readonly<Record<string, number>> = {
   queued: 0,
   processing: 1,
   issued: 2,
