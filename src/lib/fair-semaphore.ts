@@ -79,6 +79,8 @@ export type FairSemaphoreOptions = {
   waitingPerOwner: number;
   /** Monotonic milliseconds; tests move it. */
   nowMs?: () => number;
+  /** Calls back once these milliseconds have passed; tests call back themselves. Default: a timer of Node. */
+  after?: (milliseconds: number, callBack: () => void) => void;
   /** Shared by semaphores whose tasks use the same engines; default: a new one. */
   presence?: Presence;
 };
@@ -105,6 +107,7 @@ const PRESENT_FOR_MS = 30_000;
 export const createFairSemaphore = (options: FairSemaphoreOptions): FairSemaphore => {
   const { what, atOnce, perOwner, perOwnerAlone = perOwner, rests = false, waitingPerOwner } = options;
   const nowMs = options.nowMs ?? monotonicMs;
+  const after = options.after ?? afterTimer;
   const queue = createFairQueue<() => void>();
   const running = new Map<string, number>();
   const presence = options.presence ?? createPresence(nowMs);
@@ -147,13 +150,15 @@ export const createFairSemaphore = (options: FairSemaphoreOptions): FairSemaphor
       return await task();
     } finally {
       const rest = rests ? restMs(nowMs() - begunMs, queue.waitingOf(owner), presence) : 0;
-      if (rest > 0) setTimeout(end, rest, owner);
+      if (rest > 0) after(rest, () => end(owner));
       else end(owner);
     }
   };
 };
 
 const monotonicMs = (): number => performance.now();
+
+const afterTimer = (milliseconds: number, callBack: () => void): void => void setTimeout(callBack, milliseconds);
 
 /** Which owners called during the last 30 s. */
 export type Presence = { note(owner: string): void; isAlone(): boolean };

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createFairSemaphore, type FairSemaphoreOptions, TooManyWaiting } from '../../src/lib/fair-semaphore.js';
 
 const usual: FairSemaphoreOptions = { what: 'tests', atOnce: 2, perOwner: 1, waitingPerOwner: 3 };
@@ -101,24 +101,22 @@ describe('a fair gate', () => {
   });
 
   describe('with rests', () => {
-    beforeEach(() => {
-      vi.useFakeTimers({ toFake: ['setTimeout'] });
-    });
-    afterEach(() => {
-      vi.useRealTimers();
-    });
-
     /** Nine tasks of a, of which eight wait, and one of b; `end` ends the oldest running task after these milliseconds. */
     const flood = () => {
       let now = 0;
+      let resting: { untilMs: number; callBack: () => void }[] = [];
       const { run, begun, endOne } = createHarness({
         ...{ atOnce: 4, rests: true, waitingPerOwner: 8 },
         nowMs: () => now,
+        after: (milliseconds, callBack) => void resting.push({ untilMs: now + milliseconds, callBack }),
       });
       const names = [...Array.from({ length: 9 }, (_, n) => `a${n + 1}`), 'b1'];
       const all = names.map((name) => run(name.slice(0, 1), name));
       const pass = async (milliseconds: number): Promise<void> => {
-        vi.advanceTimersByTime(milliseconds);
+        now += milliseconds;
+        const due = resting.filter(({ untilMs }) => untilMs <= now);
+        resting = resting.filter(({ untilMs }) => untilMs > now);
+        for (const { callBack } of due) callBack();
         await turn();
       };
       const endAll = async (): Promise<void> => {
@@ -129,7 +127,7 @@ describe('a fair gate', () => {
         expect(await Promise.all(all)).toEqual(names);
       };
       const end = async (milliseconds: number): Promise<void> => {
-        now += milliseconds;
+        await pass(milliseconds);
         await endOne();
       };
       return { begun, pass, end, endAll };
