@@ -1,4 +1,15 @@
-import { defineConfig } from 'vitest/config';
+import { defineConfig, type Plugin } from 'vitest/config';
+import { createStallReporter } from './support/stalls.js';
+
+const stalls = createStallReporter();
+
+/** The command line replaces the reporters of this file; this one is always there. */
+const withStalls: Plugin = {
+  name: 'stalls',
+  configureVitest: ({ vitest }) => {
+    if (!vitest.config.reporters.includes(stalls)) vitest.config.reporters.push(stalls);
+  },
+};
 
 /** Long bounds, because a busy machine may take many times as long as an idle one. */
 const shared = {
@@ -45,6 +56,7 @@ const alone = [
 ];
 
 const project = (name: string, groupOrder: number, include: readonly string[], exclude: readonly string[] = []) => ({
+  plugins: [withStalls],
   test: { ...shared, name, include: [...include], exclude: [...exclude], sequence: { groupOrder } },
 });
 
@@ -56,10 +68,12 @@ export default defineConfig({
     globalSetup: ['test/support/global-setup.ts'],
     // Twice the cores that it has: many files wait for an engine or a deadline most of the time.
     maxWorkers: 4,
+    onUnhandledError: (error) => !stalls.forgives(error),
     projects: [
       project('slow', 0, slow),
       project('quick-alone', 0, alone),
       {
+        plugins: [withStalls],
         test: {
           ...shared,
           name: 'quick',
