@@ -109,9 +109,10 @@ describe('the control port', () => {
         environment: 'test',
       },
     ]);
+    const dps_id = expect.stringMatching(/^DPS\d{42}$/);
     expect((await harness.control('GET', 'calls')).json).toEqual([
-      expect.objectContaining({ path: '/test/SefinNacional/nfse', outcome: 'reset', faults: ['reset'] }),
-      expect.objectContaining({ method: 'POST', outcome: 201, environment: 'test', caller: COMPANY }),
+      expect.objectContaining({ path: '/test/SefinNacional/nfse', dps_id, outcome: 'reset', faults: ['reset'] }),
+      expect.objectContaining({ method: 'POST', outcome: 201, environment: 'test', caller: COMPANY, dps_id }),
       expect.objectContaining({ outcome: 400, codes: ['E0014'], time: expect.stringMatching(/Z$/) }),
     ]);
   });

@@ -14,7 +14,12 @@ import { answerParameters } from './parameters.js';
 import { jsonOf } from './read-body.js';
 import { type Addressed, type Route, routeOf } from './route.js';
 
-export type Handled = { answer: Answer; addressed: Addressed; faults: readonly FaultKind[] };
+export type Handled = {
+  answer: Answer;
+  addressed: Addressed;
+  faults: readonly FaultKind[];
+  dpsId?: string | undefined;
+};
 
 /** `body` is undefined for a body over the limit. */
 type Received = { method: string; url: string; body: Buffer | undefined };
@@ -36,7 +41,8 @@ export const handle = async (world: World, request: Received, caller: Caller): P
   const operation = operationOf(world, environment, request, caller.cnpj, route);
   if ('kind' in operation) return honest(operation);
   const taken = world.faults.take(operation.on, environment.mode, operation.note);
-  return { answer: await answerUnderFaults(world, operation, taken), addressed, faults: kindsOf(taken) };
+  const answer = await answerUnderFaults(world, operation, taken);
+  return { answer, addressed, faults: kindsOf(taken), dpsId: operation.dpsId };
 };
 
 const isAtAdn = ({ operation }: Route): boolean => operation === 'parameters' || operation === 'distribution';

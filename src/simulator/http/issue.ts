@@ -17,6 +17,7 @@ export const issueOperation = (world: World, environment: Environment, caller: s
   if (dps !== undefined) world.hidden.sawDps(dps.derivedId, dps.amountInCents);
   return {
     on: 'issue',
+    dpsId: dps?.derivedId,
     note: dps === undefined ? {} : { cnpj: dps.emitter, amountInCents: dps.amountInCents },
     refuse,
     effect: { kind: 'writes', hides: dps && hiddenNote(dps.derivedId) },

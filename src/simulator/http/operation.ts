@@ -6,6 +6,8 @@ import type { Answer } from './answer.js';
 export type Operation = {
   on: FaultTarget;
   note: NoteConcerned;
+  /** Id of the DPS of a call that issues, where the DPS could be read. */
+  dpsId?: string | undefined;
   /** Performs the call and returns the answer without faults; what it writes is on disk before it resolves. */
   perform(): Promise<Answer>;
   /** The answer of this call for refusals that a fault ordered. */

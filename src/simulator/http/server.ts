@@ -97,6 +97,7 @@ const serve = async (
     answered({
       ...(mode !== undefined && { environment: mode }),
       ...(caller.kind === 'known' && { caller: caller.cnpj }),
+      ...(handled.dpsId !== undefined && { dps_id: handled.dpsId }),
       outcome: outcomeOf(handled),
       ...(codes.length > 0 && { codes }),
       ...(handled.faults.length > 0 && { faults: handled.faults }),

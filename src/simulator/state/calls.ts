@@ -13,6 +13,8 @@ type Call = {
   environment?: Mode;
   /** CNPJ of the client certificate. */
   caller?: string;
+  /** Id of the received DPS. */
+  dps_id?: string;
   /** HTTP status, or what happened to the connection instead of an answer; `open` until then. */
   outcome: number | 'cut' | 'reset' | 'open';
   /** Error codes of the answer. */

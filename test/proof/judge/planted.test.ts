@@ -96,13 +96,27 @@ describe('the judge', () => {
     expect(foundIn({ ...clean, calls })).toContain('double_send');
   });
 
-  it('finds most single double sends: a process that died before it sent may hide one', () => {
+  it('finds every single double send, unless an attempt of the same DPS died before its send', () => {
     const sends = clean.calls.filter(isSendOfNote);
-    const found = sends.filter((send) => {
+    const attempts = stories.flatMap(({ events }) => events).filter(({ type }) => type === 'IssuanceAttempted');
+    const isHidden = ({ dps_id }: ReceivedCall): boolean =>
+      attempts.filter(({ data }) => data.dpsId === dps_id).length >
+      sends.filter((send) => send.dps_id === dps_id).length;
+    const missed = sends.filter((send) => {
       const calls = clean.calls.flatMap((call) => (call === send ? [call, soonAfter(call)] : [call]));
-      return judgeSends({ ...clean, calls }, stories).length > 0;
+      return judgeSends({ ...clean, calls }, stories).length === 0;
     });
-    expect(found.length / sends.length).toBeGreaterThan(0.6);
+    expect(missed.every(isHidden)).toBe(true);
+    expect(missed.length / sends.length).toBeLessThan(0.1);
+  });
+
+  it('lets a send that the authorizer could not read take an attempt of its company, and no second one', () => {
+    const send = clean.calls.find((call) => isSendOfNote(call) && call.dps_id === noteOf(issued).dps_id);
+    const unread = ({ dps_id: _unread, ...call }: ReceivedCall): ReceivedCall => call;
+    const calls = clean.calls.map((call) => (call === send ? unread(call) : call));
+    expect(judgeSends({ ...clean, calls }, stories)).toEqual([]);
+    const twice = clean.calls.flatMap((call) => (isSendOfNote(call) ? [call, unread(call)] : [call]));
+    expect(judgeSends({ ...clean, calls: twice }, stories).length).toBeGreaterThan(100);
   });
 
   it('finds a double send of a cancellation', () => {

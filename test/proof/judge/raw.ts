@@ -57,6 +57,8 @@ export type ReceivedCall = {
   path: string;
   environment?: 'test' | 'live';
   caller?: string;
+  /** Id of the DPS of a send that the authorizer could read. */
+  dps_id?: string;
   outcome: number | string;
   codes?: readonly string[];
 };

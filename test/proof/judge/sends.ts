@@ -41,35 +41,55 @@ const heldUntil = (to: number, mishaps: readonly Mishap[]): number =>
 
 /**
  * Every send that the authorizer received belongs to an attempt of its own that was recorded before, and came before that attempt was
- * over: as many sends as attempts can be matched.
+ * over: as many sends of a DPS, or of a cancellation, as attempts of it can be matched. A send that the authorizer could not read takes an
+ * attempt of its company that is left.
  */
 export const judgeSends = ({ calls, mishaps }: Raw, stories: readonly Story[]): readonly Finding[] => {
-  const groups = new Map<string, { windows: Window[]; calls: ReceivedCall[] }>();
-  const groupOf = (name: string) => {
-    const group = groups.get(name) ?? { windows: [], calls: [] };
+  const groups = new Map<string, Group>();
+  const groupOf = (name: string, company: string): Group => {
+    const group = groups.get(name) ?? { company, windows: [], calls: [] };
     groups.set(name, group);
     return group;
   };
   for (const { tenant, events, accessKey } of stories) {
-    const notes = groupOf(`note ${tenant.mode} ${tenant.cnpj}`);
-    notes.windows.push(...windowsOf(events, 'Issuance', mishaps));
+    const company = `${tenant.mode} ${tenant.cnpj}`;
+    for (const { dpsId, ...window } of windowsOf(events, 'Issuance', mishaps))
+      groupOf(`DPS ${tenant.mode} ${dpsId}`, company).windows.push(window);
     if (accessKey !== undefined)
-      groupOf(`cancellation ${tenant.mode} ${accessKey}`).windows.push(...windowsOf(events, 'Cancellation', mishaps));
+      groupOf(`cancellation ${tenant.mode} ${accessKey}`, company).windows.push(
+        ...windowsOf(events, 'Cancellation', mishaps),
+      );
   }
+  const unread = new Map<string, ReceivedCall[]>();
   for (const call of calls) {
     if (call.method !== 'POST') continue;
+    const company = `${call.environment} ${call.caller}`;
     const [, key] = /\/nfse\/([0-9A-Z]{50})\/eventos$/i.exec(call.path) ?? [];
-    if (key !== undefined) groupOf(`cancellation ${call.environment} ${key}`).calls.push(call);
-    else if (/\/nfse$/i.test(call.path)) groupOf(`note ${call.environment} ${call.caller}`).calls.push(call);
+    if (key !== undefined) groupOf(`cancellation ${call.environment} ${key}`, company).calls.push(call);
+    else if (!/\/nfse$/i.test(call.path)) continue;
+    else if (call.dps_id !== undefined) groupOf(`DPS ${call.environment} ${call.dps_id}`, company).calls.push(call);
+    else unread.set(company, [...(unread.get(company) ?? []), call]);
   }
-  return [...groups].flatMap(([name, group]) => unmatchedIn(name, group, mishaps));
+  const left = new Map<string, Window[]>();
+  const findings = [...groups].flatMap(([name, { company, ...group }]) => {
+    const matched = match(name, group, mishaps);
+    left.set(company, [...(left.get(company) ?? []), ...matched.left]);
+    return matched.findings;
+  });
+  const ofUnread = [...unread].flatMap(
+    ([company, own]) => match(`unread ${company}`, { windows: left.get(company) ?? [], calls: own }, mishaps).findings,
+  );
+  return [...findings, ...ofUnread];
 };
+
+/** What was recorded and received of one DPS, or of the cancellation of one note. */
+type Group = { company: string; windows: Window[]; calls: ReceivedCall[] };
 
 const windowsOf = (
   events: readonly LoggedEvent[],
   kind: 'Issuance' | 'Cancellation',
   mishaps: readonly Mishap[],
-): readonly Window[] =>
+): readonly (Window & { dpsId: string })[] =>
   events
     .filter(({ type }) => type === `${kind}Attempted`)
     .filter(({ data }) => !wasNotSent(events, kind, data.attempt))
@@ -79,6 +99,7 @@ const windowsOf = (
         answeredAt(events, kind, data.attempt) ??
         heldUntil(Date.parse(String(data.deadlineAt)) + ARRIVES_WITHIN_MS, mishaps),
       what: `${stream}, attempt ${String(data.attempt)}`,
+      dpsId: String(data.dpsId),
     }));
 
 /** Until when a send that was answered must have arrived; undefined without an answer. */
@@ -100,11 +121,11 @@ const wasNotSent = (events: readonly LoggedEvent[], kind: string, attempt: unkno
       type === `${kind}NotSent` && data.attempt === attempt && Array.isArray(data.codes) && data.codes.length === 0,
   );
 
-const unmatchedIn = (
+const match = (
   name: string,
   { windows, calls }: { windows: readonly Window[]; calls: readonly ReceivedCall[] },
   mishaps: readonly Mishap[],
-): readonly Finding[] => {
+): { findings: readonly Finding[]; left: readonly Window[] } => {
   const free = [...windows].sort((one, other) => one.to - other.to);
   const findings: Finding[] = [];
   // The calls come in the order of their arrival, which a moved clock does not change.
@@ -130,7 +151,7 @@ const unmatchedIn = (
           },
     );
   }
-  return findings;
+  return { findings, left: free };
 };
 
 /** Every look-up that an event claims was received by the authorizer, and answered as the event says. */
