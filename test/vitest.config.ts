@@ -32,7 +32,7 @@ const slow = [
   'test/adapters/sql/{oldest-version,sessions}.test.ts',
   'test/app/reconciliation/**/*.test.ts',
   'test/console/{browser,pictures,service}.test.ts',
-  'test/documents/samples.test.ts',
+  'test/documents/{examples,samples}.test.ts',
   'test/http/docs/{browser,kept}.test.ts',
   'test/http/openapi/{clients,code-samples}.test.ts',
   'test/projector/serving.test.ts',

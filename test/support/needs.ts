@@ -36,7 +36,12 @@ const needs = {
   /** Languages of the code samples. */
   node: tool('node', 'node'),
   python: tool('python', 'python3'),
-  php: tool('php', 'php'),
+  /** The samples of the reference use its extension for curl. */
+  php: {
+    engine: 'php',
+    isHere: () => spawnSync('php', ['-r', 'exit(function_exists("curl_init") ? 0 : 1);']).status === 0,
+    absence: 'php with its extension for curl is not installed',
+  },
   java: tool('java', 'java'),
   poppler: tool('poppler', 'pdftotext', 'pdfinfo'),
   /** A server that a test may share. */

@@ -1,0 +1,41 @@
+/**
+ * Cancela a nota de um pedido, enquanto o prazo permite.
+ *
+ *     node docs/examples/cancelar.ts pedido-1042
+ *
+ * O prazo não é calculado aqui: o campo cancelable_until existe só enquanto um pedido seria aceito. O POST de
+ * cancelamento não tem chave de idempotência e sai uma única vez; quando a resposta se perde, o cliente consulta a nota,
+ * que diz se o pedido chegou.
+ */
+import { createClient } from 'nfse-issuance-service/client';
+import { ApiError, NoAnswerError, StillWaitingError } from 'nfse-issuance-service/client/errors';
+
+const [pedido = 'pedido-1042'] = process.argv.slice(2);
+const cliente = createClient({
+  baseUrl: process.env.NFSE_URL ?? 'http://127.0.0.1:3000',
+  key: process.env.NFSE_KEY ?? '',
+});
+
+const cancelar = async (): Promise<string> => {
+  const nota = await cliente.findByReference(pedido);
+  if (nota === undefined) return 'não há nota deste pedido';
+  if (nota.status === 'canceled') return 'a nota já está cancelada';
+  if (nota.cancellation?.status === 'pending') return 'o cancelamento já foi pedido: rode de novo daqui a pouco';
+  if (nota.cancelable_until === undefined)
+    return `a nota está ${nota.status} e não pode ser cancelada pela API: depois do prazo, o suporte cancela no portal`;
+  const motivo = { reason: 'service_not_provided', description: 'O cliente desistiu antes do início' } as const;
+  const { cancellation } = await cliente.cancelAndWait(nota.id, motivo);
+  if (cancellation?.status === 'succeeded') return 'cancelada';
+  // failed: a nota continua valendo. Em produção é definitivo; outra nota para a mesma venda seria a segunda.
+  return `o cancelamento falhou, chame o suporte: ${cancellation?.error?.message ?? ''}`;
+};
+
+try {
+  console.log(await cancelar());
+} catch (erro) {
+  if (erro instanceof ApiError && erro.code === 'nfse.cancel_window_closed')
+    console.log('o prazo acabou: o suporte cancela no portal do sistema nacional');
+  else if (erro instanceof NoAnswerError || erro instanceof StillWaitingError)
+    console.log('ainda sem resultado: rode de novo mais tarde, que a nota é consultada antes de qualquer pedido');
+  else throw erro;
+}

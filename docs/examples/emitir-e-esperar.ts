@@ -1,0 +1,51 @@
+/**
+ * Emite uma nota, espera o resultado e grava o XML e o PDF.
+ *
+ *     node docs/examples/emitir-e-esperar.ts pedido-1042 150000
+ *
+ * A chave de idempotência nasce do número do pedido. Por isso o programa pode rodar de novo depois de uma queda: a
+ * segunda vez acha a nota da primeira.
+ */
+import { writeFile } from 'node:fs/promises';
+import { createClient, mayIssueAgain } from 'nfse-issuance-service/client';
+import { ApiError, NoAnswerError, StillWaitingError } from 'nfse-issuance-service/client/errors';
+
+const [pedido = 'pedido-1042', centavos = '150000'] = process.argv.slice(2);
+const cliente = createClient({
+  baseUrl: process.env.NFSE_URL ?? 'http://127.0.0.1:3000',
+  key: process.env.NFSE_KEY ?? '',
+});
+
+try {
+  const nota = await cliente.issueAndWait(
+    {
+      amount_in_cents: Number(centavos),
+      description: 'Consultoria em tecnologia, {{mes_extenso}} de {{ano}}',
+      customer: { document: '11222333000181', name: 'CLIENTE FICTICIO COMERCIO LTDA' },
+      reference: pedido,
+    },
+    { idempotencyKey: `${pedido}-1` },
+  );
+  if (nota.status === 'issued') {
+    await writeFile(`${pedido}.xml`, await cliente.download(nota.id, 'xml'));
+    await writeFile(`${pedido}.pdf`, await cliente.download(nota.id, 'pdf'));
+    console.log(`emitida: ${nota.access_key}`);
+  } else if (mayIssueAgain(nota)) {
+    // failed: nenhum documento existe. Corrija a causa e emita com outra chave e outra reference.
+    console.error(`recusada: ${nota.error?.message}`);
+    process.exitCode = 1;
+  } else {
+    // indeterminate, ou um status que este programa não conhece: a nota pode existir. Nunca emita de novo.
+    console.error(`sem resultado confirmado: chame o suporte e informe ${nota.id}`);
+    process.exitCode = 2;
+  }
+} catch (erro) {
+  if (erro instanceof ApiError && !erro.retryable) {
+    console.error(`o pedido foi recusado: ${erro.details.message} (${erro.code}, ${erro.requestId})`);
+    process.exitCode = 1;
+  } else if (erro instanceof ApiError || erro instanceof NoAnswerError || erro instanceof StillWaitingError) {
+    // A nota pode ter nascido. Rodar de novo é seguro, porque a chave será a mesma.
+    console.error(`ainda sem resposta, rode de novo com o mesmo pedido: ${erro.message}`);
+    process.exitCode = 3;
+  } else throw erro;
+}

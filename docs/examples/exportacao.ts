@@ -1,0 +1,49 @@
+/**
+ * Emite uma nota para um cliente no exterior, paga em moeda estrangeira.
+ *
+ *     node docs/examples/exportacao.ts fatura-77
+ *
+ * São dois valores: amount_in_cents é o que entrou em reais, e foreign_amount o que o cliente pagou. A API não converte
+ * moedas. O que falta numa exportação vem numa só resposta, em errors.
+ */
+import { createClient, type IssueRequest, mayIssueAgain } from 'nfse-issuance-service/client';
+import { ApiError } from 'nfse-issuance-service/client/errors';
+
+const [fatura = 'fatura-77'] = process.argv.slice(2);
+const cliente = createClient({
+  baseUrl: process.env.NFSE_URL ?? 'http://127.0.0.1:3000',
+  key: process.env.NFSE_KEY ?? '',
+});
+
+const pedido: IssueRequest = {
+  amount_in_cents: 125_050,
+  description: 'Software development',
+  reference: fatura,
+  customer: {
+    type: 'foreign',
+    name: 'Acme Inc',
+    // Sem identificação fiscal: tax_id_absence_reason, com exempt ou not_required.
+    tax_id: '12-3456789',
+    address: {
+      street: 'Main Street',
+      number: '1',
+      district: 'Center',
+      city: 'Springfield',
+      state: 'Oregon',
+      postal_code: '97477',
+      country: 'US',
+    },
+  },
+  foreign_amount: { currency: 'USD', amount_in_cents: 25_000 },
+};
+
+try {
+  const nota = await cliente.issueAndWait(pedido, { idempotencyKey: `${fatura}-1` });
+  if (nota.status === 'issued') console.log(`emitida em ${nota.foreign_amount?.currency}: ${nota.access_key}`);
+  else if (mayIssueAgain(nota)) console.log(`recusada, corrija e emita com outra chave: ${nota.error?.message}`);
+  else console.log(`não emita de novo, chame o suporte: ${nota.id}`);
+} catch (erro) {
+  if (!(erro instanceof ApiError)) throw erro;
+  for (const { code, message } of erro.details.errors ?? [erro.details]) console.log(`${code}: ${message}`);
+  process.exitCode = 1;
+}

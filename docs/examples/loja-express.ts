@@ -1,0 +1,84 @@
+/**
+ * O servidor de uma loja, com Express: quando um pedido é pago, a nota dele é emitida em segundo plano.
+ *
+ *     node docs/examples/loja-express.ts
+ *     curl -d '{"centavos": 150000}' -H 'Content-Type: application/json' http://127.0.0.1:8080/pedidos/1042/pago
+ *     curl http://127.0.0.1:8080/pedidos/1042
+ *
+ * A API não tem webhooks: quem emite consulta. O pedido e a sua chave são gravados antes do envio, e depois de uma queda
+ * o servidor retoma o que ficou aberto.
+ */
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import express from 'express';
+import { createClient, mayIssueAgain } from 'nfse-issuance-service/client';
+import { ApiError, isRefusal } from 'nfse-issuance-service/client/errors';
+
+type Pedido = { centavos: number; chave: string; nota?: string; situacao: string; aviso?: string };
+
+const cliente = createClient({
+  baseUrl: process.env.NFSE_URL ?? 'http://127.0.0.1:3000',
+  key: process.env.NFSE_KEY ?? '',
+});
+
+// No lugar do banco de dados da loja.
+const ARQUIVO = 'pedidos.json';
+const pedidos = new Map<string, Pedido>(existsSync(ARQUIVO) ? JSON.parse(readFileSync(ARQUIVO, 'utf8')) : []);
+const gravar = (numero: string, pedido: Pedido): void => {
+  pedidos.set(numero, pedido);
+  writeFileSync(`${ARQUIVO}.novo`, JSON.stringify([...pedidos]));
+  renameSync(`${ARQUIVO}.novo`, ARQUIVO);
+};
+
+const emitir = async (numero: string, pedido: Pedido): Promise<void> => {
+  const reference = `loja-${numero}`;
+  const corpo = { amount_in_cents: pedido.centavos, description: `Pedido ${numero}`, reference };
+  try {
+    const id = pedido.nota ?? (await cliente.issue(corpo, { idempotencyKey: pedido.chave })).id;
+    gravar(numero, { ...pedido, nota: id });
+    const nota = await cliente.waitForOutcome(id);
+    const pronta = nota.status === 'issued' || nota.status === 'canceled';
+    const conselho = mayIssueAgain(nota) ? 'Corrija e emita com outra chave e outra reference.' : 'Chame o suporte.';
+    const aviso = pronta ? {} : { aviso: `${nota.error?.message ?? ''} ${conselho}` };
+    gravar(numero, { ...pedido, nota: id, situacao: nota.status, ...aviso });
+  } catch (erro) {
+    // A chave vale 24 horas. Depois disso a reference ainda segura, e mostra a nota que já existe.
+    const existente = isRefusal(erro, 'nfse.reference_in_use') ? await cliente.findByReference(reference) : undefined;
+    if (existente !== undefined) return await emitir(numero, { ...pedido, nota: existente.id });
+    if (erro instanceof ApiError && (erro.status === 400 || erro.status === 422))
+      return gravar(numero, { ...pedido, situacao: 'recusado', aviso: erro.details.message });
+    // Sem resposta a nota pode ter nascido: daqui a um minuto, com a mesma chave.
+    setTimeout(retomar, 60_000, numero);
+  }
+};
+
+const retomar = (numero: string): void => {
+  const pedido = pedidos.get(numero);
+  if (pedido?.situacao !== 'aberto') return;
+  emitir(numero, pedido).catch((erro) => {
+    console.error(`pedido ${numero}: ${erro}`);
+    setTimeout(retomar, 60_000, numero);
+  });
+};
+
+const app = express();
+app.use(express.json());
+
+app.post('/pedidos/:numero/pago', (pergunta, resposta) => {
+  const { numero } = pergunta.params;
+  // O aviso de pagamento pode chegar duas vezes: só o primeiro cria o pedido.
+  if (!pedidos.has(numero)) {
+    gravar(numero, { centavos: Number(pergunta.body.centavos), chave: `loja-${numero}-1`, situacao: 'aberto' });
+    retomar(numero);
+  }
+  resposta.status(202).json(pedidos.get(numero));
+});
+
+app.get('/pedidos/:numero', (pergunta, resposta) => {
+  const pedido = pedidos.get(pergunta.params.numero);
+  resposta.status(pedido === undefined ? 404 : 200).json(pedido ?? { aviso: 'Não há este pedido.' });
+});
+
+for (const numero of pedidos.keys()) retomar(numero);
+const servidor = app.listen(Number(process.env.PORT ?? 8080), '127.0.0.1', () => {
+  console.log(`loja em http://127.0.0.1:${Object(servidor.address()).port}`);
+});

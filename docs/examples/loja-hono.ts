@@ -1,0 +1,64 @@
+/**
+ * O servidor de uma loja, com Hono e sem banco de dados: a nota é achada pelo número do pedido.
+ *
+ *     node docs/examples/loja-hono.ts
+ *     curl -X POST -d '{"centavos": 150000}' http://127.0.0.1:8080/pedidos/1042/nota/1
+ *     curl http://127.0.0.1:8080/pedidos/1042/nota/1
+ *     curl -o nota.pdf http://127.0.0.1:8080/pedidos/1042/nota/1/pdf
+ *
+ * O número no fim é o da tentativa. A segunda só é aceita quando a primeira terminou em failed. A página da loja
+ * consulta este servidor, e a chave da API fica nele.
+ */
+import { serve } from '@hono/node-server';
+import { Hono } from 'hono';
+import { createClient, mayIssueAgain } from 'nfse-issuance-service/client';
+import { ApiError } from 'nfse-issuance-service/client/errors';
+
+const cliente = createClient({
+  baseUrl: process.env.NFSE_URL ?? 'http://127.0.0.1:3000',
+  key: process.env.NFSE_KEY ?? '',
+});
+
+const nome = (pedido: string, tentativa: number): string => `hono-${pedido}-${tentativa}`;
+
+const app = new Hono();
+
+app.post('/pedidos/:pedido/nota/:tentativa{[1-9]}', async (c) => {
+  const pedido = c.req.param('pedido');
+  const tentativa = Number(c.req.param('tentativa'));
+  const anterior = tentativa === 1 ? undefined : await cliente.findByReference(nome(pedido, tentativa - 1));
+  if (tentativa > 1 && (anterior === undefined || !mayIssueAgain(anterior)))
+    return c.json({ erro: 'a tentativa anterior não terminou em failed' }, 409);
+  const existente = await cliente.findByReference(nome(pedido, tentativa));
+  if (existente !== undefined) return c.json(existente);
+  const { centavos } = await c.req.json<{ centavos: number }>();
+  const reference = nome(pedido, tentativa);
+  const nota = await cliente.issue(
+    { amount_in_cents: centavos, description: `Pedido ${pedido}`, reference },
+    { idempotencyKey: reference },
+  );
+  return c.json(nota, 202, { 'Retry-After': '3' });
+});
+
+app.get('/pedidos/:pedido/nota/:tentativa{[1-9]}', async (c) => {
+  const nota = await cliente.findByReference(nome(c.req.param('pedido'), Number(c.req.param('tentativa'))));
+  if (nota === undefined) return c.json({ erro: 'não há esta nota' }, 404);
+  return c.json({ status: nota.status, podeEmitirDeNovo: mayIssueAgain(nota), erro: nota.error?.message });
+});
+
+app.get('/pedidos/:pedido/nota/:tentativa{[1-9]}/pdf', async (c) => {
+  const nota = await cliente.findByReference(nome(c.req.param('pedido'), Number(c.req.param('tentativa'))));
+  if (nota?.links === undefined) return c.json({ erro: 'a nota não foi emitida' }, 404);
+  const pdf = await cliente.download(nota.id, 'pdf');
+  return c.body(new Uint8Array(pdf), 200, { 'Content-Type': 'application/pdf' });
+});
+
+// Uma falha da API chega à página com o mesmo sentido: repetir ou não.
+app.onError((erro, c) => {
+  const definitivo = erro instanceof ApiError && !erro.retryable;
+  return c.json({ erro: erro.message, repetir: !definitivo }, definitivo ? 422 : 503, { 'Retry-After': '3' });
+});
+
+serve({ fetch: app.fetch, hostname: '127.0.0.1', port: Number(process.env.PORT ?? 8080) }, ({ port }) => {
+  console.log(`loja em http://127.0.0.1:${port}`);
+});

@@ -1,0 +1,80 @@
+/**
+ * Um lote noturno: emite uma nota para cada linha de um CSV. Pode morrer e rodar de novo a qualquer momento, e não emite
+ * nenhuma linha duas vezes.
+ *
+ *     node docs/examples/lote-noturno.ts docs/examples/vendas.csv livro.jsonl
+ *
+ * O livro é um arquivo com um fato por linha. A chave de idempotência e o corpo entram nele antes do envio, e a repetição
+ * manda os mesmos. Uma linha que falhou é emitida de novo com a coluna tentativa aumentada: isso lhe dá outra chave e
+ * outra reference.
+ */
+import { closeSync, existsSync, fsyncSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { createClient, type IssueRequest } from 'nfse-issuance-service/client';
+import { ApiError, isRefusal } from 'nfse-issuance-service/client/errors';
+
+type Fato = { chave: string; corpo?: IssueRequest; id?: string; fim?: string; mensagem?: string };
+
+const [csv = 'vendas.csv', livro = 'livro.jsonl'] = process.argv.slice(2);
+const cliente = createClient({
+  baseUrl: process.env.NFSE_URL ?? 'http://127.0.0.1:3000',
+  key: process.env.NFSE_KEY ?? '',
+});
+
+// 1. O que as execuções anteriores anotaram. Uma queda pode ter cortado a última linha, que então não vale.
+const notas = new Map<string, Fato>();
+const juntar = (fato: Fato): void => void notas.set(fato.chave, { ...notas.get(fato.chave), ...fato });
+const texto = existsSync(livro) ? readFileSync(livro, 'utf8') : '';
+const inteiro = texto.slice(0, texto.lastIndexOf('\n') + 1);
+for (const linha of inteiro.split('\n').slice(0, -1)) juntar(JSON.parse(linha));
+const arquivo = openSync(livro, 'a');
+ftruncateSync(arquivo, Buffer.byteLength(inteiro));
+
+/** Volta só quando o fato está no disco. */
+const anotar = (fato: Fato): void => {
+  juntar(fato);
+  writeSync(arquivo, `${JSON.stringify(fato)}\n`);
+  fsyncSync(arquivo);
+};
+
+// 2. As linhas novas do CSV entram no livro.
+for (const linha of readFileSync(csv, 'utf8').trim().split('\n').slice(1)) {
+  const [pedido, tentativa, document = '', name = '', centavos, description = ''] = linha.trim().split(';');
+  const reference = `lote-${pedido}-${tentativa}`;
+  const customer = document === '' ? {} : { customer: { document, name } };
+  const corpo = { amount_in_cents: Number(centavos), description, reference, ...customer };
+  if (!notas.has(reference)) anotar({ chave: reference, corpo });
+}
+
+// 3. O que ainda não tem id é enviado. Quando passa do limite por minuto, o cliente espera o Retry-After da API.
+for (const { chave, corpo, id, fim } of notas.values()) {
+  if (corpo === undefined || id !== undefined || fim !== undefined) continue;
+  try {
+    anotar({ chave, id: (await cliente.issue(corpo, { idempotencyKey: chave })).id });
+  } catch (erro) {
+    // A chave vale 24 horas; um lote retomado dias depois acha a nota pela reference.
+    const existente = isRefusal(erro, 'nfse.reference_in_use') ? await cliente.findByReference(chave) : undefined;
+    if (existente !== undefined) anotar({ chave, id: existente.id });
+    else if (erro instanceof ApiError && (erro.status === 400 || erro.status === 422))
+      anotar({ chave, fim: 'recusada', mensagem: erro.details.message });
+    else throw erro;
+  }
+}
+
+// 4. As abertas são consultadas em rodízio, até o resultado de cada uma.
+const abertas = (): Fato[] => [...notas.values()].filter(({ id, fim }) => id !== undefined && fim === undefined);
+while (abertas().length > 0) {
+  for (const { chave, id = '' } of abertas()) {
+    const { status, error } = await cliente.get(id);
+    if (status !== 'queued' && status !== 'processing') anotar({ chave, fim: status, mensagem: error?.message ?? '' });
+  }
+  if (abertas().length > 0) await new Promise((acordar) => setTimeout(acordar, 3_000));
+}
+closeSync(arquivo);
+
+// 5. O relatório da manhã.
+for (const { chave, fim, mensagem } of notas.values()) {
+  if (fim === 'issued' || fim === 'canceled') console.log(`${chave}: emitida`);
+  else if (fim === 'failed' || fim === 'recusada')
+    console.log(`${chave}: falhou, corrija a linha e aumente a tentativa: ${mensagem}`);
+  else console.log(`${chave}: ${fim}, não emita de novo e chame o suporte`);
+}
