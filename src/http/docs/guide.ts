@@ -13,6 +13,7 @@ const chapters = {
   falhas: 'Quando falha',
   cancelar: 'Cancelar',
   'modo-de-teste': 'Modo de teste',
+  'valores-de-teste': 'Valores de teste',
   marcadores: 'Marcadores na descrição',
   exportacao: 'Exportação de serviços',
   limites: 'Limites',

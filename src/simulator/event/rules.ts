@@ -4,6 +4,7 @@ import { isSameCompany } from '../holder.js';
 import type { Code } from '../messages.js';
 import type { Municipality } from '../state/entries.js';
 import type { Note } from '../state/ledger.js';
+import { testEffect } from '../test-values.js';
 import { cancellationBar } from './kinds.js';
 
 /** A cancellation request, and what the environment holds about its note. */
@@ -36,7 +37,7 @@ const RULES: { readonly [C in Code]?: (context: EventContext) => boolean } = {
   E0831: ({ note, isElsewhere }) => note === undefined && isElsewhere,
   E0840: (context) => context.note !== undefined && isBarred(context),
   E0813: (context) => isOpen(context, (note) => !isSameCompany(context.request.author, note.cnpj)),
-  E0822: (context) => isOpen(context, (note) => isTooLate(context, note)),
+  E0822: (context) => isOpen(context, (note) => isTooLate(context, note) || testEffect('event', note) === 'refuse'),
   E0823: (context) =>
     isOpen(context, (note) => note.amountInCents > (context.municipality.cancelMaxAmountInCents ?? Infinity)),
   E0824: (context) =>

@@ -4,6 +4,7 @@ import { refusal } from '../refusal.js';
 import type { FaultKind, Taken } from '../state/faults.js';
 import { type Answer, answersOf, webServerPage } from './answer.js';
 import { answerUnderFaults } from './apply-fault.js';
+import { answerOfTestValue } from './apply-test-value.js';
 import type { Caller } from './caller.js';
 import { answerDistribution } from './distribution.js';
 import { eventListOperation, eventLookupOperation, eventOperation } from './event.js';
@@ -41,8 +42,14 @@ export const handle = async (world: World, request: Received, caller: Caller): P
   const operation = operationOf(world, environment, request, caller.cnpj, route);
   if ('kind' in operation) return honest(operation);
   const taken = world.faults.take(operation.on, environment.mode, operation.note);
-  const answer = await answerUnderFaults(world, operation, taken);
-  return { answer, addressed, faults: kindsOf(taken), dpsId: operation.dpsId };
+  const ordered = kindsOf(taken);
+  // An order of the control port goes before a test value.
+  if (ordered.length > 0) {
+    const answer = await answerUnderFaults(world, operation, taken);
+    return { answer, addressed, faults: ordered, dpsId: operation.dpsId };
+  }
+  const { answer, fault } = await answerOfTestValue(world, operation);
+  return { answer, addressed, faults: fault === undefined ? [] : [fault], dpsId: operation.dpsId };
 };
 
 const isAtAdn = ({ operation }: Route): boolean => operation === 'parameters' || operation === 'distribution';

@@ -1,3 +1,4 @@
+import { present } from '../../domain/common/present.js';
 import type { Environment, World } from '../environment.js';
 import { isSameCompany } from '../holder.js';
 import { DPS_KIND, type Received, takeIn } from '../intake.js';
@@ -18,7 +19,8 @@ export const issueOperation = (world: World, environment: Environment, caller: s
   return {
     on: 'issue',
     dpsId: dps?.derivedId,
-    note: dps === undefined ? {} : { cnpj: dps.emitter, amountInCents: dps.amountInCents },
+    note:
+      dps === undefined ? {} : present({ cnpj: dps.emitter, customer: dps.customer, amountInCents: dps.amountInCents }),
     refuse,
     effect: { kind: 'writes', hides: dps && hiddenNote(dps.derivedId) },
     perform: async () => {

@@ -1,3 +1,4 @@
+import { present } from '../../domain/common/present.js';
 import type { Environment, World } from '../environment.js';
 import { isSameCompany } from '../holder.js';
 import { refusal } from '../refusal.js';
@@ -14,13 +15,14 @@ export const lookupOperation = (
 ): Operation => {
   const { json, failedQuery } = answersOf(world, environment);
   const cnpj = dpsId.slice(11, 25);
-  const amount = environment.ledger.noteByDps(dpsId)?.amountInCents ?? world.hidden.amountOfDps(dpsId);
+  const found = environment.ledger.noteByDps(dpsId);
+  const amountInCents = found?.amountInCents ?? world.hidden.amountOfDps(dpsId);
   const head = (answer: Answer): Answer =>
     headOnly && answer.kind === 'json' ? { kind: 'empty', status: answer.status } : answer;
   const absent = () => head(absentDps(world));
   return {
     on: 'lookup',
-    note: { cnpj, ...(amount !== undefined && { amountInCents: amount }) },
+    note: present({ cnpj, customer: found?.customer, amountInCents, authorizedAt: found?.authorizedAt }),
     refuse: ([first = refusal('RNG9999')]) => head(failedQuery(400, first)),
     effect: { kind: 'reads', absent },
     perform: async () => {
@@ -61,10 +63,13 @@ export const fetchOperation = (
 };
 
 /** The note that a call by access key is about. The emitter is read from the key, because the note may not exist. */
-export const noteConcerned = (accessKey: string, note: Note | undefined): Operation['note'] => ({
-  cnpj: accessKey.slice(9, 23),
-  ...(note !== undefined && { amountInCents: note.amountInCents }),
-});
+export const noteConcerned = (accessKey: string, note: Note | undefined): Operation['note'] =>
+  present({
+    cnpj: accessKey.slice(9, 23),
+    customer: note?.customer,
+    amountInCents: note?.amountInCents,
+    authorizedAt: note?.authorizedAt,
+  });
 
 /** True for the company of the emitter or of the customer, which are the actors of a note. */
 export const isActor = (caller: string, note: Note): boolean =>

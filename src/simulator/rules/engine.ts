@@ -1,5 +1,6 @@
 import type { Code } from '../messages.js';
 import { type Refusal, refusal } from '../refusal.js';
+import { testEffect } from '../test-values.js';
 import { beneficioMunicipalRules } from './beneficioMunicipal.js';
 import { documentosDedRedRules } from './documentosDedRed.js';
 import { ibscbsRules } from './IBSCBS.js';
@@ -45,4 +46,8 @@ export const RULES: readonly Rule[] = [
 
 /** All business rules that the DPS breaks, in the order of the codes (docs/national-system.md#order-of-checks). */
 export const brokenRules = (context: RuleContext): readonly Refusal[] =>
-  RULES.filter((rule) => rule.isBroken(context)).map(({ code }) => refusal(code));
+  RULES.filter(({ code, isBroken }) => isBroken(context) || isOrdered(code, context)).map(({ code }) => refusal(code));
+
+/** A test value breaks one rule, whatever the registries say. */
+const isOrdered = (code: Code, { dps }: RuleContext): boolean =>
+  code === 'E0312' && testEffect('issue', dps) === 'refuse';

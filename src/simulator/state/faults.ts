@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Mode } from '../../domain/common/ids.js';
 import type { Cents } from '../../domain/common/money.js';
+import type { Instant } from '../../domain/common/time.js';
 
 export const FAULT_TARGETS = ['issue', 'lookup', 'fetch', 'event', 'event_lookup', 'event_list'] as const;
 export type FaultTarget = (typeof FAULT_TARGETS)[number];
@@ -38,7 +39,13 @@ export type Fault = {
 };
 
 /** The note that a call is about, as far as the call names it. */
-export type NoteConcerned = { cnpj?: string; amountInCents?: Cents; dpsId?: string; accessKey?: string };
+export type NoteConcerned = {
+  cnpj?: string;
+  customer?: string;
+  amountInCents?: Cents;
+  /** Only of a note that exists. */
+  authorizedAt?: Instant;
+};
 
 /** The faults of one call. `stale` hides what the call did, so it combines with every other kind; `nth` counts the uses of `main` from 0. */
 export type Taken = { main?: Fault; nth: number; stale?: Fault };

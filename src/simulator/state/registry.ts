@@ -1,4 +1,5 @@
 import { rename, writeFile } from 'node:fs/promises';
+import { isUnregistered } from '../test-values.js';
 import type { Company, Municipality, Person } from './entries.js';
 import { readIfThere } from './read-if-there.js';
 
@@ -33,8 +34,8 @@ export const openRegistry = async (path: string): Promise<Registry> => {
   let saving: Promise<void> = Promise.resolve();
   return {
     municipality: (ibge) => content.municipalities[ibge] ?? {},
-    company: (cnpj) => content.companies[cnpj] ?? {},
-    person: (cpf) => content.persons[cpf] ?? {},
+    company: (cnpj) => content.companies[cnpj] ?? builtIn(cnpj),
+    person: (cpf) => content.persons[cpf] ?? builtIn(cpf),
     change: ({ municipality, company, person }) => {
       if (municipality !== undefined) {
         const { ibge, ...entry } = municipality;
@@ -53,6 +54,9 @@ export const openRegistry = async (path: string): Promise<Registry> => {
     },
   };
 };
+
+/** The entries that every registry has. */
+const builtIn = (document: string): { registered?: false } => (isUnregistered(document) ? { registered: false } : {});
 
 const load = async (path: string): Promise<Content> => {
   const stored = JSON.parse((await readIfThere(path)) ?? '{}') as Partial<Content>;
