@@ -5,7 +5,15 @@ const CHOSEN = 77;
 
 describe('the command line of the proof', () => {
   it('runs five minutes over the embedded engines unless told otherwise', () => {
-    const options = { minutes: 5, seed: CHOSEN, kills: 30, engines: 'embedded', out: undefined, writesReport: false };
+    const options = {
+      minutes: 5,
+      seed: CHOSEN,
+      kills: 30,
+      clients: 10,
+      engines: 'embedded',
+      out: undefined,
+      writesReport: false,
+    };
     expect(readOptions([], CHOSEN)).toEqual({ kind: 'run', options });
   });
 
@@ -17,13 +25,23 @@ describe('the command line of the proof', () => {
       '9',
       '--kills',
       '3',
+      '--clients',
+      '40',
       '--engines',
       'postgres-nats',
       '--out',
       'x',
       '--report',
     ];
-    const options = { minutes: 0.5, seed: 9, kills: 3, engines: 'postgres-nats', out: 'x', writesReport: true };
+    const options = {
+      minutes: 0.5,
+      seed: 9,
+      kills: 3,
+      clients: 40,
+      engines: 'postgres-nats',
+      out: 'x',
+      writesReport: true,
+    };
     expect(readOptions(args, CHOSEN)).toEqual({ kind: 'run', options });
   });
 
@@ -44,6 +62,7 @@ describe('the command line of the proof', () => {
     ['--minutes', 'five'],
     ['--seed', '-1'],
     ['--kills', 'many'],
+    ['--clients', '0'],
     ['--engines', 'sqlite'],
     ['--unknown', 'x'],
   ])('refuses %s %s', (flag, value) => {

@@ -57,7 +57,15 @@ describe('a run of the proof', () => {
 
   it('finds the faults of a service that sends twice and keeps documents otherwise than they came', async () => {
     const out = join(folder, 'broken-service');
-    const options: ProofOptions = { minutes: 0.1, seed: 4, kills: 1, engines: 'embedded', out, writesReport: false };
+    const options: ProofOptions = {
+      minutes: 0.1,
+      seed: 4,
+      clients: 10,
+      kills: 1,
+      engines: 'embedded',
+      out,
+      writesReport: false,
+    };
     const silent: Screen = { step: () => undefined, live: () => undefined };
     const service = ['--import', 'tsx', 'test/proof/broken-service.ts'];
     const { isWhole } = await runProof(options, out, silent, new AbortController().signal, service);

@@ -21,7 +21,6 @@ import { faultDeck, PERSONAL, wishOf } from './wishes.js';
 /** What a run tells while it lasts: steps as lines, and the live line, which may be written over. */
 export type Screen = { step(text: string): void; live(text: string): void };
 
-const CLIENTS = 10;
 const LIVE_EVERY_MS = 1_000;
 /** Replays for each minute of the run; each starts a command. */
 const REPLAYS_PER_MINUTE = 5;
@@ -113,7 +112,7 @@ const play = async (
     ordered: live.fault,
   });
   const plan = planMishaps(seed, options.kills, Object.keys(engines.mishaps));
-  screen.step(`${options.minutes} minutes with ${CLIENTS} clients and ${plan.length} mishaps; seed ${seed}`);
+  screen.step(`${options.minutes} minutes with ${options.clients} clients and ${plan.length} mishaps; seed ${seed}`);
   const timer = setInterval(() => screen.live(live.line()), LIVE_EVERY_MS);
   try {
     const deck = faultDeck(seed);
@@ -132,7 +131,7 @@ const play = async (
         areMade = true;
       },
     );
-    await Promise.all([mishaps, ...Array.from({ length: CLIENTS }, client)]);
+    await Promise.all([mishaps, ...Array.from({ length: options.clients }, client)]);
   } finally {
     clearInterval(timer);
   }
