@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { done } from '../../src/cli/command.js';
 import { runCommand } from '../../src/cli/run.js';
 import { allCommands } from '../../src/runtime/commands/main.js';
+import { ENDS_WITHIN_MS } from '../support/patient.js';
 
 const unused = (): never => {
   throw new Error('a completion needs no engine');
@@ -26,7 +27,7 @@ describe('the script for bash', () => {
   const offered = (...words: string[]): readonly string[] => {
     const typed = words.map((word) => `'${word}'`).join(' ');
     const ask = `${script}\nCOMP_WORDS=(nfse ${typed}); COMP_CWORD=${words.length}; _nfse; printf '%s\\n' "${'$'}{COMPREPLY[@]}"`;
-    const { stdout, stderr } = spawnSync('bash', ['-c', ask], { encoding: 'utf8', cwd: '/' });
+    const { stdout, stderr } = spawnSync('bash', ['-c', ask], { encoding: 'utf8', cwd: '/', timeout: ENDS_WITHIN_MS });
     expect(stderr).toBe('');
     return stdout.split('\n').filter((word) => word !== '');
   };

@@ -16,6 +16,7 @@ import {
   issuedInvoice,
   PDF,
 } from '../support/harness/http.js';
+import { ENDS_WITHIN_MS } from '../support/patient.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
 type Given = { client: Client; harness: Harness; slept: number[]; sent: RequestInit[] };
@@ -148,7 +149,10 @@ describe('the client', () => {
       const fetch = async () => new Response(JSON.stringify(body), { status: 404 });
       const error = await createClient({ baseUrl: 'http://x', key: 'k', fetch }).get('x').catch((e) => e);
       console.log(error instanceof ApiError, error.code);`;
-    const printed = execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' });
+    const printed = execFileSync(process.execPath, ['--input-type=module', '-e', script], {
+      encoding: 'utf8',
+      timeout: ENDS_WITHIN_MS,
+    });
     expect(printed).toBe('true not_found\n');
     const files = readdirSync(join(folder, 'src/client')).map((name) => join(folder, 'src/client', name));
     expect(files.length).toBeGreaterThan(2);

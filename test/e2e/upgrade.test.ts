@@ -16,6 +16,7 @@ import { sessionOver } from '../../src/runtime/operator/session.js';
 import type { Service } from '../../src/runtime/roles/parts.js';
 import { startService } from '../../src/runtime/service.js';
 import { eventually } from '../support/eventually.js';
+import { ENDS_WITHIN_MS } from '../support/patient.js';
 import { runLogger } from '../support/run-logs.js';
 
 type Mode = 'live' | 'test';
@@ -124,7 +125,10 @@ const codeOf = (bytes: Buffer): string => JSON.parse(bytes.toString('utf8')).err
 const unpacked = async (archive: Buffer): Promise<string> => {
   const folder = await mkdtemp(join(tmpdir(), 'nfse-upgrade-'));
   await chmod(folder, 0o711);
-  const tar = spawnSync('tar', ['-x', '-f', '-', '-C', folder], { input: brotliDecompressSync(archive) });
+  const tar = spawnSync('tar', ['-x', '-f', '-', '-C', folder], {
+    input: brotliDecompressSync(archive),
+    timeout: ENDS_WITHIN_MS,
+  });
   if (tar.status !== 0) throw new Error(`tar: ${tar.stderr}`);
   const user = chooseOsUser();
   const cluster = join(folder, 'data', 'postgres');

@@ -3,6 +3,7 @@ import { cpSync, existsSync, mkdirSync, rmSync, symlinkSync, utimesSync, writeFi
 import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { PROGRAMS } from '../../src/launch/build.mjs';
+import { ENDS_WITHIN_MS } from '../support/patient.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { ROOT } from '../tools/root.js';
 
@@ -37,6 +38,7 @@ const run = (program: string, ...args: readonly string[]) => {
   const { status, stdout, stderr } = spawnSync(process.execPath, [join(checkout, program), ...args], {
     encoding: 'utf8',
     cwd: temporaryFolder(),
+    timeout: ENDS_WITHIN_MS,
   });
   return { status, stdout, stderr };
 };

@@ -6,3 +6,6 @@ export const PATIENT = {
   lockTimeoutMs: 240_000,
   connectTimeoutMs: 60_000,
 } as const satisfies SessionLimits;
+
+/** Of a program for which a test waits without doing anything else: the bound of the test cannot end such a wait. */
+export const ENDS_WITHIN_MS = 120_000;

@@ -8,6 +8,7 @@ import { openApiDocument } from '../../../src/http/openapi/document.js';
 import { listen, type RunningServer } from '../../../src/http/server.js';
 import { attempted, authorized, BASE_URL, createHarness, PDF } from '../../support/harness/http.js';
 import { describeWith } from '../../support/needs.js';
+import { ENDS_WITHIN_MS } from '../../support/patient.js';
 import { API_CLIENTS, CLIENTS, copyApiClients } from '../../tools/api-clients.js';
 
 type Client = {
@@ -15,7 +16,7 @@ type Client = {
 };
 
 const run = (program: string, ...args: readonly string[]): string =>
-  execFileSync(process.execPath, [program, ...args], { cwd: API_CLIENTS, encoding: 'utf8' });
+  execFileSync(process.execPath, [program, ...args], { cwd: API_CLIENTS, encoding: 'utf8', timeout: ENDS_WITHIN_MS });
 
 describeWith('apiClients', 'the OpenAPI document', () => {
   const document = openApiDocument(BASE_URL);

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { refusalOfNode, supportedNodes } from '../../../src/runtime/config/supported-node.js';
 import { importsOf } from '../../architecture/imports.js';
+import { ENDS_WITHIN_MS } from '../../support/patient.js';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
@@ -52,6 +53,7 @@ describe('a start', () => {
     spawnSync(process.execPath, ['--import', 'tsx', '--import', pretend(version), 'src/main.ts', ...words], {
       cwd: ROOT,
       encoding: 'utf8',
+      timeout: ENDS_WITHIN_MS,
     });
 
   it.each([[['serve']], [['demo']], [['doctor', '--json']], [['--help']]])(

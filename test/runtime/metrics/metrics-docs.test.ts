@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { readDashboard, readMonitoring, readRules, rulesFile } from '../../support/alert-rules.js';
 import { itWith } from '../../support/needs.js';
+import { ENDS_WITHIN_MS } from '../../support/patient.js';
 import { readPromql } from '../../support/promql.js';
 
 const rules = readRules();
@@ -12,6 +13,7 @@ const helpOfTheProgram = (): string =>
   execFileSync(process.execPath, ['--import', 'tsx', 'src/main.ts', '--help'], {
     cwd: fileURLToPath(new URL('../../..', import.meta.url)),
     encoding: 'utf8',
+    timeout: ENDS_WITHIN_MS,
   });
 
 describe('the alerting rules', () => {

@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { PNG } from 'pngjs';
+import { ENDS_WITHIN_MS } from '../../../support/patient.js';
 
 // Poppler is independent of the renderer.
 
@@ -53,7 +54,7 @@ const poppler = (command: string, args: readonly string[], input: Buffer): strin
   run(command, args, input).toString('utf8');
 
 const run = (command: string, args: readonly string[], input: Buffer): Buffer => {
-  const { stdout, status } = spawnSync(command, args, { input, maxBuffer: 2 ** 26 });
+  const { stdout, status } = spawnSync(command, args, { input, maxBuffer: 2 ** 26, timeout: ENDS_WITHIN_MS });
   if (status !== 0) throw new Error(`${command} failed with ${status}`);
   return stdout;
 };
