@@ -73,8 +73,8 @@ const adapterAreas: Readonly<Record<string, readonly string[]>> = {
 /** What a room of the composition may import: rooms, and surfaces. Other areas and packages are free, because the composition binds all of them. */
 type Room = { rooms: readonly string[]; surfaces: readonly string[] };
 
-/** Areas that only some rooms bind: who asks the service, what works in it, and the simulator. */
-const SURFACES = ['src/cli', 'src/console', 'src/http', 'src/simulator', 'src/workers'];
+/** Areas that only some rooms bind: who asks the service, what works in it, the simulator, and the client of the API. */
+const SURFACES = ['src/cli', 'src/client', 'src/console', 'src/http', 'src/simulator', 'src/workers'];
 
 /** docs/architecture.md#rooms-of-the-runtime. A room may import the rooms before it, as far as its list names them. */
 const rooms: Readonly<Record<string, Room>> = {
@@ -96,7 +96,8 @@ const rooms: Readonly<Record<string, Room>> = {
   'src/runtime/service': { rooms: ['config', 'engines', 'metrics', 'roles', 'operations'], surfaces: [] },
   'src/runtime/commands': {
     rooms: ['config', 'engines', 'roles', 'operator', 'service', 'commands'],
-    surfaces: ['src/cli', 'src/simulator'],
+    // The demo asks the service as programs of others do.
+    surfaces: ['src/cli', 'src/client', 'src/simulator'],
   },
 };
 

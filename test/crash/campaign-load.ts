@@ -1,4 +1,7 @@
-import { createCarefulClient, type SeenInvoice, waitFor } from '../support/harness/careful-client.js';
+import { setTimeout as pause } from 'node:timers/promises';
+import { createClient, type Invoice } from '../../src/client/client.js';
+import { ApiError, NoAnswerError } from '../../src/client/errors.js';
+import { waitFor } from '../support/harness/careful-client.js';
 import type { ExternalSimulator, FaultOrder } from '../support/harness/simulator-process.js';
 import type { Seeded } from './seeded.js';
 
@@ -24,7 +27,9 @@ const CLIENTS = 8;
 /** Of all invoices, for each kind of fault. */
 const SHARE = 0.01;
 const FIRST_AMOUNT = 100_000;
-const ANSWER_WITHIN_MS = 120_000;
+/** With the pauses between them, two minutes at least. */
+const TRIES = 1_200;
+const LONGEST_PAUSE_MS = 100;
 /** Each opening of the breaker holds sends back for up to a minute. */
 const ENDED_WITHIN_MS = 600_000;
 /** Longer than the harness's authorizer time-out of 1 s. */
@@ -47,14 +52,14 @@ export type Load = {
   accepted: ReadonlyMap<string, string>;
   /** Resolves when every planned invoice has its 202. */
   done: Promise<unknown>;
-  /** Repeats the request until an answer has the id; a lost connection, a 503 and a key in use do not count as answers. */
+  /** The id that the service answers with, however often the request has to be repeated. */
   issue(planned: PlannedInvoice): Promise<string>;
-  endOf(id: string): Promise<SeenInvoice>;
+  endOf(id: string): Promise<Invoice>;
   /** Asks for the cancellation and waits for what comes of it. */
-  cancel(id: string): Promise<SeenInvoice>;
+  cancel(id: string): Promise<Invoice>;
 };
 
-/** Clients that use another running api for each call, as behind a load balancer. */
+/** Programs with the client of the API, each of whose tries goes to another running api, as behind a load balancer. */
 export const startLoad = (
   all: readonly PlannedInvoice[],
   apiKey: string,
@@ -62,44 +67,32 @@ export const startLoad = (
   simulator: ExternalSimulator,
 ): Load => {
   let turn = 0;
-  const client = () => {
-    const running = origins();
-    turn += 1;
-    return createCarefulClient(running[turn % running.length] ?? 'http://127.0.0.1:1', apiKey);
+  const client = createClient({
+    baseUrl: '',
+    key: apiKey,
+    tries: TRIES,
+    // Shorter than asked for, so that the load does not stop with the process that has the accident.
+    sleep: (ms) => pause(Math.min(ms, LONGEST_PAUSE_MS)),
+    fetch: (path, init) => {
+      const running = origins();
+      turn += 1;
+      return fetch(`${running[turn % running.length] ?? 'http://127.0.0.1:1'}${path}`, init);
+    },
+  });
+
+  const issue = async ({ key, amountInCents }: PlannedInvoice): Promise<string> => {
+    const request = { amount_in_cents: amountInCents, description: `Serviço ${key}` };
+    return (await client.issue(request, { idempotencyKey: key })).id;
   };
 
-  const issue = ({ key, amountInCents }: PlannedInvoice): Promise<string> =>
-    waitFor(`a 202 for ${key}`, ANSWER_WITHIN_MS, async () => {
-      const answer = await client()
-        .issue({ amount_in_cents: amountInCents, description: `Serviço ${key}` }, key)
-        .catch(() => undefined);
-      if (answer?.status === 202) return answer.body.id;
-      const again = answer === undefined || answer.status === 503 || answer.body.error?.code.endsWith('key_in_use');
-      if (again !== true) throw new Error(`${key}: ${answer?.status} ${answer?.body.error?.code}`);
-      return undefined;
-    });
+  const endOf = (id: string): Promise<Invoice> => client.waitForOutcome(id, { withinMs: ENDED_WITHIN_MS });
 
-  const endOf = (id: string): Promise<SeenInvoice> =>
-    waitFor(`the end of ${id}`, ENDED_WITHIN_MS, async () => {
-      const seen = await client()
-        .find(id)
-        .catch(() => undefined);
-      return seen === undefined || seen.status === 'queued' || seen.status === 'processing' ? undefined : seen;
-    });
-
-  const cancel = (id: string): Promise<SeenInvoice> =>
+  /** A request that did not arrive, as the invoice then shows, is made again. */
+  const cancel = (id: string): Promise<Invoice> =>
     waitFor(`the cancellation of ${id}`, ENDED_WITHIN_MS, async () => {
-      const seen = await client()
-        .find(id)
-        .catch(() => undefined);
-      const { status } = seen?.cancellation ?? {};
-      if (seen !== undefined && status !== undefined && status !== 'pending') return seen;
-      // The next read shows the state after a lost answer.
-      if (seen !== undefined && status === undefined)
-        await client()
-          .cancel(id)
-          .catch(() => undefined);
-      return undefined;
+      const seen = await client.get(id);
+      if (seen.cancellation === undefined) await client.cancel(id, { reason: 'other' }).catch(notArrived);
+      return seen.cancellation === undefined || seen.cancellation.status === 'pending' ? undefined : seen;
     });
 
   const accepted = new Map<string, string>();
@@ -111,6 +104,13 @@ export const startLoad = (
     }
   };
   return { accepted, done: Promise.all(Array.from({ length: CLIENTS }, work)), issue, endOf, cancel };
+};
+
+const notArrived = (error: unknown): void => {
+  const mayArrive = error instanceof NoAnswerError || (error instanceof ApiError && error.retryable);
+  // The request before this one arrived after all.
+  const hasArrived = error instanceof ApiError && /^nfse\.(?:cancel_in_progress|already_canceled)$/.test(error.code);
+  if (!mayArrive && !hasArrived) throw error;
 };
 
 const orderOf = (kind: FaultKind): FaultOrder => ({

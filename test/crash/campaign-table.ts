@@ -1,9 +1,9 @@
+import type { Invoice } from '../../src/client/client.js';
 import type { RecordedEvent } from '../../src/ports/event-log.js';
 import { aligned } from '../e2e/fault-table.js';
-import type { SeenInvoice } from '../support/harness/careful-client.js';
 import type { PlannedInvoice } from './campaign-load.js';
 
-export type End = { planned: PlannedInvoice; seen: SeenInvoice };
+export type End = { planned: PlannedInvoice; seen: Invoice };
 
 /** Of one invoice: sends by what was recorded before them, look-ups by what the authorizer received. */
 export type MostCalls = { sends: number; lookUps: number };

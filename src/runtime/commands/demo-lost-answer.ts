@@ -1,12 +1,13 @@
 import { verifyLog } from '../../app/audit/verify-log.js';
 import type { TimelineEntry } from '../../app/operator/support/invoice-case.js';
 import { renderTimeline } from '../../cli/commands/invoice.js';
+import type { Client } from '../../client/client.js';
 import type { EventLog } from '../../ports/event-log.js';
-import { type createDemoClient, DemoFailed, lookUntil } from './demo-client.js';
+import { DemoFailed, lookUntil, untilIssued } from './demo-client.js';
 
 /** What both stories of the demo use: the service and its simulator, with the demo company registered. */
 export type DemoStage = {
-  client: ReturnType<typeof createDemoClient>;
+  client: Pick<Client, 'issue' | 'get' | 'waitForOutcome' | 'cancel' | 'download'>;
   /** Origin of the simulator's control port. */
   controlUrl: string;
   storyOf(id: string): Promise<readonly TimelineEntry[] | undefined>;
@@ -29,6 +30,8 @@ export const DEMO_REQUEST = {
   reference: 'pedido-1001',
 };
 
+export const DEMO_KEY = { idempotencyKey: 'pedido-1001-1' };
+
 /**
  * The simulator makes the note and cuts the connection before it answers. Returns the invoice's id; throws when the story ends in
  * anything but one note.
@@ -37,7 +40,7 @@ export const loseAnswer = async (stage: Omit<DemoStage, 'log' | 'write'>): Promi
   const { client, show } = stage;
   await control(stage, 'POST', '/faults', { on: 'issue', kind: 'lost_after_commit' });
   show('the simulator is set to make the next note and then to cut the connection instead of answering');
-  const accepted = await client.issue(DEMO_REQUEST);
+  const accepted = await client.issue(DEMO_REQUEST, DEMO_KEY);
   show(`POST /v1/nfse -> 202 ${accepted.status}, ${accepted.id}`);
 
   const { evidence: sent } = await untilRecorded(stage, accepted.id, 'IssuanceAttempted');
@@ -46,10 +49,10 @@ export const loseAnswer = async (stage: Omit<DemoStage, 'log' | 'write'>): Promi
   show(`the connection was cut (${lost}): the service does not know whether a note exists`);
   const before = await notesOf(stage);
   show(`the authorizer does know: its ledger holds ${before.length} note`);
-  const waiting = await client.pollUntil(accepted.id, () => true);
+  const waiting = await client.get(accepted.id);
   show(`GET  /v1/nfse/{id} -> ${waiting.status}; the service does not send again, it looks the DPS up first`);
 
-  const issued = await client.untilIssued(accepted.id);
+  const issued = await untilIssued(client, accepted.id);
   const { evidence: found } = await untilRecorded(stage, accepted.id, 'Authorized');
   show(`after a pause of ${LOOKUP_AFTER_S} s (30 s by default) the look-up found the note: ${found}`);
   show(`GET  /v1/nfse/{id} -> ${issued.status}`);

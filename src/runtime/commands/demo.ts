@@ -9,9 +9,10 @@ import { systemClock } from '../engines/clock.js';
 import { sessionOver } from '../operator/session.js';
 import type { Service } from '../roles/parts.js';
 import { startService } from '../service.js';
-import { createDemoClient, DemoFailed, type DemoInvoice } from './demo-client.js';
+import { asDemoFailure, createDemoClient, DemoFailed, lookUntil, untilIssued } from './demo-client.js';
 import { demoCompany } from './demo-company.js';
 import {
+  DEMO_KEY,
   DEMO_REQUEST,
   type DemoStage,
   type DemoStory,
@@ -44,7 +45,9 @@ export const runDemo = async (
     const service = await startService({ config, roles, clock: systemClock, simulatorProcess: true, logger });
     try {
       const stage = await openStage(service, config, { show, write });
-      const id = await (losesAnswer ? loseAnswer(stage) : walk(stage));
+      const id = await (losesAnswer ? loseAnswer(stage) : walk(stage)).catch((error: unknown) => {
+        throw asDemoFailure(error);
+      });
       story = await showProof(id, stage);
       write('Everything above ran against the simulator: SIMULADO, no fiscal document was made.\n\n');
     } finally {
@@ -83,35 +86,35 @@ const openStage = async (
 
 /** Takes an invoice from acceptance to cancellation, as a client would, and returns its id. Throws at the first result that is not as promised. */
 const walk = async ({ client, show }: DemoStage): Promise<string> => {
-  const accepted = await client.issue(DEMO_REQUEST);
+  const accepted = await client.issue(DEMO_REQUEST, DEMO_KEY);
   show(`POST /v1/nfse -> 202 ${accepted.status}, ${accepted.id}`);
-  const issued = await client.untilIssued(accepted.id);
+  const issued = await untilIssued(client, accepted.id);
   show(`GET  /v1/nfse/{id} -> ${issued.status}, access key ${issued.access_key ?? ''}`);
 
   await mkdir(OUT, { recursive: true });
-  const saved = await saveDocuments(client, issued);
+  const saved = await saveDocuments(client, issued.id);
   show(`documents saved: ${saved.join(', ')}`);
 
   const canceling = await client.cancel(issued.id, { reason: 'other', description: 'Cancelamento de demonstração.' });
   show(`POST /v1/nfse/{id}/cancel -> 202, cancellation ${canceling.cancellation?.status ?? ''}`);
-  const canceled = await client.pollUntil(issued.id, (invoice) => invoice.cancellation?.status !== 'pending');
+  const look = async () => {
+    const seen = await client.get(issued.id);
+    return seen.cancellation?.status === 'pending' ? undefined : seen;
+  };
+  const canceled = await lookUntil(look, () => `the cancellation of ${issued.id} is still pending`);
   if (canceled.status !== 'canceled')
     throw new DemoFailed(`the cancellation ended ${canceled.cancellation?.status ?? 'nowhere'}`);
   show(`GET  /v1/nfse/{id} -> ${canceled.status}, cancellation ${canceled.cancellation?.status ?? ''}`);
   return issued.id;
 };
 
-const saveDocuments = async (client: DemoStage['client'], issued: DemoInvoice): Promise<readonly string[]> => {
-  const files: readonly (readonly [string, string | undefined])[] = [
-    ['nfse.xml', issued.links?.xml],
-    ['nfse.pdf', issued.links?.pdf],
-  ];
+const saveDocuments = async (client: DemoStage['client'], id: string): Promise<readonly string[]> => {
   const saved: string[] = [];
-  for (const [name, link] of files) {
-    if (link === undefined) throw new DemoFailed(`an issued invoice must have a link to its ${name}`);
-    const bytes = await client.download(link);
-    await writeFile(join(OUT, name), bytes);
-    saved.push(`${resolve(OUT, name)} (${bytes.length} bytes)`);
+  for (const format of ['xml', 'pdf'] as const) {
+    const bytes = await client.download(id, format);
+    const path = join(OUT, `nfse.${format}`);
+    await writeFile(path, bytes);
+    saved.push(`${resolve(path)} (${bytes.length} bytes)`);
   }
   return saved;
 };

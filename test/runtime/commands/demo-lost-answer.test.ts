@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { DemoInvoice } from '../../../src/runtime/commands/demo-client.js';
+import type { Invoice } from '../../../src/client/client.js';
 import { type DemoStage, loseAnswer } from '../../../src/runtime/commands/demo-lost-answer.js';
 
 const ID = 'nfse_c6bd194c-8162-8a42-adb1-6441ff930fa6';
@@ -32,16 +32,17 @@ const stageOf = async ({
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('the server has no port');
-  const issued: DemoInvoice = { id: ID, status: 'issued', access_key: 'key-1' };
+  const invoice = { object: 'nfse', id: ID, livemode: false, amount_in_cents: 150_000, failed_attempts: 0 } as const;
+  const issued: Invoice = { ...invoice, status: 'issued', access_key: 'key-1' };
   const entry = { at: '2026-11-21T12:00:00.000Z', who: 'worker:issuer', request_id: 'req_1' };
   const shown: string[] = [];
   return {
     client: {
-      issue: async () => ({ id: ID, status: 'queued' }),
+      issue: async () => ({ ...invoice, status: 'queued' }),
       cancel: async () => issued,
-      pollUntil: async () => ({ id: ID, status: 'processing' }),
-      untilIssued: async () => issued,
-      download: async () => Buffer.alloc(0),
+      get: async () => ({ ...invoice, status: 'processing' }),
+      waitForOutcome: async () => issued,
+      download: async () => new Uint8Array(),
     },
     controlUrl: `http://127.0.0.1:${address.port}`,
     storyOf: async () => [

@@ -27,7 +27,10 @@ export const waitFor = async <T>(what: string, withinMs: number, look: () => Pro
   }
 };
 
-/** Uses the API as a careful program does: after a lost connection it repeats the request. */
+/**
+ * Single requests, also those that the client of the API never makes: a POST without a key, and one whose broken connection or refusal the test wants
+ * to see. Reads are repeated while the service says so.
+ */
 export const createCarefulClient = (origin: string, key: string) => {
   const call = async (method: string, path: string, body?: unknown, idempotencyKey?: string): Promise<Answer> => {
     const response = await fetch(`${origin}${path}`, {
