@@ -1,3 +1,4 @@
+import { createClient } from '../../src/client/client.js';
 import { roles } from '../../src/runtime/config/config.js';
 import type { Attack, AttackResult } from './attack-process.js';
 import { startChild } from './child.js';
@@ -49,14 +50,8 @@ const watched = async ({ service, load }: BenchHarness, id: string): Promise<See
 
 const issuedId = async ({ service }: BenchHarness): Promise<string> => {
   const { origin, key } = service.ready;
-  const answer = await fetch(`${origin}/v1/nfse`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ amount_in_cents: 150_000, description: 'Desenvolvimento de sistema' }),
-  });
-  const { id } = (await answer.json()) as { id?: string };
-  if (id === undefined) throw new Error(`no invoice: ${answer.status}`);
-  return id;
+  const client = createClient({ baseUrl: origin, key });
+  return (await client.issue({ amount_in_cents: 150_000, description: 'Desenvolvimento de sistema' })).id;
 };
 
 const rowOf = (name: string, seen: Seen, quiet: Seen, answerCounts: string): Row => ({

@@ -1,42 +1,40 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { type PlainClient, postOf } from './plain-client.js';
+import { type Client, createClient } from '../../src/client/client.js';
+import { invoiceOf } from './plain-client.js';
 
 const IN_FLIGHT = 12;
 const PATIENCE_MS = 90_000;
 const LOOK_EVERY_MS = 100;
 
+/** The client of the API, which looks more often than programs of others may. */
+export const openApiClient = (baseUrl: string, key: string): Client =>
+  createClient({ baseUrl, key, sleep: () => pause(LOOK_EVERY_MS) });
+
 /** Posts so many invoices and waits until each of them is shown as issued; answers their ids. */
-export const postUntilShown = async (client: PlainClient, count: number): Promise<readonly string[]> => {
+export const postUntilShown = async (client: Client, count: number): Promise<readonly string[]> => {
   const ids: string[] = [];
   let sent = 0;
   const posting = async (): Promise<void> => {
     while (sent < count) {
       sent += 1;
-      const { status, body } = await client.exchange('/v1/nfse', postOf(sent));
-      if (status !== 202) throw new Error(`an invoice was answered with ${status}`);
-      ids.push((JSON.parse(body.toString()) as { id: string }).id);
+      ids.push((await client.issue(invoiceOf(sent))).id);
     }
   };
   await Promise.all(Array.from({ length: IN_FLIGHT }, posting));
-  const until = performance.now() + PATIENCE_MS;
   for (const id of ids) {
-    while (!(await isIssued(client, id))) {
-      if (performance.now() > until) throw new Error('not every invoice was issued in time');
-      await pause(LOOK_EVERY_MS);
-    }
+    const { status } = await client.waitForOutcome(id, { withinMs: PATIENCE_MS });
+    if (status !== 'issued') throw new Error(`an invoice ended ${status}`);
   }
   return ids;
 };
 
-const isIssued = async (client: PlainClient, id: string): Promise<boolean> =>
-  (await client.exchange(`/v1/nfse/${id}`)).body.includes('"status":"issued"');
-
 /** The paths of fresh links to PDFs. */
-export const linksOf = async (client: PlainClient, ids: readonly string[]): Promise<readonly string[]> => {
+export const linksOf = async (client: Client, ids: readonly string[]): Promise<readonly string[]> => {
   const paths: string[] = [];
   for (const id of ids) {
-    const { body } = await client.exchange(`/v1/nfse/${id}`);
-    const { pathname, search } = new URL((JSON.parse(body.toString()) as { links: { pdf: string } }).links.pdf);
+    const { links } = await client.get(id);
+    if (links === undefined) throw new Error('an issued invoice has no links');
+    const { pathname, search } = new URL(links.pdf);
     paths.push(`${pathname}${search}`);
   }
   return paths;

@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type Child, startChild } from './child.js';
 import type { Flood, FloodResult } from './hostile-flood.js';
 import { type FloodName, type FloodTarget, floodNames, floods } from './hostile-floods.js';
-import { linksOf, postUntilShown } from './hostile-invoices.js';
+import { linksOf, openApiClient, postUntilShown } from './hostile-invoices.js';
 import { addPhase, floodedRows, nothingSeen, quietRows, type Seen } from './hostile-rows.js';
 import type { HostileAnswer, HostileReady } from './hostile-service.js';
 import { createWatch, type Watch } from './hostile-watch.js';
@@ -58,14 +58,11 @@ export const benchHostile = async (names: readonly FloodName[] = floodNames): Pr
     const flooder: Flooder = await start('hostile-flood.ts', null);
     const { origin, keys } = service.ready;
     const [floodingKey = '', otherKey = ''] = keys;
-    const flooding = openClient(origin, floodingKey, 16);
+    const flooding = openApiClient(origin, floodingKey);
     const other = openClient(origin, otherKey, 32);
-    stops.push(
-      async () => flooding.close(),
-      async () => other.close(),
-    );
+    stops.push(async () => other.close());
     const ids = await postUntilShown(flooding, FLOODING_INVOICES);
-    const watch = createWatch(other, await postUntilShown(other, OTHER_INVOICES));
+    const watch = createWatch(other, await postUntilShown(openApiClient(origin, otherKey), OTHER_INVOICES));
     const target = { origin, bareOrigin, key: floodingKey, ids, links: await linksOf(flooding, half(ids)) };
     return await play({ service, flooder, watch, target }, names);
   } finally {

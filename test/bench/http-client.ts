@@ -5,7 +5,7 @@ export type Exchange = (request: string) => Promise<number>;
 
 /**
  * One keep-alive connection that sends ready-made requests. Reads only answers with a
- * `Content-Length`, so that the client costs little of the machine that it shares with the server.
+ * `Content-Length`, so that the client costs little of the machine that it shares with the server; the client of the API would cost more.
  */
 export const openConnection = async (origin: string): Promise<{ exchange: Exchange; close(): void }> => {
   const { hostname, port } = new URL(origin);

@@ -1,9 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { Agent, request } from 'node:http';
+import type { IssueRequest } from '../../src/client/client.js';
 
 export type PlainAnswer = { status: number; body: Buffer };
 
-/** Keep-alive connections to one origin; `close` ends them. */
+/**
+ * Keep-alive connections to one origin; `close` ends them. Not the client of the API: a request that is timed, or that floods, is sent once, and costs the
+ * machine little.
+ */
 export const openClient = (origin: string, key: string | undefined, connections: number) => {
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
   const authorization = key === undefined ? {} : { authorization: `Bearer ${key}` };
@@ -35,11 +39,12 @@ export const openClient = (origin: string, key: string | undefined, connections:
 
 export type PlainClient = ReturnType<typeof openClient>;
 
-/** A unique invoice; without a reference by default. */
-export const postOf = (count: number, reference?: string): string =>
-  JSON.stringify({
-    amount_in_cents: 150_000 + count,
-    description: `Desenvolvimento de sistema, pedido ${randomUUID()}`,
-    customer: { document: '11222333000181', name: 'CLIENTE FICTICIO COMERCIO LTDA' },
-    reference,
-  });
+/** A unique invoice. */
+export const invoiceOf = (count: number): IssueRequest => ({
+  amount_in_cents: 150_000 + count,
+  description: `Desenvolvimento de sistema, pedido ${randomUUID()}`,
+  customer: { document: '11222333000181', name: 'CLIENTE FICTICIO COMERCIO LTDA' },
+});
+
+/** A unique invoice as a body; without a reference by default. */
+export const postOf = (count: number, reference?: string): string => JSON.stringify({ ...invoiceOf(count), reference });

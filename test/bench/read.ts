@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
+import { createClient } from '../../src/client/client.js';
 import { roles } from '../../src/runtime/config/config.js';
 import { startChild } from './child.js';
 import { type Comparison, compareServers, ROUND_MS, startBare } from './compare.js';
@@ -29,7 +30,8 @@ export const benchRead = (): Promise<readonly Row[]> =>
     const ids = await projectedIds(db);
     const paths = ids.map((id) => `/v1/nfse/${id}`);
     const file = join(harness.home, 'note.pdf');
-    await writeFile(file, Buffer.from(await (await answered(harness, `${paths[0]}/pdf`)).arrayBuffer()));
+    const { origin, key } = harness.service.ready;
+    await writeFile(file, await createClient({ baseUrl: origin, key }).download(ids[0] ?? '', 'pdf'));
     const bare = await startBare(harness, { file });
     const finds = await copyBodies(harness, db, ids);
     const beside = await issueBeside(harness);
@@ -58,11 +60,12 @@ const issueBeside = async ({ service, alsoStop }: BenchHarness): Promise<() => P
   return () => writer.ask(load);
 };
 
-const answered = async ({ service }: BenchHarness, path: string): Promise<Response> => {
+/** The very bytes, which the client of the API does not show. */
+const bodyAt = async ({ service }: BenchHarness, path: string): Promise<string> => {
   const { origin, key } = service.ready;
   const answer = await fetch(`${origin}${path}`, { headers: { authorization: `Bearer ${key}` } });
   if (!answer.ok) throw new Error(`${path} was answered with ${answer.status}`);
-  return answer;
+  return await answer.text();
 };
 
 /** Gives the bare server the very bodies that the service answers with; answers the paths by reference. */
@@ -73,11 +76,11 @@ const copyBodies = async (harness: BenchHarness, db: pg.Pool, ids: readonly stri
     await db.query('insert into bare_read (id, body) values ($1, $2)', [id, body]);
   };
   for (const id of ids) {
-    const body = await (await answered(harness, `/v1/nfse/${id}`)).text();
+    const body = await bodyAt(harness, `/v1/nfse/${id}`);
     await copy(id, body);
     const { reference }: { reference: string } = JSON.parse(body);
     const path = `/v1/nfse?reference=${reference}`;
-    await copy(reference, await (await answered(harness, path)).text());
+    await copy(reference, await bodyAt(harness, path));
     paths.push(path);
   }
   return paths;

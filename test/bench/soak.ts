@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { startChild } from './child.js';
 import type { Flood, FloodResult } from './hostile-flood.js';
 import { type FloodName, type FloodTarget, floods } from './hostile-floods.js';
-import { linksOf, postUntilShown } from './hostile-invoices.js';
+import { linksOf, openApiClient, postUntilShown } from './hostile-invoices.js';
 import type { HostileAnswer, HostileReady } from './hostile-service.js';
 import { openClient } from './plain-client.js';
 import { atMost, type BenchResult, type Row } from './report.js';
@@ -50,14 +50,16 @@ export const benchSoak = async (minutes: number): Promise<BenchResult> => {
     const flooder = await startChild<true, Flood, FloodResult>('hostile-flood.ts', null);
     stops.push(flooder.stop);
     const { origin, opsUrl, keys } = service.ready;
-    const [flooding, ...others] = keys.map((key) => openClient(origin, key, CLIENTS));
-    if (flooding === undefined) throw new Error('the service has no companies');
+    const [floodingKey, ...otherKeys] = keys;
+    if (floodingKey === undefined) throw new Error('the service has no companies');
+    const flooding = openApiClient(origin, floodingKey);
+    const others = otherKeys.map((key) => openClient(origin, key, CLIENTS));
     stops.push(async () => {
-      for (const client of [flooding, ...others]) client.close();
+      for (const client of others) client.close();
     });
     const ids = await postUntilShown(flooding, FLOODING_INVOICES);
     const target: FloodTarget = {
-      ...{ origin, bareOrigin: origin, key: keys[0] ?? '', ids },
+      ...{ origin, bareOrigin: origin, key: floodingKey, ids },
       links: await linksOf(flooding, ids),
     };
     const traffic = createTraffic(others);

@@ -3,6 +3,7 @@ import { commonHeaders, type HeaderRecord, pageOf, refuse } from '../answer.js';
 import type { Call } from '../call.js';
 import type { HttpDeps } from '../deps.js';
 import { type Handler, openEndpoint, peerOf } from '../endpoint.js';
+import { collectionOf } from '../openapi/collection.js';
 import { openApiDocument } from '../openapi/document.js';
 import { createTurns } from '../turns.js';
 import { errorIndexPage, pageOfCode } from './error-pages.js';
@@ -54,6 +55,10 @@ export const addDocs = (app: Hono, deps: HttpDeps, { readText, compress }: DocsO
   get('/openapi.json', async (c, call) => {
     const read = async () => JSON.stringify(openApiDocument(deps.baseUrl));
     return answerFile(c, call, await file('/openapi.json', { contentType: 'application/json', read }));
+  });
+  get('/docs/collection.json', async (c, call) => {
+    const read = async () => JSON.stringify(collectionOf(openApiDocument(deps.baseUrl)), null, 2);
+    return answerFile(c, call, await file('/docs/collection.json', { contentType: 'application/json', read }));
   });
   get('/llms.txt', async (c, call) => {
     const read = async () => llmsText(deps.baseUrl);

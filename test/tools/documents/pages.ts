@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { collectionOf } from '../../../src/http/openapi/collection.js';
+import { openApiDocument } from '../../../src/http/openapi/document.js';
 import { ROOT } from '../root.js';
 import { commandSections, exampleTable } from './commands.js';
 import { variableTables } from './configuration.js';
@@ -20,7 +22,12 @@ const fileRegions: readonly (readonly [region: string, table: () => string])[] =
   ['parameters', parametersTable],
 ];
 
-/** The pages with tables of variables, commands and files, and the JSON Schema files, as the code says today. */
+export const COLLECTION = 'docs/collection/nfse.postman_collection.json';
+
+/** Where `npm start` listens. */
+const LOCAL = 'http://127.0.0.1:3000';
+
+/** The pages with tables of variables, commands and files, the JSON Schema files, and the collection of requests, as the code says today. */
 export const referencePages = (): Readonly<Record<string, string>> => ({
   'docs/operations/configuration.md': withRegion(
     readPage('docs/operations/configuration.md'),
@@ -29,6 +36,7 @@ export const referencePages = (): Readonly<Record<string, string>> => ({
   ),
   [FILES_PAGE]: fileRegions.reduce((page, [region, table]) => withRegion(page, region, table()), readPage(FILES_PAGE)),
   ...schemaPages(),
+  [COLLECTION]: `${JSON.stringify(collectionOf(openApiDocument(LOCAL)), null, 2)}\n`,
   'docs/cli.md': withRegion(
     withRegion(readPage('docs/cli.md'), 'examples', exampleTable()),
     'commands',
