@@ -23,6 +23,9 @@ import {
 } from './raw-answer.js';
 import { boundChunks, endWithUnreadBody } from './unread-body.js';
 
+/** What answers the requests: `fetch` of an app, or a function around it. */
+export type AppFetch = Hono['fetch'];
+
 type Start = () => unknown;
 type Waiting = { response: ServerResponse; start: Start };
 
@@ -139,7 +142,7 @@ const LIMITS: ServerLimits = {
 
 /** Listens on the address; rejects when the address cannot be taken. Port 0 takes a free port. */
 export const listen = async (
-  app: Hono,
+  app: { fetch: AppFetch },
   { host, port }: { host: string; port: number },
   { onDrop, maxConnections, hasPages = false, ...limits }: ServerOptions = {},
 ): Promise<RunningServer> => {
@@ -168,7 +171,7 @@ export const listen = async (
 };
 
 /** Every request gets the envelope, also an invalid one that never reaches the app (docs/contract.md, "Errors"). */
-const answerWith = (server: Server, app: Hono, drain: Drain, { hasPages }: RawAnswers): void => {
+const answerWith = (server: Server, app: { fetch: AppFetch }, drain: Drain, { hasPages }: RawAnswers): void => {
   const answers = createSocketAnswers({ hasPages });
   const toApp = getRequestListener(app.fetch, {
     // Only an HTTP/1.0 request may lack a Host header. Nothing depends on the name.

@@ -1,5 +1,6 @@
 import type { StreamName } from '../domain/common/ids.js';
 import type { Instant } from '../domain/common/time.js';
+import type { Traceparent } from './tracing.js';
 
 /** A work item: a hint to look at one stream. The log decides, so a lost or repeated work item does no harm. */
 export type WorkItem = {
@@ -7,6 +8,8 @@ export type WorkItem = {
   stream: StreamName;
   /** Deduplication id: the same work item put twice in a short time counts once. The sweeper's work items carry the number of the sweep. */
   messageId: string;
+  /** The trace to which the work belongs (ADR 51). It is lost when the work item is parked, and the sweeper's work items have none. */
+  traceparent?: Traceparent;
 };
 
 /** True for work items that the sweeper put again: their ids begin with the stream's name. Ids of new work are event ids. */

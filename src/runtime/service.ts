@@ -18,6 +18,7 @@ import { startWorkers } from './roles/issuer.js';
 import type { Parts, Service, ServiceOptions } from './roles/parts.js';
 import { startProjector } from './roles/projector.js';
 import { createTurns } from './roles/turns.js';
+import { openTraces } from './tracing/traces.js';
 
 const identity = <T>(unchanged: T): T => unchanged;
 
@@ -49,13 +50,16 @@ const start = async (options: ServiceOptions, runner: Parts['runner']): Promise<
   const state: ServiceState = { phase: 'starting', halted: new Set() };
   const metrics = createMetrics(simulatedModes(config));
   const { decorateStore = identity, decorateAuthorizer = identity } = options;
+  const traces = await openTraces(config, roles, logger);
+  // First here, so that it is closed last, with the spans of all other parts.
+  runner.onStop('traces', () => traces.close());
   const simulated = needsSimulator(config, roles);
   const simulatorProcess = simulated && options.simulatorProcess === true ? forkSimulator(logger, runner) : undefined;
   const engines = await openEngines({
     ...options,
     runner,
     startedFor: 'serve',
-    decorateStore: (store) => metrics.measureStore(decorateStore(store)),
+    decorateStore: (store) => metrics.measureStore(traces.store(decorateStore(store))),
   });
   const reader = createInvoiceReader({
     store: engines.store,
@@ -67,7 +71,7 @@ const start = async (options: ServiceOptions, runner: Parts['runner']): Promise<
   });
   evictExpiredStates(reader, runner);
   throwIfStopAsked();
-  const queue = await openWorkQueue(config, roles, { clock, logger, runner });
+  const queue = traces.queue(await openWorkQueue(config, roles, { clock, logger, runner }), engines.log);
   throwIfStopAsked();
   const simulator = simulated ? await openOnlySimulator(options, engines, runner, simulatorProcess) : undefined;
   const guards = await startGuardReadiness({ config, clock, logger, engines, runner });
@@ -82,9 +86,10 @@ const start = async (options: ServiceOptions, runner: Parts['runner']): Promise<
     simulator,
     queue,
     metrics,
+    traces,
     guards,
     turns: createTurns(),
-    decorateAuthorizer: (authorizer) => metrics.measureAuthorizer(decorateAuthorizer(authorizer)),
+    decorateAuthorizer: (authorizer) => metrics.measureAuthorizer(traces.authorizer(decorateAuthorizer(authorizer))),
   };
   const opsPort = await startOperations(parts, state);
   throwIfStopAsked();

@@ -1,4 +1,5 @@
 import { invoicePrefix } from '../domain/common/ids.js';
+import { present } from '../domain/common/present.js';
 import type { EventLog, LogPosition, RecordedEvent } from '../ports/event-log.js';
 import type { WorkItem, WorkQueue } from '../ports/work-queue.js';
 
@@ -26,8 +27,12 @@ export const runRelay = async ({ log, queue, after, signal, onRelayed, onInterru
   }
 };
 
-const workItemFor = ({ type, stream, id }: RecordedEvent): WorkItem | undefined => {
-  if (type === 'InvoiceAccepted') return { kind: 'issue', stream, messageId: id };
-  if (type === 'CancellationRequested') return { kind: 'cancel', stream, messageId: id };
-  return undefined;
+const kinds: Readonly<Record<string, WorkItem['kind']>> = {
+  InvoiceAccepted: 'issue',
+  CancellationRequested: 'cancel',
+};
+
+const workItemFor = ({ type, stream, id, metadata }: RecordedEvent): WorkItem | undefined => {
+  const kind = kinds[type];
+  return kind && present({ kind, stream, messageId: id, traceparent: metadata.traceparent });
 };

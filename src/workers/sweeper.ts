@@ -26,6 +26,8 @@ export type Sweeper = {
   cuts: PendingCuts;
   previousGeneration: PreviousGeneration;
   deps: IssuerDeps;
+  /** Runs a verdict in the trace of its stream; default: as it is. */
+  inTrace?: (stream: StreamName, conclude: () => Promise<void>) => Promise<void>;
   onFault(stream: StreamName, error: unknown): void;
 };
 
@@ -88,7 +90,7 @@ async function* paged<Cursor, Row extends Cursor>(
 }
 
 const concludeDue = async (
-  { readModel, deps, onFault }: Sweeper,
+  { readModel, deps, inTrace = (_stream, conclude) => conclude(), onFault }: Sweeper,
   beganBefore: Parameters<ReadModel['verdictsDue']>[0],
   now: Instant,
   atOnce: number,
@@ -103,9 +105,8 @@ const concludeDue = async (
       // This sweep may have moved a newer row to the end; the next sweep handles it.
       if (isBefore(now, since)) return;
       const conclude = kind === 'issue' ? concludeIssueIfDue : concludeCancellationIfDue;
-      await conclude(stream, deps, lastLookUpUntil(clock.now(), partBeganAt)).catch((error: unknown) =>
-        onFault(stream, error),
-      );
+      const verdict = () => conclude(stream, deps, lastLookUpUntil(clock.now(), partBeganAt));
+      await inTrace(stream, verdict).catch((error: unknown) => onFault(stream, error));
     }
   };
   const workers = await Promise.allSettled(Array.from({ length: atOnce }, worker));

@@ -32,6 +32,15 @@ describe('the source', () => {
     expect(loaded.filter((target) => heavy.test(target) || rooms.test(target))).toEqual([]);
   });
 
+  it('loads nothing of OpenTelemetry with the service, which asks for it only when it is to trace', () => {
+    const loaded = [...loadedWith('src/runtime/service.js', files)];
+    expect(loaded).toContain('src/runtime/tracing/traces.js');
+    expect(loaded.filter((target) => /opentelemetry/.test(target))).toEqual([]);
+    expect(files.filter(({ text }) => /from '@opentelemetry\//.test(text)).map(({ path }) => path)).toEqual([
+      'src/adapters/tracing-opentelemetry/tracing.ts',
+    ]);
+  });
+
   it('imports files that exist, by their names as compiled', () => {
     const missing = files.flatMap((file) =>
       importsOf(file)

@@ -81,8 +81,9 @@ const rooms: Readonly<Record<string, Room>> = {
   'src/runtime/config': { rooms: ['config'], surfaces: ['src/http'] },
   'src/runtime/engines': { rooms: ['config', 'engines'], surfaces: ['src/simulator'] },
   'src/runtime/metrics': { rooms: ['config', 'metrics'], surfaces: ['src/http'] },
+  'src/runtime/tracing': { rooms: ['config', 'tracing'], surfaces: ['src/http'] },
   'src/runtime/roles': {
-    rooms: ['config', 'engines', 'metrics', 'roles'],
+    rooms: ['config', 'engines', 'metrics', 'tracing', 'roles'],
     surfaces: ['src/http', 'src/simulator', 'src/workers'],
   },
   'src/runtime/operator': {
@@ -90,10 +91,10 @@ const rooms: Readonly<Record<string, Room>> = {
     surfaces: ['src/cli', 'src/http', 'src/simulator'],
   },
   'src/runtime/operations': {
-    rooms: ['config', 'engines', 'metrics', 'roles', 'operator', 'operations'],
+    rooms: ['config', 'engines', 'metrics', 'tracing', 'roles', 'operator', 'operations'],
     surfaces: ['src/cli', 'src/console', 'src/http', 'src/workers'],
   },
-  'src/runtime/service': { rooms: ['config', 'engines', 'metrics', 'roles', 'operations'], surfaces: [] },
+  'src/runtime/service': { rooms: ['config', 'engines', 'metrics', 'tracing', 'roles', 'operations'], surfaces: [] },
   'src/runtime/commands': {
     rooms: ['config', 'engines', 'roles', 'operator', 'service', 'commands'],
     // The demo asks the service as programs of others do.
@@ -128,6 +129,7 @@ const appendsItself: Readonly<Record<string, string>> = {
   'src/app/event-store/transact.ts': 'loads, decides, appends and retries for every use case',
   'src/app/issuing/protocol.ts': 'an attempt is appended once: only the process whose append was first sends it',
   'src/runtime/metrics/recorded-events.ts': 'passes on the calls that it counts',
+  'src/runtime/tracing/traced-store.ts': 'passes on the calls of which it makes spans',
 };
 
 /** A call, another name for the function, or the function taken out of its object. */

@@ -9,10 +9,10 @@ import { appendScenarios, type Scenario, sendScenarios } from './scenarios.js';
 const SRC = fileURLToPath(new URL('../../src', import.meta.url));
 
 /**
- * Below the event store (adapters, ports), the store itself, the simulator, whose ledger is another log, and the meters, which
- * pass on each call that they count.
+ * Below the event store (adapters, ports), the store itself, the simulator, whose ledger is another log, and the meters and
+ * traces, which pass on each call that they count or make a span of.
  */
-const NOT_OURS = ['adapters/', 'ports/', 'simulator/', 'app/event-store/', 'runtime/metrics/'];
+const NOT_OURS = ['adapters/', 'ports/', 'simulator/', 'app/event-store/', 'runtime/metrics/', 'runtime/tracing/'];
 
 /** Binds the authorizer of both modes to one; every call through it is one of the call sites found elsewhere. */
 const BINDING = 'runtime/engines/authorizers.ts';

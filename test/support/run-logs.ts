@@ -36,6 +36,9 @@ const PRIVATE: readonly RegExp[] = [
   /(?<!\w)\d{11}(?!\w)|\b\d{3}\.\d{3}\.\d{3}-\d{2}\b/,
 ];
 
+/** The first kind of private data in a text; undefined without any. */
+export const privateIn = (text: string): RegExp | undefined => PRIVATE.find((pattern) => pattern.test(text));
+
 /** Lines of the run's logs that contain private data; each begins with its file and line, and names the data. */
 export const privateLines = async (folder: string): Promise<{ lines: number; found: readonly string[] }> => {
   let lines = 0;
@@ -43,7 +46,7 @@ export const privateLines = async (folder: string): Promise<{ lines: number; fou
   for (const name of await readdir(folder)) {
     for (const line of (await readFile(join(folder, name), 'utf8')).split('\n').filter((text) => text !== '')) {
       lines += 1;
-      const what = PRIVATE.find((pattern) => pattern.test(line));
+      const what = privateIn(line);
       if (what !== undefined) found.push(`${name}: ${what}: ${line.slice(0, 500)}`);
     }
   }

@@ -45,15 +45,17 @@ export const readMessage = (message: Msg): WorkMessage | undefined => {
   };
 };
 
-export const writeItem = ({ kind, stream, messageId }: WorkItem): string => JSON.stringify({ kind, stream, messageId });
+/** Older programs read the first three fields and no other. */
+export const writeItem = ({ kind, stream, messageId, traceparent }: WorkItem): string =>
+  JSON.stringify({ kind, stream, messageId, traceparent });
 
 /** Undefined for a text that is not a work item: other programs may write to our subjects. */
 export const readItem = (payload: string): WorkItem | undefined => {
   const fields = readFields(payload);
-  const { kind, stream, messageId } = fields;
+  const { kind, stream, messageId, traceparent } = fields;
   if (kind !== 'issue' && kind !== 'cancel') return undefined;
   if (typeof stream !== 'string' || typeof messageId !== 'string') return undefined;
-  return { kind, stream, messageId };
+  return { kind, stream, messageId, ...(typeof traceparent === 'string' ? { traceparent } : {}) };
 };
 
 /** The fields of a JSON object; empty for any other text. */

@@ -3,6 +3,7 @@ import { type CompanyId, type Mode, parseInvoiceStream, type StreamName } from '
 import { present } from '../../domain/common/present.js';
 import type { Instant } from '../../domain/common/time.js';
 import type { RecordedEvent } from '../../ports/event-log.js';
+import type { Traceparent } from '../../ports/tracing.js';
 import type { AppendSite } from './append-sites.js';
 
 /** Who caused an append, why and when; becomes the metadata of its events (docs/architecture.md#streams-and-events). */
@@ -17,7 +18,8 @@ export type CommandContext = {
   mode?: Mode;
   companyId?: string;
   now: Instant;
-  traceparent?: string;
+  /** Trace of the work; nothing is decided by it (ADR 51). */
+  traceparent?: Traceparent;
   /** The append site. It is not stored; the crash tests stop a process at it. */
   site: AppendSite;
 };
@@ -59,7 +61,7 @@ export const requestContext =
   });
 
 /**
- * Of work on a stream that has begun, by a worker or support. The context keeps the correlation id of the request that began the work; its cause
+ * Of work on a stream that has begun, by a worker or support. The context keeps correlation id and trace of the request that began the work; its cause
  * is `cause`, or else the last event that was read.
  */
 export const workerContext =
@@ -80,6 +82,7 @@ export const workerContext =
       mode: address?.mode,
       companyId: address?.companyId,
       now,
+      traceparent: event?.metadata.traceparent,
       site,
     });
   };

@@ -109,6 +109,11 @@ const toConfig = (
     masterKeyFile: e.MASTER_KEY_FILE ?? resolve(dataDir, 'master.key'),
     masterKeyMayBeMade: e.MASTER_KEY_FILE === undefined,
     logLevel: e.LOG_LEVEL,
+    /** Where traces are exported to. Undefined: nothing is traced. */
+    tracing:
+      e.OTEL_EXPORTER_OTLP_ENDPOINT === undefined || e.OTEL_SDK_DISABLED === 'true'
+        ? undefined
+        : { endpoint: e.OTEL_EXPORTER_OTLP_ENDPOINT, protocol: e.OTEL_EXPORTER_OTLP_PROTOCOL },
     /** Whether the public API serves its reference and its error pages. */
     docs: e.DOCS === 'on',
     /** Concurrent clients of the public API. Undefined: as many as the process has descriptors for. */

@@ -114,6 +114,12 @@ export const environment = v.object({
   RECONCILE_REACH_S: seconds(60 * 86_400),
   DISTRIBUTION_EVERY_S: v.optional(whole(0, 86_400), '3600'),
   DISTRIBUTION_PACE_S: v.optional(whole(1, 3600), '2'),
+  OTEL_EXPORTER_OTLP_ENDPOINT: v.optional(httpAddress),
+  OTEL_EXPORTER_OTLP_PROTOCOL: v.optional(
+    v.picklist(['http/protobuf', 'http/json'], 'must be http/protobuf or http/json'),
+    'http/protobuf',
+  ),
+  OTEL_SDK_DISABLED: v.optional(v.picklist(['true', 'false'], 'must be true or false'), 'false'),
   SIMULATED_MODES: v.optional(modeList, ''),
   SIMULATOR_HOST: v.optional(text, '127.0.0.1'),
   SIMULATOR_PORT: port('0'),

@@ -50,9 +50,9 @@ export const startApi = async (parts: Parts, pdf: PdfRenderer): Promise<string> 
   // Only asked for XML that the log lacks. In a mode that this process cannot reach, it answers that it was not reached.
   const certificateOf = certificatesOf(parts, 'worker:api', company);
   const opened = await openAuthorizer({ ...parts, certificateOf, whenReady: undefined });
-  const authorizer = parts.metrics.measureAuthorizer(opened);
+  const authorizer = parts.metrics.measureAuthorizer(parts.traces.authorizer(opened));
   const app = createApp(httpDeps(parts, { pdf, authorizer, company, address }));
-  const server = await listen(app, config.api, {
+  const server = await listen({ fetch: parts.traces.requests(app.fetch) }, config.api, {
     maxConnections: connectionLimits(openFilesLimit(), config.database.poolSize, config.maxConnections).api,
     onDrop: warnOfDrops(logger, 'public api'),
     hasPages: config.docs,
@@ -71,7 +71,7 @@ type ApiParts = {
 };
 
 const httpDeps = (parts: Parts, { pdf, authorizer, company, address }: ApiParts): HttpDeps => {
-  const { clock, config, engines, guards, logger, metrics, reader, turns } = parts;
+  const { clock, config, engines, guards, logger, metrics, reader, traces, turns } = parts;
   const { store, readModel } = engines;
   const { testRetentionSeconds } = config.limits;
   const simulated = simulatedModes(config);
@@ -99,6 +99,7 @@ const httpDeps = (parts: Parts, { pdf, authorizer, company, address }: ApiParts)
     authenticate: async (keyHash) => {
       const found = await credential(keyHash);
       if (found?.revoked === false) uses.used(found.keyId);
+      if (found !== undefined) traces.caller(found);
       return found === undefined ? undefined : { ...found, companyEnabled: await companyEnabled(found.companyId) };
     },
     companyEnabled,
@@ -129,7 +130,7 @@ const httpDeps = (parts: Parts, { pdf, authorizer, company, address }: ApiParts)
     pacing: createPacing(),
     onRequest: (summary) => {
       metrics.request(summary);
-      logger.info({ msg: 'request', ...requestFields(summary) });
+      logger.info({ msg: 'request', ...requestFields(summary), ...traces.answered(summary) });
     },
     onFault: requestFaults(logger),
   };

@@ -37,6 +37,7 @@ export const startWorkers = async (parts: Parts): Promise<void> => {
     // A queue in memory that no issuer of this process works on would only grow.
     queue: queue.isDurable || roles.includes('issuer') ? queue : undefined,
     deps: { ...deps, actor: 'timer:sweeper' },
+    inTrace: (stream, conclude) => parts.traces.verdict(stream, parts.engines.log, conclude),
     onFault,
   };
   // Aborts at the very beginning of a stop: a send that begins while the public API still drains might be cut off at the end.

@@ -10,6 +10,7 @@ import type { Engines } from '../engines/engines.js';
 import type { Runner } from '../engines/runner.js';
 import type { OpenedQueue } from '../engines/work-queue.js';
 import type { Metrics } from '../metrics/metrics.js';
+import type { Traces } from '../tracing/traces.js';
 import type { GuardReadinessSource } from './guard-readiness.js';
 import type { Turns } from './turns.js';
 
@@ -49,6 +50,7 @@ export type Parts = ServiceOptions & {
   simulator: Simulator | undefined;
   queue: OpenedQueue;
   metrics: Metrics;
+  traces: Traces;
   guards: GuardReadinessSource;
   turns: Turns;
   /** Takes what is done after the service has reported that it is ready; the tasks follow one another, and none may reject. */

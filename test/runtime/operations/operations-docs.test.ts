@@ -9,7 +9,7 @@ import { allCommands } from '../../../src/runtime/commands/main.js';
 import { environment } from '../../../src/runtime/config/environment.js';
 import { readCompose } from '../../support/compose.js';
 import { commandLinesOf, examplesOf, operationsPages, variablesOf } from '../../support/operations-docs.js';
-import { variableNames } from '../../tools/documents/environment-reference.js';
+import { sdkVariables, variableNames } from '../../tools/documents/environment-reference.js';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const pages = operationsPages();
@@ -68,7 +68,14 @@ describe('the handbook, the README and the first steps', () => {
       'ES_URL',
       'TEST_EVENTSTORE_URL',
     ];
-    const known = new Set([...variableNames, ...ofEngines, ...ofShells, 'NODE_TLS_REJECT_UNAUTHORIZED', 'NO_COLOR']);
+    const known = new Set([
+      ...variableNames,
+      ...sdkVariables,
+      ...ofEngines,
+      ...ofShells,
+      'NODE_TLS_REJECT_UNAUTHORIZED',
+      'NO_COLOR',
+    ]);
     const named = pages.flatMap((page) => variablesOf(page).map((variable) => `${page.name}: ${variable}`));
     expect(named.length).toBeGreaterThan(40);
     expect(named.filter((text) => !known.has(text.replace(/^.*: /, '')))).toEqual([]);

@@ -14,6 +14,19 @@ export const variableNames: readonly string[] = [
   'METRICS_TOKEN_FILE',
 ];
 
+/** Variables that the SDK of OpenTelemetry reads by itself, as docs/operations/monitoring.md#traces names them. */
+export const sdkVariables: readonly string[] = [
+  'OTEL_SERVICE_NAME',
+  'OTEL_RESOURCE_ATTRIBUTES',
+  'OTEL_EXPORTER_OTLP_HEADERS',
+  'OTEL_EXPORTER_OTLP_CERTIFICATE',
+  'OTEL_EXPORTER_OTLP_COMPRESSION',
+  'OTEL_EXPORTER_OTLP_TIMEOUT',
+  'OTEL_BSP_MAX_QUEUE_SIZE',
+  'OTEL_TRACES_SAMPLER',
+  'OTEL_TRACES_SAMPLER_ARG',
+];
+
 /** `meaning` and `unset` are Markdown of docs/operations/configuration.md; `unset` says what happens without a fixed default. */
 export type VariableReference = { group: VariableGroup; meaning: string; unset?: string };
 
@@ -30,6 +43,7 @@ export const VARIABLE_GROUPS = [
   'Reconciliation',
   'Simulator',
   'Logging',
+  'Tracing',
 ] as const;
 type VariableGroup = (typeof VARIABLE_GROUPS)[number];
 
@@ -269,4 +283,12 @@ export const environmentReference: Readonly<Record<VariableName, VariableReferen
     group: 'Logging',
     meaning: 'least level of the JSON lines on stdout; on a terminal they are lines for a person',
   },
+  OTEL_EXPORTER_OTLP_ENDPOINT: {
+    group: 'Tracing',
+    meaning:
+      'base address of a receiver of OTLP over HTTP, such as `http://collector:4318`, to which [traces](monitoring.md#traces) are exported',
+    unset: 'nothing is traced, and nothing of OpenTelemetry is loaded',
+  },
+  OTEL_EXPORTER_OTLP_PROTOCOL: { group: 'Tracing', meaning: 'how the spans are written; gRPC is not offered' },
+  OTEL_SDK_DISABLED: { group: 'Tracing', meaning: '`true`: nothing is traced, whatever the address says' },
 };
