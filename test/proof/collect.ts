@@ -7,7 +7,8 @@ import { allProjections } from '../../projections/registry.js';
 import { openPool } from '../../src/adapters/sql/pool.js';
 import { dump } from '../support/harness/projector.js';
 import { drawsOf } from './draws.js';
-import type { DocumentFile, Exchange, LoggedEvent, Replay, Rows } from './judge/raw.js';
+import type { DocumentFile, Exchange, LoggedEvent, Raw, Replay, Rows } from './judge/raw.js';
+import { STEPPED_BY_MS } from './judge/sends.js';
 import { runNfse } from './program.js';
 import { readLines } from './read-lines.js';
 
@@ -112,15 +113,17 @@ const APPEND_TAKES_MS = 8_000;
 
 /**
  * Asks for the invoice as it was at instants between two equal answers, when no event was on its way, so that exactly one body is right.
- * Half of the instants lie before the outcome, as far as there are any.
+ * Half of the instants lie before the outcome, as far as there are any. None lies near a step of the service's clock, which its events bear.
  */
 export const keepReplays = async (
   seed: number,
   most: number,
-  http: readonly Exchange[],
-  events: readonly LoggedEvent[],
+  { http, events, mishaps }: Pick<Raw, 'http' | 'events' | 'mishaps'>,
   env: Env,
 ): Promise<readonly Replay[]> => {
+  const steps = mishaps
+    .filter(({ kind }) => kind === 'clock_step')
+    .map(({ at, until }) => ({ from: Date.parse(at) - STEPPED_BY_MS, to: Date.parse(until) + STEPPED_BY_MS }));
   const eventTimes = new Map<string, number[]>();
   for (const { stream, at } of events) {
     const id = `nfse_${stream.slice(-36)}`;
@@ -138,7 +141,9 @@ export const keepReplays = async (
     if (before === undefined || before.ended >= exchange.began) continue;
     if (!isDeepStrictEqual(withoutLinks(before.answer), withoutLinks(answer))) continue;
     const [from, to] = [Date.parse(before.began) - APPEND_TAKES_MS, Date.parse(exchange.ended)];
-    if ((eventTimes.get(id) ?? []).some((at) => from < at && at < to)) continue;
+    const times = eventTimes.get(id) ?? [];
+    if (times.some((at) => from < at && at < to)) continue;
+    if (steps.some((step) => [from, to, ...times].some((at) => step.from < at && at < step.to))) continue;
     const isOpen = answer.status === 'queued' || answer.status === 'processing';
     pairs.push({ id, at: before.ended, polled: before.answer, isOpen });
   }

@@ -45,9 +45,6 @@ export const openEngines = async (name: EngineName, folder: string): Promise<Eng
   }
 };
 
-const CLOCK_STEPS =
-  "clock steps of the service's machine: the service reads the system's clock, and setting it needs root";
-
 const embedded = (folder: string): Engines => {
   const diskFull = fullDisk(() => postmasterIn(folder));
   return {
@@ -57,7 +54,7 @@ const embedded = (folder: string): Engines => {
       database_kill: async () => killPostmaster(folder),
       ...(diskFull === undefined ? {} : { disk_full: diskFull }),
     },
-    notMade: [CLOCK_STEPS, ...(diskFull === undefined ? [NO_FULL_DISK] : [])],
+    notMade: diskFull === undefined ? [NO_FULL_DISK] : [],
     databaseUrl: async () => {
       const addresses = await readEmbeddedAddresses(folder);
       if (addresses === undefined || addresses === 'one_user') throw new Error('the embedded database has no address');
@@ -151,7 +148,6 @@ const postgresAndNats = async (folder: string): Promise<Engines> => {
       queue_cut: (ms) => during(ms, natsLine.refuse, natsLine.goOn),
     },
     notMade: [
-      CLOCK_STEPS,
       ...(own === undefined ? ['kill and full disk of the database: TEST_DATABASE_URL names a server of its own'] : []),
       ...(ownNats === undefined ? ['kill of the queue: TEST_NATS_URL names a server of its own'] : []),
       ...(own !== undefined && diskFull === undefined ? [NO_FULL_DISK] : []),

@@ -4,6 +4,7 @@ import { between, drawsOf, oneOf } from './draws.js';
 import type { Engines } from './engines.js';
 import type { Recorder } from './recorder.js';
 import type { Service } from './service.js';
+import type { ServiceClock } from './service-clock.js';
 
 /** One mishap of the plan; what each number means depends on the kind. `after`: share of the run's time that has passed. */
 export type PlannedMishap = { kind: string; after: number; index: number; milliseconds: number; offsetSeconds: number };
@@ -13,16 +14,25 @@ const ALWAYS = ['drain', 'freeze', 'network_cut', 'network_hold', 'authorizer_cl
 
 /** Of other kinds, one for so many kills. */
 const KILLS_FOR_ANOTHER = 6;
+/** The judge compares no replays near a step, so that most of a run is without. */
+const KILLS_FOR_A_STEP = 30;
 /** The clients begin and end in peace. */
 const FROM = 0.04;
 const TO = 0.92;
 
 /** The same for the same seed, kills and kinds. */
-export const planMishaps = (seed: number, kills: number, ofEngines: readonly string[]): readonly PlannedMishap[] => {
+export const planMishaps = (
+  seed: number,
+  kills: number,
+  ofEngines: readonly string[],
+  { stepsClock }: { stepsClock: boolean },
+): readonly PlannedMishap[] => {
   const draws = drawsOf(seed, 'mishaps');
   const others = Math.max(1, Math.round(kills / KILLS_FOR_ANOTHER));
+  const steps = stepsClock ? Math.round(kills / KILLS_FOR_A_STEP) : 0;
   const kinds = [
     ...Array.from({ length: kills }, () => 'kill'),
+    ...Array.from({ length: steps }, () => 'clock_step'),
     ...[...ALWAYS, ...ofEngines].flatMap((kind) => Array.from({ length: others }, () => kind)),
   ];
   return draws.shuffled(kinds).map((kind, place) => ({
@@ -30,7 +40,7 @@ export const planMishaps = (seed: number, kills: number, ofEngines: readonly str
     after: FROM + ((TO - FROM) * place) / kinds.length,
     index: draws.below(100),
     milliseconds: lengthOf(kind, draws),
-    offsetSeconds: oneOf(draws, [-40, 90, 300]),
+    offsetSeconds: oneOf(draws, kind === 'clock_step' ? [-20, -3, 10] : [-40, 90, 300]),
   }));
 };
 
@@ -52,7 +62,13 @@ const lengthOf = (kind: string, draws: ReturnType<typeof drawsOf>): number => {
 /** Between two mishaps, also where the machine is slow: a mishap must meet a service that works. */
 const PEACE_MS = 1_000;
 
-type Stage = { service: Service; engines: Engines; authorizer: AuthorizerOfRun; recorder: Recorder };
+type Stage = {
+  service: Service;
+  clock: ServiceClock | undefined;
+  engines: Engines;
+  authorizer: AuthorizerOfRun;
+  recorder: Recorder;
+};
 
 /** Makes the mishaps of the plan one after another, each when its share of the time has passed. Ends early when the signal aborts. */
 export const makeMishaps = async (
@@ -69,7 +85,7 @@ export const makeMishaps = async (
     if (signal.aborted) return;
     const at = new Date().toISOString();
     await makeOne(planned, stage);
-    const offset = planned.kind === 'authorizer_clock' ? { offsetSeconds: planned.offsetSeconds } : {};
+    const offset = planned.kind.includes('clock') ? { offsetSeconds: planned.offsetSeconds } : {};
     stage.recorder.mishap({ kind: planned.kind, at, until: new Date().toISOString(), ...offset });
     onMade(planned.kind);
   }
@@ -77,7 +93,7 @@ export const makeMishaps = async (
 
 const makeOne = async (
   { kind, index, milliseconds, offsetSeconds }: PlannedMishap,
-  { service, engines, authorizer }: Stage,
+  { service, clock, engines, authorizer }: Stage,
 ): Promise<void> => {
   const victim = index % service.processes;
   switch (kind) {
@@ -99,6 +115,10 @@ const makeOne = async (
       await authorizer.moveClock(offsetSeconds);
       await pause(milliseconds);
       return await authorizer.moveClock(0);
+    case 'clock_step':
+      await clock?.step(offsetSeconds);
+      await pause(milliseconds);
+      return await clock?.step(0);
     default:
       return await engines.mishaps[kind]?.(milliseconds);
   }

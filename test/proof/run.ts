@@ -6,7 +6,14 @@ import { startAuthorizer } from './authorizer.js';
 import { createClients } from './clients.js';
 import { auditOf, keepDocuments, keepReplays, keepRows } from './collect.js';
 import { commitOfTree, engineVersions, openEngines } from './engines.js';
-import { type DocumentFile, type Exchange, type LoggedEvent, RAW_FILES, type RunFacts } from './judge/raw.js';
+import {
+  type DocumentFile,
+  type Exchange,
+  type LoggedEvent,
+  type Mishap,
+  RAW_FILES,
+  type RunFacts,
+} from './judge/raw.js';
 import { createLive, type Live } from './live.js';
 import { makeMishaps, planMishaps } from './mishaps.js';
 import type { ProofOptions } from './options.js';
@@ -14,6 +21,7 @@ import { runNfse } from './program.js';
 import { readLines } from './read-lines.js';
 import { openRecorder, type Recorder } from './recorder.js';
 import { type Service, startService } from './service.js';
+import { NO_CLOCK_STEPS, openServiceClock } from './service-clock.js';
 import { downloadNotes, readAllOnce, repeatRequests, untilSettled } from './settle.js';
 import { makeTenants, TENANTS } from './tenants.js';
 import { faultDeck, PERSONAL, wishOf } from './wishes.js';
@@ -98,7 +106,8 @@ const play = async (
   undo.push(engines.close);
   // The trust root of the authorizer must be there when the service starts.
   await authorizer.pfx(TENANTS['a-test'].cnpj, 'ESTUDIO EXEMPLO LTDA');
-  const service = await startService(engines, authorizer, recorder, program);
+  const clock = await openServiceClock(home);
+  const service = await startService(engines, authorizer, recorder, clock, program);
   undo.push(service.stop);
   const versions = `${options.engines}: ${await engineVersions(await engines.databaseUrl())}, ${availableParallelism()} cores`;
   screen.step('registering two companies');
@@ -111,7 +120,9 @@ const play = async (
     heard: live.heard,
     ordered: live.fault,
   });
-  const plan = planMishaps(seed, options.kills, Object.keys(engines.mishaps));
+  const plan = planMishaps(seed, options.kills, Object.keys(engines.mishaps), {
+    stepsClock: clock !== undefined,
+  });
   screen.step(`${options.minutes} minutes with ${options.clients} clients and ${plan.length} mishaps; seed ${seed}`);
   const timer = setInterval(() => screen.live(live.line()), LIVE_EVERY_MS);
   try {
@@ -126,11 +137,15 @@ const play = async (
         await clients.play(wishOf(seed, next, deck));
       }
     };
-    const mishaps = makeMishaps(plan, totalMs, { service, engines, authorizer, recorder }, live.mishap, signal).finally(
-      () => {
-        areMade = true;
-      },
-    );
+    const mishaps = makeMishaps(
+      plan,
+      totalMs,
+      { service, clock, engines, authorizer, recorder },
+      live.mishap,
+      signal,
+    ).finally(() => {
+      areMade = true;
+    });
     await Promise.all([mishaps, ...Array.from({ length: options.clients }, client)]);
   } finally {
     clearInterval(timer);
@@ -145,7 +160,7 @@ const play = async (
   await service.stop();
   await writeFile(join(folder, RAW_FILES.ledger), JSON.stringify(await authorizer.ledger()));
   await writeLines(join(folder, RAW_FILES.calls), await authorizer.calls());
-  return { engines: versions, notMade: engines.notMade };
+  return { engines: versions, notMade: [...engines.notMade, ...(clock === undefined ? [NO_CLOCK_STEPS] : [])] };
 };
 
 type Played = {
@@ -187,8 +202,9 @@ const settle = async (
   await recorder.flushed();
   const http = await readLines<Exchange>(join(folder, RAW_FILES.http));
   const events = await readLines<LoggedEvent>(exported);
+  const mishaps = await readLines<Mishap>(join(folder, RAW_FILES.mishaps));
   const most = Math.min(MOST_REPLAYS, Math.ceil(minutes * REPLAYS_PER_MINUTE));
-  await writeLines(join(folder, RAW_FILES.replays), await keepReplays(seed, most, http, events, env));
+  await writeLines(join(folder, RAW_FILES.replays), await keepReplays(seed, most, { http, events, mishaps }, env));
   await runNfse(['events', 'export', '--replace', '--out', exported], env);
 };
 

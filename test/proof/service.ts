@@ -4,6 +4,7 @@ import type { AuthorizerOfRun } from './authorizer.js';
 import type { Engines } from './engines.js';
 import { type Program, SHIPPED, startNfse } from './program.js';
 import type { Recorder } from './recorder.js';
+import type { ServiceClock } from './service-clock.js';
 
 /** The processes of the service: one, or several over the same engines. */
 export type Service = {
@@ -42,6 +43,7 @@ export const startService = async (
   engines: Engines,
   authorizer: AuthorizerOfRun,
   recorder: Recorder,
+  clock: ServiceClock | undefined,
   shipped = SHIPPED,
 ): Promise<Service> => {
   const common: Readonly<Record<string, string>> = {
@@ -59,7 +61,7 @@ export const startService = async (
   const envOf = async (index: number): Promise<Record<string, string>> => {
     const folder = index === 0 ? (engines.env.DATA_DIR ?? '') : `${engines.env.DATA_DIR}-${index}`;
     await mkdir(folder, { recursive: true });
-    return { ...common, DATA_DIR: folder, PORT: String(ports[index]) };
+    return { ...common, ...clock?.env, DATA_DIR: folder, PORT: String(ports[index]) };
   };
 
   /** A start that fails because an engine is down at that moment is made again, as a service manager does. */

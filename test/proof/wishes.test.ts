@@ -11,12 +11,14 @@ const wishesOf = (seed: number, count: number) => {
 describe('what is drawn for a run', () => {
   it('is the same for the same seed', () => {
     expect(wishesOf(3, 200)).toEqual(wishesOf(3, 200));
-    expect(planMishaps(3, 20, ['database_kill'])).toEqual(planMishaps(3, 20, ['database_kill']));
+    expect(planMishaps(3, 20, ['database_kill'], { stepsClock: true })).toEqual(
+      planMishaps(3, 20, ['database_kill'], { stepsClock: true }),
+    );
   });
 
   it('is something else for another seed', () => {
     expect(wishesOf(3, 50)).not.toEqual(wishesOf(4, 50));
-    expect(planMishaps(3, 20, [])).not.toEqual(planMishaps(4, 20, []));
+    expect(planMishaps(3, 20, [], { stepsClock: false })).not.toEqual(planMishaps(4, 20, [], { stepsClock: false }));
   });
 
   it('holds every kind of wish and every kind of fault, once a run is long enough', () => {
@@ -33,9 +35,10 @@ describe('what is drawn for a run', () => {
   });
 
   it('kills as often as asked for, and makes each other mishap too', () => {
-    const kinds = planMishaps(1, 12, ['database_kill', 'disk_full']).map(({ kind }) => kind);
-    expect(kinds.filter((kind) => kind === 'kill')).toHaveLength(12);
+    const kinds = planMishaps(1, 30, ['database_kill', 'disk_full'], { stepsClock: true }).map(({ kind }) => kind);
+    expect(kinds.filter((kind) => kind === 'kill')).toHaveLength(30);
     expect(new Set(kinds)).toContain('disk_full');
     expect(new Set(kinds)).toContain('network_cut');
+    expect(kinds.filter((kind) => kind === 'clock_step')).toHaveLength(1);
   });
 });

@@ -119,6 +119,18 @@ describe('the judge', () => {
     expect(judgeSends({ ...clean, calls: twice }, stories).length).toBeGreaterThan(100);
   });
 
+  it('bears with times of a wrong clock beside a step of it, and with no other', () => {
+    const [send] = clean.calls.filter(isSendOfNote);
+    const at = send?.time ?? '';
+    const early = (seconds: number): Raw => {
+      const time = new Date(Date.parse(at) - seconds * 1_000).toISOString();
+      return { ...clean, calls: clean.calls.map((call) => (call === send ? { ...call, time } : call)) };
+    };
+    const step = { kind: 'clock_step', at, until: at, offsetSeconds: 10 };
+    expect(judgeSends(early(10), stories).map(({ name }) => name)).toEqual(['send_before_record']);
+    expect(judgeSends({ ...early(10), mishaps: [...clean.mishaps, step] }, stories)).toEqual([]);
+  });
+
   it('finds a double send of a cancellation', () => {
     const { accessKey = '' } = storyWith(has('CancellationAttempted'));
     const send = clean.calls.find(({ method, path }) => method === 'POST' && path.includes(accessKey));

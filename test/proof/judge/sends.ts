@@ -100,7 +100,8 @@ const windowsOf = (
         heldUntil(Date.parse(String(data.deadlineAt)) + ARRIVES_WITHIN_MS, mishaps),
       what: `${stream}, attempt ${String(data.attempt)}`,
       dpsId: String(data.dpsId),
-    }));
+    }))
+    .map((window) => widenedAtSteps(window, mishaps));
 
 /** Until when a send that was answered must have arrived; undefined without an answer. */
 const answeredAt = (events: readonly LoggedEvent[], kind: string, attempt: unknown): number | undefined => {
@@ -154,6 +155,20 @@ const match = (
   return { findings, left: free };
 };
 
+/** Farther than any step moves the clock of the service. */
+export const STEPPED_BY_MS = 30_000;
+
+/** What the service recorded near a step of its clock, or planned before, may bear a time of the wrong clock. */
+const widenedAtSteps = <Times extends { from: number; to: number }>(times: Times, mishaps: readonly Mishap[]): Times =>
+  mishaps.some(
+    ({ kind, at, until }) =>
+      kind === 'clock_step' &&
+      Date.parse(at) - STEPPED_BY_MS <= times.to &&
+      times.from <= Date.parse(until) + STEPPED_BY_MS,
+  )
+    ? { ...times, from: times.from - STEPPED_BY_MS, to: times.to + STEPPED_BY_MS }
+    : times;
+
 /** Every look-up that an event claims was received by the authorizer, and answered as the event says. */
 export const judgeLookUps = (raw: Raw, stories: readonly Story[]): readonly Finding[] => {
   const asked = new Map<string, { at: readonly number[]; outcome: number | string }[]>();
@@ -167,8 +182,11 @@ export const judgeLookUps = (raw: Raw, stories: readonly Story[]): readonly Find
     asked.set(name, own);
   }
   const wasAsked = (of: string, since: unknown, wanted: (outcome: number | string) => boolean): boolean => {
-    const from = Date.parse(String(since)) - TOLERANCE_MS;
-    const to = heldUntil(from + LOOKS_WITHIN_MS + 2 * TOLERANCE_MS, raw.mishaps);
+    const claimed = Date.parse(String(since)) - TOLERANCE_MS;
+    const { from, to } = widenedAtSteps(
+      { from: claimed, to: heldUntil(claimed + LOOKS_WITHIN_MS + 2 * TOLERANCE_MS, raw.mishaps) },
+      raw.mishaps,
+    );
     return (asked.get(of) ?? []).some(
       ({ at, outcome }) => wanted(outcome) && at.some((instant) => from <= instant && instant <= to),
     );
