@@ -6,9 +6,21 @@ import { text } from 'node:stream/consumers';
 /** `wall` and `cpu` in seconds; `megabytes`: the most memory that the process held. */
 export type Ended = { wall: number; cpu: number; megabytes: number };
 
-/** Writes what the process used to descriptor 3 at its end. */
-const REPORT =
-  'data:text/javascript,import{writeSync}from"node:fs";process.on("exit",()=>writeSync(3,JSON.stringify(process.resourceUsage())))';
+/**
+ * Writes what the process used to descriptor 3 at its end. Its `maxRSS` begins with the memory of the process that forked it; Linux knows the
+ * memory of the program alone.
+ */
+const REPORT = `data:text/javascript,${encodeURIComponent(`
+import { readFileSync, writeSync } from 'node:fs';
+const ownKilobytes = () => {
+  try {
+    return Number(/^VmHWM:\\s+(\\d+) kB$/m.exec(readFileSync('/proc/self/status', 'utf8'))[1]);
+  } catch {
+    return process.resourceUsage().maxRSS;
+  }
+};
+process.on('exit', () => writeSync(3, JSON.stringify({ ...process.resourceUsage(), maxRSS: ownKilobytes() })));
+`)}`;
 
 /** Runs `nfse` with these arguments and variables until it ends; rejects when it fails. */
 export const runProgram = async (args: readonly string[], env: Readonly<Record<string, string>>): Promise<Ended> => {
