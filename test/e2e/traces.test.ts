@@ -75,8 +75,7 @@ describeWithPostgres('traces of an api and an issuer in two processes', () => {
     const traceId = newTrace();
     const { id } = await accept(70_001, `00-${traceId}-${PARENT}-01`);
     await issued(id);
-    await collector.traceWith(traceId, 'POST /v1/nfse');
-    const spans = await collector.traceWith(traceId, 'work issue');
+    const spans = await collector.traceWith(traceId, 'POST /v1/nfse', 'work issue');
     const request = 'POST /v1/nfse > append InvoiceAccepted';
     const work = `${request} > put issue > work issue`;
     expect(writesOf(spans)).toEqual([
@@ -110,7 +109,7 @@ describeWithPostgres('traces of an api and an issuer in two processes', () => {
     await orderFault(workers.controlUrl, { on: 'issue', kind: 'lost_after_commit' }, 70_002);
     const { id } = await accept(70_002, `00-${traceId}-${PARENT}-01`);
     await issued(id);
-    const spans = await collector.traceWith(traceId, 'authorizer find_by_dps');
+    const spans = await collector.traceWith(traceId, 'authorizer find_by_dps', 'work issue');
     expect(spans.find(({ name }) => name === 'authorizer send_dps')).toMatchObject({
       failed: true,
       attributes: { 'nfse.outcome': 'unknown', 'error.type': 'unknown' },
@@ -120,7 +119,7 @@ describeWithPostgres('traces of an api and an issuer in two processes', () => {
     const canceling = newTrace();
     const answer = await post(`/v1/nfse/${id}/cancel`, { reason: 'other' }, `00-${canceling}-${PARENT}-01`);
     expect(answer.status).toBe(202);
-    const canceled = await collector.traceWith(canceling, 'work cancel');
+    const canceled = await collector.traceWith(canceling, 'POST /v1/nfse/:id/cancel', 'work cancel');
     const work = 'append CancellationRequested > put cancel > work cancel';
     expect(writesOf(canceled)).toEqual(
       expect.arrayContaining([

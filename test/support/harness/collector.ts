@@ -21,8 +21,8 @@ export type Collector = {
   spans: readonly ExportedSpan[];
   /** Path, content type and body of each export. */
   exports: readonly { path: string; contentType: string; body: Buffer }[];
-  /** Spans of a trace, once one has this name. */
-  traceWith(traceId: string, name: string): Promise<readonly ExportedSpan[]>;
+  /** Spans of a trace, once it has one of each name: each process exports its own, in no order. */
+  traceWith(traceId: string, ...names: readonly string[]): Promise<readonly ExportedSpan[]>;
   /** From now on each export is answered so; `silence` is no answer at all. */
   answer(status: number | 'silence'): void;
   close(): Promise<void>;
@@ -60,10 +60,10 @@ export const startCollector = async (): Promise<Collector> => {
   return {
     endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     ...{ spans, exports },
-    traceWith: (traceId, name) =>
+    traceWith: (traceId, ...names) =>
       eventually(
         async () => spans.filter((span) => span.traceId === traceId),
-        (found) => found.some((span) => span.name === name),
+        (found) => names.every((name) => found.some((span) => span.name === name)),
       ),
     answer: (next) => {
       answer = next;
