@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../support/eventually.js';
+import { waitFor } from '../support/harness/careful-client.js';
 import { type ExamplePrograms, installExamples } from '../support/harness/example-programs.js';
 import { type FaultyLine, openFaultyLine, REFUSED_FOR_S } from '../support/harness/faulty-line.js';
 import type { LedgerNote } from '../support/harness/ledger.js';
@@ -25,6 +26,8 @@ describe('the examples', () => {
     }
   });
 });
+
+const DONE_WITHIN_MS = 120_000;
 
 /** An issued invoice, one that the authorizer refuses, and one without a known outcome: program, its files' prefix, amount of the first. */
 const issuers: readonly [NeedName, string, string, number][] = [
@@ -132,10 +135,10 @@ describeWithPostgres('the examples against the service, over a line with acciden
       await shop.kill();
       const again = await programs.start('loja-express.ts').says(/(http:\S+)/);
       expect(await pay(again)).toBe(202);
-      await eventually(
-        async () => (await fetch(`${again}/pedidos/77`)).json(),
-        (order) => order.situacao === 'issued',
-      );
+      await waitFor('the order to be done', DONE_WITHIN_MS, async () => {
+        const { situacao }: { situacao: string } = await (await fetch(`${again}/pedidos/77`)).json();
+        return situacao === 'issued' ? situacao : undefined;
+      });
     });
 
     it('loja-hono.ts issues, shows and hands out the PDF, and refuses a second try of an issued invoice', async () => {
@@ -144,10 +147,11 @@ describeWithPostgres('the examples against the service, over a line with acciden
         fetch(`${url}/pedidos/88/nota/${attempt}`, { method: 'POST', body: '{"centavos":370000}' });
       expect((await post(1)).status).toBe(202);
       expect((await post(1)).status).toBe(200);
-      await eventually(
-        async () => (await fetch(`${url}/pedidos/88/nota/1`)).json(),
-        (invoice) => invoice.status === 'issued' && invoice.podeEmitirDeNovo === false,
-      );
+      const invoice = await waitFor('the invoice to be issued', DONE_WITHIN_MS, async () => {
+        const seen: { status: string } = await (await fetch(`${url}/pedidos/88/nota/1`)).json();
+        return seen.status === 'issued' ? seen : undefined;
+      });
+      expect(invoice).toMatchObject({ podeEmitirDeNovo: false });
       const pdf = await fetch(`${url}/pedidos/88/nota/1/pdf`);
       expect([pdf.status, (await pdf.text()).slice(0, 5)]).toEqual([200, '%PDF-']);
       expect((await post(2)).status).toBe(409);
