@@ -39,7 +39,7 @@ const slow = [
   'test/proof/run.test.ts',
   'test/runtime/commands/{compose-setup,drain-start,npm-stop}.test.ts',
   'test/runtime/engines/{simulator-process,trust}.test.ts',
-  'test/runtime/operations/{compose-health,operations}.test.ts',
+  'test/runtime/operations/{compose-health,confined,operations}.test.ts',
   'test/runtime/roles/drain-*.test.ts',
   'test/simulate/life.test.ts',
   'test/supply-chain/audit.test.ts',

@@ -26,7 +26,7 @@ export const PROGRAMS = [
 ];
 
 /** Code with its data files, and the pages that the service shows. */
-const SOURCES = ['src', 'projections', 'docs/guia'];
+export const SOURCES = ['src', 'projections', 'docs/guia'];
 const PACKAGES = ['package.json', 'package-lock.json'];
 const DIST = join(ROOT, 'dist');
 const STAMP = 'built.json';

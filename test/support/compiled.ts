@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { bundle, PROGRAMS as PRODUCT } from '../../src/launch/build.mjs';
 import { ROOT } from '../tools/root.js';
@@ -35,6 +35,8 @@ export const beginCompiling = async (): Promise<{ folder: string; close(): Promi
     if (isLeftSince(left, OLD_MS)) await rm(left, { recursive: true, force: true });
   }
   const folder = await mkdtemp(join(HOME, 'run-'));
+  // A program may run as another user.
+  await chmod(folder, 0o755);
   const compiling = bundle(folder, PROGRAMS).then(
     () => writeFileSync(join(folder, DONE), ''),
     (error: unknown) => writeFileSync(join(folder, FAILED), String(error)),

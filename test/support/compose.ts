@@ -15,7 +15,7 @@ export type Condition = 'service_healthy' | 'service_completed_successfully';
 /** A service as compose.yaml writes it; compose.test.ts checks that it has these members and no others. */
 export type ServiceText = {
   image: string;
-  build?: { context: string; dockerfile_inline: string };
+  build?: { context: string; dockerfile: string };
   pull_policy?: string;
   profiles?: readonly string[];
   user: string;
@@ -57,13 +57,21 @@ export const composeService = (name: string): ComposeService => {
   const { command = [], environment = {} } = serviceText(name);
   const variables = Object.entries(environment).map(([variable, value]) => [variable, withDefaults(value)] as const);
   return {
-    command: command.map(withDefaults),
+    command: command.map((word) => withDefaults(word)),
     environment: Object.fromEntries(variables.filter(([, value]) => value !== '')),
   };
 };
 
-/** `${NAME:-default}` and `${NAME-default}` in an empty environment; `$$` is a dollar sign. */
-export const withDefaults = (text: string): string =>
-  text.replace(/\$\$|\$\{[A-Z_]+:?-([^}]*)\}/g, (found, fallback?: string) =>
-    found === '$$' ? '$' : (fallback ?? ''),
+/** `${NAME:-default}` and `${NAME-default}` with these variables set, and no others; a default may hold another. `$$` is a dollar sign. */
+export const withDefaults = (text: string, set: Readonly<Record<string, string>> = {}): string => {
+  const inner = text.replace(
+    /(?<!\$)\$\{([A-Z_]+):?-([^{}]*)\}/g,
+    (_, name: string, fallback: string) => set[name] ?? fallback,
   );
+  return inner === text ? text.replaceAll('$$', '$') : withDefaults(inner, set);
+};
+
+/** Names of the variables that whoever starts compose may set. */
+export const composeVariables = (): readonly string[] => [
+  ...new Set([...readFileSync(FILE, 'utf8').matchAll(/(?<!\$)\$\{([A-Z_]+)/g)].map(([, name = '']) => name)),
+];

@@ -55,6 +55,14 @@ const needs = {
     absence: 'PostgreSQL 15 is not installed',
   },
   promtool: tool('promtool', 'promtool'),
+  systemd: tool('systemd', 'systemd-analyze'),
+  /** Mounts of its own for one process, as a container has them; only root may make them. */
+  mounts: {
+    engine: 'mounts',
+    isHere: () =>
+      spawnSync('unshare', ['--mount', 'sh', '-c', 'mount -t tmpfs tmpfs /mnt && setpriv --version']).status === 0,
+    absence: 'this user cannot make mounts for a process',
+  },
   chromium: {
     engine: 'chromium',
     isHere: () => chromiumProgram() !== undefined,

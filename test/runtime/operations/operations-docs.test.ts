@@ -7,7 +7,7 @@ import { done } from '../../../src/cli/command.js';
 import { runCommand } from '../../../src/cli/run.js';
 import { allCommands } from '../../../src/runtime/commands/main.js';
 import { environment } from '../../../src/runtime/config/environment.js';
-import { readCompose } from '../../support/compose.js';
+import { composeVariables, readCompose } from '../../support/compose.js';
 import { commandLinesOf, examplesOf, operationsPages, variablesOf } from '../../support/operations-docs.js';
 import { sdkVariables, variableNames } from '../../tools/documents/environment-reference.js';
 
@@ -68,14 +68,9 @@ describe('the handbook, the README and the first steps', () => {
       'ES_URL',
       'TEST_EVENTSTORE_URL',
     ];
-    const known = new Set([
-      ...variableNames,
-      ...sdkVariables,
-      ...ofEngines,
-      ...ofShells,
-      'NODE_TLS_REJECT_UNAUTHORIZED',
-      'NO_COLOR',
-    ]);
+    const ofBuild = ['NODE_IMAGE', 'NODE_TLS_REJECT_UNAUTHORIZED', 'NO_COLOR'];
+    const ofTools = [...sdkVariables, ...ofEngines, ...composeVariables(), ...ofShells, ...ofBuild];
+    const known = new Set([...variableNames, ...ofTools]);
     const named = pages.flatMap((page) => variablesOf(page).map((variable) => `${page.name}: ${variable}`));
     expect(named.length).toBeGreaterThan(40);
     expect(named.filter((text) => !known.has(text.replace(/^.*: /, '')))).toEqual([]);

@@ -25,12 +25,16 @@ const READY_WITHIN_MS = 120_000;
 export const runProgram = (args: readonly string[], env: Readonly<Record<string, string>>): Program =>
   watch(spawnNode(args, env));
 
-/** The same, once it has printed its JSON line with `"msg":"ready"`. Throws when it ends before or stays silent. */
+/**
+ * The same, once it has printed its JSON line with `"msg":"ready"`. Throws when it ends before or stays silent. `within` is a command that becomes
+ * the command line that follows it.
+ */
 export const startProgram = async <Ready extends object>(
   args: readonly string[],
   env: Readonly<Record<string, string>>,
+  within: readonly string[] = [],
 ): Promise<Program & { ready: Ready }> => {
-  const child = spawnNode(args, env);
+  const child = spawnNode(args, env, within);
   const program = watch(child);
   const timer = new AbortController();
   try {
@@ -50,12 +54,18 @@ export const startProgram = async <Ready extends object>(
   }
 };
 
-const spawnNode = ([script = '', ...args]: readonly string[], env: Readonly<Record<string, string>>): ChildProcess =>
-  spawn(process.execPath, [compiledProgram(script), ...args], {
+const spawnNode = (
+  [script = '', ...args]: readonly string[],
+  env: Readonly<Record<string, string>>,
+  within: readonly string[] = [],
+): ChildProcess => {
+  const [command = '', ...words] = [...within, process.execPath, compiledProgram(script), ...args];
+  return spawn(command, words, {
     cwd: ROOT,
     env: { PATH: process.env.PATH ?? '', ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
+};
 
 /** A run that is broken off must not leave services behind. */
 const living = new Set<ChildProcess>();
