@@ -49,9 +49,17 @@ const TIMEOUT_MS = 30_000;
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 30_000;
 
+/** Without slashes at its end. Throws for what is no address, because no repetition would mend it. */
+const addressOf = (baseUrl: string): string => {
+  if (!URL.canParse(baseUrl) || !/^https?:/i.test(baseUrl))
+    throw new TypeError('baseUrl must begin with http:// or https://');
+  return baseUrl.replace(/\/+$/, '');
+};
+
 export const createTransport = (options: TransportOptions): Transport => {
-  const { baseUrl, key, tries = TRIES, timeoutMs = TIMEOUT_MS, fetch = globalThis.fetch } = options;
+  const { key, tries = TRIES, timeoutMs = TIMEOUT_MS, fetch = globalThis.fetch } = options;
   const { sleep = pause } = options;
+  const baseUrl = addressOf(options.baseUrl);
 
   const tryOnce = async ({ method, path, headers, body }: ApiRequest): Promise<Tried> => {
     const init: RequestInit = {

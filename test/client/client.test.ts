@@ -139,6 +139,20 @@ describe('the client', () => {
     await expect(client.get('x')).rejects.toBeInstanceOf(NoAnswerError);
   });
 
+  it('takes an address with a slash at its end, and refuses what is no address before any request', async () => {
+    const asked: string[] = [];
+    const fetch = async (url: string) => {
+      asked.push(url);
+      return new Response('{}', { status: 404 });
+    };
+    await createClient({ baseUrl: 'http://x/nfse//', key: 'k', fetch })
+      .get('y')
+      .catch(() => undefined);
+    expect(asked).toEqual(['http://x/nfse/v1/nfse/y']);
+    for (const baseUrl of ['', 'x', 'ftp://x', 'http://', 'localhost:3000'])
+      expect(() => createClient({ baseUrl, key: 'k', fetch }), baseUrl).toThrow(TypeError);
+  });
+
   it('is built as files that load nothing else, not even Node', async () => {
     const folder = temporaryFolder();
     await bundle(folder, []);

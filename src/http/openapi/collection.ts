@@ -42,9 +42,15 @@ export const collectionOf = (openApi: object): object => {
     item: tags.map(({ name, description }) => ({
       name,
       description,
-      item: operations.filter(({ operation }) => operation.tags.includes(name)).flatMap(itemsOf),
+      item: inOrder(operations.filter(({ operation }) => operation.tags.includes(name))).flatMap(itemsOf),
     })),
   };
+};
+
+/** What changes an invoice comes last: sent from top to bottom, the downloads find an invoice that stands. */
+const inOrder = (routes: readonly Route[]): readonly Route[] => {
+  const changes = ({ path, method }: Route): boolean => method !== 'GET' && path.includes('{');
+  return [...routes.filter((route) => !changes(route)), ...routes.filter(changes)];
 };
 
 const SCHEMA = 'https://schema.getpostman.com/json/collection/v2.1.0/collection.json';

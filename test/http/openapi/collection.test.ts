@@ -81,6 +81,13 @@ describe('the collection', () => {
     expect(items).toHaveLength(10);
   });
 
+  it('cancels after everything that needs an invoice that stands', () => {
+    const paths = items.map(({ request }) => request.url.raw.split('?')[0] ?? '');
+    const cancels = paths.flatMap((path, index) => (path.endsWith('/cancel') ? [index] : []));
+    const downloads = paths.flatMap((path, index) => (/\/(pdf|xml)$/.test(path) ? [index] : []));
+    expect(Math.min(...cancels)).toBeGreaterThan(Math.max(...downloads));
+  });
+
   it('names no key, and asks for it by a variable', () => {
     expect(collection.auth.bearer).toEqual([{ key: 'token', value: '{{key}}', type: 'string' }]);
     expect(readPage(COLLECTION)).not.toMatch(/svc_sk_(?:test|live)_\w/);
