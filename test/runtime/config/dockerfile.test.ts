@@ -64,3 +64,12 @@ it('makes each folder that an empty volume takes its owner from', () => {
   expect(targets.length).toBeGreaterThan(0);
   for (const target of [...targets, '/data']) expect(made).toContain(target);
 });
+
+it('has a page that names its version, the base, and the engines of compose.yaml', () => {
+  const page = read('docs/operations/container.md');
+  const named = new Set(page.match(/[a-z-]+(?:\/[a-z]+)?:\d+\.\d+[\w.-]*/g));
+  const { services } = readCompose();
+  const [, base = ''] = /^ARG NODE_IMAGE=(.*)$/m.exec(recipe) ?? [];
+  const engines = [services.eventstore, services.nats, services.postgres].map((service) => service?.image ?? '');
+  expect([...named].toSorted()).toEqual([base, `nfse-issuance-service:${version}`, ...engines].toSorted());
+});
