@@ -30,6 +30,7 @@ export const containersOn = async (harness: CrashHarness, urls: EngineUrls): Pro
     HOST: '127.0.0.1',
     OPS_HOST: '127.0.0.1',
     OPERATOR_TOKEN_FILE: await file('operator-token', randomBytes(32).toString('hex')),
+    METRICS_TOKEN_FILE: await file('metrics-token', randomBytes(32).toString('hex')),
     DATABASE_URL_FILE: await file('database-url', DATABASE_URL),
     NATS_URL_FILE: await file('nats-url', urls.natsUrl),
     EVENTSTORE_URL_FILE: urls.eventStoreUrl === undefined ? undefined : await file('es-url', urls.eventStoreUrl),

@@ -25,6 +25,7 @@ export type ServiceText = {
   command?: readonly string[];
   environment?: Readonly<Record<string, string>>;
   volumes?: readonly string[];
+  configs?: readonly { source: string; target: string }[];
   tmpfs: readonly string[];
   networks?: readonly string[];
   network_mode?: string;
@@ -37,6 +38,7 @@ export type ServiceText = {
 export type ComposeText = {
   services: Readonly<Record<string, ServiceText>>;
   volumes: Readonly<Record<string, null>>;
+  configs: Readonly<Record<string, { file: string }>>;
   networks: Readonly<Record<string, { internal?: boolean } | null>>;
 };
 

@@ -38,6 +38,7 @@ const groups: readonly Group[] = [
   // First, because without it no other secret is created.
   alone(MASTER_KEY, () => randomBytes(32).toString('base64')),
   alone('nfse/operator-token', password),
+  alone('metrics/token', password),
   alone(POSTGRES_PASSWORD, password),
   // `nfse setup database` gives the roles these passwords.
   alone('engines/database-url', () => databaseUrl('nfse_service', password())),

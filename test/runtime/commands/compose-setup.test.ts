@@ -49,7 +49,7 @@ describe('the service setup of compose.yaml', () => {
     const first = await runSetup('twice');
     expect(first).toMatchObject({ code: 0, stderr: '' });
     const made = await everything('twice');
-    expect(Object.keys(made)).toHaveLength(17);
+    expect(Object.keys(made)).toHaveLength(18);
     for (const secret of Object.values(made)) expect(first.stdout).not.toContain(secret.trim());
     expect(await runSetup('twice')).toMatchObject({ code: 0, stdout: 'every secret is there\n' });
     expect(await everything('twice')).toEqual(made);

@@ -16,11 +16,17 @@ const oneShots = ['setup', 'database', 'eventstore-account', 'nfse'];
 /** MB of one process at rest (docs/operations/scale.md#memory-and-disk). */
 const AT_REST_MB = 150;
 
+/** Of the profile of the same name, which is not started unless it is asked for. */
+const observability = ['grafana', 'jaeger', 'prometheus'];
+
 const READ_ONLY_SECRET = /^secrets-(\w+):\/run\/secrets\/\1:ro$/;
 
 /** Volumes of secrets; what is not named here is a role, or the operator's commands. */
 const READABLE: Readonly<Record<string, readonly string[]>> = {
   simulator: [],
+  grafana: [],
+  jaeger: [],
+  prometheus: ['metrics'],
   postgres: ['postgres'],
   nats: ['nats'],
   eventstore: ['eventstore'],
@@ -50,6 +56,7 @@ const service = v.strictObject({
   command: v.optional(strings),
   environment: v.optional(v.record(v.string(), v.string())),
   volumes: v.optional(strings),
+  configs: v.optional(v.array(v.strictObject({ source: v.string(), target: v.string() }))),
   tmpfs: strings,
   networks: v.optional(strings),
   network_mode: v.optional(v.literal('none')),
@@ -92,8 +99,12 @@ describe('compose.yaml', () => {
 
   it('runs the engines, the simulator, and a service for each role', () => {
     const engines = ['eventstore', 'nats', 'postgres', 'simulator'];
-    expect(Object.keys(services).toSorted()).toEqual([...engines, ...roles, ...oneShots].toSorted());
+    expect(Object.keys(services).toSorted()).toEqual([...engines, ...roles, ...oneShots, ...observability].toSorted());
     for (const role of roles) expect(composeService(role).command).toEqual(['serve', '--role', role]);
+    for (const [name, { profiles }] of all) {
+      const own = observability.includes(name) ? ['observability'] : name === 'nfse' ? ['operator'] : undefined;
+      expect([name, profiles]).toEqual([name, own]);
+    }
   });
 
   it('runs nobody as root', () => {
@@ -151,10 +162,13 @@ describe('compose.yaml', () => {
     expect(new Set(used)).toEqual(new Set(Object.keys(volumes)));
   });
 
-  it('keeps the engines on a network without a way out, and publishes the public API alone, on loopback', () => {
+  it('keeps the engines on a network without a way out, and publishes on loopback alone: the public API, and what shows metrics and traces', () => {
     expect(networks.engines).toEqual({ internal: true });
+    expect(networks.observability).toEqual({ internal: true });
     for (const name of ['eventstore', 'nats', 'postgres']) expect(services[name]?.networks).toEqual(['engines']);
-    expect(all.filter(([, { ports }]) => ports !== undefined).map(([name]) => name)).toEqual(['api']);
+    const published = all.filter(([, { ports }]) => ports !== undefined).map(([name]) => name);
+    expect(published).toEqual(['api', 'grafana', 'jaeger']);
+    for (const [, { ports = [] }] of all) for (const port of ports) expect(port).toMatch(/^127\.0\.0\.1:/);
   });
 
   it('lets out whoever asks the authorizer: the sweeper too, before a verdict by time, and settling by command', () => {
@@ -181,7 +195,7 @@ describe('compose.yaml', () => {
       const secrets = mounts.filter((mount) => mount.startsWith('secrets-'));
       for (const mount of secrets) expect([name, mount]).toEqual([name, expect.stringMatching(READ_ONLY_SECRET)]);
       const readable = secrets.map((mount) => READ_ONLY_SECRET.exec(mount)?.[1]);
-      expect([name, readable.toSorted()]).toEqual([name, READABLE[name] ?? ['engines', 'nfse']]);
+      expect([name, readable.toSorted()]).toEqual([name, READABLE[name] ?? ['engines', 'metrics', 'nfse']]);
     }
   });
 
@@ -205,6 +219,6 @@ describe('compose.yaml', () => {
     const { version } = JSON.parse(readFileSync(`${root}/package.json`, 'utf8')) as { version: string };
     for (const [, { image }] of ours) expect(image).toBe(`nfse-issuance-service:${version}`);
     const foreign = all.filter(([, { image }]) => !image.startsWith('nfse-')).map(([, { image }]) => image);
-    for (const image of foreign) expect(image).toMatch(/^[a-z/]+:\d+\.\d+(\.\d+)?-[a-z-]+$/);
+    for (const image of foreign) expect(image).toMatch(/^[a-z/]+:v?\d+\.\d+(\.\d+)?(-[a-z-]+)?$/);
   });
 });
