@@ -149,7 +149,7 @@ export const errorCatalogue = {
   invalid_request: badRequest('O pedido tem campos inválidos. Corrija os campos indicados e envie de novo.'),
   invalid_id: badRequest('O id deve ser um UUID, com ou sem o prefixo nfse_.', 'id'),
   not_found: invalid(404, 'Nenhuma nota com este id foi encontrada.'),
-  route_not_found: invalid(404, 'Esta rota não existe. Confira o caminho e o método na documentação.'),
+  route_not_found: invalid(404, 'Esta rota não existe. Confira o caminho e o método em /docs.'),
   malformed_json: badRequest('O corpo não é um JSON válido em UTF-8. Corrija o corpo e envie de novo.'),
   payload_too_large: invalid(413, 'O corpo passa do limite de 10 MB. Envie um corpo menor.'),
   unsupported_media_type: invalid(415, 'Envie o corpo com o cabeçalho Content-Type: application/json.'),

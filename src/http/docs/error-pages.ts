@@ -54,7 +54,7 @@ const groups = (): readonly Group[] => [
 const groupSection = ({ id, title, statusName, rows }: Group): Html => html`<section id="${id}">
 <h2>${title}</h2>
 <table><thead><tr><th>Código</th><th>${statusName}</th><th>Causa</th></tr></thead><tbody>
-${rows.map(({ code, status, cause }) => html`<tr><td><a href="${pageOf(code)}"><code>${code}</code></a></td><td>${status}</td><td>${cause}</td></tr>\n`)}</tbody></table>
+${rows.map(({ code, status, cause }) => html`<tr><td><a href="${pageOf(code)}"><code>${code}</code></a></td><td data-label="${statusName}">${status}</td><td>${cause}</td></tr>\n`)}</tbody></table>
 </section>
 `;
 

@@ -70,6 +70,15 @@ const markdownPages = new Marked({
     heading({ tokens, depth, text }: Tokens.Heading) {
       return `<h${depth} id="${idOf(text)}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
     },
+    /** Each cell carries the name of its column, which a narrow screen shows in front of it. */
+    table({ header, rows }: Tokens.Table) {
+      const inline = ({ tokens }: Tokens.TableCell) => this.parser.parseInline(tokens);
+      const label = (at: number) => escaped((header[at]?.text ?? '').replaceAll('`', ''));
+      const head = header.map((cell) => `<th>${inline(cell)}</th>`).join('');
+      const row = (cells: readonly Tokens.TableCell[]) =>
+        `<tr>${cells.map((cell, at) => `<td data-label="${label(at)}">${inline(cell)}</td>`).join('')}</tr>\n`;
+      return `<table>\n<thead>\n<tr>${head}</tr>\n</thead>\n<tbody>${rows.map(row).join('')}</tbody></table>\n`;
+    },
     codespan({ text }: Tokens.Codespan) {
       const code = `<code>${escaped(text)}</code>`;
       return SERVED.test(text) ? `<a href="${text}">${code}</a>` : code;

@@ -17,7 +17,7 @@ export const openApiDocument = (baseUrl: string): object => ({
     title: 'Emissão de NFS-e',
     version: '1.0.0',
     description: OVERVIEW,
-    contact: { name: 'Documentação', url: `${baseUrl}/docs` },
+    contact: { name: 'Guia da API', url: `${baseUrl}/docs/guia` },
   },
   servers: [{ url: baseUrl }],
   security: [{ chave: [] }],

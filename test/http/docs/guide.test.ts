@@ -91,6 +91,12 @@ describe('the tables of the guide', () => {
           .map((cell) => cell.trim().replaceAll('`', '')),
       );
 
+  it('name the column in each cell, for narrow screens', async () => {
+    const html = await htmlOf(createHarness(), '/docs/guia/valores-de-teste');
+    expect(html).toContain('<td data-label="ou amount_in_cents"><code>99990002</code></td>');
+    expect(html).toContain('<td data-label="ou amount_in_cents"></td>');
+  });
+
   it('show what each marker becomes', () => {
     const rows = rowsOf('marcadores');
     expect(rows).toHaveLength(6);
