@@ -109,7 +109,13 @@ const ERASED = 'O conteúdo desta nota de teste foi apagado: não há PDF nem XM
 const CLOSED =
   'O conteúdo desta nota não pode mais ser aberto por este serviço, e o sistema nacional não o forneceu agora: consulte a nota no portal nacional pela chave de acesso (access_key).';
 
-const missingText = ({ origin, facts }: Invoice): string => {
+/** A canceled test invoice, which was authorized and has no documents any more (docs/contract.md PDF-3). */
+const CANCELED_TEST =
+  'Esta nota de teste está cancelada: não há mais PDF nem XML para baixar. Em produção eles continuam disponíveis.';
+
+const missingText = (invoice: Invoice): string | undefined => {
+  const { origin, facts } = invoice;
+  if (!isDownloadable(invoice)) return invoiceStatus(invoice) === 'canceled' ? CANCELED_TEST : undefined;
   if (origin.kind !== 'api') return NO_DOCUMENT;
   return facts.mode === 'test' ? ERASED : CLOSED;
 };
@@ -121,7 +127,7 @@ const notIssued = (invoice: Invoice): Refusal => {
   return present({
     code: 'nfse.not_issued' as const,
     retryable: waiting,
-    message: isDownloadable(invoice) ? missingText(invoice) : undefined,
+    message: missingText(invoice),
     retryAfterSeconds: waiting ? RETRY_AFTER_SECONDS : undefined,
     providerCode: invoice.outcome.status === 'failed' ? invoice.outcome.codes[0] : undefined,
   });

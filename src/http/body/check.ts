@@ -55,14 +55,15 @@ function* causesOfField(schema: v.GenericSchema, sent: unknown, path: string, ro
   for (const { message } of issues ?? []) yield { param: path, message };
 }
 
-/** Names a field of the same object with nearly this name, or else a field of another object with exactly this name. */
+/** Names a field of the same object with nearly this name, or else a field of another object with exactly this name, or else all of this object. */
 const suggestion = (key: string, { prefix, root }: Place): string => {
   const paths = pathsOf(root, '');
   const isBeside = (path: string): boolean => path.startsWith(prefix) && !path.slice(prefix.length).includes('.');
   const beside = paths.filter(isBeside).map((path) => path.slice(prefix.length));
   const near = nearestName(key, beside);
   const meant = near === undefined ? paths.find((path) => path.endsWith(`.${key}`)) : `${prefix}${near}`;
-  return meant === undefined ? '' : ` Você quis dizer ${meant}?`;
+  const object = prefix === '' ? 'do corpo' : `de ${prefix.slice(0, -1)}`;
+  return meant === undefined ? ` Campos ${object}: ${beside.join(', ')}.` : ` Você quis dizer ${meant}?`;
 };
 
 const pathsOf = ({ entries }: ObjectSchema, prefix: string): readonly string[] =>

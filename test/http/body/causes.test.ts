@@ -7,6 +7,9 @@ import { codePoints, isLongerThan, textProblems } from '../../../src/http/body/t
 const problems = (value: string, rules: { min?: number; max: number; latin?: boolean } = { max: 5 }) =>
   textProblems('campo', value, rules);
 
+const FIELDS =
+  'Campos do corpo: amount_in_cents, description, customer, foreign_amount, reference, cnae, service_code.';
+
 describe('the causes of a refused body', () => {
   const schema = v.strictObject({
     a: v.string('a deve ser um texto.'),
@@ -20,8 +23,8 @@ describe('the causes of a refused body', () => {
 
   it('are all there: the sent fields in the order of the document, then the missing ones, level by level', () => {
     expect(params({ z: 1, inner: { y: 1 }, b: 2 })).toEqual([
-      'z: O campo z não é conhecido.',
-      'inner.y: O campo inner.y não é conhecido.',
+      'z: O campo z não é conhecido. Campos do corpo: a, b, inner.',
+      'inner.y: O campo inner.y não é conhecido. Campos de inner: c.',
       'inner.c: O campo inner.c é obrigatório.',
       'b: b deve ser um texto.',
       'a: O campo a é obrigatório.',
@@ -37,8 +40,8 @@ describe('the causes of a refused body', () => {
     const sent = { a: 'x', inner: null, toString: 1, constructor: 1 };
     expect(params(sent)).toEqual([
       'inner: inner deve ser um objeto.',
-      'toString: O campo toString não é conhecido.',
-      'constructor: O campo constructor não é conhecido.',
+      'toString: O campo toString não é conhecido. Campos do corpo: a, b, inner.',
+      'constructor: O campo constructor não é conhecido. Campos do corpo: a, b, inner.',
     ]);
   });
 
@@ -53,8 +56,12 @@ describe('the causes of a refused body', () => {
       { customer: { currency: 'USD' } },
       'O campo customer.currency não é conhecido. Você quis dizer foreign_amount.currency?',
     ],
-    [{ toString: 1 }, 'O campo toString não é conhecido.'],
-    [{ valor: 1 }, 'O campo valor não é conhecido.'],
+    [{ toString: 1 }, `O campo toString não é conhecido. ${FIELDS}`],
+    [{ valor: 1 }, `O campo valor não é conhecido. ${FIELDS}`],
+    [
+      { customer: { cpf: '1' } },
+      'O campo customer.cpf não é conhecido. Campos de customer: type, document, name, tax_id, tax_id_absence_reason, address.',
+    ],
   ])('of the unknown field in %j: %s', (body, message) => {
     const checked = checkBody(issueBody, body);
     expect('causes' in checked ? checked.causes[0]?.message : undefined).toBe(message);
