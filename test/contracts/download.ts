@@ -268,7 +268,11 @@ export const downloadTests = (format: Format): void => {
       await harness.call(`/v1/nfse/${id}/cancel`, { json: {} });
       await harness.record(id, [canceled()]);
       const error = await expectRefusal(await harness.call(link, { key: 'none' }), 409, 'nfse.not_issued');
-      expect(error).toMatchObject({ retryable: false, livemode: false, message: expect.stringContaining('está cancelada') });
+      expect(error).toMatchObject({
+        retryable: false,
+        livemode: false,
+        message: expect.stringContaining('está cancelada'),
+      });
     });
   });
 };
