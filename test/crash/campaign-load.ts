@@ -59,6 +59,9 @@ export type Load = {
   cancel(id: string): Promise<Invoice>;
 };
 
+/** Each try replaces it. */
+const ANY_API = 'http://any-api.invalid';
+
 /** Programs with the client of the API, each of whose tries goes to another running api, as behind a load balancer. */
 export const startLoad = (
   all: readonly PlannedInvoice[],
@@ -68,15 +71,15 @@ export const startLoad = (
 ): Load => {
   let turn = 0;
   const client = createClient({
-    baseUrl: '',
+    baseUrl: ANY_API,
     key: apiKey,
     tries: TRIES,
     // Shorter than asked for, so that the load does not stop with the process that has the accident.
     sleep: (ms) => pause(Math.min(ms, LONGEST_PAUSE_MS)),
-    fetch: (path, init) => {
+    fetch: (url, init) => {
       const running = origins();
       turn += 1;
-      return fetch(`${running[turn % running.length] ?? 'http://127.0.0.1:1'}${path}`, init);
+      return fetch(`${running[turn % running.length] ?? 'http://127.0.0.1:1'}${url.slice(ANY_API.length)}`, init);
     },
   });
 
