@@ -122,6 +122,7 @@ describeWithPostgres('the operator command', () => {
   it('company enable warns of a city that no municipality has', async () => {
     await put({ city: 'Rio de Janero' });
     expect((await run('company', 'enable', CNPJ)).out).toContain('the nearest is Rio de Janeiro/RJ');
+    expect((await run('company', 'enable', CNPJ)).out).toContain('warning: it has no certificate');
     expect((await run('doctor')).out).toMatch(
       new RegExp(`^ok +city ${CNPJ} .*Rio de Janeiro/RJ.* -> nfse company put`, 'm'),
     );

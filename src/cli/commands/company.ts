@@ -115,7 +115,11 @@ const warningsOf = async (cnpj: string, opened: Session): Promise<readonly strin
   const company = await opened.readModel.company(cnpj);
   if (company === undefined) return [];
   const codes = await municipalCodeWarnings(company, opened);
-  return [...placeWarnings(company.registration), ...codes.map(({ text }) => text)];
+  const certificate =
+    company.certificate === undefined
+      ? [`it has no certificate, so its invoices wait: nfse certificate put ${cnpj}`]
+      : [];
+  return [...certificate, ...placeWarnings(company.registration), ...codes.map(({ text }) => text)];
 };
 
 const show: Command = {

@@ -27,7 +27,10 @@ export const startupFault = (error: unknown): StartupFault => {
   if (isOneOf(BAD_SETUP, error)) return { exit: 2, line: error.message };
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'EADDRINUSE')
-    return { exit: 2, line: `${portOf(error)} is in use: stop the program that holds it or choose another port` };
+    return {
+      exit: 2,
+      line: `${portOf(error)} is in use: stop the program that holds it or choose another port (${PORTS})`,
+    };
   if (code === 'EACCES' || code === 'EPERM')
     return { exit: 2, line: `a file or port may not be used by this user (${code}): check DATA_DIR and the ports` };
   if (error instanceof WorkQueueUnavailable)
@@ -83,6 +86,8 @@ const LOG_LINE =
 
 /** Appends the SQLSTATE or errno name, which can be looked up and contains no value. */
 const saidAs = (code: unknown): string => (typeof code === 'string' ? ` (${code})` : '');
+
+const PORTS = 'PORT, OPS_PORT, SIMULATOR_PORT';
 
 const portOf = (error: unknown): string =>
   error instanceof Error && 'port' in error ? `port ${String(error.port)}` : 'a port';

@@ -31,6 +31,12 @@ const flag = v.optional(v.picklist(['0', '1'], 'must be 0 or 1'), '0');
 const httpAddress = address('http:', 'https:');
 const httpsAddress = address('https:');
 
+/** The paths of links are appended to it, so nothing may follow its own path. */
+const publicAddress = v.pipe(
+  httpAddress,
+  v.check((url) => !/[?#@]/.test(url), 'must be a http: or https: address without user, query and fragment'),
+);
+
 const modeList = v.pipe(
   v.string(),
   v.regex(/^(?:test|live|test,live|live,test)?$/, 'must be test, live or test,live'),
@@ -61,7 +67,7 @@ export const environment = v.object({
   OPS_HOST: v.optional(text, '127.0.0.1'),
   OPS_PORT: port('3001'),
   CONSOLE_HOSTS: v.optional(hostList, ''),
-  BASE_URL: v.optional(httpAddress),
+  BASE_URL: v.optional(publicAddress),
   DATA_DIR: v.optional(text, '.data'),
   DATABASE_URL: v.optional(text),
   DATABASE_OWNER_URL: v.optional(text),

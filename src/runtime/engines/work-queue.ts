@@ -24,13 +24,17 @@ export const openWorkQueue = async (
   }
   // Imported on use, like the client of the event log.
   const { createNatsQueue } = await import('../../adapters/queue-nats/nats-queue.js');
+  let wasOpened = false;
   const queue = await createNatsQueue({
     servers: natsUrl,
     clock,
     notify: ({ kind, ...notice }) => {
-      logger[kind === 'connected' ? 'info' : 'warn']({ msg: 'work queue', notice: kind, ...notice });
+      // The first connection is no news: commands make one each, and a process that has none does not start.
+      const connected = wasOpened ? 'info' : 'debug';
+      logger[kind === 'connected' ? connected : 'warn']({ msg: 'work queue', notice: kind, ...notice });
     },
   });
+  wasOpened = true;
   runner.onStop('work queue', () => queue.close());
   return { ...queue, isDurable: true };
 };

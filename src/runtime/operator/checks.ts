@@ -203,7 +203,7 @@ export const distributionCheck = async (
     ...(waiting === 0 ? [] : [`${counted(waiting, 'invoice')} to be compared`]),
     ...(first === undefined
       ? []
-      : [`${late.length} not read to the end for two days, the first of CNPJ ${first} (${reasons})`]),
+      : [`${late.length} never read to the end, or not for two days, the first of CNPJ ${first} (${reasons})`]),
   ].join('; ');
   const cure = 'check the address (DISTRIBUTION_LIVE_URL, DISTRIBUTION_TEST_URL) and the certificate';
   return { name, ok: true, detail, cure: late.length === 0 ? undefined : cure };

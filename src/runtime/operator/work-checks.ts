@@ -9,6 +9,7 @@ import { ageText } from '../../lib/age-text.js';
 import { counted } from '../../lib/counted.js';
 import type { Clock } from '../../ports/clock.js';
 import type { SupportRow } from '../../ports/support-reads.js';
+import { WorkQueueUnavailable } from '../../ports/work-queue.js';
 import type { Config } from '../config/config.js';
 import type { Engines } from '../engines/engines.js';
 
@@ -27,14 +28,28 @@ export const workChecks = async (parts: Parts, behind: readonly string[]): Promi
   ];
 };
 
-const queueCheck = async ({ queue }: Parts): Promise<Check> => {
-  const [parked, depth] = [await queue.parked(), await queue.depth()];
+/** A queue that cannot be reached is a finding: the other checks tell an operator what else is wrong. */
+export const queueCheck = async ({ queue }: Pick<Parts, 'queue'>): Promise<Check> => {
+  const state = await queueState(queue);
+  if (state === 'unreachable') {
+    return { name: 'queue', ok: false, detail: 'NATS cannot be reached', cure: 'check NATS_URL and the NATS server' };
+  }
+  const { parked, depth } = state;
   const detail = [
     depth === undefined ? "inside the service's process" : `${counted(depth, 'work item')} waiting or being handled`,
     `${counted(parked.length, 'work item')} parked`,
   ].join(', ');
   const cure = 'nfse parked list, then nfse parked retry --all';
   return { name: 'queue', ok: parked.length === 0, detail, cure: parked.length === 0 ? undefined : cure };
+};
+
+const queueState = async (queue: Session['queue']) => {
+  try {
+    return { parked: await queue.parked(), depth: await queue.depth() };
+  } catch (error) {
+    if (error instanceof WorkQueueUnavailable) return 'unreachable';
+    throw error;
+  }
 };
 
 /** Seconds after its limit at which a verdict counts as overdue. Sweeps take seconds, so an overdue verdict shows that no sweeper runs. */

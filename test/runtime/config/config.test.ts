@@ -95,6 +95,12 @@ describe('the environment', () => {
     ]);
   });
 
+  it.each(['nonsense', 'https://user@nfse.example', 'https://nfse.example/?a=b', 'https://nfse.example/#a'])(
+    'refuses %s as the address of links',
+    (BASE_URL) =>
+      expect(problemsOf({ BASE_URL })).toEqual([expect.stringMatching(/^BASE_URL must be a http: or https:/)]),
+  );
+
   it('refuses a pool that the embedded database has no room for', () => {
     expect(problemsOf({ DATABASE_POOL_SIZE: '31' })).toEqual([
       'DATABASE_POOL_SIZE must be at most 30 without DATABASE_URL',

@@ -34,7 +34,7 @@ describe('what doctor says of the queues of the ADN', () => {
       ['11444777000161', { reason: 'http_403' }],
     ]);
     expect(check.detail).toBe(
-      '3 queues of the ADN read; 2 not read to the end for two days, the first of CNPJ 98765432000198 (ECONNRESET, http_403)',
+      '3 queues of the ADN read; 2 never read to the end, or not for two days, the first of CNPJ 98765432000198 (ECONNRESET, http_403)',
     );
     expect([check.ok, check.cure]).toEqual([true, expect.stringContaining('DISTRIBUTION_LIVE_URL')]);
   });
