@@ -49,8 +49,9 @@ export const openFaultyLine = async (target: string): Promise<FaultyLine> => {
     passed.push(one);
     if (accident === 'refused') {
       const retry = { 'content-type': 'application/json', 'retry-after': String(REFUSED_FOR_S) };
-      response.writeHead(method === 'GET' ? 429 : 503, retry).end(JSON.stringify(REFUSAL));
+      // Before the answer leaves: no program can count from an earlier instant.
       one.answer = { kind: 'refused', at: performance.now() };
+      response.writeHead(method === 'GET' ? 429 : 503, retry).end(JSON.stringify(REFUSAL));
       return;
     }
     const own = {
