@@ -157,7 +157,8 @@ export const downloadTests = (format: Format): void => {
       harness.pass(899);
       expect((await harness.call(link, { key: 'none' })).status).toBe(200);
       harness.pass(1);
-      await expectRefusal(await harness.call(link, { key: 'none' }), 401, 'unauthorized');
+      const over = await expectRefusal(await harness.call(link, { key: 'none' }), 401, 'unauthorized');
+      expect(over.message).toContain('Este link de download venceu');
     });
 
     it('403 while the company is disabled, by token too', async () => {

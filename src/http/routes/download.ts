@@ -35,6 +35,10 @@ export const downloadRoute =
 
 type Entry = { address: InvoiceAddress } | { refused: Refusal };
 
+/** A browser that opens a link knows nothing of keys. Says the same of every bad link, for it must not tell which invoices exist. */
+const BAD_LINK =
+  'Este link de download venceu ou não é válido: ele abre por 15 minutos. Consulte a nota de novo e use o link novo.';
+
 /**
  * A valid token suffices whatever the key, and a valid key whatever the token (PDF-2). When the key alone would suffice, its quota is spent;
  * access by token shows no quota. A key of another company or mode than the token's is ignored.
@@ -51,7 +55,10 @@ const accessOf = async (
     token === undefined || invoiceId === undefined
       ? undefined
       : deps.downloadTokens.check(token, invoiceId, deps.clock.now());
-  const admitted = await authentication.authenticate(c.req.header('authorization'), READ, call);
+  const authorization = c.req.header('authorization');
+  const admitted = await authentication.authenticate(authorization, READ, call);
+  if (opened === undefined && token !== undefined && authorization === undefined)
+    return { refused: { code: 'unauthorized', message: BAD_LINK } };
   if (opened === undefined)
     return 'refused' in admitted ? admitted : accessByKey(admitted.caller, call, authentication, invoiceId);
   if ('refused' in admitted || !isOwner(admitted.caller, opened))
