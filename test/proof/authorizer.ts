@@ -1,4 +1,4 @@
-import { copyFile, mkdtemp, writeFile } from 'node:fs/promises';
+import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pfxOf } from '../support/fixture/pfx.js';
@@ -82,6 +82,7 @@ export const startAuthorizer = async (): Promise<AuthorizerOfRun> => {
       await line.close();
       program.signal('SIGTERM');
       await program.ended;
+      await rm(home, { recursive: true, force: true });
     },
   };
 };
