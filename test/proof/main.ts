@@ -59,8 +59,9 @@ const runAndJudge = async (options: ProofOptions): Promise<number> => {
   const folder = resolve(options.out ?? (await mkdtemp(join(tmpdir(), 'nfse-proof-of-run-'))));
   await mkdir(folder, { recursive: true });
   const asked = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const)
-    process.on(signal, () => (asked.signal.aborted ? process.exit(BROKEN_OFF) : asked.abort()));
+  const signals = ['SIGINT', 'SIGTERM'] as const;
+  const breakOff = () => (asked.signal.aborted ? process.exit(BROKEN_OFF) : asked.abort());
+  for (const signal of signals) process.on(signal, breakOff);
   const { live, isWhole } = await runProof(options, folder, screenOf(), asked.signal);
   if (asked.signal.aborted) {
     process.stdout.write(
@@ -72,6 +73,9 @@ const runAndJudge = async (options: ProofOptions): Promise<number> => {
     process.stdout.write(`the run broke off by itself; seed ${options.seed}; raw data so far in ${folder}\n`);
     return 1;
   }
+  // The judge computes for minutes without a pause, in which only the system's own way to end a process works. Nothing else runs any more.
+  for (const signal of signals) process.off(signal, breakOff);
+  process.stdout.write(`judging; raw data in ${folder}, which --judge judges again\n`);
   return (await judgeFolder(folder, options.writesReport)) ? 0 : 1;
 };
 

@@ -12,6 +12,7 @@ import {
 } from '@opentelemetry/resources';
 import { BasicTracerProvider, BatchSpanProcessor, type SpanExporter } from '@opentelemetry/sdk-trace-base';
 import { present } from '../../domain/common/present.js';
+import { settlesWithin } from '../../lib/pause.js';
 import type { Span, SpanAttributes, SpanOptions, Tracing } from '../../ports/tracing.js';
 
 export type TracingOptions = {
@@ -68,7 +69,11 @@ export const openTelemetryTracing = (options: TracingOptions): Tracing & { close
       }
     },
     current: () => running.getStore(),
-    close: () => withinBound(provider.shutdown().catch(() => undefined)),
+    close: async () =>
+      void (await settlesWithin(
+        CLOSE_MS,
+        provider.shutdown().catch(() => undefined),
+      )),
   };
 };
 
@@ -114,12 +119,3 @@ const reporting = (exporter: SpanExporter, report: TracingOptions['onExport']): 
   shutdown: () => exporter.shutdown(),
   forceFlush: async () => exporter.forceFlush?.(),
 });
-
-const withinBound = async (task: Promise<void>): Promise<void> => {
-  let timer: NodeJS.Timeout | undefined;
-  const bound = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, CLOSE_MS);
-  });
-  await Promise.race([task, bound]);
-  clearTimeout(timer);
-};
