@@ -10,6 +10,7 @@ import { openPool } from '../../src/adapters/sql/pool.js';
 import { openDatabaseLine } from '../support/database-line.js';
 import { openLine } from '../support/eventstore-double/line.js';
 import { type NatsServer, startNats } from '../support/nats.js';
+import { type OwnEventStore, startOwnEventStore } from '../support/own-eventstore.js';
 import { type OwnPostgres, startOwnPostgres } from '../support/own-postgres.js';
 import { embeddedPostgres, installedPostgres } from '../support/postgres-programs.js';
 import { as, ensureRoles, migrateAsOwner, OWNER, SERVICE } from '../support/roles.js';
@@ -182,7 +183,7 @@ const freshDatabaseOn = async (server: string): Promise<string> => {
 };
 
 const restart = async (
-  engine: Pick<NatsServer | OwnPostgres, 'kill' | 'start'>,
+  engine: Pick<NatsServer | OwnPostgres | OwnEventStore, 'kill' | 'start'>,
   milliseconds: number,
 ): Promise<void> => {
   await engine.kill();
@@ -214,18 +215,31 @@ const lineBefore = async (url: string, usualPort: number) => {
   return { ...line, url: address.href };
 };
 
-/** The log in an EventStoreDB that the caller runs; the read models in the embedded PostgreSQL. */
+/** The log in an EventStoreDB that the caller runs, or that this run starts and kills; the read models in the embedded PostgreSQL. */
 const eventStore = async (folder: string): Promise<Engines> => {
   const given = process.env.TEST_EVENTSTORE_URL ?? '';
+  const command = process.env.TEST_EVENTSTORE_COMMAND ?? '';
   if (given === '') throw new Error('TEST_EVENTSTORE_URL names no EventStoreDB');
+  const own = command === '' ? undefined : await startOwnEventStore(command, given);
   const line = await openLine(given);
   const base = embedded(folder);
   return {
     ...base,
     env: { ...base.env, EVENTSTORE_URL: line.url },
-    mishaps: { ...base.mishaps, log_hold: (ms) => during(ms, line.hold, line.goOn), log_cut: async () => line.cut() },
-    notMade: [...base.notMade, 'kill of EventStoreDB: TEST_EVENTSTORE_URL names a server of its own'],
-    close: line.close,
+    mishaps: {
+      ...base.mishaps,
+      log_hold: (ms) => during(ms, line.hold, line.goOn),
+      log_cut: async () => line.cut(),
+      ...(own === undefined ? {} : { log_kill: (ms: number) => restart(own, ms) }),
+    },
+    notMade: [
+      ...base.notMade,
+      ...(own === undefined ? ['kill of EventStoreDB: no TEST_EVENTSTORE_COMMAND starts a server for this run'] : []),
+    ],
+    close: async () => {
+      await line.close();
+      await own?.kill();
+    },
   };
 };
 

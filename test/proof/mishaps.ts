@@ -51,6 +51,7 @@ const lengthOf = (kind: string, draws: ReturnType<typeof drawsOf>): number => {
       return draws.below(12) === 0 ? 17_000 : between(draws, 500, 5_000);
     case 'database_kill':
     case 'queue_kill':
+    case 'log_kill':
       return between(draws, 0, 1_500);
     case 'disk_full':
       return between(draws, 1_000, 3_000);

@@ -39,7 +39,8 @@ no code with the service compares what clients were told with what the authorize
   --judge FOLDER     judges the raw data of an earlier run again
   --report           writes figures and charts of the run to docs/proof.md
 
-postgres-nats starts PostgreSQL and nats-server, or takes TEST_DATABASE_URL and TEST_NATS_URL; eventstore takes TEST_EVENTSTORE_URL.
+postgres-nats starts PostgreSQL and nats-server, or takes TEST_DATABASE_URL and TEST_NATS_URL; eventstore takes
+TEST_EVENTSTORE_URL, and kills the server where TEST_EVENTSTORE_COMMAND starts it in the foreground over an empty log.
 Exit 0: everything held. 1: something was not as promised; the seed is printed. 2: bad usage.
 `;
 
