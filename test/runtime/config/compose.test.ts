@@ -19,6 +19,9 @@ const AT_REST_MB = 150;
 /** Of the profile of the same name, which is not started unless it is asked for. */
 const observability = ['grafana', 'jaeger', 'prometheus'];
 
+/** Nobody publishes its digest where it could be read: docs/operations/container.md#pin-images-by-digest. */
+const WITHOUT_DIGEST = ['eventstore/eventstore:23.10.6-bookworm-slim'];
+
 const READ_ONLY_SECRET = /^secrets-(\w+):\/run\/secrets\/\1:ro$/;
 
 /** Volumes of secrets; what is not named here is a role, or the operator's commands. */
@@ -215,10 +218,14 @@ describe('compose.yaml', () => {
       for (const mount of tmpfs) expect([name, mount]).toEqual([name, expect.stringMatching(/,size=\d+m$/)]);
   });
 
-  it('pins every image, ours to the version of the package', () => {
+  it('pins every image: ours to the version of the package, another by version and digest', () => {
     const { version } = JSON.parse(readFileSync(`${root}/package.json`, 'utf8')) as { version: string };
     for (const [, { image }] of ours) expect(image).toBe(`nfse-issuance-service:${version}`);
     const foreign = all.filter(([, { image }]) => !image.startsWith('nfse-')).map(([, { image }]) => image);
-    for (const image of foreign) expect(image).toMatch(/^[a-z/]+:v?\d+\.\d+(\.\d+)?(-[a-z-]+)?$/);
+    for (const image of foreign)
+      expect(image).toMatch(/^[a-z/]+:v?\d+\.\d+(\.\d+)?(-[a-z-]+)?(@sha256:[0-9a-f]{64})?$/);
+    expect(foreign.filter((image) => !image.includes('@'))).toEqual(WITHOUT_DIGEST);
+    const digests = foreign.flatMap((image) => image.split('@').slice(1));
+    expect(new Set(digests).size).toBe(digests.length);
   });
 });

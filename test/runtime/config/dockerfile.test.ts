@@ -17,12 +17,12 @@ it('is what compose.yaml builds, under the name that it gives', () => {
   expect(recipe).toContain(`docker build -f docs/operations/Dockerfile -t nfse-issuance-service:${version} .`);
 });
 
-it('has three stages from one base of a full version, which one argument pins', () => {
+it('has three stages from one base of a full version and digest, which one argument pins', () => {
   expect(stages.map((stage) => stage.split('\n')[0])).toEqual([
     // biome-ignore lint/suspicious/noTemplateCurlyInString: an argument of the recipe.
     ...['FROM ${NODE_IMAGE} AS build', 'FROM ${NODE_IMAGE} AS libraries', 'FROM ${NODE_IMAGE}'],
   ]);
-  expect(recipe).toMatch(/^ARG NODE_IMAGE=node:\d+\.\d+\.\d+-bookworm-slim$/m);
+  expect(recipe).toMatch(/^ARG NODE_IMAGE=node:\d+\.\d+\.\d+-bookworm-slim@sha256:[0-9a-f]{64}$/m);
 });
 
 it('copies what the build reads and no more, and the build gets no other files', () => {
@@ -65,11 +65,11 @@ it('makes each folder that an empty volume takes its owner from', () => {
   for (const target of [...targets, '/data']) expect(made).toContain(target);
 });
 
-it('has a page that names its version, the base, and the engines of compose.yaml', () => {
-  const page = read('docs/operations/container.md');
-  const named = new Set(page.match(/[a-z-]+(?:\/[a-z]+)?:\d+\.\d+[\w.-]*/g));
-  const { services } = readCompose();
+it('has a page that names its version, and version and digest of the base and of the engines of compose.yaml', () => {
+  const page = read('docs/operations/container.md').replaceAll('` | `sha256:', '@sha256:');
+  const named = new Set(page.match(/[a-z-]+(?:\/[a-z]+)?:v?\d+\.\d+[\w.-]*(?:@sha256:[0-9a-f]{64})?/g));
+  const images = Object.values(readCompose().services).map(({ image }) => image);
   const [, base = ''] = /^ARG NODE_IMAGE=(.*)$/m.exec(recipe) ?? [];
-  const engines = [services.eventstore, services.nats, services.postgres].map((service) => service?.image ?? '');
-  expect([...named].toSorted()).toEqual([base, `nfse-issuance-service:${version}`, ...engines].toSorted());
+  expect(images).toContain(`nfse-issuance-service:${version}`);
+  expect([...named].toSorted()).toEqual([...new Set([base, ...images])].toSorted());
 });
