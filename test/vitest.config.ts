@@ -31,6 +31,7 @@ const slow = [
   'test/adapters/pdf/{danfse-images,danfse-overlap,determinism,renderer}.test.ts',
   'test/adapters/sql/{oldest-version,sessions}.test.ts',
   'test/app/reconciliation/**/*.test.ts',
+  'test/client/runtimes.test.ts',
   'test/console/{browser,pictures,service}.test.ts',
   'test/documents/{examples,samples}.test.ts',
   'test/http/docs/{browser,kept}.test.ts',

@@ -15,6 +15,9 @@ const tool = (engine: string, ...commands: readonly string[]): Need => ({
   absence: `${engine} is not installed`,
 });
 
+/** The programs of the other runtimes of the client. */
+export const runtimes = { bun: process.env.BUN || 'bun', deno: process.env.DENO || 'deno' } as const;
+
 const natsServer = tool('nats', 'nats-server');
 
 const needs = {
@@ -43,6 +46,9 @@ const needs = {
     absence: 'php with its extension for curl is not installed',
   },
   java: tool('java', 'java'),
+  /** Other runtimes of the client, on the path or named by a variable. */
+  bun: tool('bun', runtimes.bun),
+  deno: tool('deno', runtimes.deno),
   poppler: tool('poppler', 'pdftotext', 'pdfinfo'),
   /** A server that a test may share. */
   nats: { ...natsServer, isHere: () => (process.env.TEST_NATS_URL ?? '') !== '' || natsServer.isHere() },

@@ -19,6 +19,8 @@ export type ExamplePrograms = {
   folder: string;
   start(file: string, ...args: readonly string[]): ExampleProgram;
   run(file: string, ...args: readonly string[]): Promise<Ended>;
+  /** A program beside the examples. */
+  write(file: string, text: string): Promise<void>;
   close(): Promise<void>;
 };
 
@@ -28,14 +30,20 @@ const EXAMPLES = join(ROOT, 'docs/examples');
 const PACKAGES = ['express', 'hono', '@hono'];
 
 const COMMANDS: Readonly<Record<string, readonly string[]>> = {
-  '.ts': [process.execPath],
   '.sh': ['bash'],
   '.py': ['python3'],
   '.php': ['php'],
 };
 
-/** The examples in a folder of a stranger, where this package is installed with nothing but its client. */
-export const installExamples = async (env: Readonly<Record<string, string>>): Promise<ExamplePrograms> => {
+/**
+ * The examples in a folder of a stranger, where this package is installed with nothing but its client. `typescript` is a command that runs TypeScript as
+ * it is; without one Node runs it.
+ */
+export const installExamples = async (
+  env: Readonly<Record<string, string>>,
+  typescript?: readonly string[],
+): Promise<ExamplePrograms> => {
+  const playedAs = (file: string): string => (typescript === undefined ? file.replace(/\.ts$/, '.mjs') : file);
   const folder = await mkdtemp(join(tmpdir(), 'nfse-examples-'));
   const modules = join(folder, 'node_modules');
   const own = join(modules, 'nfse-issuance-service');
@@ -46,12 +54,12 @@ export const installExamples = async (env: Readonly<Record<string, string>>): Pr
   for (const file of await readdir(EXAMPLES)) {
     const text = await readFile(join(EXAMPLES, file), 'utf8');
     // Types are taken out, as Node 24 does.
-    const code = extname(file) === '.ts' ? (await transform(text, { loader: 'ts', target: 'es2022' })).code : text;
+    const code = playedAs(file) === file ? text : (await transform(text, { loader: 'ts', target: 'es2022' })).code;
     await writeFile(join(folder, 'examples', playedAs(file)), code);
   }
   const running = new Set<ExampleProgram>();
   const start = (file: string, ...args: readonly string[]): ExampleProgram => {
-    const [command = '', ...first] = COMMANDS[extname(file)] ?? [];
+    const [command = '', ...first] = COMMANDS[extname(file)] ?? typescript ?? [process.execPath];
     const child = spawn(command, [...first, join('examples', playedAs(file)), ...args], {
       cwd: folder,
       env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
@@ -66,14 +74,13 @@ export const installExamples = async (env: Readonly<Record<string, string>>): Pr
     folder,
     start,
     run: (file, ...args) => start(file, ...args).ended,
+    write: (file, text) => writeFile(join(folder, 'examples', playedAs(file)), text),
     close: async () => {
       for (const program of running) await program.kill();
       await rm(folder, { recursive: true, force: true });
     },
   };
 };
-
-const playedAs = (file: string): string => file.replace(/\.ts$/, '.mjs');
 
 const programOf = (child: ChildProcess): ExampleProgram => {
   let [out, complaint] = ['', ''];
