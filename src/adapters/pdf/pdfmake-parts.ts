@@ -10,7 +10,10 @@ export type PdfDocument = Readable & {
   readonly _font: EmbeddedFont;
   /** By the path of the font's file. A font that is listed here is not opened again. */
   readonly _fontFamilies: Record<string, EmbeddedFont>;
+  /** By the name of the picture in the content. A picture that is listed here is not opened again. */
+  readonly _imageRegistry: Record<string, EmbeddedPicture>;
   font(path: string): PdfDocument;
+  openImage(dataUrl: string): EmbeddedPicture;
   ref: (data?: object) => PdfReference;
   struct(
     type: string,
@@ -29,6 +32,15 @@ export type PdfReference = {
   readonly data: { Type?: unknown; Filter?: unknown };
   buffer: Buffer[];
   finalize: () => void;
+};
+
+/** A PNG file as one document embeds it; `alphaChannel` is compressed by zlib. */
+export type EmbeddedPicture = {
+  alphaChannel?: Buffer | undefined;
+  embed(document: PdfDocument): void;
+  /** Sets `alphaChannel` of a picture with a palette, then calls `finalize`, which writes the picture into the document. */
+  loadIndexedAlphaChannel(): void;
+  finalize(): void;
 };
 
 /** A font as one document embeds it. */
