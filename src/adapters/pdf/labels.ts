@@ -15,7 +15,7 @@ export const tpEmit: Labels = { '1': 'Prestador', '2': 'Tomador', '3': 'Intermed
 
 export const cStat: Labels = {
   '100': 'NFS-e Gerada',
-  // Only in layout 1.00.
+  // The schema has it in layout 1.00 only; notes of 1.01 from the web emitter carry it all the same.
   '101': 'NFS-e de Substituição Gerada',
   '102': 'NFS-e de Decisão Judicial ou Administrativa',
   '103': 'NFS-e Avulsa',

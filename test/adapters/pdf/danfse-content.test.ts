@@ -83,6 +83,18 @@ describe('the content of the DANFSe', () => {
     expect(value('Red. Alíquota IBS / Red. Alíquota CBS')).toBe('60,00% / 60,00% / 60,00%');
   });
 
+  it.each([
+    ['1', 'R$ 1.225,00', 'R$ 0,00', 'R$ 0,00'],
+    ['2', 'R$ 465,00', 'R$ 0,00', 'R$ 760,00'],
+    ['3', 'R$ 465,00', 'R$ 0,00', 'R$ 760,00'],
+  ])('counts PIS and COFINS as withheld for tpRetPisCofins 1 only: %s', (code, withheld, pis, cofins) => {
+    const value = below(alteredXml('reform', ['<tpRetPisCofins>2<', `<tpRetPisCofins>${code}<`]));
+    expect(value('Contribuições Sociais - Retidas')).toBe(withheld);
+    expect(value('PIS - Débito Apuração Própria')).toBe(pis);
+    expect(value('COFINS - Débito Apuração Própria')).toBe(cofins);
+    expect(value('Exclusões e Reduções da Base de Cálculo')).toBe('R$ 1.260,00');
+  });
+
   it('cuts a name longer than 80 characters to 77 and an ellipsis', () => {
     expect(arrangedTexts('i'.repeat(81))).toContain(`${'i'.repeat(77)}...`);
     expect(arrangedTexts('i'.repeat(80))).toContain('i'.repeat(80));

@@ -75,15 +75,16 @@ const incidence = (tax: Issqn): string =>
 /** Federal taxes except CBS; PIS and COFINS only for competences up to 2026 (NT 008, 2.4.5, note 6). */
 export const federal = ({ federal: taxes, dCompet }: Note): Block => {
   const end = 18.32;
+  const { withheld, ownPis, ownCofins } = contributions(taxes);
   const first = row(17.02, HEIGHT, [
     titleCell('TRIBUTAÇÃO FEDERAL (EXCETO CBS)'),
     amount(2, 'IRRF', taxes.vRetIRRF),
     amount(3, 'Contribuição Previdenciária - Retida', taxes.vRetCP),
-    amount(4, 'Contribuições Sociais - Retidas', taxes.vRetCSLL),
+    amount(4, 'Contribuições Sociais - Retidas', withheld),
   ]);
   const pisCofins = row(17.67, HEIGHT, [
-    amount(1, 'PIS - Débito Apuração Própria', taxes.vPis),
-    amount(2, 'COFINS - Débito Apuração Própria', taxes.vCofins),
+    amount(1, 'PIS - Débito Apuração Própria', ownPis),
+    amount(2, 'COFINS - Débito Apuração Própria', ownCofins),
     field(3, 'Descrição Contrib. Sociais - Retidas', labelOf(tpRetPisCofins, taxes.tpRetPisCofins), 35, 2),
   ]);
   return (dCompet ?? '') <= LAST_DAY_OF_PIS_COFINS
@@ -92,6 +93,15 @@ export const federal = ({ federal: taxes, dCompet }: Note): Block => {
 };
 
 const LAST_DAY_OF_PIS_COFINS = '2026-12-31';
+
+/** PIS and COFINS that code 1 declares as withheld join the withheld contributions and are none of the provider's own (NT 008 v1.02, 2.4.5). */
+const contributions = ({ tpRetPisCofins: code, vRetCSLL, vPis, vCofins }: Note['federal']) =>
+  code === PIS_COFINS_WITHHELD
+    ? { withheld: sumOf(vRetCSLL, vPis, vCofins), ownPis: '0.00', ownCofins: '0.00' }
+    : { withheld: vRetCSLL, ownPis: vPis, ownCofins: vCofins };
+
+/** `tpRetPisCofins` of the one code that NT 008 names here; codes 3 to 9, which also name the CSLL, keep the amounts of the note. */
+const PIS_COFINS_WITHHELD = '1';
 
 /** IBS and CBS. A note without them shows dashes, because NT 008, 2.3, does not allow leaving this block out. */
 export const ibsCbs = (note: Note): Block => {
