@@ -30,6 +30,8 @@ export type Engines = {
   notMade: readonly string[];
   /** Of a role that may read the rows of the read models. */
   databaseUrl(): Promise<string>;
+  /** Name and version of the log's server, where it is no part of the database. */
+  logServer?: () => Promise<string>;
   close(): Promise<void>;
 };
 
@@ -236,6 +238,7 @@ const eventStore = async (folder: string): Promise<Engines> => {
       ...base.notMade,
       ...(own === undefined ? ['kill of EventStoreDB: no TEST_EVENTSTORE_COMMAND starts a server for this run'] : []),
     ],
+    logServer: () => versionOfEventStore(given),
     close: async () => {
       await line.close();
       await own?.kill();
@@ -243,12 +246,21 @@ const eventStore = async (folder: string): Promise<Engines> => {
   };
 };
 
+const versionOfEventStore = async (url: string): Promise<string> => {
+  const [, host = ''] = /^esdb:\/\/(?:[^@/]*@)?([^/?]+)/.exec(url) ?? [];
+  const scheme = /[?&]tls=false\b/i.test(url) ? 'http' : 'https';
+  const answer = await fetch(`${scheme}://${host}/info`).catch(() => undefined);
+  const { esVersion = 'of an unknown version' } = (await answer?.json().catch(() => undefined)) ?? {};
+  return `EventStoreDB ${esVersion}`;
+};
+
 /** For `run.json`: what a stranger must know to repeat the run. */
-export const engineVersions = async (databaseUrl: string): Promise<string> => {
-  const pool = openPool({ connectionString: databaseUrl, max: 1, applicationName: 'proof' });
+export const engineVersions = async (engines: Engines): Promise<string> => {
+  const pool = openPool({ connectionString: await engines.databaseUrl(), max: 1, applicationName: 'proof' });
   try {
     const { rows } = await pool.query<{ version: string }>('select version() as version');
-    return (rows[0]?.version ?? '').split(' ').slice(0, 2).join(' ');
+    const database = (rows[0]?.version ?? '').split(' ').slice(0, 2).join(' ');
+    return engines.logServer === undefined ? database : `${await engines.logServer()}, ${database}`;
   } finally {
     await pool.end();
   }

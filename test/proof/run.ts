@@ -109,7 +109,7 @@ const play = async (
   const clock = await openServiceClock(home);
   const service = await startService(engines, authorizer, recorder, clock, program);
   undo.push(service.stop);
-  const versions = `${options.engines}: ${await engineVersions(await engines.databaseUrl())}, ${availableParallelism()} cores`;
+  const versions = `${options.engines}: ${await engineVersions(engines)}, ${availableParallelism()} cores`;
   screen.step('registering two companies');
   const keys = await makeTenants(service.env, authorizer);
   const { seed } = options;
