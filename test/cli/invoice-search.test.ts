@@ -9,7 +9,8 @@ import { projectionCommands } from '../../src/cli/commands/projections.js';
 import { revealsStream, supportStream } from '../../src/domain/audit/events.js';
 import { invoiceStream } from '../../src/domain/common/ids.js';
 import { addSeconds } from '../../src/domain/common/time.js';
-import { accepted, attempted, DPS_ID, interrupted } from '../support/fixture/invoice.js';
+import type { InvoiceEvent } from '../../src/domain/invoice/events.js';
+import { accepted, attempted, DPS_ID } from '../support/fixture/invoice.js';
 import { contextAt } from '../support/harness/event-store.js';
 import { type Operator, openOperator } from '../support/harness/operator.js';
 import { describeWithPostgres } from '../support/postgres.js';
@@ -33,7 +34,9 @@ describeWithPostgres('support at the command line', () => {
     const { store, clock } = operator.session;
     const at = addSeconds(clock.now(), -7_200);
     const first = accepted({ companyId: CNPJ, invoiceId: ID, acceptedAt: at });
-    const life = [first, attempted(1, 1), interrupted];
+    const failedAt = addSeconds(clock.now(), -600);
+    const ended: InvoiceEvent = { type: 'IssuanceInterrupted', data: { failedAt, at: failedAt } };
+    const life = [first, attempted(1, 1), ended];
     await store.append(invoiceStream('live', CNPJ, ID), { kind: 'none' }, life, contextAt(at, { mode: 'live' }));
     expect((await operator.run('projections', 'rebuild', 'invoices', '--actor', 'maria')).exit).toBe(0);
   });
@@ -60,9 +63,9 @@ describeWithPostgres('support at the command line', () => {
     expect((await operator.run('invoice', 'search', '1', '--by', 'name')).exit).toBe(2);
   });
 
-  it('lists what waits for support, with its age', async () => {
+  it('lists what waits for support, and since when its outcome is unknown', async () => {
     expect((await operator.run('invoice', 'indeterminate')).out).toMatch(
-      new RegExp(`nfse_${ID} .*indeterminate, for 2 h`),
+      new RegExp(`nfse_${ID} .*indeterminate, for 10 min`),
     );
     expect((await operator.runJson('invoice', 'indeterminate')).json).toMatchObject({ count: 1 });
   });

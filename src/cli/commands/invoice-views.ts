@@ -3,14 +3,14 @@ import { replayInvoice } from '../../app/audit/replay.js';
 import { findStream } from '../../app/operator/support/search.js';
 import { type Waiting, waitingWork } from '../../app/operator/support/waiting.js';
 import type { Mode } from '../../domain/common/ids.js';
-import { epochMs, type Instant } from '../../domain/common/time.js';
+import type { Instant } from '../../domain/common/time.js';
 import type { InvoiceStatus } from '../../domain/invoice/status.js';
 import { ageText } from '../../lib/age-text.js';
 import type { SupportFilter } from '../../ports/support-reads.js';
 import { badUsage, type Command, done, type Flags, refused, textFlag } from '../command.js';
 import { instantFlag, wholeFlag } from '../flags.js';
 import { auditDeps } from '../session.js';
-import { jsonOf, lineOf } from './invoice.js';
+import { jsonOf, lineOf, secondsSince } from './invoice.js';
 
 /** Shows the customer in clear, as the API does, so each use is recorded as a look at personal data. */
 const show: Command = {
@@ -122,7 +122,5 @@ const waitingJson = ({ kind, id, companyId, mode, since, detail, command }: Wait
 });
 
 const isLive = (mode: Mode): boolean => mode === 'live';
-
-const secondsSince = (at: Instant, now: Instant): number => Math.max(0, epochMs(now) - epochMs(at)) / 1000;
 
 export const invoiceViewCommands: readonly Command[] = [show, list, waiting];

@@ -15,6 +15,7 @@ import { isAccessKey } from '../../domain/common/access-key.js';
 import { parseInvoiceStream, publicInvoiceId } from '../../domain/common/ids.js';
 import { epochMs, type Instant } from '../../domain/common/time.js';
 import { invoiceStatus } from '../../domain/invoice/status.js';
+import { ageText } from '../../lib/age-text.js';
 import { counted } from '../../lib/counted.js';
 import { pause } from '../../lib/pause.js';
 import type { SupportCursor, SupportRow } from '../../ports/support-reads.js';
@@ -84,13 +85,16 @@ const indeterminate: Command = {
   run: async ({ session }) => {
     const { supportReads, clock } = await session();
     const { count, oldest } = await supportReads.indeterminate(LISTED);
-    const lines = oldest.map((row) => `${lineOf(row)}, for ${hoursSince(row.createdAt, clock.now())} h`);
+    const lines = oldest.map((row) => `${lineOf(row)}, for ${ageText(secondsSince(verdictOf(row), clock.now()))}`);
     const text = count === 0 ? 'no invoice waits for support' : lines.join('\n');
     return done(text, { count, invoices: oldest.map(jsonOf) });
   },
 };
 
-const hoursSince = (at: Instant, now: Instant): number => Math.floor((epochMs(now) - epochMs(at)) / 3_600_000);
+const verdictOf = ({ createdAt, state }: SupportRow): Instant =>
+  state.kind === 'invoice' && state.outcome.status === 'indeterminate' ? state.outcome.failedAt : createdAt;
+
+export const secondsSince = (at: Instant, now: Instant): number => Math.max(0, epochMs(now) - epochMs(at)) / 1_000;
 
 const cursorText = ({ createdAt, stream }: SupportCursor): string => `${createdAt}/${stream}`;
 

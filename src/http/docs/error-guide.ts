@@ -153,8 +153,9 @@ export const errorGuide: Readonly<Record<ErrorCode, Guide>> = {
   },
   'nfse.not_cancelable': {
     group: 'document',
-    cause: 'A nota não foi autorizada, foi substituída ou foi anexada manualmente.',
-    action: 'Consulte a nota. Se ela precisa ser desfeita, fale com o suporte.',
+    cause: 'A nota não está autorizada, foi substituída ou foi anexada manualmente.',
+    action:
+      'Consulte a nota. Em queued ou processing, espere o resultado; se ficar issued, cancele então. Em failed não há o que cancelar. Senão, fale com o suporte.',
   },
   'nfse.already_canceled': {
     group: 'document',

@@ -91,7 +91,8 @@ const indeterminateCheck = async ({ engines }: Parts): Promise<Check> => {
   const { count, oldest } = await createSupportReads(engines.pool).indeterminate(SHOWN);
   if (count === 0) return { name: 'indeterminate', ok: true, detail: 'no invoice waits for support' };
   const detail = `${counted(count, 'invoice waits', 'invoices wait')} for support: ${idsOf(oldest, count)}`;
-  return { name: 'indeterminate', ok: false, detail, cure: 'nfse invoice resolve ID --as issued --evidence TEXT' };
+  const cure = 'nfse invoice resolve ID --as issued --evidence TEXT (or --as failed)';
+  return { name: 'indeterminate', ok: false, detail, cure };
 };
 
 const idsOf = (shown: readonly SupportRow[], count: number): string => {

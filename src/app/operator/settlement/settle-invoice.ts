@@ -17,6 +17,7 @@ import {
   whyDoubtful,
 } from '../../../domain/invoice/settle.js';
 import type { Invoice, InvoiceState } from '../../../domain/invoice/state.js';
+import { invoiceStatus } from '../../../domain/invoice/status.js';
 import type { AuthorizedNote, Authorizer, LookupResult } from '../../../ports/authorizer.js';
 import type { Clock } from '../../../ports/clock.js';
 import type { LookupProgressStore } from '../../../ports/work-progress.js';
@@ -67,7 +68,8 @@ export type SettleResult =
 const refusedResult = (reason: string): SettleResult => ({ kind: 'refused', reason });
 
 /** The reason of a refusal after an inconclusive answer. */
-const inconclusive = (reason: string): string => `the authorizer's answer proves nothing (${reason}): try again later`;
+const inconclusive = (reason: string): string =>
+  `the authorizer's answer proves nothing (${reason.replace(/^status_/, 'HTTP status ').replace(/^no_json_(\d+)$/, 'HTTP status $1 without JSON')}): try again later`;
 
 /**
  * Reports a document whose signature cannot be verified: ours is recorded all the same, but never without a notice. A failing notice changes
@@ -110,13 +112,16 @@ export const settleInvoice = (command: SettleCommand, deps: SettleDeps): Promise
 
 const NO_INVOICE = 'there is no such invoice (any more)';
 
+const NO_NOTE =
+  'the authorizer has no such document; if it has none 24 h after the last attempt either, settle the invoice with --as failed';
+
 const settleIssued = async (command: SettleCommand, deps: SettleDeps): Promise<SettleResult> => {
   const { state } = await loadInvoice(command.stream, deps.store);
   if (state.kind !== 'invoice') return refusedResult(NO_INVOICE);
   if (state.outcome.status !== 'indeterminate' && state.outcome.status !== 'issued')
-    return refusedResult('only an indeterminate invoice is settled as issued');
+    return refusedResult(`it is ${invoiceStatus(state)}: only an indeterminate invoice is settled as issued`);
   const found = await lookUp(state, command, deps);
-  if (found.kind === 'absent') return refusedResult('the authorizer has no such document');
+  if (found.kind === 'absent') return refusedResult(NO_NOTE);
   if (found.kind === 'inconclusive') return refusedResult(inconclusive(found.reason));
   const note = found.found;
   await notifyDoubts(command.stream, note, compareNote(state, note), deps);

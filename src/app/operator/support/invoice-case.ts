@@ -166,7 +166,9 @@ const evidenceOf = (event: ReadInvoiceEvent): string => {
     case 'IssuanceInterrupted':
       return `time was over at ${event.data.failedAt}`;
     case 'IndeterminateResolved':
-      return `settled as ${event.data.as}`;
+      return event.data.as === 'issued'
+        ? `settled as issued, access key ${event.data.accessKey}`
+        : `settled as ${event.data.as}`;
     case 'CancellationSettledBySupport':
       return `canceled ${event.data.canceledAt}`;
     case 'CancellationClosedBySupport':

@@ -119,6 +119,25 @@ describe('an indeterminate invoice settled as issued', () => {
   });
 });
 
+describe('a refusal to settle as issued', () => {
+  it('names the state of an invoice that is not indeterminate', async () => {
+    const harness = await issuingHarness();
+    const reason = 'it is queued: only an indeterminate invoice is settled as issued';
+    expect(await settle(harness, 'issued')).toEqual({ kind: 'refused', reason });
+  });
+
+  it.each([
+    ['status_400', 'HTTP status 400'],
+    ['no_json_502', 'HTTP status 502 without JSON'],
+    ['timeout', 'timeout'],
+  ])('says what %s means', async (reason, words) => {
+    const harness = await indeterminate();
+    harness.authorizer.findByDps = async () => ({ kind: 'inconclusive', reason });
+    const refusal = `the authorizer's answer proves nothing (${words}): try again later`;
+    expect(await settle(harness, 'issued')).toEqual({ kind: 'refused', reason: refusal });
+  });
+});
+
 describe('an indeterminate invoice settled as failed', () => {
   it('needs two absences, apart and both 24 h after the last attempt, and keeps them in the event', async () => {
     const harness = await indeterminate();
