@@ -17,7 +17,7 @@ export const movesOf =
               name: `worker ${index}: ${name}`,
               after: { ...after, workers: after.workers.with(index, holds) },
             })),
-            ...deathOf(world, index),
+            ...deathOf(rules, world, index),
           ]
         : [],
     ),
@@ -25,8 +25,11 @@ export const movesOf =
     ...passing(rules, world),
   ];
 
-/** A process that dies during a send may have sent. A process that dies before that loses only a decision. */
-const deathOf = (world: World, index: number): readonly Move<World>[] => {
+/**
+ * A process that dies during a send may have sent. A process that dies before that loses only a decision. A prompt authorizer makes nothing after the
+ * deadline of the attempt of a request that left before.
+ */
+const deathOf = (rules: Rules, world: World, index: number): readonly Move<World>[] => {
   const worker = world.workers[index];
   if (world.budget.crashes === 0 || (worker?.at !== 'sending' && worker?.at !== 'answered')) return [];
   const after = {
@@ -35,7 +38,9 @@ const deathOf = (world: World, index: number): readonly Move<World>[] => {
     budget: { ...world.budget, crashes: world.budget.crashes - 1 },
   };
   const death = { name: `worker ${index} dies while ${worker.at}`, after };
-  return worker.at === 'sending'
+  if (worker.at !== 'sending') return [death];
+  const deadlineAt = addSeconds(worker.attemptedAt, APPEND_GRACE_SECONDS + rules.limits.sendSeconds);
+  return world.nature.isPrompt !== true || isBefore(world.now, deadlineAt)
     ? [death, { name: `worker ${index} dies, its request left`, after: left(after, worker.number) }]
     : [death];
 };
