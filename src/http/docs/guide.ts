@@ -8,6 +8,7 @@ import { type Html, page } from './page.js';
 /** Chapters by the name in their path, with the file of `docs/guia`; a requested name is never joined to a path. */
 const chapters = {
   'primeiros-passos': 'Primeiros passos',
+  campos: 'Campos do pedido',
   'vida-da-nota': 'A vida de uma nota',
   repetir: 'Repetir sem emitir duas vezes',
   falhas: 'Quando falha',
@@ -99,7 +100,7 @@ const escaped = (text: string): string =>
 const idOf = (heading: string): string =>
   heading
     .toLowerCase()
-    .replaceAll(/[^\p{L}\p{N}\s-]/gu, '')
+    .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
     .trim()
     .replaceAll(/\s/g, '-');
 

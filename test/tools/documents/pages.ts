@@ -7,6 +7,7 @@ import { commandSections, exampleTable } from './commands.js';
 import { variableTables } from './configuration.js';
 import { catalogTable, fileTable, municipalityTable, parametersTable, schemaPages } from './files.js';
 import { withRegion } from './regions.js';
+import { requestTables } from './request-fields.js';
 
 export const readPage = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
 
@@ -22,6 +23,8 @@ const fileRegions: readonly (readonly [region: string, table: () => string])[] =
   ['parameters', parametersTable],
 ];
 
+const GUIDE_FIELDS = 'docs/guia/campos.md';
+
 export const COLLECTION = 'docs/collection/nfse.postman_collection.json';
 
 /** Where `npm start` listens. */
@@ -36,6 +39,11 @@ export const referencePages = (): Readonly<Record<string, string>> => ({
   ),
   [FILES_PAGE]: fileRegions.reduce((page, [region, table]) => withRegion(page, region, table()), readPage(FILES_PAGE)),
   ...schemaPages(),
+  [GUIDE_FIELDS]: withRegion(
+    withRegion(readPage(GUIDE_FIELDS), 'emitir', requestTables('IssueRequest')),
+    'cancelar',
+    requestTables('CancelRequest'),
+  ),
   [COLLECTION]: `${JSON.stringify(collectionOf(openApiDocument(LOCAL)), null, 2)}\n`,
   'docs/cli.md': withRegion(
     withRegion(readPage('docs/cli.md'), 'examples', exampleTable()),
