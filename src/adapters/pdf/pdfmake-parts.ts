@@ -6,7 +6,7 @@ import type { Content } from 'pdfmake/interfaces.js';
  * The parts of pdfmake and pdfkit that `renderOnePage` puts together, typed as far as it uses them; package-lock.json pins both versions. Their
  * published types describe only `createPdf`, which parses every font again for every document (ADR 20).
  */
-export type PdfDocument = Readable & {
+export type PdfDocument = Pick<Readable, 'read'> & {
   readonly _font: EmbeddedFont;
   /** By the path of the font's file. A font that is listed here is not opened again. */
   readonly _fontFamilies: Record<string, EmbeddedFont>;
@@ -24,13 +24,19 @@ export type PdfDocument = Readable & {
   markStructureContent(tag: string): StructureContent;
   markContent(tag: string, options: { type: string }): PdfDocument;
   endMarkedContent(): PdfDocument;
+  /** Bytes written so far. */
+  _offset: number;
+  /** Writes bytes, or a text of Latin-1 and a line break. */
+  _write: (data: string | Buffer) => void;
   end(): void;
 };
 
 /** An object of the PDF; `buffer` is what its stream holds when it is finalized. */
 export type PdfReference = {
-  readonly data: { Type?: unknown; Filter?: unknown };
+  readonly data: { Type?: unknown; Filter?: unknown; Length?: number };
   buffer: Buffer[];
+  /** Bytes, or a text of Latin-1 that a line break follows. */
+  write: (chunk: string | Buffer) => void;
   finalize: () => void;
 };
 

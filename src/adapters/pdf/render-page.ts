@@ -1,8 +1,6 @@
-import { buffer } from 'node:stream/consumers';
-import { inflateSync } from 'node:zlib';
-import { zlibSync } from 'fflate';
 import { LRUCache } from 'lru-cache';
 import type { Content, Style } from 'pdfmake/interfaces.js';
+import { compressStreams, joinObjects } from './file-bytes.js';
 import {
   type EmbeddedFont,
   type EmbeddedFontClass,
@@ -11,7 +9,6 @@ import {
   type PageItem,
   type ParsedFont,
   PdfDocument,
-  type PdfReference,
   Renderer,
   type Run,
   type StructureContent,
@@ -38,7 +35,8 @@ type Images = { images: Readonly<Record<string, string>>; alt: string };
 export const renderOnePage = async (page: Page, pictures: Images): Promise<Buffer | undefined> => {
   const families = { [FONT_FAMILY]: FONT_FILES };
   const document = new PdfDocument(families, pictures.images, {}, {}, options(page), null, isFont);
-  compressStreams(document);
+  compressStreams(document, isUsualFont);
+  const finished = joinObjects(document);
   openFonts(document);
   await openPictures(document, pictures.images);
   const builder = new LayoutBuilder({ ...page.pageSize, orientation: 'portrait' }, NO_MARGINS, new SvgMeasure());
@@ -51,7 +49,7 @@ export const renderOnePage = async (page: Page, pictures: Images): Promise<Buffe
   renderer.renderPages([only]);
   tags.finish();
   document.end();
-  return await buffer(document);
+  return finished();
 };
 
 const NO_MARGINS = { left: 0, top: 0, right: 0, bottom: 0 };
@@ -189,6 +187,8 @@ const emptyDocument = (): PdfDocument =>
 
 const fonts: readonly SharedFont[] = [sharedFont(FONT_FILES.normal, 'F1'), sharedFont(FONT_FILES.bold, 'F2')];
 
+const isUsualFont = (stream: Buffer): boolean => fonts.some(({ usual }) => stream.equals(usual.file));
+
 /** pdfkit does not export this class. */
 const Embedded = emptyDocument().font(FONT_FILES.normal)._font.constructor as EmbeddedFontClass;
 
@@ -262,48 +262,6 @@ const filledRectangle = ({ type, item }: PageItem): Rectangle | undefined => {
 };
 
 const DECORATIONS = ['r', 'lineColor', 'linearGradient', 'fillOpacity', 'strokeOpacity', 'dash'];
-
-/**
- * Compresses all streams that the document writes from now on with fflate. The output of zlib depends on its version and on the processor, that of
- * fflate on the input alone. Metadata stays plain, so that every program finds it. The document itself must be created with `compress: false`.
- */
-const compressStreams = (document: PdfDocument): void => {
-  const plainRef = document.ref.bind(document);
-  document.ref = (data) => {
-    const reference = plainRef(data);
-    const finalize = reference.finalize.bind(reference);
-    reference.finalize = () => {
-      compress(reference);
-      finalize();
-    };
-    return reference;
-  };
-};
-
-const compress = (reference: PdfReference): void => {
-  if (reference.buffer.length === 0 || reference.data.Type === 'Metadata') return;
-  const given = Buffer.concat(reference.buffer);
-  reference.buffer = [compressed(given, reference.data.Filter !== undefined)];
-  reference.data.Filter = 'FlateDecode';
-};
-
-/** What is kept is compressed once per thread, and what is drawn for one document on each request: a quarter larger in a sixth of the time. */
-const LEVEL = { kept: 6, drawn: 2 } as const;
-
-/** Images, which arrive compressed by zlib, and the files of usual glyphs are the same in every document, so their results are kept. */
-const compressed = (given: Buffer, byZlib: boolean): Buffer => {
-  const isKept = byZlib || fonts.some(({ usual }) => given.equals(usual.file));
-  const found = isKept ? kept.find((known) => known.given.equals(given)) : undefined;
-  if (found !== undefined) return found.result;
-  const plain = byZlib ? inflateSync(given) : given;
-  const result = Buffer.from(zlibSync(plain, { level: isKept ? LEVEL.kept : LEVEL.drawn }));
-  if (isKept && kept.length < MOST_KEPT) kept.push({ given, result });
-  return result;
-};
-
-const MOST_KEPT = 8;
-
-const kept: { given: Buffer; result: Buffer }[] = [];
 
 /**
  * Makes the renderer write a tagged PDF for screen readers: each paragraph an element `P` in the order of the content, each image a `Figure` with
