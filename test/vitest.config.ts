@@ -1,7 +1,9 @@
 import { defineConfig, type Plugin } from 'vitest/config';
 import { createStallReporter } from './support/stalls.js';
 
-const stalls = createStallReporter();
+/** One test of the full models may say nothing for an hour. */
+const isFull = process.env.MODEL_FULL === '1' || process.env.CRASH_FULL === '1';
+const stalls = isFull ? createStallReporter(90 * 60_000) : createStallReporter();
 
 /** The command line replaces the reporters of this file; this one is always there. */
 const withStalls: Plugin = {

@@ -80,11 +80,12 @@ const untrueAnswer = ({ accepted, tries }: Seen): string | undefined => {
   return undefined;
 };
 
-/** What a client was refused must not be issued later. A key in use is to be asked for again. */
+/** What a client was refused must not be issued later. A key in use is to be asked for again, and so is an answer that was lost. */
 const brokenRefusal = ({ accepted, tries }: Seen): string | undefined =>
   tries.some(
     ({ answer, end, client }) =>
       end !== 'dead' &&
+      end !== 'lost' &&
       answer !== undefined &&
       'refused' in answer &&
       answer.refused !== 'idempotency_key_in_use' &&
