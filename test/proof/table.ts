@@ -34,6 +34,7 @@ export const tableOf = (
       broken: undefined,
     },
     { promise: 'invoices', figure: `${number(counts.invoices)}: ${ends.sort().join(', ')}`, broken: undefined },
+    { promise: 'not judged: waiting for the hour', figure: number(counts.inTheirHour), broken: undefined },
     { promise: 'mishaps', figure: made.join(', '), broken: undefined },
     { promise: 'faults of the authorizer ordered', figure: number(faults), broken: undefined },
     {

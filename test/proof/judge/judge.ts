@@ -1,7 +1,7 @@
 import { judgeCanceledAnswers, judgeFailures, judgeOrder, judgeRepeats, judgeTenants } from './answers.js';
 import { type Judged, judgeDocuments } from './documents.js';
 import type { Finding } from './finding.js';
-import { judgeNotes, judgeNumbers, judgeOutcomes } from './ledger.js';
+import { judgeNotes, judgeNumbers, judgeOutcomes, waitsForItsHour } from './ledger.js';
 import { judgeChain, judgeTold } from './log.js';
 import type { Raw } from './raw.js';
 import { judgeLastAnswers, judgeReplays, judgeRows } from './read-models.js';
@@ -16,6 +16,8 @@ export type Verdict = {
     requests: number;
     lostAnswers: number;
     invoices: number;
+    /** Not judged, because only the hour of the contract ends them. */
+    inTheirHour: number;
     notes: number;
     canceled: number;
     events: number;
@@ -78,6 +80,7 @@ const figuresOf = (raw: Raw, stories: readonly Story[]): Omit<Verdict, 'findings
       requests: raw.http.length,
       lostAnswers: raw.http.filter(({ lost }) => lost !== undefined).length,
       invoices: stories.length,
+      inTheirHour: stories.filter((story) => waitsForItsHour(raw, story)).length,
       notes: raw.ledger.length,
       canceled: raw.ledger.filter(({ canceled_at }) => canceled_at !== undefined).length,
       events: raw.events.length,

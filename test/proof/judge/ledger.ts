@@ -1,5 +1,5 @@
 import type { Finding } from './finding.js';
-import type { LedgerNote, Raw, Tenant } from './raw.js';
+import type { LedgerNote, LoggedEvent, Raw, Tenant } from './raw.js';
 import type { Story } from './story.js';
 
 const isOf = ({ cnpj, mode }: Tenant, note: LedgerNote): boolean => note.cnpj === cnpj && note.environment === mode;
@@ -52,23 +52,60 @@ const dpsIdsOf = ({ tenant, events }: Story): readonly string[] => [
   ),
 ];
 
-/** Every invoice has an outcome, and the ledger agrees with it: `issued` with that note, `failed` with none, `canceled` with its event. */
-export const judgeOutcomes = ({ ledger }: Raw, stories: readonly Story[]): readonly Finding[] => {
+/**
+ * Every invoice has an outcome, and the ledger agrees with it: `issued` with that note, `failed` with none, `canceled` with its event. What only its
+ * hour can end needs no outcome yet.
+ */
+export const judgeOutcomes = (raw: Raw, stories: readonly Story[]): readonly Finding[] => {
+  const { ledger } = raw;
   const byKey = new Map(ledger.map((note) => [`${note.environment} ${note.access_key}`, note]));
   const byDps = new Map(ledger.map((note) => [`${note.environment} ${note.dps_id}`, note]));
   return stories.flatMap((story) => {
     const note = byKey.get(`${story.tenant.mode} ${story.accessKey}`);
     const ofAttempts = dpsIdsOf(story).flatMap((dpsId) => byDps.get(dpsId) ?? []);
-    return contradictionOf(story, note, ofAttempts) ?? [];
+    return contradictionOf(story, { note, ofAttempts, waits: waitsForItsHour(raw, story) }) ?? [];
   });
 };
 
+const HOUR_MS = 3_600_000;
+/** Longer than the longest pause between two look-ups of a run. */
+const LOOKED_UP_WITHIN_MS = 30_000;
+
+/**
+ * True for an open invoice or cancellation that nothing but the hour of the contract can end: the authorizer refused it with a code of no catalogue
+ * after an attempt that may have arrived, so absences prove nothing. It must be younger than an hour and looked up until the end of the run, because
+ * otherwise the service has forgotten it.
+ */
+export const waitsForItsHour = (
+  { calls }: Raw,
+  { events, status, cancellation, tenant, accessKey }: Story,
+): boolean => {
+  const isCancellation = cancellation === 'pending';
+  if (status !== 'processing' && !isCancellation) return false;
+  const kind = isCancellation ? 'Cancellation' : 'Issuance';
+  const request = events.findLast(({ type }) => type === 'CancellationRequested')?.data.request;
+  const own = events.filter(({ data }) => !isCancellation || data.request === request);
+  const attempts = own.filter(({ type }) => type === `${kind}Attempted`);
+  const wasNotSent = ({ data }: LoggedEvent): boolean =>
+    own.some(({ type, data: answer }) => type === `${kind}NotSent` && answer.attempt === data.attempt);
+  const refused = own.find(({ type, data }) => type === `${kind}OutcomeUnknown` && data.refused === true);
+  const mayHaveArrived = attempts.filter((attempt) => !wasNotSent(attempt));
+  const [first] = mayHaveArrived;
+  if (refused === undefined || first === undefined || first.data.attempt === refused.data.attempt) return false;
+  const of = isCancellation ? accessKey : String(attempts.at(-1)?.data.dpsId);
+  const isLookUp = ({ method, path, environment }: Raw['calls'][number]): boolean =>
+    method !== 'POST' && environment === tenant.mode && path.includes(`/${of}`);
+  const last = calls.findLast(isLookUp);
+  const end = calls.at(-1);
+  if (last === undefined || end === undefined) return false;
+  const endsAt = Date.parse(end.time);
+  return endsAt - Date.parse(last.time) < LOOKED_UP_WITHIN_MS && endsAt - Date.parse(first.at) < HOUR_MS;
+};
+
 /** `note`: the one that the invoice names. `ofAttempts`: those that its attempts became. */
-const contradictionOf = (
-  story: Story,
-  note: LedgerNote | undefined,
-  ofAttempts: readonly LedgerNote[],
-): Finding | undefined => {
+type Held = { note: LedgerNote | undefined; ofAttempts: readonly LedgerNote[]; waits: boolean };
+
+const contradictionOf = (story: Story, { note, ofAttempts, waits }: Held): Finding | undefined => {
   const { id, stream: evidence, status, cancellation } = story;
   const wrong = (detail: string): Finding => ({
     name: 'wrong_outcome',
@@ -78,7 +115,7 @@ const contradictionOf = (
   switch (status) {
     case 'queued':
     case 'processing':
-      return { name: 'lost_invoice', detail: `${id} was accepted and has no outcome`, evidence };
+      return waits ? undefined : { name: 'lost_invoice', detail: `${id} was accepted and has no outcome`, evidence };
     case 'failed':
       return ofAttempts[0] && wrong(`the authorizer holds note ${ofAttempts[0].access_key}`);
     case 'indeterminate':
@@ -95,7 +132,7 @@ const contradictionOf = (
           ? { name: 'cancel_without_event', detail: `${id} is canceled, and the authorizer holds no event`, evidence }
           : undefined;
       if (canceledAt !== undefined) return wrong('the authorizer holds an event that cancels its note');
-      return cancellation === 'pending' ? wrong('its cancellation has no outcome') : undefined;
+      return cancellation === 'pending' && !waits ? wrong('its cancellation has no outcome') : undefined;
     }
   }
 };

@@ -5,6 +5,7 @@ import { proofRun } from '../../support/fixture/proof-run.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import type { FaultName } from './finding.js';
 import { judge } from './judge.js';
+import { judgeOutcomes } from './ledger.js';
 import { hashOf } from './log.js';
 import type { Exchange, LoggedEvent, Raw, ReceivedCall } from './raw.js';
 import { judgeSends } from './sends.js';
@@ -204,6 +205,49 @@ describe('the judge', () => {
       isRead(exchange, issued) ? { ...exchange, status: 404, answer: { error: { code: 'not_found' } } } : exchange,
     );
     expect(foundIn({ ...clean, http })).toContain('lost_invoice');
+  });
+
+  describe('a cancellation that was refused with a code of no catalogue after an attempt that may have arrived', () => {
+    const end = clean.calls.at(-1)?.time ?? '';
+    const secondsBefore = (seconds: number): string => new Date(Date.parse(end) - seconds * 1_000).toISOString();
+    const openSince = (seconds: number, { lookedUp }: { lookedUp: string }): Raw => {
+      const event = (type: string, data: object): LoggedEvent => ({
+        ...{ position: '0', stream: issued.stream, revision: 9, type, id: type, meta: {}, at: secondsBefore(seconds) },
+        data: { request: 1, ...data },
+      });
+      const lookUp = {
+        ...{ method: 'GET', environment: issued.tenant.mode, outcome: 404, caller: issued.tenant.cnpj, codes: [] },
+        ...{ path: `/SefinNacional/nfse/${issued.accessKey}/eventos/101101/1`, time: lookedUp },
+      };
+      const more = [
+        event('CancellationRequested', {}),
+        event('CancellationAttempted', { attempt: 1 }),
+        event('CancellationProvenAbsent', { attempt: 1 }),
+        event('CancellationAttempted', { attempt: 2 }),
+        event('CancellationOutcomeUnknown', { attempt: 2, refused: true }),
+      ];
+      return {
+        ...clean,
+        events: [...clean.events, ...more],
+        calls: [...clean.calls, { ...lookUp }, { ...lookUp, path: '/', time: end }],
+      };
+    };
+    const outcomes = (raw: Raw) => judgeOutcomes(raw, storiesOf(raw.events)).map(({ name }) => name);
+
+    it('is not judged within its hour, and counted', () => {
+      const raw = openSince(600, { lookedUp: secondsBefore(5) });
+      expect(outcomes(raw)).toEqual([]);
+      expect(judge(raw, withoutDocuments).counts.inTheirHour).toBe(1);
+      expect(judge(clean, withoutDocuments).counts.inTheirHour).toBe(0);
+    });
+
+    it('has been forgotten when its look-ups have ended', () => {
+      expect(outcomes(openSince(600, { lookedUp: secondsBefore(40) }))).toEqual(['wrong_outcome']);
+    });
+
+    it('has an outcome after its hour', () => {
+      expect(outcomes(openSince(3_601, { lookedUp: secondsBefore(5) }))).toEqual(['wrong_outcome']);
+    });
   });
 
   it('finds an invoice without an outcome', () => {
