@@ -40,8 +40,9 @@ const joinLines = (reference: PdfReference): (() => void) => {
 
 /** Takes what the document writes from now on past its stream, which would pass on each line by itself. The result is the whole file, once it has ended. */
 export const joinObjects = (document: PdfDocument): (() => Buffer) => {
-  const head = document.read();
-  const parts: Buffer[] = head === null ? [] : [head];
+  const parts: Buffer[] = [];
+  // Node 26 gives the lines written so far one by one, earlier versions all at once.
+  for (let head = document.read(); head !== null; head = document.read()) parts.push(head);
   let lines = '';
   const endLines = (): void => {
     if (lines !== '') parts.push(Buffer.from(lines, 'latin1'));
