@@ -77,7 +77,7 @@ export const bundle = async (folder, programs) => {
     target: 'node20',
     external: NOT_BUNDLED,
     banner: { js: bannerFor(folder) },
-    keepNames: true,
+    keepNames: false,
     sourcemap: 'external',
     sourcesContent: false,
     logLevel: 'silent',

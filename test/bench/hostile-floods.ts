@@ -1,4 +1,4 @@
-import type { Flood } from './hostile-flood.js';
+import type { Flood } from './hostile-flood-process.js';
 
 export const floodNames = ['another-server', 'get', 'xml', 'pdf', 'pdf-by-token', 'refused', 'assets', 'post'] as const;
 

@@ -1,5 +1,5 @@
-import type { FloodResult } from './hostile-flood.js';
-import type { HostileAnswer } from './hostile-service.js';
+import type { FloodResult } from './hostile-flood-process.js';
+import type { HostileAnswer } from './hostile-service-process.js';
 import { type Route, type Times, watchedRoutes } from './hostile-watch.js';
 import { atMost, type Row } from './report.js';
 

@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Child, startChild } from './child.js';
-import type { Flood, FloodResult } from './hostile-flood.js';
+import type { Flood, FloodResult } from './hostile-flood-process.js';
 import { type FloodName, type FloodTarget, floodNames, floods } from './hostile-floods.js';
 import { linksOf, openApiClient, postUntilShown } from './hostile-invoices.js';
 import { addPhase, floodedRows, nothingSeen, quietRows, type Seen } from './hostile-rows.js';
-import type { HostileAnswer, HostileReady } from './hostile-service.js';
+import type { HostileAnswer, HostileReady } from './hostile-service-process.js';
 import { createWatch, type Watch } from './hostile-watch.js';
 import { openClient } from './plain-client.js';
 import type { Row } from './report.js';
@@ -53,9 +53,9 @@ export const benchHostile = async (names: readonly FloodName[] = floodNames): Pr
     // As root the database runs as another user, who must be able to pass through.
     await chmod(home, 0o711);
     const env = { PORT: '0', OPS_PORT: '0', DATA_DIR: join(home, 'data'), ...RATES };
-    const service: Service = await start('hostile-service.ts', { env, companies: 2 });
+    const service: Service = await start('hostile-service-process.ts', { env, companies: 2 });
     const { ready: bareOrigin } = await start<string>('hostile-bare.ts', null);
-    const flooder: Flooder = await start('hostile-flood.ts', null);
+    const flooder: Flooder = await start('hostile-flood-process.ts', null);
     const { origin, keys } = service.ready;
     const [floodingKey = '', otherKey = ''] = keys;
     const flooding = openApiClient(origin, floodingKey);

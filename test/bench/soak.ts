@@ -2,10 +2,10 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startChild } from './child.js';
-import type { Flood, FloodResult } from './hostile-flood.js';
+import type { Flood, FloodResult } from './hostile-flood-process.js';
 import { type FloodName, type FloodTarget, floods } from './hostile-floods.js';
 import { linksOf, openApiClient, postUntilShown } from './hostile-invoices.js';
-import type { HostileAnswer, HostileReady } from './hostile-service.js';
+import type { HostileAnswer, HostileReady } from './hostile-service-process.js';
 import { openClient } from './plain-client.js';
 import { atMost, type BenchResult, type Row } from './report.js';
 import { flatRows, quantile, quantileOf, type Sample, soakCharts, verdictOf } from './soak/flat.js';
@@ -42,12 +42,12 @@ export const benchSoak = async (minutes: number): Promise<BenchResult> => {
     // As root the database runs as another user, who must be able to pass through.
     await chmod(home, 0o711);
     const env = { PORT: '0', OPS_PORT: '0', DATA_DIR: join(home, 'data'), ...RATES };
-    const service = await startChild<HostileReady, 'since then', HostileAnswer>('hostile-service.ts', {
+    const service = await startChild<HostileReady, 'since then', HostileAnswer>('hostile-service-process.ts', {
       env,
       companies: COMPANIES + 1,
     });
     stops.push(service.stop);
-    const flooder = await startChild<true, Flood, FloodResult>('hostile-flood.ts', null);
+    const flooder = await startChild<true, Flood, FloodResult>('hostile-flood-process.ts', null);
     stops.push(flooder.stop);
     const { origin, opsUrl, keys } = service.ready;
     const [floodingKey, ...otherKeys] = keys;
