@@ -15,7 +15,7 @@ import {
 } from '../src/domain/invoice/state.js';
 import { canceledAt, type InvoiceStatus, invoiceStatus } from '../src/domain/invoice/status.js';
 import { perInvoiceStream, streamColumns, streamFields } from './invoice-streams.js';
-import { bigint, defineProjection, everyType, type Recorded, type RowOf, text } from './types.js';
+import { bigint, defineProjection, everyType, type OneOrMore, type Recorded, type RowOf, text } from './types.js';
 
 const columns = {
   ...streamColumns,
@@ -47,10 +47,10 @@ export type InvoiceRow = RowOf<typeof columns>;
  * The domain's own fold. A deleted test invoice keeps an empty row, equal to the row that a rebuild makes from the stream's last
  * event. A late event then meets the state `deleted` and changes nothing.
  */
-const fold = (row: InvoiceRow | undefined, event: Recorded<InvoiceEvent>): InvoiceRow => {
+const foldAll = (row: InvoiceRow | undefined, events: OneOrMore<Recorded<InvoiceEvent>>): InvoiceRow => {
   const before = row === undefined ? initialInvoice : (JSON.parse(row.state) as InvoiceState);
-  const state = evolve(before, event);
-  const { fields, invoiceId } = streamFields(event);
+  const state = events.reduce(evolve, before);
+  const { fields, invoiceId } = streamFields(events.at(-1) ?? events[0]);
   return {
     ...fields,
     invoice_id: invoiceId,
@@ -124,5 +124,8 @@ export const invoices = defineProjection<InvoiceRow, InvoiceEvent>({
     { columns: ['created_at'] },
   ],
   // Also an event that changes no field: readers compare the row's revision with the stream's.
-  handlers: everyType(invoiceEventTypes, fold),
+  handlers: everyType(invoiceEventTypes, (row: InvoiceRow | undefined, event: Recorded<InvoiceEvent>) =>
+    foldAll(row, [event]),
+  ),
+  foldAll,
 });

@@ -62,7 +62,11 @@ type Definition<R extends Row, E extends AnyEvent> = {
   /** Key of the row that an event changes; undefined when it changes no row of this projection. */
   keyOf(event: Recorded<E>): string | undefined;
   handlers: Handlers<R, E>;
+  /** The row that the handlers make of these events one after another, at less cost. Without it the runner calls the handlers. */
+  foldAll?(row: R | undefined, events: OneOrMore<Recorded<E>>): R;
 };
+
+export type OneOrMore<T> = readonly [T, ...T[]];
 
 /** A read model for the runner, with untyped rows and events. */
 export type Projection = Readonly<Definition<Row, AnyEvent>>;

@@ -43,7 +43,34 @@ export const planBatch = (projection: Projection, batch: EventBatch): Planned =>
 type Folded = { changes: ReadonlyMap<string, RowChange>; halt?: Halt };
 
 /** Folds steps over the given rows and skips events that a row already holds. Ends at the first step that fails. */
-export const foldSteps = (projection: Projection, steps: readonly Step[], rows: ReadonlyMap<string, Row>): Folded => {
+export const foldSteps = (projection: Projection, steps: readonly Step[], rows: ReadonlyMap<string, Row>): Folded =>
+  foldRowByRow(projection, steps, rows) ?? foldOneByOne(projection, steps, rows);
+
+/** All events of a row at once. Undefined for a projection that cannot, and when a step fails: only the order of the log says which is the first. */
+const foldRowByRow = (
+  { foldAll }: Projection,
+  steps: readonly Step[],
+  rows: ReadonlyMap<string, Row>,
+): Folded | undefined => {
+  if (foldAll === undefined) return undefined;
+  const eventsOf = new Map<string, [DecodedEvent, ...DecodedEvent[]]>();
+  for (const { key, event } of steps) {
+    const events = eventsOf.get(key);
+    const revision = events?.at(-1)?.revision ?? rows.get(key)?.revision;
+    if (revision !== undefined && revision >= event.revision) continue;
+    if (events === undefined) eventsOf.set(key, [event]);
+    else events.push(event);
+  }
+  const changes = new Map<string, RowChange>();
+  try {
+    for (const [key, events] of eventsOf) changes.set(key, { kind: 'upsert', row: foldAll(rows.get(key), events) });
+  } catch {
+    return undefined;
+  }
+  return { changes };
+};
+
+const foldOneByOne = (projection: Projection, steps: readonly Step[], rows: ReadonlyMap<string, Row>): Folded => {
   const changes = new Map<string, RowChange>();
   for (const { key, event } of steps) {
     const change = changes.get(key);

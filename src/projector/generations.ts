@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { Projection, Row } from '../../projections/types.js';
+import { textArray } from '../adapters/sql/arrays.js';
 import { inTransaction } from '../adapters/sql/transaction.js';
 import type { Instant } from '../domain/common/time.js';
 import type { LogPosition, Revision } from '../ports/event-log.js';
@@ -228,9 +229,14 @@ const upsert = async (db: Queryable, generation: Generation, rows: readonly Row[
     `insert into ${tableOf(generation)} as kept (${names.map(quoted).join(', ')})
      select * from unnest(${arrays.join(', ')})
      on conflict (${quoted(keyColumn)}) do update set ${changed.join(', ')} where kept.revision < excluded.revision`,
-    names.map((name) => rows.map((row) => row[name] ?? null)),
+    names.map((name) => {
+      const values = rows.map((row) => row[name] ?? null);
+      return columns[name] === 'text' ? textArray(values.map(textOrNull)) : values;
+    }),
   );
 };
+
+const textOrNull = (value: Row[string]): string | null => (value === null ? null : String(value));
 
 /** Position of the last event in the live rows; null when no event was handled. */
 export const readCheckpoint = async (db: Queryable, { name }: Pick<Projection, 'name'>): Promise<LogPosition | null> =>

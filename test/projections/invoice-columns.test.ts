@@ -38,9 +38,11 @@ const VERSION_2_COLUMNS: readonly string[] = [
 const ofVersion2 = <T>(fields: Readonly<Record<string, T>>): Record<string, T> =>
   Object.fromEntries(Object.entries(fields).filter(([name]) => VERSION_2_COLUMNS.includes(name)));
 
+const { foldAll: _ofNewColumns, ...definition } = invoices;
+
 /** The projection as it was before its rows had columns for status, amount and outcome. */
 const version2: Projection = {
-  ...invoices,
+  ...definition,
   version: 2,
   columns: ofVersion2(invoices.columns),
   indexes: [{ columns: ['access_key'] }, { columns: ['dps_id'] }],

@@ -3,13 +3,21 @@ const OID = { text: 25, integer: 23, uuid: 2950 } as const;
 
 const HEADER_BYTES = 20;
 
+/** In place of an element's length. */
+const NULL = -1;
+
 /** An array parameter in PostgreSQL's binary form. As text, every quote in every element would be escaped here and read again there. */
-export const textArray = (values: readonly string[]): Buffer => {
+export const textArray = (values: readonly (string | null)[]): Buffer => {
   let size = HEADER_BYTES;
-  for (const value of values) size += 4 + Buffer.byteLength(value);
+  for (const value of values) size += 4 + (value === null ? 0 : Buffer.byteLength(value));
   const array = arrayOf(OID.text, values.length, size);
   let at = HEADER_BYTES;
   for (const value of values) {
+    if (value === null) {
+      array.writeInt32BE(NULL, at);
+      at += 4;
+      continue;
+    }
     const bytes = array.write(value, at + 4);
     array.writeInt32BE(bytes, at);
     at += 4 + bytes;
@@ -38,7 +46,7 @@ export const uuidArray = (values: readonly string[]): Buffer => {
   return array;
 };
 
-/** An array with its header: one dimension from 1, no nulls. */
+/** An array with its header: one dimension from 1. PostgreSQL finds nulls by their length, whatever the header says of them. */
 const arrayOf = (type: number, length: number, bytes: number): Buffer => {
   const array = Buffer.allocUnsafe(bytes);
   array.writeInt32BE(1, 0);

@@ -9,7 +9,7 @@ describeWithPostgres('arrays in binary form', () => {
   });
   afterAll(() => database.close());
 
-  const texts = ['', 'a', '"{},\\\\', "it's", 'ação', '日本', '🎉', 'x'.repeat(70_000), 'NULL'];
+  const texts = ['', null, 'a', '"{},\\\\', "it's", 'ação', '日本', '🎉', 'x'.repeat(70_000), 'NULL'];
   const numbers = [0, 1, -1, 2 ** 31 - 1, -(2 ** 31)];
   const ids = ['00000000-0000-0000-0000-000000000000', 'AABBCCDD-eeff-4000-8000-0123456789ab'];
 
@@ -18,13 +18,13 @@ describeWithPostgres('arrays in binary form', () => {
     ['integer', integerArray, numbers],
     ['uuid', uuidArray, ids],
   ])('arrive as they were sent: %s', async (type, encode, values) => {
-    const sent = async (some: readonly (string | number)[]) => {
+    const sent = async (some: readonly (string | number | null)[]) => {
       const text = `select array(select v::text from unnest($1::${type}[]) v) as got`;
       const { rows } = await database.pool.query(text, [(encode as (v: typeof some) => Buffer)(some)]);
-      return rows[0]?.got as readonly string[];
+      return rows[0]?.got as readonly (string | null)[];
     };
     expect(await sent(values)).toEqual(
-      values.map((value) => (type === 'uuid' ? `${value}`.toLowerCase() : `${value}`)),
+      values.map((value) => (value === null ? null : type === 'uuid' ? `${value}`.toLowerCase() : `${value}`)),
     );
     expect(await sent([])).toEqual([]);
   });
