@@ -31,6 +31,14 @@ describe('sealing', () => {
     expect(sealField('a', place, key)).not.toBe(sealField('a', place, key));
   });
 
+  it('never uses an initialization vector twice, and opens what many fields later share the stock with', () => {
+    const texts = Array.from({ length: 2_000 }, (_, index) => sealField(index, place, key));
+    const vectors = texts.map((text) => text.slice(text.indexOf(place.eventId)).split(':')[1] ?? '');
+    expect(new Set(vectors).size).toBe(texts.length);
+    for (const vector of vectors) expect(Buffer.from(vector, 'base64url')).toHaveLength(12);
+    expect(texts.map((text) => openField(text, place, key.key))).toEqual(texts.map((_, index) => index));
+  });
+
   it('refuses text that was changed anywhere behind the key generation', () => {
     const text = sealField({ name: 'Fulano' }, place, key);
     const start = text.indexOf(place.eventId);
