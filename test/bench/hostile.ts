@@ -54,7 +54,7 @@ export const benchHostile = async (names: readonly FloodName[] = floodNames): Pr
     await chmod(home, 0o711);
     const env = { PORT: '0', OPS_PORT: '0', DATA_DIR: join(home, 'data'), ...RATES };
     const service: Service = await start('hostile-service-process.ts', { env, companies: 2 });
-    const { ready: bareOrigin } = await start<string>('hostile-bare.ts', null);
+    const { ready: bareOrigin } = await start<string>('hostile-bare-process.ts', null);
     const flooder: Flooder = await start('hostile-flood-process.ts', null);
     const { origin, keys } = service.ready;
     const [floodingKey = '', otherKey = ''] = keys;
