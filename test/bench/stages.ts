@@ -1,6 +1,9 @@
+import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { SourceMap } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type pg from 'pg';
 import { epochMs } from '../../src/domain/common/time.js';
 import { fromRecord } from '../../src/domain/log/record.js';
@@ -70,7 +73,9 @@ const PARTS: readonly (readonly [RegExp, string])[] = [
   [/^node:(?:_http|https|net|_tls|internal\/stream)/, 'sockets'],
 ];
 
-type ProfileNode = { id: number; callFrame: { functionName: string; url: string }; children?: readonly number[] };
+/** Line and column count from 0. */
+type CallFrame = { functionName: string; url: string; lineNumber: number; columnNumber: number };
+type ProfileNode = { id: number; callFrame: CallFrame; children?: readonly number[] };
 type Profile = {
   nodes: readonly ProfileNode[];
   samples: readonly number[];
@@ -102,15 +107,31 @@ const loopTimes = (profile: Profile, windows: readonly Window[], invoices: numbe
   return Object.fromEntries([...spent].sort(([, a], [, b]) => b - a));
 };
 
+/** Tells the source of built code by the source map beside each built file. Code of Node has its own url. */
+const sourceFinder = (): ((frame: CallFrame) => string) => {
+  const maps = new Map<string, SourceMap | undefined>();
+  return ({ url, lineNumber, columnNumber }) => {
+    if (!url.startsWith('file:')) return url;
+    if (!maps.has(url)) maps.set(url, mapOf(`${fileURLToPath(url)}.map`));
+    const entry = maps.get(url)?.findEntry(lineNumber, columnNumber) ?? {};
+    return 'originalSource' in entry ? entry.originalSource : url;
+  };
+};
+
+const mapOf = (path: string): SourceMap | undefined =>
+  existsSync(path) ? new SourceMap(JSON.parse(readFileSync(path, 'utf8'))) : undefined;
+
 /** The part of each node of the tree of calls; none for a loop that waits. */
 const partsOf = (nodes: readonly ProfileNode[]): ReadonlyMap<number, string> => {
   const byId = new Map(nodes.map((node) => [node.id, node]));
   const parts = new Map<number, string>();
+  const sourceOf = sourceFinder();
   const visit = (node: ProfileNode, outer: string): void => {
-    const { url, functionName } = node.callFrame;
+    const { functionName } = node.callFrame;
     if (functionName === '(idle)') return;
+    const source = sourceOf(node.callFrame);
     const own =
-      functionName === '(garbage collector)' ? 'collect garbage' : PARTS.find(([path]) => path.test(url))?.[1];
+      functionName === '(garbage collector)' ? 'collect garbage' : PARTS.find(([path]) => path.test(source))?.[1];
     // A driver or a socket under a part of ours works for that part.
     const part = own === undefined || (FOREIGN.has(own) && outer !== OTHER) ? outer : own;
     parts.set(node.id, part);
