@@ -113,8 +113,8 @@ const sourceFinder = (): ((frame: CallFrame) => string) => {
   return ({ url, lineNumber, columnNumber }) => {
     if (!url.startsWith('file:')) return url;
     if (!maps.has(url)) maps.set(url, mapOf(`${fileURLToPath(url)}.map`));
-    const entry = maps.get(url)?.findEntry(lineNumber, columnNumber) ?? {};
-    return 'originalSource' in entry ? entry.originalSource : url;
+    const entry = maps.get(url)?.findEntry(lineNumber, columnNumber);
+    return entry !== undefined && 'originalSource' in entry ? entry.originalSource : url;
   };
 };
 
