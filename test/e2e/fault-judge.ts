@@ -4,8 +4,8 @@ import type { FaultHarness, LedgerEntry } from './fault-harness.js';
 import { nameOf, UNCATALOGUED } from './fault-kinds.js';
 import { invoiceOf, type Played } from './fault-play.js';
 
-/** The outcome of an invoice, and the statements about it that are not true. */
-export type Judged = { played: Played; ends: string; complaints: readonly string[] };
+/** The outcome of an invoice, and the statements about it that are not true. Without the log and the simulator that it was played on. */
+export type Judged = Pick<Played, 'plan' | 'calls' | 'deaths'> & { ends: string; complaints: readonly string[] };
 
 /**
  * In the hour after a send: after 30, 60, 120, 300 s and then every 600 s are 9 look-ups, one is at its deadline when the
@@ -24,7 +24,9 @@ export const judgeAll = async (harness: FaultHarness, all: readonly Played[]): P
       const own = notes.get(played.amountInCents) ?? [];
       const complaints = [...issuing(invoice, own, played), ...canceling(invoice, own, played), ...bounds(played)];
       const story = played.plan.faults.map(nameOf).join(' + ');
-      return { played, ends: endOf(invoice), complaints: complaints.map((complaint) => `${story}: ${complaint}`) };
+      const { plan, calls, deaths } = played;
+      const ends = endOf(invoice);
+      return { plan, calls, deaths, ends, complaints: complaints.map((complaint) => `${story}: ${complaint}`) };
     }),
   );
 };

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { type FaultHarness, openFaultHarness } from './fault-harness.js';
 import { type Judged, judgeAll } from './fault-judge.js';
 import { type Fault, faultsOn, nameOf, type Plan, planOf } from './fault-kinds.js';
@@ -8,27 +8,35 @@ import { tableOf } from './fault-table.js';
 const isFull = process.env.CRASH_FULL === '1';
 const PATIENCE_MS = isFull ? 7_200_000 : 900_000;
 
-/** Invoices per simulator: it searches all open faults at every call. */
+/** Invoices per simulator: it searches all open faults at every call, and it keeps all documents, as the log does. */
 const AT_ONCE = 400;
 
-let harness: FaultHarness;
 let amount = 1_000;
 const judged: Judged[] = [];
-beforeAll(async () => {
-  harness = await openFaultHarness();
-});
-afterAll(async () => {
-  await harness.close();
+afterAll(() => {
   process.stdout.write(`${tableOf(judged)}\n`);
 });
 
 const expectTruth = async (plans: readonly Plan[]): Promise<void> => {
   for (let from = 0; from < plans.length; from += AT_ONCE) {
-    const batch = plans.slice(from, from + AT_ONCE);
-    const ends = await judgeAll(harness, await play(harness, batch, amount));
-    amount += batch.length;
+    const ends = await withFaultHarness((harness) => playAndJudge(harness, plans.slice(from, from + AT_ONCE)));
     judged.push(...ends);
     expect(ends.flatMap(({ complaints }) => complaints)).toEqual([]);
+  }
+};
+
+const playAndJudge = async (harness: FaultHarness, plans: readonly Plan[]): Promise<readonly Judged[]> => {
+  const first = amount;
+  amount += plans.length;
+  return await judgeAll(harness, await play(harness, plans, first));
+};
+
+const withFaultHarness = async <T>(use: (harness: FaultHarness) => Promise<T>): Promise<T> => {
+  const harness = await openFaultHarness();
+  try {
+    return await use(harness);
+  } finally {
+    await harness.close();
   }
 };
 

@@ -8,16 +8,16 @@ export const tableOf = (all: readonly Judged[]): string => {
     const own = all.filter((one) => kindsOf(one).includes(kind));
     const counts = ends.map((end) => own.filter((one) => one.ends === end).length);
     const most = (count: (one: Judged) => number) => Math.max(...own.map(count));
-    const sends = most(({ played: { calls } }) => Math.max(calls.sends, calls.eventSends));
-    const lookUps = most(({ played: { calls } }) => Math.max(calls.lookUps, calls.eventLookUps));
+    const sends = most(({ calls }) => Math.max(calls.sends, calls.eventSends));
+    const lookUps = most(({ calls }) => Math.max(calls.lookUps, calls.eventLookUps));
     return [kind, own.length, ...counts, sends, lookUps];
   });
-  const deaths = all.reduce((sum, { played }) => sum + played.deaths, 0);
+  const deaths = all.reduce((sum, { deaths }) => sum + deaths, 0);
   const head = ['fault', 'invoices', ...ends, 'most sends', 'most look-ups'];
   return [...aligned([head, ...rows]), `${all.length} invoices, ${deaths} issuers died`].join('\n');
 };
 
-const kindsOf = ({ played }: Judged): readonly string[] => [...new Set(played.plan.faults.map(({ kind }) => kind))];
+const kindsOf = ({ plan }: Judged): readonly string[] => [...new Set(plan.faults.map(({ kind }) => kind))];
 
 export const aligned = (rows: readonly (readonly (string | number)[])[]): readonly string[] => {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => String(row[column]).length)));
