@@ -25,9 +25,15 @@ export type EventToAppend = {
   type: string;
   data: JsonObject;
   metadata: Readonly<Record<string, string>>;
+  /** The text that `metadata.hash` covers, where the caller has it; a log that stores the text needs not write it again. */
+  hashText?: string;
 };
 
-export type RecordedEvent = EventToAppend & { stream: StreamName; revision: Revision; position: LogPosition };
+export type RecordedEvent = Omit<EventToAppend, 'hashText'> & {
+  stream: StreamName;
+  revision: Revision;
+  position: LogPosition;
+};
 
 /** A row of an engine's table: the record that readers take an event from, and the columns by which they find it. */
 export type StoredEvent = {

@@ -2,10 +2,12 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { decodeEvent, eventHash } from '../../src/app/event-store/codec.js';
+import { decodeEvent } from '../../src/app/event-store/codec.js';
 import { eventTypeDefinitions } from '../../src/app/event-store/event-types.js';
 import type { JsonObject, LogPosition, RecordedEvent } from '../../src/ports/event-log.js';
 import { goldenKeys } from '../tools/golden-samples.js';
+import { sha256Hex } from '../../src/app/event-store/hashes.js';
+import { hashText } from '../../src/domain/log/hash-text.js';
 
 type GoldenEvent = { event: Omit<RecordedEvent, 'position'>; opened: JsonObject };
 
@@ -51,7 +53,7 @@ describe('golden events', () => {
 
   it.each(names)('%s hashes to what it carries', (name) => {
     const event = recorded(name);
-    expect(eventHash(event.stream, event.revision, event)).toBe(event.metadata.hash);
+    expect(sha256Hex(hashText(event.stream, event.revision, event))).toBe(event.metadata.hash);
   });
 
   it.each(names)('%s shows no personal field without its key', (name) => {

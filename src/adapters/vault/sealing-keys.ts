@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type pg from 'pg';
 import type { StreamName } from '../../domain/common/ids.js';
-import { addSeconds, type Instant } from '../../domain/common/time.js';
+import { addSeconds, epochMs, type Instant } from '../../domain/common/time.js';
 import type { Clock } from '../../ports/clock.js';
 import type { GuardKey, GuardKeys } from '../../ports/guard-keys.js';
 import type { SealingKeys } from '../../ports/sealing-keys.js';
@@ -86,8 +86,9 @@ const createGuardKeys = (keyring: Keyring, days: DayKeys): GuardKeys => ({
       return [liveKey(newest), ...before.map(liveKey)];
     }
     const own = utcDay(at);
-    const ahead = utcDay(addSeconds(at, MARGIN_SECONDS));
     const first = guardKey(`t${own}`, await days.ensure(own));
+    if (isWithin(own, at, seconds + MARGIN_SECONDS)) return [first];
+    const ahead = utcDay(addSeconds(at, MARGIN_SECONDS));
     // A day that begins within the margin gets its key now, because a process whose clock is ahead already hashes with it.
     const next = ahead === own ? [] : [guardKey(`t${ahead}`, await days.ensure(ahead))];
     const earlier = await Promise.all(
@@ -126,6 +127,12 @@ const derived = (key: Buffer): { id: string; guard: Buffer } => {
   const found = known.get(key) ?? { id: masterKeyId(key), guard: deriveKey(key, 'guard') };
   known.set(key, found);
   return found;
+};
+
+/** Whether no other day is nearer than these seconds. */
+const isWithin = (day: UtcDay, at: Instant, seconds: number): boolean => {
+  const sinceMidnight = (epochMs(at) - epochMs(`${day}T00:00:00.000Z`)) / 1_000;
+  return sinceMidnight > seconds && sinceMidnight < DAY_SECONDS - seconds;
 };
 
 /** The days from that of `from` up to the day before `to`; newest first. */

@@ -188,14 +188,14 @@ const candidateOf = async (
   deps: AcceptDeps,
 ): Promise<Candidate> => {
   const { request, idempotency, requester, claim } = claimedRequest;
-  const owner = { mode: requester.mode, companyId: requester.companyId };
+  const { mode, companyId } = requester;
   const { amountInCents, description, reference } = request;
   const { acceptedAt } = claim;
   const fingerprints = await fingerprintsOf(claimedRequest, deps);
   const mark: IdempotencyMark | undefined = idempotency && {
     keyHash: idempotency.keyHash,
     bodyHash: await deps.hashes.bodyHash(
-      { ...owner, keyHash: idempotency.keyHash },
+      { mode, companyId, keyHash: idempotency.keyHash },
       idempotency.plainBodyHash,
       acceptedAt,
     ),
@@ -203,12 +203,17 @@ const candidateOf = async (
   const eventFor = (invoiceId: InvoiceId): InvoiceEvent => ({
     type: 'InvoiceAccepted',
     data: present({
-      ...owner,
+      mode,
+      companyId,
       invoiceId,
       amountInCents,
       description: expandMarkers(description, acceptedAt),
       competence: brasiliaDate(acceptedAt),
-      ...eligible,
+      line: eligible.line,
+      issuer: eligible.issuer,
+      customer: eligible.customer,
+      foreignAmount: eligible.foreignAmount,
+      ibsCbs: eligible.ibsCbs,
       reference,
       acceptedAt,
       idempotency: mark,

@@ -1,5 +1,6 @@
 import type { CatalogueLine } from '../../domain/catalog/events.js';
 import { isXmlText } from '../../domain/common/canonical-xml.js';
+import { present } from '../../domain/common/present.js';
 import type { FiscalDate } from '../../domain/common/time.js';
 import type { Eligible } from '../../domain/company/eligibility.js';
 import { approximateTaxesAt, type Registration } from '../../domain/company/events.js';
@@ -25,13 +26,13 @@ export const withRecordedFacts = async (checked: Checked, sources: FactSources):
   const { eligible } = checked;
   const customer = await customerFacts(eligible.customer, sources);
   const ibsCbs = declared(checked, customer, sources.ibsCbs);
-  return {
-    ...eligible,
+  return present({
     line: lineFacts(eligible),
     issuer: issuerFacts(checked),
-    ...(customer === undefined ? {} : { customer }),
-    ...(ibsCbs === undefined ? {} : { ibsCbs }),
-  };
+    customer,
+    foreignAmount: eligible.foreignAmount,
+    ibsCbs,
+  });
 };
 
 const lineFacts = ({ line, customer }: Eligible): ServiceLine =>

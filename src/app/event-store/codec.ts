@@ -1,6 +1,6 @@
 import { invoicePrefix, type Mode, type StreamName } from '../../domain/common/ids.js';
 import type { Instant } from '../../domain/common/time.js';
-import { hashText } from '../../domain/log/hash-text.js';
+import { hashText, inOrder } from '../../domain/log/hash-text.js';
 import type { EventToAppend, Json, JsonObject, LogPosition, RecordedEvent, Revision } from '../../ports/event-log.js';
 import type { SealingKeys } from '../../ports/sealing-keys.js';
 import type { AppendContext, CommandContext } from './command-context.js';
@@ -31,9 +31,6 @@ export class UnknownEventVersion extends Error {
 /** Ids derive from the command, so that the log recognises an append that is made twice. */
 export const eventIdOf = (commandId: string, index: number): string => uuidV8OfHash(sha256Hex(`${commandId}/${index}`));
 
-export const eventHash = (stream: StreamName, revision: Revision, event: EventToAppend): string =>
-  sha256Hex(hashText(stream, revision, event));
-
 /** Seals the personal fields, completes the metadata and links each event to the one before it. */
 export const encodeEvents = async (
   stream: StreamName,
@@ -52,10 +49,13 @@ export const encodeEvents = async (
     const own = context.ofEvents?.[index] ?? context;
     if (own.commandId !== command.id) command = { id: own.commandId, events: 0 };
     const id = eventIdOf(command.id, command.events);
-    const data = await sealData(stream, id, event, keyOf, keys);
+    // In order here, so that no later step has to sort the keys again.
+    const data = inOrder(await sealData(stream, id, event, keyOf, keys)) as JsonObject;
     const unhashed = { id, type: event.type, data, metadata: metadataOf(event, own, prevHash) };
-    const hash = eventHash(stream, revision, unhashed);
-    encoded.push({ ...unhashed, metadata: { ...unhashed.metadata, hash } });
+    const text = hashText(stream, revision, unhashed);
+    const hash = sha256Hex(text);
+    unhashed.metadata.hash = hash;
+    encoded.push({ ...unhashed, hashText: text });
     prevHash = hash;
     revision += 1;
     command.events += 1;

@@ -9,10 +9,18 @@ export type FiscalDate = Branded<string, 'fiscal date'>;
 export const instant = (epochMs: number): Instant => new Date(epochMs).toISOString();
 
 export const epochMs = (at: Instant): number => {
+  const known = parsed.get(at);
+  if (known !== undefined) return known;
   const ms = Date.parse(at);
   if (Number.isNaN(ms)) throw new Error(`not an instant: ${at}`);
+  if (parsed.size >= PARSED_KEPT) parsed.clear();
+  parsed.set(at, ms);
   return ms;
 };
+
+const PARSED_KEPT = 1_000;
+/** A request asks some twenty times when its few instants are. */
+const parsed = new Map<Instant, number>();
 
 /** Years in which an NFS-e can exist: there was none before, and a later year is a mistake. */
 const [FIRST_YEAR, LAST_YEAR] = [2000, 2199];
@@ -90,8 +98,12 @@ const zoneOffsetMs = (ms: number): number => {
 const two = (n: number): string => String(n).padStart(2, '0');
 
 /** `competence` of a call received at this instant (INV-competence). */
-export const brasiliaDate = (at: Instant): FiscalDate =>
-  shownAt(epochMs(at)).toISOString().slice(0, 'AAAA-MM-DD'.length);
+export const brasiliaDate = (at: Instant): FiscalDate => {
+  if (at !== lastDated.at) lastDated = { at, date: shownAt(epochMs(at)).toISOString().slice(0, 'AAAA-MM-DD'.length) };
+  return lastDated.date;
+};
+
+let lastDated: { at: Instant; date: FiscalDate } = { at: '', date: '' };
 
 /** `AAAA-MM-DDThh:mm:ss-03:00`, the only form of `dhEmi` and `dhEvento` that Sefin reads safely (docs/national-system.md#dhemi). */
 export const brasiliaStamp = (at: Instant): string => {

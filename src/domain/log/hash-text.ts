@@ -47,8 +47,8 @@ export const hashTextIfAny = (stream: string, revision: number, event: HashedEve
  */
 export const sortedJson = (value: unknown): string => JSON.stringify(inOrder(value));
 
-/** The same value with its keys in order. Stored events come back in order, so a walk over the log builds each only once. */
-const inOrder = (value: unknown): unknown => (isInOrder(value) ? value : rebuilt(value));
+/** The same value with its keys in order. Stored events come back in order, so a walk over the log builds each only once. Throws `NotCanonical`. */
+export const inOrder = (value: unknown): unknown => (isInOrder(value) ? value : rebuilt(value));
 
 /** Whether all keys are in code unit order; false also for a value without a canonical text. */
 export const isInOrder = (value: unknown): boolean => {

@@ -5,7 +5,11 @@ import { type HashedEvent, hashText, hashTextIfAny, isInOrder, NotCanonical } fr
 export type StoredRecord = { record: string; hash: string };
 
 /** Throws `NotCanonical` for an event that could not be read back exactly. */
-export const toRecord = (stream: string, revision: number, event: HashedEvent): StoredRecord => {
+export const toRecord = (
+  stream: string,
+  revision: number,
+  event: HashedEvent & { hashText?: string },
+): StoredRecord => {
   const hash = event.metadata.hash;
   if (hash === undefined) throw new NotCanonical('an event without metadata.hash cannot be stored');
   if (!UUID.test(event.id)) throw new NotCanonical('an event id must be a UUID');
@@ -13,7 +17,7 @@ export const toRecord = (stream: string, revision: number, event: HashedEvent): 
   for (const name of [stream, event.type, hash]) {
     if (UNSTORABLE.test(name)) throw new NotCanonical('a stream, type or hash holds a character that no engine stores');
   }
-  return { record: hashText(stream, revision, event), hash };
+  return { record: event.hashText ?? hashText(stream, revision, event), hash };
 };
 
 /** The inverse of `toRecord`. */

@@ -14,10 +14,8 @@ type Checked<S extends ObjectSchema> = { value: v.InferOutput<S> } | { causes: r
  */
 export const checkBody = <S extends ObjectSchema>(schema: S, body: JsonBody): Checked<S> => {
   const causes: Cause[] = [];
-  for (const cause of causesOf(schema, body, { prefix: '', root: schema })) {
-    if (causes.length < MOST_CAUSES) causes.push(cause);
-    else return { causes: [...causes, MORE] };
-  }
+  addCauses(schema, body, { prefix: '', root: schema }, causes);
+  if (causes.length > MOST_CAUSES) return { causes: [...causes.slice(0, MOST_CAUSES), MORE] };
   return causes.length === 0 ? { value: body as v.InferOutput<S> } : { causes };
 };
 
@@ -28,32 +26,40 @@ const MORE: Cause = { param: '', message: `Há mais de ${MOST_CAUSES} causas; as
 /** Where in a body an object is, and the schema of that body. */
 type Place = { prefix: string; root: ObjectSchema };
 
-function* causesOf(schema: ObjectSchema, value: JsonBody, place: Place): Generator<Cause> {
+/** Adds no further causes after one too many, because to find the suggestion of each costs time. */
+const addCauses = (schema: ObjectSchema, value: JsonBody, place: Place, causes: Cause[]): void => {
   const { entries } = schema;
-  const { prefix } = place;
-  for (const [key, sent] of Object.entries(value)) {
+  const { prefix, root } = place;
+  for (const key of Object.keys(value)) {
+    if (causes.length > MOST_CAUSES) return;
     const entry = Object.hasOwn(entries, key) ? entries[key] : undefined;
-    const path = `${prefix}${entry === undefined ? shown(key) : key}`;
-    if (entry === undefined)
-      yield { param: path, message: `O campo ${path} não é conhecido.${suggestion(key, place)}` };
-    else yield* causesOfField(unwrapped(entry), sent, path, place.root);
+    if (entry !== undefined) addCausesOfField(unwrapped(entry), value[key], `${prefix}${key}`, root, causes);
+    else {
+      const path = `${prefix}${shown(key)}`;
+      causes.push({ param: path, message: `O campo ${path} não é conhecido.${suggestion(key, place)}` });
+    }
   }
-  for (const [key, entry] of Object.entries(entries)) {
+  for (const key of Object.keys(entries)) {
+    const entry = entries[key];
+    if (entry === undefined || isOptional(entry) || Object.hasOwn(value, key)) continue;
     const path = `${prefix}${key}`;
-    if (!isOptional(entry) && !Object.hasOwn(value, key))
-      yield { param: path, message: `O campo ${path} é obrigatório.` };
+    causes.push({ param: path, message: `O campo ${path} é obrigatório.` });
   }
-}
+};
 
-function* causesOfField(schema: v.GenericSchema, sent: unknown, path: string, root: ObjectSchema): Generator<Cause> {
-  if (isObjectSchema(schema)) {
-    if (isObject(sent)) yield* causesOf(schema, sent, { prefix: `${path}.`, root });
-    else yield { param: path, message: `${path} deve ser um objeto.` };
-    return;
-  }
-  const { issues } = v.safeParse(schema, sent);
-  for (const { message } of issues ?? []) yield { param: path, message };
-}
+const addCausesOfField = (
+  schema: v.GenericSchema,
+  sent: unknown,
+  path: string,
+  root: ObjectSchema,
+  causes: Cause[],
+): void => {
+  if (!isObjectSchema(schema)) {
+    const { issues } = v.safeParse(schema, sent);
+    for (const { message } of issues ?? []) causes.push({ param: path, message });
+  } else if (isObject(sent)) addCauses(schema, sent, { prefix: `${path}.`, root }, causes);
+  else causes.push({ param: path, message: `${path} deve ser um objeto.` });
+};
 
 /** Names a field of the same object with nearly this name, or else a field of another object with exactly this name, or else all of this object. */
 const suggestion = (key: string, { prefix, root }: Place): string => {

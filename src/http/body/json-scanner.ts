@@ -67,6 +67,24 @@ const beginningOf = (part: string, bytes: number): string => {
   return matchAt(STRING_PART, part.slice(0, read), 0);
 };
 
+/** A body of at most this many bytes has too few for most of the bounds. */
+const SMALL_BYTES = MAX_STRUCTURE;
+
+/** The text of a small body that no bound can refuse, as the usual body is; undefined for any other, which is scanned. */
+const smallText = (bytes: Uint8Array): string | undefined => {
+  let text: string;
+  try {
+    text = UTF8.decode(bytes);
+  } catch {
+    return undefined;
+  }
+  let opened = 0;
+  for (let at = 0; at < text.length; at += 1) if (text[at] === '{' || text[at] === '[') opened += 1;
+  return opened > MAX_DEPTH || TOO_MANY_DIGITS.test(text) ? undefined : text;
+};
+
+const UTF8 = new TextDecoder('utf-8', { fatal: true });
+
 const FIRST_BYTES = 1024;
 const NONE = Buffer.alloc(0);
 
@@ -75,10 +93,12 @@ const NONE = Buffer.alloc(0);
  * a fault or a bound, only the nesting is followed, which shows whether the body ends properly.
  */
 export const createJsonScanner = (): JsonScanner => {
-  const decoder = new TextDecoder('utf-8', { fatal: true });
+  let decoder: TextDecoder | undefined;
+  /** The first chunk, as long as it may be the whole of a small body. */
+  let held: Uint8Array | undefined;
   let isUtf8 = true;
   let fault: Exclude<Scanned['kind'], 'text' | 'too_deep'> | undefined;
-  let kept = Buffer.allocUnsafe(FIRST_BYTES);
+  let kept = NONE;
   /** Bytes to keep; beyond the limit they are only counted. */
   let keptBytes = 0;
   let depth = 0;
@@ -96,7 +116,7 @@ export const createJsonScanner = (): JsonScanner => {
   const keep = (text: string): void => {
     const end = keptBytes + Buffer.byteLength(text);
     if (end > kept.length && end <= MAX_TEXT_BYTES)
-      kept = Buffer.concat([kept], Math.min(MAX_TEXT_BYTES, Math.max(2 * kept.length, end)));
+      kept = Buffer.concat([kept], Math.min(MAX_TEXT_BYTES, Math.max(2 * kept.length, FIRST_BYTES, end)));
     if (end <= MAX_TEXT_BYTES) kept.write(text, keptBytes);
     keptBytes = end;
   };
@@ -191,6 +211,7 @@ export const createJsonScanner = (): JsonScanner => {
 
   /** Undefined for bytes that are not UTF-8, and from then on. */
   const decode = (chunk?: Uint8Array): string | undefined => {
+    decoder ??= new TextDecoder('utf-8', { fatal: true });
     try {
       return isUtf8 ? decoder.decode(chunk, { stream: chunk !== undefined }) : undefined;
     } catch {
@@ -200,9 +221,26 @@ export const createJsonScanner = (): JsonScanner => {
     }
   };
 
+  const scanHeld = (): void => {
+    if (held === undefined) return;
+    const first = held;
+    held = undefined;
+    scan(decode(first) ?? '');
+  };
+
   return {
-    feed: (chunk) => scan(decode(chunk) ?? ''),
+    feed: (chunk) => {
+      if (decoder === undefined && held === undefined && chunk.length <= SMALL_BYTES) {
+        held = chunk;
+        return;
+      }
+      scanHeld();
+      scan(decode(chunk) ?? '');
+    },
     end: () => {
+      const small = held === undefined ? undefined : smallText(held);
+      if (small !== undefined) return { kind: 'text', text: small };
+      scanHeld();
       if (decode() === undefined) return { kind: 'malformed' };
       if (inString || depth !== 0) return { kind: 'malformed' };
       if (deepest > MAX_DEPTH) return { kind: 'too_deep' };

@@ -4,11 +4,11 @@ import type { AcceptDeps } from '../../app/accept/accept-deps.js';
 import { openCopiedField } from '../../app/event-store/codec.js';
 import { overlaidCatalogue } from '../../domain/catalog/catalog.js';
 import type { Mode } from '../../domain/common/ids.js';
-import { brasiliaDate } from '../../domain/common/time.js';
+import { brasiliaDate, type Instant } from '../../domain/common/time.js';
 import type { Company } from '../../domain/company/company.js';
 import type { Catalogue } from '../../domain/company/line-selection.js';
 import { demandsNow } from '../../domain/municipality/demands.js';
-import { administeredCodes, onlyMunicipalCode } from '../../domain/municipality/parameters.js';
+import { administeredCodes, type CachedParameters, onlyMunicipalCode } from '../../domain/municipality/parameters.js';
 import { type LocalEntry, registryStream } from '../../domain/registry/events.js';
 import { shortCache } from '../../lib/short-cache.js';
 import type { Clock } from '../../ports/clock.js';
@@ -47,23 +47,47 @@ export const eligibilityFacts = (
     live: shortCache(PARAMETERS_CACHE_MS, clock, (ibge) => cache.of('live', ibge)),
     test: shortCache(PARAMETERS_CACHE_MS, clock, (ibge) => cache.of('test', ibge)),
   };
+  const onlyCodeOf = createCodeMemo();
+  const placeOf = createPlaceMemo();
   const demandsOf = async (ibge: string, { registration }: Company, mode: Mode) => {
     const [operator, kept] = await Promise.all([operatorDemands(ibge), keptOf[mode](ibge)]);
     const now = clock.now();
     return {
       ibge,
       ...demandsNow(operator, kept, registration.taxRegime, now),
-      onlyMunicipalCode: (serviceCode: string) =>
-        onlyMunicipalCode(administeredCodes({ serviceCode }, kept, brasiliaDate(now), now)),
+      onlyMunicipalCode: (serviceCode: string) => onlyCodeOf(kept, serviceCode, now),
     };
   };
   return async (known, mode) => {
-    const found = municipalityByName(known.registration.city, known.registration.state);
+    const found = placeOf(known.registration);
     const [municipality, catalogue] = await Promise.all([
       found === undefined ? undefined : demandsOf(found.ibge, known, mode),
       catalogueOf(known),
     ]);
     return { municipality, catalogue, isCountry: isCustomerCountry, isCurrency, currencies: currencyCodes() };
+  };
+};
+
+/** The municipality of a registration, looked up once for each time that the registration is read. */
+const createPlaceMemo = () => {
+  const places = new WeakMap<Company['registration'], ReturnType<typeof municipalityByName>>();
+  return (registration: Company['registration']): ReturnType<typeof municipalityByName> => {
+    const place = places.get(registration) ?? municipalityByName(registration.city, registration.state);
+    places.set(registration, place);
+    return place;
+  };
+};
+
+/** To walk the parameters of a service costs more than the other rules, so each result is used as long as the parameters it was made of, for the day. */
+const createCodeMemo = () => {
+  const known = new WeakMap<readonly CachedParameters[], Map<string, string | undefined>>();
+  return (kept: readonly CachedParameters[], serviceCode: string, now: Instant): string | undefined => {
+    const codes = known.get(kept) ?? new Map<string, string | undefined>();
+    known.set(kept, codes);
+    const day = brasiliaDate(now);
+    const asked = `${serviceCode}|${day}`;
+    if (!codes.has(asked)) codes.set(asked, onlyMunicipalCode(administeredCodes({ serviceCode }, kept, day, now)));
+    return codes.get(asked);
   };
 };
 

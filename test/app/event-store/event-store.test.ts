@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { decodeEvent, eventHash, eventIdOf, UnknownEventVersion } from '../../../src/app/event-store/codec.js';
+import { decodeEvent, eventIdOf, UnknownEventVersion } from '../../../src/app/event-store/codec.js';
 import { createEventStore, NO_STREAM } from '../../../src/app/event-store/event-store.js';
+import { sha256Hex } from '../../../src/app/event-store/hashes.js';
 import { invoiceStream, type Mode } from '../../../src/domain/common/ids.js';
 import type { InvoiceEvent, ReadInvoiceEvent } from '../../../src/domain/invoice/events.js';
+import { hashText } from '../../../src/domain/log/hash-text.js';
 import type { EventLog, RecordedEvent } from '../../../src/ports/event-log.js';
 import { accepted, attempted, authorized, T0 } from '../../support/fixture/invoice.js';
 import { appendTo, contextAt, fixedKeys, generationOf } from '../../support/harness/event-store.js';
@@ -104,7 +106,7 @@ describe('the event store', () => {
       '',
       ...events.slice(0, -1).map(({ metadata }) => metadata.hash),
     ]);
-    for (const event of events) expect(eventHash(stream, event.revision, event)).toBe(event.metadata.hash);
+    for (const event of events) expect(sha256Hex(hashText(stream, event.revision, event))).toBe(event.metadata.hash);
     expect((await verifyChain(log, ['nfse'])).findings).toEqual([]);
   });
 

@@ -1,9 +1,10 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { anchorLog } from '../../../src/app/audit/anchor-log.js';
-import { eventHash } from '../../../src/app/event-store/codec.js';
 import { createEventStore, type EventStore } from '../../../src/app/event-store/event-store.js';
+import { sha256Hex } from '../../../src/app/event-store/hashes.js';
 import { companyStream, dpsStream, invoiceStream, type Mode, type StreamName } from '../../../src/domain/common/ids.js';
 import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
+import { hashText } from '../../../src/domain/log/hash-text.js';
 import { ALL_STREAMS } from '../../../src/domain/log/stream-prefixes.js';
 import type { EventLog, LogPosition, RecordedEvent } from '../../../src/ports/event-log.js';
 import type { ExportSigner } from '../../../src/ports/export-signer.js';
@@ -135,8 +136,8 @@ export const logOf = (events: readonly RecordedEvent[]): Pick<EventLog, 'readAll
 /** The event with other content and a hash that fits it. */
 export const rehashed = (event: RecordedEvent, change: Partial<RecordedEvent>): RecordedEvent => {
   const changed = { ...event, ...change };
-  const metadata = { ...changed.metadata };
-  return { ...changed, metadata: { ...metadata, hash: eventHash(changed.stream, changed.revision, changed) } };
+  const hash = sha256Hex(hashText(changed.stream, changed.revision, changed));
+  return { ...changed, metadata: { ...changed.metadata, hash } };
 };
 
 /** All events of the stream from this one on, linked and hashed again, as a careful forger would do. */
