@@ -1,10 +1,15 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { roles } from '../../src/runtime/config/config.js';
+import { startChild } from './child.js';
+import { openClient, type PlainClient, postOf } from './plain-client.js';
 import { below, type Row, seconds } from './report.js';
 import { median } from './rounds.js';
 import { type Ended, runProgram } from './run-program.js';
 import { npmStart } from './serve.js';
+import type { ServiceArgument, ServiceReady } from './service-process.js';
 
 const ROUNDS = 5;
 /** Of what takes seconds. */
@@ -23,6 +28,7 @@ export const benchStart = async (): Promise<readonly Row[]> => {
       await demoRow(env),
       ...(await startRows(env)),
       ...(await withService(env, () => commandRows(env))),
+      await firstPdfRow({ DATA_DIR: join(home, 'pdf') }),
     ];
   } finally {
     await rm(home, { recursive: true, force: true });
@@ -104,6 +110,67 @@ const commandRows = async (env: Env): Promise<readonly Row[]> => {
       detail: 'until the last has ended',
     },
   ];
+};
+
+/**
+ * The first PDF after a start: of the first note that is issued then, and, for comparison, of an older note at the very moment of ready, when the
+ * threads are still cold.
+ */
+const firstPdfRow = async (env: Env): Promise<Row> => {
+  const issued = await issuedBefore(env, FEW);
+  const ofNew = await repeated(
+    () => withClient(env, issued.key, async (client) => pdfMs(client, await issue(client))),
+    FEW,
+  );
+  const older = [...issued.paths];
+  const cold = await repeated(() => withClient(env, issued.key, (client) => pdfMs(client, older.pop() ?? '')), FEW);
+  const first = median(ofNew);
+  return {
+    name: 'first PDF after a start',
+    figure: `${first.toFixed(0)} ms`,
+    aim: below(300, first, ' ms'),
+    detail: `of the first note issued after ready; of an older note, asked for at the moment of ready: ${median(cold).toFixed(0)} ms`,
+  };
+};
+
+/** Starts the service, and stops it afterwards. */
+const withClient = async <T>(env: Env, key: string, use: (client: PlainClient) => Promise<T>): Promise<T> => {
+  const { url, stop } = await npmStart(env);
+  const client = openClient(url, key, 1);
+  try {
+    return await use(client);
+  } finally {
+    client.close();
+    await stop();
+  }
+};
+
+const pdfMs = async ({ exchange }: PlainClient, path: string): Promise<number> => {
+  const begun = performance.now();
+  const { status } = await exchange(`${path}/pdf`);
+  if (status !== 200) throw new Error(`a PDF was answered with ${status}`);
+  return performance.now() - begun;
+};
+
+const LOOK_EVERY_MS = 25;
+
+/** The path of a new invoice, once its note is issued. */
+const issue = async ({ exchange }: PlainClient): Promise<string> => {
+  const { body } = await exchange('/v1/nfse', postOf(0));
+  const path = `/v1/nfse/${JSON.parse(body.toString()).id}`;
+  while (JSON.parse((await exchange(path)).body.toString()).status !== 'issued') await pause(LOOK_EVERY_MS);
+  return path;
+};
+
+/** Issues notes on an empty folder, and stops. */
+const issuedBefore = async (env: Env, count: number): Promise<{ key: string; paths: readonly string[] }> => {
+  const argument: ServiceArgument = { env: { ...env, PORT: '0', OPS_PORT: '0' }, roles };
+  const { ready, stop } = await startChild<ServiceReady>('service-process.ts', argument);
+  const client = openClient(ready.origin, ready.key, 1);
+  const paths = await repeated(() => issue(client), count);
+  client.close();
+  await stop();
+  return { key: ready.key, paths };
 };
 
 const repeated = async <T>(measure: () => Promise<T>, rounds = ROUNDS): Promise<readonly T[]> => {
