@@ -12,5 +12,5 @@ const RECORD_BYTES = 1_700;
 export const benchAccept = (): Promise<readonly Row[]> =>
   withBenchHarness(['api'], async (harness) => {
     const bare = await startBare(harness, { recordBytes: RECORD_BYTES });
-    return [await compareServers(harness, bare, { name: 'accept (POST)', aim: 0.4, what: { kind: 'post' } })];
+    return [await compareServers(harness, bare, { name: 'accept (POST)', aim: 0.5, what: { kind: 'post' } })];
   });
