@@ -13,35 +13,40 @@ const ROUNDS = 5;
 /** `beside` runs during the rounds of both servers, so that their machine is equally busy. */
 export type Comparison = { name: string; aim: number; what: Load['what']; beside?: () => Promise<unknown> };
 
-export type BareServer = Child<BareReady, 'processor seconds', number>;
+type BareServer = Child<BareReady, 'processor seconds', number>;
+
+/** What the service is compared with. */
+export type OtherServer = { target: Target; ask: BareServer['ask'] };
 
 /** The server that the service is compared with, on the service's own database. */
 export const startBare = async (
   { service, alsoStop }: BenchHarness,
   { recordBytes = 0, file = '' }: Partial<BareArgument>,
-): Promise<BareServer> => {
+): Promise<OtherServer> => {
   const argument: BareArgument = { connectionString: service.ready.connectionString, recordBytes, file };
   const bare: BareServer = await startChild('baseline-process.ts', argument);
   alsoStop(bare.stop);
-  return bare;
+  return { target: { origin: bare.ready.origin, key: '' }, ask: bare.ask };
 };
 
-/** The same requests to the service and to the bare server in turn. */
+/** The same requests to the service and to the other server in turn. */
 export const compareServers = async (
   { service, load }: BenchHarness,
-  bare: BareServer,
+  other: OtherServer,
   { name, aim, what, beside }: Comparison,
 ): Promise<Row> => {
-  const side = (target: Target, server: { ask: BareServer['ask'] }) => async (): Promise<Measured> => {
-    const before = await server.ask('processor seconds');
-    const loading = load({ target, what, inFlight: IN_FLIGHT, until: { milliseconds: ROUND_MS } });
-    const [result] = await Promise.all([loading, beside?.()]);
-    const used = (await server.ask('processor seconds')) - before;
-    return { ...result, processorMicros: (used / result.requests) * 1_000_000 };
-  };
+  const side =
+    ({ target, ask }: OtherServer) =>
+    async (): Promise<Measured> => {
+      const before = await ask('processor seconds');
+      const loading = load({ target, what, inFlight: IN_FLIGHT, until: { milliseconds: ROUND_MS } });
+      const [result] = await Promise.all([loading, beside?.()]);
+      const used = (await ask('processor seconds')) - before;
+      return { ...result, processorMicros: (used / result.requests) * 1_000_000 };
+    };
   const sides = {
-    ours: side(service.ready, service),
-    bare: side({ origin: bare.ready.origin, key: '' }, bare),
+    ours: side({ target: service.ready, ask: service.ask }),
+    bare: side(other),
   };
   const measured = await interleave(ROUNDS, sides, (result) => result.perSecond);
   const { ratio } = measured;

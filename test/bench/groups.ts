@@ -1,4 +1,4 @@
-import { benchAccept } from './accept.js';
+import { benchAccept, benchAcceptEventStore } from './accept.js';
 import { benchAudit } from './audit.js';
 import { benchDanfse } from './danfse.js';
 import { benchEventLog } from './event-log.js';
@@ -39,6 +39,7 @@ export const groups: Readonly<Record<string, Group>> = {
   sign: always(benchSign),
   'read-note': always(benchReadNote),
   accept: always(benchAccept),
+  'accept-eventstore': always(benchAcceptEventStore, 'long'),
   read: always(benchRead),
   way: { when: 'always', run: benchWay },
   stages: always(benchStages, 'long'),

@@ -7,7 +7,7 @@ import type { Load, LoadResult } from './load-process.js';
 import type { ServiceArgument, ServiceQuestion, ServiceReady } from './service-process.js';
 
 /** Far above the rate of any run: the limiter works and refuses no request. */
-const RATES = { RATE_WRITE_PER_MINUTE: '1000000', RATE_READ_PER_MINUTE: '1000000' };
+export const RATES = { RATE_WRITE_PER_MINUTE: '1000000', RATE_READ_PER_MINUTE: '1000000' };
 
 export type BenchHarness = {
   home: string;
