@@ -8,7 +8,7 @@ const LEVELS: Readonly<Record<number, readonly [word: string, colour: string]>> 
   60: ['fatal', '31;1'],
 };
 
-/** Addresses of the line `ready`, each on a line of its own. */
+/** Addresses of the line `ready`, each on a separate line. */
 const ADDRESSES: readonly (readonly [field: string, name: string, path: string])[] = [
   ['url', 'API', '/v1'],
   ['docs_url', 'documentation', ''],

@@ -23,7 +23,7 @@ const page = (results: readonly KeptResult[]): string =>
   `${[
     '# Performance',
     '`npm run bench -- report` measures and writes this page; do not edit it. `npm run bench -- report --with growth,soak` also runs what takes long, ' +
-      'and `npm run bench -- report accept read` measures some groups anew. What was not run keeps its last result, with its date and commit.',
+      'and `npm run bench -- report accept read` measures some groups again. What was not run keeps its last result, with its date and commit.',
     'A ratio compares with the floor: bare work, or a peer, on the same machine in the same run. It says more about the code than a rate does, and ' +
       'a busy machine lowers both. What each bench measures: [development](development.md#bench).',
     '## In three lines',
