@@ -12,6 +12,15 @@ export const nearestName = (sent: string, known: readonly string[]): string | un
   return best?.name;
 };
 
+/** The known name that `sent` misspells by up to two wrong letters, one for each six letters of the name; undefined for any other name. */
+export const misspeltName = (sent: string, known: readonly string[]): string | undefined => {
+  if (sent.length > LONGEST || known.includes(sent)) return undefined;
+  return known.find((name) => {
+    const most = Math.min(MOST_WRONG, Math.floor(name.length / 6));
+    return Math.abs(sent.length - name.length) <= most && wrongLetters(sent, name) <= most;
+  });
+};
+
 /** Longer than every name of a field or command, and short enough to be compared letter by letter. */
 const LONGEST = 40;
 const LEAST_BEGINNING = 4;

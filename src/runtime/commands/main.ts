@@ -18,7 +18,7 @@ import { projectionCommands } from '../../cli/commands/projections.js';
 import { catalogCommands, registryCommand } from '../../cli/commands/reference-data.js';
 import { runCommand } from '../../cli/run.js';
 import type { Session, SessionNeeds } from '../../cli/session.js';
-import { type Config, readConfig } from '../config/config.js';
+import { type Config, misspeltVariables, readConfig } from '../config/config.js';
 import { programVersion } from '../config/program-version.js';
 import { systemClock } from '../engines/clock.js';
 import { createRunner, type Runner } from '../engines/runner.js';
@@ -86,7 +86,11 @@ export const main = async (argv: readonly string[], env: NodeJS.ProcessEnv): Pro
   }
   const parsed = readConfig(env);
   const config = 'config' in parsed ? parsed.config : undefined;
+  const misspelt = new Map(misspeltVariables(env).map(({ sent, meant }) => [sent, meant]));
   const needed = (): Config => {
+    for (const [sent, meant] of misspelt)
+      terminal.err(`warning: ${sent} is no variable of this program and is ignored; ${meant} is one`);
+    misspelt.clear();
     if (config === undefined) throw new ConfigurationUnusable('problems' in parsed ? parsed.problems : []);
     return config;
   };

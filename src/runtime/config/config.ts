@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import * as v from 'valibot';
 import { readDatabaseUrl } from '../../adapters/sql/address.js';
 import type { Mode } from '../../domain/common/ids.js';
+import { misspeltName } from '../../domain/common/nearest-name.js';
 import { combinationProblems, plaintextProblems, readToken } from './checks.js';
 import { environment, FROM_FILE } from './environment.js';
 
@@ -39,6 +40,17 @@ export const readConfig = (env: NodeJS.ProcessEnv): ConfigResult => {
   const plaintext = config.allowsPlaintext ? [] : plaintextProblems(config);
   return plaintext.length === 0 ? { config } : { problems: plaintext };
 };
+
+/** Variables that are probably misspelt. They are ignored, which an operator would otherwise not notice. */
+export const misspeltVariables = (env: NodeJS.ProcessEnv): readonly { sent: string; meant: string }[] => {
+  const known = [...Object.keys(environment.entries), ...FROM_FILE.map((name) => `${name}_FILE`), ...FILES_OF_SECRETS];
+  return Object.keys(env).flatMap((sent) => {
+    const meant = misspeltName(sent, known);
+    return meant === undefined ? [] : [{ sent, meant }];
+  });
+};
+
+const FILES_OF_SECRETS = ['OPERATOR_TOKEN_FILE', 'METRICS_TOKEN_FILE'] as const;
 
 /** A server listens on every address with these, so they are no host name. */
 const ANY_ADDRESS: ReadonlySet<string> = new Set(['0.0.0.0', '::']);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { nearestName } from '../../../src/domain/common/nearest-name.js';
+import { misspeltName, nearestName } from '../../../src/domain/common/nearest-name.js';
 
 const KNOWN = ['amount_in_cents', 'description', 'customer', 'reference', 'cnae', 'service_code'];
 
@@ -37,5 +37,22 @@ describe('the nearest name', () => {
 
   it('is none where nothing is known', () => {
     expect(nearestName('amount', [])).toBeUndefined();
+  });
+});
+
+describe('a misspelt name', () => {
+  it.each([
+    ['AUTHORIZER_LIVE_ULR', 'AUTHORIZER_LIVE_URL'],
+    ['AUTHORISER_LIVE_URL', 'AUTHORIZER_LIVE_URL'],
+    ['DATA_DIRS', 'DATA_DIR'],
+    ['AUTHORIZER_LIVE_URL', undefined],
+    ['APP_PORT', undefined],
+    ['DATABASE_PASSWORD', undefined],
+    ['PATH', undefined],
+    ['PORTA', undefined],
+    ['X'.repeat(5_000), undefined],
+  ])('%j is meant as %j', (sent, expected) => {
+    const known = ['AUTHORIZER_LIVE_URL', 'DATA_DIR', 'DATABASE_URL', 'OPS_PORT', 'PORT'];
+    expect(misspeltName(sent, known)).toBe(expected);
   });
 });

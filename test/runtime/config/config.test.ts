@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type Config, readConfig } from '../../../src/runtime/config/config.js';
+import { type Config, misspeltVariables, readConfig } from '../../../src/runtime/config/config.js';
 import { transportCheck } from '../../../src/runtime/operator/checks.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 
@@ -238,5 +238,44 @@ describe('the environment', () => {
     expect(configOf({ OPS_HOST: '::1' }).consoleHosts).toEqual(['[::1]']);
     expect(configOf({ CONSOLE_HOSTS: 'Support.example,[fd00::1]' }).consoleHosts).toContain('support.example');
     expect(problemsOf({ CONSOLE_HOSTS: 'a b' })).toEqual(['CONSOLE_HOSTS must be host names separated by commas']);
+  });
+});
+
+describe('a misspelt variable', () => {
+  it('is named with the variable that it was probably meant as', () => {
+    const env = {
+      AUTHORIZER_LIVE_ULR: 'https://sefin.example',
+      OPERATOR_TOKEN_FIL: '/t',
+      DATABASE_URL_FILLE: '/d',
+      PORT: '1',
+    };
+    expect(misspeltVariables(env)).toEqual([
+      { sent: 'AUTHORIZER_LIVE_ULR', meant: 'AUTHORIZER_LIVE_URL' },
+      { sent: 'OPERATOR_TOKEN_FIL', meant: 'OPERATOR_TOKEN_FILE' },
+      { sent: 'DATABASE_URL_FILLE', meant: 'DATABASE_URL_FILE' },
+    ]);
+  });
+
+  it('is none of the variables of a usual machine', () => {
+    const usual = [
+      'PATH',
+      'HOME',
+      'HOSTNAME',
+      'TERM',
+      'LANG',
+      'HOSTS',
+      'PORTS',
+      'NATS_PORT',
+      'POSTGRES_URL',
+      'DATABASE_NAME',
+    ];
+    const more = [
+      'NATS_SERVICE_HOST',
+      'OTEL_EXPORTER_OTLP_HEADERS',
+      'OTEL_SERVICE_NAME',
+      'LOG_FORMAT',
+      'TEST_NATS_URL',
+    ];
+    expect(misspeltVariables(Object.fromEntries([...usual, ...more].map((name) => [name, 'x'])))).toEqual([]);
   });
 });
