@@ -6,6 +6,7 @@ import { writeReport } from './report/write.js';
 import { type Row, renderTable } from './report.js';
 
 const FLAGS = {
+  help: { type: 'boolean' },
   sizes: { type: 'string' },
   folder: { type: 'string' },
   fill: { type: 'string' },
@@ -22,7 +23,13 @@ const BY_DEFAULT = Object.keys(groups).filter((name) => groups[name]?.when === '
  * broken run exits with 1, or a missed aim that must hold.
  */
 const main = async (args: string[]): Promise<void> => {
-  const { values: flags, positionals } = parseArgs({ args, allowPositionals: true, options: FLAGS });
+  const parsed = parsedArgs(args);
+  if ('problem' in parsed || parsed.values.help === true) {
+    process.stderr.write('problem' in parsed ? `${parsed.problem}\n${USAGE}` : USAGE);
+    process.exitCode = 'problem' in parsed ? 2 : 0;
+    return;
+  }
+  const { values: flags, positionals } = parsed;
   const isReport = positionals[0] === 'report';
   const named = isReport ? positionals.slice(1) : positionals;
   const more = flags.with?.split(',') ?? [];
@@ -46,5 +53,17 @@ const main = async (args: string[]): Promise<void> => {
   if (rows.some(({ mustHold, aim }) => mustHold === true && aim?.met === false)) process.exitCode = 1;
   if (isReport) await writeReport();
 };
+
+const parsedArgs = (args: string[]) => {
+  try {
+    return parseArgs({ args, allowPositionals: true, options: FLAGS });
+  } catch (error) {
+    return { problem: (error as Error).message };
+  }
+};
+
+const USAGE = `npm run bench -- [report] [NAME...] [--with NAME,...] [--minutes N] [--sizes N,...] [--folder F] [--fill MINUTES]
+names: ${Object.keys(groups).join(', ')} (docs/development.md#bench)
+`;
 
 await main(process.argv.slice(2));
