@@ -8,11 +8,23 @@ export type Sabotage = (ports: Ports, shared: Shared) => Ports;
 
 type Append = Ports['log']['append'];
 
+/** The log writes the text of each event itself, because the text that came with it is of the event before the change. */
 const withAppend =
   (change: (append: Append, ports: Ports) => Append): Sabotage =>
   (ports) => ({
     ...ports,
-    log: { ...ports.log, append: change(ports.log.append, ports) },
+    log: {
+      ...ports.log,
+      append: change(
+        (stream, expected, events) =>
+          ports.log.append(
+            stream,
+            expected,
+            events.map(({ hashText: _text, ...event }) => event),
+          ),
+        ports,
+      ),
+    },
   });
 
 const withKeys =
