@@ -86,11 +86,11 @@ export const main = async (argv: readonly string[], env: NodeJS.ProcessEnv): Pro
   }
   const parsed = readConfig(env);
   const config = 'config' in parsed ? parsed.config : undefined;
-  const misspelt = new Map(misspeltVariables(env).map(({ sent, meant }) => [sent, meant]));
+  let isWarned = false;
   const needed = (): Config => {
-    for (const [sent, meant] of misspelt)
+    for (const { sent, meant } of isWarned ? [] : misspeltVariables(env))
       terminal.err(`warning: ${sent} is no variable of this program and is ignored; ${meant} is one`);
-    misspelt.clear();
+    isWarned = true;
     if (config === undefined) throw new ConfigurationUnusable('problems' in parsed ? parsed.problems : []);
     return config;
   };
