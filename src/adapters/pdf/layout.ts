@@ -46,12 +46,18 @@ export const layoutOf = (note: Note, simulated: boolean): Layout => {
   ]);
 };
 
-/** The lines of description, complement and approximate taxes. The line of the taxes is never cut (NT 008, 2.4.5). */
+/**
+ * The lines of description, complement and approximate taxes. The description is printed whole as long as the page has room: the 1,300 characters of
+ * the table are no limit since NT 008 v1.02, 2.1. The line of the taxes is never cut (NT 008, 2.4.5).
+ */
 const longTexts = (note: Note) => ({
-  described: linesOf(note.service.xDescServ ?? ABSENT, 1300),
+  described: linesOf(note.service.xDescServ ?? ABSENT, MAX_DESCRIPTION),
   added: complementLines(note.complement, COMPLEMENT.size),
   taxes: linesOf(approximateTaxes(note.complement.approximateTaxes), 300),
 });
+
+/** Characters that the national layout allows (TSDesc2000). */
+const MAX_DESCRIPTION = 2000;
 
 const complementLines = (written: Note['complement'], size: number): readonly string[] => {
   const text = complementText(written, size);

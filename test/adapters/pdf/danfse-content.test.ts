@@ -106,10 +106,15 @@ describe('the content of the DANFSe', () => {
     expect(lines.join('')).toBe('W'.repeat(80));
   });
 
-  it('cuts the description to 1,297 characters and an ellipsis', () => {
-    const text = descriptionOf('i'.repeat(2000));
-    expect(text).toBe(`${'i'.repeat(1297)}...`);
-    expect(descriptionOf('i'.repeat(1300))).toBe('i'.repeat(1300));
+  it('prints a description of 2,000 characters whole, and cuts a longer one of another maker', () => {
+    expect(descriptionOf('i'.repeat(2000))).toBe('i'.repeat(2000));
+    expect(descriptionOf('i'.repeat(2001))).toBe(`${'i'.repeat(1997)}...`);
+  });
+
+  it.each([0, 500, 1500])('prints it whole on a page with every block and %i characters of complement', (added) => {
+    const xml = fullXml({ described: 1991, added }).toString().replace('</xDescServ>', ' its end.</xDescServ>');
+    const texts = layoutOf(noteOf(Buffer.from(xml)), false).texts.map(({ text }) => text);
+    expect(texts.some((text) => text.endsWith('its end.'))).toBe(true);
   });
 });
 
