@@ -33,8 +33,8 @@ export type ThreadPoolOptions = {
   /** Of these so many MiB for young objects; the default of Node is 48. */
   youngMb?: number;
   /**
-   * Owners that use the same engines. While others are present, an owner of whom 8 jobs wait starts none after a job for as long as the job took, at
-   * most 100 ms. Default: none is present.
+   * Owners that use the same engines. While others are present, an owner of whom 8 jobs wait starts none after a job for twice the time that the job
+   * took, at most 100 ms. Default: none is present.
    */
   presence?: Presence | undefined;
 };

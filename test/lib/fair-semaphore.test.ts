@@ -133,10 +133,10 @@ describe('a fair gate', () => {
       return { begun, pass, end, endAll };
     };
 
-    it('keeps the place of an owner of whom eight wait as long again as its task took', async () => {
+    it('keeps the place of an owner of whom eight wait for twice the time of its task', async () => {
       const { begun, pass, end, endAll } = flood();
       await end(30);
-      await pass(29);
+      await pass(59);
       expect(begun).toEqual(['a1', 'b1']);
       await pass(1);
       expect(begun).toEqual(['a1', 'b1', 'a2']);

@@ -1,5 +1,5 @@
 import { readlinkSync } from 'node:fs';
-import { constants, setPriority } from 'node:os';
+import { setPriority } from 'node:os';
 import { basename } from 'node:path';
 import { parentPort } from 'node:worker_threads';
 import { renderDanfse } from './danfse.js';
@@ -18,10 +18,13 @@ const answer = async ({ nfseXml, marks }: RenderRequest): Promise<RenderAnswer> 
   }
 };
 
-/** Lowers the priority of this thread, so that API requests come before PDFs on busy cores. Only Linux has priorities of threads. */
+/** So that API requests come before PDFs on busy cores. With 10, which leaves a third of that time, the PDFs of a busy machine wait too long. */
+const NICENESS = 5;
+
+/** Lowers the priority of this thread. Only Linux has priorities of threads. */
 const lowerPriority = (): void => {
   try {
-    setPriority(Number(basename(readlinkSync('/proc/thread-self'))), constants.priority.PRIORITY_BELOW_NORMAL);
+    setPriority(Number(basename(readlinkSync('/proc/thread-self'))), NICENESS);
   } catch {
     // Other systems, and containers that forbid it, keep the normal priority.
   }

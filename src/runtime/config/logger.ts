@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { SourceMap, type SourceMapPayload } from 'node:module';
+import { LRUCache } from 'lru-cache';
 import { destination, type Logger, pino } from 'pino';
 import { type InvoiceId, parseInvoiceStream, publicInvoiceId, type StreamName } from '../../domain/common/ids.js';
 import type { RequestSummary } from '../../http/deps.js';
@@ -52,7 +53,17 @@ const placeIn = (stack: string): string | undefined => {
   return undefined;
 };
 
+/** Places of a build by their sources. A map takes some ten milliseconds to parse, and a client can cause the same fault again and again. */
+const knownPlaces = new LRUCache<string, { at: string | undefined }>({ max: 1_000 });
+
 const placeInSource = (file: string, line: number, column: number): string | undefined => {
+  const key = `${file}:${line}:${column}`;
+  const known = knownPlaces.get(key) ?? { at: readPlace(file, line, column) };
+  knownPlaces.set(key, known);
+  return known.at;
+};
+
+const readPlace = (file: string, line: number, column: number): string | undefined => {
   try {
     const map = new SourceMap(JSON.parse(readFileSync(`${file}.map`, 'utf8')) as SourceMapPayload);
     const entry = map.findEntry(line - 1, column - 1);

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
@@ -6,25 +6,41 @@ import { describe, expect, it } from 'vitest';
 import { faultFields } from '../../../src/runtime/config/logger.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 
+/** A build whose only function fails, and the map beside it. */
+const buildThatFails = async () => {
+  const folder = temporaryFolder();
+  mkdirSync(join(folder, 'src/app'), { recursive: true });
+  writeFileSync(
+    join(folder, 'src/app/fails.ts'),
+    '\nexport const fails = (): never => {\n  throw new TypeError();\n};\n',
+  );
+  const outfile = join(folder, 'chunks/chunk-A.mjs');
+  const entryPoints = [join(folder, 'src/app/fails.ts')];
+  await build({ entryPoints, outfile, format: 'esm', sourcemap: 'external', banner: { js: '//\n//\n//' } });
+  const { fails }: { fails: () => never } = await import(pathToFileURL(outfile).href);
+  const fault = (): unknown => {
+    try {
+      return fails();
+    } catch (error) {
+      return error;
+    }
+  };
+  return { fault, map: `${outfile}.map` };
+};
+
+const PLACE = { error: 'TypeError', at: 'src/app/fails.ts:3:9' };
+
 describe('the place of a fault', () => {
   it('is that in the sources, also in a built file', async () => {
-    const folder = temporaryFolder();
-    mkdirSync(join(folder, 'src/app'), { recursive: true });
-    writeFileSync(
-      join(folder, 'src/app/fails.ts'),
-      '\nexport const fails = (): never => {\n  throw new TypeError();\n};\n',
-    );
-    const outfile = join(folder, 'chunks/chunk-A.mjs');
-    const entryPoints = [join(folder, 'src/app/fails.ts')];
-    await build({ entryPoints, outfile, format: 'esm', sourcemap: 'external', banner: { js: '//\n//\n//' } });
-    const { fails }: { fails: () => never } = await import(pathToFileURL(outfile).href);
-    let caught: unknown;
-    try {
-      fails();
-    } catch (error) {
-      caught = error;
-    }
-    expect(faultFields(caught)).toEqual({ error: 'TypeError', at: 'src/app/fails.ts:3:9' });
+    const { fault } = await buildThatFails();
+    expect(faultFields(fault())).toEqual(PLACE);
+  });
+
+  it('is read once from the map of a build, because a client can cause the same fault again and again', async () => {
+    const { fault, map } = await buildThatFails();
+    expect(faultFields(fault())).toEqual(PLACE);
+    rmSync(map);
+    expect(faultFields(fault())).toEqual(PLACE);
   });
 
   it('is that of the source when it runs as such, without the folders before', () => {
