@@ -17,7 +17,7 @@ export type ClientOptions = TransportOptions & {
   now?(): number;
 };
 
-/** Milliseconds. An invoice has an outcome 75 minutes after the 202 at the latest, a cancellation after 60. */
+/** Milliseconds. An invoice has an outcome within 75 minutes of the 202, a cancellation within 60. */
 type WaitOptions = { withinMs?: number };
 
 /**

@@ -11,7 +11,7 @@ export class ApiError extends Error {
   /** HTTP status. */
   readonly status: number;
   readonly retryable: boolean;
-  /** To be told to support. */
+  /** Support needs this id. */
   readonly requestId: string;
   readonly details: ErrorDetails;
 

@@ -14,7 +14,7 @@ for (const button of document.querySelectorAll('button[data-copy]')) {
 }
 `;
 
-/** As it stands in a page. */
+/** The text of the script in a page. */
 export const SCRIPT_ELEMENT = `<script>${SCRIPT}</script>`;
 
 /** As a source of `script-src`. */

@@ -150,7 +150,7 @@ export const messagePage = (context: PageContext, title: string, text: string): 
     html`<p>${text}</p><p><a href="${ROOT}">${context.say('Voltar à visão geral', 'Back to the overview')}</a></p>`,
   );
 
-/** What an operator is told who typed no usable name. */
+/** Shown to an operator who typed no usable name. */
 export const nameNeeded = ({ say }: Pick<Shown, 'say'>): string =>
   say(
     'Digite seu nome para o registro: só letras, dígitos, espaços e . : _ @ -, no máximo 60.',

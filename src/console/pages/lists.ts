@@ -25,7 +25,7 @@ export type TypedFilter = { status: string; company: string; mode: string; since
 
 const STATUSES: readonly InvoiceStatus[] = ['queued', 'processing', 'issued', 'failed', 'indeterminate', 'canceled'];
 
-/** Lists contain ids, states and what clients were told, nothing of a customer. */
+/** Lists contain ids, states and the sentences that clients got, nothing of a customer. */
 export const invoicesTable = (
   context: PageContext,
   caption: string,

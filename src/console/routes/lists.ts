@@ -55,7 +55,7 @@ export const listRoutes = (app: Hono<ConsoleEnv>, deps: ConsoleDeps): void => {
 
 type Told = { error?: { message?: string }; cancellation?: { error?: { message?: string } } };
 
-/** Stands in a body for what is sealed. */
+/** In a body, the place of a sealed text. */
 const SEALED = '…';
 
 /** The body of a state whose personal fields are sealed, with a mark in place of each. */

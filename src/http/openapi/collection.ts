@@ -47,7 +47,7 @@ export const collectionOf = (openApi: object): object => {
   };
 };
 
-/** What changes an invoice comes last: sent from top to bottom, the downloads find an invoice that stands. */
+/** What changes an invoice comes last: sent from top to bottom, the downloads find an invoice that is not canceled. */
 const inOrder = (routes: readonly Route[]): readonly Route[] => {
   const changes = ({ path, method }: Route): boolean => method !== 'GET' && path.includes('{');
   return [...routes.filter((route) => !changes(route)), ...routes.filter(changes)];

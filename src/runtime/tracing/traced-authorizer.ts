@@ -3,12 +3,12 @@ import type { Tracing } from '../../ports/tracing.js';
 
 type Result = { kind: string; codes?: readonly string[] };
 
-/** Codes of the authorizer's catalogues. What else stands in their place may be anything. */
+/** Codes of the authorizer's catalogues. Any other text in their place may hold anything. */
 const CODE = /^[A-Z]{1,5}\d{1,5}$/;
 
 const FAILED: ReadonlySet<string> = new Set(['not_sent', 'unknown', 'inconclusive']);
 
-/** Makes a span of each call inside a trace. The authorizer is not told of the trace. */
+/** Makes a span of each call inside a trace. The authorizer learns nothing of the trace. */
 export const tracedAuthorizer =
   (tracing: Tracing) =>
   (authorizer: Authorizer): Authorizer => {
