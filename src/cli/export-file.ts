@@ -59,6 +59,7 @@ export const readExport = async (file: string): Promise<ReadExport> => {
       try {
         yield* linesOf(plain.setEncoding('utf8'));
       } catch (error) {
+        if (error instanceof UnreadableFile) throw error;
         throw new UnreadableFile(`the file cannot be read (${errorCode(error) ?? 'unknown'})`, { cause: error });
       } finally {
         source.destroy();
@@ -91,12 +92,22 @@ export const isWritable = async (file: string): Promise<boolean> => {
 
 const CHUNK_BYTES = 256 * 1024;
 
+/** Far more than the line of the largest event; a small gzip file may unpack to a line without end. */
+const LONGEST_LINE = 4 * 1024 * 1024;
+
 async function* linesOf(source: AsyncIterable<string>): AsyncGenerator<readonly string[], void, void> {
-  let rest = '';
+  let begun: string[] = [];
+  let length = 0;
   for await (const chunk of source) {
-    const lines = (rest + chunk).split('\n');
-    rest = lines.pop() ?? '';
-    yield lines;
+    const [first = '', ...others] = chunk.split('\n');
+    begun.push(first);
+    length += first.length;
+    if (length > LONGEST_LINE) throw new UnreadableFile('the file holds a line that is longer than any event');
+    const rest = others.pop();
+    if (rest === undefined) continue;
+    yield [begun.join(''), ...others];
+    begun = [rest];
+    length = rest.length;
   }
-  if (rest !== '') yield [rest];
+  if (length > 0) yield [begun.join('')];
 }

@@ -25,14 +25,16 @@ export const endpoint =
     const startedAt = performance.now();
     const call: Call = { requestId: deps.newRequestId(), hasPages: deps.docs };
     let response: Response;
+    let isOff = false;
     try {
-      response = (await deps.apiSwitchedOff()) ? refuse(call, switchedOff) : await handler(c, call);
+      isOff = await deps.apiSwitchedOff();
+      response = isOff ? refuse(call, switchedOff) : await handler(c, call);
     } catch (error) {
       await deps.delayFault?.(error);
       response = refuse(call, faultRefusal(error, call.requestId, deps));
     }
     report(deps, route, c, call, response.status, startedAt);
-    if (call.code !== undefined && pacedCodes.has(call.code))
+    if (isOff || (call.code !== undefined && pacedCodes.has(call.code)))
       await deps.pacing?.refusals(call.keyId ?? peerOf(c) ?? '');
     return response;
   };

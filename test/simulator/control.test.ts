@@ -93,6 +93,24 @@ describe('the control port', () => {
     expect(status).toBe(403);
   });
 
+  it.each([
+    [{ origin: 'https://evil.example' }, 403],
+    [{ 'sec-fetch-site': 'cross-site' }, 403],
+    [{ origin: 'http://localhost:3000', 'sec-fetch-site': 'same-site' }, 200],
+  ])('takes a POST of a page of this machine only: %j', async (headers, expected) => {
+    const { port } = new URL(harness.simulator.controlUrl);
+    const status = await new Promise((resolve, reject) => {
+      const options = { host: '127.0.0.1', port, path: '/_control/clock', method: 'POST', headers };
+      const sent = request(options, (response) => {
+        response.resume();
+        resolve(response.statusCode);
+      });
+      sent.on('error', reject);
+      sent.end('{"offset_s":0}');
+    });
+    expect(status).toBe(expected);
+  });
+
   it('lists notes and calls in the promised shape', async () => {
     await harness.control('POST', 'faults', { on: 'issue', kind: 'reset' });
     await expect(issue(harness)).rejects.toThrow();

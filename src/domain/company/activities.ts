@@ -19,22 +19,25 @@ export const issuableActivities = (
   mode: Mode,
   catalogue: Catalogue,
 ): readonly ActivityBody[] =>
-  mainFirst(registration.activities).flatMap(({ cnae, isMain }) =>
+  mainFirst(registration.activities).flatMap((activity) =>
     catalogue
-      .linesOf(cnae)
-      .filter((line) => isIssuable(line, registration, mode, catalogue))
+      .linesOf(activity.cnae)
+      .filter((line) => isIssuable(line, activity, mode, catalogue))
       .map((line) => ({
         object: 'activity' as const,
-        cnae,
+        cnae: activity.cnae,
         service_code: line.serviceCode,
-        description: `${maskedCnae(cnae)} ${line.description}`,
-        is_main: isMain,
+        description: `${maskedCnae(activity.cnae)} ${line.description}`,
+        is_main: activity.isMain,
         is_default: line.isDefault,
       })),
   );
 
-const isIssuable = (line: CatalogueLine, registration: Registration, mode: Mode, catalogue: Catalogue): boolean => {
-  const selected = selectLine({ cnae: line.cnae, serviceCode: line.serviceCode }, registration.activities, catalogue);
+type Activity = Registration['activities'][number];
+
+/** With its own activity alone, because a company may have hundreds and `cnae` chooses among them. */
+const isIssuable = (line: CatalogueLine, activity: Activity, mode: Mode, catalogue: Catalogue): boolean => {
+  const selected = selectLine({ cnae: activity.cnae, serviceCode: line.serviceCode }, [activity], catalogue);
   if ('refused' in selected || selected.line !== line || line.nbs === undefined) return false;
   return mode === 'live' || catalogue.isNbs(line.nbs);
 };

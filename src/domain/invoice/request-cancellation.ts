@@ -17,6 +17,9 @@ const defaultCancelDescription: Record<CancelReason, string> = {
   other: 'Cancelamento solicitado pelo prestador do serviço.',
 };
 
+/** In test mode, where a failed one may be repeated (SVC-10.4): each adds three events to the stream, which every read of the invoice folds. */
+export const MAX_CANCEL_REQUESTS = 100;
+
 /** Decides on a cancellation request, with refusals in the order of CANCEL-3: canceled, in progress, not cancelable, window closed. */
 export const requestCancellation = (
   invoice: Invoice,
@@ -47,6 +50,7 @@ export const cancelRefusal = (invoice: Invoice, now: Instant): CancelRefusal | u
   if (cancellation?.status === 'failed' && invoice.facts.mode === 'live') return 'nfse.cancel_in_progress';
   if (outcome.status !== 'issued' || outcome.accessKey === undefined) return 'nfse.not_cancelable';
   if (origin.kind === 'imported' && (origin.replaced || origin.from === 'manual')) return 'nfse.not_cancelable';
+  if ((cancellation?.request ?? 0) >= MAX_CANCEL_REQUESTS) return 'nfse.not_cancelable';
   // The log may hold an instant of a year outside the calendar's range, which has no month.
   if (outcome.issuedAt === undefined || !isPlausible(outcome.issuedAt)) return 'nfse.cancel_window_closed';
   if (!isBefore(now, nextBrasiliaMonth(outcome.issuedAt))) return 'nfse.cancel_window_closed';

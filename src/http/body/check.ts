@@ -63,13 +63,22 @@ const addCausesOfField = (
 
 /** Names a field of the same object with nearly this name, or else a field of another object with exactly this name, or else all of this object. */
 const suggestion = (key: string, { prefix, root }: Place): string => {
-  const paths = pathsOf(root, '');
+  const paths = allPathsOf(root);
   const isBeside = (path: string): boolean => path.startsWith(prefix) && !path.slice(prefix.length).includes('.');
   const beside = paths.filter(isBeside).map((path) => path.slice(prefix.length));
   const near = nearestName(key, beside);
   const meant = near === undefined ? paths.find((path) => path.endsWith(`.${key}`)) : `${prefix}${near}`;
   const object = prefix === '' ? 'do corpo' : `de ${prefix.slice(0, -1)}`;
   return meant === undefined ? ` Campos ${object}: ${beside.join(', ')}.` : ` Você quis dizer ${meant}?`;
+};
+
+/** Found once per schema, because a body may hold a thousand unknown fields. */
+const knownPaths = new WeakMap<ObjectSchema, readonly string[]>();
+
+const allPathsOf = (root: ObjectSchema): readonly string[] => {
+  const paths = knownPaths.get(root) ?? pathsOf(root, '');
+  knownPaths.set(root, paths);
+  return paths;
 };
 
 const pathsOf = ({ entries }: ObjectSchema, prefix: string): readonly string[] =>

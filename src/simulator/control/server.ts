@@ -30,6 +30,7 @@ const serve = async (world: World, request: IncomingMessage, response: ServerRes
   try {
     // Against DNS rebinding: a web page whose host name resolves to this machine sends that name as its host.
     if (!isLoopbackName(request.headers.host)) return write(response, 403, fault('host', 'must be a loopback name'));
+    if (isFromForeignPage(request)) return write(response, 403, fault('origin', 'must be a page of this machine'));
     const url = new URL(request.url ?? '/', 'http://control');
     const body =
       request.method === 'POST'
@@ -52,6 +53,11 @@ const serve = async (world: World, request: IncomingMessage, response: ServerRes
 
 const isLoopbackName = (host: string | undefined): boolean =>
   /^(localhost|127\.0\.0\.1|\[::1\])(:[0-9]+)?$/.test(host ?? '');
+
+/** A browser lets any page send a POST of plain text to this machine, and says where the page is from. */
+const isFromForeignPage = ({ headers }: IncomingMessage): boolean =>
+  headers['sec-fetch-site'] === 'cross-site' ||
+  (headers.origin !== undefined && !isLoopbackName(/^https?:\/\/(.*)$/.exec(headers.origin)?.[1]));
 
 const fault = (field: string, message: string) => ({ error: { field, message } });
 

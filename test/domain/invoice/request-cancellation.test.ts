@@ -4,6 +4,7 @@ import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
 import {
   type CancelRefusal,
   cancelableUntil,
+  MAX_CANCEL_REQUESTS,
   requestCancellation,
 } from '../../../src/domain/invoice/request-cancellation.js';
 import * as event from '../../support/fixture/invoice.js';
@@ -12,6 +13,12 @@ const { accepted, at, attempted, authorized, givenInvoice } = event;
 
 const issuedIn = (mode: 'live' | 'test') => [accepted({ mode }), attempted(1, 1), authorized(1, 2)];
 const issued = issuedIn('live');
+/** Of a test invoice, with the number of its newest request. */
+const failedRequest = (request: number): readonly InvoiceEvent[] => [
+  ...issuedIn('test'),
+  event.cancelRequested(60, request),
+  { type: 'CancellationNotConfirmed', data: { request, reason: 'refused', codes: ['E0822'], at: at(63) } },
+];
 const AFTER_THE_MONTH = '2026-12-01T03:00:00.000Z';
 
 describe('a request to cancel', () => {
@@ -66,6 +73,8 @@ const refusals: readonly [string, readonly InvoiceEvent[], string, CancelRefusal
     [...issuedIn('test'), event.cancelRequested(60), event.cancelNotConfirmed(3660)],
     ...([at(4000), undefined] as const),
   ],
+  ['test, its last but one cancellation failed', failedRequest(MAX_CANCEL_REQUESTS - 1), at(4000), undefined],
+  ['test, its last cancellation failed', failedRequest(MAX_CANCEL_REQUESTS), at(4000), 'nfse.not_cancelable'],
   ['canceled', [...issued, event.cancelRequested(60), event.cancelConfirmed(63)], at(70), 'nfse.already_canceled'],
   [
     'canceled in an earlier month',

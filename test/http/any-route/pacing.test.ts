@@ -40,6 +40,16 @@ describe('an answer that no quota bounds', () => {
     expect((await answer).status).toBe(status);
   });
 
+  it('waits for its turn while the API is switched off, without a look at the key', async () => {
+    const { pacing, held, release } = holdingPacing();
+    const harness = createHarness({ pacing });
+    harness.state.switchedOff = true;
+    const answer = harness.call('/v1/nfse');
+    await vi.waitFor(() => expect(held).toEqual(['refusal ']));
+    release();
+    expect((await answer).status).toBe(503);
+  });
+
   it('is not one that the quota paid for', async () => {
     const { pacing, held } = holdingPacing();
     const harness = createHarness({ pacing });
