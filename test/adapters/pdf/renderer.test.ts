@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { constants, getPriority } from 'node:os';
+import { getPriority } from 'node:os';
 import { afterAll, describe, expect, it } from 'vitest';
 import { describeWith, itWith } from '../../support/needs.js';
 import { openRenderer } from './support/drawing.js';
@@ -59,7 +59,7 @@ describe('the renderer', () => {
         // What follows the name, which may hold blanks; the field is the 19th of all (proc(5)).
         Number(statOf(thread).split(') ').at(-1)?.split(' ')[16]);
       expect(niceOf(process.pid)).toBe(getPriority());
-      expect(readdirSync('/proc/self/task').map(niceOf)).toContain(constants.priority.PRIORITY_BELOW_NORMAL);
+      expect(readdirSync('/proc/self/task').map(niceOf)).toContain(5);
     },
   );
 
