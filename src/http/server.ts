@@ -122,6 +122,8 @@ export type ServerLimits = {
   /** How often the two limits above are checked. */
   connectionsCheckingInterval: number;
   keepAliveTimeout: number;
+  /** Longest time without a byte in either direction while a request is under way, so that a client that reads nothing keeps no connection. */
+  timeout: number;
   maxHeaderSize: number;
   /** Connections at once; further ones are closed unread. Undefined: no limit. */
   maxConnections?: number;
@@ -137,6 +139,7 @@ const LIMITS: ServerLimits = {
   connectionsCheckingInterval: 30_000,
   /** Longer than that of a usual load balancer, so that the balancer closes first. */
   keepAliveTimeout: 65_000,
+  timeout: 120_000,
   maxHeaderSize: 16 * 1024,
 };
 
@@ -144,10 +147,11 @@ const LIMITS: ServerLimits = {
 export const listen = async (
   app: { fetch: AppFetch },
   { host, port }: { host: string; port: number },
-  { onDrop, maxConnections, hasPages = false, ...limits }: ServerOptions = {},
+  { onDrop, maxConnections, hasPages = false, timeout = LIMITS.timeout, ...limits }: ServerOptions = {},
 ): Promise<RunningServer> => {
   // A missing Host header is refused below, because Node's refusal has no envelope.
   const server = createServer({ ...LIMITS, ...limits, requireHostHeader: false });
+  server.timeout = timeout;
   server.maxHeadersCount = MAX_HEADERS + 1;
   if (maxConnections !== undefined) server.maxConnections = maxConnections;
   server.on('drop', () => onDrop?.());

@@ -90,6 +90,23 @@ describe('408 for a request that does not come whole in time', () => {
   });
 });
 
+describe('a client that reads nothing of its answers', () => {
+  it('is cut, so that its connection is free for others', async () => {
+    const harness = createHarness();
+    const server = await start(harness, { timeout: 300, maxConnections: 1 });
+    const stuck = openConnection(server);
+    stuck.socket.pause();
+    stuck.socket.write(headOf(harness, 'GET /docs/assets/redoc.standalone.js').repeat(9));
+    await expect.poll(() => stuck.socket.connecting).toBe(false);
+    const another = (): Promise<number> =>
+      fetch(`${server.url}/v1/activities`, requestInit({}, harness.keys)).then(
+        ({ status }) => status,
+        () => 0,
+      );
+    await expect.poll(another).toBe(200);
+  });
+});
+
 describe('an idle connection that had its answer', () => {
   it('is closed after the keep-alive time, without a word', async () => {
     const harness = createHarness();
@@ -105,7 +122,7 @@ describe('the limits by default', () => {
   it('let 1,000 idle connections be, beside which requests are answered', async () => {
     const harness = createHarness({ rateLimits: { write: 1_000, read: 1_000 } });
     // The limits of time would end the idle connections while a busy machine still asks beside them.
-    const server = await start(harness, { headersTimeout: 600_000, requestTimeout: 600_000 });
+    const server = await start(harness, { headersTimeout: 600_000, requestTimeout: 600_000, timeout: 600_000 });
     const idle = Array.from({ length: 1_000 }, () => openConnection(server));
     await expect.poll(() => idle.filter(({ socket }) => !socket.connecting).length).toBe(1_000);
     for (const { socket } of idle.slice(0, 500)) socket.write('GET /v1/activities HTTP/1.1\r\n');
