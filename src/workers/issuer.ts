@@ -2,7 +2,7 @@ import { workOnCancellation } from '../app/issuing/cancellation.js';
 import type { IssuerDeps, Next } from '../app/issuing/deps.js';
 import { createLookUpSemaphore } from '../app/issuing/look-up-limit.js';
 import { workOnIssue } from '../app/issuing/note.js';
-import { epochMs } from '../domain/common/time.js';
+import { epochMs, type Instant } from '../domain/common/time.js';
 import { unreachable } from '../domain/common/unreachable.js';
 import type { Delivery, HandlingResult, WorkQueue } from '../ports/work-queue.js';
 
@@ -67,7 +67,7 @@ const reportSafely = (report: () => void): void => {
   }
 };
 
-const handlingOf = (next: Next, now: string): HandlingResult => {
+const handlingOf = (next: Next, now: Instant): HandlingResult => {
   switch (next.kind) {
     case 'done':
       return { kind: 'ack' };

@@ -83,7 +83,7 @@ export const onlyAt = <E>(elements: Elements<E>, root: E, path: readonly string[
   return found;
 };
 
-/** True without a zero byte and without the name of another encoding. Only then do the bytes mean what `countXml` takes them for. */
+/** True without a zero byte and without the name of another encoding. `countXml` reads bytes as UTF-8, so its counts are right only then. */
 const isUtf8Text = (xml: Buffer): boolean => {
   const declared = /^(?:\xef\xbb\xbf)?<\?xml[^>]*?\sencoding\s*=\s*["']([^"']*)["']/.exec(
     xml.toString('latin1', 0, LONGEST_DECLARATION),

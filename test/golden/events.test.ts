@@ -59,10 +59,24 @@ describe('golden events', () => {
   it.each(names)('%s shows no personal field without its key', (name) => {
     const { event } = goldenOf(name);
     for (const field of eventTypeDefinitions.get(event.type)?.personal ?? []) {
-      if (plainAtFirst.has(`${versionOf(name)}.${field}`)) continue;
-      const isVariant = name !== `${versionOf(name)}.json`;
-      if (isVariant && event.data[field] === undefined) continue;
+      if (plainAtFirst.has(`${versionOf(name)}.${field}`) || event.data[field] === undefined) continue;
       expect(event.data[field]).toMatch(/^sealed:1:golden:/);
     }
+  });
+
+  it('hold each personal field of each type, sealed', () => {
+    const held = new Set(
+      names.flatMap((name) => {
+        const { event } = goldenOf(name);
+        const isSealed = ([, value]: [string, unknown]): boolean => String(value).startsWith('sealed:1:golden:');
+        return Object.entries(event.data)
+          .filter(isSealed)
+          .map(([field]) => `${event.type}.${field}`);
+      }),
+    );
+    const personal = [...eventTypeDefinitions].flatMap(([type, { personal: fields }]) =>
+      fields.map((field) => `${type}.${field}`),
+    );
+    expect(personal.filter((field) => !held.has(field))).toEqual([]);
   });
 });

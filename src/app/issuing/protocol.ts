@@ -113,7 +113,7 @@ const conclude = async <K extends Sending>(
   return isOver || last.seen === undefined ? 'reload' : afterPause(deps);
 };
 
-/** What a look-up came to: our document or another's is recorded, or what was seen is not recorded. */
+/** The result of a look-up: a document was recorded, or what was seen was not. */
 type Shown = { isRecorded: true } | { isRecorded: false; seen: Seen };
 
 const RECORDED: Shown = { isRecorded: true };

@@ -70,7 +70,7 @@ const leftAlone: Comparison = { result: 'left_alone', absentOnce: [] };
  * Asks the authorizer what it holds of one invoice and appends what differs, or that another party canceled the note. `absentBefore`: keys of look-
  * ups that were absent before, long enough ago. A first absence proves nothing yet.
  */
-export const compareInvoice = async (
+const compareInvoice = async (
   stream: StreamName,
   absentBefore: readonly string[],
   deps: ReconciliationDeps,

@@ -32,7 +32,7 @@ export const timeOf = (shown: Shown, at: Instant | undefined): Html =>
     ? html`–`
     : html`<time datetime="${at}" title="${at}">${clockText(shown, at)}</time> <span class="age">${ageOf(shown, at)}</span>`;
 
-export const secondsBetween = (from: Instant, to: Instant): number => (epochMs(to) - epochMs(from)) / 1000;
+const secondsBetween = (from: Instant, to: Instant): number => (epochMs(to) - epochMs(from)) / 1000;
 
 /** `R$ 1.250,50`. */
 export const reais = (cents: number): string =>

@@ -11,7 +11,7 @@ export type AnchoredPart = { root: string; streams: number; events: number };
  */
 export type LogAnchor = { day: string; after: string; upTo: string; live: AnchoredPart; test: AnchoredPart };
 
-/** What proves the log, and what operators saw, did and signed in to. Storage format, with the promise of the invoice's events. */
+/** What proves the log, and what operators saw, did and signed in to. Storage format: types and optional fields may be added, never renamed. */
 type AuditEvents = {
   LogAnchored: LogAnchor & { at: Instant };
   /** An operator saw personal data in clear. `command`: as typed. `subject`: the stream or the filter. The data seen is not recorded. */

@@ -23,7 +23,7 @@ export type CatalogueLine = {
  */
 export type OperatorLine = CatalogueLine & { incidence?: string; municipalCode?: string };
 
-/** All lines of one CNAE, in the order of the operator's file. Storage format, with the promise of the invoice's events. */
+/** All lines of one CNAE, in the order of the operator's file. Storage format: types and optional fields may be added, never renamed. */
 export type CatalogEvent = {
   type: 'CatalogLinesReplaced';
   data: { cnae: string; lines: readonly OperatorLine[]; at: Instant };

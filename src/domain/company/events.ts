@@ -78,7 +78,7 @@ export type CertificateFacts = {
   fingerprint: string;
 };
 
-/** Events of one company: storage format, with the promise of the invoice's events. */
+/** Events of one company: storage format: types and optional fields may be added, never renamed. */
 type CompanyEvents = {
   CompanyRegistered: { registration: Registration; at: Instant };
   CompanyChanged: { registration: Registration; at: Instant };

@@ -4,7 +4,7 @@ import type { Instant } from '../common/time.js';
 
 /**
  * Allocation of DPS numbers of one company, mode and series. Every event carries `nextNumber`, so the last event holds the whole state and
- * an allocation costs the same at any volume. Storage format, with the promise of the invoice's events.
+ * an allocation costs the same at any volume. Storage format: types and optional fields may be added, never renamed.
  */
 type DpsNumberEvents = {
   DpsNumberAllocated: { number: number; nextNumber: number; invoiceId: InvoiceId; at: Instant };

@@ -15,7 +15,7 @@ export type EntryAddress = {
 /** What the local tax registry knows of one CNPJ. */
 export type LocalEntry = { legalName: string; address?: EntryAddress };
 
-/** Storage format, with the promise of the invoice's events. */
+/** Storage format: types and optional fields may be added, never renamed. */
 export type RegistryEvent = {
   type: 'RegistryEntryPut';
   data: { cnpj: string; at: Instant } & LocalEntry;

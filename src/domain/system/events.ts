@@ -1,7 +1,7 @@
 import type { EventOf } from '../common/event-of.js';
 import type { Instant } from '../common/time.js';
 
-/** The kill switch of the whole API. Storage format, with the promise of the invoice's events. */
+/** The kill switch of the whole API. Storage format: types and optional fields may be added, never renamed. */
 type SystemEvents = {
   ApiSwitchedOff: { reason?: string; at: Instant };
   ApiSwitchedOn: { at: Instant };

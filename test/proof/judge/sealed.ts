@@ -1,7 +1,7 @@
 import type { Finding } from './finding.js';
 import type { LoggedEvent, Raw } from './raw.js';
 
-/** Personal fields by event type (docs/architecture.md#sealing-and-hash-chain). */
+/** Personal fields of the types that it looks at (docs/architecture.md#sealing-and-hash-chain): a copy, because the judge relies on nothing of the service. */
 const PERSONAL: Readonly<Record<string, readonly string[]>> = {
   InvoiceAccepted: ['customer', 'description'],
   IssuanceAttempted: ['digest', 'signedDpsGzip'],
