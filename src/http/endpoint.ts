@@ -45,10 +45,28 @@ export const openEndpoint = (deps: HttpDeps, route: string, handler: Handler): (
 
 /** The 404 of unknown routes. */
 export const routeNotFound = (deps: HttpDeps): ((c: Context) => Promise<Response>) => {
-  const notFound: Handler = (_c, call) => refuse(call, { code: 'route_not_found' });
+  const notFound: Handler = (c, call) =>
+    refuse(call, present({ code: 'route_not_found' as const, message: hintOf(c.req.path) }));
   const inside = endpoint(deps, UNMATCHED, notFound);
   const outside = openEndpoint(deps, UNMATCHED, notFound);
   return (c) => (/^\/v1(?:\/|$)/.test(c.req.path) ? inside(c) : outside(c));
+};
+
+/** Paths of the API, each with its methods. */
+const PATHS: readonly (readonly [RegExp, string])[] = [
+  [/^\/v1\/nfse$/, 'POST ou GET'],
+  [/^\/v1\/activities$/, 'GET'],
+  [/^\/v1\/nfse\/[^/]+\/cancel$/, 'POST'],
+  [/^\/v1\/nfse\/[^/]+(?:\/(?:pdf|xml))?$/, 'GET'],
+];
+
+/** Undefined for a path that is not one of the API with another method or with a slash at its end. */
+const hintOf = (path: string): string | undefined => {
+  const methodsOf = (known: string): string | undefined => PATHS.find(([pattern]) => pattern.test(known))?.[1];
+  const methods = methodsOf(path);
+  if (methods !== undefined) return `Esta rota não existe com este método: use ${methods}.`;
+  const isTooLong = path.endsWith('/') && methodsOf(path.slice(0, -1)) !== undefined;
+  return isTooLong ? 'Esta rota não existe: retire a barra do fim do caminho.' : undefined;
 };
 
 const UNMATCHED = 'unmatched';

@@ -35,7 +35,7 @@ export const ROUTE_NOT_FOUND: RawRefusal = { status: 404, refusal: { code: 'rout
 const TIMED_OUT = invalid(408, 'O pedido não chegou inteiro no prazo e não foi executado. Confira a conexão.');
 const TOO_MUCH_HEADER = invalid(
   431,
-  `Os cabeçalhos passam de 16 KiB ou de ${MAX_HEADERS}. Retire os que não são da API.`,
+  `O endereço e os cabeçalhos passam de 16 KiB, ou os cabeçalhos de ${MAX_HEADERS}. Retire o que não é da API.`,
 );
 
 /** The first refusal that a request deserves by its headers; undefined for an acceptable request. */

@@ -247,7 +247,8 @@ export const downloadTests = (format: Format): void => {
       for (const step of [[], [attempted()]]) {
         await harness.record(id, step);
         const response = await harness.call(`/v1/nfse/${id}/${extension}`);
-        expect((await expectRefusal(response, 409, 'nfse.not_issued')).retryable).toBe(true);
+        const error = await expectRefusal(response, 409, 'nfse.not_issued');
+        expect(error).toMatchObject({ retryable: true, message: expect.stringContaining('Retry-After') });
         expect(response.headers.get('retry-after')).toBe('3');
       }
     });
@@ -259,6 +260,7 @@ export const downloadTests = (format: Format): void => {
       const response = await harness.call(`/v1/nfse/${id}/${extension}`);
       const error = await expectRefusal(response, 409, 'nfse.not_issued');
       expect(error).toMatchObject({ retryable: false, provider_code: 'E0120' });
+      expect(error.message).toContain('Veja o motivo em error');
       expect(response.headers.get('retry-after')).toBeNull();
     });
 

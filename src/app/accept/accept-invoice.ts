@@ -16,6 +16,7 @@ import { withRecordedFacts } from './accepted-facts.js';
 import {
   appendAtOnce,
   bodyNotComparable,
+  otherBody,
   type Candidate,
   findOwnInvoice,
   reserveAndAppend,
@@ -82,7 +83,7 @@ const acceptAtOnce = async (
   if (underWay !== undefined) {
     // Nothing in the database shows the first request yet, unless it is a repeated one too.
     if (await deps.idempotency.isFinished(owner, deps.clock.now())) return undefined;
-    return { refused: underWay === plainBodyHash ? IN_USE : REUSED };
+    return { refused: underWay === plainBodyHash ? IN_USE : otherBody(undefined) };
   }
   deps.underWay.set(key, plainBodyHash);
   try {
@@ -161,7 +162,7 @@ const answerKnownKey = async (
 ): Promise<AcceptResult> => {
   switch (known.kind) {
     case 'reuse':
-      return { refused: REUSED };
+      return { refused: otherBody(known.invoiceId) };
     case 'not_comparable':
       return { refused: bodyNotComparable(known.invoiceId) };
     case 'in_use':
@@ -172,7 +173,6 @@ const answerKnownKey = async (
 };
 
 const IN_USE: Refusal = { code: 'idempotency_key_in_use', retryAfterSeconds: 1 };
-const REUSED: Refusal = { code: 'idempotency_key_reuse' };
 
 /** The first answer again, with the invoice as it is now (docs/contract.md IDEM-1). */
 const replay = async (invoiceId: string, { mode, companyId }: Requester, deps: AcceptDeps): Promise<AcceptResult> => {

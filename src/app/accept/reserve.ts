@@ -154,7 +154,7 @@ const earlierAnswer = async (
     const stored = held?.bodyHash ?? '';
     const verdict = await deps.hashes.compareBody(stored, { mode, companyId, keyHash }, plainBodyHash);
     if (verdict === 'same') return { accepted: earlier };
-    return { refused: verdict === 'other' ? { code: 'idempotency_key_reuse' } : bodyNotComparable(invoiceId) };
+    return { refused: verdict === 'other' ? otherBody(invoiceId) : bodyNotComparable(invoiceId) };
   }
   if (request.reference === undefined) return 'next_generation';
   return { refused: referenceInUse(state.kind === 'reference_taken' ? state.invoiceId : invoiceId) };
@@ -164,6 +164,16 @@ const earlierAnswer = async (
 export const referenceInUse = (holder: InvoiceId): Refusal => {
   const message = `Já existe uma nota da empresa com esta reference, mesmo que tenha falhado: ${publicInvoiceId(holder)}. Use outra reference para uma nota nova.`;
   return { code: 'nfse.reference_in_use', message };
+};
+
+/**
+ * Names the first invoice, if that is known: a client that corrected the body after a lost answer must look at that invoice before sending
+ * another.
+ */
+export const otherBody = (invoiceId: InvoiceId | undefined): Refusal => {
+  if (invoiceId === undefined) return { code: 'idempotency_key_reuse' };
+  const message = `Esta Idempotency-Key já foi usada com outro corpo nas últimas 24 horas, para a nota ${publicInvoiceId(invoiceId)}. Consulte essa nota; só para outra venda use uma chave nova.`;
+  return { code: 'idempotency_key_reuse', message };
 };
 
 /** The message must not advise another key for a repeated request, because the invoice of the first try may exist. */

@@ -5,7 +5,7 @@ import { type InvoiceAddress, invoiceStream, parseInvoiceStream, type StreamName
 import { present } from '../../domain/common/present.js';
 import type { ReadInvoiceEvent } from '../../domain/invoice/events.js';
 import type { Invoice } from '../../domain/invoice/state.js';
-import { invoiceStatus, isDownloadable, isReplaced, visible } from '../../domain/invoice/status.js';
+import { type InvoiceStatus, invoiceStatus, isDownloadable, isReplaced, visible } from '../../domain/invoice/status.js';
 import type { FairSemaphore } from '../../lib/fair-semaphore.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Revision } from '../../ports/event-log.js';
@@ -113,9 +113,19 @@ const CLOSED =
 const CANCELED_TEST =
   'Esta nota de teste está cancelada: não há mais PDF nem XML para baixar. Em produção eles continuam disponíveis.';
 
+/** Statuses without a document whose next step differs from the text of the catalogue. */
+const withoutDocument: Partial<Record<InvoiceStatus, string>> = {
+  queued: 'A nota ainda espera a autorização: repita o pedido depois dos segundos de Retry-After.',
+  processing: 'A nota ainda espera a autorização: repita o pedido depois dos segundos de Retry-After.',
+  failed: 'A nota falhou e não tem PDF nem XML. Veja o motivo em error, na consulta da nota.',
+  indeterminate:
+    'Não se sabe ainda se a nota foi autorizada, por isso não há PDF nem XML. Não emita outra: fale com o suporte.',
+  canceled: CANCELED_TEST,
+};
+
 const missingText = (invoice: Invoice): string | undefined => {
   const { origin, facts } = invoice;
-  if (!isDownloadable(invoice)) return invoiceStatus(invoice) === 'canceled' ? CANCELED_TEST : undefined;
+  if (!isDownloadable(invoice)) return withoutDocument[invoiceStatus(invoice)];
   if (origin.kind !== 'api') return NO_DOCUMENT;
   return facts.mode === 'test' ? ERASED : CLOSED;
 };

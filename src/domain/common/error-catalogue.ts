@@ -133,7 +133,7 @@ export const errorCatalogue = {
     'reference',
   ),
   duplicate_suspected: conflict(
-    'Uma nota com o mesmo valor e a mesma descrição foi aceita há menos de 60 segundos. Se for outra nota, envie Idempotency-Key ou aguarde.',
+    'Uma nota com o mesmo valor e a mesma descrição foi aceita há menos de 60 segundos. Se é a mesma venda, não repita; se é outra, envie Idempotency-Key ou aguarde.',
   ),
   idempotency_key_in_use: {
     status: 409,

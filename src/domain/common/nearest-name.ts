@@ -1,16 +1,25 @@
 /**
- * The known name that a person who wrote `sent` probably meant; undefined when none is near. Capitals, underscores and hyphens do not count.
+ * The known name that a person who wrote `sent` probably meant; undefined when none is near. Capitals, accents, underscores and hyphens do not count.
  * Near is: the same, the beginning of the other, up to two wrong letters, or a common beginning of six letters.
  */
 export const nearestName = (sent: string, known: readonly string[]): string | undefined => {
   if (sent.length > LONGEST) return undefined;
   let best: { name: string; distance: number } | undefined;
   for (const name of known) {
-    const distance = distanceOf(plain(sent), plain(name));
+    const distance = distanceOf(plainName(sent), plainName(name));
     if (distance !== undefined && (best === undefined || distance < best.distance)) best = { name, distance };
   }
   return best?.name;
 };
+
+/** A name in small letters without accents, underscores and hyphens. A name longer than every name of a field is returned as it is. */
+export const plainName = (name: string): string =>
+  name.length > LONGEST
+    ? name
+    : name
+        .normalize('NFD')
+        .replace(/[\p{M}_-]/gu, '')
+        .toLowerCase();
 
 /** The known name that `sent` misspells by up to two wrong letters, one for each six letters of the name; undefined for any other name. */
 export const misspeltName = (sent: string, known: readonly string[]): string | undefined => {
@@ -26,8 +35,6 @@ const LONGEST = 40;
 const LEAST_BEGINNING = 4;
 const COMMON_BEGINNING = 6;
 const MOST_WRONG = 2;
-
-const plain = (name: string): string => name.toLowerCase().replace(/[_-]/g, '');
 
 const distanceOf = (sent: string, name: string): number | undefined => {
   if (sent === name) return 0;

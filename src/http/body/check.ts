@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import type { Cause, ErrorCode, Refusal } from '../../domain/common/error-catalogue.js';
 import { nearestName } from '../../domain/common/nearest-name.js';
+import { fieldMeantBy, isOfExports, sentenceWithoutField } from './field-hints.js';
 import { isObject, type JsonBody } from './read-json-object.js';
 
 type ObjectSchema = v.StrictObjectSchema<v.ObjectEntries, undefined>;
@@ -33,7 +34,7 @@ const addCauses = (schema: ObjectSchema, value: JsonBody, place: Place, causes: 
   for (const key of Object.keys(value)) {
     if (causes.length > MOST_CAUSES) return;
     const entry = Object.hasOwn(entries, key) ? entries[key] : undefined;
-    if (entry !== undefined) addCausesOfField(unwrapped(entry), value[key], `${prefix}${key}`, root, causes);
+    if (entry !== undefined) addCausesOfField(entry, value[key], `${prefix}${key}`, root, causes);
     else {
       const path = `${prefix}${shown(key)}`;
       causes.push({ param: path, message: `O campo ${path} não é conhecido.${suggestion(key, place)}` });
@@ -47,29 +48,35 @@ const addCauses = (schema: ObjectSchema, value: JsonBody, place: Place, causes: 
   }
 };
 
-const addCausesOfField = (
-  schema: v.GenericSchema,
-  sent: unknown,
-  path: string,
-  root: ObjectSchema,
-  causes: Cause[],
-): void => {
+const addCausesOfField = (entry: Entry, sent: unknown, path: string, root: ObjectSchema, causes: Cause[]): void => {
+  const schema = unwrapped(entry);
+  const advice = sent === null && isOptional(entry) ? WITHOUT_NULL : '';
   if (!isObjectSchema(schema)) {
     const { issues } = v.safeParse(schema, sent);
-    for (const { message } of issues ?? []) causes.push({ param: path, message });
+    for (const { message } of issues ?? []) causes.push({ param: path, message: `${message}${advice}` });
   } else if (isObject(sent)) addCauses(schema, sent, { prefix: `${path}.`, root }, causes);
-  else causes.push({ param: path, message: `${path} deve ser um objeto.` });
+  else causes.push({ param: path, message: `${path} deve ser um objeto.${advice}` });
 };
 
-/** Names a field of the same object with nearly this name, or else a field of another object with exactly this name, or else all of this object. */
+const WITHOUT_NULL = ' Em vez de null, deixe o campo fora do corpo.';
+
+/**
+ * Names the field that other systems call like this, or else a field of the same object with nearly this name, or else a field of another
+ * object with exactly this name, or else all fields of this object. What is no field anywhere is said in a sentence.
+ */
 const suggestion = (key: string, { prefix, root }: Place): string => {
   const paths = allPathsOf(root);
+  const sentence = sentenceWithoutField(key);
+  if (sentence !== undefined) return ` ${sentence}`;
   const isBeside = (path: string): boolean => path.startsWith(prefix) && !path.slice(prefix.length).includes('.');
   const beside = paths.filter(isBeside).map((path) => path.slice(prefix.length));
   const near = nearestName(key, beside);
-  const meant = near === undefined ? paths.find((path) => path.endsWith(`.${key}`)) : `${prefix}${near}`;
+  const meant =
+    fieldMeantBy(key, paths) ??
+    (near === undefined ? paths.find((path) => path.endsWith(`.${key}`)) : `${prefix}${near}`);
   const object = prefix === '' ? 'do corpo' : `de ${prefix.slice(0, -1)}`;
-  return meant === undefined ? ` Campos ${object}: ${beside.join(', ')}.` : ` Você quis dizer ${meant}?`;
+  if (meant === undefined) return ` Campos ${object}: ${beside.join(', ')}.`;
+  return ` Você quis dizer ${meant}${isOfExports(meant) ? ', que só vale numa exportação' : ''}?`;
 };
 
 /** Found once per schema, because a body may hold a thousand unknown fields. */

@@ -4,7 +4,7 @@ import { present } from '../../domain/common/present.js';
 import type { Instant } from '../../domain/common/time.js';
 import type { IssueRequest } from '../../domain/company/eligibility.js';
 import { bodyRefusal, checkBody } from './check.js';
-import { DOCUMENT_MESSAGE, type IssueBody, issueBody, MAX_DESCRIPTION } from './issue-schema.js';
+import { DOCUMENT_MESSAGE, type IssueBody, issueBody, LETTERS_MESSAGE, MAX_DESCRIPTION } from './issue-schema.js';
 import { isObject, type JsonBody } from './read-json-object.js';
 import { isLongerThan } from './text.js';
 
@@ -21,9 +21,12 @@ export const issueRequestOf = (
   ];
   if (causes.length === 0 && 'value' in checked) return { request: requestOf(checked.value) };
   const [only] = causes;
-  const documentAlone = causes.length === 1 && only?.message === DOCUMENT_MESSAGE;
+  const documentAlone = causes.length === 1 && isAboutDocument(only);
   return { refused: bodyRefusal(documentAlone ? 'nfse.customer_document_invalid' : 'invalid_request', causes) };
 };
+
+const isAboutDocument = (cause: Cause | undefined): boolean =>
+  cause?.message === DOCUMENT_MESSAGE || cause?.message === LETTERS_MESSAGE;
 
 /** `tax_id` and `tax_id_absence_reason` exclude each other (POSTC-tax_id). */
 const contradictions = ({ customer }: JsonBody): readonly Cause[] => {

@@ -15,6 +15,12 @@ export const MAX_DESCRIPTION = 2000;
 /** As the only cause it has its own code; beside other causes it is one of them (CODE-nfse.customer_document_invalid, ERR-errors). */
 export const DOCUMENT_MESSAGE = errorCatalogue['nfse.customer_document_invalid'].message;
 
+/** Same code as the message above. */
+export const LETTERS_MESSAGE =
+  'customer.document: a API ainda não aceita CNPJ com letras, só 11 dígitos (CPF) ou 14 dígitos (CNPJ).';
+
+const WITH_LETTERS = /^(?=.*[A-Z])[0-9A-Z]{2}\.?[0-9A-Z]{3}\.?[0-9A-Z]{3}\/?[0-9A-Z]{4}-?[0-9]{2}$/i;
+
 const AMOUNT_MESSAGE = `amount_in_cents deve ser um número inteiro de centavos, de ${MIN_AMOUNT} a ${MAX_AMOUNT}.`;
 
 const amount = v.pipe(
@@ -82,7 +88,7 @@ export const customerInput = v.strictObject({
   document: v.optional(
     v.pipe(
       v.string('customer.document deve ser um texto.'),
-      v.regex(CUSTOMER_DOCUMENT, DOCUMENT_MESSAGE),
+      v.regex(CUSTOMER_DOCUMENT, ({ input }) => (WITH_LETTERS.test(input) ? LETTERS_MESSAGE : DOCUMENT_MESSAGE)),
       v.description(
         'CPF (11 dígitos) ou CNPJ (14 dígitos), só dígitos. Alguns municípios o exigem. Recusado com type foreign.',
       ),

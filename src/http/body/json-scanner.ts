@@ -25,7 +25,7 @@ const MAX_SCALAR = 512;
  */
 export type Scanned =
   | { kind: 'text'; text: string }
-  | { kind: 'malformed' | 'too_deep' | 'too_much_structure' | 'too_many_digits' | 'too_long' };
+  | { kind: 'malformed' | 'not_utf8' | 'too_deep' | 'too_much_structure' | 'too_many_digits' | 'too_long' };
 
 export type JsonScanner = {
   /** Takes the next bytes of the body, in one pass. */
@@ -241,7 +241,7 @@ export const createJsonScanner = (): JsonScanner => {
       const small = held === undefined ? undefined : smallText(held);
       if (small !== undefined) return { kind: 'text', text: small };
       scanHeld();
-      if (decode() === undefined) return { kind: 'malformed' };
+      if (decode() === undefined) return { kind: 'not_utf8' };
       if (inString || depth !== 0) return { kind: 'malformed' };
       if (deepest > MAX_DEPTH) return { kind: 'too_deep' };
       if (fault !== undefined) return { kind: fault };

@@ -205,6 +205,10 @@ const tinyChunks = invalid('O corpo vem em pedaços (chunks) pequenos demais. En
 
 const refusalOf: Readonly<Record<Exclude<Scanned['kind'], 'text'>, Refusal>> = {
   malformed,
+  not_utf8: {
+    code: 'malformed_json',
+    message: 'O corpo não está em UTF-8 (talvez em ISO-8859-1 ou Windows-1252). Codifique-o em UTF-8 e envie de novo.',
+  },
   too_deep: invalid(`O corpo tem mais de ${MAX_DEPTH} níveis de objetos e listas.`),
   too_much_structure: invalid(
     `O corpo tem mais de ${MAX_STRUCTURE} vírgulas, dois-pontos, chaves e colchetes. Envie só os campos da API.`,

@@ -44,7 +44,8 @@ export const textProblems = (field: string, value: string, rules: TextRules): re
   if (isLongerThan(max, value)) return [`${field} deve ter no máximo ${max} caracteres.`];
   if (HALF_CHARACTER.test(value)) return [`${field} contém um caractere incompleto (metade de um par Unicode).`];
   const problems: string[] = [];
-  if (CONTROL.test(value)) problems.push(`${field} contém caracteres de controle, que não são aceitos.`);
+  if (CONTROL.test(value))
+    problems.push(`${field} contém caracteres de controle, como tabulações; só quebras de linha são aceitas.`);
   const length = codePoints(value);
   if (length < min)
     problems.push(min === 1 ? `${field} não pode ser vazio.` : `${field} deve ter de ${min} a ${max} caracteres.`);

@@ -33,6 +33,22 @@ describe('404 route_not_found', () => {
     }
   });
 
+  it.each([
+    ['PUT', '/v1/nfse', 'Esta rota não existe com este método: use POST ou GET.'],
+    ['DELETE', '/v1/nfse/x', 'Esta rota não existe com este método: use GET.'],
+    ['POST', '/v1/nfse/x/pdf', 'Esta rota não existe com este método: use GET.'],
+    ['GET', '/v1/nfse/x/cancel', 'Esta rota não existe com este método: use POST.'],
+    ['POST', '/v1/nfse/', 'Esta rota não existe: retire a barra do fim do caminho.'],
+    ['GET', '/v1/nope/', 'Esta rota não existe. Confira o caminho e o método em /docs.'],
+  ])('%s %s says: %s', async (method, path, message) => {
+    const error = await expectRefusal(
+      await createHarness().call(path, { method, key: 'none' }),
+      404,
+      'route_not_found',
+    );
+    expect(error).toMatchObject({ message });
+  });
+
   it('POST on the paths that are only read', async () => {
     for (const path of ['/v1/activities', '/v1/nfse/x', '/v1/nfse/x/pdf', '/v1/nfse/x/xml']) {
       await expectRefusal(await createHarness().call(path, { json: {} }), 404, 'route_not_found');

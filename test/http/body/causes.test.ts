@@ -51,20 +51,60 @@ describe('the causes of a refused body', () => {
       { customer: { documento: '1' } },
       'O campo customer.documento não é conhecido. Você quis dizer customer.document?',
     ],
-    [{ country: 'US' }, 'O campo country não é conhecido. Você quis dizer customer.address.country?'],
+    [
+      { country: 'US' },
+      'O campo country não é conhecido. Você quis dizer customer.address.country, que só vale numa exportação?',
+    ],
     [
       { customer: { currency: 'USD' } },
-      'O campo customer.currency não é conhecido. Você quis dizer foreign_amount.currency?',
+      'O campo customer.currency não é conhecido. Você quis dizer foreign_amount.currency, que só vale numa exportação?',
     ],
     [{ toString: 1 }, `O campo toString não é conhecido. ${FIELDS}`],
-    [{ valor: 1 }, `O campo valor não é conhecido. ${FIELDS}`],
+    [{ montante: 1 }, `O campo montante não é conhecido. ${FIELDS}`],
     [
-      { customer: { cpf: '1' } },
-      'O campo customer.cpf não é conhecido. Campos de customer: type, document, name, tax_id, tax_id_absence_reason, address.',
+      { customer: { sexo: '1' } },
+      'O campo customer.sexo não é conhecido. Campos de customer: type, document, name, tax_id, tax_id_absence_reason, address.',
     ],
+    [{ valor: 1 }, 'O campo valor não é conhecido. Você quis dizer amount_in_cents?'],
+    [{ Valor_Serviço: 1 }, 'O campo Valor_Serviço não é conhecido. Você quis dizer amount_in_cents?'],
+    [
+      { customer: { razao_social: '' } },
+      'O campo customer.razao_social não é conhecido. Você quis dizer customer.name?',
+    ],
+    [{ cnpj: '1' }, 'O campo cnpj não é conhecido. Você quis dizer customer.document?'],
+    [
+      { customer: { endereço: {} } },
+      'O campo customer.endereço não é conhecido. Você quis dizer customer.address, que só vale numa exportação?',
+    ],
+    [
+      { idempotency_key: 'x' },
+      'O campo idempotency_key não é conhecido. A Idempotency-Key vai no cabeçalho do pedido, não no corpo.',
+    ],
+    [
+      { customer: { email: 'x' } },
+      'O campo customer.email não é conhecido. O serviço não envia mensagens ao cliente: entregue você o PDF da nota.',
+    ],
+    [{ motivo: 'x' }, `O campo motivo não é conhecido. ${FIELDS}`],
   ])('of the unknown field in %j: %s', (body, message) => {
     const checked = checkBody(issueBody, body);
     expect('causes' in checked ? checked.causes[0]?.message : undefined).toBe(message);
+  });
+
+  it('of a cancellation suggest fields of a cancellation only', () => {
+    const checked = checkBody(cancelBody, { motivo: 1, justificativa: 1, valor: 1 });
+    expect('causes' in checked ? checked.causes.map(({ message }) => message) : []).toEqual([
+      'O campo motivo não é conhecido. Você quis dizer reason?',
+      'O campo justificativa não é conhecido. Você quis dizer description?',
+      'O campo valor não é conhecido. Campos do corpo: reason, description.',
+    ]);
+  });
+
+  it('say of a null in an optional field that the field may be left out', () => {
+    const checked = checkBody(issueBody, { amount_in_cents: 100, description: null, customer: { document: null } });
+    expect('causes' in checked ? checked.causes.map(({ message }) => message) : []).toEqual([
+      'description deve ser um texto.',
+      'customer.document deve ser um texto. Em vez de null, deixe o campo fora do corpo.',
+    ]);
   });
 
   it('show of a very long key its first 100 characters', () => {
@@ -96,16 +136,28 @@ describe('a text', () => {
     ['too long', 'abcdef', ['campo deve ter no máximo 5 caracteres.']],
     ['far too long', 'x'.repeat(100), ['campo deve ter no máximo 5 caracteres.']],
     ['with half a character', 'a\ud800', ['campo contém um caractere incompleto (metade de um par Unicode).']],
-    ['with a tab', 'a\tb', ['campo contém caracteres de controle, que não são aceitos.']],
-    ['with NUL', '\u0000', ['campo contém caracteres de controle, que não são aceitos.']],
-    ['with a control of Latin-1', 'a\u0085', ['campo contém caracteres de controle, que não são aceitos.']],
-    ['with U+FFFE', 'a\ufffe', ['campo contém caracteres de controle, que não são aceitos.']],
-    ['with U+FFFF', 'a\uffff', ['campo contém caracteres de controle, que não são aceitos.']],
+    ['with a tab', 'a\tb', ['campo contém caracteres de controle, como tabulações; só quebras de linha são aceitas.']],
+    ['with NUL', '\u0000', ['campo contém caracteres de controle, como tabulações; só quebras de linha são aceitas.']],
+    [
+      'with a control of Latin-1',
+      'a\u0085',
+      ['campo contém caracteres de controle, como tabulações; só quebras de linha são aceitas.'],
+    ],
+    [
+      'with U+FFFE',
+      'a\ufffe',
+      ['campo contém caracteres de controle, como tabulações; só quebras de linha são aceitas.'],
+    ],
+    [
+      'with U+FFFF',
+      'a\uffff',
+      ['campo contém caracteres de controle, como tabulações; só quebras de linha são aceitas.'],
+    ],
     [
       'blank but for a control character',
       '\t',
       [
-        'campo contém caracteres de controle, que não são aceitos.',
+        'campo contém caracteres de controle, como tabulações; só quebras de linha são aceitas.',
         'campo deve ter ao menos um caractere que não seja espaço.',
       ],
     ],
@@ -147,7 +199,7 @@ describe('a text that the note carries in Latin letters', () => {
     [
       'with a control character, which is all that is said',
       'ab\u0000',
-      ['campo contém caracteres de controle, que não são aceitos.'],
+      ['campo contém caracteres de controle, como tabulações; só quebras de linha são aceitas.'],
     ],
   ])('%s', (_what, value, expected) => {
     expect(problems(value, latin)).toEqual(expected);

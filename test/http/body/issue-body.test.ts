@@ -66,6 +66,7 @@ describe('a body becomes a request', () => {
 const AMOUNT = 'amount_in_cents deve ser um número inteiro de centavos, de 100 a 9007199254740991.';
 const FOREIGN_AMOUNT = 'foreign_amount.amount_in_cents deve ser um número inteiro de centavos, até 9007199254740991.';
 const DOCUMENT = 'customer.document deve ter 11 dígitos (CPF) ou 14 dígitos (CNPJ), sem pontos, barras ou traços.';
+const LETTERS = 'customer.document: a API ainda não aceita CNPJ com letras, só 11 dígitos (CPF) ou 14 dígitos (CNPJ).';
 const CNAE = 'cnae deve ter exatamente 7 dígitos, sem pontos, barras ou traços.';
 const CODE = 'service_code deve ter só dígitos: o código nacional de 6 dígitos.';
 
@@ -79,13 +80,16 @@ describe('a field is refused with a sentence that says what to send', () => {
     ['description', 7, 'description deve ser um texto.'],
     ['customer', 'Maria', 'customer deve ser um objeto.'],
     ['customer', [], 'customer deve ser um objeto.'],
-    ['customer', null, 'customer deve ser um objeto.'],
+    ['customer', null, 'customer deve ser um objeto. Em vez de null, deixe o campo fora do corpo.'],
     ['customer.type', 'pj', 'customer.type deve ser br ou foreign.'],
     ['customer.document', 12345678909, 'customer.document deve ser um texto.'],
     ['customer.document', '1234567890', DOCUMENT],
     ['customer.document', '123456789012', DOCUMENT],
     ['customer.document', '123456789012345', DOCUMENT],
     ['customer.document', '123.456.789-09', DOCUMENT],
+    ['customer.document', '12ABC34501DE35', LETTERS],
+    ['customer.document', '12.abc.345/01de-35', LETTERS],
+    ['customer.document', '12ABC34501DE3', DOCUMENT],
     ['customer.name', '', 'customer.name não pode ser vazio.'],
     ['customer.tax_id', '1'.repeat(41), 'customer.tax_id deve ter no máximo 40 caracteres.'],
     ['customer.tax_id_absence_reason', 'no', 'customer.tax_id_absence_reason deve ser exempt ou not_required.'],

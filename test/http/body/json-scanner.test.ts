@@ -13,7 +13,7 @@ const readWhole = (bytes: Uint8Array): Read => {
   try {
     text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    return { refused: 'malformed' };
+    return { refused: 'not_utf8' };
   }
   const { deepest, isClosed } = nestingOf(text);
   if (deepest > 64) return { refused: isClosed ? 'too_deep' : 'malformed' };

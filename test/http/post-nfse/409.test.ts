@@ -11,7 +11,7 @@ const headers = { 'idempotency-key': 'k-1' };
 describe('POST /v1/nfse 409', () => {
   it('idempotency_key_reuse: another body under the key, to the end of its 24 hours', async () => {
     const { call, pass } = createHarness();
-    await call('/v1/nfse', { json: issueBodyOf(), headers });
+    const first = (await (await call('/v1/nfse', { json: issueBodyOf(), headers })).json()) as { id: string };
     pass(86_399);
     const response = await call('/v1/nfse', { json: issueBodyOf({ amount_in_cents: 200 }), headers });
     const error = await expectRefusal(response, 409, 'idempotency_key_reuse');
@@ -20,6 +20,7 @@ describe('POST /v1/nfse 409', () => {
       retryable: false,
       param: 'Idempotency-Key',
       livemode: false,
+      message: expect.stringContaining(first.id),
     });
     expect(response.headers.get('retry-after')).toBeNull();
   });

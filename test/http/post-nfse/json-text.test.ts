@@ -37,7 +37,8 @@ describe('POST /v1/nfse: bytes that are no UTF-8', () => {
     ['a character cut short', [0xe2, 0x82]],
     ['Latin-1', [0xe9]],
   ])('malformed_json: %s', async (_what, bytes) => {
-    await expectRefusal(await postRaw(bytesAround(...bytes)), 400, 'malformed_json');
+    const { message } = await expectRefusal(await postRaw(bytesAround(...bytes)), 400, 'malformed_json');
+    expect(message).toContain('não está em UTF-8');
   });
 
   it('malformed_json: UTF-16', async () => {

@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest';
+import { fieldMeantBy, isOfExports, sentenceWithoutField } from '../../../src/http/body/field-hints.js';
+import { cancelBody, issueBody } from '../../../src/http/body/issue-schema.js';
+
+const PATHS = ['amount_in_cents', 'customer', 'customer.document', 'customer.address.city'];
+
+describe('a name of another system', () => {
+  it.each([
+    ['valor', 'amount_in_cents'],
+    ['VALOR', 'amount_in_cents'],
+    ['preço', 'amount_in_cents'],
+    ['valor_total', 'amount_in_cents'],
+    ['cpf_cnpj', 'customer.document'],
+    ['cidade', 'customer.address.city'],
+    ['motivo', undefined],
+    ['constructor', undefined],
+    ['__proto__', undefined],
+    ['valor'.repeat(2_000), undefined],
+  ])('%j means %j', (name, path) => {
+    expect(fieldMeantBy(name, PATHS)).toBe(path);
+  });
+
+  it('is never the name of a field of this API', () => {
+    for (const name of [...Object.keys(issueBody.entries), ...Object.keys(cancelBody.entries)]) {
+      expect(fieldMeantBy(name, PATHS), name).toBeUndefined();
+      expect(sentenceWithoutField(name), name).toBeUndefined();
+    }
+  });
+});
+
+describe('a name without a field', () => {
+  it.each(['webhook_url', 'webhookUrl', 'competência', 'ISS', 'iss_retido', 'itens', 'série', 'e-mail'])(
+    '%s gets a sentence',
+    (name) => {
+      expect(sentenceWithoutField(name)).toMatch(/\.$/);
+    },
+  );
+});
+
+describe('the fields of exports', () => {
+  it.each([
+    ['customer.tax_id', true],
+    ['customer.tax_id_absence_reason', true],
+    ['customer.address.city', true],
+    ['foreign_amount', true],
+    ['customer.document', false],
+    ['amount_in_cents', false],
+  ])('%s: %s', (path, expected) => {
+    expect(isOfExports(path)).toBe(expected);
+  });
+});
