@@ -17,6 +17,7 @@ const chapters = {
   'valores-de-teste': 'Valores de teste',
   marcadores: 'Marcadores na descrição',
   exportacao: 'Exportação de serviços',
+  'o-que-nao-faz': 'O que a API não faz',
   limites: 'Limites',
   mudancas: 'Mudanças',
 } as const;

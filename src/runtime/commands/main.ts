@@ -97,10 +97,14 @@ export const main = async (argv: readonly string[], env: NodeJS.ProcessEnv): Pro
   let runner: Runner | undefined;
   const openEngines = async (needs: SessionNeeds | undefined): Promise<Session> => {
     // Loaded when a command opens engines: a help text needs none of this.
-    const [{ openSession }, { createLogger, faultFields }] = await Promise.all([
+    const [{ openSession }, { createLogger, faultFields }, { readEmbeddedAddresses }] = await Promise.all([
       import('../operator/session.js'),
       import('../config/logger.js'),
+      import('../../adapters/embedded-postgres/connection-file.js'),
     ]);
+    const { dataDir, databaseUrl } = needed();
+    if (databaseUrl === undefined && (await readEmbeddedAddresses(dataDir)) === undefined)
+      terminal.err(emptyFolder(dataDir));
     const logger = createLogger(needed().logLevel, 'stderr');
     runner = createRunner((name, error) => logger.error({ msg: 'stopping failed', part: name, ...faultFields(error) }));
     return await openSession(needed(), systemClock, logger, runner, needs);
@@ -129,6 +133,10 @@ const faultOf = async (error: unknown): Promise<{ exit: number; line: string }> 
 /** Libraries of the engines read this variable too, each in a different way, so nothing is started under it. */
 const UNVERIFIED =
   'NODE_TLS_REJECT_UNAUTHORIZED=0 switches off the verification of TLS: unset it, and name authorities by AUTHORIZER_CA_FILE, sslrootcert or tlsCAFile';
+
+/** A terminal without the service's variables would otherwise show an empty database in silence. */
+const emptyFolder = (dataDir: string): string =>
+  `warning: DATA_DIR ${dataDir} holds no database yet, so this command makes an empty one there; for the data of a service, set DATA_DIR as that service has it`;
 
 /** The reader of the output may close the pipe (`nfse ... | head`); the command still runs to its orderly end. */
 const ignoreClosedPipe = (error: NodeJS.ErrnoException): void => {
