@@ -1,7 +1,7 @@
 import type { Context, MiddlewareHandler } from 'hono';
 import { getCookie, setCookie } from 'hono/cookie';
 import type { EndedSessions } from '../app/audit/console-sessions.js';
-import { addSeconds, type Instant } from '../domain/common/time.js';
+import { addSeconds, DAY_SECONDS, type Instant } from '../domain/common/time.js';
 import { sameSecret } from '../lib/same-secret.js';
 import { COOKIE, isOurHost, isOurOrigin, macOf, readOperator, readSession } from './access.js';
 import type { AccessRules, ConsoleDeps } from './deps.js';
@@ -119,8 +119,6 @@ const readForm = async (
     403,
   );
 };
-
-const DAY_SECONDS = 86_400;
 
 /**
  * The token in every form of a page, which another site can neither read nor guess. Bound to the session (a fixed word without sign-in) and

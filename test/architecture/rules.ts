@@ -141,7 +141,7 @@ const CONTEXT = /\bcausationId\s*:/;
 const namesCauses: Readonly<Record<string, string>> = {
   'src/app/event-store/command-context.ts': 'builds every context',
   'src/app/event-store/codec.ts': 'writes a context as metadata',
-  'src/app/audit/event-schema.ts': 'checks stored metadata',
+  'src/app/audit/event-shape.ts': 'checks stored metadata',
 };
 
 /** The log of the simulator is another log, and adapters are below the event store. */

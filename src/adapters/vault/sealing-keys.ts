@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type pg from 'pg';
 import type { StreamName } from '../../domain/common/ids.js';
-import { addSeconds, epochMs, type Instant } from '../../domain/common/time.js';
+import { addSeconds, DAY_SECONDS, epochMs, type Instant } from '../../domain/common/time.js';
 import type { Clock } from '../../ports/clock.js';
 import type { GuardKey, GuardKeys } from '../../ports/guard-keys.js';
 import type { SealingKeys } from '../../ports/sealing-keys.js';
@@ -19,8 +19,6 @@ export type VaultSealingKeys = SealingKeys & {
 };
 
 const REMEMBERED_KEYS = 10_000;
-const DAY_SECONDS = 86_400;
-
 /**
  * Live keys are derived from the master key and the stream's name; test keys are rows of the database
  * (docs/architecture.md#sealing-and-hash-chain).

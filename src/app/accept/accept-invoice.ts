@@ -16,9 +16,9 @@ import { withRecordedFacts } from './accepted-facts.js';
 import {
   appendAtOnce,
   bodyNotComparable,
-  otherBody,
   type Candidate,
   findOwnInvoice,
+  otherBody,
   reserveAndAppend,
   undoneIfNotStored,
 } from './reserve.js';

@@ -1,5 +1,5 @@
 import { type AuditEvent, anchorStream, type LogAnchor } from '../../domain/audit/events.js';
-import { addSeconds, type Instant } from '../../domain/common/time.js';
+import { addSeconds, DAY_SECONDS, type Instant } from '../../domain/common/time.js';
 import { ALL_STREAMS } from '../../domain/log/stream-prefixes.js';
 import type { Clock } from '../../ports/clock.js';
 import type { EventLog, LogPosition } from '../../ports/event-log.js';
@@ -13,8 +13,6 @@ export type AnchorDeps = { log: EventLog; store: EventStore; clock: Clock; actor
 
 /** An anchor as the log has it, with the hash of its event. */
 export type RecordedAnchor = LogAnchor & { at: Instant; hash: string };
-
-const DAY_SECONDS = 86_400;
 
 /** The last anchor is searched this many days back. Without an anchor in that time, the next one covers the log from its beginning. */
 const LOOK_BACK_DAYS = 400;

@@ -1,10 +1,7 @@
 import * as v from 'valibot';
 import { cancelingEvents } from '../../domain/common/access-key.js';
 import type { InvoiceEventType } from '../../domain/invoice/events.js';
-import type { RecordedEvent } from '../../ports/event-log.js';
-import { type DecodedEvent, decodeSealed, eventIdOf } from '../event-store/codec.js';
-import { type DomainEvent, eventTypeDefinitions } from '../event-store/event-types.js';
-import { isSealed, sealedWith } from '../event-store/sealing.js';
+import type { DomainEvent } from '../event-store/event-types.js';
 import {
   anchorFields,
   approximateTaxes,
@@ -139,7 +136,7 @@ const cancelAttemptedWith = ({ digest }: VersionHashes) =>
   });
 
 /** Schemas of the earlier versions of a type, from version 1 on. They check data that is already lifted. */
-const earlierInvoiceSchemas: Partial<Record<InvoiceEventType, readonly v.GenericSchema[]>> = {
+export const earlierInvoiceSchemas: Partial<Record<InvoiceEventType, readonly v.GenericSchema[]>> = {
   InvoiceAccepted: [acceptedWith(plain)],
   IssuanceAttempted: [attemptedWith(plain)],
   NumberConflictFound: [conflictWith(plain)],
@@ -299,7 +296,8 @@ const operatorSchemas = {
   ConsoleSignedOut: strictObject({ session: text, peer: text, at: instant }),
 } as const satisfies Record<Exclude<DomainEvent['type'], keyof typeof invoiceSchemas>, v.GenericSchema>;
 
-const dataSchemas: ReadonlyMap<string, v.GenericSchema> = new Map(
+/** By event type: the schema of its newest version's data. */
+export const dataSchemas: ReadonlyMap<string, v.GenericSchema> = new Map(
   Object.entries({ ...invoiceSchemas, ...operatorSchemas }),
 );
 
@@ -334,65 +332,4 @@ type SchemaFaults<Type extends DomainEvent['type']> = Differences<
 // Compiles while every field of every event is in its schema: `audit verify` would call the events with another field faulty.
 ({}) satisfies {
   [Type in DomainEvent['type'] as [SchemaFaults<Type>] extends [never] ? never : Type]: SchemaFaults<Type>;
-};
-
-const metadataSchema = strictObject({
-  schemaVersion: v.pipe(text, v.regex(/^[1-9]\d{0,3}$/, 'must be a version')),
-  commandId: text,
-  correlationId: text,
-  causationId: text,
-  actor: v.pipe(text, v.regex(/^(?:apiKey|worker|timer|support):/, 'must be a kind and a name')),
-  mode: optional(mode),
-  companyId: optional(text),
-  recordedAt: instant,
-  traceparent: optional(text),
-  prevHash: v.union([v.literal(''), hash]),
-  hash,
-});
-
-/** The event in its newest version, still sealed, or what is wrong with its shape. A fault never quotes a value. */
-type ShapeCheck = { event: DecodedEvent } | { fault: string };
-
-export const checkShape = (recorded: RecordedEvent): ShapeCheck => {
-  const metadataFault = faultOf(metadataSchema, recorded.metadata);
-  if (metadataFault !== undefined) return { fault: `metadata: ${metadataFault}` };
-  const schema = dataSchemas.get(recorded.type);
-  const version = Number(recorded.metadata.schemaVersion);
-  if (schema === undefined || version > (eventTypeDefinitions.get(recorded.type)?.version ?? 0)) {
-    return { fault: `type ${recorded.type.slice(0, 60)} of version ${version} is not known to this program` };
-  }
-  const event = decodeSealed(recorded);
-  const earlier = (earlierInvoiceSchemas as Record<string, readonly v.GenericSchema[]>)[recorded.type];
-  const fault = faultOf(earlier?.[version - 1] ?? schema, event.data);
-  return fault === undefined ? { event } : { fault };
-};
-
-/** The fault of a sealing, if any: live fields need a generation of the master key, fields of a test invoice a day key, each for this event. */
-export const sealingFault = ({ type, id, data }: RecordedEvent, ofTestInvoice: boolean): string | undefined => {
-  for (const field of eventTypeDefinitions.get(type)?.personal ?? []) {
-    const value = data[field];
-    if (!isSealed(value)) continue;
-    const { generation, eventId } = sealedWith(value) ?? {};
-    if (eventId !== id) return `${field} was sealed for another event`;
-    if (/^t\d{4}-/.test(generation ?? '') !== ofTestInvoice) {
-      return `${field} of a ${ofTestInvoice ? 'test invoice' : 'live stream'} is sealed under the wrong kind of key`;
-    }
-  }
-  return undefined;
-};
-
-/** Event ids derive from their command; `index` counts the events of that command in the stream, from 0. */
-export const isIdOfCommand = (id: string, commandId: string, index: number): boolean =>
-  id === eventIdOf(commandId, index);
-
-const faultOf = (schema: v.GenericSchema, value: unknown): string | undefined => {
-  const { issues } = v.safeParse(schema, value, { abortEarly: true });
-  const [first] = issues ?? [];
-  if (first === undefined) return undefined;
-  // Other messages of the library quote the value.
-  const why =
-    first.type === 'regex' || first.message.startsWith('must ')
-      ? first.message
-      : `is not ${first.expected ?? 'expected'}`;
-  return `${v.getDotPath(first) ?? 'data'} ${why}`.slice(0, 200);
 };

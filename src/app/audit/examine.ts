@@ -4,7 +4,7 @@ import type { JsonObject, RecordedEvent } from '../../ports/event-log.js';
 import { eventTypeDefinitions } from '../event-store/event-types.js';
 import { sha256Hex } from '../event-store/hashes.js';
 import { isSealed, sealedWith } from '../event-store/sealing.js';
-import { checkShape, sealingFault } from './event-schema.js';
+import { checkShape, sealingFault } from './event-shape.js';
 
 /**
  * What one event shows by itself, without the other events of the log. Its personal fields are left out, because no later check needs them and they

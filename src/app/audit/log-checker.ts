@@ -2,7 +2,7 @@ import type { StreamName } from '../../domain/common/ids.js';
 import type { LogPosition } from '../../ports/event-log.js';
 import { type AnchorCount, createAnchorWalk } from './anchor-walk.js';
 import { type ChainHead, checkLink } from './chain.js';
-import { isIdOfCommand } from './event-schema.js';
+import { isIdOfCommand } from './event-shape.js';
 import type { ExaminedEvent } from './examine.js';
 import { type FindingKind, type Findings, findingOf } from './finding.js';
 import { createLogInvariants, emptyFold, giveUp, type JudgedEvent, type StreamFold } from './log-invariants.js';

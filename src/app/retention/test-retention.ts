@@ -1,6 +1,6 @@
 import { noChange } from '../../domain/common/decision.js';
 import type { StreamName } from '../../domain/common/ids.js';
-import { addSeconds, type Instant, isBefore } from '../../domain/common/time.js';
+import { addSeconds, DAY_SECONDS, type Instant, isBefore } from '../../domain/common/time.js';
 import type { Decision } from '../../domain/invoice/decision.js';
 import type { Limits } from '../../domain/invoice/limits.js';
 import type { InvoiceState } from '../../domain/invoice/state.js';
@@ -19,8 +19,6 @@ import { invoiceFold } from '../read/read-invoice.js';
  * (docs/architecture.md#sealing-and-hash-chain).
  */
 const KEPT_DAYS = 8;
-const DAY_SECONDS = 86_400;
-
 /** The oldest UTC day, `YYYY-MM-DD`, whose day key is kept; older keys are to be destroyed. */
 export const oldestKeptDay = (now: Instant): string => addSeconds(now, -KEPT_DAYS * DAY_SECONDS).slice(0, 10);
 

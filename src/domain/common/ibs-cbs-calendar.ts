@@ -1,4 +1,4 @@
-import type { FiscalDate } from './time.js';
+import { DAY_MS, type FiscalDate } from './time.js';
 
 /** `opSimpNac`: 2 MEI, 3 ME/EPP whatever its assessment, 1 outside the Simples. */
 type Regime = 'mei' | 'simples' | 'normal';
@@ -138,8 +138,6 @@ export const OPEN_POINTS: readonly OpenPoint[] = [
 ];
 
 const WARNED_DAYS = 30;
-const DAY_MS = 86_400_000;
-
 /** The open points that concern one of the regimes and begin within 30 days of this date, or have begun. */
 export const openPointsAt = (today: FiscalDate, regimes: ReadonlySet<Regime>): readonly OpenPoint[] =>
   OPEN_POINTS.filter(

@@ -6,6 +6,10 @@ export type Instant = Branded<string, 'instant'>;
 /** `YYYY-MM-DD`, a calendar day in Brasília. */
 export type FiscalDate = Branded<string, 'fiscal date'>;
 
+/** A day in UTC, which has no leap seconds here. Brasília has had no summer time since 2019, so its days are as long. */
+export const DAY_SECONDS = 86_400;
+export const DAY_MS = DAY_SECONDS * 1_000;
+
 export const instant = (epochMs: number): Instant => new Date(epochMs).toISOString();
 
 export const epochMs = (at: Instant): number => {

@@ -1,11 +1,9 @@
-import { epochMs, type Instant } from '../common/time.js';
+import { DAY_MS, epochMs, type Instant } from '../common/time.js';
 
 /** Days before a certificate's end at which an operator gets a warning, one for each. */
 export const WARNING_DAYS = [30, 15, 7, 1] as const;
 
 type ExpiryWarning = { kind: 'expired' } | { kind: 'ends_soon'; withinDays: (typeof WARNING_DAYS)[number] };
-
-const DAY_MS = 86_400_000;
 
 /** Full days left; negative after the end. */
 export const daysLeft = (notAfter: Instant, now: Instant): number =>

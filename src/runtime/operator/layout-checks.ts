@@ -1,7 +1,7 @@
 import { type CodedRefusals, refusalsWith } from '../../adapters/read-model-postgres/support-reads.js';
 import type { Check } from '../../cli/session.js';
 import { publicInvoiceId } from '../../domain/common/ids.js';
-import { addSeconds, brasiliaStamp, type Instant } from '../../domain/common/time.js';
+import { addSeconds, brasiliaStamp, DAY_SECONDS, type Instant } from '../../domain/common/time.js';
 import { layoutOf, layoutsToCome } from '../../domain/dps/layout.js';
 import { counted } from '../../lib/counted.js';
 import type { Clock } from '../../ports/clock.js';
@@ -13,8 +13,6 @@ import type { Engines } from '../engines/engines.js';
  * our copy of the schemas before it is sent, so each of them says that Sefin has other schemas.
  */
 export const LAYOUT_CODES: readonly string[] = ['E0001', 'E1235', 'E1260', 'E1825', 'RNG6110', 'RNG9997'];
-
-const DAY_SECONDS = 86_400;
 
 /** The layout that is sent today, what is announced, and whether the authorizer has refused documents for their layout in the last day. */
 export const layoutChecks = async ({ pool }: Pick<Engines, 'pool'>, clock: Clock): Promise<readonly Check[]> => {

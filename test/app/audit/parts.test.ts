@@ -2,7 +2,7 @@ import { createHash, generateKeyPairSync } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { checkShape } from '../../../src/app/audit/event-schema.js';
+import { checkShape } from '../../../src/app/audit/event-shape.js';
 import { isSignedBy, readPublicKey } from '../../../src/app/audit/manifest.js';
 import { byStream, merkleRoot, type StreamHead } from '../../../src/app/audit/merkle.js';
 import type { LogPosition, RecordedEvent } from '../../../src/ports/event-log.js';
