@@ -2,7 +2,7 @@ import { type JsonSchema, toJsonSchema } from '@valibot/to-json-schema';
 import * as v from 'valibot';
 
 /** A field of an operator's file. `path` has `[]` behind a list and `{}` behind a group whose names are data. */
-export type FileField = { path: string; required: boolean; values: string; description: string; example: unknown };
+type FileField = { path: string; required: boolean; values: string; description: string; example: unknown };
 
 /** The JSON Schema of a file, for editors and for its reference: what its reader takes. */
 export const schemaOfFile = (schema: v.GenericSchema): JsonSchema =>

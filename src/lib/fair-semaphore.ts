@@ -139,7 +139,7 @@ export const createFairSemaphore = (options: FairSemaphoreOptions): FairSemaphor
   };
 
   return async (owner, task) => {
-    presence.note(owner);
+    presence.see(owner);
     const waiting = queue.waitingOf(owner);
     if (waiting === 0 && mayStart(owner)) begin(owner);
     else {
@@ -164,12 +164,12 @@ const monotonicMs = (): number => performance.now();
 const afterTimer = (milliseconds: number, callBack: () => void): void => void setTimeout(callBack, milliseconds);
 
 /** Which owners called during the last 30 s. */
-export type Presence = { note(owner: string): void; isAlone(): boolean };
+export type Presence = { see(owner: string): void; isAlone(): boolean };
 
 export const createPresence = (nowMs = monotonicMs): Presence => {
   const lastAt = new Map<string, number>();
   return {
-    note: (owner) => {
+    see: (owner) => {
       // Set again at the end, so that the Map starts with the owners that called longest ago.
       lastAt.delete(owner);
       lastAt.set(owner, nowMs());

@@ -188,7 +188,7 @@ export const createThreadPool = <Request, Answer>(options: ThreadPoolOptions): T
     run: (owner, request) =>
       new Promise((resolve, reject) => {
         if (closed) return reject(new JobFailed('closed'));
-        present.note(owner);
+        present.see(owner);
         enqueue({ owner, request, lostThreads: 0, resolve, reject });
       }),
     warm: async (request) => {

@@ -20,7 +20,7 @@ type Refused = Pick<CertificateRefusal, 'mode' | 'companyId'>;
 export type CertificateRefusals = {
   all(): Promise<readonly CertificateRefusal[]>;
   /** Records one more refusal. A further refusal of the same certificate changes neither `since` nor `probeAt`. */
-  note(refusal: Omit<CertificateRefusal, 'since' | 'seen' | 'lastAt'> & { at: Instant }): Promise<void>;
+  save(refusal: Omit<CertificateRefusal, 'since' | 'seen' | 'lastAt'> & { at: Instant }): Promise<void>;
   /** The authorizer takes the company's certificate. */
   remove(refused: Refused): Promise<void>;
   /** True for one caller among all processes, when a probe is due at `now`; the next one is due at `next`. */

@@ -72,8 +72,8 @@ describeWithPostgres('an operator who looks after the service', () => {
   it('sees when a key was last used, and that one never was', async () => {
     const created = (await operator.runJson('key', 'create', CNPJ, '--mode', 'test')).json;
     expect((await operator.run('key', 'list', CNPJ)).out).toContain('never used');
-    await createKeyUses(operator.database.pool).note(new Map([[String(created.id), '2026-11-21T12:34:56.000Z']]));
-    await createKeyUses(operator.database.pool).note(new Map([[String(created.id), '2026-11-20T00:00:00.000Z']]));
+    await createKeyUses(operator.database.pool).save(new Map([[String(created.id), '2026-11-21T12:34:56.000Z']]));
+    await createKeyUses(operator.database.pool).save(new Map([[String(created.id), '2026-11-20T00:00:00.000Z']]));
     expect((await operator.run('key', 'list', CNPJ)).out).toContain('used 2026-11-21T12h');
     expect((await operator.runJson('key', 'list', CNPJ)).json).toMatchObject({
       keys: [{ last_used_at: '2026-11-21T12:34:56.000Z' }],

@@ -150,8 +150,8 @@ describe('the threads that draw', () => {
 
   it('rest after a job of an owner of whom many wait while others are present, so that the next of another comes first', async () => {
     const presence = createPresence();
-    presence.note('flooding');
-    presence.note('other');
+    presence.see('flooding');
+    presence.see('other');
     open({ presence });
     const done: string[] = [];
     const run = (owner: string, mood: string) => pool.run(owner, mood).then(() => done.push(mood));

@@ -19,7 +19,7 @@ import {
 import { signatureMark, signedParts } from '../../xml/sign.js';
 
 /** What ties an answer to our request: the Id of the signed element and the DigestValue of its signature. */
-export type SignedIdentity = { id: string; digest: string };
+type SignedIdentity = { id: string; digest: string };
 
 /** `document` is the whole document from its first to its last tag; an answer is compared with its bytes. */
 export type SentDocument = SignedIdentity & { document?: Uint8Array };

@@ -41,7 +41,7 @@ export type PdfReference = {
 };
 
 /** A PNG file as one document embeds it; `alphaChannel` is compressed by zlib. */
-export type EmbeddedPicture = {
+type EmbeddedPicture = {
   alphaChannel?: Buffer | undefined;
   embed(document: PdfDocument): void;
   /** Sets `alphaChannel` of a picture with a palette, then calls `finalize`, which writes the picture into the document. */

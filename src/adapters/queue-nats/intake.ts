@@ -27,7 +27,7 @@ export const createIntake = (places: number) => {
     const key = keyOf(held.item);
     const busy = handling.get(key);
     if (busy !== undefined) {
-      // The same message again: the server believed its holder dead. Another message: it has replaced the first on the server.
+      // The server sends a message again when it takes its holder for dead. Another message has replaced the first one on the server.
       if (isSame(busy.held.message, held.message)) busy.held = held;
       else busy.again = held;
       return;

@@ -38,8 +38,8 @@ export const createParked = (link: Link, names: Names, clock: Clock) => {
       await link.session().js.publish(names.parked({ kind, stream }), JSON.stringify(record));
     },
     /**
-     * Removes what waits in the work stream for an item that was parked with this sequence. New work behind that sequence stays, and the record goes
-     * instead, because new work wakes what is parked. Resolves to whether new work stays.
+     * Removes the waiting work of an item that was parked with this sequence. Newer work stays, and then the parked record is removed instead, because
+     * newer work takes up a parked item. Resolves to whether newer work stays.
      */
     clearWork: async (key: Key, sequence: number): Promise<boolean> => {
       const { manager } = link.session();

@@ -7,7 +7,7 @@ export const createCertificateRefusals = (db: pg.Pool): CertificateRefusals => (
     const { rows } = await db.query<CertificateRefusal>(`select ${REFUSAL_COLUMNS} from certificate_refusals`);
     return rows;
   },
-  note: async ({ mode, companyId, certificateId, reason, at, probeAt }) => {
+  save: async ({ mode, companyId, certificateId, reason, at, probeAt }) => {
     await db.query(
       `insert into certificate_refusals as r (mode, company_id, certificate_id, reason, since, seen, last_at, probe_at)
        values ($1, $2, $3, $4, $5, 1, $5, $6)

@@ -22,7 +22,7 @@ export type DocumentAlarms = ReturnType<typeof createDocumentAlarms>;
 
 /** Alarms about what the authorizer holds: documents that could not be relied on, and differences from our outcomes (migration 40). */
 export const createDocumentAlarms = (db: pg.Pool) => ({
-  note: async (notice: string, detail: string, stream: StreamName, at: Instant): Promise<void> => {
+  raise: async (notice: string, detail: string, stream: StreamName, at: Instant): Promise<void> => {
     await db.query(
       `insert into document_alarms as a (notice, detail, seen, first_at, last_at, last_stream) values ($1, $2, 1, $3, $3, $4)
        on conflict (notice, detail) do update

@@ -6,7 +6,7 @@ export type KeyUses = ReturnType<typeof createKeyUses>;
 /** When API keys were last used (migration 23). */
 export const createKeyUses = (db: pg.Pool) => ({
   /** Keeps the later instant, because several processes report uses. */
-  note: async (uses: ReadonlyMap<string, Instant>): Promise<void> => {
+  save: async (uses: ReadonlyMap<string, Instant>): Promise<void> => {
     await db.query(
       `insert into key_uses as k (key_id, last_used_at) select * from unnest($1::text[], $2::text[])
        on conflict (key_id) do update set last_used_at = greatest(k.last_used_at, excluded.last_used_at)`,

@@ -30,8 +30,8 @@ export const listGenerations = async (db: pg.Pool): Promise<readonly RegisteredK
 };
 
 /**
- * Whether a key is the registered one of its name. A new database never saw the key of a generation that was given up there, so any key of that
- * name matches.
+ * Whether a key is the registered one of its name. After a master key was given up in a new database, nothing shows which key had that name,
+ * so any key of that name matches.
  */
 export const isRegistered = ({ keyId, givenUpAt }: RegisteredKey, id: string): boolean =>
   keyId === id || (keyId === UNKNOWN_KEY_ID && givenUpAt !== undefined);

@@ -26,7 +26,7 @@ export const createEndedSessions = (
   const ended = new Map<string, number>();
   let next: Revision | undefined;
 
-  const note = (events: readonly Stored[]): void => {
+  const collect = (events: readonly Stored[]): void => {
     for (const { type, data } of events) if (type === 'ConsoleSignedOut') ended.set(data.session, epochMs(data.at));
   };
   const oldest = (): number => epochMs(clock.now()) - lifeSeconds * 1000;
@@ -37,7 +37,7 @@ export const createEndedSessions = (
     for (let upTo = end; upTo > 0; upTo -= PAGE) {
       const from = Math.max(0, upTo - PAGE);
       const { events } = await store.load<AuditEvent>(consoleStream, { from, limit: upTo - from });
-      note(events);
+      collect(events);
       const [first] = events;
       if (first === undefined || epochMs(first.data.at) < oldest()) break;
     }
@@ -45,7 +45,7 @@ export const createEndedSessions = (
   };
   const readOn = async (from: Revision): Promise<void> => {
     const { events, version } = await store.load<AuditEvent>(consoleStream, { from });
-    note(events);
+    collect(events);
     if (version.kind === 'at') next = Math.max(next ?? 0, version.revision + 1);
   };
 

@@ -29,7 +29,7 @@ export const exportEvents = (filter: ExportFilter, deps: ExportDeps) => {
   let first: LogPosition | undefined;
   let last: LogPosition | undefined;
 
-  const note = ({ stream, revision, position, metadata }: RecordedEvent): void => {
+  const count = ({ stream, revision, position, metadata }: RecordedEvent): void => {
     const known = streams.get(stream) ?? { stream, first_revision: revision, events: 0 };
     streams.set(stream, { ...known, revision, events: known.events + 1, hash: metadata.hash ?? '' });
     first ??= position;
@@ -47,7 +47,7 @@ export const exportEvents = (filter: ExportFilter, deps: ExportDeps) => {
         for (const event of page) {
           if (end !== null && event.position > end) break;
           if (!isIn(event, filter)) continue;
-          note(event);
+          count(event);
           text += `${JSON.stringify(deps.reveal === undefined ? describeEvent(event) : await deps.reveal(event))}\n`;
         }
         if (text !== '') yield text;

@@ -33,7 +33,7 @@ export const downloadXml = async (address: InvoiceAddress, deps: DownloadDeps): 
 };
 
 /** PDFs by the stream of their invoice, each drawn from its events up to `revision`. Make with `createDrawnPdfs`. */
-export type DrawnPdfs = LRUCache<StreamName, { bytes: Buffer; revision: Revision }>;
+type DrawnPdfs = LRUCache<StreamName, { bytes: Buffer; revision: Revision }>;
 
 /** The PDFs that were asked for last, some 400. The renderer keeps most of them too, so they take little memory of their own. */
 const DRAWN_BYTES = 32 * 1024 * 1024;

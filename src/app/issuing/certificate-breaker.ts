@@ -11,7 +11,7 @@ import { pauseScaleOf } from './breaker.js';
 type Probe = () => Promise<unknown>;
 
 /** The leave for one send, or when to come again. `release` is always called, also when nothing was sent. */
-export type CertificateTurn = { kind: 'turn'; release(): void } | { kind: 'paused'; until: Instant };
+type CertificateTurn = { kind: 'turn'; release(): void } | { kind: 'paused'; until: Instant };
 
 /**
  * A breaker for each company certificate and environment (ADR 47). While the authorizer refuses a certificate, its company sends nothing: no number
@@ -80,7 +80,7 @@ export const createCertificateBreaker = (options: CertificateBreakerOptions): Ce
     const refusal = { mode, companyId, certificateId, reason, probeAt };
     standing.set({ ...refusal, since, lastAt: at, seen: 1 });
     if (isNew) onChange({ mode, companyId, refused: true, reason });
-    await refusals.note({ ...refusal, at });
+    await refusals.save({ ...refusal, at });
   };
 
   const noteTaken = async (caller: Caller): Promise<void> => {

@@ -58,7 +58,7 @@ type KnownWorkSoFar = {
 /** Reads the log once, without opening sealed fields. Memory holds only what is open. */
 export const readKnownWork = async (log: Pick<EventLog, 'readAll'>): Promise<KnownWork> => {
   const known: KnownWorkSoFar = { companies: new Set(), series: new Map(), open: new Map(), taken: new Map() };
-  for await (const page of walkLog(log, PREFIXES)) for (const event of page) note(event, known);
+  for await (const page of walkLog(log, PREFIXES)) for (const event of page) collect(event, known);
   const taken = [...known.taken].filter(([invoiceId]) => known.open.has(invoiceId)).flatMap(([, all]) => all);
   return {
     companies: [...known.companies],
@@ -88,7 +88,7 @@ export const keysInLog = async (
   return held;
 };
 
-const note = (event: RecordedEvent, known: KnownWorkSoFar): void => {
+const collect = (event: RecordedEvent, known: KnownWorkSoFar): void => {
   const company = /^company-(.*)$/.exec(event.stream)?.[1];
   if (company !== undefined) known.companies.add(company);
   else if (event.stream.startsWith('dps')) noteNumber(event, known);

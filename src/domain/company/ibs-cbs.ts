@@ -18,7 +18,7 @@ export type IbsCbsTables = { annexVIII: AnnexVIII; classification: Classificatio
  * Operation and classification of a line (ADR 46): settled, with what places the operation; or what is missing, as the names of the data that an
  * operator enters or of what the API has no fields for.
  */
-export type Settlement =
+type Settlement =
   | { kind: 'settled'; operation: string; place: Place; classification: string; regular?: string }
   | { kind: 'missing'; data: readonly string[] };
 

@@ -105,8 +105,8 @@ export const provesAbsence = (
 };
 
 /**
- * The progress after a look-up that settled nothing. `counts`: its "absent" may be the first of two. A document that was found voids an earlier
- * absence, also the document of another owner, because a late commit has come. An absence that was asked for before the newest look-up is no first one.
+ * The progress after a look-up that settled nothing. `counts`: its "absent" may be the first of two. A found document cancels an earlier
+ * absence, also a document of another owner, because the find shows a late commit. An absence asked for before the newest look-up does not count.
  */
 export const progressAfter = (
   progress: LookupProgress,

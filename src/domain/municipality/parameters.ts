@@ -79,7 +79,7 @@ const LAST_GAP = 5;
  * The complements of one service that a municipality administers: `000` when the national code alone is enough, otherwise its municipal codes.
  * `next` is the dotted service that must be asked for before the list is complete.
  */
-export type AdministeredCodes = { codes: readonly string[]; next?: string };
+type AdministeredCodes = { codes: readonly string[]; next?: string };
 
 /**
  * Walks the complements of a service: `000`, and where that is not administered `001`, `002` and so on, until five in a row have no rate, because

@@ -12,7 +12,7 @@ export const thisMachine = (): Machine => ({
 export const memoryBytes = (total: number, limit: number): number => (limit > 0 ? Math.min(total, limit) : total);
 
 /** Threads of a pool, and the heap of each in MiB. */
-export type PoolSize = { workers: number; heapMb: number };
+type PoolSize = { workers: number; heapMb: number };
 
 /** Below this a thread more would take memory that PostgreSQL and the service need. */
 const SMALL_MB = 1_024;

@@ -26,7 +26,7 @@ export const createNoticeTeller = ({
     metrics?.notice(notice.notice);
     logger.warn({ msg: 'issuing', ...streamFields(stream), ...notice });
     if (!LASTING.has(notice.notice)) return;
-    await alarms.note(notice.notice, notice.detail ?? '', stream, clock.now()).catch((error: unknown) => {
+    await alarms.raise(notice.notice, notice.detail ?? '', stream, clock.now()).catch((error: unknown) => {
       logger.warn({ msg: 'an alarm could not be stored for doctor', ...streamFields(stream), ...faultFields(error) });
     });
   };

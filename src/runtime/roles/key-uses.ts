@@ -17,7 +17,7 @@ export type UseRecorder = {
  * use of the key.
  */
 export const createUseRecorder = (
-  uses: Pick<KeyUses, 'note'>,
+  uses: Pick<KeyUses, 'save'>,
   clock: Clock,
   onFault: (error: unknown) => void,
 ): UseRecorder => {
@@ -31,7 +31,7 @@ export const createUseRecorder = (
     if (pending.size === 0) return;
     const now = pending;
     pending = new Map();
-    await uses.note(now).catch((error: unknown) => {
+    await uses.save(now).catch((error: unknown) => {
       for (const keyId of now.keys()) recordedHours.delete(keyId);
       onFault(error);
     });

@@ -63,7 +63,7 @@ export const runReconciliation = async (
     onDifference: (stream, kind) => {
       logger.error({ msg: 'the authorizer holds something other than the log says', kind, ...streamFields(stream) });
       const mode = parseInvoiceStream(stream)?.mode ?? '';
-      void alarms.note(DIFFERENCE, `${mode} ${kind}`, stream, clock.now()).catch((error: unknown) => {
+      void alarms.raise(DIFFERENCE, `${mode} ${kind}`, stream, clock.now()).catch((error: unknown) => {
         logger.warn({ msg: 'an alarm could not be stored for doctor', ...streamFields(stream), ...faultFields(error) });
       });
     },

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { Pacer, Pacing } from '../../http/deps.js';
 import { pause } from '../../lib/pause.js';
 
-export type Pace = {
+type Pace = {
   /** Answers of one caller that leave at once after a pause of `burst` times `everyMs`. */
   burst: number;
   /** Milliseconds between further answers to the same caller. */

@@ -3,7 +3,7 @@ import type { SpanAttributes, Traceparent, Tracing } from '../../ports/tracing.j
 import type { WorkQueue } from '../../ports/work-queue.js';
 
 /** The trace of the work on a stream: that of its last event. Undefined without one, and when the log cannot be read. */
-export type TraceOfStream = (stream: StreamName) => Promise<Traceparent | undefined>;
+type TraceOfStream = (stream: StreamName) => Promise<Traceparent | undefined>;
 
 /**
  * Makes a span of each work item that belongs to a trace when it is put, and of each delivery. An item without a trace, as the sweep puts it, continues

@@ -17,9 +17,9 @@ const promises = (open: () => CertificateRefusals): void => {
   });
 
   it('keeps one refusal for a company and mode, with its beginning and its next probe', async () => {
-    await refusals.note({ ...refused, at: T0, probeAt: at(15) });
-    await refusals.note({ ...refused, reason: 'no_json_403', at: at(5), probeAt: at(99) });
-    await refusals.note({ ...refused, mode: 'test', at: at(6), probeAt: at(21) });
+    await refusals.save({ ...refused, at: T0, probeAt: at(15) });
+    await refusals.save({ ...refused, reason: 'no_json_403', at: at(5), probeAt: at(99) });
+    await refusals.save({ ...refused, mode: 'test', at: at(6), probeAt: at(21) });
     expect(await refusals.all()).toHaveLength(2);
     expect((await refusals.all()).find(({ mode }) => mode === 'live')).toEqual({
       ...{ ...refused, reason: 'no_json_403', since: T0, seen: 2, lastAt: at(5), probeAt: at(15) },
@@ -27,15 +27,15 @@ const promises = (open: () => CertificateRefusals): void => {
   });
 
   it('begins anew with another certificate', async () => {
-    await refusals.note({ ...refused, at: T0, probeAt: at(15) });
-    await refusals.note({ ...refused, certificateId: 'new', at: at(60), probeAt: at(75) });
+    await refusals.save({ ...refused, at: T0, probeAt: at(15) });
+    await refusals.save({ ...refused, certificateId: 'new', at: at(60), probeAt: at(75) });
     expect(await refusals.all()).toEqual([
       { ...refused, certificateId: 'new', since: at(60), seen: 1, lastAt: at(60), probeAt: at(75) },
     ]);
   });
 
   it('gives each probe to one caller, when it is due', async () => {
-    await refusals.note({ ...refused, at: T0, probeAt: at(15) });
+    await refusals.save({ ...refused, at: T0, probeAt: at(15) });
     expect(await refusals.claimProbe(refused, at(14), at(29))).toBe(false);
     const claims = await Promise.all([1, 2, 3].map(() => refusals.claimProbe(refused, at(15), at(30))));
     expect(claims.filter(Boolean)).toHaveLength(1);
@@ -43,7 +43,7 @@ const promises = (open: () => CertificateRefusals): void => {
   });
 
   it('forgets a company that is taken again', async () => {
-    await refusals.note({ ...refused, at: T0, probeAt: at(15) });
+    await refusals.save({ ...refused, at: T0, probeAt: at(15) });
     await refusals.remove({ mode: 'test', companyId: DEMO_CNPJ });
     expect(await refusals.all()).toHaveLength(1);
     await refusals.remove(refused);

@@ -277,7 +277,7 @@ describe('a database that is out', () => {
       throw new Error('the database is out');
     };
     const certificates = certificateBreaker(harness.clock, {
-      refusals: { all: broken, note: broken, remove: broken, claimProbe: broken },
+      refusals: { all: broken, save: broken, remove: broken, claimProbe: broken },
       onFault: (error) => faults.push(error),
     });
     const authorizer = certificates.watch({ ...harness.authorizer, sendDps: async () => page });

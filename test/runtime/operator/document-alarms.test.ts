@@ -31,9 +31,9 @@ describeWithPostgres('alarms about received documents', () => {
   });
 
   it('are counted by kind and reason, and seen by doctor for a week', async () => {
-    await alarms.note('signature_unverified', 'algorithm', stream, T0);
-    await alarms.note('signature_unverified', 'algorithm', stream, at(60));
-    await alarms.note('document_altered', '', stream, at(30));
+    await alarms.raise('signature_unverified', 'algorithm', stream, T0);
+    await alarms.raise('signature_unverified', 'algorithm', stream, at(60));
+    await alarms.raise('document_altered', '', stream, at(30));
     expect(await alarms.all()).toEqual([
       { notice: 'signature_unverified', detail: 'algorithm', seen: 2, firstAt: T0, lastAt: at(60), lastStream: stream },
       { notice: 'document_altered', detail: '', seen: 1, firstAt: at(30), lastAt: at(30), lastStream: stream },
@@ -49,7 +49,7 @@ describeWithPostgres('alarms about received documents', () => {
   });
 
   it('of the reconciliation have a line of their own', async () => {
-    await alarms.note('reconciliation_difference', 'live failed_but_found', stream, at(20));
+    await alarms.raise('reconciliation_difference', 'live failed_but_found', stream, at(20));
     const [, differences] = await alarmChecks(alarms, movableClock(at(30)));
     expect(differences).toMatchObject({ ok: false, cure: expect.stringContaining('NfseReconciliationDifference') });
     expect(differences?.detail).toContain('live failed_but_found');

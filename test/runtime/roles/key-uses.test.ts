@@ -8,7 +8,7 @@ const recording = () => {
   const clock = movableClock(START);
   const note = vi.fn(async (_uses: ReadonlyMap<string, string>) => undefined);
   const faults: unknown[] = [];
-  const recorder = createUseRecorder({ note }, clock, (error) => faults.push(error));
+  const recorder = createUseRecorder({ save }, clock, (error) => faults.push(error));
   return { clock, note, faults, ...recorder };
 };
 

@@ -7,7 +7,7 @@ export const memoryRefusals = (): CertificateRefusals => {
   const keyOf = ({ mode, companyId }: Pick<CertificateRefusal, 'mode' | 'companyId'>): string => `${mode}/${companyId}`;
   return {
     all: async () => [...rows.values()],
-    note: async ({ at, ...refusal }) => {
+    save: async ({ at, ...refusal }) => {
       const row = rows.get(keyOf(refusal));
       const before = row?.certificateId === refusal.certificateId ? row : undefined;
       const kept = before === undefined ? { since: at, seen: 1 } : { ...before, seen: before.seen + 1 };

@@ -6,12 +6,7 @@ import type { ParkedWork } from '../../../ports/work-queue.js';
 import type { EventStore } from '../../event-store/event-store.js';
 import { stoppedSeries } from './stopped-series.js';
 
-export type WaitingKind =
-  | 'indeterminate'
-  | 'cancellation_unconfirmed'
-  | 'cancellation_refused'
-  | 'series_stopped'
-  | 'parked';
+type WaitingKind = 'indeterminate' | 'cancellation_unconfirmed' | 'cancellation_refused' | 'series_stopped' | 'parked';
 
 /** Something that waits for a person. `id` is of its invoice; a stopped series has none. `command` is what continues it. */
 export type Waiting = {
@@ -25,7 +20,7 @@ export type Waiting = {
 };
 
 /** `count` covers everything, `oldest` the listed ones, the longest waiting first. */
-export type WaitingList = { count: number; oldest: readonly Waiting[] };
+type WaitingList = { count: number; oldest: readonly Waiting[] };
 
 type WaitingDeps = {
   supportReads: Pick<SupportReads, 'indeterminate' | 'failedCancellations'>;
