@@ -6,20 +6,20 @@ const START = '2026-11-21T12:00:00.000Z';
 
 const recording = () => {
   const clock = movableClock(START);
-  const note = vi.fn(async (_uses: ReadonlyMap<string, string>) => undefined);
+  const save = vi.fn(async (_uses: ReadonlyMap<string, string>) => undefined);
   const faults: unknown[] = [];
   const recorder = createUseRecorder({ save }, clock, (error) => faults.push(error));
-  return { clock, note, faults, ...recorder };
+  return { clock, save, faults, ...recorder };
 };
 
 it('a use is written once an hour for each key, and not by the request that used it', async () => {
-  const { clock, note, used, flush } = recording();
+  const { clock, save, used, flush } = recording();
   used('key_a');
   used('key_a');
   used('key_b');
-  expect(note).not.toHaveBeenCalled();
+  expect(save).not.toHaveBeenCalled();
   await flush();
-  expect(note.mock.calls).toEqual([
+  expect(save.mock.calls).toEqual([
     [
       new Map([
         ['key_a', START],
@@ -30,30 +30,30 @@ it('a use is written once an hour for each key, and not by the request that used
   clock.pass(3_599);
   used('key_a');
   await flush();
-  expect(note).toHaveBeenCalledTimes(1);
+  expect(save).toHaveBeenCalledTimes(1);
   clock.pass(1);
   used('key_a');
   await flush();
-  expect(note.mock.lastCall).toEqual([new Map([['key_a', '2026-11-21T13:00:00.000Z']])]);
+  expect(save.mock.lastCall).toEqual([new Map([['key_a', '2026-11-21T13:00:00.000Z']])]);
 });
 
 it('a use in the next hour is written however short ago the last one was: the hour is what operators are shown', async () => {
-  const { clock, note, used, flush } = recording();
+  const { clock, save, used, flush } = recording();
   clock.pass(3_590);
   used('key_a');
   clock.pass(20);
   used('key_a');
   await flush();
-  expect(note.mock.lastCall).toEqual([new Map([['key_a', '2026-11-21T13:00:10.000Z']])]);
+  expect(save.mock.lastCall).toEqual([new Map([['key_a', '2026-11-21T13:00:10.000Z']])]);
 });
 
 it('a use that could not be written is told again with the next one', async () => {
-  const { note, faults, used, flush } = recording();
-  note.mockRejectedValueOnce(new Error('gone'));
+  const { save, faults, used, flush } = recording();
+  save.mockRejectedValueOnce(new Error('gone'));
   used('key_a');
   await flush();
   expect(faults).toHaveLength(1);
   used('key_a');
   await flush();
-  expect(note).toHaveBeenCalledTimes(2);
+  expect(save).toHaveBeenCalledTimes(2);
 });
