@@ -1,7 +1,7 @@
 /**
  * Baixa o XML e o PDF de todas as notas de um mês para a pasta do contador.
  *
- *     node docs/examples/baixar-mes.ts 2026-11 livro.jsonl notas
+ *     npx tsx docs/examples/baixar-mes.ts 2026-11 livro.jsonl notas
  *
  * A API não lista notas por mês: o seu sistema guarda o id de cada 202. Aqui eles vêm do livro do lote noturno. O que já
  * foi baixado não é baixado de novo, e um arquivo só tem o seu nome quando está inteiro.

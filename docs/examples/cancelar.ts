@@ -1,7 +1,7 @@
 /**
  * Cancela a nota de um pedido, enquanto o prazo permite.
  *
- *     node docs/examples/cancelar.ts pedido-1042
+ *     npx tsx docs/examples/cancelar.ts pedido-1042
  *
  * O prazo não é calculado aqui: o campo cancelable_until existe só enquanto um pedido seria aceito. O POST de
  * cancelamento não tem chave de idempotência e sai uma única vez; quando a resposta se perde, o cliente consulta a nota,

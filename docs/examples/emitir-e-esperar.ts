@@ -1,7 +1,7 @@
 /**
  * Emite uma nota, espera o resultado e grava o XML e o PDF.
  *
- *     node docs/examples/emitir-e-esperar.ts pedido-1042 150000
+ *     npx tsx docs/examples/emitir-e-esperar.ts pedido-1042 150000
  *
  * A chave de idempotência nasce do número do pedido. Por isso o programa pode rodar de novo depois de uma queda: a
  * segunda vez acha a nota da primeira.

@@ -1,7 +1,7 @@
 /**
  * Emite uma nota para um cliente no exterior, paga em moeda estrangeira.
  *
- *     node docs/examples/exportacao.ts fatura-77
+ *     npx tsx docs/examples/exportacao.ts fatura-77
  *
  * São dois valores: amount_in_cents é o que entrou em reais, e foreign_amount o que o cliente pagou. A API não converte
  * moedas. O que falta numa exportação vem numa só resposta, em errors.

@@ -1,7 +1,7 @@
 /**
  * O servidor de uma loja, com Express: quando um pedido é pago, a nota dele é emitida em segundo plano.
  *
- *     node docs/examples/loja-express.ts
+ *     npx tsx docs/examples/loja-express.ts
  *     curl -d '{"centavos": 150000}' -H 'Content-Type: application/json' http://127.0.0.1:8080/pedidos/1042/pago
  *     curl http://127.0.0.1:8080/pedidos/1042
  *

@@ -1,7 +1,7 @@
 /**
  * O servidor de uma loja, com Hono e sem banco de dados: a nota é achada pelo número do pedido.
  *
- *     node docs/examples/loja-hono.ts
+ *     npx tsx docs/examples/loja-hono.ts
  *     curl -X POST -d '{"centavos": 150000}' http://127.0.0.1:8080/pedidos/1042/nota/1
  *     curl http://127.0.0.1:8080/pedidos/1042/nota/1
  *     curl -o nota.pdf http://127.0.0.1:8080/pedidos/1042/nota/1/pdf

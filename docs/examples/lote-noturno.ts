@@ -2,7 +2,7 @@
  * Um lote noturno: emite uma nota para cada linha de um CSV. Pode morrer e rodar de novo a qualquer momento, e não emite
  * nenhuma linha duas vezes.
  *
- *     node docs/examples/lote-noturno.ts docs/examples/vendas.csv livro.jsonl
+ *     npx tsx docs/examples/lote-noturno.ts docs/examples/vendas.csv livro.jsonl
  *
  * O livro é um arquivo com um fato por linha. A chave de idempotência e o corpo entram nele antes do envio, e a repetição
  * manda os mesmos. Uma linha que falhou é emitida de novo com a coluna tentativa aumentada: isso lhe dá outra chave e
