@@ -87,6 +87,15 @@ describe('a form', () => {
     expect(harness.parked).toHaveLength(1);
   });
 
+  it('that breaks off does nothing, and is no fault for the log', async () => {
+    const body = new ReadableStream({ pull: (controller) => controller.error(new Error('aborted')) });
+    const headers = { host: HOST, 'content-length': '99', 'content-type': 'application/x-www-form-urlencoded' };
+    const init = { method: 'POST', body, duplex: 'half' as const, headers };
+    const incoming = { socket: { remoteAddress: '10.0.0.1' } };
+    const response = await harness.app.request('/console/parked/retry', init, { incoming });
+    expect([response.status, harness.faults, harness.parked.length]).toEqual([403, [], 1]);
+  });
+
   it('may be sent over midnight, and not a day later', async () => {
     const { text } = await harness.visit('/console');
     const form_token = /value="([\w-]{43})"/.exec(text)?.[1] ?? '';
