@@ -1,6 +1,6 @@
 import { overlaidCatalogue } from '../domain/catalog/catalog.js';
 import type { Mode } from '../domain/common/ids.js';
-import { addSeconds, brasiliaDate, type Instant } from '../domain/common/time.js';
+import { addSeconds, brasiliaDate, DAY_SECONDS, type Instant } from '../domain/common/time.js';
 import type { Company } from '../domain/company/company.js';
 import { approximateTaxesAt, chosenMunicipalCode, type Registration } from '../domain/company/events.js';
 import { isDueWherePerformed, unmetDemandOf } from '../domain/company/service-rules.js';
@@ -75,7 +75,7 @@ export const approximateTableWarnings = (
 ): readonly string[] => {
   if (approximateTaxes === undefined) return [];
   const today = brasiliaDate(now);
-  const soon = brasiliaDate(addSeconds(now, ENDS_WITHIN_DAYS * 86_400));
+  const soon = brasiliaDate(addSeconds(now, ENDS_WITHIN_DAYS * DAY_SECONDS));
   const uncovered = [today, soon].find(
     (day) => approximateTaxesAt({ approximateTaxes }, EVERY_OTHER_SERVICE, day) === undefined,
   );

@@ -37,7 +37,8 @@ export const createApp = (deps: HttpDeps): Hono => {
   get('/v1/nfse/:id/xml', downloadRoute(deps, access, xml));
   get('/v1/activities', withKey(authentication, READ, activitiesRoute(deps)));
   if (deps.docs) addDocs(app, deps);
-  app.notFound(routeNotFound(deps));
+  const methodsOf = (path: string) => ['POST', 'GET'].filter((method) => app.router.match(method, path)[0].length > 0);
+  app.notFound(routeNotFound(deps, methodsOf));
   // Only a failing hook of this service leads here; the answer still has the envelope.
   app.onError(() => refuse({ requestId: deps.newRequestId(), hasPages: deps.docs }, { code: 'internal_error' }));
   return app;

@@ -43,30 +43,25 @@ export const endpoint =
 export const openEndpoint = (deps: HttpDeps, route: string, handler: Handler): ((c: Context) => Promise<Response>) =>
   endpoint({ ...deps, apiSwitchedOff: async () => false }, route, handler);
 
+/** The methods with which the app has a route for a path. */
+type MethodsOf = (path: string) => readonly string[];
+
 /** The 404 of unknown routes. */
-export const routeNotFound = (deps: HttpDeps): ((c: Context) => Promise<Response>) => {
+export const routeNotFound = (deps: HttpDeps, methodsOf: MethodsOf): ((c: Context) => Promise<Response>) => {
   const notFound: Handler = (c, call) =>
-    refuse(call, present({ code: 'route_not_found' as const, message: hintOf(c.req.path) }));
+    refuse(call, present({ code: 'route_not_found' as const, message: hintOf(c.req.path, methodsOf) }));
   const inside = endpoint(deps, UNMATCHED, notFound);
   const outside = openEndpoint(deps, UNMATCHED, notFound);
   return (c) => (/^\/v1(?:\/|$)/.test(c.req.path) ? inside(c) : outside(c));
 };
 
-/** Paths of the API, each with its methods. */
-const PATHS: readonly (readonly [RegExp, string])[] = [
-  [/^\/v1\/nfse$/, 'POST ou GET'],
-  [/^\/v1\/activities$/, 'GET'],
-  [/^\/v1\/nfse\/[^/]+\/cancel$/, 'POST'],
-  [/^\/v1\/nfse\/[^/]+(?:\/(?:pdf|xml))?$/, 'GET'],
-];
-
-/** Undefined for a path that is not one of the API with another method or with a slash at its end. */
-const hintOf = (path: string): string | undefined => {
-  const methodsOf = (known: string): string | undefined => PATHS.find(([pattern]) => pattern.test(known))?.[1];
+/** Undefined for a path that no route has with another method or without a slash at its end. */
+const hintOf = (path: string, methodsOf: MethodsOf): string | undefined => {
   const methods = methodsOf(path);
-  if (methods !== undefined) return `Esta rota não existe com este método: use ${methods}.`;
-  const isTooLong = path.endsWith('/') && methodsOf(path.slice(0, -1)) !== undefined;
-  return isTooLong ? 'Esta rota não existe: retire a barra do fim do caminho.' : undefined;
+  if (methods.length > 0) return `Esta rota não existe com este método: use ${methods.join(' ou ')}.`;
+  return path.endsWith('/') && methodsOf(path.slice(0, -1)).length > 0
+    ? 'Esta rota não existe: retire a barra do fim do caminho.'
+    : undefined;
 };
 
 const UNMATCHED = 'unmatched';

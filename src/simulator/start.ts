@@ -1,7 +1,7 @@
 import { mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Mode } from '../domain/common/ids.js';
-import { addSeconds } from '../domain/common/time.js';
+import { addSeconds, DAY_SECONDS } from '../domain/common/time.js';
 import { createAuthorizerClock } from './clock.js';
 import { startControl } from './control/server.js';
 import { ENVIRONMENT_FACTS, type Environment, type World } from './environment.js';
@@ -93,7 +93,7 @@ const start = async (
 };
 
 /** Seconds: the seven days of a test invoice, and one day more. */
-const EIGHT_DAYS = 8 * 86_400;
+const EIGHT_DAYS = 8 * DAY_SECONDS;
 
 const openEnvironment = async (folder: string, mode: Mode, keptFrom?: KeptFrom): Promise<Environment> => ({
   mode,

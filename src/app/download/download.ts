@@ -113,10 +113,12 @@ const CLOSED =
 const CANCELED_TEST =
   'Esta nota de teste está cancelada: não há mais PDF nem XML para baixar. Em produção eles continuam disponíveis.';
 
+const WAITING = 'A nota ainda espera a autorização: repita o pedido depois dos segundos de Retry-After.';
+
 /** Statuses without a document whose next step differs from the text of the catalogue. */
 const withoutDocument: Partial<Record<InvoiceStatus, string>> = {
-  queued: 'A nota ainda espera a autorização: repita o pedido depois dos segundos de Retry-After.',
-  processing: 'A nota ainda espera a autorização: repita o pedido depois dos segundos de Retry-After.',
+  queued: WAITING,
+  processing: WAITING,
   failed: 'A nota falhou e não tem PDF nem XML. Veja o motivo em error, na consulta da nota.',
   indeterminate:
     'Não se sabe ainda se a nota foi autorizada, por isso não há PDF nem XML. Não emita outra: fale com o suporte.',

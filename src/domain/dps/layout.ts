@@ -1,5 +1,5 @@
 import type { Mode } from '../common/ids.js';
-import { addSeconds, brasiliaDate, type Instant } from '../common/time.js';
+import { addSeconds, brasiliaDate, DAY_SECONDS, type Instant } from '../common/time.js';
 import { type AnnouncedLayout, layouts, type PublishedLayout } from './layouts.js';
 
 /** Default namespace of every national document; prefixes are forbidden (E1228). */
@@ -40,7 +40,7 @@ export const layoutOfDocument = (xml: string): PublishedLayout => {
 const modes = ['live', 'test'] as const satisfies readonly Mode[];
 
 /** Seconds before its first day from which operators are warned of a layout without schemas. */
-const NOTICE_SECONDS = 30 * 86_400;
+const NOTICE_SECONDS = 30 * DAY_SECONDS;
 
 /** The announced layouts whose first day in this environment is less than 30 days away or has come. */
 export const layoutsToCome = (mode: Mode, now: Instant): readonly AnnouncedLayout[] => {

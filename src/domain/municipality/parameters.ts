@@ -1,5 +1,5 @@
 import type { FiscalDate, Instant } from '../common/time.js';
-import { epochMs } from '../common/time.js';
+import { DAY_SECONDS, epochMs } from '../common/time.js';
 
 /** In force from a day on, and until another day where that is known. */
 type InForce = { from: FiscalDate; until?: FiscalDate };
@@ -46,13 +46,13 @@ export const questionKeyOf = (question: ParameterQuestion): string =>
 export type CachedParameters = { questionKey: string; known: KnownParameters; knownAt: Instant };
 
 /** Age at which an answer is asked for again. */
-export const REFRESH_SECONDS = 86_400;
+export const REFRESH_SECONDS = DAY_SECONDS;
 
 /** Age at which an operator gets a notice: refreshing has failed for days. */
-export const STALE_SECONDS = 3 * 86_400;
+export const STALE_SECONDS = 3 * DAY_SECONDS;
 
 /** Age from which an answer decides nothing: the restricted environment's parameters are wiped and set again from time to time. */
-export const USED_SECONDS = 7 * 86_400;
+export const USED_SECONDS = 7 * DAY_SECONDS;
 
 /** Age in seconds; 0 where a clock was set back. */
 export const ageSeconds = (knownAt: Instant, now: Instant): number =>

@@ -5,6 +5,7 @@ import type pg from 'pg';
 import * as v from 'valibot';
 import { leaderSession } from '../../adapters/sql/leader-lock.js';
 import type { Mode } from '../../domain/common/ids.js';
+import { DAY_SECONDS } from '../../domain/common/time.js';
 import { writeWhole } from '../../lib/write-whole.js';
 import type { Clock } from '../../ports/clock.js';
 import { type Simulator, simulatorAuthority, startSimulator } from '../../simulator/start.js';
@@ -36,8 +37,6 @@ const readSimulatorAddress = async (folder: string): Promise<Record<Mode, string
 export const simulatorFolder = (config: Config): string => join(config.dataDir, 'simulator');
 
 /** Seconds by which the simulator keeps a note longer than the service keeps the test invoice. */
-const A_DAY = 86_400;
-
 const settingsOf = async (config: Config): Promise<SimulatorSettings> => {
   const { host, port, controlPort, clientCaFile, renegotiate, strict } = config.simulator;
   return {
@@ -49,7 +48,7 @@ const settingsOf = async (config: Config): Promise<SimulatorSettings> => {
     controlPort,
     renegotiate,
     strict,
-    testNoteSeconds: Math.max(config.limits.testRetentionSeconds, SPEC_WINDOWS.TEST_RETENTION_S) + A_DAY,
+    testNoteSeconds: Math.max(config.limits.testRetentionSeconds, SPEC_WINDOWS.TEST_RETENTION_S) + DAY_SECONDS,
     ...(clientCaFile === undefined ? {} : { extraClientCaPem: await readFile(clientCaFile, 'utf8') }),
   };
 };

@@ -14,7 +14,7 @@ import { adviceWithoutCopy } from '../../adapters/vault/master-key.js';
 import { createLag } from '../../app/read/lag.js';
 import type { Check } from '../../cli/session.js';
 import { parseInvoiceStream, publicInvoiceId } from '../../domain/common/ids.js';
-import { addSeconds, isBefore } from '../../domain/common/time.js';
+import { addSeconds, DAY_SECONDS, isBefore } from '../../domain/common/time.js';
 import { ageSeconds, STALE_SECONDS } from '../../domain/municipality/parameters.js';
 import { counted } from '../../lib/counted.js';
 import type { Clock } from '../../ports/clock.js';
@@ -179,7 +179,7 @@ export const parametersCheck = async (cache: Pick<ParametersCache, 'all'>, clock
 };
 
 /** A queue that was not read to its end for so long is named. */
-const QUEUE_STALE_SECONDS = 2 * 86_400;
+const QUEUE_STALE_SECONDS = 2 * DAY_SECONDS;
 
 /** Never a fault: the rounds of the reconciliation find a note that was canceled elsewhere too, only later. */
 export const distributionCheck = async (

@@ -1,8 +1,7 @@
 import * as v from 'valibot';
+import { DAY_MS } from '../../domain/common/time.js';
 import { FAULT_KINDS, FAULT_TARGETS, type Fault, type FaultKind } from '../state/faults.js';
 import { BadInput, CNPJ, flag, MODE, members, oneOf, read, textLike, whole } from './input.js';
-
-const ONE_DAY_MS = 86_400_000;
 
 const FAULT = members({
   on: oneOf(FAULT_TARGETS),
@@ -16,7 +15,7 @@ const FAULT = members({
     }),
     {},
   ),
-  delay_ms: v.optional(whole(0, ONE_DAY_MS), 1000),
+  delay_ms: v.optional(whole(0, DAY_MS), 1000),
   commit: v.exactOptional(flag),
   code: v.exactOptional(textLike(/^[A-Z]{1,4}[0-9]{1,5}$/, 'an error code such as E0316')),
   message: v.exactOptional(textLike(/^.{1,500}$/s, 'a text of 1 to 500 characters')),

@@ -1,5 +1,5 @@
 import { cancellationRequestId } from '../../domain/common/access-key.js';
-import { epochMs, type Instant } from '../../domain/common/time.js';
+import { DAY_MS, epochMs, type Instant } from '../../domain/common/time.js';
 import { isSameCompany } from '../holder.js';
 import type { Code } from '../messages.js';
 import type { Municipality } from '../state/entries.js';
@@ -54,4 +54,4 @@ const isOpen = (context: EventContext, test: (note: Note) => boolean): boolean =
   context.note !== undefined && !isBarred(context) && test(context.note);
 
 const isTooLate = ({ municipality: { cancelDays }, now }: EventContext, note: Note): boolean =>
-  cancelDays !== undefined && epochMs(now) > epochMs(note.authorizedAt) + cancelDays * 86_400_000;
+  cancelDays !== undefined && epochMs(now) > epochMs(note.authorizedAt) + cancelDays * DAY_MS;

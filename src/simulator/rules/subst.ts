@@ -1,5 +1,5 @@
 import { isAccessKey } from '../../domain/common/access-key.js';
-import { epochMs } from '../../domain/common/time.js';
+import { DAY_MS, epochMs } from '../../domain/common/time.js';
 import type { Note } from '../state/ledger.js';
 import { isOutsideSimples } from './facts.js';
 import type { RuleContext, Rules } from './rule.js';
@@ -14,7 +14,7 @@ export const substRules: Rules = {
     const { substitutionDays } = context.municipality;
     const note = oldNote(context);
     if (substitutionDays === undefined || note === undefined || isAboutSimples(context)) return false;
-    return epochMs(context.now) > epochMs(note.authorizedAt) + substitutionDays * 86_400_000;
+    return epochMs(context.now) > epochMs(note.authorizedAt) + substitutionDays * DAY_MS;
   },
   E0056: (context) =>
     context.municipality.substitutionNeedsCustomer === true &&

@@ -3,7 +3,7 @@ import { link, mkdir, rm, writeFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
 import { issueCertificate, type KeyAndCertificate } from '../../certificates/issue-certificate.js';
-import { epochMs } from '../../domain/common/time.js';
+import { DAY_MS, epochMs } from '../../domain/common/time.js';
 import type { Clock } from '../options.js';
 import { readIfThere } from './read-if-there.js';
 
@@ -58,7 +58,7 @@ export const issueClientCertificate = async (
 
 const fits = ({ certificatePem }: KeyAndCertificate, names: readonly string[], clock: Clock): boolean => {
   const certificate = new X509Certificate(certificatePem);
-  const inAMonth = epochMs(clock.now()) + 30 * 86_400_000;
+  const inAMonth = epochMs(clock.now()) + 30 * DAY_MS;
   return (
     Date.parse(certificate.validTo) > inAMonth &&
     names.every((name) => (isIP(name) === 0 ? certificate.checkHost(name) : certificate.checkIP(name)) !== undefined)

@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { fieldMeantBy, isOfExports, sentenceWithoutField } from '../../../src/http/body/field-hints.js';
-import { cancelBody, issueBody } from '../../../src/http/body/issue-schema.js';
+import {
+  addressInput,
+  cancelBody,
+  customerInput,
+  foreignAmountInput,
+  issueBody,
+} from '../../../src/http/body/issue-schema.js';
 
 const PATHS = ['amount_in_cents', 'customer', 'customer.document', 'customer.address.city'];
 
@@ -21,10 +27,16 @@ describe('a name of another system', () => {
   });
 
   it('is never the name of a field of this API', () => {
-    for (const name of [...Object.keys(issueBody.entries), ...Object.keys(cancelBody.entries)]) {
-      expect(fieldMeantBy(name, PATHS), name).toBeUndefined();
-      expect(sentenceWithoutField(name), name).toBeUndefined();
-    }
+    const objects = [issueBody, cancelBody, customerInput, addressInput, foreignAmountInput];
+    const names = objects.flatMap(({ entries }) => Object.keys(entries));
+    const paths = [
+      ...[...Object.keys(issueBody.entries), ...Object.keys(cancelBody.entries)],
+      ...Object.keys(customerInput.entries).map((name) => `customer.${name}`),
+      ...Object.keys(addressInput.entries).map((name) => `customer.address.${name}`),
+      ...Object.keys(foreignAmountInput.entries).map((name) => `foreign_amount.${name}`),
+    ];
+    for (const name of names)
+      expect([name, fieldMeantBy(name, paths), sentenceWithoutField(name)]).toEqual([name, undefined, undefined]);
   });
 });
 
