@@ -4,6 +4,7 @@ import { pause } from '../lib/pause.js';
 import { type Config, modesWithoutAuthorizer, type Role, simulatedModes } from './config/config.js';
 import { faultFields } from './config/logger.js';
 import { pdfThreads, thisMachine } from './config/machine.js';
+import { createDiskSpace } from './engines/disk-space.js';
 import { openEngines } from './engines/engines.js';
 import { createRunner, type Runner } from './engines/runner.js';
 import { openOnlySimulator } from './engines/simulator.js';
@@ -88,6 +89,7 @@ const start = async (options: ServiceOptions, runner: Parts['runner']): Promise<
     metrics,
     traces,
     guards,
+    diskSpace: createDiskSpace(clock, logger),
     turns: createTurns(),
     decorateAuthorizer: (authorizer) => metrics.measureAuthorizer(traces.authorizer(decorateAuthorizer(authorizer))),
   };

@@ -18,7 +18,7 @@ const ANSWER_MS = 2_000;
 
 /** Serves health, metrics and the console on the operations port. Returns the port that was taken. */
 export const startOperations = async (parts: Parts, state: ServiceState): Promise<number> => {
-  const { config, clock, engines, guards, logger, metrics, queue, runner } = parts;
+  const { config, clock, diskSpace, engines, guards, logger, metrics, queue, runner } = parts;
   const { log, keyring } = engines;
   const db = openOwnPool(parts);
   const watch = createMonitoringReads(db);
@@ -27,6 +27,7 @@ export const startOperations = async (parts: Parts, state: ServiceState): Promis
   const readiness = createReadiness({
     state,
     watch,
+    isDiskFull: diskSpace.isMissing,
     logHead: () => log.head(),
     queueStatus: () => queue.status(),
     projections: async () => ({

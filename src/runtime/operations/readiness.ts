@@ -30,6 +30,8 @@ export type ServiceState = { phase: 'starting' | 'serving' | 'draining'; halted:
 export type ReadinessDeps = {
   state: ServiceState;
   watch: Pick<MonitoringReads, 'isReadOnly'>;
+  /** Whether a write of this process found no disk space a moment ago. */
+  isDiskFull(): boolean;
   /** Position of the last event of the log. */
   logHead(): Promise<unknown>;
   queueStatus(): Check;
@@ -45,13 +47,14 @@ const KEPT_MS = 1_000;
 export const createReadiness = (deps: ReadinessDeps, limitMs = LIMIT_MS): (() => Promise<Readiness>) => {
   const asked = <T>(ask: () => Promise<T>) => cachedCheck(ask, { reuseMs: KEPT_MS, limitMs });
   const failed = (error: unknown): Check => checkOf(reasonOf(error, limitMs));
+  const fullDisk = () => (deps.isDiskFull() ? DATABASE_FAULTS.disk_full : undefined);
   const readOnly = asked(() => deps.watch.isReadOnly());
   const logHead = asked(() => deps.logHead());
   const projections = asked(() => deps.projections());
   const vault = asked(() => deps.vault());
   return async () => {
     const [database, eventLog, projected, certificates] = await Promise.all([
-      readOnly().then((isReadOnly) => checkOf(isReadOnly ? 'read-only' : undefined), failed),
+      readOnly().then((isReadOnly) => checkOf(isReadOnly ? 'read-only' : fullDisk()), failed),
       logHead().then(() => checkOf(undefined), failed),
       projections().then((state) => projectionsCheck(state, deps.state.halted), failed),
       vault().then(({ wrongKey }) => checkOf(vaultFault(wrongKey)), failed),

@@ -7,6 +7,7 @@ import { StreamContended } from '../../app/event-store/transact.js';
 import { TooManyWaiting } from '../../lib/fair-semaphore.js';
 import { AppendOutcomeUnknown, EventLogUnavailable } from '../../ports/event-log.js';
 import { faultFields, type Logger } from '../config/logger.js';
+import type { DiskSpace } from '../engines/disk-space.js';
 
 /** Whether the service only refused more work than it takes at once. Nothing needs repair then. */
 export const isOverloaded = (error: unknown): boolean => error instanceof TooManyWaiting;
@@ -26,8 +27,9 @@ export const isUnavailable = (error: unknown): boolean =>
 
 /** Logs a request that ended in a fault: a warning when too many requests waited, otherwise an error. */
 export const requestFaults =
-  (logger: Pick<Logger, 'warn' | 'error'>) =>
+  (logger: Pick<Logger, 'warn' | 'error'>, diskSpace: Pick<DiskSpace, 'record'>) =>
   (error: unknown, requestId: string): void => {
+    diskSpace.record(error);
     const fields = { request_id: requestId, ...faultFields(error) };
     if (isOverloaded(error)) logger.warn({ msg: 'request refused: too many requests are waiting', ...fields });
     else logger.error({ msg: 'request failed', ...fields });

@@ -71,7 +71,7 @@ type ApiParts = {
 };
 
 const httpDeps = (parts: Parts, { pdf, authorizer, company, address }: ApiParts): HttpDeps => {
-  const { clock, config, engines, guards, logger, metrics, reader, traces, turns } = parts;
+  const { clock, config, diskSpace, engines, guards, logger, metrics, reader, traces, turns } = parts;
   const { store, readModel } = engines;
   const { testRetentionSeconds } = config.limits;
   const simulated = simulatedModes(config);
@@ -132,7 +132,7 @@ const httpDeps = (parts: Parts, { pdf, authorizer, company, address }: ApiParts)
       metrics.request(summary);
       logger.info({ msg: 'request', ...requestFields(summary), ...traces.answered(summary) });
     },
-    onFault: requestFaults(logger),
+    onFault: requestFaults(logger, diskSpace),
   };
 };
 

@@ -6,6 +6,7 @@ import type { Simulator } from '../../simulator/start.js';
 import type { Config, Role } from '../config/config.js';
 import type { Logger } from '../config/logger.js';
 import type { WhenReady } from '../engines/authorizers.js';
+import type { DiskSpace } from '../engines/disk-space.js';
 import type { Engines } from '../engines/engines.js';
 import type { Runner } from '../engines/runner.js';
 import type { OpenedQueue } from '../engines/work-queue.js';
@@ -52,6 +53,7 @@ export type Parts = ServiceOptions & {
   metrics: Metrics;
   traces: Traces;
   guards: GuardReadinessSource;
+  diskSpace: DiskSpace;
   turns: Turns;
   /** Takes what is done after the service has reported that it is ready; the tasks follow one another, and none may reject. */
   whenReady: WhenReady;

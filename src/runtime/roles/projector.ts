@@ -5,7 +5,7 @@ import type { Parts } from './parts.js';
 
 /** Starts the projector. A projection that halts is logged once as fatal and fails readiness. */
 export const startProjector = (parts: Parts, onHalted: (name: string) => void): void => {
-  const { engines, clock, guards, logger, runner } = parts;
+  const { engines, clock, guards, logger, runner, diskSpace } = parts;
   const stopping = new AbortController();
   const project = (signal: AbortSignal): Promise<void> =>
     runProjector({
@@ -20,8 +20,10 @@ export const startProjector = (parts: Parts, onHalted: (name: string) => void): 
         if (halt.position !== undefined) onHalted(halt.name);
       },
       onUpgrade: (upgrade) => logger.info({ msg: 'a projection of an older version is being replaced', ...upgrade }),
-      onFault: (name, error) =>
-        logger.warn({ msg: 'a projection failed and is tried again', name, ...faultFields(error) }),
+      onFault: (name, error) => {
+        diskSpace.record(error);
+        logger.warn({ msg: 'a projection failed and is tried again', name, ...faultFields(error) });
+      },
     });
   const running = guards.whileLogCoversCheckpoint(stopping.signal, project).catch((error: unknown) => {
     logger.fatal({ msg: 'the projector ended', ...faultFields(error) });

@@ -104,6 +104,36 @@ describeWithPostgres('health of a service whose engines fail', () => {
   });
 });
 
+/** PostgreSQL answers every append as it does when a file cannot be extended. */
+const FULL_DISK = `
+  create function disk_full() returns trigger language plpgsql as
+    $$ begin raise exception 'could not extend file' using errcode = '53100'; end $$;
+  create trigger disk_full before insert on event_log for each statement execute function disk_full()`;
+
+describeWithPostgres('health of a service whose database has no disk space', () => {
+  it('is not ready for a minute after a write that found the disk full', async () => {
+    const database = await freshDatabase();
+    const clock = runningClock();
+    const running = await startRunningService({ DATABASE_URL: database.connectionString }, undefined, clock);
+    try {
+      const { opsUrl } = running.service;
+      const post = () =>
+        running.call('test', 'POST', '/v1/nfse', { amount_in_cents: 10_000, description: 'Sem disco' });
+      await becomesReady(opsUrl);
+      await database.admin.query(FULL_DISK);
+      expect((await post()).status).toBe(503);
+      await becomesNotReady(opsUrl, /^database: no disk space$/);
+      await database.admin.query('drop trigger disk_full on event_log');
+      expect((await post()).status).toBe(202);
+      clock.pass(61);
+      await becomesReady(opsUrl);
+    } finally {
+      await running.close();
+      await database.close();
+    }
+  });
+});
+
 describeWithPostgres('health of a process without a projector', () => {
   it('is not ready once the read model is 30 s behind the log', async () => {
     const clock = runningClock();

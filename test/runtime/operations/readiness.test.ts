@@ -15,6 +15,7 @@ const rebuilding = (waitsFor: 'guards' | 'operator rows') => (): GuardReadiness 
 const healthy = (): ReadinessDeps => ({
   state: { phase: 'serving', halted: new Set() },
   watch: { isReadOnly: async () => false },
+  isDiskFull: () => false,
   logHead: async () => 1n,
   queueStatus: () => ({ ok: true }),
   projections: async () => lagging('invoices', 0.5),
@@ -57,6 +58,7 @@ describe('readiness', () => {
     ['database: unreachable', { watch: { isReadOnly: fails(sqlError('ECONNREFUSED')) } }],
     ['database: read-only', { watch: { isReadOnly: async () => true } }],
     ['database: no disk space', { watch: { isReadOnly: fails(sqlError('53100')) } }],
+    ['database: no disk space', { isDiskFull: () => true }],
     ['database: failed (Error)', { watch: { isReadOnly: fails(sqlError('XX000')) } }],
     ['database: no answer within 0.05 s', { watch: { isReadOnly: silent } }],
     ['event_log: unreachable', { logHead: fails(new EventLogUnavailable('gone')) }],

@@ -6,7 +6,7 @@ import { isUnavailable, requestFaults } from '../../../src/runtime/roles/api-fau
 const linesOf = (error: unknown) => {
   const lines: unknown[] = [];
   const note = (level: string) => (line: object) => void lines.push({ level, ...line });
-  requestFaults({ warn: note('warn'), error: note('error') } as never)(error, 'req_1');
+  requestFaults({ warn: note('warn'), error: note('error') } as never, { record: () => {} })(error, 'req_1');
   return lines;
 };
 
