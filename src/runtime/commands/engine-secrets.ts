@@ -5,9 +5,9 @@ import { dirname, join } from 'node:path';
 import { issueCertificate } from '../../certificates/issue-certificate.js';
 import { writeWhole } from '../../lib/write-whole.js';
 import type { Clock } from '../../ports/clock.js';
-import { simulatorAuthority } from '../../simulator/start.js';
+import { hasAuthority, simulatorAuthority } from '../../simulator/start.js';
 
-/** Thrown when creating missing secrets would make existing ones useless. The message says what to restore. */
+/** Thrown when creating missing secrets would make existing ones useless. The message says what to restore or to name. */
 export class SecretsIncomplete extends Error {
   override readonly name = 'SecretsIncomplete';
 }
@@ -90,6 +90,7 @@ export const makeEngineSecrets = async (
   simulatorFolder: string | undefined,
   clock: Clock,
 ): Promise<readonly string[]> => {
+  if (simulatorFolder !== undefined) refuseParent(simulatorFolder);
   const made = [...(await moveOlder(folder))];
   const missing = missingOf(folder);
   for (const { files, make } of groups) {
@@ -112,6 +113,13 @@ export const makeEngineSecrets = async (
   // Left by a version whose service was the administrator.
   await rm(join(folder, 'nfse/database-url'), { force: true });
   return made;
+};
+
+/** The folder above the simulator's would get a second authority, which signs nothing that the service meets. */
+const refuseParent = (folder: string): void => {
+  const meant = join(folder, 'simulator');
+  if (hasAuthority(meant))
+    throw new SecretsIncomplete(`the simulator's authority is in ${meant}: give --simulator ${meant}`);
 };
 
 /** Files that older versions kept beside the master key, where a reader of one file could read all. */

@@ -59,9 +59,14 @@ const idToAsk = (mode: Mode, { registration: { cnpj, city, state, dps } }: Compa
   return dpsId({ municipality: municipalityByName(city, state)?.ibge ?? '0000000', cnpj, series, number });
 };
 
+/** Codes of Node for a certificate that no trusted authority vouches for. */
+const NOT_TRUSTED = /SELF_SIGNED_CERT|UNABLE_TO_(?:VERIFY|GET_ISSUER)/;
+
 const verdict = (name: string, asked: ClockOffset, isSimulated: boolean): Check => {
   if (asked.kind === 'unknown') {
-    const cure = 'check the address, the network and what the national system says of its state';
+    const cure = NOT_TRUSTED.test(asked.reason)
+      ? 'name the authority of its certificate in AUTHORIZER_CA_FILE, and a mode that a simulator serves in SIMULATED_MODES'
+      : 'check the address, the network and what the national system says of its state';
     const detail = `the clock of the authorizer could not be read (${asked.reason})`;
     // A simulator inside the service runs only while the service does, and a command may run without the service.
     return isSimulated

@@ -1,4 +1,5 @@
 import { randomUUID, X509Certificate } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { link, mkdir, rm, writeFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
@@ -15,9 +16,14 @@ const AUTHORITY_NAME = 'AC SIMULADA';
 export const isSimulatorAuthority = (pem: string): boolean =>
   new X509Certificate(pem).subject.split('\n').includes(`CN=${AUTHORITY_NAME}`);
 
+const authorityFile = (folder: string): string => join(folder, 'ca.json');
+
+/** True when `openAuthority` would make no authority in this folder. */
+export const hasAuthority = (folder: string): boolean => existsSync(authorityFile(folder));
+
 /** The authority of this folder, created at the first call. */
 export const openAuthority = (folder: string, clock: Clock): Promise<KeyAndCertificate> =>
-  readOrMake(join(folder, 'ca.json'), () =>
+  readOrMake(authorityFile(folder), () =>
     issueCertificate({ subjectName: AUTHORITY_NAME, validDays: TEN_YEARS, now: clock.now() }),
   );
 

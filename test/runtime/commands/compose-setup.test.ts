@@ -1,4 +1,5 @@
 import { X509Certificate } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { cp, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +8,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { credentialsOf } from '../../../src/adapters/eventlog-eventstoredb/address.js';
 import { readServers } from '../../../src/adapters/queue-nats/servers.js';
 import { loadMasterKeys } from '../../../src/adapters/vault/key-file.js';
+import { runCommand } from '../../../src/cli/run.js';
 import { makeEngineSecrets } from '../../../src/runtime/commands/engine-secrets.js';
+import { setupCommands } from '../../../src/runtime/commands/setup.js';
 import { systemClock } from '../../../src/runtime/engines/clock.js';
 import { composeService, serviceText } from '../../support/compose.js';
 import { runProgram } from '../../support/harness/processes.js';
@@ -133,6 +136,20 @@ describe('the service setup of compose.yaml', () => {
     await rm(folder, { recursive: true });
     expect(await setup('authority')).toEqual(['engines/simulator-ca.pem']);
     expect(await trusted()).not.toBe(first);
+  });
+
+  it('refuses the folder above that of the simulator, before anything is made, and names the one that is meant', async () => {
+    const parent = join(home, 'made', simulatorFolder, '..');
+    const args = ['setup', 'secrets', join(home, 'parent'), '--simulator', parent];
+    const told: string[] = [];
+    const say = (text: string): void => void told.push(text);
+    const noConfig = () => expect.unreachable('it reads no variables');
+    const noSession = () => Promise.reject(new Error('it opens no session'));
+    expect(await runCommand(args, setupCommands(noConfig), noSession, { out: say, err: say })).toBe(1);
+    const meant = join(home, 'made', simulatorFolder);
+    expect(told).toEqual([`the simulator's authority is in ${meant}: give --simulator ${meant}`]);
+    expect(existsSync(join(home, 'parent'))).toBe(false);
+    expect(existsSync(join(parent, 'ca.json'))).toBe(false);
   });
 
   it('moves what an older version kept beside the master key, and takes the administrator from the service', async () => {

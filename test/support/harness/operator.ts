@@ -23,7 +23,11 @@ export type Operator = {
 };
 
 /** An operator with these commands, at a database and in a folder of the test's own; `progress` is shown what they make. */
-export const openOperator = async (commands: readonly Command[], progress?: ProgressStream): Promise<Operator> => {
+export const openOperator = async (
+  commands: readonly Command[],
+  progress?: ProgressStream,
+  env: NodeJS.ProcessEnv = {},
+): Promise<Operator> => {
   const runner = createRunner(() => undefined);
   const folder = await mkdtemp(join(tmpdir(), 'nfse-operator-'));
   await giveIdentity(join(folder, 'simulator'));
@@ -32,6 +36,7 @@ export const openOperator = async (commands: readonly Command[], progress?: Prog
     DATA_DIR: folder,
     DATABASE_URL: database.connectionString,
     MASTER_KEY_FILE: join(folder, 'master.key'),
+    ...env,
   });
   if ('problems' in parsed) throw new Error(parsed.problems.join('; '));
   const config = { ...parsed.config, masterKeyMayBeMade: true };

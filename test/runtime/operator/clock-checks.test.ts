@@ -1,0 +1,59 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { certificateCommands } from '../../../src/cli/commands/certificate.js';
+import { companyCommands } from '../../../src/cli/commands/company.js';
+import { doctorCommand } from '../../../src/cli/commands/doctor.js';
+import { systemClock } from '../../../src/runtime/engines/clock.js';
+import { openAuthority, openServerIdentity } from '../../../src/simulator/state/identity.js';
+import { type AuthorizerServer, startAuthorizerServer } from '../../support/harness/authorizer-server.js';
+import { type Operator, openOperator } from '../../support/harness/operator.js';
+import { describeWithPostgres } from '../../support/postgres.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
+
+const CNPJ = '12345678000195';
+const company = {
+  ...{ cnpj: CNPJ, legal_name: 'ESTUDIO EXEMPLO LTDA', city: 'Rio de Janeiro', state: 'RJ', tax_regime: 'mei' },
+  ...{ activities: [{ cnae: '6201501', is_main: true }] },
+  ...{ automatic_issuance: true, issuer_configured: true, issuer_approved: true },
+};
+
+describeWithPostgres('the clock that doctor asks an authorizer for', () => {
+  let server: AuthorizerServer;
+  let operator: Operator;
+  beforeAll(async () => {
+    const folder = temporaryFolder();
+    const authority = await openAuthority(folder, systemClock);
+    server = await startAuthorizerServer(
+      authority,
+      await openServerIdentity(folder, authority, ['127.0.0.1'], systemClock),
+    );
+    const named = join(temporaryFolder(), 'ca.pem');
+    await writeFile(named, (await openAuthority(temporaryFolder(), systemClock)).certificatePem);
+    operator = await openOperator([...companyCommands, ...certificateCommands, doctorCommand], undefined, {
+      AUTHORIZER_TEST_URL: server.address,
+      AUTHORIZER_CA_FILE: named,
+    });
+    await writeFile(join(operator.folder, 'company.json'), JSON.stringify(company));
+    for (const argv of [
+      ['company', 'put', join(operator.folder, 'company.json')],
+      ['certificate', 'issue-demo', CNPJ],
+      ['company', 'enable', CNPJ],
+    ])
+      expect(await operator.run(...argv)).toMatchObject({ exit: 0 });
+  });
+  afterAll(async () => {
+    await operator.close();
+    await server.close();
+  });
+
+  const doctorLine = async (): Promise<string> => {
+    const { out, err } = await operator.run('doctor');
+    return `${out}${err}`.split('\n').find((line) => line.includes('clock test')) ?? '';
+  };
+  it('is not read where no named authority vouches for it, and the cure names the variable', async () => {
+    expect(await doctorLine()).toMatch(
+      /^BAD .*could not be read \(SELF_SIGNED_CERT_IN_CHAIN\) -> name the authority .* in AUTHORIZER_CA_FILE, /,
+    );
+  });
+});
