@@ -103,3 +103,13 @@ export const exampleOf = (schema: JsonSchema): unknown => {
   if (typeof schema.items === 'object' && !Array.isArray(schema.items)) return [exampleOf(schema.items)];
   return schema.default;
 };
+
+/** The example of a file with its required fields alone, and the names of the fields and groups that it leaves out. */
+export const requiredExampleOf = (schema: JsonSchema): { example: unknown; leftOut: readonly string[] } => {
+  const { properties = {}, required = [] } = schema;
+  const kept = Object.entries(properties).filter(([name]) => required.includes(name));
+  return {
+    example: exampleOf({ ...schema, properties: Object.fromEntries(kept) }),
+    leftOut: Object.keys(properties).filter((name) => !required.includes(name)),
+  };
+};

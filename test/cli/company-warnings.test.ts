@@ -132,4 +132,17 @@ describeWithPostgres('what a company must choose, or cannot issue here', () => {
     expect(exit).not.toBe(0);
     expect(err).toContain('municipal_codes.999999: no service of the national list has this code');
   });
+
+  it('is nothing that doctor faults, in the file of company put --template as it is', async () => {
+    await tell('000');
+    const { out: template, err } = await operator.run('company', 'put', '--template');
+    await writeFile(join(operator.folder, 'template.json'), template);
+    expect((await operator.run('company', 'put', join(operator.folder, 'template.json'))).exit).toBe(0);
+    await operator.run('certificate', 'issue-demo', CNPJ);
+    await operator.run('company', 'enable', CNPJ);
+    const lines = await doctorLines(CNPJ);
+    expect(lines.length).toBeGreaterThan(0);
+    expect(lines.filter((line) => !line.startsWith('ok '))).toEqual([]);
+    expect(err).toMatch(/^optional, and left out of the example: .*municipal_registration.*municipal_codes, ibs_cbs$/m);
+  });
 });

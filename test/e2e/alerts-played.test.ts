@@ -91,13 +91,7 @@ describeWithPostgres('an operator does what the section of an alert says', () =>
   const companyFile = async (name: string, change: object): Promise<string> => {
     const { output } = await run('company', 'put', '--template', '--json');
     const file = join(folder, name);
-    const template = {
-      ...(JSON.parse(output) as object),
-      municipal_registration: {},
-      municipal_codes: undefined,
-      ibs_cbs: undefined,
-    };
-    await writeFile(file, JSON.stringify({ ...template, ...change }));
+    await writeFile(file, JSON.stringify({ ...(JSON.parse(output) as object), ...change }));
     return file;
   };
   const issue = async (amount: number): Promise<string> =>

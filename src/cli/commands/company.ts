@@ -66,14 +66,16 @@ const put: Command = {
 
 const NO_FILE = '--template takes no file: it prints an example';
 
-/** The example alone goes to stdout, so that it can be redirected into a file. */
+/** The example alone goes to stdout, so that it can be redirected into a file. A made-up optional value would be a wrong choice of the company. */
 const template = async ({ flags, terminal }: Invocation): Promise<Outcome> => {
-  const { exampleOf, fieldsOfFile, schemaOfFile } = await import('../file-reference.js');
+  const { fieldsOfFile, requiredExampleOf, schemaOfFile } = await import('../file-reference.js');
   const schema = schemaOfFile(companyFile);
-  const example = exampleOf(schema);
-  if (flags.json !== true)
+  const { example, leftOut } = requiredExampleOf(schema);
+  if (flags.json !== true) {
     for (const { path, required, description } of fieldsOfFile(schema))
       if (description !== '') terminal.err(`${path.padEnd(44)}${required ? 'required  ' : '          '}${description}`);
+    terminal.err(`optional, and left out of the example: ${leftOut.join(', ')}`);
+  }
   return done(JSON.stringify(example, null, 2), example);
 };
 
