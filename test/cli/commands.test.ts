@@ -82,9 +82,9 @@ describeWithPostgres('the operator command', () => {
     const changed = join(folder, 'changed.json');
     await writeFile(changed, JSON.stringify({ ...file, cnpj: '98765432000198', city: 'Rio de Janero' }));
     const checked = await run('company', 'put', changed, '--check');
-    expect(checked).toMatchObject({ exit: 0, out: expect.stringContaining('nothing was changed') });
-    expect(checked.out).toContain(
-      'warning: city and state: no municipality is called Rio de Janero/RJ; the nearest is Rio de Janeiro/RJ',
+    expect(checked).toMatchObject({ exit: 1, err: expect.stringContaining('nothing was changed') });
+    expect(checked.err).toContain(
+      'city and state: no municipality is called Rio de Janero/RJ; the nearest is Rio de Janeiro/RJ',
     );
     expect((await run('company', 'show', '98765432000198')).exit).toBe(1);
     await writeFile(changed, JSON.stringify({ ...file, state: 'Rio' }));
@@ -124,7 +124,7 @@ describeWithPostgres('the operator command', () => {
     expect((await run('company', 'enable', CNPJ)).out).toContain('the nearest is Rio de Janeiro/RJ');
     expect((await run('company', 'enable', CNPJ)).out).toContain('warning: it has no certificate');
     expect((await run('doctor')).out).toMatch(
-      new RegExp(`^ok +city ${CNPJ} .*Rio de Janeiro/RJ.* -> nfse company put`, 'm'),
+      new RegExp(`^BAD +city ${CNPJ} .*Rio de Janeiro/RJ.* -> nfse company put`, 'm'),
     );
     await put({});
     await run('company', 'disable', CNPJ);

@@ -49,8 +49,11 @@ const put: Command = {
     if ('outcome' in read) return read.outcome;
     const { registration } = read;
     const { cnpj } = registration;
-    const warnings = [...placeWarnings(registration), ...approximateTaxWarnings(registration)];
+    const misplaced = placeWarnings(registration);
+    const warnings = [...misplaced, ...approximateTaxWarnings(registration)];
     if (flags.check === true) {
+      if (misplaced.length > 0)
+        return withProblems(`${file} names no municipality of the national table; nothing was changed:`, misplaced);
       const json = { cnpj, ok: true, warnings };
       return done(warned(`${file} is a valid company file of ${cnpj}; nothing was changed`, warnings), json);
     }

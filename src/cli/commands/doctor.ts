@@ -95,7 +95,7 @@ const companyChecks = async (session: Session): Promise<readonly Check[]> => {
     const { cnpj } = company.registration;
     const cure = 'nfse company put FILE.json';
     for (const detail of placeWarnings(company.registration))
-      cities.push({ name: `city ${cnpj}`, ok: true, detail, cure });
+      cities.push({ name: `city ${cnpj}`, ok: false, detail, cure });
     for (const { mode, text } of await municipalCodeWarnings(company, session)) {
       codes.push({ name: `municipal code ${cnpj}`, ok: mode === 'test', detail: `CNPJ ${cnpj}, ${text}`, cure });
     }
