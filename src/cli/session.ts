@@ -1,6 +1,6 @@
 import type { AuditDeps } from '../app/audit/audit-trail.js';
 import type { EventStore } from '../app/event-store/event-store.js';
-import type { CompanyCommandDeps } from '../app/operator/company/company-commands.js';
+import type { CommandResult, CompanyCommandDeps } from '../app/operator/company/company-commands.js';
 import type { SettleDeps } from '../app/operator/settlement/settle-invoice.js';
 import type { RecoveryReport } from '../app/recovery/recover-log.js';
 import type { StreamName } from '../domain/common/ids.js';
@@ -47,8 +47,11 @@ export type Session = {
   parameters: Pick<ParametersCache, 'entriesOf'>;
   /** Lifetime of a test invoice in seconds. */
   testRetentionSeconds: number;
-  /** Makes a throwaway certificate that only the simulator accepts. */
-  issueDemoCertificate(cnpj: string, legalName: string): Promise<Omit<CompanyCertificate, 'certificateId'>>;
+  /** Makes a throwaway certificate that only the simulator accepts. Refused where the simulator is elsewhere and keeps its authority elsewhere. */
+  issueDemoCertificate(
+    cnpj: string,
+    legalName: string,
+  ): Promise<CommandResult<Omit<CompanyCertificate, 'certificateId'>>>;
   /** Modes that the simulator serves: nothing issued there is a fiscal document. */
   simulatedModes: readonly ('live' | 'test')[];
   /** The body with which the public API showed this invoice at that instant. */

@@ -1,4 +1,5 @@
-import { writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { issueCertificate, type KeyAndCertificate } from '../../src/certificates/issue-certificate.js';
@@ -147,5 +148,29 @@ describeWithPostgres('nfse certificate put', () => {
     const line = await doctorLine();
     expect(line).toMatch(new RegExp(`^${verdict}.*${words}`));
     expect(line.includes('nfse certificate put')).toBe(verdict === 'BAD ');
+  });
+});
+
+describeWithPostgres('nfse certificate issue-demo where every mode has an address', () => {
+  it('is refused in a folder that no simulator has used, and goes on in that of the simulator', async () => {
+    const address = 'https://127.0.0.1:3443/test/SefinNacional';
+    const operator = await openOperator([...companyCommands, ...certificateCommands], undefined, {
+      ...{ AUTHORIZER_TEST_URL: address, AUTHORIZER_LIVE_URL: address, SIMULATED_MODES: 'test,live' },
+    });
+    try {
+      const file = join(operator.folder, 'company.json');
+      await writeFile(file, JSON.stringify(company));
+      await operator.run('company', 'put', file);
+      expect(await operator.run('certificate', 'issue-demo', CNPJ)).toMatchObject({ exit: 0 });
+      const folder = join(operator.folder, 'simulator');
+      await rm(folder, { recursive: true });
+      expect(await operator.run('certificate', 'issue-demo', CNPJ)).toEqual({
+        ...{ exit: 1, out: '' },
+        err: `no simulator has an authority in ${folder}: set DATA_DIR to that of the simulator, and start it once before`,
+      });
+      expect(existsSync(folder)).toBe(false);
+    } finally {
+      await operator.close();
+    }
   });
 });

@@ -45,8 +45,8 @@ const issueDemo: Command = {
     const opened = await session();
     const company = await opened.readModel.company(cnpj);
     if (company === undefined) return unknownCompany(cnpj);
-    const certificate = await opened.issueDemoCertificate(cnpj, company.registration.legalName);
-    return await store(cnpj, certificate, actor, opened);
+    const issued = await opened.issueDemoCertificate(cnpj, company.registration.legalName);
+    return 'refused' in issued ? refused(issued.refused) : await store(cnpj, issued.done, actor, opened);
   },
 };
 

@@ -59,7 +59,7 @@ export const makeDemoCompany = async (
   const deps = session.companyDeps('first-start');
   const { cnpj } = registration;
   doneOrThrow(await putCompanyFile(registration, deps));
-  const certificate = await session.issueDemoCertificate(cnpj, registration.legalName);
+  const certificate = doneOrThrow(await session.issueDemoCertificate(cnpj, registration.legalName));
   doneOrThrow(await putCertificate(cnpj, certificate, session.vault, deps));
   const keys: NewApiKey[] = [];
   for (const mode of modes) keys.push(doneOrThrow(await createKey(cnpj, mode, ['nfse:read', 'nfse:write'], deps)));

@@ -16,10 +16,10 @@ import type { CompanyCertificate } from '../../ports/certificate-vault.js';
 import type { Clock } from '../../ports/clock.js';
 import { applyStreamNow } from '../../projector/apply-now.js';
 import { compareWithLog } from '../../projector/drift.js';
-import { issueClientCertificate } from '../../simulator/start.js';
+import { hasAuthority, issueClientCertificate } from '../../simulator/start.js';
 import { embeddedDigest } from '../../xml/received.js';
 import { verifyIndependently } from '../../xml/verify-independently.js';
-import { type Config, simulatedModes } from '../config/config.js';
+import { type Config, modesWithoutAuthorizer, simulatedModes } from '../config/config.js';
 import { createLogger, type Logger } from '../config/logger.js';
 import { type Engines, openEngines } from '../engines/engines.js';
 import { createNoticeTeller } from '../engines/notices.js';
@@ -106,8 +106,15 @@ export const sessionOver = (
     backup: (request) => backUp(parts, request),
     markRestored: async () => pauseIssuing(pool, await log.identity(), await log.head(), clock.now()),
     testRetentionSeconds: config.limits.testRetentionSeconds,
-    issueDemoCertificate: async (cnpj, name) =>
-      demoCertificate(await issueClientCertificate(simulatorFolder(config), { cnpj, name, clock })),
+    issueDemoCertificate: async (cnpj, name) => {
+      const folder = simulatorFolder(config);
+      // A simulator of this service may start here later; one elsewhere would refuse what an authority made here signs.
+      if (modesWithoutAuthorizer(config).length === 0 && !hasAuthority(folder))
+        return {
+          refused: `no simulator has an authority in ${folder}: set DATA_DIR to that of the simulator, and start it once before`,
+        };
+      return { done: demoCertificate(await issueClientCertificate(folder, { cnpj, name, clock })) };
+    },
     simulatedModes: simulatedModes(config),
     bodyOf: (invoice, at) => replayedBody(invoice, at, publicOrigin(config)),
     exportSigner,
