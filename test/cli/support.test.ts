@@ -12,6 +12,7 @@ import { parkedCommands } from '../../src/cli/commands/parked.js';
 import { runCommand } from '../../src/cli/run.js';
 import { revealsStream } from '../../src/domain/audit/events.js';
 import { companyStream, dpsStream, invoiceStream } from '../../src/domain/common/ids.js';
+import { WorkQueueUnavailable } from '../../src/ports/work-queue.js';
 import { mirrorParked } from '../../src/runtime/roles/issuer.js';
 import { eventually } from '../support/eventually.js';
 import { accepted, attempted, authorized, cancelNotConfirmed, interrupted } from '../support/fixture/invoice.js';
@@ -183,6 +184,29 @@ describeWithPostgres('an operator who looks after the service', () => {
     await rebuilt();
     expect(await doctorLine('cancellations')).toMatch(/^ok /);
     expect((await operator.run('invoice', 'waiting')).out).not.toContain('cancellation');
+  });
+
+  it('is shown what waits although the queue is down, and told that parked work is unknown', async () => {
+    const { out } = await operator.run('invoice', 'waiting');
+    expect(out).toContain(ID);
+    const { queue } = operator.session;
+    const { parked } = queue;
+    queue.parked = async () => {
+      throw new WorkQueueUnavailable('the work queue is not reachable', 'ECONNREFUSED');
+    };
+    try {
+      const unknown = 'the work queue is not reachable (ECONNREFUSED)';
+      const said = await operator.run('invoice', 'waiting');
+      expect(said).toMatchObject({ exit: 3, out });
+      expect(said.err).toContain(`parked work is unknown: ${unknown}; check NATS_URL`);
+      expect(await operator.runJson('invoice', 'waiting')).toMatchObject({
+        exit: 3,
+        json: { parked_unknown: unknown },
+      });
+    } finally {
+      queue.parked = parked;
+    }
+    expect((await operator.runJson('invoice', 'waiting')).json).toMatchObject({ parked_unknown: null });
   });
 
   it('lists invoices by status, mode, company and time, and is refused what is no such thing', async () => {

@@ -91,19 +91,24 @@ const waiting: Command = {
   name: 'invoice waiting',
   summary: 'what waits for support: indeterminate invoices, failed live cancellations, stopped series, parked work',
   changes: false,
-  run: async ({ session }) => {
+  run: async ({ session, terminal }) => {
     const opened = await session();
     const behind = (await opened.projectionsBehind()).filter((name) => READS.includes(name));
-    const { count, oldest } = await waitingWork(opened, LISTED);
+    const { count, oldest, parkedUnknown } = await waitingWork(opened, LISTED);
     const now = opened.clock.now();
     const unknown =
       behind.length === 0 ? [] : [`more is unknown until the projections have caught up (${behind.join(', ')})`];
-    const text = [...(count === 0 ? ['nothing waits for support'] : oldest.map((one) => textOf(one, now))), ...unknown];
-    return done(text.join('\n'), {
+    const nothing = parkedUnknown === undefined ? 'nothing waits for support' : 'nothing else waits for support';
+    const text = [...(count === 0 ? [nothing] : oldest.map((one) => textOf(one, now))), ...unknown];
+    const outcome = done(text.join('\n'), {
       count,
       unknown_until_caught_up: behind,
+      parked_unknown: parkedUnknown ?? null,
       waiting: oldest.map((one) => waitingJson(one, now)),
     });
+    if (parkedUnknown === undefined) return outcome;
+    terminal.err(`parked work is unknown: ${parkedUnknown}; check NATS_URL and the NATS server`);
+    return { ...outcome, exit: 3, isReport: true };
   },
 };
 

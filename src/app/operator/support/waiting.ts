@@ -1,8 +1,9 @@
 import { type CompanyId, type Mode, parseInvoiceStream, publicInvoiceId } from '../../../domain/common/ids.js';
+import { present } from '../../../domain/common/present.js';
 import type { Instant } from '../../../domain/common/time.js';
 import type { ReadModel } from '../../../ports/read-model.js';
 import type { SupportReads, SupportRow } from '../../../ports/support-reads.js';
-import type { ParkedWork } from '../../../ports/work-queue.js';
+import { type ParkedWork, WorkQueueUnavailable } from '../../../ports/work-queue.js';
 import type { EventStore } from '../../event-store/event-store.js';
 import { stoppedSeries } from './stopped-series.js';
 
@@ -19,8 +20,8 @@ export type Waiting = {
   command: string;
 };
 
-/** `count` covers everything, `oldest` the listed ones, the longest waiting first. */
-type WaitingList = { count: number; oldest: readonly Waiting[] };
+/** `count` covers everything, `oldest` the listed ones, the longest waiting first. Without `parkedUnknown` parked work is among them. */
+type WaitingList = { count: number; oldest: readonly Waiting[]; parkedUnknown?: string };
 
 type WaitingDeps = {
   supportReads: Pick<SupportReads, 'indeterminate' | 'failedCancellations'>;
@@ -29,7 +30,7 @@ type WaitingDeps = {
   queue: { parked(): Promise<readonly ParkedWork[]> };
 };
 
-/** Everything that waits for support: no program continues it. At most `limit` of each kind are listed. */
+/** Everything that waits for support: no program continues it. At most `limit` of each kind are listed. A queue that is down hides only its own. */
 export const waitingWork = async (
   { supportReads, readModel, store, queue }: WaitingDeps,
   limit: number,
@@ -38,7 +39,7 @@ export const waitingWork = async (
     supportReads.indeterminate(limit),
     supportReads.failedCancellations(limit),
     readModel.companies(),
-    queue.parked(),
+    parkedIn(queue),
   ]);
   const stopped = await stoppedSeries(companies, store);
   const oldest = [
@@ -52,9 +53,19 @@ export const waitingWork = async (
       detail: `series ${series} is stopped: a note that is not ours has one of its numbers`,
       command: `nfse company put FILE.json with a dps.${mode}.next_number after every note of the series`,
     })),
-    ...parked.slice(0, limit).flatMap(parkedOf),
+    ...parked.work.slice(0, limit).flatMap(parkedOf),
   ].sort((one, other) => (one.since < other.since ? -1 : 1));
-  return { count: indeterminate.count + canceling.count + stopped.length + parked.length, oldest };
+  const count = indeterminate.count + canceling.count + stopped.length + parked.work.length;
+  return present({ count, oldest, parkedUnknown: parked.unknown });
+};
+
+const parkedIn = async (queue: WaitingDeps['queue']): Promise<{ work: readonly ParkedWork[]; unknown?: string }> => {
+  try {
+    return { work: await queue.parked() };
+  } catch (error) {
+    if (error instanceof WorkQueueUnavailable) return { work: [], unknown: error.message };
+    throw error;
+  }
 };
 
 const indeterminateOf = ({ stream, createdAt, state }: SupportRow): readonly Waiting[] => {
