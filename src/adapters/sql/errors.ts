@@ -21,6 +21,23 @@ export const sqlFault = (error: unknown): SqlFault => {
   return BY_MESSAGE.find(([message]) => message.test(error.message))?.[1] ?? 'other';
 };
 
+/** Carries a fault as its `cause`, and the variable or the file by which the address of that database is set. */
+export class FaultAtAddress extends Error {
+  override readonly name = 'FaultAtAddress';
+  constructor(
+    readonly setBy: string,
+    cause: unknown,
+  ) {
+    super(`a fault of the database that ${setBy} names`, { cause });
+  }
+}
+
+/** The rejection of `work` as a `FaultAtAddress`, when it is a fault of the database and not one already. */
+export const atAddress = <T>(setBy: string, work: Promise<T>): Promise<T> =>
+  work.catch((error: unknown) => {
+    throw sqlFault(error) === 'other' ? error : new FaultAtAddress(setBy, error);
+  });
+
 const faultOfCode = (code: string): SqlFault => {
   if (UNAVAILABLE.has(code) || /^08...$/.test(code)) return 'unavailable';
   if (REFUSED.has(code) || /^28...$/.test(code)) return 'refused';

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import pg from 'pg';
 import { readDatabaseUrl } from '../../adapters/sql/address.js';
+import { atAddress } from '../../adapters/sql/errors.js';
 import { assignOwners, type Login, prepareRoles } from '../../adapters/sql/roles.js';
 import { badUsage, done, type Outcome, refused } from '../../cli/command.js';
 import { counted } from '../../lib/counted.js';
@@ -24,7 +25,7 @@ export const setupDatabase = async (config: Config, file: string | undefined): P
     if (admin === undefined) return badUsage(`${file} holds no postgres:// address`);
     if (!allowsPlaintext && plaintextProblems({ ...nowhere, databaseUrl: admin }).length > 0)
       return refused('the administrator is reached without TLS: use sslmode=verify-full, or ALLOW_PLAINTEXT_ENGINES=1');
-    const fault = await prepareServer(admin, loginOf(owner), loginOf(service));
+    const fault = await atAddress(file, prepareServer(admin, loginOf(owner), loginOf(service)));
     if (fault !== undefined) return refused(fault);
   }
   const steps = await prepareDatabase({ service, owner }, database.limits);

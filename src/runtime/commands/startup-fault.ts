@@ -2,7 +2,7 @@ import { TrustRootsUnusable } from '../../adapters/authorizer/trust-roots.js';
 import { EmbeddedPostgresError } from '../../adapters/embedded-postgres/error.js';
 import { NatsTopologyMismatch } from '../../adapters/queue-nats/topology.js';
 import { DatabaseUnsuitable } from '../../adapters/sql/database-checks.js';
-import { type SqlFault, sqlFault } from '../../adapters/sql/errors.js';
+import { FaultAtAddress, type SqlFault, sqlFault } from '../../adapters/sql/errors.js';
 import { MigrationError } from '../../adapters/sql/migrate.js';
 import { TamperedSecret } from '../../adapters/vault/envelope.js';
 import { MasterKeyUnusable } from '../../adapters/vault/key-file.js';
@@ -23,7 +23,10 @@ import { DemoFailed } from './demo-client.js';
 export type StartupFault = { exit: 1 | 2 | 3; line: string };
 
 /** The only place that turns an exception into a message for a person and an exit code. */
-export const startupFault = (error: unknown): StartupFault => {
+export const startupFault = (error: unknown): StartupFault =>
+  error instanceof FaultAtAddress ? faultOf(error.cause, error.setBy) : faultOf(error, 'DATABASE_URL');
+
+const faultOf = (error: unknown, addressSetBy: string): StartupFault => {
   if (isOneOf(BAD_SETUP, error)) return { exit: 2, line: error.message };
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'EADDRINUSE')
@@ -36,7 +39,8 @@ export const startupFault = (error: unknown): StartupFault => {
   if (error instanceof WorkQueueUnavailable)
     return { exit: 3, line: 'the work queue cannot be reached: check NATS_URL and the NATS server, and try again' };
   const fault = sqlFault(error);
-  if (fault !== 'other') return { exit: 3, line: `${DATABASE_LINES[fault]}${saidAs(code)}` };
+  if (fault !== 'other')
+    return { exit: 3, line: `${DATABASE_LINES[fault].replace('DATABASE_URL', addressSetBy)}${saidAs(code)}` };
   if (isOneOf(UNREACHABLE_LOG, error)) return { exit: 3, line: `${LOG_LINE}${saidAs(code)}` };
   if (isOneOf(REFUSED_HERE, error)) return { exit: 1, line: error.message };
   return { exit: 1, line: `failed unexpectedly: ${shown(error)}` };

@@ -5,6 +5,7 @@ import { EmbeddedPostgresError } from '../../adapters/embedded-postgres/error.js
 import { chooseOsUser } from '../../adapters/embedded-postgres/os-user.js';
 import { startEmbeddedPostgres } from '../../adapters/embedded-postgres/start.js';
 import { checkSchema, checkServer } from '../../adapters/sql/database-checks.js';
+import { atAddress } from '../../adapters/sql/errors.js';
 import { MigrationError, migrate, pendingMigrations } from '../../adapters/sql/migrate.js';
 import { migrations } from '../../adapters/sql/migrations/index.js';
 import { openPool, type PoolOptions, type SessionLimits } from '../../adapters/sql/pool.js';
@@ -110,9 +111,9 @@ export const prepareDatabase = async (
   limits: SessionLimits,
 ): Promise<readonly number[]> => {
   if (owner === undefined) return await withPool(service, limits, prepareAlone);
-  return await withPool(owner, limits, async (pool) => {
+  const prepared = withPool(owner, limits, async (pool) => {
     await checkServer(pool);
-    const serviceUser = await withPool(service, limits, userOf);
+    const serviceUser = await atAddress('DATABASE_URL', withPool(service, limits, userOf));
     if (serviceUser === (await userOf(pool))) throw new MigrationError(ONE_USER);
     await checkOwner(pool);
     const made = await migrate(pool, migrations);
@@ -120,6 +121,7 @@ export const prepareDatabase = async (
     await checkSchema(pool);
     return made;
   });
+  return await atAddress('DATABASE_OWNER_URL', prepared);
 };
 
 const ONE_USER = 'DATABASE_URL and DATABASE_OWNER_URL name one user: the service must not be the owner of its tables';

@@ -9,6 +9,7 @@ import { migrations } from '../../../src/adapters/sql/migrations/index.js';
 import { excessRights } from '../../../src/adapters/sql/roles.js';
 import { runCommand } from '../../../src/cli/run.js';
 import { setupCommands } from '../../../src/runtime/commands/setup.js';
+import { startupFault } from '../../../src/runtime/commands/startup-fault.js';
 import { readConfig } from '../../../src/runtime/config/config.js';
 import { chained } from '../../support/harness/event-log.js';
 import { openOn } from '../../support/harness/open-engines.js';
@@ -110,6 +111,26 @@ describeWithPostgres('nfse setup database', () => {
     expect(same).toEqual({ exit: 1, output: expect.stringContaining('three different users') });
     const { rowCount } = await server.admin.query('select from pg_database where datname = $1', [name]);
     expect(rowCount).toBe(0);
+  });
+
+  it('names the variable or the file whose address the server refuses or that leads nowhere', async () => {
+    await asAdmin();
+    const nowhere = address('x').replace(/@[^/]+/, '@127.0.0.1:1');
+    const lineOf = (more: NodeJS.ProcessEnv, ...args: readonly string[]) =>
+      setUp(more, ...args).then(
+        ({ output }) => output,
+        (error: unknown) => startupFault(error).line,
+      );
+    const passwordOf = (setBy: string) => `user, password, database name and sslmode in ${setBy} (28P01)`;
+    expect(await lineOf({ DATABASE_OWNER_URL: address(`${name}_o`, 'wrong') })).toContain(
+      passwordOf('DATABASE_OWNER_URL'),
+    );
+    expect(await lineOf({ DATABASE_URL: address(`${name}_s`, 'wrong') })).toContain(passwordOf('DATABASE_URL'));
+    expect(await lineOf({ DATABASE_OWNER_URL: nowhere })).toMatch(/check DATABASE_OWNER_URL, .*\(ECONNREFUSED\)$/);
+    expect(await lineOf({ DATABASE_URL: nowhere })).toMatch(/check DATABASE_URL, .*\(ECONNREFUSED\)$/);
+    const file = join(folder, 'other-url');
+    writeFileSync(file, nowhere);
+    expect(await lineOf({}, '--admin-url-file', file)).toContain(`check ${file}, `);
   });
 
   it('lets a service without owner start only where no step is missing, and says what to do', async () => {
