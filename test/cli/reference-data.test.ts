@@ -224,14 +224,25 @@ describeWithPostgres('the operator command over reference data', () => {
   it('api off and on hold at once in the read model, with reason and actor on record', async () => {
     await run('api', 'off', '--reason', 'manutenção', '--actor', 'maria');
     expect(await session.readModel.apiSwitchedOff()).toBe(true);
-    expect((await runJson('api', 'off')).json).toEqual({ api: 'off', changed: false });
+    const instant = /\d{4}-\d\d-\d\dT[\d:.]+Z/.source;
+    const standing = `since ${instant}, by support:maria, for the reason: manutenção`;
+    expect((await run('api', 'off', '--reason', 'outra')).out).toMatch(
+      new RegExp(`^the API was off already, ${standing}; this stands, and the new reason was not recorded$`),
+    );
+    expect((await runJson('api', 'off')).json).toMatchObject({ changed: false, reason: 'manutenção' });
     const { checks } = (await runJson('doctor')).json;
-    expect(checks).toContainEqual(expect.objectContaining({ name: 'api', ok: false, cure: 'nfse api on' }));
+    expect(checks).toContainEqual({
+      ...{ name: 'api', ok: false, cure: 'nfse api on' },
+      detail: expect.stringMatching(new RegExp(`^switched off ${standing}; every request is answered 503$`)),
+    });
+    await run('api', 'on');
+    expect((await runJson('api', 'off')).json).toMatchObject({ changed: true, reason: null });
+    expect((await run('api', 'off')).out).toMatch(/, without a reason$/);
     await run('api', 'on');
     expect(await session.readModel.apiSwitchedOff()).toBe(false);
     expect(await eventsOf('system-api')).toMatchObject([
       { type: 'ApiSwitchedOff', data: { reason: 'manutenção' }, meta: { actor: 'support:maria' } },
-      { type: 'ApiSwitchedOn' },
+      ...[{ type: 'ApiSwitchedOn' }, { type: 'ApiSwitchedOff' }, { type: 'ApiSwitchedOn' }],
     ]);
   });
 

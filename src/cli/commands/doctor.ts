@@ -1,3 +1,4 @@
+import { apiSwitchedOffBy } from '../../app/operator/reference-data/commands.js';
 import type { ComparedSeries, UnknownNote, Unproven } from '../../app/recovery/recover-log.js';
 import type { Instant } from '../../domain/common/time.js';
 import { daysLeft, expiryWarning } from '../../domain/company/certificate-expiry.js';
@@ -12,6 +13,7 @@ import {
 } from '../company-warnings.js';
 import { ibsCbsChecks } from '../ibs-cbs.js';
 import { type Check, type LogRecovery, type Session, unlessBehind } from '../session.js';
+import { switchedOffText } from './api.js';
 
 /** Numbers in a row after which a series counts as ended. A larger gap arises only when as many invoices failed before their attempt. */
 const SPAN = 50;
@@ -70,10 +72,12 @@ const report = (checks: readonly Check[]): Outcome => {
 };
 
 /** Reported, because the switch may have been forgotten. */
-const apiCheck = async ({ readModel }: Session): Promise<Check> =>
-  (await readModel.apiSwitchedOff())
-    ? { name: 'api', ok: false, detail: 'switched off: every request is answered 503', cure: 'nfse api on' }
-    : { name: 'api', ok: true, detail: 'not switched off' };
+const apiCheck = async ({ readModel, store }: Session): Promise<Check> => {
+  if (!(await readModel.apiSwitchedOff())) return { name: 'api', ok: true, detail: 'not switched off' };
+  const by = await apiSwitchedOffBy({ store });
+  const detail = `switched off${by === undefined ? '' : ` ${switchedOffText(by)}`}; every request is answered 503`;
+  return { name: 'api', ok: false, detail, cure: 'nfse api on' };
+};
 
 /** Not a fault, but always shown: what the simulator authorizes is no fiscal document. */
 const simulatorCheck = ({ simulatedModes }: Session): Check => ({

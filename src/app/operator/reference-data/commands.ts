@@ -2,12 +2,14 @@ import { catalogFold, type ImportedLines, replaceLines } from '../../../domain/c
 import { catalogStream } from '../../../domain/catalog/events.js';
 import type { Decided } from '../../../domain/common/decision.js';
 import { type StreamName, systemApiStream } from '../../../domain/common/ids.js';
+import { present } from '../../../domain/common/present.js';
 import type { Instant } from '../../../domain/common/time.js';
 import { municipalityFold, setDemands } from '../../../domain/municipality/demands.js';
 import { type MunicipalityDemands, municipalityStream } from '../../../domain/municipality/events.js';
 import { putEntry, registryFold } from '../../../domain/registry/entry.js';
 import { type LocalEntry, registryStream } from '../../../domain/registry/events.js';
 import { type ApiSwitch, apiSwitchFold, switchApi } from '../../../domain/system/api-switch.js';
+import type { SystemEvent } from '../../../domain/system/events.js';
 import { inGroups } from '../../../lib/in-groups.js';
 import { operatorContext } from '../../event-store/command-context.js';
 import type { DomainEvent } from '../../event-store/event-types.js';
@@ -43,6 +45,17 @@ export const putRegistryEntries = async (
 /** The kill switch: holds for every api process within 2 s; work under way continues. */
 export const setApiSwitch = (to: ApiSwitch, reason: string | undefined, deps: ReferenceDeps): Promise<boolean> =>
   appendChange(systemApiStream, apiSwitchFold, (state, now) => switchApi(state, to, reason, now), deps);
+
+/** Who switched the API off, when, and why if a reason was given. */
+export type SwitchedOff = { since: Instant; by: string; reason?: string };
+
+/** The turn of the kill switch that holds, as the log has it; undefined while the API is on. */
+export const apiSwitchedOffBy = async ({ store }: Pick<ReferenceDeps, 'store'>): Promise<SwitchedOff | undefined> => {
+  const { events } = await store.load<SystemEvent>(systemApiStream, { direction: 'backwards', limit: 1 });
+  const [last] = events;
+  if (last?.type !== 'ApiSwitchedOff') return undefined;
+  return present({ since: last.data.at, by: last.metadata.actor ?? 'unknown', reason: last.data.reason });
+};
 
 type ReferenceDeps = CompanyCommandDeps;
 
