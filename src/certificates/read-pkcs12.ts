@@ -2,6 +2,7 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import forge from 'node-forge';
 import type { Instant } from '../domain/common/time.js';
 import { leafFacts } from './holder.js';
+import { asksForTooManyRounds } from './pkcs12-rounds.js';
 
 /** An A1 certificate as its file holds it; the vault adds an id. */
 type OpenedPkcs12 = {
@@ -21,6 +22,8 @@ export type Pkcs12Fault =
   | 'not_pkcs12'
   /** Sealed with an algorithm that no authority of ICP-Brasil uses. */
   | 'unsupported_algorithm'
+  /** The file says how long the password's key derivation takes, which could be days. */
+  | 'too_many_rounds'
   | 'no_private_key'
   /** The layout's signature takes RSA keys only. */
   | 'not_rsa'
@@ -47,10 +50,13 @@ export const readPkcs12 = (pfx: Buffer, password: string): ReadPkcs12 => {
   return { ok: true, certificate: { privateKeyPem: key, certificatePem: leaf, chainPem, cnpj, ...facts } };
 };
 
-type Opened = forge.pkcs12.Pkcs12Pfx | 'not_pkcs12' | 'wrong_password' | 'unsupported_algorithm';
+type Opened = forge.pkcs12.Pkcs12Pfx | 'not_pkcs12' | 'wrong_password' | 'unsupported_algorithm' | 'too_many_rounds';
 
 const open = (pfx: Buffer, password: string): Opened => {
-  const opened = attempt(() => forge.pkcs12.pkcs12FromAsn1(parsed(pfx), false, password));
+  const opened = attempt(() => {
+    const asn1 = parsed(pfx);
+    return asksForTooManyRounds(asn1) ? 'too_many_rounds' : forge.pkcs12.pkcs12FromAsn1(asn1, false, password);
+  });
   if (opened !== 'wrong_password' || ASCII.test(password)) return opened;
   // Modern encryption takes the password as UTF-8 and the MAC takes it as UTF-16; node-forge would use one text for both. Without the MAC, a key
   // that opens and belongs to the certificate shows that nothing was changed.
@@ -67,7 +73,7 @@ const withoutMac = (pfx: forge.asn1.Asn1): forge.asn1.Asn1 =>
 
 const utf8Bytes = (text: string): string => Buffer.from(text, 'utf8').toString('binary');
 
-const attempt = (read: () => forge.pkcs12.Pkcs12Pfx): Opened => {
+const attempt = (read: () => Opened): Opened => {
   try {
     return read();
   } catch (error) {

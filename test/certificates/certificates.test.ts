@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { cnpjOf } from '../../src/certificates/holder.js';
 import { issueCertificate, type KeyAndCertificate } from '../../src/certificates/issue-certificate.js';
 import { readPkcs12 } from '../../src/certificates/read-pkcs12.js';
-import { pfxOf as makePfx } from '../support/fixture/pfx.js';
+import { endlessPfxOf, pfxOf as makePfx } from '../support/fixture/pfx.js';
 import { sample } from '../support/fixture/samples.js';
 import { itWith } from '../support/needs.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
@@ -117,6 +117,20 @@ describe('readPkcs12', () => {
     const camellia = ['-keypbe', 'camellia-256-cbc', '-certpbe', 'camellia-256-cbc'];
     expect(readPkcs12(opensslPfx(camellia), password)).toEqual(unsupported);
     expect(readPkcs12(opensslPfx(['-macalg', 'ripemd160']), password)).toEqual(unsupported);
+  });
+
+  itWith('openssl', 'refuses more than a million rounds of the password, wherever the file asks for them', () => {
+    const refused = { ok: false, reason: 'too_many_rounds' };
+    isOurs(opensslPfx(['-nomac', '-iter', '50000']));
+    expect(readPkcs12(opensslPfx(['-nomac', '-iter', '1000001']), password)).toEqual(refused);
+    const keyAlone = ['-legacy', '-keypbe', 'PBE-SHA1-3DES', '-certpbe', 'NONE', '-nomac', '-iter', '1000001'];
+    expect(readPkcs12(opensslPfx(keyAlone), password)).toEqual(refused);
+  });
+
+  it('refuses a MAC of many hours before it is computed, also for a password that is not ASCII', () => {
+    const endless = endlessPfxOf(company.privateKeyPem, [company.certificatePem], { password });
+    expect(readPkcs12(endless, password)).toEqual({ ok: false, reason: 'too_many_rounds' });
+    expect(readPkcs12(endless, 'maçã')).toEqual({ ok: false, reason: 'too_many_rounds' });
   });
 
   it('names what is wrong', () => {

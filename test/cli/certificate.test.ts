@@ -8,7 +8,7 @@ import { companyCommands } from '../../src/cli/commands/company.js';
 import { doctorCommand } from '../../src/cli/commands/doctor.js';
 import { addSeconds, type Instant } from '../../src/domain/common/time.js';
 import { systemClock } from '../../src/runtime/engines/clock.js';
-import { pfxOf } from '../support/fixture/pfx.js';
+import { endlessPfxOf, pfxOf } from '../support/fixture/pfx.js';
 import { type Operator, openOperator } from '../support/harness/operator.js';
 import { describeWithPostgres } from '../support/postgres.js';
 
@@ -106,6 +106,11 @@ describeWithPostgres('nfse certificate put', () => {
       'it holds no certificate of its private key',
     ],
     ['another kind of file', () => Buffer.from('-----BEGIN CERTIFICATE-----'), 'the file is not PKCS#12'],
+    [
+      'a derivation without end',
+      () => endlessPfxOf(null, [authority.certificatePem], { password }),
+      'it asks for more than 1,000,000 rounds of its password',
+    ],
     ['a wrong password', () => pfxOf(null, [authority.certificatePem], { password: 'outra' }), 'the password is wrong'],
   ];
 

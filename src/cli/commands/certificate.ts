@@ -57,6 +57,8 @@ const REASONS: Record<Pkcs12Fault, string> = {
   not_pkcs12: 'the file is not PKCS#12: hand over the .pfx or .p12 file, not a .cer, .pem or a picture of one',
   unsupported_algorithm:
     'the file is sealed with an algorithm that is not supported: export it again from the browser or Windows, with AES or 3DES',
+  too_many_rounds:
+    'it asks for more than 1,000,000 rounds of its password: export it again from the browser or Windows, with their usual count',
   no_private_key: 'it holds no private key: export it again, with the private key',
   not_rsa: 'its key is not RSA, and invoices are signed with RSA: get an A1 certificate with an RSA key',
   no_certificate: 'it holds no certificate of its private key: export it again, with the certificate',
