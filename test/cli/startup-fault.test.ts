@@ -41,6 +41,14 @@ it.each([
   expect(fault.line).toMatch(line);
 });
 
+it.each(['EACCES', 'EPERM'])('a path that this user may not use is named: %s', (code) => {
+  const denied = Object.assign(new Error(SECRET), { code, path: '/data/simulator' });
+  const line = `/data/simulator may not be used by this user (${code}): check its owner and mode`;
+  expect(startupFault(denied)).toEqual({ exit: 2, line });
+  const unnamed = startupFault(Object.assign(new Error(SECRET), { code }));
+  expect(unnamed.line).toBe(`a file or port may not be used by this user (${code}): check DATA_DIR and the ports`);
+});
+
 it.each([
   [new StreamContended(), 1],
   [new UnknownEventVersion('event type X: newer than this program'), 1],

@@ -34,8 +34,7 @@ const faultOf = (error: unknown, addressSetBy: string): StartupFault => {
       exit: 2,
       line: `${portOf(error)} is in use: stop the program that holds it or choose another port (${PORTS})`,
     };
-  if (code === 'EACCES' || code === 'EPERM')
-    return { exit: 2, line: `a file or port may not be used by this user (${code}): check DATA_DIR and the ports` };
+  if (code === 'EACCES' || code === 'EPERM') return { exit: 2, line: deniedLine(error, code) };
   if (error instanceof WorkQueueUnavailable)
     return { exit: 3, line: 'the work queue cannot be reached: check NATS_URL and the NATS server, and try again' };
   const fault = sqlFault(error);
@@ -95,6 +94,12 @@ const PORTS = 'PORT, OPS_PORT, SIMULATOR_PORT';
 
 const portOf = (error: unknown): string =>
   error instanceof Error && 'port' in error ? `port ${String(error.port)}` : 'a port';
+
+/** The path is the operator's own setting or a folder below it. */
+const deniedLine = (error: unknown, code: string): string =>
+  error instanceof Error && 'path' in error && typeof error.path === 'string'
+    ? `${error.path} may not be used by this user (${code}): check its owner and mode`
+    : `a file or port may not be used by this user (${code}): check DATA_DIR and the ports`;
 
 /** Never uses the message: a library may quote its input in it. */
 const shown = (error: unknown): string => {
