@@ -231,7 +231,12 @@ const logReadiness = (readiness: GuardReadiness, logger: Logger): void => {
       ...rebuildingFields(readiness),
     });
   if (readiness.kind === 'log incomplete') {
-    const positions = { head: String(readiness.head ?? ''), furthest: String(readiness.furthest ?? '') };
-    logger.fatal({ msg: 'the log is older than the database: issuing is paused', ...positions });
+    const { head, furthest } = readiness;
+    logger.fatal({
+      msg: 'the log is older than the database: issuing is paused',
+      ...(head === null ? {} : { head: String(head) }),
+      // After a restore of one database nothing shows how far the log once went.
+      ...(furthest === null ? {} : { furthest: String(furthest) }),
+    });
   }
 };

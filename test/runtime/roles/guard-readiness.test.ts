@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { createGuardReadiness } from '../../../src/runtime/roles/guard-readiness.js';
+import { createGuardReadiness, startGuardReadiness } from '../../../src/runtime/roles/guard-readiness.js';
 
 const incomplete = { kind: 'log incomplete', head: null, furthest: null } as const;
 
@@ -113,5 +113,20 @@ describe('work that appends to the log', () => {
     expect([source.set({ kind: 'complete' }), source.set({ kind: 'complete' }), source.set(incomplete)]).toEqual([
       ...[true, false, true],
     ]);
+  });
+});
+
+describe('the log line of a pause that a restore began', () => {
+  it('says where the log ends, and nothing of a further position that nobody looked for', async () => {
+    const lines: object[] = [];
+    const pool = { query: async () => ({ rows: [{ paused: true }] }) };
+    const log = { identity: async () => 'one', head: async () => 7n };
+    const stopping = new AbortController();
+    const runner = { stopping: stopping.signal, onStop: () => undefined };
+    const logger = { fatal: (line: object) => void lines.push(line) };
+    const parts = { config: { eventStoreUrl: undefined }, engines: { log, pool }, logger, runner };
+    await startGuardReadiness(parts as unknown as Parameters<typeof startGuardReadiness>[0]);
+    stopping.abort();
+    expect(lines).toEqual([{ msg: 'the log is older than the database: issuing is paused', head: '7' }]);
   });
 });
