@@ -7,6 +7,7 @@ import { findStream } from '../../app/operator/support/search.js';
 import type { StreamName } from '../../domain/common/ids.js';
 import type { Instant } from '../../domain/common/time.js';
 import { ALL_STREAMS, companyPrefixes } from '../../domain/log/stream-prefixes.js';
+import { pause } from '../../lib/pause.js';
 import { isEarlier, type LogPosition, type RecordedEvent } from '../../ports/event-log.js';
 import { badUsage, type Command, done, type Flags, refused, textFlag } from '../command.js';
 import { instantFlag, wholeFlag } from '../flags.js';
@@ -133,10 +134,10 @@ const show: Command = {
   },
 };
 
-/** `untilStopped` returns a signal that ends `tail --follow`. */
-export const eventCommandsUntil = (untilStopped: () => AbortSignal): readonly Command[] => [
+/** `untilStopped` returns a signal that ends `tail --follow`, `lookEveryMs` is the pause between its looks at a lost log. */
+export const eventCommandsUntil = (untilStopped: () => AbortSignal, lookEveryMs = 3_000): readonly Command[] => [
   show,
-  tailCommand(untilStopped),
+  tailCommand(untilStopped, lookEveryMs),
   searchCommand,
   exportCommand,
 ];
@@ -167,7 +168,7 @@ const linesOf = ({ revision, at, type, meta, revealed }: ShownEvent): readonly s
 const LAST = 20;
 
 /** With `--follow` each event is written as it arrives, with `--json` as one document a line. */
-const tailCommand = (untilStopped: () => AbortSignal): Command => ({
+const tailCommand = (untilStopped: () => AbortSignal, lookEveryMs: number): Command => ({
   name: 'events tail',
   summary: 'the last events of the log; --follow then shows new ones as they come',
   options: {
@@ -187,10 +188,46 @@ const tailCommand = (untilStopped: () => AbortSignal): Command => ({
     };
     write(last);
     const after = last[last.length - 1]?.position ?? (await log.head());
-    for await (const batch of log.subscribe({ prefixes: ALL_STREAMS, after, signal: untilStopped() })) write(batch);
-    return { exit: 0, text: '', json: undefined };
+    const stopped = untilStopped();
+    const { lost, onInterrupted } = watchLoss(log, stopped, lookEveryMs);
+    const signal = AbortSignal.any([stopped, lost]);
+    for await (const batch of log.subscribe({ prefixes: ALL_STREAMS, after, signal, onInterrupted })) write(batch);
+    if (!lost.aborted) return { exit: 0, text: '', json: undefined };
+    terminal.err('the event log cannot be reached any more: the service or its database has stopped');
+    return { exit: 3, text: '', json: undefined };
   },
 });
+
+/** A server that restarts is back sooner. */
+const LOOKS = 5;
+
+const answers = (log: Session['log']): Promise<boolean> =>
+  log.head().then(
+    () => true,
+    () => false,
+  );
+
+/** `lost` aborts when the log does not answer again after an interruption: to a reader it would look like a log where nothing happens. */
+const watchLoss = (log: Session['log'], stopped: AbortSignal, lookEveryMs: number) => {
+  const lost = new AbortController();
+  let isLooking = false;
+  const look = async (): Promise<void> => {
+    for (let looks = 0; looks < LOOKS; looks++) {
+      await pause(lookEveryMs, stopped);
+      const isBack = stopped.aborted || (await answers(log));
+      if (isBack) return;
+    }
+    lost.abort();
+  };
+  const onInterrupted = (): void => {
+    if (isLooking) return;
+    isLooking = true;
+    void look().finally(() => {
+      isLooking = false;
+    });
+  };
+  return { lost: lost.signal, onInterrupted };
+};
 
 export const eventCommands: readonly Command[] = eventCommandsUntil(() => {
   const stop = new AbortController();
