@@ -5,6 +5,7 @@ import { getRequestListener } from '@hono/node-server';
 import type { Hono } from 'hono';
 import { refuse } from './answer.js';
 import { randomRequestId } from './call.js';
+import { localOrigin } from './local-origin.js';
 import { boundRequests } from './node-parser.js';
 import {
   answerRaw,
@@ -105,7 +106,7 @@ const createDrain = (): Drain => {
 };
 
 export type RunningServer = {
-  /** `http://host:port`, with the actual port. */
+  /** `http://host:port`, with the actual port, as a client on this machine opens it. */
   url: string;
   /**
    * Takes no new connection, finishes the requests in flight for at most `drainMs`, then cuts the rest. Answers end their connections, because a
@@ -166,7 +167,7 @@ export const listen = async (
   });
   const taken = (server.address() as AddressInfo).port;
   return {
-    url: `http://${host.includes(':') ? `[${host}]` : host}:${taken}`,
+    url: localOrigin(host, taken),
     close: (drainMs) => {
       drain.begin();
       return close(server, drainMs);

@@ -12,6 +12,7 @@ import { masterKeyStatus, rotateMasterKey } from '../../adapters/vault/rotation.
 import { leafFacts } from '../../certificates/holder.js';
 import { type DriftReport, type Session, type SessionNeeds, unlessBehind } from '../../cli/session.js';
 import { replayedBody } from '../../http/invoice-body.js';
+import { localOrigin } from '../../http/local-origin.js';
 import type { CompanyCertificate } from '../../ports/certificate-vault.js';
 import type { Clock } from '../../ports/clock.js';
 import { applyStreamNow } from '../../projector/apply-now.js';
@@ -128,7 +129,7 @@ export const sessionOver = (
     },
     projectionsBehind: () => projectionsBehind(engines, clock),
     checks: async (actor, behind) => [
-      ...(await engineChecks(engines, clock)),
+      ...(await engineChecks(engines, config, clock)),
       await rightsCheck(pool),
       transportCheck(config),
       ...(await workChecks({ engines, config, clock, queue }, behind)),
@@ -173,7 +174,7 @@ const driftOf = async (
 };
 
 /** The origin of links: `BASE_URL`, otherwise the address of the API. */
-const publicOrigin = ({ api }: Pick<Config, 'api'>): string => api.baseUrl ?? `http://${api.host}:${api.port}`;
+const publicOrigin = ({ api }: Pick<Config, 'api'>): string => api.baseUrl ?? localOrigin(api.host, api.port);
 
 /** The queue for commands: NATS itself, connected when needed, or the parked work items that the service has written to the database. */
 const sessionQueue = ({ engines: { pool }, config, clock, logger, runner }: SessionParts): Session['queue'] => {

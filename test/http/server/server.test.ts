@@ -117,6 +117,16 @@ describe('over a real connection', () => {
     await expectEnvelope(answer, 400, 'invalid_request');
   });
 
+  it('one that listens on every address tells an address that can be opened', async () => {
+    const server = await listen(createHarness().app, { host: '0.0.0.0', port: 0 });
+    try {
+      expect(server.url).toMatch(/^http:\/\/localhost:\d+$/);
+      expect((await fetch(`${server.url}/v1/activities`)).status).toBe(401);
+    } finally {
+      await server.close(0);
+    }
+  });
+
   it('a closed port is told by a rejection', async () => {
     const { url } = await start(createHarness());
     await expect(listen(createHarness().app, { host: '127.0.0.1', port: Number(new URL(url).port) })).rejects.toThrow(
