@@ -45,7 +45,9 @@ export const readConfig = (env: NodeJS.ProcessEnv): ConfigResult => {
 export const misspeltVariables = (env: NodeJS.ProcessEnv): readonly { sent: string; meant: string }[] => {
   const known = [...Object.keys(environment.entries), ...FROM_FILE.map((name) => `${name}_FILE`), ...FILES_OF_SECRETS];
   return Object.keys(env).flatMap((sent) => {
-    const meant = misspeltName(sent, known);
+    // As MASTER_KEY, which only a file may hold.
+    const ofFile = `${sent}_FILE`;
+    const meant = !known.includes(sent) && known.includes(ofFile) ? ofFile : misspeltName(sent, known);
     return meant === undefined ? [] : [{ sent, meant }];
   });
 };

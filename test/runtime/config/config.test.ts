@@ -256,6 +256,13 @@ describe('a misspelt variable', () => {
     ]);
   });
 
+  it('is also the name of a secret that only a file may hold, empty or not', () => {
+    expect(misspeltVariables({ MASTER_KEY: '', OPERATOR_TOKEN: 'x', DATABASE_URL: '', NATS_URL: 'x' })).toEqual([
+      { sent: 'MASTER_KEY', meant: 'MASTER_KEY_FILE' },
+      { sent: 'OPERATOR_TOKEN', meant: 'OPERATOR_TOKEN_FILE' },
+    ]);
+  });
+
   it('is none of the variables of a usual machine', () => {
     const usual = [
       'PATH',
