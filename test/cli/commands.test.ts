@@ -194,6 +194,11 @@ describeWithPostgres('the operator command', () => {
     expect((await runJson('audit', 'verify')).json).toMatchObject({ ok: true, findings: [] });
     const { out } = await run('doctor');
     expect(out).toContain('SIMULADO');
+    const { host, pathname, username, password } = new URL(database.connectionString);
+    const line = out.split('\n').find((one) => one.startsWith('ok   database ')) ?? '';
+    expect(line).toMatch(new RegExp(` PostgreSQL [\\d.]+.* at ${host}${pathname}$`));
+    expect(line).not.toContain(username);
+    expect(line).not.toContain(password);
     expect(out).toContain(`certificate ${CNPJ}`);
   });
 

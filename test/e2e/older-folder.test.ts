@@ -51,7 +51,9 @@ describe('a data folder of a version whose service was a superuser', () => {
     await issue(after, 1_002);
     expect(await after.ledger()).toHaveLength(2);
     expect(await excessRights(after.service.engines.pool)).toEqual([]);
-    expect((await after.operate('doctor')).out).toMatch(/^ok +database rights/m);
+    const { out } = await after.operate('doctor');
+    expect(out).toMatch(/^ok +database rights/m);
+    expect(out).toContain(` in ${harness.folder}\n`);
     await after.stop();
   };
 

@@ -57,3 +57,9 @@ export const databaseTransport = (url: string): Transport => {
   };
   return { hosts, tls: rejectUnauthorized === false || checkServerIdentity !== undefined ? 'unverified' : 'verified' };
 };
+
+/** Server and database of an address from `readDatabaseUrl`, as the driver takes them: never its user or password. */
+export const databasePlace = (url: string): string => {
+  const { host, port, database } = new pg.Client({ connectionString: url });
+  return `${host}:${port}/${database ?? ''}`;
+};

@@ -9,6 +9,7 @@ import {
   type DocumentAlarms,
 } from '../../adapters/read-model-postgres/document-alarms.js';
 import type { MonitoringReads } from '../../adapters/read-model-postgres/monitoring-reads.js';
+import { databasePlace } from '../../adapters/sql/address.js';
 import { excessRights } from '../../adapters/sql/roles.js';
 import { adviceWithoutCopy } from '../../adapters/vault/master-key.js';
 import { createLag } from '../../app/read/lag.js';
@@ -50,10 +51,14 @@ export const guardsChecks = async ({ pool, log }: Engines, { eventStoreUrl }: Co
 const LAG_LIMIT_SECONDS = 30;
 
 /** Whether database, log and read models are available, and how far each read model lags. */
-export const engineChecks = async ({ pool, log, readModel }: Engines, clock: Clock): Promise<readonly Check[]> => {
+export const engineChecks = async (
+  { pool, log, readModel }: Engines,
+  config: Pick<Config, 'databaseUrl' | 'dataDir'>,
+  clock: Clock,
+): Promise<readonly Check[]> => {
   const { rows } = await pool.query<{ server_version: string }>('show server_version');
   const checks: Check[] = [
-    { name: 'database', ok: true, detail: `PostgreSQL ${rows[0]?.server_version ?? 'unknown'}` },
+    { name: 'database', ok: true, detail: `PostgreSQL ${rows[0]?.server_version ?? 'unknown'} ${placeOf(config)}` },
     { name: 'event log', ok: true, detail: `identity ${await log.identity()}, head ${(await log.head()) ?? 'empty'}` },
   ];
   for (const { projection, lag } of await projectionLags({ pool, log }, clock)) {
@@ -68,6 +73,10 @@ export const engineChecks = async ({ pool, log, readModel }: Engines, clock: Clo
   checks.push(await catalogueCheck(readModel));
   return checks;
 };
+
+/** A command in a terminal without the service's variables looks at another database. */
+const placeOf = ({ databaseUrl, dataDir }: Pick<Config, 'databaseUrl' | 'dataDir'>): string =>
+  databaseUrl === undefined ? `in ${dataDir}` : `at ${databasePlace(databaseUrl)}`;
 
 const CATCH_UP = 'start a process with the role projector (nfse serve) and read its log';
 
