@@ -7,6 +7,7 @@ import { pdfThreads, thisMachine } from './config/machine.js';
 import { createDiskSpace } from './engines/disk-space.js';
 import { openEngines } from './engines/engines.js';
 import { createRunner, type Runner } from './engines/runner.js';
+import { refuseSimulatedLive } from './engines/real-live-notes.js';
 import { openOnlySimulator } from './engines/simulator.js';
 import { forkSimulator } from './engines/simulator-process.js';
 import { openWorkQueue } from './engines/work-queue.js';
@@ -71,6 +72,8 @@ const start = async (options: ServiceOptions, runner: Parts['runner']): Promise<
     testRetentionSeconds: config.limits.testRetentionSeconds,
   });
   evictExpiredStates(reader, runner);
+  if (roles.includes('issuer') && simulatedModes(config).includes('live'))
+    await refuseSimulatedLive(engines.pool, engines.store);
   throwIfStopAsked();
   const queue = traces.queue(await openWorkQueue(config, roles, { clock, logger, runner }), engines.log);
   throwIfStopAsked();

@@ -18,7 +18,7 @@ import { createTimers } from './timers.js';
 
 export type { Simulator, SimulatorOptions, Tables } from './options.js';
 export { FolderInUse } from './state/folder-lock.js';
-export { hasAuthority, isSimulatorAuthority, issueClientCertificate } from './state/identity.js';
+export { hasAuthority, isSignedBySimulator, isSimulatorAuthority, issueClientCertificate } from './state/identity.js';
 export { LedgerDamaged } from './state/ledger-line.js';
 
 /** PEM of the trust root of the simulator on this folder, also before its first start. */

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { InvoiceRow } from '../../../projections/invoices.js';
-import type { Mode } from '../../domain/common/ids.js';
+import type { Mode, StreamName } from '../../domain/common/ids.js';
 import type { Instant } from '../../domain/common/time.js';
 import type { InvoiceState } from '../../domain/invoice/state.js';
 import { errorCode } from '../../lib/error-code.js';
@@ -78,6 +78,23 @@ const IS_CANCELLATION_FAILED = [
 ] as const;
 
 const NOT_CLOSED = `mode = 'live' and state::jsonb #> '{cancellation,closedAt}' is null`;
+
+/** Imported notes may be newer than the newest note that this service issued. */
+const NOTES_LOOKED_AT = 50;
+
+/** Stream of the newest issued live invoice that was not imported; undefined when none is among the newest live ones. */
+export const recentLiveNote = async (db: pg.Pool): Promise<StreamName | undefined> => {
+  const isIssued = [`status = 'issued'`, `state::jsonb #>> '{outcome,status}' = 'issued'`] as const;
+  const [newest] = await byColumnOrState(...isIssued, (condition) =>
+    db.query<Pick<Row, 'stream'>>(
+      `select stream from (select stream, created_at, state from read.invoices
+         where mode = 'live' and created_at is not null and ${condition}
+         order by created_at desc, stream desc limit ${NOTES_LOOKED_AT}) newest
+       where state::jsonb #>> '{origin,kind}' = 'api' order by created_at desc, stream desc limit 1`,
+    ),
+  );
+  return newest?.stream;
+};
 
 /** Work that waits for a person, by what it is. */
 export type Unsettled = {

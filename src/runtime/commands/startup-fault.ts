@@ -16,6 +16,7 @@ import { LiveRowsOfOtherVersion } from '../../projector/apply-now.js';
 import { LogIdentityMismatch } from '../../projector/projector.js';
 import { FolderInUse, LedgerDamaged } from '../../simulator/start.js';
 import { faultFields } from '../config/logger.js';
+import { LiveNotesAreReal } from '../engines/real-live-notes.js';
 import { SimulatorElsewhere } from '../engines/simulator.js';
 import { RowsNotReady } from '../operator/log-recovery.js';
 import { DemoFailed } from './demo-client.js';
@@ -50,6 +51,7 @@ const BAD_SETUP = [
   EmbeddedPostgresError,
   FolderInUse,
   SimulatorElsewhere,
+  LiveNotesAreReal,
   NatsTopologyMismatch,
   TrustRootsUnusable,
   MasterKeyUnusable,

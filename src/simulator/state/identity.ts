@@ -16,6 +16,10 @@ const AUTHORITY_NAME = 'AC SIMULADA';
 export const isSimulatorAuthority = (pem: string): boolean =>
   new X509Certificate(pem).subject.split('\n').includes(`CN=${AUTHORITY_NAME}`);
 
+/** True for a certificate with which a simulator signs notes. */
+export const isSignedBySimulator = ({ issuer }: X509Certificate): boolean =>
+  issuer.split('\n').includes(`CN=${AUTHORITY_NAME}`);
+
 const authorityFile = (folder: string): string => join(folder, 'ca.json');
 
 /** True when `openAuthority` would make no authority in this folder. */
