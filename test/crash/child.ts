@@ -55,7 +55,7 @@ const orderOf = (env: NodeJS.ProcessEnv, mayDie: Promise<void>): KillOrder | und
     for (;;) {
       const note = (await readLedger(controlUrl)).find(({ amount_in_cents }) => amount_in_cents === Number(amount));
       if (note !== undefined && (!isCancellation || isCanceled(note))) return;
-      await pause(10);
+      await pause(25);
     }
   };
   return { point: parseKillPoint(point), occurrence: Number(env.CRASH_OCCURRENCE ?? '1'), markerFile, mayDie, reached };

@@ -1,6 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-const ASK_EVERY_MS = 5;
+const FIRST_PAUSE_MS = 5;
+/** A long wait must not take the processor from the work that it waits for. */
+const LONGEST_PAUSE_MS = 40;
 
 /** Asks until the answer is as wanted (by default: true), with a bound; the last answer is in the error. */
 export const eventually = async <T>(
@@ -9,10 +11,10 @@ export const eventually = async <T>(
   withinMs = 60_000,
 ): Promise<T> => {
   const deadline = Date.now() + withinMs;
-  for (;;) {
+  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 1.2, LONGEST_PAUSE_MS)) {
     const answer = await ask();
     if (wanted(answer)) return answer;
     if (Date.now() > deadline) throw new Error(`not within ${withinMs} ms: ${JSON.stringify(answer)}`);
-    await pause(ASK_EVERY_MS);
+    await pause(pauseMs);
   }
 };
