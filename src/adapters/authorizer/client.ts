@@ -73,6 +73,7 @@ export const createAuthorizer = (options: AuthorizerOptions): Authorizer & { clo
       url: new URL(`${options.addresses[caller.mode].replace(/\/+$/, '')}${path}`),
       connectTimeoutMs: options.connectTimeoutMs,
       timeoutMs: callMs,
+      mayStillSend: () => leftMs() > 0,
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
   };

@@ -24,6 +24,11 @@ type Call = {
   connectTimeoutMs?: number;
   /** Limit of the whole call, from the wait for a socket to the last byte of the answer. */
   timeoutMs: number;
+  /**
+   * Asked right before the first byte is handed to a socket; when false, nothing is sent. A process that was frozen handles a finished handshake
+   * before its timers, so a timer alone would let the request go after its deadline.
+   */
+  mayStillSend?: () => boolean;
   /** Limit of the answer, both as received and unpacked; default `MAX_RESPONSE_BYTES`. */
   maxBytes?: number;
   /** Whether a compressed answer, which no request asks for, is refused unread. */
@@ -56,6 +61,7 @@ export const exchange = (call: Call): Promise<Exchange> =>
     let connecting: NodeJS.Timeout | undefined;
     const hand = (): void => {
       clearTimeout(connecting);
+      if (call.mayStillSend?.() === false) return fail('deadline_passed');
       handed = true;
       try {
         outgoing.end(call.body);

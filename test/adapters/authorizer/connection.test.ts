@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { createServer as createTlsServer } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -61,6 +61,17 @@ describe('the deadlines of a connection', () => {
     expect(await send(harness.clientOf({ connectTimeoutMs: 300, timeoutMs: 5_000 }))).toMatchObject({
       reason: 'timeout',
     });
+  });
+
+  it('let nothing be sent by a process that was frozen during the handshake until the attempt was over', async () => {
+    let clock = now;
+    const relay = createServer((socket) => {
+      clock = inAMinute;
+      socket.pipe(connect(Number(new URL(harness.server.address).port), '127.0.0.1')).pipe(socket);
+    });
+    const client = harness.clientOf({ addresses: at(await listen(relay)), now: () => clock });
+    expect(await send(client)).toMatchObject({ kind: 'not_sent', reason: 'deadline_passed', codes: [] });
+    expect(harness.server.received).toEqual([]);
   });
 
   it('count the wait for a free connection into the whole call', async () => {
