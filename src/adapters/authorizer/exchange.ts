@@ -61,7 +61,10 @@ export const exchange = (call: Call): Promise<Exchange> =>
     let connecting: NodeJS.Timeout | undefined;
     const hand = (): void => {
       clearTimeout(connecting);
-      if (call.mayStillSend?.() === false) return fail('deadline_passed');
+      if (call.mayStillSend?.() === false) {
+        fail('deadline_passed');
+        return;
+      }
       handed = true;
       try {
         outgoing.end(call.body);
