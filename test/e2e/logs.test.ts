@@ -20,9 +20,16 @@ import { untilServed } from '../support/until-served.js';
 type Line = Record<string, unknown> & { msg?: string };
 type Body = { id: string; status: string; links?: { pdf: string; xml: string }; cancellation?: { status: string } };
 
-const TRACE = { LOG_LEVEL: 'trace', AUTHORIZER_TIMEOUT_S: '2', LOOKUP_INTERVALS_S: '1,1', RATE_WRITE_PER_MINUTE: '60' };
-const RUN_MS = 480_000;
-/** The faults of all kinds open the breaker, whose pauses double while a busy machine lets its probes run into the time limit. */
+/** The faults of all kinds open the breaker, which pauses for a shorter time when a window of the contract is shorter. */
+const SHORT_PAUSES = { ALLOW_SHORT_WINDOWS: '1', QUEUED_TIMEOUT_S: '225' };
+const TRACE = {
+  ...SHORT_PAUSES,
+  LOG_LEVEL: 'trace',
+  AUTHORIZER_TIMEOUT_S: '4',
+  LOOKUP_INTERVALS_S: '1,1',
+  RATE_WRITE_PER_MINUTE: '60',
+};
+const RUN_MS = 600_000;
 const ENDED_WITHIN_MS = 240_000;
 
 /** Faults of the simulator, each for one amount; faults that delay answers or hide notes are left out, because they only cost time. */
