@@ -29,7 +29,14 @@ describeWithPostgres('nfse certificate put', () => {
   let authority: KeyAndCertificate;
   const now = systemClock.now();
   beforeAll(async () => {
-    operator = await openOperator([...companyCommands, ...certificateCommands, doctorCommand]);
+    operator = await openOperator(
+      [...companyCommands, ...certificateCommands, doctorCommand],
+      undefined,
+      {},
+      {
+        now: () => now,
+      },
+    );
     await writeFile(inFolder('company.json'), JSON.stringify(company));
     await writeFile(inFolder('password'), `${password}\n`);
     expect(await operator.run('company', 'put', inFolder('company.json'))).toMatchObject({ exit: 0 });

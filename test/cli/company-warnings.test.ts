@@ -47,8 +47,16 @@ describe('the first checks of a kind', () => {
 
 describeWithPostgres('what a company must choose, or cannot issue here', () => {
   let operator: Operator;
+  const now = systemClock.now();
   beforeAll(async () => {
-    operator = await openOperator([...companyCommands, ...certificateCommands, doctorCommand]);
+    operator = await openOperator(
+      [...companyCommands, ...certificateCommands, doctorCommand],
+      undefined,
+      {},
+      {
+        now: () => now,
+      },
+    );
   });
   afterAll(() => operator.close());
 

@@ -5,6 +5,7 @@ import type { Command } from '../../../src/cli/command.js';
 import { runCommand } from '../../../src/cli/run.js';
 import type { Session } from '../../../src/cli/session.js';
 import type { ProgressStream } from '../../../src/cli/terminal.js';
+import type { Clock } from '../../../src/ports/clock.js';
 import { readConfig } from '../../../src/runtime/config/config.js';
 import { createLogger } from '../../../src/runtime/config/logger.js';
 import { systemClock } from '../../../src/runtime/engines/clock.js';
@@ -22,11 +23,15 @@ export type Operator = {
   close(): Promise<void>;
 };
 
-/** An operator with these commands, at a database and in a folder of the test's own; `progress` is shown what they make. */
+/**
+ * An operator with these commands, at a database and in a folder of the test's own; `progress` is shown what they make. No projector runs, so doctor
+ * finds read models that lag 30 s after the first event, unless the clock stands still.
+ */
 export const openOperator = async (
   commands: readonly Command[],
   progress?: ProgressStream,
   env: NodeJS.ProcessEnv = {},
+  clock: Clock = systemClock,
 ): Promise<Operator> => {
   const runner = createRunner(() => undefined);
   const folder = await mkdtemp(join(tmpdir(), 'nfse-operator-'));
@@ -40,7 +45,7 @@ export const openOperator = async (
   });
   if ('problems' in parsed) throw new Error(parsed.problems.join('; '));
   const config = { ...parsed.config, masterKeyMayBeMade: true };
-  const session = await openSession(config, systemClock, createLogger('silent', 'stderr'), runner);
+  const session = await openSession(config, clock, createLogger('silent', 'stderr'), runner);
 
   const run = async (...argv: string[]) => {
     const out: string[] = [];

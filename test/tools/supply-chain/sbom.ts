@@ -96,7 +96,9 @@ const askNpm = (lock: Lock, manifest: Manifest): Bom => {
     for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), JSON.stringify(content));
     // Each kind is named, because a production environment or a user's npmrc would leave some out.
     const include = ['prod', 'dev', 'optional', 'peer'].map((kind) => `--include=${kind}`);
-    const output = execFileSync('npm', ['sbom', '--sbom-format=cyclonedx', '--package-lock-only', ...include], {
+    // The level is named, because `npm run -s` hands its own down and npm would give no reason then.
+    const options = ['--sbom-format=cyclonedx', '--package-lock-only', '--loglevel=error', ...include];
+    const output = execFileSync('npm', ['sbom', ...options], {
       cwd: folder,
       encoding: 'utf8',
       stdio: ['ignore', 'pipe', 'pipe'],
