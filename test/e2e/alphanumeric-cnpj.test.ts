@@ -35,7 +35,7 @@ describeWithPostgres('an invoice of a company whose CNPJ has letters', () => {
   let authorization: string;
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'nfse-letters-'));
-    running = await startRunningService({ ...PROMPT, AUTHORIZER_TIMEOUT_S: '6' });
+    running = await startRunningService(PROMPT);
     const company = { ...demoCompany(), cnpj: CNPJ };
     const [live] = await makeDemoCompany(running.service, running.config, systemClock, ['live'], company);
     authorization = `Bearer ${live?.key}`;

@@ -35,11 +35,7 @@ const life = (open: () => Promise<LifeEngines>): void => {
   let running: RunningService;
   beforeAll(async () => {
     engines = await open();
-    running = await startRunningService({
-      // On a busy machine a late refusal would count as unknown.
-      ...{ ...PROMPT, AUTHORIZER_TIMEOUT_S: '6' },
-      ...engines.env,
-    });
+    running = await startRunningService({ ...PROMPT, ...engines.env });
   });
   afterAll(async () => {
     await running?.close();

@@ -10,11 +10,13 @@ import { describeWithPostgres } from '../support/postgres.js';
 type Body = { id: string; status: string };
 
 const INVOICES = 12;
+/** A busy machine accepts and issues all of them within it. */
+const QUEUED_S = 60;
 
 describeWithPostgres('a certificate that the authorizer refuses with a page', () => {
   let running: RunningService;
   beforeAll(async () => {
-    running = await startRunningService({ ...PROMPT, ALLOW_SHORT_WINDOWS: '1', QUEUED_TIMEOUT_S: '30' });
+    running = await startRunningService({ ...PROMPT, ALLOW_SHORT_WINDOWS: '1', QUEUED_TIMEOUT_S: String(QUEUED_S) });
   });
   afterAll(() => running.close());
 
@@ -82,6 +84,7 @@ describeWithPostgres('a certificate that the authorizer refuses with a page', ()
     await eventually(
       () => statuses([held]),
       ([status]) => status === 'failed',
+      4 * QUEUED_S * 1_000,
     );
     type Failed = { error: { code: string } };
     const { body } = await running.call<Failed>('live', 'GET', `/v1/nfse/${held}`);

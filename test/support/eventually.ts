@@ -8,7 +8,7 @@ const LONGEST_PAUSE_MS = 40;
 export const eventually = async <T>(
   ask: () => Promise<T>,
   wanted: (answer: T) => boolean = (answer) => Boolean(answer),
-  withinMs = 60_000,
+  withinMs = 120_000,
 ): Promise<T> => {
   const deadline = Date.now() + withinMs;
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 1.2, LONGEST_PAUSE_MS)) {

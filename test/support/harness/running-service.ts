@@ -14,8 +14,8 @@ import { runLogger } from '../run-logs.js';
 
 export type Answer<Body> = { status: number; headers: Headers; body: Body };
 
-/** Short pauses: what a fault left open is looked up within seconds. */
-export const PROMPT = { AUTHORIZER_TIMEOUT_S: '2', LOOKUP_INTERVALS_S: '1,1', SWEEP_INTERVAL_S: '1' } as const;
+/** Short pauses: what a fault left open is looked up within seconds. The time limit of a call is enough for a busy machine. */
+export const PROMPT = { AUTHORIZER_TIMEOUT_S: '6', LOOKUP_INTERVALS_S: '1,1', SWEEP_INTERVAL_S: '1' } as const;
 
 export type RunningService = {
   service: Service;
