@@ -8,6 +8,8 @@ export type ProofOptions = {
   seed: number;
   /** Ends of the service by SIGKILL. */
   kills: number;
+  /** The load lasts until so many are accepted, also past the minutes. */
+  invoices: number;
   /** At work at the same time. */
   clients: number;
   engines: EngineName;
@@ -31,6 +33,7 @@ no code with the service compares what clients were told with what the authorize
 
   --minutes N        minutes of load (default 5); longer where the mishaps take longer
   --kills N          ends of the service by SIGKILL (default 6 a minute)
+  --invoices N       the load goes on until so many are accepted (default 0)
   --clients N        at work at the same time (default 10)
   --seed N           of all draws (default: chosen and printed)
   --replay N         the same draws as the run of that seed
@@ -51,6 +54,7 @@ const FLAGS = {
   seed: { type: 'string' },
   replay: { type: 'string' },
   kills: { type: 'string' },
+  invoices: { type: 'string' },
   clients: { type: 'string' },
   engines: { type: 'string' },
   out: { type: 'string' },
@@ -69,7 +73,7 @@ export const readOptions = (args: readonly string[], chosen: number): Asked => {
   }
   if (flags.help === true) return { kind: 'help' };
   if (flags.judge !== undefined) return { kind: 'judge', folder: flags.judge, writesReport: flags.report === true };
-  const { minutes = '5', engines = 'embedded', clients = '10', out } = flags;
+  const { minutes = '5', invoices = '0', engines = 'embedded', clients = '10', out } = flags;
   const seed = flags.replay ?? flags.seed ?? String(chosen);
   if (!/^\d{1,3}(?:\.\d{1,3})?$/.test(minutes) || Number(minutes) === 0)
     return { kind: 'wrong', reason: `--minutes ${minutes} is no number of minutes` };
@@ -77,6 +81,7 @@ export const readOptions = (args: readonly string[], chosen: number): Asked => {
     return { kind: 'wrong', reason: `the seed ${seed} is no whole number of nine digits at most` };
   const kills = flags.kills ?? String(Math.ceil(Number(minutes) * KILLS_PER_MINUTE));
   if (!/^\d{1,5}$/.test(kills)) return { kind: 'wrong', reason: `--kills ${kills} is no number` };
+  if (!/^\d{1,6}$/.test(invoices)) return { kind: 'wrong', reason: `--invoices ${invoices} is no number` };
   if (!/^[1-9]\d{0,2}$/.test(clients)) return { kind: 'wrong', reason: `--clients ${clients} is no number of clients` };
   const engine = ENGINE_NAMES.find((name) => name === engines);
   if (engine === undefined) return { kind: 'wrong', reason: `--engines takes ${ENGINE_NAMES.join(', ')}` };
@@ -86,6 +91,7 @@ export const readOptions = (args: readonly string[], chosen: number): Asked => {
       minutes: Number(minutes),
       seed: Number(seed),
       kills: Number(kills),
+      invoices: Number(invoices),
       clients: Number(clients),
       engines: engine,
       out,

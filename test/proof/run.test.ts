@@ -61,6 +61,7 @@ describe('a run of the proof', () => {
       minutes: 0.1,
       seed: 4,
       clients: 10,
+      invoices: 150,
       kills: 1,
       engines: 'embedded',
       out,
@@ -68,8 +69,9 @@ describe('a run of the proof', () => {
     };
     const silent: Screen = { step: () => undefined, live: () => undefined };
     const service = ['--import', 'tsx', 'test/proof/broken-service.ts'];
-    const { isWhole } = await runProof(options, out, silent, new AbortController().signal, service);
+    const { isWhole, live } = await runProof(options, out, silent, new AbortController().signal, service);
     expect(isWhole).toBe(true);
+    expect(live.counts.accepted).toBeGreaterThanOrEqual(150);
     const names = judge(await readRaw(out, sha256)).findings.map(({ name }) => name);
     expect(names).toContain('double_send');
     expect(names).toContain('altered_document');

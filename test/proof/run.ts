@@ -131,8 +131,10 @@ const play = async (
     const until = Date.now() + totalMs;
     let areMade = false;
     // On a slow machine the mishaps take longer than the minutes, and each must befall a service at work.
+    const isOver = (): boolean =>
+      signal.aborted || (Date.now() >= until && areMade && live.counts.accepted >= options.invoices);
     const client = async (): Promise<void> => {
-      while ((Date.now() < until || !areMade) && !signal.aborted) {
+      while (!isOver()) {
         next += 1;
         await clients.play(wishOf(seed, next, deck));
       }
