@@ -29,14 +29,8 @@ describeWithPostgres('nfse certificate put', () => {
   let authority: KeyAndCertificate;
   const now = systemClock.now();
   beforeAll(async () => {
-    operator = await openOperator(
-      [...companyCommands, ...certificateCommands, doctorCommand],
-      undefined,
-      {},
-      {
-        now: () => now,
-      },
-    );
+    const clock = { now: () => now };
+    operator = await openOperator([...companyCommands, ...certificateCommands, doctorCommand], undefined, {}, clock);
     await writeFile(inFolder('company.json'), JSON.stringify(company));
     await writeFile(inFolder('password'), `${password}\n`);
     expect(await operator.run('company', 'put', inFolder('company.json'))).toMatchObject({ exit: 0 });

@@ -49,14 +49,8 @@ describeWithPostgres('what a company must choose, or cannot issue here', () => {
   let operator: Operator;
   const now = systemClock.now();
   beforeAll(async () => {
-    operator = await openOperator(
-      [...companyCommands, ...certificateCommands, doctorCommand],
-      undefined,
-      {},
-      {
-        now: () => now,
-      },
-    );
+    const clock = { now: () => now };
+    operator = await openOperator([...companyCommands, ...certificateCommands, doctorCommand], undefined, {}, clock);
   });
   afterAll(() => operator.close());
 
