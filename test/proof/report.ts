@@ -66,7 +66,7 @@ const factsOf = async (folder: string, { run }: Raw): Promise<string> => {
     Object.values(RAW_FILES).map(async (file) => `| \`${file}\` | \`${await sha256Of(join(folder, file))}\` |`),
   );
   const facts = [
-    `Seed ${run.seed}, commit \`${run.commit}\`, Node ${run.node}, ${run.engines}; ${run.beganAt}, ${run.minutes} minutes of load, ${minutes} minutes in all.`,
+    `Seed ${run.seed}, commit \`${run.commit}\`, Node ${run.node}, ${run.engines}; ${run.beganAt}, at least ${run.minutes} minutes of load, ${minutes} minutes in all.`,
     ...run.notMade.map((reason) => `Not made: ${reason}.`),
   ];
   return [
