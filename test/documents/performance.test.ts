@@ -129,7 +129,7 @@ describe('a chart', () => {
     const widths = [...svg.matchAll(/<rect x="250" y="\d+" width="([\d.]+)"/g)].map(([, width]) => Number(width));
     expect(widths).toEqual([190, 380]);
     expect(svg).toContain('>a &lt; b<');
-    expect(svg).toContain('>2.00 ms<');
+    expect(svg).toContain('>2 ms<');
     expect(svg.match(/<line /g)).toHaveLength(1);
   });
 

@@ -25,9 +25,9 @@ const escaped = (text: string): string =>
 
 const place = (value: number): string => value.toFixed(1);
 
-/** Three figures of it. */
+/** Three figures of it; a count in full. */
 const shown = (value: number): string => {
-  if (value >= 1_000) return Math.round(value).toLocaleString('en');
+  if (value >= 1_000 || Number.isInteger(value)) return Math.round(value).toLocaleString('en');
   return value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2);
 };
 
