@@ -23,6 +23,11 @@ describe('the control port', () => {
   });
   afterAll(() => harness.close());
 
+  it('keeps an idle connection open for longer than scripts usually pause', async () => {
+    const response = await fetch(`${harness.simulator.controlUrl}/_control/ledger`);
+    expect(response.headers.get('keep-alive')).toBe('timeout=65');
+  });
+
   const wrong: [string, unknown, string][] = [
     ['faults', [], 'body'],
     ['faults', { kind: 'slow' }, 'on'],

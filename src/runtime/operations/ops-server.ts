@@ -24,6 +24,9 @@ type OpsSources = {
 
 type Answer = { status: number; contentType: string; text: string; headers?: Record<string, string> };
 
+/** A health check fails when the server closes its idle connection at the same moment. So that takes longer than the usual time between two checks. */
+const KEEP_ALIVE_MS = 65_000;
+
 /**
  * Serves `/health/live`, `/health/ready`, `/health/startup`, `/metrics` and the support console on the operations port. The health pages need no
  * authentication; the console has its own.
@@ -32,7 +35,7 @@ export const startOpsServer = async (
   { host, port, maxConnections }: { host: string; port: number; maxConnections?: number },
   sources: OpsSources,
 ): Promise<OpsServer> => {
-  const server = createServer(async (request, response) => {
+  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, async (request, response) => {
     if (hasSecondHost(request.rawHeaders)) return send(response, json(400, { error: 'more than one Host header' }));
     const path = (request.url ?? '').split('?')[0] ?? '';
     if (sources.console !== undefined && isOfConsole(path)) return void sources.console(request, response);

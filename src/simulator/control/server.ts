@@ -11,9 +11,14 @@ const MAX_BODY_BYTES = 64 * 1024;
 /** The only address: every client of this port decides what the authorizer does. */
 const LOOPBACK = '127.0.0.1';
 
+/** A call fails when the server closes its connection at the same moment. So idle connections stay open longer than scripts usually pause. */
+const KEEP_ALIVE_MS = 65_000;
+
 /** The plain HTTP control port (JSON, loopback only). */
 export const startControl = async (world: World, port: number): Promise<{ port: number; close(): Promise<void> }> => {
-  const server = createServer((request, response) => void serve(world, request, response));
+  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (request, response) => {
+    void serve(world, request, response);
+  });
   server.listen(port, LOOPBACK);
   await once(server, 'listening');
   return {

@@ -52,6 +52,10 @@ describe('the operations port', () => {
     expect(JSON.parse(answer.text)).toEqual({ ...readyBody, ready });
   });
 
+  it('keeps the connection of a health check open until the next one', async () => {
+    expect((await ask('/health/live')).headers.get('keep-alive')).toBe('timeout=65');
+  });
+
   it('has started once it served, whether it is ready or not', async () => {
     state.ready = false;
     expect(await ask('/health/startup')).toMatchObject({ status: 200, text: '{"started":true}' });
