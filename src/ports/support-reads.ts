@@ -4,7 +4,7 @@ import type { Instant } from '../domain/common/time.js';
 import type { InvoiceState } from '../domain/invoice/state.js';
 import type { InvoiceStatus } from '../domain/invoice/status.js';
 
-/** Personal fields of `state` are sealed. */
+/** Personal fields of `state` are sealed. `createdAt` is empty for an invoice that was imported without it. */
 export type SupportRow = { stream: StreamName; createdAt: Instant; state: InvoiceState };
 
 /** The last row of a page; the next page begins after it. */
@@ -28,7 +28,7 @@ export type SupportReads = {
   invoices(streams: readonly StreamName[]): Promise<readonly SupportRow[]>;
   /** By the DPS id of the last attempt. */
   byDpsId(dpsId: DpsId): Promise<readonly StreamName[]>;
-  /** Newest first. */
+  /** Newest first; without `since` and `until`, those that were imported without `createdAt` follow. */
   newest(filter: SupportFilter, limit: number): Promise<readonly SupportRow[]>;
   /** Invoices that wait for support, oldest first; `count` covers all of them. */
   indeterminate(limit: number): Promise<{ count: number; oldest: readonly SupportRow[] }>;

@@ -4,7 +4,7 @@ import type { Mode, StreamName } from '../../domain/common/ids.js';
 import type { Instant } from '../../domain/common/time.js';
 import type { InvoiceState } from '../../domain/invoice/state.js';
 import { errorCode } from '../../lib/error-code.js';
-import type { SupportReads, SupportRow } from '../../ports/support-reads.js';
+import type { SupportFilter, SupportReads, SupportRow } from '../../ports/support-reads.js';
 
 type Row = Pick<InvoiceRow, 'stream' | 'created_at' | 'state'>;
 
@@ -15,6 +15,56 @@ const rowOf = ({ stream, created_at, state }: Row): SupportRow => ({
   createdAt: created_at ?? '',
   state: JSON.parse(state) as InvoiceState,
 });
+
+type Bound = readonly [condition: string, values: readonly (string | undefined)[]];
+
+/** Leaves out each bound without a value; `?` stands for the next value. */
+const newestWhere = async (
+  db: pg.Pool,
+  { always, bounds, order }: { always: string; bounds: readonly Bound[]; order: string },
+  limit: number,
+): Promise<readonly SupportRow[]> => {
+  const asked = bounds.filter(([, values]) => values.every((value) => value !== undefined));
+  const values = asked.flatMap(([, bound]) => bound);
+  let place = 0;
+  const conditions = [always, ...asked.map(([condition]) => condition)]
+    .join(' and ')
+    .replaceAll('?', () => `$${++place}`);
+  const { rows } = await db.query<Row>(
+    `select ${COLUMNS} from read.invoices where ${conditions} order by ${order} limit $${values.length + 1}`,
+    [...values, limit],
+  );
+  return rows.map(rowOf);
+};
+
+const boundsOf = ({ companyId, mode, status }: SupportFilter): readonly Bound[] => [
+  ['company_id = ?', [companyId]],
+  ['mode = ?', [mode]],
+  ['status = ?', [status]],
+];
+
+const newestDated = (db: pg.Pool, filter: SupportFilter, limit: number): Promise<readonly SupportRow[]> => {
+  const { since, until, before } = filter;
+  const bounds: readonly Bound[] = [
+    ...boundsOf(filter),
+    ['created_at >= ?', [since]],
+    ['created_at < ?', [until]],
+    ['(created_at, stream) < (?, ?)', [before?.createdAt, before?.stream]],
+  ];
+  return newestWhere(db, { always: 'created_at is not null', bounds, order: 'created_at desc, stream desc' }, limit);
+};
+
+/** Imported invoices without the instant at which they were made. Rows that are no invoices have no status. */
+const newestUndated = (
+  db: pg.Pool,
+  filter: SupportFilter,
+  after: StreamName | undefined,
+  limit: number,
+): Promise<readonly SupportRow[]> => {
+  const bounds: readonly Bound[] = [...boundsOf(filter), ['stream < ?', [after]]];
+  const always = 'created_at is null and status is not null';
+  return newestWhere(db, { always, bounds, order: 'stream desc' }, limit);
+};
 
 /** Reads for operators. Each uses an index of the rows, but may return thousands of them, so API requests must not use them. */
 export const createSupportReads = (db: pg.Pool): SupportReads => ({
@@ -28,26 +78,12 @@ export const createSupportReads = (db: pg.Pool): SupportReads => ({
     const { rows } = await db.query<Pick<Row, 'stream'>>('select stream from read.invoices where dps_id = $1', [dpsId]);
     return rows.map(({ stream }) => stream);
   },
-  newest: async ({ companyId, mode, status, since, until, before }, limit) => {
-    const bounds: readonly (readonly [string, readonly (string | undefined)[]])[] = [
-      ['company_id = ?', [companyId]],
-      ['mode = ?', [mode]],
-      ['status = ?', [status]],
-      ['created_at >= ?', [since]],
-      ['created_at < ?', [until]],
-      ['(created_at, stream) < (?, ?)', [before?.createdAt, before?.stream]],
-    ];
-    const asked = bounds.filter(([, values]) => values.every((value) => value !== undefined));
-    const values = asked.flatMap(([, bound]) => bound);
-    let place = 0;
-    const conditions = ['created_at is not null', ...asked.map(([condition]) => condition)]
-      .join(' and ')
-      .replaceAll('?', () => `$${++place}`);
-    const { rows } = await db.query<Row>(
-      `select ${COLUMNS} from read.invoices where ${conditions} order by created_at desc, stream desc limit $${values.length + 1}`,
-      [...values, limit],
-    );
-    return rows.map(rowOf);
+  newest: async ({ since, until, before, ...which }, limit) => {
+    const isUndated = before?.createdAt === '';
+    const dated = isUndated ? [] : await newestDated(db, { since, until, before, ...which }, limit);
+    if (dated.length === limit || since !== undefined || until !== undefined) return dated;
+    const after = isUndated ? before.stream : undefined;
+    return [...dated, ...(await newestUndated(db, which, after, limit - dated.length))];
   },
   indeterminate: async (limit) => {
     const rows = await byColumnOrState(...IS_INDETERMINATE, (condition) =>

@@ -7,6 +7,7 @@ import { shortActor, type TimelineEntry, timelineEntries } from '../../app/opera
 import {
   findStream,
   kindOf,
+  readCursor,
   SEARCH_KINDS,
   type SearchResult,
   searchInvoices,
@@ -61,7 +62,7 @@ const search: Command = {
     const by = textFlag(flags, 'by') ?? kindOf(text);
     const kind = SEARCH_KINDS.find((one) => one === by);
     if (kind === undefined) return badUsage(`--by must be one of ${SEARCH_KINDS.join(', ')}`);
-    const before = readCursor(textFlag(flags, 'before'));
+    const before = cursorFlag(textFlag(flags, 'before'));
     if (before === 'unreadable') return badUsage('--before takes the "next" of the search before');
     const query = { text, kind, companyId: textFlag(flags, 'company'), before };
     const searcher = { command: 'invoice search', actor: `support:${actor}` } as const;
@@ -98,11 +99,10 @@ export const secondsSince = (at: Instant, now: Instant): number => Math.max(0, e
 
 const cursorText = ({ createdAt, stream }: SupportCursor): string => `${createdAt}/${stream}`;
 
-const readCursor = (text: string | undefined): SupportCursor | undefined | 'unreadable' => {
+const cursorFlag = (text: string | undefined): SupportCursor | undefined | 'unreadable' => {
   if (text === undefined) return undefined;
   const [createdAt = '', stream = '', ...more] = text.split('/');
-  const isGood = more.length === 0 && !Number.isNaN(Date.parse(createdAt)) && parseInvoiceStream(stream) !== undefined;
-  return isGood ? { createdAt, stream } : 'unreadable';
+  return (more.length === 0 ? readCursor(createdAt, stream) : undefined) ?? 'unreadable';
 };
 
 const textOf = ({ found, lookedAt, next }: SearchResult): string =>
@@ -122,14 +122,17 @@ export const jsonOf = ({ stream, createdAt, state }: SupportRow) => {
     id: publicInvoiceId(address?.invoiceId ?? ''),
     cnpj: address?.companyId,
     livemode: address?.mode === 'live',
-    created_at: createdAt,
+    ...(createdAt === '' ? {} : { created_at: createdAt }),
     ...(state.kind === 'invoice' ? { status: invoiceStatus(state), amount_in_cents: state.facts.amountInCents } : {}),
   };
 };
 
+/** As wide as an instant, so that the columns stay in line. */
+const NO_INSTANT = '-'.padEnd('2026-11-21T12:00:00.000Z'.length);
+
 export const lineOf = (row: SupportRow): string => {
   const { id, cnpj, livemode, created_at, status } = jsonOf(row);
-  return `${created_at}  ${id}  ${cnpj}  ${livemode ? 'live' : 'test'}  ${status ?? ''}`;
+  return `${created_at ?? NO_INSTANT}  ${id}  ${cnpj}  ${livemode ? 'live' : 'test'}  ${status ?? ''}`;
 };
 
 const ENDS: readonly SettleAs[] = ['issued', 'failed', 'canceled', 'valid'];

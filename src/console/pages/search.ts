@@ -5,6 +5,7 @@ import {
   type SearchQuery,
   type SearchResult,
 } from '../../app/operator/support/search.js';
+import type { Instant } from '../../domain/common/time.js';
 import { type Html, none, timeOf } from './elements.js';
 import { form, operatorField, type PageContext, page, ROOT } from './layout.js';
 import { invoicesTable, type ShownInvoice } from './lists.js';
@@ -63,7 +64,14 @@ const scanned = (context: PageContext, { kind, before }: SearchQuery, { lookedAt
   const { say } = context;
   return before === undefined
     ? html` ${say(`entre as ${lookedAt} mais novas`, `among ${lookedAt} newest`)}`
-    : html` ${say(`entre ${lookedAt} anteriores a`, `among ${lookedAt} older than`)} ${timeOf(context, before.createdAt)}`;
+    : html` ${olderThan(context, lookedAt, before.createdAt)}`;
+};
+
+const olderThan = (context: PageContext, lookedAt: number, createdAt: Instant): Html => {
+  const { say } = context;
+  return createdAt === ''
+    ? html`${say(`entre ${lookedAt} sem data de criação`, `among ${lookedAt} without a date of creation`)}`
+    : html`${say(`entre ${lookedAt} anteriores a`, `among ${lookedAt} older than`)} ${timeOf(context, createdAt)}`;
 };
 
 const olderForm = (

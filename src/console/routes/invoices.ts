@@ -5,6 +5,7 @@ import { type InvoiceCase, loadCase, personalLines } from '../../app/operator/su
 import {
   findStream,
   kindOf,
+  readCursor,
   SEARCH_KINDS,
   type SearchQuery,
   searchInvoices,
@@ -185,7 +186,6 @@ const readQuery = (field: (name: string) => string): SearchQuery => {
   const companyId = field('company')
     .replace(/[^0-9A-Za-z]/g, '')
     .toUpperCase();
-  const before = { createdAt: field('created_at'), stream: field('stream') };
-  const isCursor = !Number.isNaN(Date.parse(before.createdAt)) && parseInvoiceStream(before.stream) !== undefined;
-  return { text, kind, ...(companyId === '' ? {} : { companyId }), ...(isCursor ? { before } : {}) };
+  const before = readCursor(field('created_at'), field('stream'));
+  return { text, kind, ...(companyId === '' ? {} : { companyId }), ...(before === undefined ? {} : { before }) };
 };

@@ -1,4 +1,5 @@
 import type { Hono } from 'hono';
+import { readCursor } from '../../app/operator/support/search.js';
 import { withoutMask } from '../../domain/common/masks.js';
 import { brasiliaMidnight, type Instant } from '../../domain/common/time.js';
 import type { Invoice } from '../../domain/invoice/state.js';
@@ -33,7 +34,7 @@ export const listRoutes = (app: Hono<ConsoleEnv>, deps: ConsoleDeps): void => {
       since: query('since'),
       until: query('until'),
     };
-    const filter = filterOf(typed, { createdAt: query('created_at'), stream: query('stream') }, page.say);
+    const filter = filterOf(typed, readCursor(query('created_at'), query('stream')), page.say);
     const problem = 'problem' in filter ? filter.problem : undefined;
     const found = 'problem' in filter ? [] : await supportReads.newest(filter, PAGE + 1);
     const rows = found.slice(0, PAGE);
@@ -79,7 +80,7 @@ const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
 const isDay = (text: string): boolean => DAY.test(text) && !Number.isNaN(Date.parse(text));
 
-const filterOf = (typed: TypedFilter, cursor: SupportCursor, say: Say): SupportFilter | { problem: string } => {
+const filterOf = (typed: TypedFilter, cursor: SupportCursor | undefined, say: Say): SupportFilter | { problem: string } => {
   const { status, company, mode, since, until } = typed;
   if (status !== '' && !isStatus(status))
     return { problem: say('Esta situação não existe.', 'There is no such status.') };
@@ -93,7 +94,7 @@ const filterOf = (typed: TypedFilter, cursor: SupportCursor, say: Say): SupportF
     companyId: company === '' ? undefined : withoutMask(company.toUpperCase(), 'cnpj'),
     since: since === '' ? undefined : brasiliaMidnight(since),
     until: until === '' ? undefined : brasiliaMidnight(dayAfter(until)),
-    before: cursor.createdAt === '' || cursor.stream === '' ? undefined : cursor,
+    before: cursor,
   };
 };
 

@@ -1,4 +1,5 @@
 import { type Canonical, element, field } from '../common/canonical-xml.js';
+import { withLineFeeds } from '../common/line-ends.js';
 import { decimalFromCents } from '../common/money.js';
 import type { ForeignAmount, ServiceLine } from '../invoice/events.js';
 
@@ -34,12 +35,6 @@ const cServ = (line: ServiceLine, description: string): Canonical =>
     field('xDescServ', withLineFeeds(description)),
     field('cNBS', line.nbs),
   );
-
-/**
- * The text with LF at each line end. Every XML reader makes LF of a CR that is not written as a reference, so a CR in the signed bytes would
- * depend on how each program on the way writes it.
- */
-export const withLineFeeds = (text: string): string => text.replace(/\r\n?/g, '\n');
 
 /** Central Bank code of a currency, three digits (USD is 220), by ISO 4217 letters. The authorizer refuses the numeric ISO code. */
 export type CurrencyCode = (iso: string) => string | undefined;

@@ -2,6 +2,7 @@ import { IncomingMessage } from 'node:http';
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 import type { Refusal } from '../../domain/common/error-catalogue.js';
+import { withLineFeeds } from '../../domain/common/line-ends.js';
 import { UNAVAILABLE_RETRY_SECONDS } from '../faults.js';
 import { createTurns, type TakeTurn } from '../turns.js';
 import { createFramingCheck, type FramingCheck } from '../unread-body.js';
@@ -174,12 +175,19 @@ const parsed = (text: string): { body: JsonBody } | { refused: Refusal } => {
   if (text === '') return { refused: empty };
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = JSON.parse(text, CARRIAGE_RETURN.test(text) ? lineFeedsIn : undefined);
   } catch {
     return { refused: malformed };
   }
   return isObject(value) ? { body: value } : { refused: notAnObject };
 };
+
+/** In JSON a carriage return can only be written as an escape. Also matches an escaped backslash before an r, which changes nothing. */
+const CARRIAGE_RETURN = /\\(?:r|u000d)/i;
+
+/** Limits, hashes and the record know one form of a line end (TEXT-5). */
+const lineFeedsIn = (_key: string, value: unknown): unknown =>
+  typeof value === 'string' ? withLineFeeds(value) : value;
 
 const malformed: Refusal = { code: 'malformed_json' };
 

@@ -143,6 +143,15 @@ describe('POST /v1/nfse 202', () => {
     });
   });
 
+  it('replays a key whatever the line ends of its texts (TEXT-5)', async () => {
+    const { call } = createHarness();
+    const headers = { 'idempotency-key': 'k-1' };
+    const post = async (description: string) =>
+      (await (await call('/v1/nfse', { json: issueBodyOf({ description }), headers })).json()) as { id: string };
+    const first = await post('um\r\ndois\rtrês');
+    expect(await post('um\ndois\ntrês')).toMatchObject({ id: first.id, description: 'um\ndois\ntrês' });
+  });
+
   it('issues anew when the key is forgotten after 24 hours', async () => {
     const { call, pass } = createHarness();
     const headers = { 'idempotency-key': 'k-1' };

@@ -54,6 +54,13 @@ describe('POST /v1/nfse 409', () => {
     expect((await expectRefusal(response, 409, 'duplicate_suspected')).retryable).toBe(false);
   });
 
+  it('duplicate_suspected: whatever the line ends of the description (TEXT-5)', async () => {
+    const { call } = createHarness();
+    expect((await call('/v1/nfse', { json: issueBodyOf({ description: 'um\r\ndois' }) })).status).toBe(202);
+    const response = await call('/v1/nfse', { json: issueBodyOf({ description: 'um\ndois' }) });
+    await expectRefusal(response, 409, 'duplicate_suspected');
+  });
+
   it('a refused request leaves no trace in the duplicate window', async () => {
     const { call } = createHarness();
     expect((await call('/v1/nfse', { json: issueBodyOf({ cnae: '9999999' }) })).status).toBe(422);

@@ -100,8 +100,13 @@ describe.each(texts)('POST /v1/nfse: $path', (field) => {
     await refuses(field, `a${character}b`);
   });
 
-  it('takes line breaks, and shows them as sent', async () => {
-    await takes(field, 'a\nb\r\nc\rd');
+  it('takes line breaks, and shows each line end as LF (TEXT-5)', async () => {
+    expect(field.shown(await acceptedBody(await post(field.bodyWith('a\nb\r\nc\rd'))))).toBe('a\nb\nc\nd');
+  });
+
+  it('counts a line end of two characters as one (TEXT-5)', async () => {
+    await acceptedBody(await post(field.bodyWith(`x${'\r\n'.repeat(field.max - 2)}x`)));
+    await refuses(field, `x${'\r\n'.repeat(field.max - 1)}x`);
   });
 
   it('keeps blanks at its ends, and what XML has to escape', async () => {

@@ -4,6 +4,7 @@ import {
   invoiceStream,
   type Mode,
   parseInvoiceId,
+  parseInvoiceStream,
   type StreamName,
 } from '../../../domain/common/ids.js';
 import type { DpsNumberEvent } from '../../../domain/dps-number/events.js';
@@ -34,6 +35,12 @@ export type SearchQuery = {
 };
 
 /** `next`: the cursor for older invoices, when a search by document stopped at its limit. */
+/** The row after which a page begins, as a command or form names it; undefined when that is no row of an invoice. */
+export const readCursor = (createdAt: string, stream: string): SupportCursor | undefined => {
+  const isInstant = createdAt === '' || !Number.isNaN(Date.parse(createdAt));
+  return isInstant && parseInvoiceStream(stream) !== undefined ? { createdAt, stream } : undefined;
+};
+
 export type SearchResult = { found: readonly SupportRow[]; lookedAt: number; next?: SupportCursor };
 
 export type SearchDeps = {
