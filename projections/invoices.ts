@@ -111,7 +111,7 @@ const NOTHING: Shown = {
 /** The rows that `GET /v1/nfse/{id}` answers from, and what operators search by. */
 export const invoices = defineProjection<InvoiceRow, InvoiceEvent>({
   name: 'invoices',
-  version: 4,
+  version: 5,
   compatibleFrom: 1,
   ...perInvoiceStream,
   columns,

@@ -128,31 +128,18 @@ const imported = (data: ReadData<'InvoiceImported'>): Invoice => {
   const { origin, state, accessKey, issuedAt, canceledAt, importedAt } = data;
   const { nfseXmlGzip: _xml, nfseSha256: _sha, replacedBy: _replacedBy, ...rest } = data;
   const { origin: _o, state: _s, accessKey: _k, issuedAt: _i, canceledAt: _c, importedAt: _at, ...facts } = rest;
-  const invoice: Invoice = {
+  return {
     kind: 'invoice',
     facts,
     origin: {
       kind: 'imported',
       from: origin,
       replaced: state === 'replaced',
+      ...(state === 'canceled' ? { canceled: present({ at: canceledAt }) } : {}),
       ...(facts.mode === 'test' && facts.createdAt === undefined ? { importedAt } : {}),
     },
     attempts: [],
     outcome: present({ status: 'issued' as const, accessKey, issuedAt }),
-  };
-  if (state !== 'canceled') return invoice;
-  const at = canceledAt ?? importedAt;
-  return {
-    ...invoice,
-    cancellation: {
-      request: 1,
-      status: 'succeeded',
-      reason: 'other',
-      requestedAt: at,
-      canceledAt: at,
-      sends: [],
-      codes: [],
-    },
   };
 };
 

@@ -68,6 +68,8 @@ type Origin =
       kind: 'imported';
       from: ImportedFrom;
       replaced: boolean;
+      /** Set for an invoice that was imported as canceled; `at` as far as the import knew it. No request of this API canceled it. */
+      canceled?: { at?: Instant };
       /** Set for a test invoice that was imported without `createdAt`: its retention counts from here. */
       importedAt?: Instant;
     };

@@ -20,17 +20,21 @@ export const invoiceStatus = (invoice: Invoice): InvoiceStatus => {
   }
 };
 
-/** Canceled by our own cancellation or by an event of another party. */
-export const isCanceled = ({ cancellation, canceledElsewhere }: Invoice): boolean =>
-  cancellation?.status === 'succeeded' || canceledElsewhere !== undefined;
+/** Canceled by our own cancellation, by an event of another party, or before it was imported. */
+export const isCanceled = ({ cancellation, canceledElsewhere, origin }: Invoice): boolean =>
+  cancellation?.status === 'succeeded' ||
+  canceledElsewhere !== undefined ||
+  (origin.kind === 'imported' && origin.canceled !== undefined);
 
 /** Whether another note replaces this one, so that its PDF says SUBSTITUÍDA (PDF-3). */
 export const isReplaced = ({ origin, canceledElsewhere }: Invoice): boolean =>
   (origin.kind === 'imported' && origin.replaced) || canceledElsewhere?.eventType === SUBSTITUTION_EVENT;
 
-/** When the note was canceled, by whomever; undefined while it is valid. */
-export const canceledAt = ({ cancellation, canceledElsewhere }: Invoice): Instant | undefined =>
-  cancellation?.canceledAt ?? canceledElsewhere?.canceledAt;
+/** When the note was canceled, by whomever; undefined while it is valid, and where an import did not know it. */
+export const canceledAt = ({ cancellation, canceledElsewhere, origin }: Invoice): Instant | undefined =>
+  cancellation?.canceledAt ??
+  canceledElsewhere?.canceledAt ??
+  (origin.kind === 'imported' ? origin.canceled?.at : undefined);
 
 /** Number of attempts known not to have produced a note (INV-failed_attempts). */
 export const failedAttempts = (invoice: Invoice): number =>

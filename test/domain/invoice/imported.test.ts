@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { cancelableUntil, cancelRefusal } from '../../../src/domain/invoice/request-cancellation.js';
-import { isDownloadable } from '../../../src/domain/invoice/status.js';
+import { canceledAt, isDownloadable } from '../../../src/domain/invoice/status.js';
 import { invoiceView } from '../../../src/http/invoice-body.js';
 import { ACCESS_KEY, at, dataOf, givenInvoice, imported, T0 } from '../../support/fixture/invoice.js';
 
@@ -40,16 +40,12 @@ describe('an imported invoice', () => {
 });
 
 describe('an imported cancellation', () => {
-  it('is a success without sends, dated by the import file', () => {
-    expect(givenInvoice(imported({ state: 'canceled', canceledAt: at(-60) })).cancellation).toEqual({
-      ...{ request: 1, status: 'succeeded', reason: 'other', requestedAt: at(-60), canceledAt: at(-60) },
-      ...{ sends: [], codes: [] },
-    });
-  });
-
-  it('without a date is dated by the import', () => {
-    const { cancellation } = givenInvoice(imported({ state: 'canceled' }));
-    expect(cancellation).toMatchObject({ requestedAt: T0, canceledAt: T0 });
+  it.each([at(-60), undefined])('was no request of this API, and is of the date that the import knew: %s', (known) => {
+    const { canceledAt: _none, ...undated } = dataOf(imported({ state: 'canceled' }), 'InvoiceImported');
+    const data = known === undefined ? undated : { ...undated, canceledAt: known };
+    const canceled = givenInvoice({ type: 'InvoiceImported', data });
+    expect([canceled.cancellation, canceledAt(canceled)]).toEqual([undefined, known]);
+    expect(invoiceView(canceled, T0)).not.toHaveProperty('cancellation');
   });
 
   it('is canceled and can still be downloaded in live mode', () => {
