@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { link, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -7,6 +8,7 @@ import { pause } from '../../lib/pause.js';
 import { writeWhole } from '../../lib/write-whole.js';
 import { EmbeddedPostgresError } from './error.js';
 import { type OsUser, unreachableFolder } from './os-user.js';
+import { announcePresence, isPresent } from './presence.js';
 
 /**
  * Creates the data folder if it is missing; throws `EmbeddedPostgresError`. Other users may pass through the folder, because PostgreSQL may run as
@@ -36,13 +38,14 @@ export const prepareDataDir = async (dataDir: string, user: OsUser | undefined):
 
 export type DataDirLock = { release(): Promise<void> };
 
-type LockFile = { pid: number; identity: string; released: boolean };
+/** `socket`: file in the lock's folder by which the owner shows that it lives; absent where the file system takes no sockets. */
+type LockFile = { pid: number; identity: string; released: boolean; socket?: string };
 
 const RETRY_MS = 50;
 
 /**
- * Takes the lock of a data folder, which one process of this machine can hold. The lock of a dead process does not
- * count, even when another process has its id now. Waits up to `waitMs`, then throws `EmbeddedPostgresError` that names the owner.
+ * Takes the lock of a data folder, which one process of this machine can hold, in whatever container. The lock of a dead process does not count, even
+ * when another process has its id now. Another container does not see the process, but its socket. Waits up to `waitMs`, then throws `EmbeddedPostgresError` that names the owner.
  *
  * Lock files are numbered, and the numbers only rise: a process takes the lock by creating the next file, complete and atomically, and the highest is
  * never deleted. So no process can remove a lock that it has not seen, which a single lock file would allow.
@@ -54,36 +57,56 @@ export const lockDataDir = async (dataDir: string, { waitMs }: { waitMs: number 
   const deadline = Date.now() + waitMs;
   for (;;) {
     const attempt = await tryLock(folder);
-    if (attempt.kind === 'taken') return { release: () => releaseLock(attempt.path) };
-    if (Date.now() >= deadline) {
-      throw new EmbeddedPostgresError(
-        `DATA_DIR ${dataDir} is in use by process ${attempt.owner}: stop that process or choose another DATA_DIR`,
-      );
-    }
+    if (attempt.kind === 'taken') return { release: attempt.release };
+    if (Date.now() >= deadline) throw new EmbeddedPostgresError(`DATA_DIR ${dataDir} is in use by ${attempt.owner}`);
     await pause(RETRY_MS);
   }
 };
 
-type Attempt = { kind: 'taken'; path: string } | { kind: 'busy'; owner: number };
+/** `owner`: who holds the lock, and what the reader of the error can do. */
+type Attempt = { kind: 'taken'; release(): Promise<void> } | { kind: 'busy'; owner: string };
 
 const tryLock = async (folder: string): Promise<Attempt> => {
   const highest = (await lockNumbers(folder)).at(-1) ?? 0;
   const current = highest === 0 ? undefined : await readLockFile(lockPath(folder, highest));
-  if (current !== undefined && isAlive(current)) return { kind: 'busy', owner: current.pid };
+  if (current !== undefined && (await isAlive(folder, current))) return { kind: 'busy', owner: ownerText(current) };
   const own = highest + 1;
   const path = lockPath(folder, own);
-  if (!(await createWhole(path, ownLockFile()))) {
-    return { kind: 'busy', owner: (await readLockFile(path))?.pid ?? 0 };
+  const socket = `owner-${randomUUID()}.sock`;
+  const presence = await announcePresence(join(folder, socket)).catch(() => undefined);
+  const lockFile: LockFile = { ...ownLockFile(), ...(presence === undefined ? {} : { socket }) };
+  if (!(await createWhole(path, lockFile))) {
+    await presence?.end();
+    return { kind: 'busy', owner: ownerText(await readLockFile(path)) };
   }
   const numbers = await lockNumbers(folder);
   const above = numbers.find((number) => number > own);
   if (above !== undefined) {
     // The list was outdated: a later owner had removed this number before this process created it again.
     await rm(path, { force: true });
-    return { kind: 'busy', owner: (await readLockFile(lockPath(folder, above)))?.pid ?? 0 };
+    await presence?.end();
+    return { kind: 'busy', owner: ownerText(await readLockFile(lockPath(folder, above))) };
   }
-  for (const number of numbers) if (number < own) await rm(lockPath(folder, number), { force: true });
-  return { kind: 'taken', path };
+  for (const number of numbers) if (number < own) await removeLock(folder, number);
+  const release = async (): Promise<void> => {
+    await writeWhole(path, JSON.stringify({ ...lockFile, released: true }));
+    await presence?.end();
+  };
+  return { kind: 'taken', release };
+};
+
+const removeLock = async (folder: string, number: number): Promise<void> => {
+  const path = lockPath(folder, number);
+  const socket = (await readLockFile(path))?.socket;
+  if (socket !== undefined) await rm(join(folder, socket), { force: true });
+  await rm(path, { force: true });
+};
+
+/** A process of another container has an id that means nothing here. */
+const ownerText = (lockFile: LockFile | undefined): string => {
+  if (lockFile !== undefined && isSeen(lockFile))
+    return `process ${lockFile.pid}: stop that process or choose another DATA_DIR`;
+  return 'a process of another container: run the command in that container, stop it or choose another DATA_DIR';
 };
 
 const ownLockFile = (): LockFile => ({
@@ -92,7 +115,12 @@ const ownLockFile = (): LockFile => ({
   released: false,
 });
 
-const isAlive = ({ pid, identity, released }: LockFile): boolean => !released && processIdentity(pid) === identity;
+const isAlive = async (folder: string, lockFile: LockFile): Promise<boolean> => {
+  if (lockFile.released) return false;
+  return isSeen(lockFile) || (lockFile.socket !== undefined && (await isPresent(join(folder, lockFile.socket))));
+};
+
+const isSeen = ({ pid, identity }: LockFile): boolean => processIdentity(pid) === identity;
 
 const lockPath = (folder: string, number: number): string => join(folder, `claim-${number}`);
 
@@ -126,9 +154,6 @@ const createWhole = async (path: string, lockFile: LockFile): Promise<boolean> =
     await rm(draft, { force: true });
   }
 };
-
-const releaseLock = (path: string): Promise<void> =>
-  writeWhole(path, JSON.stringify({ ...ownLockFile(), released: true }));
 
 /**
  * Returns a name that no other process ever gets, unlike a process id. The start time counts from the boot, so the boot is part of the name.

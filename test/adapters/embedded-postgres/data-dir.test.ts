@@ -1,8 +1,13 @@
+import { spawnSync } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { lockDataDir } from '../../../src/adapters/embedded-postgres/data-dir.js';
+import { announcePresence, isPresent } from '../../../src/adapters/embedded-postgres/presence.js';
+
+const LISTEN_AND_DIE =
+  "require('net').createServer().listen(process.argv[1], () => process.kill(process.pid, 'SIGKILL'))";
 
 describe('lockDataDir', () => {
   let dataDir: string;
@@ -20,7 +25,7 @@ describe('lockDataDir', () => {
     await claim(4, { pid: process.pid, identity: 'long gone', released: false });
     const tries = await Promise.allSettled(Array.from({ length: 20 }, () => lockDataDir(dataDir, { waitMs: 0 })));
     expect(tries.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
-    expect(await readdir(join(dataDir, 'lock'))).toEqual(['claim-5']);
+    expect(await readdir(join(dataDir, 'lock'))).toEqual(['claim-5', expect.stringMatching(/^owner-/)]);
   });
 
   it('goes to one waiting process after the other', async () => {
@@ -41,5 +46,38 @@ describe('lockDataDir', () => {
     await (await lockDataDir(dataDir, { waitMs: 0 })).release();
     await claim(9, { pid: 2 ** 22 - 1, identity: 'x', released: false });
     await expect(lockDataDir(dataDir, { waitMs: 0 })).resolves.toBeDefined();
+  });
+
+  it('is held by a process that is not seen here as long as its socket answers, and not longer', async () => {
+    await mkdir(join(dataDir, 'lock'));
+    const owner = await announcePresence(join(dataDir, 'lock', 'owner.sock'));
+    await claim(3, { pid: 2 ** 22 - 1, identity: 'of another container', released: false, socket: 'owner.sock' });
+    await expect(lockDataDir(dataDir, { waitMs: 0 })).rejects.toThrow(
+      /in use by a process of another container: run the command in that container, stop it or choose another DATA_DIR$/,
+    );
+    await owner.end();
+    const lock = await lockDataDir(dataDir, { waitMs: 0 });
+    await lock.release();
+    expect(await readdir(join(dataDir, 'lock'))).toEqual(['claim-4']);
+  });
+
+  it('is free when the file of a socket outlived its process', async () => {
+    await claim(1, { pid: 2 ** 22 - 1, identity: 'gone', released: false, socket: 'left.sock' });
+    const left = join(dataDir, 'lock', 'left.sock');
+    spawnSync(process.execPath, ['-e', LISTEN_AND_DIE, left]);
+    expect(await readdir(join(dataDir, 'lock'))).toContain('left.sock');
+    await (await lockDataDir(dataDir, { waitMs: 0 })).release();
+    expect(await readdir(join(dataDir, 'lock'))).toEqual(['claim-2']);
+  });
+
+  it('shows its socket in a folder whose name is longer than a socket address', async () => {
+    const deep = join(dataDir, 'x'.repeat(120), 'y'.repeat(120));
+    const lock = await lockDataDir(deep, { waitMs: 0 });
+    const [number, socket] = await readdir(join(deep, 'lock'));
+    expect([number, await isPresent(join(deep, 'lock', socket ?? ''))]).toEqual([
+      'claim-1',
+      process.platform === 'linux',
+    ]);
+    await lock.release();
   });
 });

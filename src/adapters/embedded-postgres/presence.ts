@@ -1,0 +1,51 @@
+import { once } from 'node:events';
+import { open, rm } from 'node:fs/promises';
+import { connect, createServer } from 'node:net';
+import { basename, dirname } from 'node:path';
+import { errorCode } from '../../lib/error-code.js';
+
+/**
+ * Shows that this process lives, by a Unix socket that it listens on. The kernel ends the socket with the process, also after a kill, and answers
+ * processes of every container of this machine. Rejects where the file system takes no sockets.
+ */
+export const announcePresence = async (path: string): Promise<{ end(): Promise<void> }> => {
+  const server = createServer((socket) => socket.destroy());
+  await withShortPath(path, async (short) => {
+    server.listen(short);
+    await once(server, 'listening');
+  });
+  server.unref();
+  return {
+    end: async () => {
+      await new Promise<void>((done) => server.close(() => done()));
+      await rm(path, { force: true });
+    },
+  };
+};
+
+/** Whether the process that announced its presence at this path lives, be it frozen. False without such a file. */
+export const isPresent = async (path: string): Promise<boolean> => {
+  try {
+    await withShortPath(path, async (short) => {
+      const socket = connect(short);
+      await once(socket, 'connect').finally(() => socket.destroy());
+    });
+    return true;
+  } catch (error) {
+    return !['ECONNREFUSED', 'ENOENT'].includes(errorCode(error) ?? '');
+  }
+};
+
+/** Bytes: the kernel's limit on the address of a Unix socket is 107 on Linux and 103 on macOS. */
+const LONGEST_PATH = 100;
+
+/** Linux reaches a file of a folder with a long name through the number of the opened folder. */
+const withShortPath = async (path: string, action: (short: string) => Promise<void>): Promise<void> => {
+  if (Buffer.byteLength(path) <= LONGEST_PATH || process.platform !== 'linux') return await action(path);
+  const folder = await open(dirname(path), 'r');
+  try {
+    await action(`/proc/self/fd/${folder.fd}/${basename(path)}`);
+  } finally {
+    await folder.close();
+  }
+};
