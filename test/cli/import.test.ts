@@ -1,7 +1,8 @@
+import { execFileSync } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { invoiceIdOfReference } from '../../src/app/event-store/hashes.js';
+import { invoiceIdOfKey, invoiceIdOfReference, sha256Hex } from '../../src/app/event-store/hashes.js';
 import { deleteTestInvoice } from '../../src/app/retention/test-retention.js';
 import { companyCommands } from '../../src/cli/commands/company.js';
 import { eventCommands } from '../../src/cli/commands/events.js';
@@ -91,6 +92,19 @@ describeWithPostgres('invoice import', () => {
     expect(problemsOf(await importing(line(late)))).toEqual([`line 1: reference is held by nfse_${id}`]);
   });
 
+  it('gives an invoice the id of the Idempotency-Key that it was made with, and keeps the key nowhere', async () => {
+    expect(await importing(line({ idempotency_key: 'venda-1042' }))).toEqual(imported(1, 0));
+    const events = await eventsOf(invoiceIdOfKey('live', CNPJ, sha256Hex('venda-1042'), 0));
+    expect(events).toMatchObject([{ type: 'InvoiceImported' }]);
+    expect(JSON.stringify(events.map(({ data, metadata }) => [data, metadata]))).not.toContain('venda-1042');
+    const more = [{ reference: 'r-3' }, { id: 'nfse_44444444-4444-4444-8444-444444444444' }];
+    const lines = more.map((fields) => line({ idempotency_key: 'venda-1043', ...fields }));
+    expect(problemsOf(await importing(...lines))).toEqual([
+      'line 1: idempotency_key goes without id and reference',
+      'line 2: idempotency_key goes without id and reference',
+    ]);
+  });
+
   it('finishes what a process that died between the two events left', async () => {
     const id = '44444444-4444-4444-8444-444444444444';
     const whole = line({ id, reference: 'r-4' });
@@ -147,6 +161,21 @@ describeWithPostgres('invoice import', () => {
     expect(problemsOf(await importing(...lines))).toEqual(
       [1, 3, 5].map((first) => `line ${first + 1}: its id, reference or access_key is that of line ${first}`),
     );
+  });
+
+  it('reads no XML but from a file of the size of a note', async () => {
+    execFileSync('mkfifo', [join(folder, 'pipe')]);
+    await writeFile(join(folder, 'huge.xml'), Buffer.alloc(2 * 1024 * 1024 + 1));
+    const lines = ['/dev/zero', 'pipe', 'huge.xml', '.'].map((xml_file) => line({ xml_file, reference: xml_file }));
+    expect(problemsOf(await importing(...lines))).toEqual(
+      [1, 2, 3, 4].map((number) => `line ${number}: xml_file cannot be read`),
+    );
+  });
+
+  it('names an unknown field without its control characters', async () => {
+    expect(problemsOf(await importing(line({ '\u001b]0;x\u0007\ny': 1 })))).toEqual([
+      'line 1: \ufffd]0;x\ufffd\ufffdy is not a known field',
+    ]);
   });
 
   it('takes access key and instant from the XML, whose path is relative to the file, and keeps it sealed', async () => {

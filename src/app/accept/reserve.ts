@@ -138,7 +138,10 @@ const placeMark = async (
   return orphaned && (await takeOver()) ? 'placed' : 'duplicate';
 };
 
-/** The answer when the stream exists already: ours from an earlier try, a replay, another body, an expired key, or a reference that is taken. */
+/**
+ * The answer when the stream exists already: ours from an earlier try, a replay, another body, an expired key, or a reference that is taken. An
+ * imported invoice under the id of a key is the invoice of that key, taken over after the log had lost it. Its body is unknown.
+ */
 const earlierAnswer = async (
   state: InvoiceState,
   invoiceId: InvoiceId,
@@ -156,7 +159,10 @@ const earlierAnswer = async (
     if (verdict === 'same') return { accepted: earlier };
     return { refused: verdict === 'other' ? otherBody(invoiceId) : bodyNotComparable(invoiceId) };
   }
-  if (request.reference === undefined) return 'next_generation';
+  if (request.reference === undefined) {
+    const isTakenOver = earlier !== undefined && !sameKey && keyAlive;
+    return isTakenOver ? { refused: bodyNotComparable(invoiceId) } : 'next_generation';
+  }
   return { refused: referenceInUse(state.kind === 'reference_taken' ? state.invoiceId : invoiceId) };
 };
 
@@ -183,8 +189,11 @@ export const bodyNotComparable = (invoiceId: InvoiceId | undefined): Refusal => 
   return { code: 'idempotency_key_reuse', message };
 };
 
-const isKeyAlive = ({ facts }: Invoice, claim: Claim, { windows }: AcceptDeps): boolean =>
-  facts.createdAt !== undefined && isBefore(claim.acceptedAt, addSeconds(facts.createdAt, windows.idempotencySeconds));
+/** An import may not know when the invoice was made. Then its date of issue counts, and without both the key never ends. */
+const isKeyAlive = ({ facts, outcome }: Invoice, claim: Claim, { windows }: AcceptDeps): boolean => {
+  const since = facts.createdAt ?? (outcome.status === 'issued' ? outcome.issuedAt : undefined);
+  return since === undefined || isBefore(claim.acceptedAt, addSeconds(since, windows.idempotencySeconds));
+};
 
 /** The invoice as the 202 shows it, folded from the stored event. */
 const acceptedInvoice = (event: InvoiceEvent): Invoice => {

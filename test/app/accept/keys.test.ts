@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { StoreUnavailable } from '../../../src/app/event-store/event-store.js';
+import { invoiceIdOfKey, sha256Hex } from '../../../src/app/event-store/hashes.js';
+import { invoiceStream, publicInvoiceId } from '../../../src/domain/common/ids.js';
 import { EventLogUnavailable } from '../../../src/ports/event-log.js';
 import type { Claim } from '../../../src/ports/idempotency-keys.js';
-import { at } from '../../support/fixture/invoice.js';
+import { DEMO_CNPJ } from '../../support/fixture/demo.js';
+import { at, dataOf, imported, T0 } from '../../support/fixture/invoice.js';
 import {
   type AcceptHarness,
   acceptedOf,
@@ -11,6 +14,7 @@ import {
   codeOf,
   idOf,
 } from '../../support/harness/accept.js';
+import { appendTo } from '../../support/harness/event-store.js';
 
 class Crash extends Error {}
 
@@ -114,6 +118,33 @@ describe.each(arrangements)('a request with an Idempotency-Key%s', (_where, open
     harness.loseGuards();
     expect(idOf(await harness.post({}, 'k'))).toBe(second);
     expect(await harness.acceptances()).toHaveLength(2);
+  });
+
+  it('is refused when its invoice was taken over by an import, until 24 hours after the date of issue', async () => {
+    const harness = open();
+    const invoiceId = invoiceIdOfKey('live', DEMO_CNPJ, sha256Hex('k'), 0);
+    const event = imported({ companyId: DEMO_CNPJ, invoiceId, issuedAt: T0 });
+    await appendTo(harness.deps.store, invoiceStream('live', DEMO_CNPJ, invoiceId), [event], T0);
+    harness.clock.pass(DAY - 1);
+    const refused = await harness.post({}, 'k');
+    expect(codeOf(refused)).toBe('idempotency_key_reuse');
+    expect(JSON.stringify(refused)).toContain(publicInvoiceId(invoiceId));
+    expect(await harness.acceptances()).toHaveLength(0);
+    harness.clock.pass(1);
+    expect(codeOf(await harness.post({}, 'k'))).toBe('accepted');
+  });
+
+  it('is refused for ever when its imported invoice has no date', async () => {
+    const harness = open();
+    const invoiceId = invoiceIdOfKey('live', DEMO_CNPJ, sha256Hex('k'), 0);
+    const { issuedAt: _at, ...data } = dataOf(
+      imported({ companyId: DEMO_CNPJ, invoiceId, state: 'canceled' }),
+      'InvoiceImported',
+    );
+    const event = { type: 'InvoiceImported', data } as const;
+    await appendTo(harness.deps.store, invoiceStream('live', DEMO_CNPJ, invoiceId), [event], T0);
+    harness.clock.pass(2 * DAY);
+    expect(codeOf(await harness.post({}, 'k'))).toBe('idempotency_key_reuse');
   });
 
   it('never gives two invoices, not even when the guards are lost', async () => {

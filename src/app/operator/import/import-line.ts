@@ -6,7 +6,7 @@ import { present } from '../../../domain/common/present.js';
 import { brasiliaDate, type Instant, instantOfStamp } from '../../../domain/common/time.js';
 import type { Customer, InvoiceEventData } from '../../../domain/invoice/events.js';
 import { MAX_EVENT_BYTES } from '../../../ports/event-log.js';
-import { bodyHashOf, invoiceIdOfReference, sha256Hex, uuidV8OfHash } from '../../event-store/hashes.js';
+import { bodyHashOf, invoiceIdOfKey, invoiceIdOfReference, sha256Hex, uuidV8OfHash } from '../../event-store/hashes.js';
 import { cnpj, coded, day, explained, problemsIf, shaped } from '../file-text.js';
 
 const MAX_DESCRIPTION = 10_000;
@@ -105,6 +105,13 @@ export const importFields = v.strictObject({
   reference: v.optional(
     explained(reference, "the client's reference, up to 64 characters without white space", 'pedido-1'),
   ),
+  idempotency_key: v.optional(
+    explained(
+      shaped(/^[\x21-\x7e]{1,255}$/, 'must be 1 to 255 visible characters of ASCII'),
+      'Idempotency-Key of the request that made it, where neither id nor reference is known: a repeated request is refused then',
+      'venda-1042',
+    ),
+  ),
   service_code: v.optional(
     explained(coded('must be 6 digits', 'serviceCode'), 'national service code, with or without mask', '010101'),
   ),
@@ -149,8 +156,11 @@ export const parseImportLine = (text: string): Parsed => {
   }
   const parsed = v.safeParse(importLine, json);
   if (parsed.success) return { line: parsed.output };
-  return { problems: parsed.issues.map((issue) => `${v.getDotPath(issue) ?? ''} ${plain(issue)}`.trim()) };
+  return { problems: parsed.issues.map((issue) => `${fieldOf(issue)} ${plain(issue)}`.trim()) };
 };
+
+/** The name of an unknown field is the file's own and may hold line breaks. */
+const fieldOf = (issue: v.BaseIssue<unknown>): string => (v.getDotPath(issue) ?? '').replace(/\p{Cc}/gu, '\uFFFD');
 
 const plain = (issue: { expected: string | null; received: string; message: string }): string => {
   if (issue.expected === 'never') return 'is not a known field';
@@ -158,8 +168,13 @@ const plain = (issue: { expected: string | null; received: string; message: stri
   return issue.message.startsWith('Invalid') ? 'must be a JSON object' : issue.message;
 };
 
-const contradictions = ({ state, canceled_at, replaced_by, customer: sent }: ImportLine): readonly string[] =>
-  problemsIf([
+const contradictions = (line: ImportLine): readonly string[] => {
+  const { state, canceled_at, replaced_by, customer: sent } = line;
+  return problemsIf([
+    [
+      line.idempotency_key !== undefined && (line.id ?? line.reference) !== undefined,
+      'idempotency_key goes without id and reference',
+    ],
     [canceled_at !== undefined && state !== 'canceled', 'canceled_at goes with the state canceled only'],
     [replaced_by !== undefined && state !== 'replaced', 'replaced_by goes with the state replaced only'],
     [sent?.type === 'foreign' && sent.address === undefined, 'customer.address is missing'],
@@ -169,6 +184,7 @@ const contradictions = ({ state, canceled_at, replaced_by, customer: sent }: Imp
       'customer.tax_id and customer.address are for foreign ones only',
     ],
   ]);
+};
 
 /** A customer without document and name is left out. */
 const customerOf = ({ customer: sent }: ImportLine): Customer | undefined => {
@@ -257,13 +273,16 @@ const dataOf = (line: ImportLine, note: NoteFacts | undefined, xml: Buffer | und
 };
 
 /**
- * The id of the line, else the id that the reference derives, else an id derived from the content, so that a repeated line is the same invoice.
+ * The id of the line, else the id that a request with this reference or key would get, else an id derived from the content, so that a repeated line
+ * is the same invoice.
  */
 const idOf = ({ xml_file: _xml, ...line }: ImportLine): InvoiceId => {
-  if (line.id !== undefined) return line.id;
-  return line.reference === undefined
+  const { id, mode, cnpj, reference, idempotency_key: key } = line;
+  if (id !== undefined) return id;
+  if (reference !== undefined) return invoiceIdOfReference(mode, cnpj, reference);
+  return key === undefined
     ? uuidV8OfHash(bodyHashOf({ imported: line }))
-    : invoiceIdOfReference(line.mode, line.cnpj, line.reference);
+    : invoiceIdOfKey(mode, cnpj, sha256Hex(key), 0);
 };
 
 /** The size of the stored event in bytes, at most. Sealing encodes the base64 once more in base64; the other fields fit in 64 KiB. */
