@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
-import { open, stat } from 'node:fs/promises';
+import { open, rename, rm, stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
@@ -14,7 +14,7 @@ export const manifestOf = (file: string): string => `${file}.manifest.json`;
 
 /**
  * Writes the chunks, gzipped if the name says so. Returns size and SHA-256 of the file's bytes. A slow disk slows the source, so that memory stays
- * bounded.
+ * bounded. The file is made anew, because an existing one may have another mode or be a link; only pipes and devices are written as they are.
  */
 export const writeExport = async (
   file: string,
@@ -30,10 +30,27 @@ export const writeExport = async (
     }
   };
   const source = Readable.from(chunks, { objectMode: false });
-  const target = createWriteStream(file, { mode: OWNER_ONLY });
-  if (isGzip(file)) await pipeline(source, createGzip(), measure, target);
-  else await pipeline(source, measure, target);
+  const writeTo = async (path: string, flags: 'w' | 'wx'): Promise<void> => {
+    const target = createWriteStream(path, { mode: OWNER_ONLY, flags, flush: flags === 'wx' });
+    if (isGzip(file)) await pipeline(source, createGzip(), measure, target);
+    else await pipeline(source, measure, target);
+  };
+  if (await isPipeOrDevice(file)) await writeTo(file, 'w');
+  else {
+    const draft = `${file}.${randomUUID()}.draft`;
+    try {
+      await writeTo(draft, 'wx');
+      await rename(draft, file);
+    } finally {
+      await rm(draft, { force: true });
+    }
+  }
   return { sha256: hash.digest('hex'), bytes };
+};
+
+const isPipeOrDevice = async (file: string): Promise<boolean> => {
+  const found = await stat(file).catch(() => undefined);
+  return found !== undefined && !found.isFile();
 };
 
 type ReadExport = {

@@ -101,6 +101,9 @@ const print = (outcome: Outcome, json: boolean, terminal: Terminal): number => {
   // Streaming commands have already printed their output and return neither text nor JSON.
   if (json && outcome.json !== undefined) terminal.out(JSON.stringify(outcome.json));
   else if (!json && outcome.text !== '')
-    terminal[outcome.exit === 0 || outcome.isReport === true ? 'out' : 'err'](outcome.text);
+    terminal[outcome.exit === 0 || outcome.isReport === true ? 'out' : 'err'](printable(outcome.text));
   return outcome.exit;
 };
+
+/** A text may quote the authorizer, a client or a file. A control character in it could move the cursor or retitle the terminal. */
+const printable = (text: string): string => text.replace(/[^\P{Cc}\n\t]/gu, '\uFFFD');

@@ -1,9 +1,11 @@
-import { writeFileSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import { chmodSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { text as readAll } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { UnreadableFile } from '../../src/app/audit/verify-export.js';
-import { readExport } from '../../src/cli/export-file.js';
+import { readExport, writeExport } from '../../src/cli/export-file.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
 const linesOf = async (text: string): Promise<readonly string[]> => {
@@ -31,5 +33,47 @@ describe('the lines of an export', () => {
 
   it('are given up when one is longer than any event, however small the file is', async () => {
     await expect(linesOf('a'.repeat(5 * 1024 * 1024))).rejects.toThrow(UnreadableFile);
+  });
+});
+
+describe('the file of an export', () => {
+  async function* text(): AsyncGenerator<string> {
+    yield 'private';
+  }
+
+  it('is read by its owner alone, also where a file was that all could read', async () => {
+    const file = join(temporaryFolder(), 'log.ndjson');
+    writeFileSync(file, 'old');
+    chmodSync(file, 0o644);
+    await writeExport(file, text());
+    expect([readFileSync(file, 'utf8'), statSync(file).mode & 0o777]).toEqual(['private', 0o600]);
+  });
+
+  it('takes the place of a link, and leaves alone what the link names', async () => {
+    const folder = temporaryFolder();
+    writeFileSync(join(folder, 'other'), 'old');
+    symlinkSync(join(folder, 'other'), join(folder, 'log.ndjson'));
+    await writeExport(join(folder, 'log.ndjson'), text());
+    expect(readFileSync(join(folder, 'other'), 'utf8')).toBe('old');
+    expect(readFileSync(join(folder, 'log.ndjson'), 'utf8')).toBe('private');
+  });
+
+  it('is not there, nor a part of it, when its source fails', async () => {
+    const folder = temporaryFolder();
+    const failing = async function* (): AsyncGenerator<string> {
+      yield 'private';
+      throw new Error('lost');
+    };
+    await expect(writeExport(join(folder, 'log.ndjson'), failing())).rejects.toThrow('lost');
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it('may be a pipe', async () => {
+    const pipe = join(temporaryFolder(), 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    const reader = spawn('cat', [pipe], { stdio: ['ignore', 'pipe', 'ignore'] });
+    const read = readAll(reader.stdout);
+    await writeExport(pipe, text());
+    expect(await read).toBe('private');
   });
 });

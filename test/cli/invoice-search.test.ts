@@ -4,13 +4,14 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { invoiceIdOfReference } from '../../src/app/event-store/hashes.js';
 import { companyCommands } from '../../src/cli/commands/company.js';
 import { invoiceCommands } from '../../src/cli/commands/invoice.js';
+import { invoiceViewCommands } from '../../src/cli/commands/invoice-views.js';
 import { parkedCommands } from '../../src/cli/commands/parked.js';
 import { projectionCommands } from '../../src/cli/commands/projections.js';
 import { revealsStream, supportStream } from '../../src/domain/audit/events.js';
 import { invoiceStream } from '../../src/domain/common/ids.js';
 import { addSeconds } from '../../src/domain/common/time.js';
 import type { InvoiceEvent } from '../../src/domain/invoice/events.js';
-import { accepted, attempted, DPS_ID } from '../support/fixture/invoice.js';
+import { accepted, attempted, DPS_ID, imported } from '../support/fixture/invoice.js';
 import { contextAt } from '../support/harness/event-store.js';
 import { type Operator, openOperator } from '../support/harness/operator.js';
 import { describeWithPostgres } from '../support/postgres.js';
@@ -27,7 +28,7 @@ describeWithPostgres('support at the command line', () => {
   let operator: Operator;
   beforeAll(async () => {
     operator = await openOperator([
-      ...[...companyCommands, ...invoiceCommands, ...parkedCommands, ...projectionCommands],
+      ...[...companyCommands, ...invoiceCommands, ...invoiceViewCommands, ...parkedCommands, ...projectionCommands],
     ]);
     await writeFile(join(operator.folder, 'company.json'), JSON.stringify(company));
     await operator.run('company', 'put', join(operator.folder, 'company.json'));
@@ -79,5 +80,22 @@ describeWithPostgres('support at the command line', () => {
     expect((await store.load(supportStream)).events).toMatchObject([
       { type: 'ProjectionRebuildOrdered', data: { projection: 'invoices' }, metadata: { actor: 'support:maria' } },
     ]);
+  });
+
+  it('lists and finds an invoice that was imported without the instant at which it was made', async () => {
+    const invoiceId = '66666666-6666-4666-8666-666666666666';
+    const at = operator.session.clock.now();
+    const event = imported({ companyId: CNPJ, invoiceId, customer: { type: 'br', document: '39053344705' } });
+    const stream = invoiceStream('live', CNPJ, invoiceId);
+    await operator.session.store.append(stream, { kind: 'none' }, [event], contextAt(at, { mode: 'live' }));
+    expect((await operator.run('projections', 'rebuild', 'invoices', '--actor', 'maria')).exit).toBe(0);
+    for (const command of [['list'], ['search', '390.533.447-05']]) {
+      expect((await operator.run('invoice', ...command)).out).toMatch(
+        new RegExp(`^- {25}nfse_${invoiceId}  ${CNPJ}  live  issued$`, 'm'),
+      );
+      const { invoices } = (await operator.runJson('invoice', ...command)).json as { invoices: object[] };
+      const last = { id: `nfse_${invoiceId}`, cnpj: CNPJ, livemode: true, status: 'issued', amount_in_cents: 90_000 };
+      expect(invoices.at(-1)).toEqual(last);
+    }
   });
 });

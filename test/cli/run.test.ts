@@ -80,3 +80,14 @@ it.each<[string, Outcome, 'out' | 'err']>([
   expect(await runCommand(['look'], [command], unused, terminal)).toBe(outcome.exit);
   expect(lines).toEqual({ out: [], err: [], [where]: [outcome.text] });
 });
+
+it.each([done('a\u001b[31m\r\tb\nc\u009b', {}), refused('a\u001b[31m\r\tb\nc\u009b')])(
+  'a text is printed without control characters but line breaks and tabs: %j',
+  async (outcome) => {
+    const said: string[] = [];
+    const terminal = { out: (text: string) => void said.push(text), err: (text: string) => void said.push(text) };
+    const command = { name: 'say', summary: '', changes: false, run: async () => outcome };
+    await runCommand(['say'], [command], unused, terminal);
+    expect(said).toEqual(['a\ufffd[31m\ufffd\tb\nc\ufffd']);
+  },
+);

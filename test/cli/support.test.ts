@@ -260,6 +260,7 @@ describeWithPostgres('an operator who looks after the service', () => {
     expect(await doctorLine('guards')).toMatch(/^BAD .*issuing is paused -> nfse doctor --reconcile$/);
     const compared = await operator.run('doctor', '--reconcile');
     expect(compared).toMatchObject({ exit: 0, out: expect.stringContaining('it has no certificate') });
+    expect(compared.out).toMatch(/ok +reconcile keys .*revoked later is valid again/);
     expect(await doctorLine('guards')).toBe('');
     expect((await operator.session.log.read(companyStream(CNPJ))).length).toBeGreaterThan(0);
   });

@@ -4,6 +4,9 @@ import type { Projection, Row } from '../../projections/types.js';
 import { createPreviousGeneration } from '../../src/adapters/read-model-postgres/kept-rows.js';
 import { createSupportReads, unsettledWork } from '../../src/adapters/read-model-postgres/support-reads.js';
 import type { DomainEvent } from '../../src/app/event-store/event-types.js';
+import { parseInvoiceStream } from '../../src/domain/common/ids.js';
+import type { InvoiceState } from '../../src/domain/invoice/state.js';
+import { type InvoiceStatus, invoiceStatus } from '../../src/domain/invoice/status.js';
 import { liveGeneration } from '../../src/projector/generations.js';
 import { rowsOfOtherVersions } from '../../src/projector/status.js';
 import { eventually } from '../support/eventually.js';
@@ -18,6 +21,7 @@ import {
   deleted,
   streamOf,
 } from '../support/fixture/histories.js';
+import { dataOf, imported } from '../support/fixture/invoice.js';
 import { projecting } from '../support/harness/projecting.js';
 import { dumpOf } from '../support/harness/projector.js';
 import { describeWithPostgres } from '../support/postgres.js';
@@ -63,6 +67,9 @@ const interrupted = (seconds: number): DomainEvent => ({
   type: 'IssuanceInterrupted',
   data: { failedAt: at(seconds), at: at(seconds) },
 });
+
+const statusOf = (state: InvoiceState): InvoiceStatus | undefined =>
+  state.kind === 'invoice' ? invoiceStatus(state) : undefined;
 
 const notConfirmed = (seconds: number): DomainEvent => ({
   type: 'CancellationNotConfirmed',
@@ -174,6 +181,28 @@ describeWithPostgres('the columns of invoices', () => {
       expect((await newest({ ...of, before: first }, 1)).map(({ stream }) => stream)).toEqual(streams.slice(1, 2));
     }
     expect(await newest({ companyId: '98765432000198' }, 10)).toEqual([]);
+  });
+
+  it('give support the invoices that were imported without a date last, page by page, and not to a question for a time', async () => {
+    const undated = [6, 5].map((number) => streamOf('live', number));
+    const data = dataOf(imported(), 'InvoiceImported');
+    for (const stream of undated) {
+      const { invoiceId = '' } = parseInvoiceStream(stream) ?? {};
+      await append(stream, [{ type: 'InvoiceImported', data: { ...data, companyId: COMPANY, invoiceId } }]);
+    }
+    await rebuild(invoices);
+    const { newest } = createSupportReads(harness.pool);
+    const all = await newest({}, 10);
+    expect(all.map(({ stream }) => stream)).toEqual([
+      ...[streamOf('live', 2), streamOf('live', 1), streamOf('test', 3)],
+      ...undated,
+    ]);
+    expect(await newest({}, 4)).toEqual(all.slice(0, 4));
+    for (const place of [2, 3]) expect(await newest({ before: all[place] }, 10)).toEqual(all.slice(place + 1));
+    expect(await newest({ companyId: COMPANY, mode: 'live', status: 'issued' }, 10)).toEqual(
+      all.filter(({ stream, state }) => stream.startsWith('nfseLive') && statusOf(state) === 'issued'),
+    );
+    expect(await newest({ since: at(-86_400 * 365) }, 10)).toEqual(all.slice(0, 3));
   });
 
   it.each([

@@ -42,7 +42,7 @@ const sections: readonly (readonly string[])[] = [
   numbered('LISTACT', 4),
   numbered('AUTH', 6),
   ['EVENTS-1'],
-  numbered('TEXT', 4),
+  numbered('TEXT', 5),
   each('ERR', Object.keys(errorResponse.entries.error.entries)),
   ['ERR-retryable-set', 'ERR-same-key'],
   each('CODE', Object.keys(errorCatalogue)),

@@ -59,10 +59,11 @@ const errorOf = (item: unknown): AuthorizerError => {
     .filter((part) => part !== undefined)
     .join(' ')
     .slice(0, MAX_TEXT);
-  return code === undefined || code.length > MAX_CODE ? { text } : { code: code.toUpperCase(), text };
+  return code === undefined || !CODE.test(code) ? { text } : { code: code.toUpperCase(), text };
 };
 
-const MAX_CODE = 20;
+/** Codes reach logs, metrics, terminals and clients, so that anything but letters and digits makes no code. */
+const CODE = /^[A-Z0-9]{1,20}$/i;
 
 export const listOf = (value: unknown): readonly unknown[] =>
   Array.isArray(value) ? value : value === undefined || value === null ? [] : [value];

@@ -1,9 +1,9 @@
 import { gzipSync } from 'node:zlib';
 import { type AccessKey, CANCELLATION_EVENT } from '../../domain/common/access-key.js';
+import { withLineFeeds } from '../../domain/common/line-ends.js';
 import { decimalFromCents } from '../../domain/common/money.js';
 import { present } from '../../domain/common/present.js';
 import type { Instant } from '../../domain/common/time.js';
-import { withLineFeeds } from '../../domain/common/line-ends.js';
 import type { Evidence, InvoiceEventData, ReadInvoiceEvent } from '../../domain/invoice/events.js';
 import { compareSent, type Owner } from '../../domain/invoice/sent-document.js';
 import type { Invoice } from '../../domain/invoice/state.js';

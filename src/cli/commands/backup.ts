@@ -67,12 +67,16 @@ export const restoreCommand = (restore: Restore): Command => ({
     if ((from === undefined) === (flags.mark !== true)) return badUsage('either --from DIR or --mark is required');
     if (from === undefined) {
       await (await session()).markRestored();
-      return done(`issuing is paused: ${NEXT}`, { paused: true });
+      return done(`issuing is paused: ${NEXT}\n${AS_OF_THE_BACKUP}`, { paused: true });
     }
     const result = await withProgress(terminal, (progress) => restore(from, shownRows(progress)));
     return 'refused' in result ? refused(result.refused) : restoredOutcome(result);
   },
 });
+
+/** A revocation that the log has lost does not hold any more, and nothing can tell which those were. */
+export const AS_OF_THE_BACKUP =
+  'API keys, companies and the switch of the API are as of the backup: a key that was revoked later is valid again (nfse key list CNPJ, nfse key revoke)';
 
 const NEXT = 'start the service, then nfse doctor --reconcile';
 
@@ -88,9 +92,9 @@ const restoredOutcome = ({
     ...(masterKeyThere
       ? []
       : [`THE MASTER KEY IS MISSING: put your copy at ${masterKeyFile}, mode 0600, before the start.`]),
-    paused
-      ? `Issuing is paused, because the authorizer may hold more notes than this log: ${NEXT}.`
-      : 'The event log was not in the backup: missing rows are built from it at the start.',
+    ...(paused
+      ? [`Issuing is paused, because the authorizer may hold more notes than this log: ${NEXT}.`, AS_OF_THE_BACKUP]
+      : ['The event log was not in the backup: missing rows are built from it at the start.']),
   ];
   return done(lines.join('\n'), { ...restored, data_dir: dataDir });
 };

@@ -14,6 +14,7 @@ import {
 import { ibsCbsChecks } from '../ibs-cbs.js';
 import { type Check, type LogRecovery, type Session, unlessBehind } from '../session.js';
 import { switchedOffText } from './api.js';
+import { AS_OF_THE_BACKUP } from './backup.js';
 
 /** Numbers in a row after which a series counts as ended. A larger gap arises only when as many invoices failed before their attempt. */
 const SPAN = 50;
@@ -160,6 +161,7 @@ const logRecoveryChecks = (result: LogRecovery): readonly Check[] => {
     })),
     ...unproven.map(unprovenCheck),
     ...unknown.map((note) => unknownCheck(note, resumed)),
+    { name: 'reconcile keys', ok: true, detail: AS_OF_THE_BACKUP },
     {
       name: 'reconcile',
       ok: resumed,
@@ -201,4 +203,4 @@ const unknownCheck = (note: UnknownNote, accounted: boolean): Check => {
 };
 
 const TAKE_OVER =
-  'take it over with the reference that the client gave it (nfse invoice import FILE.ndjson), or, when no client will repeat it, nfse doctor --reconcile --accept-unknown';
+  'take it over with the reference, id or Idempotency-Key by which its client knows it (nfse invoice import FILE.ndjson), or, when no client will repeat it, nfse doctor --reconcile --accept-unknown';

@@ -1,5 +1,7 @@
-import { readFile } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { open, readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+import { MAX_XML_BYTES } from '../../app/download/download.js';
 import { importInvoices } from '../../app/operator/import/import-invoices.js';
 import type { NoteFiles } from '../../app/operator/import/import-line.js';
 import { type SettleAs, type SettleResult, settleInvoice } from '../../app/operator/settlement/settle-invoice.js';
@@ -44,7 +46,7 @@ export const timelineOf = async (id: string, session: Session): Promise<readonly
 export const renderTimeline = (story: readonly TimelineEntry[]): string =>
   story
     .map(({ at, event, who, evidence }) =>
-      `${at}  ${event.padEnd(27)} ${shortActor(who).padEnd(20)} ${evidence}`.trimEnd(),
+      `${at}  ${event.padEnd(27)} ${shortActor(who).padEnd(20)} ${evidence.replaceAll('\n', ' ')}`.trimEnd(),
     )
     .join('\n');
 
@@ -90,6 +92,17 @@ const indeterminate: Command = {
     const text = count === 0 ? 'no invoice waits for support' : lines.join('\n');
     return done(text, { count, invoices: oldest.map(jsonOf) });
   },
+};
+
+/** Undefined for anything but a file of at most `maxBytes`: a pipe could wait for ever, and a device has no end. */
+const readSmallFile = async (path: string, maxBytes: number): Promise<Buffer | undefined> => {
+  const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    const found = await handle.stat();
+    return found.isFile() && found.size <= maxBytes ? await handle.readFile() : undefined;
+  } finally {
+    await handle.close();
+  }
 };
 
 const verdictOf = ({ createdAt, state }: SupportRow): Instant =>
@@ -204,7 +217,7 @@ export const importCommand = (noteReader: () => Promise<NoteFiles['readNote']>):
       ...opened.companyDeps(actor),
       readModel: opened.readModel,
       testRetentionSeconds: opened.testRetentionSeconds,
-      readXml: (name) => readFile(resolve(dirname(file), name)).catch(() => undefined),
+      readXml: (name) => readSmallFile(resolve(dirname(file), name), MAX_XML_BYTES).catch(() => undefined),
       readNote: await noteReader(),
     });
     if ('problems' in result) return withProblems(`${file} was not imported:`, result.problems);

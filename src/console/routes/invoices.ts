@@ -12,7 +12,7 @@ import {
 } from '../../app/operator/support/search.js';
 import { loadInvoice } from '../../app/read/read-invoice.js';
 import { isAccessKey } from '../../domain/common/access-key.js';
-import { parseInvoiceId, parseInvoiceStream, publicInvoiceId } from '../../domain/common/ids.js';
+import { parseInvoiceId, publicInvoiceId } from '../../domain/common/ids.js';
 import type { ConsoleDeps } from '../deps.js';
 import { actingOperator, type ConsoleContext, type ConsoleEnv } from '../guard.js';
 import { clockText } from '../pages/elements.js';

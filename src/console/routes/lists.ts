@@ -80,7 +80,11 @@ const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
 const isDay = (text: string): boolean => DAY.test(text) && !Number.isNaN(Date.parse(text));
 
-const filterOf = (typed: TypedFilter, cursor: SupportCursor | undefined, say: Say): SupportFilter | { problem: string } => {
+const filterOf = (
+  typed: TypedFilter,
+  cursor: SupportCursor | undefined,
+  say: Say,
+): SupportFilter | { problem: string } => {
   const { status, company, mode, since, until } = typed;
   if (status !== '' && !isStatus(status))
     return { problem: say('Esta situação não existe.', 'There is no such status.') };
