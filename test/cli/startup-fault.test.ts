@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { EventLogAccessDenied } from '../../src/adapters/eventlog-eventstoredb/faults.js';
+import { FaultAtAddress } from '../../src/adapters/sql/errors.js';
 import { TamperedSecret } from '../../src/adapters/vault/envelope.js';
 import { MasterKeyUnusable } from '../../src/adapters/vault/key-file.js';
 import { UnknownEventVersion } from '../../src/app/event-store/codec.js';
@@ -39,6 +40,14 @@ it.each([
   const fault = startupFault(error);
   expect(fault.exit).toBe(3);
   expect(fault.line).toMatch(line);
+});
+
+it('names the cure when the user of an address lacks a right, and does not ask to check the password', () => {
+  const missing = Object.assign(new Error(SECRET), { code: '42501' });
+  const lineFor = (setBy: string) =>
+    `the user of ${setBy} lacks a right in the database: run nfse setup database --admin-url-file FILE, where FILE holds the address of the administrator (42501)`;
+  expect(startupFault(missing)).toEqual({ exit: 3, line: lineFor('DATABASE_URL') });
+  expect(startupFault(new FaultAtAddress('DATABASE_OWNER_URL', missing)).line).toBe(lineFor('DATABASE_OWNER_URL'));
 });
 
 it.each(['EACCES', 'EPERM'])('a path that this user may not use is named: %s', (code) => {

@@ -18,7 +18,7 @@ import { projectionCommands } from '../../cli/commands/projections.js';
 import { catalogCommands, registryCommand } from '../../cli/commands/reference-data.js';
 import { runCommand } from '../../cli/run.js';
 import type { Session, SessionNeeds } from '../../cli/session.js';
-import { type Config, misspeltVariables, readConfig } from '../config/config.js';
+import { type Config, misspeltVariables, namedAsSet, readConfig } from '../config/config.js';
 import { programVersion } from '../config/program-version.js';
 import { systemClock } from '../engines/clock.js';
 import { createRunner, type Runner } from '../engines/runner.js';
@@ -118,7 +118,7 @@ export const main = async (argv: readonly string[], env: NodeJS.ProcessEnv): Pro
     return await runCommand(argv, allCommands(env, needed), open, terminal, programVersion());
   } catch (error) {
     const { exit, line } = await faultOf(error);
-    terminal.err(line);
+    terminal.err(namedAsSet(line, env));
     return exit;
   } finally {
     await runner?.stop();

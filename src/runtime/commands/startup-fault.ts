@@ -39,8 +39,10 @@ const faultOf = (error: unknown, addressSetBy: string): StartupFault => {
   if (error instanceof WorkQueueUnavailable)
     return { exit: 3, line: 'the work queue cannot be reached: check NATS_URL and the NATS server, and try again' };
   const fault = sqlFault(error);
-  if (fault !== 'other')
-    return { exit: 3, line: `${DATABASE_LINES[fault].replace('DATABASE_URL', addressSetBy)}${saidAs(code)}` };
+  if (fault !== 'other') {
+    const line = code === RIGHT_MISSING ? RIGHTS_LINE : DATABASE_LINES[fault];
+    return { exit: 3, line: `${line.replace('DATABASE_URL', addressSetBy)}${saidAs(code)}` };
+  }
   if (isOneOf(UNREACHABLE_LOG, error)) return { exit: 3, line: `${LOG_LINE}${saidAs(code)}` };
   if (isOneOf(REFUSED_HERE, error)) return { exit: 1, line: error.message };
   return { exit: 1, line: `failed unexpectedly: ${shown(error)}` };
@@ -85,6 +87,11 @@ const DATABASE_LINES: Record<Exclude<SqlFault, 'other'>, string> = {
   refused: 'the database refuses this user: check user, password, database name and sslmode in DATABASE_URL',
   untrusted: 'the TLS of the database is not trusted: check sslmode, sslrootcert and the host name in DATABASE_URL',
 };
+
+const RIGHT_MISSING = '42501';
+
+const RIGHTS_LINE =
+  'the user of DATABASE_URL lacks a right in the database: run nfse setup database --admin-url-file FILE, where FILE holds the address of the administrator';
 
 const LOG_LINE =
   'the event log cannot be reached: check EVENTSTORE_URL, its user and its server (DATABASE_URL without it), and try again';

@@ -77,6 +77,13 @@ const withFiles = (env: NodeJS.ProcessEnv): { values: Record<string, string>; pr
   return { values, problems };
 };
 
+/** A message with `NAME_FILE` in place of each variable whose value came from a file: there an operator has to look. */
+export const namedAsSet = (message: string, env: NodeJS.ProcessEnv): string =>
+  FROM_FILE.filter((name) => !env[name] && env[`${name}_FILE`]).reduce(
+    (text, name) => text.replace(new RegExp(`\\b${name}\\b`, 'g'), `${name}_FILE`),
+    message,
+  );
+
 const toConfig = (
   e: v.InferOutput<typeof environment>,
   { operatorToken, metricsToken }: Record<'operatorToken' | 'metricsToken', string | undefined>,

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type Config, misspeltVariables, readConfig } from '../../../src/runtime/config/config.js';
+import { type Config, misspeltVariables, namedAsSet, readConfig } from '../../../src/runtime/config/config.js';
 import { transportCheck } from '../../../src/runtime/operator/checks.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 
@@ -215,6 +215,20 @@ describe('the environment', () => {
       'DATABASE_URL and DATABASE_URL_FILE are both set',
     ]);
     expect(problemsOf({ ...env, DATABASE_URL_FILE: '/nowhere' })).toContain('DATABASE_URL_FILE cannot be read');
+  });
+
+  it('names in a message the file variable whose address was used', () => {
+    const line = 'check DATABASE_URL, DATABASE_OWNER_URL or EVENTSTORE_URL';
+    expect(namedAsSet(line, {})).toBe(line);
+    expect(namedAsSet(line, { DATABASE_URL: 'postgres://db/nfse', DATABASE_OWNER_URL_FILE: '/o' })).toBe(
+      'check DATABASE_URL, DATABASE_OWNER_URL_FILE or EVENTSTORE_URL',
+    );
+    expect(namedAsSet('check DATABASE_URL', { DATABASE_URL: '', DATABASE_URL_FILE: '/d' })).toBe(
+      'check DATABASE_URL_FILE',
+    );
+    expect(namedAsSet('DATABASE_URL_FILE cannot be read', { DATABASE_URL_FILE: '/d' })).toBe(
+      'DATABASE_URL_FILE cannot be read',
+    );
   });
 
   it('reads the operator token, and refuses one that could be guessed or cannot be read', () => {

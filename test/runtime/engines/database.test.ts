@@ -1,9 +1,13 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { schemaLines } from '../../../src/adapters/sql/database-checks.js';
 import { openDatabaseLine } from '../../support/database-line.js';
 import { openOn } from '../../support/harness/open-engines.js';
 import { runProgram } from '../../support/harness/processes.js';
 import { describeWithPostgres, emptyDatabase, type FreshDatabase, freshDatabase } from '../../support/postgres.js';
+import { SERVICE } from '../../support/roles.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 
 describeWithPostgres('a start on a database by its address', () => {
   let database: FreshDatabase;
@@ -102,6 +106,29 @@ describeWithPostgres('a start on a database by its address', () => {
     expect(await openOn(url.href)).toEqual({
       exit: 3,
       line: expect.stringMatching(/cannot be reached.*\(ECONNREFUSED\)/),
+    });
+  });
+
+  it('names the variable of the file that holds the address, when nobody is there', async () => {
+    const url = new URL(database.connectionString);
+    url.port = '1';
+    const folder = temporaryFolder();
+    const file = join(folder, 'database-url');
+    writeFileSync(file, url.href);
+    const program = runProgram(['src/main.ts', 'doctor'], {
+      DATABASE_URL_FILE: file,
+      MASTER_KEY_FILE: '/nowhere',
+      DATA_DIR: folder,
+    });
+    expect((await program.ended).code).toBe(3);
+    expect(program.complaint()).toContain('the database cannot be reached: check DATABASE_URL_FILE, ');
+  });
+
+  it('says what gives the service its rights, when they are missing', async () => {
+    await database.admin.query(`revoke all on all tables in schema public from ${SERVICE.name}`);
+    expect(await openOn(database.connectionString)).toEqual({
+      exit: 3,
+      line: expect.stringMatching(/^the user of DATABASE_URL lacks a right .* nfse setup database .*\(42501\)$/),
     });
   });
 });
