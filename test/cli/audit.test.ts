@@ -171,6 +171,11 @@ describeWithPostgres('an auditor at the command line', () => {
     expect(result.err.length).toBeGreaterThan(10);
   });
 
+  it('events show says that --from takes a revision', async () => {
+    const { err } = await operator.run('events', 'show', ID, '--from', '2026-11-21T12:00:00Z');
+    expect(err).toBe('--from takes a revision, a whole number from 0 to 2147483647');
+  });
+
   it('events tail shows the last events, and goes on with those that come', async () => {
     expect((await eventsOf('events', 'tail', '--limit', '2')).map(({ stream }) => stream)).toEqual([
       'audit-reveals',

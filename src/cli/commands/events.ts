@@ -107,7 +107,7 @@ const show: Command = {
   positionals: ['ID|STREAM'],
   summary: 'the events of an invoice or of any stream, as stored',
   options: {
-    from: { type: 'string', help: 'first revision to show (default 0)' },
+    from: { type: 'string', value: 'REVISION', help: 'first revision to show (default 0)' },
     limit: { type: 'string', help: 'how many events at most (default all)' },
     reveal: { type: 'boolean', help: 'personal fields in clear, too; this is recorded with the actor' },
   },
@@ -115,9 +115,9 @@ const show: Command = {
   run: async ({ positionals: [wanted = ''], flags, actor, session }) => {
     const from = wholeFlag(flags, 'from', 0);
     const limit = wholeFlag(flags, 'limit', Number.MAX_SAFE_INTEGER);
-    if (from === undefined || from > LAST_REVISION || limit === undefined)
-      return badUsage('--from and --limit take whole numbers');
-    if (limit === 0) return badUsage('--limit 0 would show nothing: it takes a whole number from 1');
+    if (from === undefined || from > LAST_REVISION)
+      return badUsage(`--from takes a revision, a whole number from 0 to ${LAST_REVISION}`);
+    if (limit === undefined || limit === 0) return badUsage('--limit takes a whole number from 1');
     const opened = await session();
     const stream = await findStream(wanted, opened);
     const events = stream === undefined ? [] : await readPages(stream, opened.log, from, limit);
