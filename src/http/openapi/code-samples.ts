@@ -44,7 +44,8 @@ const curl = ({ url, headers, body, file }: SampleRequest): readonly string[] =>
     `-H "Authorization: Bearer $NFSE_KEY"`,
     ...Object.entries(headers).map(([name, value]) => `-H '${name}: ${value}'`),
     ...(body === undefined ? [] : [`-d '${indented(body, 2)}'`]),
-    ...(file === undefined ? [] : [`-o ${file}`]),
+    // Without -f curl writes the error to the file and ends with 0. Option --fail-with-body needs curl 7.76.
+    ...(file === undefined ? [] : [`-f -o ${file}`]),
   ];
   return [`curl '${url}' \\`, ...options.map((option, at) => `  ${option}${at === options.length - 1 ? '' : ' \\'}`)];
 };

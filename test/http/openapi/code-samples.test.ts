@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -74,6 +74,15 @@ describe.each(runners)('the samples for %s', (need, label, file, [program = '', 
       await run('download_pdf', id);
       expect((await readFile(join(folder, 'nota.pdf'))).equals(PDF)).toBe(true);
       expect((await run('cancel_nfse', id)).stdout).toContain('service_not_provided');
+    });
+
+    it('fail when a document is refused, and save no document', async () => {
+      await rm(join(folder, 'nota.xml'), { force: true });
+      expect(await run('download_xml')).toMatchObject({
+        code: expect.any(Number),
+        stderr: expect.stringMatching(/404|not_found/),
+      });
+      expect(await readdir(folder)).not.toContain('nota.xml');
     });
 
     it('show a refusal', async () => {
