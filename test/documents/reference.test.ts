@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { allCommands } from '../../src/runtime/commands/main.js';
@@ -38,6 +38,39 @@ describe('the pages that are written from the code', () => {
     const page = readPage('docs/cli.md');
     expect(withRegion(page, 'examples', '| another table |')).not.toBe(page);
     expect(() => withRegion('no marks', 'examples', '')).toThrow('no mark of the generated region examples');
+  });
+});
+
+describe('the pages for operators', () => {
+  const source = (...paths: readonly string[]): string =>
+    paths.map((path) => readFileSync(join(ROOT, path), 'utf8')).join('\n');
+
+  it('have a row for every line of nfse doctor', () => {
+    const operator = 'src/runtime/operator';
+    const files = readdirSync(join(ROOT, operator)).filter((file) => file.endsWith('checks.ts'));
+    const checks = source(
+      ...files.map((file) => join(operator, file)),
+      'src/cli/commands/doctor.ts',
+      'src/cli/ibs-cbs.ts',
+    );
+    const names = [...checks.matchAll(/(?:\bname: |\bname = |\[name, cure\] = \[|\bcheck\()['`]([^'`$]+)/g)].map(
+      ([, name = '']) => name.trim(),
+    );
+    const [, table = ''] = readPage('docs/operations/support.md').split('| line |');
+    const [rows = ''] = table.split('\n\n');
+    const firsts = rows.split('\n').map((row) => row.split(' | ')[0] ?? '');
+    const lacking = names.filter((name) => !firsts.some((first) => first.includes(`\`${name}`)));
+    expect(new Set(names).size).toBeGreaterThan(25);
+    expect(lacking.filter((name) => !['doctor', 'companies'].includes(name))).toEqual([]);
+  });
+
+  it('explain every source of gauges', () => {
+    const names = [...source('src/runtime/metrics/gauges.ts').matchAll(/^ {4}name: '(\w+)',$/gm)].map(
+      ([, name]) => name,
+    );
+    const [, section = ''] = readPage('docs/operations/monitoring.md').split('### NfseSourceFailed\n');
+    expect(names.length).toBeGreaterThan(9);
+    for (const name of names) expect(section.split('\n## ')[0]).toContain(`\`${name}\``);
   });
 });
 
