@@ -257,7 +257,9 @@ describeWithPostgres('an operator who looks after the service', () => {
       ...{ exit: 0, out: expect.stringContaining('issuing is not paused') },
     });
     await operator.session.markRestored();
-    expect(await doctorLine('guards')).toMatch(/^BAD .*issuing is paused -> nfse doctor --reconcile$/);
+    expect(await doctorLine('guards')).toMatch(
+      /^BAD .*the log, which ends at \d+, was restored .*issuing is paused -> nfse doctor --reconcile$/,
+    );
     const compared = await operator.run('doctor', '--reconcile');
     expect(compared).toMatchObject({ exit: 0, out: expect.stringContaining('it has no certificate') });
     expect(compared.out).toMatch(/ok +reconcile keys .*revoked later is valid again/);

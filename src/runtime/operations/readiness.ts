@@ -8,6 +8,7 @@ import type { ProjectionStatus } from '../../ports/projection-status.js';
 import type { rowsOfOtherVersions } from '../../projector/status.js';
 import type { GuardReadiness } from '../../workers/guard-readiness.js';
 import { faultFields } from '../config/logger.js';
+import { pauseText } from '../operator/checks.js';
 
 type CheckName = 'serving' | 'database' | 'event_log' | 'queue' | 'projections' | 'guards' | 'certificate_vault';
 
@@ -109,7 +110,7 @@ const guardsFault = (readiness: GuardReadiness): string | undefined => {
     case 'rebuilding':
       return `rebuilding (${progressOf(readiness)})`;
     case 'log incomplete':
-      return `the log ends at ${readiness.head ?? 'nothing'}, before ${readiness.furthest ?? 'what was seen'} that the database was made from: issuing is paused`;
+      return pauseText(readiness.head, readiness.furthest);
     default:
       return unreachable(readiness);
   }

@@ -20,7 +20,7 @@ import { ageSeconds, STALE_SECONDS } from '../../domain/municipality/parameters.
 import { counted } from '../../lib/counted.js';
 import type { Clock } from '../../ports/clock.js';
 import type { DistributionProgressStore } from '../../ports/distribution.js';
-import { isEarlier } from '../../ports/event-log.js';
+import { isEarlier, type LogPosition } from '../../ports/event-log.js';
 import type { ExportSigner } from '../../ports/export-signer.js';
 import type { MasterKeyGeneration } from '../../ports/master-keys.js';
 import type { ParametersCache, ParametersEntry } from '../../ports/municipal-parameters.js';
@@ -36,7 +36,7 @@ const RECONCILE = 'read docs/operations/lost-database.md, then nfse doctor --rec
 export const guardsChecks = async ({ pool, log }: Engines, { eventStoreUrl }: Config): Promise<readonly Check[]> => {
   if (eventStoreUrl === undefined) {
     const paused = await isIssuingPaused(pool, await log.identity());
-    const detail = paused ? 'the log was restored and not yet compared with the authorizer: issuing is paused' : '';
+    const detail = paused ? pauseText(await log.head(), null) : '';
     return paused ? [{ name: 'guards', ok: false, detail, cure: 'nfse doctor --reconcile' }] : [];
   }
   const look = await readGuardReadiness(pool, await log.identity());
@@ -44,9 +44,15 @@ export const guardsChecks = async ({ pool, log }: Engines, { eventStoreUrl }: Co
   const ok = !look.logWasIncomplete && !isEarlier(head, look.furthest);
   const detail = ok
     ? `${look.guards === null ? 'not yet compared with the log' : `complete up to ${look.guards}`}; what is missing is rebuilt at the start`
-    : `the log was found to end before ${look.furthest ?? 'what was seen'} (it ends at ${head ?? 'nothing'} now): issuing is paused`;
+    : pauseText(head, look.furthest);
   return [{ name: 'guards', ok, detail, cure: ok ? undefined : RECONCILE }];
 };
+
+/** Why issuing is paused. After a restore of both nothing shows how far the log once went, and a newer log may have been put in place since. */
+export const pauseText = (head: LogPosition | null, furthest: LogPosition | null): string =>
+  isEarlier(head, furthest)
+    ? `the log ends at ${head ?? 'nothing'}, before ${furthest} that the database was made from: issuing is paused`
+    : `the log, which ends at ${head ?? 'nothing'}, was restored and is not yet compared with the authorizer: issuing is paused`;
 
 const LAG_LIMIT_SECONDS = 30;
 

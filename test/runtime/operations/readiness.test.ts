@@ -74,6 +74,14 @@ describe('readiness', () => {
       'guards: the log ends at 5, before 9 that the database was made from: issuing is paused',
       { guards: () => ({ kind: 'log incomplete', head: at(5), furthest: at(9) }) },
     ],
+    [
+      'guards: the log, which ends at 170, was restored and is not yet compared with the authorizer: issuing is paused',
+      { guards: () => ({ kind: 'log incomplete', head: at(170), furthest: null }) },
+    ],
+    [
+      'guards: the log, which ends at 12, was restored and is not yet compared with the authorizer: issuing is paused',
+      { guards: () => ({ kind: 'log incomplete', head: at(12), furthest: at(9) }) },
+    ],
     ['certificate_vault: 2 certificates are sealed under another master key', { vault: async () => ({ wrongKey: 2 }) }],
     ['certificate_vault: unreachable', { vault: fails(sqlError('57P01')) }],
   ])('says %s', async (reason, changes) => {
