@@ -40,11 +40,14 @@ export const reais = (cents: number): string =>
     .toString()
     .replace(/\B(?=(\d{3})+$)/g, '.')},${String(cents % 100).padStart(2, '0')}`;
 
+/** An id or a CNPJ, which a person compares as one word. A narrow screen alone breaks it. */
+export const whole = (text: string): Html => html`<span class="mono whole">${text}</span>`;
+
 /** The name of a company above its CNPJ. */
 export const companyOf = ({ names }: Pick<Shown, 'names'>, cnpj: string | undefined): Html => {
   if (cnpj === undefined) return html`–`;
   const name = names.get(cnpj);
-  return name === undefined ? html`${cnpj}` : html`${name}<br><span class="mono">${cnpj}</span>`;
+  return name === undefined ? whole(cnpj) : html`${name}<br>${whole(cnpj)}`;
 };
 
 /** A text that is copied often, with a button that the page's script makes visible. */

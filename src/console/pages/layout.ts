@@ -2,7 +2,7 @@ import { html, raw } from 'hono/html';
 import type { Operator } from '../deps.js';
 import type { Language } from '../language.js';
 import { SCRIPT_ELEMENT } from '../script.js';
-import { clockText, type Html, none, type Shown } from './elements.js';
+import { clockText, type Html, none, type Shown, whole } from './elements.js';
 
 /** What every page needs besides its own content. */
 export type PageContext = Shown & {
@@ -19,6 +19,10 @@ export type PageContext = Shown & {
 };
 
 export const ROOT = '/console';
+
+/** A link to the page of an invoice; `anchor` names a part of that page. */
+export const invoiceLink = (id: string, anchor: '' | '#settle' = ''): Html =>
+  html`<a href="${ROOT}/invoices/${id}${anchor}">${whole(id)}</a>`;
 
 const PAGES: readonly (readonly [path: string, portuguese: string, english: string])[] = [
   ['', 'Visão geral', 'Overview'],

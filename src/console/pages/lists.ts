@@ -15,7 +15,7 @@ import {
   table,
   timeOf,
 } from './elements.js';
-import { type PageContext, page, ROOT } from './layout.js';
+import { invoiceLink, type PageContext, page, ROOT } from './layout.js';
 
 /** A row with the sentences that its client got: of the invoice and of its cancellation. */
 export type ShownInvoice = SupportRow & { sentences: readonly string[] };
@@ -49,7 +49,7 @@ export const invoicesTable = (
       const id = publicInvoiceId(address?.invoiceId ?? '');
       const invoice = state.kind === 'invoice' ? state : undefined;
       return [
-        html`<a href="${ROOT}/invoices/${id}">${id}</a>`,
+        invoiceLink(id),
         invoice === undefined
           ? '–'
           : html`${statusBadge(context, invoiceStatus(invoice))}${sentences.map((one) => html`<br><q class="sentence" lang="pt-BR">${one}</q>`)}`,
@@ -141,7 +141,7 @@ ${table(
     const id = publicInvoiceId(address?.invoiceId ?? '');
     const outcome = state.kind === 'invoice' ? state.outcome : undefined;
     return [
-      html`<a href="${ROOT}/invoices/${id}#settle">${id}</a>`,
+      invoiceLink(id, '#settle'),
       timeOf(context, outcome?.status === 'indeterminate' ? outcome.failedAt : createdAt),
       companyOf(context, address?.companyId),
       modeText(context, address?.mode),
@@ -172,7 +172,7 @@ ${table(
     const cancellation = state.kind === 'invoice' ? state.cancellation : undefined;
     const codes = cancellation?.codes ?? [];
     return [
-      html`<a href="${ROOT}/invoices/${id}#settle">${id}</a>`,
+      invoiceLink(id, '#settle'),
       timeOf(context, cancellation?.requestedAt ?? createdAt),
       companyOf(context, address?.companyId),
       codes.length === 0

@@ -8,7 +8,7 @@ import type { CertificateRefusal } from '../../ports/certificate-refusals.js';
 import type { ParkedWork } from '../../ports/work-queue.js';
 import type { CheckHealth, ProjectionLine, RebuildRun, RoleHealth, WaitingWork } from '../deps.js';
 import { badge, companyOf, type Html, modeText, table, timeOf } from './elements.js';
-import { form, type Notice, operatorField, type PageContext, page, ROOT } from './layout.js';
+import { form, invoiceLink, type Notice, operatorField, type PageContext, page, ROOT } from './layout.js';
 import { searchForm } from './search.js';
 
 /** `issue` or `cancel`, as a person says it. */
@@ -47,7 +47,7 @@ ${table(
     const named = id ?? stream;
     const work = workText(context, kind);
     return [
-      id === undefined ? stream : html`<a href="${ROOT}/invoices/${id}">${id}</a>`,
+      id === undefined ? stream : invoiceLink(id),
       work,
       companyOf(context, address?.companyId),
       timeOf(context, parkedAt),

@@ -61,7 +61,8 @@ export const openConsoleServiceHarness = async (
   if (sent.type !== 'IssuanceAttempted' || second.type !== 'IssuanceAttempted') throw new Error('not an attempt');
   const last = `${second.data.dpsId.slice(0, -1)}8`;
   const retry: InvoiceEvent = { ...second, data: { ...second.data, dpsId: last, number: 8 } };
-  const codes = ['E0188', words];
+  // A code that no catalogue has is a text of the authorizer, which a picture of the usual page must not show.
+  const codes = words === SCRIPT ? ['E0188', words] : ['E0188'];
   const refusal: InvoiceEvent = { type: 'IssuanceRejected', data: { attempt: 1, at: now, codes, texts: [words] } };
   const unknown: InvoiceEvent = {
     type: 'IssuanceOutcomeUnknown',
