@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os';
 import { CommanderError } from 'commander';
-import { withoutMask } from '../domain/common/masks.js';
+import { codePattern, withoutMask } from '../domain/common/masks.js';
 import type { Command, Outcome } from './command.js';
 import { badUsage, done, textFlag } from './command.js';
 import { listOf, overview } from './overview.js';
@@ -28,6 +28,11 @@ export const runCommand = async (
   const written: string[] = [];
   const act = async (command: Command, typed: Typed): Promise<void> => {
     const { flags, positionals } = withoutMasks(command, typed);
+    const wrong = noCnpj(command, positionals);
+    if (wrong !== undefined) {
+      exit = print(badUsage(`${wrong} is no CNPJ: a CNPJ has 14 characters`), flags.json === true, terminal);
+      return;
+    }
     const actor = command.changes ? (textFlag(flags, 'actor') ?? osUser()) : '';
     const outcome = await command.run({ positionals, flags, actor, session: open, terminal });
     exit = print(outcome, flags.json === true, terminal);
@@ -67,14 +72,16 @@ export const osUser = (): string => {
   }
 };
 
-/** Names the second word only if the first one begins commands of two words, and then lists those commands. `said` may suggest a command. */
+/** Names the second word only if the first one begins commands of two words, which are then listed. `said` may suggest a command. */
 const unknownCommand = (
   [first = '', second = '']: readonly string[],
   commands: readonly Command[],
   said = '',
 ): Outcome => {
   const group = groupOf(first, commands).map(({ name }) => name);
-  const typed = group.length > 0 && second !== '' && !second.startsWith('-') ? `${first} ${second}` : first;
+  if (group.length > 0 && (second === '' || second.startsWith('-')))
+    return badUsage(`${first} wants another word; known: ${group.join(', ')}`);
+  const typed = group.length > 0 ? `${first} ${second}` : first;
   const [, meant] = /\(Did you mean (?:one of )?(.*)\?\)/.exec(said) ?? [];
   const known = group.length > 0 ? `known: ${group.join(', ')}` : 'nfse --help lists them';
   const hint = meant === undefined ? '' : ` (did you mean ${group.length > 0 ? `${first} ` : ''}${meant}?)`;
@@ -96,6 +103,10 @@ const withoutMasks = ({ positionals: names = [] }: Command, { flags, positionals
     positionals: positionals.map((text, index) => (names[index] === 'CNPJ' ? withoutMask(text, 'cnpj') : text)),
   };
 };
+
+/** The first argument that should be a CNPJ and does not look like one: it would be answered as an unknown company. */
+const noCnpj = ({ positionals: names = [] }: Command, positionals: readonly string[]): string | undefined =>
+  positionals.find((text, index) => names[index] === 'CNPJ' && !codePattern('cnpj').test(text));
 
 const print = (outcome: Outcome, json: boolean, terminal: Terminal): number => {
   // Streaming commands have already printed their output and return neither text nor JSON.

@@ -24,7 +24,7 @@ it.each([
     ['key', 'remove', 'x'],
     'unknown command key remove (did you mean key revoke?); known: key create, key list, key revoke',
   ],
-  [['key'], 'unknown command key; known: key create, key list, key revoke'],
+  [['key'], 'key wants another word; known: key create, key list, key revoke'],
   [['keys', 'list'], 'unknown command keys (did you mean key?); nfse --help lists them'],
 ])('%j is bad usage and is told what there is', async (argv, line) => {
   expect(await typed(...argv)).toEqual({ exit: 2, err: line, out: '' });
@@ -45,7 +45,7 @@ it.each([
 it('a value may begin with a hyphen behind an equals sign, and an option may be given again', async () => {
   expect(await typed('api', 'off', '--reason=--json')).toMatchObject({ exit: 0 });
   expect(
-    await typed('key', 'create', '1', '--mode=test', '--scope', 'nfse:read', '--scope', 'nfse:write'),
+    await typed('key', 'create', '12345678000195', '--mode=test', '--scope', 'nfse:read', '--scope', 'nfse:write'),
   ).toMatchObject({
     exit: 0,
   });
@@ -56,6 +56,18 @@ it('help is given in three ways, and as JSON', async () => {
   expect(out).toContain('Usage: nfse key create [options] <CNPJ>');
   expect(await typed('help', 'key', 'create')).toEqual({ exit: 0, err: '', out });
   expect(JSON.parse((await typed('key', 'create', '--help', '--json')).out)).toEqual({ usage: out });
+});
+
+it.each([
+  ['company', 'show', '123'],
+  ['key', 'list', '12.345.678/0001-9'],
+])('%s %s %s is told that this is no CNPJ', async (...argv) => {
+  expect(await typed(...argv)).toEqual({ exit: 2, err: `${argv[2]} is no CNPJ: a CNPJ has 14 characters`, out: '' });
+});
+
+it('takes a CNPJ with its mask, and one with letters', async () => {
+  expect((await typed('company', 'show', '12.345.678/0001-95')).exit).toBe(0);
+  expect((await typed('company', 'show', '12ABC34501DE35')).exit).toBe(0);
 });
 
 it('the help of a group lists its commands', async () => {

@@ -22,7 +22,9 @@ const complaintAbout = async (words: readonly string[]): Promise<string> => {
   const commands = allCommands({}, unused).map((command) => ({ ...command, run: async () => done('', {}) }));
   const errors: string[] = [];
   const terminal = { out: () => undefined, err: (text: string) => void errors.push(text) };
-  const exit = await runCommand(words, commands, unused, terminal);
+  // A page writes CNPJ where the reader has one.
+  const typed = words.map((word) => (word === 'CNPJ' ? '12345678000195' : word));
+  const exit = await runCommand(typed, commands, unused, terminal);
   const complaint = errors.join('\n');
   // A sentence may name a command without its options.
   const isNamedOnly = complaint.startsWith('required option') && words.every((word) => !word.startsWith('-'));
