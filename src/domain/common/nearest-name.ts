@@ -21,13 +21,22 @@ export const plainName = (name: string): string =>
         .replace(/[\p{M}_-]/gu, '')
         .toLowerCase();
 
-/** The known name that `sent` misspells by up to two wrong letters, one for each six letters of the name; undefined for any other name. */
+/**
+ * The known name that `sent` misspells by up to two wrong letters, one for each six letters of the name, or by two neighbours that changed places;
+ * undefined for any other name.
+ */
 export const misspeltName = (sent: string, known: readonly string[]): string | undefined => {
   if (sent.length > LONGEST || known.includes(sent)) return undefined;
   return known.find((name) => {
     const most = Math.min(MOST_WRONG, Math.floor(name.length / 6));
-    return Math.abs(sent.length - name.length) <= most && wrongLetters(sent, name) <= most;
+    const isNear = Math.abs(sent.length - name.length) <= most && wrongLetters(sent, name) <= most;
+    return isNear || hasExchangedNeighbours(sent, name);
   });
+};
+
+const hasExchangedNeighbours = (sent: string, name: string): boolean => {
+  const at = [...name].findIndex((letter, index) => letter !== sent[index]);
+  return at >= 0 && sent === `${name.slice(0, at)}${name[at + 1] ?? ''}${name[at] ?? ''}${name.slice(at + 2)}`;
 };
 
 /** Longer than every name of a field or command, and short enough to be compared letter by letter. */

@@ -45,9 +45,10 @@ export const readConfig = (env: NodeJS.ProcessEnv): ConfigResult => {
 export const misspeltVariables = (env: NodeJS.ProcessEnv): readonly { sent: string; meant: string }[] => {
   const known = [...Object.keys(environment.entries), ...FROM_FILE.map((name) => `${name}_FILE`), ...FILES_OF_SECRETS];
   return Object.keys(env).flatMap((sent) => {
-    // As MASTER_KEY, which only a file may hold.
-    const ofFile = `${sent}_FILE`;
-    const meant = !known.includes(sent) && known.includes(ofFile) ? ofFile : misspeltName(sent, known);
+    if (known.includes(sent)) return [];
+    // MASTER_KEY, which only a file may hold, and PORT_FILE, which no file may.
+    const meant =
+      [`${sent}_FILE`, sent.replace(/_FILE$/, '')].find((name) => known.includes(name)) ?? misspeltName(sent, known);
     return meant === undefined ? [] : [{ sent, meant }];
   });
 };

@@ -50,6 +50,9 @@ describe('a misspelt name', () => {
     ['DATABASE_PASSWORD', undefined],
     ['PATH', undefined],
     ['PORTA', undefined],
+    ['PROT', 'PORT'],
+    ['OPST', undefined],
+    ['DATA_DRI', 'DATA_DIR'],
     ['X'.repeat(5_000), undefined],
   ])('%j is meant as %j', (sent, expected) => {
     const known = ['AUTHORIZER_LIVE_URL', 'DATA_DIR', 'DATABASE_URL', 'OPS_PORT', 'PORT'];

@@ -261,13 +261,21 @@ describe('a misspelt variable', () => {
       AUTHORIZER_LIVE_ULR: 'https://sefin.example',
       OPERATOR_TOKEN_FIL: '/t',
       DATABASE_URL_FILLE: '/d',
+      PROT: '1',
+      NATS_ULR: 'x',
       PORT: '1',
     };
     expect(misspeltVariables(env)).toEqual([
       { sent: 'AUTHORIZER_LIVE_ULR', meant: 'AUTHORIZER_LIVE_URL' },
       { sent: 'OPERATOR_TOKEN_FIL', meant: 'OPERATOR_TOKEN_FILE' },
       { sent: 'DATABASE_URL_FILLE', meant: 'DATABASE_URL_FILE' },
+      { sent: 'PROT', meant: 'PORT' },
+      { sent: 'NATS_ULR', meant: 'NATS_URL' },
     ]);
+  });
+
+  it('is also a variable with a _FILE that it does not have', () => {
+    expect(misspeltVariables({ PORT_FILE: '/p', NATS_URL_FILE: '/n' })).toEqual([{ sent: 'PORT_FILE', meant: 'PORT' }]);
   });
 
   it('is also the name of a secret that only a file may hold, empty or not', () => {
@@ -295,6 +303,14 @@ describe('a misspelt variable', () => {
       'OTEL_EXPORTER_OTLP_HEADERS',
       'OTEL_SERVICE_NAME',
       'LOG_FORMAT',
+      'PROFILE',
+      'HOST_NAME',
+      'DBUS_SESSION_BUS_ADDRESS',
+      'NPM_CONFIG_CACHE',
+      'KUBERNETES_PORT',
+      'POSTGRES_PASSWORD_FILE',
+      'SSL_CERT_FILE',
+      'XAUTHORITY',
       'TEST_NATS_URL',
     ];
     expect(misspeltVariables(Object.fromEntries([...usual, ...more].map((name) => [name, 'x'])))).toEqual([]);
