@@ -39,10 +39,9 @@ it('the examples of company and registry are files that their readers take', () 
 });
 
 it('every field of the example of an import line is a value that its reader takes', () => {
-  const { canceled_at, replaced_by, customer, ...example } = exampleOf(schemaOfFile(importFields)) as Record<
-    string,
-    unknown
-  >;
+  const { canceled_at, replaced_by, customer, idempotency_key, ...example } = exampleOf(
+    schemaOfFile(importFields),
+  ) as Record<string, unknown>;
   const { tax_id, tax_id_absence_reason, address, ...person } = customer as Record<string, unknown>;
   expect(parseImportLine(JSON.stringify({ ...example, customer: person }))).toHaveProperty('line');
   const foreign = { type: 'foreign', name: 'Maria', tax_id, address };
@@ -54,4 +53,7 @@ it('every field of the example of an import line is a value that its reader take
     parseImportLine(JSON.stringify({ ...example, state: 'replaced', replaced_by, customer: person })),
   ).toHaveProperty('line');
   expect(tax_id_absence_reason).toBe('exempt');
+  const { id, reference, ...nameless } = example;
+  expect(parseImportLine(JSON.stringify({ ...nameless, idempotency_key }))).toHaveProperty('line');
+  expect([id, reference]).not.toContain(undefined);
 });

@@ -76,7 +76,7 @@ export const restoreCommand = (restore: Restore): Command => ({
 
 /** A revocation that the log has lost does not hold any more, and nothing can tell which those were. */
 export const AS_OF_THE_BACKUP =
-  'API keys, companies and the switch of the API are as of the backup: a key that was revoked later is valid again (nfse key list CNPJ, nfse key revoke)';
+  'API keys, companies and the switch of the API are as of the backup: a key that was revoked later is valid again (nfse key list CNPJ, nfse key revoke ID)';
 
 const NEXT = 'start the service, then nfse doctor --reconcile';
 
