@@ -160,7 +160,7 @@ const earlierAnswer = async (
     return { refused: verdict === 'other' ? otherBody(invoiceId) : bodyNotComparable(invoiceId) };
   }
   if (request.reference === undefined) {
-    const isTakenOver = earlier !== undefined && !sameKey && keyAlive;
+    const isTakenOver = earlier?.origin.kind === 'imported' && keyAlive;
     return isTakenOver ? { refused: bodyNotComparable(invoiceId) } : 'next_generation';
   }
   return { refused: referenceInUse(state.kind === 'reference_taken' ? state.invoiceId : invoiceId) };

@@ -59,10 +59,15 @@ describe('POST /v1/nfse/{id}/cancel: description', () => {
     ['255 accented letters', 'ç'.repeat(255)],
     ['255 of ß, which stays one letter', 'ß'.repeat(255)],
     ['15 letters and blanks around them', `  ${'x'.repeat(15)}\n`],
-    ['a line break', `${'x'.repeat(10)}\r\n${'y'.repeat(10)}`],
+    ['a line break', `${'x'.repeat(10)}\n${'y'.repeat(10)}`],
     ['letters with a mark that go as one', 'e\u0301'.repeat(15)],
   ])('takes %s', async (_what, description) => {
     expect((await recorded({ description })).description).toBe(description);
+  });
+
+  it('takes CR LF and CR for LF (TEXT-5)', async () => {
+    const { description } = await recorded({ description: 'um motivo\r\nem duas\rlinhas' });
+    expect(description).toBe('um motivo\nem duas\nlinhas');
   });
 
   it.each([
