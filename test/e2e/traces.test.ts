@@ -34,6 +34,7 @@ describeWithPostgres('traces of an api and an issuer in two processes', () => {
       OTEL_BSP_SCHEDULE_DELAY: '50',
       OTEL_SERVICE_NAME: 'nfse-under-test',
       // The answer to a send may be late on a busy machine: then it would count as unknown.
+      AUTHORIZER_TIMEOUT_S: '30',
       LOOKUP_INTERVALS_S: '1,1',
     };
     [api, workers] = await Promise.all([
