@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { createReadStream, createWriteStream } from 'node:fs';
-import { open, rename, rm, stat } from 'node:fs/promises';
+import { constants, createReadStream, createWriteStream } from 'node:fs';
+import { access, rename, rm, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
@@ -100,12 +101,15 @@ export const holdsSomething = async (file: string): Promise<boolean> => {
   return found?.isFile() === true && found.size > 0;
 };
 
-/** Whether the file can be written; its folder must exist. Creates the file with the mode for its owner only. */
-export const isWritable = async (file: string): Promise<boolean> => {
-  const handle = await open(file, 'a', OWNER_ONLY).catch(() => undefined);
-  await handle?.close();
-  return handle !== undefined;
-};
+/** Whether `writeExport` can write: into the folder of a file, which must exist, or into a pipe or device. */
+export const isWritable = async (file: string): Promise<boolean> =>
+  access((await isPipeOrDevice(file)) ? file : dirname(file), constants.W_OK).then(
+    async () => !(await isFolder(file)),
+    () => false,
+  );
+
+const isFolder = async (file: string): Promise<boolean> =>
+  (await stat(file).catch(() => undefined))?.isDirectory() === true;
 
 const CHUNK_BYTES = 256 * 1024;
 

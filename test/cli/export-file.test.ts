@@ -5,7 +5,7 @@ import { text as readAll } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { UnreadableFile } from '../../src/app/audit/verify-export.js';
-import { readExport, writeExport } from '../../src/cli/export-file.js';
+import { isWritable, readExport, writeExport } from '../../src/cli/export-file.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
 const linesOf = async (text: string): Promise<readonly string[]> => {
@@ -68,9 +68,17 @@ describe('the file of an export', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
+  it('needs a folder, and is none', async () => {
+    const folder = temporaryFolder();
+    const files = [join(folder, 'log.ndjson'), join(folder, 'missing', 'log.ndjson'), folder];
+    expect(await Promise.all(files.map(isWritable))).toEqual([true, false, false]);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
   it('may be a pipe', async () => {
     const pipe = join(temporaryFolder(), 'pipe');
     execFileSync('mkfifo', [pipe]);
+    expect(await isWritable(pipe)).toBe(true);
     const reader = spawn('cat', [pipe], { stdio: ['ignore', 'pipe', 'ignore'] });
     const read = readAll(reader.stdout);
     await writeExport(pipe, text());

@@ -62,8 +62,8 @@ const errorOf = (item: unknown): AuthorizerError => {
   return code === undefined || !CODE.test(code) ? { text } : { code: code.toUpperCase(), text };
 };
 
-/** Codes reach logs, metrics, terminals and clients, so that anything but letters and digits makes no code. */
-const CODE = /^[A-Z0-9]{1,20}$/i;
+/** Codes reach logs, metrics, terminals and clients. A text with blanks or control characters is no code. */
+const CODE = /^[\x21-\x7e]{1,20}$/;
 
 export const listOf = (value: unknown): readonly unknown[] =>
   Array.isArray(value) ? value : value === undefined || value === null ? [] : [value];

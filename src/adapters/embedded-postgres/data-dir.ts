@@ -45,7 +45,8 @@ const RETRY_MS = 50;
 
 /**
  * Takes the lock of a data folder, which one process of this machine can hold, in whatever container. The lock of a dead process does not count, even
- * when another process has its id now. Another container does not see the process, but its socket. Waits up to `waitMs`, then throws `EmbeddedPostgresError` that names the owner.
+ * when another process has its id now. Another container does not see the process, but its socket. Waits up to `waitMs`, then throws
+ * `EmbeddedPostgresError` that names the owner.
  *
  * Lock files are numbered, and the numbers only rise: a process takes the lock by creating the next file, complete and atomically, and the highest is
  * never deleted. So no process can remove a lock that it has not seen, which a single lock file would allow.

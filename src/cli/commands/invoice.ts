@@ -94,17 +94,6 @@ const indeterminate: Command = {
   },
 };
 
-/** Undefined for anything but a file of at most `maxBytes`: a pipe could wait for ever, and a device has no end. */
-const readSmallFile = async (path: string, maxBytes: number): Promise<Buffer | undefined> => {
-  const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
-  try {
-    const found = await handle.stat();
-    return found.isFile() && found.size <= maxBytes ? await handle.readFile() : undefined;
-  } finally {
-    await handle.close();
-  }
-};
-
 const verdictOf = ({ createdAt, state }: SupportRow): Instant =>
   state.kind === 'invoice' && state.outcome.status === 'indeterminate' ? state.outcome.failedAt : createdAt;
 
@@ -224,3 +213,14 @@ export const importCommand = (noteReader: () => Promise<NoteFiles['readNote']>):
     return done(`${result.imported} invoices imported, ${result.already} were there already`, result);
   },
 });
+
+/** Undefined for anything but a file of at most `maxBytes`: a pipe could wait for ever, and a device has no end. */
+const readSmallFile = async (path: string, maxBytes: number): Promise<Buffer | undefined> => {
+  const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    const found = await handle.stat();
+    return found.isFile() && found.size <= maxBytes ? await handle.readFile() : undefined;
+  } finally {
+    await handle.close();
+  }
+};

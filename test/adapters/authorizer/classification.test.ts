@@ -223,6 +223,11 @@ describe('the classification table', () => {
     expect(await send('dps', harness.client)).toMatchObject({ kind: 'unknown', codes: expect.arrayContaining([last]) });
   });
 
+  it('takes no text with blanks or control characters for a code', async () => {
+    harness.server.answer(json(400, errors('ERR-01', 'E1\u001b[31m', 'E2\nX', 'E 3', 'É4')));
+    expect(await send('dps', harness.client)).toMatchObject({ kind: 'unknown', codes: ['ERR-01'] });
+  });
+
   it('keeps what "this exists" says, however many other codes are recorded before it', async () => {
     const others = [...cataloguedCodes].filter((code) => code !== 'E0014').slice(0, FLOOD);
     harness.server.answer(json(400, errors(...others, 'E0014')));

@@ -34,13 +34,13 @@ export type SearchQuery = {
   before?: SupportCursor | undefined;
 };
 
-/** `next`: the cursor for older invoices, when a search by document stopped at its limit. */
 /** The row after which a page begins, as a command or form names it; undefined when that is no row of an invoice. */
 export const readCursor = (createdAt: string, stream: string): SupportCursor | undefined => {
   const isInstant = createdAt === '' || !Number.isNaN(Date.parse(createdAt));
   return isInstant && parseInvoiceStream(stream) !== undefined ? { createdAt, stream } : undefined;
 };
 
+/** `next`: the cursor for older invoices, when a search by document stopped at its limit. */
 export type SearchResult = { found: readonly SupportRow[]; lookedAt: number; next?: SupportCursor };
 
 export type SearchDeps = {
