@@ -16,8 +16,8 @@ const withStalls: Plugin = {
 /** Long bounds, because a busy machine may take many times as long as an idle one. */
 const shared = {
   root: new URL('..', import.meta.url).pathname,
-  testTimeout: 300_000,
-  hookTimeout: 300_000,
+  testTimeout: 600_000,
+  hookTimeout: 600_000,
   expect: { poll: { timeout: 60_000, interval: 20 } },
 };
 
