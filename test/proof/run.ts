@@ -17,12 +17,11 @@ import {
 import { createLive, type Live } from './live.js';
 import { makeMishaps, planMishaps } from './mishaps.js';
 import type { ProofOptions } from './options.js';
-import { runNfse } from './program.js';
 import { readLines } from './read-lines.js';
 import { openRecorder, type Recorder } from './recorder.js';
 import { type Service, startService } from './service.js';
 import { NO_CLOCK_STEPS, openServiceClock } from './service-clock.js';
-import { downloadNotes, readAllOnce, repeatRequests, untilSettled } from './settle.js';
+import { downloadNotes, exportLog, readAllOnce, repeatRequests, untilSettled } from './settle.js';
 import { makeTenants, TENANTS } from './tenants.js';
 import { faultDeck, PERSONAL, wishOf } from './wishes.js';
 
@@ -184,12 +183,12 @@ const settle = async (
   const exported = join(folder, RAW_FILES.events);
   screen.step('no more mishaps: waiting for every outcome');
   await authorizer.clearFaults();
-  await untilSettled(service, exported, screen.live, signal);
+  await untilSettled(service, exported, recorder, screen.live, signal);
   signal.throwIfAborted();
   screen.step('starting the service anew, and asking for every promise once more');
   await service.drain(0);
   await repeatRequests(seed, clients);
-  const stories = await untilSettled(service, exported, screen.live, signal);
+  const stories = await untilSettled(service, exported, recorder, screen.live, signal);
   await readAllOnce(clients, stories);
   const documents: DocumentFile[] = [...(await downloadNotes(folder, service, keys, stories, recorder))];
   signal.throwIfAborted();
@@ -207,7 +206,7 @@ const settle = async (
   const mishaps = await readLines<Mishap>(join(folder, RAW_FILES.mishaps));
   const most = Math.min(MOST_REPLAYS, Math.ceil(minutes * REPLAYS_PER_MINUTE));
   await writeLines(join(folder, RAW_FILES.replays), await keepReplays(seed, most, { http, events, mishaps }, env));
-  await runNfse(['events', 'export', '--replace', '--out', exported], env);
+  await exportLog(service, exported, recorder);
 };
 
 const writeLines = (file: string, values: readonly unknown[]): Promise<void> =>

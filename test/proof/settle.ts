@@ -12,6 +12,7 @@ import type { Service } from './service.js';
 import { type Keys, TENANT_NAMES, TENANTS, type TenantName } from './tenants.js';
 
 const SETTLES_WITHIN_MS = 300_000;
+const EXPORTS_AT_MOST = 4;
 const LOOK_EVERY_MS = 3_000;
 const AT_ONCE = 8;
 const REPEATED_AT_MOST = 1_500;
@@ -28,6 +29,20 @@ export const forEachOf = async <T>(items: readonly T[], work: (item: T) => Promi
 const isOpen = ({ status, cancellation }: Story): boolean =>
   status === 'queued' || status === 'processing' || cancellation === 'pending';
 
+/** Exports the log into the file. A failed export is a trouble of the run, and is tried again, so that the rest can still be judged. */
+export const exportLog = async (service: Service, file: string, recorder: Recorder): Promise<void> => {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await runNfse(['events', 'export', '--replace', '--out', file], service.env);
+      return;
+    } catch (error) {
+      if (attempt === EXPORTS_AT_MOST) throw error;
+      recorder.trouble(error instanceof Error ? error.message : 'the export of the log failed');
+      await pause(LOOK_EVERY_MS);
+    }
+  }
+};
+
 /**
  * Waits until every accepted invoice has an outcome and every cancellation an end, also those whose clients have vanished. The last look
  * at the log; what is still open then is for the judge to name.
@@ -35,13 +50,14 @@ const isOpen = ({ status, cancellation }: Story): boolean =>
 export const untilSettled = async (
   service: Service,
   file: string,
+  recorder: Recorder,
   say: (text: string) => void,
   signal: AbortSignal,
 ): Promise<readonly Story[]> => {
   const until = Date.now() + SETTLES_WITHIN_MS;
   for (;;) {
     signal.throwIfAborted();
-    await runNfse(['events', 'export', '--replace', '--out', file], service.env);
+    await exportLog(service, file, recorder);
     const stories = storiesOf(await readLines<LoggedEvent>(file));
     const open = stories.filter(isOpen).length;
     say(`${stories.length} invoices, ${open} still open`);
