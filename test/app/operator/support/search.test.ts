@@ -3,6 +3,7 @@ import { type DecodedEvent, decodeSealed } from '../../../../src/app/event-store
 import { createEventStore } from '../../../../src/app/event-store/event-store.js';
 import { invoiceIdOfReference } from '../../../../src/app/event-store/hashes.js';
 import {
+  findStream,
   invoiceOfDpsId,
   kindOf,
   SCANNED_AT_ONCE,
@@ -117,6 +118,62 @@ describe('a search by document', () => {
     expect((await searchInvoices({ ...query, text: ' -./' }, deps, by)).lookedAt).toBe(0);
     keys.destroy('m1');
     expect((await searchInvoices(query, deps, by)).found).toEqual([]);
+  });
+});
+
+describe('the stream of an id', () => {
+  const id = `nfse_${OWN_ID}`;
+  const companies = Array.from({ length: 50 }, (_, index) => demoCompany(String(10_000_000_000_000 + index)));
+  const lastCnpj = companies.at(-1)?.registration.cnpj ?? '';
+  const stream = invoiceStream('test', lastCnpj, OWN_ID);
+
+  const harnessOf50 = () => {
+    const harness = createHarness();
+    const asked = { rows: 0, reads: 0, reading: 0, most: 0 };
+    const whole = harness.deps();
+    const deps = {
+      readModel: { ...whole.readModel, companies: async () => companies },
+      supportReads: {
+        ...whole.supportReads,
+        invoices: async (streams: readonly StreamName[]) => {
+          asked.rows += 1;
+          return await harness.rowsOf(streams);
+        },
+      },
+      log: {
+        read: async (...call: Parameters<typeof harness.log.read>) => {
+          asked.reads += 1;
+          asked.reading += 1;
+          asked.most = Math.max(asked.most, asked.reading);
+          const events = await harness.log.read(...call);
+          asked.reading -= 1;
+          return events;
+        },
+      },
+    };
+    return { ...harness, asked, deps };
+  };
+
+  it('is found by one query among the rows of every company, without a read of the log', async () => {
+    const { put, deps, asked } = harnessOf50();
+    await put(stream, accepted({ mode: 'test', companyId: lastCnpj, invoiceId: OWN_ID }));
+    expect(await findStream(id, deps)).toBe(stream);
+    expect(asked).toMatchObject({ rows: 1, reads: 0 });
+  });
+
+  it('is found in the log when no row has it, by a bounded number of reads at a time', async () => {
+    const { put, deps, asked } = harnessOf50();
+    await put(stream, accepted({ mode: 'test', companyId: lastCnpj, invoiceId: OWN_ID }));
+    const noRows = { ...deps, supportReads: { ...deps.supportReads, invoices: async () => [] } };
+    expect(await findStream(id, noRows)).toBe(stream);
+    expect(asked).toMatchObject({ reads: 100, most: 16 });
+    expect(await findStream('nfse_33333333-3333-4333-8333-333333333333', noRows)).toBeUndefined();
+  });
+
+  it('is the name itself when a stream is named', async () => {
+    const { deps, asked } = harnessOf50();
+    expect(await findStream(stream, deps)).toBe(stream);
+    expect(asked).toMatchObject({ rows: 0, reads: 0 });
   });
 });
 
