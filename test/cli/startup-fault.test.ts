@@ -32,7 +32,7 @@ it('an error from our code has its place', () => {
 it.each([
   [
     new EventLogUnavailable('the event log cannot be read'),
-    /^the event log cannot be reached: check EVENTSTORE_URL.* try again$/,
+    /^the event log cannot be reached: check EVENTSTORE_URL.* try again \(the event log cannot be read\)$/,
   ],
   [new EventLogAccessDenied('the event log cannot be read'), /^the event log cannot be reached: .*\(access_denied\)$/],
   [Object.assign(new Error(SECRET), { code: 'ECONNREFUSED' }), /^the database cannot be reached: .*\(ECONNREFUSED\)$/],

@@ -43,7 +43,7 @@ const faultOf = (error: unknown, addressSetBy: string): StartupFault => {
     const line = code === RIGHT_MISSING ? RIGHTS_LINE : DATABASE_LINES[fault];
     return { exit: 3, line: `${line.replace('DATABASE_URL', addressSetBy)}${saidAs(code)}` };
   }
-  if (isOneOf(UNREACHABLE_LOG, error)) return { exit: 3, line: `${LOG_LINE}${saidAs(code)}` };
+  if (isOneOf(UNREACHABLE_LOG, error)) return { exit: 3, line: `${LOG_LINE}${saidAs(code ?? error.message)}` };
   if (isOneOf(REFUSED_HERE, error)) return { exit: 1, line: error.message };
   return { exit: 1, line: `failed unexpectedly: ${shown(error)}` };
 };
@@ -63,6 +63,7 @@ const BAD_SETUP = [
   DatabaseUnsuitable,
 ];
 
+/** Their messages are texts of this code. */
 const UNREACHABLE_LOG = [StoreUnavailable, EventLogUnavailable, AppendOutcomeUnknown];
 
 /** The messages of these are written for a person. */
@@ -96,7 +97,7 @@ const RIGHTS_LINE =
 const LOG_LINE =
   'the event log cannot be reached: check EVENTSTORE_URL, its user and its server (DATABASE_URL without it), and try again';
 
-/** Appends the SQLSTATE or errno name, which can be looked up and contains no value. */
+/** Appends the SQLSTATE or errno name, which can be looked up and contains no value; of the event log, what the port says of the fault. */
 const saidAs = (code: unknown): string => (typeof code === 'string' ? ` (${code})` : '');
 
 const PORTS = 'PORT, OPS_PORT, SIMULATOR_PORT';

@@ -18,6 +18,7 @@ const BUFFER_BYTES = 4_096;
  * at most 100 ms late, because a write per request would cost as much as the request.
  */
 export const createLogger = (level: Config['logLevel'], stream: 'stdout' | 'stderr'): Logger => {
+  if (level === 'silent') return pino({ level }, { write: () => undefined });
   const options = { level, base: null, timestamp: pino.stdTimeFunctions.isoTime };
   if (stream === 'stdout' && process.stdout.isTTY) {
     const colours = process.env.NO_COLOR === undefined;

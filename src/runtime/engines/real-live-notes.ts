@@ -19,7 +19,7 @@ export class LiveNotesAreReal extends Error {
  */
 export const refuseSimulatedLive = async (db: pg.Pool, store: EventStore): Promise<void> => {
   const stream = await recentLiveNote(db);
-  const signer = stream && signerOf(await noteOf(stream, store));
+  const signer = stream && (await signerOfNote(stream, store));
   if (stream === undefined || signer === undefined || isSignedBySimulator(signer)) return;
   const invoiceId = parseInvoiceStream(stream)?.invoiceId ?? '';
   throw new LiveNotesAreReal(
@@ -27,19 +27,21 @@ export const refuseSimulatedLive = async (db: pg.Pool, store: EventStore): Promi
   );
 };
 
-/** XML of the note; empty when the log does not hold it. A damaged event says nothing here: `audit verify` finds it. */
-const noteOf = async (stream: StreamName, store: EventStore): Promise<string> => {
+/**
+ * The certificate of the note's last signature, which is the authorizer's; the first is that of the embedded DPS. Undefined for a note that cannot
+ * be read: such an event stops no start, `audit verify` names it.
+ */
+const signerOfNote = async (stream: StreamName, store: EventStore): Promise<X509Certificate | undefined> => {
   const events: readonly ReadInvoiceEvent[] = await loadInvoice(stream, store).then(
     (loaded) => loaded.events,
     () => [],
   );
   const authorized = events.findLast((event) => event.type === 'Authorized');
-  const gzip = authorized?.data.nfseXmlGzip;
-  return gzip === undefined ? '' : gunzipSync(Buffer.from(gzip, 'base64')).toString('utf8');
-};
-
-/** The certificate of the last signature, which is the authorizer's; the first is that of the embedded DPS. */
-const signerOf = (xml: string): X509Certificate | undefined => {
-  const base64 = [...xml.matchAll(/X509Certificate>([^<]+)</g)].at(-1)?.[1];
-  return base64 === undefined ? undefined : new X509Certificate(Buffer.from(base64, 'base64'));
+  try {
+    const xml = gunzipSync(Buffer.from(authorized?.data.nfseXmlGzip ?? '', 'base64')).toString('utf8');
+    const base64 = [...xml.matchAll(/X509Certificate>([^<]+)</g)].at(-1)?.[1] ?? '';
+    return new X509Certificate(Buffer.from(base64, 'base64'));
+  } catch {
+    return undefined;
+  }
 };

@@ -15,6 +15,20 @@ import { describeWithPostgres } from '../../support/postgres.js';
 
 type Body = { id: string; status: string };
 
+/** The store, with another document in place of every note. */
+const withNotes = (store: EventStore, other: (gzip: string) => string): EventStore => ({
+  ...store,
+  load: (async (stream, options) => {
+    const loaded = await store.load(stream, options);
+    const events = loaded.events.map((event) =>
+      event.type === 'Authorized'
+        ? { ...event, data: { ...event.data, nfseXmlGzip: other(event.data.nfseXmlGzip ?? '') } }
+        : event,
+    );
+    return { ...loaded, events };
+  }) as EventStore['load'],
+});
+
 /** The store, with every note signed by an authority that is no simulator's. */
 const signedElsewhere = (store: EventStore): EventStore => {
   const { certificatePem } = issueCertificate({ subjectName: 'SEFIN', validDays: 1, now: systemClock.now() });
@@ -25,18 +39,7 @@ const signedElsewhere = (store: EventStore): EventStore => {
     const rest = xml.slice(last).replace(/>[^<]+</, `>${base64}<`);
     return gzipSync(xml.slice(0, last) + rest).toString('base64');
   };
-  return {
-    ...store,
-    load: (async (stream, options) => {
-      const loaded = await store.load(stream, options);
-      const events = loaded.events.map((event) =>
-        event.type === 'Authorized'
-          ? { ...event, data: { ...event.data, nfseXmlGzip: resigned(event.data.nfseXmlGzip ?? '') } }
-          : event,
-      );
-      return { ...loaded, events };
-    }) as EventStore['load'],
-  };
+  return withNotes(store, resigned);
 };
 
 describeWithPostgres('live mode served by a simulator', () => {
@@ -68,6 +71,11 @@ describeWithPostgres('live mode served by a simulator', () => {
       const fault = await refuseSimulatedLive(db, signedElsewhere(store)).catch((error: unknown) => error);
       expect(fault).toBeInstanceOf(LiveNotesAreReal);
       expect(startupFault(fault)).toMatchObject({ exit: 2, line: expect.stringContaining('set AUTHORIZER_LIVE_URL') });
+      for (const damaged of ['bm8gZ3ppcA==', gzipSync('<X509Certificate>AAAA</X509Certificate>').toString('base64')])
+        await refuseSimulatedLive(
+          db,
+          withNotes(store, () => damaged),
+        );
     } finally {
       await db.end();
     }
