@@ -67,7 +67,7 @@ export const commandExamples: readonly CommandExample[] = [
   ],
   [
     'invoice waiting',
-    'what waits for support: indeterminate invoices, failed live cancellations, stopped series, parked work, each with the command that goes on',
+    'what waits for support: indeterminate invoices, failed live cancellations, stopped series, parked work, each with the next command',
   ],
   ['audit verify', '`16 events in 4 streams, 1 anchor: nothing is wrong`'],
   ['audit verify --file log.ndjson.gz --public-key ed25519:…', 'the same of an export, without the service'],

@@ -15,7 +15,7 @@ export const manifestOf = (file: string): string => `${file}.manifest.json`;
 
 /**
  * Writes the chunks, gzipped if the name says so. Returns size and SHA-256 of the file's bytes. A slow disk slows the source, so that memory stays
- * bounded. The file is made anew, because an existing one may have another mode or be a link; only pipes and devices are written as they are.
+ * bounded. A new file is made each time, because an existing one may have another mode or be a link; only pipes and devices are written as they are.
  */
 export const writeExport = async (
   file: string,

@@ -110,7 +110,7 @@ const readForm = async (
   if (!/^application\/x-www-form-urlencoded(?:;|$)/i.test(header('content-type') ?? '')) {
     return refused('Só formulários do console são aceitos.', 'Only forms of the console are taken.', 415);
   }
-  // A form that broke off has no token, so nothing is done; nobody waits for the answer, and there is no fault of ours.
+  // A form that broke off has no token, so nothing is done; the client no longer waits for the answer, and there is no fault of ours.
   const sent = new URLSearchParams(await c.req.text().catch(() => ''));
   c.set('field', (name) => sent.get(name) ?? '');
   if (isFormToken(sent.get('form_token') ?? '', session, clock.now(), access)) return undefined;

@@ -68,7 +68,7 @@ describeWithPostgres('audit verify of a log whose rows were edited', () => {
     expect(await found()).toMatchObject([{ kind: 'stored_otherwise', stream, revision }]);
   });
 
-  it('names an event whose record was spelled in another way and hashed anew', async () => {
+  it('names an event whose record was spelled in another way and hashed again', async () => {
     const record = `replace(record, ',"NotProcessed",', ', "NotProcessed",')`;
     const hash = `encode(sha256(convert_to(${record}, 'UTF8')), 'hex')`;
     await sql(`update event_log set record = ${record}, hash = ${hash} where stream = '${INVOICE}' and revision = 1`);

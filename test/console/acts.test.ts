@@ -150,7 +150,7 @@ describe('the machinery', () => {
     expect([status, harness.parked.length, await harness.onRecord()]).toEqual([409, 1, []]);
   });
 
-  it('has a projection made anew, on record', async () => {
+  it('has a projection made again, on record', async () => {
     const { status } = await harness.send('/console/projections/rebuild', {
       projection: 'invoices',
       operator: 'maria',

@@ -75,7 +75,7 @@ describeWithPostgres('the console of a running service', () => {
     expect(rows).toHaveLength(1);
   });
 
-  it('makes a projection anew while it is read, shows how far it is, and records who ordered it', async () => {
+  it('makes a projection again while it is read, shows how far it is, and records who ordered it', async () => {
     const { send, visit } = visitor(harness.origin);
     expect((await send('/projections/rebuild', { projection: 'invoices' })).location).toBe(
       '/console/projections?begun=1',

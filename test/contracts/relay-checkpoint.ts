@@ -7,7 +7,7 @@ const at = (position: bigint): LogPosition => position as LogPosition;
 
 /** The contract of every relay checkpoint; call it inside a `describe`. */
 export const relayCheckpointContract = (checkpoint: () => RelayCheckpoint): void => {
-  it('goes on where it was, never backwards, and anew for another log', async () => {
+  it('goes on where it was, never backwards, and from the beginning for another log', async () => {
     const [log, other] = [randomUUID(), randomUUID()];
     expect(await checkpoint().read(log)).toBeNull();
     await checkpoint().move(log, at(12n));

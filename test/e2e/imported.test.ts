@@ -112,7 +112,7 @@ describeWithPostgres('invoices imported from elsewhere', () => {
     expect(await cancelCode(await found('old-key'))).toBe('nfse.cancel_window_closed');
   });
 
-  it('its reference is taken for ever, also when it has an id of its own', async () => {
+  it('its reference is taken permanently, also when it has an id of its own', async () => {
     const id = 'nfse_77777777-7777-4777-8777-777777777777';
     await importing(line({ reference: 'own-id', id, issued_at: OLD }));
     expect((await found('own-id')).id).toBe(id);

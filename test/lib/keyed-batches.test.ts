@@ -28,7 +28,7 @@ describe('batches of a key', () => {
     expect(await answers).toEqual(['A', 'B', 'C']);
   });
 
-  it('begin anew after the last one, and hold up no other key', async () => {
+  it('start again after the last one, and hold up no other key', async () => {
     const { sent, send, batches } = held();
     const first = send('k', 'a');
     void send('other', 'b');

@@ -96,7 +96,7 @@ describe('the ledger of the test environment', () => {
     expect((await readdir(join(path, '..'))).filter((name) => name.endsWith('.new'))).toEqual([]);
   });
 
-  it('keeps everything where nothing is over, byte by byte, and for ever where nothing is dropped', async () => {
+  it('keeps everything where nothing is over, byte by byte, and permanently where nothing is dropped', async () => {
     const before = await readFile(path);
     now = addSeconds(T0, 8 * DAY);
     await open();

@@ -126,7 +126,7 @@ describe('the keeper of the guards', () => {
     expect(record.keys).toHaveLength(1);
   });
 
-  it('begins anew when the rows were set back under its session', async () => {
+  it('starts again when the rows were set back under its session', async () => {
     const fixture = acceptances();
     for (let n = 0; n < 3; n++) await fixture.accept();
     const { record, standings, start, becomes } = keep(fixture);

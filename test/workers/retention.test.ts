@@ -110,7 +110,7 @@ describe('the life of a test invoice', () => {
     expect(await harness.deps.lookups.get(harness.stream, 'issue/1')).toBeUndefined();
   });
 
-  it('leaves its reference taken for ever', async () => {
+  it('leaves its reference taken permanently', async () => {
     const harness = acceptHarness();
     const { deps } = await issuingHarness('test');
     const by = { mode: 'test' as const };

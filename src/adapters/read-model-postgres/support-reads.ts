@@ -18,7 +18,7 @@ const rowOf = ({ stream, created_at, state }: Row): SupportRow => ({
 
 type Bound = readonly [condition: string, values: readonly (string | undefined)[]];
 
-/** Leaves out each bound without a value; `?` stands for the next value. */
+/** Leaves out each bound without a value; `?` takes the next value. */
 const newestWhere = async (
   db: pg.Pool,
   { always, bounds, order }: { always: string; bounds: readonly Bound[]; order: string },

@@ -214,7 +214,7 @@ export const importCommand = (noteReader: () => Promise<NoteFiles['readNote']>):
   },
 });
 
-/** Undefined for anything but a file of at most `maxBytes`: a pipe could wait for ever, and a device has no end. */
+/** Undefined for anything but a file of at most `maxBytes`: a pipe could wait without end, and a device has no end. */
 const readSmallFile = async (path: string, maxBytes: number): Promise<Buffer | undefined> => {
   const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {

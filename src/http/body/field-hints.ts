@@ -22,7 +22,7 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
   reason: 'motivo codigoMotivo cMotivo',
 };
 
-/** By what stands in place of a field: the names under which people look for such a field. */
+/** For each answer that takes the place of a field: the names under which people look for that field. */
 const WITHOUT_FIELD: Readonly<Record<string, string>> = {
   'A Idempotency-Key vai no cabeçalho do pedido, não no corpo.': 'idempotencyKey idempotency chaveIdempotencia',
   'Não há webhooks: consulte GET /v1/nfse/{id} até o resultado.':

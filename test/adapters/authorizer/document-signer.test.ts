@@ -67,7 +67,7 @@ describe('createDocumentSigner', () => {
     expect(second?.bytes).not.toEqual(first?.bytes);
   });
 
-  it('signs anew what another certificate has signed, and leaves alone what is its own or has another shape', async () => {
+  it('signs again what another certificate has signed, and leaves alone what is its own or has another shape', async () => {
     const other = issueCertificate({ subjectName: 'OUTRA', validDays: 1, now });
     const first = await signer.signDps(dpsOf(), identity);
     expect(await signer.renew(first.bytes, identity)).toBeUndefined();

@@ -28,7 +28,7 @@ describe('a subscription to the event log in EventStoreDB', () => {
     expect(follower.names()).toEqual(['s-0@0', 's-1@0', 's-2@0']);
   });
 
-  it('begins anew when it delivers nothing although events are waiting', async () => {
+  it('starts again when it delivers nothing although events are waiting', async () => {
     const log = harness.open(double.url, { subscriptionCheckMs: 50 });
     const follower = harness.follow(log, 's-');
     await streamOf(log, 1, 's-1');
@@ -52,7 +52,7 @@ describe('a subscription to the event log in EventStoreDB', () => {
     expect([...quiet.errors, ...busy.errors, ...quiet.events]).toEqual([]);
   });
 
-  it('begins anew when the server does not begin it, or drops it', async () => {
+  it('starts again when the server does not begin it, or drops it', async () => {
     const log = harness.open(double.url, { subscriptionCheckMs: 50, readTimeoutMs: 500 });
     await streamOf(log, 1, 's-1');
     for (const fault of [{ kind: 'silent' }, { kind: 'refuse', error: tooSlow('live') }] as const) {

@@ -107,7 +107,7 @@ describeWithPostgres('the record of how much of the log the guards hold', () => 
     expect(await session.look()).toMatchObject({ logWasIncomplete: true });
   });
 
-  it('does not pause issuing anew when a log recovery has ended since the look', async () => {
+  it('does not pause issuing again when a log recovery has ended since the look', async () => {
     const session = await openSession();
     await guards.relay.move('log', at(12));
     await session.noteIncompleteLog(at(3), NOW);
@@ -164,7 +164,7 @@ describeWithPostgres('the record of how much of the log the guards hold', () => 
       expect(await asked('body')).toEqual({ kind: 'done', invoiceId: 'standing' });
     });
 
-    it('replaces one of before the key was used anew', async () => {
+    it('replaces one of before the key was used again', async () => {
       const claim = claimAt(ago(86_500));
       await guards.idempotency.claim(owner, 'old body', claim, ago(86_500));
       await guards.idempotency.markDone(owner, claim.leaseToken, 'old');

@@ -26,7 +26,7 @@ const promises = (open: () => CertificateRefusals): void => {
     });
   });
 
-  it('begins anew with another certificate', async () => {
+  it('starts again with another certificate', async () => {
     await refusals.save({ ...refused, at: T0, probeAt: at(15) });
     await refusals.save({ ...refused, certificateId: 'new', at: at(60), probeAt: at(75) });
     expect(await refusals.all()).toEqual([

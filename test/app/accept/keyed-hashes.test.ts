@@ -147,7 +147,7 @@ describe.each(arrangements)('what was accepted before hashes had a key%s', (_whe
     expect(idOf(await harness.post({}, 'k'))).toBe(event?.data.invoiceId);
   });
 
-  it('is not a reason to keep a plain hash: a key that is used anew is kept under one', async () => {
+  it('is not a reason to keep a plain hash: a key that is used again is kept under one', async () => {
     const harness = await acceptedBefore();
     harness.clock.pass(86_400);
     expect(codeOf(await harness.post({}, 'k'))).toBe('accepted');

@@ -134,7 +134,7 @@ describe.each(arrangements)('a request with an Idempotency-Key%s', (_where, open
     expect(codeOf(await harness.post({}, 'k'))).toBe('accepted');
   });
 
-  it('is refused for ever when its imported invoice has no date', async () => {
+  it('is refused permanently when its imported invoice has no date', async () => {
     const harness = open();
     const invoiceId = invoiceIdOfKey('live', DEMO_CNPJ, sha256Hex('k'), 0);
     const { issuedAt: _at, ...data } = dataOf(

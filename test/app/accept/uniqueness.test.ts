@@ -13,7 +13,7 @@ const plain = fingerprintOf('live', DEMO_CNPJ, 10_000, 'Serviço');
 const keyed = () => guardHashes(fixedGuardKeys()).fingerprints('live', plain, T0, ONE_MINUTE);
 
 describe.each(arrangements)('a reference%s', (_where, open) => {
-  it('is taken for ever, and its holder is named', async () => {
+  it('is taken permanently, and its holder is named', async () => {
     const harness = open();
     const first = idOf(await harness.post({ reference: 'r' }));
     harness.clock.pass(400 * 86_400);

@@ -104,7 +104,7 @@ describe('a PDF that was drawn before', () => {
     expect(counts).toEqual({ read: 1, drawn: 1 });
   });
 
-  it('is drawn anew once something was appended to its invoice', async () => {
+  it('is drawn again once something was appended to its invoice', async () => {
     const { ask, append, counts } = await issued('live');
     await ask();
     await append([life.cancelRequested(60)]);

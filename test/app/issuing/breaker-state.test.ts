@@ -43,7 +43,7 @@ describe('the state of the breaker of an environment', () => {
     expect(ask(asked.state, 0.5, 'C', pace).admission).toEqual({ kind: 'paused', until: at(1) });
   });
 
-  it('counts anew after an answer', () => {
+  it('counts again after an answer', () => {
     const four = [1, 2, 3, 4].reduce((state: BreakerState) => outage(state, 0), closedBreaker);
     expect(onAnswer()).toEqual(closedBreaker);
     expect(four).toEqual({ state: 'closed', failures: 4 });

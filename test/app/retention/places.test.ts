@@ -95,7 +95,7 @@ describe('a test invoice that was imported without the instant of its creation',
     }
   });
 
-  it('is kept for ever in live mode', async () => {
+  it('is kept permanently in live mode', async () => {
     const { read, clock, sweep } = await openHarness(imported('live'), 'live');
     clock.moveTo(at(WEEK * 100));
     await sweep();

@@ -111,7 +111,7 @@ describe('a note in hand', () => {
 describe('"this DPS exists" (E0014)', () => {
   const refusedAsExisting = [accepted(), attempted(1, 1), unknown(1, 2, ['E0500', 'E0014'])] as const;
 
-  it('said of a DPS id forbids the proof of its absence for ever', () => {
+  it('said of a DPS id forbids the proof of its absence permanently', () => {
     expect(isKnownToExist(event.givenInvoice(...refusedAsExisting), event.DPS_ID)).toBe(true);
     expect(
       decideAbsence(given(...refusedAsExisting), { attempt: 1, firstAbsentAt: at(36), now: at(3000) }, limits),

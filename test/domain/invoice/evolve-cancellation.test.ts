@@ -85,7 +85,7 @@ describe('the end of a cancellation', () => {
 });
 
 describe('a new request', () => {
-  it('begins anew, whatever became of the one before', () => {
+  it('starts again, whatever became of the one before', () => {
     const failed = [sent, event.cancelNotConfirmed(62, ['E0822'])];
     expect(folded(...failed, event.cancelRequested(100, 2))).toEqual({
       ...requested,

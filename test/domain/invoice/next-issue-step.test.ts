@@ -107,7 +107,7 @@ describe('the pause before bytes that never left go again', () => {
     expect(step(state, failures + pause)).toMatchObject({ do: 'resend', attempt: failures + 1 });
   });
 
-  it('begins anew after a send that left', () => {
+  it('starts again after a send that left', () => {
     const left = [attempted(1, 1), notSent(1, 1), attempted(2, 3), provenAbsent(2, 150)];
     const state = given(accepted(), ...left, attempted(3, 160), notSent(3, 161));
     expect(step(state, 161)).toEqual({ do: 'wait', until: at(162) });

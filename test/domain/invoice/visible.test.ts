@@ -20,11 +20,11 @@ describe('what a reader may see', () => {
     );
   });
 
-  it('is a live invoice for ever', () => {
+  it('is a live invoice permanently', () => {
     expect(visible(given(accepted()), at(100 * WEEK), WEEK)).toMatchObject({ kind: 'invoice' });
   });
 
-  it('is an import whose day of creation nobody knows: in test mode seven days from its import on, in live mode for ever', () => {
+  it('is an import whose day of creation nobody knows: in test mode seven days from its import on, in live mode permanently', () => {
     const of = (mode: 'live' | 'test') => given(imported({ mode, importedAt: at(0) }));
     expect(visible(of('test'), at(WEEK - 1), WEEK)).toMatchObject({ kind: 'invoice' });
     expect(visible(of('test'), at(WEEK), WEEK)).toEqual({ kind: 'absent' });

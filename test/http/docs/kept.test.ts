@@ -94,7 +94,7 @@ describe('a page or a file of the docs', () => {
       }
   });
 
-  it('may be kept for ever under a path with its version, which pages use; any other only for minutes', async () => {
+  it('may be kept permanently under a path with its version, which pages use; any other only for minutes', async () => {
     const { get } = counted();
     const html = await (await get('/docs')).text();
     const targets = [...html.matchAll(/(?:src|href)="(\/docs\/assets\/[^"]*)"/g)].map(([, target = '']) => target);

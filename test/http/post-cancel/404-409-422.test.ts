@@ -42,7 +42,7 @@ describe('POST /v1/nfse/{id}/cancel 409', () => {
     await expectRefusal(await repeat(), 409, 'nfse.cancel_in_progress');
   });
 
-  it('nfse.cancel_in_progress for ever after a failed one in live mode', async () => {
+  it('nfse.cancel_in_progress permanently after a failed one in live mode', async () => {
     const harness = createHarness();
     const id = await issuedInvoice(harness, 'live');
     await cancel(harness, id, 'live');

@@ -152,7 +152,7 @@ describe('POST /v1/nfse 202', () => {
     expect(await post('um\ndois\ntrês')).toMatchObject({ id: first.id, description: 'um\ndois\ntrês' });
   });
 
-  it('issues anew when the key is forgotten after 24 hours', async () => {
+  it('issues again when the key is forgotten after 24 hours', async () => {
     const { call, pass } = createHarness();
     const headers = { 'idempotency-key': 'k-1' };
     const first = (await (await call('/v1/nfse', { json: issueBodyOf(), headers })).json()) as { id: string };

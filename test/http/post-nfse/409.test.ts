@@ -36,7 +36,7 @@ describe('POST /v1/nfse 409', () => {
     expect(response.headers.get('retry-after')).toBe('1');
   });
 
-  it('nfse.reference_in_use: names the holder, for ever', async () => {
+  it('nfse.reference_in_use: names the holder, permanently', async () => {
     const harness = createHarness();
     const id = await queuedInvoice(harness, 'test', issueBodyOf({ reference: 'r-1' }));
     harness.pass(700_000);

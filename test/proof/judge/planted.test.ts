@@ -181,7 +181,7 @@ describe('the judge', () => {
     expect(foundIn({ ...clean, events: clean.events.filter((event) => event !== gone) })).toContain('lost_event');
   });
 
-  it('finds a lost event although the forger made every hash anew', () => {
+  it('finds a lost event although the forger made every hash again', () => {
     const events = clean.events.filter(({ stream, type }) => stream !== issued.stream || type !== 'Authorized');
     expect(foundIn(rehashed(clean, events))).toContain('lost_event');
   });

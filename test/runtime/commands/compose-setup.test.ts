@@ -128,7 +128,7 @@ describe('the service setup of compose.yaml', () => {
     }
   });
 
-  it('trusts the authority of the simulator, also one that was made anew', async () => {
+  it('trusts the authority of the simulator, also one that was made again', async () => {
     await copyOfMade('authority');
     const folder = join(home, 'authority', simulatorFolder);
     const trusted = async () => new X509Certificate(await text('authority', 'engines/simulator-ca.pem')).fingerprint256;
@@ -176,7 +176,7 @@ describe('the service setup of compose.yaml', () => {
     expect(await everything('lost-key')).toEqual(before);
   });
 
-  it('makes a pair anew only when both of its halves are gone', async () => {
+  it('makes a pair again only when both of its halves are gone', async () => {
     await copyOfMade('pair');
     await rm(path('pair', 'engines/nats-url'));
     await expect(setup('pair')).rejects.toThrow('engines/nats-url missing');

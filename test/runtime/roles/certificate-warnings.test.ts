@@ -57,7 +57,7 @@ describe('the log of certificates that end', () => {
     expect(lines.map(({ within_days }) => within_days)).toEqual([7]);
   });
 
-  it('is quiet once the certificate is renewed, and begins anew with the next one', async () => {
+  it('is quiet once the certificate is renewed, and starts again with the next one', async () => {
     clock.pass(26 * DAY);
     await everyHourFor(1);
     expiries = [{ companyId: company, notAfter: addSeconds(clock.now(), 365 * DAY) }];

@@ -188,7 +188,7 @@ describe('an indeterminate invoice settled as failed', () => {
     expect(await harness.status()).toBe('indeterminate');
   });
 
-  it('is refused for ever once the authorizer said that the DPS exists', async () => {
+  it('is refused permanently once the authorizer said that the DPS exists', async () => {
     const harness = await indeterminate({ unknown: ['E0014'] });
     harness.clock.moveTo(at(3 * DAY));
     expect(await settle(harness, 'failed')).toMatchObject({
