@@ -1,4 +1,7 @@
-/** A queue with turns by owner: an owner's first item waits behind one item of each other owner at most, however many these have. */
+/**
+ * A queue with turns by owner: an owner's first item waits behind one item of each other owner at most, however many these have. An owner that floods
+ * lets the others go first, eight times in a row at most.
+ */
 type FairQueue<T> = {
   /** Puts an item behind the owner's others. */
   push(owner: string, item: T): void;
@@ -16,6 +19,16 @@ type FairQueue<T> = {
 export const createFairQueue = <T>(): FairQueue<T> => {
   // A Map keeps insertion order: an owner that had a turn is put behind all others.
   let queues = new Map<string, T[]>();
+  const timesPassed = new Map<string, number>();
+  const passed = (owner: string): number => timesPassed.get(owner) ?? 0;
+  const take = (owner: string): { owner: string; item: T } | undefined => {
+    const queue = queues.get(owner) ?? [];
+    const item = queue.shift();
+    queues.delete(owner);
+    timesPassed.delete(owner);
+    if (queue.length > 0) queues.set(owner, queue);
+    return item === undefined ? undefined : { owner, item };
+  };
   return {
     push: (owner, item) => {
       const queue = queues.get(owner);
@@ -28,25 +41,31 @@ export const createFairQueue = <T>(): FairQueue<T> => {
       queues = new Map([[owner, [item, ...others]], ...queues]);
     },
     next: (mayStart = () => true) => {
+      let flooding: string | undefined;
       for (const [owner, queue] of queues) {
         if (!mayStart(owner)) continue;
-        const item = queue.shift();
-        queues.delete(owner);
-        if (queue.length > 0) queues.set(owner, queue);
-        return item === undefined ? undefined : { owner, item };
+        if (queue.length >= FLOODING_FROM && passed(owner) < MOST_PASSED) {
+          flooding ??= owner;
+          continue;
+        }
+        if (flooding !== undefined) timesPassed.set(flooding, passed(flooding) + 1);
+        return take(owner);
       }
-      return undefined;
+      return flooding === undefined ? undefined : take(flooding);
     },
     remove: (owner, item) => {
       const queue = queues.get(owner) ?? [];
       const at = queue.indexOf(item);
       if (at >= 0) queue.splice(at, 1);
-      if (queue.length === 0) queues.delete(owner);
+      if (queue.length > 0) return;
+      queues.delete(owner);
+      timesPassed.delete(owner);
     },
     waitingOf: (owner) => queues.get(owner)?.length ?? 0,
     takeAll: () => {
       const all = [...queues.values()].flat();
       queues = new Map();
+      timesPassed.clear();
       return all;
     },
   };
@@ -89,6 +108,9 @@ export type FairSemaphore = <T>(owner: string, task: () => Promise<T>) => Promis
 
 /** Waiting tasks from which an owner floods. A client that asks for a few documents at a time has fewer. */
 const FLOODING_FROM = 8;
+
+/** Others' items that go before the next one of an owner that floods, so that such an owner is served too. */
+const MOST_PASSED = 8;
 
 /** Slow engines make every task long, and a rest as long would slow the owner down twice. */
 const LONGEST_REST_MS = 100;

@@ -30,8 +30,8 @@ export type ThreadPoolOptions = {
   patienceMs?: number;
   /** Heap of one thread in MiB. A thread that needs more dies without the process. */
   heapMb: number;
-  /** Of these so many MiB for young objects; the default of Node is 48. */
-  youngMb?: number;
+  /** Beside the heap, for young objects, in MiB; the default of Node is 48. */
+  youngMb?: number | undefined;
   /**
    * Owners that use the same engines. While others are present, an owner of whom 8 jobs wait starts none after a job for twice the time that the job
    * took, at most 100 ms. Default: none is present.

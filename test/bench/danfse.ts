@@ -1,6 +1,7 @@
 import { loadavg } from 'node:os';
 import { danfsePage, renderDanfse } from '../../src/adapters/pdf/danfse.js';
 import { readNote } from '../../src/adapters/pdf/read-note.js';
+import { pdfThreads, thisMachine } from '../../src/runtime/config/machine.js';
 import { openRenderer } from '../adapters/pdf/support/drawing.js';
 import { alteredXml, marks, noteOf } from '../adapters/pdf/support/notes.js';
 import { type LoopBlocks, loopBesideBusyThreads, watchLoop } from './loop.js';
@@ -23,7 +24,7 @@ export const benchDanfse = async (): Promise<readonly Row[]> => [
 ];
 
 const pagesWith = async (workers: number): Promise<readonly Row[]> => {
-  const renderer = openRenderer({ workers, cacheBytes: 0 });
+  const renderer = openRenderer({ ...pdfThreads(thisMachine()), workers, cacheBytes: 0 });
   try {
     await drawAll(renderer.render, workers, WARM_UP * workers);
     const seen = watchLoop();

@@ -10,6 +10,8 @@ export type PdfRendererOptions = {
   workers?: number;
   /** Heap of one thread in MiB; the default is several times what the largest note takes. */
   heapMb?: number;
+  /** Beside the heap, for young objects of one thread, in MiB; the default is Node's. */
+  youngMb?: number | undefined;
   /** Longest time for one PDF in each of two threads; a thread that takes longer is replaced. */
   timeoutMs?: number;
   /** PDFs under way at the same time: of one company, and of all. */
@@ -56,6 +58,7 @@ export const createPdfRenderer = (options: PdfRendererOptions = {}): PdfRenderer
     waitMs: options.waitMs ?? 10_000,
     timeoutMs: options.timeoutMs ?? RENDER_TIMEOUT_MS,
     heapMb: options.heapMb ?? HEAP_MB,
+    youngMb: options.youngMb,
     presence: options.presence,
   });
   const cache = createPdfCache(options.cacheBytes ?? CACHE_BYTES);
