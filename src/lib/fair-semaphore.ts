@@ -39,6 +39,7 @@ export const createFairQueue = <T>(): FairQueue<T> => {
       const others = queues.get(owner) ?? [];
       queues.delete(owner);
       queues = new Map([[owner, [item, ...others]], ...queues]);
+      timesPassed.set(owner, MOST_PASSED);
     },
     next: (mayStart = () => true) => {
       let flooding: string | undefined;

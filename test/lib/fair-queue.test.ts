@@ -56,6 +56,9 @@ describe('a fair line', () => {
     const flood = Array.from({ length: 9 }, (_, index) => ['a', index] as const);
     const line = lineOf([...flood, ['b', 20], ['c', 30], ['b', 21], ['b', 22]]);
     expect(emptied(line).map(([, item]) => item)).toEqual([20, 30, 21, 22, 0, 1, 2, 3, 4, 5, 6, 7, 8]);
+    const again = lineOf([...flood, ['b', 20]]);
+    again.pushFirst('a', 99);
+    expect(again.next()?.item).toBe(99);
     const shorter = lineOf([...flood.slice(0, 7), ['b', 20], ['b', 21]]);
     expect(emptied(shorter).map(([, item]) => item)).toEqual([0, 20, 1, 21, 2, 3, 4, 5, 6]);
   });

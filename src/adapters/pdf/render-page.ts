@@ -167,8 +167,8 @@ const subsetOf = (parsed: ParsedFont, { places, file }: UsualGlyphs): GlyphSubse
 };
 
 /**
- * A page has some 200 labels and common words, which repeat, and some 30 words of its own, which do not. The collector goes through each kept word
- * again and again: with 4,096 the heap of a thread under load grew to twice its size.
+ * Labels and common words repeat, and 256 places hold those of a page; some 30 words of each page do not repeat. The collector goes through each kept
+ * word again and again: with 4,096 the heap of a thread under load grew to twice its size.
  */
 const WORDS_KEPT = 512;
 
