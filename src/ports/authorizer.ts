@@ -51,7 +51,8 @@ export type SendResult<Success> =
   | { kind: 'done'; result: Success };
 
 /**
- * Result of a look-up. Only `absent` (JSON 404 with the catalogued code) counts towards a proven absence. `outage` and `certificateRefused` have the
+ * Result of a look-up. Only `absent` counts towards a proven absence: a JSON 404, for a DPS with the catalogued code, or a list of events
+ * without one that cancels. `outage` and `certificateRefused` have the
  * meaning of their counterparts in `SendResult`.
  */
 export type LookupResult<Found> =

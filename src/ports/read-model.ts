@@ -34,7 +34,10 @@ export type Timer = {
 /** The last row of a page; the next page begins after it. */
 export type TimerCursor = Pick<Timer, 'since' | 'stream'>;
 
-/** Open work with the earliest instant of its verdict, in milliseconds since 1970; each signal puts the verdict off. */
+/**
+ * Open work with the instant, in milliseconds since 1970, at which its verdict is due if nothing of it happens until then. Each attempt, and the
+ * first answer to an attempt, moves the verdict.
+ */
 export type OpenWork = Timer & { dueMs: number };
 
 export type OpenWorkCursor = Pick<OpenWork, 'dueMs' | 'stream'>;

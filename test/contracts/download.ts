@@ -148,7 +148,7 @@ export const downloadTests = (format: Format): void => {
       expect(await expectRefusal(response, 401, 'unauthorized')).not.toHaveProperty('livemode');
     });
 
-    it('401 for the token of another invoice, and for one that is over', async () => {
+    it('401 for the token of another invoice, and for an expired token', async () => {
       const harness = createHarness();
       const id = await issuedInvoice(harness);
       const link = await linkOf(harness, id, format);

@@ -10,7 +10,7 @@ import { goldenKeys, goldenSamples, goldenStream, goldenVariants } from './golde
 
 /**
  * Writes the golden files that are missing and adds their checksums; one that exists is never touched, because it
- * represents events in real logs. Run it after adding an event type or version.
+ * represents events in real logs. Run it after adding an event type, a version or a field.
  */
 const golden = fileURLToPath(new URL('../golden', import.meta.url));
 

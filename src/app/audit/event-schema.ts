@@ -135,7 +135,7 @@ const cancelAttemptedWith = ({ digest }: VersionHashes) =>
     ...send,
   });
 
-/** Schemas of the earlier versions of a type, from version 1 on. They check data that is already lifted. */
+/** Schemas of the earlier versions of a type, from version 1 on. They check data after the upcasts. */
 export const earlierInvoiceSchemas: Partial<Record<InvoiceEventType, readonly v.GenericSchema[]>> = {
   InvoiceAccepted: [acceptedWith(plain)],
   IssuanceAttempted: [attemptedWith(plain)],

@@ -73,11 +73,11 @@ export const decodeEvent = async (recorded: RecordedEvent, keys: SealingKeys): P
   return decodeSealed({ ...recorded, data });
 };
 
-/** Lifts an event to the newest schema version; personal fields stay as they are. Throws `UnknownEventVersion`. */
+/** Converts an event to the newest schema version; personal fields stay as they are. Throws `UnknownEventVersion`. */
 export const decodeSealed = (recorded: RecordedEvent): DecodedEvent => {
   const { stream, revision, position, id, metadata, type } = recorded;
   let data = recorded.data;
-  for (const lift of definitionOf(recorded).upcasts.slice(Number(metadata.schemaVersion) - 1)) data = lift(data);
+  for (const upcast of definitionOf(recorded).upcasts.slice(Number(metadata.schemaVersion) - 1)) data = upcast(data);
   return { type, data, id, stream, revision, position, metadata } as unknown as DecodedEvent;
 };
 

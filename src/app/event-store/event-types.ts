@@ -30,10 +30,10 @@ export type ReadEvent<E extends DomainEvent> = E extends InvoiceEvent
   : E;
 
 type EventTypeDefinition = {
-  /** Version written now; a log may hold older ones, which `upcasts` lift one step each. */
+  /** Version written now; a log may hold older ones, which `upcasts` convert one step each. */
   version: number;
   personal: readonly string[];
-  /** Index 0 lifts version 1 to 2. */
+  /** Index 0 converts version 1 to 2. */
   upcasts: readonly ((data: JsonObject) => JsonObject)[];
 };
 

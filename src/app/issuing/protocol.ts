@@ -180,7 +180,7 @@ const recordLookUp = async <K extends Sending>(
     await definition.recordOther(open, send, found, deps);
     return RECORDED;
   }
-  // Where the owner is unknown, another document could mean a second note, so only a later look-up or time may decide.
+  // Of an unknown owner: a resend could make a second note. A later look-up decides, or time.
   if (owner === 'unknown' && !isDoubtful(found)) {
     sendNotice(deps, { notice: 'lookup_inconclusive', stream, detail: NOT_COMPARABLE });
   }
@@ -188,7 +188,7 @@ const recordLookUp = async <K extends Sending>(
   return { isRecorded: false, seen: owner };
 };
 
-/** The document may be ours, which cannot be checked. It is not recorded and nothing is sent again, so time ends the work. */
+/** Without its key nothing tells whether the document is ours. It is not recorded and nothing is sent again, so time ends the work. */
 const NOT_COMPARABLE = 'a document stands under its id, and the key of what was sent is gone';
 
 /** Two absences are a proven absence. The first is kept in the database until the second. A proof carries what a refusal said. */

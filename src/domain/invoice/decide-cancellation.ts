@@ -66,7 +66,7 @@ const NOT_ISSUED = 'only an issued note can be canceled';
 /**
  * Decides on an absent cancellation event, ours and of others. After an E0840 the absence means that an event that cancels nothing blocks the note,
  * such as a customer's confirmation, which is a refusal. A proven absence makes a refusal with an uncatalogued code final; otherwise it allows the same
- * bytes to be sent again.
+ * content to be sent again.
  */
 export const decideCancelAbsence = (
   state: InvoiceState,
@@ -112,7 +112,7 @@ export const decideCancelUnsendable = (state: InvoiceState, request: number, at:
 
 /**
  * Records the time-out once it is due. `confirmationSeen`: the last look-up found the event that canceled the note and could not record it. The
- * time-out then waits for a bounded time, in which each sweep tries the recording again; it would claim a failure over a canceled note.
+ * time-out then waits for a bounded time, in which each sweep tries the recording again: recorded now, the client would read "failed" of a canceled note.
  */
 export const decideTimeout = (
   state: InvoiceState,

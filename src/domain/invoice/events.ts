@@ -323,8 +323,8 @@ export type ReadInvoiceEvent = {
 const unchanged = <Data>(data: Data): Data => data;
 
 /**
- * Steps that lift older versions, the first from version 1; events without steps are in version 1. Version 1 of these events holds hashes and
- * digests that can be guessed back. Readers tell both kinds apart by their text, so nothing is lifted (ADR 32).
+ * The upcasts of each type: the first makes version 2 of data of version 1, and so on. A type that is not listed has version 1 only. Version 1 of
+ * these events holds hashes and digests that can be guessed back; readers tell both kinds apart by their text, so the data stays as it is (ADR 32).
  */
 export const invoiceUpcasts = {
   InvoiceAccepted: [unchanged],

@@ -16,7 +16,7 @@ export type SendStep<S extends Send, Verdict = unknown> =
   | { do: 'nothing' }
   /** A new document. */
   | { do: 'send'; attempt: number }
-  /** The stored bytes of the send `of` again. */
+  /** The content of the send `of` again: its stored bytes, or signed again after a renewal of the certificate (ADR 19). */
   | { do: 'resend'; attempt: number; of: S }
   | { do: 'look_up'; send: S }
   | { do: 'wait'; until: Instant }

@@ -123,6 +123,8 @@ describe('the pause before bytes that never left go again', () => {
 
 describe('bytes that may have arrived', () => {
   it('are sent again only after a proven absence', () => {
+    const unproven = given(accepted(), attempted(1, 1), unknown(1, 2));
+    expect(step(unproven, 130)).toMatchObject({ do: 'look_up' });
     const state = given(accepted(), attempted(1, 1), unknown(1, 2), provenAbsent(1, 130));
     expect(step(state, 130)).toMatchObject({ do: 'resend', attempt: 2, of: { attempt: 1 } });
   });

@@ -76,7 +76,7 @@ describe('POST /v1/nfse/{id}/cancel 409', () => {
 });
 
 describe('POST /v1/nfse/{id}/cancel 422', () => {
-  it('nfse.cancel_window_closed one second into the next month', async () => {
+  it('nfse.cancel_window_closed from the first instant of the next month', async () => {
     const harness = createHarness();
     const id = await issuedInvoice(harness, 'live');
     harness.state.now = '2026-12-01T03:00:00.000Z';

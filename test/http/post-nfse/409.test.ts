@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { bodyHashOf, sha256Hex } from '../../../src/app/event-store/hashes.js';
 import { publicInvoiceId } from '../../../src/domain/common/ids.js';
 import { DEMO_CNPJ, issueBodyOf } from '../../support/fixture/demo.js';
-import { createHarness, queuedInvoice } from '../../support/harness/http.js';
+import { attempted, createHarness, queuedInvoice, rejected } from '../../support/harness/http.js';
 import { expectRefusal } from '../../support/harness/http-answers.js';
 import { CROWD, type Crowded, parallelPosts } from '../../support/parallel-posts.js';
 
@@ -44,6 +44,19 @@ describe('POST /v1/nfse 409', () => {
     const error = await expectRefusal(response, 409, 'nfse.reference_in_use');
     expect(error).toMatchObject({ param: 'reference', retryable: false });
     expect(error.message).toContain(id);
+  });
+
+  it('nfse.reference_in_use: also of a failed invoice, which stays as it is', async () => {
+    const harness = createHarness();
+    const id = await queuedInvoice(harness, 'test', issueBodyOf({ reference: 'r-1' }));
+    await harness.record(id, [attempted(), rejected()]);
+    const shown = async (): Promise<unknown> => await (await harness.call(`/v1/nfse/${id}`)).json();
+    const before = await shown();
+    expect(before).toMatchObject({ id, status: 'failed', reference: 'r-1', amount_in_cents: 125_050 });
+    const response = await harness.call('/v1/nfse', { json: issueBodyOf({ reference: 'r-1', amount_in_cents: 900 }) });
+    const error = await expectRefusal(response, 409, 'nfse.reference_in_use');
+    expect(error.message).toContain(id);
+    expect(await shown()).toEqual(before);
   });
 
   it('duplicate_suspected: same amount and description without a key, another reference or not', async () => {

@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { type InvoiceEventType, invoicePersonalFields } from '../../../src/domain/invoice/events.js';
 import { proofRun } from '../../support/fixture/proof-run.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import type { FaultName } from './finding.js';
@@ -8,6 +9,7 @@ import { judge } from './judge.js';
 import { judgeOutcomes } from './ledger.js';
 import { hashOf } from './log.js';
 import type { Exchange, LoggedEvent, Raw, ReceivedCall } from './raw.js';
+import { PERSONAL } from './sealed.js';
 import { judgeSends } from './sends.js';
 import { type Story, storiesOf } from './story.js';
 
@@ -81,6 +83,11 @@ const isRead = ({ method, status, answer }: Exchange, { id }: Story): boolean =>
 afterEach(() => vi.unstubAllEnvs());
 
 describe('the judge', () => {
+  it('knows the personal fields of the events that it looks at', () => {
+    const ofTheService = Object.keys(PERSONAL).map((type) => [type, invoicePersonalFields[type as InvoiceEventType]]);
+    expect(PERSONAL).toEqual(Object.fromEntries(ofTheService));
+  });
+
   it('finds nothing in the kept run', () => {
     expect(only(clean)).toEqual([]);
     expect(judge(clean, withoutDocuments).counts.invoices).toBeGreaterThan(30);

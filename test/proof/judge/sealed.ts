@@ -2,7 +2,7 @@ import type { Finding } from './finding.js';
 import type { LoggedEvent, Raw } from './raw.js';
 
 /** Personal fields of the types that it looks at (docs/architecture.md#sealing-and-hash-chain): a copy, because the judge relies on nothing of the service. */
-const PERSONAL: Readonly<Record<string, readonly string[]>> = {
+export const PERSONAL: Readonly<Record<string, readonly string[]>> = {
   InvoiceAccepted: ['customer', 'description'],
   IssuanceAttempted: ['digest', 'signedDpsGzip'],
   Authorized: ['nfseXmlGzip'],
