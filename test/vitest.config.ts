@@ -58,12 +58,15 @@ const alone = [
   'test/xml/received-work.test.ts',
 ];
 
-const project = (name: string, groupOrder: number, include: readonly string[], exclude: readonly string[] = []) => ({
+type ProjectOptions = { groupOrder: number; isolate: boolean; include: readonly string[]; exclude?: readonly string[] };
+
+/** Without `isolate` the files leave no state in their process, so they share one process per worker and load their modules once. */
+const project = (name: string, { groupOrder, isolate, include, exclude = [] }: ProjectOptions) => ({
   plugins: [withStalls],
-  test: { ...shared, name, include: [...include], exclude: [...exclude], sequence: { groupOrder } },
+  test: { ...shared, name, isolate, include: [...include], exclude: [...exclude], sequence: { groupOrder } },
 });
 
-/** The slow ones begin first. Crash tests start several processes each and would starve the others: they come last, the campaign alone. */
+/** Crash tests start several processes each and would starve the others: they come last, the campaign alone. */
 export default defineConfig({
   test: {
     ...shared,
@@ -73,22 +76,21 @@ export default defineConfig({
     maxWorkers: 4,
     onUnhandledError: (error) => !stalls.forgives(error),
     projects: [
-      project('slow', 0, slow),
-      project('quick-alone', 0, alone),
-      {
-        plugins: [withStalls],
-        test: {
-          ...shared,
-          name: 'quick',
-          // They leave no state in their process, so they share one process per worker and load their modules once.
-          isolate: false,
-          include: ['test/**/*.test.ts'],
-          exclude: ['test/crash/**', ...slow, ...alone],
-          sequence: { groupOrder: 0 },
-        },
-      },
-      project('crash', 1, ['test/crash/**/*.test.ts'], ['test/crash/campaign.test.ts']),
-      project('campaign', 2, ['test/crash/campaign.test.ts']),
+      project('slow', { groupOrder: 0, isolate: false, include: slow }),
+      project('quick-alone', { groupOrder: 0, isolate: true, include: alone }),
+      project('quick', {
+        groupOrder: 0,
+        isolate: false,
+        include: ['test/**/*.test.ts'],
+        exclude: ['test/crash/**', ...slow, ...alone],
+      }),
+      project('crash', {
+        groupOrder: 1,
+        isolate: true,
+        include: ['test/crash/**/*.test.ts'],
+        exclude: ['test/crash/campaign.test.ts'],
+      }),
+      project('campaign', { groupOrder: 2, isolate: true, include: ['test/crash/campaign.test.ts'] }),
     ],
   },
 });

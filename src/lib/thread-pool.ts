@@ -24,8 +24,13 @@ export type ThreadPoolOptions = {
   workers: number;
   /** Longest wait for a thread; a job that waits longer is refused with `TooManyWaiting`. */
   waitMs: number;
-  /** Longest time of a job in each of its threads, the start of the thread included. */
+  /** Longest time of a job in each of its threads. */
   timeoutMs: number;
+  /**
+   * Longest start of a thread, which its first job has beside `timeoutMs`; default 60 s. On a machine that starves, a thread that was replaced while it
+   * started would be replaced again and again.
+   */
+  startMs?: number;
   /** A thread that is busy for longer no longer counts, so that the others' jobs go on beside it; default 3 s. At most `workers` threads are so late. */
   patienceMs?: number;
   /** Heap of one thread in MiB. A thread that needs more dies without the process. */
@@ -64,6 +69,9 @@ const LOST_THREADS_ALLOWED = 1;
 /** Far more than a job takes, and about what the start of a thread takes on a busy machine. */
 const PATIENCE_MS = 3_000;
 
+/** Beside a dozen busy processes on two slow cores a start took more than 15 s. */
+const START_MS = 60_000;
+
 /**
  * Threads with one job each (ADR 37 says why this is not a library). Owners take turns, and an owner leaves one of several threads free while others
  * have jobs too. Threads start when first needed, are replaced when they die
@@ -77,6 +85,7 @@ export const createThreadPool = <Request, Answer>(options: ThreadPoolOptions): T
   const busy = new Map<Worker, { owner: string; fail(error: JobFailed): void }>();
   const resting = new Set<string>();
   const late = new Set<Worker>();
+  const started = new WeakSet<Worker>();
   let closed = false;
 
   const start = (): Worker => {
@@ -101,9 +110,10 @@ export const createThreadPool = <Request, Answer>(options: ThreadPoolOptions): T
     worker.ref();
     clearTimeout(job.waitTimer);
     const begunMs = performance.now();
+    const startMs = started.has(worker) ? 0 : (options.startMs ?? START_MS);
     const timer = setTimeout(() => {
       busy.get(worker)?.fail(new JobFailed('timeout'));
-    }, options.timeoutMs);
+    }, startMs + options.timeoutMs);
     const patience = setTimeout(() => {
       if (late.size >= options.workers) return;
       late.add(worker);
@@ -118,6 +128,7 @@ export const createThreadPool = <Request, Answer>(options: ThreadPoolOptions): T
     };
     const answered = (answer: Answer) => {
       settle();
+      started.add(worker);
       worker.unref();
       if (!closed && threads() < options.workers) idle.push(worker);
       else void worker.terminate();

@@ -54,7 +54,7 @@ const allowances: Readonly<Record<string, Allowance>> = {
   'src/tables': { areas: ['src/domain', 'src/tables'], packages: [anyNode] },
   'src/certificates': { areas: ['src/domain', 'src/certificates'], packages: [anyNode, /^node-forge$/] },
   // Runs before anything is built, and then what was built.
-  'src/launch': { areas: ['src/launch'], packages: [anyNode, /^esbuild$/, /^dist\/src\/main\.js$/] },
+  'src/launch': { areas: ['src/launch'], packages: [anyNode, /^esbuild$/, /^tsx\/esm\/api$/, /^dist\/src\/main\.js$/] },
   'src/simulator': {
     areas: ['src/domain/common', 'src/xml', 'src/certificates', 'src/simulator'],
     packages: [anyNode, /^lru-cache$/, /^valibot$/],
@@ -64,6 +64,8 @@ const allowances: Readonly<Record<string, Allowance>> = {
 const ADAPTER_MAY = [
   ...['src/ports', 'src/domain', 'src/lib', 'src/xml', 'src/tables', 'src/certificates'],
   'src/adapters/sql',
+  // Only files `*.source.mjs`, which start a thread in development.
+  'src/launch/from-source',
 ];
 /** The projections define their rows, which this adapter reads. */
 const adapterAreas: Readonly<Record<string, readonly string[]>> = {

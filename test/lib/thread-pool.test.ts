@@ -16,6 +16,7 @@ const usual: ThreadPoolOptions = {
   workers: 1,
   waitMs: 60_000,
   timeoutMs: 60_000,
+  startMs: 0,
   heapMb: 64,
 };
 
@@ -46,6 +47,13 @@ describe('the threads that draw', () => {
       expect(after.threadId).not.toBe(before.threadId);
     },
   );
+
+  it('are given the time of their start beside that of their first job', async () => {
+    const file = new URL('./support/slow-start-thread.mjs', import.meta.url);
+    open({ file, timeoutMs: 500, startMs: 120_000 });
+    const { threadId } = await pool.run(OWNER, 'first');
+    expect(await pool.run(OWNER, 'second')).toEqual({ mood: 'second', threadId });
+  });
 
   it('do the job of a thread that died again, once', async () => {
     open();

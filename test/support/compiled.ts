@@ -5,8 +5,8 @@ import { bundle, PROGRAMS as PRODUCT } from '../../src/launch/build.mjs';
 import { ROOT } from '../tools/root.js';
 import { isLeftSince } from './leftovers.js';
 
-/** Names the folder of this run, for its workers. */
-export const COMPILED = 'NFSE_TEST_COMPILED';
+/** Names the folder of this run, for its workers and for the threads of the service (`src/launch/from-source.mjs`). */
+export const COMPILED = 'COMPILED_CODE';
 
 const HOME = join(ROOT, 'out', 'compiled');
 

@@ -102,7 +102,7 @@ const reason = 'this process has no authorizer for the mode';
 const notSent = { kind: 'not_sent', reason, codes: [], certificateRefused: false } as const;
 const notLookedUp = { kind: 'inconclusive', reason } as const;
 
-/** Reading a note takes milliseconds; the rest is for starting a thread while every core is busy. */
+/** Reading a note takes milliseconds; the rest is for a machine whose cores are all busy. */
 const READ_WITHIN_MS = 20_000;
 
 /** All answers share one queue: the issuers bound how many calls are under way. */
@@ -129,8 +129,9 @@ export const openReadingThreads = (
   {
     file = threadFile(),
     timeoutMs = READ_WITHIN_MS,
+    startMs,
     whenReady,
-  }: { file?: URL; timeoutMs?: number; whenReady?: WhenReady | undefined } = {},
+  }: { file?: URL; timeoutMs?: number; startMs?: number; whenReady?: WhenReady | undefined } = {},
 ): Reader => {
   const { workers, heapMb } = readingThreads(thisMachine());
   const pool = createThreadPool<ReadingJob, ReadingAnswer>({
@@ -139,6 +140,7 @@ export const openReadingThreads = (
     workers,
     waitMs: 2 * READ_WITHIN_MS,
     timeoutMs,
+    ...(startMs === undefined ? {} : { startMs }),
     heapMb,
   });
   runner.onStop('reading threads', () => pool.close());

@@ -1,5 +1,3 @@
-// Runs the TypeScript of the process from source, whatever flags the service was started with.
-import { register } from 'tsx/esm/api';
+import { loadFromSource } from '../../launch/from-source.mjs';
 
-register();
-await import('./simulator-child.ts');
+await loadFromSource('src/runtime/engines/simulator-child.ts');

@@ -24,8 +24,8 @@ export type SimulatorProcess = {
   open(settings: SimulatorSettings): Promise<Simulator>;
 };
 
-/** Variables that the process needs; secrets of the service are not handed on. */
-const INHERITED = ['PATH', 'HOME', 'TMPDIR', 'TMP', 'TEMP', 'TZ'];
+/** Variables that the process needs, the last one from source; secrets of the service are not handed on. */
+const INHERITED = ['PATH', 'HOME', 'TMPDIR', 'TMP', 'TEMP', 'TZ', 'COMPILED_CODE'];
 
 // The service runs from TypeScript in development and from compiled JavaScript once built.
 const childFile = (): URL =>

@@ -1,5 +1,3 @@
-// Runs the TypeScript of the thread from source: in Node 20 `--import tsx` reaches only the main thread.
-import { register } from 'tsx/esm/api';
+import { loadFromSource } from '../../launch/from-source.mjs';
 
-register();
-await import('./examining-thread.ts');
+await loadFromSource('src/runtime/operator/examining-thread.ts');
