@@ -91,8 +91,8 @@ export type FairSemaphoreOptions = {
   /** The same for an owner that was alone during the last 30 s; default: `perOwner`. */
   perOwnerAlone?: number;
   /**
-   * While other owners are present, the place of a task stays taken for twice the time that the task took, at most 100 ms, when 8 further tasks of
-   * its owner wait. So an owner that floods leaves two thirds of the time of its places to the others. Default: false.
+   * While other owners are present, the place of a task stays taken for four times the time that the task took, at most 100 ms, when 8 further tasks
+   * of its owner wait. So an owner that floods leaves four fifths of the time of its places to the others. Default: false.
    */
   rests?: boolean;
   /** Tasks of one owner that may wait; one more is refused. */
@@ -116,8 +116,8 @@ const MOST_PASSED = 8;
 /** Slow engines make every task long, and a rest as long would slow the owner down twice. */
 const LONGEST_REST_MS = 100;
 
-/** A third of the time of a place is for a flood; with half of it another company's p99 was still above twice that of quiet times (ADR 29). */
-const RESTS_PER_TASK = 2;
+/** A fifth of the time of a place is for a flood; with a third of it another company's p99 was still above twice that of quiet times (ADR 29). */
+const RESTS_PER_TASK = 4;
 
 /** Milliseconds for which an owner starts nothing after a task, of whom so many tasks wait: none unless the owner floods beside others. */
 export const restMs = (tookMs: number, waiting: number, presence: Presence): number =>

@@ -38,7 +38,7 @@ export type ThreadPoolOptions = {
   /** Beside the heap, for young objects, in MiB; the default of Node is 48. */
   youngMb?: number | undefined;
   /**
-   * Owners that use the same engines. While others are present, an owner of whom 8 jobs wait starts none after a job for twice the time that the job
+   * Owners that use the same engines. While others are present, an owner of whom 8 jobs wait starts none after a job for four times the time that the job
    * took, at most 100 ms. Default: none is present.
    */
   presence?: Presence | undefined;

@@ -1,5 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Client, createClient } from '../../src/client/client.js';
+import type { Child } from './child.js';
+import type { HostileAnswer } from './hostile-service-process.js';
 import { invoiceOf } from './plain-client.js';
 
 const IN_FLIGHT = 12;
@@ -38,4 +40,17 @@ export const linksOf = async (client: Client, ids: readonly string[]): Promise<r
     paths.push(`${pathname}${search}`);
   }
   return paths;
+};
+
+const IDLE_SECONDS_OF_PROCESSOR = 0.2;
+const IDLE_WITHIN_MS = 180_000;
+
+/** Until the service has issued what it accepted. */
+export const untilIdle = async (service: Pick<Child<unknown, 'since then', HostileAnswer>, 'ask'>): Promise<void> => {
+  const until = performance.now() + IDLE_WITHIN_MS;
+  do {
+    await service.ask('since then');
+    await pause(1_000);
+    if (performance.now() > until) throw new Error('the service did not come to rest');
+  } while ((await service.ask('since then')).processorSeconds > IDLE_SECONDS_OF_PROCESSOR);
 };

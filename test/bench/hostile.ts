@@ -1,11 +1,10 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { type Child, startChild } from './child.js';
 import type { Flood, FloodResult } from './hostile-flood-process.js';
 import { type FloodName, type FloodTarget, floodNames, floods } from './hostile-floods.js';
-import { linksOf, openApiClient, postUntilShown } from './hostile-invoices.js';
+import { linksOf, openApiClient, postUntilShown, untilIdle } from './hostile-invoices.js';
 import { addPhase, floodedRows, nothingSeen, quietRows, type Seen } from './hostile-rows.js';
 import type { HostileAnswer, HostileReady } from './hostile-service-process.js';
 import { createWatch, type Watch } from './hostile-watch.js';
@@ -111,17 +110,4 @@ const playPhase = async (attacked: Attacked, phaseMs: number, seen: Seen, name?:
   await watch(phaseMs, seen.times);
   const result = await flooding;
   addPhase(seen, await service.ask('since then'), result);
-};
-
-const IDLE_SECONDS_OF_PROCESSOR = 0.2;
-const PATIENCE_MS = 60_000;
-
-/** Until the service has issued what it accepted. */
-const untilIdle = async (service: Service): Promise<void> => {
-  const until = performance.now() + PATIENCE_MS;
-  do {
-    await service.ask('since then');
-    await pause(1_000);
-    if (performance.now() > until) throw new Error('the service did not come to rest');
-  } while ((await service.ask('since then')).processorSeconds > IDLE_SECONDS_OF_PROCESSOR);
 };

@@ -133,10 +133,10 @@ describe('a fair gate', () => {
       return { begun, pass, end, endAll };
     };
 
-    it('keeps the place of an owner of whom eight wait for twice the time of its task', async () => {
+    it('keeps the place of an owner of whom eight wait for four times the time of its task', async () => {
       const { begun, pass, end, endAll } = flood();
-      await end(30);
-      await pass(59);
+      await end(20);
+      await pass(79);
       expect(begun).toEqual(['a1', 'b1']);
       await pass(1);
       expect(begun).toEqual(['a1', 'b1', 'a2']);

@@ -18,8 +18,11 @@ const answer = async ({ nfseXml, marks }: RenderRequest): Promise<RenderAnswer> 
   }
 };
 
-/** So that API requests come before PDFs on busy cores. With 10, which leaves a third of that time, the PDFs of a busy machine wait too long. */
-const NICENESS = 5;
+/**
+ * So that API requests come before PDFs on busy cores. With 5 a flood of an unrelated server on the same cores made a PDF's p99 three times that of
+ * quiet times, with 2 twice (ADR 29).
+ */
+const NICENESS = 2;
 
 /** Lowers the priority of this thread. Only Linux has priorities of threads. */
 const lowerPriority = (): void => {

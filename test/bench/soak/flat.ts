@@ -17,7 +17,7 @@ export const quantile = (values: readonly number[], part: number): number =>
   values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * part))] ?? 0;
 
 /** Of these windows together. */
-export const quantileOf = (samples: readonly Sample[], route: Route, part: number): number =>
+const quantileOf = (samples: readonly Sample[], route: Route, part: number): number =>
   quantile(
     samples.flatMap(({ times }) => times[route]),
     part,
