@@ -1,4 +1,5 @@
 import { defineConfig, type Plugin } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { createStallReporter } from './support/stalls.js';
 
 /** One test of the full models may say nothing for an hour. */
@@ -58,6 +59,18 @@ const alone = [
   'test/xml/received-work.test.ts',
 ];
 
+/** Files of minutes. They begin first, or a run would end with one of them alone. */
+const LONGEST = ['test/proof/run.test.ts', 'test/e2e/fault-matrix.test.ts', 'test/e2e/older-folder.test.ts'];
+
+const isLongest = ({ moduleId }: TestSpecification): boolean => LONGEST.some((path) => moduleId.endsWith(path));
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    return [...sorted.filter(isLongest), ...sorted.filter((file) => !isLongest(file))];
+  }
+}
+
 type ProjectOptions = { groupOrder: number; isolate: boolean; include: readonly string[]; exclude?: readonly string[] };
 
 /** Without `isolate` the files leave no state in their process, so they share one process per worker and load their modules once. */
@@ -74,6 +87,7 @@ export default defineConfig({
     globalSetup: ['test/support/global-setup.ts'],
     // Twice the cores that it has: many files wait for an engine or a deadline most of the time.
     maxWorkers: 4,
+    sequence: { sequencer: LongestFirst },
     onUnhandledError: (error) => !stalls.forgives(error),
     projects: [
       project('slow', { groupOrder: 0, isolate: false, include: slow }),
