@@ -1,9 +1,8 @@
 // Runs a thread or a process of the service from its TypeScript: `--import tsx` reaches neither in Node 20. Plain JavaScript, because tsx is registered here.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
-
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+import { pathToFileURL } from 'node:url';
+import { ROOT } from './build.mjs';
 
 /** Names a folder with code that was compiled from these sources, as a run of the tests makes it once for all threads and processes. */
 const COMPILED_CODE = process.env.COMPILED_CODE;

@@ -30,7 +30,7 @@ export type ThreadPoolOptions = {
    * Longest start of a thread, which its first job has beside `timeoutMs`; default 60 s. On a machine that starves, a thread that was replaced while it
    * started would be replaced again and again.
    */
-  startMs?: number;
+  startMs?: number | undefined;
   /** A thread that is busy for longer no longer counts, so that the others' jobs go on beside it; default 3 s. At most `workers` threads are so late. */
   patienceMs?: number;
   /** Heap of one thread in MiB. A thread that needs more dies without the process. */

@@ -174,6 +174,7 @@ const playFloods = async (
   const flooded = names.map((name) => ({ name, seen: nothingSeen(), sent: 0 }));
   for (let round = 0; round < rounds; round += 1) {
     await untilIdle(service);
+    // Not counted: the first invoices after a rest find nothing else under way.
     await pacedTraffic(traffic, pace, LEAST_WINDOW_MS);
     traffic.take();
     await pacedTraffic(traffic, pace, phaseMs);

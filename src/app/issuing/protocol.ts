@@ -180,7 +180,7 @@ const recordLookUp = async <K extends Sending>(
     await definition.recordOther(open, send, found, deps);
     return RECORDED;
   }
-  // Of an unknown owner: a resend could make a second note. A later look-up decides, or time.
+  // A resend beside a document of an unknown owner could make a second note, so a later look-up or time decides.
   if (owner === 'unknown' && !isDoubtful(found)) {
     sendNotice(deps, { notice: 'lookup_inconclusive', stream, detail: NOT_COMPARABLE });
   }

@@ -140,7 +140,7 @@ export const openReadingThreads = (
     workers,
     waitMs: 2 * READ_WITHIN_MS,
     timeoutMs,
-    ...(startMs === undefined ? {} : { startMs }),
+    startMs,
     heapMb,
   });
   runner.onStop('reading threads', () => pool.close());

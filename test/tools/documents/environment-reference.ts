@@ -217,7 +217,9 @@ export const environmentReference: Readonly<Record<VariableName, VariableReferen
   },
   QUEUED_TIMEOUT_S: window('how long an invoice may wait for its first attempt'),
   PROCESSING_TIMEOUT_S: window('how long the outcome of a send may stay unknown'),
-  CANCELLATION_TIMEOUT_S: window('how long a cancellation may stay pending'),
+  CANCELLATION_TIMEOUT_S: window(
+    'how long a cancellation may stay pending after its request, its last attempt or the first answer to it',
+  ),
   IDEMPOTENCY_TTL_S: window('how long an Idempotency-Key protects its request'),
   DUPLICATE_WINDOW_S: window('how long an equal request without a key is refused'),
   TEST_RETENTION_S: window('how long a test invoice lives'),
