@@ -7,8 +7,16 @@ export const existsCodes = { dps: ['E0014'], event: ['E0840', 'E0802'] } as cons
 
 export type Subject = keyof typeof existsCodes;
 
-/** What one call shows, before it is judged. `body` is undefined unless the answer is a JSON object. */
-export type CallEvidence = { exchange: Exchange; body: JsonBody | undefined; errors: readonly AuthorizerError[] };
+/**
+ * What one call shows, before it is judged. `body` is undefined unless the answer is a JSON object. `sentId`: the id of the document that a send
+ * carried; absent for a look-up.
+ */
+export type CallEvidence = {
+  exchange: Exchange;
+  body: JsonBody | undefined;
+  errors: readonly AuthorizerError[];
+  sentId?: string;
+};
 
 export const whatCallShows = (exchange: Exchange): CallEvidence => {
   const body = exchange.kind === 'answered' ? readJson(exchange.contentType, exchange.body) : undefined;
@@ -87,6 +95,7 @@ export const classification: readonly Row[] = [
   { name: 'no_codes', when: ({ errors }) => errors.length === 0, is: 'unknown' },
   { name: 'already_there', when: ({ errors }, subject) => hasOneOf(errors, existsCodes[subject]), is: 'unknown' },
   { name: 'transient_code', when: ({ errors }) => hasOneOf(errors, transientCodes), is: 'unknown' },
+  { name: 'other_document', when: namesOtherDps, is: 'unknown' },
   { name: 'uncatalogued_refusal', when: isUncataloguedRefusal, is: 'refused' },
   { name: 'uncatalogued_code', when: ({ errors }) => !errors.every(isOneOf(cataloguedCodes)), is: 'unknown' },
   { name: 'gateway_status', when: (seen) => GATEWAY_STATUSES.includes(statusOf(seen)), is: 'unknown' },
@@ -95,6 +104,17 @@ export const classification: readonly Row[] = [
   { name: 'mixed_codes', when: ({ errors }) => hasOneOf(errors, CHANNEL_CODES), is: 'unknown' },
   { name: 'final_codes', when: () => true, is: 'rejected' },
 ];
+
+/**
+ * Whether the refusal names a DPS that this send did not carry. A connection is used again and a proxy may mix answers up, so the refusal of another
+ * document proves nothing about this one (docs/national-system.md#error-body).
+ */
+function namesOtherDps({ body, sentId }: CallEvidence): boolean {
+  return listOf(body?.iddps).some((id) => typeof id === 'string' && DPS_ID.test(id.trim()) && id.trim() !== sentId);
+}
+
+/** Of any emitter, also one with a CPF. */
+const DPS_ID = /^DPS[0-9]{7}[12][0-9A-Z]{14}[0-9]{20}$/;
 
 /** Codes of look-ups and of faults of the authorizer. In the answer to a send they prove nothing, so they count as uncatalogued there. */
 const LOOK_UP_AND_FAULT_CODES = new Set(['E1217', 'E2220', 'E2243', 'E2401', 'E2404', 'E2406', 'E999', 'RNG9999']);

@@ -17,13 +17,14 @@ import type { JsonBody } from './responses.js';
 /** What a 2xx body holds: the document that embeds what was sent, or the reason why the result of the send is unknown. */
 export type SuccessRead<Success> = { result: Success } | { reason: string; signatureFault?: string };
 
-/** Judges one send; `readSuccess` reads the document from a 2xx body. */
+/** Judges one send of the document `sentId`; `readSuccess` reads the document from a 2xx body. */
 export const classifySend = <Success>(
   subject: Subject,
+  sentId: string,
   exchange: Exchange,
   readSuccess: (body: JsonBody) => SuccessRead<Success>,
 ): SendResult<Success> => {
-  const seen = whatCallShows(exchange);
+  const seen: CallEvidence = { ...whatCallShows(exchange), sentId };
   const row = classification.find(({ when }) => when(seen, subject));
   const reason = exchange.kind === 'answered' ? (row?.name ?? 'unclassified') : exchange.reason;
   const answer = answerOf(seen);

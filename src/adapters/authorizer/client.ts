@@ -152,7 +152,8 @@ export const createAuthorizer = (options: AuthorizerOptions): Authorizer & { clo
       const key = await readAnswerOr({ name: 'accessKeyOfDps', expected: undefined, exchange: answer }, inconclusive);
       if (key.kind !== 'found') return key;
       const note = await fetchNote(caller, key.found, [], until);
-      return note.kind === 'found' && note.found.dpsId !== dpsId ? notOurs : note;
+      if (note.kind === 'found' && note.found.dpsId === dpsId) return note;
+      return { ...(note.kind === 'inconclusive' ? note : notOurs), exists: true };
     },
 
     findByAccessKey: (caller, accessKey) => fetchNote(caller, accessKey, ['E2401']),

@@ -52,14 +52,14 @@ const readers: {
   ) => Readings[Name]['result'];
 } = {
   sentDps: (exchange, { id, digest, document }) =>
-    classifySend('dps', exchange, (body) => {
+    classifySend('dps', id, exchange, (body) => {
       // `idDps` of this answer holds the access key (docs/national-system.md#iddps-holds-the-key), so only the document shows whose note it is.
       const note = readNote(textOf(body, 'nfseXmlGZipB64'), document);
       return note?.dpsId === id && note.digest === digest ? reliable(note) : NOT_OURS;
     }),
 
   sentCancellation: (exchange, { id, digest, document }) =>
-    classifySend('event', exchange, (body) => {
+    classifySend('event', id, exchange, (body) => {
       const event = readEvent(packedEventOf(body, CANCELLATION_EVENT), document);
       return event?.requestId === id && event.digest === digest ? reliable(event) : NOT_OURS;
     }),

@@ -129,6 +129,7 @@ const lastLookUp = async <K extends Sending>(job: Job<K>, send: K['send'], until
     if (work === undefined) return NOTHING_SEEN;
     const answer = await lookUp(job, work, send, until);
     if (answer.result.kind === 'found') seen = definition.ownerOf(work, answer.result.found);
+    if (existsUnread(answer.result)) seen = 'unknown';
     return await recordLookUp(job, { stream, loaded, work }, send, answer);
   } catch (error) {
     const detail = error instanceof Error ? error.name : 'not an error';
@@ -149,6 +150,10 @@ const lookUp = async <K extends Sending>(
   return { askedAt, result: await definition.find(definition.callerOf(work), work, send, deps, until) };
 };
 
+/** Whether the authorizer named a document by its key and did not give the document: a late commit may have come, so no absence counts. */
+const existsUnread = (result: LookupResult<unknown>): boolean =>
+  result.kind === 'inconclusive' && result.exists === true;
+
 /** Records what a look-up has shown: a document, a proven absence, or progress. */
 const recordLookUp = async <K extends Sending>(
   job: Job<K>,
@@ -162,8 +167,9 @@ const recordLookUp = async <K extends Sending>(
     sendNotice(deps, { notice: 'lookup_inconclusive', stream, detail: result.reason });
   }
   if (result.kind !== 'found') {
-    await recordNotFound(job, open, send, { askedAt, kind: result.kind });
-    return NOTHING_SEEN;
+    const exists = existsUnread(result);
+    await recordNotFound(job, open, send, { askedAt, kind: exists ? 'found' : result.kind });
+    return exists ? { isRecorded: false, seen: 'unknown' } : NOTHING_SEEN;
   }
   const { found } = result;
   const owner = definition.ownerOf(work, found);

@@ -94,7 +94,9 @@ export const decideVerdict = (
   if (invoice === undefined) return noChange;
   const settledAtOnce = verdict.event === 'IssuanceInterrupted' && invoice.attempts.at(-1)?.foreignSameContent === true;
   const due = settledAtOnce ? verdict : verdictByTime(invoice, limits);
-  if (due.event !== verdict.event || isBefore(now, due.failedAt)) return stale('not due');
+  // The instant of a settled conflict comes from the clock of another process, which may be ahead of this one.
+  const isDue = settledAtOnce || !isBefore(now, due.failedAt);
+  if (due.event !== verdict.event || !isDue) return stale('not due');
   const type = noteSeen ? 'IssuanceInterrupted' : due.event;
   return decided({ type, data: { failedAt: due.failedAt, at: now } });
 };

@@ -46,6 +46,9 @@ const envelope = { tipoAmbiente: 2, versaoAplicativo: 'SefinNacional_1.6.0', dat
 
 const refusal = (...codes: string[]) => ({ ...envelope, ...errors(...codes) });
 
+/** A DPS that no send of this file carries. */
+const OTHER_DPS = `DPS33045572${'9'.repeat(14)}00001${'1'.padStart(15, '0')}`;
+
 const UNCATALOGUED: Expected = { kind: 'unknown', reason: 'uncatalogued_code' };
 
 /** The authorizer's answer for each row of the table, over a real connection, and the result that the protocol gets. */
@@ -113,6 +116,25 @@ const answered: Readonly<Record<string, readonly Case[]>> = {
       answer: (s) => json(400, errors(FINAL[s], 'E1217')),
       expected: { kind: 'unknown', reason: 'transient_code' },
       outage: true,
+    },
+  ],
+  other_document: [
+    {
+      answer: (s) => json(400, { ...refusal(FINAL[s]), idDPS: OTHER_DPS }),
+      expected: { kind: 'unknown', reason: 'other_document' },
+    },
+    {
+      answer: () => json(400, { ...refusal('E7777'), idDps: OTHER_DPS }),
+      expected: { kind: 'unknown', reason: 'other_document' },
+    },
+    // The same member in two spellings: one of them is enough.
+    {
+      answer: (s) => json(400, { ...refusal(FINAL[s]), idDPS: null, idDps: ` ${OTHER_DPS} ` }),
+      expected: { kind: 'unknown', reason: 'other_document' },
+    },
+    {
+      answer: () => json(403, { ...errors('E1203'), idDPS: OTHER_DPS }),
+      expected: { kind: 'unknown', reason: 'other_document' },
     },
   ],
   uncatalogued_refusal: [
@@ -303,7 +325,7 @@ describe('a refusal that shows a document', () => {
 
 describe('an outage', () => {
   const sendThat = (reason: string, kind: 'not_handed' | 'broken') =>
-    classifySend('dps', { kind, reason }, () => ({ reason: 'unread' }));
+    classifySend('dps', harness.dps.id, { kind, reason }, () => ({ reason: 'unread' }));
 
   it.each([
     'certificate_missing',
@@ -348,9 +370,10 @@ describe('a certificate that the authorizer refuses', () => {
   const page = (status: number) => answered(status, 'text/html', '<html>403 - Forbidden</html>');
   const coded = (...codes: string[]) => answered(403, 'application/json', JSON.stringify(errors(...codes)));
   const judged = (exchange: Exchange) =>
-    [classifySend('dps', exchange, () => ({ reason: 'unread' })), classifyLookup(exchange, ['E2404'])].map(
-      (answer) => 'certificateRefused' in answer && answer.certificateRefused,
-    );
+    [
+      classifySend('dps', harness.dps.id, exchange, () => ({ reason: 'unread' })),
+      classifyLookup(exchange, ['E2404']),
+    ].map((answer) => 'certificateRefused' in answer && answer.certificateRefused);
 
   it.each([
     ['a page with 403', page(403)],

@@ -332,7 +332,9 @@ describe('findByDps', () => {
     ['a missing key', json(200, { idDps: 'x' })],
   ] as const)('concludes nothing from %s', async (_title, answer) => {
     server.answer(answer);
-    expect(await client.findByDps(caller, dps.id)).toMatchObject({ kind: 'inconclusive' });
+    const result = await client.findByDps(caller, dps.id);
+    expect(result).toMatchObject({ kind: 'inconclusive' });
+    expect(result).not.toHaveProperty('exists');
   });
 
   it('is inconclusive when the access key is found and the note is not', async () => {
@@ -341,8 +343,18 @@ describe('findByDps', () => {
         ? json(200, { chaveAcesso: accessKey })(call, response)
         : json(404, { erro: { codigo: 'E2401' } })(call, response),
     );
-    expect(await client.findByDps(caller, dps.id)).toMatchObject({ kind: 'inconclusive' });
+    expect(await client.findByDps(caller, dps.id)).toMatchObject({ kind: 'inconclusive', exists: true });
     expect(await client.findByAccessKey(caller, accessKey)).toEqual({ kind: 'absent' });
+  });
+
+  it('says that the document exists also when the key leads to the note of another DPS', async () => {
+    const foreign = noteAround((await signedDps(company, 2)).bytes);
+    server.answer((call, response) =>
+      json(200, call.path.includes('/dps/') ? { chaveAcesso: accessKey } : issued(foreign))(call, response),
+    );
+    expect(await client.findByDps(caller, dps.id)).toEqual({
+      ...{ kind: 'inconclusive', reason: 'not_ours_or_unreadable', exists: true },
+    });
   });
 
   it('ends both calls at the time limit of its caller', async () => {

@@ -135,6 +135,25 @@ describe('given attempts that were all not sent, when the last look-up shows a d
     expect(harness.authorizer.sends).toHaveLength(0);
   });
 
+  it.each([
+    ['', undefined],
+    [', also when the look-up cannot be recorded', 'put'],
+  ] as const)(
+    'that is named and not given%s, then the invoice is indeterminate and not failed',
+    async (_how, broken) => {
+      const harness = await notSentAndDue(() => ({}));
+      const exists = { kind: 'inconclusive', reason: 'status_503', exists: true } as const;
+      harness.authorizer.findByDps = async () => exists;
+      const lookups = {
+        ...harness.deps.lookups,
+        ...(broken && { [broken]: () => Promise.reject(new Error('broken')) }),
+      };
+      await concludeIssueIfDue(harness.stream, { ...harness.deps, lookups });
+      expect((await harness.types()).at(-1)).toBe('IssuanceInterrupted');
+      expect(await harness.status()).toBe('indeterminate');
+    },
+  );
+
   it('then support cannot call the invoice failed while the document stands', async () => {
     const harness = await notSentAndDue(() => ({ signatureFault: 'missing' }));
     await concludeIssueIfDue(harness.stream, harness.deps);

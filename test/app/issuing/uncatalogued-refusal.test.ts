@@ -54,6 +54,31 @@ describe('given a refusal with a code that is in no catalogue', () => {
     expect(harness.authorizer.sends).toHaveLength(1);
   });
 
+  it('when the authorizer names the note between two absences and does not give it, then the first absence is void', async () => {
+    const { harness } = await refusing('issue');
+    const { authorizer } = harness;
+    const { findByDps } = authorizer;
+    const first = await harness.issue();
+    if (first.kind !== 'later') throw new Error('nothing is waited for');
+    harness.clock.moveTo(first.at);
+    const second = await harness.issue();
+    if (second.kind !== 'later') throw new Error('nothing is waited for');
+    harness.clock.moveTo(second.at);
+    authorizer.findByDps = async () => ({ kind: 'inconclusive', reason: 'status_503', exists: true });
+    await harness.issue();
+    authorizer.findByDps = findByDps;
+    const looks = lookUps(harness);
+    harness.clock.moveTo(at(511));
+    await harness.issue();
+    expect(lookUps(harness)).toBe(looks + 1);
+    expect(await harness.types()).not.toContain('IssuanceRejected');
+    await harness.issueToTheEnd();
+    expect((await harness.events()).at(-1)).toMatchObject({
+      type: 'IssuanceRejected',
+      data: { firstAskedAt: at(511) },
+    });
+  });
+
   it.each([
     ['before the first look-up', 30],
     ['between the two look-ups', 200],

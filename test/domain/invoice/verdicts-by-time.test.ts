@@ -110,6 +110,15 @@ describe('a foreign note that may be our own', () => {
     });
   });
 
+  it('also on a machine whose clock is behind the one that found the note', () => {
+    const behind = at(640);
+    const step = nextIssueStep(given(...history), behind, limits, { asked: 0 });
+    expect(step).toEqual({ do: 'conclude', verdict });
+    expect(decideVerdict(given(...history), verdict, behind, limits)).toMatchObject({
+      events: [{ type: 'IssuanceInterrupted' }],
+    });
+  });
+
   it('never as failed or not processed', () => {
     for (const kind of ['IssuanceFailed', 'NotProcessed'] as const) {
       expect(decideVerdict(given(...history), { ...verdict, event: kind }, at(701), limits)).toEqual({

@@ -239,10 +239,11 @@ const ask = async (
   const askedAt = deps.clock.now();
   const memo: LookupProgress = (await deps.lookups.get(stream, work)) ?? { asked: 0 };
   const answer = await deps.authorizer.findByDps(invoice.facts, dpsId);
+  const exists = answer.kind === 'found' || (answer.kind === 'inconclusive' && answer.exists === true);
+  // An earlier absence is void, because a late commit has come.
+  if (exists) await deps.lookups.put(stream, work, { asked: memo.asked + 1, lastAskedAt: askedAt });
   if (answer.kind === 'inconclusive') return { refused: inconclusive(answer.reason) };
   if (answer.kind === 'found') {
-    // An earlier absence is void, because a late commit has come.
-    await deps.lookups.put(stream, work, { asked: memo.asked + 1, lastAskedAt: askedAt });
     return { refused: `the authorizer has a document under ${dpsId}: try --as issued` };
   }
   const { firstAbsentAt: first = askedAt } = memo;

@@ -163,6 +163,19 @@ describe('an indeterminate invoice settled as failed', () => {
     expect(await settle(harness, 'failed')).toEqual({ kind: 'already_so' });
   });
 
+  it('forgets the first absence when the authorizer names a document that it does not give', async () => {
+    const harness = await indeterminate('late');
+    const { findByDps } = harness.authorizer;
+    harness.clock.moveTo(at(DAY));
+    expect(await settle(harness, 'failed')).toMatchObject({ kind: 'ask_again' });
+    harness.clock.moveTo(at(DAY + 30));
+    harness.authorizer.findByDps = async () => ({ kind: 'inconclusive', reason: 'status_503', exists: true });
+    expect(await settle(harness, 'failed')).toMatchObject({ kind: 'refused' });
+    harness.authorizer.findByDps = findByDps;
+    harness.clock.moveTo(at(DAY + 60));
+    expect(await settle(harness, 'failed')).toMatchObject({ kind: 'ask_again', at: at(DAY + 120) });
+  });
+
   it('forgets the first absence when a late commit shows up', async () => {
     const harness = await indeterminate('late');
     harness.clock.moveTo(at(DAY));
