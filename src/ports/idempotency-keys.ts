@@ -4,7 +4,7 @@ import type { Instant } from '../domain/common/time.js';
 /** The owner of a key: keys are scoped per company and mode (POST-Idempotency-Key). */
 export type KeyOwner = { mode: Mode; companyId: CompanyId; keyHash: string };
 
-/** `commandId` and `acceptedAt` are made once per claim; a retry after a crash continues with the same values. */
+/** `commandId` and `acceptedAt` are those of the try that may have appended last. A retry that takes over its lease learns them by the claim. */
 export type Claim = { leaseToken: string; commandId: string; acceptedAt: Instant };
 
 export type KeyState =
@@ -23,6 +23,8 @@ export type IdempotencyKeys = {
    * this body; a new row always stores `bodyHash`.
    */
   claim(owner: KeyOwner, bodyHash: string, fresh: Claim, now: Instant, sameBody?: string): Promise<ClaimResult>;
+  /** Puts the command id and the instant of `fresh`, whose lease token holds the key, into the row; false when the lease was lost. */
+  renew(owner: KeyOwner, fresh: Claim): Promise<boolean>;
   /** Succeeds only under the lease token that the process holds; false when the lease was lost. */
   markDone(owner: KeyOwner, leaseToken: string, invoiceId: InvoiceId): Promise<boolean>;
   /**

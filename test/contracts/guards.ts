@@ -100,6 +100,28 @@ export const guardsContract = (guards: () => GuardsUnderTest): void => {
       });
     });
 
+    it('holds the command and the instant of the retry that renewed it, and counts from then on', async () => {
+      const key = owner();
+      const retry = claimAt(later(20));
+      await guards().idempotency.claim(key, 'body', claimAt(NOW), NOW);
+      await guards().idempotency.claim(key, 'body', retry, later(20));
+      expect(await guards().idempotency.renew(key, retry)).toBe(true);
+      const next = await guards().idempotency.claim(key, 'body', claimAt(later(40)), later(40));
+      expect(next).toMatchObject({ claim: { commandId: retry.commandId, acceptedAt: retry.acceptedAt } });
+      const other = await guards().idempotency.claim(key, 'other', claimAt(later(86_410)), later(86_410));
+      expect(other).toEqual({ kind: 'reuse', bodyHash: 'body' });
+    });
+
+    it('is renewed only under the lease, and never once it is finished', async () => {
+      const key = owner();
+      const [dead, taker] = [claimAt(NOW), claimAt(later(20))];
+      await guards().idempotency.claim(key, 'body', dead, NOW);
+      await guards().idempotency.claim(key, 'body', taker, later(20));
+      expect(await guards().idempotency.renew(key, dead)).toBe(false);
+      await guards().idempotency.markDone(key, taker.leaseToken, 'invoice');
+      expect(await guards().idempotency.renew(key, taker)).toBe(false);
+    });
+
     it('obeys only the holder of the lease', async () => {
       const key = owner();
       const dead = claimAt(NOW);

@@ -102,6 +102,7 @@ const keptKey = ({ keys, tries }: Seen): string | undefined =>
       end !== 'dead' &&
       answer !== undefined &&
       'refused' in answer &&
+      answer.refused !== 'idempotency_key_in_use' &&
       keys.some((row) => row.isOpen && row.leaseToken === leaseToken),
   )
     ? 'a refusal keeps the key'

@@ -19,11 +19,14 @@ export type Hear = (call: string, answer: unknown) => void;
 
 export type Shared = { log: EventLog; guards: MemoryGuards; late: (() => Promise<unknown>)[] };
 
+/** As long as that of the product, and shorter than an append can be late. */
+const LEASE_SECONDS = 5;
+
 /** `isOneDatabase`: the log can append together with the guards (ADR 42). */
 export const createShared = (isOneDatabase: boolean): Shared => {
   const shared: Shared = {
     log: memoryEventLog(isOneDatabase ? () => shared.guards : undefined),
-    guards: createMemoryGuards(),
+    guards: createMemoryGuards({ leaseSeconds: LEASE_SECONDS }),
     late: [],
   };
   return shared;
@@ -64,6 +67,7 @@ export const gated = (shared: Shared, gate: Gate, hear: Hear): Ports => {
     },
     idempotency: {
       claim: (...claim) => step('claim', () => shared.guards.idempotency.claim(...claim)),
+      renew: (...fresh) => step('renew', () => shared.guards.idempotency.renew(...fresh)),
       markDone: (...done) => step('mark done', () => shared.guards.idempotency.markDone(...done)),
       release: (...lease) => step('release', () => shared.guards.idempotency.release(...lease)),
       isFinished: (...key) => step('is finished', () => shared.guards.idempotency.isFinished(...key)),
@@ -80,7 +84,7 @@ const WINDOWS = { idempotencySeconds: 86_400, duplicateSeconds: 60 };
 
 /** Empties the guards. An api accepts again when the guards of all acceptances are rebuilt (ADR 14). */
 export const loseGuards = async (shared: Shared, now: string, isRebuilt: boolean): Promise<void> => {
-  shared.guards = createMemoryGuards();
+  shared.guards = createMemoryGuards({ leaseSeconds: LEASE_SECONDS });
   if (!isRebuilt) return;
   const events = await shared.log.readAll({ prefixes: ['nfse'], after: null, limit: 1_000 });
   const { keys, marks } = acceptedGuards(events, WINDOWS, now);

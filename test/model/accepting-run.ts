@@ -1,6 +1,7 @@
 import type { AcceptDeps, AcceptResult } from '../../src/app/accept/accept-deps.js';
 import { acceptInvoice } from '../../src/app/accept/accept-invoice.js';
 import { guardHashes } from '../../src/app/accept/guard-hashes.js';
+import { LATE_APPEND_SECONDS } from '../../src/app/accept/reserve.js';
 import { createEventStore } from '../../src/app/event-store/event-store.js';
 import { bodyHashOf, sha256Hex } from '../../src/app/event-store/hashes.js';
 import { isBefore } from '../../src/domain/common/time.js';
@@ -24,8 +25,8 @@ import {
 } from './accepting-world.js';
 import type { Run } from './replay.js';
 
-/** After these seconds a write without an answer has been stored, or never will be (`ORPHANED_MARK_SECONDS`, the lease). */
-const LATE_NO_MORE_SECONDS = 15;
+/** After these seconds a write without an answer has been stored, or never will be. */
+const LATE_NO_MORE_SECONDS = LATE_APPEND_SECONDS;
 
 type World = {
   story: Story;

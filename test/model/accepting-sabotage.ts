@@ -100,6 +100,14 @@ export const forgetsTheFirstCommand = withKeys((keys) => ({
   },
 }));
 
+export const takesEveryClaimForAnOldOne = withKeys((keys) => ({
+  claim: async (owner, bodyHash, fresh, ...rest) => {
+    const claimed = await keys.claim(owner, bodyHash, fresh, ...rest);
+    if (claimed.kind !== 'claimed' || claimed.claim.commandId === fresh.commandId) return claimed;
+    return { kind: 'claimed', claim: { ...claimed.claim, acceptedAt: '2000-01-01T00:00:00.000Z' } };
+  },
+}));
+
 export const takesEveryBodyForTheSame = withKeys((keys) => ({
   claim: (owner, _bodyHash, fresh, now) => keys.claim(owner, 'a body', fresh, now),
 }));

@@ -68,6 +68,10 @@ export const idempotencyKeys = (
       if (state.kind === 'free') throw new Error('a free key was not claimed');
       return state;
     },
+    renew: async ({ mode, companyId, keyHash }, { leaseToken, commandId, acceptedAt }) => {
+      const values = [mode, companyId, keyHash, leaseToken, commandId, acceptedAt];
+      return (await db.query({ name: 'key-renew', text: RENEW, values })).rowCount === 1;
+    },
     markDone: (owner, leaseToken, invoiceId) => done({ ...owner, leaseToken, invoiceId }),
     release: async ({ mode, companyId, keyHash }, leaseToken, now) => {
       // Over for every process, also one whose clock is behind.
@@ -88,6 +92,9 @@ const CLAIM = `select place, body_hash, lease_token, leased_until, command_id, a
   from idempotency_claim($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`;
 
 const DONE = 'select idempotency_done($1, $2, $3, $4, $5) as held';
+
+const RENEW = `update idempotency_keys set command_id = $5, accepted_at = $6
+  where mode = $1 and company_id = $2 and key_hash = $3 and lease_token = $4 and invoice_id is null`;
 
 const RELEASE = `update idempotency_keys set accepted_at = $5, leased_until = $5, lease_token = ''
   where mode = $1 and company_id = $2 and key_hash = $3 and lease_token = $4 and invoice_id is null`;

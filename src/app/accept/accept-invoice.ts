@@ -3,7 +3,7 @@ import type { Refusal } from '../../domain/common/error-catalogue.js';
 import { type InvoiceId, invoiceStream, type StreamName } from '../../domain/common/ids.js';
 import { expandMarkers } from '../../domain/common/markers.js';
 import { present } from '../../domain/common/present.js';
-import { brasiliaDate, type Instant } from '../../domain/common/time.js';
+import { addSeconds, brasiliaDate, type Instant, isBefore } from '../../domain/common/time.js';
 import { checkEligibility, type Eligible } from '../../domain/company/eligibility.js';
 import type { IdempotencyMark, InvoiceEvent } from '../../domain/invoice/events.js';
 import type { Fingerprints } from '../../ports/duplicate-window.js';
@@ -18,6 +18,7 @@ import {
   bodyNotComparable,
   type Candidate,
   findOwnInvoice,
+  LATE_APPEND_SECONDS,
   otherBody,
   reserveAndAppend,
   undoneIfNotStored,
@@ -47,25 +48,44 @@ export const acceptInvoice = async (
   if (claimed.kind !== 'claimed') return await answerKnownKey(claimed, requester, deps);
   const { claim } = claimed;
   const claimedRequest = { ...command, requester, claim };
-  const resumed = claim.commandId !== fresh.commandId;
-  const left = resumed ? await findOwnInvoice(claimedRequest, deps) : undefined;
+  const isFirstTry = claim.commandId === fresh.commandId;
   const release = () => deps.idempotency.release(owner, claim.leaseToken, deps.clock.now());
-  // After any other error the key stays leased, and the retry continues with the same command. A retry that took over a lease never frees the key,
-  // because the earlier request may still append under it.
-  const result =
-    left === undefined
-      ? await undoneIfNotStored(checkAndReserve(claimedRequest, deps), resumed ? async () => undefined : release)
-      : { accepted: left };
+  // After any other error the key stays leased, and a retry takes the lease over.
+  const result = isFirstTry
+    ? await undoneIfNotStored(checkAndReserve(claimedRequest, deps), release)
+    : await acceptAgain(claimedRequest, owner, fresh, deps);
   if ('refused' in result) {
-    await release();
+    if (result.refused.code !== IN_USE.code) await release();
     return result;
   }
-  const { invoiceId } = result.accepted.facts;
+  const { invoiceId, createdAt: acceptedAt = claim.acceptedAt } = result.accepted.facts;
   await Promise.all([
     deps.idempotency.markDone(owner, claim.leaseToken, invoiceId),
-    leaveMark(claimedRequest, invoiceStream(mode, companyId, invoiceId), deps),
+    leaveMark({ ...claimedRequest, claim: { ...claim, acceptedAt } }, invoiceStream(mode, companyId, invoiceId), deps),
   ]);
   return result;
+};
+
+/**
+ * A retry that took over the lease of an earlier try. The append of that try may still come, and then the stream shows its invoice to whoever appends
+ * later. So a refusal is told only once no append can come, and the key stays leased until then. An accepted retry counts from its own instant: from
+ * the first one the invoice could be past its deadline already.
+ */
+const acceptAgain = async (
+  claimedRequest: ClaimedRequest,
+  owner: KeyOwner,
+  fresh: Claim,
+  deps: AcceptDeps,
+): Promise<AcceptResult> => {
+  const left = await findOwnInvoice(claimedRequest, deps);
+  if (left !== undefined) return { accepted: left };
+  const mayAppend = isBefore(fresh.acceptedAt, addSeconds(claimedRequest.claim.acceptedAt, LATE_APPEND_SECONDS));
+  const orInUse = (result: { refused: Refusal }) => (mayAppend ? { refused: IN_USE } : result);
+  const candidate = await eligibleCandidate({ ...claimedRequest, claim: fresh }, deps);
+  if ('refused' in candidate) return orInUse(candidate);
+  if (!(await deps.idempotency.renew(owner, fresh))) return { refused: IN_USE };
+  const result = await reserveAndAppend(candidate, deps);
+  return 'refused' in result ? orInUse(result) : result;
 };
 
 /**

@@ -24,10 +24,11 @@ export type Candidate = ClaimedRequest & {
 };
 
 /**
- * A mark of the duplicate window without an invoice is given up after this long. That is longer than the time limit of the tax registry, the
- * deadline of an append, and the time that a server may continue an append after our connection ended.
+ * After this long a request can append no more: a mark of the duplicate window without an invoice is given up, and a retry of a key may be refused.
+ * That is longer than the time limit of the tax registry, the deadline of an append, and the time that a server may continue an append after our
+ * connection ended.
  */
-const ORPHANED_MARK_SECONDS = 20;
+export const LATE_APPEND_SECONDS = 20;
 
 /**
  * Appends the acceptance to the stream of the derived id. The append expects no stream, which decides which request was first
@@ -133,7 +134,7 @@ const placeMark = async (
   const { state } = await loadInvoice(earlier.stream, deps.store);
   if (state.kind !== 'none') return 'duplicate';
   if (earlier.stream === mark.stream) return 'not_mine';
-  const orphaned = isBefore(addSeconds(earlier.at, ORPHANED_MARK_SECONDS), mark.at);
+  const orphaned = isBefore(addSeconds(earlier.at, LATE_APPEND_SECONDS), mark.at);
   const takeOver = () => deps.duplicates.takeOver(fingerprints, earlier, mark, youngerThan);
   return orphaned && (await takeOver()) ? 'placed' : 'duplicate';
 };

@@ -71,6 +71,12 @@ const memoryKeys = (rows: Map<string, KeyRow>, ttlSeconds: number, leaseSeconds:
       rows.set(keyOf(owner), { ...claim, bodyHash: hash, leasedUntil: addSeconds(now, leaseSeconds) });
       return { kind: 'claimed', claim };
     },
+    renew: async (owner, { leaseToken, commandId, acceptedAt }) => {
+      const row = rows.get(keyOf(owner));
+      if (row?.leaseToken !== leaseToken || row.invoiceId !== undefined) return false;
+      rows.set(keyOf(owner), { ...row, commandId, acceptedAt });
+      return true;
+    },
     markDone: async (owner, leaseToken, invoiceId) => {
       const row = rows.get(keyOf(owner));
       if (row?.leaseToken !== leaseToken) return false;
