@@ -25,7 +25,7 @@ export type Running = { program: Program; client: ReturnType<typeof createCarefu
 
 const DIES_WITHIN_MS = 120_000;
 const ENDS_WITHIN_MS = 120_000;
-/** An abandoned key is leased for 15 s. */
+/** An abandoned key is leased for 5 s. */
 const LEASE_WITHIN_MS = 120_000;
 
 /** The whole service on the harness's data; `doomed` dies at the crash's point. */

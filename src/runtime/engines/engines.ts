@@ -25,8 +25,8 @@ import { type DatabaseServerOptions, openDatabaseServer, prepareDatabase } from 
 import type { Runner } from './runner.js';
 
 /**
- * Lease of a claim: how long a repeated request waits when the process of the first one died. If the first owner still works, both use the same
- * command id and invoice id, so a short lease risks no second invoice.
+ * Lease of a claim: how long a repeated request waits when the process of the first one died. If the first owner still works, both append to the
+ * stream of the same invoice id, so a short lease risks no second invoice.
  */
 const IDEMPOTENCY_LEASE_SECONDS = 5;
 
