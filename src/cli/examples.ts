@@ -39,7 +39,7 @@ export const commandExamples: readonly CommandExample[] = [
   ['registry put clientes.json', '`1 entry on record, 1 changed`'],
   ['api off --reason manutenção', '`the API is off`: every route under `/v1` answers 503 within 2 s'],
   ['api on', 'opens the API again'],
-  ['invoice import antigas.ndjson', '`1 invoices imported, 0 were there already`'],
+  ['invoice import antigas.ndjson', '`1 invoice imported, 0 were there already`'],
   [
     'events show company-12345678000195',
     'revision, time, type and actor of each event; `--json` gives data and metadata',

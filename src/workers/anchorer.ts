@@ -5,7 +5,7 @@ import { anchorFileName, anchorFileText } from '../app/audit/published-anchors.j
 import { writeWhole } from '../lib/write-whole.js';
 
 type Anchorer = AnchorDeps & {
-  /** Folder for files that operators writeOnce. Undefined: anchors are in the log only. */
+  /** Folder for the files that operators publish. Undefined: anchors are in the log only. */
   folder: string | undefined;
   onAnchored?(anchor: { day: string; streams: number; events: number }): void;
 };

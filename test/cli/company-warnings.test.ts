@@ -6,6 +6,7 @@ import { certificateCommands } from '../../src/cli/commands/certificate.js';
 import { companyCommands } from '../../src/cli/commands/company.js';
 import { doctorCommand } from '../../src/cli/commands/doctor.js';
 import { firstChecks } from '../../src/cli/company-warnings.js';
+import { modulo11Digit } from '../../src/domain/common/access-key.js';
 import { brasiliaDate } from '../../src/domain/common/time.js';
 import { systemClock } from '../../src/runtime/engines/clock.js';
 import { type Operator, openOperator } from '../support/harness/operator.js';
@@ -13,6 +14,11 @@ import { describeWithPostgres } from '../support/postgres.js';
 
 const CNPJ = '12345678000195';
 const RIO = '3304557';
+
+const withCheckDigits = (twelve: string): string => {
+  const first = twelve + modulo11Digit(twelve, 9);
+  return first + modulo11Digit(first, 9);
+};
 
 const file = {
   ...{ cnpj: CNPJ, legal_name: 'ESTUDIO EXEMPLO LTDA', city: 'Rio de Janeiro', state: 'RJ', tax_regime: 'simples' },
@@ -100,6 +106,21 @@ describeWithPostgres('what a company must choose, or cannot issue here', () => {
       `approximate_taxes has no row of all services for ${today}`,
     );
     await put();
+  });
+
+  it('is counted apart from activities by doctor: tables of approximate taxes of more than 20 companies', async () => {
+    const row = { from: '2026-01-01', federal: '13.45', state: '0.00', municipal: '2.90', service_code: '010101' };
+    const numbers = Array.from({ length: 21 }, (_, n) => withCheckDigits(String(n + 1).padStart(12, '0')));
+    for (const cnpj of numbers) {
+      const city = { city: 'São Paulo', state: 'SP' };
+      await put({ cnpj, approximate_taxes: [row], ...city });
+      await operator.run('company', 'enable', cnpj);
+    }
+    const [table] = await doctorLines(' approximate taxes  ');
+    expect(table).toMatch(/^ok +approximate taxes +\d more lines?$/);
+    expect(await doctorLines('no row of all services')).toHaveLength(20);
+    expect(await doctorLines('is due where it is performed')).not.toHaveLength(0);
+    for (const cnpj of numbers) await operator.run('company', 'disable', cnpj);
   });
 
   it('is said by company enable and doctor with the codes to choose from, until one is chosen', async () => {

@@ -55,11 +55,11 @@ export const lockDataDir = async (dataDir: string, { waitMs }: { waitMs: number 
   const folder = join(dataDir, 'lock');
   await makeDataDir(dataDir);
   await mkdir(folder, { recursive: true });
-  const deadline = Date.now() + waitMs;
+  const deadline = performance.now() + waitMs;
   for (;;) {
     const attempt = await tryLock(folder);
     if (attempt.kind === 'taken') return { release: attempt.release };
-    if (Date.now() >= deadline) throw new EmbeddedPostgresError(`DATA_DIR ${dataDir} is in use by ${attempt.owner}`);
+    if (performance.now() >= deadline) throw new EmbeddedPostgresError(`DATA_DIR ${dataDir} is in use by ${attempt.owner}`);
     await pause(RETRY_MS);
   }
 };

@@ -140,9 +140,9 @@ const worksIn = async (pid: number, cluster: string): Promise<boolean> => {
 };
 
 const isGone = async (pid: number, identity: string, withinMs: number): Promise<boolean> => {
-  const deadline = Date.now() + withinMs;
+  const deadline = performance.now() + withinMs;
   while (processIdentity(pid) === identity) {
-    if (Date.now() >= deadline) return false;
+    if (performance.now() >= deadline) return false;
     await pause(20);
   }
   return true;

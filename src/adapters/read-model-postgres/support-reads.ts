@@ -106,7 +106,7 @@ export const createSupportReads = (db: pg.Pool): SupportReads => ({
   },
 });
 
-/** A condition by column, and the same by `state` for rows of version 2. */
+/** A condition by column, and the same by `state` for rows of versions before 3. */
 const IS_INDETERMINATE = [`status = 'indeterminate'`, `state::jsonb #>> '{outcome,status}' = 'indeterminate'`] as const;
 const IS_CANCELLATION_FAILED = [
   `cancellation_status = 'failed'`,
@@ -196,7 +196,7 @@ export const refusalsWith = async (
   ];
 };
 
-/** Rows of version 2 lack the column. They are live until the projector of this program has built its own beside them. */
+/** Rows of versions before 3 lack the column. They are live until the projector of this program has built its own beside them. */
 const byColumnOrState = async <R extends pg.QueryResultRow>(
   byColumn: string,
   byState: string,

@@ -94,6 +94,7 @@ const simulatorCheck = ({ simulatedModes }: Session): Check => ({
 const companyChecks = async (session: Session): Promise<readonly Check[]> => {
   const cities: Check[] = [];
   const codes: Check[] = [];
+  const taxes: Check[] = [];
   const activities: Check[] = [];
   for (const company of await session.readModel.companies()) {
     if (!company.enabled) continue;
@@ -105,13 +106,14 @@ const companyChecks = async (session: Session): Promise<readonly Check[]> => {
       codes.push({ name: `municipal code ${cnpj}`, ok: mode === 'test', detail: `CNPJ ${cnpj}, ${text}`, cure });
     }
     for (const detail of approximateTableWarnings(company.registration, session.clock.now()))
-      activities.push({ name: `approximate taxes ${cnpj}`, ok: true, detail, cure });
+      taxes.push({ name: `approximate taxes ${cnpj}`, ok: true, detail, cure });
     for (const detail of await activityWarnings(company, session))
       activities.push({ name: `activity ${cnpj}`, ok: true, detail });
   }
   return [
     ...firstChecks('city', cities),
     ...firstChecks('municipal code', codes),
+    ...firstChecks('approximate taxes', taxes),
     ...firstChecks('activity', activities),
   ];
 };

@@ -191,8 +191,7 @@ const outcome = (id: string, as: SettleAs, result: SettleResult): Outcome => {
   }
 };
 
-/** XML files are named relative to the folder of the imported file. */
-/** `noteReader` loads what reads the XML of notes. */
+/** `noteReader` loads what reads the XML of notes. XML files are named relative to the folder of the imported file. */
 export const importCommand = (noteReader: () => Promise<NoteFiles['readNote']>): Command => ({
   name: 'invoice import',
   positionals: ['FILE.ndjson'],
@@ -210,7 +209,7 @@ export const importCommand = (noteReader: () => Promise<NoteFiles['readNote']>):
       readNote: await noteReader(),
     });
     if ('problems' in result) return withProblems(`${file} was not imported:`, result.problems);
-    return done(`${result.imported} invoices imported, ${result.already} were there already`, result);
+    return done(`${counted(result.imported, 'invoice')} imported, ${result.already} were there already`, result);
   },
 });
 

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { type ErrorCode, errorCatalogue } from '../../domain/common/error-catalogue.js';
 import { CUSTOMER_DOCUMENT } from '../body/issue-schema.js';
 
-/** The bodies that the API answers with, field by field in the order of docs/contract.md; absent fields are never null. */
+/* The bodies that the API answers with, field by field in the order of docs/contract.md; absent fields are never null. */
 
 const text = (description: string) => v.pipe(v.string(), v.description(description));
 

@@ -12,11 +12,11 @@ const PATIENCE_MS = 45_000;
 
 /** Looks until there is something to see. Throws `DemoFailed` with what `missing` says after 45 s. */
 export const lookUntil = async <T>(look: () => Promise<T | undefined>, missing: () => string): Promise<T> => {
-  const deadline = Date.now() + PATIENCE_MS;
+  const deadline = performance.now() + PATIENCE_MS;
   for (;;) {
     const seen = await look();
     if (seen !== undefined) return seen;
-    if (Date.now() > deadline) throw new DemoFailed(`${missing()} after ${PATIENCE_MS / 1000} s`);
+    if (performance.now() > deadline) throw new DemoFailed(`${missing()} after ${PATIENCE_MS / 1000} s`);
     await pause(POLL_MS);
   }
 };

@@ -38,7 +38,7 @@ export const openDatabaseServer = async (options: DatabaseServerOptions): Promis
   await prepareDataDir(config.dataDir, chooseOsUser());
   if (startedFor === 'serve')
     return await startOwn(options, await lockDataDir(config.dataDir, { waitMs: LOCK_WAIT_MS }));
-  const deadline = Date.now() + LOCK_WAIT_MS;
+  const deadline = performance.now() + LOCK_WAIT_MS;
   for (;;) {
     const lock = await lockDataDir(config.dataDir, { waitMs: 0 }).catch((error: unknown) => {
       if (error instanceof EmbeddedPostgresError) return error;
@@ -47,7 +47,7 @@ export const openDatabaseServer = async (options: DatabaseServerOptions): Promis
     if (!(lock instanceof Error)) return await startOwn(options, lock);
     const running = await readEmbeddedAddresses(config.dataDir);
     if (running !== 'one_user' && running !== undefined && (await acceptsConnections(running.service))) return running;
-    if (Date.now() > deadline) throw running === 'one_user' ? new EmbeddedPostgresError(OLDER) : lock;
+    if (performance.now() > deadline) throw running === 'one_user' ? new EmbeddedPostgresError(OLDER) : lock;
     await pause(100);
   }
 };
@@ -92,8 +92,8 @@ const withClient = async <T>(config: pg.ClientConfig, work: (client: pg.Client) 
 /** Another command may still use this database and gets a moment to finish. Only a superuser sees the sessions of all users. */
 const waitUntilUnused = (connectionString: string): Promise<void> =>
   withClient({ connectionString }, async (client) => {
-    const deadline = Date.now() + LOCK_WAIT_MS;
-    while (Date.now() < deadline) {
+    const deadline = performance.now() + LOCK_WAIT_MS;
+    while (performance.now() < deadline) {
       const { rows } = await client.query<{ others: number }>(
         `select count(*)::int as others from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()`,
       );

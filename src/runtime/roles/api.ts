@@ -196,8 +196,8 @@ const acceptDeps = (
 const waitForProjection =
   ({ engines }: Parts) =>
   async (stream: string, revision: number): Promise<void> => {
-    const deadline = Date.now() + PROJECTION_WAIT_MS;
-    while (Date.now() < deadline) {
+    const deadline = performance.now() + PROJECTION_WAIT_MS;
+    while (performance.now() < deadline) {
       const row = await engines.readModel.invoice(stream).catch(() => undefined);
       if ((row?.revision ?? -1) >= revision) return;
       await pause(PROJECTION_POLL_MS);

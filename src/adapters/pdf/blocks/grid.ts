@@ -35,7 +35,7 @@ export const row = (top: number, height: number, cells: readonly Cell[]): Row =>
  */
 export type Block = { top: number; end: number; rows: readonly Row[]; instead?: string; missing?: number };
 
-/** A laidOut part of the page; the next block begins `shift` centimetres below its place in the table, above it if negative. */
+/** A laid-out part of the page; the next block begins `shift` centimetres below its place in the table, above it if negative. */
 export type LaidOut = { layout: Layout; shift: number };
 
 /** A label with its value below in one paragraph, cut to `size` characters (column "Tam. do Campo" of NT 008). */

@@ -170,10 +170,10 @@ export const totals = ({ totals: sums }: Note): Block => ({
 
 const TOTALS_HEIGHT = 0.67;
 
-/** The UF of a 7-digit IBGE code; undefined for a code that IBGE does not know. */
 /** The name as the note has it. Notes of other emitters may lack it, and then the code replaces the name (NT 008, 2.4.5). */
 const nameOf = (written: Text, ibgeCode: Text): Text =>
   written ?? (ibgeCode === undefined ? undefined : municipalityByCode(ibgeCode)?.name);
 
+/** The UF of a 7-digit IBGE code; undefined for a code that IBGE does not know. */
 const ufOf = (ibgeCode: Text): string | undefined =>
   ibgeCode === undefined ? undefined : municipalityByCode(ibgeCode)?.uf;
