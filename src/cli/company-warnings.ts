@@ -1,5 +1,5 @@
 import { overlaidCatalogue } from '../domain/catalog/catalog.js';
-import type { Mode } from '../domain/common/ids.js';
+import { type Mode, modes } from '../domain/common/ids.js';
 import { addSeconds, brasiliaDate, DAY_SECONDS, type Instant } from '../domain/common/time.js';
 import type { Company } from '../domain/company/company.js';
 import { approximateTaxesAt, chosenMunicipalCode, type Registration } from '../domain/company/events.js';
@@ -101,7 +101,7 @@ export const municipalCodeWarnings = async (
   const now = sources.clock.now();
   const lines = await defaultLines({ registration }, sources);
   const services = [...new Set(lines.filter(({ isBlocked }) => !isBlocked).map(({ serviceCode }) => serviceCode))];
-  return (['live', 'test'] as const).flatMap((mode) => {
+  return modes.flatMap((mode) => {
     const kept = knownIn(entries.filter((entry) => entry.mode === mode));
     return services.flatMap((serviceCode) => {
       const chosen = chosenMunicipalCode(registration, serviceCode);

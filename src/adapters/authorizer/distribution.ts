@@ -1,54 +1,28 @@
 import { type AccessKey, isAccessKey } from '../../domain/common/access-key.js';
-import type { Caller } from '../../ports/authorizer.js';
-import type { CompanyCertificate } from '../../ports/certificate-vault.js';
 import type { Distribution, DistributionAnswer } from '../../ports/distribution.js';
-import { createAgents } from './agents.js';
-import { type Exchange, exchange } from './exchange.js';
+import { type AdnOptions, createAdnCalls } from './adn.js';
+import type { Exchange } from './exchange.js';
 import { errorsOf, type JsonBody, listOf, objectOf, readJson, textOf } from './responses.js';
-
-type DistributionOptions = {
-  /** Base URL of the environment, used as a prefix: `https://adn.host/contribuintes`. */
-  address: string;
-  /** Trusted beside the public roots. */
-  trustRootsPem: readonly string[];
-  /** Limit of one call, from the wait for a socket to the last byte. */
-  timeoutMs: number;
-  certificateOf(caller: Caller): Promise<CompanyCertificate | undefined>;
-};
 
 /** An answer holds up to 50 notes of some 5 kB each. One of this length still takes the event loop less than 10 ms. */
 const MAX_BYTES = 1024 * 1024;
 
 /** The distribution of the ADN over mutual TLS (docs/national-system.md#distribution). `close` drops the connections. */
-export const createDistribution = (options: DistributionOptions): Distribution & { close(): void } => {
-  const agents = createAgents(options.trustRootsPem);
-  const ask = async (caller: Caller, nsu: number, batch: boolean): Promise<Exchange> => {
-    const certificate = await options.certificateOf(caller).catch(() => undefined);
-    if (certificate === undefined) return { kind: 'not_handed', reason: 'certificate_missing' };
-    const agent = agents.agentOf(certificate);
-    if (agent === undefined) return { kind: 'not_handed', reason: 'certificate_unusable' };
-    return await exchange({
-      agent,
-      method: 'GET',
-      url: new URL(`${options.address.replace(/\/+$/, '')}/DFe/${nsu}?lote=${batch}`),
-      connectTimeoutMs: options.timeoutMs,
-      timeoutMs: options.timeoutMs,
-      maxBytes: MAX_BYTES,
-      identityOnly: true,
-    });
-  };
+export const createDistribution = (options: AdnOptions): Distribution & { close(): void } => {
+  const calls = createAdnCalls(options, MAX_BYTES);
   return {
     after: async (caller, nsu) => {
+      const ask = (batch: boolean): Promise<Exchange> => calls.get(caller, `/DFe/${nsu}?lote=${batch}`);
       try {
-        const answer = await ask(caller, nsu, true);
+        const answer = await ask(true);
         const isTooLong = answer.kind === 'broken' && answer.reason === 'response_too_large';
         // Without the batch the same documents come one by one.
-        return readDistribution(nsu, isTooLong ? await ask(caller, nsu, false) : answer);
+        return readDistribution(nsu, isTooLong ? await ask(false) : answer);
       } catch {
-        return { kind: 'inconclusive', reason: 'unreadable' };
+        return inconclusive('unreadable');
       }
     },
-    close: agents.close,
+    close: calls.close,
   };
 };
 

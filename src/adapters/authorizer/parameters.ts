@@ -1,51 +1,25 @@
-import type { Mode } from '../../domain/common/ids.js';
 import type { FiscalDate } from '../../domain/common/time.js';
 import type { KnownParameters, ParameterQuestion } from '../../domain/municipality/parameters.js';
-import type { Caller } from '../../ports/authorizer.js';
-import type { CompanyCertificate } from '../../ports/certificate-vault.js';
 import type { MunicipalParametersApi, ParametersAnswer } from '../../ports/municipal-parameters.js';
-import { createAgents } from './agents.js';
-import { type Exchange, exchange } from './exchange.js';
+import { type AdnOptions, createAdnCalls } from './adn.js';
+import type { Exchange } from './exchange.js';
 import { type JsonBody, objectOf, readJson } from './responses.js';
-
-type ParametersOptions = {
-  /** Base URL per environment, used as a prefix: `https://adn.host/parametrizacao`. */
-  addresses: Record<Mode, string>;
-  /** Trusted beside the public roots. */
-  trustRootsPem: readonly string[];
-  /** Limit of one call, from the wait for a socket to the last byte. */
-  timeoutMs: number;
-  certificateOf(caller: Caller): Promise<CompanyCertificate | undefined>;
-};
 
 /** The longest answer, the special regimes of a service, has a few kilobytes: small enough to be read in the event loop. */
 const MAX_PARAMETERS_BYTES = 64 * 1024;
 
 /** The parameters API of the ADN over mutual TLS (docs/national-system.md#parameters-api). `close` drops the connections. */
-export const createMunicipalParameters = (options: ParametersOptions): MunicipalParametersApi & { close(): void } => {
-  const agents = createAgents(options.trustRootsPem);
+export const createMunicipalParameters = (options: AdnOptions): MunicipalParametersApi & { close(): void } => {
+  const calls = createAdnCalls(options, MAX_PARAMETERS_BYTES);
   return {
     ask: async (caller, ibge, question, competence) => {
       try {
-        const certificate = await options.certificateOf(caller).catch(() => undefined);
-        if (certificate === undefined) return { kind: 'no_proof', reason: 'certificate_missing' };
-        const agent = agents.agentOf(certificate);
-        if (agent === undefined) return { kind: 'no_proof', reason: 'certificate_unusable' };
-        const answer = await exchange({
-          agent,
-          method: 'GET',
-          url: new URL(`${options.addresses[caller.mode].replace(/\/+$/, '')}${pathOf(ibge, question, competence)}`),
-          connectTimeoutMs: options.timeoutMs,
-          timeoutMs: options.timeoutMs,
-          maxBytes: MAX_PARAMETERS_BYTES,
-          identityOnly: true,
-        });
-        return readParameters(question, answer);
+        return readParameters(question, await calls.get(caller, pathOf(ibge, question, competence)));
       } catch {
-        return { kind: 'no_proof', reason: 'unreadable' };
+        return noProof('unreadable');
       }
     },
-    close: agents.close,
+    close: calls.close,
   };
 };
 

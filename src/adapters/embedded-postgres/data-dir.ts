@@ -59,7 +59,8 @@ export const lockDataDir = async (dataDir: string, { waitMs }: { waitMs: number 
   for (;;) {
     const attempt = await tryLock(folder);
     if (attempt.kind === 'taken') return { release: attempt.release };
-    if (performance.now() >= deadline) throw new EmbeddedPostgresError(`DATA_DIR ${dataDir} is in use by ${attempt.owner}`);
+    if (performance.now() >= deadline)
+      throw new EmbeddedPostgresError(`DATA_DIR ${dataDir} is in use by ${attempt.owner}`);
     await pause(RETRY_MS);
   }
 };

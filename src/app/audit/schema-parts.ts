@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { modes } from '../../domain/common/ids.js';
 
 /** Building blocks of the schemas of stored events. A message quotes no value, because a value may be personal or forged. */
 const matching = (pattern: RegExp, what: string) => v.pipe(v.string(), v.regex(pattern, `must be ${what}`));
@@ -19,7 +20,7 @@ export const keyedHash = matching(/^hmac:1:[0-9A-Za-z.-]+:[\w-]{43}$/, 'a hash u
 export const base64 = matching(/^[0-9A-Za-z+/]*={0,2}$/, 'base64');
 export const uuid = matching(/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, 'a UUID');
 export const companyId = matching(/^[0-9A-Z]{14}$/, 'a CNPJ');
-export const mode = v.picklist(['live', 'test'], 'must be live or test');
+export const mode = v.picklist(modes, 'must be live or test');
 export const position = matching(/^\d{1,20}$/, 'a position');
 export const texts = v.array(text);
 

@@ -2,9 +2,10 @@ import type { CompanyId, Mode } from '../../domain/common/ids.js';
 import { addSeconds, epochMs, type Instant, isBefore } from '../../domain/common/time.js';
 import type { Company } from '../../domain/company/company.js';
 import { shortCache } from '../../lib/short-cache.js';
-import type { Authorizer, Caller, LookupResult, SendResult } from '../../ports/authorizer.js';
+import type { Authorizer, Caller } from '../../ports/authorizer.js';
 import type { CertificateRefusal, CertificateRefusals } from '../../ports/certificate-refusals.js';
 import type { Clock } from '../../ports/clock.js';
+import { type AuthorizerResult, aroundAuthorizer } from './around-authorizer.js';
 import { pauseScaleOf } from './breaker.js';
 
 /** A look-up that changes nothing at the authorizer, under the company's newest certificate. */
@@ -92,7 +93,7 @@ export const createCertificateBreaker = (options: CertificateBreakerOptions): Ce
   };
 
   /** What an answer says is noted before the caller continues, so that the next send of the company knows it. A failed note changes no answer. */
-  const watched = async <Answer extends SendResult<unknown> | LookupResult<unknown>>(
+  const watched = async <Answer extends AuthorizerResult>(
     caller: Caller,
     call: () => Promise<Answer>,
   ): Promise<Answer> => {
@@ -155,13 +156,7 @@ export const createCertificateBreaker = (options: CertificateBreakerOptions): Ce
         ? await held(caller, refusal, probe)
         : turnOf(caller, certificateId);
     },
-    watch: (authorizer) => ({
-      sendDps: (caller, ...asked) => watched(caller, () => authorizer.sendDps(caller, ...asked)),
-      findByDps: (caller, ...asked) => watched(caller, () => authorizer.findByDps(caller, ...asked)),
-      findByAccessKey: (caller, ...asked) => watched(caller, () => authorizer.findByAccessKey(caller, ...asked)),
-      sendCancellation: (caller, ...asked) => watched(caller, () => authorizer.sendCancellation(caller, ...asked)),
-      findCancellation: (caller, ...asked) => watched(caller, () => authorizer.findCancellation(caller, ...asked)),
-    }),
+    watch: (authorizer) => aroundAuthorizer(authorizer, (_operation, caller, call) => watched(caller, call)),
   };
 };
 
@@ -170,7 +165,7 @@ const NO_WAIT: CertificateTurn = { kind: 'turn', release: () => undefined };
 const keyOf = ({ mode, companyId }: { mode: Mode; companyId: CompanyId }): string => `${mode}/${companyId}`;
 
 /** A document that was judged, found or proven absent was asked for under a good certificate. Everything else may come from a server before it. */
-const verdictOn = (answer: SendResult<unknown> | LookupResult<unknown>): 'refused' | 'taken' | 'nothing' => {
+const verdictOn = (answer: AuthorizerResult): 'refused' | 'taken' | 'nothing' => {
   switch (answer.kind) {
     case 'unknown':
       return answer.certificateRefused === true ? 'refused' : answer.refused === true ? 'taken' : 'nothing';
@@ -183,10 +178,9 @@ const verdictOn = (answer: SendResult<unknown> | LookupResult<unknown>): 'refuse
   }
 };
 
-const isAnsweredSend = ({ kind }: SendResult<unknown> | LookupResult<unknown>): boolean =>
-  kind === 'done' || kind === 'rejected';
+const isAnsweredSend = ({ kind }: AuthorizerResult): boolean => kind === 'done' || kind === 'rejected';
 
-const reasonOf = (answer: SendResult<unknown> | LookupResult<unknown>): string => {
+const reasonOf = (answer: AuthorizerResult): string => {
   if ('codes' in answer && answer.codes.length > 0) return answer.codes.join(' ');
   const status = 'httpStatus' in answer && answer.httpStatus !== undefined ? ` ${answer.httpStatus}` : '';
   return `${'reason' in answer ? answer.reason : answer.kind}${status}`;

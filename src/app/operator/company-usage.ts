@@ -1,4 +1,4 @@
-import { type CompanyId, invoicePrefix, type Mode } from '../../domain/common/ids.js';
+import { type CompanyId, invoicePrefix, type Mode, modes } from '../../domain/common/ids.js';
 import { brasiliaDate, type Instant } from '../../domain/common/time.js';
 import type { InvoiceEvent } from '../../domain/invoice/events.js';
 import type { EventLog, RecordedEvent } from '../../ports/event-log.js';
@@ -19,7 +19,7 @@ export const companyUsage = async (
   month: string,
 ): Promise<CompanyUsage> => {
   const usage = { live: none(), test: none() };
-  for (const mode of ['live', 'test'] as const) {
+  for (const mode of modes) {
     for await (const page of walkLog(log, [`${invoicePrefix[mode]}${companyId}_`])) {
       for (const event of page) count(event, month, usage[mode]);
     }

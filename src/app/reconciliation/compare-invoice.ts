@@ -1,5 +1,6 @@
 import type { Mode, StreamName } from '../../domain/common/ids.js';
 import { addSeconds, isBefore } from '../../domain/common/time.js';
+import { decideCanceledElsewhere } from '../../domain/invoice/decide-cancellation.js';
 import type { Decision } from '../../domain/invoice/decision.js';
 import type { ReadInvoiceEvent } from '../../domain/invoice/events.js';
 import {
@@ -20,9 +21,9 @@ import type { ReconciliationProgressStore } from '../../ports/reconciliation.js'
 import { workerContext } from '../event-store/command-context.js';
 import { transact } from '../event-store/transact.js';
 import { type IssuerDeps, noticesOf, sendNotice } from '../issuing/deps.js';
-import { compareNote, compareRequest, sentRequests } from '../issuing/found-documents.js';
+import { compareNote, compareRequest, elsewhereFrom, sentRequests } from '../issuing/found-documents.js';
+import { decideAndAppend } from '../issuing/protocol.js';
 import { invoiceFold, type LoadedInvoice, loadInvoice } from '../read/read-invoice.js';
-import { recordCanceledElsewhere } from './canceled-elsewhere.js';
 
 export type ReconciliationSettings = {
   /** Percentage of the issued invoices that a round compares; 0 switches reconciliation off. */
@@ -215,6 +216,21 @@ const appendDifferences = async (
     if (kind !== undefined) deps.onDifference(stream, kind);
   }
   return true;
+};
+
+/**
+ * Records that an event of another party canceled the note, unless the newest state says so already or no longer allows it. Throws
+ * `StreamContended`.
+ */
+const recordCanceledElsewhere = async (
+  stream: StreamName,
+  { outcome }: Invoice,
+  found: RegisteredEvent,
+  deps: ReconciliationDeps,
+): Promise<void> => {
+  if (outcome.status !== 'issued' || outcome.accessKey === undefined) return;
+  const data = elsewhereFrom(found, outcome.accessKey, deps.clock.now());
+  await decideAndAppend(stream, 'record_reconciliation', deps, (state) => decideCanceledElsewhere(state, data));
 };
 
 const differencesOf = (state: InvoiceState, held: readonly LookupFinding[]): readonly Difference[] =>

@@ -1,6 +1,7 @@
 import { putCompanyFile, setCompanyEnabled } from '../../app/operator/company/company-commands.js';
 import { companyFile, parseCompanyFile } from '../../app/operator/company/company-file.js';
 import { companyUsage, type UsageCounts } from '../../app/operator/company-usage.js';
+import { modes } from '../../domain/common/ids.js';
 import type { Company } from '../../domain/company/company.js';
 import type { IbsCbsOfCompany, Registration } from '../../domain/company/events.js';
 import type { IbsCbsReport } from '../../domain/company/ibs-cbs-report.js';
@@ -227,7 +228,7 @@ const usage: Command = {
     const lines = [
       `${cnpj}  ${month}`,
       `      ${COLUMNS.map((column) => column.padStart(10)).join('')}`,
-      ...(['live', 'test'] as const).map(
+      ...modes.map(
         (mode) => `${mode.padEnd(6)}${COLUMNS.map((column) => String(counts[mode][column]).padStart(10)).join('')}`,
       ),
     ];

@@ -4,7 +4,7 @@ import { findStream } from '../../app/operator/support/search.js';
 import { type Waiting, waitingWork } from '../../app/operator/support/waiting.js';
 import type { Mode } from '../../domain/common/ids.js';
 import type { Instant } from '../../domain/common/time.js';
-import type { InvoiceStatus } from '../../domain/invoice/status.js';
+import { invoiceStatuses, isInvoiceStatus } from '../../domain/invoice/status.js';
 import { ageText } from '../../lib/age-text.js';
 import type { SupportFilter } from '../../ports/support-reads.js';
 import { badUsage, type Command, done, type Flags, refused, textFlag } from '../command.js';
@@ -30,24 +30,13 @@ const show: Command = {
   },
 };
 
-const STATUSES = {
-  queued: true,
-  processing: true,
-  issued: true,
-  failed: true,
-  indeterminate: true,
-  canceled: true,
-} as const satisfies Record<InvoiceStatus, true>;
-
-const isStatus = (text: string): text is InvoiceStatus => Object.hasOwn(STATUSES, text);
-
 const MOST_LISTED = 1_000;
 
 const list: Command = {
   name: 'invoice list',
   summary: 'invoices, newest first, without personal data',
   options: {
-    status: { type: 'string', help: `only in this status: ${Object.keys(STATUSES).join(', ')}` },
+    status: { type: 'string', help: `only in this status: ${invoiceStatuses.join(', ')}` },
     company: { type: 'string', help: 'CNPJ: only of this company' },
     mode: { type: 'string', help: 'live or test' },
     since: { type: 'string', help: 'created at or after this instant or day, e.g. 2026-11-21' },
@@ -72,8 +61,8 @@ const list: Command = {
 
 const filterOf = (flags: Flags): SupportFilter | { problem: string } => {
   const status = textFlag(flags, 'status');
-  if (status !== undefined && !isStatus(status))
-    return { problem: `--status must be one of ${Object.keys(STATUSES).join(', ')}` };
+  if (status !== undefined && !isInvoiceStatus(status))
+    return { problem: `--status must be one of ${invoiceStatuses.join(', ')}` };
   const mode = textFlag(flags, 'mode');
   if (mode !== undefined && mode !== 'live' && mode !== 'test') return { problem: '--mode must be live or test' };
   const since = instantFlag(flags, 'since');

@@ -1,7 +1,6 @@
 import { html } from 'hono/html';
-import { parseInvoiceStream, publicInvoiceId } from '../../domain/common/ids.js';
-import type { InvoiceStatus } from '../../domain/invoice/status.js';
-import { invoiceStatus } from '../../domain/invoice/status.js';
+import { modes, parseInvoiceStream, publicInvoiceId } from '../../domain/common/ids.js';
+import { invoiceStatus, invoiceStatuses } from '../../domain/invoice/status.js';
 import type { SupportRow } from '../../ports/support-reads.js';
 import {
   badge,
@@ -22,8 +21,6 @@ export type ShownInvoice = SupportRow & { sentences: readonly string[] };
 
 /** What a list is narrowed to, as typed; empty where nothing was. */
 export type TypedFilter = { status: string; company: string; mode: string; since: string; until: string };
-
-const STATUSES: readonly InvoiceStatus[] = ['queued', 'processing', 'issued', 'failed', 'indeterminate', 'canceled'];
 
 /** Lists contain ids, states and the sentences that clients got, nothing of a customer. */
 export const invoicesTable = (
@@ -98,11 +95,11 @@ const filterForm = ({ say }: PageContext, typed: TypedFilter): Html => {
   return html`<section aria-labelledby="filter"><h2 id="filter">${say('Filtro', 'Filter')}</h2><form method="get" action="${ROOT}/invoices"><div class="fields">
 <p class="field"><label for="status">${say('Situação', 'Status')}</label><select id="status" name="status">${[
     option('', say('todas', 'all'), typed.status),
-    ...STATUSES.map((status) => option(status, statusText({ say }, status), typed.status)),
+    ...invoiceStatuses.map((status) => option(status, statusText({ say }, status), typed.status)),
   ]}</select></p>
 <p class="field"><label for="mode">${say('Modo', 'Mode')}</label><select id="mode" name="mode">${[
     option('', say('os dois', 'both'), typed.mode),
-    ...['live', 'test'].map((mode) => option(mode, modeText({ say }, mode), typed.mode)),
+    ...modes.map((mode) => option(mode, modeText({ say }, mode), typed.mode)),
   ]}</select></p>
 ${field('company', say('Empresa (CNPJ)', 'Company (CNPJ)'), 'text')}
 ${field('since', say('Criada desde (Brasília)', 'Created since (Brasília)'), 'date')}

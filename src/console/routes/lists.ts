@@ -3,7 +3,7 @@ import { readCursor } from '../../app/operator/support/search.js';
 import { withoutMask } from '../../domain/common/masks.js';
 import { brasiliaMidnight, type Instant } from '../../domain/common/time.js';
 import type { Invoice } from '../../domain/invoice/state.js';
-import type { InvoiceStatus } from '../../domain/invoice/status.js';
+import { isInvoiceStatus } from '../../domain/invoice/status.js';
 import type { SupportCursor, SupportFilter, SupportRow } from '../../ports/support-reads.js';
 import type { ConsoleDeps } from '../deps.js';
 import type { ConsoleEnv } from '../guard.js';
@@ -73,9 +73,6 @@ export const withSentences = (row: SupportRow, deps: Pick<ConsoleDeps, 'bodyOf'>
   return { ...row, sentences };
 };
 
-const isStatus = (text: string): text is InvoiceStatus =>
-  ['queued', 'processing', 'issued', 'failed', 'indeterminate', 'canceled'].includes(text);
-
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
 const isDay = (text: string): boolean => DAY.test(text) && !Number.isNaN(Date.parse(text));
@@ -86,7 +83,7 @@ const filterOf = (
   say: Say,
 ): SupportFilter | { problem: string } => {
   const { status, company, mode, since, until } = typed;
-  if (status !== '' && !isStatus(status))
+  if (status !== '' && !isInvoiceStatus(status))
     return { problem: say('Esta situação não existe.', 'There is no such status.') };
   if (mode !== '' && mode !== 'live' && mode !== 'test')
     return { problem: say('O modo é live ou test.', 'The mode is live or test.') };

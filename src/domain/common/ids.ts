@@ -1,7 +1,9 @@
 import type { Branded } from './brand.js';
 
 /** `live` is a fiscal document, `test` the restricted-production environment; the API key decides (SVC-6). */
-export type Mode = 'live' | 'test';
+export type Mode = (typeof modes)[number];
+
+export const modes = ['live', 'test'] as const;
 
 /** The 14-character CNPJ. Always text: an alphanumeric CNPJ has letters. */
 export type CompanyId = Branded<string, 'company id'>;

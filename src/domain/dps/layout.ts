@@ -1,4 +1,4 @@
-import type { Mode } from '../common/ids.js';
+import { type Mode, modes } from '../common/ids.js';
 import { addSeconds, brasiliaDate, DAY_SECONDS, type Instant } from '../common/time.js';
 import { type AnnouncedLayout, layouts, type PublishedLayout } from './layouts.js';
 
@@ -36,8 +36,6 @@ export const layoutOfDocument = (xml: string): PublishedLayout => {
   if (mode === undefined || stamp === undefined) throw new Error('a document without environment or stamp');
   return layoutOf(mode, stamp);
 };
-
-const modes = ['live', 'test'] as const satisfies readonly Mode[];
 
 /** Seconds before its first day from which operators are warned of a layout without schemas. */
 const NOTICE_SECONDS = 30 * DAY_SECONDS;

@@ -4,7 +4,12 @@ import { addSeconds, type Instant, isBefore } from '../common/time.js';
 import { unreachable } from '../common/unreachable.js';
 import type { Invoice, InvoiceState } from './state.js';
 
-export type InvoiceStatus = 'queued' | 'processing' | 'issued' | 'failed' | 'indeterminate' | 'canceled';
+export const invoiceStatuses = ['queued', 'processing', 'issued', 'failed', 'indeterminate', 'canceled'] as const;
+
+export type InvoiceStatus = (typeof invoiceStatuses)[number];
+
+export const isInvoiceStatus = (text: string): text is InvoiceStatus =>
+  (invoiceStatuses as readonly string[]).includes(text);
 
 export const invoiceStatus = (invoice: Invoice): InvoiceStatus => {
   switch (invoice.outcome.status) {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import * as v from 'valibot';
 import { readDatabaseUrl } from '../../adapters/sql/address.js';
-import type { Mode } from '../../domain/common/ids.js';
+import { type Mode, modes } from '../../domain/common/ids.js';
 import { misspeltName } from '../../domain/common/nearest-name.js';
 import { combinationProblems, plaintextProblems, readToken } from './checks.js';
 import { environment, FROM_FILE } from './environment.js';
@@ -14,8 +14,6 @@ export type Role = (typeof roles)[number];
 export type Config = ReturnType<typeof toConfig>;
 
 type ConfigResult = { config: Config } | { problems: readonly string[] };
-
-export const modes: readonly Mode[] = ['live', 'test'];
 
 /** Modes without a configured address: a simulator in this process answers for them. */
 export const modesWithoutAuthorizer = (config: Config): readonly Mode[] =>

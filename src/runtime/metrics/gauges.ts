@@ -2,6 +2,7 @@ import type { Gauge } from 'prom-client';
 import { ALARM_SECONDS, DIFFERENCE } from '../../adapters/read-model-postgres/document-alarms.js';
 import type { MonitoringReads } from '../../adapters/read-model-postgres/monitoring-reads.js';
 import type { StoppedSeries } from '../../app/operator/support/stopped-series.js';
+import { modes } from '../../domain/common/ids.js';
 import { addSeconds, epochMs } from '../../domain/common/time.js';
 import { expiryWarning, WARNING_DAYS } from '../../domain/company/certificate-expiry.js';
 import { ageSeconds } from '../../domain/municipality/parameters.js';
@@ -10,7 +11,6 @@ import type { Clock } from '../../ports/clock.js';
 import type { ParametersCache } from '../../ports/municipal-parameters.js';
 import type { ProjectionStatus } from '../../ports/projection-status.js';
 import type { WorkQueue } from '../../ports/work-queue.js';
-import { modes } from '../config/config.js';
 import type { Series } from './series.js';
 
 /** Sources that are asked at each scrape, because no event of this process reports their changes. */

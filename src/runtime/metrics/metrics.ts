@@ -1,8 +1,7 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { BreakerChange } from '../../app/issuing/breaker.js';
 import type { IssuerNotice } from '../../app/issuing/deps.js';
-import type { Mode } from '../../domain/common/ids.js';
-import { modes } from '../config/config.js';
+import { type Mode, modes } from '../../domain/common/ids.js';
 import { programVersion } from '../config/program-version.js';
 import { type Watched, watchedGauges } from './gauges.js';
 import { measuredAuthorizer } from './measured-authorizer.js';

@@ -2,10 +2,9 @@ import { LRUCache } from 'lru-cache';
 import type { EventStore, Stored } from '../../app/event-store/event-store.js';
 import type { DomainEvent } from '../../app/event-store/event-types.js';
 import { cancelingEvents } from '../../domain/common/access-key.js';
-import { type Mode, parseInvoiceStream, type StreamName } from '../../domain/common/ids.js';
+import { type Mode, modes, parseInvoiceStream, type StreamName } from '../../domain/common/ids.js';
 import { epochMs, type Instant } from '../../domain/common/time.js';
 import { differenceKinds } from '../../domain/invoice/reconciliation.js';
-import { modes } from '../config/config.js';
 import type { Series } from './series.js';
 
 const SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200];

@@ -1,8 +1,7 @@
 import type { ComparisonResult } from '../../app/reconciliation/compare-invoice.js';
-import type { Mode } from '../../domain/common/ids.js';
+import { type Mode, modes } from '../../domain/common/ids.js';
 import type { RequestSummary } from '../../http/deps.js';
 import type { DistributionAnswer } from '../../ports/distribution.js';
-import { modes } from '../config/config.js';
 import type { Series } from './series.js';
 
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];

@@ -14,7 +14,7 @@ import { excessRights } from '../../adapters/sql/roles.js';
 import { adviceWithoutCopy } from '../../adapters/vault/master-key.js';
 import { createLag } from '../../app/read/lag.js';
 import type { Check } from '../../cli/session.js';
-import { parseInvoiceStream, publicInvoiceId } from '../../domain/common/ids.js';
+import { modes, parseInvoiceStream, publicInvoiceId } from '../../domain/common/ids.js';
 import { addSeconds, DAY_SECONDS, isBefore } from '../../domain/common/time.js';
 import { ageSeconds, STALE_SECONDS } from '../../domain/municipality/parameters.js';
 import { counted } from '../../lib/counted.js';
@@ -27,7 +27,7 @@ import type { ParametersCache, ParametersEntry } from '../../ports/municipal-par
 import { readCheckpoint } from '../../projector/generations.js';
 import { shippedCatalogue } from '../../tables/catalogue.js';
 import { type EngineAddresses, unprotectedConnections } from '../config/checks.js';
-import { type Config, modes } from '../config/config.js';
+import type { Config } from '../config/config.js';
 import type { Engines } from '../engines/engines.js';
 
 const RECONCILE = 'read docs/operations/lost-database.md, then nfse doctor --reconcile';

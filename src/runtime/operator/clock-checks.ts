@@ -1,11 +1,10 @@
 import { type ClockOffset, probeClock } from '../../adapters/authorizer/clock-probe.js';
 import type { Check } from '../../cli/session.js';
 import { dpsId } from '../../domain/common/access-key.js';
-import type { Mode } from '../../domain/common/ids.js';
+import { type Mode, modes } from '../../domain/common/ids.js';
 import { isBefore } from '../../domain/common/time.js';
 import type { Company } from '../../domain/company/company.js';
 import { municipalityByName } from '../../tables/municipalities.js';
-import { modes } from '../config/config.js';
 import { authorizerAddress } from '../engines/authorizers.js';
 import { certificatesOf } from '../engines/companies.js';
 import { runningSimulator } from '../engines/simulator.js';

@@ -1,11 +1,10 @@
 import { type CodedRefusals, refusalsWith } from '../../adapters/read-model-postgres/support-reads.js';
 import type { Check } from '../../cli/session.js';
-import { publicInvoiceId } from '../../domain/common/ids.js';
+import { modes, publicInvoiceId } from '../../domain/common/ids.js';
 import { addSeconds, brasiliaStamp, DAY_SECONDS, type Instant } from '../../domain/common/time.js';
 import { layoutOf, layoutsToCome } from '../../domain/dps/layout.js';
 import { counted } from '../../lib/counted.js';
 import type { Clock } from '../../ports/clock.js';
-import { modes } from '../config/config.js';
 import type { Engines } from '../engines/engines.js';
 
 /**

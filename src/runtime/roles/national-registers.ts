@@ -1,3 +1,4 @@
+import type { AdnOptions } from '../../adapters/authorizer/adn.js';
 import { createDistribution } from '../../adapters/authorizer/distribution.js';
 import { createMunicipalParameters } from '../../adapters/authorizer/parameters.js';
 import { createParametersCache } from '../../adapters/municipal-parameters/cache.js';
@@ -7,17 +8,15 @@ import { createReconciliationProgressStore } from '../../adapters/reconciliation
 import { lastingLead, leaderSession } from '../../adapters/sql/leader-lock.js';
 import type { IssuerDeps } from '../../app/issuing/deps.js';
 import { wantedOf } from '../../app/municipal-parameters/refresh.js';
-import { type Mode, parseInvoiceStream } from '../../domain/common/ids.js';
+import { type Mode, modes, parseInvoiceStream } from '../../domain/common/ids.js';
 import { shortCache } from '../../lib/short-cache.js';
 import type { Caller } from '../../ports/authorizer.js';
 import type { CompanyCertificate } from '../../ports/certificate-vault.js';
-import type { Distribution } from '../../ports/distribution.js';
-import type { MunicipalParametersApi } from '../../ports/municipal-parameters.js';
 import type { Simulator } from '../../simulator/options.js';
 import { municipalityByName } from '../../tables/municipalities.js';
 import { runParametersRefresher } from '../../workers/parameters-refresher.js';
 import { runReconciler } from '../../workers/reconciler.js';
-import { type Config, modes } from '../config/config.js';
+import type { Config } from '../config/config.js';
 import { faultFields, streamFields } from '../config/logger.js';
 import { trustRoots } from '../engines/authorizers.js';
 import { certificatesOf } from '../engines/companies.js';
@@ -38,7 +37,7 @@ export const runReconciliation = async (
   const asked = modes.filter((mode) => config.authorizer[mode] !== undefined || simulator !== undefined);
   if (asked.length === 0 || (settings.samplePercent === 0 && config.distribution.everySeconds === 0)) return;
   const session = leaderSession(engines.pool);
-  const distribution = await openDistribution(asked, parts, deps.certificateOf);
+  const clients = await perMode(createDistribution, 'contribuintes', asked, parts, deps.certificateOf);
   await runReconciler({
     ...deps,
     actor: 'timer:reconciliation',
@@ -48,7 +47,10 @@ export const runReconciliation = async (
     tryLead: lastingLead(session, 'reconciliation', signal),
     isAuthorizerWell: (mode) => deps.breaker.isClosed(mode),
     paceMs: paceSeconds * 1000,
-    distribution,
+    distribution: {
+      after: async (caller, nsu) =>
+        (await clients.of(caller.mode)?.after(caller, nsu)) ?? { kind: 'inconclusive', reason: 'no_address' },
+    },
     distributionProgress: createDistributionProgressStore(engines.pool),
     readModel: engines.readModel,
     everySeconds: config.distribution.everySeconds,
@@ -69,26 +71,27 @@ export const runReconciliation = async (
     },
     onFault: (error) => logger.warn({ msg: 'reconciliation failed and continues', ...faultFields(error) }),
   });
-  distribution.close();
+  clients.close();
   await session.close();
 };
 
-/** One client for each mode, because each trusts different servers. */
-const openDistribution = async (
+/** One client of a service of the ADN for each mode whose address is known, because each mode trusts different servers. */
+const perMode = async <Client extends { close(): void }>(
+  create: (options: AdnOptions) => Client,
+  service: AdnService,
   asked: readonly Mode[],
   { config, simulator }: Parts,
   certificateOf: CertificateOf,
-): Promise<Distribution & { close(): void }> => {
-  const clients = new Map<Mode, ReturnType<typeof createDistribution>>();
+): Promise<{ of(mode: Mode): Client | undefined; close(): void }> => {
+  const clients = new Map<Mode, Client>();
   for (const mode of asked) {
-    const address = adnAddress(config, simulator, mode, 'contribuintes');
+    const address = adnAddress(config, simulator, mode, service);
     if (address === undefined) continue;
     const trustRootsPem = await trustRoots(config, simulator, mode);
-    clients.set(mode, createDistribution({ address, trustRootsPem, timeoutMs: CALL_TIMEOUT_MS, certificateOf }));
+    clients.set(mode, create({ address, trustRootsPem, timeoutMs: CALL_TIMEOUT_MS, certificateOf }));
   }
   return {
-    after: async (caller, nsu) =>
-      (await clients.get(caller.mode)?.after(caller, nsu)) ?? { kind: 'inconclusive', reason: 'no_address' },
+    of: (mode) => clients.get(mode),
     close: () => {
       for (const client of clients.values()) client.close();
     },
@@ -104,26 +107,19 @@ const CALL_TIMEOUT_MS = 10_000;
 /** Refreshes the municipal parameters of this process's modes until the signal aborts; no request waits for it. */
 export const runParametersRefresh = async (parts: Parts, signal: AbortSignal): Promise<void> => {
   const { config, clock, engines, logger, metrics, simulator } = parts;
-  const addressOf = (mode: Mode): string | undefined => adnAddress(config, simulator, mode, 'parametrizacao');
-  const asked = modes.filter((mode) => addressOf(mode) !== undefined);
+  const asked = modes.filter((mode) => adnAddress(config, simulator, mode, 'parametrizacao') !== undefined);
   if (asked.length === 0) return;
   const certificateOf = certificatesOf(parts, 'timer:parameters');
-  // One client per mode, because each trusts different servers.
-  const apis = new Map<Mode, ReturnType<typeof createMunicipalParameters>>();
-  for (const mode of asked) {
-    const address = addressOf(mode) ?? '';
-    const trustRootsPem = await trustRoots(config, simulator, mode);
-    const addresses = { live: address, test: address };
-    apis.set(mode, createMunicipalParameters({ addresses, trustRootsPem, timeoutMs: CALL_TIMEOUT_MS, certificateOf }));
-  }
-  const ask: MunicipalParametersApi['ask'] = async (caller, ...question) =>
-    (await apis.get(caller.mode)?.ask(caller, ...question)) ?? { kind: 'no_proof', reason: 'no_address' };
+  const clients = await perMode(createMunicipalParameters, 'parametrizacao', asked, parts, certificateOf);
   const session = leaderSession(engines.pool);
   const wanted = shortCache(WANTED_MS, clock, async () =>
     wantedOf({ ...companiesOf(parts), modes: asked }, clock.now()),
   );
   await runParametersRefresher({
-    api: { ask },
+    api: {
+      ask: async (caller, ...question) =>
+        (await clients.of(caller.mode)?.ask(caller, ...question)) ?? { kind: 'no_proof', reason: 'no_address' },
+    },
     clock,
     signal,
     modes: asked,
@@ -137,7 +133,7 @@ export const runParametersRefresh = async (parts: Parts, signal: AbortSignal): P
     },
     onFault: (error) => logger.warn({ msg: 'refreshing municipal parameters failed', ...faultFields(error) }),
   });
-  for (const api of apis.values()) api.close();
+  clients.close();
   await session.close();
 };
 

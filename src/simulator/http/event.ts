@@ -46,30 +46,14 @@ export const eventLookupOperation = (
   environment: Environment,
   caller: string,
   { accessKey, type, sequence }: { accessKey: string; type: string; sequence: string },
-): Operation => {
-  const { ledger } = environment;
-  const { json, failedQuery } = answersOf(world, environment);
-  const note = ledger.noteByKey(accessKey);
-  const absent = (): Answer =>
-    failedQuery(404, {
-      code: 'E2401',
-      message: 'Evento não encontrado para a chave de acesso informada.',
-    });
-  return {
+): Operation =>
+  readOperation(world, environment, caller, {
     on: 'event_lookup',
-    note: noteConcerned(accessKey, note),
-    refuse: ([first = refusal('RNG9999')]) => failedQuery(400, first),
-    effect: { kind: 'reads', absent },
-    perform: async () => {
-      const event =
-        sequence === '1' ? ledger.events(accessKey).find((candidate) => typeOf(candidate.type) === type) : undefined;
-      const isHidden = type === CANCELLATION_EVENT && world.hidden.has(hiddenEvent(accessKey));
-      if (event === undefined || isHidden) return absent();
-      if (note !== undefined && !isActor(caller, note)) return webServerPage(403);
-      return json(200, { eventos: [await itemOf(ledger, event)] });
-    },
-  };
-};
+    accessKey,
+    absence: 'Evento não encontrado para a chave de acesso informada.',
+    // A stored block names the event that it concerns, so several stored types have the type that was asked for.
+    chosen: (events) => (sequence === '1' ? events.filter((event) => typeOf(event.type) === type).slice(0, 1) : []),
+  });
 
 /** `GET /nfse/{chaveAcesso}/eventos`: all events of a note, the oldest first, in the form of the look-up (docs/national-system.md#event-paths). */
 export const eventListOperation = (
@@ -77,20 +61,41 @@ export const eventListOperation = (
   environment: Environment,
   caller: string,
   { accessKey }: { accessKey: string },
+): Operation =>
+  readOperation(world, environment, caller, {
+    on: 'event_list',
+    accessKey,
+    absence: 'Nenhum evento encontrado para a chave de acesso informada.',
+    chosen: (events) => events,
+  });
+
+type EventRead = {
+  on: 'event_lookup' | 'event_list';
+  accessKey: string;
+  /** The message of E2401. */
+  absence: string;
+  /** Chooses what is shown of the events of the note, the oldest first. */
+  chosen(events: readonly RegisteredEvent[]): readonly RegisteredEvent[];
+};
+
+const readOperation = (
+  world: World,
+  environment: Environment,
+  caller: string,
+  { on, accessKey, absence, chosen }: EventRead,
 ): Operation => {
   const { ledger } = environment;
   const { json, failedQuery } = answersOf(world, environment);
   const note = ledger.noteByKey(accessKey);
-  const absent = (): Answer =>
-    failedQuery(404, { code: 'E2401', message: 'Nenhum evento encontrado para a chave de acesso informada.' });
+  const absent = (): Answer => failedQuery(404, { code: 'E2401', message: absence });
   return {
-    on: 'event_list',
+    on,
     note: noteConcerned(accessKey, note),
     refuse: ([first = refusal('RNG9999')]) => failedQuery(400, first),
     effect: { kind: 'reads', absent },
     perform: async () => {
       const hidesOwn = world.hidden.has(hiddenEvent(accessKey));
-      const events = ledger.events(accessKey).filter(({ type }) => !(hidesOwn && type === CANCELLATION_EVENT));
+      const events = chosen(ledger.events(accessKey)).filter(({ type }) => !(hidesOwn && type === CANCELLATION_EVENT));
       if (events.length === 0) return absent();
       if (note !== undefined && !isActor(caller, note)) return webServerPage(403);
       return json(200, { eventos: await Promise.all(events.map((event) => itemOf(ledger, event))) });

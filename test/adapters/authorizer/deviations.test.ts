@@ -3,9 +3,8 @@ import { createMunicipalParameters } from '../../../src/adapters/authorizer/para
 import { gzipBase64 } from '../../../src/xml/packing.js';
 import { accessKey, eventAround, issued, noteAround, signedDps } from '../../support/fixture/sefin.js';
 import {
-  at,
-  type ClientHarness,
   caller,
+  type ClientHarness,
   errors,
   inAMinute,
   openClientHarness,
@@ -141,7 +140,7 @@ describe('only the whole event path exists', () => {
 describe('the parameters have no path of the manual', () => {
   it('is asked for as the Swagger of /parametrizacao has it', async () => {
     const parameters = createMunicipalParameters({
-      addresses: at(harness.server.address.replace('SefinNacional', 'parametrizacao')),
+      address: harness.server.address.replace('SefinNacional', 'parametrizacao'),
       trustRootsPem: [harness.authority.certificatePem],
       timeoutMs: 5_000,
       certificateOf: () => Promise.resolve(harness.company),

@@ -106,17 +106,14 @@ describe('the parameters client', () => {
   });
   afterAll(() => harness.close());
 
-  const client = (hasCertificate = true) => {
+  const client = (mode: 'live' | 'test', hasCertificate = true) => {
     const { privateKeyPem, certificatePem } = harness.identity;
     const certificate = {
       ...{ certificateId: 'c', privateKeyPem, certificatePem, chainPem: [], fingerprint: 'f', cnpj: COMPANY },
       ...{ notBefore: harness.clock.at, notAfter: '2036-01-01T00:00:00.000Z' },
     };
     return createMunicipalParameters({
-      addresses: {
-        test: harness.simulator.urls.test.replace('SefinNacional', 'parametrizacao'),
-        live: harness.simulator.urls.live.replace('SefinNacional', 'parametrizacao'),
-      },
+      address: harness.simulator.urls[mode].replace('SefinNacional', 'parametrizacao'),
       trustRootsPem: [harness.simulator.caPem],
       timeoutMs: 10_000,
       certificateOf: async () => (hasCertificate ? certificate : undefined),
@@ -125,9 +122,9 @@ describe('the parameters client', () => {
 
   it('asks over mutual TLS, each environment at its own address', async () => {
     await harness.control('POST', 'registry', { environment: 'live', municipality: { ibge: RIO, adherent: false } });
-    const api = client();
+    const apis = { test: client('test'), live: client('live') };
     const ask = (mode: 'test' | 'live', question: ParameterQuestion) =>
-      api.ask({ mode, companyId: COMPANY }, RIO, question, '2026-11-21');
+      apis[mode].ask({ mode, companyId: COMPANY }, RIO, question, '2026-11-21');
     expect(await ask('test', CONVENIO)).toMatchObject({ known: { isActive: true, nationalEmitter: true } });
     expect(await ask('live', CONVENIO)).toEqual({ kind: 'known', known: { kind: 'convenio', isActive: false } });
     expect(await ask('test', RATE)).toMatchObject({ known: { rates: [{ percent: '5.00' }] } });
@@ -135,11 +132,11 @@ describe('the parameters client', () => {
     expect(await ask('test', { kind: 'regimes_especiais', service: SERVICE })).toMatchObject({
       known: { regimes: [] },
     });
-    api.close();
+    for (const api of Object.values(apis)) api.close();
   });
 
   it('asks nobody without a certificate', async () => {
-    const answer = await client(false).ask({ mode: 'test', companyId: COMPANY }, RIO, CONVENIO, '2026-11-21');
+    const answer = await client('test', false).ask({ mode: 'test', companyId: COMPANY }, RIO, CONVENIO, '2026-11-21');
     expect(answer).toEqual({ kind: 'no_proof', reason: 'certificate_missing' });
   });
 });

@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { probeClock } from '../../../src/adapters/authorizer/clock-probe.js';
 import { createMunicipalParameters } from '../../../src/adapters/authorizer/parameters.js';
-import { at, type ClientHarness, caller, now, openClientHarness } from '../../support/harness/authorizer-client.js';
+import { caller, type ClientHarness, now, openClientHarness } from '../../support/harness/authorizer-client.js';
 import { type Answer, json } from '../../support/harness/authorizer-server.js';
 
 let harness: ClientHarness;
@@ -31,7 +31,7 @@ const endless: Answer = (_received, response) => {
 
 const parameters = async (timeoutMs = 30_000, changes: object = {}) => {
   const api = createMunicipalParameters({
-    ...{ addresses: at(harness.server.address), trustRootsPem: [harness.authority.certificatePem], timeoutMs },
+    ...{ address: harness.server.address, trustRootsPem: [harness.authority.certificatePem], timeoutMs },
     certificateOf: () => Promise.resolve(harness.company),
     ...changes,
   });
@@ -73,7 +73,7 @@ describe('an answer of the parameters API', () => {
       throw new Error('no vault');
     };
     expect(await parameters(1_000, { certificateOf: thrown })).toMatchObject({ kind: 'no_proof' });
-    expect(await parameters(1_000, { addresses: at('no address') })).toMatchObject({ kind: 'no_proof' });
+    expect(await parameters(1_000, { address: 'no address' })).toMatchObject({ kind: 'no_proof' });
   });
 });
 

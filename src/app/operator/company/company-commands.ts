@@ -1,6 +1,13 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { noChange } from '../../../domain/common/decision.js';
-import { type CompanyId, companyStream, dpsStream, type Mode, type StreamName } from '../../../domain/common/ids.js';
+import {
+  type CompanyId,
+  companyStream,
+  dpsStream,
+  type Mode,
+  modes,
+  type StreamName,
+} from '../../../domain/common/ids.js';
 import type { Instant } from '../../../domain/common/time.js';
 import {
   apiKeyText,
@@ -41,7 +48,7 @@ export type NewApiKey = { id: string; key: string; mode: Mode; scopes: readonly 
 
 export const putCompanyFile = async (registration: Registration, deps: CompanyCommandDeps): Promise<CommandResult> => {
   const before = await loadCompany(registration.cnpj, deps.store);
-  for (const mode of ['live', 'test'] as const) {
+  for (const mode of modes) {
     const moved = await moveDpsNumber(registration, mode, before.state, deps);
     if ('refused' in moved) return moved;
   }

@@ -3,6 +3,7 @@ import {
   dpsStream,
   invoiceStream,
   type Mode,
+  modes,
   parseInvoiceId,
   parseInvoiceStream,
   type StreamName,
@@ -100,8 +101,6 @@ const streamsOf = async ({ text, kind }: SearchQuery, deps: SearchDeps): Promise
       );
   }
 };
-
-const modes: readonly Mode[] = ['live', 'test'];
 
 /** The stream that an invoice would have in each company and mode. */
 const streamsOfEveryOwner = async (

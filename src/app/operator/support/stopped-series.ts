@@ -1,4 +1,4 @@
-import { type CompanyId, dpsStream, type Mode } from '../../../domain/common/ids.js';
+import { type CompanyId, dpsStream, type Mode, modes } from '../../../domain/common/ids.js';
 import type { Instant } from '../../../domain/common/time.js';
 import type { Company } from '../../../domain/company/company.js';
 import type { DpsNumberEvent } from '../../../domain/dps-number/events.js';
@@ -17,7 +17,7 @@ export const stoppedSeries = async (
   store: Pick<EventStore, 'load'>,
 ): Promise<readonly StoppedSeries[]> => {
   const used = companies.flatMap(({ registration: { cnpj, dps } }) =>
-    (['live', 'test'] as const).map((mode) => ({ companyId: cnpj, mode, series: dps[mode].series })),
+    modes.map((mode) => ({ companyId: cnpj, mode, series: dps[mode].series })),
   );
   const stopped = await inGroups(READS, used, async ({ companyId, mode, series }) => {
     const stream = dpsStream(mode, companyId, series);
