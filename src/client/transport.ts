@@ -1,6 +1,6 @@
 import { ApiError, type ErrorDetails, NoAnswerError } from './errors.js';
 
-export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 export type TransportOptions = {
   /** Origin of the service, without a trailing slash. */
@@ -32,9 +32,9 @@ type ApiRequest = {
 export type Json = Readonly<Record<string, unknown>>;
 
 /** An answer with a status below 300. */
-export type Answer = { bytes: Uint8Array; retryAfterMs: number | undefined };
+type Answer = { bytes: Uint8Array; retryAfterMs: number | undefined };
 
-export type Transport = {
+type Transport = {
   /** Rejects with `ApiError` for a refusal, and with `NoAnswerError` without an answer of the API. */
   send(request: ApiRequest): Promise<Answer>;
   /** `isOne` tells a body of the API from that of somebody in between. */

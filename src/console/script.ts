@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
  * The only script of the console: it shows the buttons that copy a text, and copies. Pages are whole without it. It is part of the page, and its
  * digest in the Content-Security-Policy lets no other script run.
  */
-export const SCRIPT = `
+const SCRIPT = `
 for (const button of document.querySelectorAll('button[data-copy]')) {
   button.hidden = false;
   button.addEventListener('click', async () => {

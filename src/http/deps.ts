@@ -4,21 +4,14 @@ import type { Download } from '../app/download/download.js';
 import type { DownloadTokens } from '../app/download/download-token.js';
 import type { Requester } from '../app/event-store/command-context.js';
 import type { ErrorCode } from '../domain/common/error-catalogue.js';
-import type { CompanyId, InvoiceAddress, InvoiceId, Mode } from '../domain/common/ids.js';
+import type { CompanyId, InvoiceAddress, InvoiceId } from '../domain/common/ids.js';
 import type { ActivityBody } from '../domain/company/activities.js';
-import type { Scope } from '../domain/company/events.js';
 import type { Invoice } from '../domain/invoice/state.js';
 import type { Clock } from '../ports/clock.js';
+import type { Credential } from '../ports/read-model.js';
 
 /** Owner and rights of a key, at most one second old. */
-export type Authenticated = {
-  keyId: string;
-  companyId: CompanyId;
-  mode: Mode;
-  scopes: readonly Scope[];
-  revoked: boolean;
-  companyEnabled: boolean;
-};
+export type Authenticated = Credential & { companyEnabled: boolean };
 
 /** What log lines and metrics may contain about a request: never a key, token, query string or body. */
 export type RequestSummary = {

@@ -17,8 +17,8 @@ type IssuerWorker = {
   queue: WorkQueue;
   deps: IssuerDeps;
   concurrency: number;
-  /** Runs the work on an item when it is its turn; default: at once. */
-  inTurn?: <T>(task: () => Promise<T>) => Promise<T>;
+  /** Runs the work on an item when it is its turn. */
+  inTurn: <T>(task: () => Promise<T>) => Promise<T>;
   signal: AbortSignal;
   onFault(stream: string, error: unknown): void;
 };
@@ -27,14 +27,7 @@ type IssuerWorker = {
  * Handles work items of the queue. At most half of the concurrent tasks may be look-ups, so that sends continue while the authorizer answers no
  * look-up. Resolves when the last send under way has been recorded.
  */
-export const runIssuer = ({
-  queue,
-  deps,
-  concurrency,
-  inTurn = (task) => task(),
-  signal,
-  onFault,
-}: IssuerWorker): Promise<void> => {
+export const runIssuer = ({ queue, deps, concurrency, inTurn, signal, onFault }: IssuerWorker): Promise<void> => {
   const faults = new Map<string, number>();
   const lookUpSemaphore = createLookUpSemaphore(Math.max(1, Math.floor(concurrency / 2)), deps.clock);
   const handle = async (delivery: Delivery): Promise<HandlingResult> => {

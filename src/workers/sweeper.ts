@@ -26,8 +26,8 @@ export type Sweeper = {
   cuts: PendingCuts;
   previousGeneration: PreviousGeneration;
   deps: IssuerDeps;
-  /** Runs a verdict in the trace of its stream; default: as it is. */
-  inTrace?: (stream: StreamName, conclude: () => Promise<void>) => Promise<void>;
+  /** Runs a verdict in the trace of its stream. */
+  inTrace: (stream: StreamName, conclude: () => Promise<void>) => Promise<void>;
   onFault(stream: StreamName, error: unknown): void;
 };
 
@@ -90,7 +90,7 @@ async function* paged<Cursor, Row extends Cursor>(
 }
 
 const concludeDue = async (
-  { readModel, deps, inTrace = (_stream, conclude) => conclude(), onFault }: Sweeper,
+  { readModel, deps, inTrace, onFault }: Sweeper,
   beganBefore: Parameters<ReadModel['verdictsDue']>[0],
   now: Instant,
   atOnce: number,

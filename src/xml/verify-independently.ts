@@ -8,7 +8,7 @@ type SecondOpinion =
 
 /**
  * Checks a document's outer signature, which must be over the root's child `signedElement`, with xml-crypto. It shares no code with
- * `verifySignature` and takes some milliseconds a document. `digest` is base64, `reference` the Id. The owner of the certificate is not checked.
+ * `verifyIn` and takes some milliseconds a document. `digest` is base64, `reference` the Id. The owner of the certificate is not checked.
  */
 export const verifyIndependently = (xml: Buffer, signedElement: string): SecondOpinion => {
   // Checked first, because the parser of xml-crypto prints what it cannot read.

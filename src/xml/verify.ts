@@ -10,11 +10,10 @@ import {
   signatureAlgorithms,
 } from './algorithms.js';
 import { canonicalElements } from './canonical-text.js';
-import { childrenNamed, type Elements, exactElements, onlyChild, withXmlDocument } from './document.js';
+import { childrenNamed, type Elements, exactElements, onlyChild } from './document.js';
 
 /** Why a signature does not hold. Sefin answers `missing` with E0717 or E1989, the others with E0714 or E1980. */
 export type SignatureFault =
-  | 'malformed'
   | 'missing'
   | 'structure'
   | 'algorithm'
@@ -30,14 +29,9 @@ type Verification =
 /**
  * Checks the enveloped signature of the root's child `signedElementName`, which the only Reference must name by its `Id`. Accepts C14N 1.0 and
  * exclusive, with or without comments, rsa-sha1 with sha1 and rsa-sha256 with sha256 (docs/national-system.md#algorithms). The owner of the
- * certificate is not checked. `digest` is base64, `reference` the Id.
+ * certificate is not checked. `digest` is base64, `reference` the Id. The canonical text can only say that the signature holds; libxml2 judges all
+ * else (ADR 40).
  */
-export const verifySignature = (xml: Buffer, signedElementName: string): Verification => {
-  const opened = withXmlDocument(xml, (document) => verifyIn(document, signedElementName));
-  return opened.ok ? opened.value : fault('malformed');
-};
-
-/** The same in a document that is already open. The canonical text can only say that the signature holds; libxml2 judges all else (ADR 40). */
 export const verifyIn = (document: XmlDocument, signedElementName: string): Verification => {
   const read = canonicalElements(document);
   const quick = read && verifySigned(read.elements, read.root, signedElementName);

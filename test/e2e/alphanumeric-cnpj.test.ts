@@ -9,12 +9,12 @@ import { demoCompany } from '../../src/runtime/commands/demo-company.js';
 import { makeDemoCompany } from '../../src/runtime/commands/first-start.js';
 import { systemClock } from '../../src/runtime/engines/clock.js';
 import { sessionOver } from '../../src/runtime/operator/session.js';
-import { verifySignature } from '../../src/xml/verify.js';
 import { eventually } from '../support/eventually.js';
 import { PROMPT, type RunningService, startRunningService } from '../support/harness/running-service.js';
 import { describeWithPostgres } from '../support/postgres.js';
 import { schemaFaults } from '../support/schema.js';
 import { untilServed } from '../support/until-served.js';
+import { verifySignature } from '../support/verify-signature.js';
 
 /** The Receita's own example of a CNPJ with letters. */
 const CNPJ = '12ABC34501DE35';

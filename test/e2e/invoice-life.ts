@@ -1,11 +1,11 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { verifySignature } from '../../src/xml/verify.js';
 import { eventually } from '../support/eventually.js';
 import { PROMPT, type RunningService, startRunningService } from '../support/harness/running-service.js';
 import { describeWithPostgres } from '../support/postgres.js';
 import { schemaFaults } from '../support/schema.js';
 import { untilServed } from '../support/until-served.js';
+import { verifySignature } from '../support/verify-signature.js';
 import { expectAudited, expectSameRowsAfterRebuild } from './operator-proof.js';
 
 type Body = Record<string, unknown> & {

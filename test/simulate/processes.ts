@@ -4,7 +4,7 @@ import type { IssuerDeps } from '../../src/app/issuing/deps.js';
 import type { LogPosition } from '../../src/ports/event-log.js';
 import { runIssuer } from '../../src/workers/issuer.js';
 import { runRelay } from '../../src/workers/relay.js';
-import { sweep } from '../../src/workers/sweeper.js';
+import { sweep, type Sweeper } from '../../src/workers/sweeper.js';
 import { gated, type Shared } from '../model/accepting-ports.js';
 import { DEMO_CNPJ, demoCompany } from '../support/fixture/demo.js';
 import { limits } from '../support/fixture/invoice.js';
@@ -104,7 +104,14 @@ export const startMember = (role: RoleName, name: string, surviving: Surviving):
       return { role, process, api: { process, store, acceptDeps } };
     }
     case 'issuer':
-      void runIssuer({ queue: bag.queueOf(process), deps, concurrency: LANES, signal, onFault });
+      void runIssuer({
+        queue: bag.queueOf(process),
+        deps,
+        concurrency: LANES,
+        signal,
+        inTurn: (task) => task(),
+        onFault,
+      });
       return { role, process };
     case 'relay':
       void runRelay({
@@ -132,13 +139,14 @@ const sweepOnAndOn = async (process: Process, deps: IssuerDeps, surviving: Survi
     await process.turn('sweeps');
     // The rows may be behind the log.
     if (isPeaceful() || !choices.chance(300)) await timers.catchUp();
-    const sweeper = {
+    const sweeper: Sweeper = {
       readModel: timers.readModel,
       log: shared.log,
       queue: bag.queueOf(process),
       cuts: shared.guards.cuts,
       previousGeneration: { end: async () => undefined },
       deps,
+      inTrace: (_stream, conclude) => conclude(),
       onFault: () => undefined,
     };
     await sweep(sweeper, number).catch(() => undefined);

@@ -3,7 +3,6 @@ import { addSeconds } from '../../src/domain/common/time.js';
 import { issueClientCertificate } from '../../src/simulator/start.js';
 import { gzipBase64 } from '../../src/xml/packing.js';
 import { signDocument } from '../../src/xml/sign.js';
-import { verifySignature } from '../../src/xml/verify.js';
 import {
   type CancelChanges,
   COMPANY,
@@ -20,6 +19,7 @@ import {
   unpack,
 } from '../support/harness/simulator.js';
 import { schemaFaults } from '../support/schema.js';
+import { verifySignature } from '../support/verify-signature.js';
 
 describe('cancelling', () => {
   let harness: SimulatorHarness;

@@ -6,7 +6,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isAccessKey } from '../../src/domain/common/access-key.js';
 import { gzipBase64 } from '../../src/xml/packing.js';
 import { parseXml, textAt } from '../../src/xml/parse.js';
-import { verifySignature } from '../../src/xml/verify.js';
 import {
   address,
   addressAbroad,
@@ -30,6 +29,7 @@ import {
 import { itWith, xmllintAccepts } from '../support/harness/xml-programs.js';
 import { schemaFaults } from '../support/schema.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
+import { verifySignature } from '../support/verify-signature.js';
 
 const IBSCBS =
   '<IBSCBS><finNFSe>0</finNFSe><indFinal>1</indFinal><cIndOp>100301</cIndOp><indDest>0</indDest><valores><trib>' +

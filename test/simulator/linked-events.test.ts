@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { EVENT_TYPES } from '../../src/simulator/event/kinds.js';
 import { parseXml, textAt } from '../../src/xml/parse.js';
-import { verifySignature } from '../../src/xml/verify.js';
 import {
   cancel,
   codesOf,
@@ -13,6 +12,7 @@ import {
   unpack,
 } from '../support/harness/simulator.js';
 import { schemaFaults } from '../support/schema.js';
+import { verifySignature } from '../support/verify-signature.js';
 
 describe('events of others', () => {
   let harness: SimulatorHarness;

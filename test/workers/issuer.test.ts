@@ -21,6 +21,7 @@ const workerOf = async (harness: IssuingHarness) => {
     deps: harness.deps,
     concurrency: 3,
     signal,
+    inTurn: (task) => task(),
     onFault: (_stream, fault) => faults.push(fault),
   });
   const deliver = (kind: Delivery['kind'] = 'issue'): Promise<HandlingResult> =>
@@ -145,7 +146,14 @@ describe('the issuer', () => {
       onInterrupted: () => undefined,
     });
     const workers = [1, 2].map(() =>
-      runIssuer({ queue, deps: harness.deps, concurrency: 8, signal, onFault: () => undefined }),
+      runIssuer({
+        queue,
+        deps: harness.deps,
+        concurrency: 8,
+        signal,
+        inTurn: (task) => task(),
+        onFault: () => undefined,
+      }),
     );
     const streams = Array.from({ length: 30 }, (_, index) => {
       const invoiceId = `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`;

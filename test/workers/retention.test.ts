@@ -23,6 +23,7 @@ const sweeperOf = ({ log, stream, deps }: Pick<IssuingHarness, 'log' | 'stream' 
     previousGeneration: { end: async () => undefined },
   },
   readModel: scriptedReadModel({ expired: [stream] }).readModel,
+  inTrace: (_stream, conclude) => conclude(),
   onFault: (_stream, error) => {
     throw error;
   },

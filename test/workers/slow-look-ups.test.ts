@@ -78,6 +78,7 @@ const sweeperOf = (
   ...{ readModel: scriptedReadModel({ verdictsDue }).readModel, log: harness.log, queue: collectingQueue() },
   ...{ cuts: createMemoryGuards().cuts, previousGeneration: { end: async () => undefined } },
   deps: { ...harness.deps, authorizer: { ...harness.authorizer, ...authorizer }, actor: 'timer:sweeper' },
+  inTrace: (_stream, conclude) => conclude(),
   onFault: (_stream, error) => {
     throw error;
   },
@@ -161,7 +162,14 @@ describe('the issuer beside look-ups that nobody answers', () => {
     await queue.put({ kind: 'issue', stream: harness.stream, messageId: 'new' });
     const stop = new AbortController();
     const deps = { ...harness.deps, authorizer: { ...harness.authorizer, ...other.authorizer } };
-    const working = runIssuer({ queue, deps, concurrency: 4, signal: stop.signal, onFault: () => undefined });
+    const working = runIssuer({
+      queue,
+      deps,
+      concurrency: 4,
+      signal: stop.signal,
+      inTurn: (task) => task(),
+      onFault: () => undefined,
+    });
     await vi.waitFor(async () => expect(await harness.status()).toBe('issued'), bound);
     expect(other.held).toHaveLength(2);
     other.pass();

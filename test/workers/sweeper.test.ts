@@ -29,6 +29,7 @@ const sweeperOf = (harness: IssuingHarness, rows: Parameters<typeof scriptedRead
       previousGeneration: { end: async () => undefined },
     },
     deps: { ...harness.deps, actor: 'timer:sweeper' },
+    inTrace: (_stream, conclude) => conclude(),
     onFault: (stream) => faults.push(stream),
   };
   return { sweeper, queue, faults, asked };

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { issueCertificate } from '../../src/certificates/issue-certificate.js';
-import { verifySignature } from '../../src/xml/verify.js';
 import { verifyIndependently } from '../../src/xml/verify-independently.js';
 import { sample } from '../support/fixture/samples.js';
 import { signedDocuments } from '../support/fixture/xml-documents.js';
 import { itWith } from '../support/harness/xml-programs.js';
+import { verifySignature } from '../support/verify-signature.js';
 
 const identity = issueCertificate({ subjectName: 'EMPRESA', validDays: 1, now: '2026-09-15T13:00:00.000Z' });
 const documents = signedDocuments(identity);

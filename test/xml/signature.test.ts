@@ -2,11 +2,11 @@ import { X509Certificate } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { issueCertificate, type KeyAndCertificate } from '../../src/certificates/issue-certificate.js';
 import { type SigningOptions, signDocument } from '../../src/xml/sign.js';
-import { verifySignature } from '../../src/xml/verify.js';
 import { sample, unsignedSample } from '../support/fixture/samples.js';
 import { dpsId, signedDocuments, unsignedDps } from '../support/fixture/xml-documents.js';
 import { itWith, xmlCryptoVerifies, xmlsecVerifies } from '../support/harness/xml-programs.js';
 import { schemaFaults } from '../support/schema.js';
+import { verifySignature } from '../support/verify-signature.js';
 
 const signedSamples = [
   ['dps-01-me-epp-tomador-pj.xml', 'infDPS'],

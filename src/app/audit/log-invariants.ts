@@ -1,5 +1,11 @@
 import { auditEventTypes } from '../../domain/audit/events.js';
-import { companyPrefix, type InvoiceAddress, parseInvoiceStream, type StreamName } from '../../domain/common/ids.js';
+import {
+  companyPrefix,
+  type InvoiceAddress,
+  parseDpsStream,
+  parseInvoiceStream,
+  type StreamName,
+} from '../../domain/common/ids.js';
 import { companyEventTypes } from '../../domain/company/events.js';
 import { dpsNumberEventTypes } from '../../domain/dps-number/events.js';
 import { type InvoiceEvent, invoiceEventTypes, type ReadInvoiceEvent } from '../../domain/invoice/events.js';
@@ -101,9 +107,9 @@ export const createLogInvariants = (wholeLog: boolean) => {
       case 'DpsNumberAllocated': {
         const { number, nextNumber, invoiceId } = event.data;
         fold.series = { nextNumber, isStopped };
-        const owner = /^dps(Live|Test)-([0-9A-Z]{14})_(.+)$/.exec(event.stream);
-        if (owner === null) return breach(event, 'a DPS number of a stream that names no series');
-        allocated.add(`${owner[1]?.toLowerCase()} ${owner[2]} ${owner[3]} ${number} ${invoiceId}`);
+        const owner = parseDpsStream(event.stream);
+        if (owner === undefined) return breach(event, 'a DPS number of a stream that names no series');
+        allocated.add(`${owner.mode} ${owner.companyId} ${owner.series} ${number} ${invoiceId}`);
         if (isStopped) return breach(event, 'a number of a series that was stopped');
         if (nextNumber !== number + 1) return breach(event, 'the next number does not follow the one given');
         const isNext = next === undefined || number === next;

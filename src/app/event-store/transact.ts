@@ -34,7 +34,7 @@ export type Command<State, Event extends DomainEvent, Refusal extends string> = 
     beforeAppend?(): Promise<void>;
   };
 
-export type Outcome<State, Event extends DomainEvent, Refusal extends string> =
+type Outcome<State, Event extends DomainEvent, Refusal extends string> =
   /** `state` is the state after `events`; `revision` is the revision of the last of them. */
   | { kind: 'appended'; state: State; revision: Revision; events: readonly Event[] }
   /** `revision` is undefined for an empty stream. */

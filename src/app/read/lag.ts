@@ -2,6 +2,9 @@ import { epochMs } from '../../domain/common/time.js';
 import type { Clock } from '../../ports/clock.js';
 import { type EventLog, isEarlier, type LogPosition, type RecordedEvent } from '../../ports/event-log.js';
 
+/** Seconds of lag from which a reader is late: for readiness, for the console and for `nfse doctor`. */
+export const LATE_SECONDS = 30;
+
 /** The lag of a reader in seconds. `prefixes`: the streams that it follows; `position`: the last event that it has handled. */
 export type LagReader = (prefixes: readonly string[], position: LogPosition | null) => Promise<number>;
 

@@ -5,6 +5,7 @@ import {
   type InvoiceId,
   invoicePrefix,
   type Mode,
+  parseDpsStream,
   parseInvoiceStream,
   type StreamName,
 } from '../../domain/common/ids.js';
@@ -89,22 +90,22 @@ export const keysInLog = async (
 };
 
 const collect = (event: RecordedEvent, known: KnownWorkSoFar): void => {
-  const company = /^company-(.*)$/.exec(event.stream)?.[1];
-  if (company !== undefined) known.companies.add(company);
-  else if (event.stream.startsWith('dps')) noteNumber(event, known);
+  const { stream } = event;
+  if (stream.startsWith(companyPrefix)) known.companies.add(stream.slice(companyPrefix.length));
+  else if (stream.startsWith(dpsPrefix.live) || stream.startsWith(dpsPrefix.test)) noteNumber(event, known);
   else noteInvoice(event, known);
 };
 
 const noteNumber = ({ stream, type, data }: RecordedEvent, { series: all, taken }: KnownWorkSoFar): void => {
-  const [, mode, companyId, series] = /^dps(Live|Test)-([0-9A-Z]{14})_(.+)$/.exec(stream) ?? [];
-  if (companyId === undefined || series === undefined) return;
+  const address = parseDpsStream(stream);
+  if (address === undefined) return;
   const event = { type, data } as unknown as DpsNumberEvent;
   if (event.type === 'DpsNumberAllocated') {
     const { invoiceId, number } = event.data;
     taken.set(invoiceId, [...(taken.get(invoiceId) ?? []), { stream, number }]);
   }
   const { nextNumber } = event.data;
-  all.set(stream, { mode: mode === 'Live' ? 'live' : 'test', companyId, series, nextNumber });
+  all.set(stream, { ...address, nextNumber });
 };
 
 const noteInvoice = ({ stream, type }: RecordedEvent, { open, taken }: KnownWorkSoFar): void => {

@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import { modes, parseInvoiceStream, publicInvoiceId } from '../../domain/common/ids.js';
+import { modes, parseInvoiceStream, publicInvoiceId, type StreamName } from '../../domain/common/ids.js';
 import { invoiceStatus, invoiceStatuses } from '../../domain/invoice/status.js';
 import type { SupportRow } from '../../ports/support-reads.js';
 import {
@@ -42,16 +42,15 @@ export const invoicesTable = (
       say('Criada', 'Created'),
     ],
     rows.map(({ stream, createdAt, state, sentences }) => {
-      const address = parseInvoiceStream(stream);
-      const id = publicInvoiceId(address?.invoiceId ?? '');
+      const { id, company, mode } = identityOf(context, stream);
       const invoice = state.kind === 'invoice' ? state : undefined;
       return [
         invoiceLink(id),
         invoice === undefined
           ? '–'
           : html`${statusBadge(context, invoiceStatus(invoice))}${sentences.map((one) => html`<br><q class="sentence" lang="pt-BR">${one}</q>`)}`,
-        companyOf(context, address?.companyId),
-        modeText(context, address?.mode),
+        company,
+        mode,
         invoice === undefined ? '–' : reais(invoice.facts.amountInCents),
         invoice?.facts.reference ?? '–',
         timeOf(context, createdAt),
@@ -59,6 +58,15 @@ export const invoicesTable = (
     }),
     empty,
   );
+};
+
+const identityOf = (context: PageContext, stream: StreamName) => {
+  const address = parseInvoiceStream(stream);
+  return {
+    id: publicInvoiceId(address?.invoiceId ?? ''),
+    company: companyOf(context, address?.companyId),
+    mode: modeText(context, address?.mode),
+  };
 };
 
 /** `older` is the address of the next page. */
@@ -134,14 +142,13 @@ ${table(
     say('Criada', 'Created'),
   ],
   waiting.oldest.map(({ stream, createdAt, state }) => {
-    const address = parseInvoiceStream(stream);
-    const id = publicInvoiceId(address?.invoiceId ?? '');
+    const { id, company, mode } = identityOf(context, stream);
     const outcome = state.kind === 'invoice' ? state.outcome : undefined;
     return [
       invoiceLink(id, '#settle'),
       timeOf(context, outcome?.status === 'indeterminate' ? outcome.failedAt : createdAt),
-      companyOf(context, address?.companyId),
-      modeText(context, address?.mode),
+      company,
+      mode,
       state.kind === 'invoice' ? state.attempts.length : 0,
       timeOf(context, createdAt),
     ];
@@ -164,14 +171,13 @@ ${table(
   say('O pedido mais antigo primeiro', 'Oldest request first'),
   [say('Nota', 'Invoice'), say('Pedido em', 'Requested'), say('Empresa', 'Company'), say('Resultado', 'Result')],
   waiting.oldest.map(({ stream, createdAt, state }) => {
-    const address = parseInvoiceStream(stream);
-    const id = publicInvoiceId(address?.invoiceId ?? '');
+    const { id, company } = identityOf(context, stream);
     const cancellation = state.kind === 'invoice' ? state.cancellation : undefined;
     const codes = cancellation?.codes ?? [];
     return [
       invoiceLink(id, '#settle'),
       timeOf(context, cancellation?.requestedAt ?? createdAt),
-      companyOf(context, address?.companyId),
+      company,
       codes.length === 0
         ? badge(say('sem confirmação', 'without confirmation'), 'bad')
         : html`${badge(say('recusado', 'refused'), 'bad')} ${codes.join(' ')}`,

@@ -4,7 +4,7 @@ export type Canonical = string & { readonly __brand: 'Canonical' };
 type Attributes = Readonly<Record<string, string>>;
 
 /** Content of an element; undefined means an element that the layout leaves out. */
-export type Child = Canonical | undefined;
+type Child = Canonical | undefined;
 
 /**
  * One element around results of `text`, `field` and `element`. Throws for an element without content: the layout forbids empty elements

@@ -72,7 +72,7 @@ export const dutyOf = (regime: Regime, serviceCode: string): Duty => {
 export type Rate = { percent: string } | { open: true; simulated: string };
 
 /** Rates from a competence on, before the reductions of a classification. */
-export type Rates = { from: FiscalDate; ibsUf: Rate; ibsMun: Rate; cbs: Rate };
+type Rates = { from: FiscalDate; ibsUf: Rate; ibsMun: Rate; cbs: Rate };
 
 /**
  * Rates of IBS and CBS by year: LC 214/2025, art. 343 and 346 for 2026; art. 344 for the IBS of 2027 and 2028; art. 347 and 349 (reference rate of

@@ -41,6 +41,15 @@ export const parseInvoiceStream = (stream: StreamName): InvoiceAddress | undefin
   return { mode: mode === 'Live' ? 'live' : 'test', companyId, invoiceId };
 };
 
+/** The parts of the name of a series' stream; undefined for a stream of another kind. */
+export const parseDpsStream = (
+  stream: StreamName,
+): { mode: Mode; companyId: CompanyId; series: string } | undefined => {
+  const [, mode, companyId, series] = /^dps(Live|Test)-([0-9A-Z]{14})_(.+)$/.exec(stream) ?? [];
+  if (companyId === undefined || series === undefined) return undefined;
+  return { mode: mode === 'Live' ? 'live' : 'test', companyId, series };
+};
+
 export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /** `nfse_<uuid>` or a plain UUID, in any case (ID-1); undefined means `invalid_id`. */

@@ -1,5 +1,6 @@
 import { createDocumentAlarms } from '../../adapters/read-model-postgres/document-alarms.js';
 import type { IssuerNotice } from '../../app/issuing/deps.js';
+import type { StreamName } from '../../domain/common/ids.js';
 import type { Clock } from '../../ports/clock.js';
 import { faultFields, type Logger, streamFields } from '../config/logger.js';
 import type { Engines } from './engines.js';
@@ -21,12 +22,23 @@ export const createNoticeTeller = ({
   logger: Logger;
   metrics?: { notice(kind: IssuerNotice['notice']): void };
 }): ((notice: IssuerNotice) => Promise<void>) => {
-  const alarms = createDocumentAlarms(pool);
+  const raise = createAlarmRaiser({ pool, clock, logger });
   return async ({ stream, ...notice }) => {
     metrics?.notice(notice.notice);
     logger.warn({ msg: 'issuing', ...streamFields(stream), ...notice });
-    if (!LASTING.has(notice.notice)) return;
-    await alarms.raise(notice.notice, notice.detail ?? '', stream, clock.now()).catch((error: unknown) => {
+    if (LASTING.has(notice.notice)) await raise(notice.notice, notice.detail ?? '', stream);
+  };
+};
+
+/** Returns a function that stores an alarm for `nfse doctor`. It never rejects. */
+export const createAlarmRaiser = ({
+  pool,
+  clock,
+  logger,
+}: Pick<Engines, 'pool'> & { clock: Clock; logger: Logger }) => {
+  const alarms = createDocumentAlarms(pool);
+  return async (kind: string, detail: string, stream: StreamName): Promise<void> => {
+    await alarms.raise(kind, detail, stream, clock.now()).catch((error: unknown) => {
       logger.warn({ msg: 'an alarm could not be stored for doctor', ...streamFields(stream), ...faultFields(error) });
     });
   };

@@ -3,8 +3,8 @@ import type { MonitoringReads, OpenWork } from '../../adapters/read-model-postgr
 import { deriveSecret } from '../../adapters/vault/master-key.js';
 import type { SettleCommand, SettleResult } from '../../app/operator/settlement/settle-invoice.js';
 import { settleInvoice } from '../../app/operator/settlement/settle-invoice.js';
-import { stoppedSeries } from '../../app/operator/support/stopped-series.js';
-import { createLag } from '../../app/read/lag.js';
+import type { StoppedSeries } from '../../app/operator/support/stopped-series.js';
+import { createLag, LATE_SECONDS } from '../../app/read/lag.js';
 import { osUser } from '../../cli/run.js';
 import type { ProjectionOperations } from '../../cli/session.js';
 import { createConsole } from '../../console/app.js';
@@ -39,6 +39,7 @@ type ConsoleSources = {
   watch: MonitoringReads;
   readiness(): Promise<Readiness>;
   statuses(): Promise<readonly ProjectionStatus[]>;
+  stoppedSeries(): Promise<readonly StoppedSeries[]>;
 };
 
 /** Returns the support console as a request listener for the operations port. */
@@ -68,9 +69,7 @@ const consoleDeps = (parts: Parts, sources: ConsoleSources): ConsoleDeps => {
         (await engines.readModel.companies()).map(({ registration }) => [registration.cnpj, registration.legalName]),
       ),
   );
-  const stopped = shortCache(SERIES_KEPT_MS, clock, async () =>
-    stoppedSeries(await engines.readModel.companies(), engines.store),
-  );
+  const stopped = shortCache(SERIES_KEPT_MS, clock, sources.stoppedSeries);
   const tokens = downloadTokensOf(engines.keyring, config);
   return {
     clock,
@@ -188,9 +187,6 @@ export const createRelayLag = (
   const lag = createLag(log, clock);
   return async () => lag([invoicePrefix.live, invoicePrefix.test], await guards.relay.read(await log.identity()));
 };
-
-/** Equal to the lag limit of readiness. */
-const LATE_SECONDS = 30;
 
 /** What a process knows of the work of all roles. */
 export type RoleSources = {

@@ -37,12 +37,13 @@ export const startOperations = async (parts: Parts, state: ServiceState): Promis
     guards: () => guards.current(),
     vault: () => checkVault(db, keyring),
   });
+  const readStoppedSeries = async () => stoppedSeries(await engines.readModel.companies(), engines.store);
   metrics.watch({
     readiness,
     projections: statuses,
     isHalted: (name) => state.halted.has(name) || state.halted.has('projector'),
     parameters: createParametersCache(db),
-    stoppedSeries: async () => stoppedSeries(await engines.readModel.companies(), engines.store),
+    stoppedSeries: readStoppedSeries,
     queue,
     watch,
     clock,
@@ -55,7 +56,7 @@ export const startOperations = async (parts: Parts, state: ServiceState): Promis
       isStarted: () => state.phase !== 'starting',
       scrape: metrics.scrape,
       metrics: { hosts: config.consoleHosts, token: config.metricsToken },
-      console: openConsole(parts, { state, watch, readiness, statuses }),
+      console: openConsole(parts, { state, watch, readiness, statuses, stoppedSeries: readStoppedSeries }),
       onFault: (error) => logger.error({ msg: 'a request to the operations port failed', ...faultFields(error) }),
       onDrop: warnOfDrops(logger, 'operations'),
     },

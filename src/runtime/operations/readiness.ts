@@ -1,6 +1,7 @@
 import type { MonitoringReads } from '../../adapters/read-model-postgres/monitoring-reads.js';
 import { type SqlFault, sqlFault } from '../../adapters/sql/errors.js';
 import { shareOf } from '../../app/event-store/walk-log.js';
+import { LATE_SECONDS } from '../../app/read/lag.js';
 import { unreachable } from '../../domain/common/unreachable.js';
 import { cachedCheck, NoAnswerInTime } from '../../lib/cached-check.js';
 import { AppendOutcomeUnknown, EventLogUnavailable } from '../../ports/event-log.js';
@@ -129,15 +130,13 @@ type ProjectionsState = {
 /** `lag_s` is the longest lag, `lags` has the lag of each projection, in seconds. */
 type ProjectionsCheck = Check & { lag_s: number; lags: Readonly<Record<string, number>> };
 
-const READY_LAG_SECONDS = 30;
-
 /** Rows of an older version do not move until the swap. That is no fault, because a read that finds a row outdated folds its stream. */
 const projectionsCheck = ({ statuses, others }: ProjectionsState, halted: ReadonlySet<string>): ProjectionsCheck => {
   const isBeingReplaced = (name: string): boolean => others.some((other) => other.older && other.name === name);
   const wrong = [
     ...[...halted].map((name) => `${name} halted`),
     ...statuses
-      .filter(({ name, lagSeconds }) => lagSeconds >= READY_LAG_SECONDS && !isBeingReplaced(name))
+      .filter(({ name, lagSeconds }) => lagSeconds >= LATE_SECONDS && !isBeingReplaced(name))
       .map(({ name, lagSeconds }) => `${name} lags ${Math.round(lagSeconds)} s behind the log`),
     ...others
       .filter(({ readable }) => !readable)

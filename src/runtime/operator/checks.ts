@@ -12,7 +12,7 @@ import type { MonitoringReads } from '../../adapters/read-model-postgres/monitor
 import { databasePlace } from '../../adapters/sql/address.js';
 import { excessRights } from '../../adapters/sql/roles.js';
 import { adviceWithoutCopy } from '../../adapters/vault/master-key.js';
-import { createLag } from '../../app/read/lag.js';
+import { createLag, LATE_SECONDS } from '../../app/read/lag.js';
 import type { Check } from '../../cli/session.js';
 import { modes, parseInvoiceStream, publicInvoiceId } from '../../domain/common/ids.js';
 import { addSeconds, DAY_SECONDS, isBefore } from '../../domain/common/time.js';
@@ -54,8 +54,6 @@ export const pauseText = (head: LogPosition | null, furthest: LogPosition | null
     ? `the log ends at ${head ?? 'nothing'}, before ${furthest} that the database was made from: issuing is paused`
     : `the log, which ends at ${head ?? 'nothing'}, was restored and is not yet compared with the authorizer: issuing is paused`;
 
-const LAG_LIMIT_SECONDS = 30;
-
 /** Whether database, log and read models are available, and how far each read model lags. */
 export const engineChecks = async (
   { pool, log, readModel }: Engines,
@@ -73,7 +71,7 @@ export const engineChecks = async (
       checks.push({ name, ok: false, detail: 'made from events that the log does not have', cure: RECONCILE });
       continue;
     }
-    const ok = lag < LAG_LIMIT_SECONDS;
+    const ok = lag < LATE_SECONDS;
     checks.push({ name, ok, detail: `${Math.round(lag)} s behind the log`, cure: ok ? undefined : CATCH_UP });
   }
   checks.push(await catalogueCheck(readModel));
@@ -105,7 +103,7 @@ export const projectionsBehind = async (
   clock: Clock,
 ): Promise<readonly string[]> =>
   (await projectionLags(engines, clock))
-    .filter(({ lag }) => lag === 'of another log' || lag >= LAG_LIMIT_SECONDS)
+    .filter(({ lag }) => lag === 'of another log' || lag >= LATE_SECONDS)
     .map(({ projection }) => projection);
 
 /** Never a fault, but an operator should review each shipped default before live mode uses it. */

@@ -1,6 +1,6 @@
 import { createMonitoringReads, type OpenWork } from '../../adapters/read-model-postgres/monitoring-reads.js';
 import { createSupportReads } from '../../adapters/read-model-postgres/support-reads.js';
-import { stoppedSeries } from '../../app/operator/support/stopped-series.js';
+import { stoppedSeries, stoppedTexts } from '../../app/operator/support/stopped-series.js';
 import { type Check, type Session, unlessBehind } from '../../cli/session.js';
 import { parseInvoiceStream, publicInvoiceId } from '../../domain/common/ids.js';
 import { epochMs, type Instant } from '../../domain/common/time.js';
@@ -114,11 +114,9 @@ const cancellationsCheck = async ({ engines }: Parts): Promise<Check> => {
 
 const conflictChecks = async ({ engines: { readModel, store } }: Parts): Promise<readonly Check[]> => {
   const stopped = await stoppedSeries(await readModel.companies(), store);
-  const checks = stopped.map(({ companyId, mode, series }) => ({
-    name: `numbers ${companyId} ${mode}`,
-    ok: false,
-    detail: `series ${series} is stopped: a note that is not ours has one of its numbers`,
-    cure: `nfse company put FILE.json with a dps.${mode}.next_number after every note of the series`,
-  }));
+  const checks = stopped.map((one) => {
+    const { detail, command } = stoppedTexts(one);
+    return { name: `numbers ${one.companyId} ${one.mode}`, ok: false, detail, cure: command };
+  });
   return checks.length > 0 ? checks : [{ name: 'numbers', ok: true, detail: 'no series is stopped' }];
 };

@@ -2,7 +2,7 @@ import type { AdnOptions } from '../../adapters/authorizer/adn.js';
 import { createDistribution } from '../../adapters/authorizer/distribution.js';
 import { createMunicipalParameters } from '../../adapters/authorizer/parameters.js';
 import { createParametersCache } from '../../adapters/municipal-parameters/cache.js';
-import { createDocumentAlarms, DIFFERENCE } from '../../adapters/read-model-postgres/document-alarms.js';
+import { DIFFERENCE } from '../../adapters/read-model-postgres/document-alarms.js';
 import { createDistributionProgressStore } from '../../adapters/reconciliation/distribution-progress.js';
 import { createReconciliationProgressStore } from '../../adapters/reconciliation/progress-store.js';
 import { lastingLead, leaderSession } from '../../adapters/sql/leader-lock.js';
@@ -20,6 +20,7 @@ import type { Config } from '../config/config.js';
 import { faultFields, streamFields } from '../config/logger.js';
 import { trustRoots } from '../engines/authorizers.js';
 import { certificatesOf } from '../engines/companies.js';
+import { createAlarmRaiser } from '../engines/notices.js';
 import { companyCatalogue } from './companies.js';
 import type { Parts } from './parts.js';
 
@@ -32,7 +33,7 @@ export const runReconciliation = async (
   signal: AbortSignal,
 ): Promise<void> => {
   const { clock, config, engines, logger, metrics, simulator } = parts;
-  const alarms = createDocumentAlarms(engines.pool);
+  const raise = createAlarmRaiser({ pool: engines.pool, clock, logger });
   const { paceSeconds, ...settings } = config.reconcile;
   const asked = modes.filter((mode) => config.authorizer[mode] !== undefined || simulator !== undefined);
   if (asked.length === 0 || (settings.samplePercent === 0 && config.distribution.everySeconds === 0)) return;
@@ -65,9 +66,7 @@ export const runReconciliation = async (
     onDifference: (stream, kind) => {
       logger.error({ msg: 'the authorizer holds something other than the log says', kind, ...streamFields(stream) });
       const mode = parseInvoiceStream(stream)?.mode ?? '';
-      void alarms.raise(DIFFERENCE, `${mode} ${kind}`, stream, clock.now()).catch((error: unknown) => {
-        logger.warn({ msg: 'an alarm could not be stored for doctor', ...streamFields(stream), ...faultFields(error) });
-      });
+      void raise(DIFFERENCE, `${mode} ${kind}`, stream);
     },
     onFault: (error) => logger.warn({ msg: 'reconciliation failed and continues', ...faultFields(error) }),
   });

@@ -16,7 +16,7 @@ import type { Note } from '../state/ledger.js';
 import { newAccessKey } from './access-key.js';
 import { buildNfse, nfseId } from './nfse.js';
 
-export type Authorization =
+type Authorization =
   | { ok: true; note: Note /** Base64 of the gzipped NFS-e. */; document: string }
   | { ok: false; refusals: readonly Refusal[] };
 

@@ -34,8 +34,8 @@ export const hasWrongEmail = (group: Group, path: string): boolean =>
   isWrong(group.text(path), (email) => /^[^@\s]+@[^@\s]+\.[^@\s.]+$/.test(email));
 
 /** True for a party with `endExt` and neither `NIF` nor `cNaoNIF`. */
-export const lacksForeignIdentity = (group: Group, party: string, end = `${party}/end/endExt`): boolean =>
-  group.has(end) && !group.has(`${party}/NIF`) && !group.has(`${party}/cNaoNIF`);
+export const lacksForeignIdentity = (group: Group, party: string): boolean =>
+  group.has(`${party}/end/endExt`) && !group.has(`${party}/NIF`) && !group.has(`${party}/cNaoNIF`);
 
 const isWrong = (value: string | undefined, isRight: (value: string) => boolean): boolean =>
   value !== undefined && !isRight(value);

@@ -4,11 +4,11 @@ import { createDocumentSigner } from '../../../src/adapters/authorizer/document-
 import { issueCertificate, type KeyAndCertificate } from '../../../src/certificates/issue-certificate.js';
 import { buildDps } from '../../../src/domain/dps/build-dps.js';
 import { SchemaViolation } from '../../../src/ports/documents.js';
-import { verifySignature } from '../../../src/xml/verify.js';
 import { type Accepted, acceptedFacts, anyAccepted } from '../../support/fixture/dps-facts.js';
 import { certificateFor, signedCancellation } from '../../support/fixture/sefin.js';
 import { itWith, xmlCryptoVerifies, xmllintAccepts, xmlsecVerifies } from '../../support/harness/xml-programs.js';
 import { schemaFaults } from '../../support/schema.js';
+import { verifySignature } from '../../support/verify-signature.js';
 
 const now = '2026-11-21T12:00:00.000Z';
 const dpsOf = (accepted = acceptedFacts()): string =>

@@ -128,7 +128,14 @@ const driveToTheEnd = async (harness: IssuingHarness, kind: 'issue' | 'cancel', 
   const queue = collectingQueue();
   const { signal } = new AbortController();
   const counts = { pauses: [] as number[], faults: 0, parked: 0, sweepFaults: 0 };
-  await runIssuer({ queue, deps: harness.deps, concurrency: 1, signal, onFault: () => (counts.faults += 1) });
+  await runIssuer({
+    queue,
+    deps: harness.deps,
+    concurrency: 1,
+    signal,
+    inTurn: (task) => task(),
+    onFault: () => (counts.faults += 1),
+  });
   const conclude = kind === 'issue' ? concludeIssueIfDue : concludeCancellationIfDue;
   for (let looks = 0; looks < 1_000 && (await isOpen()); looks += 1) {
     const verdict =

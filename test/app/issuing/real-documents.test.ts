@@ -2,12 +2,12 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { createDocumentSigner } from '../../../src/adapters/authorizer/document-signer.js';
 import { issueCertificate, type KeyAndCertificate } from '../../../src/certificates/issue-certificate.js';
 import { leafBase64, signedParts } from '../../../src/xml/sign.js';
-import { verifySignature } from '../../../src/xml/verify.js';
 import { DEMO_CNPJ } from '../../support/fixture/demo.js';
 import { T0 } from '../../support/fixture/invoice.js';
 import { fakeAuthorizer, type Turn } from '../../support/harness/fake-authorizer.js';
 import { issuingHarness, recordedDocuments } from '../../support/harness/issuing.js';
 import { verifyChain } from '../../support/verify-chain.js';
+import { verifySignature } from '../../support/verify-signature.js';
 
 let identity: KeyAndCertificate;
 

@@ -42,6 +42,7 @@ await serveParent<Record<string, string>, OperatorQuestion>(async (env) => {
       currencyCode: () => undefined,
       notify: () => undefined,
     },
+    inTrace: (_stream, conclude) => conclude(),
     onFault: (_stream, error) => {
       throw error;
     },

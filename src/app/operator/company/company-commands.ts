@@ -32,6 +32,7 @@ import type { Clock } from '../../../ports/clock.js';
 import { operatorContext } from '../../event-store/command-context.js';
 import type { EventStore } from '../../event-store/event-store.js';
 import { contendedAsRefusal, transact } from '../../event-store/transact.js';
+import { transactAndApply } from '../transact-and-apply.js';
 
 /** `refused` is one line for the operator. */
 export type CommandResult<T = undefined> = { done: T } | { refused: string };
@@ -119,10 +120,9 @@ const decideCompany = async (
   deps: CompanyCommandDeps,
   decide: (state: CompanyState, at: Instant) => CompanyDecision,
 ): Promise<CommandResult> => {
-  const stream = companyStream(companyId);
-  const outcome = await transact(
+  const outcome = await transactAndApply(
     {
-      stream,
+      stream: companyStream(companyId),
       read: 'opened',
       fold: companyFold,
       decide: (state, { now }) => decide(state, now),
@@ -130,10 +130,7 @@ const decideCompany = async (
     },
     deps,
   ).catch(contendedAsRefusal);
-  if (outcome.kind === 'refused') return { refused: outcome.refused };
-  // Also without new events, because the process that appended the last ones may have died before it applied the row.
-  await deps.applyNow(stream);
-  return { done: undefined };
+  return outcome.kind === 'refused' ? { refused: outcome.refused } : { done: undefined };
 };
 
 /** The registered number again is no change; a later number moves the series, and an earlier number is refused. */

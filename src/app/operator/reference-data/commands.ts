@@ -13,8 +13,9 @@ import type { SystemEvent } from '../../../domain/system/events.js';
 import { inGroups } from '../../../lib/in-groups.js';
 import { operatorContext } from '../../event-store/command-context.js';
 import type { DomainEvent } from '../../event-store/event-types.js';
-import { type Command, transact } from '../../event-store/transact.js';
+import type { Command } from '../../event-store/transact.js';
 import type { CompanyCommandDeps } from '../company/company-commands.js';
+import { transactAndApply } from '../transact-and-apply.js';
 
 /** Streams appended to at once, so that the log commits them together. */
 const AT_ONCE = 16;
@@ -73,8 +74,5 @@ const appendChange = async <State, Event extends DomainEvent>(
     decide: (state, { now }) => decide(state, now),
     context: operatorContext('operate_reference_data', { actor: deps.actor }),
   };
-  const outcome = await transact(command, deps);
-  // Also without new events, because the process that appended the last ones may have died before it applied the row.
-  await deps.applyNow(stream);
-  return outcome.kind === 'appended';
+  return (await transactAndApply(command, deps)).kind === 'appended';
 };

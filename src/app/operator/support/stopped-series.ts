@@ -8,6 +8,12 @@ import type { EventStore } from '../../event-store/event-store.js';
 /** A series that sends nothing until an operator moves it (docs/architecture.md#never-twice). */
 export type StoppedSeries = { companyId: CompanyId; mode: Mode; series: string; since: Instant };
 
+/** What a stopped series is, and the operator's command that moves it, as a check and a list of waiting work say them. */
+export const stoppedTexts = ({ mode, series }: Pick<StoppedSeries, 'mode' | 'series'>) => ({
+  detail: `series ${series} is stopped: a note that is not ours has one of its numbers`,
+  command: `nfse company put FILE.json with a dps.${mode}.next_number after every note of the series`,
+});
+
 /** Reads that run at once. */
 const READS = 8;
 

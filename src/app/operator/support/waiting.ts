@@ -5,7 +5,7 @@ import type { ReadModel } from '../../../ports/read-model.js';
 import type { SupportReads, SupportRow } from '../../../ports/support-reads.js';
 import { type ParkedWork, WorkQueueUnavailable } from '../../../ports/work-queue.js';
 import type { EventStore } from '../../event-store/event-store.js';
-import { stoppedSeries } from './stopped-series.js';
+import { stoppedSeries, stoppedTexts } from './stopped-series.js';
 
 type WaitingKind = 'indeterminate' | 'cancellation_unconfirmed' | 'cancellation_refused' | 'series_stopped' | 'parked';
 
@@ -45,14 +45,10 @@ export const waitingWork = async (
   const oldest = [
     ...indeterminate.oldest.flatMap(indeterminateOf),
     ...canceling.oldest.flatMap(cancellationOf),
-    ...stopped.map(({ companyId, mode, series, since }) => ({
-      kind: 'series_stopped' as const,
-      companyId,
-      mode,
-      since,
-      detail: `series ${series} is stopped: a note that is not ours has one of its numbers`,
-      command: `nfse company put FILE.json with a dps.${mode}.next_number after every note of the series`,
-    })),
+    ...stopped.map((one) => {
+      const { companyId, mode, since } = one;
+      return { kind: 'series_stopped' as const, companyId, mode, since, ...stoppedTexts(one) };
+    }),
     ...parked.work.slice(0, limit).flatMap(parkedOf),
   ].sort((one, other) => (one.since < other.since ? -1 : 1));
   const count = indeterminate.count + canceling.count + stopped.length + parked.work.length;
