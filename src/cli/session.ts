@@ -3,7 +3,7 @@ import type { EventStore } from '../app/event-store/event-store.js';
 import type { CommandResult, CompanyCommandDeps } from '../app/operator/company/company-commands.js';
 import type { SettleDeps } from '../app/operator/settlement/settle-invoice.js';
 import type { RecoveryReport } from '../app/recovery/recover-log.js';
-import type { StreamName } from '../domain/common/ids.js';
+import type { Mode, StreamName } from '../domain/common/ids.js';
 import type { Instant } from '../domain/common/time.js';
 import type { Invoice } from '../domain/invoice/state.js';
 import type { CertificateVault, CompanyCertificate } from '../ports/certificate-vault.js';
@@ -53,7 +53,7 @@ export type Session = {
     legalName: string,
   ): Promise<CommandResult<Omit<CompanyCertificate, 'certificateId'>>>;
   /** Modes that the simulator serves: nothing issued there is a fiscal document. */
-  simulatedModes: readonly ('live' | 'test')[];
+  simulatedModes: readonly Mode[];
   /** The body with which the public API showed this invoice at that instant. */
   bodyOf(invoice: Invoice, at: Instant): object;
   /** Signs exports with a key of the vault. */

@@ -26,8 +26,8 @@ export class ApiError extends Error {
 }
 
 /**
- * No answer of the API came, also after all repeats: a broken connection, a time-out, or an answer of somebody in between. For an issue request an invoice
- * may exist; the same request with the same `idempotencyKey` is safe for 24 hours.
+ * No answer of the API came, also after all repeats: a broken connection, a time-out, or an answer of a proxy. For an issue request an invoice may
+ * exist; the same request with the same `idempotencyKey` is safe for 24 hours.
  */
 export class NoAnswerError extends Error {
   override readonly name = 'NoAnswerError';

@@ -37,10 +37,10 @@ type Answer = { bytes: Uint8Array; retryAfterMs: number | undefined };
 type Transport = {
   /** Rejects with `ApiError` for a refusal, and with `NoAnswerError` without an answer of the API. */
   send(request: ApiRequest): Promise<Answer>;
-  /** `isOne` tells a body of the API from that of somebody in between. */
+  /** `isExpected` tells a body of the API from that of a proxy. */
   sendJson<T>(
     request: ApiRequest,
-    isOne: (body: Json) => boolean,
+    isExpected: (body: Json) => boolean,
   ): Promise<{ body: T; retryAfterMs: number | undefined }>;
 };
 
@@ -65,7 +65,7 @@ export const createTransport = (options: TransportOptions): Transport => {
     const init: RequestInit = {
       method,
       headers: { ...headers, authorization: `Bearer ${key}` },
-      // A redirect could carry the key to somebody else.
+      // A redirect could carry the key to another server.
       redirect: 'error',
       signal: AbortSignal.timeout(timeoutMs),
     };
@@ -92,10 +92,10 @@ export const createTransport = (options: TransportOptions): Transport => {
 
   return {
     send: (request) => sendUntil(request, (answer) => answer),
-    sendJson: (request, isOne) =>
+    sendJson: (request, isExpected) =>
       sendUntil(request, ({ bytes, retryAfterMs }) => {
         const body = jsonOf(bytes);
-        return isObject(body) && isOne(body) ? { body: body as never, retryAfterMs } : undefined;
+        return isObject(body) && isExpected(body) ? { body: body as never, retryAfterMs } : undefined;
       }),
   };
 };

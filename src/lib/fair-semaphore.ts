@@ -119,7 +119,7 @@ const LONGEST_REST_MS = 100;
 /** A fifth of the time of a place is for a flood; with a third of it another company's p99 was still above twice that of quiet times (ADR 29). */
 const RESTS_PER_TASK = 4;
 
-/** Milliseconds for which an owner starts nothing after a task, of whom so many tasks wait: none unless the owner floods beside others. */
+/** Milliseconds for which an owner starts nothing after a task. 0 unless at least 8 of its tasks wait and other owners are present. */
 export const restMs = (tookMs: number, waiting: number, presence: Presence): number =>
   waiting >= FLOODING_FROM && !presence.isAlone() ? Math.min(RESTS_PER_TASK * tookMs, LONGEST_REST_MS) : 0;
 

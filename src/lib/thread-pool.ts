@@ -74,12 +74,11 @@ const START_MS = 60_000;
 
 /**
  * Threads with one job each (ADR 37 says why this is not a library). Owners take turns, and an owner leaves one of several threads free while others
- * have jobs too. Threads start when first needed, are replaced when they die
- * or hang, and keep the process alive only while they work.
+ * have jobs too. Threads start when first needed, are replaced when they die or hang, and keep the process alive only while they work.
  */
 export const createThreadPool = <Request, Answer>(options: ThreadPoolOptions): ThreadPool<Request, Answer> => {
-  const { presence } = options;
-  const present = createPresence();
+  const { presence: sharedPresence } = options;
+  const jobsPresence = createPresence();
   const waiting = createFairQueue<Job<Request, Answer>>();
   const idle: Worker[] = [];
   const busy = new Map<Worker, { owner: string; fail(error: JobFailed): void }>();
@@ -133,8 +132,8 @@ export const createThreadPool = <Request, Answer>(options: ThreadPoolOptions): T
       if (!closed && threads() < options.workers) idle.push(worker);
       else void worker.terminate();
       job.resolve(answer);
-      if (presence !== undefined)
-        rest(job.owner, restMs(performance.now() - begunMs, waiting.waitingOf(job.owner), presence));
+      if (sharedPresence !== undefined)
+        rest(job.owner, restMs(performance.now() - begunMs, waiting.waitingOf(job.owner), sharedPresence));
       next();
     };
     worker.on('message', answered);
@@ -165,7 +164,7 @@ export const createThreadPool = <Request, Answer>(options: ThreadPoolOptions): T
   const threadsOf = (owner: string): number =>
     [...busy].filter(([worker, job]) => job.owner === owner && !late.has(worker)).length;
   const mayStart = (owner: string): boolean =>
-    !resting.has(owner) && (present.isAlone() || threadsOf(owner) < Math.max(1, options.workers - 1));
+    !resting.has(owner) && (jobsPresence.isAlone() || threadsOf(owner) < Math.max(1, options.workers - 1));
 
   /** Starts all that may start: an owner that was held back may have left more than one thread free. */
   const next = () => {
@@ -199,7 +198,7 @@ export const createThreadPool = <Request, Answer>(options: ThreadPoolOptions): T
     run: (owner, request) =>
       new Promise((resolve, reject) => {
         if (closed) return reject(new JobFailed('closed'));
-        present.see(owner);
+        jobsPresence.see(owner);
         enqueue({ owner, request, lostThreads: 0, resolve, reject });
       }),
     warm: async (request) => {

@@ -66,7 +66,7 @@ export class EventTooLarge extends Error {
   override readonly name = 'EventTooLarge';
 }
 
-/** Thrown by a read that meets an event whose stored form cannot be read: somebody with write access to the tables changed it. */
+/** Thrown by a read that meets an event whose stored form cannot be read: a person with write access to the tables changed it. */
 export class UnreadableEvent extends Error {
   override readonly name = 'UnreadableEvent';
 

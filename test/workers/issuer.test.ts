@@ -127,7 +127,7 @@ describe('the issuer', () => {
     });
     const { deliver } = await workerOf(harness);
     expect(await deliver()).toEqual({ kind: 'park', reason: 'the document does not fit the official schema: toma' });
-    expect(harness.notices.map(({ notice }) => notice)).toEqual(['document_invalid']);
+    expect(harness.notices.map(({ kind }) => kind)).toEqual(['document_invalid']);
     expect((await harness.events()).slice(1)).toMatchObject([
       { type: 'IssuanceFailed', data: { failedAt: harness.clock.now(), reason: 'document_invalid' } },
     ]);

@@ -27,9 +27,9 @@ const SHUT_DOWN = 4;
 const CLOSE_MS = 1_000;
 
 /**
- * Opens the client and corrects two faults that end the process by an unhandled rejection: an append that begins on a channel that another call's
- * failure has just closed, and a failure that is handled while the cluster cannot be found. `close` also closes the channel, which `dispose` leaves
- * open. Throws `AddressInvalid`.
+ * Opens the client and corrects two faults of the library that end the process by an unhandled rejection. The first: an append begins on a channel
+ * that the failure of another call has just closed. The second: a failure is handled while the cluster cannot be found. `close` also closes the
+ * channel, because `dispose` leaves the channel open. Throws `AddressInvalid`.
  */
 export const openConnection = (url: string): Connection => {
   const credentials = credentialsOf(url);

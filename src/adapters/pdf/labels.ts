@@ -1,6 +1,6 @@
 import { ABSENT } from './format.js';
 
-/** Descriptions of a code of the layout (leiaute DPS/NFS-e 1.01). */
+/** Descriptions of the codes of one field of the layout (leiaute DPS/NFS-e 1.01). */
 type Labels = { readonly [code: string]: string };
 
 /** The description of a code; the code itself when the table lacks it, `-` when it is absent. */

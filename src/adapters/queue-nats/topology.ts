@@ -22,11 +22,13 @@ const DUPLICATE_WINDOW_MS = 120_000;
  * its holder was silent for `ackWaitMs`. An existing stream keeps its number of replicas.
  */
 export const ensureTopology = async (manager: JetStreamManager, names: Names, ackWaitMs: number): Promise<void> => {
-  await besideOthers(() => ensureStream(manager, names.workStream, workStream(names)));
-  await besideOthers(() => ensureStream(manager, names.parkedStream, parkedStream(names)));
+  await againWhenMissing(() => ensureStream(manager, names.workStream, workStream(names)));
+  await againWhenMissing(() => ensureStream(manager, names.parkedStream, parkedStream(names)));
   await Promise.all(
     names.consumers.map((consumer) =>
-      besideOthers(() => ensureConsumer(manager, names.workStream, consumer.name, workConsumer(consumer, ackWaitMs))),
+      againWhenMissing(() =>
+        ensureConsumer(manager, names.workStream, consumer.name, workConsumer(consumer, ackWaitMs)),
+      ),
     ),
   );
 };
@@ -34,8 +36,11 @@ export const ensureTopology = async (manager: JetStreamManager, names: Names, ac
 const TRIES = 10;
 const AGAIN_AFTER_MS = 100;
 
-/** Processes that start together all find it missing. The server refuses it to all but one of them, so the others look again. */
-const besideOthers = async (ensure: () => Promise<void>): Promise<void> => {
+/**
+ * Processes that start together all find a stream or consumer missing. The server accepts the creation by one process, so the other processes look
+ * again.
+ */
+const againWhenMissing = async (ensure: () => Promise<void>): Promise<void> => {
   for (let tries = 1; ; tries += 1) {
     try {
       return await ensure();

@@ -52,7 +52,7 @@ export const addMasterKey = async (file: string, named?: string): Promise<string
   await writing(file, async () => {
     const { uid, gid } = await stat(file);
     const draft = await writeDraft(file, `${before}\n${generation}:${freshKey()}\n`);
-    // The file keeps its owner, the service that reads it, whichever user runs the command.
+    // The file keeps its owner, the user of the service, also when another user runs the command.
     await chown(draft, uid, gid)
       .then(() => rename(draft, file))
       .catch((error: unknown) => unlink(draft).then(() => Promise.reject(error)));

@@ -12,7 +12,7 @@ import type { KeyOwner } from '../../ports/idempotency-keys.js';
 export type GuardHashes = {
   /** Of the body of a request with an Idempotency-Key, for the event and the key's row. */
   bodyHash(owner: KeyOwner, plain: string, at: Instant): Promise<string>;
-  /** Whether a stored hash is of this body, under whichever key. `unknown` when that key is gone. */
+  /** Whether a stored hash is of this body, under any of the keys. `unknown` when that key is gone. */
   compareBody(stored: string, owner: KeyOwner, plain: string): Promise<'same' | 'other' | 'unknown'>;
   /** `seconds`: the length of the duplicate window. */
   fingerprints(mode: Mode, plain: string, at: Instant, seconds: number): Promise<Fingerprints>;

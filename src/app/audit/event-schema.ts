@@ -235,7 +235,7 @@ const registered = strictObject({
 });
 
 /** `data` of every event that is not of an invoice, as it is stored: personal fields sealed. */
-const operatorSchemas = {
+const otherSchemas = {
   CompanyRegistered: registered,
   CompanyChanged: registered,
   CompanyEnabled: atOnly,
@@ -298,10 +298,10 @@ const operatorSchemas = {
 
 /** By event type: the schema of its newest version's data. */
 export const dataSchemas: ReadonlyMap<string, v.GenericSchema> = new Map(
-  Object.entries({ ...invoiceSchemas, ...operatorSchemas }),
+  Object.entries({ ...invoiceSchemas, ...otherSchemas }),
 );
 
-type Schemas = typeof invoiceSchemas & typeof operatorSchemas;
+type Schemas = typeof invoiceSchemas & typeof otherSchemas;
 
 /** The paths of the fields of a value, with a mark at an optional one: `line.cnae`, `line.nbs?`. The path of a list continues into its items. */
 type Fields<Value> = Value extends string | number | boolean | undefined

@@ -148,15 +148,13 @@ const LONGEST_PAUSE = 60;
 /** The company whose send failed last may be the cause of the failure, so other companies go first for this many seconds. */
 const BLAMED_EXTRA_SECONDS = 10;
 
-/** The shortest window of an invoice, in seconds, that the pauses are made for. */
+/** Seconds: the shortest window of the contract, for which the pauses are made. */
 const SHORTEST_WINDOW = 900;
 
 /** The least share of the pauses, so that waiting invoices do not ask in a tight loop. */
 const LEAST_PACE = 1 / 30;
 
-/**
- * The share of the pauses, up to 1, that suits the shortest window of an invoice, in seconds. A rehearsal with short windows has short pauses.
- */
+/** The share of the pauses, from 1/30 to 1, for this shortest window of an invoice, in seconds. */
 export const pauseScaleOf = (windowSeconds: number): number =>
   Math.min(1, Math.max(LEAST_PACE, windowSeconds / SHORTEST_WINDOW));
 

@@ -12,7 +12,7 @@ import { pauseScaleOf } from './breaker.js';
 type Probe = () => Promise<unknown>;
 
 /** The leave for one send, or when to come again. `release` is always called, also when nothing was sent. */
-type CertificateTurn = { kind: 'turn'; release(): void } | { kind: 'paused'; until: Instant };
+type CertificatePermit = { kind: 'permit'; release(): void } | { kind: 'paused'; until: Instant };
 
 /**
  * A breaker for each company certificate and environment (ADR 47). While the authorizer refuses a certificate, its company sends nothing: no number
@@ -20,7 +20,7 @@ type CertificateTurn = { kind: 'turn'; release(): void } | { kind: 'paused'; unt
  */
 export type CertificateBreaker = {
   /** Called before an attempt is recorded. `probe` is called when a held certificate is due to be tried. */
-  requestTurn(caller: Caller, probe: Probe): Promise<CertificateTurn>;
+  requestPermit(caller: Caller, probe: Probe): Promise<CertificatePermit>;
   /** The same authorizer; what its answers say of certificates is noted. Every caller of the issuing protocol uses it. */
   watch(authorizer: Authorizer): Authorizer;
 };
@@ -57,8 +57,9 @@ export const createCertificateBreaker = (options: CertificateBreakerOptions): Ce
   const { refusals, clock, onChange, onFault } = options;
   const pace = pauseScaleOf(options.shortestWindowSeconds);
   const standing = standingRefusals(refusals, clock, onFault);
-  /** The certificate that a send of this process was answered under, and the send that goes ahead. */
+  /** By company and mode: the certificate under which a send of this process was answered. */
   const proven = new Map<string, string>();
+  /** The send that goes before the company's other sends. */
   const ahead = new Map<string, { certificateId: string; since: Instant }>();
 
   const certificateOf = async ({ companyId }: Caller): Promise<string | undefined> => {
@@ -111,7 +112,7 @@ export const createCertificateBreaker = (options: CertificateBreakerOptions): Ce
     return answer;
   };
 
-  const held = async (caller: Caller, refusal: CertificateRefusal, probe: Probe): Promise<CertificateTurn> => {
+  const held = async (caller: Caller, refusal: CertificateRefusal, probe: Probe): Promise<CertificatePermit> => {
     const now = clock.now();
     const nextLook = addSeconds(now, LOOK_AGAIN_SECONDS * pace);
     if (isBefore(now, refusal.probeAt))
@@ -127,7 +128,7 @@ export const createCertificateBreaker = (options: CertificateBreakerOptions): Ce
     return { kind: 'paused', until: isHeld ? nextLook : clock.now() };
   };
 
-  const turnOf = (caller: Caller, certificateId: string): CertificateTurn => {
+  const permitOf = (caller: Caller, certificateId: string): CertificatePermit => {
     const key = keyOf(caller);
     if (proven.get(key) === certificateId) return NO_WAIT;
     const now = clock.now();
@@ -140,7 +141,7 @@ export const createCertificateBreaker = (options: CertificateBreakerOptions): Ce
     const mine = { certificateId, since: now };
     ahead.set(key, mine);
     return {
-      kind: 'turn',
+      kind: 'permit',
       release: () => {
         if (ahead.get(key) === mine) ahead.delete(key);
       },
@@ -148,19 +149,19 @@ export const createCertificateBreaker = (options: CertificateBreakerOptions): Ce
   };
 
   return {
-    requestTurn: async (caller, probe) => {
+    requestPermit: async (caller, probe) => {
       const certificateId = await certificateOf(caller);
       if (certificateId === undefined) return NO_WAIT;
       const refusal = (await standing.all()).get(keyOf(caller));
       return refusal?.certificateId === certificateId
         ? await held(caller, refusal, probe)
-        : turnOf(caller, certificateId);
+        : permitOf(caller, certificateId);
     },
     watch: (authorizer) => aroundAuthorizer(authorizer, (_operation, caller, call) => watched(caller, call)),
   };
 };
 
-const NO_WAIT: CertificateTurn = { kind: 'turn', release: () => undefined };
+const NO_WAIT: CertificatePermit = { kind: 'permit', release: () => undefined };
 
 const keyOf = ({ mode, companyId }: { mode: Mode; companyId: CompanyId }): string => `${mode}/${companyId}`;
 

@@ -14,7 +14,7 @@ import type { LookUpSemaphore } from './look-up-limit.js';
 
 /** What the protocol reports to operators; never holds a document, a name or a raw answer. */
 export type IssuerNotice = {
-  notice:
+  kind:
     | 'certificate_missing'
     | 'certificate_refused'
     | 'series_blocked'
@@ -74,8 +74,8 @@ export const sendNotice = ({ notify }: Pick<IssuerDeps, 'notify'>, notice: Issue
 export const noticesOf = (stream: StreamName, found: FoundDocument, owner: Owner): readonly IssuerNotice[] => [
   ...(found.signatureFault === undefined
     ? []
-    : [{ notice: 'signature_unverified' as const, stream, detail: found.signatureFault }]),
-  ...(owner === 'unknown' && isContradictory(found) ? [{ notice: 'document_altered' as const, stream }] : []),
+    : [{ kind: 'signature_unverified' as const, stream, detail: found.signatureFault }]),
+  ...(owner === 'unknown' && isContradictory(found) ? [{ kind: 'document_altered' as const, stream }] : []),
 ];
 
 /** When a worker should look at the stream again; `done`: not before a new event. */

@@ -52,9 +52,10 @@ export const hasSameContent = ({ content }: AuthorizedNote, events: readonly Rea
 };
 
 /**
- * Another party may have canceled the note under the same event id, so only our own request confirms our cancellation. Inside an event that the
- * authorizer signed, a request with another content than ours is another's, also without a signature, as the authorizer's web pages register it, and
- * signed by another algorithm, as other software does. With our content it is of unknown owner. We send no other type of event.
+ * Whose cancellation request an event holds. Another party may cancel the note under the same event id, so only our own request confirms our
+ * cancellation. When the authorizer's signature holds, the digest of the request decides: another content is another party's. That request may have
+ * no signature (the web pages send none) or an algorithm that this program does not know. Our content without our signature has an unknown owner. An
+ * event of another type is never ours.
  */
 export const compareRequest = (event: RegisteredEvent, sends: readonly SentRequest[]): Owner => {
   const { contradiction, signatureFault, eventType } = event;

@@ -119,7 +119,7 @@ const recordNumberConflict = async (
   };
   await blockDpsSeries(work.facts, { series, number }, events.at(-1), deps);
   await decideAndAppend(stream, note.sites.lookup, deps, (state) => decideNumberConflict(state, conflict));
-  sendNotice(deps, { notice: 'number_conflict', stream });
+  sendNotice(deps, { kind: 'number_conflict', stream });
 };
 
 /**

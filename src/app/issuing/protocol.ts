@@ -31,7 +31,7 @@ export const APPEND_GRACE_SECONDS = 5;
 /** Pause before the next try when only an operator can remove an obstacle, and while a recording fails. */
 const OBSTACLE_PAUSE_SECONDS = 30;
 
-/** Which kind of work, on which stream. */
+/** One kind of work on one stream, with what it needs. */
 type Job<K extends Sending> = { definition: SendDefinition<K>; stream: StreamName; deps: IssuerDeps };
 
 /** Takes the work as far as possible now. Safe to call at any time, by any number of workers. */
@@ -133,7 +133,7 @@ const lastLookUp = async <K extends Sending>(job: Job<K>, send: K['send'], until
     return await recordLookUp(job, { stream, loaded, work }, send, answer);
   } catch (error) {
     const detail = error instanceof Error ? error.name : 'not an error';
-    sendNotice(deps, { notice: 'last_look_up_failed', stream, detail });
+    sendNotice(deps, { kind: 'last_look_up_failed', stream, detail });
     return { isRecorded: false, seen };
   }
 };
@@ -164,7 +164,7 @@ const recordLookUp = async <K extends Sending>(
   const { definition, stream, deps } = job;
   const { work } = open;
   if (result.kind === 'inconclusive') {
-    sendNotice(deps, { notice: 'lookup_inconclusive', stream, detail: result.reason });
+    sendNotice(deps, { kind: 'lookup_inconclusive', stream, detail: result.reason });
   }
   if (result.kind !== 'found') {
     const exists = existsUnread(result);
@@ -188,7 +188,7 @@ const recordLookUp = async <K extends Sending>(
   }
   // A resend beside a document of an unknown owner could make a second note, so a later look-up or time decides.
   if (owner === 'unknown' && !isDoubtful(found)) {
-    sendNotice(deps, { notice: 'lookup_inconclusive', stream, detail: NOT_COMPARABLE });
+    sendNotice(deps, { kind: 'lookup_inconclusive', stream, detail: NOT_COMPARABLE });
   }
   await recordNotFound(job, open, send, { askedAt, kind: 'found' });
   return { isRecorded: false, seen: owner };
@@ -245,8 +245,8 @@ const sendWithPermit = async <K extends Sending>(
   const { definition, deps } = job;
   if (deps.stopping?.aborted) return { kind: 'later', at: deps.clock.now() };
   const caller = definition.callerOf(open.work);
-  const turn = await deps.certificates.requestTurn(caller, () => definition.probe(open, deps));
-  if (turn.kind === 'paused') return { kind: 'later', at: turn.until };
+  const certificatePermit = await deps.certificates.requestPermit(caller, () => definition.probe(open, deps));
+  if (certificatePermit.kind === 'paused') return { kind: 'later', at: certificatePermit.until };
   try {
     const permit = await deps.breaker.requestPermit(caller);
     if (permit.kind === 'paused') return { kind: 'later', at: permit.until };
@@ -256,7 +256,7 @@ const sendWithPermit = async <K extends Sending>(
       permit.release();
     }
   } finally {
-    turn.release();
+    certificatePermit.release();
   }
 };
 
@@ -336,11 +336,11 @@ const recordResult = async <K extends Sending>(
   };
   const recorded = await transact(commandOf(stream, definition.sites.outcome, deps, decide, known), deps);
   if (result.kind === 'unknown' && result.signatureFault !== undefined) {
-    sendNotice(deps, { notice: 'signature_unverified', stream, detail: result.signatureFault });
+    sendNotice(deps, { kind: 'signature_unverified', stream, detail: result.signatureFault });
   }
-  if (recorded.kind === 'refused') sendNotice(deps, { notice: 'outcome_not_recorded', stream, detail: result.kind });
+  if (recorded.kind === 'refused') sendNotice(deps, { kind: 'outcome_not_recorded', stream, detail: result.kind });
   if ('certificateRefused' in result && result.certificateRefused) {
-    sendNotice(deps, { notice: 'certificate_refused', stream });
+    sendNotice(deps, { kind: 'certificate_refused', stream });
   }
   return recorded.kind === 'refused' ? undefined : recorded.state;
 };
@@ -369,11 +369,11 @@ const commandOf = (
 
 /** Nothing can be sent until an operator removes the obstacle. */
 export const haltedBy = (
-  notice: 'certificate_missing' | 'series_blocked' | 'content_lost',
+  kind: 'certificate_missing' | 'series_blocked' | 'content_lost',
   stream: StreamName,
   deps: IssuerDeps,
 ): { kind: 'halted'; next: Next } => {
-  sendNotice(deps, { notice, stream });
+  sendNotice(deps, { kind, stream });
   return { kind: 'halted', next: afterPause(deps) };
 };
 
@@ -386,7 +386,7 @@ export const refusedBySchema = async (
   { stream, site, deps }: { stream: StreamName; site: AppendSite; deps: IssuerDeps },
   decide: (state: InvoiceState, at: Instant) => Decision,
 ): Promise<{ kind: 'halted'; next: Next }> => {
-  sendNotice(deps, { notice: 'document_invalid', stream });
+  sendNotice(deps, { kind: 'document_invalid', stream });
   const at = deps.clock.now();
   await decideAndAppend(stream, site, deps, (state) => decide(state, at));
   const fault = violation.message.replaceAll(/\{[^}]*\}/g, '').slice(0, LONGEST_FAULT);

@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import type { InvoiceCase, PersonalLine } from '../../app/operator/support/invoice-case.js';
 import { shortActor } from '../../app/operator/support/invoice-case.js';
-import { publicInvoiceId } from '../../domain/common/ids.js';
+import { type Mode, publicInvoiceId } from '../../domain/common/ids.js';
 import type { CanceledElsewhere, Invoice } from '../../domain/invoice/state.js';
 import { invoiceStatus } from '../../domain/invoice/status.js';
 import { eventName } from '../event-names.js';
@@ -143,7 +143,7 @@ const CONSULTATION = {
 } as const;
 
 /** A note of the simulator is not in the national system. */
-const consultation = ({ say, simulatedModes }: PageContext, mode: 'live' | 'test', accessKey: string): Html =>
+const consultation = ({ say, simulatedModes }: PageContext, mode: Mode, accessKey: string): Html =>
   simulatedModes.includes(mode)
     ? html`<br>${say('nota do simulador: não está no sistema nacional', 'note of the simulator: not in the national system')}`
     : html`<br><a href="${CONSULTATION[mode]}${accessKey}" rel="noreferrer external">${say('Consulta nacional', 'National consultation')}</a>`;

@@ -54,7 +54,7 @@ export type Registration = {
   issuerApproved: boolean;
 };
 
-/** The row for a service and a competence; one of the service itself precedes one of all services. */
+/** The row for a service and a competence. A row of the service precedes a row of all services. */
 export const approximateTaxesAt = (
   { approximateTaxes = [] }: Pick<Registration, 'approximateTaxes'>,
   serviceCode: string,

@@ -15,8 +15,8 @@ export type AnnexVIII = (serviceCode: string, nbs: string) => IbsCbsOptions | un
 export type IbsCbsTables = { annexVIII: AnnexVIII; classification: Classifications };
 
 /**
- * Operation and classification of a line (ADR 46): settled, with what places the operation; or what is missing, as the names of the data that an
- * operator enters or of what the API has no fields for.
+ * Operation and classification of a line (ADR 46). `place` says what places the operation. `data` names what is missing: data that an operator
+ * enters, and what the API has no fields for.
  */
 type Settlement =
   | { kind: 'settled'; operation: string; place: Place; classification: string; regular?: string }
@@ -47,8 +47,9 @@ export const settlementOf = (line: Line, company: IbsCbsOfCompany | undefined, t
 };
 
 /**
- * What annex VIII settles for a line: each of the two that has one option. An operation in another place than the provider's is not settled by
- * the annex alone: somebody has to say that a journey begins or a load goes where the company is. Nor is one that annex C does not have.
+ * What annex VIII settles for a line: operation and classification, each where the annex has one option. The annex alone does not settle an operation
+ * in another place than the provider's. The company file or the catalogue line must say that a journey begins, or a load goes, where the company is.
+ * An operation that annex C does not have is not settled either.
  */
 export const settledByAnnex = (
   serviceCode: string,
@@ -78,10 +79,11 @@ type Invoice = {
 };
 
 /**
- * The declaration of an invoice, decided at its acceptance; undefined where none may or can honestly be sent (ADR 46). From the date of the
- * regime on (docs/national-system.md#ibs-and-cbs-by-date), for a settled line. An operation that the customer's address places needs that
- * address (E0187, E0234): of a customer in Brazil as a registry knows it, of a customer abroad as it was sent, under the operation of annex C
- * for customers abroad and the classification of exports that the company chose.
+ * The declaration of an invoice, decided at its acceptance. Undefined where no declaration may be sent, or none would be honest (ADR 46). An invoice
+ * declares from the date of its regime on (docs/national-system.md#ibs-and-cbs-by-date), and its line must be settled. An operation that the
+ * customer's address places needs that address (E0187, E0234). For a customer in Brazil this is the address that a registry knows, for a customer
+ * abroad the address of the request. A customer abroad gets the operation of annex C for customers abroad. The company file chose the classification
+ * of exports.
  */
 export const declarationOf = (settlement: Settlement, invoice: Invoice): IbsCbs | undefined => {
   const { taxRegime, serviceCode, competence, customer, company } = invoice;

@@ -101,8 +101,8 @@ const issuedDpsId = ({ attempts }: Invoice): string | undefined =>
   (attempts.find(({ resolution }) => resolution === 'authorized') ?? attempts.at(-1))?.dpsId;
 
 /**
- * Whether a round looks at this invoice: `percent` of a hundred of those that are sampled, other ones in each round, and each that is not
- * sampled: there a note or a cancellation may exist that this service does not know.
+ * Whether a round compares this invoice. Of the sampled invoices a round takes `percent` in a hundred, other invoices in each round. Every other
+ * invoice is compared in every round, because a note or cancellation may exist that this service does not know.
  */
 export const isInRound = (isSampled: boolean, stream: StreamName, round: number, percent: number): boolean =>
   !isSampled || hash(`${round}/${stream}`) % 100 < percent;

@@ -17,7 +17,7 @@ const defaultCancelDescription: Record<CancelReason, string> = {
   other: 'Cancelamento solicitado pelo prestador do serviço.',
 };
 
-/** In test mode, where a failed one may be repeated (SVC-10.4): each adds three events to the stream, which every read of the invoice folds. */
+/** In test mode a failed cancellation may be requested again (SVC-10.4). Each request adds three events, which every read of the invoice folds. */
 export const MAX_CANCEL_REQUESTS = 100;
 
 /** Decides on a cancellation request, with refusals in the order of CANCEL-3: canceled, in progress, not cancelable, window closed. */

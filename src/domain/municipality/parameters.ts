@@ -72,7 +72,7 @@ export const usableConvenio = (
 /** The complement of the national code without a municipal one. */
 const NATIONAL = '000';
 
-/** Municipal codes in a row without a rate after which the municipality counts as having no further one of the service. */
+/** So many municipal codes in a row without a rate mean that the municipality has no further code of the service. */
 const LAST_GAP = 5;
 
 /**
@@ -82,9 +82,9 @@ const LAST_GAP = 5;
 type AdministeredCodes = { codes: readonly string[]; next?: string };
 
 /**
- * Walks the complements of a service: `000`, and where that is not administered `001`, `002` and so on, until five in a row have no rate, because
- * the API lists no codes. The code that the company chose is always looked at. `kept` are the cached answers of the municipality; an
- * answer that is too old counts as none.
+ * Walks the complements of a service, because the API lists no codes. `000` is first. When the municipality does not administer `000`, the walk
+ * continues with `001`, `002` and so on, until five in a row have no rate. The code that the company chose is always looked at. `kept` are the cached
+ * answers of the municipality; an answer that is too old counts as none.
  */
 export const administeredCodes = (
   { serviceCode, chosen }: { serviceCode: string; chosen?: string | undefined },

@@ -11,13 +11,13 @@ export const thisMachine = (): Machine => ({
 /** Without a limit the system answers 0, or a number far above the memory of the machine. */
 export const memoryBytes = (total: number, limit: number): number => (limit > 0 ? Math.min(total, limit) : total);
 
-/** Threads of a pool, and of each the heap in MiB and what it has beside that for young objects; the default of the latter is Node's. */
+/** Threads of a pool. `heapMb`: MiB for the heap of one thread. `youngMb`: MiB for young objects beside that heap; default: Node's. */
 type PoolSize = { workers: number; heapMb: number; youngMb?: number };
 
-/** Below this a thread more would take memory that PostgreSQL and the service need. */
+/** MiB. On a smaller machine another thread would take memory that PostgreSQL and the service need. */
 const SMALL_MB = 1_024;
 
-/** MiB that a thread of a pool needs, and beyond which more does not help. */
+/** MiB: the least heap of a thread, and the heap beyond which more does not help. */
 type Heap = { leastMb: number; mostMb: number };
 
 /** One core is left to the rest of the service, and a quarter of the memory is for the heaps of these threads. */

@@ -6,7 +6,7 @@ import { faultFields, type Logger, streamFields } from '../config/logger.js';
 import type { Engines } from './engines.js';
 
 /** Notices that are stored, so that `nfse doctor` reports them for days, from whatever process they came. */
-const LASTING: ReadonlySet<IssuerNotice['notice']> = new Set(['signature_unverified', 'document_altered']);
+const LASTING: ReadonlySet<IssuerNotice['kind']> = new Set(['signature_unverified', 'document_altered']);
 
 /**
  * Returns a function that reports a notice to log and metrics and stores lasting ones. It resolves once the notice is stored and never rejects. A
@@ -20,13 +20,13 @@ export const createNoticeTeller = ({
 }: Pick<Engines, 'pool'> & {
   clock: Clock;
   logger: Logger;
-  metrics?: { notice(kind: IssuerNotice['notice']): void };
+  metrics?: { notice(kind: IssuerNotice['kind']): void };
 }): ((notice: IssuerNotice) => Promise<void>) => {
   const raise = createAlarmRaiser({ pool, clock, logger });
-  return async ({ stream, ...notice }) => {
-    metrics?.notice(notice.notice);
-    logger.warn({ msg: 'issuing', ...streamFields(stream), ...notice });
-    if (LASTING.has(notice.notice)) await raise(notice.notice, notice.detail ?? '', stream);
+  return async ({ stream, kind, ...rest }) => {
+    metrics?.notice(kind);
+    logger.warn({ msg: 'issuing', ...streamFields(stream), notice: kind, ...rest });
+    if (LASTING.has(kind)) await raise(kind, rest.detail ?? '', stream);
   };
 };
 

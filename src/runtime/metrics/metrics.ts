@@ -14,7 +14,7 @@ export type Scrape = { contentType: string; text: string };
 /** The metrics of one service. Names begin with `nfse_`, except those of the Node process. */
 export type Metrics = ReturnType<typeof createMetrics>;
 
-const NOTICES: Record<IssuerNotice['notice'], true> = {
+const NOTICES: Record<IssuerNotice['kind'], true> = {
   certificate_missing: true,
   certificate_refused: true,
   series_blocked: true,
@@ -49,7 +49,7 @@ export const createMetrics = (simulated: readonly Mode[]) => {
   return {
     ...nationalRegisterMetrics(series),
     request: requestMetrics(series),
-    notice: (notice: IssuerNotice['notice']): void => notices.inc({ notice }),
+    notice: (notice: IssuerNotice['kind']): void => notices.inc({ notice }),
     /** The breaker of an environment changed its state. */
     circuit: circuitGauge(series),
     /** Returns the same store; events that are appended through it are counted. */

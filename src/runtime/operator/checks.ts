@@ -32,7 +32,7 @@ import type { Engines } from '../engines/engines.js';
 
 const RECONCILE = 'read docs/operations/lost-database.md, then nfse doctor --reconcile';
 
-/** With the log in the same database neither can be older than the other; a restore of both is found by the pause that it recorded. */
+/** A log and guards in one database are restored together, so neither is older. Such a restore is found by the pause that it recorded. */
 export const guardsChecks = async ({ pool, log }: Engines, { eventStoreUrl }: Config): Promise<readonly Check[]> => {
   if (eventStoreUrl === undefined) {
     const paused = await isIssuingPaused(pool, await log.identity());

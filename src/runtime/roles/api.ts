@@ -10,7 +10,7 @@ import { cancelInvoice } from '../../app/cancel/cancel-invoice.js';
 import { storeWithFetchedNotes } from '../../app/download/complete-notes.js';
 import { createDrawnPdfs, downloadPdf, downloadXml, fairStore } from '../../app/download/download.js';
 import { createDownloadTokens, type DownloadTokens, type SecretsOfDay } from '../../app/download/download-token.js';
-import type { InvoiceAddress } from '../../domain/common/ids.js';
+import type { InvoiceAddress, Mode } from '../../domain/common/ids.js';
 import { issuableActivities } from '../../domain/company/activities.js';
 import type { Company } from '../../domain/company/company.js';
 import type { Catalogue } from '../../domain/company/line-selection.js';
@@ -82,7 +82,7 @@ const httpDeps = (parts: Parts, { pdf, authorizer, company, address }: ApiParts)
     drawn: createDrawnPdfs(),
     revisionOf: (address: InvoiceAddress) => turns.reads(address.companyId, () => reader.revisionOf(address)),
     testRetentionSeconds,
-    isSimulated: (mode: 'live' | 'test') => simulated.includes(mode),
+    isSimulated: (mode: Mode) => simulated.includes(mode),
   };
   const catalogueOf = companyCatalogue(engines, clock);
   const accepting = acceptDeps(parts, company, catalogueOf);

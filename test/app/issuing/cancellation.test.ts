@@ -158,7 +158,7 @@ describe('canceling', () => {
     });
     await harness.cancelToTheEnd();
     expect(await cancellation(harness)).toMatchObject({ status: 'failed' });
-    expect(harness.notices.map((entry) => entry.notice)).toContain(notice);
+    expect(harness.notices.map((entry) => entry.kind)).toContain(notice);
     expect(harness.authorizer.sends).toHaveLength(1);
   });
 

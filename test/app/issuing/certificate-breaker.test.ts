@@ -197,11 +197,11 @@ describe('given a certificate that the web server refuses by a page', () => {
     refused.set('certificate', page);
     await pass(20, [harness.stream]);
     const { certificates } = process();
-    const turnOf = async (mode: 'live' | 'test', companyId: string) =>
-      (await certificates.requestTurn({ mode, companyId }, async () => undefined)).kind;
-    expect(await turnOf('live', DEMO_CNPJ)).toBe('paused');
-    expect(await turnOf('live', OTHER_CNPJ)).toBe('turn');
-    expect(await turnOf('test', DEMO_CNPJ)).toBe('turn');
+    const permitOf = async (mode: 'live' | 'test', companyId: string) =>
+      (await certificates.requestPermit({ mode, companyId }, async () => undefined)).kind;
+    expect(await permitOf('live', DEMO_CNPJ)).toBe('paused');
+    expect(await permitOf('live', OTHER_CNPJ)).toBe('permit');
+    expect(await permitOf('test', DEMO_CNPJ)).toBe('permit');
   });
 
   it('holds a cancellation too, and asks for the note as its probe', async () => {
@@ -248,14 +248,14 @@ describe('the first send of a certificate', () => {
     const { harness, process } = await world();
     const { certificates } = process();
     const caller = { mode: 'live', companyId: DEMO_CNPJ } as const;
-    const ask = () => certificates.requestTurn(caller, async () => undefined);
+    const ask = () => certificates.requestPermit(caller, async () => undefined);
     const first = await ask();
     expect(await ask()).toEqual({ kind: 'paused', until: addSeconds(T0, 0.2) });
-    if (first.kind === 'turn') first.release();
-    expect((await ask()).kind).toBe('turn');
+    if (first.kind === 'permit') first.release();
+    expect((await ask()).kind).toBe('permit');
     expect((await ask()).kind).toBe('paused');
     harness.clock.pass(2);
-    expect((await ask()).kind).toBe('turn');
+    expect((await ask()).kind).toBe('permit');
   });
 
   it('is not waited for once a send was answered', async () => {
@@ -263,8 +263,8 @@ describe('the first send of a certificate', () => {
     const deps = process();
     await deps.authorizer.sendDps({ mode: 'live', companyId: DEMO_CNPJ }, Buffer.from('<x Id="1"/>'), T0);
     const caller = { mode: 'live', companyId: DEMO_CNPJ } as const;
-    const ask = () => deps.certificates.requestTurn(caller, async () => undefined);
-    expect([(await ask()).kind, (await ask()).kind]).toEqual(['turn', 'turn']);
+    const ask = () => deps.certificates.requestPermit(caller, async () => undefined);
+    expect([(await ask()).kind, (await ask()).kind]).toEqual(['permit', 'permit']);
     expect(harness.authorizer.notes).toHaveLength(1);
   });
 });
@@ -283,7 +283,7 @@ describe('a database that is out', () => {
     const authorizer = certificates.watch({ ...harness.authorizer, sendDps: async () => page });
     const caller = { mode: 'live', companyId: DEMO_CNPJ } as const;
     expect(await authorizer.sendDps(caller, Buffer.alloc(0), T0)).toEqual(page);
-    expect((await certificates.requestTurn(caller, async () => undefined)).kind).toBe('paused');
+    expect((await certificates.requestPermit(caller, async () => undefined)).kind).toBe('paused');
     expect(faults.length).toBeGreaterThan(0);
   });
 });

@@ -34,7 +34,7 @@ const move = async ({ store, clock }: IssuingHarness, nextNumber: number): Promi
 const lookUntilBlocked = async (harness: IssuingHarness): Promise<void> => {
   for (let looks = 0; looks < 20; looks += 1) {
     const next = await harness.issue();
-    if (harness.notices.some(({ notice }) => notice === 'series_blocked')) return;
+    if (harness.notices.some(({ kind }) => kind === 'series_blocked')) return;
     if (next.kind === 'later') harness.clock.moveTo(next.at);
   }
   throw new Error('the series was never blocked');
@@ -89,8 +89,8 @@ describe('a document under our DPS id that nobody vouches for', () => {
   const OTHERS = { amount: '0.01', description: 'de outro', customerDocument: '' };
   const CUT_OUT = { digest: '', contradiction: { claimed: '', computed: 'x' } };
   const NOT_OURS = { digest: '', contradiction: { claimed: 'x', computed: 'y' } };
-  const altered = { notice: 'document_altered' };
-  const unverified = (detail: string) => ({ notice: 'signature_unverified', detail });
+  const altered = { kind: 'document_altered' };
+  const unverified = (detail: string) => ({ kind: 'signature_unverified', detail });
 
   it.each([
     ['both signatures are cut out', { ...CUT_OUT, signatureFault: 'missing' }, [unverified('missing'), altered]],
@@ -111,8 +111,8 @@ describe('a document under our DPS id that nobody vouches for', () => {
     expect((await lastNumbers(harness.store)).blocked).toBe(false);
     expect(harness.authorizer.sends).toHaveLength(1);
     for (const alarm of alarms) expect(harness.notices).toContainEqual({ ...alarm, stream: harness.stream });
-    const kinds = new Set(harness.notices.map(({ notice }) => notice));
-    expect(kinds).toEqual(new Set(alarms.map(({ notice }) => notice)));
+    const kinds = new Set(harness.notices.map(({ kind }) => kind));
+    expect(kinds).toEqual(new Set(alarms.map(({ kind }) => kind)));
   });
 
   it('is replaced by the note itself once a look-up shows the whole note', async () => {

@@ -22,7 +22,7 @@ const lostAfter = async (...script: Turn[]): Promise<IssuingHarness> => {
   return harness;
 };
 
-const noticesOf = ({ notices }: IssuingHarness): ReadonlySet<string> => new Set(notices.map(({ notice }) => notice));
+const noticesOf = ({ notices }: IssuingHarness): ReadonlySet<string> => new Set(notices.map(({ kind }) => kind));
 
 describe('an invoice whose content was lost', () => {
   it('is not issued without it: it says so and ends when its time is over', async () => {

@@ -99,7 +99,7 @@ const rows: readonly Row[] = [
   ['the breaker', () => ({ breaker: { requestPermit: rejects, isClosed: () => true } }), undefined, 'NotProcessed'],
   [
     'the breaker of certificates',
-    ({ deps }) => ({ certificates: { ...deps.certificates, requestTurn: rejects } }),
+    ({ deps }) => ({ certificates: { ...deps.certificates, requestPermit: rejects } }),
     undefined,
     'NotProcessed',
   ],
@@ -209,7 +209,7 @@ describe('a last look-up', () => {
     Object.assign(harness.deps, noAppend('record_issue_lookup')(harness));
     await concludeIssueIfDue(harness.stream, harness.deps);
     expect(await harness.status()).toBe('indeterminate');
-    expect(harness.notices.map(({ notice }) => notice)).toContain('last_look_up_failed');
+    expect(harness.notices.map(({ kind }) => kind)).toContain('last_look_up_failed');
   });
 
   it('that shows a note forbids the outcome failed, whatever is recorded of the sends', async () => {
@@ -243,7 +243,7 @@ describe('a last look-up', () => {
     }));
     await concludeIssueIfDue(harness.stream, harness.deps);
     expect(await harness.status()).toBe('indeterminate');
-    expect(harness.notices.map(({ notice }) => notice)).toContain('document_altered');
+    expect(harness.notices.map(({ kind }) => kind)).toContain('document_altered');
     expect(await harness.types()).not.toContain('NumberConflictFound');
     expect(harness.authorizer.sends).toHaveLength(1);
   });
@@ -254,7 +254,7 @@ describe('a last look-up', () => {
     await concludeIssueIfDue(harness.stream, harness.deps);
     expect(await harness.status()).toBe('issued');
     expect(harness.notices).toContainEqual({
-      notice: 'signature_unverified',
+      kind: 'signature_unverified',
       stream: harness.stream,
       detail: 'algorithm',
     });

@@ -47,7 +47,7 @@ describe('given a registered cancellation whose confirmation cannot be recorded,
       await concludeCancellationIfDue(harness.stream, harness.deps);
       expect(await cancellationOf(harness)).toMatchObject({ status: 'pending' });
     }
-    expect(harness.notices.map(({ notice }) => notice)).toContain('last_look_up_failed');
+    expect(harness.notices.map(({ kind }) => kind)).toContain('last_look_up_failed');
     harness.deps.store = store;
     await concludeCancellationIfDue(harness.stream, harness.deps);
     expect(await cancellationOf(harness)).toMatchObject({ status: 'succeeded' });

@@ -43,7 +43,7 @@ describe('issuing', () => {
     const harness = await issuingHarness();
     harness.authorizer.script = ['certificate_refused'];
     await harness.issueToTheEnd();
-    expect(harness.notices.map(({ notice }) => notice)).toContain('certificate_refused');
+    expect(harness.notices.map(({ kind }) => kind)).toContain('certificate_refused');
     expect(await harness.status()).toBe('issued');
     expect(harness.authorizer.notes).toHaveLength(1);
   });

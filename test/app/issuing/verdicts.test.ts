@@ -11,7 +11,7 @@ describe('verdicts by time', () => {
     const last = (await harness.events()).at(-1);
     expect(last).toMatchObject({ type: 'NotProcessed', data: { failedAt: at(900) } });
     expect(harness.authorizer.calls).toEqual([]);
-    expect(harness.notices.map(({ notice }) => notice)).toContain('certificate_missing');
+    expect(harness.notices.map(({ kind }) => kind)).toContain('certificate_missing');
   });
 
   it('fails after an hour in which no byte ever left, and names the due instant', async () => {

@@ -55,7 +55,7 @@ describe('a walk over an invoice with more than one difference', () => {
     expect(await harness.differences(stream)).toEqual([]);
     expect(await harness.status(stream)).toBe('canceled');
     expect(harness.looks).toEqual(['inconclusive']);
-    expect(harness.notices.map(({ notice }) => notice)).toEqual(['signature_unverified', 'document_altered']);
+    expect(harness.notices.map(({ kind }) => kind)).toEqual(['signature_unverified', 'document_altered']);
   });
 
   it('concludes no cancellation from an event that cannot be verified', async () => {
@@ -72,7 +72,7 @@ describe('a walk over an invoice with more than one difference', () => {
     await harness.walkToTheEnd('live', { ...harness.deps, authorizer: { ...authorizer, findCancellation } });
     expect(await harness.differences(stream)).toEqual([]);
     expect(harness.looks).toEqual(['inconclusive']);
-    expect(harness.notices).toContainEqual({ notice: 'signature_unverified', stream, detail: 'digest' });
+    expect(harness.notices).toContainEqual({ kind: 'signature_unverified', stream, detail: 'digest' });
   });
 
   it('records in one round a cancellation elsewhere and reports a note that is not there', async () => {

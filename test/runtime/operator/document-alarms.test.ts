@@ -59,8 +59,8 @@ describeWithPostgres('alarms about received documents', () => {
   it('are kept by the time a settlement has told them, and nothing else is', async () => {
     const logger = createLogger('silent', 'stderr');
     const tell = createNoticeTeller({ pool: database.pool, clock: movableClock(at(90)), logger });
-    await tell({ notice: 'signature_unverified', detail: 'missing', stream });
-    await tell({ notice: 'lookup_inconclusive', detail: 'html', stream });
+    await tell({ kind: 'signature_unverified', detail: 'missing', stream });
+    await tell({ kind: 'lookup_inconclusive', detail: 'html', stream });
     const kept = (await alarms.all()).filter(({ lastAt }) => lastAt === at(90));
     expect(kept).toMatchObject([{ notice: 'signature_unverified', detail: 'missing', seen: 1, lastStream: stream }]);
   });

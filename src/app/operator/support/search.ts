@@ -208,9 +208,8 @@ const ownerOf = async (
 const READ_AT_ONCE = 16;
 
 /**
- * The stream of an invoice id or stream name; undefined when no company has the invoice. An id names no company or mode, so the streams of every
- * company are looked for: among the rows by one query, and in the log when the rows have none, because rows can be late or lost. A stream's name
- * is taken as it is.
+ * The stream of an invoice id or stream name; undefined when no company has the invoice. An id names no company or mode. So the streams of every
+ * company are looked for: first among the rows, then in the log, because rows can be late or lost. A stream's name is taken as it is.
  */
 export const findStream = async (
   wanted: string,

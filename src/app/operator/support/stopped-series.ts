@@ -17,7 +17,7 @@ export const stoppedTexts = ({ mode, series }: Pick<StoppedSeries, 'mode' | 'ser
 /** Reads that run at once. */
 const READS = 8;
 
-/** The stopped ones among the series that these companies use now. Reads the last event of each series. */
+/** The stopped series of these companies, among the series in use. Reads the last event of each series. */
 export const stoppedSeries = async (
   companies: readonly Pick<Company, 'registration'>[],
   store: Pick<EventStore, 'load'>,

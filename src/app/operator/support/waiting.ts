@@ -9,7 +9,7 @@ import { stoppedSeries, stoppedTexts } from './stopped-series.js';
 
 type WaitingKind = 'indeterminate' | 'cancellation_unconfirmed' | 'cancellation_refused' | 'series_stopped' | 'parked';
 
-/** Something that waits for a person. `id` is of its invoice; a stopped series has none. `command` is what continues it. */
+/** Something that waits for a person. `id` is of its invoice; a stopped series has none. `command` is the operator's command that ends the wait. */
 export type Waiting = {
   kind: WaitingKind;
   id?: string;

@@ -139,7 +139,7 @@ it('our own event under a signature that nobody can verify is recorded, and told
   harness.authorizer.events = harness.authorizer.events.map((event) => ({ ...event, signatureFault: 'algorithm' }));
   harness.notices.length = 0;
   expect(await settle(harness)).toMatchObject({ kind: 'settled' });
-  expect(harness.notices).toEqual([{ notice: 'signature_unverified', stream: harness.stream, detail: 'algorithm' }]);
+  expect(harness.notices).toEqual([{ kind: 'signature_unverified', stream: harness.stream, detail: 'algorithm' }]);
 });
 
 it('a failed cancellation is closed as valid only while the authorizer shows no event, and the client sees no change', async () => {

@@ -104,7 +104,7 @@ describe('an indeterminate invoice settled as issued', () => {
     harness.authorizer.notes = harness.authorizer.notes.map((note) => ({ ...note, signatureFault: 'algorithm' }));
     harness.notices.length = 0;
     expect(await settle(harness, 'issued')).toMatchObject({ kind: 'settled' });
-    expect(harness.notices).toEqual([{ notice: 'signature_unverified', stream: harness.stream, detail: 'algorithm' }]);
+    expect(harness.notices).toEqual([{ kind: 'signature_unverified', stream: harness.stream, detail: 'algorithm' }]);
   });
 
   it.each([
