@@ -56,6 +56,10 @@ const addressOf = (baseUrl: string): string => {
   return baseUrl.replace(/\/+$/, '');
 };
 
+/**
+ * Throws `TypeError` for a base URL that is no HTTP address. Repeats wait as long as `Retry-After` asks, otherwise from 0.5 s, doubled each time, up
+ * to 30 s.
+ */
 export const createTransport = (options: TransportOptions): Transport => {
   const { key, tries = TRIES, timeoutMs = TIMEOUT_MS, fetch = globalThis.fetch } = options;
   const { sleep = pause } = options;

@@ -11,6 +11,7 @@ type SealedRows = ReadonlyMap<string, { certificates: number; dayKeys: number; s
 
 const PAGE = 200;
 
+/** Counts the sealed rows of the three tables of the vault by the id of their master key; a key that seals nothing is absent. */
 export const sealedRows = async (db: pg.Pool): Promise<SealedRows> => {
   const { rows } = await db.query<{ keyId: string; certificates: number; dayKeys: number; signingKeys: number }>(
     `select key_id as "keyId", sum(certificates)::int as certificates, sum(day_keys)::int as "dayKeys",

@@ -58,6 +58,11 @@ export type EventStore = {
   appendGuarded?(stream: StreamName, event: DomainEvent, context: CommandContext, guards: KeyedGuards): Promise<Stored>;
 };
 
+/**
+ * The event store over a log. When an append has an unknown outcome, the store reads the stream to learn the outcome. An append throws
+ * `StoreUnavailable` when the stream cannot be read, and `AppendMayCome` when the stream does not show the event. Everything else that the log or the
+ * keys throw is thrown as it is.
+ */
 export const createEventStore = (log: EventLog, keys: SealingKeys): EventStore => ({
   load: async <E extends DomainEvent>(stream: StreamName, wanted?: LoadOptions): Promise<LoadedStream<E>> => {
     const { sealed = false, ...options } = wanted ?? {};

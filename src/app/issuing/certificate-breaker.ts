@@ -53,6 +53,11 @@ const [SHORTEST_PROBE_PAUSE, LONGEST_PROBE_PAUSE] = [15, 300];
 const AHEAD_SECONDS = 2;
 const BEHIND_SECONDS = 0.2;
 
+/**
+ * The refusals are shared with other processes by `refusals`. Which certificates were answered is known to this process only. A fault while refusals
+ * or companies are read is given to `onFault`: the refusals that were known count, and a company whose certificate is unknown is not held. A permit
+ * rejects when its probe cannot be claimed.
+ */
 export const createCertificateBreaker = (options: CertificateBreakerOptions): CertificateBreaker => {
   const { refusals, clock, onChange, onFault } = options;
   const pace = pauseScaleOf(options.shortestWindowSeconds);

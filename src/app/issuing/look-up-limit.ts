@@ -12,6 +12,10 @@ const COME_BACK_PER_SECOND = 50;
 /** No turn is further away than this; instead the turns begin again at the next second. */
 const FURTHEST_TURN_SECONDS = 30;
 
+/**
+ * `permits`: the look-ups that may be under way at once. A caller beyond them gets an instant at least 1 s away. The instants of many callers are
+ * spread over the next 30 s.
+ */
 export const createLookUpSemaphore = (permits: number, clock: Clock): LookUpSemaphore => {
   let taken = 0;
   let assignedInTurn = 0;

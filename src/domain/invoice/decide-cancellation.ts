@@ -25,6 +25,10 @@ export const EVENT_EXISTS = 'E0840';
 /** Names a send of a cancellation. */
 export type CancelSendKey = { request: number; attempt: number };
 
+/**
+ * A refusal with final codes fails the cancellation when no earlier send may have arrived; otherwise it is evidence, and look-ups continue. No change
+ * for a send that has its answer. Refused when the request is not pending or has no such send.
+ */
 export const decideCancelRejection = (
   state: InvoiceState,
   { request, attempt }: CancelSendKey,
@@ -39,6 +43,10 @@ export const decideCancelRejection = (
     },
   });
 
+/**
+ * The event that confirms our request is recorded while that request is pending. No change when a request of ours has succeeded; refused for any
+ * other request that is not pending.
+ */
 export const decideConfirmed = (state: InvoiceState, data: InvoiceEventData<'CancellationConfirmed'>): Decision => {
   if (pendingCancellation(state, data.request) !== undefined) return decided({ type: 'CancellationConfirmed', data });
   const canceled = state.kind === 'invoice' && state.cancellation?.status === 'succeeded';

@@ -4,7 +4,10 @@ import { unreachable } from '../common/unreachable.js';
 import type { InvoiceEventType, ReadInvoiceEvent } from './events.js';
 import type { Cancellation, Invoice, InvoiceState, IssueAttempt, Outcome, Resolution, Send } from './state.js';
 
-/** Folds one event. Personal fields are carried unread (see `invoicePersonalFields`). */
+/**
+ * Folds one event. Personal fields are carried unread (see `invoicePersonalFields`). An event after the deletion of a test invoice changes nothing.
+ * Throws for an event whose invoice or cancellation request is absent.
+ */
 export const evolve = (state: InvoiceState, event: ReadInvoiceEvent): InvoiceState => {
   switch (event.type) {
     case 'InvoiceAccepted':

@@ -43,6 +43,10 @@ export const requestCancellation = (
   };
 };
 
+/**
+ * Why a cancellation request is refused at `now`; undefined when it is allowed. The first that applies, in the order of CANCEL-3: canceled, in
+ * progress, not cancelable, window closed.
+ */
 export const cancelRefusal = (invoice: Invoice, now: Instant): CancelRefusal | undefined => {
   const { cancellation, outcome, origin } = invoice;
   if (isCanceled(invoice)) return 'nfse.already_canceled';

@@ -47,6 +47,10 @@ export type CompanyCommandDeps = {
 
 export type NewApiKey = { id: string; key: string; mode: Mode; scopes: readonly Scope[] };
 
+/**
+ * Moves the DPS numbers, live mode first; then registers the company or changes its registration. Refused, without a new registration, for a number
+ * that would move back, and when other writers are first again and again.
+ */
 export const putCompanyFile = async (registration: Registration, deps: CompanyCommandDeps): Promise<CommandResult> => {
   const before = await loadCompany(registration.cnpj, deps.store);
   for (const mode of modes) {
@@ -70,6 +74,7 @@ export const adoptMunicipalCodes = (
     return putCompany(state, { ...state.registration, municipalCodes: all }, at);
   });
 
+/** Switches the company on or off; no change where the switch is so already. Refused for an unknown company. */
 export const setCompanyEnabled = (
   companyId: CompanyId,
   enabled: boolean,
@@ -92,6 +97,7 @@ export const createKey = async (
   return 'refused' in result ? result : { done: { id: keyId, key, mode, scopes } };
 };
 
+/** Revokes an API key; no change for a revoked key. Refused for an unknown company or key. */
 export const revokeKey = (companyId: CompanyId, keyId: string, deps: CompanyCommandDeps): Promise<CommandResult> =>
   decideCompany(companyId, deps, (state, at) => revokeApiKey(state, keyId, at));
 
