@@ -2,9 +2,7 @@ import * as v from 'valibot';
 import type { StreamName } from '../../domain/common/ids.js';
 import type { Json, JsonObject, LogPosition, RecordedEvent, Revision } from '../../ports/event-log.js';
 import type { SealingKeys } from '../../ports/sealing-keys.js';
-import { openCopiedField } from '../event-store/codec.js';
-import { eventTypeDefinitions } from '../event-store/event-types.js';
-import { isSealed } from '../event-store/sealing.js';
+import { openCopiedField, sealedFieldsOf } from '../event-store/codec.js';
 import { integerFrom0, position, readJson, strictObject, text } from './schema-parts.js';
 
 /**
@@ -37,10 +35,8 @@ export const describeEvent = ({ position, stream, revision, type, id, data, meta
 /** The event with its personal fields in clear beside the sealed ones; a field whose key was destroyed stays sealed. */
 export const revealEvent = async (recorded: RecordedEvent, keys: SealingKeys): Promise<ShownEvent> => {
   const revealed: Record<string, Json> = {};
-  for (const field of eventTypeDefinitions.get(recorded.type)?.personal ?? []) {
-    const value = recorded.data[field];
-    if (!isSealed(value)) continue;
-    const opened = await openCopiedField(value, recorded.stream, field, keys);
+  for (const { field, text } of sealedFieldsOf(recorded)) {
+    const opened = await openCopiedField(text, recorded.stream, field, keys);
     if (opened !== undefined) revealed[field] = opened;
   }
   const shown = describeEvent(recorded);

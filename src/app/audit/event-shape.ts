@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 import type { RecordedEvent } from '../../ports/event-log.js';
-import { type DecodedEvent, decodeSealed, eventIdOf } from '../event-store/codec.js';
+import { type DecodedEvent, decodeSealed, eventIdOf, sealedFieldsOf } from '../event-store/codec.js';
 import { eventTypeDefinitions } from '../event-store/event-types.js';
-import { isSealed, sealedWith } from '../event-store/sealing.js';
+import { sealedWith } from '../event-store/sealing.js';
 import { dataSchemas, earlierInvoiceSchemas } from './event-schema.js';
 import { hash, instant, mode, optional, strictObject, text } from './schema-parts.js';
 
@@ -38,12 +38,10 @@ export const checkShape = (recorded: RecordedEvent): ShapeCheck => {
 };
 
 /** The fault of a sealing, if any: live fields need a generation of the master key, fields of a test invoice a day key, each for this event. */
-export const sealingFault = ({ type, id, data }: RecordedEvent, ofTestInvoice: boolean): string | undefined => {
-  for (const field of eventTypeDefinitions.get(type)?.personal ?? []) {
-    const value = data[field];
-    if (!isSealed(value)) continue;
-    const { generation, eventId } = sealedWith(value) ?? {};
-    if (eventId !== id) return `${field} was sealed for another event`;
+export const sealingFault = (recorded: RecordedEvent, ofTestInvoice: boolean): string | undefined => {
+  for (const { field, text } of sealedFieldsOf(recorded)) {
+    const { generation, eventId } = sealedWith(text) ?? {};
+    if (eventId !== recorded.id) return `${field} was sealed for another event`;
     if (/^t\d{4}-/.test(generation ?? '') !== ofTestInvoice) {
       return `${field} of a ${ofTestInvoice ? 'test invoice' : 'live stream'} is sealed under the wrong kind of key`;
     }

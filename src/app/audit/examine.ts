@@ -1,9 +1,10 @@
 import { invoicePrefix } from '../../domain/common/ids.js';
 import { hashTextIfAny } from '../../domain/log/hash-text.js';
 import type { JsonObject, RecordedEvent } from '../../ports/event-log.js';
+import { sealedFieldsOf } from '../event-store/codec.js';
 import { eventTypeDefinitions } from '../event-store/event-types.js';
 import { sha256Hex } from '../event-store/hashes.js';
-import { isSealed, sealedWith } from '../event-store/sealing.js';
+import { sealedWith } from '../event-store/sealing.js';
 import { checkShape, sealingFault } from './event-shape.js';
 
 /**
@@ -42,7 +43,7 @@ export const examineEvent = (recorded: RecordedEvent, contentHash = hashOf(recor
     data: without(personal, (event?.data as JsonObject | undefined) ?? recorded.data),
     shapeFault: shape !== undefined && 'fault' in shape ? shape.fault : undefined,
     sealingFault: event && sealingFault(recorded, stream.startsWith(invoicePrefix.test)),
-    sealedUnder: sealedUnder(recorded, personal),
+    sealedUnder: sealedUnder(recorded),
   };
 };
 
@@ -54,10 +55,9 @@ const without = (fields: readonly string[], data: JsonObject): JsonObject => {
 };
 
 /** The fields of an event are sealed together, under one key. */
-const sealedUnder = ({ data }: RecordedEvent, personal: readonly string[]): string | undefined => {
-  const field = personal.find((name) => isSealed(data[name]));
-  const value = field === undefined ? undefined : data[field];
-  return isSealed(value) ? sealedWith(value)?.generation : undefined;
+const sealedUnder = (recorded: RecordedEvent): string | undefined => {
+  const [first] = sealedFieldsOf(recorded);
+  return first && sealedWith(first.text)?.generation;
 };
 
 /** The SHA-256 of the event's hash text; undefined for an event without one, which no engine would have stored. */

@@ -94,6 +94,19 @@ export const openCopiedField = async (
   return sealed && key && openField(value, { stream, eventId: sealed.eventId, field }, key);
 };
 
+/**
+ * The sealed fields of an event with their text. Only personal fields are looked at: a client may write text in another field that begins as sealed
+ * text does.
+ */
+export const sealedFieldsOf = ({
+  type,
+  data,
+}: Pick<RecordedEvent, 'type' | 'data'>): readonly { field: string; text: string }[] =>
+  (eventTypeDefinitions.get(type)?.personal ?? []).flatMap((field) => {
+    const text = data[field];
+    return isSealed(text) ? [{ field, text }] : [];
+  });
+
 const definitionOf = ({ type, metadata }: RecordedEvent) => {
   const definition = eventTypeDefinitions.get(type);
   const version = Number(metadata.schemaVersion);

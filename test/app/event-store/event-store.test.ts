@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { decodeEvent, eventIdOf, UnknownEventVersion } from '../../../src/app/event-store/codec.js';
+import { revealEvent } from '../../../src/app/audit/event-line.js';
+import { examineEvent } from '../../../src/app/audit/examine.js';
+import { decodeEvent, eventIdOf, sealedFieldsOf, UnknownEventVersion } from '../../../src/app/event-store/codec.js';
 import { createEventStore, NO_STREAM } from '../../../src/app/event-store/event-store.js';
 import { sha256Hex } from '../../../src/app/event-store/hashes.js';
 import { invoiceStream, type Mode } from '../../../src/domain/common/ids.js';
@@ -48,6 +50,20 @@ describe('the event store', () => {
     const event = accepted({ description: 'sealed:1:m1:x:y:z' });
     await appendTo(store, stream, [event], T0);
     expect(dataOf((await store.load<InvoiceEvent>(stream)).events)).toEqual(dataOf([event]));
+  });
+
+  it('takes clear text that begins as sealed text does for what it is, in every reader of an event', async () => {
+    const { log, keys, store } = setUp();
+    const typed = 'sealed:1:t9999-99-99:x';
+    const event = accepted({ reference: typed, description: typed });
+    await appendTo(store, stream, [event], T0);
+    const recorded = await only(log);
+    expect(dataOf((await store.load<InvoiceEvent>(stream)).events)).toEqual(dataOf([event]));
+    expect(sealedFieldsOf(recorded).map(({ field }) => field)).toEqual(['customer', 'description']);
+    expect((await revealEvent(recorded, keys)).revealed).toEqual({ customer: expect.anything(), description: typed });
+    expect(examineEvent(recorded)).toMatchObject({
+      ...{ isHashed: true, shapeFault: undefined, sealingFault: undefined, sealedUnder: generationOf.live },
+    });
   });
 
   it('refuses a sealed field that was moved to another event', async () => {

@@ -78,10 +78,13 @@ describe('an invoice is read', () => {
 
   it('from its row with every personal field opened', async () => {
     const harness = readerHarness();
-    await harness.recordElsewhere(accepted(), attempted(1, 1));
+    // What a client writes may begin as sealed text does.
+    const typed = 'sealed:1:t9999-99-99:x';
+    const events = [accepted({ reference: typed, description: typed }), attempted(1, 1)];
+    await harness.recordElsewhere(...events);
     await harness.projectSealed();
     const invoice = await harness.invoice();
-    expect(invoice?.facts).toEqual(givenInvoice(accepted(), attempted(1, 1)).facts);
+    expect(invoice?.facts).toEqual(givenInvoice(...events).facts);
     expect(invoice?.facts).toMatchObject({ customer: expect.anything(), description: expect.anything() });
     expect(harness.asked).toEqual({ folds: 0, rows: 1 });
   });

@@ -5,8 +5,9 @@ import type { EventLog, RecordedEvent } from '../../../ports/event-log.js';
 import type { ReadModel } from '../../../ports/read-model.js';
 import type { SealingKeys } from '../../../ports/sealing-keys.js';
 import { appendAudit } from '../../audit/audit-trail.js';
+import { sealedFieldsOf } from '../../event-store/codec.js';
 import type { EventStore } from '../../event-store/event-store.js';
-import { isSealed, sealedWith } from '../../event-store/sealing.js';
+import { sealedWith } from '../../event-store/sealing.js';
 import type { WalkProgress } from '../../event-store/walk-log.js';
 import { keyGoneAt, sealingDayOf } from '../../retention/test-retention.js';
 import { documentMark, mentions, type PersonalDocument } from './document.js';
@@ -166,11 +167,11 @@ const describeInvoice = async (
   };
 };
 
-const sealedOf = ({ revision, type, data, metadata }: RecordedEvent): InvoiceHoldings['events'][number] => ({
-  revision,
-  type,
-  at: metadata.recordedAt ?? '',
-  sealed: Object.keys(data).filter((field) => isSealed(data[field])),
+const sealedOf = (recorded: RecordedEvent): InvoiceHoldings['events'][number] => ({
+  revision: recorded.revision,
+  type: recorded.type,
+  at: recorded.metadata.recordedAt ?? '',
+  sealed: sealedFieldsOf(recorded).map(({ field }) => field),
 });
 
 /** An import may be older than the day on which it was recorded. */
@@ -182,11 +183,9 @@ const lifeBeganAt = ({ data, metadata }: RecordedEvent): Instant =>
  * and the day of its deletion is not before any of its sealing days.
  */
 const unreadableAt = (recorded: readonly RecordedEvent[]): Instant => {
-  const days = recorded.flatMap(({ data, metadata }) => [
-    (metadata.recordedAt ?? '').slice(0, 10),
-    ...Object.values(data).flatMap((value) =>
-      isSealed(value) ? (sealingDayOf(sealedWith(value)?.generation ?? '') ?? []) : [],
-    ),
+  const days = recorded.flatMap((event) => [
+    (event.metadata.recordedAt ?? '').slice(0, 10),
+    ...sealedFieldsOf(event).flatMap(({ text }) => sealingDayOf(sealedWith(text)?.generation ?? '') ?? []),
   ]);
   return keyGoneAt(days.sort().at(-1) ?? '');
 };

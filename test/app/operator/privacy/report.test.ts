@@ -72,6 +72,21 @@ describe('what is said of a person', () => {
     ]);
   });
 
+  it.each(['sealed:1:t9999-99-99:x', 'sealed:1:t2099-12-31:x'])(
+    'takes no text of the client for sealed text, in clear or sealed: %s',
+    async (typed) => {
+      const { record, report } = createHarness();
+      const clear = { ...customer(CPF), mode: 'test' as const };
+      await record(streamOf(1, 'test'), accepted({ ...clear, reference: typed, description: `${typed} ${CPF}` }));
+      const [found] = (await report(CPF)).invoices;
+      expect(found).toMatchObject({
+        foundIn: ['customer', 'description'],
+        events: [{ type: 'InvoiceAccepted', sealed: ['customer', 'description'] }],
+        test: { unreadable: keyGoneAt('2026-11-21') },
+      });
+    },
+  );
+
   it('finds a foreign customer by its NIF, and a document that stands in a description', async () => {
     const { record, report } = createHarness();
     const address = { street: 'A', number: '1', district: 'B', city: 'C', state: 'D', postalCode: '1', country: 'US' };
