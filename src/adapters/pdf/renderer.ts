@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
 import { type Presence, TooManyWaiting } from '../../lib/fair-semaphore.js';
 import { createThreadPool, JobFailed, type JobFailure } from '../../lib/thread-pool.js';
 import type { PdfMarks, PdfRenderer } from '../../ports/pdf.js';
@@ -18,8 +17,6 @@ export type PdfRendererOptions = {
   permits?: { ofOne: number; inAll: number };
   /** Longest wait for a thread. */
   waitMs?: number;
-  /** Bytes of PDFs that the cache keeps; 0 keeps none. */
-  cacheBytes?: number;
   /** While several companies are present, one company leaves threads to the others; default: it need not. */
   presence?: Presence;
 };
@@ -47,7 +44,7 @@ export type RenderAnswer = { ok: true; pdf: Uint8Array } | { ok: false; reason: 
 /**
  * Renders the DANFSe of NT 008 in worker threads; companies take turns. `enter` throws `TooManyWaiting` when the company has no permit left. `render`
  * rejects with `TooManyWaiting` when no thread is free in time, and with `PdfFailed` otherwise. The same XML and marks give the same bytes in every
- * process. Callers may share one buffer and must not write into it. `warm` prepares the threads, so that the first PDF takes no longer than others; it
+ * process. No PDF is kept. Concurrent callers may share one buffer and must not write into it. `warm` prepares the threads, so that the first PDF takes no longer than others; it
  * never rejects.
  */
 export const createPdfRenderer = (options: PdfRendererOptions = {}): PdfRenderer & { warm(): Promise<void> } => {
@@ -61,7 +58,7 @@ export const createPdfRenderer = (options: PdfRendererOptions = {}): PdfRenderer
     youngMb: options.youngMb,
     presence: options.presence,
   });
-  const cache = createPdfCache(options.cacheBytes ?? CACHE_BYTES);
+  const shared = shareRenderings();
   const enter = createRenderPermits(options.permits ?? PERMITS);
   const render = async (companyId: string, request: RenderRequest): Promise<Buffer> => {
     const answer = await pool.run(companyId, request).catch((error: unknown) => {
@@ -74,9 +71,7 @@ export const createPdfRenderer = (options: PdfRendererOptions = {}): PdfRenderer
     enter: (companyId) => ({
       leave: enter(companyId),
       render: (nfseXml, marks) =>
-        cache.forceFetch(documentKey(nfseXml, marks), {
-          context: () => render(companyId, { nfseXml: new Uint8Array(nfseXml), marks }),
-        }),
+        shared(documentKey(nfseXml, marks), () => render(companyId, { nfseXml: new Uint8Array(nfseXml), marks })),
     }),
     warm: () => pool.warm({ nfseXml: new Uint8Array(Buffer.from(SAMPLE_NOTE)), marks: NO_MARKS }),
     close: pool.close,
@@ -95,9 +90,6 @@ const PERMITS = { ofOne: 32, inAll: 128 };
  * Far more than a PDF takes. On busy cores a shorter limit would add work, because each client that repeats its request starts the rendering again.
  */
 const RENDER_TIMEOUT_MS = 15_000;
-
-/** A PDF has about 70 kB. */
-const CACHE_BYTES = 32 * 1024 * 1024;
 
 const HEAP_MB = 256;
 
@@ -137,20 +129,20 @@ export const createRenderPermits = ({
 
 /**
  * SHA-256 over the bytes of the note and the marks that its XML does not hold. Two notes never share a key, so no caller gets the PDF of another
- * company. The key holds no version of the renderer, because the cache ends with the process.
+ * company.
  */
 export const documentKey = (nfseXml: Uint8Array, { canceled, replaced, simulated }: PdfMarks): string =>
   createHash('sha256').update(JSON.stringify({ canceled, replaced, simulated })).update(nfseXml).digest('base64');
 
 /**
- * Keeps the most recently used PDFs, up to `maxBytes` in all. A PDF larger than `maxBytes` is never kept. Concurrent callers of a key share one
- * rendering, which `context` begins; its failure rejects for all of them and is not kept.
+ * Concurrent callers of a key share one rendering; its failure rejects for all of them. Nothing is kept of a rendering that has ended, because the
+ * PDF of a test invoice must leave memory with it.
  */
-export const createPdfCache = (maxBytes: number): LRUCache<string, Buffer, () => Promise<Buffer>> =>
-  new LRUCache({
-    maxSize: Math.max(1, maxBytes),
-    sizeCalculation: ({ length }) => length,
-    fetchMethod: (_key, _stale, { context: render }) => render(),
-    // The caller gets its PDF also when the cache has dropped the key meanwhile.
-    ignoreFetchAbort: true,
-  });
+export const shareRenderings = (): ((key: string, render: () => Promise<Buffer>) => Promise<Buffer>) => {
+  const underWay = new Map<string, Promise<Buffer>>();
+  return (key, render) => {
+    const rendering = underWay.get(key) ?? render().finally(() => underWay.delete(key));
+    underWay.set(key, rendering);
+    return rendering;
+  };
+};

@@ -3,9 +3,17 @@ import { LRUCache } from 'lru-cache';
 import type { Refusal } from '../../domain/common/error-catalogue.js';
 import { type InvoiceAddress, invoiceStream, parseInvoiceStream, type StreamName } from '../../domain/common/ids.js';
 import { present } from '../../domain/common/present.js';
+import { type Instant, isBefore } from '../../domain/common/time.js';
 import type { ReadInvoiceEvent } from '../../domain/invoice/events.js';
 import type { Invoice } from '../../domain/invoice/state.js';
-import { type InvoiceStatus, invoiceStatus, isDownloadable, isReplaced, visible } from '../../domain/invoice/status.js';
+import {
+  type InvoiceStatus,
+  invoiceStatus,
+  isDownloadable,
+  isReplaced,
+  retentionEnds,
+  visible,
+} from '../../domain/invoice/status.js';
 import type { FairSemaphore } from '../../lib/fair-semaphore.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Revision } from '../../ports/event-log.js';
@@ -18,8 +26,8 @@ export type DownloadDeps = {
   clock: Clock;
   pdf: PdfRenderer;
   testRetentionSeconds: number;
-  /** Whether the simulator answers in slot of the authorizer for this mode; the PDF must then say so. */
-  isSimulated(mode: InvoiceAddress['mode']): boolean;
+  /** Whether the simulator answers in place of the authorizer in live mode; the PDF must then say so. */
+  simulatedLive: boolean;
 };
 
 export type Download = { bytes: Buffer } | { refused: Refusal };
@@ -32,14 +40,37 @@ export const downloadXml = async (address: InvoiceAddress, deps: DownloadDeps): 
   return 'refused' in found ? found : { bytes: found.xml };
 };
 
-/** PDFs by the stream of their invoice, each drawn from its events up to `revision`. Make with `createDrawnPdfs`. */
-type DrawnPdfs = LRUCache<StreamName, { bytes: Buffer; revision: Revision }>;
+/** Drawn from the events of its invoice up to `revision`. `ends`: when its test invoice ends; undefined for a live one. */
+type DrawnPdf = { bytes: Buffer; revision: Revision; ends: Instant | undefined };
 
-/** The PDFs that were asked for last, some 400. The renderer keeps most of them too, so they take little memory of their own. */
+/** PDFs by the stream of their invoice. */
+export type DrawnPdfs = {
+  get(stream: StreamName): DrawnPdf | undefined;
+  set(stream: StreamName, pdf: DrawnPdf): void;
+  /** Drops the PDFs of test invoices that have ended; returns how many were dropped. */
+  evictExpired(): number;
+};
+
+/** A PDF has about 70 kB, so some 400 PDFs are kept. */
 const DRAWN_BYTES = 32 * 1024 * 1024;
 
-export const createDrawnPdfs = (): DrawnPdfs =>
-  new LRUCache({ maxSize: DRAWN_BYTES, sizeCalculation: ({ bytes }) => bytes.length });
+/** Keeps the PDFs that were asked for last. No other part of the process keeps a PDF. */
+export const createDrawnPdfs = (clock: Clock): DrawnPdfs => {
+  const kept = new LRUCache<StreamName, DrawnPdf>({
+    maxSize: DRAWN_BYTES,
+    sizeCalculation: ({ bytes }) => bytes.length,
+  });
+  return {
+    get: (stream) => kept.get(stream),
+    set: (stream, pdf) => void kept.set(stream, pdf),
+    evictExpired: () => {
+      const now = clock.now();
+      const over = [...kept.entries()].filter(([, { ends }]) => ends !== undefined && !isBefore(now, ends));
+      for (const [stream] of over) kept.delete(stream);
+      return over.length;
+    },
+  };
+};
 
 type PdfDeps = DownloadDeps & { drawn: DrawnPdfs; revisionOf(address: InvoiceAddress): Promise<Revision | undefined> };
 
@@ -60,10 +91,10 @@ export const downloadPdf = async (address: InvoiceAddress, deps: PdfDeps): Promi
     const marks = {
       canceled: invoiceStatus(invoice) === 'canceled' && !replaced,
       replaced,
-      simulated: invoice.facts.mode === 'live' && deps.isSimulated('live'),
+      simulated: invoice.facts.mode === 'live' && deps.simulatedLive,
     };
     const bytes = await slot.render(xml, marks);
-    deps.drawn.set(stream, { bytes, revision });
+    deps.drawn.set(stream, { bytes, revision, ends: retentionEnds(invoice, deps.testRetentionSeconds) });
     return { bytes };
   } finally {
     slot.leave();

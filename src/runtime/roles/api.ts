@@ -8,9 +8,9 @@ import { acceptInvoice } from '../../app/accept/accept-invoice.js';
 import { guardHashes } from '../../app/accept/guard-hashes.js';
 import { cancelInvoice } from '../../app/cancel/cancel-invoice.js';
 import { storeWithFetchedNotes } from '../../app/download/complete-notes.js';
-import { createDrawnPdfs, downloadPdf, downloadXml, fairStore } from '../../app/download/download.js';
+import { downloadPdf, downloadXml, fairStore } from '../../app/download/download.js';
 import { createDownloadTokens, type DownloadTokens, type SecretsOfDay } from '../../app/download/download-token.js';
-import type { InvoiceAddress, Mode } from '../../domain/common/ids.js';
+import type { InvoiceAddress } from '../../domain/common/ids.js';
 import { issuableActivities } from '../../domain/company/activities.js';
 import type { Company } from '../../domain/company/company.js';
 import type { Catalogue } from '../../domain/company/line-selection.js';
@@ -71,18 +71,17 @@ type ApiParts = {
 };
 
 const httpDeps = (parts: Parts, { pdf, authorizer, company, address }: ApiParts): HttpDeps => {
-  const { clock, config, diskSpace, engines, guards, logger, metrics, reader, traces, turns } = parts;
+  const { clock, config, diskSpace, drawn, engines, guards, logger, metrics, reader, traces, turns } = parts;
   const { store, readModel } = engines;
   const { testRetentionSeconds } = config.limits;
-  const simulated = simulatedModes(config);
   const downloads = {
     store: storeWithFetchedNotes(fairStore(store, turns.downloads), authorizer),
     clock,
     pdf,
-    drawn: createDrawnPdfs(),
+    drawn,
     revisionOf: (address: InvoiceAddress) => turns.reads(address.companyId, () => reader.revisionOf(address)),
     testRetentionSeconds,
-    isSimulated: (mode: Mode) => simulated.includes(mode),
+    simulatedLive: simulatedModes(config).includes('live'),
   };
   const catalogueOf = companyCatalogue(engines, clock);
   const accepting = acceptDeps(parts, company, catalogueOf);

@@ -1,3 +1,4 @@
+import type { DrawnPdfs } from '../../app/download/download.js';
 import type { EventStore } from '../../app/event-store/event-store.js';
 import type { InvoiceReader } from '../../app/read/invoice-reader.js';
 import type { Authorizer } from '../../ports/authorizer.js';
@@ -48,6 +49,8 @@ export type Parts = ServiceOptions & {
   engines: Engines;
   runner: Runner;
   reader: InvoiceReader;
+  /** Empty without the role `api`. */
+  drawn: DrawnPdfs;
   simulator: Simulator | undefined;
   queue: OpenedQueue;
   metrics: Metrics;

@@ -26,8 +26,8 @@ const depsWith = (pdf: DownloadDeps['pdf']) => {
     },
   } as unknown as EventStore;
   const clock = { now: () => '2026-11-22T12:00:00.000Z' as const };
-  const known = { drawn: createDrawnPdfs(), revisionOf: async () => undefined };
-  return { loaded, deps: { store, clock, pdf, testRetentionSeconds: 604_800, isSimulated: () => false, ...known } };
+  const known = { drawn: createDrawnPdfs(clock), revisionOf: async () => undefined };
+  return { loaded, deps: { store, clock, pdf, testRetentionSeconds: 604_800, simulatedLive: false, ...known } };
 };
 
 describe('the PDF of an invoice', () => {
@@ -86,16 +86,16 @@ describe('a PDF that was drawn before', () => {
     const readModel = { invoice: async () => undefined };
     const reader = createInvoiceReader({ store, log, readModel, keys: fixedKeys(), clock, testRetentionSeconds: WEEK });
     const deps = {
-      ...{ store: reading, clock, testRetentionSeconds: WEEK, isSimulated: () => false },
+      ...{ store: reading, clock, testRetentionSeconds: WEEK, simulatedLive: false },
       pdf: { enter: () => ({ render, leave: () => {} }), close: async () => {} },
-      drawn: createDrawnPdfs(),
+      drawn: createDrawnPdfs(clock),
       revisionOf: reader.revisionOf,
     };
     const ask = async () => {
       const answer = await downloadPdf({ ...address, mode }, deps);
       return 'refused' in answer ? answer.refused.code : answer.bytes.toString();
     };
-    return { append, counts, state, ask };
+    return { append, counts, state, ask, drawn: deps.drawn };
   };
 
   it('is given again without a look at the events', async () => {
@@ -117,6 +117,22 @@ describe('a PDF that was drawn before', () => {
     await ask();
     state.now = addSeconds(life.T0, WEEK + 1);
     expect(await ask()).toBe('not_found');
+  });
+
+  it('leaves memory when its test invoice has ended, also when nobody asks for it any more', async () => {
+    const { ask, drawn, state, counts } = await issued('test');
+    await ask();
+    state.now = addSeconds(life.T0, WEEK - 1);
+    expect([drawn.evictExpired(), await ask(), counts.drawn]).toEqual([0, 'drawing 1', 1]);
+    state.now = addSeconds(life.T0, WEEK);
+    expect([drawn.evictExpired(), drawn.evictExpired()]).toEqual([1, 0]);
+  });
+
+  it('stays in memory when its invoice is live', async () => {
+    const { ask, drawn, state } = await issued('live');
+    await ask();
+    state.now = addSeconds(life.T0, WEEK * 100);
+    expect([drawn.evictExpired(), await ask()]).toEqual([0, 'drawing 1']);
   });
 });
 

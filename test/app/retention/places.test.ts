@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { handlers as deadlines } from '../../../projections/deadlines.js';
+import { createDrawnPdfs } from '../../../src/app/download/download.js';
 import { createEventStore } from '../../../src/app/event-store/event-store.js';
 import { sealedWith } from '../../../src/app/event-store/sealing.js';
 import { createInvoiceReader } from '../../../src/app/read/invoice-reader.js';
@@ -10,7 +11,7 @@ import {
   sealingDayOf,
 } from '../../../src/app/retention/test-retention.js';
 import { invoiceStream, type Mode } from '../../../src/domain/common/ids.js';
-import { addSeconds } from '../../../src/domain/common/time.js';
+import { addSeconds, type Instant } from '../../../src/domain/common/time.js';
 import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
 import { DEMO_CNPJ } from '../../support/fixture/demo.js';
 import { accepted, at, attempted, limits, T0 } from '../../support/fixture/invoice.js';
@@ -60,6 +61,20 @@ describe('what a process has in memory', () => {
     expect(reader.evictExpired()).toBe(0);
     clock.moveTo(at(WEEK));
     expect([reader.evictExpired(), reader.evictExpired()]).toEqual([1, 0]);
+  });
+
+  it('is the PDF of a test invoice until its life is over, and the PDF of a live one as long as there is room', () => {
+    const clock = movableClock(T0);
+    const drawn = createDrawnPdfs(clock);
+    const modes: readonly Mode[] = ['live', 'test'];
+    const ends: Readonly<Record<Mode, Instant | undefined>> = { live: undefined, test: at(WEEK) };
+    const streamOf = (mode: Mode) => invoiceStream(mode, DEMO_CNPJ, ID);
+    for (const mode of modes) drawn.set(streamOf(mode), { bytes: Buffer.from('%PDF'), revision: 2, ends: ends[mode] });
+    const kept = () => modes.filter((mode) => drawn.get(streamOf(mode)) !== undefined);
+    clock.moveTo(at(WEEK - 1));
+    expect([drawn.evictExpired(), kept()]).toEqual([0, ['live', 'test']]);
+    clock.moveTo(at(WEEK));
+    expect([drawn.evictExpired(), kept()]).toEqual([1, ['live']]);
   });
 
   it('is a live invoice as long as there is room', async () => {

@@ -99,8 +99,8 @@ export const createHarness = (overrides: Partial<HttpDeps> = {}): Harness => {
   const faults: unknown[] = [];
   const pdf = { enter: () => ({ render: async () => PDF, leave: () => {} }), close: async () => {} };
   const downloadDeps = {
-    ...{ store, clock, pdf, testRetentionSeconds: 604_800, isSimulated: () => false },
-    drawn: createDrawnPdfs(),
+    ...{ store, clock, pdf, testRetentionSeconds: 604_800, simulatedLive: false },
+    drawn: createDrawnPdfs(clock),
     revisionOf: reader.revisionOf,
   };
   const use =

@@ -97,9 +97,9 @@ const holdings: readonly Holding[] = [
   { place: 'queue', holds: 'names of streams, nothing personal', why: 'work to do', until: 'the work is done' },
   {
     place: 'memory of the processes',
-    holds: 'invoices read lately, opened',
+    holds: 'invoices read lately, opened; PDFs drawn lately; single words of them, without order and owner',
     why: 'speed',
-    until: 'others take their place or the process ends; test invoices a minute after their end',
+    until: 'others take their place or the process ends; test invoices and their PDFs a minute after their end',
   },
   {
     place: 'local tax registry',
