@@ -23,8 +23,11 @@ export const createPostgresGuards = (db: pg.Pool, options: GuardOptions) => ({
   relay: relayCheckpoint(db),
 });
 
-/** A mark of this age is outside of any duplicate window that the configuration can name. */
-const MARKS_KEPT_SECONDS = 86_400;
+/** The configuration takes no longer duplicate window, because the marks of equal requests are deleted soon after. */
+export const LONGEST_DUPLICATE_WINDOW_SECONDS = 86_400;
+
+/** A mark of this age is outside of any duplicate window, also for a request that began before the mark left its window. */
+const MARKS_KEPT_SECONDS = LONGEST_DUPLICATE_WINDOW_SECONDS + 2 * FREED_KEPT_SECONDS;
 
 /** Deletes guards that decide nothing any more: expired keys without a lease, and old marks. Returns how many rows were deleted. */
 export const pruneGuards = async (

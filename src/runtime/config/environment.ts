@@ -1,5 +1,7 @@
 import * as v from 'valibot';
+import { LONGEST_DUPLICATE_WINDOW_SECONDS } from '../../adapters/guards-postgres/guards.js';
 import type { Mode } from '../../domain/common/ids.js';
+import { DAY_SECONDS } from '../../domain/common/time.js';
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
@@ -13,7 +15,7 @@ const whole = (min: number, max: number) =>
   );
 
 const port = (fallback: string) => v.optional(whole(0, 65_535), fallback);
-const seconds = (fallback: number) => v.optional(whole(1, 31_536_000), String(fallback));
+const seconds = (fallback: number, most = 31_536_000) => v.optional(whole(1, most), String(fallback));
 const text = v.pipe(v.string(), v.minLength(1, 'must not be empty'));
 
 const address = (...protocols: string[]) =>
@@ -60,6 +62,15 @@ export const SPEC_WINDOWS = {
   DOWNLOAD_TOKEN_TTL_S: 900,
 } as const;
 
+/** Seconds. Windows that something else ends: a longer one would be taken and not kept. */
+const MOST = {
+  /** The repetition of a request must find its test invoice, and the day key that its body was hashed with. */
+  IDEMPOTENCY_TTL_S: 6 * DAY_SECONDS,
+  DUPLICATE_WINDOW_S: LONGEST_DUPLICATE_WINDOW_SECONDS,
+  /** The day key of a test invoice is destroyed soon after (docs/contract.md LIMIT-15). */
+  TEST_RETENTION_S: 7 * DAY_SECONDS,
+} as const;
+
 /** The check of each variable alone; `combinationProblems` checks them together. */
 export const environment = v.object({
   HOST: v.optional(text, '127.0.0.1'),
@@ -96,9 +107,9 @@ export const environment = v.object({
   QUEUED_TIMEOUT_S: seconds(SPEC_WINDOWS.QUEUED_TIMEOUT_S),
   PROCESSING_TIMEOUT_S: seconds(SPEC_WINDOWS.PROCESSING_TIMEOUT_S),
   CANCELLATION_TIMEOUT_S: seconds(SPEC_WINDOWS.CANCELLATION_TIMEOUT_S),
-  IDEMPOTENCY_TTL_S: seconds(SPEC_WINDOWS.IDEMPOTENCY_TTL_S),
-  DUPLICATE_WINDOW_S: seconds(SPEC_WINDOWS.DUPLICATE_WINDOW_S),
-  TEST_RETENTION_S: seconds(SPEC_WINDOWS.TEST_RETENTION_S),
+  IDEMPOTENCY_TTL_S: seconds(SPEC_WINDOWS.IDEMPOTENCY_TTL_S, MOST.IDEMPOTENCY_TTL_S),
+  DUPLICATE_WINDOW_S: seconds(SPEC_WINDOWS.DUPLICATE_WINDOW_S, MOST.DUPLICATE_WINDOW_S),
+  TEST_RETENTION_S: seconds(SPEC_WINDOWS.TEST_RETENTION_S, MOST.TEST_RETENTION_S),
   DOWNLOAD_TOKEN_TTL_S: seconds(SPEC_WINDOWS.DOWNLOAD_TOKEN_TTL_S),
   ALLOW_SHORT_WINDOWS: flag,
   AUTHORIZER_CONNECT_TIMEOUT_S: v.optional(whole(1, 600), '10'),

@@ -1,6 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { keyGoneAt } from '../../../src/app/retention/test-retention.js';
+import { addSeconds } from '../../../src/domain/common/time.js';
 import { type Config, misspeltVariables, namedAsSet, readConfig } from '../../../src/runtime/config/config.js';
 import { transportCheck } from '../../../src/runtime/operator/checks.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
@@ -200,6 +202,25 @@ describe('the environment', () => {
   it('takes shorter windows only for a rehearsal', () => {
     expect(problemsOf({ PROCESSING_TIMEOUT_S: '60' })).toHaveLength(1);
     expect(configOf({ PROCESSING_TIMEOUT_S: '60', ALLOW_SHORT_WINDOWS: '1' }).limits.processingSeconds).toBe(60);
+  });
+
+  it.each([
+    ['TEST_RETENTION_S', 604_800],
+    ['IDEMPOTENCY_TTL_S', 518_400],
+    ['DUPLICATE_WINDOW_S', 86_400],
+  ])('takes no %s above %i seconds, also for a rehearsal', (name, most) => {
+    expect(problemsOf({ [name]: String(most) })).toEqual([]);
+    for (const allowed of ['0', '1'])
+      expect(problemsOf({ [name]: String(most + 1), ALLOW_SHORT_WINDOWS: allowed })).toEqual([
+        `${name} must be at most ${most}`,
+      ]);
+  });
+
+  it('takes no window that outlives what it protects', () => {
+    const most = configOf({ TEST_RETENTION_S: '604800', IDEMPOTENCY_TTL_S: '518400' });
+    expect(most.idempotencySeconds).toBeLessThan(most.limits.testRetentionSeconds);
+    const lastMoment = addSeconds('2026-11-21T23:59:59.999Z', most.limits.testRetentionSeconds);
+    expect(keyGoneAt('2026-11-21') > lastMoment).toBe(true);
   });
 
   it('treats an empty variable as absent', () => {

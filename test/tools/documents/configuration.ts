@@ -29,8 +29,10 @@ const valuesOf = (name: string, schema: GenericSchema): string => {
     checks.find((check) => check.type === type)?.requirement?.toString();
   const [least, most] = [bound('min_value'), bound('max_value')];
   const window = Object.entries(SPEC_WINDOWS).find(([known]) => known === name)?.[1];
-  if (window !== undefined)
-    return `${grouped(String(window))} to ${grouped(most ?? '')}; less with \`ALLOW_SHORT_WINDOWS=1\``;
+  if (window !== undefined) {
+    const bounds = most === String(window) ? grouped(most) : `${grouped(String(window))} to ${grouped(most ?? '')}`;
+    return `${bounds}; less with \`ALLOW_SHORT_WINDOWS=1\``;
+  }
   if (least !== undefined && most !== undefined) return `${grouped(least)} to ${grouped(most)}`;
   const options = checks.flatMap((check) => check.options ?? []);
   if (options.length > 0) return options.map((option) => `\`${String(option)}\``).join(', ');

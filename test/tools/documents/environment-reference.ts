@@ -52,9 +52,9 @@ const inFile = (name: string, group: VariableGroup): VariableReference => ({
   meaning: `a file that holds the value of \`${name}\`; white space around the value is ignored. Set one of the two`,
 });
 
-const window = (meaning: string): VariableReference => ({
+const window = (meaning: string, reasonOfMost?: string): VariableReference => ({
   group: 'Time windows',
-  meaning: `${meaning}, in seconds`,
+  meaning: `${meaning}, in seconds${reasonOfMost === undefined ? '' : `. ${reasonOfMost}`}`,
 });
 
 /** What each variable means to an operator. The compiler refuses a variable of the configuration without an entry. */
@@ -220,9 +220,18 @@ export const environmentReference: Readonly<Record<VariableName, VariableReferen
   CANCELLATION_TIMEOUT_S: window(
     'how long a cancellation may stay pending after its request, its last attempt or the first answer to it',
   ),
-  IDEMPOTENCY_TTL_S: window('how long an Idempotency-Key protects its request'),
-  DUPLICATE_WINDOW_S: window('how long an equal request without a key is refused'),
-  TEST_RETENTION_S: window('how long a test invoice lives'),
+  IDEMPOTENCY_TTL_S: window(
+    'how long an Idempotency-Key protects its request',
+    'At most six days, because a repetition must find its test invoice, which lives seven',
+  ),
+  DUPLICATE_WINDOW_S: window(
+    'how long an equal request without a key is refused',
+    'At most a day, because marks of equal requests are deleted then',
+  ),
+  TEST_RETENTION_S: window(
+    'how long a test invoice lives',
+    'Never longer, because the key of its day is destroyed soon after',
+  ),
   DOWNLOAD_TOKEN_TTL_S: window('how long a download link opens'),
   ALLOW_SHORT_WINDOWS: {
     group: 'Time windows',

@@ -92,7 +92,7 @@ const holdings: readonly Holding[] = [
     place: 'guards',
     holds: 'hashes of requests, keys and descriptions, nothing in clear',
     why: 'a repeated request must not issue twice',
-    until: '24 hours',
+    until: 'a day; for a request with a key IDEMPOTENCY_TTL_S, by default a day too',
   },
   { place: 'queue', holds: 'names of streams, nothing personal', why: 'work to do', until: 'the work is done' },
   {
