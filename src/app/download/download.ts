@@ -60,12 +60,15 @@ export const createDrawnPdfs = (clock: Clock): DrawnPdfs => {
     maxSize: DRAWN_BYTES,
     sizeCalculation: ({ bytes }) => bytes.length,
   });
+  const isOver = ({ ends }: DrawnPdf): boolean => ends !== undefined && !isBefore(clock.now(), ends);
   return {
     get: (stream) => kept.get(stream),
-    set: (stream, pdf) => void kept.set(stream, pdf),
+    // A test invoice may end while its PDF is drawn.
+    set: (stream, pdf) => {
+      if (!isOver(pdf)) kept.set(stream, pdf);
+    },
     evictExpired: () => {
-      const now = clock.now();
-      const over = [...kept.entries()].filter(([, { ends }]) => ends !== undefined && !isBefore(now, ends));
+      const over = [...kept.entries()].filter(([, pdf]) => isOver(pdf));
       for (const [stream] of over) kept.delete(stream);
       return over.length;
     },

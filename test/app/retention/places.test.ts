@@ -75,6 +75,9 @@ describe('what a process has in memory', () => {
     expect([drawn.evictExpired(), kept()]).toEqual([0, ['live', 'test']]);
     clock.moveTo(at(WEEK));
     expect([drawn.evictExpired(), kept()]).toEqual([1, ['live']]);
+    // One whose drawing ends after the invoice did.
+    drawn.set(streamOf('test'), { bytes: Buffer.from('%PDF'), revision: 2, ends: ends.test });
+    expect(kept()).toEqual(['live']);
   });
 
   it('is a live invoice as long as there is room', async () => {
