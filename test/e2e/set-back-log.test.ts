@@ -9,18 +9,24 @@ import {
 } from '../support/harness/log-and-database.js';
 import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../support/postgres.js';
 
+/** With an Idempotency-Key, as most clients send. */
 const accept = async (at: ServiceAt, amount: number): Promise<string> => {
   const body = { amount_in_cents: amount, description: `Serviço ${amount}`, reference: `pedido-${amount}` };
-  const answer = await at.ask('/v1/nfse', { body });
+  const answer = await at.ask('/v1/nfse', { body, idempotencyKey: `key-${amount}` });
   expect(answer.status, JSON.stringify(answer.body)).toBe(202);
   return String(answer.body.id);
 };
 
-const issued = (at: ServiceAt, id: string) =>
+const ended = (at: ServiceAt, id: string, as: 'issued' | 'failed') =>
   eventually(
     async () => (await at.ask(`/v1/nfse/${id}`)).body,
-    ({ status }) => status === 'issued',
+    ({ status }) => status === as,
   );
+
+const issued = (at: ServiceAt, id: string) => ended(at, id, 'issued');
+
+/** The simulator refuses this amount. */
+const REFUSED = 99_990_002;
 
 const guardsSay = (at: ServiceAt, ok: boolean) =>
   eventually(
@@ -65,6 +71,8 @@ describeWithPostgres('a log that was put back beside a newer database', () => {
     const before = await issued(later, open);
     const forgotten = await accept(later, 1_003);
     await issued(later, forgotten);
+    const refused = await accept(later, REFUSED);
+    await ended(later, refused, 'failed');
     const head = String(await later.service.engines.log.head());
     await eventually(
       async () => (await database.pool.query('select from checkpoints where position::text = $1', [head])).rowCount,
@@ -87,6 +95,13 @@ describeWithPostgres('a log that was put back beside a newer database', () => {
     expect(await paused.ask(`/v1/nfse/${open}`)).toMatchObject({ body: { access_key: before.access_key } });
     expect(await paused.ask(`/v1/nfse/${forgotten}`)).toMatchObject({ status: 404 });
     await issued(paused, known);
+    // Repeats: of what the log knows, the same invoice; of what it has lost and the authorizer never had, a new one under the same reference.
+    for (const [amount, id] of [
+      [1_001, known],
+      [1_002, open],
+    ] as const)
+      expect(await accept(paused, amount)).toBe(id);
+    await ended(paused, await accept(paused, REFUSED), 'failed');
     await issued(paused, await accept(paused, 1_004));
     for (const amount of [1_001, 1_002, 1_003, 1_004]) expect(await paused.ledger(amount)).toHaveLength(1);
     const { rows } = await database.pool.query<{ n: number }>(

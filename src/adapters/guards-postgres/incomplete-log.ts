@@ -55,11 +55,25 @@ export const pauseIfStillIncomplete = async (
   await client.query(`select pg_advisory_unlock(${LOCK_KEY})`);
 };
 
+/** How the guards of a database come to be those of its log: read from it anew, or stored in one database with it. */
+export type GuardsOfLog = 'made from the log' | 'stored with the log';
+
 /**
- * Ends the pause, in one transaction. Positions behind the head no longer belong to this log: checkpoints move back to the head and the guards are
- * rebuilt, because otherwise the same finding would begin the pause again.
+ * Ends the pause, in one transaction. Checkpoints behind the head no longer belong to this log: they move back to the head, because otherwise the same
+ * finding would begin the pause again. Errors of PostgreSQL pass through, and then the pause goes on.
+ *
+ * Guards that are made from the log may hold idempotency keys of acceptances that the log has lost. Those keys are finished, so nothing would ever
+ * correct them, and a repeated request would be answered with an invoice that is not there. So all finished keys go, with the position of the guards,
+ * and every process refuses requests until the log has filled the keys in again (ADR 14). A key without an invoice stays: its acceptance may be under
+ * way. Marks of the duplicate window stay too, because acceptance takes over a mark whose invoice the log does not have. Guards that are stored with
+ * the log are of the same moment, and nothing would fill them in again.
  */
-export const resumeIssuing = (db: pg.Pool, logIdentity: string, head: LogPosition | null): Promise<void> =>
+export const resumeIssuing = (
+  db: pg.Pool,
+  logIdentity: string,
+  head: LogPosition | null,
+  guards: GuardsOfLog,
+): Promise<void> =>
   inTransaction(db, async (client) => {
     await client.query(`select pg_advisory_xact_lock(${LOCK_KEY})`);
     const values = [logIdentity, (head ?? 0n).toString()];
@@ -71,9 +85,15 @@ export const resumeIssuing = (db: pg.Pool, logIdentity: string, head: LogPositio
       'update relay_checkpoint set position = $2::numeric where log_identity = $1 and position > $2::numeric',
       values,
     );
-    await client.query(
-      'delete from guards_position where log_identity = $1 and greatest(guards, operator_rows) > $2::numeric',
-      values,
-    );
+    await client.query('delete from guards_position where log_identity = $1', [logIdentity]);
+    if (guards === 'made from the log') await client.query(DELETE_FINISHED_KEYS);
     await client.query('delete from log_set_back where log_identity = $1', [logIdentity]);
   });
+
+/** Locks rows in the order of the claims, so that the two cannot deadlock. */
+const DELETE_FINISHED_KEYS = `with finished as (
+    select mode, company_id, key_hash from idempotency_keys where invoice_id is not null
+    order by mode, company_id, key_hash for update
+  )
+  delete from idempotency_keys k using finished f
+  where k.mode = f.mode and k.company_id = f.company_id and k.key_hash = f.key_hash`;

@@ -13,6 +13,7 @@ import { centralBankCode } from '../../tables/catalogue.js';
 import { municipalityByName } from '../../tables/municipalities.js';
 import { modesWithoutAuthorizer } from '../config/config.js';
 import { certificatesOf } from '../engines/companies.js';
+import { openPatientPool } from '../engines/database.js';
 import { runningSimulator } from '../engines/simulator.js';
 import { openSessionAuthorizer, type SessionParts } from './authorizer.js';
 import { projectionOperations } from './projections.js';
@@ -32,8 +33,16 @@ export const recoverLog = async (
   const result = await compareRestoredLog(await depsOf(parts, actor, options), options.acceptUnknown);
   if (!result.isDone) return { kind: 'compared', resumed: false, ...result };
   await rebuildRowsIfBehind(parts, isShorter, options);
-  await resumeIssuing(pool, identity, await log.head());
+  await endPause(parts, identity);
   return { kind: 'compared', resumed: true, ...result };
+};
+
+/** Over a pool without time limits, because the finished keys of a busy day are millions of rows. */
+const endPause = async ({ engines: { pool, log }, config }: SessionParts, identity: string): Promise<void> => {
+  const { connectionString = '' } = pool.options;
+  const patient = openPatientPool({ connectionString, applicationName: 'nfse-recovery' });
+  const guards = config.eventStoreUrl === undefined ? 'stored with the log' : 'made from the log';
+  await resumeIssuing(patient, identity, await log.head(), guards).finally(() => patient.end());
 };
 
 const depsOf = async (

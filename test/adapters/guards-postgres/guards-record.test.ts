@@ -112,9 +112,64 @@ describeWithPostgres('the record of how much of the log the guards hold', () => 
     await guards.relay.move('log', at(12));
     await session.noteIncompleteLog(at(3), NOW);
     expect(await session.look()).toMatchObject({ furthest: 12n, logWasIncomplete: true });
-    await resumeIssuing(database.pool, 'log', at(3));
+    await resumeIssuing(database.pool, 'log', at(3), 'made from the log');
     await session.noteIncompleteLog(at(3), NOW);
     expect(await session.look()).toMatchObject({ furthest: 3n, logWasIncomplete: false });
+  });
+
+  describe('the end of a pause', () => {
+    const finish = async (keyHash: string, invoiceId: string): Promise<void> => {
+      const claim = claimAt(ago(120));
+      await guards.idempotency.claim({ ...owner, keyHash }, 'body', claim, ago(120));
+      await guards.idempotency.markDone({ ...owner, keyHash }, claim.leaseToken, invoiceId);
+    };
+    const asked = (keyHash: string) =>
+      guards.idempotency.claim({ ...owner, keyHash }, 'body', claimAt(NOW, 'fresh'), NOW);
+
+    it('forgets finished keys, so that only those of the log come back', async () => {
+      await finish('lost', 'lost');
+      await finish('kept', 'invoice');
+      await guards.duplicates.place(knownAs('f'), { stream: 'nfseLive-lost', at: ago(5) }, null);
+      const session = await openSession();
+      await session.move({ guards: at(2), operatorRows: at(2) });
+      await session.noteIncompleteLog(at(1), NOW);
+      await resumeIssuing(database.pool, 'log', at(3), 'made from the log');
+      // Also a position that the log reaches: the guards of what it has lost would count until they end.
+      expect(await (await openSession()).look()).toMatchObject({ guards: null, operatorRows: null });
+      expect(await (await openSession()).fill([keyOf({ keyHash: 'kept' })], [], NOW)).toBe(1);
+      expect(await asked('kept')).toEqual({ kind: 'done', invoiceId: 'invoice' });
+      expect(await asked('lost')).toMatchObject({ kind: 'claimed', claim: { commandId: 'fresh' } });
+      const twin = { stream: 'nfseLive-new', at: NOW } as const;
+      expect(await guards.duplicates.place(knownAs('f'), twin, ago(60))).toMatchObject({ stream: 'nfseLive-lost' });
+    });
+
+    it('leaves the key of an acceptance that is under way', async () => {
+      const claim = claimAt(ago(2));
+      await guards.idempotency.claim(owner, 'body', claim, ago(2));
+      await resumeIssuing(database.pool, 'log', at(3), 'made from the log');
+      expect(await asked('key')).toEqual({ kind: 'in_use' });
+      expect(await guards.idempotency.markDone(owner, claim.leaseToken, 'invoice')).toBe(true);
+      expect(await asked('key')).toEqual({ kind: 'done', invoiceId: 'invoice' });
+    });
+
+    it('leaves keys that are stored with the log, which nothing would fill in again', async () => {
+      await finish('kept', 'invoice');
+      await resumeIssuing(database.pool, 'log', at(3), 'stored with the log');
+      expect(await asked('kept')).toEqual({ kind: 'done', invoiceId: 'invoice' });
+    });
+
+    it('changes nothing when it fails', async () => {
+      await finish('lost', 'lost');
+      const session = await openSession();
+      await session.move({ guards: at(2), operatorRows: at(2) });
+      await database.admin.query('alter table log_set_back rename to away');
+      const ended = resumeIssuing(database.pool, 'log', at(3), 'made from the log');
+      await expect(
+        ended.finally(() => database.admin.query('alter table away rename to log_set_back')),
+      ).rejects.toThrow('log_set_back');
+      expect(await session.look()).toMatchObject({ guards: 2n });
+      expect(await asked('lost')).toEqual({ kind: 'done', invoiceId: 'lost' });
+    });
   });
 
   it('pauses issuing over an empty log when any row was made from it', async () => {
