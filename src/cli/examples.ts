@@ -99,6 +99,10 @@ export const commandExamples: readonly CommandExample[] = [
   ],
   ['doctor', 'one line per check, for example `ok   certificate 11222333000181 364 days left`'],
   ['doctor --reconcile', 'after a restore: compares the log with the authorizer, then issuing resumes'],
+  [
+    'doctor --reconcile --from 11222333000181:live:1:1000',
+    'the same, also from the number on that a company file got [after the backup](operations/backup.md#what-changed-after-the-backup)',
+  ],
   ['restore --from backup-2026-11-21', 'puts the backup back: [backup](operations/backup.md)'],
   [
     'master-key give-up m1 --reason TEXT --confirm m1',

@@ -2,6 +2,7 @@ import type { AuditDeps } from '../app/audit/audit-trail.js';
 import type { EventStore } from '../app/event-store/event-store.js';
 import type { CommandResult, CompanyCommandDeps } from '../app/operator/company/company-commands.js';
 import type { SettleDeps } from '../app/operator/settlement/settle-invoice.js';
+import type { StartingPoint } from '../app/recovery/ask-series.js';
 import type { RecoveryReport } from '../app/recovery/recover-log.js';
 import type { Mode, StreamName } from '../domain/common/ids.js';
 import type { Instant } from '../domain/common/time.js';
@@ -89,10 +90,16 @@ export type LogRecoveryOptions = {
   acceptUnknown: boolean;
   /** A series counts as ended after this many consecutive numbers that the authorizer does not know. */
   span: number;
+  /** Where notes may be besides the end of the log. */
+  from: readonly StartingPoint[];
   onProgress(text: string): void;
 };
 
-export type LogRecovery = { kind: 'not_paused' } | ({ kind: 'compared'; resumed: boolean } & RecoveryReport);
+/** `refused`: one line why nothing was asked. */
+export type LogRecovery =
+  | { kind: 'not_paused' }
+  | { kind: 'refused'; why: string }
+  | ({ kind: 'compared'; resumed: boolean } & RecoveryReport);
 
 /** `notCompared` has one line for each projection that could not be compared, with the reason. */
 export type DriftReport = {

@@ -62,6 +62,8 @@ describeWithPostgres('an operator who looks after the service', () => {
     ['parked', 'retry', ID, '--all'],
     ['doctor', '--accept-unknown'],
     ['doctor', '--reconcile', '--span', '0'],
+    ['doctor', '--from', `${CNPJ}:live:1:1000`],
+    ['doctor', '--reconcile', '--from', `${CNPJ}:live:1`],
   ])('is told of bad usage by %s %s', async (...argv) => {
     expect((await operator.run(...argv)).exit).toBe(2);
   });
@@ -264,8 +266,14 @@ describeWithPostgres('an operator who looks after the service', () => {
     expect(await doctorLine('guards')).toMatch(
       /^BAD .*the log, which ends at \d+, was restored .*issuing is paused -> nfse doctor --reconcile$/,
     );
+    const unknown = await operator.run('doctor', '--reconcile', '--from', '98765432000198:live:1:1000');
+    expect(unknown).toMatchObject({ exit: 1, err: expect.stringContaining('the log knows no company 98765432000198') });
+    const unasked = await operator.run('doctor', '--reconcile', '--from', `${CNPJ}:live:1:1000`);
+    expect(unasked).toMatchObject({ exit: 1, err: expect.stringContaining('live mode cannot be compared') });
     const compared = await operator.run('doctor', '--reconcile');
-    expect(compared).toMatchObject({ exit: 0, out: expect.stringContaining('it has no certificate') });
+    expect(compared).toMatchObject({ exit: 0, out: expect.stringContaining("the simulator's ledger is not here") });
+    expect(compared.err).toMatch(/must be named before issuing resumes.*--from CNPJ:mode:series:number\[:ibge\]/);
+    expect(compared.out).toMatch(/ok +reconcile limits +only the numbers above .* nfse restore --mark/);
     expect(compared.out).toMatch(/ok +reconcile keys .*revoked later is valid again/);
     expect(await doctorLine('guards')).toBe('');
     expect((await operator.session.log.read(companyStream(CNPJ))).length).toBeGreaterThan(0);

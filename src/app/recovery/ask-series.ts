@@ -1,6 +1,7 @@
 import { dpsId } from '../../domain/common/access-key.js';
 import type { CompanyId, Mode, StreamName } from '../../domain/common/ids.js';
 import type { Instant } from '../../domain/common/time.js';
+import type { Company } from '../../domain/company/company.js';
 import type { Registration } from '../../domain/company/events.js';
 import { MAX_DPS_NUMBER } from '../../domain/dps-number/dps-number.js';
 import type { Limits } from '../../domain/invoice/limits.js';
@@ -8,7 +9,20 @@ import type { AuthorizedNote, Authorizer, Caller } from '../../ports/authorizer.
 import type { Clock } from '../../ports/clock.js';
 import type { DocumentSigner, SigningIdentity } from '../../ports/documents.js';
 import type { EventLog } from '../../ports/event-log.js';
+import type { HeldNumbersRead } from '../../ports/held-numbers.js';
 import type { EventStore } from '../event-store/event-store.js';
+
+/**
+ * Where a walk begins besides the end of the log: a number from which notes may have been made by events that the log has lost. `municipality` is a
+ * 7-digit IBGE code; without it each city counts that the log has for the company.
+ */
+export type StartingPoint = {
+  companyId: CompanyId;
+  mode: Mode;
+  series: string;
+  number: number;
+  municipality?: string;
+};
 
 /** What log recovery works with. */
 export type RecoveryDeps = {
@@ -23,60 +37,97 @@ export type RecoveryDeps = {
   identityOf(caller: Caller): Promise<SigningIdentity | undefined>;
   currencyCode(iso: string): string | undefined;
   /** 7-digit IBGE code of the city that the company is registered in. */
-  municipalityOf(registration: Registration): string | undefined;
+  municipalityOf(registration: Pick<Registration, 'city' | 'state'>): string | undefined;
   /** Rows of the read model, which may be newer than the log and so may know a note. */
   byAccessKeys(keys: readonly string[]): Promise<readonly { accessKey: string; stream: StreamName }[]>;
+  /** The companies of the read model. */
+  companyRows(): Promise<readonly Pick<Company, 'registration' | 'certificate'>[]>;
+  heldNumbers: HeldNumbersRead;
   /** Modes of a simulator whose ledger is not available. There is nothing to ask, and no note of such a mode is a fiscal document. */
   modesWithoutLedger: readonly Mode[];
+  /** Starting points that the operator named. */
+  named: readonly StartingPoint[];
   /** How many absent numbers in a row end the search in a series. */
   span: number;
   waitUntil(at: Instant): Promise<void>;
   onProgress(text: string): void;
 };
 
-/** A series of one company's DPS ids, and the number to begin with. */
+/** A series of one company's DPS ids under one city. */
 export type SeriesToCompare = {
   mode: Mode;
   companyId: CompanyId;
+  /** 7-digit IBGE code. */
   municipality: string;
   series: string;
+  /** What the series would give next; without events of it, where it would begin. */
   nextNumber: number;
+  /** The numbers at which walks begin, in any order. */
+  starts: readonly number[];
   taken: readonly number[];
 };
 
 export type FoundNote = { number: number; note: AuthorizedNote };
 
-/** The notes that were found and the absent numbers; `unproven` when one answer was inconclusive. */
-type SeriesAnswers = { found: readonly FoundNote[]; absent: readonly number[] } | { unproven: string };
+/** A walk over consecutive numbers, both ends included. */
+export type Walk = { from: number; to: number };
+
+/** What was asked and answered for one series. */
+export type SeriesAnswers = { found: readonly FoundNote[]; absent: readonly number[]; walks: readonly Walk[] };
+
+/** One answer was inconclusive; `unproven` says why. */
+type NoProof = { unproven: string };
+
+type Answers = Omit<SeriesAnswers, 'walks'>;
 
 /** Look-ups at once, as many as one issuing process makes. */
 const AT_ONCE = 8;
 
 /**
- * Asks for each number that the log has as allocated but not used, then from the next number on until `span` in a row are absent. Numbers may be
- * left out, when an invoice never got to its attempt.
+ * Asks for each number that the log has as allocated but not used, then from each start on until `span` in a row are absent. Numbers may be left out,
+ * when an invoice never got to its attempt. A start inside a walk begins no other.
  */
-export const askSeries = async (wanted: SeriesToCompare, deps: RecoveryDeps): Promise<SeriesAnswers> => {
+export const askSeries = async (wanted: SeriesToCompare, deps: RecoveryDeps): Promise<SeriesAnswers | NoProof> => {
   const taken = await askAll(wanted.taken, wanted, deps);
   if ('unproven' in taken) return taken;
-  const beyond = await askFrom(wanted.nextNumber, wanted, deps);
-  if ('unproven' in beyond) return beyond;
-  return { found: [...taken.found, ...beyond.found], absent: [...taken.absent, ...beyond.absent] };
+  let answers: SeriesAnswers = { ...taken, walks: [] };
+  for (const from of [...wanted.starts].sort((one, other) => one - other)) {
+    if (answers.walks.some(({ to }) => from <= to)) continue;
+    const walked = await askFrom(from, wanted, deps);
+    if ('unproven' in walked) return walked;
+    answers = { ...joined(answers, walked), walks: [...answers.walks, { from, to: walked.to }] };
+  }
+  return answers;
 };
 
-/** Asks for the same numbers once more, later: a note that was just registered may have been hidden from the first look-up. */
+/**
+ * Asks for the absent numbers once more, later: a note that was just registered may have been hidden from the first look-up. A walk that ends sooner
+ * than `span` behind such a note goes on. Returns everything that was found so far, and what is absent now.
+ */
 export const askAgain = async (
   wanted: SeriesToCompare,
-  absent: readonly number[],
+  { found, absent, walks }: SeriesAnswers,
   deps: RecoveryDeps,
-): Promise<SeriesAnswers> => {
+): Promise<SeriesAnswers | NoProof> => {
   const again = await askAll(absent, wanted, deps);
-  if ('unproven' in again || again.found.length === 0) return again;
-  const furthest = Math.max(...again.found.map(({ number }) => number));
-  const asked = Math.max(...absent);
-  const beyond = await askFrom(asked + 1, wanted, deps, asked - furthest);
-  if ('unproven' in beyond) return beyond;
-  return { found: [...again.found, ...beyond.found], absent: [...again.absent, ...beyond.absent] };
+  if ('unproven' in again) return again;
+  let answers = joined({ found, absent: [] }, again);
+  const longer: Walk[] = [];
+  for (const { from, to } of walks) {
+    const within = again.found.filter(({ number }) => number >= from && number <= to);
+    const furthest = Math.max(0, ...within.map(({ number }) => number));
+    const walked = furthest === 0 ? { found: [], absent: [], to } : await askFrom(to + 1, wanted, deps, to - furthest);
+    if ('unproven' in walked) return walked;
+    answers = joined(answers, walked);
+    longer.push({ from, to: walked.to });
+  }
+  return { ...answers, walks: longer };
+};
+
+/** A walk that became longer may run into the next one, so a note may be found twice. */
+const joined = (one: Answers, other: Answers): Answers => {
+  const notes = new Map([...one.found, ...other.found].map((found) => [found.number, found]));
+  return { found: [...notes.values()], absent: [...new Set([...one.absent, ...other.absent])] };
 };
 
 const askFrom = async (
@@ -84,11 +135,12 @@ const askFrom = async (
   wanted: SeriesToCompare,
   deps: RecoveryDeps,
   absentBefore = 0,
-): Promise<SeriesAnswers> => {
+): Promise<(Answers & { to: number }) | NoProof> => {
   const found: FoundNote[] = [];
   const absent: number[] = [];
   let inARow = absentBefore;
-  for (let next = first; inARow < deps.span && next <= MAX_DPS_NUMBER; ) {
+  let next = first;
+  while (inARow < deps.span && next <= MAX_DPS_NUMBER) {
     const size = Math.min(AT_ONCE, deps.span - inARow, MAX_DPS_NUMBER - next + 1);
     const numbers = Array.from({ length: size }, (_, index) => next + index);
     const asked = await askAll(numbers, wanted, deps);
@@ -99,14 +151,14 @@ const askFrom = async (
     inARow = last === 0 ? inARow + size : next + size - 1 - last;
     next += size;
   }
-  return { found, absent };
+  return { found, absent, to: next - 1 };
 };
 
 const askAll = async (
   numbers: readonly number[],
   wanted: SeriesToCompare,
   deps: RecoveryDeps,
-): Promise<SeriesAnswers> => {
+): Promise<Answers | NoProof> => {
   const found: FoundNote[] = [];
   const absent: number[] = [];
   for (let from = 0; from < numbers.length; from += AT_ONCE) {

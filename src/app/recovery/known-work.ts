@@ -9,23 +9,30 @@ import {
   parseInvoiceStream,
   type StreamName,
 } from '../../domain/common/ids.js';
+import type { CompanyEvent, Registration } from '../../domain/company/events.js';
 import type { DpsNumberEvent } from '../../domain/dps-number/events.js';
 import type { EventLog, RecordedEvent } from '../../ports/event-log.js';
 import { walkLog } from '../event-store/walk-log.js';
 
 /** A series of DPS numbers as the log knows it. */
-type KnownSeries = {
+export type KnownSeries = {
   mode: Mode;
   companyId: CompanyId;
   series: string;
   nextNumber: number;
+  /** Next numbers that operators have moved past since the last allocation. A move may be younger than the restore, and what was lost is before it. */
+  movedPast: readonly number[];
   /** Numbers that were allocated to invoices of which the log has neither an attempt nor an outcome: they may have been sent since. */
   taken: readonly number[];
 };
 
+/** What of a company file decides under which DPS ids its invoices were sent. */
+export type KnownRegistration = Pick<Registration, 'city' | 'state' | 'dps'>;
+
 /** What a log says of work that may have continued after its last event. */
 export type KnownWork = {
-  companies: readonly CompanyId[];
+  /** Each company with all that its company files have said; the last one is in force. */
+  companies: ReadonlyMap<CompanyId, readonly KnownRegistration[]>;
   series: readonly KnownSeries[];
   /** Streams of invoices without an outcome. */
   open: readonly StreamName[];
@@ -49,7 +56,7 @@ type Series = Omit<KnownSeries, 'taken'>;
 type Taken = { stream: StreamName; number: number };
 
 type KnownWorkSoFar = {
-  companies: Set<CompanyId>;
+  companies: Map<CompanyId, readonly KnownRegistration[]>;
   series: Map<StreamName, Series>;
   open: Map<InvoiceId, StreamName>;
   /** Numbers allocated since the last attempt of their invoice. */
@@ -58,11 +65,11 @@ type KnownWorkSoFar = {
 
 /** Reads the log once, without opening sealed fields. Memory holds only what is open. */
 export const readKnownWork = async (log: Pick<EventLog, 'readAll'>): Promise<KnownWork> => {
-  const known: KnownWorkSoFar = { companies: new Set(), series: new Map(), open: new Map(), taken: new Map() };
+  const known: KnownWorkSoFar = { companies: new Map(), series: new Map(), open: new Map(), taken: new Map() };
   for await (const page of walkLog(log, PREFIXES)) for (const event of page) collect(event, known);
   const taken = [...known.taken].filter(([invoiceId]) => known.open.has(invoiceId)).flatMap(([, all]) => all);
   return {
-    companies: [...known.companies],
+    companies: known.companies,
     open: [...known.open.values()],
     series: [...known.series].map(([stream, one]) => ({
       ...one,
@@ -91,9 +98,18 @@ export const keysInLog = async (
 
 const collect = (event: RecordedEvent, known: KnownWorkSoFar): void => {
   const { stream } = event;
-  if (stream.startsWith(companyPrefix)) known.companies.add(stream.slice(companyPrefix.length));
+  if (stream.startsWith(companyPrefix)) noteCompany(event, known);
   else if (stream.startsWith(dpsPrefix.live) || stream.startsWith(dpsPrefix.test)) noteNumber(event, known);
   else noteInvoice(event, known);
+};
+
+const noteCompany = ({ stream, type, data }: RecordedEvent, { companies }: KnownWorkSoFar): void => {
+  const companyId: CompanyId = stream.slice(companyPrefix.length);
+  const before = companies.get(companyId) ?? [];
+  const event = { type, data } as unknown as CompanyEvent;
+  if (event.type !== 'CompanyRegistered' && event.type !== 'CompanyChanged') return;
+  const { city, state, dps } = event.data.registration;
+  companies.set(companyId, [...before, { city, state, dps }]);
 };
 
 const noteNumber = ({ stream, type, data }: RecordedEvent, { series: all, taken }: KnownWorkSoFar): void => {
@@ -105,7 +121,10 @@ const noteNumber = ({ stream, type, data }: RecordedEvent, { series: all, taken 
     taken.set(invoiceId, [...(taken.get(invoiceId) ?? []), { stream, number }]);
   }
   const { nextNumber } = event.data;
-  all.set(stream, { ...address, nextNumber });
+  const before = event.type === 'DpsNumberAllocated' ? undefined : all.get(stream);
+  const isMoved = before !== undefined && before.nextNumber < nextNumber;
+  const movedPast = [...(before?.movedPast ?? []), ...(isMoved ? [before.nextNumber] : [])];
+  all.set(stream, { ...address, nextNumber, movedPast });
 };
 
 const noteInvoice = ({ stream, type }: RecordedEvent, { open, taken }: KnownWorkSoFar): void => {

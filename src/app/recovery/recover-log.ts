@@ -1,14 +1,22 @@
 import { noChange } from '../../domain/common/decision.js';
-import { type CompanyId, dpsStream, type Mode, parseInvoiceStream, publicInvoiceId } from '../../domain/common/ids.js';
+import { dpsStream, type Mode, parseInvoiceStream, publicInvoiceId } from '../../domain/common/ids.js';
 import { addSeconds } from '../../domain/common/time.js';
 import { dpsNumbersFrom, moveNumber } from '../../domain/dps-number/dps-number.js';
 import { absenceGapSeconds } from '../../domain/invoice/limits.js';
 import { operatorContext } from '../event-store/command-context.js';
 import { transact } from '../event-store/transact.js';
-import { loadCompany } from '../operator/company/company-commands.js';
 import { adoptNote, candidatesOf, invoiceOfNote } from './adopt-note.js';
-import { askAgain, askSeries, type FoundNote, type RecoveryDeps, type SeriesToCompare } from './ask-series.js';
-import { type KnownWork, keysInLog, readKnownWork } from './known-work.js';
+import {
+  askAgain,
+  askSeries,
+  type FoundNote,
+  type RecoveryDeps,
+  type SeriesAnswers,
+  type SeriesToCompare,
+  type Walk,
+} from './ask-series.js';
+import { keysInLog, readKnownWork } from './known-work.js';
+import { planComparison, type Skipped } from './series-to-compare.js';
 
 /** A note at the authorizer that no invoice of the log accounts for. `once`: the id of its invoice, where the read model still has it. */
 export type UnknownNote = {
@@ -25,7 +33,12 @@ export type UnknownNote = {
 export type ComparedSeries = {
   mode: Mode;
   companyId: string;
+  /** 7-digit IBGE code of the DPS ids. */
+  municipality: string;
   series: string;
+  /** The numbers that were asked for, in ascending order. A note outside of them was not seen. */
+  walked: readonly Walk[];
+  /** Notes there that the log does not have. */
   found: number;
   /** Notes that were recorded on the open invoices that they belong to. */
   adopted: number;
@@ -36,8 +49,9 @@ export type ComparedSeries = {
 export type Unproven = { companyId: string; mode: Mode; why: string };
 
 /**
- * `isDone`: nothing that is sent from now on can be a second note for what was issued before. Otherwise `unproven` says what could not be
- * compared, or `unknown` has live notes that an operator must account for; then no number was moved.
+ * `isDone`: nothing that is sent from now on can be a second note for a note among the numbers of `series`. A note elsewhere was not seen: under a
+ * series, a city or a later number that the log has lost, and that neither the database holds nor an operator named. When `isDone` is false,
+ * `unproven` says what could not be compared, or `unknown` has live notes that an operator must account for; then no number was moved.
  */
 export type RecoveryReport = {
   isDone: boolean;
@@ -47,29 +61,35 @@ export type RecoveryReport = {
   unproven: readonly Unproven[];
 };
 
-type Compared = { wanted: SeriesToCompare; found: FoundNote[]; absent: readonly number[] };
+type Compared = { wanted: SeriesToCompare; answers: SeriesAnswers };
 
 /**
- * Compares a restored log with what the authorizer holds, for each company, mode and series. Notes are recorded on the open invoices that they
- * belong to, notes without an invoice are reported, and numbers are moved past every note. A number counts as free only after a proven absence;
- * while one answer proves nothing, nothing is recorded. `acceptUnknown`: the operator has informed the clients, so that they do not repeat
- * requests that the log has lost.
+ * Compares a restored log with what the authorizer holds, for each company, mode, series and city. Notes are recorded on the open invoices that
+ * they belong to, notes without an invoice are reported, and numbers are moved past every note. A number counts as free only after a proven
+ * absence; while one answer proves nothing, nothing is recorded. `acceptUnknown`: the operator has informed the clients, so that they do not repeat
+ * requests that the log has lost. Refuses a starting point of the operator at which nothing can be asked.
  */
-export const compareRestoredLog = async (deps: RecoveryDeps, acceptUnknown: boolean): Promise<RecoveryReport> => {
+export const compareRestoredLog = async (
+  deps: RecoveryDeps,
+  acceptUnknown: boolean,
+): Promise<RecoveryReport | { refused: string }> => {
   const known = await readKnownWork(deps.log);
-  const { all, skipped } = await seriesToCompare(known, deps);
+  const plan = await planComparison(known, deps);
+  if ('refused' in plan) return plan;
+  const { all, skipped } = plan;
   const { compared, unproven } = await compareAll(all, deps);
   if (unproven.length > 0) return { isDone: false, series: [], skipped, unknown: [], unproven };
 
-  const keys = compared.flatMap(({ found }) => found.map(({ note }) => note.accessKey));
+  const keys = compared.flatMap(({ answers: { found } }) => found.map(({ note }) => note.accessKey));
   const held = await keysInLog(deps.log, keys);
   const series: ComparedSeries[] = [];
   const unknown: UnknownNote[] = [];
-  for (const { wanted, found } of compared) {
-    const news = found.filter(({ note }) => !held.has(note.accessKey));
+  for (const { wanted, answers } of compared) {
+    const news = answers.found.filter(({ note }) => !held.has(note.accessKey));
     const { adopted, unknownNotes } = await adoptNotes(wanted, news, known.open, deps);
-    const { mode, companyId, series: name } = wanted;
-    series.push({ mode, companyId, series: name, found: found.length, adopted });
+    const { mode, companyId, municipality, series: name } = wanted;
+    const place = { mode, companyId, municipality, series: name, walked: answers.walks };
+    series.push({ ...place, found: news.length, adopted });
     unknown.push(...unknownNotes);
   }
   const isDone = acceptUnknown || unknown.every(({ mode }) => mode === 'test');
@@ -81,10 +101,12 @@ const compareAll = async (all: readonly SeriesToCompare[], deps: RecoveryDeps) =
   const compared: Compared[] = [];
   const unproven: Unproven[] = [];
   for (const wanted of all) {
-    deps.onProgress(`${wanted.companyId} ${wanted.mode} series ${wanted.series}: from number ${wanted.nextNumber} on`);
-    const walked = await askSeries(wanted, deps);
-    if ('unproven' in walked) unproven.push({ companyId: wanted.companyId, mode: wanted.mode, why: walked.unproven });
-    else compared.push({ wanted, found: [...walked.found], absent: walked.absent });
+    const { companyId, mode, series, municipality } = wanted;
+    const starts = [...new Set(wanted.starts)].sort((one, other) => one - other).join(' and ');
+    deps.onProgress(`${companyId} ${mode} series ${series}, city ${municipality}: from number ${starts} on`);
+    const answers = await askSeries(wanted, deps);
+    if ('unproven' in answers) unproven.push({ companyId, mode, why: answers.unproven });
+    else compared.push({ wanted, answers });
   }
   let open = compared;
   // A look-up that finds a note begins the proof again. Each such round finds at least one note, so the loop ends.
@@ -95,14 +117,13 @@ const compareAll = async (all: readonly SeriesToCompare[], deps: RecoveryDeps) =
     const more: Compared[] = [];
     for (const one of open) {
       const { wanted } = one;
-      const again = await askAgain(wanted, one.absent, deps);
+      const again = await askAgain(wanted, one.answers, deps);
       if ('unproven' in again) {
         unproven.push({ companyId: wanted.companyId, mode: wanted.mode, why: again.unproven });
         continue;
       }
-      one.found.push(...again.found);
-      one.absent = again.absent;
-      if (again.found.length > 0) more.push(one);
+      if (again.found.length > one.answers.found.length) more.push(one);
+      one.answers = again;
     }
     open = more;
   }
@@ -146,17 +167,27 @@ const unknownNoteOf = async (
   };
 };
 
-/** Runs after the notes are recorded, so that no invoice with a note is sent under a later number. */
+/**
+ * Runs after the notes are recorded, so that no invoice with a note is sent under a later number. All cities of a company share the numbers of a
+ * series, so its first entry moves it past the notes of all.
+ */
 const moveAll = async (
   compared: readonly Compared[],
   series: readonly ComparedSeries[],
   deps: RecoveryDeps,
 ): Promise<readonly ComparedSeries[]> => {
+  const streamOf = ({ wanted: { mode, companyId, series: name } }: Compared): string =>
+    dpsStream(mode, companyId, name);
+  const furthest = new Map<string, number>();
+  for (const one of compared) {
+    const numbers = one.answers.found.map(({ number }) => number);
+    furthest.set(streamOf(one), Math.max(furthest.get(streamOf(one)) ?? 0, ...numbers));
+  }
   const moved: ComparedSeries[] = [];
-  for (const [index, { wanted, found }] of compared.entries()) {
+  for (const [index, one] of compared.entries()) {
     const seen = series[index];
     if (seen === undefined) continue;
-    const movedTo = await moveNumbersPast(wanted, Math.max(0, ...found.map(({ number }) => number)), deps);
+    const movedTo = await moveNumbersPast(one.wanted, furthest.get(streamOf(one)) ?? 0, deps);
     moved.push(movedTo === undefined ? seen : { ...seen, movedTo });
   }
   return moved;
@@ -167,7 +198,7 @@ const moveAll = async (
  * was there already.
  */
 export const moveNumbersPast = async (
-  { mode, companyId, series, nextNumber: start }: Omit<SeriesToCompare, 'municipality' | 'taken'>,
+  { mode, companyId, series, nextNumber: start }: Pick<SeriesToCompare, 'mode' | 'companyId' | 'series' | 'nextNumber'>,
   furthestFound: number,
   { store, clock, actor }: Pick<RecoveryDeps, 'store' | 'clock' | 'actor'>,
 ): Promise<number | undefined> => {
@@ -184,40 +215,4 @@ export const moveNumbersPast = async (
     { store, clock },
   );
   return outcome.kind === 'appended' ? outcome.state.nextNumber : undefined;
-};
-
-/** A company or mode that is not compared, and why that is safe. */
-type Skipped = { companyId: CompanyId; mode?: Mode; why: string };
-
-const modes: readonly Mode[] = ['live', 'test'];
-
-/** One entry for each series that a company has or had, according to the log. The read model is not used, because it may belong to another log. */
-const seriesToCompare = async (
-  { companies, series }: KnownWork,
-  deps: RecoveryDeps,
-): Promise<{ all: readonly SeriesToCompare[]; skipped: readonly Skipped[] }> => {
-  const all: SeriesToCompare[] = [];
-  const skipped: Skipped[] = [];
-  for (const companyId of companies) {
-    const { state } = await loadCompany(companyId, deps.store);
-    if (state.kind !== 'company') continue;
-    const municipality = deps.municipalityOf(state.registration);
-    if (state.certificate === undefined || municipality === undefined) {
-      const why = state.certificate === undefined ? 'it has no certificate' : 'its city is in no table';
-      skipped.push({ companyId, why: `${why}, so it cannot issue` });
-      continue;
-    }
-    for (const mode of modes) {
-      if (deps.modesWithoutLedger.includes(mode)) {
-        skipped.push({ companyId, mode, why: "the simulator's ledger is not here; its notes are no fiscal documents" });
-        continue;
-      }
-      const start = state.registration.dps[mode];
-      const own = series.filter((one) => one.companyId === companyId && one.mode === mode);
-      const isBegun = own.some((one) => one.series === start.series);
-      const ofMode = isBegun ? own : [...own, { mode, companyId, ...start, taken: [] }];
-      all.push(...ofMode.map((one) => ({ ...one, municipality })));
-    }
-  }
-  return { all, skipped };
 };

@@ -1,5 +1,6 @@
 import { counted } from '../../lib/counted.js';
 import { badUsage, type Command, done, type Outcome, refused, textFlag } from '../command.js';
+import { STARTING_POINT } from '../starting-point.js';
 import { type ShowProgress, withProgress } from '../terminal.js';
 
 export const backupCommand: Command = {
@@ -67,7 +68,7 @@ export const restoreCommand = (restore: Restore): Command => ({
     if ((from === undefined) === (flags.mark !== true)) return badUsage('either --from DIR or --mark is required');
     if (from === undefined) {
       await (await session()).markRestored();
-      return done(`issuing is paused: ${NEXT}\n${AS_OF_THE_BACKUP}`, { paused: true });
+      return done(`issuing is paused: ${NEXT}\n${NAME_WHAT_CHANGED}\n${AS_OF_THE_BACKUP}`, { paused: true });
     }
     const result = await withProgress(terminal, (progress) => restore(from, shownRows(progress)));
     return 'refused' in result ? refused(result.refused) : restoredOutcome(result);
@@ -77,6 +78,9 @@ export const restoreCommand = (restore: Restore): Command => ({
 /** A revocation that the log has lost does not hold any more, and nothing can tell which those were. */
 export const AS_OF_THE_BACKUP =
   'API keys, companies and the switch of the API are as of the backup: a key that was revoked later is valid again (nfse key list CNPJ, nfse key revoke ID)';
+
+/** The log has forgotten these numbers, and the authorizer tells only of numbers that it is asked for. */
+export const NAME_WHAT_CHANGED = `A series, next number or city that nfse company put recorded after the backup must be named before issuing resumes, with the number that was put then: nfse doctor --reconcile --from ${STARTING_POINT}. Do not run company put before: a later number does not show where the notes begin.`;
 
 const NEXT = 'start the service, then nfse doctor --reconcile';
 
@@ -93,7 +97,11 @@ const restoredOutcome = ({
       ? []
       : [`THE MASTER KEY IS MISSING: put your copy at ${masterKeyFile}, mode 0600, before the start.`]),
     ...(paused
-      ? [`Issuing is paused, because the authorizer may hold more notes than this log: ${NEXT}.`, AS_OF_THE_BACKUP]
+      ? [
+          `Issuing is paused, because the authorizer may hold more notes than this log: ${NEXT}.`,
+          NAME_WHAT_CHANGED,
+          AS_OF_THE_BACKUP,
+        ]
       : ['The event log was not in the backup: missing rows are built from it at the start.']),
   ];
   return done(lines.join('\n'), { ...restored, data_dir: dataDir });

@@ -3,7 +3,8 @@ import type { ComparedSeries, UnknownNote, Unproven } from '../../app/recovery/r
 import type { Instant } from '../../domain/common/time.js';
 import { daysLeft, expiryWarning } from '../../domain/company/certificate-expiry.js';
 import { counted } from '../../lib/counted.js';
-import { badUsage, type Command, type Outcome, reported, textFlag } from '../command.js';
+import { municipalityByCode } from '../../tables/municipalities.js';
+import { badUsage, type Command, type Outcome, refused, reported, textFlag, textFlags } from '../command.js';
 import {
   activityWarnings,
   approximateTableWarnings,
@@ -13,8 +14,9 @@ import {
 } from '../company-warnings.js';
 import { ibsCbsChecks } from '../ibs-cbs.js';
 import { type Check, type LogRecovery, type Session, unlessBehind } from '../session.js';
+import { readStartingPoint, STARTING_POINT } from '../starting-point.js';
 import { switchedOffText } from './api.js';
-import { AS_OF_THE_BACKUP } from './backup.js';
+import { AS_OF_THE_BACKUP, NAME_WHAT_CHANGED } from './backup.js';
 
 /** Numbers in a row after which a series counts as ended. A larger gap arises only when as many invoices failed before their attempt. */
 const SPAN = 50;
@@ -32,6 +34,10 @@ export const doctorCommand: Command = {
       help: 'with --reconcile: resume although notes were found that no invoice accounts for',
     },
     span: { type: 'string', help: `with --reconcile: unknown numbers in a row that end a series (default ${SPAN})` },
+    from: {
+      ...{ type: 'string', value: 'POINT', multiple: true },
+      help: `with --reconcile: ask from this number on too, ${STARTING_POINT}: for a series, next number or city that a company file got after the backup`,
+    },
   },
   changes: true,
   run: async ({ flags, actor, session, terminal }) => {
@@ -39,12 +45,18 @@ export const doctorCommand: Command = {
     if (!Number.isInteger(span) || span < 1 || span > 10_000)
       return badUsage('--span must be a number from 1 to 10000');
     const acceptUnknown = flags['accept-unknown'] === true;
-    if (flags.reconcile !== true && (acceptUnknown || flags.span !== undefined))
-      return badUsage('--accept-unknown and --span go with --reconcile');
+    const named = textFlags(flags, 'from').map(readStartingPoint);
+    const wrong = named.find((one) => 'problem' in one);
+    if (wrong !== undefined) return badUsage(wrong.problem);
+    if (flags.reconcile !== true && (acceptUnknown || flags.span !== undefined || named.length > 0))
+      return badUsage('--accept-unknown, --span and --from go with --reconcile');
     const opened = await session();
     if (flags.reconcile === true) {
-      const options = { acceptUnknown, span, onProgress: terminal.err };
-      return report(logRecoveryChecks(await opened.recoverLog(actor, options)));
+      const from = named.flatMap((one) => ('point' in one ? [one.point] : []));
+      terminal.err(NAME_WHAT_CHANGED);
+      terminal.err('To name one now, end this command (Ctrl-C) before it is done: issuing resumes at its end.');
+      const result = await opened.recoverLog(actor, { acceptUnknown, span, from, onProgress: terminal.err });
+      return result.kind === 'refused' ? refused(result.why) : report(logRecoveryChecks(result));
     }
     const behind = await opened.projectionsBehind();
     const known = (name: string, projection: string, make: () => Promise<readonly Check[]>) =>
@@ -150,7 +162,7 @@ const validityText = (notAfter: Instant, now: Instant): string => {
 };
 
 /** Turns the result of `doctor --reconcile` into checks of the doctor. */
-const logRecoveryChecks = (result: LogRecovery): readonly Check[] => {
+const logRecoveryChecks = (result: Exclude<LogRecovery, { kind: 'refused' }>): readonly Check[] => {
   if (result.kind === 'not_paused')
     return [{ name: 'reconcile', ok: true, detail: 'issuing is not paused: there is nothing to compare' }];
   const { series, skipped, unknown, unproven, resumed } = result;
@@ -164,6 +176,7 @@ const logRecoveryChecks = (result: LogRecovery): readonly Check[] => {
     ...unproven.map(unprovenCheck),
     ...unknown.map((note) => unknownCheck(note, resumed)),
     { name: 'reconcile keys', ok: true, detail: AS_OF_THE_BACKUP },
+    { name: 'reconcile limits', ok: true, detail: resumed ? ONLY_THESE_RESUMED : ONLY_THESE },
     {
       name: 'reconcile',
       ok: resumed,
@@ -173,15 +186,22 @@ const logRecoveryChecks = (result: LogRecovery): readonly Check[] => {
   ];
 };
 
-const comparedCheck = ({ companyId, mode, series, found, adopted, movedTo }: ComparedSeries): Check => ({
-  name: `reconcile ${companyId} ${mode}`,
-  ok: true,
-  detail: [
-    `series ${series}: ${counted(found, 'note')} behind the end of the log`,
+const ONLY_THESE = `only the numbers above were asked for. ${NAME_WHAT_CHANGED}`;
+
+const ONLY_THESE_RESUMED = `only the numbers above were asked for. If a company file got a series, next number or city after the backup that is not among them, stop the service at once, then nfse restore --mark, start it, and nfse doctor --reconcile --from ${STARTING_POINT}`;
+
+const comparedCheck = (compared: ComparedSeries): Check => {
+  const { companyId, mode, municipality, series, walked, found, adopted, movedTo } = compared;
+  const city = municipalityByCode(municipality);
+  const place = city === undefined ? municipality : `${municipality} (${city.name}/${city.uf})`;
+  const numbers = walked.map(({ from, to }) => `${from} to ${to}`).join(' and ');
+  const detail = [
+    `series ${series}, city ${place}, numbers ${numbers}: ${counted(found, 'note')} behind the end of the log`,
     ...(adopted === 0 ? [] : [`${adopted} recorded on ${adopted === 1 ? 'its open invoice' : 'their open invoices'}`]),
     ...(movedTo === undefined ? [] : [`the next number is ${movedTo}`]),
-  ].join(', '),
-});
+  ];
+  return { name: `reconcile ${companyId} ${mode}`, ok: true, detail: detail.join(', ') };
+};
 
 const unprovenCheck = ({ companyId, mode, why }: Unproven): Check => ({
   name: `reconcile ${companyId} ${mode}`,

@@ -1,6 +1,8 @@
+import type pg from 'pg';
 import { createDocumentSigner } from '../../adapters/authorizer/document-signer.js';
 import { readGuardReadiness } from '../../adapters/guards-postgres/guards-record.js';
 import { isIssuingPaused, resumeIssuing } from '../../adapters/guards-postgres/incomplete-log.js';
+import { createHeldNumbersRead } from '../../adapters/read-model-postgres/held-numbers.js';
 import { loadCompany } from '../../app/operator/company/company-commands.js';
 import type { RecoveryDeps } from '../../app/recovery/ask-series.js';
 import { compareRestoredLog } from '../../app/recovery/recover-log.js';
@@ -30,25 +32,27 @@ export const recoverLog = async (
   const look = await readGuardReadiness(pool, identity);
   const isShorter = isEarlier(await log.head(), look.furthest);
   if (!isShorter && !(await isIssuingPaused(pool, identity))) return { kind: 'not_paused' };
-  const result = await compareRestoredLog(await depsOf(parts, actor, options), options.acceptUnknown);
-  if (!result.isDone) return { kind: 'compared', resumed: false, ...result };
-  await rebuildRowsIfBehind(parts, isShorter, options);
-  await endPause(parts, identity);
-  return { kind: 'compared', resumed: true, ...result };
-};
-
-/** Over a pool without time limits, because the finished keys of a busy day are millions of rows. */
-const endPause = async ({ engines: { pool, log }, config }: SessionParts, identity: string): Promise<void> => {
   const { connectionString = '' } = pool.options;
+  // Without time limits: the rows of all invoices are read, and the finished keys of a busy day are millions of rows.
   const patient = openPatientPool({ connectionString, applicationName: 'nfse-recovery' });
-  const guards = config.eventStoreUrl === undefined ? 'stored with the log' : 'made from the log';
-  await resumeIssuing(patient, identity, await log.head(), guards).finally(() => patient.end());
+  try {
+    const result = await compareRestoredLog(await depsOf(parts, patient, actor, options), options.acceptUnknown);
+    if ('refused' in result) return { kind: 'refused', why: result.refused };
+    if (!result.isDone) return { kind: 'compared', resumed: false, ...result };
+    await rebuildRowsIfBehind(parts, isShorter, options);
+    const guards = parts.config.eventStoreUrl === undefined ? 'stored with the log' : 'made from the log';
+    await resumeIssuing(patient, identity, await log.head(), guards);
+    return { kind: 'compared', resumed: true, ...result };
+  } finally {
+    await patient.end();
+  }
 };
 
 const depsOf = async (
   parts: SessionParts,
+  patient: pg.Pool,
   actor: `support:${string}`,
-  { span, onProgress }: LogRecoveryOptions,
+  { span, from, onProgress }: LogRecoveryOptions,
 ): Promise<RecoveryDeps> => {
   const { engines, config, clock } = parts;
   const { log, store, readModel } = engines;
@@ -63,6 +67,7 @@ const depsOf = async (
     clock,
     actor,
     span,
+    named: from,
     onProgress,
     authorizer: await openSessionAuthorizer(parts, actor, company),
     signer: createDocumentSigner(),
@@ -71,6 +76,8 @@ const depsOf = async (
     currencyCode: centralBankCode,
     municipalityOf: ({ city, state }) => municipalityByName(city, state)?.ibge,
     byAccessKeys: readModel.byAccessKeys,
+    companyRows: readModel.companies,
+    heldNumbers: createHeldNumbersRead(patient),
     modesWithoutLedger: hasLedger ? [] : modesWithoutAuthorizer(config),
     waitUntil: async (at) => {
       while (epochMs(clock.now()) < epochMs(at)) await pause(Math.min(1_000, epochMs(at) - epochMs(clock.now()) + 1));

@@ -2,6 +2,7 @@ import { createEventStore } from '../../../src/app/event-store/event-store.js';
 import { loadInvoice } from '../../../src/app/read/read-invoice.js';
 import type { RecoveryDeps } from '../../../src/app/recovery/ask-series.js';
 import { companyStream, dpsStream, invoiceStream, type Mode, type StreamName } from '../../../src/domain/common/ids.js';
+import type { Registration } from '../../../src/domain/company/events.js';
 import { decimalFromCents } from '../../../src/domain/common/money.js';
 import { buildDps } from '../../../src/domain/dps/build-dps.js';
 import type { DpsNumberEvent } from '../../../src/domain/dps-number/events.js';
@@ -24,7 +25,9 @@ export type RecoveryHarness = {
   /** The log gave these numbers; the invoice of the last one is `n`. */
   numbers(mode: Mode, ...events: DpsNumberEvent[]): Promise<void>;
   /** As the events that the log has lost did: invoice `n` is a note at the authorizer under this number. */
-  register(n: number, number: number, mode?: Mode): AuthorizedNote;
+  register(n: number, number: number, mode?: Mode, place?: { series?: string; municipality?: string }): AuthorizedNote;
+  /** The company file of the demo company, with these changes. */
+  putFile(changes: Partial<Registration>): Promise<void>;
   lastNumber(mode?: Mode): Promise<DpsNumberEvent | undefined>;
   status(stream: StreamName): Promise<string>;
 };
@@ -62,6 +65,9 @@ export const recoveryHarness = async (overrides: Partial<RecoveryDeps> = {}): Pr
     currencyCode: () => undefined,
     municipalityOf: () => '3304557',
     byAccessKeys: async () => [],
+    companyRows: async () => [],
+    heldNumbers: async () => [],
+    named: [],
     modesWithoutLedger: [],
     waitUntil: async (at) => clock.moveTo(at),
     onProgress: () => undefined,
@@ -75,9 +81,17 @@ export const recoveryHarness = async (overrides: Partial<RecoveryDeps> = {}): Pr
       return stream;
     },
     numbers: (mode, ...events) => appendTo(store, dpsStream(mode, DEMO_CNPJ, '1'), events, clock.now()),
-    register: (n, number, mode = 'live') => {
-      const data = acceptance(n, mode);
-      const dps = buildDps({ mode, series: '1', number, accepted: data, currencyCode: () => undefined });
+    putFile: (changes) =>
+      appendTo(
+        store,
+        companyStream(DEMO_CNPJ),
+        [{ type: 'CompanyChanged', data: { registration: { ...registration, ...changes }, at: T0 } }],
+        clock.now(),
+      ),
+    register: (n, number, mode = 'live', { series = '1', municipality = '3304557' } = {}) => {
+      const made = acceptance(n, mode);
+      const data = { ...made, issuer: { ...made.issuer, municipality } };
+      const dps = buildDps({ mode, series, number, accepted: data, currencyCode: () => undefined });
       const { bytes } = signFakely(dps.xml);
       const content = {
         amount: decimalFromCents(data.amountInCents),

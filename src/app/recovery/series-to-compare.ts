@@ -1,0 +1,146 @@
+import type { CompanyId, Mode } from '../../domain/common/ids.js';
+import type { Company } from '../../domain/company/company.js';
+import type { HeldNumbers } from '../../ports/held-numbers.js';
+import { loadCompany } from '../operator/company/company-commands.js';
+import type { RecoveryDeps, SeriesToCompare, StartingPoint } from './ask-series.js';
+import type { KnownRegistration, KnownSeries, KnownWork } from './known-work.js';
+
+/** A company or mode that is not compared, and why that is safe. */
+export type Skipped = { companyId: CompanyId; mode?: Mode; why: string };
+
+type Planned = { all: readonly SeriesToCompare[]; skipped: readonly Skipped[] } | { refused: string };
+
+type CompanyToCompare = {
+  companyId: CompanyId;
+  state: Company;
+  /** What its company files have said, the present one included. */
+  registrations: readonly KnownRegistration[];
+  /** Those that an operator named. */
+  named: readonly StartingPoint[];
+  /** Those that the database holds. */
+  held: readonly StartingPoint[];
+};
+
+const modes: readonly Mode[] = ['live', 'test'];
+
+/**
+ * What is to be asked: for each series and city that a company has or had according to the log, the numbers behind its end, and the numbers from each
+ * starting point on. The database may belong to another end of the log, so it adds starting points and takes none away. Refuses a starting point at
+ * which nothing can be asked, because an operator counts on it.
+ */
+export const planComparison = async (known: KnownWork, deps: RecoveryDeps): Promise<Planned> => {
+  const { named } = deps;
+  const refused = refusalOf(known, deps);
+  if (refused !== undefined) return { refused };
+  const held = await pointsOfDatabase(known, deps);
+  const all: SeriesToCompare[] = [];
+  const skipped: Skipped[] = held.flatMap((one) => unknownCompany(one, known));
+  for (const [companyId, registrations] of known.companies) {
+    const { state } = await loadCompany(companyId, deps.store);
+    if (state.kind !== 'company') continue;
+    const own = (one: StartingPoint): boolean => one.companyId === companyId;
+    const company = { companyId, state, registrations, named: named.filter(own), held: held.filter(own) };
+    const planned = planCompany(company, known, deps);
+    if ('refused' in planned) return planned;
+    all.push(...planned.all);
+    skipped.push(...planned.skipped);
+  }
+  return { all, skipped };
+};
+
+const NO_LEDGER = "the simulator's ledger is not here; its notes are no fiscal documents";
+
+const refusalOf = ({ companies }: KnownWork, { named, modesWithoutLedger }: RecoveryDeps): string | undefined => {
+  const stranger = named.find(({ companyId }) => !companies.has(companyId));
+  if (stranger !== undefined)
+    return `the log knows no company ${stranger.companyId}: register it with a next number that is behind its last note`;
+  const unasked = named.find(({ mode }) => modesWithoutLedger.includes(mode));
+  return unasked === undefined ? undefined : `${unasked.mode} mode cannot be compared: ${NO_LEDGER}`;
+};
+
+/** Company files and attempts that the database has. Without a certificate a company never sent anything. */
+const pointsOfDatabase = async (
+  { series }: KnownWork,
+  { companyRows, municipalityOf, heldNumbers, span }: RecoveryDeps,
+): Promise<readonly (HeldNumbers | StartingPoint)[]> => {
+  const files = (await companyRows()).flatMap(({ certificate, registration }): readonly StartingPoint[] => {
+    const municipality = municipalityOf(registration);
+    if (certificate === undefined || municipality === undefined) return [];
+    return modes.map((mode) => startOf(registration.cnpj, mode, registration, municipality));
+  });
+  return [...files, ...(await heldNumbers(series, span))];
+};
+
+const startOf = (
+  companyId: CompanyId,
+  mode: Mode,
+  { dps }: KnownRegistration,
+  municipality: string,
+): StartingPoint => ({ companyId, mode, series: dps[mode].series, number: dps[mode].nextNumber, municipality });
+
+/** Safe, because a company that the log does not know cannot issue until somebody registers it again. */
+const unknownCompany = (point: HeldNumbers | StartingPoint, { companies }: KnownWork): readonly Skipped[] => {
+  const { companyId, mode, series } = point;
+  if (companies.has(companyId) || !('last' in point)) return [];
+  const why = `the log does not know it; the database has number ${point.last} of series ${series}: register it with a later next number`;
+  return [{ companyId, mode, why }];
+};
+
+const planCompany = (company: CompanyToCompare, known: KnownWork, deps: RecoveryDeps): Planned => {
+  const { companyId, state, named, held, registrations } = company;
+  const isCertified = state.certificate !== undefined;
+  const present = deps.municipalityOf(state.registration);
+  const points = [...named, ...held];
+  // A company that has starting points may have issued with what the log has lost. Then its look-ups say what is missing.
+  if (points.length === 0 && (!isCertified || present === undefined)) {
+    const why = isCertified ? 'its city is in no table' : 'it has no certificate';
+    return { all: [], skipped: [{ companyId, why: `${why}, so it cannot issue` }] };
+  }
+  const cities = new Set(registrations.flatMap((one) => deps.municipalityOf(one) ?? []));
+  if (cities.size === 0 && named.some(({ municipality }) => municipality === undefined))
+    return { refused: `the city of ${companyId} is in no table: name its IBGE code behind the number` };
+  const all: SeriesToCompare[] = [];
+  const skipped: Skipped[] = [];
+  for (const mode of modes) {
+    if (deps.modesWithoutLedger.includes(mode)) {
+      skipped.push({ companyId, mode, why: NO_LEDGER });
+      continue;
+    }
+    all.push(...planMode(mode, company, [...cities], known.series));
+  }
+  return { all, skipped };
+};
+
+/** One entry for each series and city, with all numbers that a walk begins at. */
+const planMode = (
+  mode: Mode,
+  { companyId, state, registrations, named, held }: CompanyToCompare,
+  cities: readonly string[],
+  series: readonly KnownSeries[],
+): readonly SeriesToCompare[] => {
+  const begun = series.filter((one) => one.companyId === companyId && one.mode === mode);
+  const present = state.registration.dps[mode];
+  const ends = begun.flatMap(({ series: name, nextNumber, movedPast }) =>
+    [...movedPast, nextNumber].map((number) => ({ series: name, number })),
+  );
+  const files = registrations.map(({ dps }) => ({ series: dps[mode].series, number: dps[mode].nextNumber }));
+  const points = [...named, ...held].filter((one) => one.mode === mode);
+  const all: readonly Pick<StartingPoint, 'series' | 'number' | 'municipality'>[] = [...ends, ...files, ...points];
+  return [...new Set(all.map((one) => one.series))].flatMap((name) => {
+    const own = all.filter((one) => one.series === name);
+    const known = begun.find((one) => one.series === name);
+    // The log has every number before this one.
+    const first = known === undefined ? 1 : Math.min(...known.movedPast, known.nextNumber);
+    const registered = present.series === name ? present.nextNumber : Math.min(...own.map(({ number }) => number));
+    const nextNumber = known?.nextNumber ?? registered;
+    const startsIn = (city: string): readonly number[] =>
+      own
+        .filter(({ municipality }) => municipality === undefined || municipality === city)
+        .map(({ number }) => Math.max(number, first));
+    const places = new Set([...cities, ...own.flatMap(({ municipality }) => municipality ?? [])]);
+    return [...places]
+      .map((city) => ({ municipality: city, starts: startsIn(city) }))
+      .filter(({ starts }) => starts.length > 0)
+      .map((one) => ({ mode, companyId, series: name, nextNumber, taken: known?.taken ?? [], ...one }));
+  });
+};
