@@ -279,6 +279,21 @@ describeWithPostgres('an operator who looks after the service', () => {
     expect((await operator.session.log.read(companyStream(CNPJ))).length).toBeGreaterThan(0);
   });
 
+  it('keeps issuing paused after a recovery that ended early, also when the log has grown past what it had lost', async () => {
+    const head = (await operator.session.log.head()) ?? 0n;
+    const position = String(head + 1n);
+    await operator.database.admin.query("update checkpoints set position = $1 where name = 'companies'", [position]);
+    const refused = await operator.run('doctor', '--reconcile', '--from', '98765432000198:live:1:1000');
+    expect(refused).toMatchObject({ exit: 1, err: expect.stringContaining('knows no company') });
+    await operator.run('key', 'create', CNPJ, '--mode', 'test');
+    await operator.run('key', 'create', CNPJ, '--mode', 'test');
+    expect(await doctorLine('guards')).toMatch(/^BAD .*issuing is paused -> nfse doctor --reconcile$/);
+    expect(await operator.run('doctor', '--reconcile')).toMatchObject({
+      ...{ exit: 0, out: expect.stringContaining('issuing resumes within seconds') },
+    });
+    expect(await doctorLine('guards')).toBe('');
+  });
+
   it('is told show the version', async () => {
     const output: string[] = [];
     const terminal = { out: (text: string) => void output.push(text), err: () => undefined };

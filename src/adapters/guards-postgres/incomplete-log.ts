@@ -22,6 +22,18 @@ export const isIssuingPaused = async (db: Pick<pg.Pool, 'query'>, logIdentity: s
   return rows[0]?.paused === true;
 };
 
+/** The head of the log when the pause began, null for an empty log; undefined when issuing is not paused. */
+export const headAtPause = async (
+  db: Pick<pg.Pool, 'query'>,
+  logIdentity: string,
+): Promise<{ head: LogPosition | null } | undefined> => {
+  const { rows } = await db.query<{ head: string | null }>('select head from log_set_back where log_identity = $1', [
+    logIdentity,
+  ]);
+  const [row] = rows;
+  return row && { head: row.head === null ? null : (BigInt(row.head) as LogPosition) };
+};
+
 /** Records that the log is incomplete: no process issues over it, also after restarts, until log recovery has finished (ADR 22). */
 export const pauseIssuing = async (
   db: Pick<pg.Pool | pg.PoolClient, 'query'>,

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { createDocumentSigner } from '../../adapters/authorizer/document-signer.js';
 import { readGuardReadiness } from '../../adapters/guards-postgres/guards-record.js';
-import { isIssuingPaused, resumeIssuing } from '../../adapters/guards-postgres/incomplete-log.js';
+import { headAtPause, pauseIssuing, resumeIssuing } from '../../adapters/guards-postgres/incomplete-log.js';
 import { createHeldNumbersRead } from '../../adapters/read-model-postgres/held-numbers.js';
 import { loadCompany } from '../../app/operator/company/company-commands.js';
 import type { RecoveryDeps } from '../../app/recovery/ask-series.js';
@@ -26,12 +26,17 @@ export const recoverLog = async (
   actor: `support:${string}`,
   options: LogRecoveryOptions,
 ): Promise<LogRecovery> => {
-  const { engines } = parts;
+  const { engines, clock, config } = parts;
   const { log, pool } = engines;
   const identity = await log.identity();
-  const look = await readGuardReadiness(pool, identity);
-  const isShorter = isEarlier(await log.head(), look.furthest);
-  if (!isShorter && !(await isIssuingPaused(pool, identity))) return { kind: 'not_paused' };
+  const { furthest } = await readGuardReadiness(pool, identity);
+  const head = await log.head();
+  const paused = await headAtPause(pool, identity);
+  const isShorter = isEarlier(head, furthest);
+  if (!isShorter && paused === undefined) return { kind: 'not_paused' };
+  // Recovery appends, and so may move the head past the positions that show what the log has lost: the pause must not depend on them any more.
+  if (isShorter) await pauseIssuing(pool, identity, head, clock.now());
+  const wasShorter = config.eventStoreUrl !== undefined && paused !== undefined && isEarlier(paused.head, furthest);
   const { connectionString = '' } = pool.options;
   // Without time limits: the rows of all invoices are read, and the finished keys of a busy day are millions of rows.
   const patient = openPatientPool({ connectionString, applicationName: 'nfse-recovery' });
@@ -39,8 +44,8 @@ export const recoverLog = async (
     const result = await compareRestoredLog(await depsOf(parts, patient, actor, options), options.acceptUnknown);
     if ('refused' in result) return { kind: 'refused', why: result.refused };
     if (!result.isDone) return { kind: 'compared', resumed: false, ...result };
-    await rebuildRowsIfBehind(parts, isShorter, options);
-    const guards = parts.config.eventStoreUrl === undefined ? 'stored with the log' : 'made from the log';
+    await rebuildRowsIfBehind(parts, isShorter || wasShorter, options);
+    const guards = config.eventStoreUrl === undefined ? 'stored with the log' : 'made from the log';
     await resumeIssuing(patient, identity, await log.head(), guards);
     return { kind: 'compared', resumed: true, ...result };
   } finally {
@@ -88,12 +93,12 @@ const depsOf = async (
 /** Rebuilds rows that were made from another end of this log. Rows that only lag would refuse valid keys once requests are accepted. */
 const rebuildRowsIfBehind = async (
   { engines, clock }: SessionParts,
-  isShorter: boolean,
+  areOfAnotherEnd: boolean,
   { onProgress }: LogRecoveryOptions,
 ): Promise<void> => {
   const projections = projectionOperations(engines, clock);
   // Positions behind the end of the log cannot be read from, so the lag of such rows is not even asked for.
-  if (!isShorter && (await projections.status()).every(({ lagSeconds }) => lagSeconds === 0)) return;
+  if (!areOfAnotherEnd && (await projections.status()).every(({ lagSeconds }) => lagSeconds === 0)) return;
   for (const name of projections.names) {
     onProgress(`rows of ${name} are made from the log`);
     const rebuilt = await projections.rebuild(name, () => undefined);
