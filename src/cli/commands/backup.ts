@@ -80,7 +80,7 @@ export const AS_OF_THE_BACKUP =
   'API keys, companies and the switch of the API are as of the backup: a key that was revoked later is valid again (nfse key list CNPJ, nfse key revoke ID)';
 
 /** The log has forgotten these numbers, and the authorizer tells only of numbers that it is asked for. */
-export const NAME_WHAT_CHANGED = `A series, next number or city that nfse company put recorded after the backup must be named before issuing resumes, with the number that was put then: nfse doctor --reconcile --from ${STARTING_POINT}. Do not run company put before: a later number does not show where the notes begin.`;
+export const NAME_WHAT_CHANGED = `A series, next number or city that nfse company put recorded after the backup must be named before issuing resumes, with the number that was put then: nfse doctor --reconcile --from ${STARTING_POINT}. company put alone does not do: a later number does not show where the notes begin.`;
 
 const NEXT = 'start the service, then nfse doctor --reconcile';
 
