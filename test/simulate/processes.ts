@@ -4,7 +4,7 @@ import type { IssuerDeps } from '../../src/app/issuing/deps.js';
 import type { LogPosition } from '../../src/ports/event-log.js';
 import { runIssuer } from '../../src/workers/issuer.js';
 import { runRelay } from '../../src/workers/relay.js';
-import { sweep, type Sweeper } from '../../src/workers/sweeper.js';
+import { type Sweeper, sweep } from '../../src/workers/sweeper.js';
 import { gated, type Shared } from '../model/accepting-ports.js';
 import { DEMO_CNPJ, demoCompany } from '../support/fixture/demo.js';
 import { limits } from '../support/fixture/invoice.js';

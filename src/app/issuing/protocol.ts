@@ -79,10 +79,7 @@ const take = async <K extends Sending>(
   }
 };
 
-/**
- * For the sweep: records the verdict of time if it is due, and never sends. The verdict depends on the log and the clock alone. The look-up before
- * it ends at `lookUpUntil`.
- */
+/** For the sweep: records a verdict of time that is due, and never sends. The look-up before the verdict ends at `lookUpUntil`. */
 export const concludeIfDue = async <K extends Sending>(
   definition: SendDefinition<K>,
   stream: StreamName,

@@ -3,8 +3,8 @@ import { createMunicipalParameters } from '../../../src/adapters/authorizer/para
 import { gzipBase64 } from '../../../src/xml/packing.js';
 import { accessKey, eventAround, issued, noteAround, signedDps } from '../../support/fixture/sefin.js';
 import {
-  caller,
   type ClientHarness,
+  caller,
   errors,
   inAMinute,
   openClientHarness,

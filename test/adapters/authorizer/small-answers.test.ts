@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { probeClock } from '../../../src/adapters/authorizer/clock-probe.js';
 import { createMunicipalParameters } from '../../../src/adapters/authorizer/parameters.js';
-import { caller, type ClientHarness, now, openClientHarness } from '../../support/harness/authorizer-client.js';
+import { type ClientHarness, caller, now, openClientHarness } from '../../support/harness/authorizer-client.js';
 import { type Answer, json } from '../../support/harness/authorizer-server.js';
 
 let harness: ClientHarness;
