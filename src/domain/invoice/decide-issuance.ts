@@ -22,6 +22,7 @@ import type { Invoice, InvoiceState } from './state.js';
 /** "This DPS already exists": this code outweighs all others in the answer and rules out a proof of absence. */
 export const DPS_EXISTS = 'E0014';
 
+/** A refusal with final codes ends the invoice when every earlier attempt was not sent; else it is evidence. Refuses once an outcome is known. */
 export const decideRejection = (
   state: InvoiceState,
   { attempt }: { attempt: number },
@@ -65,6 +66,7 @@ export const decideAbsence = (state: InvoiceState, proof: AbsenceProof, limits: 
     });
   });
 
+/** Another document stands under the DPS id of the last attempt. Refuses for an earlier attempt and once an outcome is known. */
 export const decideNumberConflict = (state: InvoiceState, data: InvoiceEventData<'NumberConflictFound'>): Decision => {
   const last = openInvoice(state)?.attempts.at(-1);
   if (last === undefined || last.attempt !== data.attempt) return stale('not the last attempt');

@@ -105,7 +105,7 @@ export const provesAbsence = (
 };
 
 /**
- * The progress after a look-up that settled nothing. `counts`: its "absent" may be the first of two. A found document cancels an earlier
+ * The progress after a look-up that settled nothing. `counts`: its "absent" may be the first of two. A found document voids an earlier
  * absence, also a document of another owner, because the find shows a late commit. An absence asked for before the newest look-up does not count.
  */
 export const progressAfter = (

@@ -1,4 +1,4 @@
-import { parseInvoiceStream, publicInvoiceId, type StreamName } from '../../../domain/common/ids.js';
+import { type Mode, parseInvoiceStream, publicInvoiceId, type StreamName } from '../../../domain/common/ids.js';
 import { addSeconds, type Instant } from '../../../domain/common/time.js';
 import type { Clock } from '../../../ports/clock.js';
 import type { EventLog, RecordedEvent } from '../../../ports/event-log.js';
@@ -132,7 +132,7 @@ const holdings: readonly Holding[] = [
 export type InvoiceHoldings = {
   id: string;
   company: string;
-  mode: 'live' | 'test';
+  mode: Mode;
   stream: StreamName;
   foundIn: FoundStream['foundIn'];
   /** Events with sealed fields. Empty for a deleted test invoice. */
