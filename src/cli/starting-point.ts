@@ -1,6 +1,6 @@
 import type { StartingPoint } from '../app/recovery/ask-series.js';
 import { codePattern, withoutMask } from '../domain/common/masks.js';
-import { MAX_DPS_NUMBER } from '../domain/dps-number/dps-number.js';
+import { MAX_DPS_NUMBER, MAX_SOFTWARE_SERIES } from '../domain/dps-number/dps-number.js';
 import { municipalityByCode } from '../tables/municipalities.js';
 
 /** How a starting point is typed. */
@@ -16,7 +16,7 @@ export const readStartingPoint = (text: string): { point: StartingPoint } | { pr
   if (number === '' || rest.length > 0) return is(`it must be ${STARTING_POINT}, such as 11222333000181:live:1:1000`);
   if (!codePattern('cnpj').test(cnpj)) return is(`${cnpj} is no CNPJ: a CNPJ has 14 characters`);
   if (mode !== 'live' && mode !== 'test') return is(`the mode must be live or test, not ${mode}`);
-  if (!/^[1-9]\d{0,4}$/.test(series) || Number(series) > 49_999)
+  if (!/^[1-9]\d{0,4}$/.test(series) || Number(series) > MAX_SOFTWARE_SERIES)
     return is(`the series must be from 1 to 49999 without leading zeros, not ${series}`);
   if (!/^[1-9]\d*$/.test(number) || Number(number) > MAX_DPS_NUMBER)
     return is(`the number must be from 1 to ${MAX_DPS_NUMBER}, not ${number}`);

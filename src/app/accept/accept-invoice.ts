@@ -67,9 +67,8 @@ export const acceptInvoice = async (
 };
 
 /**
- * A retry that took over the lease of an earlier try. The append of that try may still come, and then the stream shows its invoice to whoever appends
- * later. So a refusal is told only once no append can come, and the key stays leased until then. An accepted retry counts from its own instant: from
- * the first one the invoice could be past its deadline already.
+ * A retry that took over the lease of an earlier try, whose append may still come. So the retry answers a refusal only once no append can come, and the
+ * key stays leased until then. An accepted retry counts from its own instant, because counted from the first try the invoice could be past its deadline.
  */
 const acceptAgain = async (
   claimedRequest: ClaimedRequest,

@@ -62,7 +62,7 @@ export type SeriesToCompare = {
   series: string;
   /** What the series would give next; without events of it, where it would begin. */
   nextNumber: number;
-  /** The numbers at which walks begin, in any order. */
+  /** The numbers at which walks begin, in ascending order. */
   starts: readonly number[];
   taken: readonly number[];
 };
@@ -91,7 +91,7 @@ export const askSeries = async (wanted: SeriesToCompare, deps: RecoveryDeps): Pr
   const taken = await askAll(wanted.taken, wanted, deps);
   if ('unproven' in taken) return taken;
   let answers: SeriesAnswers = { ...taken, walks: [] };
-  for (const from of [...wanted.starts].sort((one, other) => one - other)) {
+  for (const from of wanted.starts) {
     if (answers.walks.some(({ to }) => from <= to)) continue;
     const walked = await askFrom(from, wanted, deps);
     if ('unproven' in walked) return walked;

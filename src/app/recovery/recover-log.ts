@@ -102,7 +102,7 @@ const compareAll = async (all: readonly SeriesToCompare[], deps: RecoveryDeps) =
   const unproven: Unproven[] = [];
   for (const wanted of all) {
     const { companyId, mode, series, municipality } = wanted;
-    const starts = [...new Set(wanted.starts)].sort((one, other) => one - other).join(' and ');
+    const starts = wanted.starts.join(' and ');
     deps.onProgress(`${companyId} ${mode} series ${series}, city ${municipality}: from number ${starts} on`);
     const answers = await askSeries(wanted, deps);
     if ('unproven' in answers) unproven.push({ companyId, mode, why: answers.unproven });

@@ -133,10 +133,10 @@ const planMode = (
     const first = known === undefined ? 1 : Math.min(...known.movedPast, known.nextNumber);
     const registered = present.series === name ? present.nextNumber : Math.min(...own.map(({ number }) => number));
     const nextNumber = known?.nextNumber ?? registered;
-    const startsIn = (city: string): readonly number[] =>
-      own
-        .filter(({ municipality }) => municipality === undefined || municipality === city)
-        .map(({ number }) => Math.max(number, first));
+    const startsIn = (city: string): readonly number[] => {
+      const here = own.filter(({ municipality }) => municipality === undefined || municipality === city);
+      return [...new Set(here.map(({ number }) => Math.max(number, first)))].sort((one, other) => one - other);
+    };
     const places = new Set([...cities, ...own.flatMap(({ municipality }) => municipality ?? [])]);
     return [...places]
       .map((city) => ({ municipality: city, starts: startsIn(city) }))

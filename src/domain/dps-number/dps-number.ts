@@ -6,6 +6,9 @@ import type { DpsNumberEvent } from './events.js';
 /** `nDPS` has at most 15 digits. */
 export const MAX_DPS_NUMBER = 999_999_999_999_999;
 
+/** Series 1 to 49999 are for own software (docs/national-system.md#series-and-numbers). */
+export const MAX_SOFTWARE_SERIES = 49_999;
+
 export type DpsNumbers = { nextNumber: number; blocked: boolean };
 
 /** The state after the last event; for a series without events, the start that the company file names. */

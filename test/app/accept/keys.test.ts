@@ -59,6 +59,15 @@ const crashOnceAt = (harness: AcceptHarness, point: 'append' | 'markDone'): void
   }
 };
 
+/** Nobody learns what became of an append, until the returned function is called. */
+const loseAnswers = (harness: AcceptHarness): (() => void) => {
+  const { store } = harness.deps;
+  harness.deps.store = { ...store, append: () => Promise.reject(new StoreUnavailable('unknown')) };
+  return () => {
+    harness.deps.store = store;
+  };
+};
+
 describe.each(arrangements)('a request with an Idempotency-Key%s', (_where, open) => {
   it('is answered with its invoice again', async () => {
     const harness = open();
@@ -179,10 +188,9 @@ describe('a claimed key', () => {
 
   it('stays claimed when nobody knows what was stored, and is resumed by a retry', async () => {
     const harness = acceptHarness();
-    const { store } = harness.deps;
-    harness.deps.store = { ...store, append: () => Promise.reject(new StoreUnavailable('unknown')) };
+    const answerAgain = loseAnswers(harness);
     await expect(harness.post({}, 'k')).rejects.toBeInstanceOf(StoreUnavailable);
-    harness.deps.store = store;
+    answerAgain();
     expect(codeOf(await harness.post({}, 'k'))).toBe('idempotency_key_in_use');
     expect(codeOf(await harness.post({ amountInCents: 1 }, 'k'))).toBe('idempotency_key_reuse');
     harness.clock.pass(AFTER_LEASE);
@@ -192,25 +200,23 @@ describe('a claimed key', () => {
 
   it('has its whole 15 minutes when the log comes back long after the first try', async () => {
     const harness = acceptHarness();
-    const { store } = harness.deps;
-    harness.deps.store = { ...store, append: () => Promise.reject(new StoreUnavailable('unknown')) };
+    const answerAgain = loseAnswers(harness);
     for (let minutes = 0; minutes < 20; minutes += 1) {
       await expect(harness.post({}, 'k')).rejects.toBeInstanceOf(StoreUnavailable);
       harness.clock.pass(60);
     }
-    harness.deps.store = store;
+    answerAgain();
     expect(acceptedOf(await harness.post({}, 'k')).facts.createdAt).toBe(at(1_200));
     expect(await harness.acceptances()).toHaveLength(1);
   });
 
   it('tells no refusal while the append of an earlier try may still come, and keeps the key for it', async () => {
     const harness = acceptHarness();
-    const { store } = harness.deps;
-    harness.deps.store = { ...store, append: () => Promise.reject(new StoreUnavailable('unknown')) };
+    const answerAgain = loseAnswers(harness);
     await expect(harness.post({}, 'k')).rejects.toBeInstanceOf(StoreUnavailable);
     harness.clock.pass(AFTER_LEASE);
     await expect(harness.post({}, 'k')).rejects.toBeInstanceOf(StoreUnavailable);
-    harness.deps.store = store;
+    answerAgain();
     harness.deps.company = async () => undefined;
     harness.clock.pass(AFTER_LEASE);
     expect(codeOf(await harness.post({}, 'k'))).toBe('idempotency_key_in_use');

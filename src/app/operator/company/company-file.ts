@@ -1,15 +1,15 @@
 import * as v from 'valibot';
 import { present } from '../../../domain/common/present.js';
 import type { Registration } from '../../../domain/company/events.js';
+import { MAX_SOFTWARE_SERIES } from '../../../domain/dps-number/dps-number.js';
 import { cnpj, coded, day, explained, fileText, shaped } from '../file-text.js';
 import { type CompanyFileTables, ibsCbsOf, ibsCbsProblems, ibsCbsSection } from './ibs-cbs-section.js';
 
 const name = fileText(300);
 
-/** `1` to `49999`, the range for own software (docs/national-system.md#series-and-numbers). */
 const series = v.pipe(
   shaped(/^[1-9]\d{0,4}$/, 'must be a number without leading zeros'),
-  v.check((text) => Number(text) <= 49_999, 'must be from 1 to 49999'),
+  v.check((text) => Number(text) <= MAX_SOFTWARE_SERIES, 'must be from 1 to 49999'),
 );
 
 const dpsStart = v.strictObject({
