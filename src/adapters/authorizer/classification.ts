@@ -49,6 +49,12 @@ export const refusesCertificate = (seen: CallEvidence): boolean => {
 /** Codes that pass by themselves and say nothing about the document: revocation list unreachable, maintenance, uncatalogued faults. */
 export const transientCodes: readonly string[] = ['E1206', 'E1217', 'RNG9999', 'E999'];
 
+/**
+ * Codes of rules that may be broken only for a while, or by the authorizer itself (docs/national-system.md#codes-that-prove-nothing-final). A cancellation
+ * that they refuse is sent again, because its failure would be permanent in live mode (SVC-10.4).
+ */
+const NOT_FINAL: Readonly<Record<Subject, readonly string[]>> = { dps: ['E1268'], event: ['E1831', 'E1983'] };
+
 type Row = { name: string; when: (seen: CallEvidence, subject: Subject) => boolean; is: SendMeaning };
 
 const statusOf = ({ exchange }: CallEvidence): number => (exchange.kind === 'answered' ? exchange.status : 0);
@@ -95,6 +101,7 @@ export const classification: readonly Row[] = [
   { name: 'no_codes', when: ({ errors }) => errors.length === 0, is: 'unknown' },
   { name: 'already_there', when: ({ errors }, subject) => hasOneOf(errors, existsCodes[subject]), is: 'unknown' },
   { name: 'transient_code', when: ({ errors }) => hasOneOf(errors, transientCodes), is: 'unknown' },
+  { name: 'code_not_final', when: ({ errors }, subject) => hasOneOf(errors, NOT_FINAL[subject]), is: 'unknown' },
   { name: 'other_document', when: namesOtherDps, is: 'unknown' },
   { name: 'uncatalogued_refusal', when: isUncataloguedRefusal, is: 'refused' },
   { name: 'uncatalogued_code', when: ({ errors }) => !errors.every(isOneOf(cataloguedCodes)), is: 'unknown' },

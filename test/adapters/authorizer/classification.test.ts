@@ -118,6 +118,16 @@ const answered: Readonly<Record<string, readonly Case[]>> = {
       outage: true,
     },
   ],
+  code_not_final: [
+    {
+      answer: (s) => json(400, refusal(s === 'dps' ? 'E1268' : 'E1831')),
+      expected: { kind: 'unknown', reason: 'code_not_final' },
+    },
+    {
+      answer: (s) => json(400, refusal(FINAL[s], s === 'dps' ? 'E1268' : 'E1983')),
+      expected: { kind: 'unknown', reason: 'code_not_final' },
+    },
+  ],
   other_document: [
     {
       answer: (s) => json(400, { ...refusal(FINAL[s]), idDPS: OTHER_DPS }),
