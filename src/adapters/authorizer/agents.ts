@@ -7,14 +7,16 @@ import type { CompanyCertificate } from '../../ports/certificate-vault.js';
  * with one certificate.
  */
 export const createAgents = (trustRootsPem: readonly string[], maxSockets = 16) => {
+  // By id too, because a certificate that is stored again with its chain has the same fingerprint.
   const agents = new Map<string, Agent>();
   return {
     /** Keep-alive connections with this certificate and no other; undefined when TLS cannot use it. */
     agentOf: (certificate: CompanyCertificate): Agent | undefined => {
-      const agent = agents.get(certificate.fingerprint) ?? createAgent(certificate, trustRootsPem, maxSockets);
+      const key = `${certificate.certificateId} ${certificate.fingerprint}`;
+      const agent = agents.get(key) ?? createAgent(certificate, trustRootsPem, maxSockets);
       if (agent === undefined) return undefined;
-      agents.delete(certificate.fingerprint);
-      agents.set(certificate.fingerprint, agent);
+      agents.delete(key);
+      agents.set(key, agent);
       if (agents.size > MAX_AGENTS) dropOldestIdle(agents);
       return agent;
     },
@@ -51,9 +53,9 @@ const createAgent = (
 };
 
 const dropOldestIdle = (agents: Map<string, Agent>): void => {
-  for (const [fingerprint, agent] of agents) {
+  for (const [key, agent] of agents) {
     if (Object.keys(agent.sockets).length > 0 || Object.keys(agent.requests).length > 0) continue;
-    agents.delete(fingerprint);
+    agents.delete(key);
     agent.destroy();
     return;
   }

@@ -102,6 +102,17 @@ describe('a connection', () => {
     expect(shown).toEqual([harness.company.fingerprint, harness.company.fingerprint, current.fingerprint]);
   });
 
+  it('is opened anew for a certificate that was stored again, because its chain may be another', async () => {
+    let current = harness.company;
+    const client = harness.clientOf({ certificateOf: async () => current });
+    await send(client);
+    current = { ...current, certificateId: 'stored-again' };
+    await send(client);
+    const [first, second] = harness.server.received;
+    expect(second?.socket).not.toBe(first?.socket);
+    expect(second?.fingerprint).toBe(first?.fingerprint);
+  });
+
   it('offers HTTP/1.1 and nothing else', async () => {
     const offers: (string | false | null)[] = [];
     const { certificatePem: cert, privateKeyPem: key } = harness.serverIdentity;
