@@ -31,12 +31,19 @@ export type DistributionProgress = {
   endSeenAt?: Instant;
   /** Why the last answer proved nothing. */
   reason?: string;
+  /** Answers in a row that proved nothing. */
+  failures?: number;
+  /** Notes of the company that an event may have canceled, and that no invoice was known to have. */
+  unknownNotes?: readonly UnknownNote[];
   /** Invoices that an event may have canceled, and that are still to be compared. */
   waiting: readonly WaitingInvoice[];
 };
 
 /** `tries`: comparisons in a row that proved nothing. `dueAt`: when the invoice is compared. */
 export type WaitingInvoice = { stream: StreamName; tries: number; dueAt: Instant };
+
+/** `seenAt`: when the event was read. */
+export type UnknownNote = { accessKey: AccessKey; seenAt: Instant };
 
 export type DueQueue = { companyId: CompanyId; progress: DistributionProgress | undefined };
 

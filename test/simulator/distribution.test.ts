@@ -68,6 +68,15 @@ describe('the distribution of the simulator', () => {
     expect((await ask(`DFe/0?cnpjConsulta=${COMPANY}`, other)).json.Erros).toMatchObject([{ Codigo: 'E2243' }]);
   });
 
+  it('is one establishment’s: a branch with the certificate of its head office asks by its CNPJ', async () => {
+    const branch = '12345678000276';
+    await issue(harness, { number: 1 });
+    await issue(harness, { number: 1, cnpj: branch });
+    expect(itemsOf(await ask('DFe/0')).map(({ NSU }) => NSU)).toEqual([1]);
+    expect(itemsOf(await ask(`DFe/0?cnpjConsulta=${COMPANY}`)).map(({ NSU }) => NSU)).toEqual([1]);
+    expect(itemsOf(await ask(`DFe/0?cnpjConsulta=${branch}`)).map(({ NSU }) => NSU)).toEqual([2]);
+  });
+
   it('gives the events of a note', async () => {
     const key = keyOf(await issue(harness));
     expect((await ask(`NFSe/${key}/Eventos`)).status).toBe(404);

@@ -12,7 +12,9 @@ export const createDistribution = (options: AdnOptions): Distribution & { close(
   const calls = createAdnCalls(options, MAX_BYTES);
   return {
     after: async (caller, nsu) => {
-      const ask = (batch: boolean): Promise<Exchange> => calls.get(caller, `/DFe/${nsu}?lote=${batch}`);
+      // Without the CNPJ the ADN answers for the certificate's establishment, and a head office's certificate serves branches too.
+      const ask = (batch: boolean): Promise<Exchange> =>
+        calls.get(caller, `/DFe/${nsu}?cnpjConsulta=${caller.companyId}&lote=${batch}`);
       try {
         const answer = await ask(true);
         const isTooLong = answer.kind === 'broken' && answer.reason === 'response_too_large';

@@ -1,6 +1,6 @@
-import type { AccessKey } from '../../domain/common/access-key.js';
+import { type AccessKey, providerOfKey } from '../../domain/common/access-key.js';
 import { type Mode, parseInvoiceStream, type StreamName } from '../../domain/common/ids.js';
-import { addSeconds, isBefore } from '../../domain/common/time.js';
+import { addSeconds, type Instant, isBefore } from '../../domain/common/time.js';
 import { isCanceled } from '../../domain/invoice/status.js';
 import type { Caller } from '../../ports/authorizer.js';
 import type {
@@ -8,6 +8,7 @@ import type {
   DistributionAnswer,
   DistributionProgress,
   DistributionProgressStore,
+  UnknownNote,
   WaitingInvoice,
 } from '../../ports/distribution.js';
 import type { ReadModel } from '../../ports/read-model.js';
@@ -51,31 +52,61 @@ const readOn = async (
   before: DistributionProgress | undefined,
   deps: DistributionDeps,
 ): Promise<StepResult> => {
-  const { nsu = 0, waiting = [] } = before ?? {};
+  const { nsu = 0, waiting = [], unknownNotes = [], failures = 0 } = before ?? {};
   const answer = await deps.distribution.after(caller, nsu);
   deps.onDistribution(caller.mode, answer);
   const askedAt = deps.clock.now();
   const later = addSeconds(askedAt, deps.everySeconds);
   const kept = before?.endSeenAt === undefined ? {} : { endSeenAt: before.endSeenAt };
   const save = (progress: Partial<QueueProgress>): Promise<void> =>
-    saveProgress(caller, { nsu, waiting, askedAt, queueDueAt: later, ...kept, ...progress }, deps);
+    saveProgress(caller, { nsu, waiting, unknownNotes, askedAt, queueDueAt: later, ...kept, ...progress }, deps);
+  const touchedBy = async (keys: readonly AccessKey[]): Promise<Pick<QueueProgress, 'waiting' | 'unknownNotes'>> => {
+    const { streams, unknown } = await touchedInvoices(caller, [...notesOf(keys, askedAt), ...unknownNotes], deps);
+    const others = streams.filter((stream) => !waiting.some((one) => one.stream === stream));
+    const added = others.map((stream) => ({ stream, tries: 0, dueAt: askedAt }));
+    return { waiting: [...waiting, ...added], unknownNotes: stillToFind(unknown, askedAt) };
+  };
   switch (answer.kind) {
-    case 'documents': {
-      const fresh = await touchedInvoices(caller, answer.canceled, deps);
-      const others = fresh.filter((stream) => !waiting.some((one) => one.stream === stream));
-      const added = others.map((stream) => ({ stream, tries: 0, dueAt: askedAt }));
+    case 'documents':
       // The queue may hold more, and is asked again at once.
-      await save({ nsu: answer.last, waiting: [...waiting, ...added], queueDueAt: askedAt });
+      await save({ nsu: answer.last, ...(await touchedBy(answer.canceled)), queueDueAt: askedAt });
       return 'asked';
-    }
     case 'end':
-      await save({ endSeenAt: askedAt });
+      await save({ endSeenAt: askedAt, ...(await touchedBy([])) });
       return 'asked';
-    case 'inconclusive':
-      await save({ reason: answer.reason });
+    case 'inconclusive': {
       // The other companies' queues do not wait because one company lacks a certificate.
-      return answer.reason.startsWith('certificate_') ? 'asked' : 'inconclusive';
+      const isOwnFault = answer.reason.startsWith('certificate_');
+      const pause = isOwnFault ? deps.everySeconds : pauseAfter(failures, deps.everySeconds);
+      const again = { failures: failures + 1, queueDueAt: addSeconds(askedAt, pause) };
+      await save({ reason: answer.reason, ...again });
+      return isOwnFault ? 'asked' : 'inconclusive';
+    }
   }
+};
+
+/** Seconds after the first answer that proves nothing; each further one doubles them. */
+const FIRST_PAUSE_S = 10;
+
+/** The ADN answers 429 in the middle of a queue too. With a pause as long as at its end, a long queue would be read to its end never. */
+const pauseAfter = (failures: number, everySeconds: number): number =>
+  Math.min(everySeconds, FIRST_PAUSE_S * 2 ** Math.min(failures, 10));
+
+const notesOf = (keys: readonly AccessKey[], seenAt: Instant): readonly UnknownNote[] =>
+  keys.map((accessKey) => ({ accessKey, seenAt }));
+
+/** A month is longer than a projector stands still, and than support takes for an indeterminate invoice. */
+const UNKNOWN_SECONDS = 30 * 86_400;
+
+/** Other software of the company may cancel notes of its own, which never become known. */
+const MAX_UNKNOWN = 500;
+
+/** Each note once, those seen last first. */
+const stillToFind = (notes: readonly UnknownNote[], now: Instant): readonly UnknownNote[] => {
+  const young = notes.filter(({ seenAt }) => isBefore(now, addSeconds(seenAt, UNKNOWN_SECONDS)));
+  return [...new Map(young.toReversed().map((note) => [note.accessKey, note])).values()]
+    .toReversed()
+    .slice(0, MAX_UNKNOWN);
 };
 
 type QueueProgress = Omit<DistributionProgress, 'dueAt'>;
@@ -90,21 +121,28 @@ const saveProgress = (
   return distributionProgress.save(caller, { ...progress, dueAt });
 };
 
-/** The company's own invoices under these keys, except those that are canceled already. A queue also holds notes that others issued. */
+/**
+ * `streams`: the company's own invoices that have these notes, except those that are canceled already. `unknown`: notes of the company that no invoice
+ * is known to have yet, because the outcome is open, the projector is behind, or the note is still to be imported. A queue also holds notes that
+ * others issued.
+ */
 const touchedInvoices = async (
   { mode, companyId }: Caller,
-  keys: readonly AccessKey[],
+  notes: readonly UnknownNote[],
   { readModel, store }: DistributionDeps,
-): Promise<readonly StreamName[]> => {
-  if (keys.length === 0) return [];
-  const touched: StreamName[] = [];
-  for (const { stream } of await readModel.byAccessKeys(keys)) {
+): Promise<{ streams: readonly StreamName[]; unknown: readonly UnknownNote[] }> => {
+  const own = notes.filter(({ accessKey }) => providerOfKey(accessKey) === companyId);
+  if (own.length === 0) return { streams: [], unknown: [] };
+  const streams: StreamName[] = [];
+  const known = new Set<string>();
+  for (const { stream, accessKey } of await readModel.byAccessKeys(own.map((note) => note.accessKey))) {
     const address = parseInvoiceStream(stream);
     if (address?.mode !== mode || address.companyId !== companyId) continue;
+    known.add(accessKey);
     const { state } = await loadInvoice(stream, store);
-    if (state.kind === 'invoice' && !isCanceled(state)) touched.push(stream);
+    if (state.kind === 'invoice' && !isCanceled(state)) streams.push(stream);
   }
-  return touched;
+  return { streams, unknown: own.filter(({ accessKey }) => !known.has(accessKey)) };
 };
 
 /** An invoice with work under way is compared later, because the event may be the service's own. A comparison that throws counts as a try. */

@@ -3,7 +3,7 @@ import type { Environment, World } from '../environment.js';
 import { type EventType, typeOf } from '../event/kinds.js';
 import { isSameCompany } from '../holder.js';
 import { type Refusal, refusal } from '../refusal.js';
-import type { Numbered } from '../state/ledger.js';
+import type { Note, Numbered } from '../state/ledger.js';
 import { type Answer, APPLICATION_VERSION, type Json, type JsonObject, webServerPage } from './answer.js';
 import { isActor } from './lookup.js';
 import { hiddenNote } from './operation.js';
@@ -47,13 +47,16 @@ const queue = async (
   await environment.ledger.durable();
   const limit = options.get('lote') === 'false' ? 1 : BATCH;
   const found: Numbered[] = [];
-  for (const one of environment.ledger.registeredAfter(Number(id), (note) => isActor(caller, note))) {
+  for (const one of environment.ledger.registeredAfter(Number(id), (note) => concerns(cnpj, note))) {
     // What a fault hides is given later, so the queue does not go past it.
     if (found.length === limit || world.hidden.has(hiddenNote(one.note.dpsId))) break;
     found.push(one);
   }
   return found.length === 0 ? nothingFound(world, environment) : await documents(world, environment, found);
 };
+
+/** A queue is one establishment's: that of the emitter or the customer, not of the whole company. */
+const concerns = (cnpj: string, note: Note): boolean => note.cnpj === cnpj || note.customer === cnpj;
 
 const documents = async (world: World, environment: Environment, found: readonly Numbered[]): Promise<Answer> =>
   answer(world, environment, 200, {

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { distributionStep } from '../../../src/app/reconciliation/follow-distribution.js';
+import type { AccessKey } from '../../../src/domain/common/access-key.js';
 import type { StreamName } from '../../../src/domain/common/ids.js';
 import { DEMO_CNPJ } from '../../support/fixture/demo.js';
 import { cancelRequested } from '../../support/fixture/invoice.js';
@@ -114,6 +115,55 @@ describe('the queue of the ADN', () => {
     harness.clock.pass(HOUR);
     await harness.followToTheEnd();
     expect((await progress())?.reason).toBeUndefined();
+  });
+
+  it('is asked again soon after a 429, and ever later while answers prove nothing', async () => {
+    let isBusy = true;
+    const queue = {
+      ...harness.deps,
+      distribution: {
+        after: async () =>
+          isBusy ? ({ kind: 'inconclusive', reason: 'http_429' } as const) : ({ kind: 'end' } as const),
+      },
+    };
+    for (const seconds of [10, 20, 40, 80]) {
+      expect(await distributionStep('live', queue)).toBe('inconclusive');
+      harness.clock.pass(seconds - 1);
+      expect(await distributionStep('live', queue)).toBe('nothing to do');
+      harness.clock.pass(1);
+    }
+    isBusy = false;
+    expect(await distributionStep('live', queue)).toBe('asked');
+    expect((await progress())?.failures).toBeUndefined();
+  });
+
+  it.each(['canceled at the portal before its invoice was known', 'never known'])(
+    'keeps a note of the company that no invoice has: %s',
+    async (what) => {
+      const stream = await harness.issue();
+      await eventElsewhere(stream, '101101');
+      const known = harness.deps.readModel;
+      const behind = { ...harness.deps, readModel: { byAccessKeys: async () => [] } };
+      await harness.followToTheEnd(behind);
+      expect((await progress())?.unknownNotes).toMatchObject([{ accessKey: await harness.accessKey(stream) }]);
+      const isKnown = what !== 'never known';
+      harness.clock.pass(isKnown ? HOUR : 30 * 24 * HOUR);
+      await harness.followToTheEnd(isKnown ? { ...harness.deps, readModel: known } : behind);
+      expect((await progress())?.unknownNotes).toEqual([]);
+      expect(await harness.status(stream)).toBe(isKnown ? 'canceled' : 'issued');
+    },
+  );
+
+  it('keeps no note of another company', async () => {
+    const stream = await harness.issue();
+    await eventElsewhere(stream, '101101');
+    const own = await harness.accessKey(stream);
+    const foreign = own.replace(DEMO_CNPJ, '98765432000198');
+    await distributionStep('live', {
+      ...harness.deps,
+      distribution: { after: async () => ({ kind: 'documents', last: 2, canceled: [foreign as AccessKey] }) as const },
+    });
+    expect(await progress()).toMatchObject({ nsu: 2, waiting: [], unknownNotes: [] });
   });
 
   it('of a company without a certificate holds up no other company', async () => {

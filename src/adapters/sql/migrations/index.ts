@@ -20,6 +20,13 @@ const distributionMigration: Migration = {
 );`,
 };
 
+/** Until here a branch with its head office's certificate followed the queue of the head office, so every queue is read from its beginning again. */
+const queueOfTheCompanyMigration: Migration = {
+  id: 45,
+  name: 'queue-of-the-company',
+  sql: 'delete from distribution_progress;',
+};
+
 /**
  * Companies whose certificate the authorizer refuses, so that every process holds their sends back and operators see them (ADR 47). Losing a row
  * costs one more refused send.
@@ -303,4 +310,5 @@ export const migrations: readonly Migration[] = [
   guardedAppendMigration,
   certificateRefusalsMigration,
   distributionMigration,
+  queueOfTheCompanyMigration,
 ];
