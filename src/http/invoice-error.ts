@@ -32,7 +32,7 @@ export const NOT_PROCESSED =
   'A emissão não chegou a ser iniciada. A causa é a habilitação da empresa, não os dados da nota: fale com o suporte.';
 
 const NAME_MISSING =
-  'O CNPJ do cliente não foi encontrado no cadastro e nenhum nome foi enviado. Envie customer.name e emita de novo.';
+  'O cadastro não deu o nome do cliente: não tem o CNPJ ou não respondeu. Nenhum nome foi enviado. Envie customer.name e emita de novo.';
 
 const DOCUMENT_INVALID =
   'A nota não cabe na forma que o sistema nacional exige e não foi enviada. Nada foi emitido. Confira a descrição e o cliente; se estiverem certos, fale com o suporte.';

@@ -162,9 +162,15 @@ describe('failed_attempts', () => {
     expect(failedAttempts(givenInvoice(...many))).toBe(2);
     expect(failedAttempts(givenInvoice(...many, attempted(3, 160)))).toBe(2);
     expect(failedAttempts(givenInvoice(...many, attempted(3, 160), unknown(3, 161)))).toBe(2);
-    expect(failedAttempts(givenInvoice(...many, attempted(3, 160), event.conflictFound(3, 200)))).toBe(2);
+    expect(failedAttempts(givenInvoice(...many, attempted(3, 160), event.conflictFound(3, 200)))).toBe(3);
+    expect(failedAttempts(givenInvoice(...many, attempted(3, 160), event.conflictFound(3, 200, true)))).toBe(2);
     expect(failedAttempts(givenInvoice(...many, attempted(3, 160), event.rejected(3, 161)))).toBe(3);
     expect(failedAttempts(givenInvoice(...many, attempted(3, 160), authorized(3, 161)))).toBe(2);
+    const settled: InvoiceEvent = {
+      type: 'IndeterminateResolved',
+      data: { as: 'failed', evidence: 'consulta', at: at(90_000) },
+    };
+    expect(failedAttempts(givenInvoice(...many, attempted(3, 160), event.interrupted, settled))).toBe(3);
   });
 });
 

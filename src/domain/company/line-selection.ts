@@ -34,10 +34,13 @@ export const selectLine = (
     return { refused: 'nfse.service_code_unknown' };
   if (serviceCode !== undefined) {
     const cnaes = cnae === undefined ? mainFirst(activities).map((activity) => activity.cnae) : [cnae];
-    const line = cnaes
-      .flatMap((candidate) => catalogue.linesOf(candidate))
-      .find((candidate) => candidate.serviceCode === serviceCode && !candidate.isBlocked);
-    return line === undefined ? { refused: 'nfse.service_code_not_allowed' } : { line };
+    for (const candidate of cnaes) {
+      const lines = catalogue.linesOf(candidate).filter((one) => one.serviceCode === serviceCode && !one.isBlocked);
+      // Lines of one code may differ in their NBS.
+      const line = lines.find(({ isDefault }) => isDefault) ?? lines[0];
+      if (line !== undefined) return { line };
+    }
+    return { refused: 'nfse.service_code_not_allowed' };
   }
   const chosen = cnae ?? mainFirst(activities)[0]?.cnae;
   return chosen === undefined ? { refused: 'nfse.cnae_not_allowed' } : defaultLine(catalogue.linesOf(chosen));

@@ -37,7 +37,8 @@ const addCauses = (schema: ObjectSchema, value: JsonBody, place: Place, causes: 
     if (entry !== undefined) addCausesOfField(entry, value[key], `${prefix}${key}`, root, causes);
     else {
       const path = `${prefix}${shown(key)}`;
-      causes.push({ param: path, message: `O campo ${path} não é conhecido.${suggestion(key, place)}` });
+      const named = path === '' ? 'de nome vazio' : path;
+      causes.push({ param: path, message: `O campo ${named} não é conhecido.${suggestion(key, place)}` });
     }
   }
   for (const key of Object.keys(entries)) {
@@ -107,10 +108,12 @@ const isObjectSchema = (schema: v.GenericSchema): schema is v.GenericSchema & Ob
 const LONGEST_SHOWN_KEY = 100;
 
 /** An unknown key may be megabytes long, so only its beginning is shown. */
-const shown = (key: string): string => (key.length > LONGEST_SHOWN_KEY ? `${key.slice(0, LONGEST_SHOWN_KEY)}…` : key);
+const shown = (key: string): string =>
+  key.length > LONGEST_SHOWN_KEY ? `${key.slice(0, LONGEST_SHOWN_KEY).replace(/[\uD800-\uDBFF]$/, '')}…` : key;
 
 /** `message` and `param` are those of the first cause; `errors` lists all causes, the first included (ERR-errors). */
 export const bodyRefusal = (code: ErrorCode, causes: readonly Cause[]): Refusal => {
   const [first] = causes;
-  return { code, causes, ...(first === undefined ? {} : { message: first.message, param: first.param }) };
+  if (first === undefined) return { code, causes };
+  return { code, causes, message: first.message, ...(first.param === '' ? {} : { param: first.param }) };
 };

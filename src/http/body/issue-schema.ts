@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { errorCatalogue } from '../../domain/common/error-catalogue.js';
-import { codeText, codeTooLong, MAX_CODE, referenceText, text } from './text.js';
+import { codeText, referenceText, text } from './text.js';
 
 /**
  * Form of `customer.document`: a CPF of 11 or a CNPJ of 14 digits (POSTC-document). Only this line keeps CNPJs with letters out of the API:
@@ -149,7 +149,6 @@ export const issueBody = v.strictObject({
   service_code: v.optional(
     v.pipe(
       v.string('service_code deve ser um texto.'),
-      v.maxLength(MAX_CODE, codeTooLong('service_code')),
       v.regex(/^[0-9]+$/, 'service_code deve ter só dígitos: o código nacional de 6 dígitos.'),
       v.description('Código de tributação nacional, 6 dígitos. Desempata entre as linhas de um CNAE.'),
     ),

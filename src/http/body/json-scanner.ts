@@ -9,7 +9,7 @@ export const MAX_TEXT_BYTES = 256 * 1024;
 
 /**
  * Most bytes kept of each string, as sent. The longest field holds 2000 characters of at most 12 bytes each, so a cut string is still too
- * long for every field.
+ * long for every text and is no code of a table.
  */
 const MAX_STRING_BYTES = 32 * 1024;
 

@@ -21,16 +21,10 @@ export const text = (field: string, rules: TextRules, description: string) =>
     v.metadata({ minLength: rules.min ?? 1, maxLength: rules.max }),
   );
 
-/** Far above every code, and far below the length at which the scanner cuts a text: a cut text is refused as too long. */
-export const MAX_CODE = 1_000;
-
-export const codeTooLong = (field: string): string => `${field} deve ter no máximo ${MAX_CODE} caracteres.`;
-
 /** A code that a later table look-up checks; what the table lacks, the empty text too, is a 422 (POSTA-country, POSTF-currency). */
 export const codeText = (field: string, description: string) =>
   v.pipe(
     v.string(`${field} deve ser um texto.`),
-    v.maxLength(MAX_CODE, codeTooLong(field)),
     v.check(
       (code) => !CONTROL.test(code) && !HALF_CHARACTER.test(code),
       `${field} contém caracteres de controle, que não são aceitos.`,

@@ -2,12 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { issuableActivities } from '../../../src/domain/company/activities.js';
 import { checkEligibility, type EligibilityFacts, type IssueRequest } from '../../../src/domain/company/eligibility.js';
 import type { Registration } from '../../../src/domain/company/events.js';
+import { selectLine } from '../../../src/domain/company/line-selection.js';
 import {
   address,
   catalogue,
   company,
   facts,
   foreign,
+  line,
   lines,
   registration,
   request,
@@ -116,6 +118,17 @@ describe('activities', () => {
     expect(listed.map(({ cnae, service_code }) => `${cnae}/${service_code}`).sort()).toEqual(
       possible.map(({ cnae, serviceCode }) => `${cnae}/${serviceCode}`).sort(),
     );
+  });
+
+  it('lists the default among lines of one code, which the code then selects', () => {
+    const [first, preferred] = [
+      line('6201501', '010101', { nbs: '115022000' }),
+      line('6201501', '010101', { isDefault: true }),
+    ];
+    const twice = { ...catalogue, linesOf: () => [first, preferred] };
+    const main = { ...registration, activities: registration.activities.slice(0, 1) };
+    expect(issuableActivities(main, 'test', twice)).toMatchObject([{ service_code: '010101', is_default: true }]);
+    expect(selectLine({ cnae: '6201501', serviceCode: '010101' }, main.activities, twice)).toEqual({ line: preferred });
   });
 
   it('begins each description with the masked CNAE', () => {

@@ -92,7 +92,7 @@ describe('the message of an invoice that failed otherwise', () => {
       'no name for the customer',
       { type: 'IssuanceFailed', data: { failedAt: at(3), reason: 'customer_name_missing', at: at(3) } },
       'issue_failed',
-      'O CNPJ do cliente não foi encontrado no cadastro e nenhum nome foi enviado. Envie customer.name e emita de novo.',
+      'O cadastro não deu o nome do cliente: não tem o CNPJ ou não respondeu. Nenhum nome foi enviado. Envie customer.name e emita de novo.',
     ],
     [
       'a document that our own check refuses',

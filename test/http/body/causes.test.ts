@@ -31,6 +31,14 @@ describe('the causes of a refused body', () => {
     ]);
   });
 
+  it('name a field of empty name, and no half character of a long one', () => {
+    expect(params({ a: 'x', inner: { c: 'y' }, '': 1 })).toEqual([
+      ': O campo de nome vazio não é conhecido. Campos do corpo: a, b, inner.',
+    ]);
+    const [cause = ''] = params({ a: 'x', inner: { c: 'y' }, [`${'k'.repeat(99)}😀`]: 1 });
+    expect(cause).toMatch(/^k{99}…: /);
+  });
+
   it('are none for a body that is right, which comes back as it is', () => {
     const body = { a: 'x', inner: { c: 'y' } };
     expect(checkBody(schema, body)).toEqual({ value: body });

@@ -1,5 +1,4 @@
 import type { JsonSchema } from '@valibot/to-json-schema';
-import { MAX_CODE } from '../../../src/http/body/text.js';
 import { schemaComponents } from '../../../src/http/openapi/components.js';
 import { activityExample, cancelExamples, issueExamples } from '../../../src/http/openapi/examples.js';
 import { cell } from './regions.js';
@@ -74,7 +73,7 @@ const limitsOf = ({ pattern, minimum, maximum, minLength, maxLength }: JsonSchem
   }
   if (maximum !== undefined) return rangeOf(minimum, maximum);
   // A code is checked against a table, so that its length says nothing to a reader.
-  return maxLength === undefined || maxLength === MAX_CODE ? '' : `${rangeOf(minLength, maxLength)} caracteres`;
+  return maxLength === undefined ? '' : `${rangeOf(minLength, maxLength)} caracteres`;
 };
 
 const capital = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
