@@ -4,7 +4,13 @@ import { addSeconds, brasiliaDate, DAY_SECONDS, type Instant } from '../domain/c
 import type { Company } from '../domain/company/company.js';
 import { approximateTaxesAt, chosenMunicipalCode, type Registration } from '../domain/company/events.js';
 import { isDueWherePerformed, unmetDemandOf } from '../domain/company/service-rules.js';
-import { administeredCodes, municipalCodeProblem } from '../domain/municipality/parameters.js';
+import {
+  administeredCodes,
+  dottedService,
+  isWithoutIncidence,
+  municipalCodeProblem,
+  onlyMunicipalCode,
+} from '../domain/municipality/parameters.js';
 import { counted } from '../lib/counted.js';
 import { knownIn } from '../ports/municipal-parameters.js';
 import { shippedCatalogue } from '../tables/catalogue.js';
@@ -106,7 +112,10 @@ export const municipalCodeWarnings = async (
     return services.flatMap((serviceCode) => {
       const chosen = chosenMunicipalCode(registration, serviceCode);
       const there = administeredCodes({ serviceCode, chosen }, kept, brasiliaDate(now), now);
-      const text = textOf(serviceCode, chosen, there.codes, municipalCodeProblem(there, chosen));
+      const service = dottedService(serviceCode, chosen ?? onlyMunicipalCode(there));
+      const text = isWithoutIncidence(service, kept, brasiliaDate(now), now)
+        ? `service ${serviceCode}: the municipality says that ${service} has no incidence of ISS, but notes of this service declare ISS: Sefin refuses them (E0540)`
+        : textOf(serviceCode, chosen, there.codes, municipalCodeProblem(there, chosen));
       return text === undefined ? [] : [{ mode, text: `${text} (${mode} mode)` }];
     });
   });

@@ -66,10 +66,11 @@ describeWithPostgres('what a company must choose, or cannot issue here', () => {
     return await operator.run('company', 'put', path);
   };
   /** As the parameters API would tell it: the national code of 010101 is not administered, these municipal codes are. */
-  const tell = async (...codes: readonly string[]): Promise<void> => {
+  const tell = (...codes: readonly string[]): Promise<void> => tellRates(codes, {});
+  const tellRates = async (codes: readonly string[], more: { incidence?: boolean }): Promise<void> => {
     const cache = createParametersCache(operator.database.pool);
     for (const code of ['000', '001', '002', '003', '004', '005', '006', '007', '008', '009', '010']) {
-      const rates = codes.includes(code) ? [{ percent: '5.00', from: '2023-01-01' }] : [];
+      const rates = codes.includes(code) ? [{ percent: '5.00', from: '2023-01-01', ...more }] : [];
       const known = { kind: 'aliquota' as const, rates };
       const questionKey = `aliquota/01.01.01.${code}`;
       await cache.keep('live', RIO, { questionKey, known, knownAt: systemClock.now() });
@@ -138,6 +139,16 @@ describeWithPostgres('what a company must choose, or cannot issue here', () => {
     expect((await doctorLines(`municipal code ${CNPJ}`))[0]).toContain(
       'does not administer the municipal code 004: Sefin refuses the note (E0314); it administers 001, 003',
     );
+  });
+
+  it('is said by doctor where the municipality gives a service no incidence of ISS, which no note declares', async () => {
+    await put();
+    await tellRates(['003'], { incidence: false });
+    expect((await doctorLines(`municipal code ${CNPJ}`))[0]).toContain(
+      'the municipality says that 01.01.01.003 has no incidence of ISS, but notes of this service declare ISS: Sefin refuses them (E0540)',
+    );
+    await tellRates(['003'], { incidence: true });
+    expect(await doctorLines(`municipal code ${CNPJ}`)).toEqual([]);
   });
 
   it('is not said where the municipality has one code, or of a MEI', async () => {

@@ -92,12 +92,10 @@ export const administeredCodes = (
   day: FiscalDate,
   now: Instant,
 ): AdministeredCodes => {
-  const answers = new Map(kept.map((one) => [one.questionKey, one]));
+  const ratesOf = ratesIn(kept, day, now);
   const isAdministered = (complement: string): boolean | undefined => {
-    const service = dottedService(serviceCode, complement);
-    const answer = answers.get(questionKeyOf({ kind: 'aliquota', service }));
-    if (answer?.known.kind !== 'aliquota' || ageSeconds(answer.knownAt, now) > USED_SECONDS) return undefined;
-    return answer.known.rates.some(({ from, until }) => from <= day && (until === undefined || day <= until));
+    const rates = ratesOf(dottedService(serviceCode, complement));
+    return rates === undefined ? undefined : rates.length > 0;
   };
   const asked = [NATIONAL, ...MUNICIPAL];
   const codes: string[] = [];
@@ -112,6 +110,33 @@ export const administeredCodes = (
   const isChosenThere = isAdministered(chosen);
   if (isChosenThere === undefined) return { codes, next: dottedService(serviceCode, chosen) };
   return { codes: isChosenThere ? [...codes, chosen] : codes };
+};
+
+type Rates = Extract<KnownParameters, { kind: 'aliquota' }>['rates'];
+
+/** The rates of a dotted service that are in force on the day; undefined where they are unknown or too old. */
+const ratesIn = (
+  kept: readonly CachedParameters[],
+  day: FiscalDate,
+  now: Instant,
+): ((service: string) => Rates | undefined) => {
+  const answers = new Map(kept.map((one) => [one.questionKey, one]));
+  return (service) => {
+    const answer = answers.get(questionKeyOf({ kind: 'aliquota', service }));
+    if (answer?.known.kind !== 'aliquota' || ageSeconds(answer.knownAt, now) > USED_SECONDS) return undefined;
+    return answer.known.rates.filter(({ from, until }) => from <= day && (until === undefined || day <= until));
+  };
+};
+
+/** Whether the municipality says that this dotted service has no incidence of ISS, which no note of this service declares (E0540). */
+export const isWithoutIncidence = (
+  service: string,
+  kept: readonly CachedParameters[],
+  day: FiscalDate,
+  now: Instant,
+): boolean => {
+  const rates = ratesIn(kept, day, now)(service) ?? [];
+  return rates.length > 0 && rates.every(({ incidence }) => incidence === false);
 };
 
 /** `001` to `999`. */

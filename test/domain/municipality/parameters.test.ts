@@ -5,6 +5,7 @@ import {
   ageSeconds,
   type CachedParameters,
   dottedService,
+  isWithoutIncidence,
   municipalCodeProblem,
   onlyMunicipalCode,
   questionKeyOf,
@@ -105,6 +106,16 @@ describe('the municipal codes of a service', () => {
     expect(walk(there('000'), '150')).toEqual({ codes: ['000'], next: '01.04.01.150' });
     expect(walk(there('000', '150'), '150')).toEqual({ codes: ['000', '150'] });
     expect(walk([...there('000'), ...absent('150')], '150')).toEqual({ codes: ['000'] });
+  });
+
+  it.each([
+    ['no rate', [], false],
+    ['a rate of unknown incidence', [rate('003', true)], false],
+    ['a rate without incidence', [rate('003', true, { incidence: false })], true],
+    ['another service', [rate('004', true, { incidence: false })], false],
+    ['a rate without incidence that is over', [rate('003', true, { incidence: false, until: '2026-11-20' })], false],
+  ])('has no incidence where every rate in force says so: %s', (_what, kept, expected) => {
+    expect(isWithoutIncidence('01.04.01.003', kept, DAY, at(60))).toBe(expected);
   });
 
   it.each([
