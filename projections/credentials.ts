@@ -39,6 +39,7 @@ export const handlers = {
   },
   CertificateStored: 'ignored',
   CertificateOpened: 'ignored',
+  CertificatesRemoved: 'ignored',
 } satisfies Handlers<CredentialRow, CompanyEvent>;
 
 /** What authentication reads, by the hash of the whole key. */

@@ -1,4 +1,5 @@
 import { overlaidCatalogue } from '../domain/catalog/catalog.js';
+import { isCnpj } from '../domain/common/access-key.js';
 import { type Mode, modes } from '../domain/common/ids.js';
 import { addSeconds, brasiliaDate, DAY_SECONDS, type Instant } from '../domain/common/time.js';
 import type { Company } from '../domain/company/company.js';
@@ -48,6 +49,10 @@ export const activityWarnings = async (
         ]
       : [];
   });
+
+/** A CNPJ with wrong check digits: Sefin refuses each note of the company. */
+export const cnpjWarnings = ({ cnpj }: Pick<Registration, 'cnpj'>): readonly string[] =>
+  isCnpj(cnpj) ? [] : [`cnpj: the check digits of ${cnpj} are wrong: Sefin refuses every note of the company (E0080)`];
 
 /** A city that no municipality is named like: the API answers 422 nfse.municipality_not_covered to each of the company's requests. */
 export const placeWarnings = ({ city, state }: Pick<Registration, 'city' | 'state'>): readonly string[] => {

@@ -25,6 +25,10 @@ export const commandExamples: readonly CommandExample[] = [
     'certificate put 11222333000181 --pfx oficina.pfx --password-file senha.txt',
     '`certificate stored for 11222333000181, valid until 2027-11-21T10:13:37.000Z`',
   ],
+  [
+    'certificate remove 11222333000181 --replaced',
+    '`2 replaced certificates of 11222333000181 removed; backups made before still hold them`',
+  ],
   ['certificate issue-demo 11222333000181', 'the same, for a certificate that only the simulator accepts'],
   ['key create 11222333000181 --mode test --scope nfse:read', 'the key, shown once, and its id'],
   [

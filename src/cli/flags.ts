@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { type Instant, instant } from '../domain/common/time.js';
 import { type Flags, textFlag } from './command.js';
 
@@ -29,11 +30,32 @@ export const wholeFlag = (flags: Flags, name: string, fallback: number): number 
 
 /** Reads and parses an operator's file; `problem` is one line for a person. */
 export const readJsonFile = async (file: string): Promise<{ value: unknown } | { problem: string }> => {
-  const text = await readFile(file, 'utf8').catch(() => undefined);
-  if (text === undefined) return { problem: `${file} cannot be read` };
+  const read = await readOperatorFile(file);
+  if ('problem' in read) return read;
+  const text = read.bytes.toString('utf8');
   try {
     return { value: JSON.parse(text) };
-  } catch {
-    return { problem: `${file} is not JSON` };
+  } catch (error) {
+    return { problem: `${file} is not JSON${placeOf(error, text)}` };
   }
+};
+
+/** The bytes of an operator's file, or why there are none, in one line for a person. */
+export const readOperatorFile = async (file: string): Promise<{ bytes: Buffer } | { problem: string }> => {
+  try {
+    return { bytes: await readFile(file) };
+  } catch (error) {
+    const path = resolve(file);
+    const { code } = error as NodeJS.ErrnoException;
+    const why = code === 'ENOENT' ? `there is no file ${path}` : `${code ?? 'unknown fault'} at ${path}`;
+    return { problem: `${file} cannot be read: ${why}` };
+  }
+};
+
+/** Line and column of a fault of JSON.parse; empty where its message names no position. */
+const placeOf = (error: unknown, text: string): string => {
+  const at = /position (\d+)/.exec(String(error))?.[1];
+  if (at === undefined) return '';
+  const before = text.slice(0, Number(at)).split('\n');
+  return `: line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}`;
 };

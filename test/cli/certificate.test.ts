@@ -124,6 +124,22 @@ describeWithPostgres('nfse certificate put', () => {
     expect(before).toContain('days left');
   });
 
+  it('is taken out with all that it replaced once the company is disabled; replaced ones also before', async () => {
+    const remove = (...flags: string[]) => operator.run('certificate', 'remove', CNPJ, ...flags);
+    await operator.run('company', 'enable', CNPJ);
+    expect(await remove()).toMatchObject({ exit: 1, err: expect.stringContaining('disable the company first') });
+    expect((await remove('--replaced')).out).toMatch(/^[1-9]\d* replaced certificates of \d+ removed; backups/);
+    expect((await remove('--replaced')).out).toMatch(/^0 replaced certificates/);
+    expect(await doctorLine()).toContain('days left');
+    await operator.run('company', 'disable', CNPJ);
+    expect((await remove()).out).toMatch(/^1 certificates of \d+ removed/);
+    const { rows } = await operator.database.pool.query('select from vault_certificates where company_id = $1', [CNPJ]);
+    expect(rows).toHaveLength(0);
+    await operator.run('company', 'enable', CNPJ);
+    expect(await doctorLine()).toMatch(/^BAD .* none: /);
+    expect(await operator.run('certificate', 'remove', STRANGER)).toMatchObject({ exit: 1 });
+  });
+
   it('has as many messages as there are refusals', () => {
     expect(new Set(refusals.map(([, , why]) => why)).size).toBe(refusals.length);
   });
@@ -139,7 +155,7 @@ describeWithPostgres('nfse certificate put', () => {
     expect(await put(pfx(issued(CNPJ, 365)), CNPJ, 'missing')).toEqual({
       exit: 2,
       out: '',
-      err: `${missing} cannot be read`,
+      err: `${missing} cannot be read: there is no file ${missing}`,
     });
   });
 

@@ -78,6 +78,30 @@ describeWithPostgres('the operator command', () => {
     expect(refused.err).toContain('surprise');
   });
 
+  it('company put warns of a CNPJ whose check digits are wrong', async () => {
+    const path = join(folder, 'typo.json');
+    await writeFile(path, JSON.stringify({ ...file, cnpj: '11444777000162' }));
+    const warning = 'warning: cnpj: the check digits of 11444777000162 are wrong: Sefin refuses every note';
+    expect(await run('company', 'put', path, '--check')).toMatchObject({
+      exit: 0,
+      out: expect.stringContaining(warning),
+    });
+  });
+
+  it('company put says where a file is no JSON, and where none is', async () => {
+    const path = join(folder, 'comma.json');
+    await writeFile(path, `{\n  "cnpj": "${CNPJ}",\n}\n`);
+    expect((await run('company', 'put', path)).err).toContain(`${path} is not JSON: line 3, column 1`);
+    const missing = join(folder, 'nowhere', '..', 'none.json');
+    expect((await run('company', 'put', missing)).err).toContain(`there is no file ${join(folder, 'none.json')}`);
+  });
+
+  it('events search names the event type that was meant', async () => {
+    expect((await run('events', 'search', '--type', 'Autorized')).err).toContain(
+      'there is no event type Autorized; did you mean Authorized?',
+    );
+  });
+
   it('company put --check says what is wrong or what to know, and changes nothing', async () => {
     const changed = join(folder, 'changed.json');
     await writeFile(changed, JSON.stringify({ ...file, cnpj: '98765432000198', city: 'Rio de Janero' }));

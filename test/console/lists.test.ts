@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { eventName } from '../../src/console/event-names.js';
 import { sayIn } from '../../src/console/language.js';
-import { invoiceEventTypes } from '../../src/domain/invoice/events.js';
+import { type InvoiceEvent, invoiceEventTypes } from '../../src/domain/invoice/events.js';
 import type { Cancellation, Invoice } from '../../src/domain/invoice/state.js';
-import { at } from '../support/fixture/invoice.js';
+import { at, cancelAttempted, cancelNotConfirmed, cancelRequested } from '../support/fixture/invoice.js';
 import { type ConsoleHarness, consoleHarness } from '../support/harness/console.js';
 import { appendTo } from '../support/harness/event-store.js';
 
@@ -103,6 +103,21 @@ describe('an invoice', () => {
     const { text } = await harness.send(`${harness.invoice}/reveal`, { operator: 'maria' });
     expect(text).toContain('&quot;document&quot;: &quot;11111111000191&quot;');
     expect((await harness.onRecord()).map(({ type }) => type)).toEqual(['PersonalDataRevealed']);
+  });
+
+  it('shows the refusal of a cancellation at its last attempt', async () => {
+    const settled = {
+      as: 'issued',
+      ...{ accessKey: '33045572212345678000195000000000014826082012345670', nfseNumber: '7' },
+      ...{ authorizedAt: at(10), nfseXmlGzip: 'H4sI', nfseSha256: 'a'.repeat(64), evidence: 'portal', at: at(90_000) },
+    } as const;
+    const life: readonly InvoiceEvent[] = [
+      { type: 'IndeterminateResolved', data: settled },
+      ...[cancelRequested(90_001), cancelAttempted(1, 90_002), cancelNotConfirmed(90_003, ['E0822'])],
+    ];
+    await appendTo(harness.store, harness.stream, life, at(90_003));
+    const { text } = await portuguese(harness.invoice);
+    expect(text.replaceAll(/<[^>]*>/g, ' ')).toMatch(/cancelamento 1\s+recusada\s+E0822/);
   });
 
   it('leads to PDF, XML and the national consultation once it is issued', async () => {

@@ -3,7 +3,7 @@ import { appendFile, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { isCnpj, isCpf } from '../../src/simulator/rules/checks.js';
+import { isCnpj, isCpf } from '../../src/domain/common/access-key.js';
 import { FolderInUse, issueClientCertificate, startSimulator } from '../../src/simulator/start.js';
 import { openLedger } from '../../src/simulator/state/ledger.js';
 import {

@@ -354,6 +354,7 @@ export const goldenSamples: { readonly [T in DomainEvent['type']]: DataOf<T> } =
   ApiKeyRevoked: { keyId: 'key_1', at: AT },
   CertificateStored: { certificateId: 'certificate-1', notBefore: AT, notAfter: LATER, fingerprint: HASH, at: AT },
   CertificateOpened: { certificateId: 'certificate-1', at: AT },
+  CertificatesRemoved: { certificateIds: ['certificate-1'], at: AT },
   DpsNumberAllocated: { number: 7, nextNumber: 8, invoiceId: INVOICE, at: AT },
   DpsNumberMoved: { nextNumber: 100, at: AT },
   DpsSeriesBlocked: { nextNumber: 8, number: 7, invoiceId: INVOICE, at: AT },

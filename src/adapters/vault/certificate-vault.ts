@@ -36,6 +36,19 @@ export const createCertificateVault = (db: pg.Pool, keyring: Keyring, clock: Clo
     );
     return rowCount === 1;
   },
+  idsOf: async (companyId) => {
+    const { rows } = await db.query<{ id: string }>(
+      'select certificate_id as id from vault_certificates where company_id = $1 order by created_at, certificate_id',
+      [companyId],
+    );
+    return rows.map(({ id }) => id);
+  },
+  remove: async (companyId, certificateIds) => {
+    await db.query('delete from vault_certificates where company_id = $1 and certificate_id = any($2)', [
+      companyId,
+      certificateIds,
+    ]);
+  },
 });
 
 export const certificateBinding = (companyId: CompanyId, certificateId: string): SecretBinding => ({

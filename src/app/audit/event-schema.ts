@@ -257,6 +257,7 @@ const otherSchemas = {
     at: instant,
   }),
   CertificateOpened: strictObject({ certificateId: text, at: instant }),
+  CertificatesRemoved: strictObject({ certificateIds: v.array(text), at: instant }),
   DpsNumberAllocated: strictObject({ number: integerFrom1, nextNumber: integerFrom1, invoiceId: uuid, at: instant }),
   DpsNumberMoved: strictObject({ nextNumber: integerFrom1, at: instant }),
   DpsSeriesBlocked: strictObject({ nextNumber: integerFrom1, number: integerFrom1, invoiceId: uuid, at: instant }),

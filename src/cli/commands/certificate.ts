@@ -1,9 +1,9 @@
-import { readFile } from 'node:fs/promises';
-import { putCertificate } from '../../app/operator/company/company-commands.js';
+import { putCertificate, removeStoredCertificates } from '../../app/operator/company/company-commands.js';
 import type { Pkcs12Fault } from '../../certificates/read-pkcs12.js';
 import { type Instant, isBefore } from '../../domain/common/time.js';
 import type { CompanyCertificate } from '../../ports/certificate-vault.js';
 import { badUsage, type Command, done, type Outcome, refused, textFlag } from '../command.js';
+import { readOperatorFile } from '../flags.js';
 import type { Session } from '../session.js';
 
 const put: Command = {
@@ -19,13 +19,13 @@ const put: Command = {
     const pfxFile = textFlag(flags, 'pfx');
     const passwordFile = textFlag(flags, 'password-file');
     if (pfxFile === undefined || passwordFile === undefined) return badUsage('--pfx and --password-file are required');
-    const pfx = await readFile(pfxFile).catch(() => undefined);
-    if (pfx === undefined) return badUsage(`${pfxFile} cannot be read`);
-    const password = await readFile(passwordFile, 'utf8').catch(() => undefined);
-    if (password === undefined) return badUsage(`${passwordFile} cannot be read`);
+    const pfx = await readOperatorFile(pfxFile);
+    if ('problem' in pfx) return badUsage(pfx.problem);
+    const password = await readOperatorFile(passwordFile);
+    if ('problem' in password) return badUsage(password.problem);
     const opened = await session();
     const { readPkcs12 } = await import('../../certificates/read-pkcs12.js');
-    const read = readPkcs12(pfx, passwordIn(password));
+    const read = readPkcs12(pfx.bytes, passwordIn(password.bytes.toString('utf8')));
     if (!read.ok) return notStored(REASONS[read.reason]);
     const { certificate } = read;
     const refusal = holderFault(certificate.cnpj, cnpj) ?? validityFault(certificate, opened.clock.now());
@@ -50,7 +50,28 @@ const issueDemo: Command = {
   },
 };
 
-export const certificateCommands: readonly Command[] = [put, issueDemo];
+const remove: Command = {
+  name: 'certificate remove',
+  positionals: ['CNPJ'],
+  summary: 'take the certificate of a disabled company out of the database, with all that it replaced',
+  options: {
+    replaced: { type: 'boolean', help: 'only those that a newer one replaced; the company may be enabled' },
+  },
+  changes: true,
+  run: async ({ positionals: [cnpj = ''], flags, actor, session }) => {
+    const opened = await session();
+    const which = flags.replaced === true ? 'replaced' : 'all';
+    const result = await removeStoredCertificates(cnpj, which, opened.vault, opened.companyDeps(actor));
+    if ('refused' in result) return refused(result.refused);
+    const what = which === 'replaced' ? 'replaced certificates' : 'certificates';
+    return done(`${result.done} ${what} of ${cnpj} removed; backups made before still hold them`, {
+      cnpj,
+      removed: result.done,
+    });
+  },
+};
+
+export const certificateCommands: readonly Command[] = [put, issueDemo, remove];
 
 const REASONS: Record<Pkcs12Fault, string> = {
   wrong_password: 'the password is wrong',

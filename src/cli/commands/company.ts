@@ -20,6 +20,7 @@ import {
 import {
   activityWarnings,
   approximateTableWarnings,
+  cnpjWarnings,
   approximateTaxWarnings,
   municipalCodeWarnings,
   placeWarnings,
@@ -51,7 +52,7 @@ const put: Command = {
     const { registration } = read;
     const { cnpj } = registration;
     const misplaced = placeWarnings(registration);
-    const warnings = [...misplaced, ...approximateTaxWarnings(registration)];
+    const warnings = [...cnpjWarnings(registration), ...misplaced, ...approximateTaxWarnings(registration)];
     if (flags.check === true) {
       if (misplaced.length > 0)
         return withProblems(`${file} names no municipality of the national table; nothing was changed:`, misplaced);

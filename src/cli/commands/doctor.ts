@@ -8,6 +8,7 @@ import { badUsage, type Command, type Outcome, refused, reported, textFlag, text
 import {
   activityWarnings,
   approximateTableWarnings,
+  cnpjWarnings,
   firstChecks,
   municipalCodeWarnings,
   placeWarnings,
@@ -104,6 +105,7 @@ const simulatorCheck = ({ simulatedModes }: Session): Check => ({
 
 /** What an enabled company has to choose or correct, or must not issue here. Codes of the restricted environment are test data, and an activity is no fault. */
 const companyChecks = async (session: Session): Promise<readonly Check[]> => {
+  const numbers: Check[] = [];
   const cities: Check[] = [];
   const codes: Check[] = [];
   const taxes: Check[] = [];
@@ -112,6 +114,8 @@ const companyChecks = async (session: Session): Promise<readonly Check[]> => {
     if (!company.enabled) continue;
     const { cnpj } = company.registration;
     const cure = 'nfse company put FILE.json';
+    for (const detail of cnpjWarnings(company.registration))
+      numbers.push({ name: `CNPJ ${cnpj}`, ok: false, detail, cure: 'nfse company disable; register the right CNPJ' });
     for (const detail of placeWarnings(company.registration))
       cities.push({ name: `city ${cnpj}`, ok: false, detail, cure });
     for (const { mode, text } of await municipalCodeWarnings(company, session)) {
@@ -123,6 +127,7 @@ const companyChecks = async (session: Session): Promise<readonly Check[]> => {
       activities.push({ name: `activity ${cnpj}`, ok: true, detail });
   }
   return [
+    ...firstChecks('CNPJ', numbers),
     ...firstChecks('city', cities),
     ...firstChecks('municipal code', codes),
     ...firstChecks('approximate taxes', taxes),

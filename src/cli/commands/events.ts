@@ -6,6 +6,7 @@ import { walkLog } from '../../app/event-store/walk-log.js';
 import { findStream } from '../../app/operator/support/search.js';
 import type { StreamName } from '../../domain/common/ids.js';
 import type { Instant } from '../../domain/common/time.js';
+import { nearestName } from '../../domain/common/nearest-name.js';
 import { ALL_STREAMS, companyPrefixes } from '../../domain/log/stream-prefixes.js';
 import { pause } from '../../lib/pause.js';
 import { isEarlier, type LogPosition, type RecordedEvent } from '../../ports/event-log.js';
@@ -75,13 +76,18 @@ const matches = ({ type, metadata }: RecordedEvent, search: Search): boolean => 
   return search.actor === undefined || (metadata.actor ?? '').startsWith(search.actor);
 };
 
+const noEventType = (type: string): string => {
+  const near = nearestName(type, [...eventTypeDefinitions.keys()]);
+  return `there is no event type ${type}${near === undefined ? '' : `; did you mean ${near}?`}`;
+};
+
 const searchOf = (flags: Flags): Search | { problem: string } => {
   const [type, company, actor] = [textFlag(flags, 'type'), textFlag(flags, 'company'), textFlag(flags, 'by')];
   const limit = wholeFlag(flags, 'limit', SEARCH_PAGE);
   const after = textFlag(flags, 'after');
   const since = instantFlag(flags, 'since');
   const until = instantFlag(flags, 'until');
-  if (type !== undefined && !eventTypeDefinitions.has(type)) return { problem: `there is no event type ${type}` };
+  if (type !== undefined && !eventTypeDefinitions.has(type)) return { problem: noEventType(type) };
   if (limit === undefined || limit < 1 || limit > LARGEST_PAGE) {
     return { problem: `--limit takes a whole number from 1 to ${LARGEST_PAGE}` };
   }

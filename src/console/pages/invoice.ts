@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import type { InvoiceCase, PersonalLine } from '../../app/operator/support/invoice-case.js';
 import { shortActor } from '../../app/operator/support/invoice-case.js';
 import { type Mode, publicInvoiceId } from '../../domain/common/ids.js';
-import type { CanceledElsewhere, Invoice } from '../../domain/invoice/state.js';
+import type { CanceledElsewhere, Cancellation, CancelSend, Invoice } from '../../domain/invoice/state.js';
 import { invoiceStatus } from '../../domain/invoice/status.js';
 import { eventName } from '../event-names.js';
 import {
@@ -177,6 +177,10 @@ const RESOLUTIONS: Readonly<Record<string, string>> = {
   foreign: 'nota de outro',
 };
 
+/** The refusal of a cancellation is its last send's, which the fold keeps as unknown. */
+const refusedSend = (send: CancelSend, { sends, codes }: Cancellation) =>
+  send === sends.at(-1) && codes.length > 0 ? { ...send, resolution: 'rejected' as const, codes } : send;
+
 const attempts = (context: PageContext, { attempts: sends, cancellation }: Invoice): Html => {
   const { say } = context;
   const rows = [
@@ -184,7 +188,7 @@ const attempts = (context: PageContext, { attempts: sends, cancellation }: Invoi
     ...(cancellation?.sends ?? []).map((one) => ({
       what: `${say('cancelamento', 'cancel')} ${one.attempt}`,
       id: one.requestId,
-      ...one,
+      ...(cancellation?.status === 'failed' ? refusedSend(one, cancellation) : one),
     })),
   ];
   return html`<section aria-labelledby="attempts"><h2 id="attempts">${say('Tentativas', 'Attempts')}</h2>${table(

@@ -37,6 +37,19 @@ export const modulo11Digit = (text: string, highest: number): string => {
   return remainder < 2 ? '0' : String(11 - remainder);
 };
 
+/** True when both check digits of a CNPJ are right, whose first twelve characters may be letters (E0080). */
+export const isCnpj = (value: string): boolean => /^[0-9A-Z]{12}[0-9]{2}$/.test(value) && hasRightCheckDigits(value, 9);
+
+/** True when both check digits of a CPF are right. */
+export const isCpf = (value: string): boolean => /^[0-9]{11}$/.test(value) && hasRightCheckDigits(value, 11);
+
+/** The last two characters by modulo 11. False also for one digit repeated, which would have the right ones. */
+const hasRightCheckDigits = (value: string, highest: number): boolean => {
+  const body = value.slice(0, -2);
+  const first = modulo11Digit(body, highest);
+  return !/^(.)\1*$/.test(value) && value.slice(-2) === first + modulo11Digit(body + first, highest);
+};
+
 /** Checks shape and check digit. The XSD's pattern misplaces the alphanumeric part and is not used (docs/national-system.md#access-key). */
 export const isAccessKey = (value: string): boolean =>
   ACCESS_KEY.test(value) && accessKeyCheckDigit(value.slice(0, -1)) === value.slice(-1);

@@ -50,9 +50,16 @@ const evolve = (state: CompanyState, event: CompanyEvent): CompanyState => {
     }
     case 'CertificateOpened':
       return state;
+    case 'CertificatesRemoved':
+      return withoutCertificates(state, event.data.certificateIds);
     default:
       return unreachable(event);
   }
+};
+
+const withoutCertificates = (company: Company, certificateIds: readonly string[]): Company => {
+  const { certificate, ...rest } = company;
+  return certificate !== undefined && certificateIds.includes(certificate.certificateId) ? rest : company;
 };
 
 export const companyFold: Fold<CompanyState, CompanyEvent> = { initial: { kind: 'none' }, evolve };
@@ -89,6 +96,24 @@ export const revokeApiKey = (state: CompanyState, keyId: string, at: Instant): C
 
 export const storeCertificate = (state: CompanyState, certificate: CertificateFacts, at: Instant): CompanyDecision =>
   state.kind === 'none' ? unknownCompany : { events: [{ type: 'CertificateStored', data: { ...certificate, at } }] };
+
+/**
+ * Removes stored certificates. Refused for the current one of an enabled company, which issues with it. `certificateIds` are those that are still
+ * stored; no change without any.
+ */
+export const removeCertificates = (
+  state: CompanyState,
+  certificateIds: readonly string[],
+  at: Instant,
+): CompanyDecision => {
+  if (state.kind === 'none') return unknownCompany;
+  const current = state.certificate?.certificateId;
+  if (state.enabled && current !== undefined && certificateIds.includes(current))
+    return { refused: 'the company is enabled and issues with this certificate: disable the company first' };
+  return certificateIds.length === 0
+    ? noChange
+    : { events: [{ type: 'CertificatesRemoved', data: { certificateIds, at } }] };
+};
 
 const unknownCompany: CompanyDecision = { refused: 'no such company: register it with company put first' };
 

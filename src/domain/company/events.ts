@@ -97,6 +97,8 @@ type CompanyEvents = {
   CertificateStored: CertificateFacts & { at: Instant };
   /** A process decrypted the certificate; the actor is in the metadata. */
   CertificateOpened: { certificateId: string; at: Instant };
+  /** Certificates that were taken out of the database, the company's current one perhaps among them. */
+  CertificatesRemoved: { certificateIds: readonly string[]; at: Instant };
 };
 
 export type CompanyEvent = EventOf<CompanyEvents>;
@@ -111,6 +113,7 @@ export const companyPersonalFields = {
   ApiKeyRevoked: [],
   CertificateStored: [],
   CertificateOpened: [],
+  CertificatesRemoved: [],
 } as const satisfies Record<keyof CompanyEvents, readonly string[]>;
 
 export const companyEventTypes = Object.keys(companyPersonalFields) as CompanyEvent['type'][];

@@ -23,6 +23,7 @@ export const settleAsIssued = (state: InvoiceState, note: { dpsId: DpsId } & Fou
   const invoice = invoiceOf(state);
   if (invoice === undefined) return noInvoice;
   const { outcome } = invoice;
+  if (isCanceled(invoice)) return { refused: 'its note is canceled, so there is nothing to settle' };
   if (outcome.status === 'issued' && outcome.accessKey === data.accessKey) return noChange;
   if (outcome.status !== 'indeterminate') return notIndeterminate(invoice);
   const sent = invoice.attempts.filter(({ dpsId }) => dpsId === note.dpsId);

@@ -1,4 +1,4 @@
-import { modulo11Digit } from '../../domain/common/access-key.js';
+import { isCnpj, isCpf } from '../../domain/common/access-key.js';
 import type { Municipality } from '../state/entries.js';
 import type { Group } from './dps.js';
 import type { RuleContext } from './rule.js';
@@ -39,16 +39,3 @@ export const lacksForeignIdentity = (group: Group, party: string): boolean =>
 
 const isWrong = (value: string | undefined, isRight: (value: string) => boolean): boolean =>
   value !== undefined && !isRight(value);
-
-/** True when both check digits of a CNPJ are right, whose first twelve characters may be letters. */
-export const isCnpj = (value: string): boolean => /^[0-9A-Z]{12}[0-9]{2}$/.test(value) && hasRightDigits(value, 9);
-
-/** True when both check digits of a CPF are right. */
-export const isCpf = (value: string): boolean => /^[0-9]{11}$/.test(value) && hasRightDigits(value, 11);
-
-/** False also for one digit repeated, which would have the right check digits. */
-const hasRightDigits = (value: string, highest: number): boolean => {
-  const body = value.slice(0, -2);
-  const first = modulo11Digit(body, highest);
-  return !/^(.)\1*$/.test(value) && value.slice(-2) === first + modulo11Digit(body + first, highest);
-};

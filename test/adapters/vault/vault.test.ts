@@ -152,6 +152,17 @@ describeWithPostgres('vault', () => {
       expect(await (await vault()).open('98765432000198', 'c1')).toBeUndefined();
     });
 
+    it('are removed by id, and only those of their company', async () => {
+      const kept = await vault();
+      await kept.put('12345678000195', certificate);
+      await kept.put('12345678000195', { ...certificate, certificateId: 'c2' });
+      await kept.put('98765432000198', certificate);
+      expect(await kept.idsOf('12345678000195')).toEqual(['c1', 'c2']);
+      await kept.remove('12345678000195', ['c1', 'c3']);
+      expect(await kept.idsOf('12345678000195')).toEqual(['c2']);
+      expect(await kept.holds('98765432000198', 'c1')).toBe(true);
+    });
+
     it('refuse another master key', async () => {
       await (await vault()).put('12345678000195', certificate);
       await forgetMasterKeys();

@@ -31,6 +31,8 @@ describe('the certificate of a company', () => {
     vault = {
       put: async () => undefined,
       holds: async () => true,
+      idsOf: async () => held,
+      remove: async () => undefined,
       open: async (_company, id) => {
         reads.push(id);
         return held.includes(id) ? certificateOf(id) : undefined;

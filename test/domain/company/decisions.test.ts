@@ -7,6 +7,7 @@ import {
   modeOfApiKey,
   putCompany,
   revokeApiKey,
+  removeCertificates,
   storeCertificate,
   switchCompany,
 } from '../../../src/domain/company/company.js';
@@ -49,6 +50,11 @@ const stored = (certificateId: string): CompanyEvent => ({
   data: { ...certificate, certificateId, at: AT },
 });
 
+const removed = (...certificateIds: string[]): CompanyEvent => ({
+  type: 'CertificatesRemoved',
+  data: { certificateIds, at: AT },
+});
+
 const company = { kind: 'company', registration, enabled: false, keys: [] };
 
 describe('a company is', () => {
@@ -62,6 +68,12 @@ describe('a company is', () => {
     ['on when switched on', [registered, enabled], { ...company, enabled: true }],
     ['off when switched off', [registered, enabled, disabled], company],
     ['known by its newest certificate', [registered, stored('old'), stored('c')], { ...company, certificate }],
+    ['without a certificate when it was removed', [registered, stored('c'), removed('old', 'c')], company],
+    [
+      'known by its certificate when an older one was removed',
+      [registered, stored('c'), removed('old')],
+      { ...company, certificate },
+    ],
     ['no other for a certificate that was opened', [registered, opened], company],
     [
       'known by its keys, each revoked on its own',
@@ -102,6 +114,13 @@ describe('an operator', () => {
     ['revokes a key', () => revokeApiKey(given(registered, created('1'), created('2')), '2', AT), [revoked('2')]],
     ['revokes it once', () => revokeApiKey(given(registered, created('1'), revoked('1')), '1', AT), []],
     ['stores a certificate', () => storeCertificate(given(registered), certificate, AT), [stored('c')]],
+    ['removes the certificate', () => removeCertificates(given(registered, stored('c')), ['c'], AT), [removed('c')]],
+    [
+      'removes a replaced certificate of an enabled company',
+      () => removeCertificates(given(registered, enabled, stored('b'), stored('c')), ['b'], AT),
+      [removed('b')],
+    ],
+    ['removes none where none is stored', () => removeCertificates(given(registered, enabled), [], AT), []],
   ])('%s', (_what, decide, events) => {
     expect(decide()).toEqual({ events });
   });
@@ -111,8 +130,15 @@ describe('an operator', () => {
     ['give keys to', () => createApiKey(companyFold.initial, key('1'), AT)],
     ['revoke keys of', () => revokeApiKey(companyFold.initial, '1', AT)],
     ['store certificates for', () => storeCertificate(companyFold.initial, certificate, AT)],
+    ['remove certificates of', () => removeCertificates(companyFold.initial, ['c'], AT)],
   ])('cannot %s a company that is not registered', (_what, decide) => {
     expect(decide()).toEqual(unknown);
+  });
+
+  it('cannot lose the certificate that it issues with while it is enabled', () => {
+    expect(removeCertificates(given(registered, enabled, stored('c')), ['c'], AT)).toEqual({
+      refused: 'the company is enabled and issues with this certificate: disable the company first',
+    });
   });
 
   it('cannot revoke a key that the company never had', () => {

@@ -16,6 +16,7 @@ import {
   companyFold,
   createApiKey,
   putCompany,
+  removeCertificates,
   revokeApiKey,
   storeCertificate,
   switchCompany,
@@ -114,6 +115,28 @@ export const putCertificate = async (
   const facts = { certificateId, notBefore, notAfter, fingerprint };
   const result = await decideCompany(companyId, deps, (state, at) => storeCertificate(state, facts, at));
   return 'refused' in result ? result : { done: certificateId };
+};
+
+/**
+ * Takes certificates out of the database: those that a newer one replaced, or with `all` the current one too. The event comes first, so that no event
+ * names a current certificate that is gone; a repeated call removes what an interrupted one left. Returns how many were removed.
+ */
+export const removeStoredCertificates = async (
+  companyId: CompanyId,
+  which: 'replaced' | 'all',
+  vault: Pick<CertificateVault, 'idsOf' | 'remove'>,
+  deps: CompanyCommandDeps,
+): Promise<CommandResult<number>> => {
+  const stored = await vault.idsOf(companyId);
+  let removed: readonly string[] = [];
+  const result = await decideCompany(companyId, deps, (state, at) => {
+    const current = state.kind === 'company' ? state.certificate?.certificateId : undefined;
+    removed = which === 'all' ? stored : stored.filter((id) => id !== current);
+    return removeCertificates(state, removed, at);
+  });
+  if ('refused' in result) return result;
+  await vault.remove(companyId, removed);
+  return { done: removed.length };
 };
 
 export const loadCompany = async (companyId: CompanyId, store: EventStore) => {

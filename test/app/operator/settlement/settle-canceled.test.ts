@@ -57,6 +57,10 @@ it('a cancellation that ended as failed is canceled once its event is found at t
   expect(body.cancellation).not.toHaveProperty('error');
   expect(body).not.toHaveProperty('cancelable_until');
   expect(await settle(harness)).toEqual({ kind: 'already_so' });
+  expect(await settle(harness, harness.deps.store, 'issued')).toEqual({
+    kind: 'refused',
+    reason: 'its note is canceled, so there is nothing to settle',
+  });
 });
 
 it('it is refused in one line while other writers are always first', async () => {
