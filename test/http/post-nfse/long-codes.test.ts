@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { it } from 'vitest';
 import { exportBodyOf, issueBodyOf } from '../../support/fixture/demo.js';
 import { createHarness } from '../../support/harness/http.js';
 import { expectRefusal } from '../../support/harness/http-answers.js';
