@@ -20,7 +20,7 @@ export type CertificateVault = {
   open(companyId: CompanyId, certificateId: string): Promise<CompanyCertificate | undefined>;
   /** Whether the row exists, without opening it. The log still names a certificate whose row was lost with the database. */
   holds(companyId: CompanyId, certificateId: string): Promise<boolean>;
-  /** Ids of the company's rows, the oldest first. */
+  /** Ids of the company's rows. */
   idsOf(companyId: CompanyId): Promise<readonly string[]>;
   /** No change for an id without a row. */
   remove(companyId: CompanyId, certificateIds: readonly string[]): Promise<void>;

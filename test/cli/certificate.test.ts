@@ -129,10 +129,15 @@ describeWithPostgres('nfse certificate put', () => {
     await operator.run('company', 'enable', CNPJ);
     expect(await remove()).toMatchObject({ exit: 1, err: expect.stringContaining('disable the company first') });
     expect((await remove('--replaced')).out).toMatch(/^[1-9]\d* replaced certificates of \d+ removed; backups/);
+    await operator.database.pool.query(
+      `insert into vault_certificates (company_id, certificate_id, sealed, created_at)
+       select company_id, 'put-under-way', sealed, created_at from vault_certificates where company_id = $1`,
+      [CNPJ],
+    );
     expect((await remove('--replaced')).out).toMatch(/^0 replaced certificates/);
     expect(await doctorLine()).toContain('days left');
     await operator.run('company', 'disable', CNPJ);
-    expect((await remove()).out).toMatch(/^1 certificates of \d+ removed/);
+    expect((await remove()).out).toMatch(/^2 certificates of \d+ removed/);
     const { rows } = await operator.database.pool.query('select from vault_certificates where company_id = $1', [CNPJ]);
     expect(rows).toHaveLength(0);
     await operator.run('company', 'enable', CNPJ);

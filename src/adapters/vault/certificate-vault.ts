@@ -38,7 +38,7 @@ export const createCertificateVault = (db: pg.Pool, keyring: Keyring, clock: Clo
   },
   idsOf: async (companyId) => {
     const { rows } = await db.query<{ id: string }>(
-      'select certificate_id as id from vault_certificates where company_id = $1 order by created_at, certificate_id',
+      'select certificate_id as id from vault_certificates where company_id = $1 order by certificate_id',
       [companyId],
     );
     return rows.map(({ id }) => id);

@@ -128,10 +128,15 @@ export const removeStoredCertificates = async (
   deps: CompanyCommandDeps,
 ): Promise<CommandResult<number>> => {
   const stored = await vault.idsOf(companyId);
+  // A row that no event names may belong to a put whose event is still to come.
+  const { events } = await deps.store.load<CompanyEvent>(companyStream(companyId));
+  const named = new Set(
+    events.map(({ type, data }) => (type === 'CertificateStored' ? data.certificateId : undefined)),
+  );
   let removed: readonly string[] = [];
   const result = await decideCompany(companyId, deps, (state, at) => {
     const current = state.kind === 'company' ? state.certificate?.certificateId : undefined;
-    removed = which === 'all' ? stored : stored.filter((id) => id !== current);
+    removed = which === 'all' ? stored : stored.filter((id) => named.has(id) && id !== current);
     return removeCertificates(state, removed, at);
   });
   if ('refused' in result) return result;
