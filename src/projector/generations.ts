@@ -80,11 +80,11 @@ export const addGenerationRecord = async (
   );
 };
 
-export const removeGenerationRecord = async (
-  client: pg.PoolClient,
-  { name, generation }: GenerationRecord,
-): Promise<void> => {
+/** Removes the record of a generation that is not live, and its table. */
+export const dropGeneration = async (client: pg.PoolClient, record: GenerationRecord): Promise<void> => {
+  const { name, generation } = record;
   await client.query('delete from checkpoints where name = $1 and generation = $2', [name, generation]);
+  await dropTable(client, record);
 };
 
 /** Combines this program's handlers with a generation of the same version. Throws for another version. */

@@ -12,14 +12,13 @@ import { type CatchUpDeps, catchUp, type ReadState } from './catch-up.js';
 import {
   addGenerationRecord,
   changingTables,
-  dropTable,
+  dropGeneration,
   type Generation,
   type GenerationRecord,
   generationOf,
   generationRecords,
   makeTable,
   moveCheckpoint,
-  removeGenerationRecord,
   saveRows,
   showInView,
 } from './generations.js';
@@ -37,7 +36,9 @@ export type RebuildOutcome =
   /** There is no previous generation, or none that this program can bring up to date. */
   | { kind: 'no_previous' }
   | { kind: 'other_version'; version: number }
-  | { kind: 'other_log' };
+  | { kind: 'other_log' }
+  /** The previous generation holds events that the log has lost. */
+  | { kind: 'beyond_log' };
 
 export const buildLock = (name: string): string => `projection build ${name}`;
 
@@ -54,11 +55,34 @@ export const rebuildProjection = (
   deps: CatchUpDeps,
 ): Promise<RebuildOutcome> =>
   withBuildLock(projection, signal, deps, async (held) => {
-    const { db, log, clock } = deps;
-    const live = (await generationRecords(db, projection.name)).find(({ role }) => role === 'live');
+    const live = (await generationRecords(deps.db, projection.name)).find(({ role }) => role === 'live');
     if (live !== undefined && live.version > projection.version) return { kind: 'newer', version: live.version };
-    const { generation, position } = await openBuild(db, projection, await log.identity(), clock.now());
+    const { generation, position } = await openBuild(projection, deps);
     return await catchUpAndSwap(generation, position, held, deps);
+  });
+
+/**
+ * Builds a generation from nothing after the log has lost its end, and keeps no other one: each may hold rows of lost events, also at a position that
+ * the log has reached again. Throws errors of the engines.
+ */
+export const remakeProjection = (
+  projection: Projection,
+  signal: AbortSignal,
+  deps: CatchUpDeps,
+): Promise<RebuildOutcome> =>
+  withBuildLock(projection, signal, deps, async (held) => {
+    await dropAllButLive(deps.db, projection);
+    const { generation, position } = await openBuild(projection, deps);
+    const outcome = await catchUpAndSwap(generation, position, held, deps);
+    if (outcome.kind === 'live') await dropAllButLive(deps.db, projection);
+    return outcome;
+  });
+
+const dropAllButLive = (db: pg.Pool, { name }: Projection): Promise<void> =>
+  changingTables(db, async (client) => {
+    for (const record of await generationRecords(client, name, 'for update')) {
+      if (record.role !== 'live') await dropGeneration(client, record);
+    }
   });
 
 /** Brings the previous generation up to date and swaps back to it; the replaced live one is kept. */
@@ -72,6 +96,7 @@ export const rollbackProjection = (
     if (previous === undefined) return { kind: 'no_previous' };
     if (previous.version !== projection.version) return { kind: 'other_version', version: previous.version };
     if (previous.logIdentity !== (await deps.log.identity())) return { kind: 'other_log' };
+    if (isEarlier(await deps.log.head(), previous.position)) return { kind: 'beyond_log' };
     return await catchUpAndSwap(generationOf(projection, previous), previous.position, held, deps);
   });
 
@@ -126,25 +151,27 @@ const catchUpAndSwap = async (
 type Build = { generation: Generation; position: LogPosition | null };
 
 /**
- * Opens the unfinished build of an earlier run if its version and log match, otherwise an empty one. The caller must hold the projection's build
- * lock.
+ * Opens the unfinished build of an earlier run if its version and log match and the log reaches its position, otherwise an empty one. The caller must
+ * hold the projection's build lock.
  */
-const openBuild = (db: pg.Pool, projection: Projection, logIdentity: string, now: Instant): Promise<Build> =>
-  changingTables(db, async (client) => {
+const openBuild = async (projection: Projection, { db, log, clock }: CatchUpDeps): Promise<Build> => {
+  const [logIdentity, head] = [await log.identity(), await log.head()];
+  const canContinue = (left: GenerationRecord): boolean =>
+    left.version === projection.version && left.logIdentity === logIdentity && !isEarlier(head, left.position);
+  return await changingTables(db, async (client) => {
     const all = await generationRecords(client, projection.name);
     const left = all.find(({ role }) => role === 'building');
     if (left !== undefined) {
-      if (left.version === projection.version && left.logIdentity === logIdentity)
-        return { generation: generationOf(projection, left), position: left.position };
-      await removeGenerationRecord(client, left);
-      await dropTable(client, left);
+      if (canContinue(left)) return { generation: generationOf(projection, left), position: left.position };
+      await dropGeneration(client, left);
     }
     const number = Math.max(0, ...all.map(({ generation }) => generation)) + 1;
     const generation: Generation = { ...projection, generation: number, role: 'building' };
     await makeTable(client, generation);
-    await addGenerationRecord(client, generation, logIdentity, now);
+    await addGenerationRecord(client, generation, logIdentity, clock.now());
     return { generation, position: null };
   });
+};
 
 type SwapOutcome =
   | { kind: 'swapped'; position: LogPosition | null }
@@ -219,10 +246,7 @@ const changeRoles = async (
   all: readonly GenerationRecord[],
 ): Promise<void> => {
   const replaced = all.find(({ role }) => role === 'previous');
-  if (replaced !== undefined && generation.role === 'building') {
-    await removeGenerationRecord(client, replaced);
-    await dropTable(client, replaced);
-  }
+  if (replaced !== undefined && generation.role === 'building') await dropGeneration(client, replaced);
   await client.query(
     `update checkpoints set role = case when generation = $2 then 'live' else 'previous' end
      where name = $1 and (generation = $2 or role = 'live')`,

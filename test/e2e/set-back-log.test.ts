@@ -113,6 +113,9 @@ describeWithPostgres('a log that was put back beside a newer database', () => {
       [forgotten.replace('nfse_', '')],
     );
     expect(rows).toEqual([{ n: 0 }]);
+    // A rollback would bring back the rows of what the log has lost.
+    const { rows: beside } = await database.pool.query(`select name, role from checkpoints where role <> 'live'`);
+    expect(beside).toEqual([]);
     // No position in the database is past the head any more, so the next start finds no reason to pause.
     await paused.stop();
     const next = await harness.start(database, older.url);

@@ -72,7 +72,8 @@ export type GuardsOfLog = 'made from the log' | 'stored with the log';
 
 /**
  * Ends the pause, in one transaction. Checkpoints behind the head no longer belong to this log: they move back to the head, because otherwise the same
- * finding would begin the pause again. Errors of PostgreSQL pass through, and then the pause goes on.
+ * finding would begin the pause again. A generation beside the live one is given up instead, because a rollback or a continued build would show its
+ * rows of lost events; its table stays until the next build takes its number. Errors of PostgreSQL pass through, and then the pause goes on.
  *
  * Guards that are made from the log may hold idempotency keys of acceptances that the log has lost. Those keys are finished, so nothing would ever
  * correct them, and a repeated request would be answered with an invoice that is not there. So all finished keys go, with the position of the guards,
@@ -89,6 +90,10 @@ export const resumeIssuing = (
   inTransaction(db, async (client) => {
     await client.query(`select pg_advisory_xact_lock(${LOCK_KEY})`);
     const values = [logIdentity, (head ?? 0n).toString()];
+    await client.query(
+      `delete from checkpoints where log_identity = $1 and position::numeric > $2::numeric and role <> 'live'`,
+      values,
+    );
     await client.query(
       'update checkpoints set position = $2::text where log_identity = $1 and position::numeric > $2::numeric',
       values,

@@ -90,7 +90,10 @@ const depsOf = async (
   };
 };
 
-/** Rebuilds rows that were made from another end of this log. Rows that only lag would refuse valid keys once requests are accepted. */
+/**
+ * Makes rows anew that were made from another end of this log, and drops what is left of that end. Rows that only lag are rebuilt, because they would
+ * refuse valid keys once requests are accepted.
+ */
 const rebuildRowsIfBehind = async (
   { engines, clock }: SessionParts,
   areOfAnotherEnd: boolean,
@@ -99,9 +102,10 @@ const rebuildRowsIfBehind = async (
   const projections = projectionOperations(engines, clock);
   // Positions behind the end of the log cannot be read from, so the lag of such rows is not even asked for.
   if (!areOfAnotherEnd && (await projections.status()).every(({ lagSeconds }) => lagSeconds === 0)) return;
+  const make = areOfAnotherEnd ? projections.remake : projections.rebuild;
   for (const name of projections.names) {
     onProgress(`rows of ${name} are made from the log`);
-    const rebuilt = await projections.rebuild(name, () => undefined);
+    const rebuilt = await make(name, () => undefined);
     if ('refused' in rebuilt) throw new RowsNotReady(rebuilt.refused);
   }
 };

@@ -4,16 +4,24 @@ import { shareOf } from '../../app/event-store/walk-log.js';
 import type { ProjectionOperations, RebuildResult } from '../../cli/session.js';
 import type { Clock } from '../../ports/clock.js';
 import type { CatchUpDeps, Progress } from '../../projector/catch-up.js';
-import { type RebuildOutcome, rebuildProjection, rollbackProjection } from '../../projector/rebuild.js';
+import {
+  type RebuildOutcome,
+  rebuildProjection,
+  remakeProjection,
+  rollbackProjection,
+} from '../../projector/rebuild.js';
 import { projectionStatus } from '../../projector/status.js';
 import type { Engines } from '../engines/engines.js';
 
-/** The operations on this program's projections that commands and console offer. */
+/** `remake` is for log recovery alone: it rebuilds from nothing and keeps no earlier generation. */
+type Operations = ProjectionOperations & { remake: ProjectionOperations['rebuild'] };
+
+/** The operations on this program's projections that commands and console offer, and those of log recovery. */
 export const projectionOperations = (
   { pool: db, log }: Pick<Engines, 'pool' | 'log'>,
   clock: Clock,
   stopping: AbortSignal = NEVER,
-): ProjectionOperations => {
+): Operations => {
   const run =
     (work: typeof rebuildProjection): ProjectionOperations['rebuild'] =>
     async (name, onProgress) => {
@@ -27,6 +35,7 @@ export const projectionOperations = (
     status: () => projectionStatus(allProjections, { db, log, clock }),
     rebuild: run(rebuildProjection),
     rollback: run(rollbackProjection),
+    remake: run(remakeProjection),
   };
 };
 
@@ -65,5 +74,9 @@ const resultOf = ({ name, version }: Projection, outcome: RebuildOutcome): Rebui
       };
     case 'other_log':
       return { refused: `the earlier generation of ${name} was made from another log` };
+    case 'beyond_log':
+      return {
+        refused: `the earlier generation of ${name} holds events that the log has lost: nfse projections rebuild`,
+      };
   }
 };

@@ -158,6 +158,24 @@ describeWithPostgres('the record of how much of the log the guards hold', () => 
       expect(await asked('kept')).toEqual({ kind: 'done', invoiceId: 'invoice' });
     });
 
+    it('moves the checkpoint of live rows to the head, and gives up generations beside them that are further', async () => {
+      // given
+      await database.pool.query(
+        `insert into checkpoints (name, version, log_identity, position, updated_at, generation, role, compatible_from)
+         select 'invoices', 1, 'log', position, $1, generation, role, 1
+         from (values (1, 'live', '40'), (2, 'previous', '41'), (3, 'building', '2')) as of (generation, role, position)`,
+        [NOW],
+      );
+      // when
+      await resumeIssuing(database.pool, 'log', at(3), 'made from the log');
+      // then
+      const { rows } = await database.pool.query('select role, position from checkpoints order by generation');
+      expect(rows).toEqual([
+        { role: 'live', position: '3' },
+        { role: 'building', position: '2' },
+      ]);
+    });
+
     it('changes nothing when it fails', async () => {
       await finish('lost', 'lost');
       const session = await openSession();
