@@ -1,8 +1,14 @@
 import type pg from 'pg';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { deadlines } from '../../projections/deadlines.js';
 import { invoices } from '../../projections/invoices.js';
+import type { Revision } from '../../src/ports/event-log.js';
 import { compareWithLog } from '../../src/projector/drift.js';
-import { emptyProjections } from '../support/harness/projector.js';
+import { liveGeneration, tableOf } from '../../src/projector/generations.js';
+import { eventually } from '../support/eventually.js';
+import { accepted, attempted, deleted, streamOf } from '../support/fixture/histories.js';
+import { projecting } from '../support/harness/projecting.js';
+import { appendFromTheFuture, emptyProjections } from '../support/harness/projector.js';
 import { memoryEventLog } from '../support/memory/event-log.js';
 import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../support/postgres.js';
 
@@ -24,6 +30,66 @@ describeWithPostgres('a comparison of rows with the log', () => {
     } finally {
       end();
     }
+  });
+});
+
+describeWithPostgres('a comparison of rows that a stopped projector has left behind the log', () => {
+  const harness = projecting();
+  const compared = () => compareWithLog(deadlines, { db: harness.pool, log: harness.log });
+
+  const vanish = async (n: number): Promise<void> => {
+    await harness.append(streamOf('test', n), [deleted]);
+    await harness.log.cut(streamOf('test', n), 2 as Revision);
+  };
+
+  beforeEach(async () => {
+    for (const n of [1, 2]) await harness.append(streamOf('test', n), [accepted('test', n), attempted(1, 5)]);
+    harness.start([deadlines]);
+    await eventually(() => harness.caughtUp([deadlines]));
+    await harness.end();
+  });
+
+  it('finds nothing in the row of a test invoice that has vanished since', async () => {
+    // given
+    await vanish(1);
+    // when
+    const outcome = await compared();
+    // then
+    expect(outcome).toEqual({ kind: 'compared', rows: 2, drifts: [] });
+  });
+
+  it('finds a row that no event made, and one that is further than the end of its test invoice', async () => {
+    // given
+    await vanish(1);
+    const table = tableOf(await liveGeneration(harness.pool, 'deadlines'));
+    await harness.pool.query(`update ${table} set revision = 9 where stream = $1`, [streamOf('test', 1)]);
+    await harness.pool.query(`update ${table} set stream = $2 where stream = $1`, [
+      streamOf('test', 2),
+      streamOf('test', 3),
+    ]);
+    // when
+    const outcome = await compared();
+    // then
+    expect(outcome).toMatchObject({
+      drifts: [
+        { row: streamOf('test', 2), what: 'the row is missing' },
+        { row: streamOf('test', 1), what: 'the log knows of no such row' },
+        { row: streamOf('test', 3), what: 'the log knows of no such row' },
+      ],
+    });
+  });
+
+  it('compares nothing when an event behind the rows cannot be applied, which may explain the difference', async () => {
+    // given
+    await appendFromTheFuture(harness.log, streamOf('live', 4), 'InvoiceAccepted');
+    await vanish(1);
+    // when
+    const outcome = await compared();
+    // then
+    expect(outcome).toEqual({
+      kind: 'not_comparable',
+      reason: `InvoiceAccepted (${streamOf('live', 4)}@0) cannot be applied`,
+    });
   });
 });
 
