@@ -1,7 +1,8 @@
-import type { StreamName } from '../../domain/common/ids.js';
+import { invoicePrefix, type StreamName } from '../../domain/common/ids.js';
 import { ALL_STREAMS, companyPrefixes } from '../../domain/log/stream-prefixes.js';
 import { type EventLog, isEarlier, type LogPosition, type RecordedEvent } from '../../ports/event-log.js';
 import { shareOf, type WalkProgress, walkLog } from '../event-store/walk-log.js';
+import { isEndOfTestInvoice } from './chain.js';
 import { describeEvent, type ShownEvent } from './event-line.js';
 import { type ExportFilter, MANIFEST_FORMAT, type ManifestHead, type ManifestStream } from './manifest.js';
 import { byStream, merkleRoot } from './merkle.js';
@@ -19,12 +20,18 @@ type Exported = {
   streams(): readonly ManifestStream[];
 };
 
+/** Positions of an export: everything behind `after`, up to `upTo`. */
+type Stretch = { after: LogPosition | null; upTo: LogPosition | null };
+
 /**
- * The log as NDJSON, up to its head at the start. Events are not kept; memory holds the head of each stream, which the
- * manifest names.
+ * The log as NDJSON, up to its head at the start; a whole log up to the next end of a test invoice behind it, if any. Events are not kept; memory
+ * holds the head of each stream, which the manifest names.
  */
 export const exportEvents = (filter: ExportFilter, deps: ExportDeps) => {
   const streams = new Map<StreamName, ManifestStream>();
+  const prefixes = filter.company === undefined ? ALL_STREAMS : companyPrefixes(filter.company);
+  const isPeriod = filter.from !== undefined || filter.to !== undefined;
+  const isWhole = filter.company === undefined && !isPeriod;
   let events = 0;
   let first: LogPosition | undefined;
   let last: LogPosition | undefined;
@@ -37,24 +44,27 @@ export const exportEvents = (filter: ExportFilter, deps: ExportDeps) => {
     events += 1;
   };
 
+  async function* linesOf({ after, upTo }: Stretch): AsyncGenerator<string, void, void> {
+    for await (const page of pagesUpTo(deps.log, prefixes, after, upTo)) {
+      let text = '';
+      for (const event of page) {
+        count(event);
+        text += `${JSON.stringify(deps.reveal === undefined ? describeEvent(event) : await deps.reveal(event))}\n`;
+      }
+      if (text !== '') yield text;
+      const share = shareOf(page.at(-1)?.position ?? upTo, upTo);
+      deps.onProgress?.({ events, share: isPeriod ? (1 + share) / 2 : share });
+    }
+  }
+
   return {
     /** Groups of lines, in the order of the log. The caller reads all of them before `finish`. */
     lines: async function* (): AsyncGenerator<string, void, void> {
-      const end = await deps.log.head();
-      const prefixes = filter.company === undefined ? ALL_STREAMS : companyPrefixes(filter.company);
-      for await (const page of end === null ? [] : walkLog(deps.log, prefixes)) {
-        let text = '';
-        for (const event of page) {
-          if (end !== null && event.position > end) break;
-          if (!isIn(event, filter)) continue;
-          count(event);
-          text += `${JSON.stringify(deps.reveal === undefined ? describeEvent(event) : await deps.reveal(event))}\n`;
-        }
-        if (text !== '') yield text;
-        const reached = page.at(-1)?.position ?? null;
-        deps.onProgress?.({ events, share: shareOf(reached, end) });
-        if (!isEarlier(reached, end)) return;
-      }
+      const stretch = await stretchOf(filter, prefixes, await deps.log.head(), deps);
+      yield* linesOf(stretch);
+      // A test invoice that ended meanwhile has lost events that an anchor in the file covers. Only an end behind that anchor tells the reader why.
+      const ended = isWhole ? await nextEndOfTest(stretch.upTo, deps.log) : undefined;
+      if (ended !== undefined) yield* linesOf({ after: stretch.upTo, upTo: ended });
     },
     finish: async (): Promise<Exported> => ({
       streams: () => inOrder(streams),
@@ -74,6 +84,55 @@ export const exportEvents = (filter: ExportFilter, deps: ExportDeps) => {
 
 const inOrder = (streams: ReadonlyMap<StreamName, ManifestStream>): readonly ManifestStream[] =>
   [...streams.values()].sort(byStream);
+
+/** The events behind `after` up to `upTo`, page by page; the last page is cut there. */
+async function* pagesUpTo(
+  log: ExportDeps['log'],
+  prefixes: readonly string[],
+  after: LogPosition | null,
+  upTo: LogPosition | null,
+): AsyncGenerator<readonly RecordedEvent[], void, void> {
+  if (!isEarlier(after, upTo)) return;
+  for await (const page of walkLog(log, prefixes, after)) {
+    yield page.filter(({ position }) => !isEarlier(upTo, position));
+    if (!isEarlier(page.at(-1)?.position ?? null, upTo)) return;
+  }
+}
+
+/**
+ * From the first event of the period to its last one. Clocks of processes differ, so an event between them may carry an instant outside the period;
+ * it belongs to the export all the same, because a stream without it would show a gap.
+ */
+const stretchOf = async (
+  filter: ExportFilter,
+  prefixes: readonly string[],
+  head: LogPosition | null,
+  { log, onProgress }: ExportDeps,
+): Promise<Stretch> => {
+  const { from, to } = filter;
+  if (from === undefined && to === undefined) return { after: null, upTo: head };
+  let before: LogPosition | null = null;
+  let found: Stretch | undefined;
+  for await (const page of pagesUpTo(log, prefixes, null, head)) {
+    for (const event of page) {
+      if (isIn(event, filter)) found = { after: found === undefined ? before : found.after, upTo: event.position };
+      before = event.position;
+    }
+    onProgress?.({ events: 0, share: shareOf(before, head) / 2 });
+    if (to === undefined && found !== undefined) break;
+  }
+  if (found === undefined) return { after: null, upTo: null };
+  return { after: from === undefined ? null : found.after, upTo: to === undefined ? head : found.upTo };
+};
+
+/** Position of the first end of a test invoice behind `after`. */
+const nextEndOfTest = async (after: LogPosition | null, log: ExportDeps['log']): Promise<LogPosition | undefined> => {
+  for await (const page of walkLog(log, [invoicePrefix.test], after)) {
+    const ended = page.find(isEndOfTestInvoice);
+    if (ended !== undefined) return ended.position;
+  }
+  return undefined;
+};
 
 const isIn = ({ metadata }: RecordedEvent, { from, to }: ExportFilter): boolean => {
   const at = metadata.recordedAt ?? '';

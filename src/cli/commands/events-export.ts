@@ -18,8 +18,8 @@ export const exportCommand: Command = {
   options: {
     out: { type: 'string', help: 'the file; gzipped when its name ends in .gz', required: true },
     company: { type: 'string', help: 'only the streams of this CNPJ' },
-    from: { type: 'string', help: 'recorded at or after this instant' },
-    to: { type: 'string', help: 'recorded before this instant' },
+    from: { type: 'string', help: 'from the first event that was recorded at or after this instant' },
+    to: { type: 'string', help: 'to the last event that was recorded before this instant' },
     replace: { type: 'boolean', help: 'replace the file and its manifest when they are there' },
     reveal: { type: 'boolean', help: 'personal fields in clear, too; this is recorded with the actor' },
   },
