@@ -27,7 +27,7 @@ const NAMES: Readonly<Record<InvoiceEventType, readonly [portuguese: string, eng
   IndeterminateResolved: ['Resultado definido pelo suporte', 'Outcome settled by support'],
   ReconciliationDifferenceFound: ['Diferença com o autorizador', 'Difference from the authorizer'],
   InvoiceImported: ['Nota importada', 'Note imported'],
-  ReferenceTaken: ['Referência de outra nota', 'Reference of another note'],
+  ReferenceTaken: ['Referência ou chave de outra nota', 'Reference or key of another note'],
   TestInvoiceDeleted: ['Nota de teste apagada', 'Test note deleted'],
 };
 

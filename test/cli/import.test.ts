@@ -1,13 +1,21 @@
 import { execFileSync } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { invoiceIdOfKey, invoiceIdOfReference, sha256Hex } from '../../src/app/event-store/hashes.js';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  invoiceIdOfAccessKey,
+  invoiceIdOfKey,
+  invoiceIdOfReference,
+  sha256Hex,
+} from '../../src/app/event-store/hashes.js';
 import { deleteTestInvoice } from '../../src/app/retention/test-retention.js';
 import { companyCommands } from '../../src/cli/commands/company.js';
 import { eventCommands } from '../../src/cli/commands/events.js';
 import { importCommand } from '../../src/cli/commands/invoice.js';
 import type { Session } from '../../src/cli/session.js';
+import { dpsStream, invoiceStream } from '../../src/domain/common/ids.js';
+import { accepted, attempted, DPS_ID, unknown } from '../support/fixture/invoice.js';
+import { appendTo } from '../support/harness/event-store.js';
 import { type Operator, openOperator } from '../support/harness/operator.js';
 import { createMemoryGuards } from '../support/memory/guards.js';
 import { describeWithPostgres } from '../support/postgres.js';
@@ -15,10 +23,13 @@ import { describeWithPostgres } from '../support/postgres.js';
 const CNPJ = '12345678000195';
 const KEY = `330455722${CNPJ}000000000001426082012345670`;
 const AT = '2026-11-21T12:00:00.000Z';
+const keyEnding = (digits: string): string => KEY.slice(0, -digits.length) + digits;
 
 /** Other tests cover the reader of notes; here every file that names an access key counts as a note. */
 const readNote = (xml: Buffer) =>
-  xml.toString().startsWith('<NFSe>') ? { accessKey: xml.toString().slice(6, 56), authorizedAt: AT } : undefined;
+  xml.toString().startsWith('<NFSe>')
+    ? { accessKey: xml.toString().slice(6, 56), authorizedAt: AT, dpsId: DPS_ID }
+    : undefined;
 
 describeWithPostgres('invoice import', () => {
   let operator: Operator;
@@ -199,6 +210,69 @@ describeWithPostgres('invoice import', () => {
     expect(await importing(good)).toEqual(imported(1, 0));
     const [event] = await eventsOf(invoiceIdOfReference('live', CNPJ, 'with-xml'));
     expect(event?.data).toMatchObject({ accessKey: KEY, issuedAt: AT, nfseXmlGzip: expect.stringMatching(/^sealed:/) });
+  });
+
+  it('refuses the note of an invoice whose outcome is unknown, by the DPS in the XML', async () => {
+    // given
+    const invoiceId = '77777777-7777-4777-8777-777777777777';
+    const allocated = { number: 7, nextNumber: 8, invoiceId, at: AT };
+    await appendTo(session.store, dpsStream('live', CNPJ, '1'), [{ type: 'DpsNumberAllocated', data: allocated }], AT);
+    const stream = invoiceStream('live', CNPJ, invoiceId);
+    const open = [accepted({ companyId: CNPJ, invoiceId }), attempted(1, 1), unknown(1, 3)];
+    await appendTo(session.store, stream, open, AT);
+    await writeFile(join(folder, 'open.xml'), `<NFSe>${keyEnding('81')}</NFSe>`);
+    // when
+    const result = await importing(line({ xml_file: 'open.xml', reference: 'open' }));
+    // then
+    expect(problemsOf(result)).toEqual([`line 1: xml_file is the note of nfse_${invoiceId}`]);
+  });
+
+  describe('of a note', () => {
+    const ids = ['88888888-8888-4888-8888-888888888881', '88888888-8888-4888-8888-888888888882'] as const;
+
+    it('refuses the key that another import brought, although no row shows it yet', async () => {
+      // given
+      const access_key = keyEnding('82');
+      expect(await importing(line({ access_key, reference: 'first' }))).toEqual(imported(1, 0));
+      // when
+      const result = await importing(line({ access_key, reference: 'second' }));
+      // then
+      expect(problemsOf(result)).toEqual([
+        'line 1: access_key is that of an invoice on record',
+        `line 1: access_key is held by nfse_${invoiceIdOfReference('live', CNPJ, 'first')}`,
+      ]);
+    });
+
+    it('lets one of two operators import it who begin at once under two ids', async () => {
+      // given
+      const access_key = keyEnding('83');
+      const files = await Promise.all(
+        ids.map(async (id) => {
+          const file = join(folder, `${id}.ndjson`);
+          await writeFile(file, JSON.stringify(line({ id, access_key })));
+          return file;
+        }),
+      );
+      // when
+      const results = await Promise.all(files.map((file) => run('invoice', 'import', file)));
+      // then
+      expect(results.map(({ exit }) => exit).sort()).toEqual([0, 1]);
+      expect((await Promise.all(ids.map(eventsOf))).map((events) => events.length).sort()).toEqual([0, 1]);
+    });
+
+    it('names the id of an import that died before its invoice, under which the note can be imported', async () => {
+      // given
+      const access_key = keyEnding('84');
+      const [id, other] = ids.map((one) => one.replaceAll('8888', '9999')) as [string, string];
+      const stream = invoiceStream('live', CNPJ, invoiceIdOfAccessKey('live', CNPJ, access_key));
+      await appendTo(session.store, stream, [{ type: 'ReferenceTaken', data: { invoiceId: id, takenAt: AT } }], AT);
+      // when
+      const refused = await importing(line({ id: other, access_key }));
+      const taken = await importing(line({ id, access_key }));
+      // then
+      expect(problemsOf(refused)).toEqual([`line 1: access_key is held by nfse_${id}`]);
+      expect(taken).toEqual(imported(1, 0));
+    });
   });
 
   it('leaves a web-made invoice without competence as it is, and a test invoice in its mode', async () => {

@@ -14,6 +14,10 @@ export const invoiceIdOfReference = (mode: Mode, companyId: CompanyId, reference
 export const invoiceIdOfKey = (mode: Mode, companyId: CompanyId, keyHash: string, generation: number): InvoiceId =>
   uuidV8([mode, companyId, 'key', keyHash, generation]);
 
+/** The id whose stream an import of a live note takes first, so that one note is imported once. */
+export const invoiceIdOfAccessKey = (mode: Mode, companyId: CompanyId, accessKey: string): InvoiceId =>
+  uuidV8([mode, companyId, 'access key', accessKey]);
+
 /**
  * What the duplicate window compares: the description as sent, before markers are expanded (docs/contract.md IDEM-5). The hash can be guessed
  * back, so it is stored only under a key (ADR 32).

@@ -21,6 +21,7 @@ import { invoiceStatus } from '../../domain/invoice/status.js';
 import { ageText } from '../../lib/age-text.js';
 import { counted } from '../../lib/counted.js';
 import { pause } from '../../lib/pause.js';
+import type { LogPosition } from '../../ports/event-log.js';
 import type { SupportCursor, SupportRow } from '../../ports/support-reads.js';
 import { badUsage, type Command, done, type Outcome, refused, textFlag, withProblems } from '../command.js';
 import type { Session } from '../session.js';
@@ -204,6 +205,8 @@ export const importCommand = (noteReader: () => Promise<NoteFiles['readNote']>):
     const result = await importInvoices(text, {
       ...opened.companyDeps(actor),
       readModel: opened.readModel,
+      log: opened.log,
+      invoiceRowsUpTo: () => invoiceRowsUpTo(opened),
       testRetentionSeconds: opened.testRetentionSeconds,
       readXml: (name) => readSmallFile(resolve(dirname(file), name), MAX_XML_BYTES).catch(() => undefined),
       readNote: await noteReader(),
@@ -212,6 +215,9 @@ export const importCommand = (noteReader: () => Promise<NoteFiles['readNote']>):
     return done(`${counted(result.imported, 'invoice')} imported, ${result.already} were there already`, result);
   },
 });
+
+const invoiceRowsUpTo = async ({ projections }: Session): Promise<LogPosition | null> =>
+  (await projections.status()).find(({ name }) => name === 'invoices')?.position ?? null;
 
 /** Undefined for anything but a file of at most `maxBytes`: a pipe could wait without end, and a device has no end. */
 const readSmallFile = async (path: string, maxBytes: number): Promise<Buffer | undefined> => {

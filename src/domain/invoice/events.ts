@@ -265,6 +265,7 @@ type InvoiceEvents = {
     nfseSha256?: string;
     importedAt: Instant;
   };
+  /** The stream is that of a reference or of an access key; the invoice is an imported one with another id. */
   ReferenceTaken: { invoiceId: InvoiceId; takenAt: Instant };
   TestInvoiceDeleted: { lastHash: string; deletedAt: Instant };
 };

@@ -100,7 +100,7 @@ export type Invoice = {
 
 export type InvoiceState =
   | { kind: 'none' }
-  /** The stream of a reference that belongs to an imported invoice with another id. */
+  /** The stream of a reference, or of an access key, that belongs to an imported invoice with another id. */
   | { kind: 'reference_taken'; invoiceId: InvoiceId }
   | { kind: 'deleted' }
   | Invoice;

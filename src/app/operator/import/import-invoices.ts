@@ -3,22 +3,23 @@ import { addSeconds, isBefore } from '../../../domain/common/time.js';
 import type { InvoiceEvent } from '../../../domain/invoice/events.js';
 import { sortedJson } from '../../../domain/log/hash-text.js';
 import { inGroups } from '../../../lib/in-groups.js';
-import type { ReadModel } from '../../../ports/read-model.js';
+import type { EventLog } from '../../../ports/event-log.js';
 import { operatorContext } from '../../event-store/command-context.js';
 import type { EventStore } from '../../event-store/event-store.js';
 import { create } from '../../event-store/transact.js';
 import { loadInvoice } from '../../read/read-invoice.js';
 import { type CompanyCommandDeps, loadCompany } from '../company/company-commands.js';
 import { type Imported, type NoteFiles, type PlannedImport, parseImportLine, planLine } from './import-line.js';
+import { holdersOfKeys, type KeyHoldersDeps, ownerOfDps } from './notes-on-record.js';
 
 type ImportDeps = Pick<CompanyCommandDeps, 'store' | 'clock' | 'actor'> &
-  NoteFiles & { readModel: Pick<ReadModel, 'byAccessKeys'>; testRetentionSeconds: number };
+  NoteFiles &
+  KeyHoldersDeps & { log: Pick<EventLog, 'read' | 'lastRevision'>; testRetentionSeconds: number };
 
 /** `problems`: nothing was imported, unless a problem says that earlier lines were. `already`: lines that an earlier import or line brought. */
 type ImportResult = { imported: number; already: number } | { problems: readonly string[] };
 
 const AT_ONCE = 16;
-const KEYS_AT_ONCE = 500;
 
 type Numbered = { number: number; plan: PlannedImport };
 
@@ -95,21 +96,17 @@ const checkCompanies = async (plans: readonly Numbered[], deps: ImportDeps, repo
 
 /** One note is one invoice: a key that another invoice of the mode holds is refused. */
 const checkAccessKeys = async (plans: readonly Numbered[], deps: ImportDeps, report: Report): Promise<void> => {
-  const keyed = plans.flatMap(({ number, plan }) =>
-    plan.data.accessKey === undefined ? [] : [{ number, plan, accessKey: plan.data.accessKey }],
-  );
-  for (let start = 0; start < keyed.length; start += KEYS_AT_ONCE) {
-    const some = keyed.slice(start, start + KEYS_AT_ONCE);
-    const held = await deps.readModel.byAccessKeys(some.map(({ accessKey }) => accessKey));
-    for (const { number, plan, accessKey } of some) {
-      const other = held.find(
-        (holder) =>
-          holder.accessKey === accessKey &&
-          holder.stream !== plan.stream &&
-          holder.stream.startsWith(invoicePrefix[plan.data.mode]),
-      );
-      if (other !== undefined) report(number, ['access_key is that of an invoice on record']);
-    }
+  const keys = plans.flatMap(({ plan }) => plan.data.accessKey ?? []);
+  const holders = new Map<string, StreamName[]>();
+  for (const { accessKey, stream } of await holdersOfKeys(keys, deps)) {
+    holders.set(accessKey, [...(holders.get(accessKey) ?? []), stream]);
+  }
+  for (const { number, plan } of plans) {
+    const { mode, accessKey = '' } = plan.data;
+    const isHeld = holders
+      .get(accessKey)
+      ?.some((stream) => stream !== plan.stream && stream.startsWith(invoicePrefix[mode]));
+    if (isHeld === true) report(number, ['access_key is that of an invoice on record']);
   }
 };
 
@@ -124,22 +121,29 @@ const inOrder = (problems: ReadonlyMap<number, readonly string[]>): readonly str
 type ImportCheck = { kind: 'open' } | { kind: 'already_so' } | { kind: 'refused'; problem: string };
 
 const checkImport = async (plan: PlannedImport, deps: ImportDeps): Promise<ImportCheck> => {
-  const reserved = await checkReservation(plan, deps.store);
-  if (reserved.kind === 'refused') return reserved;
+  const { data, dpsId } = plan;
+  const owner = dpsId === undefined ? undefined : await ownerOfDps(dpsId, data.mode, data.companyId, deps);
+  if (owner !== undefined && owner !== data.invoiceId)
+    return { kind: 'refused', problem: `xml_file is the note of ${publicInvoiceId(owner)}` };
+  const reserved: ImportCheck[] = [];
+  for (const reservation of reservationsOf(plan)) reserved.push(await checkReservation(reservation, plan, deps.store));
+  const refused = reserved.find(({ kind }) => kind === 'refused');
+  if (refused !== undefined) return refused;
   const invoice = await checkInvoice(plan, deps);
-  return invoice.kind === 'already_so' && reserved.kind === 'open' ? { kind: 'open' } : invoice;
+  // An access key was not reserved by earlier versions, so an import without that reservation is whole.
+  const isWhole = plan.reservation === undefined || reserved[0]?.kind === 'already_so';
+  return invoice.kind === 'already_so' && !isWhole ? { kind: 'open' } : invoice;
 };
 
-/** Appends the reservation of the reference first, because only one of several writers can get it. Both appends expect no stream. */
+/** Appends the reservations first, because only one of several writers can get each. All appends expect no stream. */
 const appendImport = async (plan: PlannedImport, deps: ImportDeps): Promise<ImportCheck> => {
-  const { stream, data, reservation } = plan;
+  const { stream, data } = plan;
   const importedAt = deps.clock.now();
-  if (reservation !== undefined) {
-    const taken: InvoiceEvent = { type: 'ReferenceTaken', data: { invoiceId: data.invoiceId, takenAt: importedAt } };
-    if (!(await appendFirst(reservation, taken, plan, deps))) {
-      const check = await checkReservation(plan, deps.store);
-      if (check.kind === 'refused') return check;
-    }
+  const taken: InvoiceEvent = { type: 'ReferenceTaken', data: { invoiceId: data.invoiceId, takenAt: importedAt } };
+  for (const reservation of reservationsOf(plan)) {
+    if (await appendFirst(reservation.stream, taken, plan, deps)) continue;
+    const check = await checkReservation(reservation, plan, deps.store);
+    if (check.kind === 'refused') return check;
   }
   const imported: InvoiceEvent = { type: 'InvoiceImported', data: { ...data, importedAt } };
   return (await appendFirst(stream, imported, plan, deps)) ? { kind: 'already_so' } : checkInvoice(plan, deps);
@@ -155,13 +159,23 @@ const appendFirst = (
   return create(stream, event, context(clock.now()), { store });
 };
 
-const checkReservation = async ({ reservation, data }: PlannedImport, store: EventStore): Promise<ImportCheck> => {
-  if (reservation === undefined) return { kind: 'already_so' };
-  const { state } = await loadInvoice(reservation, store);
+type Reservation = { of: 'reference' | 'access_key'; stream: StreamName };
+
+const reservationsOf = ({ reservation, keyReservation }: PlannedImport): readonly Reservation[] => [
+  ...(reservation === undefined ? [] : [{ of: 'reference' as const, stream: reservation }]),
+  ...(keyReservation === undefined ? [] : [{ of: 'access_key' as const, stream: keyReservation }]),
+];
+
+const checkReservation = async (
+  { of, stream }: Reservation,
+  { data }: PlannedImport,
+  store: EventStore,
+): Promise<ImportCheck> => {
+  const { state } = await loadInvoice(stream, store);
   if (state.kind === 'none') return { kind: 'open' };
   if (state.kind === 'reference_taken' && state.invoiceId === data.invoiceId) return { kind: 'already_so' };
   const holder = state.kind === 'reference_taken' ? publicInvoiceId(state.invoiceId) : 'another invoice';
-  return { kind: 'refused', problem: `reference is held by ${holder}` };
+  return { kind: 'refused', problem: `${of} is held by ${holder}` };
 };
 
 const checkInvoice = async ({ stream, data }: PlannedImport, deps: ImportDeps): Promise<ImportCheck> => {

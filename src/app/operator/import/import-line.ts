@@ -1,12 +1,19 @@
 import { gzipSync } from 'node:zlib';
 import * as v from 'valibot';
-import { providerOfKey } from '../../../domain/common/access-key.js';
+import { type DpsId, providerOfKey } from '../../../domain/common/access-key.js';
 import { type InvoiceId, invoiceStream, parseInvoiceId, type StreamName } from '../../../domain/common/ids.js';
 import { present } from '../../../domain/common/present.js';
 import { brasiliaDate, type Instant, instantOfStamp } from '../../../domain/common/time.js';
 import type { Customer, InvoiceEventData } from '../../../domain/invoice/events.js';
 import { MAX_EVENT_BYTES } from '../../../ports/event-log.js';
-import { bodyHashOf, invoiceIdOfKey, invoiceIdOfReference, sha256Hex, uuidV8OfHash } from '../../event-store/hashes.js';
+import {
+  bodyHashOf,
+  invoiceIdOfAccessKey,
+  invoiceIdOfKey,
+  invoiceIdOfReference,
+  sha256Hex,
+  uuidV8OfHash,
+} from '../../event-store/hashes.js';
 import { cnpj, coded, day, explained, problemsIf, shaped } from '../file-text.js';
 
 const MAX_DESCRIPTION = 10_000;
@@ -200,11 +207,20 @@ const customerOf = ({ customer: sent }: ImportLine): Customer | undefined => {
 
 export type Imported = Omit<InvoiceEventData<'InvoiceImported'>, 'importedAt'>;
 
-/** What one line becomes. `reservation`: the stream that the reference derives, when the invoice has another id. */
-export type PlannedImport = { stream: StreamName; data: Imported; reservation?: StreamName };
+/**
+ * What one line becomes. `reservation`: the stream that the reference derives, when the invoice has another id. `keyReservation`: the stream that
+ * the access key of a live note derives. `dpsId`: of the note, when the line has its XML.
+ */
+export type PlannedImport = {
+  stream: StreamName;
+  data: Imported;
+  reservation?: StreamName;
+  keyReservation?: StreamName;
+  dpsId?: DpsId;
+};
 
 /** What an import reads from an authorized NFS-e. */
-type NoteFacts = { accessKey: string; authorizedAt: Instant };
+type NoteFacts = { accessKey: string; authorizedAt: Instant; dpsId: DpsId };
 
 export type NoteFiles = {
   /** `file`: as the line names it; undefined when the file cannot be read. */
@@ -230,14 +246,17 @@ export const planLine = async (line: ImportLine, files: NoteFiles): Promise<Plan
     [data.competence === undefined && line.origin !== 'web', `competence is missing (origin ${line.origin})`],
   ]);
   if (problems.length > 0) return { problems };
-  const { mode, companyId, invoiceId, reference } = data;
+  const { mode, companyId, invoiceId, reference, accessKey: key } = data;
   const derived = reference === undefined ? invoiceId : invoiceIdOfReference(mode, companyId, reference);
+  const isFiscal = mode === 'live' && key !== undefined;
   return {
-    plan: {
+    plan: present({
       stream: invoiceStream(mode, companyId, invoiceId),
       data,
-      ...(derived === invoiceId ? {} : { reservation: invoiceStream(mode, companyId, derived) }),
-    },
+      reservation: derived === invoiceId ? undefined : invoiceStream(mode, companyId, derived),
+      keyReservation: isFiscal ? invoiceStream(mode, companyId, invoiceIdOfAccessKey(mode, companyId, key)) : undefined,
+      dpsId: note?.dpsId,
+    }),
   };
 };
 

@@ -1,0 +1,121 @@
+import type { DpsId } from '../../../domain/common/access-key.js';
+import {
+  type CompanyId,
+  dpsStream,
+  type InvoiceId,
+  invoicePrefix,
+  invoiceStream,
+  type Mode,
+  type StreamName,
+} from '../../../domain/common/ids.js';
+import type { IssueAttempt } from '../../../domain/invoice/state.js';
+import {
+  type EventLog,
+  isEarlier,
+  type LogPosition,
+  type RecordedEvent,
+  type Revision,
+} from '../../../ports/event-log.js';
+import type { ReadModel } from '../../../ports/read-model.js';
+import { isEndOfTestInvoice } from '../../audit/chain.js';
+import { decodeSealed } from '../../event-store/codec.js';
+import type { EventStore } from '../../event-store/event-store.js';
+import { walkLog } from '../../event-store/walk-log.js';
+import { loadSealedInvoice } from '../../read/read-invoice.js';
+
+export type KeyHoldersDeps = {
+  log: Pick<EventLog, 'readAll' | 'head'>;
+  readModel: Pick<ReadModel, 'byAccessKeys'>;
+  /** Position of the log up to which the rows of invoices are made. */
+  invoiceRowsUpTo(): Promise<LogPosition | null>;
+};
+
+const KEYS_AT_ONCE = 500;
+
+type KeyHolder = { accessKey: string; stream: StreamName };
+
+/** The invoices that hold these access keys: by the rows, and by the events that the rows do not hold yet. */
+export const holdersOfKeys = async (
+  accessKeys: readonly string[],
+  { log, readModel, invoiceRowsUpTo }: KeyHoldersDeps,
+): Promise<readonly KeyHolder[]> => {
+  if (accessKeys.length === 0) return [];
+  const holders: KeyHolder[] = [];
+  // The position is read before the rows, which may be further by then.
+  const rowsUpTo = await invoiceRowsUpTo();
+  for (let start = 0; start < accessKeys.length; start += KEYS_AT_ONCE) {
+    holders.push(...(await readModel.byAccessKeys(accessKeys.slice(start, start + KEYS_AT_ONCE))));
+  }
+  const wanted = new Set(accessKeys);
+  // Rows behind the end of the log are of another end of it, so they say nothing of what this log holds.
+  const after = isEarlier(await log.head(), rowsUpTo) ? null : rowsUpTo;
+  const ended = new Set<StreamName>();
+  for await (const page of walkLog(log, [invoicePrefix.live, invoicePrefix.test], after)) {
+    for (const event of page) {
+      const accessKey = keyRecordedBy(event);
+      if (accessKey !== undefined && wanted.has(accessKey)) holders.push({ accessKey, stream: event.stream });
+      if (isEndOfTestInvoice(event)) ended.add(event.stream);
+    }
+  }
+  return holders.filter(({ stream }) => !ended.has(stream));
+};
+
+const RECORD_A_NOTE: readonly string[] = ['Authorized', 'IndeterminateResolved', 'InvoiceImported'];
+
+/** Read without decoding: an event that this program cannot read is no reason to refuse a file. */
+const keyRecordedBy = ({ type, data: { accessKey } }: RecordedEvent): string | undefined =>
+  RECORD_A_NOTE.includes(type) && typeof accessKey === 'string' ? accessKey : undefined;
+
+type DpsOwnerDeps = { log: Pick<EventLog, 'read' | 'lastRevision'>; store: EventStore };
+
+/**
+ * The invoice of this company and mode to which the note under a DPS id belongs: one that was sent under it, has not failed and has met no foreign
+ * note there. Reads the log alone, so no row that lags hides an invoice whose outcome is still unknown.
+ */
+export const ownerOfDps = async (
+  dpsId: DpsId,
+  mode: Mode,
+  companyId: CompanyId,
+  { log, store }: DpsOwnerDeps,
+): Promise<InvoiceId | undefined> => {
+  const [, cnpj, series = '', number] = /^DPS\d{7}2([0-9A-Z]{14})(\d{5})(\d{15})$/.exec(dpsId) ?? [];
+  if (cnpj !== companyId) return undefined;
+  const allocation = dpsStream(mode, companyId, series.replace(/^0+/, ''));
+  const invoiceId = await allocatedTo(allocation, Number(number), log);
+  if (invoiceId === undefined) return undefined;
+  const { state } = await loadSealedInvoice(invoiceStream(mode, companyId, invoiceId), store);
+  if (state.kind !== 'invoice' || state.outcome.status === 'failed') return undefined;
+  const under = state.attempts.filter((attempt) => attempt.dpsId === dpsId);
+  return under.some(mayHaveMadeNote) && !under.some(isForeign) ? invoiceId : undefined;
+};
+
+const isForeign = ({ resolution }: IssueAttempt): boolean => resolution === 'foreign';
+
+const mayHaveMadeNote = ({ resolution }: IssueAttempt): boolean => resolution !== 'not_sent';
+
+/** Next numbers only rise along the stream, so the allocation is found by halving. */
+const allocatedTo = async (
+  stream: StreamName,
+  number: number,
+  log: Pick<EventLog, 'read' | 'lastRevision'>,
+): Promise<InvoiceId | undefined> => {
+  const at = async (revision: number) => {
+    const [recorded] = await log.read(stream, { from: revision as Revision, limit: 1 });
+    const event = recorded === undefined ? undefined : decodeSealed(recorded);
+    return event?.type === 'DpsNumberAllocated' ||
+      event?.type === 'DpsNumberMoved' ||
+      event?.type === 'DpsSeriesBlocked'
+      ? event
+      : undefined;
+  };
+  let low = 0;
+  let high = (await log.lastRevision(stream)) ?? -1;
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    const event = await at(middle);
+    if (event !== undefined && event.data.nextNumber > number) high = middle;
+    else low = middle + 1;
+  }
+  const found = low === high ? await at(low) : undefined;
+  return found?.type === 'DpsNumberAllocated' && found.data.number === number ? found.data.invoiceId : undefined;
+};

@@ -1,0 +1,113 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { holdersOfKeys, ownerOfDps } from '../../../../src/app/operator/import/notes-on-record.js';
+import { dpsStream, parseInvoiceStream } from '../../../../src/domain/common/ids.js';
+import type { DpsNumberEvent } from '../../../../src/domain/dps-number/events.js';
+import type { InvoiceEvent } from '../../../../src/domain/invoice/events.js';
+import type { LogPosition } from '../../../../src/ports/event-log.js';
+import { COMPANY } from '../../../support/fixture/histories.js';
+import * as life from '../../../support/fixture/invoice.js';
+import { type AuditHarness, emptyAuditHarness, endTestInvoice } from '../../../support/harness/audit.js';
+import { appendTo } from '../../../support/harness/event-store.js';
+
+let harness: AuditHarness;
+beforeEach(() => {
+  harness = emptyAuditHarness();
+});
+
+const idOf = (n: number) => parseInvoiceStream(harness.streamOf(n))?.invoiceId;
+
+describe('the owner of a DPS id', () => {
+  const dpsIdOf = (number: number, series = '00001'): string =>
+    `DPS33045572${COMPANY}${series}${String(number).padStart(15, '0')}`;
+  const owner = (dpsId: string, companyId = COMPANY) => ownerOfDps(dpsId, 'live', companyId, harness);
+
+  it.each<[string, readonly InvoiceEvent[]]>([
+    ['open, its answer unknown', [life.attempted(1, 1), life.unknown(1, 3)]],
+    ['indeterminate', [life.attempted(1, 1), life.unknown(1, 3), life.interrupted]],
+    ['issued', [life.attempted(1, 1), life.authorized(1, 2)]],
+  ])('is the invoice that was sent under it and is %s', async (_state, events) => {
+    // given
+    await harness.issue(1);
+    await harness.accept(2);
+    await harness.record(2, events);
+    await harness.issue(3);
+    // when
+    const found = await Promise.all([1, 2, 3].map((number) => owner(dpsIdOf(number))));
+    // then
+    expect(found).toEqual([idOf(1), idOf(2), idOf(3)]);
+  });
+
+  it.each<[string, readonly InvoiceEvent[]]>([
+    ['failed', [life.attempted(1, 1), life.rejected(1, 2)]],
+    ['has met a foreign note there', [life.attempted(1, 1), life.conflictFound(1, 4)]],
+    ['was never sent', [life.attempted(1, 1), life.notSent(1, 2)]],
+  ])('is not an invoice that %s', async (_state, events) => {
+    // given
+    await harness.accept(1);
+    await harness.record(1, events);
+    // when
+    const found = await owner(dpsIdOf(1));
+    // then
+    expect(found).toBeUndefined();
+  });
+
+  it('is nobody for a number, series, city or company of which the log knows no send', async () => {
+    // given
+    for (const n of [1, 2, 3]) await harness.issue(n);
+    const moved: DpsNumberEvent = { type: 'DpsNumberMoved', data: { nextNumber: 900, at: life.T0 } };
+    await appendTo(harness.store, dpsStream('live', COMPANY, '1'), [moved], life.T0);
+    const unknown = [
+      dpsIdOf(4),
+      dpsIdOf(899),
+      dpsIdOf(900),
+      dpsIdOf(2, '00002'),
+      dpsIdOf(2).replace('3304557', '3303302'),
+    ];
+    // when
+    const found = await Promise.all(unknown.map((dpsId) => owner(dpsId)));
+    // then
+    expect(found).toEqual(unknown.map(() => undefined));
+    expect(await owner(dpsIdOf(2), '11222333000181')).toBeUndefined();
+    expect(await owner(dpsIdOf(2))).toBe(idOf(2));
+  });
+});
+
+describe('the holders of access keys', () => {
+  const keyOf = (n: number): string => String(n).padStart(50, '4');
+  const holders = (rowsUpTo: LogPosition | null) =>
+    holdersOfKeys([keyOf(1), keyOf(2), keyOf(3)], {
+      log: harness.log,
+      readModel: { byAccessKeys: async () => [] },
+      invoiceRowsUpTo: async () => rowsUpTo,
+    });
+
+  it('are also those that the rows do not hold yet, and no others', async () => {
+    // given
+    await harness.issue(1);
+    const rowsUpTo = await harness.log.head();
+    await harness.issue(2);
+    // when
+    const found = await holders(rowsUpTo);
+    // then
+    expect(found).toEqual([{ accessKey: keyOf(2), stream: harness.streamOf(2) }]);
+  });
+
+  it('are read from the whole log when the rows are of another end of it', async () => {
+    // given
+    await harness.issue(1);
+    // when
+    const found = await holders(1_000n as LogPosition);
+    // then
+    expect(found).toEqual([{ accessKey: keyOf(1), stream: harness.streamOf(1) }]);
+  });
+
+  it('are no test invoices that have ended', async () => {
+    // given
+    await harness.issue(1, 'test');
+    await endTestInvoice(harness, 1, 'whole');
+    // when
+    const found = await holders(null);
+    // then
+    expect(found).toEqual([]);
+  });
+});
