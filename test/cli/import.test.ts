@@ -12,8 +12,10 @@ import { deleteTestInvoice } from '../../src/app/retention/test-retention.js';
 import { companyCommands } from '../../src/cli/commands/company.js';
 import { eventCommands } from '../../src/cli/commands/events.js';
 import { importCommand } from '../../src/cli/commands/invoice.js';
+import { projectionCommands } from '../../src/cli/commands/projections.js';
 import type { Session } from '../../src/cli/session.js';
 import { dpsStream, invoiceStream } from '../../src/domain/common/ids.js';
+import type { Cents } from '../../src/domain/common/money.js';
 import { accepted, attempted, DPS_ID, unknown } from '../support/fixture/invoice.js';
 import { appendTo } from '../support/harness/event-store.js';
 import { type Operator, openOperator } from '../support/harness/operator.js';
@@ -33,7 +35,7 @@ const readNote = (xml: Buffer) =>
 
 describeWithPostgres('invoice import', () => {
   let operator: Operator;
-  const commands = [importCommand(async () => readNote), ...companyCommands, ...eventCommands];
+  const commands = [importCommand(async () => readNote), ...companyCommands, ...eventCommands, ...projectionCommands];
   let folder: string;
   let session: Session;
 
@@ -225,6 +227,27 @@ describeWithPostgres('invoice import', () => {
     const result = await importing(line({ xml_file: 'open.xml', reference: 'open' }));
     // then
     expect(problemsOf(result)).toEqual([`line 1: xml_file is the note of nfse_${invoiceId}`]);
+  });
+
+  it('refuses a key without XML while the note may be that of an invoice with this amount whose outcome is unknown', async () => {
+    // given
+    const invoiceId = '77777777-7777-4777-8777-777777777778';
+    const amount_in_cents = 98_765;
+    const open = accepted({ companyId: CNPJ, invoiceId, amountInCents: amount_in_cents as Cents });
+    await appendTo(session.store, invoiceStream('live', CNPJ, invoiceId), [open, attempted(1, 1), unknown(1, 3)], AT);
+    expect((await run('projections', 'rebuild', 'invoices')).exit).toBe(0);
+    const before = { amount_in_cents, access_key: keyEnding('85'), issued_at: '2026-11-21T10:00:00.000Z' };
+    const after = { ...before, access_key: keyEnding('86'), issued_at: '2026-11-21T12:00:02.000Z' };
+    // when
+    const results = [
+      await importing(line(before), line({ ...after, amount_in_cents: 98_766, access_key: keyEnding('87') })),
+      await importing(line(before), line(after)),
+    ];
+    // then
+    expect(results[0]).toEqual(imported(2, 0));
+    expect(problemsOf(results[1] ?? { exit: 0, out: '' })).toEqual([
+      `line 2: access_key may be that of nfse_${invoiceId}, whose outcome is unknown: give xml_file`,
+    ]);
   });
 
   describe('of a note', () => {

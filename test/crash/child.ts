@@ -74,6 +74,7 @@ const operate = async (file: string, config: Config, hooks: ReturnType<typeof ki
   const line = JSON.stringify({ ...IMPORTED, cnpj: parsed.registration.cnpj });
   const imported = await importInvoices(line, {
     ...{ ...deps, ...noFiles, readModel: engines.readModel, log: engines.log, invoiceRowsUpTo: async () => null },
+    supportReads: { newest: async () => [] },
     testRetentionSeconds: config.limits.testRetentionSeconds,
   });
   await appendAudit('PersonalDataRevealed', { command: 'events show', subject: 'crash-test' }, deps);

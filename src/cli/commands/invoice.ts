@@ -205,6 +205,7 @@ export const importCommand = (noteReader: () => Promise<NoteFiles['readNote']>):
     const result = await importInvoices(text, {
       ...opened.companyDeps(actor),
       readModel: opened.readModel,
+      supportReads: opened.supportReads,
       log: opened.log,
       invoiceRowsUpTo: () => invoiceRowsUpTo(opened),
       testRetentionSeconds: opened.testRetentionSeconds,

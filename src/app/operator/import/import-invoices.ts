@@ -10,11 +10,18 @@ import { create } from '../../event-store/transact.js';
 import { loadInvoice } from '../../read/read-invoice.js';
 import { type CompanyCommandDeps, loadCompany } from '../company/company-commands.js';
 import { type Imported, type NoteFiles, type PlannedImport, parseImportLine, planLine } from './import-line.js';
-import { holdersOfKeys, type KeyHoldersDeps, ownerOfDps } from './notes-on-record.js';
+import {
+  holdersOfKeys,
+  type KeyHoldersDeps,
+  ownerOfDps,
+  type UnsettledDeps,
+  unsettledInvoices,
+} from './notes-on-record.js';
 
 type ImportDeps = Pick<CompanyCommandDeps, 'store' | 'clock' | 'actor'> &
   NoteFiles &
-  KeyHoldersDeps & { log: Pick<EventLog, 'read' | 'lastRevision'>; testRetentionSeconds: number };
+  KeyHoldersDeps &
+  UnsettledDeps & { log: Pick<EventLog, 'read' | 'lastRevision'>; testRetentionSeconds: number };
 
 /** `problems`: nothing was imported, unless a problem says that earlier lines were. `already`: lines that an earlier import or line brought. */
 type ImportResult = { imported: number; already: number } | { problems: readonly string[] };
@@ -41,10 +48,11 @@ export const importInvoices = async (text: string, deps: ImportDeps): Promise<Im
     if (check.kind === 'refused') report(entry.number, [check.problem]);
     return { ...entry, isAlready: check.kind === 'already_so' };
   });
+  const open = checks.filter(({ isAlready }) => !isAlready);
+  await checkUnsettled(open, deps, report);
   if (problems.size > 0) return { problems: inOrder(problems) };
   if (plans.length === 0) return { problems: ['the file has no line'] };
 
-  const open = checks.filter(({ isAlready }) => !isAlready);
   await inGroups(AT_ONCE, open, async ({ number, plan }) => {
     const check = await appendImport(plan, deps);
     if (check.kind === 'refused') report(number, [`${check.problem}, meanwhile; the lines before it were imported`]);
@@ -107,6 +115,34 @@ const checkAccessKeys = async (plans: readonly Numbered[], deps: ImportDeps, rep
       .get(accessKey)
       ?.some((stream) => stream !== plan.stream && stream.startsWith(invoicePrefix[mode]));
     if (isHeld === true) report(number, ['access_key is that of an invoice on record']);
+  }
+};
+
+/** The authorizer's clock and an instant that a person typed may be this far before our own clock. */
+const CLOCK_SLACK_SECONDS = 3_600;
+
+/** Without its XML a live note does not name its DPS, so it may be that of an unsettled invoice that was sent before it and has its amount. */
+const checkUnsettled = async (plans: readonly Numbered[], deps: ImportDeps, report: Report): Promise<void> => {
+  const doubtful = plans.filter(
+    ({ plan: { keyReservation, dpsId } }) => keyReservation !== undefined && dpsId === undefined,
+  );
+  for (const companyId of new Set(doubtful.map(({ plan }) => plan.data.companyId))) {
+    const own = doubtful.filter(({ plan }) => plan.data.companyId === companyId);
+    const unsettled = await unsettledInvoices(companyId, new Set(own.map(({ plan }) => plan.data.amountInCents)), deps);
+    for (const { number, plan } of own) {
+      const { invoiceId, amountInCents, issuedAt, canceledAt } = plan.data;
+      const lastly = issuedAt ?? canceledAt;
+      const owner = unsettled.find(
+        (one) =>
+          one.invoiceId !== invoiceId &&
+          one.amountInCents === amountInCents &&
+          (lastly === undefined || !isBefore(lastly, addSeconds(one.firstSentAt, -CLOCK_SLACK_SECONDS))),
+      );
+      if (owner !== undefined)
+        report(number, [
+          `access_key may be that of ${publicInvoiceId(owner.invoiceId)}, whose outcome is unknown: give xml_file`,
+        ]);
+    }
   }
 };
 

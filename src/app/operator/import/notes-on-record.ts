@@ -8,7 +8,9 @@ import {
   type Mode,
   type StreamName,
 } from '../../../domain/common/ids.js';
-import type { IssueAttempt } from '../../../domain/invoice/state.js';
+import type { Cents } from '../../../domain/common/money.js';
+import type { Instant } from '../../../domain/common/time.js';
+import type { InvoiceState, IssueAttempt } from '../../../domain/invoice/state.js';
 import {
   type EventLog,
   isEarlier,
@@ -17,6 +19,7 @@ import {
   type Revision,
 } from '../../../ports/event-log.js';
 import type { ReadModel } from '../../../ports/read-model.js';
+import type { SupportCursor, SupportReads } from '../../../ports/support-reads.js';
 import { isEndOfTestInvoice } from '../../audit/chain.js';
 import { decodeSealed } from '../../event-store/codec.js';
 import type { EventStore } from '../../event-store/event-store.js';
@@ -87,6 +90,43 @@ export const ownerOfDps = async (
   if (state.kind !== 'invoice' || state.outcome.status === 'failed') return undefined;
   const under = state.attempts.filter((attempt) => attempt.dpsId === dpsId);
   return under.some(mayHaveMadeNote) && !under.some(isForeign) ? invoiceId : undefined;
+};
+
+export type UnsettledDeps = { supportReads: Pick<SupportReads, 'newest'>; store: EventStore };
+
+/** A live invoice that was sent and whose outcome is unknown. */
+type Unsettled = { invoiceId: InvoiceId; amountInCents: Cents; firstSentAt: Instant };
+
+const PAGE = 500;
+const MAY_BE_UNSETTLED = ['queued', 'processing', 'indeterminate'] as const;
+
+/** The unsettled live invoices of a company with one of these amounts. Rows name the candidates, the log decides. */
+export const unsettledInvoices = async (
+  companyId: CompanyId,
+  amounts: ReadonlySet<Cents>,
+  deps: UnsettledDeps,
+): Promise<readonly Unsettled[]> => {
+  const unsettled: Unsettled[] = [];
+  for (const status of MAY_BE_UNSETTLED) {
+    let before: SupportCursor | undefined;
+    do {
+      const rows = await deps.supportReads.newest({ companyId, mode: 'live', status, before }, PAGE);
+      for (const { stream, state } of rows) {
+        if (state.kind !== 'invoice' || !amounts.has(state.facts.amountInCents)) continue;
+        const found = unsettledOf((await loadSealedInvoice(stream, deps.store)).state);
+        if (found !== undefined) unsettled.push(found);
+      }
+      before = rows.length < PAGE ? undefined : rows.at(-1);
+    } while (before !== undefined);
+  }
+  return unsettled;
+};
+
+const unsettledOf = (state: InvoiceState): Unsettled | undefined => {
+  if (state.kind !== 'invoice' || !['open', 'indeterminate'].includes(state.outcome.status)) return undefined;
+  const sent = state.attempts.find((attempt) => mayHaveMadeNote(attempt) && !isForeign(attempt));
+  const { invoiceId, amountInCents } = state.facts;
+  return sent && { invoiceId, amountInCents, firstSentAt: sent.attemptedAt };
 };
 
 const isForeign = ({ resolution }: IssueAttempt): boolean => resolution === 'foreign';

@@ -1,9 +1,13 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { holdersOfKeys, ownerOfDps } from '../../../../src/app/operator/import/notes-on-record.js';
+import { holdersOfKeys, ownerOfDps, unsettledInvoices } from '../../../../src/app/operator/import/notes-on-record.js';
+import { loadSealedInvoice } from '../../../../src/app/read/read-invoice.js';
 import { dpsStream, parseInvoiceStream } from '../../../../src/domain/common/ids.js';
+import type { Cents } from '../../../../src/domain/common/money.js';
 import type { DpsNumberEvent } from '../../../../src/domain/dps-number/events.js';
 import type { InvoiceEvent } from '../../../../src/domain/invoice/events.js';
+import { invoiceStatus } from '../../../../src/domain/invoice/status.js';
 import type { LogPosition } from '../../../../src/ports/event-log.js';
+import type { SupportFilter, SupportRow } from '../../../../src/ports/support-reads.js';
 import { COMPANY } from '../../../support/fixture/histories.js';
 import * as life from '../../../support/fixture/invoice.js';
 import { type AuditHarness, emptyAuditHarness, endTestInvoice } from '../../../support/harness/audit.js';
@@ -70,6 +74,47 @@ describe('the owner of a DPS id', () => {
     expect(await owner(dpsIdOf(2), '11222333000181')).toBeUndefined();
     expect(await owner(dpsIdOf(2))).toBe(idOf(2));
   });
+});
+
+describe('the unsettled invoices of a company', () => {
+  const AMOUNT = 150_000 as Cents;
+
+  it('are those that were sent for one of the amounts and have no outcome, or an indeterminate one', async () => {
+    // given
+    await harness.issue(1);
+    await harness.accept(2);
+    const lives = [
+      [life.attempted(1, 1), life.unknown(1, 3)],
+      [life.attempted(1, 1), life.notSent(1, 2), life.attempted(2, 4), life.unknown(2, 6), life.interrupted],
+      [life.attempted(1, 1), life.notSent(1, 2)],
+      [life.attempted(1, 1), life.conflictFound(1, 4)],
+      [life.attempted(1, 1), life.rejected(1, 2)],
+    ];
+    for (const [index, events] of lives.entries()) {
+      await harness.accept(3 + index);
+      await harness.record(3 + index, events);
+    }
+    const rows = await Promise.all([1, 2, 3, 4, 5, 6, 7].map(rowOf));
+    const supportReads = {
+      newest: async ({ status }: SupportFilter) =>
+        rows.filter(({ state }) => state.kind === 'invoice' && invoiceStatus(state) === status),
+    };
+    const unsettled = (amount: Cents) =>
+      unsettledInvoices(COMPANY, new Set([amount]), { supportReads, store: harness.store });
+    // when
+    const found = await unsettled(AMOUNT);
+    // then
+    expect(found).toEqual([
+      { invoiceId: idOf(3), amountInCents: AMOUNT, firstSentAt: life.at(1) },
+      { invoiceId: idOf(4), amountInCents: AMOUNT, firstSentAt: life.at(4) },
+    ]);
+    expect(await unsettled(1 as Cents)).toEqual([]);
+  });
+
+  const rowOf = async (n: number): Promise<SupportRow> => {
+    const { state } = await loadSealedInvoice(harness.streamOf(n), harness.store);
+    return { stream: harness.streamOf(n), createdAt: life.T0, state };
+  };
 });
 
 describe('the holders of access keys', () => {
