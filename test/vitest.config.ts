@@ -44,6 +44,7 @@ const slow = [
   'test/runtime/commands/{compose-setup,drain-start,empty-folder,npm-stop}.test.ts',
   'test/runtime/engines/{simulator-process,trust}.test.ts',
   'test/runtime/operations/{compose-health,confined,operations}.test.ts',
+  'test/runtime/operator/restore-killed.test.ts',
   'test/runtime/roles/drain-*.test.ts',
   'test/simulate/life.test.ts',
   'test/supply-chain/audit.test.ts',

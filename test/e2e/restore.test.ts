@@ -122,4 +122,24 @@ describe('a backup of the embedded database, put back while the authorizer has g
     ]);
     await paused.stop();
   });
+
+  it('by other means is paused by --mark in a service that runs, until the comparison has ended', {
+    timeout: 300_000,
+  }, async () => {
+    const running = await old.start();
+    await old.register(running);
+    const known = await idOf(running, 1_001);
+    await issued(running, known);
+    const statusOf = async (): Promise<number> => (await running.ask(`/v1/nfse/${known}`)).status;
+    expect(await running.operate('restore', '--mark')).toMatchObject({
+      exit: 0,
+      out: expect.stringContaining('a service that runs sees it within 2 seconds'),
+    });
+    await eventually(statusOf, (status) => status === 503);
+    expect((await running.ask('/v1/nfse', bodyOf(1_002))).status).toBe(503);
+    expect(await running.operate('doctor', '--reconcile')).toMatchObject({ exit: 0 });
+    await eventually(statusOf, (status) => status === 200);
+    await issued(running, await idOf(running, 1_002));
+    await running.stop();
+  });
 });

@@ -18,6 +18,7 @@ const PROGRAMS = [
   'test/crash/child.ts',
   'test/crash/leader-child.ts',
   'test/projector/rebuild-child.ts',
+  'test/runtime/operator/restore-child.ts',
 ];
 
 const OLD_MS = 3_600_000;

@@ -99,7 +99,7 @@ export const writeBackup = async (options: BackupOptions): Promise<BackupManifes
     await client.query('set local statement_timeout = 0');
     const tables: BackupTable[] = [];
     for (const name of await tableNames(client)) {
-      const table = await writeTable(client, name, folder);
+      const table = await writeTable(client, name, folder, onProgress);
       tables.push(table);
       onProgress(name, table.rows);
     }
@@ -133,13 +133,19 @@ const tableNames = async (client: pg.PoolClient): Promise<readonly string[]> => 
   return rows.map(({ name }) => name);
 };
 
-const writeTable = async (client: pg.PoolClient, name: string, folder: string): Promise<BackupTable> => {
+const writeTable = async (
+  client: pg.PoolClient,
+  name: string,
+  folder: string,
+  onProgress: (table: string, rows: number) => void,
+): Promise<BackupTable> => {
   const file = `${name}.ndjson.gz`;
   const path = join(folder, file);
   let rows = 0;
   const lines = async function* (): AsyncGenerator<string> {
     for await (const page of pagesOf(client, name)) {
       rows += page.length;
+      onProgress(name, rows);
       yield `${page.join('\n')}\n`;
     }
   };
@@ -177,6 +183,13 @@ const logOf = async (client: pg.PoolClient, isHere: boolean): Promise<BackupMani
 const ROWS_PER_INSERT = 500;
 const TEXT_AT_ONCE = 8 * 1024 * 1024;
 
+type LoadTarget = {
+  db: pg.Pool;
+  migrations: readonly Migration[];
+  /** Writes what must be visible no later than the rows, in their transaction. */
+  withRows(client: pg.PoolClient): Promise<void>;
+};
+
 /**
  * Loads a backup, whose files were checked before, into an empty database: the migrations that the backup was made with, its rows in one transaction,
  * then later migrations. Throws `BackupRefused` for a backup of a newer version; errors of PostgreSQL pass through.
@@ -184,7 +197,7 @@ const TEXT_AT_ONCE = 8 * 1024 * 1024;
 export const loadBackup = async (
   folder: string,
   manifest: BackupManifest,
-  { db, migrations }: { db: pg.Pool; migrations: readonly Migration[] },
+  { db, migrations, withRows }: LoadTarget,
   onProgress: (table: string, rows: number) => void,
 ): Promise<void> => {
   const last = manifest.schema.at(-1)?.id ?? 0;
@@ -202,9 +215,10 @@ export const loadBackup = async (
   await inTransaction(db, async (client) => {
     await client.query('set local statement_timeout = 0');
     for (const table of manifest.tables) {
-      await loadTable(client, table, folder);
+      await loadTable(client, table, folder, onProgress);
       onProgress(table.name, table.rows);
     }
+    await withRows(client);
   });
   await migrate(db, migrations);
 };
@@ -219,7 +233,12 @@ const checkSteps = async (db: pg.Pool, { schema }: BackupManifest): Promise<void
     );
 };
 
-const loadTable = async (client: pg.PoolClient, table: BackupTable, folder: string): Promise<void> => {
+const loadTable = async (
+  client: pg.PoolClient,
+  table: BackupTable,
+  folder: string,
+  onProgress: (table: string, rows: number) => void,
+): Promise<void> => {
   const name = `"${table.name.replaceAll('"', '""')}"`;
   // Removes rows that a migration inserted, because the backup holds them too.
   await client.query(`delete from ${name}`);
@@ -231,6 +250,7 @@ const loadTable = async (client: pg.PoolClient, table: BackupTable, folder: stri
     loaded += (await client.query(insert, [`[${page.join(',')}]`])).rowCount ?? 0;
     page = [];
     size = 0;
+    onProgress(table.name, loaded);
   };
   for await (const line of linesOf(join(folder, table.file))) {
     page.push(line);

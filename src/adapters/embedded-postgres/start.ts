@@ -1,13 +1,13 @@
-import { readlinkSync } from 'node:fs';
-import { readFile, realpath } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { pause } from '../../lib/pause.js';
 import { findBinaries } from './binaries.js';
 import { clusterFolder, prepareCluster, prepareDatabase } from './cluster.js';
 import { addressesOf, superuserAddress, writeConnection } from './connection-file.js';
-import { type DataDirLock, lockDataDir, prepareDataDir, processIdentity } from './data-dir.js';
+import { type DataDirLock, lockDataDir, prepareDataDir } from './data-dir.js';
 import { EmbeddedPostgresError } from './error.js';
+import { refuseHalfRestored } from './half-restored.js';
+import { stopOrphan } from './orphan.js';
 import { chooseOsUser, type OsUser } from './os-user.js';
 import { launchServer, type ServerProcess } from './server-process.js';
 import { supervise } from './supervisor.js';
@@ -20,6 +20,8 @@ type EmbeddedPostgresOptions = {
   lock?: DataDirLock;
   /** Server settings that override the defaults. */
   settings?: Readonly<Record<string, string>>;
+  /** Set by the restore alone; all others refuse a folder whose restore has not ended. */
+  isRestore?: true;
 };
 
 export type EmbeddedPostgres = Awaited<ReturnType<typeof startEmbeddedPostgres>>;
@@ -31,6 +33,7 @@ export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions) =>
   await prepareDataDir(dataDir, user);
   const ownLock = options.lock === undefined ? await lockDataDir(dataDir, { waitMs: 0 }) : undefined;
   try {
+    if (options.isRestore !== true) refuseHalfRestored(dataDir);
     return await startLocked(dataDir, user, options, async () => ownLock?.release());
   } catch (error) {
     await ownLock?.release();
@@ -110,40 +113,3 @@ const freePort = (): Promise<number> =>
   });
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
-
-const FAST_STOP_MS = 10_000;
-const KILL_MS = 5_000;
-
-/**
- * Stops the server that a killed owner left behind; call it only under the folder's lock. Another process that has the old server's id is recognized
- * by its working folder and left alone.
- */
-export const stopOrphan = async (cluster: string, log: (line: string) => void): Promise<void> => {
-  const pid = Number((await readFile(join(cluster, 'postmaster.pid'), 'utf8').catch(() => '')).split('\n')[0]);
-  if (!Number.isSafeInteger(pid) || pid <= 0 || pid === process.pid) return;
-  const identity = processIdentity(pid);
-  if (identity === undefined || !(await worksIn(pid, cluster))) return;
-  log(`stopping PostgreSQL process ${pid}, whose owner is gone`);
-  process.kill(pid, 'SIGINT');
-  if (await isGone(pid, identity, FAST_STOP_MS)) return;
-  process.kill(pid, 'SIGKILL');
-  await isGone(pid, identity, KILL_MS);
-};
-
-const worksIn = async (pid: number, cluster: string): Promise<boolean> => {
-  try {
-    return readlinkSync(`/proc/${pid}/cwd`) === (await realpath(cluster));
-  } catch {
-    // On a system without /proc the pid file alone decides; on Linux an unreadable entry counts as another process.
-    return process.platform !== 'linux';
-  }
-};
-
-const isGone = async (pid: number, identity: string, withinMs: number): Promise<boolean> => {
-  const deadline = performance.now() + withinMs;
-  while (processIdentity(pid) === identity) {
-    if (performance.now() >= deadline) return false;
-    await pause(20);
-  }
-  return true;
-};

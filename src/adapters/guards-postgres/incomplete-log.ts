@@ -34,6 +34,12 @@ export const headAtPause = async (
   return row && { head: row.head === null ? null : (BigInt(row.head) as LogPosition) };
 };
 
+/** Whether the schema has the table of pauses; that of an old backup has not. */
+export const knowsPauses = async (db: Pick<pg.Pool | pg.PoolClient, 'query'>): Promise<boolean> => {
+  const { rows } = await db.query<{ known: boolean }>(`select to_regclass('log_set_back') is not null as known`);
+  return rows[0]?.known === true;
+};
+
 /** Records that the log is incomplete: no process issues over it, also after restarts, until log recovery has finished (ADR 22). */
 export const pauseIssuing = async (
   db: Pick<pg.Pool | pg.PoolClient, 'query'>,

@@ -68,7 +68,7 @@ export const restoreCommand = (restore: Restore): Command => ({
     if ((from === undefined) === (flags.mark !== true)) return badUsage('either --from DIR or --mark is required');
     if (from === undefined) {
       await (await session()).markRestored();
-      return done(`issuing is paused: ${NEXT}\n${NAME_WHAT_CHANGED}\n${AS_OF_THE_BACKUP}`, { paused: true });
+      return done(`${PAUSED}: ${NEXT}\n${NAME_WHAT_CHANGED}\n${AS_OF_THE_BACKUP}`, { paused: true });
     }
     const result = await withProgress(terminal, (progress) => restore(from, shownRows(progress)));
     return 'refused' in result ? refused(result.refused) : restoredOutcome(result);
@@ -81,6 +81,9 @@ export const AS_OF_THE_BACKUP =
 
 /** The log has forgotten these numbers, and the authorizer tells only of numbers that it is asked for. */
 export const NAME_WHAT_CHANGED = `A series, next number or city that nfse company put recorded after the backup must be named before issuing resumes, with the number that was put then: nfse doctor --reconcile --from ${STARTING_POINT}. company put alone does not do: a later number does not show where the notes begin.`;
+
+/** A process looks for a pause once a second. */
+const PAUSED = 'issuing is paused; a service that runs sees it within 2 seconds';
 
 const NEXT = 'start the service, then nfse doctor --reconcile';
 

@@ -2,6 +2,7 @@ import pg from 'pg';
 import { readEmbeddedAddresses } from '../../adapters/embedded-postgres/connection-file.js';
 import { type DataDirLock, lockDataDir, prepareDataDir } from '../../adapters/embedded-postgres/data-dir.js';
 import { EmbeddedPostgresError } from '../../adapters/embedded-postgres/error.js';
+import { refuseHalfRestored } from '../../adapters/embedded-postgres/half-restored.js';
 import { chooseOsUser } from '../../adapters/embedded-postgres/os-user.js';
 import { startEmbeddedPostgres } from '../../adapters/embedded-postgres/start.js';
 import { checkSchema, checkServer } from '../../adapters/sql/database-checks.js';
@@ -45,6 +46,8 @@ export const openDatabaseServer = async (options: DatabaseServerOptions): Promis
       throw error;
     });
     if (!(lock instanceof Error)) return await startOwn(options, lock);
+    // The database that runs may be that of a restore, whose rows are not complete.
+    refuseHalfRestored(config.dataDir);
     const running = await readEmbeddedAddresses(config.dataDir);
     if (running !== 'one_user' && running !== undefined && (await acceptsConnections(running.service))) return running;
     if (performance.now() > deadline) throw running === 'one_user' ? new EmbeddedPostgresError(OLDER) : lock;

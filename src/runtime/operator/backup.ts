@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
-import { chmod, copyFile, mkdir, readdir, rm } from 'node:fs/promises';
+import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import type pg from 'pg';
 import {
   type BackupManifest,
   BackupRefused,
@@ -10,11 +11,22 @@ import {
   readManifest,
   writeBackup,
 } from '../../adapters/embedded-postgres/backup.js';
+import { type DataDirLock, lockDataDir, prepareDataDir } from '../../adapters/embedded-postgres/data-dir.js';
+import {
+  beginRestore,
+  discardRestored,
+  endRestore,
+  isHalfRestored,
+  MADE_BY_RESTORE,
+  RESTORING,
+} from '../../adapters/embedded-postgres/half-restored.js';
+import { chooseOsUser } from '../../adapters/embedded-postgres/os-user.js';
 import { startEmbeddedPostgres } from '../../adapters/embedded-postgres/start.js';
-import { pauseIssuing } from '../../adapters/guards-postgres/incomplete-log.js';
+import { knowsPauses, pauseIssuing } from '../../adapters/guards-postgres/incomplete-log.js';
 import { migrations } from '../../adapters/sql/migrations/index.js';
 import type { Restore } from '../../cli/commands/backup.js';
 import type { BackupOutcome, BackupRequest } from '../../cli/session.js';
+import { writeWhole } from '../../lib/write-whole.js';
 import type { Clock } from '../../ports/clock.js';
 import type { LogPosition } from '../../ports/event-log.js';
 import type { Config } from '../config/config.js';
@@ -60,14 +72,14 @@ const summaryOf = ({ tables, log, masterKey }: BackupManifest) => {
   return { tables: tables.length, rows, masterKey, ...(events === undefined ? {} : { events }) };
 };
 
-/** Entries that the folder may hold before a restore, because a backup of the database does not contain them. */
-const MAY_BE_THERE = [MASTER_KEY_COPY, 'simulator'];
+/** Entries that the folder may hold before a restore: a backup of the database does not contain them, and the lock of a folder holds no data. */
+const MAY_BE_THERE = [MASTER_KEY_COPY, 'simulator', 'lock'];
 
 type Restored = ReturnType<typeof summaryOf> & { paused: boolean; masterKeyThere: boolean; madeAt: string };
 
 /**
- * Restores a backup into an empty data folder on which nothing runs. Issuing is paused until `doctor --reconcile`, because the restored log may lack
- * events. Throws `BackupRefused` and leaves the folder as it was.
+ * Restores a backup into an empty data folder on which nothing runs, or into one whose restore was interrupted. Issuing is paused until
+ * `doctor --reconcile`, because the restored log may lack events. Throws `BackupRefused`, and leaves no row in the folder then.
  */
 const restoreInto = async (
   config: Config,
@@ -78,42 +90,73 @@ const restoreInto = async (
   const { dataDir, masterKeyFile } = config;
   if (config.databaseUrl !== undefined)
     throw new BackupRefused('DATABASE_URL is set: this puts back the embedded database, in DATA_DIR, only');
-  const before = await readdir(dataDir).catch((): string[] => []);
-  const other = before.filter((name) => !MAY_BE_THERE.includes(name));
-  if (other.length > 0) throw new BackupRefused(`DATA_DIR ${dataDir} is not empty: it holds ${other.join(', ')}`);
+  await refuseOtherData(dataDir);
   const manifest = await readManifest(from);
   await checkFiles(from, manifest);
+  await prepareDataDir(dataDir, chooseOsUser());
+  const lock = await lockDataDir(dataDir, { waitMs: 0 });
   try {
-    await loadInto(dataDir, from, manifest, clock, onProgress);
-    if (manifest.masterKey === 'included' && !existsSync(masterKeyFile)) {
-      await mkdir(dirname(masterKeyFile), { recursive: true });
-      await copyFile(join(from, MASTER_KEY_COPY), masterKeyFile);
-      await chmod(masterKeyFile, 0o600);
-    }
-  } catch (error) {
-    for (const name of await readdir(dataDir).catch((): string[] => []))
-      if (!before.includes(name)) await rm(join(dataDir, name), { recursive: true, force: true });
-    throw error;
+    // Another process may have used the folder since the first look.
+    await refuseOtherData(dataDir);
+    await restoreUnderLock(config, { from, manifest, lock, clock, onProgress });
+  } finally {
+    await lock.release();
   }
   const isHere = manifest.log.kind === 'database';
   return { ...summaryOf(manifest), paused: isHere, masterKeyThere: existsSync(masterKeyFile), madeAt: manifest.madeAt };
 };
 
-const loadInto = async (
-  dataDir: string,
-  from: string,
-  manifest: BackupManifest,
-  clock: Clock,
-  onProgress: (table: string, rows: number) => void,
-): Promise<void> => {
-  const server = await startEmbeddedPostgres({ dataDir, log: () => undefined });
+/** What a killed restore has made is no data: the next one begins anew. */
+const refuseOtherData = async (dataDir: string): Promise<void> => {
+  const there = await readdir(dataDir).catch((): string[] => []);
+  const mayBeThere = isHalfRestored(dataDir) ? [...MAY_BE_THERE, ...MADE_BY_RESTORE, RESTORING] : MAY_BE_THERE;
+  const other = there.filter((name) => !mayBeThere.includes(name));
+  if (other.length > 0) throw new BackupRefused(`DATA_DIR ${dataDir} is not empty: it holds ${other.join(', ')}`);
+};
+
+type Loading = {
+  from: string;
+  manifest: BackupManifest;
+  lock: DataDirLock;
+  clock: Clock;
+  onProgress(table: string, rows: number): void;
+};
+
+/** The folder stays marked until everything is in it, so that no process issues over what a kill leaves. */
+const restoreUnderLock = async ({ dataDir, masterKeyFile }: Config, loading: Loading): Promise<void> => {
+  const { from, manifest } = loading;
+  await beginRestore(dataDir);
+  await discardRestored(dataDir);
+  try {
+    await loadInto(dataDir, loading);
+    if (manifest.masterKey === 'included' && !existsSync(masterKeyFile)) {
+      await mkdir(dirname(masterKeyFile), { recursive: true });
+      await writeWhole(masterKeyFile, await readFile(join(from, MASTER_KEY_COPY), 'utf8'), 0o600);
+    }
+  } catch (error) {
+    await discardRestored(dataDir);
+    await endRestore(dataDir);
+    throw error;
+  }
+  await endRestore(dataDir);
+};
+
+const loadInto = async (dataDir: string, { from, manifest, lock, clock, onProgress }: Loading): Promise<void> => {
+  const { log } = manifest;
+  const pauseOverLog = async (db: Pick<pg.Pool | pg.PoolClient, 'query'>): Promise<void> => {
+    if (log.kind === 'database') await pauseIssuing(db, log.identity, BigInt(log.head) as LogPosition, clock.now());
+  };
+  const server = await startEmbeddedPostgres({ dataDir, lock, isRestore: true, log: () => undefined });
   try {
     // The owner loads rows into tables that the service may not write to. The next start grants the service its rights.
     const db = openLongPool(server.ownerConnectionString);
     try {
-      await loadBackup(from, manifest, { db, migrations }, onProgress);
-      const { log } = manifest;
-      if (log.kind === 'database') await pauseIssuing(db, log.identity, BigInt(log.head) as LogPosition, clock.now());
+      const withRows = async (client: pg.PoolClient): Promise<void> => {
+        if (await knowsPauses(client)) await pauseOverLog(client);
+      };
+      await loadBackup(from, manifest, { db, migrations, withRows }, onProgress);
+      // Again for a backup that is older than the table of pauses.
+      await pauseOverLog(db);
     } finally {
       await db.end();
     }

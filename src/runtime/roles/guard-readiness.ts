@@ -85,45 +85,40 @@ export const createGuardReadiness = (): Omit<GuardReadinessSource, 'untilSettled
   };
 };
 
-/** A database that also keeps the log has one write-ahead log for both, so no event is without its guards. */
-const inOneDatabase: GuardReadinessSource = {
-  current: () => ({ kind: 'complete' }),
-  whileAppendsAllowed: (signal, work) => work(signal),
-  whileLogCoversCheckpoint: (signal, work) => work(signal, false),
-  untilSettled: async () => undefined,
-};
-
-/** Milliseconds between two checks whether the pause has ended. */
+/** Milliseconds between two looks for a pause. */
 const PAUSE_LOOK_MS = 1_000;
 
 /**
- * In a restored database log and guards are of one moment, and nothing shows how old that is. The restore itself records a pause before the service
- * starts, so the pause is only looked for at the start.
+ * A database that also keeps the log has one write-ahead log for both, so no event is without its guards. In a restored one both are of one moment,
+ * and nothing shows how old that is: a restore records a pause. `nfse restore --mark` may do so while this process runs, so the pause is looked for
+ * all the time. A database that does not answer changes nothing, because nothing can be appended without it.
  */
 const readinessInOneDatabase = async (parts: ReadinessParts): Promise<GuardReadinessSource> => {
   const { engines, logger, runner } = parts;
   const identity = await engines.log.identity();
-  if (!(await isIssuingPaused(engines.pool, identity))) return inOneDatabase;
+  const look = async (): Promise<GuardReadiness> =>
+    (await isIssuingPaused(engines.pool, identity))
+      ? { kind: 'log incomplete', head: await engines.log.head(), furthest: null }
+      : { kind: 'complete' };
   const state = createGuardReadiness();
-  const readiness: GuardReadiness = { kind: 'log incomplete', head: await engines.log.head(), furthest: null };
-  state.set(readiness);
-  logReadiness(readiness, logger);
+  const first = await look();
+  state.set(first);
+  if (first.kind !== 'complete') logReadiness(first, logger);
   const watching = async (): Promise<void> => {
-    while (!runner.stopping.aborted) {
+    for (;;) {
       await pause(PAUSE_LOOK_MS, runner.stopping);
-      const paused = await isIssuingPaused(engines.pool, identity).catch(() => true);
-      if (paused || runner.stopping.aborted) continue;
-      state.set({ kind: 'complete' });
-      logReadiness({ kind: 'complete' }, logger);
-      return;
+      if (runner.stopping.aborted) return;
+      const seen = await look().catch(() => undefined);
+      if (seen !== undefined && !runner.stopping.aborted && state.set(seen)) logReadiness(seen, logger);
     }
   };
-  const running = watching();
-  runner.onStop('guards', () => running);
+  // Stopping does not wait for it: a silent database would delay the stop.
+  void watching();
   return {
     ...state,
-    whileLogCoversCheckpoint: inOneDatabase.whileLogCoversCheckpoint,
-    untilSettled: inOneDatabase.untilSettled,
+    // The rows are of the same moment as the log, so the projector may go on during a pause.
+    whileLogCoversCheckpoint: (signal, work) => work(signal, false),
+    untilSettled: async () => undefined,
   };
 };
 

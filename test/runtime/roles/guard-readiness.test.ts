@@ -116,17 +116,64 @@ describe('work that appends to the log', () => {
   });
 });
 
-describe('the log line of a pause that a restore began', () => {
-  it('says where the log ends, and nothing of a further position that nobody looked for', async () => {
-    const lines: object[] = [];
-    const pool = { query: async () => ({ rows: [{ paused: true }] }) };
-    const log = { identity: async () => 'one', head: async () => 7n };
-    const stopping = new AbortController();
-    const runner = { stopping: stopping.signal, onStop: () => undefined };
-    const logger = { fatal: (line: object) => void lines.push(line) };
-    const parts = { config: { eventStoreUrl: undefined }, engines: { log, pool }, logger, runner };
-    await startGuardReadiness(parts as unknown as Parameters<typeof startGuardReadiness>[0]);
+type Parts = Parameters<typeof startGuardReadiness>[0];
+
+/** A database that also keeps the log; `paused` is what its row says. */
+const oneDatabase = (paused: boolean) => {
+  const row = { paused, answers: true };
+  const lines: object[] = [];
+  const stopping = new AbortController();
+  const query = async () => {
+    if (!row.answers) throw new Error('no answer');
+    return { rows: [{ paused: row.paused }] };
+  };
+  const say = (line: object) => void lines.push(line);
+  const parts = {
+    config: { eventStoreUrl: undefined },
+    engines: { log: { identity: async () => 'one', head: async () => 7n }, pool: { query } },
+    logger: { fatal: say, info: say },
+    runner: { stopping: stopping.signal, onStop: () => undefined },
+  };
+  return { row, lines, stopping, start: () => startGuardReadiness(parts as unknown as Parts) };
+};
+
+describe('a pause in the database that also keeps the log', () => {
+  const line = { msg: 'the log is older than the database: issuing is paused', head: '7' };
+
+  it('is logged with the end of the log, and with no further position that nobody looked for', async () => {
+    const { lines, stopping, start } = oneDatabase(true);
+    await start();
     stopping.abort();
-    expect(lines).toEqual([{ msg: 'the log is older than the database: issuing is paused', head: '7' }]);
+    expect(lines).toEqual([line]);
+  });
+
+  it('that begins while the process runs stops its work and its requests, and they go on when it ends', async () => {
+    const { row, lines, stopping, start } = oneDatabase(false);
+    const source = await start();
+    const { seen, work } = watched();
+    const ended = source.whileAppendsAllowed(stopping.signal, work);
+    await turnsPass();
+    expect([source.current().kind, seen, lines]).toEqual(['complete', { began: 1, ended: 0 }, []]);
+    row.paused = true;
+    await expect.poll(() => [source.current().kind, seen.ended]).toEqual(['log incomplete', 1]);
+    expect(lines).toEqual([line]);
+    row.paused = false;
+    await expect.poll(() => [source.current().kind, seen.began]).toEqual(['complete', 2]);
+    stopping.abort();
+    await ended;
+  });
+
+  it('goes on while the database does not answer', async () => {
+    const { row, stopping, start } = oneDatabase(true);
+    const source = await start();
+    let looks = 0;
+    const unanswered = (): boolean => {
+      looks += 1;
+      return false;
+    };
+    Object.defineProperty(row, 'answers', { get: unanswered });
+    await expect.poll(() => looks).toBeGreaterThan(1);
+    expect(source.current().kind).toBe('log incomplete');
+    stopping.abort();
   });
 });

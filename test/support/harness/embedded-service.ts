@@ -105,7 +105,8 @@ const serviceAt = (service: Service, config: Config, key: { live: string }, gone
     operate: async (...argv) => {
       const runner = createRunner(() => undefined);
       const session = sessionOver(service.engines, config, systemClock, { logger: runLogger(), runner });
-      const commands = [doctorCommand, ...referenceCommands, backupCommand];
+      const restore = restoreCommand(restoreOf(() => config));
+      const commands = [doctorCommand, ...referenceCommands, backupCommand, restore];
       return await runAs(argv, commands, async () => session).finally(() => runner.stop());
     },
     stop: async () => {

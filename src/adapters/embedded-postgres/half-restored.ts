@@ -1,0 +1,48 @@
+import { existsSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { syncFolder, writeWhole } from '../../lib/write-whole.js';
+import { clusterFolder } from './cluster.js';
+import { EmbeddedPostgresError } from './error.js';
+import { stopOrphan } from './orphan.js';
+
+/** Name of the file that a data folder holds from before the first row of a restore until after the last one. */
+export const RESTORING = 'restoring';
+
+/** What a restore makes in a data folder, besides the copy of the master key. */
+export const MADE_BY_RESTORE: readonly string[] = [
+  ...['postgres', 'postgres.new', 'postgres.password', 'postgres-connection.json', 'postgres-connection.json.draft'],
+  `${RESTORING}.draft`,
+];
+
+const markerOf = (dataDir: string): string => join(dataDir, RESTORING);
+
+/** Whether a restore into this folder has begun and not ended: it runs, or it was killed. */
+export const isHalfRestored = (dataDir: string): boolean => existsSync(markerOf(dataDir));
+
+/** Throws `EmbeddedPostgresError` for a folder with a restore that has not ended, because its log may lack events or the pause. */
+export const refuseHalfRestored = (dataDir: string): void => {
+  if (!isHalfRestored(dataDir)) return;
+  throw new EmbeddedPostgresError(
+    `DATA_DIR ${dataDir} holds a restore that has not ended: wait for its end; if it was interrupted, run nfse restore --from FOLDER again, which begins anew`,
+  );
+};
+
+/** Marks the folder durably, before anything of the restore is in it. The caller holds the folder's lock. */
+export const beginRestore = async (dataDir: string): Promise<void> => {
+  await writeWhole(markerOf(dataDir), '');
+  await syncFolder(dataDir);
+};
+
+/** Unmarks the folder, when what the restore made is either complete or gone. */
+export const endRestore = async (dataDir: string): Promise<void> => {
+  await syncFolder(dataDir);
+  await rm(markerOf(dataDir), { force: true });
+  await syncFolder(dataDir);
+};
+
+/** Removes what a restore has made in the folder, and stops the server that it left running. The caller holds the folder's lock. */
+export const discardRestored = async (dataDir: string): Promise<void> => {
+  await stopOrphan(clusterFolder(dataDir), () => undefined);
+  for (const name of MADE_BY_RESTORE) await rm(join(dataDir, name), { recursive: true, force: true });
+};

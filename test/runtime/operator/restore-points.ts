@@ -1,0 +1,11 @@
+/** Where a restore is killed, in the order in which it gets there. */
+export const RESTORE_POINTS = [
+  'the folder is marked',
+  'the schema is being made',
+  'rows are being loaded',
+  'the rows are about to be committed',
+  'the rows are committed',
+  'the server has stopped',
+] as const;
+
+export type RestorePoint = (typeof RESTORE_POINTS)[number];
