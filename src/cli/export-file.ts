@@ -1,12 +1,14 @@
 import { createHash, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { constants, createReadStream, createWriteStream } from 'node:fs';
-import { access, rename, rm, stat } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { access, readdir, rename, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import { UnreadableFile } from '../app/audit/verify-export.js';
 import { errorCode } from '../lib/error-code.js';
+import { Interrupted } from './terminal.js';
 
 /** The name alone decides about compression. */
 const isGzip = (file: string): boolean => file.endsWith('.gz');
@@ -16,10 +18,12 @@ export const manifestOf = (file: string): string => `${file}.manifest.json`;
 /**
  * Writes the chunks, gzipped if the name says so. Returns size and SHA-256 of the file's bytes. A slow disk slows the source, so that memory stays
  * bounded. A new file is made each time, because an existing one may have another mode or be a link; only pipes and devices are written as they are.
+ * Rejects with `Interrupted` when `signal` aborts. Drafts of this file that a killed process has left are removed first.
  */
 export const writeExport = async (
   file: string,
   chunks: AsyncIterable<string>,
+  signal?: AbortSignal,
 ): Promise<{ sha256: string; bytes: number }> => {
   const hash = createHash('sha256');
   let bytes = 0;
@@ -33,14 +37,16 @@ export const writeExport = async (
   const source = Readable.from(chunks, { objectMode: false });
   const writeTo = async (path: string, flags: 'w' | 'wx'): Promise<void> => {
     const target = createWriteStream(path, { mode: OWNER_ONLY, flags, flush: flags === 'wx' });
-    if (isGzip(file)) await pipeline(source, createGzip(), measure, target);
-    else await pipeline(source, measure, target);
+    const options = signal === undefined ? {} : { signal };
+    if (isGzip(file)) await pipeline(source, createGzip(), measure, target, options);
+    else await pipeline(source, measure, target, options);
   };
   if (await isPipeOrDevice(file)) await writeTo(file, 'w');
   else {
+    await removeDrafts(file);
     const draft = `${file}.${randomUUID()}.draft`;
     try {
-      await writeTo(draft, 'wx');
+      await unlessInterrupted(writeTo(draft, 'wx'), signal);
       await rename(draft, file);
     } finally {
       await rm(draft, { force: true });
@@ -48,6 +54,32 @@ export const writeExport = async (
   }
   return { sha256: hash.digest('hex'), bytes };
 };
+
+/** Does not wait for the streams to end: a source that waits for the log would delay that. */
+const unlessInterrupted = async (writing: Promise<void>, signal: AbortSignal | undefined): Promise<void> => {
+  if (signal === undefined) return await writing;
+  const over = new AbortController();
+  try {
+    await Promise.race([writing, once(signal, 'abort', { signal: over.signal })]);
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  } finally {
+    over.abort();
+  }
+  if (signal.aborted) throw new Interrupted();
+};
+
+/** A draft may hold personal data in clear. Two exports into one file at the same time are not meant to work: the first one fails. */
+const removeDrafts = async (file: string): Promise<void> => {
+  const [folder, name] = [dirname(file), basename(file)];
+  const isDraft = (other: string): boolean => other.startsWith(`${name}.`) && DRAFT.test(other.slice(name.length));
+  // A folder that may be written to and not listed still takes an export.
+  for (const other of await readdir(folder).catch((): string[] => []))
+    if (isDraft(other)) await rm(join(folder, other), { force: true });
+};
+
+/** What a draft has behind the name of its file. */
+const DRAFT = /^\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.draft$/;
 
 const isPipeOrDevice = async (file: string): Promise<boolean> => {
   const found = await stat(file).catch(() => undefined);

@@ -1,19 +1,58 @@
+import { createInterface } from 'node:readline';
+
 /** `process.stderr`, or a test's replacement. */
 export type ProgressStream = { isTTY?: boolean; write(text: string): unknown };
 
-/** Where a command writes: `out` and `err` take lines, `progress` a bar. Absent or no terminal, no progress is shown. */
-export type Terminal = { out(text: string): void; err(text: string): void; progress?: ProgressStream };
+/**
+ * Where a command writes: `out` and `err` take lines, `progress` a bar. Absent or no terminal, no progress is shown. From a call of
+ * `untilInterrupted` on, SIGINT and SIGTERM abort its signal, and no longer end the process at once.
+ */
+export type Terminal = {
+  out(text: string): void;
+  err(text: string): void;
+  progress?: ProgressStream;
+  untilInterrupted?(): AbortSignal;
+  /** `process.stdin`, or a test's replacement. */
+  input?: NodeJS.ReadableStream;
+};
+
+/** Thrown into work that a signal has interrupted, so that it undoes what it has begun. */
+export class Interrupted extends Error {
+  override readonly name = 'Interrupted';
+}
 
 /** `share` is between 0 and 1. */
 export type ShowProgress = (label: string, share: number, detail: string) => void;
 
+/** What stands for a text that is on the first line of the input. */
+const FROM_INPUT = '-';
+
+/**
+ * An argument as it was typed, or the first line of the input for `-`. Every user of a machine may see the arguments of its processes, so a document
+ * goes through the input.
+ */
+export const typedText = async (typed: string, { input }: Pick<Terminal, 'input'>): Promise<string> => {
+  if (typed !== FROM_INPUT || input === undefined) return typed;
+  const lines = createInterface({ input });
+  try {
+    for await (const line of lines) return line.trim();
+    return '';
+  } finally {
+    lines.close();
+  }
+};
+
 const BAR_WIDTH = 30;
 
-/** Shows the progress of work as a bar that is redrawn, on a terminal only. Work that ends well leaves its bar at 100 %. */
+/**
+ * Shows the progress of work as a bar that is redrawn, on a terminal only. Work that ends well leaves its bar at 100 %. After SIGINT or SIGTERM the
+ * next `show` throws `Interrupted`; work that may wait for long takes the signal too.
+ */
 export const withProgress = async <T>(
-  { progress }: Pick<Terminal, 'progress'>,
-  work: (show: ShowProgress) => Promise<T>,
+  { progress, untilInterrupted }: Pick<Terminal, 'progress' | 'untilInterrupted'>,
+  work: (show: ShowProgress, interrupted?: AbortSignal) => Promise<T>,
 ): Promise<T> => {
+  const interrupted = untilInterrupted?.();
   let last: Parameters<ShowProgress> | undefined;
   const draw: ShowProgress = (label, share, detail) => {
     const [percent, full] = [Math.floor(share * 100), Math.floor(share * BAR_WIDTH)];
@@ -21,6 +60,7 @@ export const withProgress = async <T>(
     progress?.write(`\r${label.padEnd(16)} ${String(percent).padStart(3)} % ${bar} ${detail}\x1b[K`);
   };
   const show: ShowProgress = (...shown) => {
+    if (interrupted?.aborted === true) throw new Interrupted();
     if (progress?.isTTY !== true) return;
     // Work of several parts shows one after the other: the part before has ended well.
     if (last !== undefined && last[0] !== shown[0]) draw(last[0], 1, last[2]);
@@ -28,7 +68,7 @@ export const withProgress = async <T>(
     draw(...shown);
   };
   try {
-    const result = await work(show);
+    const result = await work(show, interrupted);
     if (last !== undefined) draw(last[0], 1, last[2]);
     return result;
   } finally {

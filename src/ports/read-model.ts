@@ -81,7 +81,7 @@ export type ReadModel = {
   expiredTestInvoices(createdBefore: Instant, limit: number): Promise<readonly StreamName[]>;
 };
 
-/** The rows of the previous projection generation, kept for a rollback. They do not follow the log. */
+/** The rows that no projector keeps up with the log: of the previous projection generation, for a rollback, and of an interrupted rebuild. */
 export type PreviousGeneration = {
   /** Empties the row of an invoice that has ended, as the stream's last event would. */
   end(stream: StreamName): Promise<void>;

@@ -1,4 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { chmodSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
@@ -6,6 +7,7 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { UnreadableFile } from '../../src/app/audit/verify-export.js';
 import { isWritable, readExport, writeExport } from '../../src/cli/export-file.js';
+import { Interrupted } from '../../src/cli/terminal.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
 const linesOf = async (text: string): Promise<readonly string[]> => {
@@ -66,6 +68,34 @@ describe('the file of an export', () => {
     };
     await expect(writeExport(join(folder, 'log.ndjson'), failing())).rejects.toThrow('lost');
     expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it('is not there, nor a part of it, when it is interrupted while its source says nothing', async () => {
+    const folder = temporaryFolder();
+    const interruption = new AbortController();
+    const silent = async function* (): AsyncGenerator<string> {
+      yield 'private';
+      await new Promise(() => undefined);
+    };
+    const written = writeExport(join(folder, 'log.ndjson'), silent(), interruption.signal);
+    await expect.poll(() => readdirSync(folder)).toHaveLength(1);
+    interruption.abort();
+    await expect(written).rejects.toThrow(Interrupted);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it('replaces drafts of it that a killed process has left, and no draft of another file', async () => {
+    const folder = temporaryFolder();
+    const left = `.${randomUUID()}.draft`;
+    const others = [
+      `other.ndjson${left}`,
+      `log.ndjson.gz${left}`,
+      `log.ndjson.manifest.json${left}`,
+      'log.ndjson.draft',
+    ];
+    for (const name of [`log.ndjson${left}`, ...others]) writeFileSync(join(folder, name), 'private');
+    await writeExport(join(folder, 'log.ndjson'), text());
+    expect(readdirSync(folder).toSorted()).toEqual(['log.ndjson', ...others].toSorted());
   });
 
   it('needs a folder, and is none', async () => {

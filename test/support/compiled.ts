@@ -18,6 +18,7 @@ const PROGRAMS = [
   'test/crash/child.ts',
   'test/crash/leader-child.ts',
   'test/projector/rebuild-child.ts',
+  'test/runtime/commands/interrupted-child.ts',
   'test/runtime/operator/restore-child.ts',
 ];
 

@@ -9,12 +9,13 @@ const ENDED: InvoiceState = { kind: 'deleted' };
 const IDENTITY = ['stream', 'revision', 'mode', 'company_id', 'invoice_id'];
 
 /**
- * Empties the row of a test invoice in the previous projection generation: all columns that this generation has, but its identity. The revision is
- * left as it is: brought up to date for a rollback, the row folds the remaining events and equals the row of a rebuild.
+ * Empties the row of a test invoice in the previous projection generation, and in one that is being built or whose building was interrupted: all
+ * columns that this generation has, but its identity. The revision is left as it is: brought up to date for a rollback or by the next rebuild, the
+ * row folds the remaining events and equals the row of a rebuild.
  */
 export const createPreviousGeneration = (db: pg.Pool): PreviousGeneration => ({
   end: async (stream) => {
-    const { rows } = await db.query<{ table: string; emptied: string[] }>(PREVIOUS, [[...IDENTITY, 'state']]);
+    const { rows } = await db.query<{ table: string; emptied: string[] }>(KEPT, [[...IDENTITY, 'state']]);
     for (const { table, emptied } of rows)
       await db.query(
         `update ${table} set ${emptied.map((column) => `${column} = null, `).join('')} state = $2 where stream = $1`,
@@ -23,10 +24,10 @@ export const createPreviousGeneration = (db: pg.Pool): PreviousGeneration => ({
   },
 });
 
-/** The table of the previous generation and its columns, quoted. */
-const PREVIOUS = `select format('%I.rows', nspname) as table, array_agg(quote_ident(attname)) as emptied
+/** The tables of these generations and their columns, quoted. */
+const KEPT = `select format('%I.rows', nspname) as table, array_agg(quote_ident(attname)) as emptied
   from checkpoints
   join pg_namespace on nspname = 'p_invoices_v' || version || '_g' || generation
   join pg_class on relnamespace = pg_namespace.oid and relname = 'rows'
   join pg_attribute on attrelid = pg_class.oid and attnum > 0 and not attisdropped and attname <> all ($1::text[])
-  where name = 'invoices' and role = 'previous' group by nspname`;
+  where name = 'invoices' and role in ('previous', 'building') group by nspname`;

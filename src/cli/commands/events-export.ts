@@ -39,7 +39,9 @@ export const exportCommand: Command = {
     const reveal = flags.reveal === true;
     const seen = { command: 'events export', subject: JSON.stringify(filter) };
     if (reveal) await appendAudit('PersonalDataRevealed', seen, auditDeps(opened, actor));
-    const head = await withProgress(terminal, (progress) => written(file, filter, reveal, opened, progress));
+    const head = await withProgress(terminal, (progress, interrupted) =>
+      written(file, { filter, reveal, interrupted }, opened, progress),
+    );
     const size = `${head.events} events in ${head.stream_count} streams, ${head.bytes} bytes`;
     return {
       exit: 0,
@@ -54,8 +56,7 @@ export const exportCommand: Command = {
 
 const written = async (
   file: string,
-  filter: ExportFilter,
-  reveal: boolean,
+  { filter, reveal, interrupted }: { filter: ExportFilter; reveal: boolean; interrupted: AbortSignal | undefined },
   { log, clock, exportSigner, sealingKeys }: Session,
   progress: ShowProgress,
 ): Promise<ManifestHead> => {
@@ -65,13 +66,13 @@ const written = async (
     ...(reveal ? { reveal: (event) => revealEvent(event, sealingKeys) } : {}),
   });
   await rm(manifestOf(file), { force: true });
-  const { sha256, bytes } = await writeExport(file, exported.lines());
+  const { sha256, bytes } = await writeExport(file, exported.lines(), interrupted);
   const { head: found, streams } = await exported.finish();
   const exported_at = clock.now();
   const public_key = await exportSigner.publicKey();
   const head: ManifestHead = { ...found, file: basename(file), bytes, sha256, exported_at, public_key };
   const signature = await exportSigner.sign(signedText(head));
-  await writeExport(manifestOf(file), pieces(manifestText(head, signature, streams())));
+  await writeExport(manifestOf(file), pieces(manifestText(head, signature, streams())), interrupted);
   return head;
 };
 

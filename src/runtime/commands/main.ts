@@ -22,6 +22,7 @@ import { type Config, misspeltVariables, namedAsSet, readConfig } from '../confi
 import { programVersion } from '../config/program-version.js';
 import { systemClock } from '../engines/clock.js';
 import { createRunner, type Runner } from '../engines/runner.js';
+import { createInterruption } from './interruption.js';
 import { serveCommand, simulatorCommand } from './serve.js';
 import { addMasterKeyCommand, demoCommand, setupCommands } from './setup.js';
 
@@ -74,10 +75,16 @@ const openExaminer: OpenExaminer = async () => {
 
 /** Runs the program and returns its exit code. Every fault of a start ends in one line on stderr. */
 export const main = async (argv: readonly string[], env: NodeJS.ProcessEnv): Promise<number> => {
+  const interruption = createInterruption();
   const terminal = {
     out: (text: string) => void process.stdout.write(`${text}\n`),
     err: (text: string) => void process.stderr.write(`${text}\n`),
     progress: process.stderr,
+    untilInterrupted: interruption.untilInterrupted,
+    // Opened on use: an open input would keep the process alive.
+    get input() {
+      return process.stdin;
+    },
   };
   for (const stream of [process.stdout, process.stderr]) stream.on('error', ignoreClosedPipe);
   if (env.NODE_TLS_REJECT_UNAUTHORIZED === '0') {
@@ -97,12 +104,14 @@ export const main = async (argv: readonly string[], env: NodeJS.ProcessEnv): Pro
   let runner: Runner | undefined;
   const openEngines = async (needs: SessionNeeds | undefined): Promise<Session> => {
     // Loaded when a command opens engines: a help text needs none of this.
-    const [{ openSession }, { createLogger, faultFields }, { readEmbeddedAddresses }] = await Promise.all([
+    const [{ openSession }, { createLogger, faultFields }, { readEmbeddedAddresses }, half] = await Promise.all([
       import('../operator/session.js'),
       import('../config/logger.js'),
       import('../../adapters/embedded-postgres/connection-file.js'),
+      import('../../adapters/embedded-postgres/half-restored.js'),
     ]);
     const { dataDir, databaseUrl } = needed();
+    if (databaseUrl === undefined) half.refuseHalfRestored(dataDir);
     if (databaseUrl === undefined && (await readEmbeddedAddresses(dataDir)) === undefined)
       terminal.err(emptyFolder(dataDir));
     const logger = createLogger(needed().logLevel, 'stderr');
@@ -115,13 +124,19 @@ export const main = async (argv: readonly string[], env: NodeJS.ProcessEnv): Pro
     return session;
   };
   try {
-    return await runCommand(argv, allCommands(env, needed), open, terminal, programVersion());
+    return await interruption.bounded(runCommand(argv, allCommands(env, needed), open, terminal, programVersion()));
   } catch (error) {
+    const interrupted = interruption.exit();
+    if (interrupted !== undefined) {
+      terminal.err('interrupted');
+      return interrupted;
+    }
     const { exit, line } = await faultOf(error);
     terminal.err(namedAsSet(line, env));
     return exit;
   } finally {
-    await runner?.stop();
+    await interruption.bounded(runner?.stop() ?? Promise.resolve()).catch(() => undefined);
+    interruption.end();
   }
 };
 

@@ -113,7 +113,12 @@ describeWithPostgres('a backup of the embedded database', () => {
       .filter(({ id }) => id >= 22)
       .flatMap(({ sql }) => [...sql.matchAll(/create table (?:if not exists )?(\w+)/g)].map(([, name]) => name));
     const tables = manifest.tables.filter(({ name }) => !younger.includes(name));
-    await loadBackup(folder, { ...manifest, schema, tables }, { db: to.pool, migrations, withRows: async () => undefined }, () => undefined);
+    await loadBackup(
+      folder,
+      { ...manifest, schema, tables },
+      { db: to.pool, migrations, withRows: async () => undefined },
+      () => undefined,
+    );
     expect((await to.pool.query('select from key_uses')).rowCount).toBe(0);
     expect(await rowsOf(to, 'schema_migrations')).toEqual(await rowsOf(from, 'schema_migrations'));
   });

@@ -4,8 +4,10 @@ import { createPreviousGeneration } from '../../../src/adapters/read-model-postg
 import { deleteTestInvoice } from '../../../src/app/retention/test-retention.js';
 import { auditCommands } from '../../../src/cli/commands/audit.js';
 import { projectionCommands } from '../../../src/cli/commands/projections.js';
+import { Interrupted } from '../../../src/cli/terminal.js';
 import { invoiceStream } from '../../../src/domain/common/ids.js';
 import { addSeconds } from '../../../src/domain/common/time.js';
+import { rebuildProjection } from '../../../src/projector/rebuild.js';
 import { accepted, attempted, limits } from '../../support/fixture/invoice.js';
 import { appendTo } from '../../support/harness/event-store.js';
 import { type Operator, openOperator } from '../../support/harness/operator.js';
@@ -15,7 +17,7 @@ import { describeWithPostgres } from '../../support/postgres.js';
 const CNPJ = '12345678000195';
 const ID = '11111111-1111-4111-8111-111111111111';
 
-describeWithPostgres('the rows that are kept for a rollback', () => {
+describeWithPostgres('the rows that are kept for a rollback or by an interrupted rebuild', () => {
   let operator: Operator;
   const test = invoiceStream('test', CNPJ, ID);
   const live = invoiceStream('live', CNPJ, ID);
@@ -26,18 +28,31 @@ describeWithPostgres('the rows that are kept for a rollback', () => {
     await appendTo(store, test, [accepted({ mode: 'test', acceptedAt })], acceptedAt);
     await appendTo(store, live, [accepted({ acceptedAt })], acceptedAt);
     for (const _generation of [1, 2]) await operator.run('projections', 'rebuild', 'invoices');
+    const { log, clock } = operator.session;
+    const interrupt = (): never => {
+      throw new Interrupted();
+    };
+    const deps = { db: operator.database.pool, log, clock, onProgress: interrupt };
+    const rebuild = rebuildProjection(invoices, new AbortController().signal, deps);
+    await expect(rebuild).rejects.toThrow(Interrupted);
     // Later than the kept rows: a rollback has to fold it.
     await appendTo(store, test, [attempted(1, 1)], acceptedAt);
   });
   afterAll(() => operator.close());
 
-  const kept = async (stream: string) => {
-    const table = `"p_invoices_v${invoices.version}_g2".rows`;
+  const PREVIOUS = 2;
+  const BUILDING = 4;
+  const kept = async (stream: string, generation = PREVIOUS) => {
+    const table = `"p_invoices_v${invoices.version}_g${generation}".rows`;
     return (await operator.database.pool.query(`select * from ${table} where stream = $1`, [stream])).rows[0] as object;
   };
 
   it('lose a test invoice with its end and keep a live one, and a rollback makes of them what a rebuild does', async () => {
-    expect(await kept(test)).toMatchObject({ reference: 'pedido-1', state: expect.stringContaining('sealed:') });
+    for (const generation of [PREVIOUS, BUILDING])
+      expect(await kept(test, generation)).toMatchObject({
+        reference: 'pedido-1',
+        state: expect.stringContaining('sealed:'),
+      });
     const before = await kept(live);
     const { store, log, clock } = operator.session;
     await deleteTestInvoice(test, {
@@ -46,7 +61,8 @@ describeWithPostgres('the rows that are kept for a rollback', () => {
       previousGeneration: createPreviousGeneration(operator.database.pool),
     });
     const empty = { access_key: null, dps_id: null, reference: null, created_at: null, state: '{"kind":"deleted"}' };
-    expect(await kept(test)).toMatchObject({ revision: 0, ...empty });
+    for (const generation of [PREVIOUS, BUILDING])
+      expect(await kept(test, generation)).toMatchObject({ revision: 0, ...empty });
     expect(await kept(live)).toEqual(before);
     expect((await operator.run('projections', 'rollback', 'invoices')).exit).toBe(0);
     expect(await kept(test)).toMatchObject({ revision: 2, ...empty });
