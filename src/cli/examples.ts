@@ -55,9 +55,10 @@ export const commandExamples: readonly CommandExample[] = [
     'invoice timeline nfse_1509e366-…',
     'what happened to the invoice: [first steps](first-steps.md#what-happened-to-an-invoice)',
   ],
+  ['invoice search nfse_1509e366-…', 'invoices by id, reference, access key or DPS id'],
   [
-    'invoice search 529.982.247-25',
-    'invoices by id, reference, access key, DPS id or customer document; a search by document is recorded',
+    'invoice search - --by document',
+    'asks for the line with the customer document on stdin, where no list of processes shows it; the search is recorded',
   ],
   ['invoice indeterminate', 'what waits for support, oldest first'],
   [
@@ -77,8 +78,8 @@ export const commandExamples: readonly CommandExample[] = [
   ['audit verify --file log.ndjson.gz --public-key ed25519:…', 'the same of an export, without the service'],
   ['audit replay nfse_1509e366-… --at 2026-11-21T12:00:00Z', 'the invoice body as the API would have shown it then'],
   [
-    'privacy report 529.982.247-25',
-    'where the document is stored, why and until when: [retention](operations/retention.md)',
+    'privacy report -',
+    'takes the document from stdin, where no list of processes shows it, and says where it is stored, why and until when: [retention](operations/retention.md)',
   ],
   ['projections status', '`invoices         v1 generation 1 at 17, 0 s behind`'],
   [

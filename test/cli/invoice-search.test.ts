@@ -54,6 +54,12 @@ describeWithPostgres('support at the command line', () => {
     },
   );
 
+  it('finds an invoice by the document on the input for -, so that no list of processes shows it', async () => {
+    const found = await operator.runWithInput('11.111.111/0001-91\n', 'invoice', 'search', '-', '--actor', 'maria');
+    expect(found).toMatchObject({ exit: 0, out: expect.stringContaining(`nfse_${ID}`) });
+    expect(await operator.runWithInput('\n', 'invoice', 'search', '-')).toMatchObject({ exit: 2 });
+  });
+
   it('goes on with a search by document where the one before stopped', async () => {
     const before = (createdAt: string) => `${createdAt}/${invoiceStream('live', CNPJ, ID)}`;
     const after = async (cursor: string) =>

@@ -78,6 +78,12 @@ describeWithPostgres('nfse privacy report', () => {
     });
   });
 
+  it('takes the document from the first line of the input for -, so that no list of processes shows it', async () => {
+    const { exit, out } = await operator.runWithInput('111.444.777-35\n12345678000195\n', 'privacy', 'report', '-');
+    expect([exit, out]).toEqual([0, expect.stringContaining('2 invoices name it')]);
+    expect(await operator.runWithInput('', 'privacy', 'report', '-')).toMatchObject({ exit: 2 });
+  });
+
   it('names a company of this service by its own number', async () => {
     expect((await operator.runJson('privacy', 'report', '12.345.678/0001-95')).json.companies).toEqual([CNPJ]);
   });

@@ -25,6 +25,7 @@ import type { LogPosition } from '../../ports/event-log.js';
 import type { SupportCursor, SupportRow } from '../../ports/support-reads.js';
 import { badUsage, type Command, done, type Outcome, refused, textFlag, withProblems } from '../command.js';
 import type { Session } from '../session.js';
+import { typedText } from '../terminal.js';
 
 const timeline: Command = {
   name: 'invoice timeline',
@@ -54,14 +55,16 @@ export const renderTimeline = (story: readonly TimelineEntry[]): string =>
 const search: Command = {
   name: 'invoice search',
   positionals: ['TEXT'],
-  summary: 'invoices by id, reference, access key, DPS id or customer document',
+  summary: 'invoices by id, reference, access key, DPS id or customer document; - reads it from stdin',
   options: {
     by: { type: 'string', help: `${SEARCH_KINDS.join(', ')} (default: derived from TEXT)` },
     company: { type: 'string', help: 'CNPJ; narrows a search by document' },
     before: { type: 'string', help: 'continues a search by document: "next" of its last answer' },
   },
   changes: true,
-  run: async ({ positionals: [text = ''], flags, actor, session }) => {
+  run: async ({ positionals: [typed = ''], flags, actor, session, terminal }) => {
+    const text = await typedText(typed, terminal);
+    if (text === '') return badUsage('TEXT is empty');
     const by = textFlag(flags, 'by') ?? kindOf(text);
     const kind = SEARCH_KINDS.find((one) => one === by);
     if (kind === undefined) return badUsage(`--by must be one of ${SEARCH_KINDS.join(', ')}`);

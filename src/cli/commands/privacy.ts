@@ -3,21 +3,23 @@ import { type InvoiceHoldings, type PrivacyReport, reportOn } from '../../app/op
 import { counted } from '../../lib/counted.js';
 import { badUsage, type Command, done } from '../command.js';
 import { wholeFlag } from '../flags.js';
-import { withProgress } from '../terminal.js';
+import { typedText, withProgress } from '../terminal.js';
 
 const LISTED = 1000;
 
 export const privacyCommand: Command = {
   name: 'privacy report',
   positionals: ['DOCUMENT'],
-  summary: 'where a CPF, CNPJ or NIF is stored, why and until when; this is recorded with the actor',
+  summary:
+    'where a CPF, CNPJ or NIF (- reads it from stdin) is stored, why and until when; this is recorded with the actor',
   options: {
     limit: { type: 'string', help: `how many invoices to list at most (default ${LISTED}); all are counted` },
   },
   changes: true,
   run: async ({ positionals: [typed = ''], flags, actor, session, terminal }) => {
-    const document = readDocument(typed);
-    if (document === undefined) return badUsage('DOCUMENT is a CPF, a CNPJ or a foreign NIF');
+    const document = readDocument(await typedText(typed, terminal));
+    if (document === undefined)
+      return badUsage('DOCUMENT is a CPF, a CNPJ or a foreign NIF, or - with one of them on stdin');
     const limit = wholeFlag(flags, 'limit', LISTED);
     if (limit === undefined) return badUsage('--limit takes a whole number');
     const opened = await session();

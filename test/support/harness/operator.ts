@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import type { Command } from '../../../src/cli/command.js';
 import { runCommand } from '../../../src/cli/run.js';
 import type { Session } from '../../../src/cli/session.js';
@@ -19,6 +20,8 @@ export type Operator = {
   database: FreshDatabase;
   session: Session;
   run(...argv: string[]): Promise<{ exit: number; out: string; err: string }>;
+  /** As `run`, with this text on the input. */
+  runWithInput(input: string, ...argv: string[]): Promise<{ exit: number; out: string; err: string }>;
   runJson(...argv: string[]): Promise<{ exit: number; json: Record<string, unknown> }>;
   close(): Promise<void>;
 };
@@ -47,18 +50,20 @@ export const openOperator = async (
   const config = { ...parsed.config, masterKeyMayBeMade: true };
   const session = await openSession(config, clock, createLogger('silent', 'stderr'), runner);
 
-  const run = async (...argv: string[]) => {
+  const runWithInput = async (input: string, ...argv: string[]) => {
     const out: string[] = [];
     const err: string[] = [];
     const terminal = {
       ...{ out: (text: string) => void out.push(text), err: (text: string) => void err.push(text) },
       ...(progress === undefined ? {} : { progress }),
+      input: Readable.from([input]),
     };
     const exit = await runCommand(argv, commands, async () => session, terminal);
     return { exit, out: out.join('\n'), err: err.join('\n') };
   };
+  const run = (...argv: string[]) => runWithInput('', ...argv);
   return {
-    ...{ folder, database, session, run },
+    ...{ folder, database, session, run, runWithInput },
     runJson: async (...argv) => {
       const { exit, out } = await run(...argv, '--json');
       return { exit, json: JSON.parse(out) as Record<string, unknown> };
