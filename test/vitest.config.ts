@@ -41,7 +41,7 @@ const slow = [
   'test/http/openapi/{clients,code-samples}.test.ts',
   'test/projector/serving.test.ts',
   'test/proof/{run,settle}.test.ts',
-  'test/runtime/commands/{compose-setup,drain-start,empty-folder,npm-stop}.test.ts',
+  'test/runtime/commands/{compose-setup,drain-start,empty-folder,interruption,npm-stop}.test.ts',
   'test/runtime/engines/{simulator-process,trust}.test.ts',
   'test/runtime/operations/{compose-health,confined,operations}.test.ts',
   'test/runtime/operator/restore-killed.test.ts',
