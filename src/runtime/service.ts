@@ -51,7 +51,7 @@ const start = async (options: ServiceOptions, runner: Parts['runner']): Promise<
   };
   throwIfStopAsked();
   const state: ServiceState = { phase: 'starting', halted: new Set() };
-  const metrics = createMetrics(simulatedModes(config));
+  const metrics = createMetrics(simulatedModes(config), roles);
   const { decorateStore = identity, decorateAuthorizer = identity } = options;
   const traces = await openTraces(config, roles, logger);
   // First here, so that it is closed last, with the spans of all other parts.

@@ -2,6 +2,7 @@ import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { BreakerChange } from '../../app/issuing/breaker.js';
 import type { IssuerNotice } from '../../app/issuing/deps.js';
 import { type Mode, modes } from '../../domain/common/ids.js';
+import type { Role } from '../config/config.js';
 import { programVersion } from '../config/program-version.js';
 import { type Watched, watchedGauges } from './gauges.js';
 import { measuredAuthorizer } from './measured-authorizer.js';
@@ -28,8 +29,8 @@ const NOTICES: Record<IssuerNotice['kind'], true> = {
   outcome_not_recorded: true,
 };
 
-/** `simulated`: the modes that the simulator serves, whose notes are no fiscal documents. */
-export const createMetrics = (simulated: readonly Mode[]) => {
+/** `simulated`: the modes that the simulator serves, whose notes are no fiscal documents. `roles`: those that this process runs. */
+export const createMetrics = (simulated: readonly Mode[], roles: readonly Role[]) => {
   const registry = new Registry();
   const series = seriesIn(registry);
   const process = processMetrics();
@@ -45,6 +46,10 @@ export const createMetrics = (simulated: readonly Mode[]) => {
     ['mode'],
   );
   for (const mode of modes) simulatedMode.set({ mode }, simulated.includes(mode) ? 1 : 0);
+  const role = series.gauge('nfse_role', '1 for each role that this process runs; it has no series of other roles.', [
+    'role',
+  ]);
+  for (const run of roles) role.set({ role: run }, 1);
   let refresh = async (): Promise<void> => undefined;
   return {
     ...nationalRegisterMetrics(series),

@@ -4,6 +4,7 @@ import type { DomainEvent } from '../../app/event-store/event-types.js';
 import { cancelingEvents } from '../../domain/common/access-key.js';
 import { type Mode, modes, parseInvoiceStream, type StreamName } from '../../domain/common/ids.js';
 import { epochMs, type Instant } from '../../domain/common/time.js';
+import { areaReasons } from '../../domain/invoice/messages/areas.js';
 import { differenceKinds } from '../../domain/invoice/reconciliation.js';
 import type { Series } from './series.js';
 
@@ -25,7 +26,13 @@ const isOutcome = (type: string): type is keyof typeof outcomes => Object.hasOwn
 /** Counts one event that this process appended. `acceptedAt` is the acceptance of its invoice, if known. */
 type CountEvent = (event: DomainEvent, mode: Mode, acceptedAt: Instant | undefined) => void;
 
-/** Counts events where they are appended, so that each is counted once, by the process that appended it. Every series starts at 0. */
+/** Of refusals whose code no annex and no answer seen in use has: a label must not take whatever an answer holds. */
+const UNKNOWN_CODE = 'other';
+
+/**
+ * Counts events where they are appended, so that each is counted once, by the process that appended it. Every series starts at 0, except those of the
+ * authorizer's codes, which are too many.
+ */
 const recordedEvents = ({ counter, durations }: Series): CountEvent => {
   const accepted = counter('nfse_invoices_accepted_total', 'Invoices accepted.', ['mode']);
   const ended = counter('nfse_invoice_outcomes_total', 'Invoices that got an outcome, and the event that gave it.', [
@@ -33,6 +40,11 @@ const recordedEvents = ({ counter, durations }: Series): CountEvent => {
     'outcome',
     'event',
   ]);
+  const refusals = counter(
+    'nfse_invoice_refusals_total',
+    "Invoices that the authorizer refused, by each of its codes; 'other' is any code that is in no catalogue.",
+    ['mode', 'code'],
+  );
   const issue = durations(
     'nfse_issue_duration_seconds',
     'From acceptance to outcome, by the times of the events.',
@@ -70,6 +82,7 @@ const recordedEvents = ({ counter, durations }: Series): CountEvent => {
     for (const event of cancelingEvents) elsewhere.inc({ mode, event }, 0);
     for (const kind of differenceKinds) differences.inc({ mode, kind }, 0);
     for (const one of [accepted, cancellations, conflicts]) one.inc({ mode }, 0);
+    refusals.inc({ mode, code: UNKNOWN_CODE }, 0);
     for (const [event, outcome] of Object.entries(outcomes)) ended.inc({ mode, outcome, event }, 0);
     for (const as of ['issued', 'failed', 'canceled', 'valid']) settled.inc({ mode, as }, 0);
     for (const outcome of ['succeeded', 'refused', 'timeout', 'document_invalid'])
@@ -98,6 +111,8 @@ const recordedEvents = ({ counter, durations }: Series): CountEvent => {
     if (event.type === 'CancellationSettledBySupport') settled.inc({ mode, as: 'canceled' });
     if (event.type === 'CancellationClosedBySupport') settled.inc({ mode, as: 'valid' });
     if (event.type === 'ReconciliationDifferenceFound') differences.inc({ mode, kind: event.data.kind });
+    if (event.type === 'IssuanceRejected')
+      for (const code of new Set(event.data.codes.map(labelOf))) refusals.inc({ mode, code });
     if (event.type === 'CancellationRequested') cancellations.inc({ mode });
     if (event.type === 'CancellationConfirmed') cancelEnded.inc({ mode, outcome: 'succeeded' });
     if (event.type === 'NoteCanceledElsewhere') elsewhere.inc({ mode, event: event.data.eventType });
@@ -109,6 +124,8 @@ const recordedEvents = ({ counter, durations }: Series): CountEvent => {
     issue.observe({ mode, outcome }, Math.max(0, epochMs(event.data.at) - epochMs(acceptedAt)) / 1000);
   };
 };
+
+const labelOf = (code: string): string => (areaReasons.has(code) ? code : UNKNOWN_CODE);
 
 const APPEND_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 

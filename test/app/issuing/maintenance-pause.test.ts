@@ -76,7 +76,7 @@ it('a cancellation that meets an outage opens the breaker too, and its answer cl
 });
 
 it('shows the state of each environment, one series at 1', async () => {
-  const metrics = createMetrics([]);
+  const metrics = createMetrics([], []);
   metrics.circuit({ mode: 'live', from: 'closed', to: 'open' });
   const shown = readMetrics((await metrics.scrape()).text);
   const states = (mode: string) =>

@@ -81,13 +81,32 @@ describe('the measured event store', () => {
     expect(value('nfse_event_log_append_duration_seconds_count', { result: 'error' })).toBe(1);
   });
 
+  it('counts a refusal by each code of the catalogue, and any other code as one', async () => {
+    const { append, shown } = measured();
+    await append(recorded('IssuanceRejected', 1, { codes: ['E0312', 'E0312', 'E1235'] }));
+    await append(recorded('IssuanceRejected', 2, { codes: ['what an answer holds', '529.982.247-25', 'E0312'] }));
+    const { samples } = await shown();
+    const counted = samples.filter(
+      ({ name, labels }) => name === 'nfse_invoice_refusals_total' && labels.mode === 'live',
+    );
+    expect(counted.map(({ labels, value }) => [labels.code, value])).toEqual([
+      ['other', 1],
+      ['E0312', 2],
+      ['E1235', 1],
+    ]);
+  });
+
   it.each<[InvoiceEvent, string, Record<string, string>]>([
     [recorded('IssuanceAttempted', 1), 'nfse_attempts_total', { work: 'issue' }],
     [recorded('IssuanceNotSent', 1), 'nfse_attempts_not_sent_total', { work: 'issue' }],
     [recorded('IssuanceOutcomeUnknown', 1), 'nfse_unknown_outcomes_total', { work: 'issue' }],
     [recorded('IssuanceProvenAbsent', 1), 'nfse_proven_absences_total', { work: 'issue' }],
     [recorded('NumberConflictFound', 1), 'nfse_number_conflicts_total', {}],
-    [recorded('IssuanceRejected', 1), 'nfse_invoice_outcomes_total', { outcome: 'failed', event: 'IssuanceRejected' }],
+    [
+      recorded('IssuanceRejected', 1, { codes: [] }),
+      'nfse_invoice_outcomes_total',
+      { outcome: 'failed', event: 'IssuanceRejected' },
+    ],
     [recorded('IssuanceFailed', 1), 'nfse_invoice_outcomes_total', { outcome: 'failed', event: 'IssuanceFailed' }],
     [recorded('CancellationRequested', 1), 'nfse_cancellations_requested_total', {}],
     [recorded('CancellationAttempted', 1), 'nfse_attempts_total', { work: 'cancel' }],
