@@ -16,6 +16,7 @@ import { PROMPT, type RunningService, startRunningService } from '../support/har
 import { type ShownMetrics, scrape } from '../support/metrics-text.js';
 import { describeWithPostgres } from '../support/postgres.js';
 import { readPromql } from '../support/promql.js';
+import { firing, type Played } from '../support/promql-play.js';
 import { runLogger } from '../support/run-logs.js';
 
 type Body = Record<string, unknown> & { id: string; status: string; cancellation?: { status: string } };
@@ -40,6 +41,13 @@ const isOn = (alert: string, shown: ShownMetrics): boolean => {
   expect([alert, matching.length]).not.toEqual([alert, 0]);
   return matching.some(({ value }) => value > 0);
 };
+
+/** Scrapes, one for each minute, as series. */
+const playedFrom = (scrapes: readonly ShownMetrics[]): readonly Played[] =>
+  (scrapes.at(-1)?.samples ?? []).map(({ name, labels }) => ({
+    ...{ name, labels },
+    values: scrapes.map((shown) => shown.value(name, labels)),
+  }));
 
 /** The text of the alert's section. */
 const sectionOf = (alert: string): string => readMonitoring().split(`\n### ${alert}\n`)[1]?.split('\n### ')[0] ?? '';
@@ -185,6 +193,28 @@ describeWithPostgres('an operator does what the section of an alert says', () =>
       ...{ status: 'issued', cancellation: { status: 'failed' } },
     });
     await alertIs(alert, false);
+  });
+
+  it('NfseInvoicesFailed: every live invoice is refused, the code is found, and the alert ends with an issued invoice', async () => {
+    const alert = 'NfseInvoicesFailed';
+    const rule = readRules().filter((one) => one.alert === alert);
+    const before = await scrape(running.service.opsUrl);
+    const isFiring = async (): Promise<boolean> => {
+      const after = await scrape(running.service.opsUrl);
+      return firing(rule, playedFrom([before, before, after, after]), 3).length > 0;
+    };
+    await fault('issue', 'reject', { code: 'E0312' });
+    const ids = await Promise.all([7_301, 7_302, 7_303, 7_304, 7_305].map(issue));
+    for (const id of ids) await read(id, ({ status }) => status === 'failed');
+    const refused = await scrape(running.service.opsUrl);
+    expect([refused.value('nfse_ready'), await isFiring()]).toEqual([1, true]);
+    expect(refused.value('nfse_invoice_refusals_total', { mode: 'live', code: 'E0312' })).toBe(5);
+    expect(await type(alert, 'invoice', 'list', '--status', 'failed', '--mode', 'live')).toContain(ids[0]);
+    expect(await type(alert, 'invoice', 'timeline', ids[0] ?? '')).toContain('E0312');
+    await running.control('DELETE', '/_control/faults');
+    const good = await Promise.all([7_311, 7_312, 7_313, 7_314, 7_315].map(issue));
+    for (const id of good) await read(id, ({ status }) => status === 'issued');
+    expect(await isFiring()).toBe(false);
   });
 
   it('NfseAuthorizerPaused: the environment is out, sends resume by themselves, and the alert ends', async () => {

@@ -7,7 +7,7 @@ export type Rule = {
   expr: string;
   for?: string;
   labels: { severity: string };
-  annotations: { summary: string };
+  annotations: { summary: string; runbook_url: string };
 };
 
 const operationsFile = (name: string): string =>

@@ -1,6 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import { readDashboard, readMonitoring, readRules, rulesFile } from '../../support/alert-rules.js';
 import { itWith } from '../../support/needs.js';
 import { ENDS_WITHIN_MS } from '../../support/patient.js';
@@ -8,6 +9,9 @@ import { readPromql } from '../../support/promql.js';
 
 const rules = readRules();
 const monitoring = readMonitoring();
+
+/** The severity of an alert about work of one mode: nobody is woken for test mode. */
+const BY_MODE = '{{ if eq $labels.mode "live" }}critical{{ else }}warning{{ end }}';
 
 const helpOfTheProgram = (): string =>
   execFileSync(process.execPath, ['--import', 'tsx', 'src/main.ts', '--help'], {
@@ -22,9 +26,9 @@ describe('the alerting rules', () => {
     for (const rule of rules) {
       expect(rule).toMatchObject({
         alert: expect.stringMatching(/^Nfse[A-Z0-9]\w+$/),
-        labels: { severity: expect.stringMatching(/^(?:info|warning|critical)$/) },
         annotations: { summary: expect.stringMatching(/\S/) },
       });
+      expect(['info', 'warning', 'critical', BY_MODE]).toContain(rule.labels.severity);
       expect(readPromql(rule.expr).metrics.length).toBeGreaterThan(0);
       expect(rule.for ?? '0m').toMatch(/^\d+[smh]$/);
     }
@@ -35,6 +39,9 @@ describe('the alerting rules', () => {
     ['accept p99', 'nfse_accept_duration_seconds_bucket'],
     ['projection lag', 'nfse_projection_lag_seconds'],
     ['waiting while nothing is issued', 'nfse_invoices_waiting'],
+    ['refused invoices', 'nfse_invoice_outcomes_total'],
+    ['roles', 'nfse_role'],
+    ['disks', 'node_filesystem_avail_bytes'],
     ['unknown outcomes', 'nfse_unknown_outcomes_total'],
     ['an authorizer that is out', 'nfse_authorizer_circuit'],
     ['unsettled invoices and cancellations', 'nfse_unsettled'],
@@ -56,6 +63,7 @@ describe('the alerting rules', () => {
       'NfseApiErrors',
       'NfseAcceptSlow',
       'NfseNothingIssued',
+      'NfseInvoicesFailed',
       'NfseUnknownOutcomes',
       'NfseAuthorizerNotReached',
       'NfseNumberConflict',
@@ -71,6 +79,21 @@ describe('the alerting rules', () => {
       .map(({ value }) => value.split('|'));
     expect(bands.filter((band) => band.includes(`${days}d`))).toHaveLength(1);
     expect(bands.flat()).toContain('over');
+  });
+
+  it('page for no work of test mode: what says its mode is critical in live mode only', () => {
+    const critical = rules.filter(({ labels }) => labels.severity === 'critical');
+    const ofSomeMode = critical.filter(({ expr }) => /by \([^)]*\bmode\b/.test(expr)).map(({ alert }) => alert);
+    // The first and the last ask for live mode; a cancellation of a test invoice waits for nobody.
+    expect(ofSomeMode).toEqual(['NfseInvoicesFailed', 'NfseCancellationUnconfirmed', 'NfseSimulatorInProduction']);
+  });
+
+  it('name the section of each in the documents, by a path that a clone has', () => {
+    const anchors = [...monitoring.matchAll(/^### (\w+)$/gm)].map(([, name = '']) => name.toLowerCase());
+    for (const { alert, annotations } of rules) {
+      expect(annotations.runbook_url).toBe(`docs/operations/monitoring.md#${alert.toLowerCase()}`);
+      expect(anchors).toContain(annotations.runbook_url.split('#')[1]);
+    }
   });
 
   itWith('promtool', 'are what Prometheus takes', () => {
@@ -91,6 +114,34 @@ describe('monitoring.md', () => {
     const headings = [...monitoring.matchAll(/^### (\w+)$/gm)].map(([, name]) => name);
     expect(headings).toEqual(expect.arrayContaining(rules.map(({ alert }) => alert)));
     expect(headings).toHaveLength(rules.length);
+  });
+
+  it('says of each alert whether it may wait', () => {
+    const [, table = ''] = monitoring.split('\n### Which alert wakes somebody\n');
+    const rows =
+      table
+        .split('\n### ')[0]
+        ?.split('\n')
+        .filter((line) => line.startsWith('| [')) ?? [];
+    const named = rows.flatMap((row) => [...(row.split('|')[1] ?? '').matchAll(/\[(\w+)\]/g)].map(([, name]) => name));
+    expect(named.toSorted()).toEqual(rules.map(({ alert }) => alert).toSorted());
+  });
+
+  it('gives an Alertmanager that wakes somebody for critical alerts, except those that the table lets wait', () => {
+    const [, example = ''] = /```yaml\n(route:[\s\S]*?)```/.exec(monitoring) ?? [];
+    const { route, receivers } = parse(example) as {
+      route: { receiver: string; routes: { receiver: string; matchers: string[] }[] };
+      receivers: { name: string }[];
+    };
+    const [pager] = route.routes;
+    const waits = /alertname!~"([^"]+)"/.exec(pager?.matchers.join() ?? '')?.[1]?.split('|') ?? [];
+    const rows = monitoring.split('\n').filter((line) => line.includes('| until the morning'));
+    expect(waits.toSorted()).toEqual(
+      rows.flatMap((row) => [...(row.split('|')[1] ?? '').matchAll(/\[(\w+)\]/g)].map(([, name]) => name)).toSorted(),
+    );
+    expect(receivers.map(({ name }) => name)).toEqual([route.receiver, pager?.receiver]);
+    const severities = new Map(rules.map(({ alert, labels }) => [alert, labels.severity]));
+    for (const alert of waits) expect(['critical', BY_MODE]).toContain(severities.get(alert));
   });
 
   it('names only commands that the program has', () => {

@@ -1,0 +1,163 @@
+import { spawnSync } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { stringify } from 'yaml';
+import { readRules } from '../../support/alert-rules.js';
+import { itWith } from '../../support/needs.js';
+import { firing, type Played, resultAt } from '../../support/promql-play.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
+
+const DAY = 1_440;
+const GIB = 2 ** 30;
+
+type Values = (minute: number) => number | undefined;
+
+const series = (name: string, labels: Record<string, string>, values: Values, minutes = DAY): Played => ({
+  ...{ name, labels },
+  values: Array.from({ length: minutes + 1 }, (_, minute) => values(minute)),
+});
+
+/** A counter that grows by one every so many minutes. */
+const every =
+  (minutes: number, from = 0): Values =>
+  (minute) =>
+    Math.max(0, Math.floor((minute - from) / minutes));
+
+/** One process, and how often it counts outcomes of the mode. */
+const outcomes = (mode: string, issued: Values, failed: Values): readonly Played[] => [
+  series('nfse_invoice_outcomes_total', { mode, outcome: 'issued', event: 'Authorized' }, issued),
+  series('nfse_invoice_outcomes_total', { mode, outcome: 'failed', event: 'IssuanceRejected' }, failed),
+];
+const waiting = (mode: string, processing: number): readonly Played[] => [
+  series('nfse_invoices_waiting', { mode, state: 'queued' }, () => 0),
+  series('nfse_invoices_waiting', { mode, state: 'processing' }, () => processing),
+];
+const roles = (missing: readonly string[]): readonly Played[] =>
+  ['api', 'projector', 'relay', 'issuer', 'sweeper'].map((role) =>
+    series('nfse_role', { role, instance: role }, (minute) => (missing.includes(role) && minute > 60 ? undefined : 1)),
+  );
+const disk = (free: Values): readonly Played[] => [
+  series('node_filesystem_avail_bytes', { instance: 'a', mountpoint: '/var', fstype: 'ext4' }, free),
+  series('node_filesystem_size_bytes', { instance: 'a', mountpoint: '/var', fstype: 'ext4' }, () => 100 * GIB),
+];
+
+type Scene = { alert: string; what: string; played: readonly Played[]; at: number; fires: readonly string[] };
+
+const never: Values = () => 0;
+const always =
+  (value: number): Values =>
+  () =>
+    value;
+
+const scenes: readonly Scene[] = [
+  {
+    ...{ alert: 'NfseInvoicesFailed', what: 'every live invoice is refused from noon on', at: 730 },
+    ...{ played: outcomes('live', (minute) => Math.min(minute, 720), every(1, 720)), fires: [] },
+  },
+  {
+    ...{ alert: 'NfseInvoicesFailed', what: 'the same, a quarter of an hour later', at: 745 },
+    ...{ played: outcomes('live', (minute) => Math.min(minute, 720), every(1, 720)), fires: ['critical'] },
+  },
+  {
+    ...{ alert: 'NfseInvoicesFailed', what: 'one of three is refused', at: DAY },
+    ...{ played: outcomes('live', every(1), every(2)), fires: [] },
+  },
+  {
+    ...{ alert: 'NfseInvoicesFailed', what: 'the four invoices of a quiet day are refused', at: DAY },
+    ...{ played: outcomes('live', never, every(300)), fires: ['critical'] },
+  },
+  {
+    ...{ alert: 'NfseInvoicesFailed', what: 'a quiet day has refusals and an issued invoice', at: DAY },
+    ...{ played: outcomes('live', every(900), every(300)), fires: [] },
+  },
+  {
+    ...{ alert: 'NfseInvoicesFailed', what: 'somebody tries refusals in test mode', at: DAY },
+    ...{ played: outcomes('test', never, every(1)), fires: [] },
+  },
+  {
+    ...{ alert: 'NfseNothingIssued', what: 'one live invoice is in look-up', at: 120 },
+    ...{ played: [...waiting('live', 1), ...outcomes('live', never, never)], fires: [] },
+  },
+  {
+    ...{ alert: 'NfseNothingIssued', what: 'three live invoices wait', at: 120 },
+    ...{ played: [...waiting('live', 3), ...outcomes('live', never, never)], fires: ['critical'] },
+  },
+  {
+    ...{ alert: 'NfseNothingIssued', what: 'many wait and others are issued', at: 120 },
+    ...{ played: [...waiting('live', 30), ...outcomes('live', every(5), never)], fires: [] },
+  },
+  {
+    ...{ alert: 'NfseNothingIssued', what: 'three test invoices wait', at: 120 },
+    ...{ played: [...waiting('test', 3), ...outcomes('test', never, never)], fires: ['warning'] },
+  },
+  ...['live', 'test'].map((mode) => ({
+    ...{ alert: 'NfseIndeterminate', what: `a ${mode} invoice is indeterminate`, at: 10 },
+    played: [series('nfse_unsettled', { mode, kind: 'indeterminate' }, always(1))],
+    fires: [mode === 'live' ? 'critical' : 'warning'],
+  })),
+  ...['live', 'test'].map((mode) => ({
+    ...{ alert: 'NfseNumberConflict', what: `a ${mode} series is stopped`, at: 10 },
+    ...{
+      played: [series('nfse_series_stopped', { mode }, always(1))],
+      fires: [mode === 'live' ? 'critical' : 'warning'],
+    },
+  })),
+  ...['live', 'test'].map((mode) => ({
+    ...{ alert: 'NfseCertificateRefused', what: `a certificate is refused in ${mode} mode`, at: 10 },
+    played: [series('nfse_certificate_refused', { mode, company: '12345678000195' }, always(1))],
+    fires: [mode === 'live' ? 'critical' : 'warning'],
+  })),
+  { alert: 'NfseRoleMissing', what: 'every role runs', played: roles([]), at: 120, fires: [] },
+  { alert: 'NfseRoleMissing', what: 'the relay is gone, a minute ago', played: roles(['relay']), at: 61, fires: [] },
+  { alert: 'NfseRoleMissing', what: 'the relay is gone', played: roles(['relay']), at: 65, fires: ['critical'] },
+  {
+    ...{ alert: 'NfseRoleMissing', what: 'relay and issuer are gone', at: 65 },
+    ...{ played: roles(['relay', 'issuer']), fires: ['critical', 'critical'] },
+  },
+  { alert: 'NfseDiskFillsUp', what: 'half is free and stays so', played: disk(always(50 * GIB)), at: 600, fires: [] },
+  {
+    ...{ alert: 'NfseDiskFillsUp', what: '35 % is free and 20 GiB a day are written', at: 600 },
+    ...{ played: disk((minute) => (35 - (minute * 20) / DAY) * GIB), fires: ['warning'] },
+  },
+  { alert: 'NfseDiskAlmostFull', what: '9 % is free', played: disk(always(9 * GIB)), at: 600, fires: ['critical'] },
+  { alert: 'NfseDiskAlmostFull', what: '11 % is free', played: disk(always(11 * GIB)), at: 600, fires: [] },
+];
+
+const ruleOf = (alert: string) => readRules().filter((rule) => rule.alert === alert);
+
+describe('a rule, played on made-up series', () => {
+  it.each(scenes)('$alert, when $what: $fires', ({ alert, played, at, fires }) => {
+    expect(ruleOf(alert)).toHaveLength(1);
+    expect(firing(ruleOf(alert), played, at).map(({ severity }) => severity)).toEqual(fires);
+  });
+
+  it('says which roles are missing', () => {
+    const found = firing(ruleOf('NfseRoleMissing'), roles(['relay', 'issuer']), 65);
+    expect(found.map(({ labels }) => labels)).toEqual([{ role: 'relay' }, { role: 'issuer' }]);
+  });
+
+  itWith('promtool', 'has as many results as Prometheus finds', async () => {
+    const tests = scenes.map(({ alert, played, at }) => {
+      const [{ expr = '' } = {}] = ruleOf(alert);
+      const found = resultAt(expr, played, at).length;
+      return {
+        interval: '1m',
+        input_series: played.map(({ name, labels, values }) => ({
+          series: `${name}{${Object.entries(labels).map(([label, value]) => `${label}="${value}"`)}}`,
+          values: values.map((value) => value ?? 'stale').join(' '),
+        })),
+        promql_expr_test: [
+          {
+            ...{ expr: `count(${expr}) or vector(0)`, eval_time: `${at}m` },
+            exp_samples: [{ labels: '{}', value: found }],
+          },
+        ],
+      };
+    });
+    const file = join(temporaryFolder(), 'scenes.yaml');
+    await writeFile(file, stringify({ evaluation_interval: '1m', tests }));
+    const played = spawnSync('promtool', ['test', 'rules', file], { encoding: 'utf8' });
+    expect([played.status, played.stderr]).toEqual([0, '']);
+  });
+});
