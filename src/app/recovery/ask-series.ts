@@ -75,8 +75,8 @@ export type Walk = { from: number; to: number };
 /** What was asked and answered for one series. */
 export type SeriesAnswers = { found: readonly FoundNote[]; absent: readonly number[]; walks: readonly Walk[] };
 
-/** One answer was inconclusive; `unproven` says why. */
-type NoProof = { unproven: string };
+/** One answer was inconclusive; `unproven` says why. `certificateRefused`: it refuses the company's certificate, so asking again changes nothing. */
+export type NoProof = { unproven: string; certificateRefused?: true };
 
 type Answers = Omit<SeriesAnswers, 'walks'>;
 
@@ -166,7 +166,8 @@ const askAll = async (
       numbers.slice(from, from + AT_ONCE).map(async (number) => ({ number, answer: await ask(number, wanted, deps) })),
     );
     for (const { number, answer } of answers) {
-      if (answer.kind === 'inconclusive') return { unproven: answer.reason };
+      if (answer.kind === 'inconclusive')
+        return { unproven: answer.reason, ...(answer.certificateRefused && { certificateRefused: true }) };
       if (answer.kind === 'found') found.push({ number, note: answer.found });
       else absent.push(number);
     }

@@ -10,6 +10,7 @@ import {
   askAgain,
   askSeries,
   type FoundNote,
+  type NoProof,
   type RecoveryDeps,
   type SeriesAnswers,
   type SeriesToCompare,
@@ -46,7 +47,8 @@ export type ComparedSeries = {
   movedTo?: number;
 };
 
-export type Unproven = { companyId: string; mode: Mode; why: string };
+/** `certificateRefused`: the authorizer refuses the company's certificate. */
+export type Unproven = { companyId: string; mode: Mode; why: string; certificateRefused?: true };
 
 /**
  * `isDone`: nothing that is sent from now on can be a second note for a note among the numbers of `series`. A note elsewhere was not seen: under a
@@ -105,7 +107,7 @@ const compareAll = async (all: readonly SeriesToCompare[], deps: RecoveryDeps) =
     const starts = wanted.starts.join(' and ');
     deps.onProgress(`${companyId} ${mode} series ${series}, city ${municipality}: from number ${starts} on`);
     const answers = await askSeries(wanted, deps);
-    if ('unproven' in answers) unproven.push({ companyId, mode, why: answers.unproven });
+    if ('unproven' in answers) unproven.push(unprovenOf(wanted, answers));
     else compared.push({ wanted, answers });
   }
   let open = compared;
@@ -119,7 +121,7 @@ const compareAll = async (all: readonly SeriesToCompare[], deps: RecoveryDeps) =
       const { wanted } = one;
       const again = await askAgain(wanted, one.answers, deps);
       if ('unproven' in again) {
-        unproven.push({ companyId: wanted.companyId, mode: wanted.mode, why: again.unproven });
+        unproven.push(unprovenOf(wanted, again));
         continue;
       }
       if (again.found.length > one.answers.found.length) more.push(one);
@@ -129,6 +131,11 @@ const compareAll = async (all: readonly SeriesToCompare[], deps: RecoveryDeps) =
   }
   return { compared, unproven };
 };
+
+const unprovenOf = ({ companyId, mode }: SeriesToCompare, { unproven, certificateRefused }: NoProof): Unproven => ({
+  ...{ companyId, mode, why: unproven },
+  ...(certificateRefused && { certificateRefused }),
+});
 
 const adoptNotes = async (
   wanted: SeriesToCompare,

@@ -208,13 +208,16 @@ const comparedCheck = (compared: ComparedSeries): Check => {
   return { name: `reconcile ${companyId} ${mode}`, ok: true, detail: detail.join(', ') };
 };
 
-const unprovenCheck = ({ companyId, mode, why }: Unproven): Check => ({
+const unprovenCheck = ({ companyId, mode, why, certificateRefused }: Unproven): Check => ({
   name: `reconcile ${companyId} ${mode}`,
   ok: false,
-  detail: `the authorizer's answer proves nothing (${why})`,
-  cure: why.startsWith('certificate')
-    ? `nfse certificate put ${companyId} --pfx FILE --password-file FILE`
-    : 'try again when it can be reached',
+  detail: certificateRefused
+    ? `the authorizer refuses the certificate (${why})`
+    : `the authorizer's answer proves nothing (${why})`,
+  cure:
+    certificateRefused || why.startsWith('certificate')
+      ? `nfse certificate put ${companyId} --pfx FILE --password-file FILE, or nfse certificate issue-demo ${companyId} where a new simulator answers`
+      : 'try again when it can be reached',
 });
 
 /** A note of test mode is no fiscal document, so it is reported without being a fault. */

@@ -132,6 +132,19 @@ describe('a log that was put back', () => {
     expect(await lastNumber()).toBeUndefined();
   });
 
+  it('says that the certificate is refused where asking again would change nothing', async () => {
+    const { deps } = await recoveryHarness();
+    const findByDps: RecoveryDeps['authorizer']['findByDps'] = async ({ mode }) =>
+      mode === 'live'
+        ? { kind: 'inconclusive', reason: 'status_403', certificateRefused: true }
+        : { kind: 'inconclusive', reason: 'ECONNREFUSED' };
+    const { unproven } = await compare({ ...deps, authorizer: { ...deps.authorizer, findByDps } }, true);
+    expect(unproven).toEqual([
+      { companyId: DEMO_CNPJ, mode: 'live', why: 'status_403', certificateRefused: true },
+      { companyId: DEMO_CNPJ, mode: 'test', why: 'ECONNREFUSED' },
+    ]);
+  });
+
   it('finds a note that was hidden from the first look, and one behind it', async () => {
     const harness = await recoveryHarness();
     const { deps, ledgers, accept, register, status, clock } = harness;
