@@ -50,6 +50,19 @@ it('names the cure when the user of an address lacks a right, and does not ask t
   expect(startupFault(new FaultAtAddress('DATABASE_OWNER_URL', missing)).line).toBe(lineFor('DATABASE_OWNER_URL'));
 });
 
+it.each(['28P01', '28000', '3D000'])(
+  'a database that may not be set up yet names the command that does it: %s',
+  (code) => {
+    const refused = Object.assign(new Error(SECRET), { code });
+    const hint = `(${code}); before the first start the user and the database are made by nfse setup database --admin-url-file FILE, `;
+    for (const setBy of ['DATABASE_URL', 'DATABASE_URL_FILE', 'DATABASE_OWNER_URL'])
+      expect(startupFault(new FaultAtAddress(setBy, refused)).line).toContain(`sslmode in ${setBy} ${hint}`);
+    expect(startupFault(new FaultAtAddress('/etc/nfse/admin-url', refused)).line).toMatch(
+      /in \/etc\/nfse\/admin-url \(\w+\)$/,
+    );
+  },
+);
+
 it.each(['EACCES', 'EPERM'])('a path that this user may not use is named: %s', (code) => {
   const denied = Object.assign(new Error(SECRET), { code, path: '/data/simulator' });
   const line = `/data/simulator may not be used by this user (${code}): check its owner and mode`;

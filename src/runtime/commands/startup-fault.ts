@@ -41,7 +41,8 @@ const faultOf = (error: unknown, addressSetBy: string): StartupFault => {
   const fault = sqlFault(error);
   if (fault !== 'other') {
     const line = code === RIGHT_MISSING ? RIGHTS_LINE : DATABASE_LINES[fault];
-    return { exit: 3, line: `${line.replace('DATABASE_URL', addressSetBy)}${saidAs(code)}` };
+    const hint = isNotSetUp(code) && addressSetBy.startsWith('DATABASE_') ? SETUP_HINT : '';
+    return { exit: 3, line: `${line.replace('DATABASE_URL', addressSetBy)}${saidAs(code)}${hint}` };
   }
   if (isOneOf(UNREACHABLE_LOG, error)) return { exit: 3, line: `${LOG_LINE}${saidAs(code ?? error.message)}` };
   if (isOneOf(REFUSED_HERE, error)) return { exit: 1, line: error.message };
@@ -93,6 +94,12 @@ const RIGHT_MISSING = '42501';
 
 const RIGHTS_LINE =
   'the user of DATABASE_URL lacks a right in the database: run nfse setup database --admin-url-file FILE, where FILE holds the address of the administrator';
+
+/** A server says the same of a user or a database that does not exist as of a wrong password or name. An administrator's address is a file's. */
+const isNotSetUp = (code: unknown): boolean => code === '28P01' || code === '28000' || code === '3D000';
+
+const SETUP_HINT =
+  '; before the first start the user and the database are made by nfse setup database --admin-url-file FILE, where FILE holds the address of the administrator';
 
 const LOG_LINE =
   'the event log cannot be reached: check EVENTSTORE_URL, its user and its server (DATABASE_URL without it), and try again';

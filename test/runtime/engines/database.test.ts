@@ -101,7 +101,10 @@ describeWithPostgres('a start on a database by its address', () => {
   it('says that the database refuses it, or that nobody is there, exit 3', async () => {
     const url = new URL(database.connectionString);
     url.pathname = '/there_is_none';
-    expect(await openOn(url.href)).toEqual({ exit: 3, line: expect.stringMatching(/refuses this user.*\(3D000\)/) });
+    expect(await openOn(url.href)).toEqual({
+      exit: 3,
+      line: expect.stringMatching(/refuses this user.*\(3D000\); before the first start .*nfse setup database/),
+    });
     url.port = '1';
     expect(await openOn(url.href)).toEqual({
       exit: 3,
