@@ -7,13 +7,13 @@ import { municipalityByCode } from '../tables/municipalities.js';
 export const STARTING_POINT = 'CNPJ:mode:series:number[:ibge]';
 
 /**
- * Reads a starting point of log recovery, such as `11222333000181:live:1:1000` or `11222333000181:live:1:1000:3304557`. The series is that of a company
+ * Reads a starting point of log recovery, such as `11444777000161:live:1:1000` or `11444777000161:live:1:1000:3304557`. The series is that of a company
  * file, 1 to 49999. `problem` is one line for a person.
  */
 export const readStartingPoint = (text: string): { point: StartingPoint } | { problem: string } => {
   const [cnpj = '', mode = '', series = '', number = '', ibge, ...rest] = text.split(':');
   const is = (problem: string): { problem: string } => ({ problem: `--from ${text}: ${problem}` });
-  if (number === '' || rest.length > 0) return is(`it must be ${STARTING_POINT}, such as 11222333000181:live:1:1000`);
+  if (number === '' || rest.length > 0) return is(`it must be ${STARTING_POINT}, such as 11444777000161:live:1:1000`);
   if (!codePattern('cnpj').test(cnpj)) return is(`${cnpj} is no CNPJ: a CNPJ has 14 characters`);
   if (mode !== 'live' && mode !== 'test') return is(`the mode must be live or test, not ${mode}`);
   if (!/^[1-9]\d{0,4}$/.test(series) || Number(series) > MAX_SOFTWARE_SERIES)
