@@ -1,3 +1,5 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -71,6 +73,24 @@ describeWithPostgres('nfse certificate put', () => {
     expect(result).toMatchObject({
       exit: 0,
       out: expect.stringMatching(/^certificate stored for \d+, valid until \S+Z$/),
+    });
+  });
+
+  it('takes its file from a pipe, as does company put, because a container with a read-only root has no other way in', async () => {
+    await writeFile(inFolder('piped.pfx'), pfx(issued(CNPJ, 365)));
+    const piped = async (file: string, ...argv: readonly string[]) => {
+      const pipe = inFolder(`pipe-${file}`);
+      execFileSync('mkfifo', [pipe]);
+      const writer = spawn('sh', ['-c', 'cat "$1" > "$2"', 'sh', inFolder(file), pipe]);
+      const written = once(writer, 'exit');
+      const result = await operator.run(...argv.map((word) => (word === 'PIPE' ? pipe : word)));
+      await written;
+      return result;
+    };
+    expect(await piped('company.json', 'company', 'put', 'PIPE')).toMatchObject({ exit: 0 });
+    const options = ['--pfx', 'PIPE', '--password-file', inFolder('password')];
+    expect(await piped('piped.pfx', 'certificate', 'put', CNPJ, ...options)).toMatchObject({
+      ...{ exit: 0, out: expect.stringContaining('certificate stored') },
     });
   });
 
