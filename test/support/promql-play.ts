@@ -22,12 +22,18 @@ export const firing = (rules: readonly Rule[], played: readonly Played[], minute
     const [now = [], ...before] = found;
     return now
       .filter(({ labels }) => before.every((then) => then.some((one) => sameLabels(one.labels, labels))))
-      .map(({ labels }) => ({ alert: rule.alert, labels, severity: rendered(rule.labels.severity, labels) }));
+      .map(({ labels, value }) => ({
+        ...{ alert: rule.alert, severity: rendered(rule.labels.severity, labels) },
+        labels: { ...labels, ...(rule.labels.seen === VALUE && { seen: value.toFixed() }) },
+      }));
   });
 
 /** The samples that the expression has at the minute, as Prometheus would say. */
 export const resultAt = (expression: string, played: readonly Played[], minute: number): readonly Sample[] =>
   vectorOf(parsePromql(expression), played, minute);
+
+/** The only template of a label besides. */
+const VALUE = '{{ printf "%.0f" $value }}';
 
 /** The only template that a severity has. */
 const rendered = (severity: string, { mode }: Labels): string => {

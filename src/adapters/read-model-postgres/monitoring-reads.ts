@@ -39,10 +39,11 @@ export const createMonitoringReads = (pool: pg.Pool) => {
     },
     /** Invoices and live cancellations that wait for a person. */
     unsettled: (): Promise<readonly Unsettled[]> => unsettledWork(pool),
-    /** Alarms about received documents whose last occurrence was not before the instant, by notice. */
-    alarmsSince: async (since: Instant): Promise<readonly { notice: string; count: number }[]> => {
-      const { rows } = await pool.query<{ notice: string; count: number }>(
-        'select notice, count(*)::int as count from document_alarms where last_at >= $1 group by notice order by notice',
+    /** By notice: `count` kinds of alarms whose last occurrence was not before the instant, and how often alarms were `seen` at all. */
+    alarmsSince: async (since: Instant): Promise<readonly { notice: string; count: number; seen: number }[]> => {
+      const { rows } = await pool.query<{ notice: string; count: number; seen: number }>(
+        `select notice, count(*) filter (where last_at >= $1)::int as count, sum(seen)::float as seen
+         from document_alarms group by notice order by notice`,
         [since],
       );
       return rows;

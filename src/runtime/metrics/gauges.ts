@@ -214,13 +214,21 @@ const addAlarms = (sources: Sources, { gauge }: Series, { watch, clock }: Watche
     'Kinds of alarms of the last 7 days about what the authorizer holds or returned; nfse doctor names them.',
     ['notice'],
   );
+  const everSeen = gauge(
+    'nfse_alarms_seen',
+    'How often such an alarm was raised, ever. An alert has it as a label, so that a silence ends with the next alarm.',
+    ['notice'],
+  );
   sources.add({
     name: 'alarms',
-    gauges: [alarms],
+    gauges: [alarms, everSeen],
     ask: () => watch.alarmsSince(addSeconds(clock.now(), -ALARM_SECONDS)),
     show: (rows) => {
-      for (const notice of ALARMS) alarms.set({ notice }, 0);
-      for (const { notice, count } of rows) alarms.set({ notice }, count);
+      for (const one of [alarms, everSeen]) for (const notice of ALARMS) one.set({ notice }, 0);
+      for (const { notice, count, seen } of rows) {
+        alarms.set({ notice }, count);
+        everSeen.set({ notice }, seen);
+      }
     },
   });
 };

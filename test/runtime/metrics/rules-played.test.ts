@@ -137,6 +137,23 @@ describe('a rule, played on made-up series', () => {
     expect(found.map(({ labels }) => labels)).toEqual([{ role: 'relay' }, { role: 'issuer' }]);
   });
 
+  it.each([
+    ['NfseReconciliationDifference', 'reconciliation_difference'],
+    ['NfseDocumentUnreliable', 'document_altered'],
+  ])(
+    '%s has another label after the next finding, so that a silence of the first does not hide it',
+    (alert, notice) => {
+      const played = [
+        series('nfse_recent_alarms', { notice }, (minute) => (minute < 600 ? 1 : 0)),
+        series('nfse_alarms_seen', { notice }, (minute) => (minute < 300 ? 3 : 4)),
+      ];
+      const labelsAt = (minute: number) => firing(ruleOf(alert), played, minute).map(({ labels }) => labels);
+      expect(labelsAt(100)).toEqual([{ notice, seen: '3' }]);
+      expect(labelsAt(400)).toEqual([{ notice, seen: '4' }]);
+      expect(labelsAt(700)).toEqual([]);
+    },
+  );
+
   itWith('promtool', 'has as many results as Prometheus finds', async () => {
     const tests = scenes.map(({ alert, played, at }) => {
       const [{ expr = '' } = {}] = ruleOf(alert);

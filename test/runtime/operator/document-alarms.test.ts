@@ -3,6 +3,7 @@ import {
   createDocumentAlarms,
   type DocumentAlarms,
 } from '../../../src/adapters/read-model-postgres/document-alarms.js';
+import { createMonitoringReads } from '../../../src/adapters/read-model-postgres/monitoring-reads.js';
 import { invoiceStream, publicInvoiceId } from '../../../src/domain/common/ids.js';
 import { createLogger } from '../../../src/runtime/config/logger.js';
 import { createNoticeTeller } from '../../../src/runtime/engines/notices.js';
@@ -46,6 +47,17 @@ describeWithPostgres('alarms about received documents', () => {
     expect(differences?.ok).toBe(true);
     clock.pass(8 * 86_400);
     expect(await alarmChecks(alarms, clock)).toMatchObject([{ ok: true }, { ok: true }]);
+  });
+
+  it('are counted for the metrics: kinds of the last days, and every time that one was seen', async () => {
+    const { alarmsSince } = createMonitoringReads(database.pool);
+    const counted = (kinds: number) => [
+      { notice: 'document_altered', count: kinds, seen: 1 },
+      { notice: 'signature_unverified', count: kinds, seen: 2 },
+    ];
+    expect(await alarmsSince(T0)).toEqual(counted(1));
+    // What was seen does not go down when the days have passed, because a silence names it.
+    expect(await alarmsSince(at(61))).toEqual(counted(0));
   });
 
   it('of the reconciliation have a line of their own', async () => {
