@@ -24,7 +24,7 @@ export class Interrupted extends Error {
 /** `share` is between 0 and 1. */
 export type ShowProgress = (label: string, share: number, detail: string) => void;
 
-/** What stands for a text that is on the first line of the input. */
+/** The argument that means the first line of the input. */
 const FROM_INPUT = '-';
 
 /**

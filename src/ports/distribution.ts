@@ -34,7 +34,7 @@ export type DistributionProgress = {
   /** Answers in a row that proved nothing. */
   failures?: number;
   /** Notes of the company that an event may have canceled, and that no invoice was known to have. */
-  unknownNotes?: readonly UnknownNote[];
+  unmatchedNotes?: readonly UnmatchedNote[];
   /** Invoices that an event may have canceled, and that are still to be compared. */
   waiting: readonly WaitingInvoice[];
 };
@@ -43,7 +43,7 @@ export type DistributionProgress = {
 export type WaitingInvoice = { stream: StreamName; tries: number; dueAt: Instant };
 
 /** `seenAt`: when the event was read. */
-export type UnknownNote = { accessKey: AccessKey; seenAt: Instant };
+export type UnmatchedNote = { accessKey: AccessKey; seenAt: Instant };
 
 export type DueQueue = { companyId: CompanyId; progress: DistributionProgress | undefined };
 

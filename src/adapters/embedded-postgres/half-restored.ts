@@ -11,7 +11,11 @@ export const RESTORING = 'restoring';
 
 /** What a restore makes in a data folder, besides the copy of the master key. */
 export const MADE_BY_RESTORE: readonly string[] = [
-  ...['postgres', 'postgres.new', 'postgres.password', 'postgres-connection.json', 'postgres-connection.json.draft'],
+  'postgres',
+  'postgres.new',
+  'postgres.password',
+  'postgres-connection.json',
+  'postgres-connection.json.draft',
   `${RESTORING}.draft`,
 ];
 

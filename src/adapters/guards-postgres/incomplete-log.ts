@@ -79,7 +79,7 @@ export type GuardsOfLog = 'made from the log' | 'stored with the log';
 /**
  * Ends the pause, in one transaction. Checkpoints behind the head no longer belong to this log: they move back to the head, because otherwise the same
  * finding would begin the pause again. A generation beside the live one is given up instead, because a rollback or a continued build would show its
- * rows of lost events; its table stays until the next build takes its number. Errors of PostgreSQL pass through, and then the pause goes on.
+ * rows of lost events; its table stays until the next build takes its number. Errors of PostgreSQL pass through, and then the pause stays.
  *
  * Guards that are made from the log may hold idempotency keys of acceptances that the log has lost. Those keys are finished, so nothing would ever
  * correct them, and a repeated request would be answered with an invoice that is not there. So all finished keys go, with the position of the guards,

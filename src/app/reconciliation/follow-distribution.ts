@@ -8,7 +8,7 @@ import type {
   DistributionAnswer,
   DistributionProgress,
   DistributionProgressStore,
-  UnknownNote,
+  UnmatchedNote,
   WaitingInvoice,
 } from '../../ports/distribution.js';
 import type { ReadModel } from '../../ports/read-model.js';
@@ -52,19 +52,19 @@ const readOn = async (
   before: DistributionProgress | undefined,
   deps: DistributionDeps,
 ): Promise<StepResult> => {
-  const { nsu = 0, waiting = [], unknownNotes = [], failures = 0 } = before ?? {};
+  const { nsu = 0, waiting = [], unmatchedNotes = [], failures = 0 } = before ?? {};
   const answer = await deps.distribution.after(caller, nsu);
   deps.onDistribution(caller.mode, answer);
   const askedAt = deps.clock.now();
   const later = addSeconds(askedAt, deps.everySeconds);
   const kept = before?.endSeenAt === undefined ? {} : { endSeenAt: before.endSeenAt };
   const save = (progress: Partial<QueueProgress>): Promise<void> =>
-    saveProgress(caller, { nsu, waiting, unknownNotes, askedAt, queueDueAt: later, ...kept, ...progress }, deps);
-  const touchedBy = async (keys: readonly AccessKey[]): Promise<Pick<QueueProgress, 'waiting' | 'unknownNotes'>> => {
-    const { streams, unknown } = await touchedInvoices(caller, [...notesOf(keys, askedAt), ...unknownNotes], deps);
+    saveProgress(caller, { nsu, waiting, unmatchedNotes, askedAt, queueDueAt: later, ...kept, ...progress }, deps);
+  const touchedBy = async (keys: readonly AccessKey[]): Promise<Pick<QueueProgress, 'waiting' | 'unmatchedNotes'>> => {
+    const { streams, unmatched } = await touchedInvoices(caller, [...notesOf(keys, askedAt), ...unmatchedNotes], deps);
     const others = streams.filter((stream) => !waiting.some((one) => one.stream === stream));
     const added = others.map((stream) => ({ stream, tries: 0, dueAt: askedAt }));
-    return { waiting: [...waiting, ...added], unknownNotes: stillToFind(unknown, askedAt) };
+    return { waiting: [...waiting, ...added], unmatchedNotes: stillToFind(unmatched, askedAt) };
   };
   switch (answer.kind) {
     case 'documents':
@@ -88,25 +88,25 @@ const readOn = async (
 /** Seconds after the first answer that proves nothing; each further one doubles them. */
 const FIRST_PAUSE_S = 10;
 
-/** The ADN answers 429 in the middle of a queue too. With a pause as long as at its end, a long queue would be read to its end never. */
+/** The ADN answers 429 in the middle of a queue too. With the pause of its end, a long queue would never be read to its end. */
 const pauseAfter = (failures: number, everySeconds: number): number =>
   Math.min(everySeconds, FIRST_PAUSE_S * 2 ** Math.min(failures, 10));
 
-const notesOf = (keys: readonly AccessKey[], seenAt: Instant): readonly UnknownNote[] =>
+const notesOf = (keys: readonly AccessKey[], seenAt: Instant): readonly UnmatchedNote[] =>
   keys.map((accessKey) => ({ accessKey, seenAt }));
 
-/** A month is longer than a projector stands still, and than support takes for an indeterminate invoice. */
-const UNKNOWN_SECONDS = 30 * 86_400;
+/** Longer than a halt of the projector, and than support takes for an indeterminate invoice. */
+const UNMATCHED_SECONDS = 30 * 86_400;
 
-/** Other software of the company may cancel notes of its own, which never become known. */
-const MAX_UNKNOWN = 500;
+/** Other software of the company may cancel notes that no invoice here has. */
+const MAX_UNMATCHED = 500;
 
 /** Each note once, those seen last first. */
-const stillToFind = (notes: readonly UnknownNote[], now: Instant): readonly UnknownNote[] => {
-  const young = notes.filter(({ seenAt }) => isBefore(now, addSeconds(seenAt, UNKNOWN_SECONDS)));
+const stillToFind = (notes: readonly UnmatchedNote[], now: Instant): readonly UnmatchedNote[] => {
+  const young = notes.filter(({ seenAt }) => isBefore(now, addSeconds(seenAt, UNMATCHED_SECONDS)));
   return [...new Map(young.toReversed().map((note) => [note.accessKey, note])).values()]
     .toReversed()
-    .slice(0, MAX_UNKNOWN);
+    .slice(0, MAX_UNMATCHED);
 };
 
 type QueueProgress = Omit<DistributionProgress, 'dueAt'>;
@@ -122,17 +122,17 @@ const saveProgress = (
 };
 
 /**
- * `streams`: the company's own invoices that have these notes, except those that are canceled already. `unknown`: notes of the company that no invoice
+ * `streams`: the company's own invoices that have these notes, except those that are canceled already. `unmatched`: notes of the company that no invoice
  * is known to have yet, because the outcome is open, the projector is behind, or the note is still to be imported. A queue also holds notes that
  * others issued.
  */
 const touchedInvoices = async (
   { mode, companyId }: Caller,
-  notes: readonly UnknownNote[],
+  notes: readonly UnmatchedNote[],
   { readModel, store }: DistributionDeps,
-): Promise<{ streams: readonly StreamName[]; unknown: readonly UnknownNote[] }> => {
+): Promise<{ streams: readonly StreamName[]; unmatched: readonly UnmatchedNote[] }> => {
   const own = notes.filter(({ accessKey }) => providerOfKey(accessKey) === companyId);
-  if (own.length === 0) return { streams: [], unknown: [] };
+  if (own.length === 0) return { streams: [], unmatched: [] };
   const streams: StreamName[] = [];
   const known = new Set<string>();
   for (const { stream, accessKey } of await readModel.byAccessKeys(own.map((note) => note.accessKey))) {
@@ -142,7 +142,7 @@ const touchedInvoices = async (
     const { state } = await loadInvoice(stream, store);
     if (state.kind === 'invoice' && !isCanceled(state)) streams.push(stream);
   }
-  return { streams, unknown: own.filter(({ accessKey }) => !known.has(accessKey)) };
+  return { streams, unmatched: own.filter(({ accessKey }) => !known.has(accessKey)) };
 };
 
 /** An invoice with work under way is compared later, because the event may be the service's own. A comparison that throws counts as a try. */

@@ -1,5 +1,6 @@
 import { noChange } from '../../domain/common/decision.js';
 import { dpsStream, type Mode, parseInvoiceStream, publicInvoiceId } from '../../domain/common/ids.js';
+import { present } from '../../domain/common/present.js';
 import { addSeconds } from '../../domain/common/time.js';
 import { dpsNumbersFrom, moveNumber } from '../../domain/dps-number/dps-number.js';
 import { absenceGapSeconds } from '../../domain/invoice/limits.js';
@@ -132,10 +133,8 @@ const compareAll = async (all: readonly SeriesToCompare[], deps: RecoveryDeps) =
   return { compared, unproven };
 };
 
-const unprovenOf = ({ companyId, mode }: SeriesToCompare, { unproven, certificateRefused }: NoProof): Unproven => ({
-  ...{ companyId, mode, why: unproven },
-  ...(certificateRefused && { certificateRefused }),
-});
+const unprovenOf = ({ companyId, mode }: SeriesToCompare, { unproven, certificateRefused }: NoProof): Unproven =>
+  present({ companyId, mode, why: unproven, certificateRefused });
 
 const adoptNotes = async (
   wanted: SeriesToCompare,

@@ -106,7 +106,7 @@ const restoreInto = async (
   return { ...summaryOf(manifest), paused: isHere, masterKeyThere: existsSync(masterKeyFile), madeAt: manifest.madeAt };
 };
 
-/** What a killed restore has made is no data: the next one begins anew. */
+/** Ignores what a killed restore has made, because the next one begins from nothing. */
 const refuseOtherData = async (dataDir: string): Promise<void> => {
   const there = await readdir(dataDir).catch((): string[] => []);
   const mayBeThere = isHalfRestored(dataDir) ? [...MAY_BE_THERE, ...MADE_BY_RESTORE, RESTORING] : MAY_BE_THERE;

@@ -91,7 +91,7 @@ const depsOf = async (
 };
 
 /**
- * Makes rows anew that were made from another end of this log, and drops what is left of that end. Rows that only lag are rebuilt, because they would
+ * Rebuilds from nothing the rows that were made from another end of this log, and drops what is left of that end. Rows that only lag are rebuilt, because they would
  * refuse valid keys once requests are accepted.
  */
 const rebuildRowsIfBehind = async (

@@ -145,11 +145,11 @@ describe('the queue of the ADN', () => {
       const known = harness.deps.readModel;
       const behind = { ...harness.deps, readModel: { byAccessKeys: async () => [] } };
       await harness.followToTheEnd(behind);
-      expect((await progress())?.unknownNotes).toMatchObject([{ accessKey: await harness.accessKey(stream) }]);
+      expect((await progress())?.unmatchedNotes).toMatchObject([{ accessKey: await harness.accessKey(stream) }]);
       const isKnown = what !== 'never known';
       harness.clock.pass(isKnown ? HOUR : 30 * 24 * HOUR);
       await harness.followToTheEnd(isKnown ? { ...harness.deps, readModel: known } : behind);
-      expect((await progress())?.unknownNotes).toEqual([]);
+      expect((await progress())?.unmatchedNotes).toEqual([]);
       expect(await harness.status(stream)).toBe(isKnown ? 'canceled' : 'issued');
     },
   );
@@ -163,7 +163,7 @@ describe('the queue of the ADN', () => {
       ...harness.deps,
       distribution: { after: async () => ({ kind: 'documents', last: 2, canceled: [foreign as AccessKey] }) as const },
     });
-    expect(await progress()).toMatchObject({ nsu: 2, waiting: [], unknownNotes: [] });
+    expect(await progress()).toMatchObject({ nsu: 2, waiting: [], unmatchedNotes: [] });
   });
 
   it('of a company without a certificate holds up no other company', async () => {
