@@ -105,12 +105,13 @@ describe('an invoice', () => {
     expect((await harness.onRecord()).map(({ type }) => type)).toEqual(['PersonalDataRevealed']);
   });
 
+  const settled = {
+    as: 'issued',
+    ...{ accessKey: '33045572212345678000195000000000014826082012345670', nfseNumber: '7' },
+    ...{ authorizedAt: at(10), nfseXmlGzip: 'H4sI', nfseSha256: 'a'.repeat(64), evidence: 'portal', at: at(90_000) },
+  } as const;
+
   it('shows the refusal of a cancellation at its last attempt', async () => {
-    const settled = {
-      as: 'issued',
-      ...{ accessKey: '33045572212345678000195000000000014826082012345670', nfseNumber: '7' },
-      ...{ authorizedAt: at(10), nfseXmlGzip: 'H4sI', nfseSha256: 'a'.repeat(64), evidence: 'portal', at: at(90_000) },
-    } as const;
     const life: readonly InvoiceEvent[] = [
       { type: 'IndeterminateResolved', data: settled },
       ...[cancelRequested(90_001), cancelAttempted(1, 90_002), cancelNotConfirmed(90_003, ['E0822'])],
@@ -121,11 +122,6 @@ describe('an invoice', () => {
   });
 
   it('leads to PDF, XML and the national consultation once it is issued', async () => {
-    const settled = {
-      as: 'issued',
-      ...{ accessKey: '33045572212345678000195000000000014826082012345670', nfseNumber: '7' },
-      ...{ authorizedAt: at(10), nfseXmlGzip: 'H4sI', nfseSha256: 'a'.repeat(64), evidence: 'portal', at: at(90_000) },
-    } as const;
     await appendTo(harness.store, harness.stream, [{ type: 'IndeterminateResolved', data: settled }], at(90_000));
     const closed = (await harness.visit(harness.invoice)).text;
     expect(closed).toContain(`href="https://www.nfse.gov.br/ConsultaPublica/?tpc=1&amp;chave=${settled.accessKey}"`);
