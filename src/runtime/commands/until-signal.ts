@@ -1,11 +1,12 @@
-const FORCE_AFTER_MS = 30_000;
+/** Above the 30 s that a send may take by default, and below the 60 s that containers get for a stop. */
+const FORCE_AFTER_MS = 55_000;
 const FORCED_EXIT = 1;
 
 /** A terminal and npm may both pass on one Ctrl-C: a signal this soon after the first is not a second request. */
 const REPEATED_SIGNAL_MS = 1_000;
 const PARENT_CHECK_MS = 250;
 
-/** Resolves at the first SIGTERM or SIGINT, or when npm, which started this process, is gone. A second signal, or 30 s, ends the process at once. */
+/** Resolves at the first SIGTERM or SIGINT, or when npm, which started this process, is gone. A second signal, or 55 s, ends the process at once. */
 export const untilSignal = (onForced: () => void): Promise<NodeJS.Signals> => {
   const force = (): void => {
     onForced();

@@ -29,13 +29,13 @@ describe('a wish to stop', () => {
   it.each(['SIGTERM', 'SIGINT'] as const)('is heard as %s and ends nothing by itself', async (signal) => {
     process.emit(signal, signal);
     expect(await asked).toBe(signal);
-    vi.advanceTimersByTime(29_999);
+    vi.advanceTimersByTime(54_999);
     expect({ exits, forced }).toEqual({ exits: [], forced: 0 });
   });
 
-  it('is enforced after 30 s, once it was said so', async () => {
+  it('is enforced after 55 s, once it was said so', async () => {
     process.emit('SIGTERM', 'SIGTERM');
-    vi.advanceTimersByTime(30_000);
+    vi.advanceTimersByTime(55_000);
     expect({ exits, forced }).toEqual({ exits: [1], forced: 1 });
   });
 
