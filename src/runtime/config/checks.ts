@@ -34,10 +34,15 @@ export const combinationProblems = (values: Readonly<Record<string, string>>): r
   if (values.TAX_REGISTRY_URL !== undefined && !isSafeOnItsWay(values.TAX_REGISTRY_URL)) {
     problems.push('TAX_REGISTRY_URL must be a https: address, or one of this machine: it names customers in documents');
   }
-  problems.push(...addressProblems('DATABASE_URL', values, readDatabaseUrl));
-  problems.push(...addressProblems('DATABASE_OWNER_URL', values, readDatabaseUrl));
-  problems.push(...addressProblems('EVENTSTORE_URL', values, credentialsOf));
-  problems.push(...addressProblems('NATS_URL', values, readServers));
+  const unreadable = [
+    ...addressProblems('DATABASE_URL', values, readDatabaseUrl),
+    ...addressProblems('DATABASE_OWNER_URL', values, readDatabaseUrl),
+    ...addressProblems('EVENTSTORE_URL', values, credentialsOf),
+    ...addressProblems('NATS_URL', values, readServers),
+  ];
+  problems.push(...unreadable);
+  if (unreadable.length === 0 && values.ALLOW_PLAINTEXT_ENGINES !== '1')
+    problems.push(...plaintextProblems(engineAddresses(values)));
   return problems;
 };
 
@@ -109,6 +114,13 @@ export const plaintextProblems = (addresses: EngineAddresses): readonly string[]
       ? [`${variable} leads beyond this machine without TLS: use ${cure}, or allow it with ALLOW_PLAINTEXT_ENGINES=1`]
       : [],
   );
+
+const engineAddresses = (values: Readonly<Record<string, string>>): EngineAddresses => ({
+  databaseUrl: values.DATABASE_URL && readDatabaseUrl(values.DATABASE_URL),
+  databaseOwnerUrl: values.DATABASE_OWNER_URL && readDatabaseUrl(values.DATABASE_OWNER_URL),
+  eventStoreUrl: values.EVENTSTORE_URL,
+  natsUrl: values.NATS_URL,
+});
 
 /** Too many combinations to try out. */
 const LEAST_LENGTH = 16;

@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import { readDatabaseUrl } from '../../adapters/sql/address.js';
 import { type Mode, modes } from '../../domain/common/ids.js';
 import { misspeltName } from '../../domain/common/nearest-name.js';
-import { combinationProblems, plaintextProblems, readToken } from './checks.js';
+import { combinationProblems, readToken } from './checks.js';
 import { environment, FROM_FILE } from './environment.js';
 
 export const roles = ['api', 'projector', 'relay', 'issuer', 'sweeper'] as const;
@@ -33,10 +33,7 @@ export const readConfig = (env: NodeJS.ProcessEnv): ConfigResult => {
   const parsed = v.safeParse(environment, values);
   for (const issue of parsed.issues ?? []) problems.push(`${v.getDotPath(issue) ?? 'environment'} ${issue.message}`);
   problems.push(...combinationProblems(values));
-  if (!parsed.success || problems.length > 0) return { problems };
-  const config = toConfig(parsed.output, tokens);
-  const plaintext = config.allowsPlaintext ? [] : plaintextProblems(config);
-  return plaintext.length === 0 ? { config } : { problems: plaintext };
+  return !parsed.success || problems.length > 0 ? { problems } : { config: toConfig(parsed.output, tokens) };
 };
 
 /** Variables that are probably misspelt. They are ignored, which an operator would otherwise not notice. */

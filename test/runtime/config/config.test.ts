@@ -166,6 +166,15 @@ describe('the environment', () => {
     },
   );
 
+  it('names an address without TLS together with every other wrong value', () => {
+    expect(problemsOf({ DATABASE_URL: 'postgres://db/nfse', NATS_URL: 'nats://queue', PORT: 'x' })).toEqual([
+      expect.stringMatching(/^PORT /),
+      expect.stringMatching(/^MASTER_KEY_FILE is required/),
+      expect.stringMatching(/^DATABASE_URL leads beyond/),
+      expect.stringMatching(/^NATS_URL leads beyond/),
+    ]);
+  });
+
   it.each<[NodeJS.ProcessEnv]>([
     [{ DATABASE_URL: 'postgres://u@localhost/nfse' }],
     [{ DATABASE_URL: 'postgres://u@[::1]/nfse' }],
