@@ -68,6 +68,7 @@ describeWithPostgres('support at the command line', () => {
     expect(await after(before('2020-01-01T00:00:00.000Z'))).toBe('nothing found');
     expect((await operator.run('invoice', 'search', '1', '--by', 'document', '--before', 'x')).exit).toBe(2);
     expect((await operator.run('invoice', 'search', '1', '--by', 'name')).exit).toBe(2);
+    expect((await operator.run('invoice', 'search', '1', '--company', '00000000000000')).exit).toBe(1);
   });
 
   it('lists what waits for support, and since when its outcome is unknown', async () => {

@@ -70,9 +70,12 @@ const search: Command = {
     if (kind === undefined) return badUsage(`--by must be one of ${SEARCH_KINDS.join(', ')}`);
     const before = cursorFlag(textFlag(flags, 'before'));
     if (before === 'unreadable') return badUsage('--before takes the "next" of the search before');
-    const query = { text, kind, companyId: textFlag(flags, 'company'), before };
+    const companyId = textFlag(flags, 'company');
+    const opened = await session();
+    if (companyId !== undefined && (await opened.readModel.company(companyId)) === undefined)
+      return refused(`no company ${companyId}`);
     const searcher = { command: 'invoice search', actor: `support:${actor}` } as const;
-    const result = await searchInvoices(query, await session(), searcher);
+    const result = await searchInvoices({ text, kind, companyId, before }, opened, searcher);
     const { found, lookedAt, next } = result;
     return done(textOf(result), {
       invoices: found.map(jsonOf),
