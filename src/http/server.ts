@@ -183,7 +183,7 @@ const answerWith = (server: Server, app: { fetch: AppFetch }, drain: Drain, { ha
     hostname: 'localhost',
     // The cleanup would read up to 64 MiB more. Instead, an unread body ends the connection.
     autoCleanupIncoming: false,
-    errorHandler: () => refuse({ requestId: randomRequestId(), hasPages }, BAD_REQUEST.refusal),
+    errorHandler: () => ended(refuse({ requestId: randomRequestId(), hasPages }, BAD_REQUEST.refusal)),
   });
   const queue = createConnectionQueue();
   boundRequests(server, (socket) => answers.isFull(socket));
@@ -203,6 +203,12 @@ const answerWith = (server: Server, app: { fetch: AppFetch }, drain: Drain, { ha
   server.on('clientError', (fault: ParseFault, socket) =>
     fault.code === 'ECONNRESET' ? socket.destroy() : answers.refuse(socket, refusalOfFault(fault), isTimeout(fault)),
   );
+};
+
+/** The connection ends with this answer: nothing paces refusals that never reach the app. */
+const ended = (answer: Response): Response => {
+  answer.headers.set('connection', 'close');
+  return answer;
 };
 
 const IDLE_CHECK_MS = 50;

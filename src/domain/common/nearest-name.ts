@@ -4,9 +4,10 @@
  */
 export const nearestName = (sent: string, known: readonly string[]): string | undefined => {
   if (sent.length > LONGEST) return undefined;
+  const plainSent = plainName(sent);
   let best: { name: string; distance: number } | undefined;
   for (const name of known) {
-    const distance = distanceOf(plainName(sent), plainName(name));
+    const distance = distanceOf(plainSent, plainName(name));
     if (distance !== undefined && (best === undefined || distance < best.distance)) best = { name, distance };
   }
   return best?.name;

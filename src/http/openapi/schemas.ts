@@ -189,7 +189,8 @@ export const activityListResponse = v.object({
 });
 
 const errorTypes = {
-  invalid_request: 'O pedido foi recusado. Corrija-o; o mesmo pedido terá a mesma resposta.',
+  invalid_request:
+    'O pedido foi recusado. Com retryable false, corrija-o; com retryable true, repita o mesmo pedido depois.',
   authentication_error: 'A chave falta ou não é válida (401).',
   permission_error: 'A chave não tem este direito (403).',
   rate_limit_error: 'Pedidos demais por minuto (429). Espere Retry-After.',

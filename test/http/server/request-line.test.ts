@@ -104,6 +104,18 @@ describe('400 for what is no HTTP request', () => {
   });
 });
 
+it.each(['ftp://x/v1/activities', 'http://[/v1/activities', '/v1\\activities'])(
+  '400 for GET %s ends the connection, because nothing paces this refusal',
+  async (target) => {
+    const connection = openConnection(await start(createHarness()));
+    connection.socket.write(`GET ${target} HTTP/1.1\r\nHost: x\r\n\r\n`.repeat(3));
+    const [answer] = await connection.answers(1);
+    await expectEnvelope(answer ?? Response.error(), 400, 'invalid_request');
+    await expect.poll(connection.isClosed).toBe(true);
+    expect(connection.received().match(/^HTTP/gm)).toHaveLength(1);
+  },
+);
+
 describe('HTTP/1.0', () => {
   it.each(['', 'Host: x\r\n'])('is answered and closed, with this Host line: "%s"', async (host) => {
     const harness = createHarness();
