@@ -58,9 +58,13 @@ const errorOf = (item: unknown): AuthorizerError => {
   const text = words
     .filter((part) => part !== undefined)
     .join(' ')
-    .slice(0, MAX_TEXT);
+    .slice(0, MAX_TEXT)
+    .replace(UNPRINTABLE, ' ');
   return code === undefined || !CODE.test(code) ? { text } : { code: code.toUpperCase(), text };
 };
+
+/** Control characters and halves of pairs. Each takes six bytes in an event, and terminals obey some of them. */
+const UNPRINTABLE = /[\p{Cc}\p{Cs}]/gu;
 
 /** Codes reach logs, metrics, terminals and clients. A text with blanks or control characters is no code. */
 const CODE = /^[\x21-\x7e]{1,20}$/;

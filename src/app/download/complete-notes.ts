@@ -1,4 +1,4 @@
-import { gzipSync } from 'node:zlib';
+import { gzip } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
 import { providerOfKey } from '../../domain/common/access-key.js';
 import type { InvoiceEvent } from '../../domain/invoice/events.js';
@@ -12,8 +12,11 @@ import type { EventStore, LoadedStream } from '../event-store/event-store.js';
 import type { DomainEvent } from '../event-store/event-types.js';
 import { sha256Hex } from '../event-store/hashes.js';
 
-/** Live notes in memory, so that a client's retries do not all reach the authorizer. Test notes are not cached, because test data is erased. */
-const CACHED_NOTES = 200;
+/**
+ * Bytes of packed live notes in memory, so that a client's retries do not all reach the authorizer. Test notes are not cached, because test data is
+ * erased.
+ */
+const CACHED_BYTES = 16 * 1024 * 1024;
 
 /** A look-up may last until its time limit, so a company has a bounded number of them and cannot hold back the others. */
 const FETCH_LIMITS = { what: 'notes to be fetched from the authorizer', atOnce: 16, perOwner: 2, waitingPerOwner: 32 };
@@ -27,23 +30,26 @@ export const storeWithFetchedNotes = (
   store: EventStore,
   authorizer: Pick<Authorizer, 'findByAccessKey'>,
 ): EventStore => {
-  const cached = new LRUCache<string, Buffer>({ max: CACHED_NOTES });
+  const cached = new LRUCache<string, PackedNote>({
+    maxSize: CACHED_BYTES,
+    sizeCalculation: ({ nfseXmlGzip }) => nfseXmlGzip.length,
+  });
   const fetches = createFairSemaphore(FETCH_LIMITS);
-  const fetching = new Map<string, Promise<Buffer | undefined>>();
+  const fetching = new Map<string, Promise<PackedNote | undefined>>();
 
-  const fetchXml = async ({ caller, accessKey, sha256 }: Missing): Promise<Buffer | undefined> => {
+  const fetchNote = async ({ caller, accessKey, sha256 }: Missing): Promise<PackedNote | undefined> => {
     const noteKey = `${caller.mode} ${accessKey}`;
-    const xml = cached.get(noteKey) ?? (await (fetching.get(noteKey) ?? fetchOnce(noteKey, caller, accessKey)));
-    if (xml === undefined || (sha256 !== undefined && sha256Hex(xml) !== sha256)) return undefined;
-    if (caller.mode === 'live') cached.set(noteKey, xml);
-    return xml;
+    const note = cached.get(noteKey) ?? (await (fetching.get(noteKey) ?? fetchOnce(noteKey, caller, accessKey)));
+    if (note === undefined || (sha256 !== undefined && note.nfseSha256 !== sha256)) return undefined;
+    if (caller.mode === 'live') cached.set(noteKey, note);
+    return note;
   };
 
   /** Concurrent requests for one note share one look-up. */
-  const fetchOnce = (noteKey: string, caller: Caller, accessKey: string): Promise<Buffer | undefined> => {
+  const fetchOnce = (noteKey: string, caller: Caller, accessKey: string): Promise<PackedNote | undefined> => {
     const fetched = fetches(caller.companyId, async () => {
       const answer = await authorizer.findByAccessKey(caller, accessKey);
-      return answer.kind === 'found' ? answer.found.xml : undefined;
+      return answer.kind === 'found' ? await packed(answer.found.xml) : undefined;
     }).finally(() => fetching.delete(noteKey));
     fetching.set(noteKey, fetched);
     return fetched;
@@ -51,9 +57,8 @@ export const storeWithFetchedNotes = (
 
   const completed = async (events: readonly StoredEvent[]): Promise<readonly StoredEvent[]> => {
     const missing = missingNoteOf(events);
-    const xml = missing === undefined ? undefined : await fetchXml(missing);
-    if (xml === undefined) return events;
-    const found = { nfseXmlGzip: gzipSync(xml).toString('base64'), nfseSha256: sha256Hex(xml) };
+    const found = missing === undefined ? undefined : await fetchNote(missing);
+    if (found === undefined) return events;
     return events.map((event) =>
       event === missing?.of ? ({ ...event, data: { ...event.data, ...found } } as StoredEvent) : event,
     );
@@ -67,6 +72,17 @@ export const storeWithFetchedNotes = (
     },
   };
 };
+
+/** The fields of an event that hold a note: gzip in base64, and the SHA-256 of the XML in hex. */
+type PackedNote = { nfseXmlGzip: string; nfseSha256: string };
+
+/** Packs outside the event loop, because a note of another program may have a megabyte. */
+const packed = (xml: Buffer): Promise<PackedNote> =>
+  new Promise((resolve, reject) => {
+    gzip(xml, (error, bytes) =>
+      error === null ? resolve({ nfseXmlGzip: bytes.toString('base64'), nfseSha256: sha256Hex(xml) }) : reject(error),
+    );
+  });
 
 type StoredEvent = StreamEvent<InvoiceEvent>;
 

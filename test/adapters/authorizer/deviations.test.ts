@@ -37,6 +37,15 @@ describe('errors of POST /nfse in PascalCase', () => {
   });
 });
 
+it('texts of a refusal lose control characters and halves of pairs, of which an event could not hold fifty texts', async () => {
+  const erros = Array.from({ length: 50 }, () => ({
+    Codigo: 'E0316',
+    Descricao: '\u0001\u009b\ud83d'.repeat(400),
+  }));
+  harness.server.answer(json(400, { erros }));
+  expect(await sendDps()).toMatchObject({ kind: 'rejected', texts: Array(50).fill(' '.repeat(1_000)) });
+});
+
 describe('look-ups say erro where sends say erros', () => {
   it.each([
     ['erro', { erro: { codigo: 'E2404', descricao: 'x' } }],
