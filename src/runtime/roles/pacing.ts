@@ -18,6 +18,16 @@ const PAGES: Pace = { burst: 200, everyMs: 20, longestMs: 1_000 };
 /** Callers in memory. A caller that is forgotten gets a new burst. */
 const MAX_CALLERS = 10_000;
 
+/**
+ * The caller as it is paced: a key or an IPv4 address as it is, of an IPv6 address the network of 64 bits, because a client has all addresses of its
+ * network. A short form such as `1::2` may count as a larger network.
+ */
+export const pacedAs = (caller: string): string => {
+  if (!caller.includes(':') || caller.includes('.')) return caller;
+  const [left = ''] = caller.split('::', 1);
+  return [...left.split(':'), '0', '0', '0'].slice(0, 4).join(':');
+};
+
 /** Milliseconds that the caller's next answer waits. `nowMs` is monotonic. */
 export const createPace = ({ burst, everyMs, longestMs }: Pace, nowMs = () => performance.now()) => {
   const dueAt = new LRUCache<string, number>({ max: MAX_CALLERS });
@@ -32,7 +42,7 @@ export const createPace = ({ burst, everyMs, longestMs }: Pace, nowMs = () => pe
 const createPacer = (pace: Pace): Pacer => {
   const waitOf = createPace(pace);
   return (caller) => {
-    const waitMs = waitOf(caller);
+    const waitMs = waitOf(pacedAs(caller));
     return waitMs === 0 ? undefined : pause(waitMs);
   };
 };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createPace } from '../../../src/runtime/roles/pacing.js';
+import { createPace, pacedAs } from '../../../src/runtime/roles/pacing.js';
 
 describe('the pace of one caller', () => {
   const paceAt = (time: { ms: number }) => createPace({ burst: 3, everyMs: 10, longestMs: 35 }, () => time.ms);
@@ -24,4 +24,16 @@ describe('the pace of one caller', () => {
     time.ms += 60_000;
     expect(Array.from({ length: 4 }, () => waitOf('a'))).toEqual([0, 0, 0, 10]);
   });
+});
+
+it.each([
+  ['key_3da57f38', 'key_3da57f38'],
+  ['192.0.2.7', '192.0.2.7'],
+  ['::ffff:192.0.2.7', '::ffff:192.0.2.7'],
+  ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2'],
+  ['2001:db8:1:2::9', '2001:db8:1:2'],
+  ['2001:db8::1', '2001:db8:0:0'],
+  ['::1', ':0:0:0'],
+])('the caller %s is paced as %s', (caller, paced) => {
+  expect(pacedAs(caller)).toBe(paced);
 });
