@@ -10,8 +10,16 @@ import type { Delivery, HandlingResult, WorkQueue } from '../ports/work-queue.js
 const LONGEST_PAUSE_MS = 60_000;
 const FIRST_FAULT_PAUSE_MS = 500;
 
-/** A work item is parked after more than this many faults in a row. The timers of the sweeper still end its invoice. */
+/**
+ * A work item is parked after more than this many faults in a row that are not faults of an engine: an outage would else park all open work, which
+ * nobody but a person starts again. The timers of the sweeper still end its invoice.
+ */
 const MAX_FAULTS = 30;
+
+/** Of a stream, since its work went well. `counted`: without the faults of engines. */
+type Faults = { all: number; counted: number };
+
+const noFaults: Faults = { all: 0, counted: 0 };
 
 type IssuerWorker = {
   queue: WorkQueue;
@@ -20,6 +28,8 @@ type IssuerWorker = {
   /** Runs the work on an item when it is its turn. */
   inTurn: <T>(task: () => Promise<T>) => Promise<T>;
   signal: AbortSignal;
+  /** Whether the log or the database cannot be used now, so that the fault says nothing about the work item. */
+  isEngineFault(error: unknown): boolean;
   onFault(stream: string, error: unknown): void;
 };
 
@@ -27,8 +37,16 @@ type IssuerWorker = {
  * Handles work items of the queue. At most half of the concurrent tasks may be look-ups, so that sends continue while the authorizer answers no
  * look-up. Resolves when the last send under way has been recorded.
  */
-export const runIssuer = ({ queue, deps, concurrency, inTurn, signal, onFault }: IssuerWorker): Promise<void> => {
-  const faults = new Map<string, number>();
+export const runIssuer = ({
+  queue,
+  deps,
+  concurrency,
+  inTurn,
+  signal,
+  isEngineFault,
+  onFault,
+}: IssuerWorker): Promise<void> => {
+  const faults = new Map<string, Faults>();
   const lookUpSemaphore = createLookUpSemaphore(Math.max(1, Math.floor(concurrency / 2)), deps.clock);
   const handle = async (delivery: Delivery): Promise<HandlingResult> => {
     const { stream } = delivery;
@@ -39,13 +57,17 @@ export const runIssuer = ({ queue, deps, concurrency, inTurn, signal, onFault }:
       return handlingOf(next, deps.clock.now());
     } catch (error) {
       reportSafely(() => onFault(stream, error));
-      const count = (faults.get(stream) ?? 0) + 1;
-      faults.set(stream, count);
-      if (count > MAX_FAULTS) {
+      const before = faults.get(stream) ?? noFaults;
+      const counted = before.counted + (isEngineFault(error) ? 0 : 1);
+      if (counted > MAX_FAULTS) {
         faults.delete(stream);
-        return { kind: 'park', reason: `failed ${count} times` };
+        return { kind: 'park', reason: `failed ${counted} times` };
       }
-      return { kind: 'retry', afterMs: Math.min(LONGEST_PAUSE_MS, FIRST_FAULT_PAUSE_MS * 2 ** Math.min(count - 1, 7)) };
+      faults.set(stream, { all: before.all + 1, counted });
+      return {
+        kind: 'retry',
+        afterMs: Math.min(LONGEST_PAUSE_MS, FIRST_FAULT_PAUSE_MS * 2 ** Math.min(before.all, 7)),
+      };
     }
   };
   return queue.work({ concurrency, signal, handle });

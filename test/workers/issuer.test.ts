@@ -1,13 +1,14 @@
 import { describe, expect, it, vi } from 'vitest';
 import { createMemoryQueue } from '../../src/adapters/queue-memory/memory-queue.js';
 import { StreamContended } from '../../src/app/event-store/transact.js';
+import { concludeCancellationIfDue } from '../../src/app/issuing/cancellation.js';
 import { invoiceStream } from '../../src/domain/common/ids.js';
 import { SchemaViolation } from '../../src/ports/documents.js';
 import { EventLogUnavailable } from '../../src/ports/event-log.js';
 import type { Delivery, HandlingResult } from '../../src/ports/work-queue.js';
 import { runIssuer } from '../../src/workers/issuer.js';
 import { runRelay } from '../../src/workers/relay.js';
-import { accepted } from '../support/fixture/invoice.js';
+import { accepted, cancelRequested } from '../support/fixture/invoice.js';
 import { appendTo } from '../support/harness/event-store.js';
 import { type IssuingHarness, issuingHarness } from '../support/harness/issuing.js';
 import { collectingQueue } from '../support/harness/workers.js';
@@ -22,6 +23,7 @@ const workerOf = async (harness: IssuingHarness) => {
     concurrency: 3,
     signal,
     inTurn: (task) => task(),
+    isEngineFault: (error) => error instanceof EventLogUnavailable,
     onFault: (_stream, fault) => faults.push(fault),
   });
   const deliver = (kind: Delivery['kind'] = 'issue'): Promise<HandlingResult> =>
@@ -29,9 +31,9 @@ const workerOf = async (harness: IssuingHarness) => {
   return { queue, faults, deliver };
 };
 
-const breakLog = (harness: IssuingHarness): { mend(): void } => {
+const breakLog = (harness: IssuingHarness, error: Error = new EventLogUnavailable('down')): { mend(): void } => {
   const { store } = harness.deps;
-  harness.deps.store = { ...store, load: () => Promise.reject(new EventLogUnavailable('down')) };
+  harness.deps.store = { ...store, load: () => Promise.reject(error) };
   return {
     mend: () => {
       harness.deps.store = store;
@@ -73,7 +75,7 @@ describe('the issuer', () => {
 
   it('doubles its pause after every fault, up to a minute, and parks what never works', async () => {
     const harness = await issuingHarness();
-    breakLog(harness);
+    breakLog(harness, new Error('broken'));
     const { deliver, faults } = await workerOf(harness);
     const pauses: number[] = [];
     for (let count = 1; count <= 30; count += 1) {
@@ -85,6 +87,41 @@ describe('the issuer', () => {
     expect(await deliver()).toMatchObject({ kind: 'park' });
     expect(faults).toHaveLength(31);
     expect(await deliver()).toEqual({ kind: 'retry', afterMs: 500 });
+  });
+
+  it('parks nothing while an engine is out, and then does what was waiting', async () => {
+    const harness = await issuingHarness();
+    await harness.issueToTheEnd();
+    await harness.record(cancelRequested(10));
+    const { mend } = breakLog(harness);
+    const { deliver } = await workerOf(harness);
+    const pauses: number[] = [];
+    for (let count = 1; count <= 50; count += 1) {
+      const verdict = await deliver('cancel');
+      if (verdict.kind !== 'retry') throw new Error(verdict.kind);
+      pauses.push(verdict.afterMs);
+      harness.clock.pass(Math.ceil(verdict.afterMs / 1_000));
+    }
+    expect(pauses.slice(0, 9)).toEqual([500, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000]);
+    expect(Math.max(...pauses)).toBe(60_000);
+    mend();
+    expect(await deliver('cancel')).toEqual({ kind: 'ack' });
+    await concludeCancellationIfDue(harness.stream, { ...harness.deps, actor: 'timer:sweeper' });
+    expect(await harness.status()).toBe('canceled');
+  });
+
+  it('counts the other faults on both sides of an outage', async () => {
+    const harness = await issuingHarness();
+    const { deliver } = await workerOf(harness);
+    const { mend } = breakLog(harness, new Error('broken'));
+    for (let count = 1; count <= 29; count += 1) expect(await deliver()).toMatchObject({ kind: 'retry' });
+    mend();
+    const out = breakLog(harness);
+    for (let count = 1; count <= 5; count += 1) expect(await deliver()).toEqual({ kind: 'retry', afterMs: 60_000 });
+    out.mend();
+    breakLog(harness, new Error('broken'));
+    expect(await deliver()).toMatchObject({ kind: 'retry' });
+    expect(await deliver()).toEqual({ kind: 'park', reason: 'failed 31 times' });
   });
 
   it('tries again later when other writers were first in every try, and the work is done then', async () => {
@@ -152,6 +189,7 @@ describe('the issuer', () => {
         concurrency: 8,
         signal,
         inTurn: (task) => task(),
+        isEngineFault: () => false,
         onFault: () => undefined,
       }),
     );

@@ -168,6 +168,7 @@ describe('the issuer beside look-ups that nobody answers', () => {
       concurrency: 4,
       signal: stop.signal,
       inTurn: (task) => task(),
+      isEngineFault: () => false,
       onFault: () => undefined,
     });
     await vi.waitFor(async () => expect(await harness.status()).toBe('issued'), bound);

@@ -1,4 +1,5 @@
-import { type AuditEvent, anchorStream, type LogAnchor } from '../../domain/audit/events.js';
+import { type AuditEvent, anchorPrefix, anchorStream, type LogAnchor } from '../../domain/audit/events.js';
+import type { StreamName } from '../../domain/common/ids.js';
 import { addSeconds, DAY_SECONDS, type Instant } from '../../domain/common/time.js';
 import { ALL_STREAMS } from '../../domain/log/stream-prefixes.js';
 import type { Clock } from '../../ports/clock.js';
@@ -7,22 +8,25 @@ import { operatorContext } from '../event-store/command-context.js';
 import type { EventStore } from '../event-store/event-store.js';
 import { create } from '../event-store/transact.js';
 import { walkLog } from '../event-store/walk-log.js';
-import { ANCHOR_LAG_EVENTS, createMovedHeads } from './anchor-walk.js';
+import { ANCHOR_LAG_EVENTS, createMovedHeads, positionOf } from './anchor-walk.js';
 
 export type AnchorDeps = { log: EventLog; store: EventStore; clock: Clock; actor: `timer:${string}` };
 
 /** An anchor as the log has it, with the hash of its event. */
 export type RecordedAnchor = LogAnchor & { at: Instant; hash: string };
 
-/** The last anchor is searched this many days back. Without an anchor in that time, the next one covers the log from its beginning. */
+/** The anchor before an instant is searched this many days back. */
 const LOOK_BACK_DAYS = 400;
 
 /** Events that other writers may append while the log is read. An anchor must not lie further behind the log than a verifier keeps events. */
 const MAX_UNREAD_EVENTS = ANCHOR_LAG_EVENTS / 10;
 
 /** The anchor of a UTC day (`YYYY-MM-DD`); undefined when the day has no anchor. */
-export const findAnchor = async (day: string, store: EventStore): Promise<RecordedAnchor | undefined> => {
-  const { events } = await store.load<AuditEvent>(anchorStream(day), { limit: 1 });
+export const findAnchor = (day: string, store: EventStore): Promise<RecordedAnchor | undefined> =>
+  anchorIn(anchorStream(day), store);
+
+const anchorIn = async (stream: StreamName, store: EventStore): Promise<RecordedAnchor | undefined> => {
+  const { events } = await store.load<AuditEvent>(stream, { limit: 1 });
   const [event] = events;
   return event?.type === 'LogAnchored' ? { ...event.data, hash: event.metadata.hash ?? '' } : undefined;
 };
@@ -35,14 +39,14 @@ export const anchorLog = async (deps: AnchorDeps, signal?: AbortSignal): Promise
   const day = dayOf(deps.clock.now());
   const recorded = await findAnchor(day, deps.store);
   if (recorded !== undefined) return recorded;
-  const after = (await lastAnchorBefore(`${day}T00:00:00.000Z`, deps.store))?.upTo;
-  const read = await readMovedHeads(after === undefined ? null : (BigInt(after) as LogPosition), deps.log, signal);
+  const after = (await lastAnchor(deps))?.upTo ?? '';
+  const read = await readMovedHeads(positionOf(after), deps.log, signal);
   if (read === undefined) return undefined;
   const { moved, upTo } = read;
   const now = deps.clock.now();
   const anchor: LogAnchor = {
     day,
-    after: after ?? '',
+    after,
     upTo: String(upTo),
     live: moved.part('live'),
     test: moved.part('test'),
@@ -53,6 +57,12 @@ export const anchorLog = async (deps: AnchorDeps, signal?: AbortSignal): Promise
 };
 
 const dayOf = (at: Instant): string => at.slice(0, 10);
+
+/** The newest anchor in the order of the log. Its day may lie in the future, because a clock may have been wrong for a while. */
+const lastAnchor = async ({ log, store }: AnchorDeps): Promise<RecordedAnchor | undefined> => {
+  const [newest] = await log.readLast({ prefixes: [anchorPrefix], limit: 1 });
+  return newest === undefined ? undefined : await anchorIn(newest.stream, store);
+};
 
 /** The newest anchor of the days before the day of the instant. */
 const lastAnchorBefore = async (instant: Instant, store: EventStore): Promise<RecordedAnchor | undefined> => {
@@ -98,5 +108,5 @@ export const positionBefore = async (since: Instant, store: EventStore): Promise
   const sureBy = addSeconds(since, -CLOCKS_APART_SECONDS);
   const anchor = await lastAnchorBefore(sureBy, store);
   // The anchor of a day may have been made after the midnight that ends the day.
-  return anchor === undefined || anchor.at > sureBy ? null : (BigInt(anchor.upTo) as LogPosition);
+  return anchor === undefined || anchor.at > sureBy ? null : positionOf(anchor.upTo);
 };

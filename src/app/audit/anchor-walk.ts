@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import type { AnchoredPart, LogAnchor } from '../../domain/audit/events.js';
 import type { Mode, StreamName } from '../../domain/common/ids.js';
 import { anchoredPart } from '../../domain/log/stream-prefixes.js';
-import type { LogPosition, Revision } from '../../ports/event-log.js';
+import { isEarlier, type LogPosition, type Revision } from '../../ports/event-log.js';
 import { isEndOfTestInvoice } from './chain.js';
 import type { ExaminedEvent } from './examine.js';
 import type { Finding } from './finding.js';
@@ -38,11 +38,23 @@ export const createMovedHeads = () => {
 
 type Waiting = { position: LogPosition; stream: StreamName; revision: Revision; hash: string };
 
-/** Recomputes each anchor from the events before it; memory grows with the events between two anchors. */
+/**
+ * Recomputes each anchor from the events before it. Memory grows with the streams, and with the events between two anchors.
+ *
+ * Each anchor begins where some anchor before it ended, so every event up to the last anchor lies in a recomputed stretch. Stretches may overlap:
+ * earlier versions looked for the anchor before by its day, and a clock may have been wrong for a while (ADR 21). After a finding the walk continues
+ * from the end that the anchor names, so that it judges the later anchors too.
+ */
 export const createAnchorWalk = () => {
   let waiting: Waiting[] = [];
+  /** What moved behind the furthest end. */
   let moved = createMovedHeads();
-  let coveredUpTo = '';
+  /** What moved in the whole log, for stretches that overlap. */
+  const heads = new Map<StreamName, { position: LogPosition; revision: Revision; hash: string }>();
+  const events: Record<Mode, number> = { live: 0, test: 0 };
+  /** Where anchors ended, each with the events of both parts up to there. */
+  const ends = new Map<string, Readonly<Record<Mode, number>>>([['', { ...events }]]);
+  let furthest = '';
   /** Position of the last event that is counted for the next anchor although that anchor has not been seen. */
   let counted: LogPosition | null = null;
   let anchors = 0;
@@ -52,24 +64,44 @@ export const createAnchorWalk = () => {
   const countUpTo = (position: LogPosition): void => {
     const behind = waiting.findIndex((one) => one.position > position);
     const covered = behind < 0 ? waiting : waiting.slice(0, behind);
-    for (const one of covered) moved.add(one);
+    for (const one of covered) {
+      moved.add(one);
+      heads.set(one.stream, { position: one.position, revision: one.revision, hash: one.hash });
+      events[anchoredPart(one.stream)] += 1;
+    }
     counted = covered[covered.length - 1]?.position ?? counted;
     waiting = behind < 0 ? [] : waiting.slice(behind);
   };
 
-  const judge = ({ stream, revision, data }: ExaminedEvent): readonly Finding[] => {
+  /** The parts of the stretch from an earlier end to the last counted event; undefined when no anchor ended there. */
+  const movedSince = (after: string): Record<Mode, AnchoredPart> | undefined => {
+    if (after === furthest) return { live: moved.part('live'), test: moved.part('test') };
+    const before = ends.get(after);
+    if (before === undefined) return undefined;
+    const since = createMovedHeads();
+    const start = positionOf(after);
+    for (const [stream, head] of heads) if (isEarlier(start, head.position)) since.add({ stream, ...head });
+    const part = (mode: Mode): AnchoredPart => ({ ...since.part(mode), events: events[mode] - before[mode] });
+    return { live: part('live'), test: part('test') };
+  };
+
+  const judge = ({ stream, revision, position, data }: ExaminedEvent): readonly Finding[] => {
     const found = (detail: string): Finding => ({ kind: 'anchor_mismatch', stream, revision, detail });
     anchors += 1;
     if (!isAnchor(data)) return [found('it is no anchor that can be read')];
     const anchor: LogAnchor = data;
-    if (anchor.after !== coveredUpTo) return [found('it does not begin where the anchor before it ended')];
     const upTo = BigInt(anchor.upTo) as LogPosition;
-    if (counted !== null && counted > upTo) return [found('it was written long after the events that it covers')];
+    if (upTo >= position) return [found('it says that it covers events behind it')];
+    if (isEarlier(upTo, positionOf(furthest))) return [found('it ends before an earlier anchor ended')];
+    if (isEarlier(upTo, counted)) return [found('it was written long after the events that it covers')];
     countUpTo(upTo);
-    const [live, test] = [moved.part('live'), moved.part('test')];
+    const now = movedSince(anchor.after);
     moved = createMovedHeads();
-    coveredUpTo = anchor.upTo;
+    ends.set(anchor.upTo, { ...events });
+    furthest = anchor.upTo;
     counted = null;
+    if (now === undefined) return [found('it does not begin where an anchor before it ended')];
+    const { live, test } = now;
     if (!sameHeads(test, anchor.test)) doubtful.push({ upTo, finding: found(mismatch('test', test, anchor.test)) });
     const same = sameHeads(live, anchor.live) && live.events === anchor.live.events;
     return same ? [] : [found(mismatch('live', live, anchor.live))];
@@ -94,6 +126,9 @@ export const createAnchorWalk = () => {
     },
   };
 };
+
+/** The position that an anchor names; empty is the beginning of the log. */
+export const positionOf = (named: string): LogPosition | null => (named === '' ? null : (BigInt(named) as LogPosition));
 
 const anchorSchema = strictObject(anchorFields);
 

@@ -20,6 +20,8 @@ export type KnownSeries = {
   companyId: CompanyId;
   series: string;
   nextNumber: number;
+  /** Whether the log knows more than the number to which an operator moved it. Otherwise numbers before that one may be lost. */
+  isBegun: boolean;
   /** Next numbers that operators have moved past since the last allocation. A move may be younger than the restore, and what was lost is before it. */
   movedPast: readonly number[];
   /** Numbers that were allocated to invoices of which the log has neither an attempt nor an outcome: they may have been sent since. */
@@ -121,10 +123,12 @@ const noteNumber = ({ stream, type, data }: RecordedEvent, { series: all, taken 
     taken.set(invoiceId, [...(taken.get(invoiceId) ?? []), { stream, number }]);
   }
   const { nextNumber } = event.data;
-  const before = event.type === 'DpsNumberAllocated' ? undefined : all.get(stream);
+  const known = all.get(stream);
+  const isBegun = known?.isBegun === true || event.type !== 'DpsNumberMoved';
+  const before = event.type === 'DpsNumberAllocated' ? undefined : known;
   const isMoved = before !== undefined && before.nextNumber < nextNumber;
   const movedPast = [...(before?.movedPast ?? []), ...(isMoved ? [before.nextNumber] : [])];
-  all.set(stream, { ...address, nextNumber, movedPast });
+  all.set(stream, { ...address, nextNumber, isBegun, movedPast });
 };
 
 const noteInvoice = ({ stream, type }: RecordedEvent, { open, taken }: KnownWorkSoFar): void => {

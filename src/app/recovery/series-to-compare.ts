@@ -68,7 +68,8 @@ const pointsOfDatabase = async (
     if (certificate === undefined || municipality === undefined) return [];
     return modes.map((mode) => startOf(registration.cnpj, mode, registration, municipality));
   });
-  return [...files, ...(await heldNumbers(series, span))];
+  const ends = series.filter(({ isBegun }) => isBegun);
+  return [...files, ...(await heldNumbers(ends, span))];
 };
 
 const startOf = (
@@ -130,7 +131,7 @@ const planMode = (
     const own = all.filter((one) => one.series === name);
     const known = begun.find((one) => one.series === name);
     // The log has every number before this one.
-    const first = known === undefined ? 1 : Math.min(...known.movedPast, known.nextNumber);
+    const first = known?.isBegun === true ? Math.min(...known.movedPast, known.nextNumber) : 1;
     const registered = present.series === name ? present.nextNumber : Math.min(...own.map(({ number }) => number));
     const nextNumber = known?.nextNumber ?? registered;
     const startsIn = (city: string): readonly number[] => {

@@ -47,7 +47,7 @@ export const auditPersonalFields = {
 
 export const auditEventTypes = Object.keys(auditPersonalFields) as AuditEventType[];
 
-const anchorPrefix = 'anchor-';
+export const anchorPrefix = 'anchor-';
 
 /** The stream of one UTC day's (`YYYY-MM-DD`) anchor, which is its only event. */
 export const anchorStream = (day: string): StreamName => `${anchorPrefix}${day}`;

@@ -47,6 +47,14 @@ export const blockSeries = (
     ? noChange
     : { events: [{ type: 'DpsSeriesBlocked', data: { nextNumber: numbers.nextNumber, number, invoiceId, at } }] };
 
+/**
+ * Records the number at which a series without events begins. Who would begin it by an earlier company file then loses the race for the first event,
+ * and decides again.
+ */
+export const beginNumbers = (nextNumber: number, at: Instant): Decided<DpsNumberEvent> => ({
+  events: [{ type: 'DpsNumberMoved', data: { nextNumber, at } }],
+});
+
 /** Moves the next number forward; refuses to move it back. */
 export const moveNumber = (numbers: DpsNumbers, nextNumber: number, at: Instant): Decision<DpsNumberEvent> => {
   if (nextNumber < numbers.nextNumber) {

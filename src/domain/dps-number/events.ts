@@ -8,7 +8,7 @@ import type { Instant } from '../common/time.js';
  */
 type DpsNumberEvents = {
   DpsNumberAllocated: { number: number; nextNumber: number; invoiceId: InvoiceId; at: Instant };
-  /** The operator named a later next number. This also lifts a block. */
+  /** The operator named a later next number, or the first one of a series that has no events. This also lifts a block. */
   DpsNumberMoved: { nextNumber: number; at: Instant };
   /** A foreign note has one of our DPS ids. Nothing is sent until an operator moves series or number (docs/architecture.md#never-twice). */
   DpsSeriesBlocked: { nextNumber: number; number: number; invoiceId: InvoiceId; at: Instant };

@@ -1,3 +1,4 @@
+import { anchorPrefix } from '../audit/events.js';
 import {
   type CompanyId,
   companyPrefix,
@@ -18,7 +19,7 @@ export const ALL_STREAMS = [
   'registry-',
   'system-',
   'audit-',
-  'anchor-',
+  anchorPrefix,
 ] as const;
 
 /** Prefixes of one company's streams: the company, its invoices and its DPS numbers, of both modes. */

@@ -1,29 +1,24 @@
 import { PdfFailed } from '../../adapters/pdf/renderer.js';
-import { sqlFault } from '../../adapters/sql/errors.js';
 import { MasterKeyUnusable } from '../../adapters/vault/key-file.js';
 import { WrongMasterKey } from '../../adapters/vault/master-key.js';
-import { StoreUnavailable } from '../../app/event-store/event-store.js';
 import { StreamContended } from '../../app/event-store/transact.js';
 import { TooManyWaiting } from '../../lib/fair-semaphore.js';
-import { AppendOutcomeUnknown, EventLogUnavailable } from '../../ports/event-log.js';
 import { faultFields, type Logger } from '../config/logger.js';
 import type { DiskSpace } from '../engines/disk-space.js';
+import { isEngineFault } from './engine-faults.js';
 
 /** Whether the service only refused more work than it takes at once. Nothing needs repair then. */
 export const isOverloaded = (error: unknown): boolean => error instanceof TooManyWaiting;
 
 /** Whether the same request may succeed a little later; the answer is then 503 with `Retry-After` (CODE-service_unavailable). */
 export const isUnavailable = (error: unknown): boolean =>
-  error instanceof StoreUnavailable ||
+  isEngineFault(error) ||
   error instanceof StreamContended ||
-  error instanceof EventLogUnavailable ||
-  error instanceof AppendOutcomeUnknown ||
   isOverloaded(error) ||
   // The key file may be behind that of another process; this process reads the file again.
   error instanceof WrongMasterKey ||
   error instanceof MasterKeyUnusable ||
-  (error instanceof PdfFailed && error.reason !== 'not_a_note' && error.reason !== 'layout') ||
-  sqlFault(error) !== 'other';
+  (error instanceof PdfFailed && error.reason !== 'not_a_note' && error.reason !== 'layout');
 
 /** Logs a request that ended in a fault: a warning when too many requests waited, otherwise an error. */
 export const requestFaults =

@@ -15,6 +15,7 @@ import { faultFields, streamFields } from '../config/logger.js';
 import { openAuthorizer } from '../engines/authorizers.js';
 import { certificatesOf, companyOf } from '../engines/companies.js';
 import { createNoticeTeller } from '../engines/notices.js';
+import { isEngineFault } from './engine-faults.js';
 import { type CertificateOf, runParametersRefresh, runReconciliation } from './national-registers.js';
 import type { Parts } from './parts.js';
 import { relayStart, runRelayRole } from './relay.js';
@@ -66,6 +67,7 @@ export const startWorkers = async (parts: Parts): Promise<void> => {
         concurrency: CONCURRENT_ISSUES,
         inTurn,
         signal: stopping,
+        isEngineFault,
         onFault,
       });
     running.push(guards.whileAppendsAllowed(signal, issue));

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { anchorLog, findAnchor, positionBefore } from '../../../src/app/audit/anchor-log.js';
 import { verifyLog } from '../../../src/app/audit/verify-log.js';
 import { type AuditHarness, emptyAuditHarness, endTestInvoice } from '../../support/harness/audit.js';
+import { movableClock } from '../../support/harness/event-store.js';
 
 const DAY = 86_400;
 
@@ -74,6 +75,28 @@ describe('the daily anchor', () => {
     const [one, other] = await Promise.all([anchor(harness), anchor(harness)]);
     expect(one).toEqual(other);
     expect(one?.hash).toBe((await findAnchor('2026-11-21', harness.store))?.hash);
+  });
+
+  it('follows the anchor before it in the log, also after a clock was wrong for a while', async () => {
+    const harness = emptyAuditHarness();
+    const anchorOn = (day: string) => anchor({ ...harness, clock: movableClock(`${day}T12:00:00.000Z`) });
+    await harness.issue(1);
+    await anchorOn('2026-11-21');
+    const ofLaterDay = await anchorOn('2026-11-25');
+    let before = ofLaterDay;
+    for (const day of ['2026-11-22', '2026-11-23', '2026-11-24']) {
+      await harness.issue(Number(day.slice(-2)));
+      const next = await anchorOn(day);
+      expect(next).toMatchObject({ day, after: before?.upTo });
+      before = next;
+    }
+    expect(await anchorOn('2026-11-25')).toEqual(ofLaterDay);
+    expect(await anchorOn('2026-11-26')).toMatchObject({ after: before?.upTo });
+    const ofEarlierDay = await anchorOn('2026-11-20');
+    expect(await anchorOn('2026-11-27')).toMatchObject({ after: ofEarlierDay?.upTo });
+    const report = await verifyLog(harness.log);
+    expect(report.findings.kept).toEqual([]);
+    expect(report.anchors.anchors).toBe(8);
   });
 
   it('is not written when it is told to stop', async () => {

@@ -134,6 +134,7 @@ const driveToTheEnd = async (harness: IssuingHarness, kind: 'issue' | 'cancel', 
     concurrency: 1,
     signal,
     inTurn: (task) => task(),
+    isEngineFault: () => false,
     onFault: () => (counts.faults += 1),
   });
   const conclude = kind === 'issue' ? concludeIssueIfDue : concludeCancellationIfDue;

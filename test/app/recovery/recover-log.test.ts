@@ -242,6 +242,28 @@ describe('a log that was put back', () => {
       ]);
     });
 
+    it('begins where the lost numbers began, also when a file that was put too early is all that the log has of the series', async () => {
+      const asked: unknown[] = [];
+      const { deps, accept, numbers, putFile, register, status } = await recoveryHarness({
+        heldNumbers: async (ends) => {
+          asked.push(...ends);
+          return [];
+        },
+      });
+      const stream = await accept(1);
+      register(1, 3);
+      await numbers('live', { type: 'DpsNumberMoved', data: { nextNumber: 1_000, at: T0 } });
+      await putFile({ dps: { live: { series: '1', nextNumber: 1_000 }, test: { series: '1', nextNumber: 1 } } });
+      const { series } = await compare(deps, false);
+      const walked = [
+        { from: 1, to: 8 },
+        { from: 1_000, to: 1_004 },
+      ];
+      expect(series[0]).toMatchObject({ mode: 'live', adopted: 1, walked });
+      expect(await status(stream)).toBe('issued');
+      expect(asked).toEqual([]);
+    });
+
     it('counts a note once when a walk that goes on runs into the next one', async () => {
       const { deps, accept, register, clock } = await recoveryHarness({ named: [point(8)] });
       await accept(1);

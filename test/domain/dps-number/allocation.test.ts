@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   allocateNumber,
+  beginNumbers,
   blockSeries,
   dpsNumbers,
   MAX_DPS_NUMBER,
@@ -71,6 +72,12 @@ describe('a foreign note under one of our ids', () => {
 });
 
 describe('an operator who moves the series', () => {
+  it('records where it begins, when it has no events', () => {
+    expect(beginNumbers(100, AT)).toEqual({
+      events: [{ type: 'DpsNumberMoved', data: { nextNumber: 100, at: AT } }],
+    });
+  });
+
   it('may go forward', () => {
     expect(moveNumber(free, 100, AT)).toEqual({
       events: [{ type: 'DpsNumberMoved', data: { nextNumber: 100, at: AT } }],

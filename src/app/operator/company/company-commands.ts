@@ -27,7 +27,8 @@ import {
   type Registration,
   type Scope,
 } from '../../../domain/company/events.js';
-import { dpsNumbersFrom, moveNumber } from '../../../domain/dps-number/dps-number.js';
+import { beginNumbers, dpsNumbersFrom, moveNumber } from '../../../domain/dps-number/dps-number.js';
+import type { DpsNumberEvent } from '../../../domain/dps-number/events.js';
 import type { CertificateVault, CompanyCertificate } from '../../../ports/certificate-vault.js';
 import type { Clock } from '../../../ports/clock.js';
 import { operatorContext } from '../../event-store/command-context.js';
@@ -50,7 +51,7 @@ export type NewApiKey = { id: string; key: string; mode: Mode; scopes: readonly 
 
 /**
  * Moves the DPS numbers, live mode first; then registers the company or changes its registration. Refused, without a new registration, for a number
- * that would move back, and when other writers are first again and again.
+ * that would move back, and when other writers are first again and again. The same call again finishes what an interrupted one has begun.
  */
 export const putCompanyFile = async (registration: Registration, deps: CompanyCommandDeps): Promise<CommandResult> => {
   const before = await loadCompany(registration.cnpj, deps.store);
@@ -177,17 +178,32 @@ const moveDpsNumber = async (
   const { series, nextNumber } = registration.dps[mode];
   const registered = before.kind === 'company' ? before.registration.dps[mode] : undefined;
   if (registered?.series === series && registered.nextNumber === nextNumber) return { done: undefined };
+  const stream = dpsStream(mode, registration.cnpj, series);
   const outcome = await transact(
     {
-      stream: dpsStream(mode, registration.cnpj, series),
+      stream,
       read: 'last',
       fold: dpsNumbersFrom(nextNumber),
-      // A series without events begins at the number of the company file, which is about to be recorded.
-      decide: (numbers, { version, now }) =>
-        version.kind === 'none' ? noChange : moveNumber(numbers, nextNumber, now),
+      decide: (numbers, { version, now }) => {
+        if (version.kind !== 'none') return moveNumber(numbers, nextNumber, now);
+        // Nothing gives numbers of a company that is not registered. Later an issuer may still begin the series by an earlier company file.
+        return registered === undefined ? noChange : beginNumbers(nextNumber, now);
+      },
       context: operatorContext('operate_company', { actor: deps.actor, companyId: registration.cnpj }),
     },
     deps,
   ).catch(contendedAsRefusal);
-  return outcome.kind === 'refused' ? { refused: `dps.${mode}: ${outcome.refused}` } : { done: undefined };
+  if (outcome.kind !== 'refused' || (await wasLastMovedTo(nextNumber, stream, deps.store))) return { done: undefined };
+  return { refused: `dps.${mode}: ${outcome.refused}` };
+};
+
+/** How many events of a series are read to find its last move. */
+const RECENT_EVENTS = 1_000;
+
+/** True when an interrupted command has moved the series to this number, and invoices have taken numbers since. */
+const wasLastMovedTo = async (nextNumber: number, stream: StreamName, store: EventStore): Promise<boolean> => {
+  const newestFirst = { sealed: true, direction: 'backwards', limit: RECENT_EVENTS } as const;
+  const { events } = await store.load<DpsNumberEvent>(stream, newestFirst);
+  const last = events.find(({ type }) => type !== 'DpsNumberAllocated');
+  return last?.type === 'DpsNumberMoved' && last.data.nextNumber === nextNumber;
 };

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { verifyLog } from '../../../../src/app/audit/verify-log.js';
 import { createEventStore, type EventStore } from '../../../../src/app/event-store/event-store.js';
 import { CONTENDED, StreamContended } from '../../../../src/app/event-store/transact.js';
+import { allocateDpsNumber } from '../../../../src/app/issuing/allocate-number.js';
 import {
   type CompanyCommandDeps,
   loadCompany,
@@ -12,7 +14,8 @@ import { setApiSwitch } from '../../../../src/app/operator/reference-data/comman
 import { companyCommands } from '../../../../src/cli/commands/company.js';
 import { runCommand } from '../../../../src/cli/run.js';
 import type { Session } from '../../../../src/cli/session.js';
-import { companyStream, type StreamName } from '../../../../src/domain/common/ids.js';
+import { companyStream, dpsStream, type StreamName } from '../../../../src/domain/common/ids.js';
+import type { DpsNumberEvent } from '../../../../src/domain/dps-number/events.js';
 import { startupFault } from '../../../../src/runtime/commands/startup-fault.js';
 import { DEMO_CNPJ, demoCompany } from '../../../support/fixture/demo.js';
 import { T0 } from '../../../support/fixture/invoice.js';
@@ -23,7 +26,8 @@ const { registration } = demoCompany(DEMO_CNPJ);
 
 /** One registered, disabled company; `applied` has the streams whose rows were applied since. */
 const registered = async () => {
-  const store = createEventStore(memoryEventLog(), fixedKeys());
+  const log = memoryEventLog();
+  const store = createEventStore(log, fixedKeys());
   const applied: StreamName[] = [];
   const deps: CompanyCommandDeps = {
     store,
@@ -33,7 +37,7 @@ const registered = async () => {
   };
   await putCompanyFile(registration, deps);
   applied.length = 0;
-  return { deps, store, applied };
+  return { deps, log, store, applied };
 };
 
 const losing = (store: EventStore): EventStore => ({ ...store, append: async () => ({ ok: false }) });
@@ -76,5 +80,112 @@ describe('an operator whose command always loses the race', () => {
     const error = await setApiSwitch('off', undefined, { ...deps, store: losing(store) }).catch((thrown) => thrown);
     expect(error).toBeInstanceOf(StreamContended);
     expect(startupFault(error)).toEqual({ exit: 1, line: CONTENDED });
+  });
+});
+
+describe('the next DPS number of a company file', () => {
+  const { series, nextNumber: first } = registration.dps.live;
+  const stream = dpsStream('live', DEMO_CNPJ, series);
+  const fileWith = (nextNumber: number) => ({
+    ...registration,
+    dps: { ...registration.dps, live: { series, nextNumber } },
+  });
+
+  const setUp = async () => {
+    const { deps, log, store } = await registered();
+    let invoices = 0;
+    return {
+      deps,
+      log,
+      store,
+      put: (nextNumber: number, over: EventStore = store) =>
+        putCompanyFile(fileWith(nextNumber), { ...deps, store: over }),
+      /** As an issuer that still knows the first registration. */
+      take: (over: EventStore = store) => {
+        invoices += 1;
+        const invoiceId = `00000000-0000-4000-8000-${String(invoices).padStart(12, '0')}`;
+        const owner = { mode: 'live', companyId: DEMO_CNPJ, invoiceId } as const;
+        const issuer = { store: over, clock: deps.clock, actor: 'worker:issuer' } as const;
+        return allocateDpsNumber(owner, { series, nextNumber: first }, undefined, issuer);
+      },
+      types: async () => (await store.load<DpsNumberEvent>(stream)).events.map(({ type }) => type),
+    };
+  };
+
+  /** A store in which something happens once after the numbers were read and before anything is appended. */
+  const meanwhile = (store: EventStore, happens: () => Promise<unknown>): EventStore => {
+    let left = 1;
+    return {
+      ...store,
+      load: async (wanted, options) => {
+        const loaded = await store.load<never>(wanted, options);
+        if (wanted === stream && left-- > 0) await happens();
+        return loaded;
+      },
+    };
+  };
+
+  it('needs no event when the company is registered, because nothing gives its numbers before', async () => {
+    const { types, take } = await setUp();
+    expect(await types()).toEqual([]);
+    expect(await take()).toEqual({ number: first });
+  });
+
+  it('holds for an issuer that still knows the file before it, in a series without events', async () => {
+    const { put, take, types, log } = await setUp();
+    expect(await put(1_000)).toEqual({ done: undefined });
+    expect(await take()).toEqual({ number: 1_000 });
+    expect(await types()).toEqual(['DpsNumberMoved', 'DpsNumberAllocated']);
+    expect((await verifyLog(log)).findings.kept).toEqual([]);
+  });
+
+  it('holds when the first number is taken while the file is put', async () => {
+    const { put, take, store } = await setUp();
+    const taken: unknown[] = [];
+    expect(
+      await put(
+        1_000,
+        meanwhile(store, async () => taken.push(await take())),
+      ),
+    ).toEqual({ done: undefined });
+    expect(taken).toEqual([{ number: first }]);
+    expect(await take()).toEqual({ number: 1_000 });
+  });
+
+  it('holds when the file is put while the first number is taken', async () => {
+    const { put, take, store } = await setUp();
+    expect(await take(meanwhile(store, () => put(1_000)))).toEqual({ number: 1_000 });
+  });
+
+  it.each([0, 3])(
+    'is put by the same command again after an end between both appends, %i invoices later',
+    async (count) => {
+      const { put, take, store, deps } = await setUp();
+      await take();
+      const killed: EventStore = {
+        ...store,
+        append: (wanted, ...more) =>
+          wanted === stream ? store.append(wanted, ...more) : Promise.reject(new Error('killed')),
+      };
+      await expect(put(1_000, killed)).rejects.toThrow('killed');
+      for (let n = 0; n < count; n += 1) expect(await take()).toEqual({ number: 1_000 + n });
+      expect(await put(1_000)).toEqual({ done: undefined });
+      const { state } = await loadCompany(DEMO_CNPJ, deps.store);
+      expect(state).toMatchObject({ registration: { dps: { live: { nextNumber: 1_000 } } } });
+      expect(await take()).toEqual({ number: 1_000 + count });
+    },
+  );
+
+  it('never goes back, also not to the number of an earlier move', async () => {
+    const { put, take } = await setUp();
+    await put(1_000);
+    await take();
+    await put(2_000);
+    const refused = (at: number) => ({
+      refused: `dps.live: the next DPS number can only be moved forward: it is ${at}`,
+    });
+    expect(await put(1_000)).toEqual(refused(2_000));
+    await take();
+    expect(await put(1_000)).toEqual(refused(2_001));
   });
 });
