@@ -1,5 +1,5 @@
 import type { CompanyId, Mode } from '../../domain/common/ids.js';
-import { addSeconds, epochMs, type Instant, isBefore } from '../../domain/common/time.js';
+import { addSeconds, epochMs, type Instant, isBefore, isWithin } from '../../domain/common/time.js';
 import type { Company } from '../../domain/company/company.js';
 import { shortCache } from '../../lib/short-cache.js';
 import type { Authorizer, Caller } from '../../ports/authorizer.js';
@@ -140,8 +140,7 @@ export const createCertificateBreaker = (options: CertificateBreakerOptions): Ce
     const first = ahead.get(key);
     const isBehind =
       first?.certificateId === certificateId &&
-      !isBefore(now, first.since) &&
-      isBefore(now, addSeconds(first.since, AHEAD_SECONDS * pace));
+      isWithin(now, first.since, addSeconds(first.since, AHEAD_SECONDS * pace));
     if (isBehind) return { kind: 'paused', until: addSeconds(now, BEHIND_SECONDS * pace) };
     const mine = { certificateId, since: now };
     ahead.set(key, mine);
