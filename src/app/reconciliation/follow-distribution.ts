@@ -1,7 +1,7 @@
 import { type AccessKey, providerOfKey } from '../../domain/common/access-key.js';
 import { type Mode, parseInvoiceStream, type StreamName } from '../../domain/common/ids.js';
 import { addSeconds, type Instant, isBefore } from '../../domain/common/time.js';
-import { isCanceled } from '../../domain/invoice/status.js';
+import { isCanceledOrReplaced } from '../../domain/invoice/status.js';
 import type { Caller } from '../../ports/authorizer.js';
 import type {
   Distribution,
@@ -122,9 +122,9 @@ const saveProgress = (
 };
 
 /**
- * `streams`: the company's own invoices that have these notes, except those that are canceled already. `unmatched`: notes of the company that no invoice
- * is known to have yet, because the outcome is open, the projector is behind, or the note is still to be imported. A queue also holds notes that
- * others issued.
+ * `streams`: the company's own invoices that have these notes, except those that are canceled or replaced already. `unmatched`: notes of the company that
+ * no invoice is known to have yet, because the outcome is open, the projector is behind, or the note is still to be imported. A queue also holds notes
+ * that others issued.
  */
 const touchedInvoices = async (
   { mode, companyId }: Caller,
@@ -140,7 +140,7 @@ const touchedInvoices = async (
     if (address?.mode !== mode || address.companyId !== companyId) continue;
     known.add(accessKey);
     const { state } = await loadInvoice(stream, store);
-    if (state.kind === 'invoice' && !isCanceled(state)) streams.push(stream);
+    if (state.kind === 'invoice' && !isCanceledOrReplaced(state)) streams.push(stream);
   }
   return { streams, unmatched: own.filter(({ accessKey }) => !known.has(accessKey)) };
 };

@@ -42,6 +42,20 @@ describe('the queue of the ADN', () => {
     },
   );
 
+  it.each([
+    ['issued', 'canceled', ['canceled_elsewhere']],
+    ['canceled', 'canceled', []],
+    ['replaced', 'issued', []],
+  ] as const)('tells of the note of an invoice that was imported as %s', async (state, status, looks) => {
+    const stream = await harness.importNote(state);
+    harness.clock.pass(HOUR);
+    await eventElsewhere(stream, '105102');
+    await harness.followToTheEnd();
+    expect([await harness.status(stream), harness.looks]).toEqual([status, looks]);
+    expect(await harness.differences(stream)).toEqual([]);
+    expect(await progress()).toMatchObject({ waiting: [], unmatchedNotes: [] });
+  });
+
   it('is read on from its last number, and not again before the time between two readings is over', async () => {
     await harness.issue();
     await harness.followToTheEnd();

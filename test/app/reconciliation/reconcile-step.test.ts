@@ -144,6 +144,19 @@ describe('the walk over what the authorizer holds', () => {
     expect([await harness.status(here), await harness.differences(here)]).toEqual(['canceled', ['canceled_here_only']]);
   });
 
+  it('asks of an imported invoice only whether another party canceled its note', async () => {
+    const [valid, canceled] = [await harness.importNote(), await harness.importNote()];
+    const known = [await harness.importNote('canceled'), await harness.importNote('replaced')];
+    await cancelElsewhere(canceled);
+    harness.clock.pass(HOUR);
+    await harness.walkToTheEnd();
+    expect([await harness.status(valid), await harness.status(canceled)]).toEqual(['issued', 'canceled']);
+    expect(harness.looks.toSorted()).toEqual(['agrees', 'canceled_elsewhere']);
+    harness.clock.pass(DAY);
+    await harness.walkToTheEnd();
+    for (const stream of [valid, canceled, ...known]) expect(await harness.differences(stream)).toEqual([]);
+  });
+
   it('reports a note with another access key or another document than ours', async () => {
     const stream = await harness.issue();
     const [first, sent] = await harness.events(stream);
