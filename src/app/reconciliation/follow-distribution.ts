@@ -1,5 +1,6 @@
 import { type AccessKey, providerOfKey } from '../../domain/common/access-key.js';
 import { type Mode, parseInvoiceStream, type StreamName } from '../../domain/common/ids.js';
+import { present } from '../../domain/common/present.js';
 import { addSeconds, type Instant, isBefore } from '../../domain/common/time.js';
 import { isCanceledOrReplaced } from '../../domain/invoice/status.js';
 import type { Caller } from '../../ports/authorizer.js';
@@ -12,7 +13,7 @@ import type {
   WaitingInvoice,
 } from '../../ports/distribution.js';
 import type { ReadModel } from '../../ports/read-model.js';
-import { loadInvoice } from '../read/read-invoice.js';
+import { loadSealedInvoice } from '../read/read-invoice.js';
 import { type ComparisonResult, type ReconciliationDeps, tryToCompare } from './compare-invoice.js';
 
 export type DistributionDeps = ReconciliationDeps & {
@@ -52,7 +53,7 @@ const readOn = async (
   before: DistributionProgress | undefined,
   deps: DistributionDeps,
 ): Promise<StepResult> => {
-  const { nsu = 0, waiting = [], unmatchedNotes = [], failures = 0 } = before ?? {};
+  const { nsu = 0, waiting = [], unmatchedNotes = [], failures = 0, reason } = before ?? {};
   const answer = await deps.distribution.after(caller, nsu);
   deps.onDistribution(caller.mode, answer);
   const askedAt = deps.clock.now();
@@ -60,8 +61,15 @@ const readOn = async (
   const kept = before?.endSeenAt === undefined ? {} : { endSeenAt: before.endSeenAt };
   const save = (progress: Partial<QueueProgress>): Promise<void> =>
     saveProgress(caller, { nsu, waiting, unmatchedNotes, askedAt, queueDueAt: later, ...kept, ...progress }, deps);
+  const askAgainLater = (said: string | undefined, pause = pauseAfter(failures, deps.everySeconds)): Promise<void> =>
+    save({ ...present({ reason: said }), failures: failures + 1, queueDueAt: addSeconds(askedAt, pause) });
   const touchedBy = async (keys: readonly AccessKey[]): Promise<Pick<QueueProgress, 'waiting' | 'unmatchedNotes'>> => {
-    const { streams, unmatched } = await touchedInvoices(caller, [...notesOf(keys, askedAt), ...unmatchedNotes], deps);
+    const notes = [...notesOf(keys, askedAt), ...unmatchedNotes];
+    const { streams, unmatched } = await touchedInvoices(caller, notes, deps).catch(async (error: unknown) => {
+      // The same documents are read again. Without a later time this company would be the next one too, and hold up all others.
+      await askAgainLater(reason);
+      throw error;
+    });
     const others = streams.filter((stream) => !waiting.some((one) => one.stream === stream));
     const added = others.map((stream) => ({ stream, tries: 0, dueAt: askedAt }));
     return { waiting: [...waiting, ...added], unmatchedNotes: stillToFind(unmatched, askedAt) };
@@ -77,9 +85,7 @@ const readOn = async (
     case 'inconclusive': {
       // The other companies' queues do not wait because one company lacks a certificate.
       const isOwnFault = answer.reason.startsWith('certificate_');
-      const pause = isOwnFault ? deps.everySeconds : pauseAfter(failures, deps.everySeconds);
-      const again = { failures: failures + 1, queueDueAt: addSeconds(askedAt, pause) };
-      await save({ reason: answer.reason, ...again });
+      await askAgainLater(answer.reason, isOwnFault ? deps.everySeconds : undefined);
       return isOwnFault ? 'asked' : 'inconclusive';
     }
   }
@@ -139,10 +145,19 @@ const touchedInvoices = async (
     const address = parseInvoiceStream(stream);
     if (address?.mode !== mode || address.companyId !== companyId) continue;
     known.add(accessKey);
-    const { state } = await loadInvoice(stream, store);
-    if (state.kind === 'invoice' && !isCanceledOrReplaced(state)) streams.push(stream);
+    if (await mayBeCanceled(stream, store)) streams.push(stream);
   }
   return { streams, unmatched: own.filter(({ accessKey }) => !known.has(accessKey)) };
+};
+
+/** True also where the stream cannot be read: its comparison tries again later and reports the fault, and holds up no queue. */
+const mayBeCanceled = async (stream: StreamName, store: DistributionDeps['store']): Promise<boolean> => {
+  try {
+    const { state } = await loadSealedInvoice(stream, store);
+    return state.kind === 'invoice' && !isCanceledOrReplaced(state);
+  } catch {
+    return true;
+  }
 };
 
 /** An invoice with work under way is compared later, because the event may be the service's own. A comparison that throws counts as a try. */

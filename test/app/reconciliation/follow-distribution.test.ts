@@ -115,6 +115,63 @@ describe('the queue of the ADN', () => {
     expect((await progress())?.waiting).toMatchObject([{ stream, tries: 1 }]);
   });
 
+  it('waits for an invoice that cannot be read, reports it, and reads on', async () => {
+    const [broken, canceled] = [await harness.issue(), await harness.issue()];
+    harness.clock.pass(HOUR);
+    for (const stream of [broken, canceled]) await eventElsewhere(stream, '101101');
+    const { store } = harness.deps;
+    const load: typeof store.load = (stream, options) =>
+      stream === broken ? Promise.reject(new Error('a newer version')) : store.load(stream, options);
+    const deps = { ...harness.deps, store: { ...store, load } };
+    const faults: unknown[] = [];
+    for (let steps = 0; steps < 6; steps += 1)
+      await distributionStep('live', deps).catch((error: unknown) => faults.push(error));
+    expect([await harness.status(canceled), faults.length]).toEqual(['canceled', 1]);
+    expect(await progress()).toMatchObject({ nsu: 4, waiting: [{ stream: broken, tries: 1 }] });
+    harness.clock.pass(HOUR);
+    await harness.followToTheEnd();
+    expect([await harness.status(broken), (await progress())?.waiting]).toEqual(['canceled', []]);
+  });
+
+  it('opens no personal field to find the invoices of its notes', async () => {
+    const stream = await harness.issue();
+    harness.clock.pass(HOUR);
+    await eventElsewhere(stream, '101101');
+    const { store } = harness.deps;
+    const opened: string[] = [];
+    const load: typeof store.load = (of, options) => {
+      if (options?.sealed !== true) opened.push(of);
+      return store.load(of, options);
+    };
+    await distributionStep('live', { ...harness.deps, store: { ...store, load } });
+    expect([opened, (await progress())?.waiting]).toMatchObject([[], [{ stream }]]);
+  });
+
+  it('whose reading throws is read again later, and the other companies come first', async () => {
+    const stream = await harness.issue();
+    harness.clock.pass(HOUR);
+    await eventElsewhere(stream, '101101');
+    const asked: string[] = [];
+    const { distribution } = harness.deps;
+    const deps = {
+      ...harness.deps,
+      distributionProgress: memoryDistributionProgress([DEMO_CNPJ, '98765432000198']),
+      distribution: {
+        after: async (...call: Parameters<typeof distribution.after>) => {
+          asked.push(call[0].companyId);
+          return call[0].companyId === DEMO_CNPJ ? distribution.after(...call) : ({ kind: 'end' } as const);
+        },
+      },
+    };
+    const broken = { ...deps, readModel: { byAccessKeys: () => Promise.reject(new Error('broken')) } };
+    await expect(distributionStep('live', broken)).rejects.toThrow('broken');
+    expect(await distributionStep('live', broken)).toBe('asked');
+    expect(asked).toEqual([DEMO_CNPJ, '98765432000198']);
+    harness.clock.pass(10);
+    await harness.followToTheEnd(deps);
+    expect(await harness.status(stream)).toBe('canceled');
+  });
+
   it('keeps its place when an answer proves nothing, and is asked again later', async () => {
     await harness.issue();
     await harness.followToTheEnd();
