@@ -39,7 +39,7 @@ export type DistributionProgress = {
   waiting: readonly WaitingInvoice[];
 };
 
-/** `tries`: comparisons in a row that proved nothing. `dueAt`: when the invoice is compared. */
+/** `tries`: comparisons in a row that showed no event. `dueAt`: when the invoice is compared. */
 export type WaitingInvoice = { stream: StreamName; tries: number; dueAt: Instant };
 
 /** `seenAt`: when the event was read. */

@@ -14,7 +14,7 @@ import type {
 } from '../../ports/distribution.js';
 import type { ReadModel } from '../../ports/read-model.js';
 import { loadSealedInvoice } from '../read/read-invoice.js';
-import { type ComparisonResult, type ReconciliationDeps, tryToCompare } from './compare-invoice.js';
+import { type ReconciliationDeps, tryToCompare } from './compare-invoice.js';
 
 export type DistributionDeps = ReconciliationDeps & {
   distribution: Distribution;
@@ -29,7 +29,7 @@ export type DistributionDeps = ReconciliationDeps & {
 /** `asked`: the ADN or the authorizer answered. `inconclusive`: the answer proves nothing. */
 type StepResult = 'asked' | 'inconclusive' | 'nothing to do';
 
-/** Comparisons of one invoice that prove nothing. After these only the rounds of the reconciliation compare the invoice. */
+/** Comparisons of one invoice that show no event. After these only the rounds of the reconciliation compare the invoice. */
 const MAX_TRIES = 5;
 
 /**
@@ -160,23 +160,23 @@ const mayBeCanceled = async (stream: StreamName, store: DistributionDeps['store'
   }
 };
 
-/** An invoice with work under way is compared later, because the event may be the service's own. A comparison that throws counts as a try. */
+/**
+ * An invoice with work under way is compared later, because the event may be the service's own. So is one whose event the authorizer does not show yet: a
+ * look-up that a lagging replica answers is absent. A comparison that throws counts as a try.
+ */
 const compareWaiting = async (
   caller: Caller,
   progress: DistributionProgress,
   due: WaitingInvoice,
   deps: DistributionDeps,
 ): Promise<StepResult> => {
-  const { result, thrown } = await tryToCompare(due.stream, [], deps);
+  const { result, isEventFound, thrown } = await tryToCompare(due.stream, [], deps);
   deps.onComparison(caller.mode, result);
   const others = progress.waiting.filter((one) => one !== due);
   const tries = due.tries + 1;
   const again = { ...due, tries, dueAt: addSeconds(deps.clock.now(), deps.settings.settledSeconds) };
-  const waiting = isSettled(result) || tries >= MAX_TRIES ? others : [...others, again];
+  const waiting = isEventFound || tries >= MAX_TRIES ? others : [...others, again];
   await saveProgress(caller, { ...progress, waiting }, deps);
   if (thrown !== undefined) throw thrown.error;
   return result === 'inconclusive' ? 'inconclusive' : 'asked';
 };
-
-const isSettled = (result: ComparisonResult): boolean =>
-  result === 'agrees' || result === 'differs' || result === 'canceled_elsewhere';

@@ -102,6 +102,22 @@ describe('the queue of the ADN', () => {
     expect((await progress())?.waiting).toEqual([]);
   });
 
+  it('asks again an hour later when the authorizer does not show the event yet', async () => {
+    const stream = await harness.issue();
+    harness.clock.pass(HOUR);
+    await eventElsewhere(stream, '101101');
+    for (const on of ['event_lookup', 'event_list'])
+      await harness.simulator.control('POST', 'faults', { on, kind: 'stale', times: 50 });
+    await harness.followToTheEnd();
+    expect([harness.looks, await harness.status(stream)]).toEqual([['agrees'], 'issued']);
+    expect((await progress())?.waiting).toMatchObject([{ stream, tries: 1 }]);
+    await harness.simulator.control('DELETE', 'faults');
+    harness.clock.pass(HOUR);
+    await harness.followToTheEnd();
+    expect([harness.looks, await harness.status(stream)]).toEqual([['agrees', 'canceled_elsewhere'], 'canceled']);
+    expect((await progress())?.waiting).toEqual([]);
+  });
+
   it('counts a comparison that throws as a try, and reports it', async () => {
     const stream = await harness.issue();
     harness.clock.pass(HOUR);
