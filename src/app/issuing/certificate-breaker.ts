@@ -120,13 +120,15 @@ export const createCertificateBreaker = (options: CertificateBreakerOptions): Ce
   const held = async (caller: Caller, refusal: CertificateRefusal, probe: Probe): Promise<CertificatePermit> => {
     const now = clock.now();
     const nextLook = addSeconds(now, LOOK_AGAIN_SECONDS * pace);
-    if (isBefore(now, refusal.probeAt))
+    // No pause is longer: a later probe was set before the clock was set back, and is due.
+    const isFar = isBefore(addSeconds(now, LONGEST_PROBE_PAUSE * pace), refusal.probeAt);
+    if (isBefore(now, refusal.probeAt) && !isFar)
       return { kind: 'paused', until: isBefore(nextLook, refusal.probeAt) ? nextLook : refusal.probeAt };
     const age = (epochMs(now) - epochMs(refusal.since)) / 1000;
     const pause = Math.min(LONGEST_PROBE_PAUSE * pace, Math.max(SHORTEST_PROBE_PAUSE * pace, age / 2));
     const probeAt = addSeconds(now, pause);
     standing.set({ ...refusal, probeAt });
-    if (!(await refusals.claimProbe(caller, now, probeAt))) return { kind: 'paused', until: nextLook };
+    if (!(await refusals.claimProbe(caller, refusal.probeAt, probeAt))) return { kind: 'paused', until: nextLook };
     await probe();
     const isHeld = (await standing.all()).has(keyOf(caller));
     // The caller's step was decided before the look-up, so the caller decides again.

@@ -39,13 +39,22 @@ const MAX_TRIES = 5;
 export const distributionStep = async (mode: Mode, deps: DistributionDeps): Promise<StepResult> => {
   if (deps.everySeconds === 0) return 'nothing to do';
   const now = deps.clock.now();
-  const due = await deps.distributionProgress.due(mode, now);
+  const furthest = addSeconds(now, Math.max(deps.everySeconds, deps.settings.settledSeconds));
+  const due = await deps.distributionProgress.due(mode, now, furthest);
   if (due === undefined) return 'nothing to do';
-  const { companyId, progress } = due;
+  const { companyId } = due;
+  const progress = due.progress === undefined ? undefined : withoutFarTimes(due.progress, now, furthest);
   const invoice = progress?.waiting.find(({ dueAt }) => !isBefore(now, dueAt));
   return progress === undefined || invoice === undefined
     ? await readOn({ mode, companyId }, progress, deps)
     : await compareWaiting({ mode, companyId }, progress, invoice, deps);
+};
+
+/** No wait is longer than to `furthest`. A later time was stored before the clock was set back, and its wait is over. */
+const withoutFarTimes = (progress: DistributionProgress, now: Instant, furthest: Instant): DistributionProgress => {
+  const nearOf = (dueAt: Instant): Instant => (isBefore(furthest, dueAt) ? now : dueAt);
+  const waiting = progress.waiting.map((one) => ({ ...one, dueAt: nearOf(one.dueAt) }));
+  return { ...progress, waiting, queueDueAt: nearOf(progress.queueDueAt) };
 };
 
 const readOn = async (

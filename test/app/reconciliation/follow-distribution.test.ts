@@ -271,6 +271,26 @@ describe('the queue of the ADN', () => {
     expect(asked.toSorted()).toEqual([DEMO_CNPJ, '98765432000198']);
   });
 
+  it('is read, and its waiting invoices are compared, at once when the clock was set back', async () => {
+    const stream = await harness.issue();
+    harness.clock.pass(2 * 24 * HOUR);
+    await eventElsewhere(stream, '101101');
+    const faulty = {
+      ...harness.deps,
+      authorizer: {
+        ...harness.deps.authorizer,
+        findByDps: async () => ({ kind: 'inconclusive', reason: 'x' }) as const,
+      },
+    };
+    await harness.followToTheEnd(faulty);
+    expect((await progress())?.waiting).toMatchObject([{ stream, tries: 1 }]);
+    const before = harness.answers.length;
+    harness.clock.pass(-24 * HOUR);
+    await harness.followToTheEnd();
+    expect([await harness.status(stream), harness.answers.slice(before)]).toEqual(['canceled', ['end']]);
+    expect(await distributionStep('live', harness.deps)).toBe('nothing to do');
+  });
+
   it('is not asked when the time between two readings is 0', async () => {
     expect(await distributionStep('live', { ...harness.deps, everySeconds: 0 })).toBe('nothing to do');
     expect(harness.answers).toEqual([]);

@@ -254,6 +254,28 @@ describe('the walk over what the authorizer holds', () => {
     expect(harness.looks).toEqual(['absent_once', 'agrees', 'agrees', 'agrees', 'agrees', 'agrees', 'agrees']);
   });
 
+  it('begins the next round when the clock was set back behind the beginning of the last one', async () => {
+    await harness.issue();
+    harness.clock.pass(2 * DAY);
+    await harness.walkToTheEnd();
+    harness.clock.pass(-DAY);
+    await harness.walkToTheEnd();
+    expect(harness.looks).toEqual(['agrees', 'agrees']);
+  });
+
+  it('begins the pause between two absent answers again when the clock was set back', async () => {
+    const stream = await harness.issue();
+    harness.clock.pass(2 * DAY);
+    await fault({ on: 'lookup', kind: 'stale', times: 2 });
+    expect(await reconcileStep('live', harness.deps)).toBe('asked');
+    harness.clock.pass(-DAY);
+    expect(await reconcileStep('live', harness.deps)).toBe('nothing to do');
+    expect(harness.looks).toEqual(['absent_once']);
+    harness.clock.pass(60);
+    expect(await reconcileStep('live', harness.deps)).toBe('asked');
+    expect(await harness.differences(stream)).toEqual(['issued_but_absent']);
+  });
+
   it('skips invoices that are young or out of reach, and all when it is switched off', async () => {
     await harness.issue();
     harness.clock.pass(HOUR - 1);

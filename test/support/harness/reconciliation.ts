@@ -59,13 +59,15 @@ export const memoryDistributionProgress = (companies: readonly CompanyId[]): Dis
           .filter(([key]) => key.startsWith(mode))
           .map(([key, text]) => [key.slice(mode.length + 1), JSON.parse(text) as DistributionProgress]),
       ),
-    due: async (mode, now) => {
+    due: async (mode, now, furthest) => {
       const queues = companies.map((companyId) => {
         const text = kept.get(keyOf({ mode, companyId }));
         return { companyId, progress: text === undefined ? undefined : (JSON.parse(text) as DistributionProgress) };
       });
       const dueAt = ({ progress }: DueQueue): string => progress?.dueAt ?? '';
-      return queues.filter((one) => dueAt(one) <= now).sort((a, b) => (dueAt(a) < dueAt(b) ? -1 : 1))[0];
+      return queues
+        .filter((one) => dueAt(one) <= now || dueAt(one) > furthest)
+        .sort((a, b) => (dueAt(a) < dueAt(b) ? -1 : 1))[0];
     },
     save: async (caller, progress) => void kept.set(keyOf(caller), JSON.stringify(progress)),
   };
