@@ -240,7 +240,7 @@ describeWithPostgres('an operator does what the section of an alert says', () =>
     const alert = 'NfseAuthorizerPaused';
     await fault('issue', 'lost_after_commit');
     await fault('lookup', 'http_503');
-    const ids = await Promise.all([7_301, 7_302, 7_303, 7_304, 7_305].map(issue));
+    const ids = await Promise.all([7_801, 7_802, 7_803, 7_804, 7_805].map(issue));
     await alertIs(alert, true);
     await running.control('DELETE', '/_control/faults');
     for (const id of ids) await read(id, ({ status }) => status === 'issued');
