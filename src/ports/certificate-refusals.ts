@@ -23,6 +23,6 @@ export type CertificateRefusals = {
   save(refusal: Omit<CertificateRefusal, 'since' | 'seen' | 'lastAt'> & { at: Instant }): Promise<void>;
   /** The authorizer takes the company's certificate. */
   remove(refused: Refused): Promise<void>;
-  /** True for one caller among all processes, when a probe is due at `now`; the next one is due at `next`. */
-  claimProbe(refused: Refused, now: Instant, next: Instant): Promise<boolean>;
+  /** True for one caller among all processes that saw a probe due at `due`; the next one is due at `next`. */
+  claimProbe(refused: Refused, due: Instant, next: Instant): Promise<boolean>;
 };

@@ -39,7 +39,7 @@ export type DistributionProgress = {
   waiting: readonly WaitingInvoice[];
 };
 
-/** `tries`: comparisons in a row that proved nothing. `dueAt`: when the invoice is compared. */
+/** `tries`: comparisons in a row that showed no event. `dueAt`: when the invoice is compared. */
 export type WaitingInvoice = { stream: StreamName; tries: number; dueAt: Instant };
 
 /** `seenAt`: when the event was read. */
@@ -50,7 +50,10 @@ export type DueQueue = { companyId: CompanyId; progress: DistributionProgress | 
 /** In the database. Losing it costs reading the queues again. */
 export type DistributionProgressStore = {
   all(mode: Mode): Promise<ReadonlyMap<CompanyId, DistributionProgress>>;
-  /** The enabled company that is due the longest; one whose queue was never asked has no progress and goes first. */
-  due(mode: Mode, now: Instant): Promise<DueQueue | undefined>;
+  /**
+   * The enabled company that is due the longest; one whose queue was never asked has no progress and goes first. A time after `furthest` is from before
+   * the clock was set back, and is due too.
+   */
+  due(mode: Mode, now: Instant, furthest: Instant): Promise<DueQueue | undefined>;
   save(caller: Caller, progress: DistributionProgress): Promise<void>;
 };

@@ -236,6 +236,17 @@ describeWithPostgres('an operator does what the section of an alert says', () =>
     for (const id of ids) await read(id, ({ status }) => status === 'issued');
   });
 
+  it('NfseAuthorizerPaused: the alert ends also when look-ups have settled every invoice and nothing is left to send', async () => {
+    const alert = 'NfseAuthorizerPaused';
+    await fault('issue', 'lost_after_commit');
+    await fault('lookup', 'http_503');
+    const ids = await Promise.all([7_801, 7_802, 7_803, 7_804, 7_805].map(issue));
+    await alertIs(alert, true);
+    await running.control('DELETE', '/_control/faults');
+    for (const id of ids) await read(id, ({ status }) => status === 'issued');
+    await alertIs(alert, false);
+  });
+
   it('NfseProjectionHalted: the rows are built again while the service runs', async () => {
     expect(isOn('NfseProjectionHalted', await scrape(running.service.opsUrl))).toBe(false);
     await type('NfseProjectionHalted', 'projections', 'rebuild', 'invoices');

@@ -5,12 +5,16 @@ import { issuingHarness } from '../support/harness/issuing.js';
 import { memoryDistributionProgress, memoryProgressStore, SETTINGS } from '../support/harness/reconciliation.js';
 
 /** The reconciliation of one issued invoice, with a count of its look-ups; it ends when `until` returns true. */
-const reconciler = async (changes: Partial<Reconciler>, until: (seen: Seen) => boolean) => {
+const reconciler = async (
+  changes: Partial<Reconciler> & { take?: () => Promise<AbortSignal | undefined> },
+  until: (seen: Seen) => boolean,
+) => {
   const harness = await issuingHarness('live');
   await harness.issueToTheEnd();
   harness.clock.pass(SETTINGS.settledSeconds);
   const ended = new AbortController();
-  const seen: Seen = { asked: [], led: 0, isAuthorizerWell: 0, faults: 0 };
+  const seen: Seen = { asked: [], led: 0, resigned: [], isAuthorizerWell: 0, faults: 0 };
+  const { take = async () => ended.signal } = changes;
   const look = (): void => {
     if (until(seen)) ended.abort();
   };
@@ -39,11 +43,14 @@ const reconciler = async (changes: Partial<Reconciler>, until: (seen: Seen) => b
       look();
     },
     ...changes,
-    tryLead: async () => {
-      seen.led += 1;
-      look();
-      return await (changes.tryLead ?? (async () => ended.signal))();
-    },
+    leadOf: (task, mode) => ({
+      take: async () => {
+        seen.led += 1;
+        look();
+        return await take();
+      },
+      resign: async () => void seen.resigned.push(`${task}-${mode}`),
+    }),
     isAuthorizerWell: (mode) => {
       seen.isAuthorizerWell += 1;
       look();
@@ -54,7 +61,7 @@ const reconciler = async (changes: Partial<Reconciler>, until: (seen: Seen) => b
   return seen;
 };
 
-type Seen = { asked: Mode[]; led: number; isAuthorizerWell: number; faults: number };
+type Seen = { asked: Mode[]; led: number; resigned: string[]; isAuthorizerWell: number; faults: number };
 
 describe('the reconciler', () => {
   it('goes round after round while it leads', async () => {
@@ -63,13 +70,24 @@ describe('the reconciler', () => {
   });
 
   it('asks nothing while another process leads', async () => {
-    const seen = await reconciler({ tryLead: async () => undefined }, ({ led }) => led >= 5);
+    const seen = await reconciler({ take: async () => undefined }, ({ led }) => led >= 5);
     expect(seen.asked).toEqual([]);
   });
 
   it('asks nothing, and does not even lead, while the environment is out', async () => {
     const seen = await reconciler({ isAuthorizerWell: () => false }, ({ isAuthorizerWell }) => isAuthorizerWell >= 5);
     expect([seen.asked, seen.led]).toEqual([[], 0]);
+  });
+
+  it('resigns the lead of each task while the environment is out, and leads again after it', async () => {
+    let questions = 0;
+    const isAuthorizerWell = (): boolean => {
+      questions += 1;
+      return questions < 5 || questions > 10;
+    };
+    const seen = await reconciler({ isAuthorizerWell }, ({ isAuthorizerWell: asked, led }) => asked > 14 && led > 6);
+    expect([...new Set(seen.resigned)].toSorted()).toEqual(['distribution-live', 'reconciliation-live']);
+    expect(seen.resigned).toHaveLength(6);
   });
 
   it('follows the queues of the ADN beside its rounds', async () => {
@@ -92,12 +110,12 @@ describe('the reconciler', () => {
   it('goes on after a fault of its engines', async () => {
     let failures = 0;
     const lead = new AbortController().signal;
-    const tryLead = async () => {
+    const take = async () => {
       failures += 1;
       if (failures <= 2) throw new Error('away');
       return lead;
     };
-    const seen = await reconciler({ tryLead }, ({ asked }) => asked.length >= 1);
+    const seen = await reconciler({ take }, ({ asked }) => asked.length >= 1);
     expect([seen.faults, seen.asked.length]).toEqual([2, 1]);
   });
 });

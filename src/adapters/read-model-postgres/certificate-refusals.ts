@@ -22,10 +22,10 @@ export const createCertificateRefusals = (db: pg.Pool): CertificateRefusals => (
   remove: async ({ mode, companyId }) => {
     await db.query('delete from certificate_refusals where mode = $1 and company_id = $2', [mode, companyId]);
   },
-  claimProbe: async ({ mode, companyId }, now, next) => {
+  claimProbe: async ({ mode, companyId }, due, next) => {
     const { rowCount } = await db.query(
-      'update certificate_refusals set probe_at = $4 where mode = $1 and company_id = $2 and probe_at <= $3',
-      [mode, companyId, now, next],
+      'update certificate_refusals set probe_at = $4 where mode = $1 and company_id = $2 and probe_at = $3',
+      [mode, companyId, due, next],
     );
     return rowCount === 1;
   },

@@ -11,11 +11,11 @@ export const createDistributionProgressStore = (db: pg.Pool): DistributionProgre
     );
     return new Map(rows.map(({ companyId, progress }) => [companyId, JSON.parse(progress) as DistributionProgress]));
   },
-  due: async (mode, now) => {
+  due: async (mode, now, furthest) => {
     const { rows } = await db.query<{ companyId: CompanyId; progress: string | null }>({
       name: 'distribution-due',
       text: DUE,
-      values: [mode, now],
+      values: [mode, now, furthest],
     });
     const [first] = rows;
     if (first === undefined) return undefined;
@@ -33,5 +33,5 @@ export const createDistributionProgressStore = (db: pg.Pool): DistributionProgre
 
 const DUE = `select c.company_id as "companyId", p.progress
   from read.companies c left join distribution_progress p on p.mode = $1 and p.company_id = c.company_id
-  where c.enabled and (p.due_at is null or p.due_at <= $2)
+  where c.enabled and (p.due_at is null or p.due_at <= $2 or p.due_at > $3)
   order by p.due_at nulls first, c.company_id limit 1`;

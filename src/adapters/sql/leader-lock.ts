@@ -109,12 +109,27 @@ export const asLeader = async <T>(
   }
 };
 
-/** Returns a function that takes the lead once and keeps it until the session is lost. It returns undefined while another process leads. */
-export const lastingLead = (session: LeaderSession, name: string, signal: AbortSignal) => {
+/** A lead that is kept until it is resigned or its session is lost. */
+export type LastingLead = {
+  /** Undefined while another process leads. */
+  take(): Promise<AbortSignal | undefined>;
+  /** Lets another process lead. Nothing happens without the lead. */
+  resign(): Promise<void>;
+};
+
+/** The lead of this name. `take` and `resign` are called one after the other, because a lock that is taken twice has to be freed twice. */
+export const lastingLead = (session: LeaderSession, name: string, signal: AbortSignal): LastingLead => {
   let leading: AbortSignal | undefined;
-  return async (): Promise<AbortSignal | undefined> => {
-    if (leading === undefined || leading.aborted) leading = await session.tryLead(name, signal);
-    return leading;
+  return {
+    take: async () => {
+      if (leading === undefined || leading.aborted) leading = await session.tryLead(name, signal);
+      return leading;
+    },
+    resign: async () => {
+      if (leading === undefined) return;
+      await session.resign(name);
+      leading = undefined;
+    },
   };
 };
 

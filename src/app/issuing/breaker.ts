@@ -1,5 +1,5 @@
 import type { Mode } from '../../domain/common/ids.js';
-import { addSeconds, type Instant, isBefore } from '../../domain/common/time.js';
+import { addSeconds, type Instant, isBefore, isWithin } from '../../domain/common/time.js';
 import type { Caller, LookupResult, SendResult } from '../../ports/authorizer.js';
 import type { Clock } from '../../ports/clock.js';
 
@@ -18,6 +18,11 @@ export type Breaker = {
   requestPermit(caller: Caller): Promise<Permit | { kind: 'paused'; until: Instant }>;
   /** Whether the breaker is closed; calls that can wait check this first. */
   isClosed(mode: Mode): boolean;
+  /**
+   * Makes the look-up that is due when no held-back send has made it, so that the breaker also closes while nothing is sent. Does nothing while the
+   * breaker is closed, pauses or has a probe under way.
+   */
+  probeWithoutSend(mode: Mode): Promise<void>;
 };
 
 export type BreakerChange = { mode: Mode; from: BreakerState['state']; to: BreakerState['state']; until?: Instant };
@@ -33,13 +38,16 @@ type BreakerOptions = {
   onChange(change: BreakerChange): void;
 };
 
-/**
- * Look-ups of the last sends that met an outage. The last of them is the next probe, and stays last while it is answered. `answered`: a probe was
- * answered since the last outage, so that a send may be the next probe.
- */
-type ProbeState = { probes: readonly Probe[]; answered: boolean };
+/** `sender`: whose send met the outage. */
+type KeptProbe = { sender: Caller; lookUp: Probe };
 
-const NO_PROBES: ProbeState = { probes: [], answered: false };
+/**
+ * Look-ups of the last sends that met an outage. The last of them is the next probe, and stays last while it is answered. `answeredAt`: when a probe
+ * was last answered since the last outage, so that a send may be the next probe.
+ */
+type ProbeState = { probes: readonly KeptProbe[]; answeredAt: Instant | undefined };
+
+const NO_PROBES: ProbeState = { probes: [], answeredAt: undefined };
 
 const PROBES_KEPT = 5;
 
@@ -73,8 +81,8 @@ export const createBreaker = (options: BreakerOptions): Breaker => {
         reported = true;
         if (result.kind === 'done' || result.kind === 'rejected') return setState(mode, onAnswer());
         if (result.outage === true) {
-          const probes = [...probing[mode].probes, probe].slice(-PROBES_KEPT);
-          probing[mode] = { probes, answered: false };
+          const probes = [...probing[mode].probes, { sender: caller, lookUp: probe }].slice(-PROBES_KEPT);
+          probing[mode] = { probes, answeredAt: undefined };
           return recordOutage(caller, isProbe);
         }
         // Codes about the caller or the document come from an environment that works.
@@ -88,16 +96,16 @@ export const createBreaker = (options: BreakerOptions): Breaker => {
   };
 
   /** A look-up costs nothing, but an attempt that meets an outage may cost its invoice an hour. So the look-up is the first probe. */
-  const probeFirst = async (caller: Caller, probe: Probe): Promise<Instant> => {
-    const answer = await probe(caller).catch(() => undefined);
+  const probeFirst = async (caller: Caller, probe: KeptProbe): Promise<Instant> => {
+    const answer = await probe.lookUp(caller).catch(() => undefined);
     const { probes } = probing[caller.mode];
     if (answer?.kind === 'inconclusive' && answer.outage === true) {
       // The next probe is another look-up, so that one document that cannot be looked up does not hold back all sends.
       const others = probes.filter((other) => other !== probe);
-      probing[caller.mode] = { probes: [probe, ...others], answered: false };
+      probing[caller.mode] = { probes: [probe, ...others], answeredAt: undefined };
       recordOutage(caller, true);
     } else {
-      probing[caller.mode] = { probes, answered: true };
+      probing[caller.mode] = { probes, answeredAt: clock.now() };
       // A found document was accepted, so the environment takes sends and only its answer was lost.
       setState(caller.mode, answer?.kind === 'found' ? onAnswer() : releaseProbe(states[caller.mode], true));
     }
@@ -116,11 +124,25 @@ export const createBreaker = (options: BreakerOptions): Breaker => {
         return { kind: 'paused', until: addSeconds(admission.until, SPREAD_SECONDS * pace * chance()) };
       }
       const isProbe = admission.kind === 'probe';
-      const { probes, answered: isAnswered } = probing[caller.mode];
-      const probe = isProbe && !isAnswered ? probes.at(-1) : undefined;
+      const { probes, answeredAt } = probing[caller.mode];
+      const probe = isProbe && answeredAt === undefined ? probes.at(-1) : undefined;
       return probe === undefined
         ? permitFor(caller, isProbe)
         : { kind: 'paused', until: await probeFirst(caller, probe) };
+    },
+    probeWithoutSend: async (mode) => {
+      const { probes, answeredAt } = probing[mode];
+      const probe = probes.at(-1);
+      if (states[mode].state === 'closed' || probe === undefined) return;
+      const now = clock.now();
+      // The first look-up was answered, so a send that waits is the next probe.
+      if (answeredAt !== undefined && isWithin(now, answeredAt, addSeconds(answeredAt, RETURN_SECONDS * pace))) return;
+      const { state, admission } = admit(states[mode], probe.sender.companyId, now, { leaseSeconds, pace });
+      setState(mode, state);
+      if (admission.kind !== 'probe') return;
+      await probeFirst(probe.sender, probe);
+      const isAnsweredAgain = answeredAt !== undefined && probing[mode].answeredAt !== undefined;
+      if (isAnsweredAgain && states[mode].state === 'half_open') setState(mode, onLookUpsAnswered());
     },
   };
 };
@@ -147,6 +169,9 @@ const LONGEST_PAUSE = 60;
 
 /** The company whose send failed last may be the cause of the failure, so other companies go first for this many seconds. */
 const BLAMED_EXTRA_SECONDS = 10;
+
+/** Within so many seconds after the end of an outage every held-back send has come again. */
+const RETURN_SECONDS = LONGEST_PAUSE + SPREAD_SECONDS + BLAMED_EXTRA_SECONDS;
 
 /** Seconds: the shortest window of the contract, for which the pauses are made. */
 const SHORTEST_WINDOW = 900;
@@ -182,6 +207,9 @@ export const admit = (
 /** The environment answered, so it takes sends, whatever the answer says of the document. */
 export const onAnswer = (): BreakerState => closedBreaker;
 
+/** Two look-ups were answered and nothing is sent. Only sends show that the environment takes sends, so the next outage of a send opens the breaker. */
+const onLookUpsAnswered = (): BreakerState => ({ state: 'closed', failures: FAILURES_TO_OPEN - 1 });
+
 /** A send met an outage. `chance` from 0 to 1 shortens the pause by up to half, so that many processes do not return at once. */
 export const onOutage = (
   state: BreakerState,
@@ -206,7 +234,3 @@ export const onOutage = (
 /** The probe was not sent, or its result says nothing of the environment: the next send may probe. */
 export const releaseProbe = (state: BreakerState, isProbe: boolean): BreakerState =>
   isProbe && state.state === 'half_open' ? { ...state, lease: undefined } : state;
-
-/** Within [since, until); a clock that was set back ends the wait instead of prolonging it. */
-const isWithin = (now: Instant, since: Instant, until: Instant): boolean =>
-  !isBefore(now, since) && isBefore(now, until);

@@ -1,5 +1,5 @@
 import type { CompanyId, Mode } from '../../domain/common/ids.js';
-import { addSeconds, epochMs, type Instant, isBefore } from '../../domain/common/time.js';
+import { addSeconds, epochMs, type Instant, isBefore, isWithin } from '../../domain/common/time.js';
 import type { Company } from '../../domain/company/company.js';
 import { shortCache } from '../../lib/short-cache.js';
 import type { Authorizer, Caller } from '../../ports/authorizer.js';
@@ -120,13 +120,15 @@ export const createCertificateBreaker = (options: CertificateBreakerOptions): Ce
   const held = async (caller: Caller, refusal: CertificateRefusal, probe: Probe): Promise<CertificatePermit> => {
     const now = clock.now();
     const nextLook = addSeconds(now, LOOK_AGAIN_SECONDS * pace);
-    if (isBefore(now, refusal.probeAt))
+    // No pause is longer: a later probe was set before the clock was set back, and is due.
+    const isFar = isBefore(addSeconds(now, LONGEST_PROBE_PAUSE * pace), refusal.probeAt);
+    if (isBefore(now, refusal.probeAt) && !isFar)
       return { kind: 'paused', until: isBefore(nextLook, refusal.probeAt) ? nextLook : refusal.probeAt };
     const age = (epochMs(now) - epochMs(refusal.since)) / 1000;
     const pause = Math.min(LONGEST_PROBE_PAUSE * pace, Math.max(SHORTEST_PROBE_PAUSE * pace, age / 2));
     const probeAt = addSeconds(now, pause);
     standing.set({ ...refusal, probeAt });
-    if (!(await refusals.claimProbe(caller, now, probeAt))) return { kind: 'paused', until: nextLook };
+    if (!(await refusals.claimProbe(caller, refusal.probeAt, probeAt))) return { kind: 'paused', until: nextLook };
     await probe();
     const isHeld = (await standing.all()).has(keyOf(caller));
     // The caller's step was decided before the look-up, so the caller decides again.
@@ -140,8 +142,7 @@ export const createCertificateBreaker = (options: CertificateBreakerOptions): Ce
     const first = ahead.get(key);
     const isBehind =
       first?.certificateId === certificateId &&
-      !isBefore(now, first.since) &&
-      isBefore(now, addSeconds(first.since, AHEAD_SECONDS * pace));
+      isWithin(now, first.since, addSeconds(first.since, AHEAD_SECONDS * pace));
     if (isBehind) return { kind: 'paused', until: addSeconds(now, BEHIND_SECONDS * pace) };
     const mine = { certificateId, since: now };
     ahead.set(key, mine);

@@ -56,6 +56,8 @@ export type ReconciliationDeps = Pick<IssuerDeps, 'store' | 'authorizer' | 'cloc
 
 export type Comparison = {
   result: ComparisonResult;
+  /** Whether the authorizer showed an event that cancels or replaces the note. */
+  isEventFound: boolean;
   /** Why the answer was inconclusive. */
   reason?: string;
   /** Keys of the look-ups that were absent for the first time. */
@@ -65,7 +67,7 @@ export type Comparison = {
 /** The `reason` when a found document is doubtful (ADR 30). Only the next round compares the invoice again. */
 export const DOUBTFUL_DOCUMENT = 'document_doubtful';
 
-const leftAlone: Comparison = { result: 'left_alone', absentOnce: [] };
+const leftAlone: Comparison = { result: 'left_alone', isEventFound: false, absentOnce: [] };
 
 /**
  * Asks the authorizer what it holds of one invoice and appends what differs, or that another party canceled the note. `absentBefore`: keys of look-
@@ -100,7 +102,7 @@ const compareInvoice = async (
     if ('reason' in answer) {
       // Differences that earlier answers showed hold, although this answer is inconclusive.
       await appendDifferences(stream, held, deps);
-      return { result: 'inconclusive', reason: answer.reason, absentOnce: [] };
+      return { result: 'inconclusive', reason: answer.reason, isEventFound: false, absentOnce: [] };
     }
     if (answer.held === 'absent' && needsProof(state, question) && !absentBefore.includes(keyOf(question))) {
       absentOnce.push(keyOf(question));
@@ -110,11 +112,12 @@ const compareInvoice = async (
   }
   const found = await appendDifferences(stream, held, deps);
   if (elsewhere !== undefined) await recordCanceledElsewhere(stream, state, elsewhere, deps);
+  const isEventFound = elsewhere !== undefined || held.some((one) => one.held === 'event');
   // The other look-ups were made all the same, so that a doubtful document does not hide other differences.
-  if (doubt !== undefined) return { result: 'inconclusive', reason: doubt, absentOnce: [] };
-  if (absentOnce.length > 0) return { result: 'absent_once', absentOnce };
-  if (elsewhere !== undefined) return { result: 'canceled_elsewhere', absentOnce };
-  return { result: found ? 'differs' : 'agrees', absentOnce };
+  if (doubt !== undefined) return { result: 'inconclusive', reason: doubt, isEventFound, absentOnce: [] };
+  if (absentOnce.length > 0) return { result: 'absent_once', isEventFound, absentOnce };
+  if (elsewhere !== undefined) return { result: 'canceled_elsewhere', isEventFound, absentOnce };
+  return { result: found ? 'differs' : 'agrees', isEventFound, absentOnce };
 };
 
 export type TriedComparison = Comparison & { thrown?: { error: unknown } };
@@ -128,7 +131,7 @@ export const tryToCompare = async (
   try {
     return await compareInvoice(stream, absentBefore, deps);
   } catch (error) {
-    return { result: 'inconclusive', absentOnce: [], thrown: { error } };
+    return { result: 'inconclusive', isEventFound: false, absentOnce: [], thrown: { error } };
   }
 };
 

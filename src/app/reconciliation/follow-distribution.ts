@@ -1,7 +1,8 @@
 import { type AccessKey, providerOfKey } from '../../domain/common/access-key.js';
 import { type Mode, parseInvoiceStream, type StreamName } from '../../domain/common/ids.js';
+import { present } from '../../domain/common/present.js';
 import { addSeconds, type Instant, isBefore } from '../../domain/common/time.js';
-import { isCanceled } from '../../domain/invoice/status.js';
+import { isCanceledOrReplaced } from '../../domain/invoice/status.js';
 import type { Caller } from '../../ports/authorizer.js';
 import type {
   Distribution,
@@ -12,8 +13,8 @@ import type {
   WaitingInvoice,
 } from '../../ports/distribution.js';
 import type { ReadModel } from '../../ports/read-model.js';
-import { loadInvoice } from '../read/read-invoice.js';
-import { type ComparisonResult, type ReconciliationDeps, tryToCompare } from './compare-invoice.js';
+import { loadSealedInvoice } from '../read/read-invoice.js';
+import { type ReconciliationDeps, tryToCompare } from './compare-invoice.js';
 
 export type DistributionDeps = ReconciliationDeps & {
   distribution: Distribution;
@@ -28,7 +29,7 @@ export type DistributionDeps = ReconciliationDeps & {
 /** `asked`: the ADN or the authorizer answered. `inconclusive`: the answer proves nothing. */
 type StepResult = 'asked' | 'inconclusive' | 'nothing to do';
 
-/** Comparisons of one invoice that prove nothing. After these only the rounds of the reconciliation compare the invoice. */
+/** Comparisons of one invoice that show no event. After these only the rounds of the reconciliation compare the invoice. */
 const MAX_TRIES = 5;
 
 /**
@@ -38,13 +39,22 @@ const MAX_TRIES = 5;
 export const distributionStep = async (mode: Mode, deps: DistributionDeps): Promise<StepResult> => {
   if (deps.everySeconds === 0) return 'nothing to do';
   const now = deps.clock.now();
-  const due = await deps.distributionProgress.due(mode, now);
+  const furthest = addSeconds(now, Math.max(deps.everySeconds, deps.settings.settledSeconds));
+  const due = await deps.distributionProgress.due(mode, now, furthest);
   if (due === undefined) return 'nothing to do';
-  const { companyId, progress } = due;
+  const { companyId } = due;
+  const progress = due.progress === undefined ? undefined : withoutFarTimes(due.progress, now, furthest);
   const invoice = progress?.waiting.find(({ dueAt }) => !isBefore(now, dueAt));
   return progress === undefined || invoice === undefined
     ? await readOn({ mode, companyId }, progress, deps)
     : await compareWaiting({ mode, companyId }, progress, invoice, deps);
+};
+
+/** No wait is longer than to `furthest`. A later time was stored before the clock was set back, and its wait is over. */
+const withoutFarTimes = (progress: DistributionProgress, now: Instant, furthest: Instant): DistributionProgress => {
+  const nearOf = (dueAt: Instant): Instant => (isBefore(furthest, dueAt) ? now : dueAt);
+  const waiting = progress.waiting.map((one) => ({ ...one, dueAt: nearOf(one.dueAt) }));
+  return { ...progress, waiting, queueDueAt: nearOf(progress.queueDueAt) };
 };
 
 const readOn = async (
@@ -52,7 +62,7 @@ const readOn = async (
   before: DistributionProgress | undefined,
   deps: DistributionDeps,
 ): Promise<StepResult> => {
-  const { nsu = 0, waiting = [], unmatchedNotes = [], failures = 0 } = before ?? {};
+  const { nsu = 0, waiting = [], unmatchedNotes = [], failures = 0, reason } = before ?? {};
   const answer = await deps.distribution.after(caller, nsu);
   deps.onDistribution(caller.mode, answer);
   const askedAt = deps.clock.now();
@@ -60,8 +70,15 @@ const readOn = async (
   const kept = before?.endSeenAt === undefined ? {} : { endSeenAt: before.endSeenAt };
   const save = (progress: Partial<QueueProgress>): Promise<void> =>
     saveProgress(caller, { nsu, waiting, unmatchedNotes, askedAt, queueDueAt: later, ...kept, ...progress }, deps);
+  const askAgainLater = (said: string | undefined, pause = pauseAfter(failures, deps.everySeconds)): Promise<void> =>
+    save({ ...present({ reason: said }), failures: failures + 1, queueDueAt: addSeconds(askedAt, pause) });
   const touchedBy = async (keys: readonly AccessKey[]): Promise<Pick<QueueProgress, 'waiting' | 'unmatchedNotes'>> => {
-    const { streams, unmatched } = await touchedInvoices(caller, [...notesOf(keys, askedAt), ...unmatchedNotes], deps);
+    const notes = [...notesOf(keys, askedAt), ...unmatchedNotes];
+    const { streams, unmatched } = await touchedInvoices(caller, notes, deps).catch(async (error: unknown) => {
+      // The same documents are read again. Without a later time this company would be the next one too, and hold up all others.
+      await askAgainLater(reason);
+      throw error;
+    });
     const others = streams.filter((stream) => !waiting.some((one) => one.stream === stream));
     const added = others.map((stream) => ({ stream, tries: 0, dueAt: askedAt }));
     return { waiting: [...waiting, ...added], unmatchedNotes: stillToFind(unmatched, askedAt) };
@@ -77,9 +94,7 @@ const readOn = async (
     case 'inconclusive': {
       // The other companies' queues do not wait because one company lacks a certificate.
       const isOwnFault = answer.reason.startsWith('certificate_');
-      const pause = isOwnFault ? deps.everySeconds : pauseAfter(failures, deps.everySeconds);
-      const again = { failures: failures + 1, queueDueAt: addSeconds(askedAt, pause) };
-      await save({ reason: answer.reason, ...again });
+      await askAgainLater(answer.reason, isOwnFault ? deps.everySeconds : undefined);
       return isOwnFault ? 'asked' : 'inconclusive';
     }
   }
@@ -122,9 +137,9 @@ const saveProgress = (
 };
 
 /**
- * `streams`: the company's own invoices that have these notes, except those that are canceled already. `unmatched`: notes of the company that no invoice
- * is known to have yet, because the outcome is open, the projector is behind, or the note is still to be imported. A queue also holds notes that
- * others issued.
+ * `streams`: the company's own invoices that have these notes, except those that are canceled or replaced already. `unmatched`: notes of the company that
+ * no invoice is known to have yet, because the outcome is open, the projector is behind, or the note is still to be imported. A queue also holds notes
+ * that others issued.
  */
 const touchedInvoices = async (
   { mode, companyId }: Caller,
@@ -139,29 +154,38 @@ const touchedInvoices = async (
     const address = parseInvoiceStream(stream);
     if (address?.mode !== mode || address.companyId !== companyId) continue;
     known.add(accessKey);
-    const { state } = await loadInvoice(stream, store);
-    if (state.kind === 'invoice' && !isCanceled(state)) streams.push(stream);
+    if (await mayBeCanceled(stream, store)) streams.push(stream);
   }
   return { streams, unmatched: own.filter(({ accessKey }) => !known.has(accessKey)) };
 };
 
-/** An invoice with work under way is compared later, because the event may be the service's own. A comparison that throws counts as a try. */
+/** True also where the stream cannot be read: its comparison tries again later and reports the fault, and holds up no queue. */
+const mayBeCanceled = async (stream: StreamName, store: DistributionDeps['store']): Promise<boolean> => {
+  try {
+    const { state } = await loadSealedInvoice(stream, store);
+    return state.kind === 'invoice' && !isCanceledOrReplaced(state);
+  } catch {
+    return true;
+  }
+};
+
+/**
+ * An invoice with work under way is compared later, because the event may be the service's own. So is one whose event the authorizer does not show yet: a
+ * look-up that a lagging replica answers is absent. A comparison that throws counts as a try.
+ */
 const compareWaiting = async (
   caller: Caller,
   progress: DistributionProgress,
   due: WaitingInvoice,
   deps: DistributionDeps,
 ): Promise<StepResult> => {
-  const { result, thrown } = await tryToCompare(due.stream, [], deps);
+  const { result, isEventFound, thrown } = await tryToCompare(due.stream, [], deps);
   deps.onComparison(caller.mode, result);
   const others = progress.waiting.filter((one) => one !== due);
   const tries = due.tries + 1;
   const again = { ...due, tries, dueAt: addSeconds(deps.clock.now(), deps.settings.settledSeconds) };
-  const waiting = isSettled(result) || tries >= MAX_TRIES ? others : [...others, again];
+  const waiting = isEventFound || tries >= MAX_TRIES ? others : [...others, again];
   await saveProgress(caller, { ...progress, waiting }, deps);
   if (thrown !== undefined) throw thrown.error;
   return result === 'inconclusive' ? 'inconclusive' : 'asked';
 };
-
-const isSettled = (result: ComparisonResult): boolean =>
-  result === 'agrees' || result === 'differs' || result === 'canceled_elsewhere';

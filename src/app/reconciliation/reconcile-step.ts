@@ -1,8 +1,13 @@
 import type { Mode, StreamName } from '../../domain/common/ids.js';
-import { addSeconds, type Instant, isBefore } from '../../domain/common/time.js';
+import { addSeconds, type Instant, isBefore, isWithin } from '../../domain/common/time.js';
 import { absenceGapSeconds } from '../../domain/invoice/limits.js';
 import { isInRound } from '../../domain/invoice/reconciliation.js';
-import type { FirstAbsence, ReconciledInvoice, ReconciliationProgress } from '../../ports/reconciliation.js';
+import type {
+  FirstAbsence,
+  ReconciledInvoice,
+  ReconciliationProgress,
+  ReconciliationProgressStore,
+} from '../../ports/reconciliation.js';
 import {
   type Comparison,
   DOUBTFUL_DOCUMENT,
@@ -61,11 +66,27 @@ const currentCursor = async (
   { progressStore, settings }: ReconciliationDeps,
   now: Instant,
 ): Promise<ReconciliationProgress> => {
-  const cursor = await progressStore.read(mode);
-  if (cursor === undefined) return { round: 1, startedAt: now, after: null, firstAbsences: [], tries: 0 };
+  const stored = await progressStore.read(mode);
+  if (stored === undefined) return { round: 1, startedAt: now, after: null, firstAbsences: [], tries: 0 };
+  const cursor = await withoutFutureAbsences(mode, stored, now, progressStore);
   const { endedAt, startedAt, round, firstAbsences } = cursor;
-  if (endedAt === undefined || isBefore(now, addSeconds(startedAt, settings.roundSeconds))) return cursor;
+  if (endedAt === undefined || isWithin(now, startedAt, addSeconds(startedAt, settings.roundSeconds))) return cursor;
   return { round: round + 1, startedAt: now, after: null, firstAbsences, tries: 0 };
+};
+
+/** After the clock was set back nobody knows how long ago a first absence was asked for, so its pause begins again. */
+const withoutFutureAbsences = async (
+  mode: Mode,
+  cursor: ReconciliationProgress,
+  now: Instant,
+  progressStore: ReconciliationProgressStore,
+): Promise<ReconciliationProgress> => {
+  const isFuture = ({ askedAt }: FirstAbsence): boolean => isBefore(now, askedAt);
+  if (!cursor.firstAbsences.some(isFuture)) return cursor;
+  const firstAbsences = cursor.firstAbsences.map((one) => (isFuture(one) ? { ...one, askedAt: now } : one));
+  const begunAgain = { ...cursor, firstAbsences };
+  await progressStore.save(mode, begunAgain);
+  return begunAgain;
 };
 
 const isInReach = ({ createdAt }: ReconciledInvoice, now: Instant, { settings }: ReconciliationDeps): boolean =>

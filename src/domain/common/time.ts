@@ -54,6 +54,10 @@ export const addSeconds = (at: Instant, seconds: number): Instant => instant(epo
 
 export const isBefore = (a: Instant, b: Instant): boolean => epochMs(a) < epochMs(b);
 
+/** Within [since, until). For waits: a clock that was set back ends the wait instead of prolonging it. */
+export const isWithin = (now: Instant, since: Instant, until: Instant): boolean =>
+  !isBefore(now, since) && isBefore(now, until);
+
 export const laterOf = (a: Instant, b: Instant): Instant => (isBefore(a, b) ? b : a);
 
 /** The zone, never a fixed offset: the law may bring daylight saving back (INV-cancelable_until). */

@@ -1,10 +1,10 @@
 import type { AccessKey, DpsId } from '../common/access-key.js';
 import type { StreamName } from '../common/ids.js';
 import { present } from '../common/present.js';
-import { addSeconds, type Instant, isBefore } from '../common/time.js';
+import { type Instant, isBefore } from '../common/time.js';
 import { compareSent, type FoundDocument, isDoubtful } from './sent-document.js';
 import type { Invoice, InvoiceState } from './state.js';
-import { isCanceled } from './status.js';
+import { isCanceled, isCanceledOrReplaced, retentionEnds } from './status.js';
 
 /** How our outcome and the authorizer's documents may differ; the `kind` of `ReconciliationDifferenceFound`. */
 export const differenceKinds = [
@@ -37,15 +37,13 @@ export type LookupFinding =
   | { about: 'cancellation'; accessKey: AccessKey; held: 'absent' | 'event' };
 
 /**
- * True for our own settled invoices. Open issuing or cancelling belongs to the send protocol, and an imported invoice has no DPS of ours. A
- * test invoice counts until its retention ends.
+ * True for our own settled invoices, and for imported ones that are neither canceled nor replaced: these have no DPS of ours, and only an event of their
+ * note is asked for (TRANS-9). Open issuing or cancelling belongs to the send protocol. A test invoice counts until its retention ends.
  */
 export const isReconcilable = (state: InvoiceState, testRetentionSeconds: number, now: Instant): state is Invoice => {
-  if (state.kind !== 'invoice' || state.origin.kind !== 'api') return false;
-  const { mode, createdAt } = state.facts;
-  if (mode === 'test' && (createdAt === undefined || !isBefore(now, addSeconds(createdAt, testRetentionSeconds)))) {
-    return false;
-  }
+  if (state.kind !== 'invoice' || (state.origin.kind === 'imported' && isCanceledOrReplaced(state))) return false;
+  const ends = retentionEnds(state, testRetentionSeconds);
+  if (ends !== undefined && !isBefore(now, ends)) return false;
   return state.outcome.status !== 'open' && state.cancellation?.status !== 'pending';
 };
 

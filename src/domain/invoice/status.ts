@@ -35,6 +35,9 @@ export const isCanceled = ({ cancellation, canceledElsewhere, origin }: Invoice)
 export const isReplaced = ({ origin, canceledElsewhere }: Invoice): boolean =>
   (origin.kind === 'imported' && origin.replaced) || canceledElsewhere?.eventType === SUBSTITUTION_EVENT;
 
+/** Whether no further event of another party changes the invoice. An imported invoice that was replaced keeps its state (CANCEL-3). */
+export const isCanceledOrReplaced = (invoice: Invoice): boolean => isCanceled(invoice) || isReplaced(invoice);
+
 /** When the note was canceled, by whomever; undefined while it is valid, and where an import did not know it. */
 export const canceledAt = ({ cancellation, canceledElsewhere, origin }: Invoice): Instant | undefined =>
   cancellation?.canceledAt ??

@@ -6,9 +6,11 @@ import { createBreaker } from '../../app/issuing/breaker.js';
 import { createCertificateBreaker } from '../../app/issuing/certificate-breaker.js';
 import type { IssuerDeps } from '../../app/issuing/deps.js';
 import { APPEND_GRACE_SECONDS } from '../../app/issuing/protocol.js';
+import { modes } from '../../domain/common/ids.js';
 import { pause } from '../../lib/pause.js';
 import type { ParkedWork, WorkQueue } from '../../ports/work-queue.js';
 import { centralBankCode } from '../../tables/catalogue.js';
+import { runBreakerProber } from '../../workers/breaker-prober.js';
 import { runIssuer } from '../../workers/issuer.js';
 import { refillQueue, type Sweeper } from '../../workers/sweeper.js';
 import { faultFields, streamFields } from '../config/logger.js';
@@ -71,6 +73,7 @@ export const startWorkers = async (parts: Parts): Promise<void> => {
         onFault,
       });
     running.push(guards.whileAppendsAllowed(signal, issue));
+    running.push(probeBreakers(deps, parts, signal));
     running.push(guards.whileAppendsAllowed(signal, (stopping) => runParametersRefresh(parts, stopping)));
     running.push(guards.whileAppendsAllowed(signal, (stopping) => runReconciliation(deps, parts, stopping)));
   }
@@ -79,6 +82,18 @@ export const startWorkers = async (parts: Parts): Promise<void> => {
     running.push(guards.whileAppendsAllowed(signal, (stopping) => runAnchorerRole(parts, stopping)));
   }
 };
+
+/** Milliseconds between two questions whether the breaker is due for a look-up. */
+const PROBE_MS = 1_000;
+
+const probeBreakers = ({ breaker }: IssuerDeps, { logger }: Parts, signal: AbortSignal): Promise<void> =>
+  runBreakerProber({
+    breaker,
+    modes,
+    paceMs: PROBE_MS,
+    signal,
+    onFault: (error) => logger.warn({ msg: 'the look-up of a paused environment failed', ...faultFields(error) }),
+  });
 
 const showParked = ({ queue, engines, logger }: Parts, signal: AbortSignal): Promise<void> =>
   mirrorParked(queue, createParkedItems(engines.pool), signal, (error) =>

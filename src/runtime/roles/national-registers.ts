@@ -26,7 +26,7 @@ import type { Parts } from './parts.js';
 
 export type CertificateOf = (caller: Caller) => Promise<CompanyCertificate | undefined>;
 
-/** Reconciliation: compares outcomes with what the authorizer holds until the signal aborts. One process among all leads. */
+/** Reconciliation: compares outcomes with what the authorizer holds until the signal aborts. One process among all leads each task of a mode. */
 export const runReconciliation = async (
   deps: IssuerDeps & { certificateOf: CertificateOf },
   parts: Parts,
@@ -45,7 +45,7 @@ export const runReconciliation = async (
     progressStore: createReconciliationProgressStore(engines.pool),
     settings,
     modes: asked,
-    tryLead: lastingLead(session, 'reconciliation', signal),
+    leadOf: (task, mode) => lastingLead(session, `${task}-${mode}`, signal),
     isAuthorizerWell: (mode) => deps.breaker.isClosed(mode),
     paceMs: paceSeconds * 1000,
     distribution: {
@@ -124,7 +124,7 @@ export const runParametersRefresh = async (parts: Parts, signal: AbortSignal): P
     modes: asked,
     cache: createParametersCache(engines.pool),
     wanted: () => wanted('all'),
-    tryLead: lastingLead(session, 'municipal-parameters', signal),
+    tryLead: lastingLead(session, 'municipal-parameters', signal).take,
     onAnswer: (mode, outcome, reason) => {
       metrics.parametersAsked(mode, outcome);
       if (reason !== undefined)

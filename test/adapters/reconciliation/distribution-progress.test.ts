@@ -36,7 +36,8 @@ describeWithPostgres('how far the queues of the ADN were read, in the database',
 
   it('says which enabled company is due: one that was never asked first, then by time', async () => {
     const store = createDistributionProgressStore(database.pool);
-    const due = async (now: Instant) => (await store.due('live', now))?.companyId;
+    const furthest = at(200);
+    const due = async (now: Instant) => (await store.due('live', now, furthest))?.companyId;
     await database.pool.query('delete from distribution_progress');
     await prepareProjections(database.pool, memoryEventLog(), { now: () => T0 }, [companies]);
     for (const [companyId, enabled] of [
@@ -50,7 +51,7 @@ describeWithPostgres('how far the queues of the ADN were read, in the database',
       );
     await save('live', '11444777000161', { dueAt: at(60) });
     await save('test', '12345678000195', {});
-    expect(await store.due('live', at(90))).toEqual({ companyId: '12345678000195', progress: undefined });
+    expect(await store.due('live', at(90), furthest)).toEqual({ companyId: '12345678000195', progress: undefined });
     await save('live', '12345678000195', { dueAt: at(30) });
     expect([await due(at(90)), await due(at(30)), await due(T0)]).toEqual([
       '12345678000195',
@@ -58,6 +59,13 @@ describeWithPostgres('how far the queues of the ADN were read, in the database',
       undefined,
     ]);
     await save('live', '12345678000195', { dueAt: at(120) });
-    expect(await store.due('live', at(90))).toMatchObject({ companyId: '11444777000161', progress: { nsu: 1 } });
+    expect(await store.due('live', at(90), furthest)).toMatchObject({
+      companyId: '11444777000161',
+      progress: { nsu: 1 },
+    });
+    await save('live', '11444777000161', { dueAt: at(200) });
+    expect(await due(at(90))).toBeUndefined();
+    await save('live', '11444777000161', { dueAt: at(201) });
+    expect(await due(at(90))).toBe('11444777000161');
   });
 });

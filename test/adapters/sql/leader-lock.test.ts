@@ -79,11 +79,23 @@ describeWithPostgres('work as the leader', () => {
 
   it('leads once and keeps the lead, until the session is lost', async () => {
     const lead = lastingLead(own, 'reconciliation', new AbortController().signal);
-    const first = await lead();
+    const first = await lead.take();
     expect(first?.aborted).toBe(false);
-    expect(await lead()).toBe(first);
+    expect(await lead.take()).toBe(first);
     expect(await isLedByOther('reconciliation')).toBe(true);
     await own.close();
     expect(first?.aborted).toBe(true);
+  });
+
+  it('lets another process lead once it has resigned, and leads again when that one resigns', async () => {
+    const lead = lastingLead(own, 'reconciliation', new AbortController().signal);
+    await lead.resign();
+    await lead.take();
+    await lead.take();
+    await lead.resign();
+    expect(await other.tryLead('reconciliation')).toBeDefined();
+    expect(await lead.take()).toBeUndefined();
+    await other.resign('reconciliation');
+    expect(await lead.take()).toBeDefined();
   });
 });

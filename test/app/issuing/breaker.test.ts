@@ -34,11 +34,11 @@ describe('the breaker of an environment', () => {
       permit.release();
     };
     return {
-      ...{ request, fail, changes, isClosed: breaker.isClosed },
+      ...{ request, fail, changes, isClosed: breaker.isClosed, probe: () => breaker.probeWithoutSend('live') },
       pass: (seconds: number) => {
         now = addSeconds(now, seconds);
       },
-      recover: (heard: 'absent' | 'found' = 'absent') => {
+      recover: (heard: 'out' | 'absent' | 'found' = 'absent') => {
         answer = heard;
       },
       asked: () => asked,
@@ -112,6 +112,93 @@ describe('the breaker of an environment', () => {
     expect(probe.kind).toBe('permit');
     if (probe.kind === 'permit') probe.release();
     expect(await request()).toMatchObject({ kind: 'permit' });
+  });
+
+  describe('while nothing is sent', () => {
+    const openOf = async () => {
+      const harness = breakerOf();
+      for (let sends = 0; sends < 5; sends += 1) await harness.fail();
+      return harness;
+    };
+
+    it('looks up the last send after each pause, and stays open while that is not answered', async () => {
+      const { probe, pass, asked, changes } = await openOf();
+      await probe();
+      expect(asked()).toBe(0);
+      for (const [seconds, made] of [
+        [14, 0],
+        [1, 1],
+        [19, 1],
+        [1, 2],
+      ] as const) {
+        pass(seconds);
+        await probe();
+        expect(asked()).toBe(made);
+      }
+      expect(changes.map(({ to }) => to)).toEqual(['open', 'half_open', 'open', 'half_open', 'open']);
+    });
+
+    it('closes when the last send is found', async () => {
+      const { probe, pass, recover, isClosed } = await openOf();
+      recover('found');
+      pass(15);
+      await probe();
+      expect(isClosed('live')).toBe(true);
+    });
+
+    it('closes after two answered look-ups, between which every held-back send could come', async () => {
+      const { probe, pass, recover, asked, isClosed, changes } = await openOf();
+      recover();
+      pass(15);
+      await probe();
+      expect([asked(), isClosed('live')]).toEqual([1, false]);
+      pass(74);
+      await probe();
+      expect([asked(), isClosed('live')]).toEqual([1, false]);
+      pass(1);
+      await probe();
+      expect([asked(), isClosed('live')]).toEqual([2, true]);
+      expect(changes.map(({ to }) => to)).toEqual(['open', 'half_open', 'closed']);
+    });
+
+    it('opens again at the first send that meets an outage, because look-ups do not show that sends are taken', async () => {
+      const { probe, pass, recover, fail, request, isClosed } = await openOf();
+      recover();
+      for (const seconds of [15, 75]) {
+        pass(seconds);
+        await probe();
+      }
+      expect(isClosed('live')).toBe(true);
+      await fail();
+      expect(await request()).toMatchObject({ kind: 'paused' });
+    });
+
+    it('lets a send be the next probe once a look-up was answered, and makes none beside it', async () => {
+      const { probe, pass, recover, request, asked } = await openOf();
+      recover();
+      pass(15);
+      await probe();
+      const sent = await request();
+      expect([sent.kind, asked()]).toEqual(['permit', 1]);
+      pass(60);
+      await probe();
+      expect(asked()).toBe(1);
+      if (sent.kind === 'permit')
+        sent.report({ kind: 'unknown', reason: 'no_json', codes: [], outage: true }, async () => ({ kind: 'absent' }));
+      expect(await request()).toMatchObject({ kind: 'paused' });
+    });
+
+    it('pauses again when the second look-up is not answered', async () => {
+      const { probe, pass, recover, isClosed, changes } = await openOf();
+      recover();
+      pass(15);
+      await probe();
+      recover('out');
+      pass(75);
+      await probe();
+      expect(isClosed('live')).toBe(false);
+      expect(changes.at(-1)).toMatchObject({ to: 'open' });
+    });
   });
 
   it.each([

@@ -192,6 +192,23 @@ describe('given a certificate that the web server refuses by a page', () => {
     expect(await typesOf(other)).toEqual(['InvoiceAccepted']);
   });
 
+  it('when the clock is set back by a day, then the next look-up is due at once and claimed once', async () => {
+    const { harness, refused, refusals, pass, process } = await world();
+    refused.set('certificate', page);
+    await pass(20, [harness.stream]);
+    harness.clock.pass(-86_400);
+    const probeAt = (await refusals.all())[0]?.probeAt ?? '';
+    let probes = 0;
+    const probe = async (): Promise<void> => {
+      probes += 1;
+    };
+    const caller = { mode: 'live', companyId: DEMO_CNPJ } as const;
+    const processes = [process(), process()];
+    await Promise.all(processes.map(({ certificates }) => certificates.requestPermit(caller, probe)));
+    expect([probeAt > harness.clock.now(), probes]).toEqual([true, 1]);
+    expect((await refusals.all())[0]?.probeAt).toBe(addSeconds(harness.clock.now(), 15));
+  });
+
   it('holds neither another company nor the other environment', async () => {
     const { harness, refused, pass, process } = await world();
     refused.set('certificate', page);

@@ -96,7 +96,12 @@ const rows: readonly Row[] = [
   ['the allocation of a number', noNumbers, undefined, 'NotProcessed'],
   ['the record of a number', noAppend('allocate_number'), undefined, 'NotProcessed'],
   ['the record of the attempt', noAppend('record_issue_attempt'), undefined, 'NotProcessed'],
-  ['the breaker', () => ({ breaker: { requestPermit: rejects, isClosed: () => true } }), undefined, 'NotProcessed'],
+  [
+    'the breaker',
+    () => ({ breaker: { requestPermit: rejects, isClosed: () => true, probeWithoutSend: rejects } }),
+    undefined,
+    'NotProcessed',
+  ],
   [
     'the breaker of certificates',
     ({ deps }) => ({ certificates: { ...deps.certificates, requestPermit: rejects } }),

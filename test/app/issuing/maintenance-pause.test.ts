@@ -8,7 +8,11 @@ import { issuingHarness } from '../../support/harness/issuing.js';
 import { readMetrics } from '../../support/metrics-text.js';
 
 const CLOSED_UNTIL = at(40);
-const shut: Breaker = { requestPermit: async () => ({ kind: 'paused', until: CLOSED_UNTIL }), isClosed: () => false };
+const shut: Breaker = {
+  requestPermit: async () => ({ kind: 'paused', until: CLOSED_UNTIL }),
+  isClosed: () => false,
+  probeWithoutSend: async () => undefined,
+};
 
 describe('while sends are paused', () => {
   it('an invoice stays queued, without a number and without an attempt, and is looked at again', async () => {

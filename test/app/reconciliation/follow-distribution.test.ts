@@ -42,6 +42,20 @@ describe('the queue of the ADN', () => {
     },
   );
 
+  it.each([
+    ['issued', 'canceled', ['canceled_elsewhere']],
+    ['canceled', 'canceled', []],
+    ['replaced', 'issued', []],
+  ] as const)('tells of the note of an invoice that was imported as %s', async (state, status, looks) => {
+    const stream = await harness.importNote(state);
+    harness.clock.pass(HOUR);
+    await eventElsewhere(stream, '105102');
+    await harness.followToTheEnd();
+    expect([await harness.status(stream), harness.looks]).toEqual([status, looks]);
+    expect(await harness.differences(stream)).toEqual([]);
+    expect(await progress()).toMatchObject({ waiting: [], unmatchedNotes: [] });
+  });
+
   it('is read on from its last number, and not again before the time between two readings is over', async () => {
     await harness.issue();
     await harness.followToTheEnd();
@@ -88,6 +102,22 @@ describe('the queue of the ADN', () => {
     expect((await progress())?.waiting).toEqual([]);
   });
 
+  it('asks again an hour later when the authorizer does not show the event yet', async () => {
+    const stream = await harness.issue();
+    harness.clock.pass(HOUR);
+    await eventElsewhere(stream, '101101');
+    for (const on of ['event_lookup', 'event_list'])
+      await harness.simulator.control('POST', 'faults', { on, kind: 'stale', times: 50 });
+    await harness.followToTheEnd();
+    expect([harness.looks, await harness.status(stream)]).toEqual([['agrees'], 'issued']);
+    expect((await progress())?.waiting).toMatchObject([{ stream, tries: 1 }]);
+    await harness.simulator.control('DELETE', 'faults');
+    harness.clock.pass(HOUR);
+    await harness.followToTheEnd();
+    expect([harness.looks, await harness.status(stream)]).toEqual([['agrees', 'canceled_elsewhere'], 'canceled']);
+    expect((await progress())?.waiting).toEqual([]);
+  });
+
   it('counts a comparison that throws as a try, and reports it', async () => {
     const stream = await harness.issue();
     harness.clock.pass(HOUR);
@@ -99,6 +129,63 @@ describe('the queue of the ADN', () => {
     };
     await expect(distributionStep('live', broken)).rejects.toThrow('broken');
     expect((await progress())?.waiting).toMatchObject([{ stream, tries: 1 }]);
+  });
+
+  it('waits for an invoice that cannot be read, reports it, and reads on', async () => {
+    const [broken, canceled] = [await harness.issue(), await harness.issue()];
+    harness.clock.pass(HOUR);
+    for (const stream of [broken, canceled]) await eventElsewhere(stream, '101101');
+    const { store } = harness.deps;
+    const load: typeof store.load = (stream, options) =>
+      stream === broken ? Promise.reject(new Error('a newer version')) : store.load(stream, options);
+    const deps = { ...harness.deps, store: { ...store, load } };
+    const faults: unknown[] = [];
+    for (let steps = 0; steps < 6; steps += 1)
+      await distributionStep('live', deps).catch((error: unknown) => faults.push(error));
+    expect([await harness.status(canceled), faults.length]).toEqual(['canceled', 1]);
+    expect(await progress()).toMatchObject({ nsu: 4, waiting: [{ stream: broken, tries: 1 }] });
+    harness.clock.pass(HOUR);
+    await harness.followToTheEnd();
+    expect([await harness.status(broken), (await progress())?.waiting]).toEqual(['canceled', []]);
+  });
+
+  it('opens no personal field to find the invoices of its notes', async () => {
+    const stream = await harness.issue();
+    harness.clock.pass(HOUR);
+    await eventElsewhere(stream, '101101');
+    const { store } = harness.deps;
+    const opened: string[] = [];
+    const load: typeof store.load = (of, options) => {
+      if (options?.sealed !== true) opened.push(of);
+      return store.load(of, options);
+    };
+    await distributionStep('live', { ...harness.deps, store: { ...store, load } });
+    expect([opened, (await progress())?.waiting]).toMatchObject([[], [{ stream }]]);
+  });
+
+  it('whose reading throws is read again later, and the other companies come first', async () => {
+    const stream = await harness.issue();
+    harness.clock.pass(HOUR);
+    await eventElsewhere(stream, '101101');
+    const asked: string[] = [];
+    const { distribution } = harness.deps;
+    const deps = {
+      ...harness.deps,
+      distributionProgress: memoryDistributionProgress([DEMO_CNPJ, '98765432000198']),
+      distribution: {
+        after: async (...call: Parameters<typeof distribution.after>) => {
+          asked.push(call[0].companyId);
+          return call[0].companyId === DEMO_CNPJ ? distribution.after(...call) : ({ kind: 'end' } as const);
+        },
+      },
+    };
+    const broken = { ...deps, readModel: { byAccessKeys: () => Promise.reject(new Error('broken')) } };
+    await expect(distributionStep('live', broken)).rejects.toThrow('broken');
+    expect(await distributionStep('live', broken)).toBe('asked');
+    expect(asked).toEqual([DEMO_CNPJ, '98765432000198']);
+    harness.clock.pass(10);
+    await harness.followToTheEnd(deps);
+    expect(await harness.status(stream)).toBe('canceled');
   });
 
   it('keeps its place when an answer proves nothing, and is asked again later', async () => {
@@ -182,6 +269,26 @@ describe('the queue of the ADN', () => {
     };
     expect([await distributionStep('live', deps), await distributionStep('live', deps)]).toEqual(['asked', 'asked']);
     expect(asked.toSorted()).toEqual([DEMO_CNPJ, '98765432000198']);
+  });
+
+  it('is read, and its waiting invoices are compared, at once when the clock was set back', async () => {
+    const stream = await harness.issue();
+    harness.clock.pass(2 * 24 * HOUR);
+    await eventElsewhere(stream, '101101');
+    const faulty = {
+      ...harness.deps,
+      authorizer: {
+        ...harness.deps.authorizer,
+        findByDps: async () => ({ kind: 'inconclusive', reason: 'x' }) as const,
+      },
+    };
+    await harness.followToTheEnd(faulty);
+    expect((await progress())?.waiting).toMatchObject([{ stream, tries: 1 }]);
+    const before = harness.answers.length;
+    harness.clock.pass(-24 * HOUR);
+    await harness.followToTheEnd();
+    expect([await harness.status(stream), harness.answers.slice(before)]).toEqual(['canceled', ['end']]);
+    expect(await distributionStep('live', harness.deps)).toBe('nothing to do');
   });
 
   it('is not asked when the time between two readings is 0', async () => {

@@ -144,6 +144,19 @@ describe('the walk over what the authorizer holds', () => {
     expect([await harness.status(here), await harness.differences(here)]).toEqual(['canceled', ['canceled_here_only']]);
   });
 
+  it('asks of an imported invoice only whether another party canceled its note', async () => {
+    const [valid, canceled] = [await harness.importNote(), await harness.importNote()];
+    const known = [await harness.importNote('canceled'), await harness.importNote('replaced')];
+    await cancelElsewhere(canceled);
+    harness.clock.pass(HOUR);
+    await harness.walkToTheEnd();
+    expect([await harness.status(valid), await harness.status(canceled)]).toEqual(['issued', 'canceled']);
+    expect(harness.looks.toSorted()).toEqual(['agrees', 'canceled_elsewhere']);
+    harness.clock.pass(DAY);
+    await harness.walkToTheEnd();
+    for (const stream of [valid, canceled, ...known]) expect(await harness.differences(stream)).toEqual([]);
+  });
+
   it('reports a note with another access key or another document than ours', async () => {
     const stream = await harness.issue();
     const [first, sent] = await harness.events(stream);
@@ -239,6 +252,28 @@ describe('the walk over what the authorizer holds', () => {
     const afterRestart = { ...harness.deps, progressStore: harness.deps.progressStore, store: harness.deps.store };
     await harness.walkToTheEnd('live', afterRestart);
     expect(harness.looks).toEqual(['absent_once', 'agrees', 'agrees', 'agrees', 'agrees', 'agrees', 'agrees']);
+  });
+
+  it('begins the next round when the clock was set back behind the beginning of the last one', async () => {
+    await harness.issue();
+    harness.clock.pass(2 * DAY);
+    await harness.walkToTheEnd();
+    harness.clock.pass(-DAY);
+    await harness.walkToTheEnd();
+    expect(harness.looks).toEqual(['agrees', 'agrees']);
+  });
+
+  it('begins the pause between two absent answers again when the clock was set back', async () => {
+    const stream = await harness.issue();
+    harness.clock.pass(2 * DAY);
+    await fault({ on: 'lookup', kind: 'stale', times: 2 });
+    expect(await reconcileStep('live', harness.deps)).toBe('asked');
+    harness.clock.pass(-DAY);
+    expect(await reconcileStep('live', harness.deps)).toBe('nothing to do');
+    expect(harness.looks).toEqual(['absent_once']);
+    harness.clock.pass(60);
+    expect(await reconcileStep('live', harness.deps)).toBe('asked');
+    expect(await harness.differences(stream)).toEqual(['issued_but_absent']);
   });
 
   it('skips invoices that are young or out of reach, and all when it is switched off', async () => {

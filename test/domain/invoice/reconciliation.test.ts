@@ -179,10 +179,18 @@ describe('an invoice that may be compared', () => {
     expect([asked(test), asked(test, at(WEEK - 1)), asked(test, at(WEEK))]).toEqual([true, true, false]);
   });
 
+  it('may be imported, and is then asked only for an event of its note', () => {
+    expect(asked([imported()])).toBe(true);
+    expect(reconciliationLookups(givenInvoice(imported()))).toEqual([{ about: 'cancellation', accessKey: ACCESS_KEY }]);
+    const test = imported({ mode: 'test', importedAt: at(0) });
+    expect([asked([test], at(WEEK - 1)), asked([test], at(WEEK))]).toEqual([true, false]);
+  });
+
   it.each([
     ['open', [accepted(), attempted(1, 1)]],
     ['being canceled', [...issued, cancelRequested(3)]],
-    ['imported', [imported()]],
+    ['imported as canceled', [imported({ state: 'canceled' })]],
+    ['imported as replaced', [imported({ state: 'replaced' })]],
     ['gone', [accepted({ mode: 'test' }), { type: 'TestInvoiceDeleted', data: { lastHash: '', deletedAt: at(9) } }]],
     ['nothing', []],
   ] as const)('is not one that is %s', (_what, events) => {

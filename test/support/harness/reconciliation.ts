@@ -28,7 +28,7 @@ import type {
 import type { ReconciliationProgress, ReconciliationProgressStore } from '../../../src/ports/reconciliation.js';
 import { classification } from '../../../src/tables/catalogue.js';
 import { DEMO_CNPJ, demoCompany } from '../fixture/demo.js';
-import { accepted, cancelRequested, limits } from '../fixture/invoice.js';
+import { accepted, cancelRequested, imported, limits } from '../fixture/invoice.js';
 import { memoryEventLog } from '../memory/event-log.js';
 import { createMemoryGuards } from '../memory/guards.js';
 import {
@@ -59,13 +59,15 @@ export const memoryDistributionProgress = (companies: readonly CompanyId[]): Dis
           .filter(([key]) => key.startsWith(mode))
           .map(([key, text]) => [key.slice(mode.length + 1), JSON.parse(text) as DistributionProgress]),
       ),
-    due: async (mode, now) => {
+    due: async (mode, now, furthest) => {
       const queues = companies.map((companyId) => {
         const text = kept.get(keyOf({ mode, companyId }));
         return { companyId, progress: text === undefined ? undefined : (JSON.parse(text) as DistributionProgress) };
       });
       const dueAt = ({ progress }: DueQueue): string => progress?.dueAt ?? '';
-      return queues.filter((one) => dueAt(one) <= now).sort((a, b) => (dueAt(a) < dueAt(b) ? -1 : 1))[0];
+      return queues
+        .filter((one) => dueAt(one) <= now || dueAt(one) > furthest)
+        .sort((a, b) => (dueAt(a) < dueAt(b) ? -1 : 1))[0];
     },
     save: async (caller, progress) => void kept.set(keyOf(caller), JSON.stringify(progress)),
   };
@@ -84,6 +86,8 @@ export type ReconciliationHarness = {
   reported: string[];
   /** Accepts an invoice and takes it as far as it goes, through the real client to the simulator. */
   issue(mode?: Mode): Promise<StreamName>;
+  /** Issues a note, whose invoice is then an imported one: another stream has its access key. */
+  importNote(state?: 'issued' | 'canceled' | 'replaced'): Promise<StreamName>;
   cancel(stream: StreamName): Promise<void>;
   record(stream: StreamName, ...events: InvoiceEvent[]): Promise<void>;
   events(stream: StreamName): Promise<readonly InvoiceEvent[]>;
@@ -210,22 +214,37 @@ export const openReconciliationHarness = async (): Promise<ReconciliationHarness
     if (state.kind !== 'invoice') throw new Error('the stream holds no invoice');
     return state;
   };
+  const accessKeyOf = async (stream: StreamName): Promise<string> => {
+    const { outcome } = await invoiceOf(stream);
+    if (outcome.status !== 'issued' || outcome.accessKey === undefined) throw new Error('not issued');
+    return outcome.accessKey;
+  };
+  const issue = async (mode: Mode = 'live'): Promise<StreamName> => {
+    const invoiceId = randomUUID();
+    const stream = invoiceStream(mode, DEMO_CNPJ, invoiceId);
+    const amountInCents = 100_000 + streams.length;
+    const event = accepted({
+      mode,
+      invoiceId,
+      amountInCents,
+      acceptedAt: clock.now(),
+      competence: brasiliaDate(clock.now()),
+    });
+    await appendTo(store, stream, [event], clock.now());
+    streams.push(stream);
+    await toTheEnd(() => workOnIssue(stream, issuer));
+    return stream;
+  };
   return {
-    ...{ simulator, clock, deps, answers, streams, looks, reported, notices, events },
-    issue: async (mode = 'live') => {
-      const invoiceId = randomUUID();
-      const stream = invoiceStream(mode, DEMO_CNPJ, invoiceId);
-      const amountInCents = 100_000 + streams.length;
-      const event = accepted({
-        mode,
-        invoiceId,
-        amountInCents,
-        acceptedAt: clock.now(),
-        competence: brasiliaDate(clock.now()),
-      });
-      await appendTo(store, stream, [event], clock.now());
-      streams.push(stream);
-      await toTheEnd(() => workOnIssue(stream, issuer));
+    ...{ simulator, clock, deps, answers, streams, looks, reported, notices, events, issue },
+    importNote: async (state = 'issued') => {
+      const own = await issue();
+      const [invoiceId, createdAt] = [randomUUID(), clock.now()];
+      const stream = invoiceStream('live', DEMO_CNPJ, invoiceId);
+      const accessKey = await accessKeyOf(own);
+      const event = imported({ companyId: DEMO_CNPJ, invoiceId, accessKey, state, createdAt, importedAt: createdAt });
+      await appendTo(store, stream, [event], createdAt);
+      streams.splice(streams.indexOf(own), 1, stream);
       return stream;
     },
     cancel: async (stream) => {
@@ -237,11 +256,7 @@ export const openReconciliationHarness = async (): Promise<ReconciliationHarness
     },
     record: (stream, ...more) => appendTo(store, stream, more, clock.now()),
     status: async (stream) => invoiceStatus(await invoiceOf(stream)),
-    accessKey: async (stream) => {
-      const { outcome } = await invoiceOf(stream);
-      if (outcome.status !== 'issued' || outcome.accessKey === undefined) throw new Error('not issued');
-      return outcome.accessKey;
-    },
+    accessKey: accessKeyOf,
     differences: async (stream) =>
       (await events(stream)).flatMap((event) =>
         event.type === 'ReconciliationDifferenceFound' ? [event.data.kind] : [],

@@ -1,4 +1,3 @@
-import { isBefore } from '../../../src/domain/common/time.js';
 import type { CertificateRefusal, CertificateRefusals } from '../../../src/ports/certificate-refusals.js';
 
 /** The refusals of unit tests: the promises of the durable ones, for any number of breakers in one process. */
@@ -15,9 +14,9 @@ export const memoryRefusals = (): CertificateRefusals => {
       rows.set(keyOf(refusal), { ...kept, ...refusal, probeAt, lastAt: at });
     },
     remove: async (refused) => void rows.delete(keyOf(refused)),
-    claimProbe: async (refused, now, next) => {
+    claimProbe: async (refused, due, next) => {
       const row = rows.get(keyOf(refused));
-      if (row === undefined || isBefore(now, row.probeAt)) return false;
+      if (row?.probeAt !== due) return false;
       rows.set(keyOf(refused), { ...row, probeAt: next });
       return true;
     },
