@@ -78,6 +78,23 @@ describe('a catalogue file', () => {
     expect(problems(header, '6201501\t010101\t\tA\ttrue\ttrue', open)).toEqual([]);
     expect(problems(header, open, open)).toEqual(['line 3: service_code 010101 is there twice for CNAE 6201501']);
   });
+
+  it('has one default line of each CNAE', () => {
+    const line = (cnae: string, nbs: string) => `${cnae}\t010101\t${nbs}\tA\ttrue`;
+    expect(problems(HEADER, line('6201501', ''), line('6202300', ''))).toEqual([]);
+    expect(problems(HEADER, line('6201501', ''), line('6201501', '115021000'))).toEqual([
+      'line 3: a second default line of CNAE 6201501',
+    ]);
+  });
+
+  it('may have very many lines of one CNAE', () => {
+    const line = (index: number): string => `6201501\t010101\t${String(index).padStart(9, '0')}\tA\tfalse`;
+    // Compared each with all before it, so many lines would take longer than a test may.
+    const lines = Array.from({ length: 250_000 }, (_, index) => line(index));
+    expect(problems(HEADER, lines.join('\n'), line(249_999))).toEqual([
+      'line 250002: service_code 010101 is there twice for CNAE 6201501',
+    ]);
+  });
 });
 
 describe('a catalogue file with what the authorizer would refuse', () => {
