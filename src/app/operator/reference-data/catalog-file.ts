@@ -179,7 +179,14 @@ const readRow = (
 const textChecks = (column: string, text: string): readonly (readonly [boolean, string])[] => [
   [text.length > MAX_TEXT, `${column} is longer than ${MAX_TEXT} characters`],
   [/[\p{Cc}\p{Cs}]/u.test(text), `${column} has control characters`],
+  [
+    FORMULA.test(text),
+    `${column} begins with ${text.charAt(0)}, so a spreadsheet would not take it as text: begin with a letter or a digit`,
+  ],
 ];
+
+/** A spreadsheet that opens an exported file runs a text with the first four as a formula, and joins cells behind a quotation mark. */
+const FORMULA = /^[=+\-@"]/;
 
 /** What the lines above have taken: the CNAEs that have a default, and each line by what makes two lines equal. */
 type Taken = { defaults: Set<string>; lines: Set<string> };
