@@ -6,7 +6,7 @@ import { badUsage, done, textFlag } from './command.js';
 import { listOf, overview } from './overview.js';
 import { programOf, type Typed, usageOf } from './program.js';
 import type { Session, SessionNeeds } from './session.js';
-import type { Terminal } from './terminal.js';
+import { jsonText, printable, type Terminal } from './terminal.js';
 
 /** Finds the command in argv, runs it and prints its outcome. Returns the exit code. `version` is the text of `--version`. */
 export const runCommand = async (
@@ -27,10 +27,11 @@ export const runCommand = async (
   let exit: number | undefined;
   const written: string[] = [];
   const act = async (command: Command, typed: Typed): Promise<void> => {
-    const { flags, positionals } = withoutMasks(command, typed);
-    const wrong = noCnpj(command, positionals);
+    const meant = withoutMasks(command, typed);
+    const { flags, positionals } = meant;
+    const wrong = wrongIn(command, meant);
     if (wrong !== undefined) {
-      exit = print(badUsage(`${wrong} is no CNPJ: a CNPJ has 14 characters`), flags.json === true, terminal);
+      exit = print(badUsage(wrong), flags.json === true, terminal);
       return;
     }
     const actor = command.changes ? (textFlag(flags, 'actor') ?? osUser()) : '';
@@ -104,17 +105,21 @@ const withoutMasks = ({ positionals: names = [] }: Command, { flags, positionals
   };
 };
 
-/** The first argument that should be a CNPJ and does not look like one: it would be answered as an unknown company. */
-const noCnpj = ({ positionals: names = [] }: Command, positionals: readonly string[]): string | undefined =>
-  positionals.find((text, index) => names[index] === 'CNPJ' && !codePattern('cnpj').test(text));
+/**
+ * What is wrong with arguments of any command: one that should be a CNPJ and does not look like one would be answered as an unknown company, and an
+ * actor with control characters would be on record for good.
+ */
+const wrongIn = ({ positionals: names = [] }: Command, { flags, positionals }: Typed): string | undefined => {
+  const noCnpj = positionals.find((text, index) => names[index] === 'CNPJ' && !codePattern('cnpj').test(text));
+  if (noCnpj !== undefined) return `${noCnpj} is no CNPJ: a CNPJ has 14 characters`;
+  const isActor = !/\p{Cc}/u.test(textFlag(flags, 'actor') ?? '');
+  return isActor ? undefined : '--actor has control characters: name who runs this without them';
+};
 
 const print = (outcome: Outcome, json: boolean, terminal: Terminal): number => {
   // Streaming commands have already printed their output and return neither text nor JSON.
-  if (json && outcome.json !== undefined) terminal.out(JSON.stringify(outcome.json));
+  if (json && outcome.json !== undefined) terminal.out(jsonText(outcome.json));
   else if (!json && outcome.text !== '')
     terminal[outcome.exit === 0 || outcome.isReport === true ? 'out' : 'err'](printable(outcome.text));
   return outcome.exit;
 };
-
-/** A text may quote the authorizer, a client or a file. A control character in it could move the cursor or retitle the terminal. */
-const printable = (text: string): string => text.replace(/[^\P{Cc}\n\t]/gu, '\uFFFD');

@@ -16,6 +16,16 @@ export type Terminal = {
   input?: NodeJS.ReadableStream;
 };
 
+/** A text may quote the authorizer, a client or a file. A control character in it could move the cursor or retitle the terminal. */
+export const printable = (text: string): string => text.replace(/[^\P{Cc}\n\t]/gu, '\uFFFD');
+
+/** JSON for a terminal: `JSON.stringify` leaves DEL and the control characters from U+0080 to U+009F as they are, of which U+009B begins a sequence. */
+export const jsonText = (value: unknown, indent?: number): string =>
+  JSON.stringify(value, undefined, indent).replace(
+    /[\x7f-\x9f]/g,
+    (control) => `\\u00${control.charCodeAt(0).toString(16)}`,
+  );
+
 /** Thrown into work that a signal has interrupted, so that it undoes what it has begun. */
 export class Interrupted extends Error {
   override readonly name = 'Interrupted';

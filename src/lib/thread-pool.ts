@@ -1,8 +1,11 @@
 import { Worker } from 'node:worker_threads';
 import { createFairQueue, createPresence, type Presence, restMs, TooManyWaiting } from './fair-semaphore.js';
 
-/** `timeout`: the job took too long in a second thread too. `worker_lost`: a second thread died during the job. `closed`: the pool was closed. */
-export type JobFailure = 'timeout' | 'worker_lost' | 'closed';
+/**
+ * `timeout`: the job took too long in a second thread too. `worker_lost`: a second thread died during the job. `unsendable`: its request cannot be
+ * copied to a thread. `closed`: the pool was closed.
+ */
+export type JobFailure = 'timeout' | 'worker_lost' | 'unsendable' | 'closed';
 
 /** A thread did not finish its job. The message never quotes the job; `cause` says why a thread died. */
 export class JobFailed extends Error {
@@ -125,12 +128,15 @@ export const createThreadPool = <Request, Answer>(options: ThreadPoolOptions): T
       busy.delete(worker);
       late.delete(worker);
     };
-    const answered = (answer: Answer) => {
+    const release = () => {
       settle();
-      started.add(worker);
       worker.unref();
       if (!closed && threads() < options.workers) idle.push(worker);
       else void worker.terminate();
+    };
+    const answered = (answer: Answer) => {
+      started.add(worker);
+      release();
       job.resolve(answer);
       if (sharedPresence !== undefined)
         rest(job.owner, restMs(performance.now() - begunMs, waiting.waitingOf(job.owner), sharedPresence));
@@ -149,7 +155,13 @@ export const createThreadPool = <Request, Answer>(options: ThreadPoolOptions): T
       next();
     };
     busy.set(worker, { owner: job.owner, fail });
-    worker.postMessage(job.request);
+    try {
+      worker.postMessage(job.request);
+    } catch (error) {
+      // Such a request cannot be copied, for example because it nests too deep. Another thread would not get it either.
+      release();
+      job.reject(new JobFailed('unsendable', error));
+    }
   };
 
   const rest = (owner: string, milliseconds: number) => {

@@ -52,3 +52,13 @@ it('the OS user acts when none is given, by number where it has no name', async 
   vi.mocked(userInfo).mockImplementation(withoutName);
   expect(await run('change')).toEqual({ exit: 0, out: `uid:${process.geteuid?.()}` });
 });
+
+it.each(['a\u001b[31m', 'a\nb', 'a\u009b31m', 'a\u007f'])(
+  'an actor with control characters is bad usage: %j',
+  async (actor) => {
+    expect(await run('change', '--actor', actor)).toEqual({
+      exit: 2,
+      out: '--actor has control characters: name who runs this without them',
+    });
+  },
+);

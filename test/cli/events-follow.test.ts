@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { appendAudit } from '../../src/app/audit/audit-trail.js';
 import { apiCommands } from '../../src/cli/commands/api.js';
 import { eventCommandsUntil } from '../../src/cli/commands/events.js';
 import { runCommand } from '../../src/cli/run.js';
+import { auditDeps } from '../../src/cli/session.js';
 import { eventually } from '../support/eventually.js';
 import { type Operator, openOperator } from '../support/harness/operator.js';
 import { describeWithPostgres } from '../support/postgres.js';
@@ -58,5 +60,24 @@ describeWithPostgres('events tail --follow, when the log is lost', () => {
     } finally {
       await admit(true);
     }
+  });
+
+  it('writes no control character of an event, as text or as JSON', async () => {
+    const seen = { command: 'events show', subject: 'x' };
+    await appendAudit('PersonalDataRevealed', seen, auditDeps(operator.session, 'a\u001b[31m\u009b'));
+    const out: string[] = [];
+    const terminal = { out: (text: string) => void out.push(text), err: () => undefined };
+    const commands = eventCommandsUntil(() => AbortSignal.abort());
+    for (const form of [[], ['--json']])
+      await runCommand(
+        ['events', 'tail', '--follow', '--limit', '1', ...form],
+        commands,
+        async () => operator.session,
+        terminal,
+      );
+    expect(out).toEqual([
+      expect.stringContaining('support:a\ufffd[31m\ufffd'),
+      expect.stringContaining('"support:a\\u001b[31m\\u009b"'),
+    ]);
   });
 });

@@ -103,3 +103,14 @@ it.each([done('a\u001b[31m\r\tb\nc\u009b', {}), refused('a\u001b[31m\r\tb\nc\u00
     expect(said).toEqual(['a\ufffd[31m\ufffd\tb\nc\ufffd']);
   },
 );
+
+it('JSON is printed without control characters, and says the same', async () => {
+  const outcome = done('', { 'k\u007f\u0085': ['a\u001b[31m\n\u007f\u0080\u009b\u009f\u00a0ç'] });
+  const out: string[] = [];
+  const terminal = { out: (text: string) => void out.push(text), err: unused };
+  const command = { name: 'say', summary: '', changes: false, run: async () => outcome };
+  await runCommand(['say', '--json'], [command], unused, terminal);
+  expect(out.join()).not.toMatch(/\p{Cc}/u);
+  expect(out.join()).toContain('\\u001b[31m\\n\\u007f\\u0080\\u009b\\u009f\u00a0ç');
+  expect(JSON.parse(out.join())).toEqual(outcome.json);
+});

@@ -63,6 +63,15 @@ describe('the threads that draw', () => {
     expect(deaths[0]).toBe(2);
   });
 
+  it('refuse a request that cannot be copied, and do the one that waited behind it', async () => {
+    open();
+    const before = pool.run(OWNER, 'before');
+    const refused = pool.run(OWNER, (() => 'a function') as unknown as Request);
+    const behind = pool.run(OWNER, 'behind');
+    await expect(refused).rejects.toEqual(failedFor('unsendable'));
+    expect((await behind).threadId).toBe((await before).threadId);
+  });
+
   it('go on beside one that hangs', async () => {
     open({ workers: 2 });
     const hanging = pool.run(OWNER, 'hang').catch((error: Error) => error);

@@ -24,7 +24,10 @@ export type ExaminedEvent = Omit<RecordedEvent, 'metadata'> & {
 
 type KeptMetadata = { readonly [Key in 'hash' | 'prevHash' | 'commandId' | 'mode' | 'companyId']?: string | undefined };
 
-/** `contentHash`: the SHA-256 of the hash text, where the caller knows it already. The data of an event in its right shape is of the newest version. */
+/**
+ * `contentHash`: the SHA-256 of the hash text, where the caller knows it already. The data of an event in its right shape is of the newest version.
+ * Throws `TooDeep`.
+ */
 export const examineEvent = (recorded: RecordedEvent, contentHash = hashOf(recorded)): ExaminedEvent => {
   const { position, stream, revision, id, type, metadata } = recorded;
   const { hash, prevHash, commandId, mode, companyId } = metadata;
@@ -60,7 +63,7 @@ const sealedUnder = (recorded: RecordedEvent): string | undefined => {
   return first && sealedWith(first.text)?.generation;
 };
 
-/** The SHA-256 of the event's hash text; undefined for an event without one, which no engine would have stored. */
+/** The SHA-256 of the event's hash text; undefined for an event without one, which no engine would have stored. Throws `TooDeep`. */
 export const hashOf = (event: RecordedEvent): string | undefined => {
   const text = hashTextIfAny(event.stream, event.revision, event);
   return text === undefined ? undefined : sha256Hex(text);

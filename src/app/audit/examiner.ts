@@ -1,3 +1,4 @@
+import { TooDeep } from '../../domain/log/hash-text.js';
 import type { RecordedEvent, StoredEvent } from '../../ports/event-log.js';
 import { readEventLine } from './event-line.js';
 import { examineEvent } from './examine.js';
@@ -22,14 +23,23 @@ export type ClosableExaminer = Examiner & { close(): Promise<void> };
 export const examinePage = (page: EventPage): readonly Examination[] => {
   switch (page.form) {
     case 'events':
-      return page.items.map((event) => ({ event: examineEvent(event), fault: undefined }));
+      return page.items.map(examineRead);
     case 'rows':
       return page.items.map(examineStored);
     case 'lines':
       return page.items.map((line) => {
         const event = readEventLine(line);
-        return { event: event && examineEvent(event), fault: undefined };
+        return event === undefined ? { event, fault: undefined } : examineRead(event);
       });
+  }
+};
+
+const examineRead = (event: RecordedEvent): Examination => {
+  try {
+    return { event: examineEvent(event), fault: undefined };
+  } catch (error) {
+    if (!(error instanceof TooDeep)) throw error;
+    return { event: undefined, fault: error.message };
   }
 };
 

@@ -45,13 +45,26 @@ export const verifyLog = async (
 
 type Walk = { checker: LogChecker; findings: Findings; examiner: Examiner; reportProgress(): void };
 
-const checkRead = async (log: LogReader, { checker, examiner, reportProgress }: Walk): Promise<WalkResult> => {
+const checkRead = async (
+  log: LogReader,
+  { checker, findings, examiner, reportProgress }: Walk,
+): Promise<WalkResult> => {
+  let readable = true;
+  let last: LogPosition | null = null;
   const pages = walkLog(log, ALL_STREAMS);
-  for await (const { examinations } of examined(pages, (items) => ({ form: 'events', items }), examiner)) {
-    for (const { event } of examinations) if (event !== undefined) checker.check(event);
+  for await (const { items, examinations } of examined(pages, (read) => ({ form: 'events', items: read }), examiner)) {
+    for (const [index, item] of items.entries()) {
+      const { event, fault } = examinations[index] ?? { event: undefined, fault: undefined };
+      if (isEarlier(last, item.position)) last = item.position;
+      if (event !== undefined) checker.check(event);
+      else {
+        readable = false;
+        findings.add(findingOf(item, 'unreadable_event', fault ?? 'the event cannot be read'));
+      }
+    }
     reportProgress();
   }
-  return { readable: true, last: checker.lastPosition };
+  return { readable, last };
 };
 
 const checkStored = async (

@@ -26,7 +26,7 @@ import {
 import { manifestOf, readExport } from '../export-file.js';
 import { instantFlag } from '../flags.js';
 import { auditDeps, type DriftReport, type Session } from '../session.js';
-import { type ShowProgress, withProgress } from '../terminal.js';
+import { jsonText, type ShowProgress, withProgress } from '../terminal.js';
 
 /** Shows the customer in clear, as the API does, so each use is recorded as a look at personal data. */
 const replay: Command = {
@@ -48,7 +48,7 @@ const replay: Command = {
     }
     await appendAudit('PersonalDataRevealed', { command: 'audit replay', subject: stream }, auditDeps(opened, actor));
     const invoice = opened.bodyOf(replayed.invoice, at);
-    return done(JSON.stringify(invoice, null, 2), { ...replayed, invoice });
+    return done(jsonText(invoice, 2), { ...replayed, invoice });
   },
 };
 

@@ -28,6 +28,7 @@ import {
 import { readJsonFile } from '../flags.js';
 import { companyIbsCbs } from '../ibs-cbs.js';
 import type { Session } from '../session.js';
+import { jsonText } from '../terminal.js';
 
 const put: Command = {
   name: 'company put',
@@ -81,7 +82,7 @@ const template = async ({ flags, terminal }: Invocation): Promise<Outcome> => {
       if (description !== '') terminal.err(`${path.padEnd(44)}${required ? 'required  ' : '          '}${description}`);
     terminal.err(`optional, and left out of the example: ${leftOut.join(', ')}`);
   }
-  return done(JSON.stringify(example, null, 2), example);
+  return done(jsonText(example, 2), example);
 };
 
 const readCompanyFile = async (file: string): Promise<{ registration: Registration } | { outcome: Outcome }> => {
@@ -139,7 +140,7 @@ const show: Command = {
     const found = await opened.readModel.company(cnpj);
     if (found === undefined) return refused(`no company ${cnpj}`);
     const shown = { ...describe(found), ibs_cbs_lines: linesOf(await companyIbsCbs(found, opened)) };
-    return done(JSON.stringify(shown, null, 2), shown);
+    return done(jsonText(shown, 2), shown);
   },
 };
 

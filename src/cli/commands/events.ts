@@ -13,6 +13,7 @@ import { isEarlier, type LogPosition, type RecordedEvent } from '../../ports/eve
 import { badUsage, type Command, done, type Flags, refused, textFlag } from '../command.js';
 import { instantFlag, wholeFlag } from '../flags.js';
 import { auditDeps, type Session } from '../session.js';
+import { jsonText, printable } from '../terminal.js';
 import { exportCommand } from './events-export.js';
 
 const SEARCH_PAGE = 100;
@@ -168,7 +169,7 @@ const readPages = async (
 /** Revealed fields are on a line below their event. */
 const linesOf = ({ revision, at, type, meta, revealed }: ShownEvent): readonly string[] => [
   `${String(revision).padStart(4)}  ${at}  ${type.padEnd(28)} ${meta.actor ?? ''}`,
-  ...(revealed === undefined ? [] : [`      ${JSON.stringify(revealed)}`]),
+  ...(revealed === undefined ? [] : [`      ${jsonText(revealed)}`]),
 ];
 
 const LAST = 20;
@@ -190,7 +191,7 @@ const tailCommand = (untilStopped: () => AbortSignal, lookEveryMs: number): Comm
     if (flags.follow !== true) return done(last.map(lineOf).join('\n'), { events: last.map(describeEvent) });
     const write = (events: readonly RecordedEvent[]): void => {
       for (const event of events)
-        terminal.out(flags.json === true ? JSON.stringify(describeEvent(event)) : lineOf(event));
+        terminal.out(flags.json === true ? jsonText(describeEvent(event)) : printable(lineOf(event)));
     };
     write(last);
     const after = last[last.length - 1]?.position ?? (await log.head());

@@ -10,6 +10,7 @@ import type { SupportFilter } from '../../ports/support-reads.js';
 import { badUsage, type Command, done, type Flags, refused, textFlag } from '../command.js';
 import { instantFlag, wholeFlag } from '../flags.js';
 import { auditDeps } from '../session.js';
+import { jsonText } from '../terminal.js';
 import { jsonOf, lineOf, secondsSince } from './invoice.js';
 
 /** Shows the customer in clear, as the API does, so each use is recorded as a look at personal data. */
@@ -26,7 +27,7 @@ const show: Command = {
     if (stream === undefined || replayed === undefined || replayed.invoice === null) return refused(`no invoice ${id}`);
     await appendAudit('PersonalDataRevealed', { command: 'invoice show', subject: stream }, auditDeps(opened, actor));
     const invoice = opened.bodyOf(replayed.invoice, at);
-    return done(JSON.stringify(invoice, null, 2), invoice);
+    return done(jsonText(invoice, 2), invoice);
   },
 };
 

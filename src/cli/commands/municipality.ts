@@ -7,6 +7,7 @@ import { ageSeconds, type KnownParameters, USED_SECONDS } from '../../domain/mun
 import { knownIn, type ParametersEntry } from '../../ports/municipal-parameters.js';
 import { municipalityByCode } from '../../tables/municipalities.js';
 import { badUsage, type Command, done, type Flags, refused, textFlag } from '../command.js';
+import { jsonText } from '../terminal.js';
 
 const set: Command = {
   name: 'municipality set',
@@ -49,7 +50,7 @@ const show: Command = {
       set_by_operator: setByOperator(demands),
       parameters: shownParameters(entries, now),
     };
-    return done(JSON.stringify(shown, null, 2), shown);
+    return done(jsonText(shown, 2), shown);
   },
 };
 

@@ -49,14 +49,14 @@ const takeOver = async (
   const used = new Set<MunicipalCodeOfLine>();
   for (const { registration } of codes.length === 0 ? [] : await opened.readModel.companies()) {
     const own = codes.filter(({ cnae }) => registration.activities.some((activity) => activity.cnae === cnae));
-    const fresh = own.filter(
-      ({ serviceCode }, index) =>
-        chosenMunicipalCode(registration, serviceCode) === undefined &&
-        own.findIndex((other) => other.serviceCode === serviceCode) === index,
-    );
     for (const one of own) used.add(one);
-    if (fresh.length === 0) continue;
-    const adopted = fresh.map(({ serviceCode, municipalCode }) => ({ serviceCode, municipalCode }));
+    const fresh = new Map<string, string>();
+    for (const { serviceCode, municipalCode } of own) {
+      const isChosen = fresh.has(serviceCode) || chosenMunicipalCode(registration, serviceCode) !== undefined;
+      if (!isChosen) fresh.set(serviceCode, municipalCode);
+    }
+    if (fresh.size === 0) continue;
+    const adopted = [...fresh].map(([serviceCode, municipalCode]) => ({ serviceCode, municipalCode }));
     const result = await adoptMunicipalCodes(registration.cnpj, adopted, opened.companyDeps(actor));
     for (const { serviceCode, municipalCode } of adopted)
       told.push(

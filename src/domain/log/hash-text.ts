@@ -8,7 +8,19 @@ export type HashedEvent = {
 
 /** Thrown for an event without a single spelling: another engine could not find its hash again. */
 export class NotCanonical extends Error {
-  override readonly name = 'NotCanonical';
+  override readonly name: string = 'NotCanonical';
+}
+
+/** Events nest a few levels deep. A walk through 100,000 levels would exhaust the stack. */
+const MAX_DEPTH = 64;
+
+/** Thrown for data that nests more than 64 levels deep: no version of this program has written such an event. */
+export class TooDeep extends NotCanonical {
+  override readonly name = 'TooDeep';
+
+  constructor() {
+    super(`data must not nest more than ${MAX_DEPTH} levels deep`);
+  }
 }
 
 /**
@@ -31,12 +43,12 @@ export const hashText = (stream: string, revision: number, event: HashedEvent): 
   ]);
 };
 
-/** As `hashText`; undefined for an event without such a text, which this program would not have stored. */
+/** As `hashText`; undefined for an event without such a text, which this program would not have stored. Throws `TooDeep`. */
 export const hashTextIfAny = (stream: string, revision: number, event: HashedEvent): string | undefined => {
   try {
     return hashText(stream, revision, event);
   } catch (error) {
-    if (error instanceof NotCanonical) return undefined;
+    if (error instanceof NotCanonical && !(error instanceof TooDeep)) return undefined;
     throw error;
   }
 };
@@ -48,10 +60,15 @@ export const hashTextIfAny = (stream: string, revision: number, event: HashedEve
 export const sortedJson = (value: unknown): string => JSON.stringify(inOrder(value));
 
 /** The same value with its keys in order. Stored events come back in order, so a walk over the log builds each only once. Throws `NotCanonical`. */
-export const inOrder = (value: unknown): unknown => (isInOrder(value) ? value : rebuilt(value));
+export const inOrder = (value: unknown): unknown => {
+  if (isInOrder(value)) return value;
+  // Only here, so that a value in order is walked once.
+  if (isTooDeep(value)) throw new TooDeep();
+  return rebuilt(value);
+};
 
-/** Whether all keys are in code unit order; false also for a value without a canonical text. */
-export const isInOrder = (value: unknown): boolean => {
+/** Whether all keys are in code unit order; false also for a value without a canonical text. `depth`: how many levels lie above the value. */
+export const isInOrder = (value: unknown, depth = 0): boolean => {
   switch (typeof value) {
     case 'string':
     case 'boolean':
@@ -59,14 +76,15 @@ export const isInOrder = (value: unknown): boolean => {
     case 'number':
       return Number.isSafeInteger(value);
     case 'object': {
+      if (depth >= MAX_DEPTH) return false;
       if (Array.isArray(value)) {
-        for (const item of value) if (!isInOrder(item)) return false;
+        for (const item of value) if (!isInOrder(item, depth + 1)) return false;
         return true;
       }
       if (!isPlainObject(value)) return false;
       let before = '';
       for (const key of Object.keys(value)) {
-        if (key < before || NUMERIC.test(key) || !isInOrder(value[key])) return false;
+        if (key < before || NUMERIC.test(key) || !isInOrder(value[key], depth + 1)) return false;
         before = key;
       }
       return true;
@@ -75,6 +93,11 @@ export const isInOrder = (value: unknown): boolean => {
       return false;
   }
 };
+
+const isTooDeep = (value: unknown, depth = 0): boolean =>
+  typeof value === 'object' &&
+  value !== null &&
+  (depth >= MAX_DEPTH || Object.values(value).some((inner) => isTooDeep(inner, depth + 1)));
 
 const rebuilt = (value: unknown): unknown => {
   switch (typeof value) {

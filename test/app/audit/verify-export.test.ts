@@ -93,6 +93,20 @@ describe('verifying an export', () => {
     },
   );
 
+  it('names a line whose data nests 100,000 levels deep, and finds what it finds without it', async () => {
+    const lines = texts.file.trimEnd().split('\n');
+    const at = lines.findIndex((line) => line.includes(`"${harness.streamOf(9)}"`) && line.includes('"revision":1,'));
+    const withLine = (line: string) => ({ ...texts, file: `${lines.with(at, line).join('\n')}\n` });
+    const nested = '['.repeat(100_000) + ']'.repeat(100_000);
+    const deep = (lines[at] ?? '').replace('"data":{', `"data":{"a":${nested},`);
+    expect(JSON.parse(deep)).toHaveProperty('data.a');
+    const found = (await verified(withLine(deep), [key])).findings.kept;
+    expect(found).toContainEqual({ kind: 'unreadable_line', detail: `line ${at + 1} is no event` });
+    expect(found.filter(({ kind }) => kind !== 'file_changed')).toEqual(
+      (await verified(withLine('x'), [key])).findings.kept.filter(({ kind }) => kind !== 'file_changed'),
+    );
+  });
+
   it('keeps no more findings than a person can read, and counts the rest', async () => {
     const report = await verified({ ...texts, file: 'x\n'.repeat(MAX_FINDINGS + 500) }, [key]);
     expect(report.findings.kept).toHaveLength(MAX_FINDINGS);

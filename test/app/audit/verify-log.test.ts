@@ -4,7 +4,8 @@ import { anchorFileText, compareAnchors } from '../../../src/app/audit/published
 import { verifyLog } from '../../../src/app/audit/verify-log.js';
 import { eventIdOf } from '../../../src/app/event-store/codec.js';
 import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
-import type { JsonObject, LogPosition, RecordedEvent } from '../../../src/ports/event-log.js';
+import { toRecord } from '../../../src/domain/log/record.js';
+import type { Json, JsonObject, LogPosition, RecordedEvent } from '../../../src/ports/event-log.js';
 import * as life from '../../support/fixture/invoice.js';
 import {
   type AuditHarness,
@@ -115,6 +116,24 @@ describe('verifying a log', () => {
       expect(found).toContain(`anchor_mismatch ${anchor.stream}@${anchor.revision}`);
     },
   );
+
+  it('names an event whose data nests 100,000 levels deep, as it is read and as it is stored', async () => {
+    const event = eventOf(9, 1);
+    const nested = '['.repeat(100_000) + ']'.repeat(100_000);
+    const deep = { ...event, data: { ...event.data, a: JSON.parse(nested) as Json } };
+    const name = `unreadable_event ${harness.streamOf(9)}@1`;
+    const read = logOf(replaced(event, deep));
+    expect(await kindsIn(replaced(event, deep))).toContain(name);
+    expect((await verifyLog(read)).readable).toBe(false);
+    const rows = all.map((one) => ({ ...one, ...toRecord(one.stream, one.revision, one) }));
+    const row = rows[all.indexOf(event)];
+    if (row === undefined) throw new Error('no such row');
+    const page = rows.with(all.indexOf(event), { ...row, record: row.record.replace(/}]$/, `,"z":${nested}}]`) });
+    const stored = { ...read, readStored: async ({ after }: { after: LogPosition | null }) => (after ? [] : page) };
+    expect((await verifyLog(stored)).findings.kept).toContainEqual(
+      expect.objectContaining({ kind: 'unreadable_event', stream: harness.streamOf(9), revision: 1 }),
+    );
+  });
 
   it('finds by the anchor what was rewritten with every hash behind it', async () => {
     const event = eventOf(1, 0);

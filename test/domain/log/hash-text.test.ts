@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { hashText, hashTextIfAny, NotCanonical, sortedJson } from '../../../src/domain/log/hash-text.js';
+import { hashText, hashTextIfAny, NotCanonical, sortedJson, TooDeep } from '../../../src/domain/log/hash-text.js';
 import { contentOf, fromRecord, hashTextOfRecord, parseRecord, toRecord } from '../../../src/domain/log/record.js';
 
 const id = '0b6a1c52-7a3e-4e1f-9d7c-2f0b1a4c5d6e';
@@ -53,6 +53,24 @@ describe('hashText', () => {
   ])('refuses %o', (value) => {
     expect(() => sortedJson(value)).toThrow(NotCanonical);
     expect(() => sortedJson({ deep: [value] })).toThrow(NotCanonical);
+  });
+
+  const nested = (levels: number): unknown => JSON.parse('['.repeat(levels) + ']'.repeat(levels));
+
+  it('takes 64 levels, and no more', () => {
+    expect(sortedJson(nested(64))).toHaveLength(128);
+    expect(sortedJson({ b: nested(63), a: 1 })).toMatch(/^{"a":1,"b":\[/);
+    expect(() => sortedJson(nested(65))).toThrow(TooDeep);
+    expect(() => sortedJson({ b: nested(64), a: 1 })).toThrow(TooDeep);
+  });
+
+  it.each([
+    ['alone', () => ({ a: nested(100_000) })],
+    ['behind another fault', () => ({ a: null, b: nested(100_000) })],
+    ['behind a key out of order', () => ({ b: 1, a: { a: 1, b: [nested(100_000)] } })],
+  ])('refuses 100,000 levels %s', (_what, data) => {
+    expect(() => hashText('s-1', 0, { ...event, data: data() })).toThrow(TooDeep);
+    expect(() => hashTextIfAny('s-1', 0, { ...event, data: data() })).toThrow(TooDeep);
   });
 });
 

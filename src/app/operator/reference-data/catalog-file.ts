@@ -64,15 +64,18 @@ export const parseCatalogFile = (
   if (wrongHeader.length > 0) return { problems: wrongHeader.map((problem) => `line 1: ${problem}`) };
   const problems: string[] = [];
   const byCnae = new Map<string, OperatorLine[]>();
+  const taken: Taken = { defaults: new Set(), lines: new Set() };
   const municipalCodes: MunicipalCodeOfLine[] = [];
   for (const [index, row] of rows.entries()) {
     if (row.trim() === '') continue;
     const read = readRow(row, columns, tables);
-    const found = 'problems' in read ? read.problems : clashes(read.line, byCnae.get(read.line.cnae) ?? []);
+    const found = 'problems' in read ? read.problems : clashes(read.line, taken);
     problems.push(...found.map((problem) => `line ${index + 2}: ${problem}`));
     if ('problems' in read) continue;
     const { cnae, serviceCode } = read.line;
-    byCnae.set(cnae, [...(byCnae.get(cnae) ?? []), read.line]);
+    const ofCnae = byCnae.get(cnae);
+    if (ofCnae === undefined) byCnae.set(cnae, [read.line]);
+    else ofCnae.push(read.line);
     if (read.municipalCode !== '') municipalCodes.push({ cnae, serviceCode, municipalCode: read.municipalCode });
   }
   if (problems.length === 0 && byCnae.size === 0) problems.push('the file has no line below its header');
@@ -176,20 +179,30 @@ const readRow = (
 const textChecks = (column: string, text: string): readonly (readonly [boolean, string])[] => [
   [text.length > MAX_TEXT, `${column} is longer than ${MAX_TEXT} characters`],
   [/[\p{Cc}\p{Cs}]/u.test(text), `${column} has control characters`],
+  [
+    FORMULA.test(text),
+    `${column} begins with ${text.charAt(0)}, so a spreadsheet would not take it as text: begin with a letter or a digit`,
+  ],
 ];
 
-/** With a second default or two equal lines, the line that an invoice takes would be ambiguous. */
-const clashes = (line: OperatorLine, before: readonly OperatorLine[]): readonly string[] =>
-  problemsIf([
-    [line.isDefault && before.some((other) => other.isDefault), `a second default line of CNAE ${line.cnae}`],
-    [
-      before.some((other) => isSameLine(line, other)),
-      `service_code ${line.serviceCode} is there twice for CNAE ${line.cnae}`,
-    ],
-  ]);
+/** A spreadsheet that opens an exported file runs a text with the first four as a formula, and joins cells behind a quotation mark. */
+const FORMULA = /^[=+\-@"]/;
 
-const isSameLine = (a: OperatorLine, b: OperatorLine): boolean =>
-  a.serviceCode === b.serviceCode && a.nbs === b.nbs && a.isBlocked === b.isBlocked;
+/** What the lines above have taken: the CNAEs that have a default, and each line by what makes two lines equal. */
+type Taken = { defaults: Set<string>; lines: Set<string> };
+
+/** With a second default or two equal lines, the line that an invoice takes would be ambiguous. Adds the line to `taken`. */
+const clashes = (line: OperatorLine, taken: Taken): readonly string[] => {
+  const { cnae, serviceCode, nbs = '', isBlocked, isDefault } = line;
+  const same = [cnae, serviceCode, nbs, isBlocked].join(' ');
+  const problems = problemsIf([
+    [isDefault && taken.defaults.has(cnae), `a second default line of CNAE ${cnae}`],
+    [taken.lines.has(same), `service_code ${serviceCode} is there twice for CNAE ${cnae}`],
+  ]);
+  if (isDefault) taken.defaults.add(cnae);
+  taken.lines.add(same);
+  return problems;
+};
 
 const readBoolean = (text: string): boolean | undefined =>
   text === 'true' ? true : text === 'false' ? false : undefined;

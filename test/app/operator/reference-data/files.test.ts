@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { parseCatalogFile, renderCatalogFile } from '../../../../src/app/operator/reference-data/catalog-file.js';
 import { parseRegistryFile } from '../../../../src/app/operator/reference-data/registry-file.js';
 import type { OperatorLine } from '../../../../src/domain/catalog/events.js';
-import { classification } from '../../../../src/tables/catalogue.js';
+import { classification, shippedCatalogue, shippedCnaes } from '../../../../src/tables/catalogue.js';
 
 const isServiceCode = (code: string): boolean => code.startsWith('01');
 const HEADER = 'cnae\tservice_code\tnbs\tdescription\tis_default';
@@ -77,6 +77,45 @@ describe('a catalogue file', () => {
     const open = '6201501\t010101\t\tA\tfalse\tfalse';
     expect(problems(header, '6201501\t010101\t\tA\ttrue\ttrue', open)).toEqual([]);
     expect(problems(header, open, open)).toEqual(['line 3: service_code 010101 is there twice for CNAE 6201501']);
+  });
+
+  it.each(['=HYPERLINK("http://a.example")', '+1+1', '-1', '@SUM(1)', '"A'])(
+    'refuses %s, which a spreadsheet would not take as text',
+    (text) => {
+      const why = `begins with ${text.charAt(0)}, so a spreadsheet would not take it as text: begin with a letter or a digit`;
+      expect(problems(HEADER, `6201501\t010101\t\t ${text}\ttrue`)).toEqual([`line 2: description ${why}`]);
+      expect(problems(`${HEADER}\tincidence`, `6201501\t010101\t\tA\ttrue\t${text}`)).toEqual([
+        `line 2: incidence ${why}`,
+      ]);
+      expect(problems(HEADER, `6201501\t010101\t\tA ${text}\ttrue`)).toEqual([]);
+    },
+  );
+
+  it('takes every description of the shipped catalogue', () => {
+    const shipped = [...shippedCnaes()].flatMap((cnae) => shippedCatalogue.linesOf(cnae));
+    const lines = shipped.map((line) => ({ ...line, candidates: '', missing: '' }));
+    const parsed = parseCatalogFile(renderCatalogFile(lines), {
+      isServiceCode: shippedCatalogue.isServiceCode,
+      classification,
+    });
+    expect('problems' in parsed ? parsed.problems : []).toEqual([]);
+  });
+
+  it('has one default line of each CNAE', () => {
+    const line = (cnae: string, nbs: string) => `${cnae}\t010101\t${nbs}\tA\ttrue`;
+    expect(problems(HEADER, line('6201501', ''), line('6202300', ''))).toEqual([]);
+    expect(problems(HEADER, line('6201501', ''), line('6201501', '115021000'))).toEqual([
+      'line 3: a second default line of CNAE 6201501',
+    ]);
+  });
+
+  it('may have very many lines of one CNAE', () => {
+    const line = (index: number): string => `6201501\t010101\t${String(index).padStart(9, '0')}\tA\tfalse`;
+    // Compared each with all before it, so many lines would take longer than a test may.
+    const lines = Array.from({ length: 250_000 }, (_, index) => line(index));
+    expect(problems(HEADER, lines.join('\n'), line(249_999))).toEqual([
+      'line 250002: service_code 010101 is there twice for CNAE 6201501',
+    ]);
   });
 });
 
