@@ -74,7 +74,7 @@ const currentCursor = async (
   return { round: round + 1, startedAt: now, after: null, firstAbsences, tries: 0 };
 };
 
-/** After the clock was set back nobody knows how long ago a first absence was asked for, so its pause begins again. */
+/** After the clock was set back it is unknown how long ago a first absence was asked for, so its pause begins again. */
 const withoutFutureAbsences = async (
   mode: Mode,
   cursor: ReconciliationProgress,
