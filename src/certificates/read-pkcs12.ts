@@ -22,7 +22,9 @@ export type Pkcs12Fault =
   | 'not_pkcs12'
   /** Sealed with an algorithm that no authority of ICP-Brasil uses. */
   | 'unsupported_algorithm'
-  /** The file says how long the password's key derivation takes, which could be days. */
+  /** Nothing of it was parsed. */
+  | 'too_large'
+  /** The file says how long the password's key derivations take, which could be days. */
   | 'too_many_rounds'
   | 'no_private_key'
   /** The layout's signature takes RSA keys only. */
@@ -32,11 +34,15 @@ export type Pkcs12Fault =
 
 type ReadPkcs12 = { ok: true; certificate: OpenedPkcs12 } | { ok: false; reason: Pkcs12Fault };
 
+/** An A1 certificate with its chain takes some 10 KiB. */
+const MOST_BYTES = 1_048_576;
+
 /**
  * Opens a PFX with node-forge, which also reads the RC2 and 3DES files of Brazilian authorities (OpenSSL 3 refuses those). The leaf is the
  * certificate of the private key; the others are the chain.
  */
 export const readPkcs12 = (pfx: Buffer, password: string): ReadPkcs12 => {
+  if (pfx.length > MOST_BYTES) return { ok: false, reason: 'too_large' };
   const opened = open(pfx, password);
   if (typeof opened === 'string') return { ok: false, reason: opened };
   const key = keyOf(opened);
@@ -53,16 +59,18 @@ export const readPkcs12 = (pfx: Buffer, password: string): ReadPkcs12 => {
 type Opened = forge.pkcs12.Pkcs12Pfx | 'not_pkcs12' | 'wrong_password' | 'unsupported_algorithm' | 'too_many_rounds';
 
 const open = (pfx: Buffer, password: string): Opened => {
-  const opened = attempt(() => {
-    const asn1 = parsed(pfx);
-    return asksForTooManyRounds(asn1) ? 'too_many_rounds' : forge.pkcs12.pkcs12FromAsn1(asn1, false, password);
-  });
-  if (opened !== 'wrong_password' || ASCII.test(password)) return opened;
+  const opened = attempt(() => openBounded(parsed(pfx), password));
+  // One in 256 wrong texts opens to bytes that look like no PKCS#12.
+  const mayOpenOtherwise = opened === 'wrong_password' || opened === 'not_pkcs12';
+  if (!mayOpenOtherwise || ASCII.test(password)) return opened;
   // Modern encryption takes the password as UTF-8 and the MAC takes it as UTF-16; node-forge would use one text for both. Without the MAC, a key
   // that opens and belongs to the certificate shows that nothing was changed.
-  const again = attempt(() => forge.pkcs12.pkcs12FromAsn1(withoutMac(parsed(pfx)), false, utf8Bytes(password)));
-  return typeof again === 'string' ? 'wrong_password' : again;
+  const again = attempt(() => openBounded(withoutMac(parsed(pfx)), utf8Bytes(password)));
+  return typeof again === 'string' && again !== 'too_many_rounds' ? opened : again;
 };
+
+const openBounded = (pfx: forge.asn1.Asn1, password: string): Opened =>
+  asksForTooManyRounds(pfx, password) ? 'too_many_rounds' : forge.pkcs12.pkcs12FromAsn1(pfx, false, password);
 
 const ASCII = /^[ -~]*$/;
 

@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { cnpjOf } from '../../src/certificates/holder.js';
 import { issueCertificate, type KeyAndCertificate } from '../../src/certificates/issue-certificate.js';
 import { readPkcs12 } from '../../src/certificates/read-pkcs12.js';
-import { endlessPfxOf, pfxOf as makePfx } from '../support/fixture/pfx.js';
+import { endlessPfxOf, keysPfxOf, pfxOf as makePfx } from '../support/fixture/pfx.js';
 import { sample } from '../support/fixture/samples.js';
 import { itWith } from '../support/needs.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
@@ -119,11 +119,11 @@ describe('readPkcs12', () => {
     expect(readPkcs12(opensslPfx(['-macalg', 'ripemd160']), password)).toEqual(unsupported);
   });
 
-  itWith('openssl', 'refuses more than a million rounds of the password, wherever the file asks for them', () => {
+  itWith('openssl', 'refuses more than two million rounds of the password, wherever the file asks for them', () => {
     const refused = { ok: false, reason: 'too_many_rounds' };
     isOurs(opensslPfx(['-nomac', '-iter', '50000']));
     expect(readPkcs12(opensslPfx(['-nomac', '-iter', '1000001']), password)).toEqual(refused);
-    const keyAlone = ['-legacy', '-keypbe', 'PBE-SHA1-3DES', '-certpbe', 'NONE', '-nomac', '-iter', '1000001'];
+    const keyAlone = ['-legacy', '-keypbe', 'PBE-SHA1-3DES', '-certpbe', 'NONE', '-nomac', '-iter', '2000001'];
     expect(readPkcs12(opensslPfx(keyAlone), password)).toEqual(refused);
   });
 
@@ -131,6 +131,28 @@ describe('readPkcs12', () => {
     const endless = endlessPfxOf(company.privateKeyPem, [company.certificatePem], { password });
     expect(readPkcs12(endless, password)).toEqual({ ok: false, reason: 'too_many_rounds' });
     expect(readPkcs12(endless, 'maçã')).toEqual({ ok: false, reason: 'too_many_rounds' });
+  });
+
+  it.each(['none', '3des', 'aes256'] as const)('adds up the rounds of all keys of a part, seal: %s', (seal) => {
+    const read = (bags: number, rounds: number) =>
+      readPkcs12(keysPfxOf(company.privateKeyPem, { password, bags, rounds, seal }), password);
+    expect(read(1, 1)).toEqual({ ok: false, reason: 'no_certificate' });
+    expect(read(1, 2_000_001)).toEqual({ ok: false, reason: 'too_many_rounds' });
+    expect(read(3, 700_000)).toEqual({ ok: false, reason: 'too_many_rounds' });
+  });
+
+  it('sees the rounds within a part that only the UTF-8 of the password opens', () => {
+    const utf8 = { password: Buffer.from('maçã').toString('binary'), seal: 'aes256' } as const;
+    const read = (rounds: number) => readPkcs12(keysPfxOf(company.privateKeyPem, { ...utf8, bags: 1, rounds }), 'maçã');
+    expect(read(1)).toEqual({ ok: false, reason: 'no_certificate' });
+    expect(read(2_000_001)).toEqual({ ok: false, reason: 'too_many_rounds' });
+  });
+
+  it('refuses more than 1 MiB, whatever it is', () => {
+    const { privateKeyPem, certificatePem } = company;
+    const padded = (bytes: number) => readPkcs12(Buffer.alloc(bytes, pfxOf(privateKeyPem, [certificatePem])), password);
+    expect(padded(1_048_577)).toEqual({ ok: false, reason: 'too_large' });
+    expect(padded(1_048_576)).toEqual({ ok: false, reason: 'not_pkcs12' });
   });
 
   it('names what is wrong', () => {

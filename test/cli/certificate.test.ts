@@ -8,6 +8,7 @@ import { issueCertificate, type KeyAndCertificate } from '../../src/certificates
 import { certificateCommands } from '../../src/cli/commands/certificate.js';
 import { companyCommands } from '../../src/cli/commands/company.js';
 import { doctorCommand } from '../../src/cli/commands/doctor.js';
+import { runCommand } from '../../src/cli/run.js';
 import { addSeconds, type Instant } from '../../src/domain/common/time.js';
 import { systemClock } from '../../src/runtime/engines/clock.js';
 import { endlessPfxOf, pfxOf } from '../support/fixture/pfx.js';
@@ -130,8 +131,9 @@ describeWithPostgres('nfse certificate put', () => {
     [
       'a derivation without end',
       () => endlessPfxOf(null, [authority.certificatePem], { password }),
-      'it asks for more than 1,000,000 rounds of its password',
+      'it asks for more than 2,000,000 rounds of its password',
     ],
+    ['a file of another size', () => Buffer.alloc(1_048_577), 'it is larger than 1 MiB'],
     ['a wrong password', () => pfxOf(null, [authority.certificatePem], { password: 'outra' }), 'the password is wrong'],
   ];
 
@@ -142,6 +144,16 @@ describeWithPostgres('nfse certificate put', () => {
     expect(result.err.startsWith(`the certificate was not stored: ${why}`), result.err).toBe(true);
     expect(await doctorLine()).toBe(before);
     expect(before).toContain('days left');
+  });
+
+  it('opens the file before the engines, so that no lock is held meanwhile', async () => {
+    await writeFile(inFolder('made.pfx'), Buffer.from('nothing'));
+    const said: string[] = [];
+    const terminal = { out: (text: string) => void said.push(text), err: (text: string) => void said.push(text) };
+    const argv = ['certificate', 'put', CNPJ, '--pfx', inFolder('made.pfx'), '--password-file', inFolder('password')];
+    const noSession = () => Promise.reject(new Error('no engine is needed'));
+    expect(await runCommand(argv, certificateCommands, noSession, terminal)).toBe(1);
+    expect(said.join()).toContain('the file is not PKCS#12');
   });
 
   it('is taken out with all that it replaced once the company is disabled; replaced ones also before', async () => {

@@ -23,11 +23,12 @@ const put: Command = {
     if ('problem' in pfx) return badUsage(pfx.problem);
     const password = await readOperatorFile(passwordFile);
     if ('problem' in password) return badUsage(password.problem);
-    const opened = await session();
     const { readPkcs12 } = await import('../../certificates/read-pkcs12.js');
+    // Before a session, which may hold the lock of the data folder: a file may take a minute to open.
     const read = readPkcs12(pfx.bytes, passwordIn(password.bytes.toString('utf8')));
     if (!read.ok) return notStored(REASONS[read.reason]);
     const { certificate } = read;
+    const opened = await session();
     const refusal = holderFault(certificate.cnpj, cnpj) ?? validityFault(certificate, opened.clock.now());
     return refusal === undefined ? await store(cnpj, certificate, actor, opened) : notStored(refusal);
   },
@@ -78,8 +79,9 @@ const REASONS: Record<Pkcs12Fault, string> = {
   not_pkcs12: 'the file is not PKCS#12: hand over the .pfx or .p12 file, not a .cer, .pem or a picture of one',
   unsupported_algorithm:
     'the file is sealed with an algorithm that is not supported: export it again from the browser or Windows, with AES or 3DES',
+  too_large: 'it is larger than 1 MiB: export it again, with the certificate, its private key and its chain only',
   too_many_rounds:
-    'it asks for more than 1,000,000 rounds of its password: export it again from the browser or Windows, with their usual count',
+    'it asks for more than 2,000,000 rounds of its password: export it again from the browser or Windows, with their usual count',
   no_private_key: 'it holds no private key: export it again, with the private key',
   not_rsa: 'its key is not RSA, and invoices are signed with RSA: get an A1 certificate with an RSA key',
   no_certificate: 'it holds no certificate of its private key: export it again, with the certificate',
