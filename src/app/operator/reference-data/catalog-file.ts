@@ -127,7 +127,7 @@ const readRow = (
 ): { line: OperatorLine; municipalCode: string } | { problems: readonly string[] } => {
   const cells = row.split('\t');
   if (cells.length > columns.length) return { problems: [`has ${cells.length} cells for ${columns.length} columns`] };
-  const cell = (column: Column): string => (cells[columns.indexOf(column)] ?? '').trim();
+  const cell = (column: Column): string => unquoted((cells[columns.indexOf(column)] ?? '').trim());
   const cnae = withoutMask(cell('cnae'), 'cnae');
   const serviceCode = withoutMask(cell('service_code'), 'serviceCode');
   const nbs = withoutMask(cell('nbs'), 'nbs');
@@ -184,6 +184,10 @@ const textChecks = (column: string, text: string): readonly (readonly [boolean, 
     `${column} begins with ${text.charAt(0)}, so a spreadsheet would not take it as text: begin with a letter or a digit`,
   ],
 ];
+
+/** A spreadsheet saves a cell with a comma or a quotation mark in quotation marks, and doubles those inside. */
+const unquoted = (cell: string): string =>
+  /^"(?:[^"]|"")*"$/.test(cell) ? cell.slice(1, -1).replaceAll('""', '"').trim() : cell;
 
 /** A spreadsheet that opens an exported file runs a text with the first four as a formula, and joins cells behind a quotation mark. */
 const FORMULA = /^[=+\-@"]/;

@@ -91,6 +91,14 @@ describe('a catalogue file', () => {
     },
   );
 
+  it('takes a cell as a spreadsheet saves it, with doubled quotation marks in quotation marks', () => {
+    const parsed = parse(HEADER, '"6201501"\t010101\t\t"Programas, também ""sob encomenda"" e prontos"\ttrue');
+    expect('lines' in parsed && parsed.lines.get('6201501')).toMatchObject([
+      { description: 'Programas, também "sob encomenda" e prontos' },
+    ]);
+    expect(problems(HEADER, '6201501\t010101\t\t"=1+1"\ttrue')).toHaveLength(1);
+  });
+
   it('takes every description of the shipped catalogue', () => {
     const shipped = [...shippedCnaes()].flatMap((cnae) => shippedCatalogue.linesOf(cnae));
     const lines = shipped.map((line) => ({ ...line, candidates: '', missing: '' }));
