@@ -17,7 +17,7 @@ export type BreakerProber = {
  */
 export const runBreakerProber = async ({ breaker, modes, paceMs, signal, onFault }: BreakerProber): Promise<void> => {
   while (!signal.aborted) {
-    // Not awaited: the breaker has at most one probe under way. A look-up records nothing, so a stop does not wait for it.
+    // Not awaited: the breaker has at most one such look-up under way. A look-up records nothing, so a stop does not wait for it.
     for (const mode of modes) void breaker.probeWithoutSend(mode).catch(onFault);
     await pause(paceMs, signal);
   }

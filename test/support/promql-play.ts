@@ -119,6 +119,7 @@ const called = (
         .flatMap((value, index) => (value === undefined ? [] : [{ at: (from + index - minute) * 60, value }]));
       if (points.length < 2) return [];
       if (name === 'increase') return [{ labels, value: increase(points, rangeMinutes * 60) }];
+      if (name === 'max_over_time') return [{ labels, value: Math.max(...points.map(({ value }) => value)) }];
       if (name === 'predict_linear') return [{ labels, value: lineAt(points, seconds) }];
       throw new Error(`no function: ${name}`);
     });

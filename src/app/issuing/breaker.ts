@@ -16,11 +16,11 @@ export type Permit = {
 export type Breaker = {
   /** Called before an attempt is recorded, so that a paused caller has lost nothing and comes again at `until`. */
   requestPermit(caller: Caller): Promise<Permit | { kind: 'paused'; until: Instant }>;
-  /** Whether the breaker is closed; calls that can wait check this first. */
-  isClosed(mode: Mode): boolean;
+  /** Whether the environment answers, as far as is known: no outage, or a look-up was answered since. Calls that can wait check this first. */
+  isAnswering(mode: Mode): boolean;
   /**
-   * Makes the look-up that is due when no held-back send has made it, so that the breaker also closes while nothing is sent. Does nothing while the
-   * breaker is closed, pauses or has a probe under way.
+   * Makes the look-up that no held-back send makes, so that an outage also ends while nothing is sent. Does nothing unless the breaker is open and its
+   * pause is over. A look-up that is not answered holds back no send.
    */
   probeWithoutSend(mode: Mode): Promise<void>;
 };
@@ -42,12 +42,12 @@ type BreakerOptions = {
 type KeptProbe = { sender: Caller; lookUp: Probe };
 
 /**
- * Look-ups of the last sends that met an outage. The last of them is the next probe, and stays last while it is answered. `answeredAt`: when a probe
- * was last answered since the last outage, so that a send may be the next probe.
+ * Look-ups of the last sends that met an outage. The last of them is the next probe, and stays last while it is answered. `answered`: a probe was
+ * answered since the last outage, so that a send may be the next probe.
  */
-type ProbeState = { probes: readonly KeptProbe[]; answeredAt: Instant | undefined };
+type ProbeState = { probes: readonly KeptProbe[]; answered: boolean };
 
-const NO_PROBES: ProbeState = { probes: [], answeredAt: undefined };
+const NO_PROBES: ProbeState = { probes: [], answered: false };
 
 const PROBES_KEPT = 5;
 
@@ -60,6 +60,11 @@ export const createBreaker = (options: BreakerOptions): Breaker => {
   const pace = pauseScaleOf(options.shortestWindowSeconds);
   const states: Record<Mode, BreakerState> = { live: closedBreaker, test: closedBreaker };
   const probing: Record<Mode, ProbeState> = { live: NO_PROBES, test: NO_PROBES };
+  /** When the last look-up without a send began, and whether it is under way. */
+  const unsent: Record<Mode, { since: Instant | undefined; isUnderWay: boolean }> = {
+    live: { since: undefined, isUnderWay: false },
+    test: { since: undefined, isUnderWay: false },
+  };
 
   const setState = (mode: Mode, to: BreakerState): void => {
     const from = states[mode];
@@ -82,7 +87,7 @@ export const createBreaker = (options: BreakerOptions): Breaker => {
         if (result.kind === 'done' || result.kind === 'rejected') return setState(mode, onAnswer());
         if (result.outage === true) {
           const probes = [...probing[mode].probes, { sender: caller, lookUp: probe }].slice(-PROBES_KEPT);
-          probing[mode] = { probes, answeredAt: undefined };
+          probing[mode] = { probes, answered: false };
           return recordOutage(caller, isProbe);
         }
         // Codes about the caller or the document come from an environment that works.
@@ -95,17 +100,20 @@ export const createBreaker = (options: BreakerOptions): Breaker => {
     };
   };
 
+  /** The next probe is another look-up, so that one document that cannot be looked up does not hold back all sends. */
+  const postpone = (mode: Mode, probe: KeptProbe): void => {
+    const others = probing[mode].probes.filter((other) => other !== probe);
+    probing[mode] = { probes: [probe, ...others], answered: false };
+  };
+
   /** A look-up costs nothing, but an attempt that meets an outage may cost its invoice an hour. So the look-up is the first probe. */
   const probeFirst = async (caller: Caller, probe: KeptProbe): Promise<Instant> => {
     const answer = await probe.lookUp(caller).catch(() => undefined);
-    const { probes } = probing[caller.mode];
     if (answer?.kind === 'inconclusive' && answer.outage === true) {
-      // The next probe is another look-up, so that one document that cannot be looked up does not hold back all sends.
-      const others = probes.filter((other) => other !== probe);
-      probing[caller.mode] = { probes: [probe, ...others], answeredAt: undefined };
+      postpone(caller.mode, probe);
       recordOutage(caller, true);
     } else {
-      probing[caller.mode] = { probes, answeredAt: clock.now() };
+      probing[caller.mode] = { ...probing[caller.mode], answered: true };
       // A found document was accepted, so the environment takes sends and only its answer was lost.
       setState(caller.mode, answer?.kind === 'found' ? onAnswer() : releaseProbe(states[caller.mode], true));
     }
@@ -115,7 +123,8 @@ export const createBreaker = (options: BreakerOptions): Breaker => {
   };
 
   return {
-    isClosed: (mode) => states[mode].state === 'closed',
+    isAnswering: (mode) =>
+      states[mode].state === 'closed' || (states[mode].state === 'half_open' && probing[mode].answered),
     requestPermit: async (caller) => {
       const asked = admit(states[caller.mode], caller.companyId, clock.now(), { leaseSeconds, pace });
       setState(caller.mode, asked.state);
@@ -124,25 +133,29 @@ export const createBreaker = (options: BreakerOptions): Breaker => {
         return { kind: 'paused', until: addSeconds(admission.until, SPREAD_SECONDS * pace * chance()) };
       }
       const isProbe = admission.kind === 'probe';
-      const { probes, answeredAt } = probing[caller.mode];
-      const probe = isProbe && answeredAt === undefined ? probes.at(-1) : undefined;
+      const { probes, answered: isAnswered } = probing[caller.mode];
+      const probe = isProbe && !isAnswered ? probes.at(-1) : undefined;
       return probe === undefined
         ? permitFor(caller, isProbe)
         : { kind: 'paused', until: await probeFirst(caller, probe) };
     },
     probeWithoutSend: async (mode) => {
-      const { probes, answeredAt } = probing[mode];
-      const probe = probes.at(-1);
-      if (states[mode].state === 'closed' || probe === undefined) return;
+      const state = states[mode];
+      const probe = probing[mode].probes.at(-1);
+      if (state.state !== 'open' || probe === undefined || unsent[mode].isUnderWay) return;
       const now = clock.now();
-      // The first look-up was answered, so a send that waits is the next probe.
-      if (answeredAt !== undefined && isWithin(now, answeredAt, addSeconds(answeredAt, RETURN_SECONDS * pace))) return;
-      const { state, admission } = admit(states[mode], probe.sender.companyId, now, { leaseSeconds, pace });
-      setState(mode, state);
-      if (admission.kind !== 'probe') return;
-      await probeFirst(probe.sender, probe);
-      const isAnsweredAgain = answeredAt !== undefined && probing[mode].answeredAt !== undefined;
-      if (isAnsweredAgain && states[mode].state === 'half_open') setState(mode, onLookUpsAnswered());
+      const { since } = unsent[mode];
+      // Sends that wait come first, also those of the company whose send failed last.
+      const isPaused = isWithin(now, state.since, addSeconds(state.until, BLAMED_EXTRA_SECONDS * pace));
+      if (isPaused || (since !== undefined && isWithin(now, since, addSeconds(since, LONGEST_PAUSE * pace)))) return;
+      unsent[mode] = { since: now, isUnderWay: true };
+      const answer = await probe.lookUp(probe.sender).catch(() => undefined);
+      unsent[mode] = { since: now, isUnderWay: false };
+      // Meanwhile a send has probed, which knows more.
+      if (states[mode] !== state) return;
+      if (answer === undefined || answer.kind === 'inconclusive') return postpone(mode, probe);
+      probing[mode] = { ...probing[mode], answered: true };
+      setState(mode, answer.kind === 'found' ? onAnswer() : onLookUpAnswered(state));
     },
   };
 };
@@ -169,9 +182,6 @@ const LONGEST_PAUSE = 60;
 
 /** The company whose send failed last may be the cause of the failure, so other companies go first for this many seconds. */
 const BLAMED_EXTRA_SECONDS = 10;
-
-/** Within so many seconds after the end of an outage every held-back send has come again. */
-const RETURN_SECONDS = LONGEST_PAUSE + SPREAD_SECONDS + BLAMED_EXTRA_SECONDS;
 
 /** Seconds: the shortest window of the contract, for which the pauses are made. */
 const SHORTEST_WINDOW = 900;
@@ -207,8 +217,13 @@ export const admit = (
 /** The environment answered, so it takes sends, whatever the answer says of the document. */
 export const onAnswer = (): BreakerState => closedBreaker;
 
-/** Two look-ups were answered and nothing is sent. Only sends show that the environment takes sends, so the next outage of a send opens the breaker. */
-const onLookUpsAnswered = (): BreakerState => ({ state: 'closed', failures: FAILURES_TO_OPEN - 1 });
+/** A look-up was answered while nothing was sent. It does not show that the environment takes sends, so the next send is a probe. */
+const onLookUpAnswered = ({ openings, blamed }: BreakerState & { state: 'open' }): BreakerState => ({
+  state: 'half_open',
+  lease: undefined,
+  openings,
+  blamed,
+});
 
 /** A send met an outage. `chance` from 0 to 1 shortens the pause by up to half, so that many processes do not return at once. */
 export const onOutage = (

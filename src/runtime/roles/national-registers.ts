@@ -46,7 +46,7 @@ export const runReconciliation = async (
     settings,
     modes: asked,
     leadOf: (task, mode) => lastingLead(session, `${task}-${mode}`, signal),
-    isAuthorizerWell: (mode) => deps.breaker.isClosed(mode),
+    isAuthorizerWell: (mode) => deps.breaker.isAnswering(mode),
     paceMs: paceSeconds * 1000,
     distribution: {
       after: async (caller, nsu) =>

@@ -98,7 +98,7 @@ const rows: readonly Row[] = [
   ['the record of the attempt', noAppend('record_issue_attempt'), undefined, 'NotProcessed'],
   [
     'the breaker',
-    () => ({ breaker: { requestPermit: rejects, isClosed: () => true, probeWithoutSend: rejects } }),
+    () => ({ breaker: { requestPermit: rejects, isAnswering: () => true, probeWithoutSend: rejects } }),
     undefined,
     'NotProcessed',
   ],

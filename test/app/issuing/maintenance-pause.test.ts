@@ -10,7 +10,7 @@ import { readMetrics } from '../../support/metrics-text.js';
 const CLOSED_UNTIL = at(40);
 const shut: Breaker = {
   requestPermit: async () => ({ kind: 'paused', until: CLOSED_UNTIL }),
-  isClosed: () => false,
+  isAnswering: () => false,
   probeWithoutSend: async () => undefined,
 };
 

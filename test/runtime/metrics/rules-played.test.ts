@@ -108,6 +108,19 @@ const scenes: readonly Scene[] = [
     played: [series('nfse_certificate_refused', { mode, company: '12345678000195' }, always(1))],
     fires: [mode === 'live' ? 'critical' : 'warning'],
   })),
+  ...[
+    { what: 'sends are paused, and a probe is under way at each second scrape', open: (minute: number) => minute % 2 },
+    {
+      what: 'a look-up was answered six minutes ago, and nothing is sent',
+      open: (minute: number) => Number(minute < 4),
+    },
+  ].map(({ what, open }, nth) => ({
+    ...{ alert: 'NfseAuthorizerPaused', what, at: 10, fires: nth === 0 ? ['warning'] : [] },
+    played: [
+      series('nfse_authorizer_circuit', { mode: 'live', state: 'open' }, open),
+      series('nfse_authorizer_circuit', { mode: 'live', state: 'half_open' }, (minute) => 1 - open(minute)),
+    ],
+  })),
   { alert: 'NfseRoleMissing', what: 'every role runs', played: roles([]), at: 120, fires: [] },
   { alert: 'NfseRoleMissing', what: 'the relay is gone, a minute ago', played: roles(['relay']), at: 61, fires: [] },
   { alert: 'NfseRoleMissing', what: 'the relay is gone', played: roles(['relay']), at: 65, fires: ['critical'] },
