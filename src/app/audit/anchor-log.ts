@@ -39,10 +39,9 @@ export const anchorLog = async (deps: AnchorDeps, signal?: AbortSignal): Promise
   const day = dayOf(deps.clock.now());
   const recorded = await findAnchor(day, deps.store);
   if (recorded !== undefined) return recorded;
-  const after = (await lastAnchor(deps))?.upTo ?? '';
-  const read = await readMovedHeads(positionOf(after), deps.log, signal);
+  const read = await readSinceLastAnchor(deps, signal);
   if (read === undefined) return undefined;
-  const { moved, upTo } = read;
+  const { after, moved, upTo } = read;
   const now = deps.clock.now();
   const anchor: LogAnchor = {
     day,
@@ -58,10 +57,19 @@ export const anchorLog = async (deps: AnchorDeps, signal?: AbortSignal): Promise
 
 const dayOf = (at: Instant): string => at.slice(0, 10);
 
-/** The newest anchor in the order of the log. Its day may lie in the future, because a clock may have been wrong for a while. */
-const lastAnchor = async ({ log, store }: AnchorDeps): Promise<RecordedAnchor | undefined> => {
-  const [newest] = await log.readLast({ prefixes: [anchorPrefix], limit: 1 });
-  return newest === undefined ? undefined : await anchorIn(newest.stream, store);
+/**
+ * What moved since the newest anchor in the order of the log. That is the anchor of an earlier day, or one that lies behind it: a clock that was
+ * wrong for a while leaves an anchor of a later day. The events are then read again from the end of that anchor.
+ */
+const readSinceLastAnchor = async ({ log, store, clock }: AnchorDeps, signal?: AbortSignal) => {
+  const byDay = await lastAnchorBefore(clock.now(), store);
+  const read = await readMovedHeads(positionOf(byDay?.upTo ?? ''), log, signal);
+  const newest = read?.anchors.at(-1);
+  const behind = newest === undefined ? undefined : await anchorIn(newest, store);
+  if (read === undefined || behind === undefined || behind.upTo === byDay?.upTo)
+    return read && { ...read, after: byDay?.upTo ?? '' };
+  const again = await readMovedHeads(positionOf(behind.upTo), log, signal);
+  return again && { ...again, after: behind.upTo };
 };
 
 /** The newest anchor of the days before the day of the instant. */
@@ -75,9 +83,10 @@ const lastAnchorBefore = async (instant: Instant, store: EventStore): Promise<Re
   return undefined;
 };
 
-/** Reads to the head of the log, and again to its new head, until a round reads at most `MAX_UNREAD_EVENTS` events. */
+/** Reads to the head of the log, and again to its new head, until a round reads at most `MAX_UNREAD_EVENTS` events. `anchors` are in their order. */
 const readMovedHeads = async (after: LogPosition | null, log: EventLog, signal?: AbortSignal) => {
   const moved = createMovedHeads();
+  const anchors: StreamName[] = [];
   let upTo = after;
   for (let read = Number.POSITIVE_INFINITY; read > MAX_UNREAD_EVENTS; ) {
     read = 0;
@@ -88,13 +97,14 @@ const readMovedHeads = async (after: LogPosition | null, log: EventLog, signal?:
       const within = page.filter(({ position }) => position <= end);
       for (const { stream, revision, metadata } of within) {
         moved.add({ stream, revision, hash: metadata.hash ?? '' });
+        if (stream.startsWith(anchorPrefix)) anchors.push(stream);
       }
       upTo = within[within.length - 1]?.position ?? upTo;
       read += within.length;
       if (within.length < page.length) break;
     }
   }
-  return upTo === null || upTo === after ? undefined : { moved, upTo };
+  return upTo === null || upTo === after ? undefined : { moved, anchors, upTo };
 };
 
 /** The clocks of two processes never differ by more than this. The order of positions is the order of commits, not of recorded times. */
