@@ -193,17 +193,26 @@ const moveDpsNumber = async (
     },
     deps,
   ).catch(contendedAsRefusal);
-  if (outcome.kind !== 'refused' || (await wasLastMovedTo(nextNumber, stream, deps.store))) return { done: undefined };
+  if (outcome.kind !== 'refused' || (await wasInterrupted(registration, mode, deps.store))) return { done: undefined };
   return { refused: `dps.${mode}: ${outcome.refused}` };
 };
 
-/** How many events of a series are read to find its last move. */
-const RECENT_EVENTS = 1_000;
+/** The newest thousand events, to find the last move of a series and the files of a company. */
+const RECENT = { sealed: true, direction: 'backwards', limit: 1_000 } as const;
 
-/** True when an interrupted command has moved the series to this number, and invoices have taken numbers since. */
-const wasLastMovedTo = async (nextNumber: number, stream: StreamName, store: EventStore): Promise<boolean> => {
-  const newestFirst = { sealed: true, direction: 'backwards', limit: RECENT_EVENTS } as const;
-  const { events } = await store.load<DpsNumberEvent>(stream, newestFirst);
-  const last = events.find(({ type }) => type !== 'DpsNumberAllocated');
-  return last?.type === 'DpsNumberMoved' && last.data.nextNumber === nextNumber;
+/**
+ * True when a command has moved the series to this number and ended before it recorded the company file, and invoices have taken numbers since. No file
+ * on record then names the number.
+ */
+const wasInterrupted = async ({ cnpj, dps }: Registration, mode: Mode, store: EventStore): Promise<boolean> => {
+  const { series, nextNumber } = dps[mode];
+  const numbers = await store.load<DpsNumberEvent>(dpsStream(mode, cnpj, series), RECENT);
+  const last = numbers.events.find(({ type }) => type !== 'DpsNumberAllocated');
+  if (last?.type !== 'DpsNumberMoved' || last.data.nextNumber !== nextNumber) return false;
+  const company = await store.load<CompanyEvent>(companyStream(cnpj), RECENT);
+  return !company.events.some(({ type, data }) => {
+    if (type !== 'CompanyRegistered' && type !== 'CompanyChanged') return false;
+    const recorded = data.registration.dps[mode];
+    return recorded.series === series && recorded.nextNumber === nextNumber;
+  });
 };

@@ -176,6 +176,15 @@ describe('the next DPS number of a company file', () => {
     },
   );
 
+  it('is refused when a finished command put it, and the company has used another series since', async () => {
+    const { put, take, deps } = await setUp();
+    await put(1_000);
+    await take();
+    const elsewhere = { ...registration, dps: { ...registration.dps, live: { series: '2', nextNumber: 1 } } };
+    expect(await putCompanyFile(elsewhere, deps)).toEqual({ done: undefined });
+    expect(await put(1_000)).toEqual({ refused: expect.stringContaining('it is 1001') });
+  });
+
   it('never goes back, also not to the number of an earlier move', async () => {
     const { put, take } = await setUp();
     await put(1_000);
