@@ -112,8 +112,8 @@ const withoutMasks = ({ positionals: names = [] }: Command, { flags, positionals
 const wrongIn = ({ positionals: names = [] }: Command, { flags, positionals }: Typed): string | undefined => {
   const noCnpj = positionals.find((text, index) => names[index] === 'CNPJ' && !codePattern('cnpj').test(text));
   if (noCnpj !== undefined) return `${noCnpj} is no CNPJ: a CNPJ has 14 characters`;
-  const isActor = !/\p{Cc}/u.test(textFlag(flags, 'actor') ?? '');
-  return isActor ? undefined : '--actor has control characters: name who runs this without them';
+  const isPlainActor = !/\p{Cc}/u.test(textFlag(flags, 'actor') ?? '');
+  return isPlainActor ? undefined : '--actor has control characters: name who runs this without them';
 };
 
 const print = (outcome: Outcome, json: boolean, terminal: Terminal): number => {

@@ -48,8 +48,8 @@ export const blockSeries = (
     : { events: [{ type: 'DpsSeriesBlocked', data: { nextNumber: numbers.nextNumber, number, invoiceId, at } }] };
 
 /**
- * Records the number at which a series without events begins. Who would begin it by an earlier company file then loses the race for the first event,
- * and decides again.
+ * Records the number at which a series without events begins. An issuer that still has the earlier company file then loses the race for the first
+ * event, and decides again.
  */
 export const beginNumbers = (nextNumber: number, at: Instant): Decided<DpsNumberEvent> => ({
   events: [{ type: 'DpsNumberMoved', data: { nextNumber, at } }],

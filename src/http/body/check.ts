@@ -22,7 +22,7 @@ export const checkBody = <S extends ObjectSchema>(schema: S, body: JsonBody): Ch
 
 /** About the number of causes that a body within `MAX_STRUCTURE` can have. A last cause says that there are more. */
 const MOST_CAUSES = 1_000;
-/** To find a suggestion may take a hundredth of a millisecond for each field of the schema. Further unknown fields get none. */
+/** Unknown fields get suggestions while there are fewer causes: one may take a hundredth of a millisecond for each field of the schema. */
 const MOST_SUGGESTIONS = 20;
 const MORE: Cause = { param: '', message: `Há mais de ${MOST_CAUSES} causas; as seguintes não foram listadas.` };
 

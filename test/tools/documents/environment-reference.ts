@@ -191,7 +191,11 @@ export const environmentReference: Readonly<Record<VariableName, VariableReferen
     meaning:
       'seconds for a new connection: name service, TCP, first TLS handshake. When this time is up, nothing was sent',
   },
-  AUTHORIZER_TIMEOUT_S: { group: 'Authorizer', meaning: 'seconds for one call, the connection included' },
+  AUTHORIZER_TIMEOUT_S: {
+    group: 'Authorizer',
+    meaning:
+      'seconds for one call, the connection included. Above 45, a stop may cut a send, which the next process looks up',
+  },
   LOOKUP_INTERVALS_S: {
     group: 'Authorizer',
     meaning: 'pauses before look-ups, in seconds, separated by commas; the last one repeats',
