@@ -179,13 +179,14 @@ const moveDpsNumber = async (
   const registered = before.kind === 'company' ? before.registration.dps[mode] : undefined;
   if (registered?.series === series && registered.nextNumber === nextNumber) return { done: undefined };
   const stream = dpsStream(mode, registration.cnpj, series);
+  const named = await namedNumbers(registration, mode, deps.store);
   const outcome = await transact(
     {
       stream,
       read: 'last',
-      fold: dpsNumbersFrom(nextNumber),
+      fold: dpsNumbersFrom(Math.max(...named, 1)),
       decide: (numbers, { version, now }) => {
-        if (version.kind !== 'none') return moveNumber(numbers, nextNumber, now);
+        if (version.kind !== 'none' || nextNumber < numbers.nextNumber) return moveNumber(numbers, nextNumber, now);
         // Nothing gives numbers of a company that is not registered. Later an issuer may still begin the series by an earlier company file.
         return registered === undefined ? noChange : beginNumbers(nextNumber, now);
       },
@@ -200,19 +201,24 @@ const moveDpsNumber = async (
 /** The newest thousand events, to find the last move of a series and the files of a company. */
 const RECENT = { sealed: true, direction: 'backwards', limit: 1_000 } as const;
 
+/** The next numbers that company files on record name for this series. */
+const namedNumbers = async ({ cnpj, dps }: Registration, mode: Mode, store: EventStore): Promise<readonly number[]> => {
+  const { events } = await store.load<CompanyEvent>(companyStream(cnpj), RECENT);
+  return events.flatMap(({ type, data }) => {
+    if (type !== 'CompanyRegistered' && type !== 'CompanyChanged') return [];
+    const { series, nextNumber } = data.registration.dps[mode];
+    return series === dps[mode].series ? [nextNumber] : [];
+  });
+};
+
 /**
  * True when a command has moved the series to this number and ended before it recorded the company file, and invoices have taken numbers since. No file
  * on record then names the number.
  */
-const wasInterrupted = async ({ cnpj, dps }: Registration, mode: Mode, store: EventStore): Promise<boolean> => {
-  const { series, nextNumber } = dps[mode];
-  const numbers = await store.load<DpsNumberEvent>(dpsStream(mode, cnpj, series), RECENT);
+const wasInterrupted = async (registration: Registration, mode: Mode, store: EventStore): Promise<boolean> => {
+  const { series, nextNumber } = registration.dps[mode];
+  const numbers = await store.load<DpsNumberEvent>(dpsStream(mode, registration.cnpj, series), RECENT);
   const last = numbers.events.find(({ type }) => type !== 'DpsNumberAllocated');
   if (last?.type !== 'DpsNumberMoved' || last.data.nextNumber !== nextNumber) return false;
-  const company = await store.load<CompanyEvent>(companyStream(cnpj), RECENT);
-  return !company.events.some(({ type, data }) => {
-    if (type !== 'CompanyRegistered' && type !== 'CompanyChanged') return false;
-    const recorded = data.registration.dps[mode];
-    return recorded.series === series && recorded.nextNumber === nextNumber;
-  });
+  return !(await namedNumbers(registration, mode, store)).includes(nextNumber);
 };

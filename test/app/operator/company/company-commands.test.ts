@@ -185,6 +185,32 @@ describe('the next DPS number of a company file', () => {
     expect(await put(1_000)).toEqual({ refused: expect.stringContaining('it is 1001') });
   });
 
+  it('never goes back before the first invoice, whatever file is on record', async () => {
+    const { put, take, deps, types } = await setUp();
+    const back = { refused: 'dps.live: the next DPS number can only be moved forward: it is 2000' };
+    expect(await put(2_000)).toEqual({ done: undefined });
+    expect(await put(1_000)).toEqual(back);
+    expect(await put(first)).toEqual(back);
+    const elsewhere = { ...registration, dps: { ...registration.dps, live: { series: '2', nextNumber: 1 } } };
+    expect(await putCompanyFile(elsewhere, deps)).toEqual({ done: undefined });
+    expect(await put(first)).toEqual(back);
+    expect(await types()).toEqual(['DpsNumberMoved']);
+    expect(await take()).toEqual({ number: 2_000 });
+  });
+
+  it('never goes back behind the number with which the company was registered, in a series without events', async () => {
+    const store = createEventStore(memoryEventLog(), fixedKeys());
+    const deps = { store, clock: movableClock(T0), applyNow: async () => undefined, actor: 'support:test' } as const;
+    const back = { refused: 'dps.live: the next DPS number can only be moved forward: it is 1000' };
+    await putCompanyFile(fileWith(1_000), deps);
+    expect(await putCompanyFile(fileWith(999), deps)).toEqual(back);
+    const elsewhere = { ...registration, dps: { ...registration.dps, live: { series: '2', nextNumber: 1 } } };
+    expect(await putCompanyFile(elsewhere, deps)).toEqual({ done: undefined });
+    expect(await putCompanyFile(fileWith(999), deps)).toEqual(back);
+    expect(await putCompanyFile(fileWith(1_000), deps)).toEqual({ done: undefined });
+    expect((await loadCompany(DEMO_CNPJ, store)).state).toMatchObject({ registration: fileWith(1_000) });
+  });
+
   it('never goes back, also not to the number of an earlier move', async () => {
     const { put, take } = await setUp();
     await put(1_000);
