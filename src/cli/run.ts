@@ -112,7 +112,10 @@ const withoutMasks = ({ positionals: names = [] }: Command, { flags, positionals
 const wrongIn = ({ positionals: names = [] }: Command, { flags, positionals }: Typed): string | undefined => {
   const noCnpj = positionals.find((text, index) => names[index] === 'CNPJ' && !codePattern('cnpj').test(text));
   if (noCnpj !== undefined) return `${noCnpj} is no CNPJ: a CNPJ has 14 characters`;
-  const isPlainActor = !/\p{Cc}/u.test(textFlag(flags, 'actor') ?? '');
+  const actor = textFlag(flags, 'actor');
+  if (actor?.trim() === '')
+    return '--actor is empty: name who runs this, or leave the option out for the user of this machine';
+  const isPlainActor = !/\p{Cc}/u.test(actor ?? '');
   return isPlainActor ? undefined : '--actor has control characters: name who runs this without them';
 };
 

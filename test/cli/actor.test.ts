@@ -62,3 +62,10 @@ it.each(['a\u001b[31m', 'a\nb', 'a\u009b31m', 'a\u007f'])(
     });
   },
 );
+
+it.each(['', ' ', '\u00a0'])('an actor without a name is bad usage: %j', async (actor) => {
+  expect(await run('change', '--actor', actor)).toEqual({
+    exit: 2,
+    out: '--actor is empty: name who runs this, or leave the option out for the user of this machine',
+  });
+});
