@@ -25,7 +25,9 @@ const MAX_SCALAR = 512;
  */
 export type Scanned =
   | { kind: 'text'; text: string }
-  | { kind: 'malformed' | 'not_utf8' | 'too_deep' | 'too_much_structure' | 'too_many_digits' | 'too_long' };
+  | { kind: 'malformed' | 'not_utf8' | 'too_deep' | 'too_much_structure' | 'too_long' }
+  /** `field`: the name before the number, in the outermost object; empty elsewhere. */
+  | { kind: 'too_many_digits'; field: string };
 
 export type JsonScanner = {
   /** Takes the next bytes of the body, in one pass. */
@@ -85,6 +87,9 @@ const smallText = (bytes: Uint8Array): string | undefined => {
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
+/** The name of a field at the end of what was kept, if the name has the letters of our fields. */
+const lastName = (kept: Buffer): string => /"([a-z_]{1,64})":$/.exec(kept.subarray(-70).toString('latin1'))?.[1] ?? '';
+
 const FIRST_BYTES = 1024;
 const NONE = Buffer.alloc(0);
 
@@ -98,6 +103,8 @@ export const createJsonScanner = (): JsonScanner => {
   let held: Uint8Array | undefined;
   let isUtf8 = true;
   let fault: Exclude<Scanned['kind'], 'text' | 'too_deep'> | undefined;
+  /** Only after `too_many_digits`. */
+  let field = '';
   let kept = NONE;
   /** Bytes to keep; beyond the limit they are only counted. */
   let keptBytes = 0;
@@ -123,6 +130,7 @@ export const createJsonScanner = (): JsonScanner => {
 
   const stop = (why: typeof fault): void => {
     fault = why;
+    if (why === 'too_many_digits' && depth === 1) field = lastName(kept.subarray(0, keptBytes));
     kept = NONE;
   };
 
@@ -244,6 +252,7 @@ export const createJsonScanner = (): JsonScanner => {
       if (decode() === undefined) return { kind: 'not_utf8' };
       if (inString || depth !== 0) return { kind: 'malformed' };
       if (deepest > MAX_DEPTH) return { kind: 'too_deep' };
+      if (fault === 'too_many_digits') return { kind: fault, field };
       if (fault !== undefined) return { kind: fault };
       keep(begun);
       return keptBytes > MAX_TEXT_BYTES

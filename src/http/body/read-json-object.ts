@@ -168,8 +168,10 @@ export const scanInTurns = async (
   }
 };
 
-const bodyOf = (scanned: Scanned): { body: JsonBody } | { refused: Refusal } =>
-  scanned.kind === 'text' ? parsed(scanned.text) : { refused: refusalOf[scanned.kind] };
+const bodyOf = (scanned: Scanned): { body: JsonBody } | { refused: Refusal } => {
+  if (scanned.kind === 'text') return parsed(scanned.text);
+  return { refused: scanned.kind === 'too_many_digits' ? tooManyDigits(scanned.field) : refusalOf[scanned.kind] };
+};
 
 const parsed = (text: string): { body: JsonBody } | { refused: Refusal } => {
   if (text === '') return { refused: empty };
@@ -211,7 +213,7 @@ const invalid = (message: string): Refusal => ({
 const notAnObject = invalid('O corpo deve ser um objeto JSON.');
 const tinyChunks = invalid('O corpo vem em pedaços (chunks) pequenos demais. Envie-o inteiro, com Content-Length.');
 
-const refusalOf: Readonly<Record<Exclude<Scanned['kind'], 'text'>, Refusal>> = {
+const refusalOf: Readonly<Record<Exclude<Scanned['kind'], 'text' | 'too_many_digits'>, Refusal>> = {
   malformed,
   not_utf8: {
     code: 'malformed_json',
@@ -221,10 +223,14 @@ const refusalOf: Readonly<Record<Exclude<Scanned['kind'], 'text'>, Refusal>> = {
   too_much_structure: invalid(
     `O corpo tem mais de ${MAX_STRUCTURE} vírgulas, dois-pontos, chaves e colchetes. Envie só os campos da API.`,
   ),
-  too_many_digits: invalid(
-    `O corpo tem um número com mais de ${MAX_DIGITS} algarismos seguidos. Envie os valores em centavos.`,
-  ),
   too_long: invalid(`O corpo tem mais de ${MAX_TEXT_BYTES / 1024} KiB de conteúdo. Envie só os campos da API.`),
+};
+
+const tooManyDigits = (field: string): Refusal => {
+  const rule = `um número com mais de ${MAX_DIGITS} algarismos seguidos. Envie os valores em centavos.`;
+  if (field === '') return invalid(`O corpo tem ${rule}`);
+  const message = `O campo ${field} tem ${rule}`;
+  return { code: 'invalid_request', message, param: field, causes: [{ param: field, message }] };
 };
 
 const noRoom: Refusal = { code: 'service_unavailable', retryAfterSeconds: UNAVAILABLE_RETRY_SECONDS };

@@ -10,6 +10,8 @@ const post = async (raw: string | Uint8Array, headers: Record<string, string> = 
 const refusalOf = async (json: unknown) =>
   await expectRefusal(await post(JSON.stringify(json)), 400, 'invalid_request');
 
+const refusalOfText = async (raw: string) => await expectRefusal(await post(raw), 400, 'invalid_request');
+
 const unknown = (count: number): object => Object.fromEntries(Array.from({ length: count }, (_, n) => [`k${n}`, 1]));
 
 describe('POST /v1/nfse 400 malformed_json', () => {
@@ -31,7 +33,7 @@ describe('POST /v1/nfse 400 malformed_json', () => {
 
 describe('POST /v1/nfse 400 invalid_request', () => {
   it.each(['null', '[]', '"text"', '1', 'true'])('%s is no object', async (raw) => {
-    const error = await expectRefusal(await post(raw), 400, 'invalid_request');
+    const error = await refusalOfText(raw);
     expect(error.errors).toEqual([{ code: 'invalid_request', message: error.message }]);
     expect(error).not.toHaveProperty('param');
   });
@@ -89,6 +91,26 @@ describe('POST /v1/nfse 400 invalid_request', () => {
   it('refuses more fields than that as a whole, before it looks at any', async () => {
     const { errors, message, param } = await refusalOf(unknown(1_000));
     expect(message).toContain('mais de 2000 vírgulas, dois-pontos, chaves e colchetes');
+    expect({ errors, param }).toEqual({ errors: [{ code: 'invalid_request', message }] });
+  });
+
+  it.each([
+    ['names the field of a number with too many digits', `{"description":"x","amount_in_cents": 1${'0'.repeat(200)}}`],
+    [
+      'names the field also at the end of a longer body',
+      `{"description":"${'x'.repeat(1_900)}","amount_in_cents": -${'9'.repeat(129)}e1}`,
+    ],
+  ])('%s', async (_what, raw) => {
+    const error = await refusalOfText(raw);
+    expect(error.message).toBe(
+      'O campo amount_in_cents tem um número com mais de 128 algarismos seguidos. Envie os valores em centavos.',
+    );
+    expectCauses(error, ['amount_in_cents']);
+  });
+
+  it('names no field for such a number in a list', async () => {
+    const { errors, message, param } = await refusalOfText(`{"amount_in_cents":[1${'0'.repeat(200)}]}`);
+    expect(message).toContain('O corpo tem um número com mais de 128 algarismos seguidos');
     expect({ errors, param }).toEqual({ errors: [{ code: 'invalid_request', message }] });
   });
 
