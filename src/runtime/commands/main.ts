@@ -86,7 +86,16 @@ export const main = async (argv: readonly string[], env: NodeJS.ProcessEnv): Pro
       return process.stdin;
     },
   };
-  for (const stream of [process.stdout, process.stderr]) stream.on('error', ignoreClosedPipe);
+  let isUnwritten = false;
+  const noteUnwritten = (error: NodeJS.ErrnoException): void => {
+    if (isClosedPipe(error) || isUnwritten) return;
+    isUnwritten = true;
+    // The fault may come after this function has returned.
+    process.exitCode = 1;
+    terminal.err(`the output could not be written: ${error.message}`);
+  };
+  process.stdout.on('error', noteUnwritten);
+  process.stderr.on('error', () => undefined);
   if (env.NODE_TLS_REJECT_UNAUTHORIZED === '0') {
     terminal.err(UNVERIFIED);
     return 2;
@@ -124,7 +133,9 @@ export const main = async (argv: readonly string[], env: NodeJS.ProcessEnv): Pro
     return session;
   };
   try {
-    return await interruption.bounded(runCommand(argv, allCommands(env, needed), open, terminal, programVersion()));
+    const command = runCommand(argv, allCommands(env, needed), open, terminal, programVersion());
+    const exit = await interruption.bounded(command);
+    return isUnwritten && exit === 0 ? 1 : exit;
   } catch (error) {
     const interrupted = interruption.exit();
     if (interrupted !== undefined) {
@@ -154,9 +165,7 @@ const emptyFolder = (dataDir: string): string =>
   `warning: DATA_DIR ${dataDir} holds no database yet, so this command makes an empty one there; for the data of a service, set DATA_DIR as that service has it`;
 
 /** The reader of the output may close the pipe (`nfse ... | head`); the command still runs to its orderly end. */
-const ignoreClosedPipe = (error: NodeJS.ErrnoException): void => {
-  if (error.code !== 'EPIPE') throw error;
-};
+const isClosedPipe = ({ code }: NodeJS.ErrnoException): boolean => code === 'EPIPE';
 
 /** Names every wrong variable in one message; nothing was started. */
 class ConfigurationUnusable extends Error {
