@@ -3,7 +3,7 @@ import type { Exchange } from './exchange.js';
 import { type AuthorizerError, errorsOf, type JsonBody, listOf, objectOf, readJson, textOf } from './responses.js';
 
 /** Codes that say that the document exists already; only a look-up shows what exists (docs/national-system.md#error-codes). */
-export const existsCodes = { dps: ['E0014'], event: ['E0840', 'E0802'] } as const;
+export const existsCodes = { dps: ['E0014'], event: ['E0840', 'E0802', 'E1805'] } as const;
 
 export type Subject = keyof typeof existsCodes;
 

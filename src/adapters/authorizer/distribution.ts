@@ -18,8 +18,7 @@ export const createDistribution = (options: AdnOptions): Distribution & { close(
       try {
         const answer = await ask(true);
         const isTooLong = answer.kind === 'broken' && answer.reason === 'response_too_large';
-        // Without the batch the same documents come one by one.
-        return readDistribution(nsu, isTooLong ? await ask(false) : answer);
+        return isTooLong ? readSingle(nsu, await ask(false)) : readDistribution(nsu, answer);
       } catch {
         return inconclusive('unreadable');
       }
@@ -51,6 +50,15 @@ export const readDistribution = (nsu: number, answer: Exchange): DistributionAns
   }
   // A queue that does not go on would be asked without end.
   return last > nsu ? { kind: 'documents', last, canceled } : inconclusive('no_progress');
+};
+
+/**
+ * Judges the answer without the batch, which a batch that was too long calls for. A queue with such a batch has not ended, whatever this answer says:
+ * no source tells which document it holds.
+ */
+export const readSingle = (nsu: number, answer: Exchange): DistributionAnswer => {
+  const read = readDistribution(nsu, answer);
+  return read.kind === 'end' ? inconclusive('no_progress') : read;
 };
 
 const inconclusive = (reason: string): DistributionAnswer => ({ kind: 'inconclusive', reason });

@@ -424,6 +424,7 @@ describe('cancellation', () => {
     ['E0822', 'rejected'],
     ['E0840', 'unknown'],
     ['E0802', 'unknown'],
+    ['E1805', 'unknown'],
     ['E1217', 'unknown'],
   ])('answers to %s with %s', async (code, kind) => {
     server.answer(json(400, { erro: [{ codigo: code, descricao: 'x' }] }));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readDistribution } from '../../../src/adapters/authorizer/distribution.js';
+import { readDistribution, readSingle } from '../../../src/adapters/authorizer/distribution.js';
 import type { Exchange } from '../../../src/adapters/authorizer/exchange.js';
 
 const KEY = '33045572212345678000195000000000000126119418294735';
@@ -46,6 +46,11 @@ describe('an answer of the distribution', () => {
     ['200 with its status', answered(200, end)],
   ])('is the end of the queue: %s', (_what, answer) => {
     expect(readDistribution(7, answer)).toEqual({ kind: 'end' });
+  });
+
+  it('is no end of a queue whose batch was too long', () => {
+    expect(readSingle(7, answered(404, end))).toEqual({ kind: 'inconclusive', reason: 'no_progress' });
+    expect(readSingle(7, batch(note(8)))).toEqual({ kind: 'documents', last: 8, canceled: [] });
   });
 
   it.each([
