@@ -17,10 +17,16 @@ export const rulesFile = operationsFile('alerts.yaml');
 
 export const readMonitoring = (): string => readFileSync(operationsFile('monitoring.md'), 'utf8');
 
-export const readRules = (): readonly Rule[] =>
-  (parse(readFileSync(rulesFile, 'utf8'), { merge: true }) as { groups: { rules: Rule[] }[] }).groups.flatMap(
-    ({ rules }) => rules,
-  );
+let read: readonly Rule[] | undefined;
+
+/** Parsed once: tests that wait for an alert ask again and again. */
+export const readRules = (): readonly Rule[] => {
+  if (read === undefined) {
+    const { groups } = parse(readFileSync(rulesFile, 'utf8'), { merge: true }) as { groups: { rules: Rule[] }[] };
+    read = groups.flatMap(({ rules }) => rules);
+  }
+  return read;
+};
 
 /** Every query of every panel. */
 export const readDashboard = (): readonly { title: string; expr: string }[] => {
