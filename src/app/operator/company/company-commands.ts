@@ -54,9 +54,9 @@ export type NewApiKey = { id: string; key: string; mode: Mode; scopes: readonly 
  * that would move back, and when other writers are first again and again. The same call again finishes what an interrupted one has begun.
  */
 export const putCompanyFile = async (registration: Registration, deps: CompanyCommandDeps): Promise<CommandResult> => {
-  const before = await loadCompany(registration.cnpj, deps.store);
+  const { events } = await deps.store.load<CompanyEvent>(companyStream(registration.cnpj));
   for (const mode of modes) {
-    const moved = await moveDpsNumber(registration, mode, before.state, deps);
+    const moved = await moveDpsNumber(registration, mode, recordedNumbers(events, mode), deps);
     if ('refused' in moved) return moved;
   }
   return await decideCompany(registration.cnpj, deps, (state, at) => putCompany(state, registration, at));
@@ -168,57 +168,61 @@ const decideCompany = async (
   return outcome.kind === 'refused' ? { refused: outcome.refused } : { done: undefined };
 };
 
-/** The registered number again is no change; a later number moves the series, and an earlier number is refused. */
+/** A series and its next number, as a company file names them. */
+type NamedNumber = Registration['dps'][Mode];
+
+/** The series and numbers of the company files on record, newest first. */
+const recordedNumbers = (events: readonly CompanyEvent[], mode: Mode): readonly NamedNumber[] =>
+  events
+    .flatMap(({ type, data }) =>
+      type === 'CompanyRegistered' || type === 'CompanyChanged' ? [data.registration.dps[mode]] : [],
+    )
+    .reverse();
+
+/**
+ * The registered number again is no change; a later number moves the series, and an earlier number is refused. A series without events goes on from the
+ * newest file that names the series. Its first event makes two writers, or an issuer with an earlier file, decide one after the other.
+ */
 const moveDpsNumber = async (
   registration: Registration,
   mode: Mode,
-  before: CompanyState,
+  recorded: readonly NamedNumber[],
   deps: CompanyCommandDeps,
 ): Promise<CommandResult> => {
   const { series, nextNumber } = registration.dps[mode];
-  const registered = before.kind === 'company' ? before.registration.dps[mode] : undefined;
-  if (registered?.series === series && registered.nextNumber === nextNumber) return { done: undefined };
-  const stream = dpsStream(mode, registration.cnpj, series);
-  const named = await namedNumbers(registration, mode, deps.store);
+  const [current] = recorded;
+  if (current?.series === series && current.nextNumber === nextNumber) return { done: undefined };
+  const ofSeries = recorded.filter((earlier) => earlier.series === series).map((earlier) => earlier.nextNumber);
+  const [start = 1] = ofSeries;
   const outcome = await transact(
     {
-      stream,
+      stream: dpsStream(mode, registration.cnpj, series),
       read: 'last',
-      fold: dpsNumbersFrom(Math.max(...named, 1)),
+      fold: dpsNumbersFrom(start),
       decide: (numbers, { version, now }) => {
-        if (version.kind !== 'none' || nextNumber < numbers.nextNumber) return moveNumber(numbers, nextNumber, now);
-        // Nothing gives numbers of a company that is not registered. Later an issuer may still begin the series by an earlier company file.
-        return registered === undefined ? noChange : beginNumbers(nextNumber, now);
+        if (version.kind !== 'none' || nextNumber < start) return moveNumber(numbers, nextNumber, now);
+        const isFirstFile = current === undefined && nextNumber === 1;
+        return isFirstFile ? noChange : beginNumbers(nextNumber, now);
       },
       context: operatorContext('operate_company', { actor: deps.actor, companyId: registration.cnpj }),
     },
     deps,
   ).catch(contendedAsRefusal);
-  if (outcome.kind !== 'refused' || (await wasInterrupted(registration, mode, deps.store))) return { done: undefined };
-  return { refused: `dps.${mode}: ${outcome.refused}` };
+  if (outcome.kind !== 'refused') return { done: undefined };
+  const wasInterrupted = !ofSeries.includes(nextNumber) && (await wasMovedTo(registration, mode, deps.store));
+  return wasInterrupted ? { done: undefined } : { refused: `dps.${mode}: ${outcome.refused}` };
 };
 
-/** The newest thousand events, to find the last move of a series and the files of a company. */
+/** The newest thousand events, to find the last move of a series. */
 const RECENT = { sealed: true, direction: 'backwards', limit: 1_000 } as const;
 
-/** The next numbers that company files on record name for this series. */
-const namedNumbers = async ({ cnpj, dps }: Registration, mode: Mode, store: EventStore): Promise<readonly number[]> => {
-  const { events } = await store.load<CompanyEvent>(companyStream(cnpj), RECENT);
-  return events.flatMap(({ type, data }) => {
-    if (type !== 'CompanyRegistered' && type !== 'CompanyChanged') return [];
-    const { series, nextNumber } = data.registration.dps[mode];
-    return series === dps[mode].series ? [nextNumber] : [];
-  });
-};
-
 /**
- * True when a command has moved the series to this number and ended before it recorded the company file, and invoices have taken numbers since. No file
- * on record then names the number.
+ * True when a command has moved the series to this number. When no file on record names the number, that command ended before it recorded its file;
+ * invoices may have taken numbers since.
  */
-const wasInterrupted = async (registration: Registration, mode: Mode, store: EventStore): Promise<boolean> => {
-  const { series, nextNumber } = registration.dps[mode];
-  const numbers = await store.load<DpsNumberEvent>(dpsStream(mode, registration.cnpj, series), RECENT);
-  const last = numbers.events.find(({ type }) => type !== 'DpsNumberAllocated');
-  if (last?.type !== 'DpsNumberMoved' || last.data.nextNumber !== nextNumber) return false;
-  return !(await namedNumbers(registration, mode, store)).includes(nextNumber);
+const wasMovedTo = async ({ cnpj, dps }: Registration, mode: Mode, store: EventStore): Promise<boolean> => {
+  const { series, nextNumber } = dps[mode];
+  const { events } = await store.load<DpsNumberEvent>(dpsStream(mode, cnpj, series), RECENT);
+  const last = events.find(({ type }) => type !== 'DpsNumberAllocated');
+  return last?.type === 'DpsNumberMoved' && last.data.nextNumber === nextNumber;
 };

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { verifyLog } from '../../../../src/app/audit/verify-log.js';
+import { operatorContext } from '../../../../src/app/event-store/command-context.js';
 import { createEventStore, type EventStore } from '../../../../src/app/event-store/event-store.js';
 import { CONTENDED, StreamContended } from '../../../../src/app/event-store/transact.js';
 import { allocateDpsNumber } from '../../../../src/app/issuing/allocate-number.js';
@@ -15,6 +16,8 @@ import { companyCommands } from '../../../../src/cli/commands/company.js';
 import { runCommand } from '../../../../src/cli/run.js';
 import type { Session } from '../../../../src/cli/session.js';
 import { companyStream, dpsStream, type StreamName } from '../../../../src/domain/common/ids.js';
+import { type CompanyDecision, putCompany } from '../../../../src/domain/company/company.js';
+import type { CompanyEvent, Registration } from '../../../../src/domain/company/events.js';
 import type { DpsNumberEvent } from '../../../../src/domain/dps-number/events.js';
 import { startupFault } from '../../../../src/runtime/commands/startup-fault.js';
 import { DEMO_CNPJ, demoCompany } from '../../../support/fixture/demo.js';
@@ -89,6 +92,11 @@ describe('the next DPS number of a company file', () => {
   const fileWith = (nextNumber: number) => ({
     ...registration,
     dps: { ...registration.dps, live: { series, nextNumber } },
+  });
+
+  const elsewhere = { ...registration, dps: { ...registration.dps, live: { series: '2', nextNumber: 1 } } };
+  const refusedAt = (at: number) => ({
+    refused: `dps.live: the next DPS number can only be moved forward: it is ${at}`,
   });
 
   const setUp = async () => {
@@ -180,35 +188,78 @@ describe('the next DPS number of a company file', () => {
     const { put, take, deps } = await setUp();
     await put(1_000);
     await take();
-    const elsewhere = { ...registration, dps: { ...registration.dps, live: { series: '2', nextNumber: 1 } } };
     expect(await putCompanyFile(elsewhere, deps)).toEqual({ done: undefined });
     expect(await put(1_000)).toEqual({ refused: expect.stringContaining('it is 1001') });
   });
 
   it('never goes back before the first invoice, whatever file is on record', async () => {
     const { put, take, deps, types } = await setUp();
-    const back = { refused: 'dps.live: the next DPS number can only be moved forward: it is 2000' };
     expect(await put(2_000)).toEqual({ done: undefined });
-    expect(await put(1_000)).toEqual(back);
-    expect(await put(first)).toEqual(back);
-    const elsewhere = { ...registration, dps: { ...registration.dps, live: { series: '2', nextNumber: 1 } } };
+    expect(await put(1_000)).toEqual(refusedAt(2_000));
+    expect(await put(first)).toEqual(refusedAt(2_000));
     expect(await putCompanyFile(elsewhere, deps)).toEqual({ done: undefined });
-    expect(await put(first)).toEqual(back);
+    expect(await put(first)).toEqual(refusedAt(2_000));
     expect(await types()).toEqual(['DpsNumberMoved']);
     expect(await take()).toEqual({ number: 2_000 });
   });
 
-  it('never goes back behind the number with which the company was registered, in a series without events', async () => {
-    const store = createEventStore(memoryEventLog(), fixedKeys());
+  /** No company yet. */
+  const unregistered = () => {
+    const log = memoryEventLog();
+    const store = createEventStore(log, fixedKeys());
     const deps = { store, clock: movableClock(T0), applyNow: async () => undefined, actor: 'support:test' } as const;
-    const back = { refused: 'dps.live: the next DPS number can only be moved forward: it is 1000' };
+    return { log, store, deps };
+  };
+
+  it('never goes back behind the number with which the company was registered', async () => {
+    const { deps, log, store } = unregistered();
     await putCompanyFile(fileWith(1_000), deps);
-    expect(await putCompanyFile(fileWith(999), deps)).toEqual(back);
-    const elsewhere = { ...registration, dps: { ...registration.dps, live: { series: '2', nextNumber: 1 } } };
+    expect(await putCompanyFile(fileWith(999), deps)).toEqual(refusedAt(1_000));
     expect(await putCompanyFile(elsewhere, deps)).toEqual({ done: undefined });
-    expect(await putCompanyFile(fileWith(999), deps)).toEqual(back);
+    expect(await putCompanyFile(fileWith(999), deps)).toEqual(refusedAt(1_000));
     expect(await putCompanyFile(fileWith(1_000), deps)).toEqual({ done: undefined });
     expect((await loadCompany(DEMO_CNPJ, store)).state).toMatchObject({ registration: fileWith(1_000) });
+    expect((await verifyLog(log)).findings.kept).toEqual([]);
+  });
+
+  it('never goes back when two commands register the company at once', async () => {
+    const { deps, store } = unregistered();
+    const late = meanwhile(store, () => putCompanyFile(fileWith(2_000), deps));
+    expect(await putCompanyFile(fileWith(1_000), { ...deps, store: late })).toEqual(refusedAt(2_000));
+  });
+
+  it('holds when another command registers the company with an earlier number at once', async () => {
+    const { deps, store } = unregistered();
+    const late = meanwhile(store, () => putCompanyFile(fileWith(1_000), deps));
+    expect(await putCompanyFile(fileWith(2_000), { ...deps, store: late })).toEqual({ done: undefined });
+    const { events } = await store.load<DpsNumberEvent>(stream);
+    expect(events.map(({ data }) => data.nextNumber)).toEqual([1_000, 2_000]);
+  });
+
+  /** What versions before this one recorded: registrations alone, whatever their numbers. */
+  const registeredBefore = async (files: readonly Registration[], since: readonly CompanyEvent[] = []) => {
+    const { deps, store } = unregistered();
+    const record = async (decided: CompanyDecision): Promise<void> => {
+      if ('refused' in decided) throw new Error(decided.refused);
+      const { version } = await loadCompany(DEMO_CNPJ, store);
+      const context = operatorContext('operate_company', { actor: deps.actor, companyId: DEMO_CNPJ })(T0);
+      await store.append(companyStream(DEMO_CNPJ), version, decided.events, context);
+    };
+    for (const file of files) await record(putCompany((await loadCompany(DEMO_CNPJ, store)).state, file, T0));
+    await record({ events: since });
+    return deps;
+  };
+
+  it.each([0, 1_100])('holds for a log of an earlier version, %i switches of the company later', async (switches) => {
+    const since = Array.from({ length: switches }, () => ({ type: 'CompanyEnabled', data: { at: T0 } }) as const);
+    const deps = await registeredBefore([fileWith(1_000)], since);
+    expect(await putCompanyFile(fileWith(999), deps)).toEqual(refusedAt(1_000));
+  });
+
+  it('is that of the newest file in a log of an earlier version, which let a number go back', async () => {
+    const deps = await registeredBefore([fileWith(20_000), fileWith(200), elsewhere]);
+    expect(await putCompanyFile(fileWith(199), deps)).toEqual(refusedAt(200));
+    expect(await putCompanyFile(fileWith(300), deps)).toEqual({ done: undefined });
   });
 
   it('never goes back, also not to the number of an earlier move', async () => {
@@ -216,11 +267,8 @@ describe('the next DPS number of a company file', () => {
     await put(1_000);
     await take();
     await put(2_000);
-    const refused = (at: number) => ({
-      refused: `dps.live: the next DPS number can only be moved forward: it is ${at}`,
-    });
-    expect(await put(1_000)).toEqual(refused(2_000));
+    expect(await put(1_000)).toEqual(refusedAt(2_000));
     await take();
-    expect(await put(1_000)).toEqual(refused(2_001));
+    expect(await put(1_000)).toEqual(refusedAt(2_001));
   });
 });
