@@ -9,8 +9,11 @@ const isVersionAsked = (words: readonly string[]): boolean =>
 const refusal = refusalOfNode(process.versions.node);
 if (refusal === undefined && isVersionAsked(process.argv.slice(2))) {
   // Scripts ask for the version often: no command is loaded for it.
-  const { programVersion } = await import('./runtime/config/program-version.js');
-  process.stdout.write(`nfse ${programVersion()}\n`);
+  const [{ openOutput }, { programVersion }] = await Promise.all([
+    import('./runtime/commands/output.js'),
+    import('./runtime/config/program-version.js'),
+  ]);
+  openOutput().write(`nfse ${programVersion()}\n`);
 } else if (refusal === undefined) {
   const { main } = await import('./runtime/commands/main.js');
   process.exitCode = await main(process.argv.slice(2), process.env);

@@ -20,8 +20,8 @@ import {
 import {
   activityWarnings,
   approximateTableWarnings,
-  cnpjWarnings,
   approximateTaxWarnings,
+  cnpjWarnings,
   municipalCodeWarnings,
   placeWarnings,
 } from '../company-warnings.js';

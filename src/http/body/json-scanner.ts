@@ -88,7 +88,8 @@ const smallText = (bytes: Uint8Array): string | undefined => {
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
 /** The name of a field at the end of what was kept, if the name has the letters of our fields. */
-const lastName = (kept: Buffer): string => /"([a-z_]{1,64})":$/.exec(kept.subarray(-70).toString('latin1'))?.[1] ?? '';
+const lastName = (kept: Buffer): string =>
+  /[{,]"([a-z_]{1,64})":$/.exec(kept.subarray(-70).toString('latin1'))?.[1] ?? '';
 
 const FIRST_BYTES = 1024;
 const NONE = Buffer.alloc(0);

@@ -23,6 +23,7 @@ import { programVersion } from '../config/program-version.js';
 import { systemClock } from '../engines/clock.js';
 import { createRunner, type Runner } from '../engines/runner.js';
 import { createInterruption } from './interruption.js';
+import { openOutput } from './output.js';
 import { serveCommand, simulatorCommand } from './serve.js';
 import { addMasterKeyCommand, demoCommand, setupCommands } from './setup.js';
 
@@ -76,8 +77,9 @@ const openExaminer: OpenExaminer = async () => {
 /** Runs the program and returns its exit code. Every fault of a start ends in one line on stderr. */
 export const main = async (argv: readonly string[], env: NodeJS.ProcessEnv): Promise<number> => {
   const interruption = createInterruption();
+  const output = openOutput();
   const terminal = {
-    out: (text: string) => void process.stdout.write(`${text}\n`),
+    out: (text: string) => output.write(`${text}\n`),
     err: (text: string) => void process.stderr.write(`${text}\n`),
     progress: process.stderr,
     untilInterrupted: interruption.untilInterrupted,
@@ -86,16 +88,6 @@ export const main = async (argv: readonly string[], env: NodeJS.ProcessEnv): Pro
       return process.stdin;
     },
   };
-  let isUnwritten = false;
-  const noteUnwritten = (error: NodeJS.ErrnoException): void => {
-    if (isClosedPipe(error) || isUnwritten) return;
-    isUnwritten = true;
-    // The fault may come after this function has returned.
-    process.exitCode = 1;
-    terminal.err(`the output could not be written: ${error.message}`);
-  };
-  process.stdout.on('error', noteUnwritten);
-  process.stderr.on('error', () => undefined);
   if (env.NODE_TLS_REJECT_UNAUTHORIZED === '0') {
     terminal.err(UNVERIFIED);
     return 2;
@@ -135,7 +127,7 @@ export const main = async (argv: readonly string[], env: NodeJS.ProcessEnv): Pro
   try {
     const command = runCommand(argv, allCommands(env, needed), open, terminal, programVersion());
     const exit = await interruption.bounded(command);
-    return isUnwritten && exit === 0 ? 1 : exit;
+    return output.isCut() && exit === 0 ? 1 : exit;
   } catch (error) {
     const interrupted = interruption.exit();
     if (interrupted !== undefined) {
@@ -163,9 +155,6 @@ const UNVERIFIED =
 /** A terminal without the service's variables would otherwise show an empty database in silence. */
 const emptyFolder = (dataDir: string): string =>
   `warning: DATA_DIR ${dataDir} holds no database yet, so this command makes an empty one there; for the data of a service, set DATA_DIR as that service has it`;
-
-/** The reader of the output may close the pipe (`nfse ... | head`); the command still runs to its orderly end. */
-const isClosedPipe = ({ code }: NodeJS.ErrnoException): boolean => code === 'EPIPE';
 
 /** Names every wrong variable in one message; nothing was started. */
 class ConfigurationUnusable extends Error {

@@ -12,6 +12,7 @@ export type { Logger };
 
 const FLUSH_MS = 100;
 const BUFFER_BYTES = 4_096;
+const WAITING_BYTES = 1_048_576;
 
 /**
  * A logger of JSON lines; on a terminal as stdout, of lines for a person. Lines hold named, harmless fields only; of an error its name and code, never a text with data. Lines are written in blocks,
@@ -24,10 +25,30 @@ export const createLogger = (level: Config['logLevel'], stream: 'stdout' | 'stde
     const colours = process.env.NO_COLOR === undefined;
     return pino(options, { write: (line) => void process.stdout.write(readableLine(line, colours)) });
   }
-  const lines = destination({ fd: stream === 'stdout' ? 1 : 2, sync: true, minLength: BUFFER_BYTES });
+  return pino(options, blocksTo(stream));
+};
+
+/** Lines that cannot be written, as on a full disk, wait for room up to `WAITING_BYTES`; further lines are lost, and the process goes on. */
+const blocksTo = (stream: 'stdout' | 'stderr') => {
+  const fd = stream === 'stdout' ? 1 : 2;
+  const lines = destination({ fd, sync: true, minLength: BUFFER_BYTES, maxLength: WAITING_BYTES });
+  let isFailing = false;
+  let isTold = false;
+  lines.on('error', (error: NodeJS.ErrnoException) => {
+    isFailing = true;
+    if (!isTold) process.stderr.write(`log lines cannot be written: ${error.message}\n`);
+    isTold = true;
+  });
+  lines.on('write', () => {
+    isFailing = false;
+  });
   setInterval(() => lines.flush(), FLUSH_MS).unref();
-  process.on('exit', () => lines.flushSync());
-  return pino(options, lines);
+  process.on('exit', () => {
+    // `flushSync` tries again without an end while a disk is full.
+    lines.flush();
+    if (!isFailing) lines.flushSync();
+  });
+  return lines;
 };
 
 /**
