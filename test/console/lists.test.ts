@@ -3,7 +3,13 @@ import { eventName } from '../../src/console/event-names.js';
 import { sayIn } from '../../src/console/language.js';
 import { type InvoiceEvent, invoiceEventTypes } from '../../src/domain/invoice/events.js';
 import type { Cancellation, Invoice } from '../../src/domain/invoice/state.js';
-import { at, cancelAttempted, cancelNotConfirmed, cancelRequested } from '../support/fixture/invoice.js';
+import {
+  at,
+  cancelAttempted,
+  cancelConfirmed,
+  cancelNotConfirmed,
+  cancelRequested,
+} from '../support/fixture/invoice.js';
 import { type ConsoleHarness, consoleHarness } from '../support/harness/console.js';
 import { appendTo } from '../support/harness/event-store.js';
 
@@ -100,8 +106,13 @@ describe('an invoice', () => {
     const closed = (await harness.visit(harness.invoice)).text;
     expect(closed).toContain('&quot;customer&quot;: &quot;…&quot;');
     expect(closed).toContain('&quot;code&quot;: &quot;nfse.issue_interrupted&quot;');
-    const { text } = await harness.send(`${harness.invoice}/reveal`, { operator: 'maria' });
+    const { text } = await harness.send(
+      `${harness.invoice}/reveal`,
+      { operator: 'maria' },
+      { headers: { 'accept-language': 'pt-BR' } },
+    );
     expect(text).toContain('&quot;document&quot;: &quot;11111111000191&quot;');
+    for (const label of ['Tomador', 'CPF ou CNPJ', 'Descrição']) expect(text).toContain(`<dt>${label}</dt>`);
     expect((await harness.onRecord()).map(({ type }) => type)).toEqual(['PersonalDataRevealed']);
   });
 
@@ -119,6 +130,27 @@ describe('an invoice', () => {
     await appendTo(harness.store, harness.stream, life, at(90_003));
     const { text } = await portuguese(harness.invoice);
     expect(text.replaceAll(/<[^>]*>/g, ' ')).toMatch(/cancelamento 1\s+recusada\s+E0822/);
+  });
+
+  it('shows the confirmation of a cancellation at its last attempt, unless another party canceled the note', async () => {
+    const life: readonly InvoiceEvent[] = [
+      { type: 'IndeterminateResolved', data: settled },
+      ...[cancelRequested(90_001), cancelAttempted(1, 90_002), cancelConfirmed(90_003)],
+    ];
+    await appendTo(harness.store, harness.stream, life, at(90_003));
+    const { text } = await portuguese(harness.invoice);
+    expect(text.replaceAll(/<[^>]*>/g, ' ')).toMatch(/cancelamento 1\s+confirmada\s+–/);
+    const elsewhere = await consoleHarness();
+    const canceled: InvoiceEvent = {
+      type: 'NoteCanceledElsewhere',
+      data: {
+        ...{ accessKey: settled.accessKey, eventType: '101101', canceledAt: at(90_003), at: at(90_004) },
+        ...{ eventXmlGzip: 'H4sI', eventSha256: 'b'.repeat(64) },
+      },
+    };
+    await appendTo(elsewhere.store, elsewhere.stream, [...life.slice(0, 3), canceled], at(90_004));
+    const other = (await elsewhere.visit(elsewhere.invoice, { headers: { 'accept-language': 'pt-BR' } })).text;
+    expect(other.replaceAll(/<[^>]*>/g, ' ')).toMatch(/cancelamento 1\s+aberta\s+–/);
   });
 
   it('leads to PDF, XML and the national consultation once it is issued', async () => {

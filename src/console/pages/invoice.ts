@@ -175,20 +175,25 @@ const RESOLUTIONS: Readonly<Record<string, string>> = {
   unknown: 'desconhecido',
   absent: 'ausência comprovada',
   foreign: 'nota de outro',
+  confirmed: 'confirmada',
 };
 
-/** The refusal of a cancellation is its last send's, which the fold keeps as unknown. */
-const refusedSend = (send: CancelSend, { sends, codes }: Cancellation) =>
-  send === sends.at(-1) && codes.length > 0 ? { ...send, resolution: 'rejected' as const, codes } : send;
+/** The outcome of a cancellation is its last send's, which the fold keeps as open or unknown. */
+const shownSend = (send: CancelSend, { sends, status, codes, canceledAt }: Cancellation, isElsewhere: boolean) => {
+  if (send !== sends.at(-1)) return send;
+  if (status === 'failed' && codes.length > 0) return { ...send, resolution: 'rejected', codes };
+  if (status === 'succeeded' && !isElsewhere) return { ...send, resolution: 'confirmed', resolvedAt: canceledAt };
+  return send;
+};
 
-const attempts = (context: PageContext, { attempts: sends, cancellation }: Invoice): Html => {
+const attempts = (context: PageContext, { attempts: sends, cancellation, canceledElsewhere }: Invoice): Html => {
   const { say } = context;
   const rows = [
     ...sends.map((one) => ({ what: `${say('emissão', 'issue')} ${one.attempt}`, id: one.dpsId, ...one })),
     ...(cancellation?.sends ?? []).map((one) => ({
       what: `${say('cancelamento', 'cancel')} ${one.attempt}`,
       id: one.requestId,
-      ...(cancellation?.status === 'failed' ? refusedSend(one, cancellation) : one),
+      ...(cancellation === undefined ? one : shownSend(one, cancellation, canceledElsewhere !== undefined)),
     })),
   ];
   return html`<section aria-labelledby="attempts"><h2 id="attempts">${say('Tentativas', 'Attempts')}</h2>${table(
@@ -198,15 +203,15 @@ const attempts = (context: PageContext, { attempts: sends, cancellation }: Invoi
       say('Resultado', 'Outcome'),
       say('Códigos', 'Codes'),
       say('Enviada', 'Sent'),
-      say('Respondida', 'Answered'),
+      say('Resultado em', 'Outcome at'),
       say('Id da DPS ou do pedido', 'DPS or request id'),
     ],
-    rows.map(({ what, resolution, codes, attemptedAt, answeredAt, id }) => [
+    rows.map(({ what, resolution, codes, attemptedAt, resolvedAt, id }) => [
       what,
       say(RESOLUTIONS[resolution] ?? resolution, resolution.replaceAll('_', ' ')),
       codes.length === 0 ? '–' : codes.join(' '),
       timeOf(context, attemptedAt),
-      timeOf(context, answeredAt),
+      timeOf(context, resolvedAt),
       copied(context, id, 'id'),
     ]),
     say('Nada foi enviado.', 'Nothing was sent.'),
@@ -252,6 +257,25 @@ const bodySection = ({ say }: PageContext, { body, revealed }: InvoicePage): Htm
 <pre class="mono" tabindex="0">${JSON.stringify(shown, null, 2)}</pre></section>`;
 };
 
+/** The names of personal lines, in Portuguese. A number may follow. */
+const PERSONAL_LABELS: Readonly<Record<string, string>> = {
+  Customer: 'Tomador',
+  'CPF or CNPJ': 'CPF ou CNPJ',
+  'Tax id': 'NIF',
+  'Reason without tax id': 'Motivo da falta de NIF',
+  Address: 'Endereço',
+  Description: 'Descrição',
+  Cancellation: 'Cancelamento',
+  'Authorizer, attempt': 'Autorizador, tentativa',
+  'Authorizer, cancellation': 'Autorizador, cancelamento',
+  'Evidence of support': 'Evidência do suporte',
+};
+
+const personalLabel = (name: string): string => {
+  const [, words = name, number = ''] = /^(.*?)( \d+)?$/.exec(name) ?? [];
+  return `${PERSONAL_LABELS[words] ?? words}${number}`;
+};
+
 const personal = (context: PageContext, id: string, revealed: Revealed | undefined): Html => {
   const { say } = context;
   return html`<section aria-labelledby="personal"><h2 id="personal">${say('Tomador, textos e documentos', 'Customer, texts and documents')}</h2>${
@@ -268,7 +292,7 @@ ${operatorField(context, 'reveal-operator')}<p><button class="quiet">${say('Most
       : html`${
           revealed.lines.length === 0
             ? html`<p class="empty">${say('Não há, ou sua chave foi destruída.', 'There are none, or their key was destroyed.')}</p>`
-            : facts(revealed.lines.map(({ name, value }) => [name, value]))
+            : facts(revealed.lines.map(({ name, value }) => [say(personalLabel(name), name), value]))
         }${documents(context, revealed)}`
   }</section>`;
 };

@@ -44,7 +44,7 @@ export const createAuthentication = (
     if (known !== undefined) call.keyId = known.keyId;
     if (known === undefined || known.revoked || known.mode !== shownMode) return { refused: { code: 'unauthorized' } };
     if (!known.companyEnabled) return { refused: { code: 'feature_not_enabled' } };
-    if (!known.scopes.includes(scope)) return { refused: { code: 'insufficient_scope' } };
+    if (!known.scopes.includes(scope)) return { refused: withoutScope(scope) };
     return { caller: known };
   },
   takeSlot: ({ keyId, mode }, { bucket }, call) => {
@@ -53,6 +53,11 @@ export const createAuthentication = (
     call.rate = state;
     return retryAfterSeconds === undefined ? undefined : { code: 'rate_limit_exceeded', retryAfterSeconds };
   },
+});
+
+const withoutScope = (scope: Scope): Refusal => ({
+  code: 'insufficient_scope',
+  message: `Esta chave não tem o escopo ${scope}, que a rota exige. Use uma chave com esse escopo.`,
 });
 
 const BEARER = /^Bearer +([!-~]+)$/i;

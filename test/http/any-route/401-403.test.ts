@@ -48,7 +48,9 @@ describe.each(routes)('$name: 401 and 403', (route) => {
       ...requestOf(route),
       key: route.write ? 'readOnly' : 'writeOnly',
     });
-    expect((await expectRefusal(response, 403, 'insufficient_scope')).type).toBe('permission_error');
+    const { type, message } = await expectRefusal(response, 403, 'insufficient_scope');
+    expect(type).toBe('permission_error');
+    expect(message).toContain(`o escopo nfse:${route.write ? 'write' : 'read'},`);
     expectBare(response);
   });
 

@@ -101,7 +101,12 @@ const customerLines = (customer: InvoiceCustomer): readonly PersonalLine[] => {
   if (customer.type === 'br') return [...named, ...line('CPF or CNPJ', customer.document)];
   const { street, number, district, city, state, postalCode, country } = customer.address;
   const address = [`${street}, ${number}`, district, city, state, postalCode, country].join(', ');
-  return [...named, ...line('Tax id', customer.taxId ?? customer.taxIdAbsenceReason), ...line('Address', address)];
+  return [
+    ...named,
+    ...line('Tax id', customer.taxId),
+    ...line('Reason without tax id', customer.taxIdAbsenceReason),
+    ...line('Address', address),
+  ];
 };
 
 type InvoiceCustomer = Extract<InvoiceEvent, { type: 'InvoiceAccepted' }>['data']['customer'];
