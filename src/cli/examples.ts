@@ -27,7 +27,7 @@ export const commandExamples: readonly CommandExample[] = [
   ],
   [
     'certificate remove 11444777000161 --replaced',
-    '`2 replaced certificates of 11444777000161 removed; backups made before still hold them`',
+    '`2 replaced certificates of 11444777000161 removed; backups made before still hold what was removed`',
   ],
   ['certificate issue-demo 11444777000161', 'the same, for a certificate that only the simulator accepts'],
   ['key create 11444777000161 --mode test --scope nfse:read', 'the key, shown once, and its id'],
@@ -87,10 +87,13 @@ export const commandExamples: readonly CommandExample[] = [
     '`invoices: generation 2 of version 1 is live (11 events folded)`: [rebuild](operations/rebuild.md)',
   ],
   ['projections rollback invoices', '`invoices: generation 1 of version 1 is live (0 events folded)`'],
-  ['master-key status', '`m2   5f0c6f0e6f4c4a5e  seals; 3 certificates and 8 day keys are under it; since 2026-…`'],
+  [
+    'master-key status',
+    '`m2   5f0c6f0e6f4c4a5e  seals; 3 certificates, 8 day keys and 1 signing key are under it; since 2026-…`',
+  ],
   [
     'master-key rotate --actor ana',
-    '`m2 seals from now on; 11 certificates and day keys were re-sealed with it. Keep the older generations permanently: …`',
+    '`m2 seals from now on; 12 certificates and keys were re-sealed with it. Keep the older generations permanently: …`',
   ],
   [
     'master-key add .data/master.key',

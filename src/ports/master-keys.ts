@@ -11,6 +11,8 @@ export type MasterKeyGeneration = {
   /** Rows of the vault. No table counts the events that a generation sealed. */
   certificates: number;
   dayKeys: number;
+  /** Keys that sign exports of the log. */
+  signingKeys: number;
   activatedAt?: Instant | undefined;
   activatedBy?: string | undefined;
   givenUpAt?: Instant | undefined;

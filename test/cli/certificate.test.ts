@@ -8,10 +8,14 @@ import { issueCertificate, type KeyAndCertificate } from '../../src/certificates
 import { certificateCommands } from '../../src/cli/commands/certificate.js';
 import { companyCommands } from '../../src/cli/commands/company.js';
 import { doctorCommand } from '../../src/cli/commands/doctor.js';
+import { projectionCommands } from '../../src/cli/commands/projections.js';
 import { runCommand } from '../../src/cli/run.js';
+import { invoiceStream } from '../../src/domain/common/ids.js';
 import { addSeconds, type Instant } from '../../src/domain/common/time.js';
 import { systemClock } from '../../src/runtime/engines/clock.js';
+import { accepted } from '../support/fixture/invoice.js';
 import { endlessPfxOf, pfxOf } from '../support/fixture/pfx.js';
+import { appendTo } from '../support/harness/event-store.js';
 import { type Operator, openOperator } from '../support/harness/operator.js';
 import { describeWithPostgres } from '../support/postgres.js';
 
@@ -33,7 +37,12 @@ describeWithPostgres('nfse certificate put', () => {
   const now = systemClock.now();
   beforeAll(async () => {
     const clock = { now: () => now };
-    operator = await openOperator([...companyCommands, ...certificateCommands, doctorCommand], undefined, {}, clock);
+    operator = await openOperator(
+      [...companyCommands, ...certificateCommands, ...projectionCommands, doctorCommand],
+      undefined,
+      {},
+      clock,
+    );
     await writeFile(inFolder('company.json'), JSON.stringify(company));
     await writeFile(inFolder('password'), `${password}\n`);
     expect(await operator.run('company', 'put', inFolder('company.json'))).toMatchObject({ exit: 0 });
@@ -160,7 +169,7 @@ describeWithPostgres('nfse certificate put', () => {
     const remove = (...flags: string[]) => operator.run('certificate', 'remove', CNPJ, ...flags);
     await operator.run('company', 'enable', CNPJ);
     expect(await remove()).toMatchObject({ exit: 1, err: expect.stringContaining('disable the company first') });
-    expect((await remove('--replaced')).out).toMatch(/^[1-9]\d* replaced certificates of \d+ removed; backups/);
+    expect((await remove('--replaced')).out).toMatch(/^[1-9]\d* replaced certificates? of \d+ removed; backups/);
     await operator.database.pool.query(
       `insert into vault_certificates (company_id, certificate_id, sealed, created_at)
        select company_id, 'put-under-way', sealed, created_at from vault_certificates where company_id = $1`,
@@ -169,7 +178,14 @@ describeWithPostgres('nfse certificate put', () => {
     expect((await remove('--replaced')).out).toMatch(/^0 replaced certificates/);
     expect(await doctorLine()).toContain('days left');
     await operator.run('company', 'disable', CNPJ);
-    expect((await remove()).out).toMatch(/^2 certificates of \d+ removed/);
+    const { store, clock: now } = operator.session;
+    const invoiceId = '11111111-1111-4111-8111-111111111111';
+    const invoice = accepted({ companyId: CNPJ, invoiceId, acceptedAt: now.now() });
+    await appendTo(store, invoiceStream('live', CNPJ, invoiceId), [invoice], now.now());
+    expect(await operator.run('projections', 'rebuild', 'invoices')).toMatchObject({ exit: 0 });
+    const { out } = await remove();
+    expect(out).toMatch(/^2 certificates of \d+ removed/);
+    expect(out).toContain('warning: 1 invoice of the company had no outcome yet');
     const { rows } = await operator.database.pool.query('select from vault_certificates where company_id = $1', [CNPJ]);
     expect(rows).toHaveLength(0);
     await operator.run('company', 'enable', CNPJ);

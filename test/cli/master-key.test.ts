@@ -41,7 +41,7 @@ describeWithPostgres('nfse master-key', () => {
   describe('with one generation', () => {
     it('shows that it seals', async () => {
       expect((await operator.run('master-key', 'status')).out).toMatch(
-        /^m1 {3}[0-9a-f]{16} {2}seals; 1 certificate and 0 day keys are under it; since \S+Z$/,
+        /^m1 {3}[0-9a-f]{16} {2}seals; 1 certificate, 0 day keys and 0 signing keys are under it; since \S+Z$/,
       );
       expect(await doctor()).toMatch(/^ok .*m1 seals$/);
     });
@@ -88,7 +88,7 @@ describeWithPostgres('nfse master-key', () => {
         `update vault_certificates set sealed = regexp_replace(sealed, '^vault:2:[^:]*', $1)`,
         [`vault:2:${first}`],
       );
-      expect(await doctor()).toMatch(/^BAD .*1 certificate or day key is still under .* -> nfse master-key rotate$/);
+      expect(await doctor()).toMatch(/^BAD .*1 certificate or key is still under .* -> nfse master-key rotate$/);
     });
 
     it('is a finding of doctor when a generation was lost, by name', async () => {

@@ -91,7 +91,7 @@ describeWithPostgres('a service that runs on while its keys are renewed', () => 
     const link = (JSON.parse((await ask(`/v1/nfse/${before}`)).text) as { links: { pdf: string } }).links.pdf;
     expect(await addMasterKey(running.config.masterKeyFile)).toBe('m2');
     expect(await operate('master-key', 'status')).toContain('m2');
-    expect(await operate('master-key', 'rotate')).toMatch(/^m2 seals from now on; [1-9]\d* certificates and day keys/);
+    expect(await operate('master-key', 'rotate')).toMatch(/^m2 seals from now on; [1-9]\d* certificates and keys/);
     const generationsOf = async (id: string): Promise<readonly string[]> => {
       const events = await session.log.read(`nfseLive-${DEMO_CNPJ}_${id.replace('nfse_', '')}`);
       return [

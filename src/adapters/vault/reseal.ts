@@ -41,12 +41,12 @@ export const resealVault = async (
     for (let page = await pageOf(db, table, key); page.length > 0; page = await pageOf(db, table, key)) {
       for (const { sealed, path } of page) {
         const again = await resealSecret(sealed, table.bindingOf(path), keyring, key);
-        await db.query(`update ${table.name} set sealed = $1 where sealed = $2 and (${table.path}) = $3`, [
-          again,
-          sealed,
-          path,
-        ]);
-        resealed += 1;
+        const { rowCount } = await db.query(
+          `update ${table.name} set sealed = $1 where sealed = $2 and (${table.path}) = $3`,
+          [again, sealed, path],
+        );
+        // Another rotation may have sealed the row in between.
+        resealed += rowCount ?? 0;
         onRow(resealed);
       }
     }

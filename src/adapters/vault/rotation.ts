@@ -24,13 +24,10 @@ export const masterKeyStatus = async ({ db, keyring }: RotationDeps): Promise<re
     ...waiting.map(({ generation, key }) => ({ generation, keyId: masterKeyId(key), state: 'waiting' as const })),
     ...registered.map((one) => ({ ...one, state: stateOf(one) })),
   ];
-  return statuses
-    .map((status) => {
-      const { certificates, dayKeys } = rows.get(status.keyId) ?? { certificates: 0, dayKeys: 0 };
-      return { ...status, certificates, dayKeys };
-    })
-    .sort(byGeneration);
+  return statuses.map((status) => ({ ...status, ...(rows.get(status.keyId) ?? NO_ROWS) })).sort(byGeneration);
 };
+
+const NO_ROWS = { certificates: 0, dayKeys: 0, signingKeys: 0 };
 
 /**
  * Activates the newest generation of the key file, then seals the rows of the vault under it. After an interruption a repeated rotation continues.

@@ -1,6 +1,7 @@
 import { putCertificate, removeStoredCertificates } from '../../app/operator/company/company-commands.js';
 import type { Pkcs12Fault } from '../../certificates/read-pkcs12.js';
 import { type Instant, isBefore } from '../../domain/common/time.js';
+import { counted } from '../../lib/counted.js';
 import type { CompanyCertificate } from '../../ports/certificate-vault.js';
 import { badUsage, type Command, done, type Outcome, refused, textFlag } from '../command.js';
 import { readOperatorFile } from '../flags.js';
@@ -64,13 +65,31 @@ const remove: Command = {
     const which = flags.replaced === true ? 'replaced' : 'all';
     const result = await removeStoredCertificates(cnpj, which, opened.vault, opened.companyDeps(actor));
     if ('refused' in result) return refused(result.refused);
-    const what = which === 'replaced' ? 'replaced certificates' : 'certificates';
-    return done(`${result.done} ${what} of ${cnpj} removed; backups made before still hold them`, {
+    const removed = counted(result.done, which === 'replaced' ? 'replaced certificate' : 'certificate');
+    const warnings = which === 'all' ? await openInvoices(cnpj, opened) : [];
+    const text = `${removed} of ${cnpj} removed; backups made before still hold what was removed`;
+    return done([text, ...warnings.map((warning) => `warning: ${warning}`)].join('\n'), {
       cnpj,
       removed: result.done,
+      warnings,
     });
   },
 };
+
+/** Names the invoices of the company that end without an outcome when no certificate comes back. */
+const openInvoices = async (companyId: string, { supportReads }: Session): Promise<readonly string[]> => {
+  const open = await Promise.all(
+    (['queued', 'processing'] as const).map((status) => supportReads.newest({ companyId, status }, MOST_COUNTED)),
+  );
+  const count = open.flat().length;
+  if (count === 0) return [];
+  const many = open.some(({ length }) => length === MOST_COUNTED) ? `${count} or more` : `${count}`;
+  return [
+    `${many} ${count === 1 ? 'invoice' : 'invoices'} of the company had no outcome yet: what was sent cannot be looked up without a certificate; nfse invoice list --company ${companyId}`,
+  ];
+};
+
+const MOST_COUNTED = 100;
 
 export const certificateCommands: readonly Command[] = [put, issueDemo, remove];
 

@@ -163,7 +163,8 @@ const validityText = (notAfter: Instant, now: Instant): string => {
   const days = daysLeft(notAfter, now);
   if (warning?.kind === 'expired') return `expired on ${notAfter}: its invoices cannot be issued`;
   if (warning === undefined) return `${counted(days, 'day')} left`;
-  return `ends on ${notAfter}: ${days === 0 ? 'less than a day' : counted(days, 'day')} left, fewer than ${warning.withinDays}`;
+  const left = days === 0 ? 'less than a day left' : `${counted(days, 'day')} left, fewer than ${warning.withinDays}`;
+  return `ends on ${notAfter}: ${left}`;
 };
 
 /** Turns the result of `doctor --reconcile` into checks of the doctor. */

@@ -15,7 +15,7 @@ const status: Command = {
 
 const rotate: Command = {
   name: 'master-key rotate',
-  summary: 'seal with the newest generation of the key file from now on, and seal certificates again with it',
+  summary: 'seal with the newest generation of the key file from now on, and seal certificates and keys again with it',
   changes: true,
   run: async ({ actor, session, terminal }) => {
     const { masterKey } = await session();
@@ -25,7 +25,7 @@ const rotate: Command = {
     if ('refused' in result) return refused(result.refused);
     const { generation, resealed } = result.done;
     return done(
-      `${generation} seals from now on; ${counted(resealed, 'certificate or day key was', 'certificates and day keys were')} re-sealed with it. Keep the older generations permanently: live events need them`,
+      `${generation} seals from now on; ${counted(resealed, 'certificate or key was', 'certificates and keys were')} re-sealed with it. Keep the older generations permanently: live events need them`,
       { actor, ...result.done },
     );
   },
@@ -45,15 +45,24 @@ const WORDS: Record<MasterKeyGeneration['state'], string> = {
 const lineOf = (one: MasterKeyGeneration): string =>
   [
     `${one.generation.padEnd(4)} ${one.keyId}  ${WORDS[one.state]}`,
-    `${counted(one.certificates, 'certificate')} and ${counted(one.dayKeys, 'day key')} are under it`,
+    `${counted(one.certificates, 'certificate')}, ${counted(one.dayKeys, 'day key')} and ${counted(one.signingKeys, 'signing key')} are under it`,
     ...(one.activatedAt === undefined ? [] : [`since ${one.activatedAt}`]),
     ...(one.givenUpAt === undefined ? [] : [`until ${one.givenUpAt}`]),
   ].join('; ');
 
-const jsonOf = ({ keyId, dayKeys, activatedAt, activatedBy, givenUpAt, ...rest }: MasterKeyGeneration) => ({
+const jsonOf = ({
+  keyId,
+  dayKeys,
+  signingKeys,
+  activatedAt,
+  activatedBy,
+  givenUpAt,
+  ...rest
+}: MasterKeyGeneration) => ({
   ...rest,
   key_id: keyId,
   day_keys: dayKeys,
+  signing_keys: signingKeys,
   activated_at: activatedAt,
   activated_by: activatedBy,
   given_up_at: givenUpAt,

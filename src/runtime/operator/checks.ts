@@ -249,8 +249,8 @@ export const masterKeyCheck = (generations: readonly MasterKeyGeneration[]): Che
   const [waiting, givenUp] = [named('waiting'), named('given_up')];
   const old = generations
     .filter(({ state }) => state === 'opening')
-    .reduce((sum, { certificates, dayKeys }) => sum + certificates + dayKeys, 0);
-  const ofOld = counted(old, 'certificate or day key is', 'certificates and day keys are');
+    .reduce((sum, { certificates, dayKeys, signingKeys }) => sum + certificates + dayKeys + signingKeys, 0);
+  const ofOld = counted(old, 'certificate or key is', 'certificates and keys are');
   const detail = [
     `${named('sealing').join()} seals`,
     ...(waiting.length === 0 ? [] : [`${waiting.join(', ')} waits in the key file`]),

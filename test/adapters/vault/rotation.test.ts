@@ -240,8 +240,8 @@ describeWithPostgres('rotation of the master key', () => {
   it('shows what each generation is for', async () => {
     await fill();
     file.push(m2);
-    const waiting = { generation: 'm2', keyId: masterKeyId(m2.key), certificates: 0, dayKeys: 0 };
-    const first = { generation: 'm1', keyId: masterKeyId(m1.key), activatedAt: today };
+    const waiting = { generation: 'm2', keyId: masterKeyId(m2.key), certificates: 0, dayKeys: 0, signingKeys: 0 };
+    const first = { generation: 'm1', keyId: masterKeyId(m1.key), signingKeys: 0, activatedAt: today };
     expect(await masterKeyStatus(deps())).toEqual([
       { ...waiting, state: 'waiting' },
       { ...first, state: 'sealing', certificates: 3, dayKeys: 1 },
@@ -249,7 +249,7 @@ describeWithPostgres('rotation of the master key', () => {
     await rotate();
     expect(await masterKeyStatus(deps())).toEqual([
       { ...waiting, state: 'sealing', certificates: 3, dayKeys: 1, activatedAt: today, activatedBy: 'support:ana' },
-      { ...first, state: 'opening', certificates: 0, dayKeys: 0 },
+      { ...first, state: 'opening', certificates: 0, dayKeys: 0, signingKeys: 0 },
     ]);
   });
 });

@@ -67,9 +67,18 @@ export type SettleResult =
 
 const refusedResult = (reason: string): SettleResult => ({ kind: 'refused', reason });
 
-/** The reason of a refusal after an inconclusive answer. */
+/** The reason of a refusal after an inconclusive answer. Without a usable certificate the authorizer was not asked. */
 const inconclusive = (reason: string): string =>
+  CERTIFICATE_REASONS[reason] ??
   `the authorizer's answer proves nothing (${reason.replace(/^status_/, 'HTTP status ').replace(/^no_json_(\d+)$/, 'HTTP status $1 without JSON')}): try again later`;
+
+const REPLACED = 'the authorizer was not asked: store a valid one with nfse certificate put';
+
+const CERTIFICATE_REASONS: Readonly<Record<string, string>> = {
+  certificate_missing: `the company has no certificate, and ${REPLACED}`,
+  certificate_expired: `the company's certificate has expired, and ${REPLACED}`,
+  certificate_unusable: `the company's certificate cannot be used, and ${REPLACED}`,
+};
 
 /**
  * Reports a document whose signature cannot be verified: ours is recorded all the same, but never without a notice. A failing notice changes

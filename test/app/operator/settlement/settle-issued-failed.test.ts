@@ -138,6 +138,19 @@ describe('a refusal to settle as issued', () => {
   });
 });
 
+describe('a certificate that keeps the authorizer from being asked', () => {
+  it.each([
+    ['certificate_missing', 'the company has no certificate'],
+    ['certificate_expired', "the company's certificate has expired"],
+    ['certificate_unusable', "the company's certificate cannot be used"],
+  ])('%s is named with its cure', async (reason, words) => {
+    const harness = await indeterminate();
+    harness.authorizer.findByDps = async () => ({ kind: 'inconclusive', reason });
+    const refusal = `${words}, and the authorizer was not asked: store a valid one with nfse certificate put`;
+    expect(await settle(harness, 'issued')).toEqual({ kind: 'refused', reason: refusal });
+  });
+});
+
 describe('an indeterminate invoice settled as failed', () => {
   it('needs two absences, apart and both 24 h after the last attempt, and keeps them in the event', async () => {
     const harness = await indeterminate();
