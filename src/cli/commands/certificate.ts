@@ -79,13 +79,15 @@ const remove: Command = {
 /** Names the invoices of the company that end without an outcome when no certificate comes back. */
 const openInvoices = async (companyId: string, { supportReads }: Session): Promise<readonly string[]> => {
   const open = await Promise.all(
-    (['queued', 'processing'] as const).map((status) => supportReads.newest({ companyId, status }, MOST_COUNTED)),
+    (['queued', 'processing', 'indeterminate'] as const).map((status) =>
+      supportReads.newest({ companyId, status }, MOST_COUNTED),
+    ),
   );
   const count = open.flat().length;
   if (count === 0) return [];
   const many = open.some(({ length }) => length === MOST_COUNTED) ? `${count} or more` : `${count}`;
   return [
-    `${many} ${count === 1 ? 'invoice' : 'invoices'} of the company had no outcome yet: what was sent cannot be looked up without a certificate; nfse invoice list --company ${companyId}`,
+    `${many} ${count === 1 ? 'invoice' : 'invoices'} of the company had no known outcome: what was sent cannot be looked up without a certificate; nfse invoice list --company ${companyId}`,
   ];
 };
 

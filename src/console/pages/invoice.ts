@@ -182,8 +182,10 @@ const RESOLUTIONS: Readonly<Record<string, string>> = {
 const shownSend = (send: CancelSend, { sends, status, codes, canceledAt }: Cancellation, isElsewhere: boolean) => {
   if (send !== sends.at(-1)) return send;
   if (status === 'failed' && codes.length > 0) return { ...send, resolution: 'rejected', codes };
-  if (status === 'succeeded' && !isElsewhere) return { ...send, resolution: 'confirmed', resolvedAt: canceledAt };
-  return send;
+  const isUndecided = send.resolution === 'open' || send.resolution === 'unknown';
+  return status === 'succeeded' && isUndecided && !isElsewhere
+    ? { ...send, resolution: 'confirmed', resolvedAt: canceledAt }
+    : send;
 };
 
 const attempts = (context: PageContext, { attempts: sends, cancellation, canceledElsewhere }: Invoice): Html => {

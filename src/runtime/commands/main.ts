@@ -23,7 +23,7 @@ import { programVersion } from '../config/program-version.js';
 import { systemClock } from '../engines/clock.js';
 import { createRunner, type Runner } from '../engines/runner.js';
 import { createInterruption } from './interruption.js';
-import { openOutput } from './output.js';
+import { type Output, openOutput } from './output.js';
 import { serveCommand, simulatorCommand } from './serve.js';
 import { addMasterKeyCommand, demoCommand, setupCommands } from './setup.js';
 
@@ -76,8 +76,13 @@ const openExaminer: OpenExaminer = async () => {
 
 /** Runs the program and returns its exit code. Every fault of a start ends in one line on stderr. */
 export const main = async (argv: readonly string[], env: NodeJS.ProcessEnv): Promise<number> => {
-  const interruption = createInterruption();
   const output = openOutput();
+  const exit = await run(argv, env, output);
+  return output.isCut() && exit === 0 ? 1 : exit;
+};
+
+const run = async (argv: readonly string[], env: NodeJS.ProcessEnv, output: Output): Promise<number> => {
+  const interruption = createInterruption();
   const terminal = {
     out: (text: string) => output.write(`${text}\n`),
     err: (text: string) => void process.stderr.write(`${text}\n`),
@@ -125,9 +130,7 @@ export const main = async (argv: readonly string[], env: NodeJS.ProcessEnv): Pro
     return session;
   };
   try {
-    const command = runCommand(argv, allCommands(env, needed), open, terminal, programVersion());
-    const exit = await interruption.bounded(command);
-    return output.isCut() && exit === 0 ? 1 : exit;
+    return await interruption.bounded(runCommand(argv, allCommands(env, needed), open, terminal, programVersion()));
   } catch (error) {
     const interrupted = interruption.exit();
     if (interrupted !== undefined) {

@@ -42,12 +42,14 @@ const blocksTo = (stream: 'stdout' | 'stderr') => {
   lines.on('write', () => {
     isFailing = false;
   });
-  setInterval(() => lines.flush(), FLUSH_MS).unref();
-  process.on('exit', () => {
-    // `flushSync` tries again without an end while a disk is full.
+  // While a disk is full the library's `flushSync` tries again without an end; pino calls it after each line of the level fatal.
+  const flushAll = lines.flushSync.bind(lines);
+  lines.flushSync = () => {
     lines.flush();
-    if (!isFailing) lines.flushSync();
-  });
+    if (!isFailing) flushAll();
+  };
+  setInterval(() => lines.flush(), FLUSH_MS).unref();
+  process.on('exit', () => lines.flushSync());
   return lines;
 };
 

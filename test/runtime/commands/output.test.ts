@@ -36,7 +36,9 @@ describe.skipIf(!existsSync(FULL_DISK))('output to a full disk', () => {
     const logging = `
       import { createLogger } from './src/runtime/config/logger.ts';
       const logger = createLogger('info', 'stdout');
+      logger.fatal({ msg: 'the first line' });
       for (let line = 0; line < 20_000; line += 1) logger.info({ msg: 'a line of the log', line });
+      logger.fatal({ msg: 'the last line' });
       setTimeout(() => process.stderr.write('its end\\n'), 300);`;
     const { status, stderr } = intoFullDisk('--import', 'tsx', '--input-type=module', '--eval', logging);
     expect({ status, stderr }).toEqual({

@@ -75,7 +75,7 @@ const inconclusive = (reason: string): string =>
 const REPLACED = 'the authorizer was not asked: store a valid one with nfse certificate put';
 
 const CERTIFICATE_REASONS: Readonly<Record<string, string>> = {
-  certificate_missing: `the company has no certificate, and ${REPLACED}`,
+  certificate_missing: `the company has no certificate that can be opened, and ${REPLACED}`,
   certificate_expired: `the company's certificate has expired, and ${REPLACED}`,
   certificate_unusable: `the company's certificate cannot be used, and ${REPLACED}`,
 };

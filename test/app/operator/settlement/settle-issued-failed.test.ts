@@ -140,7 +140,7 @@ describe('a refusal to settle as issued', () => {
 
 describe('a certificate that keeps the authorizer from being asked', () => {
   it.each([
-    ['certificate_missing', 'the company has no certificate'],
+    ['certificate_missing', 'the company has no certificate that can be opened'],
     ['certificate_expired', "the company's certificate has expired"],
     ['certificate_unusable', "the company's certificate cannot be used"],
   ])('%s is named with its cure', async (reason, words) => {
