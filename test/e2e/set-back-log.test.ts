@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { supportStream } from '../../src/domain/audit/events.js';
 import { type EventStoreDouble, startEventStoreDouble } from '../support/eventstore-double/double.js';
 import { createDoubleLog } from '../support/eventstore-double/log.js';
 import { eventually } from '../support/eventually.js';
@@ -95,6 +96,9 @@ describeWithPostgres('a log that was put back beside a newer database', () => {
     const done = await paused.operate('doctor', '--reconcile', '--accept-unknown');
     expect(done).toMatchObject({ exit: 0, out: expect.stringContaining('the next number is 1002') });
     expect(done.out).toMatch(/series 1, city 3304557 \(Rio de Janeiro\/RJ\), numbers 2 to 51 and 1000 to 1051: /);
+    const [note] = await paused.ledger(1_003);
+    const { events: acts } = await paused.service.engines.store.load(supportStream);
+    expect(acts).toMatchObject([{ type: 'LogRecovered', data: { unknownNotes: 1, accessKeys: [note?.access_key] } }]);
     await guardsSay(paused, true);
     expect(await paused.ask(`/v1/nfse/${open}`)).toMatchObject({ body: { access_key: before.access_key } });
     expect(await paused.ask(`/v1/nfse/${forgotten}`)).toMatchObject({ status: 404 });

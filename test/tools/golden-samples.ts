@@ -381,6 +381,7 @@ export const goldenSamples: { readonly [T in DomainEvent['type']]: DataOf<T> } =
   ParkedWorkRetried: { subject: invoiceStream('live', COMPANY, INVOICE), at: AT },
   ProjectionRebuildOrdered: { projection: 'invoices', at: AT },
   MasterKeyGivenUp: { generation: 'm1', reason: 'the machine with the key and its copy burnt', at: AT },
+  LogRecovered: { unknownNotes: 1, accessKeys: [ACCESS_KEY], at: AT },
   ConsoleSignedIn: { session: SESSION, peer: '10.0.0.7', at: AT },
   ConsoleSignInRefused: { operator: 'eve', peer: '10.0.0.8', at: AT },
   ConsoleSignedOut: { session: SESSION, peer: '10.0.0.7', at: AT },
@@ -402,7 +403,8 @@ export const goldenStream = (type: string): StreamName => {
   if (type.startsWith('Api') && type.includes('Switched')) return systemApiStream;
   if (type === 'LogAnchored') return anchorStream('2026-11-21');
   if (type === 'PersonalDataRevealed') return revealsStream;
-  if (['ParkedWorkRetried', 'ProjectionRebuildOrdered', 'MasterKeyGivenUp'].includes(type)) return supportStream;
+  if (['ParkedWorkRetried', 'ProjectionRebuildOrdered', 'MasterKeyGivenUp', 'LogRecovered'].includes(type))
+    return supportStream;
   if (type.startsWith('Console')) return consoleStream;
   if (type.startsWith('Catalog')) return catalogStream('6201501');
   if (type.startsWith('Municipality')) return municipalityStream('3304557');

@@ -21,6 +21,7 @@ const streams = {
   ParkedWorkRetried: supportStream,
   ProjectionRebuildOrdered: supportStream,
   MasterKeyGivenUp: supportStream,
+  LogRecovered: supportStream,
   ConsoleSignedIn: consoleStream,
   ConsoleSignInRefused: consoleStream,
   ConsoleSignedOut: consoleStream,

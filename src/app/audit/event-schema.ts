@@ -292,6 +292,7 @@ const otherSchemas = {
   ParkedWorkRetried: strictObject({ subject: text, at: instant }),
   ProjectionRebuildOrdered: strictObject({ projection: text, at: instant }),
   MasterKeyGivenUp: strictObject({ generation: text, reason: text, at: instant }),
+  LogRecovered: strictObject({ unknownNotes: integerFrom0, accessKeys: texts, at: instant }),
   ConsoleSignedIn: strictObject({ session: text, peer: text, at: instant }),
   ConsoleSignInRefused: strictObject({ operator: text, peer: text, at: instant }),
   ConsoleSignedOut: strictObject({ session: text, peer: text, at: instant }),

@@ -1,3 +1,4 @@
+import type { AccessKey } from '../../domain/common/access-key.js';
 import { noChange } from '../../domain/common/decision.js';
 import { dpsStream, type Mode, parseInvoiceStream, publicInvoiceId } from '../../domain/common/ids.js';
 import { present } from '../../domain/common/present.js';
@@ -26,7 +27,7 @@ export type UnknownNote = {
   companyId: string;
   series: string;
   number: number;
-  accessKey: string;
+  accessKey: AccessKey;
   authorizedAt: string;
   amount: string;
   once?: string;

@@ -1,3 +1,4 @@
+import type { AccessKey } from '../common/access-key.js';
 import type { EventOf } from '../common/event-of.js';
 import type { StreamName } from '../common/ids.js';
 import type { Instant } from '../common/time.js';
@@ -22,6 +23,11 @@ type AuditEvents = {
   ProjectionRebuildOrdered: { projection: string; at: Instant };
   /** A master key generation is lost without a copy: all that it sealed, here and in the vault, is permanently unreadable. */
   MasterKeyGivenUp: { generation: string; reason: string; at: Instant };
+  /**
+   * An operator ended the pause that follows a log from a backup. `unknownNotes`: notes at the authorizer that no invoice accounts for and that no
+   * client will repeat; `accessKeys` has the first thousand of them.
+   */
+  LogRecovered: { unknownNotes: number; accessKeys: readonly AccessKey[]; at: Instant };
   /** A holder of the operator token signed in under the actor's name. `session` opens nothing; `peer` is an IP address. */
   ConsoleSignedIn: { session: string; peer: string; at: Instant };
   /** A wrong operator token was tried; `operator` is the typed name. */
@@ -40,6 +46,7 @@ export const auditPersonalFields = {
   ParkedWorkRetried: [],
   ProjectionRebuildOrdered: [],
   MasterKeyGivenUp: [],
+  LogRecovered: [],
   ConsoleSignedIn: [],
   ConsoleSignInRefused: [],
   ConsoleSignedOut: [],

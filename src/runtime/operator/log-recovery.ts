@@ -3,6 +3,7 @@ import { createDocumentSigner } from '../../adapters/authorizer/document-signer.
 import { readGuardReadiness } from '../../adapters/guards-postgres/guards-record.js';
 import { headAtPause, pauseIssuing, resumeIssuing } from '../../adapters/guards-postgres/incomplete-log.js';
 import { createHeldNumbersRead } from '../../adapters/read-model-postgres/held-numbers.js';
+import { appendAudit } from '../../app/audit/audit-trail.js';
 import { loadCompany } from '../../app/operator/company/company-commands.js';
 import type { RecoveryDeps } from '../../app/recovery/ask-series.js';
 import { compareRestoredLog } from '../../app/recovery/recover-log.js';
@@ -45,6 +46,9 @@ export const recoverLog = async (
     if ('refused' in result) return { kind: 'refused', why: result.refused };
     if (!result.isDone) return { kind: 'compared', resumed: false, ...result };
     await rebuildRowsIfBehind(parts, isShorter || wasShorter, options);
+    const accessKeys = result.unknown.slice(0, MOST_KEYS).map(({ accessKey }) => accessKey);
+    const facts = { unknownNotes: result.unknown.length, accessKeys };
+    await appendAudit('LogRecovered', facts, { store: engines.store, clock, actor });
     const guards = config.eventStoreUrl === undefined ? 'stored with the log' : 'made from the log';
     await resumeIssuing(patient, identity, await log.head(), guards);
     return { kind: 'compared', resumed: true, ...result };
@@ -52,6 +56,9 @@ export const recoverLog = async (
     await patient.end();
   }
 };
+
+/** Of the access keys in one event, which holds at most some 64 KB of them. */
+const MOST_KEYS = 1_000;
 
 const depsOf = async (
   parts: SessionParts,

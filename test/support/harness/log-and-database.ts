@@ -16,6 +16,7 @@ import type { Service } from '../../../src/runtime/roles/parts.js';
 import { startService } from '../../../src/runtime/service.js';
 import type { FreshDatabase } from '../postgres.js';
 import { runLogger } from '../run-logs.js';
+import type { LedgerNote } from './ledger.js';
 
 export type Answer = { status: number; headers: Headers; body: Record<string, unknown> & { error?: { code: string } } };
 
@@ -26,7 +27,7 @@ export type ServiceAt = {
   ask(path: string, ask?: Ask): Promise<Answer>;
   readiness(): Promise<Readiness>;
   /** One entry for every note that the authorizer ever made of this amount. */
-  ledger(amount: number): Promise<readonly unknown[]>;
+  ledger(amount: number): Promise<readonly LedgerNote[]>;
   control(path: string, body: unknown): Promise<void>;
   /** As an operator would. */
   operate(...argv: string[]): Promise<{ exit: number; out: string }>;
@@ -88,9 +89,7 @@ export const openLogAndDatabaseHarness = async (): Promise<LogAndDatabaseHarness
         ask: ask(service.url),
         readiness: async () => (await (await fetch(`${service.opsUrl}/health/ready`)).json()) as Readiness,
         ledger: async (amount) => {
-          const entries = (await (await fetch(`${controlUrl}/_control/ledger`)).json()) as {
-            amount_in_cents: number;
-          }[];
+          const entries = (await (await fetch(`${controlUrl}/_control/ledger`)).json()) as LedgerNote[];
           return entries.filter((entry) => entry.amount_in_cents === amount);
         },
         control: async (path, body) => {
