@@ -24,8 +24,8 @@ type AuditEvents = {
   /** A master key generation is lost without a copy: all that it sealed, here and in the vault, is permanently unreadable. */
   MasterKeyGivenUp: { generation: string; reason: string; at: Instant };
   /**
-   * An operator ended the pause that follows a log from a backup. `unknownNotes`: notes at the authorizer that no invoice accounts for and that no
-   * client will repeat; `accessKeys` has the first thousand of them.
+   * An operator ended the pause that follows a log from a backup. `unknownNotes`: notes at the authorizer that no invoice accounts for, live ones only
+   * with `--accept-unknown`; `accessKeys` has the first thousand of them.
    */
   LogRecovered: { unknownNotes: number; accessKeys: readonly AccessKey[]; at: Instant };
   /** A holder of the operator token signed in under the actor's name. `session` opens nothing; `peer` is an IP address. */
