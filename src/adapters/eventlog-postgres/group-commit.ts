@@ -13,6 +13,7 @@ const MAX_BYTES = 1024 * 1024;
 type Waiting = {
   append: PreparedAppend;
   batch: AbortController | undefined;
+  expired: boolean;
   resolve(result: AppendResult): void;
   reject(error: unknown): void;
 };
@@ -27,10 +28,11 @@ export const groupCommit = (send: SendAppends, deadlineMs: number) => {
   let closed = false;
 
   const expire = (waiting: Waiting): void => {
+    waiting.expired = true;
     const place = queue.indexOf(waiting);
     if (place >= 0) {
       queue.splice(place, 1);
-      waiting.reject(new EventLogUnavailable('the event log did not take the append in time'));
+      waiting.reject(notTakenInTime());
     }
     waiting.batch?.abort();
   };
@@ -40,7 +42,7 @@ export const groupCommit = (send: SendAppends, deadlineMs: number) => {
     if (closed) throw new EventLogUnavailable('the event log is closed');
     let timer: NodeJS.Timeout | undefined;
     const answer = new Promise<AppendResult>((resolve, reject) => {
-      const waiting: Waiting = { append: prepared, batch: undefined, resolve, reject };
+      const waiting: Waiting = { append: prepared, batch: undefined, expired: false, resolve, reject };
       timer = setTimeout(() => expire(waiting), deadlineMs);
       queue.push(waiting);
       pumping ??= pump();
@@ -68,6 +70,9 @@ export const groupCommit = (send: SendAppends, deadlineMs: number) => {
     },
   };
 };
+
+const notTakenInTime = (): EventLogUnavailable =>
+  new EventLogUnavailable('the event log did not take the append in time');
 
 const takeBatch = (queue: Waiting[]): Waiting[] => {
   let bytes = 0;
@@ -98,11 +103,14 @@ const write = async (batch: readonly Waiting[], send: SendAppends): Promise<void
   }
 };
 
-/** A refusal may be the fault of one append of the batch, so each append is written again alone. */
+/** A refusal may be the fault of one append of the batch, so each append is written again alone, unless its deadline has passed meanwhile. */
 const fail = async (batch: readonly Waiting[], error: unknown, send: SendAppends): Promise<void> => {
   const settled = error instanceof EventLogUnavailable || error instanceof AppendOutcomeUnknown;
   if (!settled && batch.length > 1) {
-    for (const waiting of batch) await write([waiting], send);
+    for (const waiting of batch) {
+      if (waiting.expired) waiting.reject(notTakenInTime());
+      else await write([waiting], send);
+    }
     return;
   }
   for (const waiting of batch) waiting.reject(error);
@@ -124,7 +132,7 @@ export const sendAppends =
     const giveUp = (): void => release(true);
     if (signal.aborted) {
       release(false);
-      throw new EventLogUnavailable('the event log did not take the append in time');
+      throw notTakenInTime();
     }
     signal.addEventListener('abort', giveUp, { once: true });
     try {

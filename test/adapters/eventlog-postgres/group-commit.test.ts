@@ -1,4 +1,4 @@
-import { expect, it, vi } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { groupCommit, type SendAppends } from '../../../src/adapters/eventlog-postgres/group-commit.js';
 import type { PreparedAppend } from '../../../src/adapters/eventlog-postgres/prepared-append.js';
 import { AppendOutcomeUnknown, EventLogUnavailable } from '../../../src/ports/event-log.js';
@@ -57,6 +57,22 @@ it('gives up the append under way at its deadline, and refuses the appends that 
   expect(aborted).toBe(true);
   lose?.();
   expect(await underWay).toBeInstanceOf(AppendOutcomeUnknown);
+});
+
+it('does not send an append whose deadline passed while a refused append before it was sent again', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const sent: string[][] = [];
+  const { append } = groupCommit(async (appends) => {
+    sent.push(appends.map(({ stream }) => stream));
+    if (appends.length > 1) throw new Error('value out of range');
+    vi.advanceTimersByTime(50);
+    throw new AppendOutcomeUnknown('given up');
+  }, 50);
+  const results = await Promise.allSettled(['slow', 'late'].map((stream) => append(prepared(stream))));
+  const faults = results.map((result) => (result.status === 'rejected' ? result.reason : undefined));
+  expect(faults).toEqual([expect.any(AppendOutcomeUnknown), expect.any(EventLogUnavailable)]);
+  expect(sent).toEqual([['slow', 'late'], ['slow']]);
 });
 
 it('works again after it was idle, and never after it was closed', async () => {
