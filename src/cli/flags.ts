@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { type Instant, instant } from '../domain/common/time.js';
+import { type Instant, instant, isDay } from '../domain/common/time.js';
 import { type Flags, textFlag } from './command.js';
 
 const DATE = /^\d{4}-\d\d-\d\d$/;
@@ -10,7 +10,7 @@ const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:
 const readInstant = (text: string): Instant | undefined => {
   if (!DATE.test(text) && !MOMENT.test(text)) return undefined;
   const ms = Date.parse(text);
-  return Number.isNaN(ms) || !isDayOfCalendar(text.slice(0, 10)) ? undefined : instant(ms);
+  return Number.isNaN(ms) || !isDay(text.slice(0, 10)) ? undefined : instant(ms);
 };
 
 /** The instant of a flag; undefined without the flag, `bad` for any other text. */
@@ -18,9 +18,6 @@ export const instantFlag = (flags: Flags, name: string): Instant | undefined | '
   const text = textFlag(flags, name);
   return text === undefined ? undefined : (readInstant(text) ?? 'bad');
 };
-
-/** JavaScript reads 30 February as 2 March. */
-const isDayOfCalendar = (date: string): boolean => instant(Date.parse(date)).startsWith(date);
 
 /** The whole number from 0 of a flag, `fallback` without the flag; undefined for any other text. */
 export const wholeFlag = (flags: Flags, name: string, fallback: number): number | undefined => {

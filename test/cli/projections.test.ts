@@ -4,6 +4,7 @@ import { allProjections } from '../../projections/registry.js';
 import { leaderSession } from '../../src/adapters/sql/leader-lock.js';
 import { projectionCommands } from '../../src/cli/commands/projections.js';
 import type { ProgressStream } from '../../src/cli/terminal.js';
+import { supportStream } from '../../src/domain/audit/events.js';
 import { buildLock } from '../../src/projector/rebuild.js';
 import { accepted, attempted, streamOf } from '../support/fixture/histories.js';
 import { type Operator, openOperator } from '../support/harness/operator.js';
@@ -94,12 +95,17 @@ describeWithPostgres('the operator command of projections', () => {
 
   it('rollback goes back one generation, and is refused where there is none', async () => {
     const before = await statusOf('invoices');
-    const back = await operator.runJson('projections', 'rollback', 'invoices');
+    const back = await operator.runJson('projections', 'rollback', 'invoices', '--actor', 'maria');
     expect(back).toMatchObject({
       exit: 0,
       json: { rolled_back: [{ name: 'invoices', generation: (before?.generation ?? 0) - 1 }] },
     });
     expect(await statusOf('invoices')).toMatchObject({ previous: { generation: before?.generation }, lag_s: 0 });
+    const { events } = await operator.session.store.load(supportStream);
+    expect(events.at(-1)).toMatchObject({
+      ...{ type: 'ProjectionRollbackOrdered', data: { projection: 'invoices' } },
+      metadata: { actor: 'support:maria' },
+    });
     const fresh = await openOperator(projectionCommands, stream);
     expect(await fresh.run('projections', 'rollback', 'invoices')).toMatchObject({ exit: 1 });
     await fresh.close();

@@ -42,7 +42,7 @@ describe('the list of invoices', () => {
     expect((await harness.visit('/console/invoices')).text).toContain('Não emita de novo: fale com o suporte.');
   });
 
-  it.each(['status=gone', 'mode=both', 'since=21/11/2026', 'until=2026-13-01'])(
+  it.each(['status=gone', 'mode=both', 'since=21/11/2026', 'until=2026-13-01', 'since=2026-02-30'])(
     'refuses %s in words',
     async (query) => {
       const { status, text } = await harness.visit(`/console/invoices?${query}`);

@@ -84,7 +84,8 @@ describe('the parameters API of the simulator', () => {
   });
 
   it('answers what it cannot read with the framework’s problem+json', async () => {
-    for (const path of [`${RIO}/01.07.01.000/01-09-2026/aliquota`, `${RIO}/agora/retencoes`, 'rio/convenio']) {
+    const days = ['01-09-2026', '2026-02-30'].map((day) => `${RIO}/01.07.01.000/${day}/aliquota`);
+    for (const path of [...days, `${RIO}/agora/retencoes`, 'rio/convenio']) {
       const answer = await get(path);
       expect(answer.status).toBe(400);
       expect(answer.contentType).toContain('application/problem+json');

@@ -380,6 +380,7 @@ export const goldenSamples: { readonly [T in DomainEvent['type']]: DataOf<T> } =
   PersonalDataRevealed: { command: 'events show', subject: companyStream(COMPANY), at: AT },
   ParkedWorkRetried: { subject: invoiceStream('live', COMPANY, INVOICE), at: AT },
   ProjectionRebuildOrdered: { projection: 'invoices', at: AT },
+  ProjectionRollbackOrdered: { projection: 'invoices', at: AT },
   MasterKeyGivenUp: { generation: 'm1', reason: 'the machine with the key and its copy burnt', at: AT },
   LogRecovered: { unknownNotes: 1, accessKeys: [ACCESS_KEY], at: AT },
   ConsoleSignedIn: { session: SESSION, peer: '10.0.0.7', at: AT },
@@ -403,8 +404,8 @@ export const goldenStream = (type: string): StreamName => {
   if (type.startsWith('Api') && type.includes('Switched')) return systemApiStream;
   if (type === 'LogAnchored') return anchorStream('2026-11-21');
   if (type === 'PersonalDataRevealed') return revealsStream;
-  if (['ParkedWorkRetried', 'ProjectionRebuildOrdered', 'MasterKeyGivenUp', 'LogRecovered'].includes(type))
-    return supportStream;
+  if (type.startsWith('Projection')) return supportStream;
+  if (['ParkedWorkRetried', 'MasterKeyGivenUp', 'LogRecovered'].includes(type)) return supportStream;
   if (type.startsWith('Console')) return consoleStream;
   if (type.startsWith('Catalog')) return catalogStream('6201501');
   if (type.startsWith('Municipality')) return municipalityStream('3304557');

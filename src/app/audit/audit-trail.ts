@@ -20,6 +20,7 @@ const streams = {
   PersonalDataRevealed: revealsStream,
   ParkedWorkRetried: supportStream,
   ProjectionRebuildOrdered: supportStream,
+  ProjectionRollbackOrdered: supportStream,
   MasterKeyGivenUp: supportStream,
   LogRecovered: supportStream,
   ConsoleSignedIn: consoleStream,

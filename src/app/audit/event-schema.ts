@@ -291,6 +291,7 @@ const otherSchemas = {
   PersonalDataRevealed: strictObject({ command: text, subject: text, at: instant }),
   ParkedWorkRetried: strictObject({ subject: text, at: instant }),
   ProjectionRebuildOrdered: strictObject({ projection: text, at: instant }),
+  ProjectionRollbackOrdered: strictObject({ projection: text, at: instant }),
   MasterKeyGivenUp: strictObject({ generation: text, reason: text, at: instant }),
   LogRecovered: strictObject({ unknownNotes: integerFrom0, accessKeys: texts, at: instant }),
   ConsoleSignedIn: strictObject({ session: text, peer: text, at: instant }),

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { isXmlText } from '../../domain/common/canonical-xml.js';
 import { codePattern, type MaskedCode, withoutMask } from '../../domain/common/masks.js';
+import { isDay } from '../../domain/common/time.js';
 
 /** A text of a form; `message` says which, without a value. */
 export const shaped = (pattern: RegExp, message: string) =>
@@ -14,10 +15,7 @@ export const coded = (message: string, ...codes: readonly MaskedCode[]) =>
   );
 
 /** A day that exists, as `YYYY-MM-DD`. */
-export const day = v.pipe(
-  shaped(/^\d{4}-\d{2}-\d{2}$/, 'must be a date YYYY-MM-DD'),
-  v.check((value) => new Date(`${value}T00:00:00Z`).toJSON()?.startsWith(value) === true, 'is no date'),
-);
+export const day = v.pipe(shaped(/^\d{4}-\d{2}-\d{2}$/, 'must be a date YYYY-MM-DD'), v.check(isDay, 'is no date'));
 
 export const cnpj = coded('must be the 14 characters of the CNPJ', 'cnpj');
 

@@ -41,8 +41,10 @@ const rollback: Command = {
   summary: 'go back to the generation before the live one, brought up to date first',
   changes: true,
   run: async ({ positionals: [name = ''], actor, session, terminal }) => {
-    const { projections } = await session();
+    const opened = await session();
+    const { projections } = opened;
     if (!projections.names.includes(name)) return unknown(name, projections);
+    await appendAudit('ProjectionRollbackOrdered', { projection: name }, auditDeps(opened, actor));
     const result = await shown(terminal, (onProgress) => projections.rollback(name, onProgress));
     return outcomeOf('rolled_back', actor, [result]);
   },

@@ -1,7 +1,7 @@
 import type { Hono } from 'hono';
 import { readCursor } from '../../app/operator/support/search.js';
 import { withoutMask } from '../../domain/common/masks.js';
-import { brasiliaMidnight, type Instant } from '../../domain/common/time.js';
+import { brasiliaMidnight, type Instant, isDay } from '../../domain/common/time.js';
 import type { Invoice } from '../../domain/invoice/state.js';
 import { isInvoiceStatus } from '../../domain/invoice/status.js';
 import type { SupportCursor, SupportFilter, SupportRow } from '../../ports/support-reads.js';
@@ -72,10 +72,6 @@ export const withSentences = (row: SupportRow, deps: Pick<ConsoleDeps, 'bodyOf'>
   const sentences = [body.error?.message, body.cancellation?.error?.message].filter((one) => one !== undefined);
   return { ...row, sentences };
 };
-
-const DAY = /^\d{4}-\d{2}-\d{2}$/;
-
-const isDay = (text: string): boolean => DAY.test(text) && !Number.isNaN(Date.parse(text));
 
 const filterOf = (
   typed: TypedFilter,

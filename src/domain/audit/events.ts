@@ -21,6 +21,8 @@ type AuditEvents = {
   ParkedWorkRetried: { subject: StreamName; at: Instant };
   /** A rebuild of a read model was ordered; the status of the generation shows its progress. */
   ProjectionRebuildOrdered: { projection: string; at: Instant };
+  /** The generation before the live one was ordered back. */
+  ProjectionRollbackOrdered: { projection: string; at: Instant };
   /** A master key generation is lost without a copy: all that it sealed, here and in the vault, is permanently unreadable. */
   MasterKeyGivenUp: { generation: string; reason: string; at: Instant };
   /**
@@ -45,6 +47,7 @@ export const auditPersonalFields = {
   PersonalDataRevealed: [],
   ParkedWorkRetried: [],
   ProjectionRebuildOrdered: [],
+  ProjectionRollbackOrdered: [],
   MasterKeyGivenUp: [],
   LogRecovered: [],
   ConsoleSignedIn: [],

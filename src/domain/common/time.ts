@@ -6,6 +6,12 @@ export type Instant = Branded<string, 'instant'>;
 /** `YYYY-MM-DD`, a calendar day in Brasília. */
 export type FiscalDate = Branded<string, 'fiscal date'>;
 
+/** Whether the text is a day of the calendar, as `YYYY-MM-DD`. JavaScript reads 30 February as 2 March. */
+export const isDay = (text: string): boolean => {
+  const ms = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(text) : Number.NaN;
+  return !Number.isNaN(ms) && instant(ms).startsWith(text);
+};
+
 /** A day in UTC, which has no leap seconds here. Brasília has had no summer time since 2019, so its days are as long. */
 export const DAY_SECONDS = 86_400;
 export const DAY_MS = DAY_SECONDS * 1_000;

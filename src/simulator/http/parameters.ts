@@ -1,3 +1,4 @@
+import { isDay } from '../../domain/common/time.js';
 import type { Environment, World } from '../environment.js';
 import { type Benefit, isNationalCodeEnough, type Municipality } from '../state/entries.js';
 import { type Answer, type Json, type JsonObject, webServerPage } from './answer.js';
@@ -26,8 +27,6 @@ const nameOf = ({ tables }: World, ibge: string): string | undefined => {
   const found = tables.municipality(ibge);
   return found === undefined ? undefined : `${found.name}/${found.uf}`;
 };
-
-const isDay = (text: string): boolean => /^[0-9]{4}-[0-9]{2}-[0-9]{2}$/.test(text) && !Number.isNaN(Date.parse(text));
 
 const json = (status: number, body: JsonObject): Answer => ({ kind: 'json', status, body });
 

@@ -9,6 +9,7 @@ import {
   epochMs,
   instantOfStamp,
   isBefore,
+  isDay,
   lastSecondOfBrasiliaMonth,
   laterOf,
   nextBrasiliaMonth,
@@ -49,6 +50,17 @@ describe('stamps', () => {
   ])('%s is no time', (stamp) => {
     expect(instantOfStamp(stamp)).toBeUndefined();
   });
+});
+
+describe('days', () => {
+  it.each(['2026-02-28', '2028-02-29', '0001-01-01', '9999-12-31'])('%s is a day', (text) => {
+    expect(isDay(text)).toBe(true);
+  });
+
+  it.each(['2026-02-30', '2026-02-29', '2026-13-01', '2026-00-01', '2026-1-1', '2026-01-01T00:00:00Z', '26-01-01', ''])(
+    '%j is none',
+    (text) => expect(isDay(text)).toBe(false),
+  );
 });
 
 /** Literal instants, written by hand from the calendar (INV-cancelable_until, CANCEL-1). */
