@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream';
 import { getRequestListener } from '@hono/node-server';
 import type { Hono } from 'hono';
 import { refuse } from './answer.js';
+import { boundConnections } from './bound-connections.js';
 import { randomRequestId } from './call.js';
 import { localOrigin } from './local-origin.js';
 import { boundRequests } from './node-parser.js';
@@ -126,11 +127,11 @@ export type ServerLimits = {
   /** Longest time without a byte in either direction while a request is under way, so that a client that reads nothing keeps no connection. */
   timeout: number;
   maxHeaderSize: number;
-  /** Connections at once; further ones are closed unread. Undefined: no limit. */
+  /** Connections at once, as `boundConnections` keeps them. Undefined: no limit. */
   maxConnections?: number;
 };
 
-/** `onDrop` is called for each connection beyond the limit. `hasPages` as in `Call`; false unless given. */
+/** `onDrop` is called for each connection that the limit closed. `hasPages` as in `Call`; false unless given. */
 export type ServerOptions = Partial<ServerLimits> & { onDrop?: () => void; hasPages?: boolean };
 
 const LIMITS: ServerLimits = {
@@ -154,8 +155,7 @@ export const listen = async (
   const server = createServer({ ...LIMITS, ...limits, requireHostHeader: false });
   server.timeout = timeout;
   server.maxHeadersCount = MAX_HEADERS + 1;
-  if (maxConnections !== undefined) server.maxConnections = maxConnections;
-  server.on('drop', () => onDrop?.());
+  if (maxConnections !== undefined) boundConnections(server, maxConnections, () => onDrop?.());
   const drain = createDrain();
   answerWith(server, app, drain, { hasPages });
   await new Promise<void>((resolve, reject) => {

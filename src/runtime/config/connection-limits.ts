@@ -44,7 +44,7 @@ export const warnOfDrops = (logger: Logger, server: 'public api' | 'operations')
     dropped += 1;
     const now = performance.now();
     if (now - warnedAt < WARN_EVERY_MS) return;
-    logger.warn({ msg: 'connections turned away: as many as the limit are open', server, dropped });
+    logger.warn({ msg: 'connections closed: more than the limit were open', server, dropped });
     warnedAt = now;
     dropped = 0;
   };

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { isOurHost } from '../../console/access.js';
+import { boundConnections } from '../../http/bound-connections.js';
 import { hasSecondHost } from '../../http/raw-answer.js';
 import { sameSecret } from '../../lib/same-secret.js';
 import type { Scrape } from '../metrics/metrics.js';
@@ -18,7 +19,7 @@ type OpsSources = {
   /** The metrics may be read under these host names and those of loopback, or with the token under any name. */
   metrics: { hosts: readonly string[]; token: string | undefined };
   onFault(error: unknown): void;
-  /** A connection beyond `maxConnections` was closed at once. */
+  /** A connection was closed because more than `maxConnections` were open. */
   onDrop?(): void;
 };
 
@@ -26,6 +27,9 @@ type Answer = { status: number; contentType: string; text: string; headers?: Rec
 
 /** A health check fails when the server closes its idle connection at the same moment. So that takes longer than the usual time between two checks. */
 const KEEP_ALIVE_MS = 65_000;
+
+/** Time for the head of a request; the callers are near. */
+const HEADERS_MS = 10_000;
 
 /**
  * Serves `/health/live`, `/health/ready`, `/health/startup`, `/metrics` and the support console on the operations port. The health pages need no
@@ -35,18 +39,20 @@ export const startOpsServer = async (
   { host, port, maxConnections }: { host: string; port: number; maxConnections?: number },
   sources: OpsSources,
 ): Promise<OpsServer> => {
-  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, async (request, response) => {
-    if (hasSecondHost(request.rawHeaders)) return send(response, json(400, { error: 'more than one Host header' }));
-    const path = (request.url ?? '').split('?')[0] ?? '';
-    if (sources.console !== undefined && isOfConsole(path)) return void sources.console(request, response);
-    const answer = await answerTo(request, path, sources).catch((error: unknown) => {
-      sources.onFault(error);
-      return json(500, { error: 'failed' });
-    });
-    send(response, answer);
-  });
-  if (maxConnections !== undefined) server.maxConnections = maxConnections;
-  server.on('drop', () => sources.onDrop?.());
+  const server = createServer(
+    { keepAliveTimeout: KEEP_ALIVE_MS, headersTimeout: HEADERS_MS, connectionsCheckingInterval: HEADERS_MS },
+    async (request, response) => {
+      if (hasSecondHost(request.rawHeaders)) return send(response, json(400, { error: 'more than one Host header' }));
+      const path = (request.url ?? '').split('?')[0] ?? '';
+      if (sources.console !== undefined && isOfConsole(path)) return void sources.console(request, response);
+      const answer = await answerTo(request, path, sources).catch((error: unknown) => {
+        sources.onFault(error);
+        return json(500, { error: 'failed' });
+      });
+      send(response, answer);
+    },
+  );
+  if (maxConnections !== undefined) boundConnections(server, maxConnections, () => sources.onDrop?.());
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, resolve);

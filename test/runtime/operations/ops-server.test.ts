@@ -1,6 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type OpsServer, startOpsServer } from '../../../src/runtime/operations/ops-server.js';
 import type { Readiness } from '../../../src/runtime/operations/readiness.js';
+
+const MOST = 8;
 
 const ok = { ok: true };
 const readyBody: Readiness = {
@@ -16,7 +20,7 @@ describe('the operations port', () => {
   let server: OpsServer;
   beforeAll(async () => {
     server = await startOpsServer(
-      { host: '127.0.0.1', port: 0 },
+      { host: '127.0.0.1', port: 0, maxConnections: MOST },
       {
         readiness: async () => ({ ...readyBody, ready: state.ready }),
         isStarted: () => state.started,
@@ -54,6 +58,20 @@ describe('the operations port', () => {
 
   it('keeps the connection of a health check open until the next one', async () => {
     expect((await ask('/health/live')).headers.get('keep-alive')).toBe('timeout=65');
+  });
+
+  it('answers a probe while as many connections as the limit say nothing', async () => {
+    const sockets: Socket[] = [];
+    onTestFinished(() => {
+      for (const socket of sockets) socket.destroy();
+    });
+    for (let n = 0; n < MOST; n += 1) {
+      const socket = connect(server.port, '127.0.0.1');
+      socket.on('error', () => undefined);
+      sockets.push(socket);
+      await once(socket, 'connect');
+    }
+    expect(await ask('/health/live')).toMatchObject({ status: 200 });
   });
 
   it('has started once it served, whether it is ready or not', async () => {
