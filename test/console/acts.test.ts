@@ -66,6 +66,16 @@ describe('a search', () => {
     expect(await harness.onRecord()).toEqual([]);
   });
 
+  it('by document takes the CNPJ of a company, and no other text, which the record would keep', async () => {
+    for (const company of ['52998224725 MARIA', '98765432000198']) {
+      const { status, text } = await search({ text: '52998224725', company });
+      expect([company, status, text.includes('There is no such company')]).toEqual([company, 400, true]);
+    }
+    expect(await harness.onRecord()).toEqual([]);
+    expect((await search({ text: '11111111000191', company: '12.345.678/0001-95' })).status).toBe(200);
+    expect(JSON.stringify(await harness.onRecord())).toContain('12345678000195');
+  });
+
   it('by reference finds it, and is nothing to record', async () => {
     expect((await search({ text: ' pedido-1 ' })).text).toContain(harness.invoice);
     expect((await search({ text: 'pedido-2' })).text).toContain('Nothing found');

@@ -42,14 +42,19 @@ describe('the list of invoices', () => {
     expect((await harness.visit('/console/invoices')).text).toContain('Não emita de novo: fale com o suporte.');
   });
 
-  it.each(['status=gone', 'mode=both', 'since=21/11/2026', 'until=2026-13-01', 'since=2026-02-30'])(
-    'refuses %s in words',
-    async (query) => {
-      const { status, text } = await harness.visit(`/console/invoices?${query}`);
-      expect([status, text]).toEqual([400, expect.stringContaining('role="alert"')]);
-      expect(harness.filters).toEqual([]);
-    },
-  );
+  it.each([
+    'status=gone',
+    'mode=both',
+    'since=21/11/2026',
+    'until=2026-13-01',
+    'since=2026-02-30',
+    'company=%00',
+    'company=MARIA',
+  ])('refuses %s in words', async (query) => {
+    const { status, text } = await harness.visit(`/console/invoices?${query}`);
+    expect([status, text]).toEqual([400, expect.stringContaining('role="alert"')]);
+    expect(harness.filters).toEqual([]);
+  });
 
   it('shows nothing personal', async () => {
     const { text } = await harness.visit('/console/invoices');

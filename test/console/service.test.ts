@@ -52,7 +52,6 @@ describeWithPostgres('the console of a running service', () => {
     const { ids } = harness;
     expect(await found({ text: DOCUMENT })).toEqual([ids.refused, ids.issued, ids.indeterminate]);
     expect(await found({ text: '52998224725', company: '12.345.678/0001-95' })).toHaveLength(3);
-    expect(await found({ text: '52998224725', company: '98765432000198' })).toEqual([]);
     expect(await found({ text: '11144477735' })).toEqual([]);
   });
 

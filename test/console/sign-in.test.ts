@@ -154,6 +154,16 @@ it('takes twenty wrong tokens a minute from all addresses together, and neither 
   expect((await signIn(TOKEN, '10.0.2.1')).status).toBe(303);
 });
 
+it('counts a wrong token under whatever name, and records no name that holds the token', async () => {
+  for (const name of ['<b>', '', `x${TOKEN}`, TOKEN, 'eve'])
+    expect((await signIn('wrong', undefined, name)).status).toBe(401);
+  expect((await signIn(TOKEN)).status).toBe(429);
+  expect((await harness.accesses()).map(({ data }) => data)).toMatchObject([
+    ...Array.from({ length: 4 }, () => ({ operator: '' })),
+    { operator: 'eve' },
+  ]);
+});
+
 it('has no sign-in and sets no cookie where no token is demanded', async () => {
   const open = await consoleHarness();
   expect((await open.visit('/console/sign-in')).status).toBe(404);

@@ -13,6 +13,7 @@ import {
 import { loadInvoice } from '../../app/read/read-invoice.js';
 import { isAccessKey } from '../../domain/common/access-key.js';
 import { parseInvoiceId, publicInvoiceId } from '../../domain/common/ids.js';
+import { withoutMask } from '../../domain/common/masks.js';
 import type { ConsoleDeps } from '../deps.js';
 import { actingOperator, type ConsoleContext, type ConsoleEnv } from '../guard.js';
 import { clockText } from '../pages/elements.js';
@@ -166,6 +167,16 @@ export const searchRoutes = (app: Hono<ConsoleEnv>, deps: ConsoleDeps): void => 
     if (query.kind === 'document' && operator === undefined)
       return c.html(messagePage(page, page.say('Busca', 'Search'), nameNeeded(page)), 400);
     const named = operator === undefined ? page : { ...page, operator: { ...page.operator, name: operator } };
+    // The filter is recorded as typed, so a document in this field would stay in the log.
+    if (query.companyId !== undefined && (await deps.readModel.company(query.companyId)) === undefined)
+      return c.html(
+        messagePage(
+          page,
+          page.say('Busca', 'Search'),
+          page.say('Esta empresa não existe.', 'There is no such company.'),
+        ),
+        400,
+      );
     const by = { command: 'console', actor: `support:${named.operator.name}` } as const;
     const result = await searchInvoices(query, deps, by);
     const found = result.found.map((row) => withSentences(row, deps, page.now));
@@ -183,9 +194,7 @@ const readQuery = (field: (name: string) => string): SearchQuery => {
     .replace(/\p{Cc}/gu, '')
     .trim();
   const kind = SEARCH_KINDS.find((one) => one === field('by')) ?? kindOf(text);
-  const companyId = field('company')
-    .replace(/[^0-9A-Za-z]/g, '')
-    .toUpperCase();
+  const companyId = withoutMask(field('company').trim().toUpperCase(), 'cnpj');
   const before = readCursor(field('created_at'), field('stream'));
   return { text, kind, ...(companyId === '' ? {} : { companyId }), ...(before === undefined ? {} : { before }) };
 };

@@ -1,6 +1,6 @@
 import type { Hono } from 'hono';
 import { readCursor } from '../../app/operator/support/search.js';
-import { withoutMask } from '../../domain/common/masks.js';
+import { codePattern, withoutMask } from '../../domain/common/masks.js';
 import { brasiliaMidnight, type Instant, isDay } from '../../domain/common/time.js';
 import type { Invoice } from '../../domain/invoice/state.js';
 import { isInvoiceStatus } from '../../domain/invoice/status.js';
@@ -83,12 +83,15 @@ const filterOf = (
     return { problem: say('Esta situação não existe.', 'There is no such status.') };
   if (mode !== '' && mode !== 'live' && mode !== 'test')
     return { problem: say('O modo é live ou test.', 'The mode is live or test.') };
+  const companyId = company.toUpperCase();
+  if (companyId !== '' && !codePattern('cnpj').test(companyId))
+    return { problem: say('Um CNPJ tem 14 caracteres.', 'A CNPJ has 14 characters.') };
   if ([since, until].some((day) => day !== '' && !isDay(day)))
     return { problem: say('Uma data tem a forma 2026-11-21.', 'A date is written 2026-11-21.') };
   return {
     status: status === '' ? undefined : status,
     mode: mode === '' ? undefined : mode,
-    companyId: company === '' ? undefined : withoutMask(company.toUpperCase(), 'cnpj'),
+    companyId: companyId === '' ? undefined : withoutMask(companyId, 'cnpj'),
     since: since === '' ? undefined : brasiliaMidnight(since),
     until: until === '' ? undefined : brasiliaMidnight(dayAfter(until)),
     before: cursor,

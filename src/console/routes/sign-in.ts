@@ -32,13 +32,17 @@ export const signInRoutes = (app: Hono<ConsoleEnv>, deps: ConsoleDeps, ended: En
         429,
       );
     }
-    const operator = readOperator(c.get('field')('operator'));
+    const name = readOperator(c.get('field')('operator'));
     // A token typed into the name field would be recorded permanently.
-    if (operator === undefined || operator.includes(token))
-      return c.html(signInPage(page, { tone: 'bad', text: nameNeeded(page) }), 400);
+    const operator = name?.includes(token) === true ? undefined : name;
+    // The token comes before the name, because a refusal of the name alone would tell what it holds, and would be a guess that nobody counts.
     if (!sameSecret(c.get('field')('token').trim(), token)) {
       attempts.recordWrong(peer);
-      await appendAudit('ConsoleSignInRefused', { operator, peer }, { store, clock, actor: 'support:console' });
+      await appendAudit(
+        'ConsoleSignInRefused',
+        { operator: operator ?? '', peer },
+        { store, clock, actor: 'support:console' },
+      );
       return c.html(
         signInPage(page, {
           tone: 'bad',
@@ -47,6 +51,7 @@ export const signInRoutes = (app: Hono<ConsoleEnv>, deps: ConsoleDeps, ended: En
         401,
       );
     }
+    if (operator === undefined) return c.html(signInPage(page, { tone: 'bad', text: nameNeeded(page) }), 400);
     attempts.recordRight(peer);
     const session = randomUUID();
     await appendAudit('ConsoleSignedIn', { session, peer }, { store, clock, actor: `support:${operator}` });

@@ -32,7 +32,7 @@ type AuditEvents = {
   LogRecovered: { unknownNotes: number; accessKeys: readonly AccessKey[]; at: Instant };
   /** A holder of the operator token signed in under the actor's name. `session` opens nothing; `peer` is an IP address. */
   ConsoleSignedIn: { session: string; peer: string; at: Instant };
-  /** A wrong operator token was tried; `operator` is the typed name. */
+  /** A wrong operator token was tried; `operator` is the typed name, empty for text that is no name. */
   ConsoleSignInRefused: { operator: string; peer: string; at: Instant };
   /** The session ended, in every process and for every copy of its cookie. */
   ConsoleSignedOut: { session: string; peer: string; at: Instant };

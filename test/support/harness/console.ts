@@ -98,6 +98,7 @@ export const consoleHarness = async (access: Partial<ConsoleDeps['access']> = {}
     access: { token: undefined, secret: () => Buffer.alloc(32, 7), hosts: [], defaultOperator: 'ana', ...access },
     readModel: {
       companies: async () => [demoCompany(DEMO_CNPJ)],
+      company: async (cnpj: string) => (cnpj === DEMO_CNPJ ? demoCompany(DEMO_CNPJ) : undefined),
       byAccessKeys: async () => [],
     } as unknown as ReadModel,
     supportReads: {

@@ -17,10 +17,13 @@ export const readDocument = (typed: string): PersonalDocument | undefined => {
 export const isSameDocument = (found: string | undefined, { text }: PersonalDocument): boolean =>
   found !== undefined && withoutPunctuation(found) === text;
 
-/** Whether a free text holds the document, with or without punctuation. Always false for a NIF, which may be any short word. */
+/**
+ * Whether a free text holds the document, with up to three signs of punctuation or spaces between its characters. Always false for a NIF, which may
+ * be any short word.
+ */
 export const mentions = (text: string, { kind, text: document }: PersonalDocument): boolean =>
   kind !== 'nif' &&
-  (text.match(/[0-9A-Za-z](?:[.\-/ ]?[0-9A-Za-z])*/g) ?? []).some((word) =>
+  (text.match(/[0-9A-Za-z](?:[\p{P}\p{S}\p{Z}]{0,3}[0-9A-Za-z])*/gu) ?? []).some((word) =>
     withoutPunctuation(word).includes(document),
   );
 

@@ -1,6 +1,6 @@
 import { gunzipSync } from 'node:zlib';
 import { type Mode, parseInvoiceStream, type StreamName } from '../../../domain/common/ids.js';
-import type { Customer, InvoiceEvent } from '../../../domain/invoice/events.js';
+import type { Customer, InvoiceEventType, ReadInvoiceEvent } from '../../../domain/invoice/events.js';
 import type { RegistryEvent } from '../../../domain/registry/events.js';
 import { registryPrefix, registryStream } from '../../../domain/registry/events.js';
 import type { EventLog, RecordedEvent } from '../../../ports/event-log.js';
@@ -9,10 +9,10 @@ import { decodeEvent } from '../../event-store/codec.js';
 import { shareOf, type WalkProgress, walkLog } from '../../event-store/walk-log.js';
 import { isSameDocument, mentions, type PersonalDocument } from './document.js';
 
-/** Which part of its first event names the document. */
+/** Which part of an invoice names the document. A settlement's part is the evidence that support typed. */
 type FoundIn = (typeof FOUND_IN)[number];
 
-const FOUND_IN = ['customer', 'description', 'xml'] as const;
+const FOUND_IN = ['customer', 'description', 'reference', 'xml', 'cancellation', 'settlement'] as const;
 
 export type FoundStream = { stream: StreamName; foundIn: readonly FoundIn[] };
 
@@ -34,17 +34,16 @@ type FindDeps = {
 };
 
 /**
- * Every invoice and registry entry that names the document, found by opening the sealed fields of the first event of each. Memory holds two pages
- * of the log and the result, whatever the length of the log.
+ * Every invoice and registry entry that names the document, found by opening the sealed fields of each event that holds what a person typed. Memory
+ * holds two pages of the log and the result, whatever the length of the log.
  */
 export const findInvoices = async (
   document: PersonalDocument,
   limit: number,
   { log, keys, onProgress }: FindDeps,
 ): Promise<FoundHoldings> => {
-  const invoices: FoundStream[] = [];
+  const found = new Map<StreamName, Set<FoundIn>>();
   const registry = new Set<StreamName>();
-  const totals = new Map<string, { companyId: string; mode: Mode; invoices: number }>();
   let unreadable = 0;
   let events = 0;
 
@@ -55,14 +54,9 @@ export const findInvoices = async (
       if (entryNames(opened as RegistryEvent, stream, document)) registry.add(stream);
       return;
     }
-    if (isErased(recorded, opened)) unreadable += 1;
-    const foundIn = partsThatName(document, opened as InvoiceEvent);
-    const address = parseInvoiceStream(stream);
-    if (foundIn.length === 0 || address === undefined) return;
-    const { companyId, mode } = address;
-    const total = totals.get(`${companyId} ${mode}`) ?? { companyId, mode, invoices: 0 };
-    totals.set(`${companyId} ${mode}`, { ...total, invoices: total.invoices + 1 });
-    if (invoices.length < limit) invoices.push({ stream, foundIn });
+    if (BEGINS.has(opened.type) && isErased(recorded, opened)) unreadable += 1;
+    for (const part of partsThatName(document, opened as ReadInvoiceEvent))
+      found.set(stream, (found.get(stream) ?? new Set()).add(part));
   };
 
   const head = await log.head();
@@ -71,32 +65,68 @@ export const findInvoices = async (
     events += page.length;
     onProgress?.({ events, share: shareOf(page[page.length - 1]?.position ?? null, head) });
   }
-  return { invoices, totals: [...totals.values()], registry: [...registry], unreadable };
+  const invoices = [...found]
+    .slice(0, limit)
+    .map(([stream, parts]) => ({ stream, foundIn: FOUND_IN.filter((part) => parts.has(part)) }));
+  return { invoices, totals: totalsOf([...found.keys()]), registry: [...registry], unreadable };
 };
 
-/** Later events say nothing of the customer that the acceptance or the import does not say. */
-const LOOKED_AT: ReadonlySet<string> = new Set<(InvoiceEvent | RegistryEvent)['type']>([
+const totalsOf = (streams: readonly StreamName[]): FoundHoldings['totals'] => {
+  const totals = new Map<string, { companyId: string; mode: Mode; invoices: number }>();
+  for (const { companyId, mode } of streams.flatMap((stream) => parseInvoiceStream(stream) ?? [])) {
+    const total = totals.get(`${companyId} ${mode}`) ?? { companyId, mode, invoices: 0 };
+    totals.set(`${companyId} ${mode}`, { ...total, invoices: total.invoices + 1 });
+  }
+  return [...totals.values()];
+};
+
+const BEGINS: ReadonlySet<string> = new Set<InvoiceEventType>(['InvoiceAccepted', 'InvoiceImported']);
+
+/** The events that hold what a client or support typed. What is sent, and what the authorizer answers, is made from the former. */
+const LOOKED_AT: ReadonlySet<string> = new Set<InvoiceEventType | RegistryEvent['type']>([
   'InvoiceAccepted',
   'InvoiceImported',
+  'CancellationRequested',
+  'CancellationSettledBySupport',
+  'CancellationClosedBySupport',
+  'NoteCanceledElsewhere',
+  'IndeterminateResolved',
   'RegistryEntryPut',
 ]);
 
-const partsThatName = (document: PersonalDocument, event: InvoiceEvent): readonly FoundIn[] => {
-  if (event.type !== 'InvoiceAccepted' && event.type !== 'InvoiceImported') return [];
-  const { customer, description, companyId } = event.data;
-  const xml = event.type === 'InvoiceImported' && document.text !== companyId ? event.data.nfseXmlGzip : undefined;
-  const names: Record<FoundIn, boolean> = {
-    customer: isCustomer(customer, document),
-    description: description !== undefined && mentions(description, document),
-    xml: xml !== undefined && xmlNames(xml, document),
-  };
-  return FOUND_IN.filter((part) => names[part]);
+const partsThatName = (document: PersonalDocument, event: ReadInvoiceEvent): readonly FoundIn[] => {
+  const ifNamed = (part: FoundIn, text: string | undefined): readonly FoundIn[] =>
+    text !== undefined && mentions(text, document) ? [part] : [];
+  switch (event.type) {
+    case 'InvoiceAccepted':
+    case 'InvoiceImported': {
+      const { customer, description, reference, companyId } = event.data;
+      const xml = event.type === 'InvoiceImported' && document.text !== companyId ? event.data.nfseXmlGzip : undefined;
+      return [
+        ...(isCustomer(customer, document) ? (['customer'] as const) : []),
+        ...ifNamed('description', description),
+        ...ifNamed('reference', reference),
+        ...(xml !== undefined && xmlNames(xml, document) ? (['xml'] as const) : []),
+      ];
+    }
+    case 'CancellationRequested':
+      return ifNamed('cancellation', event.data.description);
+    case 'CancellationSettledBySupport':
+    case 'CancellationClosedBySupport':
+    case 'NoteCanceledElsewhere':
+    case 'IndeterminateResolved':
+      return ifNamed('settlement', event.data.evidence);
+    default:
+      return [];
+  }
 };
 
 const isCustomer = (customer: Customer | undefined, document: PersonalDocument): boolean =>
   customer !== undefined &&
   (isSameDocument(customer.type === 'br' ? customer.document : customer.taxId, document) ||
-    (customer.name !== undefined && mentions(customer.name, document)));
+    [customer.name, ...Object.values(customer.address ?? {})].some(
+      (text) => typeof text === 'string' && mentions(text, document),
+    ));
 
 /** Whether an imported note names the document, as its customer, its intermediary or otherwise. */
 const xmlNames = (gzip: string, document: PersonalDocument): boolean => {

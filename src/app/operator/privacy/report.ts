@@ -71,7 +71,8 @@ const OBLIGATION = 'fiscal document and its proof: legal obligation (Lei 13.709/
 const holdings: readonly Holding[] = [
   {
     place: 'event log, live invoices',
-    holds: 'customer, description, signed documents, answers of the authorizer: each field sealed',
+    holds:
+      'customer, description, texts of cancellations and settlements, signed documents, answers of the authorizer: each field sealed; the reference in clear',
     why: OBLIGATION,
     until: TAX_TERM,
   },
@@ -84,7 +85,7 @@ const holdings: readonly Holding[] = [
   },
   {
     place: 'read model',
-    holds: 'customer and description, sealed as in the log',
+    holds: 'customer, description and texts, sealed as in the log; the reference in clear',
     why: 'answers are made from it',
     until: 'as the events, also in the generation that is kept for a rollback',
   },

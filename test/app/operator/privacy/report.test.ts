@@ -96,6 +96,28 @@ describe('what is said of a person', () => {
     expect((await report(CPF)).invoices[0]).toMatchObject({ stream: streamOf(2), foundIn: ['description'] });
   });
 
+  it('finds a document in each text that a client or support typed, and counts an invoice once', async () => {
+    const { record, report } = createHarness();
+    const address = { street: `Rua 1, ${CPF}`, number: '1', district: 'B', city: 'C', state: 'D', postalCode: '1' };
+    await record(streamOf(1), accepted({ reference: 'cpf-111.444.777-35' }));
+    await record(
+      streamOf(2),
+      accepted({ customer: { type: 'foreign', name: 'J', address: { ...address, country: 'US' } } }),
+    );
+    const request = { request: 1, reason: 'other', description: 'Pedido de 111 444 777 35', requestedAt: T0 } as const;
+    await record(streamOf(3), accepted({}), { type: 'CancellationRequested', data: request });
+    const resolved = { as: 'failed', evidence: `Telefonema, CPF ${CPF}`, at: T0 } as const;
+    await record(streamOf(4), accepted(customer(CPF)), { type: 'IndeterminateResolved', data: resolved });
+    const personReport = await report(CPF);
+    expect(personReport.invoices.map(({ foundIn }) => foundIn)).toEqual([
+      ['reference'],
+      ['customer'],
+      ['cancellation'],
+      ['customer', 'settlement'],
+    ]);
+    expect(personReport.totals).toEqual([{ companyId: DEMO_CNPJ, mode: 'live', invoices: 4 }]);
+  });
+
   it('looks into the XML of an import, where the issuer itself is no person that asks', async () => {
     const { record, report } = createHarness();
     const xml = `<emit><CNPJ>${DEMO_CNPJ}</CNPJ></emit><toma><CPF>${CPF}</CPF></toma>`;
