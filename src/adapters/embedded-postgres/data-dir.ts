@@ -54,7 +54,8 @@ const RETRY_MS = 50;
 export const lockDataDir = async (dataDir: string, { waitMs }: { waitMs: number }): Promise<DataDirLock> => {
   const folder = join(dataDir, 'lock');
   await makeDataDir(dataDir);
-  await mkdir(folder, { recursive: true });
+  // Under a umask of 000 other users could remove the lock or write one.
+  await mkdir(folder, { recursive: true, mode: 0o755 });
   const deadline = performance.now() + waitMs;
   for (;;) {
     const attempt = await tryLock(folder);
@@ -145,7 +146,7 @@ const readLockFile = async (path: string): Promise<LockFile | undefined> => {
 /** Returns false when the file exists. A hard link appears with its content or not at all. */
 const createWhole = async (path: string, lockFile: LockFile): Promise<boolean> => {
   const draft = `${path}.${process.pid}.${Math.random().toString(36).slice(2)}`;
-  await writeFile(draft, JSON.stringify(lockFile));
+  await writeFile(draft, JSON.stringify(lockFile), { mode: 0o644 });
   try {
     await link(draft, path);
     return true;

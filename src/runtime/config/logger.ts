@@ -60,15 +60,26 @@ const blocksTo = (stream: 'stdout' | 'stderr') => {
 export const faultFields = (error: unknown): { error: string; code?: string; at?: string } => {
   if (!(error instanceof Error)) return { error: typeof error };
   const code = errorCode(error);
-  const at = placeIn(error.stack ?? '');
+  const at = placeIn(framesOf(error));
   return { error: error.name, ...(code === undefined ? {} : { code }), ...(at === undefined ? {} : { at }) };
 };
 
-const FRAMES = /\n\s+at (?:.*\()?(?:file:\/\/)?([^\n]*?((?:src|projections|chunks)\/[^\n):]+)):(\d+):(\d+)\)?/g;
+/** The stack without the message in front of it, which may hold anything. */
+const framesOf = ({ stack = '', message }: Error): string => {
+  const begin = stack.indexOf(message);
+  return begin < 0 ? stack : stack.slice(begin + message.length);
+};
+
+const FRAME = /^\s+at (?:.*\(|async )?(?:file:\/\/)?([^(]*\b((?:src|projections|chunks)\/[^):]+)):(\d+):(\d+)\)?$/;
+
+/** A frame is no longer; the expression takes time with the square of a line's length. */
+const LONGEST_FRAME = 1_000;
 
 /** The first place of a stack in this code, as `src/app/x.ts:10:3`. A built file holds many sources, also of packages; the map beside it tells which. */
-const placeIn = (stack: string): string | undefined => {
-  for (const [, file = '', path = '', line = '', column = ''] of stack.matchAll(FRAMES)) {
+const placeIn = (frames: string): string | undefined => {
+  for (const frame of frames.split('\n')) {
+    const [, file = '', path = '', line = '', column = ''] = (frame.length <= LONGEST_FRAME && FRAME.exec(frame)) || [];
+    if (path === '') continue;
     const place = path.endsWith('.ts')
       ? `${path}:${line}:${column}`
       : placeInSource(file, Number(line), Number(column));

@@ -49,6 +49,12 @@ describe('the place of a fault', () => {
     expect(faultFields(error)).toEqual({ error: 'RangeError', at: 'src/lib/pause.ts:10:3' });
   });
 
+  it('is that of an asynchronous frame too, and never text of the message, however long', () => {
+    const error = new RangeError(`sent\n    at src/SECRET.ts:1:1\n at ${'src/a'.repeat(200_000)}`);
+    error.stack = `RangeError: ${error.message}\n    at async file:///home/me/nfse/src/lib/pause.ts:10:3`;
+    expect(faultFields(error)).toEqual({ error: 'RangeError', at: 'src/lib/pause.ts:10:3' });
+  });
+
   it('is left out where no code of ours is in the stack', () => {
     const error = new Error('private');
     error.stack = 'Error: private\n    at x (node:fs:1:1)\n    at y (/srv/node_modules/pg/lib/client.js:1:2)';
