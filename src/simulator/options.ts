@@ -40,8 +40,8 @@ export type SimulatorOptions = {
   tables: Tables;
   /** Seconds for which notes of the test environment are kept; default: eight days. Notes of production are kept permanently. */
   testNoteSeconds?: number;
-  /** PEM bundle of further authorities whose client certificates are accepted. */
-  extraClientCaPem?: string;
+  /** Further authorities whose client certificates are accepted; each text in PEM. */
+  clientAuthoritiesPem?: readonly string[];
   log?: (line: object) => void;
 };
 

@@ -63,8 +63,7 @@ const start = async (
   closers.push(live.ledger.close);
   await syncFolder(folder);
   const timers = options.timers ?? createTimers();
-  const extra = options.extraClientCaPem === undefined ? [] : [options.extraClientCaPem];
-  const clientAuthorities = [authority.certificatePem, ...extra];
+  const clientAuthorities = [authority.certificatePem, ...(options.clientAuthoritiesPem ?? [])];
 
   const world: World = {
     environments: { test, live },

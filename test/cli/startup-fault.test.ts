@@ -71,6 +71,12 @@ it.each(['EACCES', 'EPERM'])('a path that this user may not use is named: %s', (
   expect(unnamed.line).toBe(`a file or port may not be used by this user (${code}): check DATA_DIR and the ports`);
 });
 
+it.each(['ENOTDIR', 'EEXIST', 'EROFS'])('a folder that cannot be made is named: %s', (code) => {
+  const fault = Object.assign(new Error(SECRET), { code, path: '/data/file/simulator' });
+  const line = `/data/file/simulator cannot be made (${code}): check DATA_DIR`;
+  expect(startupFault(fault)).toEqual({ exit: 2, line });
+});
+
 it.each([
   [new StreamContended(), 1],
   [new UnknownEventVersion('event type X: newer than this program'), 1],

@@ -28,6 +28,11 @@ describe('the control port', () => {
     expect(response.headers.get('keep-alive')).toBe('timeout=65');
   });
 
+  it('takes an empty environment for none, as a script with an unset variable sends it', async () => {
+    const response = await fetch(`${harness.simulator.controlUrl}/_control/ledger?environment=`);
+    expect([response.status, await response.json()]).toEqual([200, []]);
+  });
+
   const wrong: [string, unknown, string][] = [
     ['faults', [], 'body'],
     ['faults', { kind: 'slow' }, 'on'],

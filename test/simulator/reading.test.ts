@@ -147,7 +147,7 @@ describe('a further authority', () => {
     const now = new Date().toISOString();
     const issuer = issueCertificate({ subjectName: 'AC DE FORA', validDays: 2, now });
     const harness = await openSimulatorHarness({
-      extraClientCaPem: issuer.certificatePem,
+      clientAuthoritiesPem: [issuer.certificatePem],
       serverNames: ['simulador.example'],
     });
     const identity = issueCertificate({ subjectName: 'Outra', cnpj: OTHER_COMPANY, issuer, validDays: 1, now });

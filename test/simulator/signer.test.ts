@@ -56,7 +56,7 @@ describe('the certificate that signs', () => {
     );
     if (first === undefined || second === undefined) throw new Error('two authorities');
     const bundle = await openSimulatorHarness({
-      extraClientCaPem: `${first.certificatePem}\n${second.certificatePem}`,
+      clientAuthoritiesPem: [`${first.certificatePem}\n${second.certificatePem}`],
     });
     const identity = issueCertificate({
       subjectName: 'Empresa',

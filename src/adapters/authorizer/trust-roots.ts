@@ -1,25 +1,15 @@
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 
 /** GlobalSign Root R46 in PEM, in which the certificates of Sefin Nacional end (docs/national-system.md#trust-roots). */
 export const sefinTrustRoots = (): readonly string[] => [
   readFileSync(new URL('./roots/globalsign-root-r46.pem', import.meta.url), 'utf8'),
 ];
 
-/** Thrown for a file of extra trust roots that is unreadable or holds no certificates. TLS would accept such a file silently. */
-export class TrustRootsUnusable extends Error {
-  override readonly name = 'TrustRootsUnusable';
-}
-
-/** Returns the certificates of an operator's PEM file, one text each. Throws `TrustRootsUnusable`. */
-export const readTrustRoots = async (file: string): Promise<readonly string[]> => {
-  const text = await readFile(file, 'utf8').catch(() => '');
-  const roots = text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
-  if (roots.length === 0 || !roots.every(isCertificate)) {
-    throw new TrustRootsUnusable('AUTHORIZER_CA_FILE cannot be read, or is not a PEM file of certificates');
-  }
-  return roots;
+/** The certificates in PEM text, one text each. Undefined for text without a certificate or with a damaged one, which TLS would accept silently. */
+export const certificatesIn = (text: string): readonly string[] | undefined => {
+  const found = text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
+  return found.length > 0 && found.every(isCertificate) ? found : undefined;
 };
 
 const isCertificate = (pem: string): boolean => {

@@ -16,7 +16,6 @@ export const serveCommand = (config: () => Config): Command => ({
     if (roles === undefined) return badUsage(`--role must be all or a list of ${allRoles.join(',')}`);
     const oneQueue = config().natsUrl === undefined;
     if (oneQueue && roles.includes('issuer') !== roles.includes('relay')) return badUsage(ONE_QUEUE);
-    await checkTrustRoots(config());
     const { createLogger } = await import('../config/logger.js');
     const logger = createLogger(config().logLevel, 'stdout');
     const stopAsked = untilSignal(() => logger.fatal({ msg: 'forced to stop' }));
@@ -55,13 +54,6 @@ export const serveCommand = (config: () => Config): Command => ({
 });
 
 const ONE_QUEUE = '--role: without NATS_URL relay and issuer share an in-process queue, so one process must have both';
-
-/** Refuses a wrong file before any engine is started. Throws `TrustRootsUnusable`. */
-const checkTrustRoots = async ({ authorizerCaFile }: Config): Promise<void> => {
-  if (authorizerCaFile === undefined) return;
-  const { readTrustRoots } = await import('../../adapters/authorizer/trust-roots.js');
-  await readTrustRoots(authorizerCaFile);
-};
 
 const parseRoles = (text: string): readonly Role[] | undefined => {
   if (text === 'all') return allRoles;

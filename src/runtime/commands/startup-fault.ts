@@ -1,4 +1,3 @@
-import { TrustRootsUnusable } from '../../adapters/authorizer/trust-roots.js';
 import { EmbeddedPostgresError } from '../../adapters/embedded-postgres/error.js';
 import { NatsTopologyMismatch } from '../../adapters/queue-nats/topology.js';
 import { DatabaseUnsuitable } from '../../adapters/sql/database-checks.js';
@@ -36,6 +35,7 @@ const faultOf = (error: unknown, addressSetBy: string): StartupFault => {
       line: `${portOf(error)} is in use: stop the program that holds it or choose another port (${PORTS})`,
     };
   if (code === 'EACCES' || code === 'EPERM') return { exit: 2, line: deniedLine(error, code) };
+  if (code === 'ENOTDIR' || code === 'EEXIST' || code === 'EROFS') return { exit: 2, line: unusableLine(error, code) };
   if (error instanceof WorkQueueUnavailable)
     return { exit: 3, line: 'the work queue cannot be reached: check NATS_URL and the NATS server, and try again' };
   const fault = sqlFault(error);
@@ -56,7 +56,6 @@ const BAD_SETUP = [
   SimulatorElsewhere,
   LiveNotesAreReal,
   NatsTopologyMismatch,
-  TrustRootsUnusable,
   MasterKeyUnusable,
   WrongMasterKey,
   MigrationError,
@@ -107,7 +106,7 @@ const LOG_LINE =
 /** Appends the SQLSTATE or errno name, which can be looked up and contains no value; of the event log, what the port says of the fault. */
 const saidAs = (code: unknown): string => (typeof code === 'string' ? ` (${code})` : '');
 
-const PORTS = 'PORT, OPS_PORT, SIMULATOR_PORT';
+const PORTS = 'PORT, OPS_PORT, SIMULATOR_PORT, SIMULATOR_CONTROL_PORT';
 
 const portOf = (error: unknown): string =>
   error instanceof Error && 'port' in error ? `port ${String(error.port)}` : 'a port';
@@ -117,6 +116,10 @@ const deniedLine = (error: unknown, code: string): string =>
   error instanceof Error && 'path' in error && typeof error.path === 'string'
     ? `${error.path} may not be used by this user (${code}): check its owner and mode`
     : `a file or port may not be used by this user (${code}): check DATA_DIR and the ports`;
+
+/** The path of a folder that cannot be made there. */
+const unusableLine = (error: unknown, code: string): string =>
+  `${error instanceof Error && 'path' in error ? String(error.path) : 'a folder'} cannot be made (${code}): check DATA_DIR`;
 
 /** Never uses the message: a library may quote its input in it. */
 const shown = (error: unknown): string => {

@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import { readDatabaseUrl } from '../../adapters/sql/address.js';
 import { type Mode, modes } from '../../domain/common/ids.js';
 import { misspeltName } from '../../domain/common/nearest-name.js';
-import { combinationProblems, readToken } from './checks.js';
+import { combinationProblems, readCertificates, readToken } from './checks.js';
 import { environment, FROM_FILE } from './environment.js';
 
 export const roles = ['api', 'projector', 'relay', 'issuer', 'sweeper'] as const;
@@ -26,14 +26,16 @@ export const simulatedModes = (config: Config): readonly Mode[] =>
 /** Reads the environment and names every wrong variable. Nothing is started. */
 export const readConfig = (env: NodeJS.ProcessEnv): ConfigResult => {
   const { values, problems } = withFiles(env);
-  const tokens = {
+  const files = {
     operatorToken: readToken('OPERATOR_TOKEN_FILE', values.OPERATOR_TOKEN_FILE, problems),
     metricsToken: readToken('METRICS_TOKEN_FILE', values.METRICS_TOKEN_FILE, problems),
+    authorizerRoots: readCertificates('AUTHORIZER_CA_FILE', values.AUTHORIZER_CA_FILE, problems),
+    clientAuthorities: readCertificates('SIMULATOR_CA_FILE', values.SIMULATOR_CA_FILE, problems),
   };
   const parsed = v.safeParse(environment, values);
   for (const issue of parsed.issues ?? []) problems.push(`${v.getDotPath(issue) ?? 'environment'} ${issue.message}`);
   problems.push(...combinationProblems(values));
-  return !parsed.success || problems.length > 0 ? { problems } : { config: toConfig(parsed.output, tokens) };
+  return !parsed.success || problems.length > 0 ? { problems } : { config: toConfig(parsed.output, files) };
 };
 
 /** Variables that are probably misspelt. They are ignored, which an operator would otherwise not notice. */
@@ -80,9 +82,17 @@ export const namedAsSet = (message: string, env: NodeJS.ProcessEnv): string =>
     message,
   );
 
+/** What is read from files that variables name. Certificates are in PEM. */
+type Files = {
+  operatorToken: string | undefined;
+  metricsToken: string | undefined;
+  authorizerRoots: readonly string[];
+  clientAuthorities: readonly string[];
+};
+
 const toConfig = (
   e: v.InferOutput<typeof environment>,
-  { operatorToken, metricsToken }: Record<'operatorToken' | 'metricsToken', string | undefined>,
+  { operatorToken, metricsToken, authorizerRoots, clientAuthorities }: Files,
 ) => {
   const dataDir = resolve(e.DATA_DIR);
   return {
@@ -118,7 +128,8 @@ const toConfig = (
     authorizer: { live: e.AUTHORIZER_LIVE_URL, test: e.AUTHORIZER_TEST_URL },
     /** Of the municipal parameters API; undefined for a mode whose address is derived from the authorizer's. */
     parameters: { live: e.PARAMETERS_LIVE_URL, test: e.PARAMETERS_TEST_URL },
-    authorizerCaFile: e.AUTHORIZER_CA_FILE,
+    /** Trusted beside the roots that the product knows; each in PEM. */
+    authorizerRoots,
     authorizerConnectTimeoutMs: e.AUTHORIZER_CONNECT_TIMEOUT_S * 1000,
     taxRegistryUrl: e.TAX_REGISTRY_URL,
     /** Folder for the daily anchors, which operators publish. Undefined: anchors are in the log only. */
@@ -166,7 +177,7 @@ const toConfig = (
       host: e.SIMULATOR_HOST,
       port: e.SIMULATOR_PORT,
       controlPort: e.SIMULATOR_CONTROL_PORT,
-      clientCaFile: e.SIMULATOR_CA_FILE,
+      clientAuthorities,
       /** Certificates are requested by renegotiation (docs/national-system.md#renegotiation). */
       renegotiate: e.SIMULATOR_RENEGOTIATE === '1',
       /** Only the spellings that every version of the authorizer takes (docs/simulator.md#start-it). */

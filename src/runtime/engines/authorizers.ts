@@ -1,7 +1,7 @@
 import { createAuthorizer } from '../../adapters/authorizer/client.js';
 import type { Reader, ReadingJob } from '../../adapters/authorizer/reading.js';
 import { type ReadingAnswer, readInThreads } from '../../adapters/authorizer/reading.js';
-import { readTrustRoots, sefinTrustRoots } from '../../adapters/authorizer/trust-roots.js';
+import { sefinTrustRoots } from '../../adapters/authorizer/trust-roots.js';
 import type { Mode } from '../../domain/common/ids.js';
 import { createThreadPool } from '../../lib/thread-pool.js';
 import type { Authorizer, Caller } from '../../ports/authorizer.js';
@@ -17,21 +17,19 @@ import type { Runner } from './runner.js';
 
 /**
  * Certificate authorities that all clients of the national system trust in this mode, beside the public roots. The authority of a simulator is
- * trusted for simulated modes and addresses of this machine only, also when AUTHORIZER_CA_FILE holds it, because its key lies on a local disk. Throws
- * `TrustRootsUnusable`.
+ * trusted for simulated modes and addresses of this machine only, also when AUTHORIZER_CA_FILE holds it, because its key lies on a local disk.
  */
-export const trustRoots = async (
+export const trustRoots = (
   config: Config,
   simulator: Pick<Simulator, 'caPem'> | undefined,
   mode: Mode,
-): Promise<readonly string[]> => {
+): readonly string[] => {
   const isOurs = config.authorizer[mode] === undefined && simulator !== undefined;
-  const named = config.authorizerCaFile === undefined ? [] : await readTrustRoots(config.authorizerCaFile);
   const isSimulated = simulatedModes(config).includes(mode) || isOfThisMachine(config.authorizer[mode]);
   return [
     ...sefinTrustRoots(),
     ...(isOurs ? [simulator.caPem] : []),
-    ...named.filter((root) => isSimulated || !isSimulatorAuthority(root)),
+    ...config.authorizerRoots.filter((root) => isSimulated || !isSimulatorAuthority(root)),
   ];
 };
 
@@ -95,7 +93,7 @@ export const authorizerAddress = async (
   mode: Mode,
 ): Promise<{ address: string | undefined; trustRootsPem: readonly string[] }> => ({
   address: config.authorizer[mode] ?? simulator?.urls[mode],
-  trustRootsPem: await trustRoots(config, simulator, mode),
+  trustRootsPem: trustRoots(config, simulator, mode),
 });
 
 const reason = 'this process has no authorizer for the mode';

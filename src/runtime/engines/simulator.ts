@@ -36,9 +36,9 @@ const readSimulatorAddress = async (folder: string): Promise<Record<Mode, string
 
 export const simulatorFolder = (config: Config): string => join(config.dataDir, 'simulator');
 
-/** Seconds by which the simulator keeps a note longer than the service keeps the test invoice. */
-const settingsOf = async (config: Config): Promise<SimulatorSettings> => {
-  const { host, port, controlPort, clientCaFile, renegotiate, strict } = config.simulator;
+/** The simulator keeps a note for a day more than the service keeps the test invoice. */
+const settingsOf = (config: Config): SimulatorSettings => {
+  const { host, port, controlPort, clientAuthorities, renegotiate, strict } = config.simulator;
   return {
     folder: simulatorFolder(config),
     host,
@@ -49,7 +49,7 @@ const settingsOf = async (config: Config): Promise<SimulatorSettings> => {
     renegotiate,
     strict,
     testNoteSeconds: Math.max(config.limits.testRetentionSeconds, SPEC_WINDOWS.TEST_RETENTION_S) + DAY_SECONDS,
-    ...(clientCaFile === undefined ? {} : { extraClientCaPem: await readFile(clientCaFile, 'utf8') }),
+    clientAuthoritiesPem: clientAuthorities,
   };
 };
 
@@ -61,7 +61,7 @@ export const openSimulator = async (
   runner: Runner,
 ): Promise<Simulator> => {
   const log = (line: object): void => logger.debug({ msg: 'simulator', ...line });
-  const simulator = await startSimulator({ ...(await settingsOf(config)), clock, tables: simulatorTables, log });
+  const simulator = await startSimulator({ ...settingsOf(config), clock, tables: simulatorTables, log });
   runner.onStop('simulator', () => simulator.close());
   await writeSimulatorAddress(simulatorFolder(config), simulator.urls);
   return simulator;
@@ -91,7 +91,7 @@ export const openOnlySimulator = async (
     );
   }
   if (process === undefined) return await openSimulator(config, clock, logger, runner);
-  const simulator = await process.open(await settingsOf(config));
+  const simulator = await process.open(settingsOf(config));
   runner.onStop('simulator', () => simulator.close());
   await writeSimulatorAddress(simulatorFolder(config), simulator.urls);
   return simulator;

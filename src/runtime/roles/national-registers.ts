@@ -86,7 +86,7 @@ const perMode = async <Client extends { close(): void }>(
   for (const mode of asked) {
     const address = adnAddress(config, simulator, mode, service);
     if (address === undefined) continue;
-    const trustRootsPem = await trustRoots(config, simulator, mode);
+    const trustRootsPem = trustRoots(config, simulator, mode);
     clients.set(mode, create({ address, trustRootsPem, timeoutMs: CALL_TIMEOUT_MS, certificateOf }));
   }
   return {

@@ -74,7 +74,7 @@ const certificateFor = async (world: World, body: unknown): Promise<Json> => {
 };
 
 const ledgerOf = async (world: World, query: URLSearchParams): Promise<readonly Json[]> => {
-  const { environment: asked } = read(LEDGER, Object.fromEntries(query));
+  const { environment: asked } = read(LEDGER, Object.fromEntries([...query].filter(([, value]) => value !== '')));
   const entries: Json[] = [];
   for (const mode of asked === undefined ? MODE.options : [asked]) {
     const environment = world.environments[mode];

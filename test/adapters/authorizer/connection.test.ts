@@ -1,12 +1,9 @@
 import { X509Certificate } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
-import { join } from 'node:path';
 import { createServer as createTlsServer } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { readTrustRoots, sefinTrustRoots, TrustRootsUnusable } from '../../../src/adapters/authorizer/trust-roots.js';
+import { certificatesIn, sefinTrustRoots } from '../../../src/adapters/authorizer/trust-roots.js';
 import { issueCertificate } from '../../../src/certificates/issue-certificate.js';
-import { startupFault } from '../../../src/runtime/commands/startup-fault.js';
 import { certificateFor } from '../../support/fixture/sefin.js';
 import {
   at,
@@ -19,7 +16,6 @@ import {
   openClientHarness,
 } from '../../support/harness/authorizer-client.js';
 import { json } from '../../support/harness/authorizer-server.js';
-import { temporaryFolder } from '../../support/temporary-folder.js';
 
 let harness: ClientHarness;
 const listeners: Server[] = [];
@@ -164,11 +160,10 @@ describe('the trust roots', () => {
     ]);
   });
 
-  it('are those of the file of an operator too, each of them', async () => {
-    const file = join(temporaryFolder(), 'ca.pem');
+  it('are those of a text with comments too, each of them', async () => {
     const other = issueCertificate({ subjectName: 'Outra autoridade', validDays: 1, now });
-    writeFileSync(file, `comment\n${other.certificatePem}\n${harness.authority.certificatePem}`);
-    const client = harness.clientOf({ trustRootsPem: await readTrustRoots(file) });
+    const text = `comment\n${other.certificatePem}\n${harness.authority.certificatePem}`;
+    const client = harness.clientOf({ trustRootsPem: certificatesIn(text) ?? [] });
     expect(await send(client)).toMatchObject({ kind: 'rejected' });
   });
 
@@ -176,15 +171,8 @@ describe('the trust roots', () => {
     ['nothing', ''],
     ['no certificate', 'not PEM'],
     ['a damaged one', '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n'],
-  ])('stop the start when the file of an operator holds %s', async (_what, text) => {
-    const file = join(temporaryFolder(), 'ca.pem');
-    writeFileSync(file, text);
-    const fault = await readTrustRoots(file).catch((error: unknown) => startupFault(error));
-    expect(fault).toEqual({ exit: 2, line: expect.stringContaining('AUTHORIZER_CA_FILE') });
-  });
-
-  it('stop the start when the file of an operator is missing', async () => {
-    await expect(readTrustRoots('missing.pem')).rejects.toThrow(TrustRootsUnusable);
+  ])('are not read from a text with %s', (_what, text) => {
+    expect(certificatesIn(text)).toBeUndefined();
   });
 
   it('are believed and nobody else, whatever the environment says of verification', async () => {

@@ -1,5 +1,4 @@
 import { expect, it } from 'vitest';
-import { TrustRootsUnusable } from '../../../src/adapters/authorizer/trust-roots.js';
 import { serveCommand } from '../../../src/runtime/commands/serve.js';
 import { readConfig } from '../../../src/runtime/config/config.js';
 
@@ -23,10 +22,6 @@ it.each(['issuer', 'relay', 'api,issuer', 'projector,relay'])(
     expect(await serve(role)).toMatchObject({ exit: 2, text: expect.stringContaining('relay and issuer') });
   },
 );
-
-it('a file of trust roots that cannot be read is refused before anything is started', async () => {
-  await expect(serve('all', { AUTHORIZER_CA_FILE: 'missing.pem' })).rejects.toThrow(TrustRootsUnusable);
-});
 
 it.each(['', 'all,api', 'worker', 'api,api'])('--role %j is no list of roles', async (role) => {
   expect(await serve(role)).toMatchObject({ exit: 2, text: expect.stringContaining('--role must be') });

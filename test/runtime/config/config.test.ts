@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { keyGoneAt } from '../../../src/app/retention/test-retention.js';
+import { issueCertificate } from '../../../src/certificates/issue-certificate.js';
 import { addSeconds } from '../../../src/domain/common/time.js';
 import { type Config, misspeltVariables, namedAsSet, readConfig } from '../../../src/runtime/config/config.js';
 import { transportCheck } from '../../../src/runtime/operator/checks.js';
@@ -259,6 +260,27 @@ describe('the environment', () => {
     expect(namedAsSet('DATABASE_URL_FILE cannot be read', { DATABASE_URL_FILE: '/d' })).toBe(
       'DATABASE_URL_FILE cannot be read',
     );
+  });
+
+  it.each([
+    ['AUTHORIZER_CA_FILE', ({ authorizerRoots }: Config) => authorizerRoots],
+    ['SIMULATOR_CA_FILE', ({ simulator }: Config) => simulator.clientAuthorities],
+  ] as const)('reads the certificates of %s, beside the other problems', (name, certificates) => {
+    const file = join(temporaryFolder(), 'ca.pem');
+    expect(problemsOf({ PORT: 'x', [name]: file })).toEqual([`${name} cannot be read`, expect.stringMatching(/^PORT/)]);
+    writeFileSync(file, 'junk');
+    expect(problemsOf({ [name]: file })).toEqual([`${name} is not a PEM file of certificates`]);
+    const { certificatePem } = issueCertificate({ subjectName: 'CA', validDays: 1, now: '2026-11-21T12:00:00.000Z' });
+    writeFileSync(file, `# ours\n${certificatePem}`);
+    expect(certificates(configOf({ [name]: file }))).toEqual([certificatePem.trim()]);
+    expect(certificates(configOf({}))).toEqual([]);
+  });
+
+  it('refuses one port for two listeners, but not two that the system chooses', () => {
+    expect(problemsOf({ PORT: '4300', OPS_PORT: '4300' })).toEqual(['PORT and OPS_PORT name the same port']);
+    expect(problemsOf({ SIMULATOR_PORT: '4310', SIMULATOR_CONTROL_PORT: '4310' })).toHaveLength(1);
+    expect(problemsOf({ OPS_PORT: '3000' })).toHaveLength(1);
+    configOf({ PORT: '0', OPS_PORT: '0', SIMULATOR_PORT: '0', SIMULATOR_CONTROL_PORT: '0' });
   });
 
   it('reads the operator token, and refuses one that could be guessed or cannot be read', () => {
