@@ -98,7 +98,7 @@ const MOST_OF_ALL = 20;
 /**
  * Allows a number of wrong tokens a minute per address and from all addresses together; over a limit the token is not even compared. The common
  * limit stops guessing from many addresses. For an address that gave the right token within 12 hours only its own limit counts, so that guesses
- * from elsewhere do not lock operators out.
+ * from other addresses do not lock operators out. Behind a proxy or tunnel all have one address, and open sessions go on.
  */
 export const createAttempts = (clock: Clock): Attempts => {
   const wrongs = new Map<string, readonly number[]>();
