@@ -104,7 +104,7 @@ const isAhead = ({ live, made }: Pair): boolean => live !== undefined && live.re
 
 /**
  * Those of the rows ahead of the checkpoint that the end of the log does not explain. A command of an operator writes its row before the projector does,
- * and of a test invoice that was deleted behind the checkpoint the log has lost what its row was made from. The event of a row was stored before the
+ * and of a test invoice that was deleted after the checkpoint the log has lost what its row was made from. The event of a row was stored before the
  * row, so a row that is ahead even of this later end was never made from the log.
  */
 const stillAhead = async (

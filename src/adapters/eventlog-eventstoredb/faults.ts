@@ -47,7 +47,7 @@ export const isChannelClosed = (error: unknown): boolean =>
 export const isMisdirected = (error: unknown): boolean => isNotLeader(error) || isChannelClosed(error);
 
 /**
- * Whether a reader may continue behind the last event that came: the connection or the call ended, or the server gave up a subscription that was too
+ * Whether a reader may continue after the last event that came: the connection or the call ended, or the server gave up a subscription that was too
  * slow. A server that stayed silent for the whole time limit is no such case.
  */
 export const isLost = (error: unknown): boolean => {

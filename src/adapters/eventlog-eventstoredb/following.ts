@@ -28,7 +28,7 @@ export type Following = {
   serverCursor(): LogPosition | null;
 };
 
-/** Follows the streams with these prefixes from behind `after`; the server selects them. Throws `EventLogUnavailable`. */
+/** Follows the streams with these prefixes from after `after`; the server selects them. Throws `EventLogUnavailable`. */
 export const follow = async (
   reader: Reader,
   prefixes: readonly string[],
@@ -62,7 +62,7 @@ export const follow = async (
 };
 
 /**
- * The server treats the first event at or behind a position as handled already, so it would skip an event when the handled one has been scavenged.
+ * The server treats the first event at or after a position as handled already, so it would skip an event when the handled one has been scavenged.
  * That first event is read beforehand and, if it is another, is handed out first (`missedFirst`).
  */
 const startAfter = async (

@@ -7,7 +7,7 @@ import { eventsOf, follow, laterOf } from './following.js';
 import { identityStream } from './identity.js';
 import { answered, type Reader } from './read.js';
 
-/** The events found behind a position. The log was looked at up to `cursor`, which may not be the position of one of our events. */
+/** The events found after a position. The log was looked at up to `cursor`, which may not be the position of one of our events. */
 export type Stretch = { events: readonly RecordedEvent[]; cursor: LogPosition | null; atEnd: boolean };
 
 type Wanted = { prefixes: readonly string[]; after: LogPosition | null; limit: number };
@@ -19,8 +19,8 @@ const PAGE = { smallest: 64, largest: 500 };
 const SCARCE = 8;
 
 /**
- * The next `limit` events behind a position, fewer at the end of the log or on abort. Reads pages, which the server holds back for a slow reader;
- * where our events are scarce, a subscription lets the server search. When the subscription is lost, pages continue behind the last event that came.
+ * The next `limit` events after a position, fewer at the end of the log or on abort. Reads pages, which the server holds back for a slow reader;
+ * where our events are scarce, a subscription lets the server search. When the subscription is lost, pages continue after the last event that came.
  * Throws `EventLogUnavailable`.
  */
 export const readAfter = async (reader: Reader, wanted: Wanted, signal: AbortSignal): Promise<Stretch> => {

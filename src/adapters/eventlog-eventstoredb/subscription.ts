@@ -31,7 +31,7 @@ type Supervision = {
 /**
  * Catch-up, then live. Existing events are read by pages, and a subscription begins only where they end, because the server gives up a subscription
  * that has more to catch up with than it keeps for a slow reader. When a subscription ends (lost connection, silence, full inbox), pages continue
- * behind the last event and another subscription follows. Ends when the signal aborts.
+ * after the last event and another subscription follows. Ends when the signal aborts.
  */
 export async function* supervised(
   { reader, streamStarts, checkMs, closing }: Supervision,

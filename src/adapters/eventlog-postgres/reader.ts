@@ -53,7 +53,7 @@ export const readLastRevisions = async (
 };
 
 /**
- * At most `limit` events behind `after`. Positions become visible in order, because an append locks the head row until its commit. So the log is
+ * At most `limit` events after `after`. Positions become visible in order, because an append locks the head row until its commit. So the log is
  * complete up to the head that one snapshot shows.
  */
 export const readStretch = async (
@@ -104,7 +104,7 @@ export const readLastEvents = async (
   return found.reverse();
 };
 
-/** Rows behind `after` as the table holds them. */
+/** Rows after `after` as the table holds them. */
 export const readStored = async (pool: pg.Pool, after: LogPosition, limit: number): Promise<readonly StoredEvent[]> => {
   const { rows } = await pool.query<Omit<StoredEvent, 'position'> & { position: string }>({
     name: 'read-stored',

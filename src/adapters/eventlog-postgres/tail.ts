@@ -10,7 +10,7 @@ export type SeenStretch = Stretch & { seen: number };
 /** Events of the log's end that are kept for subscriptions that come for them later. */
 const KEPT_EVENTS = 512;
 
-/** `events` are all events of streams with a prefix of `wanted` behind `from`, up to `upTo`. */
+/** `events` are all events of streams with a prefix of `wanted` after `from`, up to `upTo`. */
 type Tail = { wanted: ReadonlySet<string>; from: LogPosition; upTo: LogPosition; events: readonly RecordedEvent[] } & {
   atEnd: boolean;
   seen: number;

@@ -77,7 +77,7 @@ export const pauseIfStillIncomplete = async (
 export type GuardsOfLog = 'made from the log' | 'stored with the log';
 
 /**
- * Ends the pause, in one transaction. Checkpoints behind the head no longer belong to this log: they move back to the head, because otherwise the same
+ * Ends the pause, in one transaction. Checkpoints past the head no longer belong to this log: they move back to the head, because otherwise the same
  * finding would begin the pause again. A generation beside the live one is given up instead, because a rollback or a continued build would show its
  * rows of lost events; its table stays until the next build takes its number. Errors of PostgreSQL pass through, and then the pause stays.
  *

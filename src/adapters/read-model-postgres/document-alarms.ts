@@ -7,7 +7,6 @@ export type DocumentAlarm = {
   notice: string;
   detail: string;
   seen: number;
-  firstAt: Instant;
   lastAt: Instant;
   lastStream: StreamName;
 };
@@ -34,7 +33,7 @@ export const createDocumentAlarms = (db: pg.Pool) => ({
   all: async (): Promise<readonly DocumentAlarm[]> => {
     // The driver gives a bigint as text and a float as a number.
     const { rows } = await db.query<DocumentAlarm>(
-      `select notice, detail, seen::float, first_at as "firstAt", last_at as "lastAt", last_stream as "lastStream"
+      `select notice, detail, seen::float, last_at as "lastAt", last_stream as "lastStream"
        from document_alarms order by last_at desc, notice, detail`,
     );
     return rows;

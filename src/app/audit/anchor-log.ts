@@ -58,7 +58,7 @@ export const anchorLog = async (deps: AnchorDeps, signal?: AbortSignal): Promise
 const dayOf = (at: Instant): string => at.slice(0, 10);
 
 /**
- * What moved since the newest anchor in the order of the log. That is the anchor of an earlier day, or one that lies behind it: a clock that was
+ * What moved since the newest anchor in the order of the log. That is the anchor of an earlier day, or one that lies after it: a clock that was
  * wrong for a while leaves an anchor of a later day. The events are then read again from the end of that anchor.
  */
 const readSinceLastAnchor = async ({ log, store, clock }: AnchorDeps, signal?: AbortSignal) => {

@@ -47,7 +47,7 @@ type Waiting = { position: LogPosition; stream: StreamName; revision: Revision; 
  */
 export const createAnchorWalk = () => {
   let waiting: Waiting[] = [];
-  /** What moved behind the furthest end. */
+  /** What moved after the furthest end. */
   let moved = createMovedHeads();
   /** What moved in the whole log, for stretches that overlap. */
   const heads = new Map<StreamName, { position: LogPosition; revision: Revision; hash: string }>();

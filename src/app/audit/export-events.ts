@@ -20,11 +20,11 @@ type Exported = {
   streams(): readonly ManifestStream[];
 };
 
-/** Positions of an export: everything behind `after`, up to `upTo`. */
+/** Positions of an export: everything after `after`, up to `upTo`. */
 type Stretch = { after: LogPosition | null; upTo: LogPosition | null };
 
 /**
- * The log as NDJSON, up to its head at the start; a whole log up to the next end of a test invoice behind it, if any. Events are not kept; memory
+ * The log as NDJSON, up to its head at the start; a whole log up to the next end of a test invoice after it, if any. Events are not kept; memory
  * holds the head of each stream, which the manifest names.
  */
 export const exportEvents = (filter: ExportFilter, deps: ExportDeps) => {
@@ -62,7 +62,7 @@ export const exportEvents = (filter: ExportFilter, deps: ExportDeps) => {
     lines: async function* (): AsyncGenerator<string, void, void> {
       const stretch = await stretchOf(filter, prefixes, await deps.log.head(), deps);
       yield* linesOf(stretch);
-      // A test invoice that ended meanwhile has lost events that an anchor in the file covers. Only an end behind that anchor tells the reader why.
+      // A test invoice that ended meanwhile has lost events that an anchor in the file covers. Only an end after that anchor tells the reader why.
       const ended = isWhole ? await nextEndOfTest(stretch.upTo, deps.log) : undefined;
       if (ended !== undefined) yield* linesOf({ after: stretch.upTo, upTo: ended });
     },
@@ -85,7 +85,7 @@ export const exportEvents = (filter: ExportFilter, deps: ExportDeps) => {
 const inOrder = (streams: ReadonlyMap<StreamName, ManifestStream>): readonly ManifestStream[] =>
   [...streams.values()].sort(byStream);
 
-/** The events behind `after` up to `upTo`, page by page; the last page is cut there. */
+/** The events after `after` up to `upTo`, page by page; the last page is cut there. */
 async function* pagesUpTo(
   log: ExportDeps['log'],
   prefixes: readonly string[],
@@ -125,7 +125,7 @@ const stretchOf = async (
   return { after: from === undefined ? null : found.after, upTo: to === undefined ? head : found.upTo };
 };
 
-/** Position of the first end of a test invoice behind `after`. */
+/** Position of the first end of a test invoice after `after`. */
 const nextEndOfTest = async (after: LogPosition | null, log: ExportDeps['log']): Promise<LogPosition | undefined> => {
   for await (const page of walkLog(log, [invoicePrefix.test], after)) {
     const ended = page.find(isEndOfTestInvoice);

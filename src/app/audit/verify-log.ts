@@ -101,13 +101,13 @@ const checkStored = async (
 /** How many gaps the finding names; further gaps are only counted. */
 const NAMED = 5;
 
+type Place = { position: LogPosition; revision: Revision };
+type Kind = Pick<ExaminedEvent, 'stream' | 'type'>;
+
 /**
  * For an engine that numbers its positions without gaps. There only the end of a test invoice empties positions, and its revision shows how many.
  * Other empty positions held events that no other check would miss: a look of an operator at personal data, the last event of a company.
  */
-type Place = { position: LogPosition; revision: Revision };
-type Kind = Pick<ExaminedEvent, 'stream' | 'type'>;
-
 export const createPositionAccount = () => {
   let last = 0n;
   let empty = 0n;

@@ -11,7 +11,7 @@ export const shareOf = (position: LogPosition | null, head: LogPosition | null):
   return Math.min(1, Number(((position ?? 0n) * 10_000n) / head) / 10_000);
 };
 
-/** The log from its beginning (or behind `after`) to its end, page by page; never more than two pages in memory. */
+/** The log from its beginning (or after `after`) to its end, page by page; never more than two pages in memory. */
 export const walkLog = (
   log: Pick<EventLog, 'readAll'>,
   prefixes: readonly string[],

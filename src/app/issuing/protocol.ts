@@ -179,7 +179,7 @@ const recordLookUp = async <K extends Sending>(
     );
     return RECORDED;
   }
-  if (owner === 'other' && definition.recordOther !== undefined) {
+  if (owner === 'other') {
     await definition.recordOther(open, send, found, deps);
     return RECORDED;
   }

@@ -68,8 +68,8 @@ export type SendDefinition<K extends Sending> = {
   /** A look-up that is answered also where nothing was sent yet: it shows whether the authorizer takes the company's certificate. */
   probe(open: OpenWork<K>, deps: Pick<IssuerDeps, 'authorizer' | 'company'>): Promise<unknown>;
   ownerOf(work: K['work'], found: K['found']): Owner;
-  /** Records another's document under our id. Without it such a document settles nothing. */
-  recordOther?(open: OpenWork<K>, of: K['send'], found: K['found'], deps: IssuerDeps): Promise<void>;
+  /** Records another's document under our id. */
+  recordOther(open: OpenWork<K>, of: K['send'], found: K['found'], deps: IssuerDeps): Promise<void>;
   /** What absent look-ups of the send can settle. */
   absenceOf(work: K['work'], of: K['send']): 'two prove it' | 'one may settle it' | 'proves nothing';
 

@@ -24,7 +24,7 @@ export const createLag = (log: Pick<EventLog, 'head' | 'readAll'>, clock: Clock)
 };
 
 /**
- * Returns a function that finds the first event of these streams behind `after`, not behind `upTo`. A reader of rare events is far behind the head,
+ * Returns a function that finds the first event of these streams after `after`, not after `upTo`. A reader of rare events is far behind the head,
  * and EventStoreDB visits every event between the two. So a stretch without events is remembered and read only once.
  */
 export const createFirstEvent = (log: Pick<EventLog, 'readAll'>) => {

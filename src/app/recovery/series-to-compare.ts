@@ -1,4 +1,4 @@
-import type { CompanyId, Mode } from '../../domain/common/ids.js';
+import { type CompanyId, type Mode, modes } from '../../domain/common/ids.js';
 import type { Company } from '../../domain/company/company.js';
 import type { HeldNumbers } from '../../ports/held-numbers.js';
 import { loadCompany } from '../operator/company/company-commands.js';
@@ -21,10 +21,8 @@ type CompanyToCompare = {
   held: readonly StartingPoint[];
 };
 
-const modes: readonly Mode[] = ['live', 'test'];
-
 /**
- * What is to be asked: for each series and city that a company has or had according to the log, the numbers behind its end, and the numbers from each
+ * What is to be asked: for each series and city that a company has or had according to the log, the numbers after its end, and the numbers from each
  * starting point on. The database may belong to another end of the log, so it adds starting points and takes none away. Refuses a starting point at
  * which nothing can be asked, because an operator counts on it.
  */

@@ -190,12 +190,14 @@ const shownSend = (send: CancelSend, { sends, status, codes, canceledAt }: Cance
 
 const attempts = (context: PageContext, { attempts: sends, cancellation, canceledElsewhere }: Invoice): Html => {
   const { say } = context;
+  const canceling =
+    cancellation?.sends.map((one) => shownSend(one, cancellation, canceledElsewhere !== undefined)) ?? [];
   const rows = [
     ...sends.map((one) => ({ what: `${say('emissão', 'issue')} ${one.attempt}`, id: one.dpsId, ...one })),
-    ...(cancellation?.sends ?? []).map((one) => ({
+    ...canceling.map((one) => ({
       what: `${say('cancelamento', 'cancel')} ${one.attempt}`,
       id: one.requestId,
-      ...(cancellation === undefined ? one : shownSend(one, cancellation, canceledElsewhere !== undefined)),
+      ...one,
     })),
   ];
   return html`<section aria-labelledby="attempts"><h2 id="attempts">${say('Tentativas', 'Attempts')}</h2>${table(

@@ -119,8 +119,8 @@ const signOut = (context: PageContext): Html => {
 };
 
 /** Every form carries the form token of the session. */
-export const form = ({ formToken }: PageContext, action: string, content: Html, id?: string): Html =>
-  html`<form method="post" action="${action}"${id === undefined ? none : html` id="${id}"`}><input type="hidden" name="form_token" value="${formToken}">${content}</form>`;
+export const form = ({ formToken }: PageContext, action: string, content: Html): Html =>
+  html`<form method="post" action="${action}"><input type="hidden" name="form_token" value="${formToken}">${content}</form>`;
 
 /** The field for the operator's name that is recorded with an act; a signed-in operator is not asked again. `id` must be unique on the page. */
 export const operatorField = ({ operator, say }: PageContext, id: string): Html =>

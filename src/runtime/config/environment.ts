@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { LONGEST_DUPLICATE_WINDOW_SECONDS } from '../../adapters/guards-postgres/guards.js';
-import type { Mode } from '../../domain/common/ids.js';
+import { modes } from '../../domain/common/ids.js';
 import { DAY_SECONDS } from '../../domain/common/time.js';
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
@@ -42,7 +42,7 @@ const publicAddress = v.pipe(
 const modeList = v.pipe(
   v.string(),
   v.regex(/^(?:test|live|test,live|live,test)?$/, 'must be test, live or test,live'),
-  v.transform((list) => (['live', 'test'] as const satisfies readonly Mode[]).filter((mode) => list.includes(mode))),
+  v.transform((list) => modes.filter((mode) => list.includes(mode))),
 );
 
 const hostList = v.pipe(

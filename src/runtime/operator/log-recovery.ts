@@ -107,7 +107,7 @@ const rebuildRowsIfBehind = async (
   { onProgress }: LogRecoveryOptions,
 ): Promise<void> => {
   const projections = projectionOperations(engines, clock);
-  // Positions behind the end of the log cannot be read from, so the lag of such rows is not even asked for.
+  // Positions past the end of the log cannot be read from, so the lag of such rows is not even asked for.
   if (!areOfAnotherEnd && (await projections.status()).every(({ lagSeconds }) => lagSeconds === 0)) return;
   const make = areOfAnotherEnd ? projections.remake : projections.rebuild;
   for (const name of projections.names) {

@@ -1,7 +1,6 @@
 import type { DpsId } from '../../../domain/common/access-key.js';
 import {
   type CompanyId,
-  dpsStream,
   type InvoiceId,
   invoicePrefix,
   invoiceStream,
@@ -11,20 +10,14 @@ import {
 import type { Cents } from '../../../domain/common/money.js';
 import type { Instant } from '../../../domain/common/time.js';
 import type { InvoiceState, IssueAttempt } from '../../../domain/invoice/state.js';
-import {
-  type EventLog,
-  isEarlier,
-  type LogPosition,
-  type RecordedEvent,
-  type Revision,
-} from '../../../ports/event-log.js';
+import { type EventLog, isEarlier, type LogPosition, type RecordedEvent } from '../../../ports/event-log.js';
 import type { ReadModel } from '../../../ports/read-model.js';
 import type { SupportCursor, SupportReads } from '../../../ports/support-reads.js';
 import { isEndOfTestInvoice } from '../../audit/chain.js';
-import { decodeSealed } from '../../event-store/codec.js';
 import type { EventStore } from '../../event-store/event-store.js';
 import { walkLog } from '../../event-store/walk-log.js';
 import { loadSealedInvoice } from '../../read/read-invoice.js';
+import { allocatedInvoice } from '../allocated-invoice.js';
 
 export type KeyHoldersDeps = {
   log: Pick<EventLog, 'readAll' | 'head'>;
@@ -50,7 +43,7 @@ export const holdersOfKeys = async (
     holders.push(...(await readModel.byAccessKeys(accessKeys.slice(start, start + KEYS_AT_ONCE))));
   }
   const wanted = new Set(accessKeys);
-  // Rows behind the end of the log are of another end of it, so they say nothing of what this log holds.
+  // Rows past the end of the log are of another end of it, so they say nothing of what this log holds.
   const after = isEarlier(await log.head(), rowsUpTo) ? null : rowsUpTo;
   const ended = new Set<StreamName>();
   for await (const page of walkLog(log, [invoicePrefix.live, invoicePrefix.test], after)) {
@@ -69,7 +62,7 @@ const RECORD_A_NOTE: readonly string[] = ['Authorized', 'IndeterminateResolved',
 const keyRecordedBy = ({ type, data: { accessKey } }: RecordedEvent): string | undefined =>
   RECORD_A_NOTE.includes(type) && typeof accessKey === 'string' ? accessKey : undefined;
 
-type DpsOwnerDeps = { log: Pick<EventLog, 'read' | 'lastRevision'>; store: EventStore };
+type DpsOwnerDeps = { log: Pick<EventLog, 'read'>; store: EventStore };
 
 /**
  * The invoice of this company and mode to which the note under a DPS id belongs: one that was sent under it, has not failed and has met no foreign
@@ -81,11 +74,9 @@ export const ownerOfDps = async (
   companyId: CompanyId,
   { log, store }: DpsOwnerDeps,
 ): Promise<InvoiceId | undefined> => {
-  const [, cnpj, series = '', number] = /^DPS\d{7}2([0-9A-Z]{14})(\d{5})(\d{15})$/.exec(dpsId) ?? [];
-  if (cnpj !== companyId) return undefined;
-  const allocation = dpsStream(mode, companyId, series.replace(/^0+/, ''));
-  const invoiceId = await allocatedTo(allocation, Number(number), log);
-  if (invoiceId === undefined) return undefined;
+  const allocated = await allocatedInvoice(dpsId, mode, log);
+  if (allocated?.invoiceId === undefined || allocated.companyId !== companyId) return undefined;
+  const { invoiceId } = allocated;
   const { state } = await loadSealedInvoice(invoiceStream(mode, companyId, invoiceId), store);
   if (state.kind !== 'invoice' || state.outcome.status === 'failed') return undefined;
   const under = state.attempts.filter((attempt) => attempt.dpsId === dpsId);
@@ -132,30 +123,3 @@ const unsettledOf = (state: InvoiceState): Unsettled | undefined => {
 const isForeign = ({ resolution }: IssueAttempt): boolean => resolution === 'foreign';
 
 const mayHaveMadeNote = ({ resolution }: IssueAttempt): boolean => resolution !== 'not_sent';
-
-/** Next numbers only rise along the stream, so the allocation is found by halving. */
-const allocatedTo = async (
-  stream: StreamName,
-  number: number,
-  log: Pick<EventLog, 'read' | 'lastRevision'>,
-): Promise<InvoiceId | undefined> => {
-  const at = async (revision: number) => {
-    const [recorded] = await log.read(stream, { from: revision as Revision, limit: 1 });
-    const event = recorded === undefined ? undefined : decodeSealed(recorded);
-    return event?.type === 'DpsNumberAllocated' ||
-      event?.type === 'DpsNumberMoved' ||
-      event?.type === 'DpsSeriesBlocked'
-      ? event
-      : undefined;
-  };
-  let low = 0;
-  let high = (await log.lastRevision(stream)) ?? -1;
-  while (low < high) {
-    const middle = Math.floor((low + high) / 2);
-    const event = await at(middle);
-    if (event !== undefined && event.data.nextNumber > number) high = middle;
-    else low = middle + 1;
-  }
-  const found = low === high ? await at(low) : undefined;
-  return found?.type === 'DpsNumberAllocated' && found.data.number === number ? found.data.invoiceId : undefined;
-};

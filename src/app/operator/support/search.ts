@@ -1,6 +1,5 @@
 import {
   type CompanyId,
-  dpsStream,
   invoiceStream,
   type Mode,
   modes,
@@ -8,7 +7,6 @@ import {
   parseInvoiceStream,
   type StreamName,
 } from '../../../domain/common/ids.js';
-import type { DpsNumberEvent } from '../../../domain/dps-number/events.js';
 import type { Customer } from '../../../domain/invoice/events.js';
 import { visible } from '../../../domain/invoice/status.js';
 import type { Clock } from '../../../ports/clock.js';
@@ -17,9 +15,10 @@ import type { ReadModel } from '../../../ports/read-model.js';
 import type { SealingKeys } from '../../../ports/sealing-keys.js';
 import type { SupportCursor, SupportReads, SupportRow } from '../../../ports/support-reads.js';
 import { appendAudit } from '../../audit/audit-trail.js';
-import { decodeSealed, openCopiedField } from '../../event-store/codec.js';
+import { openCopiedField } from '../../event-store/codec.js';
 import type { EventStore } from '../../event-store/event-store.js';
 import { invoiceIdOfReference } from '../../event-store/hashes.js';
+import { allocatedInvoice } from '../allocated-invoice.js';
 import { documentMark, isSameDocument, readDocument } from '../privacy/document.js';
 
 export const SEARCH_KINDS = ['id', 'reference', 'access-key', 'dps-id', 'document'] as const;
@@ -161,47 +160,14 @@ const documentOf = async ({ stream, state }: SupportRow, { sealingKeys }: Search
   return customer?.type === 'br' ? customer.document : customer?.taxId;
 };
 
-const DPS_ID = /^DPS\d{7}2([0-9A-Z]{14})(\d{5})(\d{15})$/;
-
-/**
- * The invoices, in both modes, to which the number of this DPS id was allocated. The number streams have every allocation, also that of an
- * attempt before the last, which no row can be found by.
- */
+/** The invoices, in both modes, to which the number of this DPS id was allocated. */
 export const invoiceOfDpsId = async (dpsId: string, log: Pick<EventLog, 'read'>): Promise<readonly StreamName[]> => {
-  const [, cnpj = '', series = '', number = ''] = DPS_ID.exec(dpsId) ?? [];
-  if (cnpj === '') return [];
-  const names = new Set([series, String(Number(series))]);
   const owners: StreamName[] = [];
   for (const mode of modes) {
-    for (const name of names) {
-      const invoiceId = await ownerOf(dpsStream(mode, cnpj, name), Number(number), log);
-      if (invoiceId !== undefined) owners.push(invoiceStream(mode, cnpj, invoiceId));
-    }
+    const { companyId, invoiceId } = (await allocatedInvoice(dpsId, mode, log)) ?? {};
+    if (companyId !== undefined && invoiceId !== undefined) owners.push(invoiceStream(mode, companyId, invoiceId));
   }
   return owners;
-};
-
-/** The next number only grows along the stream, so a binary search finds the number: about 20 reads among a million. */
-const ownerOf = async (
-  stream: StreamName,
-  number: number,
-  log: Pick<EventLog, 'read'>,
-): Promise<string | undefined> => {
-  const at = async (from: number): Promise<DpsNumberEvent | undefined> => {
-    const [recorded] = await log.read(stream, { from, limit: 1 });
-    return recorded === undefined ? undefined : (decodeSealed(recorded) as DpsNumberEvent);
-  };
-  const [newest] = await log.read(stream, { direction: 'backwards', limit: 1 });
-  if (newest === undefined) return undefined;
-  let [low, high] = [0, newest.revision];
-  while (low < high) {
-    const middle = Math.floor((low + high) / 2);
-    const event = await at(middle);
-    if (event !== undefined && event.data.nextNumber > number) high = middle;
-    else low = middle + 1;
-  }
-  const found = await at(low);
-  return found?.type === 'DpsNumberAllocated' && found.data.number === number ? found.data.invoiceId : undefined;
 };
 
 /** Streams whose first event is asked for at the same time, where no row tells which of them exists. */
