@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { CompanyId } from '../../domain/common/ids.js';
 import { type Presence, TooManyWaiting } from '../../lib/fair-semaphore.js';
 import { createThreadPool, JobFailed, type JobFailure } from '../../lib/thread-pool.js';
 import type { PdfMarks, PdfRenderer } from '../../ports/pdf.js';
@@ -60,7 +61,7 @@ export const createPdfRenderer = (options: PdfRendererOptions = {}): PdfRenderer
   });
   const shared = shareRenderings();
   const enter = createRenderPermits(options.permits ?? PERMITS);
-  const render = async (companyId: string, request: RenderRequest): Promise<Buffer> => {
+  const render = async (companyId: CompanyId, request: RenderRequest): Promise<Buffer> => {
     const answer = await pool.run(companyId, request).catch((error: unknown) => {
       throw error instanceof JobFailed ? new PdfFailed(error.reason, error.cause) : error;
     });

@@ -67,7 +67,7 @@ export const openKeyring = async ({ readFile, file, db, clock }: KeyringOptions)
     const before = usableKeys.active.slice(1).filter((_one, index) => {
       const successor = usableKeys.active[index];
       const until = successor === undefined ? undefined : activatedAt(successor);
-      return until !== undefined && isWithin(until, seconds, now);
+      return until !== undefined && wasWithin(until, seconds, now);
     });
     return [newest, ...before];
   };
@@ -131,7 +131,7 @@ const usableKeysOf = (keys: readonly KnownKey[], registered: readonly Registered
   return { usable, active: usable.filter((one) => seals(registration(one))) };
 };
 
-const isWithin = (since: Instant, seconds: number, now: Instant): boolean =>
+const wasWithin = (since: Instant, seconds: number, now: Instant): boolean =>
   isBefore(now, addSeconds(since, seconds)) && epochMs(now) - epochMs(since) > -seconds * 1000;
 
 const faultsOf = (

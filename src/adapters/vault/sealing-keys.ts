@@ -85,7 +85,7 @@ const createGuardKeys = (keyring: Keyring, days: DayKeys): GuardKeys => ({
     }
     const own = utcDay(at);
     const first = guardKey(`t${own}`, await days.ensure(own));
-    if (isWithin(own, at, seconds + MARGIN_SECONDS)) return [first];
+    if (isFarFromMidnight(own, at, seconds + MARGIN_SECONDS)) return [first];
     const ahead = utcDay(addSeconds(at, MARGIN_SECONDS));
     // A day that begins within the margin gets its key now, because a process whose clock is ahead already hashes with it.
     const next = ahead === own ? [] : [guardKey(`t${ahead}`, await days.ensure(ahead))];
@@ -128,7 +128,7 @@ const derived = (key: Buffer): { id: string; guard: Buffer } => {
 };
 
 /** Whether no other day is nearer than these seconds. */
-const isWithin = (day: UtcDay, at: Instant, seconds: number): boolean => {
+const isFarFromMidnight = (day: UtcDay, at: Instant, seconds: number): boolean => {
   const sinceMidnight = (epochMs(at) - epochMs(`${day}T00:00:00.000Z`)) / 1_000;
   return sinceMidnight > seconds && sinceMidnight < DAY_SECONDS - seconds;
 };

@@ -1,6 +1,6 @@
 import type { AccessKey } from '../../domain/common/access-key.js';
 import { noChange } from '../../domain/common/decision.js';
-import { dpsStream, type Mode, parseInvoiceStream, publicInvoiceId } from '../../domain/common/ids.js';
+import { type CompanyId, dpsStream, type Mode, parseInvoiceStream, publicInvoiceId } from '../../domain/common/ids.js';
 import { present } from '../../domain/common/present.js';
 import { addSeconds } from '../../domain/common/time.js';
 import { dpsNumbersFrom, moveNumber } from '../../domain/dps-number/dps-number.js';
@@ -24,7 +24,7 @@ import { planComparison, type Skipped } from './series-to-compare.js';
 /** A note at the authorizer that no invoice of the log accounts for. `once`: the id of its invoice, where the read model still has it. */
 export type UnknownNote = {
   mode: Mode;
-  companyId: string;
+  companyId: CompanyId;
   series: string;
   number: number;
   accessKey: AccessKey;
@@ -35,7 +35,7 @@ export type UnknownNote = {
 
 export type ComparedSeries = {
   mode: Mode;
-  companyId: string;
+  companyId: CompanyId;
   /** 7-digit IBGE code of the DPS ids. */
   municipality: string;
   series: string;
@@ -50,7 +50,7 @@ export type ComparedSeries = {
 };
 
 /** `certificateRefused`: the authorizer refuses the company's certificate. */
-export type Unproven = { companyId: string; mode: Mode; why: string; certificateRefused?: true };
+export type Unproven = { companyId: CompanyId; mode: Mode; why: string; certificateRefused?: true };
 
 /**
  * `isDone`: nothing that is sent from now on can be a second note for a note among the numbers of `series`. A note elsewhere was not seen: under a

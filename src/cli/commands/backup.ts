@@ -65,7 +65,7 @@ export const restoreCommand = (restore: Restore): Command => ({
   changes: true,
   run: async ({ flags, session, terminal }) => {
     const from = textFlag(flags, 'from');
-    if ((from === undefined) === (flags.mark !== true)) return badUsage('either --from DIR or --mark is required');
+    if ((from === undefined) === (flags.mark !== true)) return badUsage('either --from FOLDER or --mark is required');
     if (from === undefined) {
       await (await session()).markRestored();
       return done(`${PAUSED}: ${NEXT}\n${NAME_WHAT_CHANGED}\n${AS_OF_THE_BACKUP}`, { paused: true });

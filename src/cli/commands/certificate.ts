@@ -1,5 +1,6 @@
 import { putCertificate, removeStoredCertificates } from '../../app/operator/company/company-commands.js';
 import type { Pkcs12Fault } from '../../certificates/read-pkcs12.js';
+import type { CompanyId } from '../../domain/common/ids.js';
 import { type Instant, isBefore } from '../../domain/common/time.js';
 import { counted } from '../../lib/counted.js';
 import type { CompanyCertificate } from '../../ports/certificate-vault.js';
@@ -77,7 +78,7 @@ const remove: Command = {
 };
 
 /** Names the invoices of the company that end without an outcome when no certificate comes back. */
-const openInvoices = async (companyId: string, { supportReads }: Session): Promise<readonly string[]> => {
+const openInvoices = async (companyId: CompanyId, { supportReads }: Session): Promise<readonly string[]> => {
   const open = await Promise.all(
     (['queued', 'processing', 'indeterminate'] as const).map((status) =>
       supportReads.newest({ companyId, status }, MOST_COUNTED),

@@ -115,7 +115,12 @@ const companyChecks = async (session: Session): Promise<readonly Check[]> => {
     const { cnpj } = company.registration;
     const cure = 'nfse company put FILE.json';
     for (const detail of cnpjWarnings(company.registration))
-      numbers.push({ name: `CNPJ ${cnpj}`, ok: false, detail, cure: 'nfse company disable; register the right CNPJ' });
+      numbers.push({
+        name: `CNPJ ${cnpj}`,
+        ok: false,
+        detail,
+        cure: `nfse company disable ${cnpj}, then register the right CNPJ`,
+      });
     for (const detail of placeWarnings(company.registration))
       cities.push({ name: `city ${cnpj}`, ok: false, detail, cure });
     for (const { mode, text } of await municipalCodeWarnings(company, session)) {

@@ -57,7 +57,7 @@ const FOREIGN_NOTE =
 export const absencesToProve = (
   state: InvoiceState,
   now: Instant,
-): { dpsIds: readonly string[]; earliest: Instant } | { refused: string } => {
+): { dpsIds: readonly DpsId[]; earliest: Instant } | { refused: string } => {
   const invoice = invoiceOf(state);
   if (invoice === undefined) return noInvoice;
   if (invoice.outcome.status !== 'indeterminate') return notIndeterminate(invoice);

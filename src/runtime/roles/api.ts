@@ -10,7 +10,7 @@ import { cancelInvoice } from '../../app/cancel/cancel-invoice.js';
 import { storeWithFetchedNotes } from '../../app/download/complete-notes.js';
 import { downloadPdf, downloadXml, fairStore } from '../../app/download/download.js';
 import { createDownloadTokens, type DownloadTokens, type SecretsOfDay } from '../../app/download/download-token.js';
-import type { InvoiceAddress } from '../../domain/common/ids.js';
+import type { CompanyId, InvoiceAddress } from '../../domain/common/ids.js';
 import { issuableActivities } from '../../domain/company/activities.js';
 import type { Company } from '../../domain/company/company.js';
 import type { Catalogue } from '../../domain/company/line-selection.js';
@@ -89,7 +89,7 @@ const httpDeps = (parts: Parts, { pdf, authorizer, company, address }: ApiParts)
   const credential = shortCache(OPERATOR_CACHE_MS, clock, readModel.credential, UNKNOWN_KEYS_AT_ONCE);
   const uses = openUseRecorder(parts);
   const switchedOff = shortCache(OPERATOR_CACHE_MS, clock, () => readModel.apiSwitchedOff());
-  const companyEnabled = async (companyId: string): Promise<boolean> => (await company(companyId))?.enabled ?? false;
+  const companyEnabled = async (companyId: CompanyId): Promise<boolean> => (await company(companyId))?.enabled ?? false;
   return {
     clock,
     newRequestId: () => `req_${randomUUID()}`,

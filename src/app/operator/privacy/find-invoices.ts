@@ -1,5 +1,5 @@
 import { gunzipSync } from 'node:zlib';
-import { type Mode, parseInvoiceStream, type StreamName } from '../../../domain/common/ids.js';
+import { type CompanyId, type Mode, parseInvoiceStream, type StreamName } from '../../../domain/common/ids.js';
 import type { Customer, InvoiceEventType, ReadInvoiceEvent } from '../../../domain/invoice/events.js';
 import type { RegistryEvent } from '../../../domain/registry/events.js';
 import { registryPrefix, registryStream } from '../../../domain/registry/events.js';
@@ -20,7 +20,7 @@ export type FoundHoldings = {
   /** In the order of the log, at most `limit`. */
   invoices: readonly FoundStream[];
   /** All invoices that were found, by company and mode. */
-  totals: readonly { companyId: string; mode: Mode; invoices: number }[];
+  totals: readonly { companyId: CompanyId; mode: Mode; invoices: number }[];
   /** Streams of the tax registry. */
   registry: readonly StreamName[];
   /** Invoices whose key was destroyed or given up, so that their customer cannot be known. */
@@ -72,7 +72,7 @@ export const findInvoices = async (
 };
 
 const totalsOf = (streams: readonly StreamName[]): FoundHoldings['totals'] => {
-  const totals = new Map<string, { companyId: string; mode: Mode; invoices: number }>();
+  const totals = new Map<string, { companyId: CompanyId; mode: Mode; invoices: number }>();
   for (const { companyId, mode } of streams.flatMap((stream) => parseInvoiceStream(stream) ?? [])) {
     const total = totals.get(`${companyId} ${mode}`) ?? { companyId, mode, invoices: 0 };
     totals.set(`${companyId} ${mode}`, { ...total, invoices: total.invoices + 1 });

@@ -72,12 +72,12 @@ const inconclusive = (reason: string): string =>
   CERTIFICATE_REASONS[reason] ??
   `the authorizer's answer proves nothing (${reason.replace(/^status_/, 'HTTP status ').replace(/^no_json_(\d+)$/, 'HTTP status $1 without JSON')}): try again later`;
 
-const REPLACED = 'the authorizer was not asked: store a valid one with nfse certificate put';
+const STORE_ANOTHER = 'the authorizer was not asked: store a valid one with nfse certificate put';
 
 const CERTIFICATE_REASONS: Readonly<Record<string, string>> = {
-  certificate_missing: `the company has no certificate that can be opened, and ${REPLACED}`,
-  certificate_expired: `the company's certificate has expired, and ${REPLACED}`,
-  certificate_unusable: `the company's certificate cannot be used, and ${REPLACED}`,
+  certificate_missing: `the company has no certificate that can be opened, and ${STORE_ANOTHER}`,
+  certificate_expired: `the company's certificate has expired, and ${STORE_ANOTHER}`,
+  certificate_unusable: `the company's certificate cannot be used, and ${STORE_ANOTHER}`,
 };
 
 /**
