@@ -127,6 +127,13 @@ describeWithPostgres('a start on a database by its address', () => {
     expect(program.complaint()).toContain('the database cannot be reached: check DATABASE_URL_FILE, ');
   });
 
+  it('says that the server offers no TLS where the address demands it', async () => {
+    expect(await openOn(`${database.connectionString}?sslmode=verify-full`)).toEqual({
+      exit: 3,
+      line: 'the server of the database offers no TLS, which sslmode in DATABASE_URL demands: switch it on there (ssl = on), or check host and port',
+    });
+  });
+
   it('says what gives the service its rights, when they are missing', async () => {
     await database.admin.query(`revoke all on all tables in schema public from ${SERVICE.name}`);
     expect(await openOn(database.connectionString)).toEqual({
