@@ -7,8 +7,10 @@ export type SqlFault =
   | 'read_only'
   /** The server refuses this user, or the user this database. */
   | 'refused'
-  /** The server's certificate cannot be trusted, or the server offers no TLS. */
+  /** The server's certificate cannot be trusted. */
   | 'untrusted'
+  /** The address demands TLS, and the server offers none. */
+  | 'no_tls'
   | 'other';
 
 /** Classifies an error of `pg` or of a socket by its code; an error without a code by the few messages of `pg`. */
@@ -97,6 +99,7 @@ const BY_MESSAGE: readonly (readonly [RegExp, SqlFault])[] = [
     /Connection terminated|Client was closed|timeout exceeded when trying to connect|timeout expired|Query read timeout|not queryable/i,
     'unavailable',
   ],
-  [/does not support SSL connections|establishing an SSL connection/, 'untrusted'],
+  [/does not support SSL connections/, 'no_tls'],
+  [/establishing an SSL connection/, 'untrusted'],
   [/^SASL|client password must be a string/, 'refused'],
 ];

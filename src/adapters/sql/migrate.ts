@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
 import type pg from 'pg';
+import { IS_HISTORY } from './belonging.js';
+import { DatabaseUnsuitable } from './database-checks.js';
 
 /** A step forward of the schema. Ids ascend and may have gaps; `sql` runs in one transaction. */
 export type Migration = { id: number; name: string; sql: string };
@@ -11,12 +13,12 @@ export class MigrationError extends Error {
 
 /**
  * Runs the migrations that the database lacks and returns their ids. An advisory lock lets several processes start at once. Throws
- * `MigrationError`, or PostgreSQL's error of a migration, which was then rolled back. Nothing is written when no migration is missing, so a user
- * who may only read the history can call it.
+ * `MigrationError`, `DatabaseUnsuitable`, or PostgreSQL's error of a migration, which was then rolled back. Nothing is written when no migration is
+ * missing, so a user who may only read the history can call it.
  */
 export const migrate = (pool: pg.Pool, migrations: readonly Migration[]): Promise<readonly number[]> =>
   withSchemaLock(pool, async (client) => {
-    if (!(await hasHistory(client))) await client.query(HISTORY);
+    if ((await findHistory(client)) === undefined) await client.query(HISTORY);
     const missing = unapplied(migrations, await appliedMigrations(client));
     for (const migration of missing) await apply(client, migration);
     return missing.map(({ id }) => id);
@@ -43,18 +45,32 @@ export const pendingMigrations = async (
 ): Promise<readonly number[]> => {
   const client = await pool.connect();
   try {
-    return unapplied(migrations, (await hasHistory(client)) ? await appliedMigrations(client) : []).map(({ id }) => id);
+    const applied = (await findHistory(client)) === undefined ? [] : await appliedMigrations(client);
+    return unapplied(migrations, applied).map(({ id }) => id);
   } finally {
     client.release();
   }
 };
 
-const hasHistory = async (client: pg.PoolClient): Promise<boolean> => {
-  const { rows } = await client.query<{ known: boolean }>(
-    `select to_regclass('schema_migrations') is not null as known`,
+/**
+ * The table of steps that the user's search path leads to, and whether it is the user's own; undefined before the first step. Throws
+ * `DatabaseUnsuitable` when another program's table has its name in the schema where ours would be. Behind that schema such a table does not matter.
+ */
+export const findHistory = async (db: Pick<pg.Pool, 'query'>): Promise<{ isOwn: boolean } | undefined> => {
+  const { rows } = await db.query<{ isOurs: boolean; isHere: boolean; isOwn: boolean }>(
+    `select ${IS_HISTORY} as "isOurs", c.relnamespace = current_schema()::regnamespace as "isHere",
+       pg_has_role(c.relowner, 'usage') as "isOwn"
+     from pg_class c where c.oid = to_regclass('schema_migrations')`,
   );
-  return rows[0]?.known === true;
+  const found = rows[0];
+  if (found === undefined) return undefined;
+  if (found.isOurs) return { isOwn: found.isOwn };
+  if (found.isHere) throw new DatabaseUnsuitable(ANOTHER);
+  return undefined;
 };
+
+const ANOTHER =
+  'the database belongs to another program, whose table schema_migrations it holds: check the name in DATABASE_URL';
 
 /** A migration that a database ran. */
 export type AppliedMigration = { id: number; name: string; checksum: string };
@@ -71,6 +87,9 @@ const unapplied = (migrations: readonly Migration[], applied: readonly AppliedMi
       throw new MigrationError(`migration ${id}-${name} stands behind ${before.id}-${before.name}`);
     }
   });
+  // Every version of this product knows the first step, so a history without any known step is another program's.
+  if (applied.length > 0 && !applied.some(({ id, name }) => known.get(id)?.name === name))
+    throw new DatabaseUnsuitable(ANOTHER);
   for (const { id, name, checksum } of applied) {
     const migration = known.get(id);
     if (migration === undefined) {

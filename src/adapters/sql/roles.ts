@@ -1,4 +1,6 @@
 import pg from 'pg';
+import { HAS_LOG, IS_HISTORY } from './belonging.js';
+import { expectedSchema } from './expected-schema.js';
 import { withSchemaLock } from './migrate.js';
 
 export type Login = { name: string; password: string };
@@ -21,30 +23,41 @@ export const prepareRoles = (admin: pg.Pool, { owner, service }: Roles): Promise
 
 const ATTRIBUTES = ['superuser', 'createrole', 'createdb', 'replication', 'bypassrls'];
 
-const prepareRole = async (client: pg.PoolClient, { name, password }: Login): Promise<void> => {
-  const role = pg.escapeIdentifier(name);
-  const { rows } = await client.query<{ excess: boolean }>(
+/** Whether the role has attributes that `prepareRoles` takes away; undefined when there is no such role. */
+export const hasExcess = async (db: Pick<pg.Pool, 'query'>, name: string): Promise<boolean | undefined> => {
+  const { rows } = await db.query<{ excess: boolean }>(
     `select rolsuper or rolcreaterole or rolcreatedb or rolreplication or rolbypassrls as excess
      from pg_roles where rolname = $1`,
     [name],
   );
-  if (rows[0] === undefined) await client.query(`create role ${role}`);
+  return rows[0]?.excess;
+};
+
+const prepareRole = async (client: pg.PoolClient, { name, password }: Login): Promise<void> => {
+  const role = pg.escapeIdentifier(name);
+  const excess = await hasExcess(client, name);
+  if (excess === undefined) await client.query(`create role ${role}`);
   // Only a superuser may name these attributes, even to remove them.
-  if (rows[0]?.excess === true)
+  if (excess === true)
     await client.query(`alter role ${role} ${ATTRIBUTES.map((attribute) => `no${attribute}`).join(' ')}`);
   await client.query(`alter role ${role} login password ${pg.escapeLiteral(password)}`);
 };
 
 /**
- * Makes `owner` the owner of what the product has made in this database, and `service` the owner of the read models. An administrator of the
- * database calls it before the migrations. It runs in one transaction and may be repeated, so it takes over a database of a version with one user
- * from any state.
+ * Makes `owner` the owner of the database and of what the product has made in it, and `service` the owner of the read models; what others made
+ * stays theirs. An administrator of the database calls it before the migrations. It runs in one transaction and may be repeated, so it takes
+ * over a database of a version with one user from any state.
  */
 export const assignOwners = (admin: pg.Pool, owner: string, service: string): Promise<void> =>
   withSchemaLock(admin, async (client) => {
     await client.query('begin');
     const joined = await joinRoles(client, [owner, service]);
-    const { rows } = await client.query<{ statement: string }>(STATEMENTS, [owner, service]);
+    const { rows } = await client.query<{ statement: string }>(STATEMENTS, [
+      owner,
+      service,
+      namesOf('table'),
+      namesOf('function'),
+    ]);
     for (const { statement } of rows) await client.query(statement);
     for (const role of joined) await client.query(`revoke ${pg.escapeIdentifier(role)} from current_user`);
     await client.query('commit');
@@ -60,11 +73,22 @@ const joinRoles = async (client: pg.PoolClient, roles: readonly string[]): Promi
   return rows.map(({ role }) => role);
 };
 
-/** The home schema is that of the table of migrations, or `public` without such a table. Each turn of the statements needs the turns before. */
+/** Names of all that any version has made in the home schema: no step has removed or renamed a table or a function. */
+const namesOf = (kind: 'table' | 'function'): readonly string[] =>
+  expectedSchema.flatMap((line) => {
+    const [what, name = ''] = line.split(' ');
+    return what === kind ? [name] : [];
+  });
+
+/**
+ * The home schema is that of our table of migrations, otherwise `public` if there is one; another program's table of that name may be in another
+ * schema. Each turn of the statements needs the turns before.
+ */
 const STATEMENTS = `
 with home as (
-  select coalesce((select relnamespace from pg_class where relname = 'schema_migrations' and relkind = 'r' limit 1),
-    'public'::regnamespace) as oid
+  select coalesce(
+    (select c.relnamespace from pg_class c where ${IS_HISTORY} order by ${HAS_LOG} desc, c.oid limit 1),
+    to_regnamespace('public')) as oid
 ), parts as (
   select n.oid, n.nspname, n.nspowner,
     case when n.oid = home.oid then 'home' when n.nspname = 'read' then 'read' else 'projection' end as part
@@ -82,9 +106,11 @@ with home as (
     c.relowner, gets
   from roles, parts p join pg_class c on c.relnamespace = p.oid and c.relkind in ('r', 'p', 'v'),
     lateral (select case p.part when 'home' then owner else service end as gets) g
+  where p.part <> 'home' or c.relname = any($3)
   union all
   select 5, format('alter function %s owner to %I', f.oid::regprocedure, owner), f.proowner, owner
-  from roles, parts p join pg_proc f on f.pronamespace = p.oid and f.prokind = 'f' where p.part = 'home'
+  from roles, parts p join pg_proc f on f.pronamespace = p.oid and f.prokind = 'f'
+  where p.part = 'home' and f.proname = any($4)
 ), statements as (
   select turn, statement from given where has <> quote_ident(gets)::regrole
   union all

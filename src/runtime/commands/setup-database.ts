@@ -1,17 +1,21 @@
 import { readFile } from 'node:fs/promises';
 import pg from 'pg';
 import { readDatabaseUrl } from '../../adapters/sql/address.js';
+import { checkBelongs, otherDatabaseOf } from '../../adapters/sql/belonging.js';
+import { DatabaseUnsuitable } from '../../adapters/sql/database-checks.js';
 import { atAddress } from '../../adapters/sql/errors.js';
-import { assignOwners, type Login, prepareRoles } from '../../adapters/sql/roles.js';
+import { assignOwners, hasExcess, type Login, prepareRoles } from '../../adapters/sql/roles.js';
 import { badUsage, done, type Outcome, refused } from '../../cli/command.js';
 import { counted } from '../../lib/counted.js';
+import { errorCode } from '../../lib/error-code.js';
 import { plaintextProblems } from '../config/checks.js';
 import type { Config } from '../config/config.js';
 import { openPatientPool, prepareDatabase } from '../engines/database.js';
 
 /**
  * Makes the steps of the schema. Given a file with an administrator's address, first creates the database and the roles of DATABASE_URL and
- * DATABASE_OWNER_URL, and hands over tables that one role owned until now.
+ * DATABASE_OWNER_URL, and hands over tables that one role owned until now. When another program uses the database or one of the roles it
+ * throws `DatabaseUnsuitable` before anything is changed.
  */
 export const setupDatabase = async (config: Config, file: string | undefined): Promise<Outcome> => {
   const { databaseUrl: service, databaseOwnerUrl: owner, database, allowsPlaintext } = config;
@@ -42,12 +46,12 @@ const addressIn = (text: string): string | undefined => {
 
 const nowhere = { databaseOwnerUrl: undefined, eventStoreUrl: undefined, natsUrl: undefined };
 
-type Target = Login & { database: string };
+type Target = Login & { database: string; address: string };
 
 /** As the driver reads the address, including its environment variables. */
 const loginOf = (address: string): Target => {
   const { user = '', password, database = '' } = new pg.Client({ connectionString: address });
-  return { name: user, password: typeof password === 'string' ? password : '', database };
+  return { name: user, password: typeof password === 'string' ? password : '', database, address };
 };
 
 /** Returns undefined when done, otherwise why nothing was begun. */
@@ -58,16 +62,41 @@ const prepareServer = async (admin: string, owner: Target, service: Target): Pro
   if (owner.database !== service.database) return 'DATABASE_URL and DATABASE_OWNER_URL must name one database';
   if (owner.password === '' || service.password === '')
     return 'both addresses must hold the password that their role gets';
+  const inside = new URL(admin);
+  inside.pathname = `/${encodeURIComponent(owner.database)}`;
   await over(admin, async (pool) => {
-    await prepareRoles(pool, { owner, service });
     const { rowCount } = await pool.query('select from pg_database where datname = $1', [owner.database]);
+    const isThere = rowCount !== 0;
+    if (isThere) await over(inside.href, checkBelongs);
+    await checkRole(pool, owner, 'DATABASE_OWNER_URL');
+    await checkRole(pool, service, 'DATABASE_URL');
+    await prepareRoles(pool, { owner, service });
     const name = pg.escapeIdentifier(owner.database);
-    if (rowCount === 0) await pool.query(`create database ${name} encoding 'UTF8' template template0`);
+    if (!isThere) await pool.query(`create database ${name} encoding 'UTF8' template template0`);
   });
-  const url = new URL(admin);
-  url.pathname = `/${encodeURIComponent(owner.database)}`;
-  await over(url.href, (pool) => assignOwners(pool, owner.name, service.name));
+  await over(inside.href, (pool) => assignOwners(pool, owner.name, service.name));
   return undefined;
+};
+
+/** Throws `DatabaseUnsuitable` for a role that is in use in another database too and that this setup would change. */
+const checkRole = async (admin: pg.Pool, role: Target, variable: string): Promise<void> => {
+  const other = await otherDatabaseOf(admin, role.name, role.database);
+  if (other === undefined || (!(await hasExcess(admin, role.name)) && (await passwordHolds(role.address)))) return;
+  throw new DatabaseUnsuitable(
+    `the role of ${variable} is in use in the database ${other} too, and its password or attributes would change: name a role of the service's own, or make the role as the address has it; nothing was changed`,
+  );
+};
+
+/** The server checks the password before it looks for the database and for the right to connect to it. */
+const passwordHolds = async (address: string): Promise<boolean> => {
+  const pool = openPatientPool({ connectionString: address, applicationName: 'nfse-setup' });
+  return await pool
+    .query('select')
+    .then(
+      () => true,
+      (error: unknown) => ['3D000', '42501'].includes(errorCode(error) ?? ''),
+    )
+    .finally(() => pool.end());
 };
 
 const over = async (connectionString: string, work: (pool: pg.Pool) => Promise<void>): Promise<void> => {

@@ -7,7 +7,7 @@ import { chooseOsUser } from '../../adapters/embedded-postgres/os-user.js';
 import { startEmbeddedPostgres } from '../../adapters/embedded-postgres/start.js';
 import { checkSchema, checkServer } from '../../adapters/sql/database-checks.js';
 import { atAddress } from '../../adapters/sql/errors.js';
-import { MigrationError, migrate, pendingMigrations } from '../../adapters/sql/migrate.js';
+import { findHistory, MigrationError, migrate, pendingMigrations } from '../../adapters/sql/migrate.js';
 import { migrations } from '../../adapters/sql/migrations/index.js';
 import { openPool, type PoolOptions, type SessionLimits } from '../../adapters/sql/pool.js';
 import { grantService } from '../../adapters/sql/roles.js';
@@ -164,10 +164,7 @@ const mayCreate = async (pool: pg.Pool): Promise<boolean> => {
 };
 
 const checkOwner = async (pool: pg.Pool): Promise<void> => {
-  const { rows } = await pool.query<{ foreign: boolean }>(
-    `select not pg_has_role(relowner, 'usage') as foreign from pg_class where oid = to_regclass('schema_migrations')`,
-  );
-  if (rows[0]?.foreign === true)
+  if ((await findHistory(pool))?.isOwn === false)
     throw new MigrationError('the user of DATABASE_OWNER_URL does not own the tables: run nfse setup database');
 };
 

@@ -96,6 +96,7 @@ const DATABASE_FAULTS: Record<SqlFault, string | undefined> = {
   disk_full: 'no disk space',
   refused: 'refuses this user',
   untrusted: 'its certificate is not trusted',
+  no_tls: 'offers no TLS',
   other: undefined,
 };
 

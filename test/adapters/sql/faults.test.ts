@@ -32,7 +32,8 @@ it.each([
 it.each([
   ['Connection terminated unexpectedly', 'unavailable'],
   ['Query read timeout', 'unavailable'],
-  ['The server does not support SSL connections', 'untrusted'],
+  ['The server does not support SSL connections', 'no_tls'],
+  ['There was an error establishing an SSL connection', 'untrusted'],
   ['SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string', 'refused'],
 ])('takes %j of the driver, which has no code, for %s', (message, fault) => {
   expect(sqlFault(new Error(message))).toBe(fault);

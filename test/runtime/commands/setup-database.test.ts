@@ -7,12 +7,10 @@ import { postgresEventLog } from '../../../src/adapters/eventlog-postgres/event-
 import { migrate } from '../../../src/adapters/sql/migrate.js';
 import { migrations } from '../../../src/adapters/sql/migrations/index.js';
 import { excessRights } from '../../../src/adapters/sql/roles.js';
-import { runCommand } from '../../../src/cli/run.js';
-import { setupCommands } from '../../../src/runtime/commands/setup.js';
 import { startupFault } from '../../../src/runtime/commands/startup-fault.js';
-import { readConfig } from '../../../src/runtime/config/config.js';
 import { chained } from '../../support/harness/event-log.js';
 import { openOn } from '../../support/harness/open-engines.js';
+import { runSetupDatabase } from '../../support/harness/setup-database.js';
 import { describeWithPostgres, emptyDatabase, type FreshDatabase } from '../../support/postgres.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 
@@ -36,20 +34,8 @@ describeWithPostgres('nfse setup database', () => {
   const ofService = () => address(`${name}_s`);
   const ofOwner = () => address(`${name}_o`);
 
-  const setUp = async (more: NodeJS.ProcessEnv = {}, ...args: readonly string[]) => {
-    const env = { DATABASE_URL: ofService(), DATABASE_OWNER_URL: ofOwner(), MASTER_KEY_FILE: '/nowhere', ...more };
-    const parsed = readConfig(env);
-    if ('problems' in parsed) throw new Error(parsed.problems.join('; '));
-    const output: string[] = [];
-    const say = (text: string): void => void output.push(text);
-    const exit = await runCommand(
-      ['setup', 'database', ...args],
-      setupCommands(() => parsed.config),
-      () => Promise.reject(new Error('it opens no session')),
-      { out: say, err: say },
-    );
-    return { exit, output: output.join('\n') };
-  };
+  const setUp = (more: NodeJS.ProcessEnv = {}, ...args: readonly string[]) =>
+    runSetupDatabase({ DATABASE_URL: ofService(), DATABASE_OWNER_URL: ofOwner(), ...more }, ...args);
   const asAdmin = () => setUp({}, '--admin-url-file', join(folder, 'admin-url'));
 
   const ask = async (connectionString: string, statement: string): Promise<readonly unknown[]> => {

@@ -51,15 +51,41 @@ describeWithPostgres('a start on a database by its address', () => {
   });
 
   it('is refused when a newer version has been there, and changes nothing', async () => {
-    const bare = await emptyDatabase();
-    await bare.pool.query(`create table schema_migrations (id integer primary key, name text not null, checksum text not null);
-      insert into schema_migrations values (999, 'from-the-future', 'x')`);
-    const before = await schemaLines(bare.pool);
-    expect(await openOn(bare.connectionString)).toEqual({
+    await database.admin.query(`insert into schema_migrations values (999, 'from-the-future', 'x')`);
+    const before = await schemaLines(database.pool);
+    expect(await openOn(database.connectionString)).toEqual({
       exit: 2,
       line: expect.stringMatching(/999-from-the-future.*run a newer version/),
     });
+    expect(await schemaLines(database.pool)).toEqual(before);
+  });
+
+  const ANOTHER =
+    'the database belongs to another program, whose table schema_migrations it holds: check the name in DATABASE_URL';
+  const RAILS = `create table schema_migrations (version text primary key); insert into schema_migrations values ('20260101')`;
+  const GOLANG = 'create table schema_migrations (version bigint primary key, dirty boolean not null)';
+  const SAME_COLUMNS = `create table schema_migrations (id integer primary key, name text, checksum text);
+    insert into schema_migrations values (1, 'orders', 'x')`;
+
+  it.each([
+    ['Rails', RAILS],
+    ['golang-migrate', GOLANG],
+    ['a program with the same columns', SAME_COLUMNS],
+  ])('is refused when the table of migrations is that of %s, and changes nothing', async (_whose, theirs) => {
+    const bare = await emptyDatabase();
+    await bare.pool.query(theirs);
+    const before = await schemaLines(bare.pool);
+    expect(await openOn(bare.connectionString)).toEqual({ exit: 2, line: ANOTHER });
     expect(await schemaLines(bare.pool)).toEqual(before);
+    await bare.close();
+  });
+
+  it('has a schema of its own before that of another program', async () => {
+    const bare = await emptyDatabase();
+    await bare.pool.query(`${RAILS}; create schema nfse`);
+    await bare.admin.query(`alter database ${nameOf(bare)} set search_path = nfse, public`);
+    expect(await openOn(bare.connectionString)).toBe('opened');
+    expect(await openOn(bare.connectionString)).toBe('opened');
     await bare.close();
   });
 
@@ -125,6 +151,26 @@ describeWithPostgres('a start on a database by its address', () => {
     });
     expect((await program.ended).code).toBe(3);
     expect(program.complaint()).toContain('the database cannot be reached: check DATABASE_URL_FILE, ');
+  });
+
+  it('names the variable of the file, and nothing else, when the database is that of another program', async () => {
+    const bare = await emptyDatabase();
+    await bare.pool.query(RAILS);
+    const folder = temporaryFolder();
+    const file = join(folder, 'database-url');
+    writeFileSync(file, bare.connectionString);
+    const env = { DATABASE_URL_FILE: file, MASTER_KEY_FILE: '/nowhere', DATA_DIR: folder };
+    const program = runProgram(['src/main.ts', 'setup', 'database'], env);
+    expect((await program.ended).code).toBe(2);
+    expect(program.complaint().trim()).toBe(`${ANOTHER}_FILE`);
+    await bare.close();
+  });
+
+  it('says that the server offers no TLS where the address demands it', async () => {
+    expect(await openOn(`${database.connectionString}?sslmode=verify-full`)).toEqual({
+      exit: 3,
+      line: 'the server of the database offers no TLS, which sslmode in DATABASE_URL demands: switch it on there (ssl = on), or check host and port',
+    });
   });
 
   it('says what gives the service its rights, when they are missing', async () => {
