@@ -9,6 +9,7 @@ import {
 import { createBackoff, jittered } from '../../lib/backoff.js';
 import { pause, settlesWithin } from '../../lib/pause.js';
 import { WorkQueueUnavailable } from '../../ports/work-queue.js';
+import { createClientSockets } from './client-sockets.js';
 import { faultCode, unavailable } from './faults.js';
 import type { Kind, Lane } from './names.js';
 import { NatsTopologyMismatch } from './topology.js';
@@ -193,17 +194,28 @@ const RECONNECT_MS = 1_000;
 const PING_MS = 10_000;
 
 /** Returns a client that reconnects without limit once it was connected. Throws the client's error when no server answers in time. */
-const connectOnce = (options: ConnectingOptions): Promise<NatsConnection> =>
-  (options.connect ?? connect)({
-    ...options.server,
-    name: 'nfse',
-    timeout: options.answerMs,
-    maxReconnectAttempts: -1,
-    ignoreAuthErrorAbort: true,
-    reconnectDelayHandler: () => jittered(RECONNECT_MS),
-    pingInterval: PING_MS,
-    noAsyncTraces: true,
-  });
+const connectOnce = async (options: ConnectingOptions): Promise<NatsConnection> => {
+  const sockets = createClientSockets();
+  try {
+    const nc = await sockets.own(() =>
+      (options.connect ?? connect)({
+        ...options.server,
+        name: 'nfse',
+        timeout: options.answerMs,
+        maxReconnectAttempts: -1,
+        ignoreAuthErrorAbort: true,
+        reconnectDelayHandler: () => jittered(RECONNECT_MS),
+        pingInterval: PING_MS,
+        noAsyncTraces: true,
+      }),
+    );
+    void nc.closed().then(sockets.destroy);
+    return nc;
+  } catch (error) {
+    sockets.destroy();
+    throw error;
+  }
+};
 
 const sessionOn = async (nc: NatsConnection, lost: AbortSignal, answerMs: number): Promise<Session> => {
   const api = { timeout: answerMs, checkAPI: false };
