@@ -6,6 +6,7 @@ import {
   type JetStreamManager,
   type NatsConnection,
 } from 'nats';
+import type { StreamName } from '../../domain/common/ids.js';
 import { createBackoff, jittered } from '../../lib/backoff.js';
 import { pause, settlesWithin } from '../../lib/pause.js';
 import { WorkQueueUnavailable } from '../../ports/work-queue.js';
@@ -109,7 +110,7 @@ export const openLink = async (options: LinkOptions) => {
 
   const lostFirst = new AbortController();
   const first = await connectOnce(options).catch((error: unknown) => {
-    throw unavailable('no NATS server is reachable', error);
+    throw unavailable('there is no connection to NATS', error);
   });
   try {
     const prepared = await prepareFirst(first, lostFirst.signal, options);
@@ -257,6 +258,8 @@ export type QueueNotice =
   | { kind: 'put_failed'; code: string }
   /** The handling result did not reach the server; the message comes back when its holder's time ends. */
   | { kind: 'verdict_lost'; work: Kind; lane: Lane; code: string }
+  /** The work item waits for an operator now. */
+  | { kind: 'parked'; work: Kind; stream: StreamName }
   /** A message that is not ours was removed. */
   | { kind: 'unreadable'; consumer: string };
 

@@ -16,6 +16,7 @@ import { LiveRowsOfOtherVersion } from '../../projector/apply-now.js';
 import { LogIdentityMismatch } from '../../projector/projector.js';
 import { FolderInUse, LedgerDamaged } from '../../simulator/start.js';
 import { faultFields } from '../config/logger.js';
+import { QUEUE_FAULTS } from '../engines/queue-faults.js';
 import { LiveNotesAreReal } from '../engines/real-live-notes.js';
 import { SimulatorElsewhere } from '../engines/simulator.js';
 import { RowsNotReady } from '../operator/log-recovery.js';
@@ -36,8 +37,7 @@ const faultOf = (error: unknown, addressSetBy: string): StartupFault => {
       line: `${portOf(error)} is in use: stop the program that holds it or choose another port (${PORTS})`,
     };
   if (code === 'EACCES' || code === 'EPERM') return { exit: 2, line: deniedLine(error, code) };
-  if (error instanceof WorkQueueUnavailable)
-    return { exit: 3, line: 'the work queue cannot be reached: check NATS_URL and the NATS server, and try again' };
+  if (error instanceof WorkQueueUnavailable) return { exit: 3, line: queueLine(error) };
   const fault = sqlFault(error);
   if (fault !== 'other') {
     const line = code === RIGHT_MISSING ? RIGHTS_LINE : DATABASE_LINES[fault];
@@ -88,6 +88,11 @@ const DATABASE_LINES: Record<Exclude<SqlFault, 'other'>, string> = {
   read_only: 'the database takes no writes: DATABASE_URL must name the primary, and it must not be read-only',
   refused: 'the database refuses this user: check user, password, database name and sslmode in DATABASE_URL',
   untrusted: 'the TLS of the database is not trusted: check sslmode, sslrootcert and the host name in DATABASE_URL',
+};
+
+const queueLine = ({ fault, code }: WorkQueueUnavailable): string => {
+  const { what, cure } = QUEUE_FAULTS[fault];
+  return `${what}: ${cure}, and try again${saidAs(code)}`;
 };
 
 const RIGHT_MISSING = '42501';
