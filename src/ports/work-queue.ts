@@ -22,6 +22,9 @@ export type HandlingResult = { kind: 'ack' } | { kind: 'retry'; afterMs: number 
 
 export type ParkedWork = WorkItem & { reason: string; parkedAt: Instant };
 
+/** Why the queue cannot be used; `without_jetstream`: the server is there and has no queue for this user. */
+export type QueueFault = 'unavailable' | 'refused' | 'untrusted' | 'without_jetstream';
+
 /**
  * Thrown when the queue cannot be used now. The work item may or may not be in the queue. Putting it again does no harm, and the sweeper
  * finds forgotten work.
@@ -33,6 +36,7 @@ export class WorkQueueUnavailable extends Error {
   constructor(
     message: string,
     readonly code: string,
+    readonly fault: QueueFault = 'unavailable',
   ) {
     super(`${message} (${code})`);
   }

@@ -6,6 +6,7 @@ import { MasterKeyUnusable } from '../../src/adapters/vault/key-file.js';
 import { UnknownEventVersion } from '../../src/app/event-store/codec.js';
 import { StreamContended } from '../../src/app/event-store/transact.js';
 import { EventLogUnavailable, type LogPosition, UnreadableEvent } from '../../src/ports/event-log.js';
+import { type QueueFault, WorkQueueUnavailable } from '../../src/ports/work-queue.js';
 import { startupFault } from '../../src/runtime/commands/startup-fault.js';
 import { LedgerDamaged } from '../../src/simulator/start.js';
 
@@ -40,6 +41,17 @@ it.each([
   const fault = startupFault(error);
   expect(fault.exit).toBe(3);
   expect(fault.line).toMatch(line);
+});
+
+it.each<[QueueFault, RegExp]>([
+  ['unavailable', /^the work queue cannot be reached: check NATS_URL and the NATS server, and try again \(X\)$/],
+  ['refused', /^NATS refuses this user: check user and password in NATS_URL.* \(X\)$/],
+  ['untrusted', /^the TLS of NATS is not trusted.* NATS_URL.*NODE_EXTRA_CA_CERTS.* \(X\)$/],
+  ['without_jetstream', /^NATS gives this user no JetStream: .* \(X\)$/],
+])('a start says what is wrong with NATS: %s', (fault, line) => {
+  const { exit, line: said } = startupFault(new WorkQueueUnavailable('it cannot be used', 'X', fault));
+  expect(exit).toBe(3);
+  expect(said).toMatch(line);
 });
 
 it('names the cure when the user of an address lacks a right, and does not ask to check the password', () => {

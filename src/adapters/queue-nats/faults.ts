@@ -1,16 +1,42 @@
-import { NatsError } from 'nats';
-import { WorkQueueUnavailable } from '../../ports/work-queue.js';
+import { ErrorCode, NatsError } from 'nats';
+import { errorCode } from '../../lib/error-code.js';
+import { type QueueFault, WorkQueueUnavailable } from '../../ports/work-queue.js';
 
 /** The code of the server's answer, else of the client. Texts of servers are not shown, because they may quote addresses. */
 export const faultCode = (error: unknown): string => {
   if (error instanceof WorkQueueUnavailable) return error.code;
-  if (!(error instanceof NatsError)) return error instanceof Error ? error.name : typeof error;
+  if (!(error instanceof NatsError)) return errorCode(error) ?? (error instanceof Error ? error.name : typeof error);
   return error.api_error === undefined ? error.code : `JetStream ${error.api_error.err_code ?? error.api_error.code}`;
 };
 
 /** Returns the port's error for what the client threw; a `WorkQueueUnavailable` stays as it is. */
-export const unavailable = (what: string, error: unknown): WorkQueueUnavailable =>
-  error instanceof WorkQueueUnavailable ? error : new WorkQueueUnavailable(what, faultCode(error));
+export const unavailable = (what: string, error: unknown): WorkQueueUnavailable => {
+  if (error instanceof WorkQueueUnavailable) return error;
+  const code = faultCode(error);
+  return new WorkQueueUnavailable(what, code, faultOf(code));
+};
+
+const faultOf = (code: string): QueueFault => {
+  if (REFUSED.has(code)) return 'refused';
+  if (WITHOUT_JETSTREAM.has(code)) return 'without_jetstream';
+  return UNTRUSTED.test(code) ? 'untrusted' : 'unavailable';
+};
+
+const REFUSED: ReadonlySet<string> = new Set([
+  ErrorCode.AuthorizationViolation,
+  ErrorCode.AuthenticationExpired,
+  ErrorCode.AuthenticationTimeout,
+  ErrorCode.AccountExpired,
+  ErrorCode.BadAuthentication,
+  ErrorCode.PermissionsViolation,
+]);
+
+/** Nobody listens to JetStream's subjects; it is off for the account; it is off in the server. */
+const WITHOUT_JETSTREAM: ReadonlySet<string> = new Set([ErrorCode.NoResponders, 'JetStream 10039', 'JetStream 10076']);
+
+/** Of the client: no TLS where the address asks for it. Of Node: what is wrong with a certificate, or with the TLS itself. */
+const UNTRUSTED =
+  /^TLS$|^SERVER_OPT_NA$|CERT|SIGNATURE|ALTNAME|UNABLE_TO|CRL_|INVALID_CA|INVALID_PURPOSE|^EPROTO$|^ERR_(?:SSL|TLS)_/;
 
 /** The answer; undefined when the stream, consumer or message does not exist. Throws the client's other errors. */
 export const ifFound = async <T>(asking: Promise<T>): Promise<T | undefined> => {

@@ -6,9 +6,11 @@ import {
   type JetStreamManager,
   type NatsConnection,
 } from 'nats';
+import type { StreamName } from '../../domain/common/ids.js';
 import { createBackoff, jittered } from '../../lib/backoff.js';
 import { pause, settlesWithin } from '../../lib/pause.js';
 import { WorkQueueUnavailable } from '../../ports/work-queue.js';
+import { createClientSockets } from './client-sockets.js';
 import { faultCode, unavailable } from './faults.js';
 import type { Kind, Lane } from './names.js';
 import { NatsTopologyMismatch } from './topology.js';
@@ -108,7 +110,7 @@ export const openLink = async (options: LinkOptions) => {
 
   const lostFirst = new AbortController();
   const first = await connectOnce(options).catch((error: unknown) => {
-    throw unavailable('no NATS server is reachable', error);
+    throw unavailable('there is no connection to NATS', error);
   });
   try {
     const prepared = await prepareFirst(first, lostFirst.signal, options);
@@ -193,17 +195,28 @@ const RECONNECT_MS = 1_000;
 const PING_MS = 10_000;
 
 /** Returns a client that reconnects without limit once it was connected. Throws the client's error when no server answers in time. */
-const connectOnce = (options: ConnectingOptions): Promise<NatsConnection> =>
-  (options.connect ?? connect)({
-    ...options.server,
-    name: 'nfse',
-    timeout: options.answerMs,
-    maxReconnectAttempts: -1,
-    ignoreAuthErrorAbort: true,
-    reconnectDelayHandler: () => jittered(RECONNECT_MS),
-    pingInterval: PING_MS,
-    noAsyncTraces: true,
-  });
+const connectOnce = async (options: ConnectingOptions): Promise<NatsConnection> => {
+  const sockets = createClientSockets();
+  try {
+    const nc = await sockets.own(() =>
+      (options.connect ?? connect)({
+        ...options.server,
+        name: 'nfse',
+        timeout: options.answerMs,
+        maxReconnectAttempts: -1,
+        ignoreAuthErrorAbort: true,
+        reconnectDelayHandler: () => jittered(RECONNECT_MS),
+        pingInterval: PING_MS,
+        noAsyncTraces: true,
+      }),
+    );
+    void nc.closed().then(sockets.destroy);
+    return nc;
+  } catch (error) {
+    sockets.destroy();
+    throw error;
+  }
+};
 
 const sessionOn = async (nc: NatsConnection, lost: AbortSignal, answerMs: number): Promise<Session> => {
   const api = { timeout: answerMs, checkAPI: false };
@@ -245,6 +258,8 @@ export type QueueNotice =
   | { kind: 'put_failed'; code: string }
   /** The handling result did not reach the server; the message comes back when its holder's time ends. */
   | { kind: 'verdict_lost'; work: Kind; lane: Lane; code: string }
+  /** The work item waits for an operator now. */
+  | { kind: 'parked'; work: Kind; stream: StreamName }
   /** A message that is not ours was removed. */
   | { kind: 'unreadable'; consumer: string };
 

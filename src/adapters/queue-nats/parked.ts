@@ -2,7 +2,7 @@ import type { JetStreamManager } from 'nats';
 import type { StreamName } from '../../domain/common/ids.js';
 import type { Clock } from '../../ports/clock.js';
 import { isFromSweep, type ParkedWork, type WorkItem } from '../../ports/work-queue.js';
-import { ifFound } from './faults.js';
+import { ifFound, isRefused } from './faults.js';
 import type { Link } from './link.js';
 import { readFields, readItem } from './message.js';
 import { kinds, type Names } from './names.js';
@@ -91,8 +91,8 @@ const readRecord = (stored: Stored): ParkedRecord | undefined => {
 /** A message as a stream holds it, with its sequence. */
 type Stored = Awaited<ReturnType<JetStreamManager['streams']['getMessage']>>;
 
-/** The last message of a subject, or the first from a sequence on whose subject matches. */
-type Which = { last_by_subj: string } | { seq: number; next_by_subj: string };
+/** The last message of a subject, the first from a sequence on whose subject matches, or the one with a sequence. */
+type Which = { last_by_subj: string } | { seq: number; next_by_subj: string } | { seq: number };
 
 /** Returns undefined when no message matches. Throws the client's other errors. Servers know `next_by_subj` from 2.9 on. */
 export const findStored = (manager: JetStreamManager, stream: string, which: Which): Promise<Stored | undefined> =>
@@ -103,5 +103,10 @@ export const findStored = (manager: JetStreamManager, stream: string, which: Whi
  * waiting messages of other subjects.
  */
 export const removeStored = async (manager: JetStreamManager, stream: string, { seq }: Stored): Promise<void> => {
-  await ifFound(manager.streams.deleteMessage(stream, seq, false));
+  try {
+    await manager.streams.deleteMessage(stream, seq, false);
+  } catch (error) {
+    // Servers have several codes for a message that is gone already, and use some of them for other faults too.
+    if (!isRefused(error) || (await findStored(manager, stream, { seq })) !== undefined) throw error;
+  }
 };

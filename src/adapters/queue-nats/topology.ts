@@ -90,7 +90,7 @@ const workConsumer = ({ name, filter }: ConsumerName, ackWaitMs: number) => ({
 
 const ensureStream = async (manager: JetStreamManager, name: string, wanted: Partial<StreamConfig>): Promise<void> => {
   const found = await ifFound(manager.streams.info(name));
-  await settle(`stream ${name}`, found?.config, wanted, () =>
+  await settle(name, `stream ${name}`, found?.config, wanted, () =>
     found === undefined
       ? manager.streams.add({ ...wanted, name, num_replicas: 1 })
       : manager.streams.update(name, wanted),
@@ -104,13 +104,14 @@ const ensureConsumer = async (
   wanted: ConsumerConfig,
 ): Promise<void> => {
   const found = await ifFound(manager.consumers.info(stream, name));
-  await settle(`consumer ${name}`, found?.config, wanted, () =>
+  await settle(stream, `consumer ${name}`, found?.config, wanted, () =>
     found === undefined ? manager.consumers.add(stream, wanted) : manager.consumers.update(stream, name, wanted),
   );
 };
 
 /** Runs `change` unless what was found is as it has to be; `found` is undefined for what does not exist yet. */
 const settle = async (
+  stream: string,
   what: string,
   found: object | undefined,
   wanted: object,
@@ -128,19 +129,29 @@ const settle = async (
     const fields = found === undefined ? '' : `; it differs in ${differing.join(', ')}`;
     throw new NatsTopologyMismatch(
       `NATS refuses the ${what} that the work queue needs (${faultCode(error)})${fields}`,
+      found === undefined ? FREE_ITS_PLACE : deletionOf(stream),
       found === undefined,
     );
   }
 };
 
-/** Thrown when a stream or consumer of our name exists and cannot be changed to what the queue needs; names what differs. */
+/** Another stream may have our subjects, and the server its limits. */
+const FREE_ITS_PLACE =
+  "delete the stream that has its subjects, or give the NATS server's account room and the right to make streams, and start again";
+
+/** The sweeper puts work back from the log that is no longer in the queue. */
+const deletionOf = (stream: string): string =>
+  `delete the stream ${stream} while no process of the service runs, and start again: what waits is made again from the log`;
+
+/** Thrown when a stream or consumer cannot be made or changed to what the queue needs; names what differs and what an operator can do. */
 export class NatsTopologyMismatch extends Error {
   override readonly name = 'NatsTopologyMismatch';
 
   constructor(
-    message: string,
+    readonly what: string,
+    readonly cure: string,
     readonly wasMissing: boolean,
   ) {
-    super(message);
+    super(`${what}: ${cure}`);
   }
 }

@@ -95,6 +95,7 @@ export const work = async (options: WorkerOptions, { concurrency, signal, handle
       latest().retry(RETRY_AFTER_FAULT_MS);
       throw error;
     }
+    notify({ kind: 'parked', work: item.kind, stream: item.stream });
     latest().terminate();
     return (await parked.clearWork(item, latest().sequence)) ? 'keep' : 'drop';
   };

@@ -17,7 +17,7 @@ import { privacyCommand } from '../../cli/commands/privacy.js';
 import { projectionCommands } from '../../cli/commands/projections.js';
 import { catalogCommands, registryCommand } from '../../cli/commands/reference-data.js';
 import { runCommand } from '../../cli/run.js';
-import type { Session, SessionNeeds } from '../../cli/session.js';
+import type { Check, Session, SessionNeeds } from '../../cli/session.js';
 import { type Config, misspeltVariables, namedAsSet, readConfig } from '../config/config.js';
 import { programVersion } from '../config/program-version.js';
 import { systemClock } from '../engines/clock.js';
@@ -85,7 +85,7 @@ const run = async (argv: readonly string[], env: NodeJS.ProcessEnv, output: Outp
   const interruption = createInterruption();
   const terminal = {
     out: (text: string) => output.write(`${text}\n`),
-    err: (text: string) => void process.stderr.write(`${text}\n`),
+    err: (text: string) => void process.stderr.write(`${namedAsSet(text, env)}\n`),
     progress: process.stderr,
     untilInterrupted: interruption.untilInterrupted,
     // Opened on use: an open input would keep the process alive.
@@ -122,7 +122,10 @@ const run = async (argv: readonly string[], env: NodeJS.ProcessEnv, output: Outp
       terminal.err(emptyFolder(dataDir));
     const logger = createLogger(needed().logLevel, 'stderr');
     runner = createRunner((name, error) => logger.error({ msg: 'stopping failed', part: name, ...faultFields(error) }));
-    return await openSession(needed(), systemClock, logger, runner, needs);
+    const opened = await openSession(needed(), systemClock, logger, runner, needs);
+    const checks: Session['checks'] = async (...asked) =>
+      (await opened.checks(...asked)).map((check) => checkNamedAsSet(check, env));
+    return { ...opened, checks };
   };
   let session: Promise<Session> | undefined;
   const open = (needs?: SessionNeeds): Promise<Session> => {
@@ -138,12 +141,17 @@ const run = async (argv: readonly string[], env: NodeJS.ProcessEnv, output: Outp
       return interrupted;
     }
     const { exit, line } = await faultOf(error);
-    terminal.err(namedAsSet(line, env));
+    terminal.err(line);
     return exit;
   } finally {
     await interruption.bounded(runner?.stop() ?? Promise.resolve()).catch(() => undefined);
     interruption.end();
   }
+};
+
+const checkNamedAsSet = (check: Check, env: NodeJS.ProcessEnv): Check => {
+  const { detail, cure } = check;
+  return { ...check, detail: namedAsSet(detail, env), cure: cure === undefined ? undefined : namedAsSet(cure, env) };
 };
 
 const faultOf = async (error: unknown): Promise<{ exit: number; line: string }> => {

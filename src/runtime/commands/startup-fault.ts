@@ -15,6 +15,7 @@ import { LiveRowsOfOtherVersion } from '../../projector/apply-now.js';
 import { LogIdentityMismatch } from '../../projector/projector.js';
 import { FolderInUse, LedgerDamaged } from '../../simulator/start.js';
 import { faultFields } from '../config/logger.js';
+import { QUEUE_FAULTS } from '../engines/queue-faults.js';
 import { LiveNotesAreReal } from '../engines/real-live-notes.js';
 import { SimulatorElsewhere } from '../engines/simulator.js';
 import { RowsNotReady } from '../operator/log-recovery.js';
@@ -36,8 +37,7 @@ const faultOf = (error: unknown, addressSetBy: string): StartupFault => {
     };
   if (code === 'EACCES' || code === 'EPERM') return { exit: 2, line: deniedLine(error, code) };
   if (code === 'ENOTDIR' || code === 'EEXIST' || code === 'EROFS') return { exit: 2, line: unusableLine(error, code) };
-  if (error instanceof WorkQueueUnavailable)
-    return { exit: 3, line: 'the work queue cannot be reached: check NATS_URL and the NATS server, and try again' };
+  if (error instanceof WorkQueueUnavailable) return { exit: 3, line: queueLine(error) };
   const fault = sqlFault(error);
   if (fault !== 'other') {
     const line = code === RIGHT_MISSING ? RIGHTS_LINE : DATABASE_LINES[fault];
@@ -89,6 +89,11 @@ const DATABASE_LINES: Record<Exclude<SqlFault, 'other'>, string> = {
   untrusted: 'the TLS of the database is not trusted: check sslmode, sslrootcert and the host name in DATABASE_URL',
   no_tls:
     'the server of the database offers no TLS, which sslmode in DATABASE_URL demands: switch it on there (ssl = on), or check host and port',
+};
+
+const queueLine = ({ fault, code }: WorkQueueUnavailable): string => {
+  const { what, cure } = QUEUE_FAULTS[fault];
+  return `${what}: ${cure}, and try again${saidAs(code)}`;
 };
 
 const RIGHT_MISSING = '42501';

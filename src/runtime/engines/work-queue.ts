@@ -2,7 +2,7 @@ import { createMemoryQueue } from '../../adapters/queue-memory/memory-queue.js';
 import type { Clock } from '../../ports/clock.js';
 import type { WorkQueue } from '../../ports/work-queue.js';
 import type { Config, Role } from '../config/config.js';
-import type { Logger } from '../config/logger.js';
+import { type Logger, streamFields } from '../config/logger.js';
 import type { Runner } from './runner.js';
 
 /** The queue of this process: NATS between processes, or one in memory that relay and issuer must share. */
@@ -31,7 +31,8 @@ export const openWorkQueue = async (
     notify: ({ kind, ...notice }) => {
       // The first connection is no news: commands make one each, and a process that has none does not start.
       const connected = wasOpened ? 'info' : 'debug';
-      logger[kind === 'connected' ? connected : 'warn']({ msg: 'work queue', notice: kind, ...notice });
+      const invoice = 'stream' in notice ? streamFields(notice.stream) : {};
+      logger[kind === 'connected' ? connected : 'warn']({ msg: 'work queue', notice: kind, ...notice, ...invoice });
     },
   });
   wasOpened = true;

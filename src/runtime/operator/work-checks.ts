@@ -1,3 +1,4 @@
+import { NatsTopologyMismatch } from '../../adapters/queue-nats/topology.js';
 import { createMonitoringReads, type OpenWork } from '../../adapters/read-model-postgres/monitoring-reads.js';
 import { createSupportReads } from '../../adapters/read-model-postgres/support-reads.js';
 import { stoppedSeries, stoppedTexts } from '../../app/operator/support/stopped-series.js';
@@ -12,6 +13,7 @@ import type { SupportRow } from '../../ports/support-reads.js';
 import { WorkQueueUnavailable } from '../../ports/work-queue.js';
 import type { Config } from '../config/config.js';
 import type { Engines } from '../engines/engines.js';
+import { QUEUE_FAULTS } from '../engines/queue-faults.js';
 
 type Parts = { engines: Engines; config: Config; clock: Clock; queue: Session['queue'] };
 
@@ -28,12 +30,10 @@ export const workChecks = async (parts: Parts, behind: readonly string[]): Promi
   ];
 };
 
-/** A queue that cannot be reached is a finding: the other checks tell an operator what else is wrong. */
+/** A queue that cannot be used is a finding: the other checks tell an operator what else is wrong. */
 export const queueCheck = async ({ queue }: Pick<Parts, 'queue'>): Promise<Check> => {
   const state = await queueState(queue);
-  if (state === 'unreachable') {
-    return { name: 'queue', ok: false, detail: 'NATS cannot be reached', cure: 'check NATS_URL and the NATS server' };
-  }
+  if ('fault' in state) return { name: 'queue', ok: false, detail: state.fault, cure: state.cure };
   const { parked, depth } = state;
   const detail = [
     depth === undefined ? "inside the service's process" : `${counted(depth, 'work item')} waiting or being handled`,
@@ -47,7 +47,11 @@ const queueState = async (queue: Session['queue']) => {
   try {
     return { parked: await queue.parked(), depth: await queue.depth() };
   } catch (error) {
-    if (error instanceof WorkQueueUnavailable) return 'unreachable';
+    if (error instanceof NatsTopologyMismatch) return { fault: error.what, cure: error.cure };
+    if (error instanceof WorkQueueUnavailable) {
+      const { what, cure } = QUEUE_FAULTS[error.fault];
+      return { fault: `${what} (${error.code})`, cure };
+    }
     throw error;
   }
 };

@@ -1,5 +1,6 @@
 import { nanos, RetentionPolicy, StorageType } from 'nats';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { unavailable } from '../../../src/adapters/queue-nats/faults.js';
 import { laneOf, subjectToken } from '../../../src/adapters/queue-nats/names.js';
 import { readServers } from '../../../src/adapters/queue-nats/servers.js';
 import { NatsTopologyMismatch } from '../../../src/adapters/queue-nats/topology.js';
@@ -51,7 +52,13 @@ describeWith('natsServer', 'the NATS queue at its start', () => {
     });
     const opening = harness.open();
     await expect(opening).rejects.toThrow(NatsTopologyMismatch);
-    await expect(opening).rejects.toThrow(/stream t\w+-work .*differs in retention, storage/);
+    await expect(opening).rejects.toThrow(
+      /stream t\w+-work .*differs in retention, storage.*: delete the stream t\w+-work while/,
+    );
+    await streams.delete(names.workStream);
+    const queue = await harness.open();
+    await queue.put(itemOf('a'));
+    expect(await queue.depth()).toBe(1);
   });
 
   it('refuses subjects that another stream takes already', async () => {
@@ -64,7 +71,7 @@ describeWith('natsServer', 'the NATS queue at its start', () => {
     await server.kill();
     await expect(harness.open()).rejects.toThrow(WorkQueueUnavailable);
     await beginAnew({ jetStream: false });
-    await expect(harness.open({ answerMs: 200 })).rejects.toThrow(WorkQueueUnavailable);
+    await expect(harness.open({ answerMs: 200 })).rejects.toMatchObject({ code: '503', fault: 'without_jetstream' });
   });
 
   it('logs in with what its address says, and never shows it', async () => {
@@ -76,6 +83,7 @@ describeWith('natsServer', 'the NATS queue at its start', () => {
       .open({ servers: server.url.replace('nfse:', 'other:') })
       .catch((error: unknown) => error);
     expect(refused).toBeInstanceOf(WorkQueueUnavailable);
+    expect(refused).toMatchObject({ fault: 'refused' });
     expect(`${refused} ${JSON.stringify(refused)}`).not.toMatch(/sesame|other/);
   });
 
@@ -85,7 +93,8 @@ describeWith('natsServer', 'the NATS queue at its start', () => {
   });
 
   it('does not connect without TLS where the address asks for it', async () => {
-    await expect(harness.open({ servers: server.url.replace('nats:', 'tls:') })).rejects.toThrow(WorkQueueUnavailable);
+    const servers = server.url.replace('nats:', 'tls:');
+    await expect(harness.open({ servers })).rejects.toMatchObject({ fault: 'untrusted' });
   });
 
   it('says why it is not ready, and that it is closed', async () => {
@@ -97,6 +106,25 @@ describeWith('natsServer', 'the NATS queue at its start', () => {
     await queue.close();
     expect(queue.status()).toEqual({ ok: false, reason: 'closed' });
     await expect(queue.put(itemOf('a'))).rejects.toThrow(WorkQueueUnavailable);
+  });
+});
+
+describe('a fault of a certificate', () => {
+  it.each([
+    'SELF_SIGNED_CERT_IN_CHAIN',
+    'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+    'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+    'CERT_HAS_EXPIRED',
+    'ERR_TLS_CERT_ALTNAME_INVALID',
+    'EPROTO',
+  ])('is told by the code of Node, never by its text: %s', (code) => {
+    const fault = unavailable('it cannot be used', Object.assign(new Error('secret host'), { code }));
+    expect(fault).toMatchObject({ code, fault: 'untrusted', message: `it cannot be used (${code})` });
+  });
+
+  it('is not what a port that nothing listens on has', () => {
+    const fault = unavailable('it cannot be used', Object.assign(new Error('secret host'), { code: 'ENOTFOUND' }));
+    expect(fault).toMatchObject({ code: 'ENOTFOUND', fault: 'unavailable' });
   });
 });
 

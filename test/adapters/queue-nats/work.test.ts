@@ -205,6 +205,19 @@ describeWith('nats', 'the NATS queue at work', () => {
     expect(looks).toBe(2);
   });
 
+  it('reports each work item that it parks once, and no fault', async () => {
+    const queue = await harness.open();
+    harness.work(queue, { concurrency: 8, handle: async () => ({ kind: 'park', reason: 'tried' }) });
+    const streams = Array.from({ length: 40 }, (_, index) => live(index));
+    for (const stream of streams) await queue.put(itemOf(stream));
+    await vi.waitFor(async () => expect(await queue.parked()).toHaveLength(streams.length), bound);
+    await vi.waitFor(async () => expect(await queue.depth()).toBe(0), bound);
+    await queue.close();
+    const told = harness.notices.filter(({ kind }) => kind !== 'connected');
+    expect(new Set(told)).toEqual(new Set(streams.map((stream) => ({ kind: 'parked', work: 'issue', stream }))));
+    expect(told).toHaveLength(streams.length);
+  });
+
   it('removes a message that is no work item, and continues', async () => {
     const queue = await harness.open();
     const stranger = await connect({ servers: new URL(server.url).host });
