@@ -2,7 +2,7 @@ import type { Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 
 /**
- * Keeps at most `most` connections open at once. A further connection takes the place of the connection that waits longest for a whole request, so
+ * Keeps at most `most` connections open at once. A further connection takes the place of the connection that waits longest for the head of a request, so
  * that many silent connections do not shut others out. Where every other connection has a request under way, the new connection is closed unread.
  * `onDrop` is called for each connection that was closed.
  */
@@ -22,6 +22,7 @@ export const boundConnections = (server: Server, most: number, onDrop: () => voi
     if (open <= most) return;
     onDrop();
     const [longest = socket] = waiting;
+    waiting.delete(longest);
     longest.destroy();
   });
   server.on('request', ({ socket }, response) => {

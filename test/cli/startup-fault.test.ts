@@ -85,7 +85,7 @@ it.each(['EACCES', 'EPERM'])('a path that this user may not use is named: %s', (
 
 it.each(['ENOTDIR', 'EEXIST', 'EROFS'])('a folder that cannot be made is named: %s', (code) => {
   const fault = Object.assign(new Error(SECRET), { code, path: '/data/file/simulator' });
-  const line = `/data/file/simulator cannot be made (${code}): check DATA_DIR`;
+  const line = `/data/file/simulator cannot be made (${code}): choose another path`;
   expect(startupFault(fault)).toEqual({ exit: 2, line });
 });
 

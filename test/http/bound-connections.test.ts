@@ -44,6 +44,33 @@ it('a connection that had its answer waits from then on', async () => {
   expect([first.isClosed(), third.isClosed()]).toEqual([false, false]);
 });
 
+it('a connection that ended makes room', async () => {
+  const { harness, openNext, drops } = await bounded();
+  const silent = [await openNext(), await openNext(), await openNext()];
+  expect(await askOn(await openNext(), harness)).toBe(200);
+  await expect.poll(silent[0]?.isClosed ?? (() => false)).toBe(true);
+  silent[1]?.socket.destroy();
+  await expect.poll(silent[1]?.isClosed ?? (() => false)).toBe(true);
+  // The server sees the end of a connection before the next connection.
+  expect(await askOn(await openNext(), harness)).toBe(200);
+  expect([silent[2]?.isClosed(), drops()]).toEqual([false, 1]);
+});
+
+it('a connection with a second request under way does not wait', async () => {
+  const { harness, openNext } = await bounded();
+  const busy = await openNext();
+  const [first, second] = [await openNext(), await openNext()];
+  const rest = 'Content-Type: application/json\r\nContent-Length: 2\r\n';
+  busy.socket.write(headOf(harness, 'GET /v1/activities') + headOf(harness, 'POST /v1/nfse', rest));
+  expect((await busy.answers(1))[0]?.status).toBe(200);
+  expect(await askOn(await openNext(), harness)).toBe(200);
+  await expect.poll(first.isClosed).toBe(true);
+  expect(await askOn(await openNext(), harness)).toBe(200);
+  await expect.poll(second.isClosed).toBe(true);
+  busy.socket.write('{}');
+  expect((await busy.answers(2))[1]?.status).toBe(400);
+});
+
 it('requests under way keep their connections, and a new connection is closed unread', async () => {
   const { harness, openNext, drops } = await bounded();
   const busy = [await openNext(), await openNext(), await openNext()];

@@ -15,9 +15,15 @@ export const HAS_LOG = `exists (
     select count(*) from pg_attribute a
     where a.attrelid = l.oid and a.attname in ('stream', 'revision', 'record', 'hash') and not a.attisdropped))`;
 
+/** A condition on the same row and its schema `n`: it is a table, and no part of the server or of an extension. */
+export const IS_TABLE_OF_A_USER = `c.relkind in ('r', 'p', 'f', 'm') and n.nspname !~ '^pg_' and n.nspname <> 'information_schema' and not exists (
+  select from pg_depend d where d.deptype = 'e'
+  and ((d.classid = 'pg_class'::regclass and d.objid = c.oid) or (d.classid = 'pg_namespace'::regclass and d.objid = n.oid)))`;
+
 /**
- * Throws `DatabaseUnsuitable` for a database that holds something and has never been this product's. Extensions, empty schemas and a table of steps
- * without any step, which a killed setup leaves, are nothing. A database of ours may hold what others made.
+ * Throws `DatabaseUnsuitable` for a database that holds tables and has never been this product's. Only tables count, because a server may put
+ * functions and views of its own into each new database. A table of steps without any step, which a killed setup leaves, does not count. A
+ * database of ours may hold what others made.
  */
 export const checkBelongs = async (db: Pick<pg.Pool, 'query'>): Promise<void> => {
   const { rows } = await db.query<{ ours: boolean; place: string; found: string | null; more: number }>(HELD);
@@ -30,21 +36,9 @@ export const checkBelongs = async (db: Pick<pg.Pool, 'query'>): Promise<void> =>
 };
 
 const HELD = `
-with objects as (
-  select 'pg_class'::regclass as class, c.oid, c.relnamespace as schema, c.relname as name,
-    case c.relkind when 'v' then 'view' when 'm' then 'view' when 'S' then 'sequence' when 'c' then 'type' else 'table' end as kind
-  from pg_class c where c.relkind in ('r', 'p', 'f', 'v', 'm', 'S', 'c') and not (${IS_HISTORY})
-  union all
-  select 'pg_proc'::regclass, p.oid, p.pronamespace, p.proname, 'function' from pg_proc p
-  union all
-  select 'pg_type'::regclass, t.oid, t.typnamespace, t.typname, 'type' from pg_type t where t.typtype in ('d', 'e', 'r')
-), foreigners as (
-  select o.kind || ' ' || format('%I.%I', n.nspname, o.name) as shown,
-    row_number() over (order by o.kind <> 'table', n.nspname, o.name) as place
-  from objects o join pg_namespace n on n.oid = o.schema
-  where n.nspname !~ '^pg_' and n.nspname <> 'information_schema' and not exists (
-    select from pg_depend d where d.deptype = 'e'
-    and ((d.classid = o.class and d.objid = o.oid) or (d.classid = 'pg_namespace'::regclass and d.objid = n.oid)))
+with foreigners as (
+  select 'table ' || format('%I.%I', n.nspname, c.relname) as shown, row_number() over (order by n.nspname, c.relname) as place
+  from pg_class c join pg_namespace n on n.oid = c.relnamespace where ${IS_TABLE_OF_A_USER} and not (${IS_HISTORY})
 )
 select exists (select from pg_class c where ${IS_HISTORY} and ${HAS_LOG}) as ours,
   quote_ident(current_database()) as place,

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { HAS_LOG, IS_HISTORY } from './belonging.js';
+import { HAS_LOG, IS_HISTORY, IS_TABLE_OF_A_USER } from './belonging.js';
 import { expectedSchema } from './expected-schema.js';
 import { withSchemaLock } from './migrate.js';
 
@@ -44,8 +44,8 @@ const prepareRole = async (client: pg.PoolClient, { name, password }: Login): Pr
 };
 
 /**
- * Makes `owner` the owner of the database and of what the product has made in it, and `service` the owner of the read models; what others made
- * stays theirs. An administrator of the database calls it before the migrations. It runs in one transaction and may be repeated, so it takes
+ * Makes `owner` the owner of what the product has made in the database, and `service` the owner of the read models. What others made stays theirs,
+ * and the database too where it holds tables of others; otherwise `owner` gets it. An administrator of the database calls it before the migrations. It runs in one transaction and may be repeated, so it takes
  * over a database of a version with one user from any state.
  */
 export const assignOwners = (admin: pg.Pool, owner: string, service: string): Promise<void> =>
@@ -96,9 +96,13 @@ with home as (
   where n.oid = home.oid or n.nspname = 'read' or n.nspname ~ '^p_[a-z0-9_]+_v[0-9]+_g[0-9]+$'
 ), roles as (
   select $1::text as owner, $2::text as service
+), shared as (
+  select exists (
+    select from pg_class c join pg_namespace n on n.oid = c.relnamespace left join parts p on p.oid = n.oid
+    where ${IS_TABLE_OF_A_USER} and (p.part is null or (p.part = 'home' and c.relname <> all($3)))) as with_others
 ), given as (
   select 1 as turn, format('alter database %I owner to %I', datname, owner) as statement, datdba as has, owner as gets
-  from pg_database, roles where datname = current_database()
+  from pg_database, roles, shared where datname = current_database() and not with_others
   union all
   select 3, format('alter schema %I owner to %I', nspname, owner), nspowner, owner from parts, roles where part <> 'home'
   union all
@@ -114,7 +118,9 @@ with home as (
 ), statements as (
   select turn, statement from given where has <> quote_ident(gets)::regrole
   union all
-  select 2, format('revoke temporary on database %I from public', current_database())
+  select 2, format('revoke temporary on database %I from public', current_database()) from shared where not with_others
+  union all
+  select 2, format('grant create on database %I to %I', current_database(), owner) from roles, shared where with_others
   union all
   select 2, format('grant connect on database %I to %I, %I', current_database(), owner, service) from roles
   union all

@@ -194,7 +194,12 @@ const readQuery = (field: (name: string) => string): SearchQuery => {
     .replace(/\p{Cc}/gu, '')
     .trim();
   const kind = SEARCH_KINDS.find((one) => one === field('by')) ?? kindOf(text);
-  const companyId = withoutMask(field('company').trim().toUpperCase(), 'cnpj');
+  const companyId = withoutMask(
+    field('company')
+      .replace(/[\s\p{Cc}]/gu, '')
+      .toUpperCase(),
+    'cnpj',
+  );
   const before = readCursor(field('created_at'), field('stream'));
   return { text, kind, ...(companyId === '' ? {} : { companyId }), ...(before === undefined ? {} : { before }) };
 };

@@ -16,6 +16,9 @@ export const serveCommand = (config: () => Config): Command => ({
     if (roles === undefined) return badUsage(`--role must be all or a list of ${allRoles.join(',')}`);
     const oneQueue = config().natsUrl === undefined;
     if (oneQueue && roles.includes('issuer') !== roles.includes('relay')) return badUsage(ONE_QUEUE);
+    const { api, ops } = config();
+    if (roles.includes('api') && api.port === ops.port && api.port !== 0 && api.host === ops.host)
+      return badUsage('PORT and OPS_PORT name the same port');
     const { createLogger } = await import('../config/logger.js');
     const logger = createLogger(config().logLevel, 'stdout');
     const stopAsked = untilSignal(() => logger.fatal({ msg: 'forced to stop' }));

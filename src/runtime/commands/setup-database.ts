@@ -81,22 +81,25 @@ const prepareServer = async (admin: string, owner: Target, service: Target): Pro
 /** Throws `DatabaseUnsuitable` for a role that is in use in another database too and that this setup would change. */
 const checkRole = async (admin: pg.Pool, role: Target, variable: string): Promise<void> => {
   const other = await otherDatabaseOf(admin, role.name, role.database);
-  if (other === undefined || (!(await hasExcess(admin, role.name)) && (await passwordHolds(role.address)))) return;
+  if (other === undefined || (!(await hasExcess(admin, role.name)) && (await passwordHolds(role, variable)))) return;
   throw new DatabaseUnsuitable(
     `the role of ${variable} is in use in the database ${other} too, and its password or attributes would change: name a role of the service's own, or make the role as the address has it; nothing was changed`,
   );
 };
 
-/** The server checks the password before it looks for the database and for the right to connect to it. */
-const passwordHolds = async (address: string): Promise<boolean> => {
+/** The server checks the password before it looks for the database and for the right to connect to it. Throws `FaultAtAddress`. */
+const passwordHolds = async ({ address }: Target, variable: string): Promise<boolean> => {
   const pool = openPatientPool({ connectionString: address, applicationName: 'nfse-setup' });
-  return await pool
-    .query('select')
-    .then(
-      () => true,
-      (error: unknown) => ['3D000', '42501'].includes(errorCode(error) ?? ''),
-    )
-    .finally(() => pool.end());
+  const holds = pool.query('select').then(
+    () => true,
+    (error: unknown) => {
+      const code = errorCode(error) ?? '';
+      if (['3D000', '42501'].includes(code)) return true;
+      if (['28P01', '28000'].includes(code)) return false;
+      throw error;
+    },
+  );
+  return await atAddress(variable, holds).finally(() => pool.end());
 };
 
 const over = async (connectionString: string, work: (pool: pg.Pool) => Promise<void>): Promise<void> => {

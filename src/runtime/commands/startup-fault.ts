@@ -124,9 +124,11 @@ const deniedLine = (error: unknown, code: string): string =>
     ? `${error.path} may not be used by this user (${code}): check its owner and mode`
     : `a file or port may not be used by this user (${code}): check DATA_DIR and the ports`;
 
-/** The path of a folder that cannot be made there. */
+/** A folder or file cannot be made under that path. */
 const unusableLine = (error: unknown, code: string): string =>
-  `${error instanceof Error && 'path' in error ? String(error.path) : 'a folder'} cannot be made (${code}): check DATA_DIR`;
+  error instanceof Error && 'path' in error
+    ? `${String(error.path)} cannot be made (${code}): choose another path`
+    : `a folder cannot be made (${code}): check DATA_DIR`;
 
 /** Never uses the message: a library may quote its input in it. */
 const shown = (error: unknown): string => {

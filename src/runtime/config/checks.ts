@@ -4,7 +4,7 @@ import { credentialsOf, eventStoreTransport } from '../../adapters/eventlog-even
 import { natsTransport, readServers } from '../../adapters/queue-nats/servers.js';
 import { databaseTransport, readDatabaseUrl } from '../../adapters/sql/address.js';
 import { AddressInvalid, type Transport } from '../../ports/engine-address.js';
-import { DEFAULT_PORTS, SPEC_WINDOWS } from './environment.js';
+import { SPEC_WINDOWS } from './environment.js';
 
 /** Leaves connections for a command beside the service, below the 60 of the embedded server. */
 const EMBEDDED_POOL_SIZE = 30;
@@ -35,11 +35,6 @@ export const combinationProblems = (values: Readonly<Record<string, string>>): r
   if (values.TAX_REGISTRY_URL !== undefined && !isSafeOnItsWay(values.TAX_REGISTRY_URL)) {
     problems.push('TAX_REGISTRY_URL must be a https: address, or one of this machine: it names customers in documents');
   }
-  for (const [name, other] of PORT_PAIRS) {
-    const port = values[name] ?? DEFAULT_PORTS[name];
-    if (port !== '0' && port === (values[other] ?? DEFAULT_PORTS[other]))
-      problems.push(`${name} and ${other} name the same port`);
-  }
   const unreadable = [
     ...addressProblems('DATABASE_URL', values, readDatabaseUrl),
     ...addressProblems('DATABASE_OWNER_URL', values, readDatabaseUrl),
@@ -51,12 +46,6 @@ export const combinationProblems = (values: Readonly<Record<string, string>>): r
     problems.push(...plaintextProblems(engineAddresses(values)));
   return problems;
 };
-
-/** Ports that one process opens. Two addresses of the machine may share one, but no document of ours proposes that. */
-const PORT_PAIRS = [
-  ['PORT', 'OPS_PORT'],
-  ['SIMULATOR_PORT', 'SIMULATOR_CONTROL_PORT'],
-] as const;
 
 /** Text that is no address is reported by the check of the variable. */
 const isSafeOnItsWay = (address: string): boolean => {

@@ -51,14 +51,6 @@ const hostList = v.pipe(
   v.transform((list) => list.split(',').flatMap((name) => (name === '' ? [] : [name.toLowerCase()]))),
 );
 
-/** 0: the system chooses one. */
-export const DEFAULT_PORTS = {
-  PORT: '3000',
-  OPS_PORT: '3001',
-  SIMULATOR_PORT: '0',
-  SIMULATOR_CONTROL_PORT: '0',
-} as const;
-
 /** Seconds. The limits of the contract; shorter ones need ALLOW_SHORT_WINDOWS, so that they are never set by accident. */
 export const SPEC_WINDOWS = {
   QUEUED_TIMEOUT_S: 900,
@@ -82,9 +74,9 @@ const MOST = {
 /** The check of each variable alone; `combinationProblems` checks them together. */
 export const environment = v.object({
   HOST: v.optional(text, '127.0.0.1'),
-  PORT: port(DEFAULT_PORTS.PORT),
+  PORT: port('3000'),
   OPS_HOST: v.optional(text, '127.0.0.1'),
-  OPS_PORT: port(DEFAULT_PORTS.OPS_PORT),
+  OPS_PORT: port('3001'),
   CONSOLE_HOSTS: v.optional(hostList, ''),
   BASE_URL: v.optional(publicAddress),
   DATA_DIR: v.optional(text, '.data'),
@@ -147,8 +139,8 @@ export const environment = v.object({
   OTEL_SDK_DISABLED: v.optional(v.picklist(['true', 'false'], 'must be true or false'), 'false'),
   SIMULATED_MODES: v.optional(modeList, ''),
   SIMULATOR_HOST: v.optional(text, '127.0.0.1'),
-  SIMULATOR_PORT: port(DEFAULT_PORTS.SIMULATOR_PORT),
-  SIMULATOR_CONTROL_PORT: port(DEFAULT_PORTS.SIMULATOR_CONTROL_PORT),
+  SIMULATOR_PORT: port('0'),
+  SIMULATOR_CONTROL_PORT: port('0'),
   SIMULATOR_CA_FILE: v.optional(text),
   SIMULATOR_RENEGOTIATE: flag,
   SIMULATOR_STRICT: flag,

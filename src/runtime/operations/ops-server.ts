@@ -31,6 +31,12 @@ const KEEP_ALIVE_MS = 65_000;
 /** Time for the head of a request; the callers are near. */
 const HEADERS_MS = 10_000;
 
+/** Time for a whole request. */
+const REQUEST_MS = 30_000;
+
+/** Longest time without a byte in either direction; settling an invoice asks the authorizer for up to a minute. */
+const SILENT_MS = 120_000;
+
 /**
  * Serves `/health/live`, `/health/ready`, `/health/startup`, `/metrics` and the support console on the operations port. The health pages need no
  * authentication; the console has its own.
@@ -40,7 +46,12 @@ export const startOpsServer = async (
   sources: OpsSources,
 ): Promise<OpsServer> => {
   const server = createServer(
-    { keepAliveTimeout: KEEP_ALIVE_MS, headersTimeout: HEADERS_MS, connectionsCheckingInterval: HEADERS_MS },
+    {
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      headersTimeout: HEADERS_MS,
+      requestTimeout: REQUEST_MS,
+      connectionsCheckingInterval: HEADERS_MS,
+    },
     async (request, response) => {
       if (hasSecondHost(request.rawHeaders)) return send(response, json(400, { error: 'more than one Host header' }));
       const path = (request.url ?? '').split('?')[0] ?? '';
@@ -52,6 +63,7 @@ export const startOpsServer = async (
       send(response, answer);
     },
   );
+  server.timeout = SILENT_MS;
   if (maxConnections !== undefined) boundConnections(server, maxConnections, () => sources.onDrop?.());
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);

@@ -23,6 +23,12 @@ it.each(['issuer', 'relay', 'api,issuer', 'projector,relay'])(
   },
 );
 
+it('refuses one port for the public API and for operations, but not in a role without the API', async () => {
+  const ports = { PORT: '4300', OPS_PORT: '4300' };
+  expect(await serve('all', ports)).toMatchObject({ exit: 2, text: 'PORT and OPS_PORT name the same port' });
+  expect(await serve('issuer', ports)).toMatchObject({ exit: 2, text: expect.stringContaining('relay and issuer') });
+});
+
 it.each(['', 'all,api', 'worker', 'api,api'])('--role %j is no list of roles', async (role) => {
   expect(await serve(role)).toMatchObject({ exit: 2, text: expect.stringContaining('--role must be') });
 });

@@ -79,10 +79,6 @@ describeWithPostgres('nfse setup database with an administrator', () => {
     ['tables of golang-migrate', GOLANG, 'table public.orders and 1 more'],
     ['tables without migrations', 'create table orders (n int)', 'table public.orders'],
     ['a table in a schema', 'create schema shop; create table shop.orders (n int)', 'table shop.orders'],
-    ['a view', 'create view paid as select 1 as n', 'view public.paid'],
-    ['a sequence', 'create sequence numbers', 'sequence public.numbers'],
-    ['a function', `create function one() returns int language sql as 'select 1'`, 'function public.one'],
-    ['a type', `create type state as enum ('paid')`, 'type public.state'],
     [
       'a log and a history of others',
       'create table event_log (id int); create table schema_migrations (id int, name text, checksum text)',
@@ -103,6 +99,10 @@ describeWithPostgres('nfse setup database with an administrator', () => {
     ['nothing', 'select 1'],
     ['an extension', 'create extension if not exists hstore'],
     ['an empty schema', 'create schema reports'],
+    [
+      'functions, views and types that the server puts into each database',
+      `create schema watch; create function watch.one() returns int language sql as 'select 1'; create view watch.two as select 2 as n; create type watch.state as enum ('up')`,
+    ],
     [
       'a schema of the owner in place of public',
       'drop schema public; create schema nfse authorization OWNER; alter role OWNER set search_path = nfse; alter role SERVICE set search_path = nfse',
@@ -140,6 +140,8 @@ describeWithPostgres('nfse setup database with an administrator', () => {
     expect(await openOn(ofService())).toBe('opened');
     expect(await ownersOf('public')).toEqual([name]);
     expect(await ownersOf('nfse')).toEqual([`${name}_o`]);
+    expect(await setUp()).toMatchObject({ exit: 0, output: expect.stringContaining('0 steps') });
+    expect(await theirRights()).toEqual({ owner: name, creates: true, temporary: true });
   });
 
   it('needs no administrator in a database that is shared on purpose', async () => {
@@ -166,6 +168,16 @@ describeWithPostgres('nfse setup database with an administrator', () => {
     expect(await ownersOf('public', `and relname = 'orders'`)).toEqual([name]);
     expect(await ownersOf('public', `and relname <> 'orders'`)).toEqual([`${name}_o`]);
   });
+
+  /** What the program that has the database can do in it. */
+  const theirRights = async (): Promise<unknown> => {
+    const { rows } = await inside.query(
+      `select datdba::regrole::text as owner, has_schema_privilege('${name}', 'public', 'create') as creates,
+         has_database_privilege('${name}', current_database(), 'temporary') as temporary
+       from pg_database where datname = current_database()`,
+    );
+    return rows[0];
+  };
 
   const ownersOf = async (schema: string, more = ''): Promise<readonly string[]> => {
     const { rows } = await inside.query<{ owner: string }>(

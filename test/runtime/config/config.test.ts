@@ -276,13 +276,6 @@ describe('the environment', () => {
     expect(certificates(configOf({}))).toEqual([]);
   });
 
-  it('refuses one port for two listeners, but not two that the system chooses', () => {
-    expect(problemsOf({ PORT: '4300', OPS_PORT: '4300' })).toEqual(['PORT and OPS_PORT name the same port']);
-    expect(problemsOf({ SIMULATOR_PORT: '4310', SIMULATOR_CONTROL_PORT: '4310' })).toHaveLength(1);
-    expect(problemsOf({ OPS_PORT: '3000' })).toHaveLength(1);
-    configOf({ PORT: '0', OPS_PORT: '0', SIMULATOR_PORT: '0', SIMULATOR_CONTROL_PORT: '0' });
-  });
-
   it('reads the operator token, and refuses one that could be guessed or cannot be read', () => {
     const file = join(temporaryFolder(), 'token');
     const env = { OPS_HOST: '0.0.0.0', OPERATOR_TOKEN_FILE: file };

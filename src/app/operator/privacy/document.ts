@@ -23,7 +23,7 @@ export const isSameDocument = (found: string | undefined, { text }: PersonalDocu
  */
 export const mentions = (text: string, { kind, text: document }: PersonalDocument): boolean =>
   kind !== 'nif' &&
-  (text.match(/[0-9A-Za-z](?:[\p{P}\p{S}\p{Z}]{0,3}[0-9A-Za-z])*/gu) ?? []).some((word) =>
+  (text.match(/[0-9A-Za-z](?:[\p{P}\p{S}\s]{0,3}[0-9A-Za-z])*/gu) ?? []).some((word) =>
     withoutPunctuation(word).includes(document),
   );
 

@@ -17,7 +17,7 @@ const FOUND_IN = ['customer', 'description', 'reference', 'xml', 'cancellation',
 export type FoundStream = { stream: StreamName; foundIn: readonly FoundIn[] };
 
 export type FoundHoldings = {
-  /** In the order of the log, at most `limit`. */
+  /** In the order in which the log names the document, at most `limit`. */
   invoices: readonly FoundStream[];
   /** All invoices that were found, by company and mode. */
   totals: readonly { companyId: CompanyId; mode: Mode; invoices: number }[];
@@ -35,14 +35,15 @@ type FindDeps = {
 
 /**
  * Every invoice and registry entry that names the document, found by opening the sealed fields of each event that holds what a person typed. Memory
- * holds two pages of the log and the result, whatever the length of the log.
+ * holds two pages of the log and the name of each stream that was found.
  */
 export const findInvoices = async (
   document: PersonalDocument,
   limit: number,
   { log, keys, onProgress }: FindDeps,
 ): Promise<FoundHoldings> => {
-  const found = new Map<StreamName, Set<FoundIn>>();
+  /** By stream, the bits of the parts in the order of `FOUND_IN`. */
+  const found = new Map<StreamName, number>();
   const registry = new Set<StreamName>();
   let unreadable = 0;
   let events = 0;
@@ -56,7 +57,7 @@ export const findInvoices = async (
     }
     if (BEGINS.has(opened.type) && isErased(recorded, opened)) unreadable += 1;
     for (const part of partsThatName(document, opened as ReadInvoiceEvent))
-      found.set(stream, (found.get(stream) ?? new Set()).add(part));
+      found.set(stream, (found.get(stream) ?? 0) | (1 << FOUND_IN.indexOf(part)));
   };
 
   const head = await log.head();
@@ -67,7 +68,7 @@ export const findInvoices = async (
   }
   const invoices = [...found]
     .slice(0, limit)
-    .map(([stream, parts]) => ({ stream, foundIn: FOUND_IN.filter((part) => parts.has(part)) }));
+    .map(([stream, parts]) => ({ stream, foundIn: FOUND_IN.filter((_part, bit) => (parts & (1 << bit)) !== 0) }));
   return { invoices, totals: totalsOf([...found.keys()]), registry: [...registry], unreadable };
 };
 

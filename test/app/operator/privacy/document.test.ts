@@ -30,6 +30,7 @@ describe('the document of a person that asks', () => {
     ['CPF11144477735', true],
     ['de 111 444 777 35', true],
     ['111.444.777 - 35', true],
+    ['111.444.777\n35', true],
     ['111.444.777\u201135', true],
     ['MARIA DA SILVA 11144477735', true],
     ['Pedido 111444777 de 35 peças', false],
