@@ -35,7 +35,7 @@ export const signInRoutes = (app: Hono<ConsoleEnv>, deps: ConsoleDeps, ended: En
     const name = readOperator(c.get('field')('operator'));
     // A token typed into the name field would be recorded permanently.
     const operator = name?.includes(token) === true ? undefined : name;
-    // The token comes before the name, because a refusal of the name alone would tell what it holds, and would be a guess that nobody counts.
+    // The token comes before the name, because a refusal of the name alone would tell what it holds, and would be a guess that is not counted.
     if (!sameSecret(c.get('field')('token').trim(), token)) {
       attempts.recordWrong(peer);
       await appendAudit(

@@ -2,7 +2,7 @@ import type { QueueFault } from '../../ports/work-queue.js';
 
 type Told = { what: string; cure: string };
 
-/** What an operator is told of a fault of NATS, at a start as by doctor. */
+/** What a start and doctor say of a fault of NATS. */
 export const QUEUE_FAULTS: Readonly<Record<QueueFault, Told>> = {
   unavailable: { what: 'the work queue cannot be reached', cure: 'check NATS_URL and the NATS server' },
   refused: {

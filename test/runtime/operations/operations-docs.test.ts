@@ -70,7 +70,13 @@ describe('the handbook, the README and the first steps', () => {
       'ES_URL',
       'TEST_EVENTSTORE_URL',
     ];
-    const ofBuild = ['NODE_IMAGE', 'COMPOSE_PROJECT_NAME', 'NODE_TLS_REJECT_UNAUTHORIZED', 'NO_COLOR'];
+    const ofBuild = [
+      'NODE_IMAGE',
+      'COMPOSE_PROJECT_NAME',
+      'NODE_TLS_REJECT_UNAUTHORIZED',
+      'NODE_EXTRA_CA_CERTS',
+      'NO_COLOR',
+    ];
     const ofTools = [...sdkVariables, ...ofEngines, ...composeVariables(), ...ofShells, ...ofBuild];
     const known = new Set([...variableNames, ...ofTools]);
     const named = pages.flatMap((page) => variablesOf(page).map((variable) => `${page.name}: ${variable}`));
