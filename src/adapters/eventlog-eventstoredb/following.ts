@@ -28,7 +28,7 @@ export type Following = {
   serverCursor(): LogPosition | null;
 };
 
-/** Follows the streams with these prefixes from after `after`; the server selects them. Throws `EventLogUnavailable`. */
+/** Follows the streams with these prefixes, beginning after the position `after`; the server selects them. Throws `EventLogUnavailable`. */
 export const follow = async (
   reader: Reader,
   prefixes: readonly string[],
