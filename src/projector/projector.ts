@@ -17,8 +17,10 @@ export type ProjectorDeps = {
   log: EventLog;
   db: pg.Pool;
   clock: Clock;
-  /** Called once when the projection halts. */
+  /** Called once for each halt. */
   onHalt(halt: ProjectionHalt): void;
+  /** Called when other rows of a halted projection have become live, by a rebuild or a rollback, and this process follows again. */
+  onResume?(name: string): void;
   /** After each commit. */
   onBatch?(batch: { name: string; position: LogPosition | null; events: number }): void;
   /** Called for every fault that is retried. */
@@ -33,6 +35,9 @@ const GATHER_MS = 75;
 /** Milliseconds between tries when an engine refuses or does not answer. */
 const RETRY_MS = { first: 50, longest: 5_000 };
 
+/** `generation`: the rows that were live at the halt. */
+type Halted = { kind: 'halted'; generation: number };
+
 /**
  * Follows the log with the live generation. After a swap the compare-and-set fails, and the next round finds the new live generation with its own
  * checkpoint. Ends when the signal aborts, when an event cannot be applied or the live rows are of a newer version (`halted`), or when they are of an
@@ -42,7 +47,7 @@ export const followProjection = async (
   projection: Projection,
   signal: AbortSignal,
   deps: ProjectorDeps,
-): Promise<'stopped' | 'halted' | 'outdated'> => {
+): Promise<{ kind: 'stopped' } | { kind: 'outdated' } | Halted> => {
   const waits = createBackoff(RETRY_MS.first, RETRY_MS.longest);
   const onBatch: ProjectorDeps['onBatch'] = (batch) => {
     waits.reset();
@@ -51,27 +56,28 @@ export const followProjection = async (
   while (!signal.aborted) {
     try {
       const ended = await followLive(projection, signal, { ...deps, onBatch });
-      if (ended !== 'look again') return ended;
+      if (ended.kind !== 'look again') return ended;
     } catch (error) {
       // The checkpoint tells whether the batch was written.
       deps.onFault?.(projection.name, error);
       await pause(waits.next(), signal);
     }
   }
-  return 'stopped';
+  return { kind: 'stopped' };
 };
 
 const followLive = async (
   projection: Projection,
   signal: AbortSignal,
   { log, db, clock, onHalt, onBatch, onFault, passOverMs }: ProjectorDeps,
-): Promise<'halted' | 'outdated' | 'look again'> => {
+): Promise<{ kind: 'outdated' } | { kind: 'look again' } | Halted> => {
   const { name, version, prefixes } = projection;
   const live = await liveGeneration(db, name);
-  if (live.version < version) return 'outdated';
+  const halted: Halted = { kind: 'halted', generation: live.generation };
+  if (live.version < version) return { kind: 'outdated' };
   if (live.version > version) {
     onHalt({ name, reason: `its live rows are of version ${live.version}, this program knows ${version}` });
-    return 'halted';
+    return halted;
   }
   const generation = generationOf(projection, live);
   let { position } = live;
@@ -98,7 +104,7 @@ const followLive = async (
       position = outcome.position;
       if (outcome.kind === 'halted') {
         onHalt({ name, ...outcome.halt });
-        return 'halted';
+        return halted;
       }
       onBatch?.({ name, position, events: batch.length });
       if (batch.length < SUBSCRIPTION_BATCH) await pause(GATHER_MS, signal);
@@ -107,7 +113,7 @@ const followLive = async (
   } finally {
     ended.abort();
   }
-  return 'look again';
+  return { kind: 'look again' };
 };
 
 type Projector = ProjectorDeps & {
@@ -120,8 +126,8 @@ type Projector = ProjectorDeps & {
 const STAND_BY_MS = 1_000;
 
 /**
- * Keeps every projection up with the log. Resolves when the signal aborts or all projections have halted. Waits for engines that are unreachable,
- * also at the start. Throws `LogIdentityMismatch`, or the error of a database that refuses, when it cannot start. Takes one connection for the leader
+ * Keeps every projection up with the log until the signal aborts. A projection that halted waits until other rows of it are live. Waits for engines
+ * that are unreachable, also at the start. Throws `LogIdentityMismatch`, or the error of a database that refuses, when it cannot start. Takes one connection for the leader
  * locks and at most one per projection while it writes, two while it builds.
  */
 export const runProjector = async (projector: Projector): Promise<void> => {
@@ -184,19 +190,39 @@ export const checkProjectedLog = async (
 
 const lead = async (projection: Projection, session: LeaderSession, projector: Projector): Promise<void> => {
   const { signal } = projector;
-  const lock = `projector ${projection.name} v${projection.version}`;
-  const follow = async (leading: AbortSignal): Promise<'stopped' | 'halted'> => {
+  const { name } = projection;
+  const lock = `projector ${name} v${projection.version}`;
+  const follow = async (leading: AbortSignal): Promise<{ kind: 'stopped' } | Halted> => {
     const ended = await followProjection(projection, leading, projector);
-    return ended === 'outdated' ? await upgrade(projection, leading, projector) : ended;
+    return ended.kind === 'outdated' ? await upgrade(projection, leading, projector) : ended;
   };
   while (!signal.aborted) {
     const ended = await asLeader(session, lock, follow, signal).catch((error: unknown) => {
-      projector.onFault?.(projection.name, error);
+      projector.onFault?.(name, error);
       return undefined;
     });
-    // After a halt this process no longer leads, because a process of a newer version may know the event.
-    if (ended === 'halted') return;
+    if (ended?.kind === 'halted') {
+      // After a halt this process no longer leads, because a process of a newer version may know the event.
+      await untilOtherRowsAreLive(name, ended.generation, projector);
+      if (!signal.aborted) projector.onResume?.(name);
+    }
     if (ended === undefined) await pause(jittered(STAND_BY_MS), signal);
+  }
+};
+
+/** The event at which a projection halted cannot be applied to the same rows later, so these are not tried again. */
+const untilOtherRowsAreLive = async (
+  name: string,
+  generation: number,
+  { db, signal, onFault }: Projector,
+): Promise<void> => {
+  while (!signal.aborted) {
+    await pause(jittered(STAND_BY_MS), signal);
+    const live = await liveGeneration(db, name).catch((error: unknown) => {
+      onFault?.(name, error);
+      return undefined;
+    });
+    if (live !== undefined && live.generation !== generation) return;
   }
 };
 
@@ -205,9 +231,10 @@ const upgrade = async (
   projection: Projection,
   signal: AbortSignal,
   { log, db, clock, onHalt, onFault, onUpgrade }: Projector,
-): Promise<'stopped' | 'halted'> => {
+): Promise<{ kind: 'stopped' } | Halted> => {
   const { name, version } = projection;
   onUpgrade?.({ name, version, state: 'building' });
+  const { generation } = await liveGeneration(db, name);
   const outcome = await rebuildProjection(projection, signal, { log, db, clock }).catch(
     (error: unknown): RebuildOutcome => {
       onFault?.(name, error);
@@ -216,9 +243,9 @@ const upgrade = async (
   );
   if (outcome.kind === 'halted') {
     onHalt({ name, ...outcome.halt });
-    return 'halted';
+    return { kind: 'halted', generation };
   }
   if (outcome.kind === 'live') onUpgrade?.({ name, version, state: 'live' });
   else await pause(jittered(STAND_BY_MS), signal);
-  return 'stopped';
+  return { kind: 'stopped' };
 };

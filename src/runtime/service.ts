@@ -101,7 +101,7 @@ const start = async (options: ServiceOptions, runner: Parts['runner']): Promise<
   };
   const opsPort = await startOperations(parts, state);
   throwIfStopAsked();
-  if (roles.includes('projector')) startProjector(parts, (name) => state.halted.add(name));
+  if (roles.includes('projector')) startProjector(parts, state.halted);
   await startWorkers(parts);
   // The operator rows that complete guards need may come from the projector of this process.
   if (roles.includes('api')) await guards.untilSettled();

@@ -132,10 +132,22 @@ describeWithPostgres('projector', () => {
     expect(await readCheckpoint(harness.pool, { name: 'system' })).toBeNull();
   });
 
-  it('ends when all of its projections have halted', async () => {
+  it('follows again after a halt when a rebuild has mended the rows, without a restart', async () => {
+    const resumed: string[] = [];
+    start([invoices], { onResume: (name) => void resumed.push(name) });
+    await append(streamOf('live', 1), [accepted('live', 1)]);
+    await eventually(caughtUp);
+    await harness.pool.query('delete from read.invoices');
     await append(streamOf('live', 1), [attempted(1, 5)]);
-    await start([invoices]);
-    expect(await readCheckpoint(harness.pool, invoices)).toBeNull();
+    await eventually(async () => harness.halts.length > 0);
+    await append(streamOf('live', 2), [accepted('live', 2)]);
+    expect(await harness.rebuild(invoices)).toMatchObject({ kind: 'live' });
+    await eventually(async () => resumed.length > 0);
+    await append(streamOf('live', 3), [accepted('live', 3)]);
+    await eventually(caughtUp);
+    expect(await dump(invoices)).toHaveLength(3);
+    expect(harness.halts).toHaveLength(1);
+    expect(resumed).toEqual(['invoices']);
   });
 
   it('refuses to start over another log', async () => {

@@ -11,7 +11,7 @@ const V = invoices.version;
 
 type Health = { status: number; reasons: readonly string[] };
 
-describeWithPostgres('readiness of a service whose live rows are of another version', () => {
+describeWithPostgres('readiness of a service whose live rows are damaged, or of another version', () => {
   let running: RunningService;
   beforeAll(async () => {
     running = await startRunningService();
@@ -28,6 +28,21 @@ describeWithPostgres('readiness of a service whose live rows are of another vers
     const newer = { ...invoices, version, compatibleFrom };
     await rebuildProjection(newer, new AbortController().signal, { log, db, clock: systemClock });
   };
+
+  it('is ready again without a restart when a rebuild mends the rows at which the projector halted', async () => {
+    const { engines } = running.service;
+    const body = { amount_in_cents: 4_241, description: 'Antes do reparo' };
+    const { id } = (await running.call<{ id: string }>('test', 'POST', '/v1/nfse', body)).body;
+    const read = async () => (await running.call<{ status: string }>('test', 'GET', `/v1/nfse/${id}`)).body;
+    await eventually(read, ({ status }) => status === 'issued');
+    await engines.pool.query(`update read.invoices set state = 'damaged'`);
+    await running.call('test', 'POST', `/v1/nfse/${id}/cancel`, {});
+    const { reasons } = await eventually(health, ({ status }) => status === 503);
+    expect(reasons).toEqual(['projections: invoices halted']);
+    await swapIn(V, V);
+    await eventually(health, ({ status }) => status === 200);
+    await eventually(read, ({ status }) => status === 'canceled');
+  });
 
   it('is ready with its own rows, not with rows that only newer readers know, and again with compatible ones', async () => {
     await eventually(health, ({ status }) => status === 200);

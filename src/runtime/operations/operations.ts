@@ -53,7 +53,7 @@ export const startOperations = async (parts: Parts, state: ServiceState): Promis
     { ...config.ops, maxConnections },
     {
       readiness,
-      isStarted: () => state.phase !== 'starting',
+      phase: () => state.phase,
       scrape: metrics.scrape,
       metrics: { hosts: config.consoleHosts, token: config.metricsToken },
       console: openConsole(parts, { state, watch, readiness, statuses, stoppedSeries: readStoppedSeries }),

@@ -4,15 +4,14 @@ import { boundConnections } from '../../http/bound-connections.js';
 import { hasSecondHost } from '../../http/raw-answer.js';
 import { sameSecret } from '../../lib/same-secret.js';
 import type { Scrape } from '../metrics/metrics.js';
-import type { Readiness } from './readiness.js';
+import type { Readiness, ServiceState } from './readiness.js';
 
 export type OpsServer = { port: number; close(): Promise<void> };
 
 /** Every source must answer in bounded time: a probe without an answer does not say why. */
 type OpsSources = {
   readiness(): Promise<Readiness>;
-  /** True from the first moment of serving, also while draining. */
-  isStarted(): boolean;
+  phase(): ServiceState['phase'];
   scrape(): Promise<Scrape>;
   /** Answers everything below `/console`, for every method. */
   console?: (request: IncomingMessage, response: ServerResponse) => unknown;
@@ -38,8 +37,8 @@ const REQUEST_MS = 30_000;
 const SILENT_MS = 120_000;
 
 /**
- * Serves `/health/live`, `/health/ready`, `/health/startup`, `/metrics` and the support console on the operations port. The health pages need no
- * authentication; the console has its own.
+ * Serves `/health/live`, `/health/ready`, `/health/serving`, `/health/startup`, `/metrics` and the support console on the operations port. The health
+ * pages need no authentication; the console has its own.
  */
 export const startOpsServer = async (
   { host, port, maxConnections }: { host: string; port: number; maxConnections?: number },
@@ -110,9 +109,22 @@ const ready = async ({ readiness }: OpsSources): Promise<Answer> => {
   return json(seen.ready ? 200 : 503, seen);
 };
 
+/** Asks no engine: when one is away, it is away for every process, and clients get the 503 of the service, which says when to repeat. */
+const serving = async ({ phase }: OpsSources): Promise<Answer> => {
+  const isServing = phase() === 'serving';
+  return json(isServing ? 200 : 503, { serving: isServing });
+};
+
+/** True from the first moment of serving, also while draining. */
+const startup = async ({ phase }: OpsSources): Promise<Answer> => {
+  const isStarted = phase() !== 'starting';
+  return json(isStarted ? 200 : 503, { started: isStarted });
+};
+
 const routes: ReadonlyMap<string, (sources: OpsSources) => Promise<Answer>> = new Map([
   ['/health/live', async () => json(200, { live: true })],
-  ['/health/startup', async ({ isStarted }) => json(isStarted() ? 200 : 503, { started: isStarted() })],
+  ['/health/startup', startup],
+  ['/health/serving', serving],
   ['/health/ready', ready],
   ['/metrics', async ({ scrape }) => ({ status: 200, ...(await scrape()) })],
 ]);

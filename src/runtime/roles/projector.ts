@@ -3,8 +3,8 @@ import { runProjector } from '../../projector/projector.js';
 import { faultFields } from '../config/logger.js';
 import type { Parts } from './parts.js';
 
-/** Starts the projector. A projection that halts is logged once as fatal and fails readiness. */
-export const startProjector = (parts: Parts, onHalted: (name: string) => void): void => {
+/** Starts the projector. A projection that halts is logged as fatal, and fails readiness as long as it is in `halted`. */
+export const startProjector = (parts: Parts, halted: Set<string>): void => {
   const { engines, clock, guards, logger, runner, diskSpace } = parts;
   const stopping = new AbortController();
   const project = (signal: AbortSignal): Promise<void> =>
@@ -17,7 +17,11 @@ export const startProjector = (parts: Parts, onHalted: (name: string) => void): 
       onHalt: (halt) => {
         logger.fatal({ msg: 'a projection halted', ...halt, position: String(halt.position ?? '') });
         // Without a position the rows are of a newer version: a newer program keeps them, and readiness checks whether they can be read.
-        if (halt.position !== undefined) onHalted(halt.name);
+        if (halt.position !== undefined) halted.add(halt.name);
+      },
+      onResume: (name) => {
+        logger.info({ msg: 'a halted projection continues with other rows', name });
+        halted.delete(name);
       },
       onUpgrade: (upgrade) => logger.info({ msg: 'a projection of an older version is being replaced', ...upgrade }),
       onFault: (name, error) => {
@@ -27,7 +31,7 @@ export const startProjector = (parts: Parts, onHalted: (name: string) => void): 
     });
   const running = guards.whileLogCoversCheckpoint(stopping.signal, project).catch((error: unknown) => {
     logger.fatal({ msg: 'the projector ended', ...faultFields(error) });
-    onHalted('projector');
+    halted.add('projector');
   });
   runner.onStop('projector', async () => {
     stopping.abort();

@@ -22,7 +22,12 @@ const container = v.strictObject({
   ports: v.array(v.strictObject({ name: v.string(), containerPort: v.number() })),
   startupProbe: probe('/health/startup'),
   livenessProbe: probe('/health/live'),
-  readinessProbe: probe('/health/ready'),
+  readinessProbe: v.union([probe('/health/serving'), probe('/health/ready')]),
+  lifecycle: v.optional(
+    v.strictObject({
+      preStop: v.strictObject({ exec: v.strictObject({ command: v.tuple([v.literal('sleep'), v.literal('5')]) }) }),
+    }),
+  ),
   resources: v.strictObject({
     requests: v.strictObject({ cpu: v.string(), memory: v.string() }),
     limits: v.strictObject({ memory: v.string() }),
@@ -104,6 +109,17 @@ const containers = deployments.map(({ pod: { spec: process } }) => process.conta
 describe('the manifests for Kubernetes', () => {
   it('run every role, and each once', () => {
     expect(containers.flatMap(({ args }) => args[2].split(',')).toSorted()).toEqual([...roles].toSorted());
+  });
+
+  it('send no request to a process that stops, and keep sending to all of them while an engine is away', () => {
+    const told = deployments.map(({ labels: { part }, pod: { spec: process } }) => {
+      const [{ lifecycle, readinessProbe }] = process.containers;
+      return { part, waits: lifecycle !== undefined, asks: readinessProbe.httpGet.path };
+    });
+    expect(told).toEqual([
+      { part: 'api', waits: true, asks: '/health/serving' },
+      { part: 'workers', waits: false, asks: '/health/ready' },
+    ]);
   });
 
   it('select what they run, with a disruption budget for each', () => {

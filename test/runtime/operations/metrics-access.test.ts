@@ -13,7 +13,7 @@ const open = async (token: string | undefined) => {
     { host: '127.0.0.1', port: 0 },
     {
       readiness: async () => ({ ready: true }) as never,
-      isStarted: () => true,
+      phase: () => 'serving',
       scrape: async () => ({ contentType: 'text/plain', text: 'nfse_ready 1\n' }),
       metrics: { hosts: ['metrics.example'], token },
       onFault: () => undefined,

@@ -166,10 +166,12 @@ describeWithPostgres('health of a service that starts and stops', () => {
       beforeReady: async (starting) => {
         opsUrl = starting.opsUrl;
         expect(await statusOf(opsUrl, '/health/startup')).toBe(503);
+        expect(await statusOf(opsUrl, '/health/serving')).toBe(503);
         expect(await readiness(opsUrl)).toMatchObject({ status: 503, body: { reasons: ['serving: not yet serving'] } });
       },
     });
     expect(await statusOf(opsUrl, '/health/startup')).toBe(200);
+    expect(await statusOf(opsUrl, '/health/serving')).toBe(200);
     await becomesReady(opsUrl);
 
     const poster = createPoster(service.url, keys.test, 'fresh');
@@ -177,6 +179,7 @@ describeWithPostgres('health of a service that starts and stops', () => {
     const stopped = service.stop();
     await becomesNotReady(opsUrl, /^serving: draining$/);
     expect(await statusOf(opsUrl, '/health/startup')).toBe(200);
+    expect(await statusOf(opsUrl, '/health/serving')).toBe(503);
     poster.close();
     await stopped;
     await close();

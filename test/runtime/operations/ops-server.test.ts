@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { type OpsServer, startOpsServer } from '../../../src/runtime/operations/ops-server.js';
-import type { Readiness } from '../../../src/runtime/operations/readiness.js';
+import type { Readiness, ServiceState } from '../../../src/runtime/operations/readiness.js';
 
 const MOST = 8;
 
@@ -15,7 +15,11 @@ const readyBody: Readiness = {
 };
 
 describe('the operations port', () => {
-  const state = { ready: true, started: true, broken: false };
+  const state: { ready: boolean; phase: ServiceState['phase']; broken: boolean } = {
+    ready: true,
+    phase: 'serving',
+    broken: false,
+  };
   const faults: unknown[] = [];
   let server: OpsServer;
   beforeAll(async () => {
@@ -23,7 +27,7 @@ describe('the operations port', () => {
       { host: '127.0.0.1', port: 0, maxConnections: MOST },
       {
         readiness: async () => ({ ...readyBody, ready: state.ready }),
-        isStarted: () => state.started,
+        phase: () => state.phase,
         scrape: async () => {
           if (state.broken) throw new Error('broken');
           return { contentType: 'text/plain; version=0.0.4; charset=utf-8', text: 'nfse_ready 1\n' };
@@ -32,6 +36,9 @@ describe('the operations port', () => {
         onFault: (error) => faults.push(error),
       },
     );
+  });
+  beforeEach(() => {
+    Object.assign(state, { ready: true, phase: 'serving', broken: false });
   });
   afterAll(() => server.close());
 
@@ -81,12 +88,23 @@ describe('the operations port', () => {
   it('has started once it served, whether it is ready or not', async () => {
     state.ready = false;
     expect(await ask('/health/startup')).toMatchObject({ status: 200, text: '{"started":true}' });
-    state.started = false;
+    state.phase = 'draining';
+    expect(await ask('/health/startup')).toMatchObject({ status: 200, text: '{"started":true}' });
+    state.phase = 'starting';
     expect(await ask('/health/startup')).toMatchObject({ status: 503, text: '{"started":false}' });
   });
 
+  it('serves from its start until it drains, whether it is ready or not', async () => {
+    state.ready = false;
+    expect(await ask('/health/serving')).toMatchObject({ status: 200, text: '{"serving":true}' });
+    for (const phase of ['starting', 'draining'] as const) {
+      state.phase = phase;
+      expect(await ask('/health/serving')).toMatchObject({ status: 503, text: '{"serving":false}' });
+    }
+  });
+
   it('answers HEAD as GET without a body', async () => {
-    for (const path of ['/health/live', '/health/ready', '/health/startup', '/metrics']) {
+    for (const path of ['/health/live', '/health/ready', '/health/serving', '/health/startup', '/metrics']) {
       const [head, get] = [await ask(path, 'HEAD'), await ask(path)];
       expect([path, head.status, head.text]).toEqual([path, get.status, '']);
       expect(head.headers.get('content-length')).toBe(String(get.text.length));
