@@ -6,7 +6,8 @@ export const UNAVAILABLE_RETRY_SECONDS = 5;
 
 export const switchedOff: Refusal = {
   code: 'service_unavailable',
-  message: 'O serviço está suspenso no momento. Repita o pedido com a mesma Idempotency-Key mais tarde.',
+  message:
+    'O serviço está suspenso no momento. Repita o mesmo pedido mais tarde, na emissão com a mesma Idempotency-Key.',
   retryAfterSeconds: UNAVAILABLE_RETRY_SECONDS,
 };
 
@@ -18,9 +19,6 @@ export const faultRefusal = (
 ): Refusal => {
   deps.onFault?.(error, requestId);
   return deps.isUnavailable(error)
-    ? { code: 'service_unavailable', message: UNAVAILABLE, retryAfterSeconds: UNAVAILABLE_RETRY_SECONDS }
+    ? { code: 'service_unavailable', retryAfterSeconds: UNAVAILABLE_RETRY_SECONDS }
     : { code: 'internal_error' };
 };
-
-/** The text does not promise that nothing was stored, which is unknown after a lost connection to the log. */
-const UNAVAILABLE = 'Serviço temporariamente indisponível. Repita o pedido com a mesma Idempotency-Key em instantes.';

@@ -169,7 +169,7 @@ const earlierAnswer = async (
 
 /** Names the invoice that holds the reference (IDEM-6). */
 export const referenceInUse = (holder: InvoiceId): Refusal => {
-  const message = `Já existe uma nota da empresa com esta reference, mesmo que tenha falhado: ${publicInvoiceId(holder)}. Use outra reference para uma nota nova.`;
+  const message = `Já existe uma nota da empresa com esta reference, mesmo que tenha falhado: ${publicInvoiceId(holder)}. Consulte essa nota; só para outra venda, ou se ela está em failed ou canceled, use outra reference.`;
   return { code: 'nfse.reference_in_use', message };
 };
 

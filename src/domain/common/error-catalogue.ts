@@ -164,13 +164,15 @@ export const errorCatalogue = {
     type: 'api_error',
     retryable: true,
     message:
-      'Ocorreu uma falha interna. Repita o pedido com a mesma Idempotency-Key; se continuar, fale com o suporte.',
+      'Ocorreu uma falha interna. Repita o mesmo pedido, na emissão com a mesma Idempotency-Key; no cancelamento, consulte antes a nota. Se continuar, fale com o suporte.',
   },
+  /** The text does not promise that nothing was stored, which is unknown after a lost connection to the log. */
   service_unavailable: {
     status: 503,
     type: 'api_error',
     retryable: true,
-    message: 'Serviço temporariamente indisponível. Repita o mesmo pedido com a mesma Idempotency-Key em instantes.',
+    message:
+      'Serviço temporariamente indisponível. Repita o mesmo pedido em instantes, na emissão com a mesma Idempotency-Key; no cancelamento, consulte antes a nota.',
   },
 } as const satisfies Record<string, CatalogueEntry>;
 

@@ -17,9 +17,12 @@ export const text = (field: string, rules: TextRules, description: string) =>
       if (!dataset.typed) return;
       for (const message of textProblems(field, dataset.value, rules)) addIssue({ message });
     }),
-    v.description(description),
+    v.description(rules.latin === true ? `${description} ${LATIN}` : description),
     v.metadata({ minLength: rules.min ?? 1, maxLength: rules.max }),
   );
+
+/** TEXT-4. */
+const LATIN = 'Só com letras que têm forma no alfabeto latino.';
 
 /** A code that a later table look-up checks; what the table lacks, the empty text too, is a 422 (POSTA-country, POSTF-currency). */
 export const codeText = (field: string, description: string) =>

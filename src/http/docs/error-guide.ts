@@ -176,7 +176,8 @@ export const errorGuide: Readonly<Record<ErrorCode, Guide>> = {
     group: 'repetition',
     cause:
       'Já existe uma nota da empresa, neste modo, com esta reference, mesmo que tenha falhado. A mensagem traz o id.',
-    action: 'Consulte a nota do id indicado. Para emitir outra, envie outra reference.',
+    action:
+      'Consulte a nota do id indicado. Só para outra venda, ou se essa nota está em failed ou canceled, envie outra reference; em indeterminate nunca.',
   },
   duplicate_suspected: {
     group: 'repetition',
@@ -235,11 +236,13 @@ export const errorGuide: Readonly<Record<ErrorCode, Guide>> = {
   internal_error: {
     group: 'service',
     cause: 'Uma falha inesperada do nosso lado.',
-    action: 'Repita com a mesma Idempotency-Key. Se continuar, fale com o suporte e informe o request_id.',
+    action:
+      'Repita o mesmo pedido, na emissão com a mesma Idempotency-Key; no cancelamento, consulte antes a nota. Se continuar, fale com o suporte e informe o request_id.',
   },
   service_unavailable: {
     group: 'service',
     cause: 'O serviço está suspenso, ou uma parte dele não responde no momento.',
-    action: 'Espere os segundos de Retry-After e repita com a mesma Idempotency-Key.',
+    action:
+      'Espere os segundos de Retry-After e repita o mesmo pedido, na emissão com a mesma Idempotency-Key; no cancelamento, consulte antes a nota.',
   },
 };

@@ -96,7 +96,7 @@ const referenceParameter = {
   name: 'reference',
   in: 'query',
   required: true,
-  description: 'A reference enviada na emissão.',
+  description: 'A reference enviada na emissão, codificada para a URL (um + sem codificação é um espaço).',
   schema: { type: 'string', minLength: 1, maxLength: MAX_REFERENCE },
   example: 'pedido-1042',
 };
