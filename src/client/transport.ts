@@ -29,7 +29,13 @@ type ApiRequest = {
   isRepeatable: boolean;
 };
 
-export type Json = Readonly<Record<string, unknown>>;
+/**
+ * A JSON object of which nothing is known. The fields that are looked at have names, because a program with `noPropertyAccessFromIndexSignature` compiles
+ * these sources too.
+ */
+export type Json = {
+  readonly [field in 'object' | 'id' | 'status' | 'data' | 'error' | 'code' | 'retryable']?: unknown;
+};
 
 /** An answer with a status below 300. */
 type Answer = { bytes: Uint8Array; retryAfterMs: number | undefined };
