@@ -62,14 +62,22 @@ const addressOf = (baseUrl: string): string => {
   return baseUrl.replace(/\/+$/, '');
 };
 
+/** Throws for what no header can carry, such as the start of a key that ends in `…`: every repetition would fail, and be told as a lost answer. */
+const keyOf = (key: string): string => {
+  if (!/^[!-~]+$/.test(key))
+    throw new TypeError('key must be a whole API key: visible ASCII characters only, without a space or a line end');
+  return key;
+};
+
 /**
- * Throws `TypeError` for a base URL that is no HTTP address. Repeats wait as long as `Retry-After` asks, otherwise from 0.5 s, doubled each time, up
- * to 30 s.
+ * Throws `TypeError` for a base URL that is no HTTP address, and for what cannot be a key. Repeats wait as long as `Retry-After` asks, otherwise from
+ * 0.5 s, doubled each time, up to 30 s.
  */
 export const createTransport = (options: TransportOptions): Transport => {
-  const { key, tries = TRIES, timeoutMs = TIMEOUT_MS, fetch = globalThis.fetch } = options;
+  const { tries = TRIES, timeoutMs = TIMEOUT_MS, fetch = globalThis.fetch } = options;
   const { sleep = pause } = options;
   const baseUrl = addressOf(options.baseUrl);
+  const key = keyOf(options.key);
 
   const tryOnce = async ({ method, path, headers, body }: ApiRequest): Promise<Tried> => {
     const init: RequestInit = {

@@ -153,6 +153,16 @@ describe('the client', () => {
       expect(() => createClient({ baseUrl, key: 'k', fetch }), baseUrl).toThrow(TypeError);
   });
 
+  it.each(['', 'svc_sk_test_…', 'svc_sk_test_x y', 'svc_sk_test_x\n'])(
+    'refuses %j, which is no whole key, before any request and without telling it',
+    (key) => {
+      const fetch = async () => Response.error();
+      const create = () => createClient({ baseUrl: BASE_URL, key, fetch });
+      expect(create).toThrow(TypeError);
+      expect(create).toThrow(/^key must be a whole API key: [^_]*$/);
+    },
+  );
+
   it('is built as files that load nothing else, not even Node', async () => {
     const folder = temporaryFolder();
     await bundle(folder, []);
