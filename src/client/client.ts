@@ -38,6 +38,7 @@ export type Client = {
   cancel(id: string, request?: CancelRequest): Promise<Invoice>;
   /** Resolves when the cancellation is `succeeded` or `failed`. */
   cancelAndWait(id: string, request?: CancelRequest, options?: WaitOptions): Promise<Invoice>;
+  /** The document as the API serves it: a page that a proxy answers in its place is no answer. */
   download(id: string, format: 'pdf' | 'xml'): Promise<Uint8Array>;
   activities(): Promise<readonly Activity[]>;
 };
@@ -50,7 +51,7 @@ const OUTCOME_WITHIN_MS = 80 * 60_000;
 
 /** A client of the API over `fetch`. Refusals reject with `ApiError`. */
 export const createClient = (options: ClientOptions): Client => {
-  const { send, sendJson } = createTransport(options);
+  const { sendFor, sendJson } = createTransport(options);
   const { sleep = pause } = options;
   const newKey = options.newKey ?? (() => crypto.randomUUID());
   const now = options.now ?? (() => performance.now());
@@ -117,7 +118,7 @@ export const createClient = (options: ClientOptions): Client => {
     },
     download: async (id, format) => {
       const path = `/v1/nfse/${encodeURIComponent(id)}/${format}`;
-      return (await send({ method: 'GET', path, isRepeatable: true })).bytes;
+      return await sendFor(DOCUMENT_TYPES[format], { method: 'GET', path, isRepeatable: true });
     },
     activities: async () =>
       (await sendJson<ActivityList>({ method: 'GET', path: '/v1/activities', isRepeatable: true }, isList)).body.data,
@@ -136,6 +137,8 @@ const failedForNow = (error: unknown): Error => {
   if (error instanceof NoAnswerError || (error instanceof ApiError && error.retryable)) return error;
   throw error;
 };
+
+const DOCUMENT_TYPES = { pdf: 'application/pdf', xml: 'application/xml' } as const;
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 

@@ -38,12 +38,21 @@ export type Json = {
 };
 
 /** An answer with a status below 300. */
-type Answer = { bytes: Uint8Array; retryAfterMs: number | undefined };
+type Answer = {
+  status: number;
+  /** Without parameters, in lower case; empty without the header. */
+  mediaType: string;
+  bytes: Uint8Array;
+  retryAfterMs: number | undefined;
+};
 
 type Transport = {
-  /** Rejects with `ApiError` for a refusal, and with `NoAnswerError` without an answer of the API. */
-  send(request: ApiRequest): Promise<Answer>;
-  /** `isExpected` tells a body of the API from that of a proxy. */
+  /**
+   * The bytes of an answer of this media type; any other is a proxy's. Rejects with `ApiError` for a refusal, and with `NoAnswerError` without an answer
+   * of the API.
+   */
+  sendFor(mediaType: string, request: ApiRequest): Promise<Uint8Array>;
+  /** Rejects alike. `isExpected` tells a body of the API from that of a proxy. */
   sendJson<T>(
     request: ApiRequest,
     isExpected: (body: Json) => boolean,
@@ -109,7 +118,8 @@ export const createTransport = (options: TransportOptions): Transport => {
   };
 
   return {
-    send: (request) => sendUntil(request, (answer) => answer),
+    sendFor: (mediaType, request) =>
+      sendUntil(request, (answer) => (answer.mediaType === mediaType ? answer.bytes : undefined)),
     sendJson: (request, isExpected) =>
       sendUntil(request, ({ bytes, retryAfterMs }) => {
         const body = jsonOf(bytes);
@@ -132,7 +142,8 @@ const triedOf = async (response: Response): Promise<Tried> => {
   const { status, headers } = response;
   const bytes = new Uint8Array(await response.arrayBuffer());
   const retryAfterMs = millisecondsOf(headers.get('retry-after'));
-  if (response.ok) return { kind: 'answer', answer: { bytes, retryAfterMs } };
+  const mediaType = mediaTypeOf(headers.get('content-type') ?? '');
+  if (response.ok) return { kind: 'answer', answer: { status, mediaType, bytes, retryAfterMs } };
   const body = jsonOf(bytes);
   const details = isObject(body) && isObject(body.error) ? body.error : undefined;
   return details !== undefined && typeof details.code === 'string' && typeof details.retryable === 'boolean'
@@ -156,16 +167,25 @@ const retryAfterOf = (tried: Tried): number | undefined =>
   tried.kind === 'refused' || tried.kind === 'foreign' ? tried.retryAfterMs : undefined;
 
 const errorOf = (tried: Tried, { method, path, headers }: ApiRequest): Error => {
-  if (tried.kind === 'refused') return new ApiError(tried.status, tried.details);
   const idempotencyKey = headers?.['idempotency-key'];
   const what = `${method} ${path}`;
-  if (tried.kind === 'lost') return new NoAnswerError(`${what}: no answer`, { idempotencyKey, cause: tried.cause });
-  return tried.kind === 'foreign'
-    ? new NoAnswerError(`${what}: ${tried.status} that is not of the API`, { status: tried.status, idempotencyKey })
-    : new NoAnswerError(`${what}: an answer that cannot be read`, { idempotencyKey });
+  const notOfTheApi = (status: number): Error =>
+    new NoAnswerError(`${what}: ${status} that is not of the API`, { status, idempotencyKey });
+  switch (tried.kind) {
+    case 'refused':
+      return new ApiError(tried.status, tried.details);
+    case 'foreign':
+      return notOfTheApi(tried.status);
+    case 'answer':
+      return notOfTheApi(tried.answer.status);
+    case 'lost':
+      return new NoAnswerError(`${what}: no answer`, { idempotencyKey, cause: tried.cause });
+  }
 };
 
 const pauseAfter = (tried: number): number => Math.min(FIRST_PAUSE_MS * 2 ** (tried - 1), LONGEST_PAUSE_MS);
+
+const mediaTypeOf = (contentType: string): string => contentType.replace(/;.*/s, '').trim().toLowerCase();
 
 /** Whole seconds; the form with a date is not of this API. */
 const millisecondsOf = (retryAfter: string | null): number | undefined =>
