@@ -34,7 +34,10 @@ export type Client = {
   findByReference(reference: string): Promise<Invoice | undefined>;
   /** Resolves with any outcome; rejects with `StillWaitingError` when the time is over. */
   waitForOutcome(id: string, options?: WaitOptions): Promise<Invoice>;
-  /** Sent once, because a cancel has no Idempotency-Key: when the answer is lost, the invoice tells whether the request arrived. */
+  /**
+   * Sent once, because a cancel has no Idempotency-Key: when the answer is lost, the invoice tells whether the request arrived. A test invoice whose
+   * cancellation is then `failed` does not tell it, and the call rejects with `NoAnswerError`: cancel it again.
+   */
   cancel(id: string, request?: CancelRequest): Promise<Invoice>;
   /** Resolves when the cancellation is `succeeded` or `failed`. */
   cancelAndWait(id: string, request?: CancelRequest, options?: WaitOptions): Promise<Invoice>;
@@ -93,7 +96,7 @@ export const createClient = (options: ClientOptions): Client => {
     } catch (error) {
       if (!(error instanceof NoAnswerError)) throw error;
       const invoice = await get(id);
-      if (isCanceling(invoice)) return invoice;
+      if (wasAskedToCancel(invoice)) return invoice;
       throw error;
     }
   };
@@ -145,7 +148,11 @@ const JSON_TYPE = { 'content-type': 'application/json' };
 /** A status that this client does not know is an outcome, to be treated as `indeterminate` (VER-4). */
 const hasOutcome = ({ status }: Invoice): boolean => status !== 'queued' && status !== 'processing';
 
-const isCanceling = ({ status, cancellation }: Invoice): boolean =>
-  status === 'canceled' || cancellation?.status === 'pending';
+/**
+ * Whether the invoice shows that a cancel request arrived. A failed one tells it in live mode only, where no other can follow (CANCEL-3): that of a test
+ * invoice may be of an earlier call, and a new request is safe.
+ */
+const wasAskedToCancel = ({ status, livemode, cancellation }: Invoice): boolean =>
+  status === 'canceled' || cancellation?.status === 'pending' || (livemode && cancellation?.status === 'failed');
 
 const isSettled = ({ cancellation }: Invoice): boolean => cancellation?.status !== 'pending';
