@@ -2,7 +2,7 @@ import type * as v from 'valibot';
 import type { CancelBody, IssueBody } from '../http/body/issue-schema.js';
 import type { activityListResponse, InvoiceBody, invoiceListResponse } from '../http/openapi/schemas.js';
 import { ApiError, NoAnswerError, StillWaitingError } from './errors.js';
-import { createTransport, type Json, pause, type TransportOptions } from './transport.js';
+import { createTransport, type Json, pause, processTime, type TransportOptions } from './transport.js';
 
 export type Invoice = InvoiceBody;
 export type IssueRequest = IssueBody;
@@ -13,12 +13,16 @@ export type Activity = ActivityList['data'][number];
 export type ClientOptions = TransportOptions & {
   /** Makes the Idempotency-Key of an issue request that brings none; default a random UUID. */
   newKey?(): string;
-  /** Milliseconds that only grow; default those of the process. */
-  now?(): number;
 };
 
-/** Milliseconds. An invoice has an outcome within 75 minutes of the 202, a cancellation within 60. */
+/**
+ * `withinMs`: milliseconds from the call on, default 80 minutes. They end reads and pauses, never the request to issue or to cancel, whose outcome must be
+ * known. An invoice has an outcome within 75 minutes of the 202, a cancellation within 60.
+ */
 type WaitOptions = { withinMs?: number };
+
+/** `endsAt` is an instant of the client's `now`, `known` the invoice as a POST answered it. */
+type Wait = { id: string; done(invoice: Invoice): boolean; pollMs: number; endsAt: number; known?: Invoice };
 
 /**
  * `idempotencyKey`: store it before the call, and a repeat after a crash of your program gives the same invoice. Without one a random key protects the
@@ -55,14 +59,14 @@ const OUTCOME_WITHIN_MS = 80 * 60_000;
 /** A client of the API over `fetch`. Refusals reject with `ApiError`. */
 export const createClient = (options: ClientOptions): Client => {
   const { sendFor, sendJson } = createTransport(options);
-  const { sleep = pause } = options;
+  const { sleep = pause, now = processTime } = options;
   const newKey = options.newKey ?? (() => crypto.randomUUID());
-  const now = options.now ?? (() => performance.now());
 
-  const get = async (id: string): Promise<Invoice> => {
+  const read = async (id: string, endsAt: number): Promise<Invoice> => {
     const path = `/v1/nfse/${encodeURIComponent(id)}`;
-    return (await sendJson<Invoice>({ method: 'GET', path, isRepeatable: true }, isInvoice)).body;
+    return (await sendJson<Invoice>({ method: 'GET', path, isRepeatable: true, endsAt }, isInvoice)).body;
   };
+  const get = (id: string): Promise<Invoice> => read(id, Number.POSITIVE_INFINITY);
 
   const post = async (request: IssueRequest, idempotencyKey: string) => {
     if (!KEY.test(idempotencyKey)) throw new RangeError('an Idempotency-Key has 1 to 255 visible ASCII characters');
@@ -71,18 +75,18 @@ export const createClient = (options: ClientOptions): Client => {
     return await sendJson<Invoice>(sent, isInvoice);
   };
 
-  /** Reads until the invoice is `done`. A read that fails for now is no reason to stop. */
-  const readUntil = async (
-    id: string,
-    done: (invoice: Invoice) => boolean,
-    pollMs: number,
-    withinMs: number,
-  ): Promise<Invoice> => {
-    const endsAt = now() + withinMs;
+  /** Reads until the invoice is `done`, or no other read has time. A read that fails for now is no reason to stop. */
+  const readUntil = async ({ id, done, pollMs, endsAt, known }: Wait): Promise<Invoice> => {
+    let seen = known;
     for (;;) {
-      const read = await get(id).catch(failedForNow);
-      if (!(read instanceof Error) && done(read)) return read;
-      if (now() + pollMs > endsAt) throw read instanceof Error ? read : new StillWaitingError(read);
+      if (seen !== undefined && now() >= endsAt) throw new StillWaitingError(seen);
+      const found = await read(id, endsAt).catch(failedForNow);
+      const failure = found instanceof Error ? found : undefined;
+      if (!(found instanceof Error)) {
+        if (done(found)) return found;
+        seen = found;
+      }
+      if (now() + pollMs >= endsAt) throw seen === undefined ? failure : new StillWaitingError(seen, failure);
       await sleep(pollMs);
     }
   };
@@ -106,18 +110,21 @@ export const createClient = (options: ClientOptions): Client => {
     cancel,
     issue: async (request, { idempotencyKey = newKey() } = {}) => (await post(request, idempotencyKey)).body,
     issueAndWait: async (request, { idempotencyKey = newKey(), withinMs = OUTCOME_WITHIN_MS } = {}) => {
-      const { body, retryAfterMs = POLL_MS } = await post(request, idempotencyKey);
-      return hasOutcome(body) ? body : await readUntil(body.id, hasOutcome, retryAfterMs, withinMs);
+      const endsAt = now() + withinMs;
+      const { body: known, retryAfterMs: pollMs = POLL_MS } = await post(request, idempotencyKey);
+      return hasOutcome(known) ? known : await readUntil({ id: known.id, done: hasOutcome, pollMs, endsAt, known });
     },
     findByReference: async (reference) => {
       const path = `/v1/nfse?reference=${encodeURIComponent(reference)}`;
       type List = v.InferOutput<typeof invoiceListResponse>;
       return (await sendJson<List>({ method: 'GET', path, isRepeatable: true }, isList)).body.data[0];
     },
-    waitForOutcome: (id, { withinMs = OUTCOME_WITHIN_MS } = {}) => readUntil(id, hasOutcome, POLL_MS, withinMs),
+    waitForOutcome: (id, { withinMs = OUTCOME_WITHIN_MS } = {}) =>
+      readUntil({ id, done: hasOutcome, pollMs: POLL_MS, endsAt: now() + withinMs }),
     cancelAndWait: async (id, request, { withinMs = OUTCOME_WITHIN_MS } = {}) => {
-      const invoice = await cancel(id, request);
-      return isSettled(invoice) ? invoice : await readUntil(id, isSettled, POLL_MS, withinMs);
+      const endsAt = now() + withinMs;
+      const known = await cancel(id, request);
+      return isSettled(known) ? known : await readUntil({ id, done: isSettled, pollMs: POLL_MS, endsAt, known });
     },
     download: async (id, format) => {
       const path = `/v1/nfse/${encodeURIComponent(id)}/${format}`;

@@ -15,6 +15,8 @@ export type TransportOptions = {
   timeoutMs?: number;
   /** Default: a timer. */
   sleep?(ms: number): Promise<void>;
+  /** Milliseconds that only grow; default those of the process. */
+  now?(): number;
 };
 
 type ApiRequest = {
@@ -27,6 +29,8 @@ type ApiRequest = {
    * lost after it has done its work.
    */
   isRepeatable: boolean;
+  /** By `now`: a try that lasts longer is given up, and no other follows. Default: never. */
+  endsAt?: number;
 };
 
 /**
@@ -84,17 +88,19 @@ const keyOf = (key: string): string => {
  */
 export const createTransport = (options: TransportOptions): Transport => {
   const { tries = TRIES, timeoutMs = TIMEOUT_MS, fetch = globalThis.fetch } = options;
-  const { sleep = pause } = options;
+  const { sleep = pause, now = processTime } = options;
   const baseUrl = addressOf(options.baseUrl);
   const key = keyOf(options.key);
 
-  const tryOnce = async ({ method, path, headers, body }: ApiRequest): Promise<Tried> => {
+  const tryOnce = async ({ method, path, headers, body, endsAt = NEVER }: ApiRequest): Promise<Tried> => {
+    // Whole milliseconds, because Node refuses others.
+    const leftMs = Math.max(0, Math.ceil(endsAt - now()));
     const init: RequestInit = {
       method,
       headers: { ...headers, authorization: `Bearer ${key}` },
       // A redirect could carry the key to another server.
       redirect: 'error',
-      signal: AbortSignal.timeout(timeoutMs),
+      signal: AbortSignal.timeout(Math.min(timeoutMs, leftMs)),
     };
     if (body !== undefined) init.body = JSON.stringify(body);
     try {
@@ -105,15 +111,18 @@ export const createTransport = (options: TransportOptions): Transport => {
     }
   };
 
-  /** Repeats what may be repeated, until an answer, a final refusal or the last try. */
+  /** Repeats what may be repeated, until an answer, a final refusal, the last try or the end of the time. */
   const sendUntil = async <T>(request: ApiRequest, read: (answer: Answer) => T | undefined): Promise<T> => {
     for (let tried = 1; ; tried += 1) {
       const result = await tryOnce(request);
       const found = result.kind === 'answer' ? read(result.answer) : undefined;
       if (found !== undefined) return found;
       const again = request.isRepeatable && tried < tries && mayHelp(result);
-      if (!again) throw errorOf(result, request);
-      await sleep(retryAfterOf(result) ?? pauseAfter(tried));
+      const leftMs = (request.endsAt ?? NEVER) - now();
+      if (!again || leftMs <= 0) throw errorOf(result, request);
+      const pauseMs = retryAfterOf(result) ?? pauseAfter(tried);
+      await sleep(Math.min(pauseMs, leftMs));
+      if (pauseMs >= leftMs) throw errorOf(result, request);
     }
   };
 
@@ -127,6 +136,11 @@ export const createTransport = (options: TransportOptions): Transport => {
       }),
   };
 };
+
+const NEVER = Number.POSITIVE_INFINITY;
+
+/** Milliseconds since some instant; a clock that is set does not change them. */
+export const processTime = (): number => performance.now();
 
 /** Resolves after this many milliseconds. */
 export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
