@@ -2,7 +2,7 @@ import type * as v from 'valibot';
 import type { CancelBody, IssueBody } from '../http/body/issue-schema.js';
 import type { activityListResponse, InvoiceBody, invoiceListResponse } from '../http/openapi/schemas.js';
 import { ApiError, NoAnswerError, StillWaitingError } from './errors.js';
-import { createTransport, type Json, pause, type TransportOptions } from './transport.js';
+import { createTransport, type Json, pause, processTime, type TransportOptions } from './transport.js';
 
 export type Invoice = InvoiceBody;
 export type IssueRequest = IssueBody;
@@ -13,12 +13,16 @@ export type Activity = ActivityList['data'][number];
 export type ClientOptions = TransportOptions & {
   /** Makes the Idempotency-Key of an issue request that brings none; default a random UUID. */
   newKey?(): string;
-  /** Milliseconds that only grow; default those of the process. */
-  now?(): number;
 };
 
-/** Milliseconds. An invoice has an outcome within 75 minutes of the 202, a cancellation within 60. */
+/**
+ * `withinMs`: milliseconds from the call on, default 80 minutes. They end reads and pauses, never the request to issue or to cancel, whose outcome must be
+ * known. An invoice has an outcome within 75 minutes of the 202, a cancellation within 60.
+ */
 type WaitOptions = { withinMs?: number };
+
+/** `endsAt` is an instant of the client's `now`, `known` the invoice as a POST answered it. */
+type Wait = { id: string; done(invoice: Invoice): boolean; pollMs: number; endsAt: number; known?: Invoice };
 
 /**
  * `idempotencyKey`: store it before the call, and a repeat after a crash of your program gives the same invoice. Without one a random key protects the
@@ -34,10 +38,14 @@ export type Client = {
   findByReference(reference: string): Promise<Invoice | undefined>;
   /** Resolves with any outcome; rejects with `StillWaitingError` when the time is over. */
   waitForOutcome(id: string, options?: WaitOptions): Promise<Invoice>;
-  /** Sent once, because a cancel has no Idempotency-Key: when the answer is lost, the invoice tells whether the request arrived. */
+  /**
+   * Sent once, because a cancel has no Idempotency-Key: when the answer is lost, the invoice tells whether the request arrived. A test invoice whose
+   * cancellation is then `failed` does not tell it, and the call rejects with `NoAnswerError`: cancel it again.
+   */
   cancel(id: string, request?: CancelRequest): Promise<Invoice>;
   /** Resolves when the cancellation is `succeeded` or `failed`. */
   cancelAndWait(id: string, request?: CancelRequest, options?: WaitOptions): Promise<Invoice>;
+  /** The document as the API serves it: a page that a proxy answers in its place is no answer. */
   download(id: string, format: 'pdf' | 'xml'): Promise<Uint8Array>;
   activities(): Promise<readonly Activity[]>;
 };
@@ -50,15 +58,15 @@ const OUTCOME_WITHIN_MS = 80 * 60_000;
 
 /** A client of the API over `fetch`. Refusals reject with `ApiError`. */
 export const createClient = (options: ClientOptions): Client => {
-  const { send, sendJson } = createTransport(options);
-  const { sleep = pause } = options;
+  const { sendFor, sendJson } = createTransport(options);
+  const { sleep = pause, now = processTime } = options;
   const newKey = options.newKey ?? (() => crypto.randomUUID());
-  const now = options.now ?? (() => performance.now());
 
-  const get = async (id: string): Promise<Invoice> => {
+  const read = async (id: string, endsAt: number): Promise<Invoice> => {
     const path = `/v1/nfse/${encodeURIComponent(id)}`;
-    return (await sendJson<Invoice>({ method: 'GET', path, isRepeatable: true }, isInvoice)).body;
+    return (await sendJson<Invoice>({ method: 'GET', path, isRepeatable: true, endsAt }, isInvoice)).body;
   };
+  const get = (id: string): Promise<Invoice> => read(id, Number.POSITIVE_INFINITY);
 
   const post = async (request: IssueRequest, idempotencyKey: string) => {
     if (!KEY.test(idempotencyKey)) throw new RangeError('an Idempotency-Key has 1 to 255 visible ASCII characters');
@@ -67,18 +75,18 @@ export const createClient = (options: ClientOptions): Client => {
     return await sendJson<Invoice>(sent, isInvoice);
   };
 
-  /** Reads until the invoice is `done`. A read that fails for now is no reason to stop. */
-  const readUntil = async (
-    id: string,
-    done: (invoice: Invoice) => boolean,
-    pollMs: number,
-    withinMs: number,
-  ): Promise<Invoice> => {
-    const endsAt = now() + withinMs;
+  /** Reads until the invoice is `done`, or no other read has time. A read that fails for now is no reason to stop. */
+  const readUntil = async ({ id, done, pollMs, endsAt, known }: Wait): Promise<Invoice> => {
+    let seen = known;
     for (;;) {
-      const read = await get(id).catch(failedForNow);
-      if (!(read instanceof Error) && done(read)) return read;
-      if (now() + pollMs > endsAt) throw read instanceof Error ? read : new StillWaitingError(read);
+      if (seen !== undefined && now() >= endsAt) throw new StillWaitingError(seen);
+      const found = await read(id, endsAt).catch(failedForNow);
+      const failure = found instanceof Error ? found : undefined;
+      if (!(found instanceof Error)) {
+        if (done(found)) return found;
+        seen = found;
+      }
+      if (now() + pollMs >= endsAt) throw seen === undefined ? failure : new StillWaitingError(seen, failure);
       await sleep(pollMs);
     }
   };
@@ -92,7 +100,7 @@ export const createClient = (options: ClientOptions): Client => {
     } catch (error) {
       if (!(error instanceof NoAnswerError)) throw error;
       const invoice = await get(id);
-      if (isCanceling(invoice)) return invoice;
+      if (wasAskedToCancel(invoice)) return invoice;
       throw error;
     }
   };
@@ -102,22 +110,25 @@ export const createClient = (options: ClientOptions): Client => {
     cancel,
     issue: async (request, { idempotencyKey = newKey() } = {}) => (await post(request, idempotencyKey)).body,
     issueAndWait: async (request, { idempotencyKey = newKey(), withinMs = OUTCOME_WITHIN_MS } = {}) => {
-      const { body, retryAfterMs = POLL_MS } = await post(request, idempotencyKey);
-      return hasOutcome(body) ? body : await readUntil(body.id, hasOutcome, retryAfterMs, withinMs);
+      const endsAt = now() + withinMs;
+      const { body: known, retryAfterMs: pollMs = POLL_MS } = await post(request, idempotencyKey);
+      return hasOutcome(known) ? known : await readUntil({ id: known.id, done: hasOutcome, pollMs, endsAt, known });
     },
     findByReference: async (reference) => {
       const path = `/v1/nfse?reference=${encodeURIComponent(reference)}`;
       type List = v.InferOutput<typeof invoiceListResponse>;
       return (await sendJson<List>({ method: 'GET', path, isRepeatable: true }, isList)).body.data[0];
     },
-    waitForOutcome: (id, { withinMs = OUTCOME_WITHIN_MS } = {}) => readUntil(id, hasOutcome, POLL_MS, withinMs),
+    waitForOutcome: (id, { withinMs = OUTCOME_WITHIN_MS } = {}) =>
+      readUntil({ id, done: hasOutcome, pollMs: POLL_MS, endsAt: now() + withinMs }),
     cancelAndWait: async (id, request, { withinMs = OUTCOME_WITHIN_MS } = {}) => {
-      const invoice = await cancel(id, request);
-      return isSettled(invoice) ? invoice : await readUntil(id, isSettled, POLL_MS, withinMs);
+      const endsAt = now() + withinMs;
+      const known = await cancel(id, request);
+      return isSettled(known) ? known : await readUntil({ id, done: isSettled, pollMs: POLL_MS, endsAt, known });
     },
     download: async (id, format) => {
       const path = `/v1/nfse/${encodeURIComponent(id)}/${format}`;
-      return (await send({ method: 'GET', path, isRepeatable: true })).bytes;
+      return await sendFor(DOCUMENT_TYPES[format], { method: 'GET', path, isRepeatable: true });
     },
     activities: async () =>
       (await sendJson<ActivityList>({ method: 'GET', path: '/v1/activities', isRepeatable: true }, isList)).body.data,
@@ -137,12 +148,18 @@ const failedForNow = (error: unknown): Error => {
   throw error;
 };
 
+const DOCUMENT_TYPES = { pdf: 'application/pdf', xml: 'application/xml' } as const;
+
 const JSON_TYPE = { 'content-type': 'application/json' };
 
 /** A status that this client does not know is an outcome, to be treated as `indeterminate` (VER-4). */
 const hasOutcome = ({ status }: Invoice): boolean => status !== 'queued' && status !== 'processing';
 
-const isCanceling = ({ status, cancellation }: Invoice): boolean =>
-  status === 'canceled' || cancellation?.status === 'pending';
+/**
+ * Whether the invoice shows that a cancel request arrived. A failed one tells it in live mode only, where no other can follow (CANCEL-3): that of a test
+ * invoice may be of an earlier call, and a new request is safe.
+ */
+const wasAskedToCancel = ({ status, livemode, cancellation }: Invoice): boolean =>
+  status === 'canceled' || cancellation?.status === 'pending' || (livemode && cancellation?.status === 'failed');
 
 const isSettled = ({ cancellation }: Invoice): boolean => cancellation?.status !== 'pending';

@@ -26,8 +26,8 @@ export class ApiError extends Error {
 }
 
 /**
- * No answer of the API came, also after all repeats: a broken connection, a time-out, or an answer of a proxy. For an issue request an invoice may
- * exist; the same request with the same `idempotencyKey` is safe for 24 hours.
+ * No answer of the API came, also after all repeats for which there was time: a broken connection, a time-out, or an answer of a proxy. For an issue
+ * request an invoice may exist; the same request with the same `idempotencyKey` is safe for 24 hours.
  */
 export class NoAnswerError extends Error {
   override readonly name = 'NoAnswerError';
@@ -52,8 +52,9 @@ export class StillWaitingError extends Error {
   /** As it was read last. */
   readonly invoice: InvoiceBody;
 
-  constructor(invoice: InvoiceBody) {
-    super(`${invoice.id} has no outcome yet`);
+  /** `cause`: why the last read failed, when it did. */
+  constructor(invoice: InvoiceBody, cause?: Error) {
+    super(`${invoice.id} has no outcome yet`, cause === undefined ? undefined : { cause });
     this.invoice = invoice;
   }
 }

@@ -15,6 +15,8 @@ export type TransportOptions = {
   timeoutMs?: number;
   /** Default: a timer. */
   sleep?(ms: number): Promise<void>;
+  /** Milliseconds that only grow; default those of the process. */
+  now?(): number;
 };
 
 type ApiRequest = {
@@ -27,17 +29,34 @@ type ApiRequest = {
    * lost after it has done its work.
    */
   isRepeatable: boolean;
+  /** By `now`: a try that lasts longer is given up, and no other follows. Default: never. */
+  endsAt?: number;
 };
 
-export type Json = Readonly<Record<string, unknown>>;
+/**
+ * A JSON object of which nothing is known. The fields that are looked at have names, because a program with `noPropertyAccessFromIndexSignature` compiles
+ * these sources too.
+ */
+export type Json = {
+  readonly [field in 'object' | 'id' | 'status' | 'data' | 'error' | 'code' | 'retryable']?: unknown;
+};
 
 /** An answer with a status below 300. */
-type Answer = { bytes: Uint8Array; retryAfterMs: number | undefined };
+type Answer = {
+  status: number;
+  /** Without parameters, in lower case; empty without the header. */
+  mediaType: string;
+  bytes: Uint8Array;
+  retryAfterMs: number | undefined;
+};
 
 type Transport = {
-  /** Rejects with `ApiError` for a refusal, and with `NoAnswerError` without an answer of the API. */
-  send(request: ApiRequest): Promise<Answer>;
-  /** `isExpected` tells a body of the API from that of a proxy. */
+  /**
+   * The bytes of an answer of this media type; any other is a proxy's. Rejects with `ApiError` for a refusal, and with `NoAnswerError` without an answer
+   * of the API.
+   */
+  sendFor(mediaType: string, request: ApiRequest): Promise<Uint8Array>;
+  /** Rejects alike. `isExpected` tells a body of the API from that of a proxy. */
   sendJson<T>(
     request: ApiRequest,
     isExpected: (body: Json) => boolean,
@@ -56,22 +75,32 @@ const addressOf = (baseUrl: string): string => {
   return baseUrl.replace(/\/+$/, '');
 };
 
+/** Throws for what no header can carry, such as the start of a key that ends in `…`: every repetition would fail, and be told as a lost answer. */
+const keyOf = (key: string): string => {
+  if (!/^[!-~]+$/.test(key))
+    throw new TypeError('key must be a whole API key: visible ASCII characters only, without a space or a line end');
+  return key;
+};
+
 /**
- * Throws `TypeError` for a base URL that is no HTTP address. Repeats wait as long as `Retry-After` asks, otherwise from 0.5 s, doubled each time, up
- * to 30 s.
+ * Throws `TypeError` for a base URL that is no HTTP address, and for what cannot be a key. Repeats wait as long as `Retry-After` asks, otherwise from
+ * 0.5 s, doubled each time, up to 30 s.
  */
 export const createTransport = (options: TransportOptions): Transport => {
-  const { key, tries = TRIES, timeoutMs = TIMEOUT_MS, fetch = globalThis.fetch } = options;
-  const { sleep = pause } = options;
+  const { tries = TRIES, timeoutMs = TIMEOUT_MS, fetch = globalThis.fetch } = options;
+  const { sleep = pause, now = processTime } = options;
   const baseUrl = addressOf(options.baseUrl);
+  const key = keyOf(options.key);
 
-  const tryOnce = async ({ method, path, headers, body }: ApiRequest): Promise<Tried> => {
+  const tryOnce = async ({ method, path, headers, body, endsAt = NEVER }: ApiRequest): Promise<Tried> => {
+    // Whole milliseconds, because Node refuses others.
+    const leftMs = Math.max(0, Math.ceil(endsAt - now()));
     const init: RequestInit = {
       method,
       headers: { ...headers, authorization: `Bearer ${key}` },
       // A redirect could carry the key to another server.
       redirect: 'error',
-      signal: AbortSignal.timeout(timeoutMs),
+      signal: AbortSignal.timeout(Math.min(timeoutMs, leftMs)),
     };
     if (body !== undefined) init.body = JSON.stringify(body);
     try {
@@ -82,20 +111,24 @@ export const createTransport = (options: TransportOptions): Transport => {
     }
   };
 
-  /** Repeats what may be repeated, until an answer, a final refusal or the last try. */
+  /** Repeats what may be repeated, until an answer, a final refusal, the last try or the end of the time. */
   const sendUntil = async <T>(request: ApiRequest, read: (answer: Answer) => T | undefined): Promise<T> => {
     for (let tried = 1; ; tried += 1) {
       const result = await tryOnce(request);
       const found = result.kind === 'answer' ? read(result.answer) : undefined;
       if (found !== undefined) return found;
       const again = request.isRepeatable && tried < tries && mayHelp(result);
-      if (!again) throw errorOf(result, request);
-      await sleep(retryAfterOf(result) ?? pauseAfter(tried));
+      const leftMs = (request.endsAt ?? NEVER) - now();
+      if (!again || leftMs <= 0) throw errorOf(result, request);
+      const pauseMs = retryAfterOf(result) ?? pauseAfter(tried);
+      await sleep(Math.min(pauseMs, leftMs));
+      if (pauseMs >= leftMs) throw errorOf(result, request);
     }
   };
 
   return {
-    send: (request) => sendUntil(request, (answer) => answer),
+    sendFor: (mediaType, request) =>
+      sendUntil(request, (answer) => (answer.mediaType === mediaType ? answer.bytes : undefined)),
     sendJson: (request, isExpected) =>
       sendUntil(request, ({ bytes, retryAfterMs }) => {
         const body = jsonOf(bytes);
@@ -103,6 +136,11 @@ export const createTransport = (options: TransportOptions): Transport => {
       }),
   };
 };
+
+const NEVER = Number.POSITIVE_INFINITY;
+
+/** Milliseconds since some instant; a clock that is set does not change them. */
+export const processTime = (): number => performance.now();
 
 /** Resolves after this many milliseconds. */
 export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
@@ -118,7 +156,8 @@ const triedOf = async (response: Response): Promise<Tried> => {
   const { status, headers } = response;
   const bytes = new Uint8Array(await response.arrayBuffer());
   const retryAfterMs = millisecondsOf(headers.get('retry-after'));
-  if (response.ok) return { kind: 'answer', answer: { bytes, retryAfterMs } };
+  const mediaType = mediaTypeOf(headers.get('content-type') ?? '');
+  if (response.ok) return { kind: 'answer', answer: { status, mediaType, bytes, retryAfterMs } };
   const body = jsonOf(bytes);
   const details = isObject(body) && isObject(body.error) ? body.error : undefined;
   return details !== undefined && typeof details.code === 'string' && typeof details.retryable === 'boolean'
@@ -142,16 +181,25 @@ const retryAfterOf = (tried: Tried): number | undefined =>
   tried.kind === 'refused' || tried.kind === 'foreign' ? tried.retryAfterMs : undefined;
 
 const errorOf = (tried: Tried, { method, path, headers }: ApiRequest): Error => {
-  if (tried.kind === 'refused') return new ApiError(tried.status, tried.details);
   const idempotencyKey = headers?.['idempotency-key'];
   const what = `${method} ${path}`;
-  if (tried.kind === 'lost') return new NoAnswerError(`${what}: no answer`, { idempotencyKey, cause: tried.cause });
-  return tried.kind === 'foreign'
-    ? new NoAnswerError(`${what}: ${tried.status} that is not of the API`, { status: tried.status, idempotencyKey })
-    : new NoAnswerError(`${what}: an answer that cannot be read`, { idempotencyKey });
+  const notOfTheApi = (status: number): Error =>
+    new NoAnswerError(`${what}: ${status} that is not of the API`, { status, idempotencyKey });
+  switch (tried.kind) {
+    case 'refused':
+      return new ApiError(tried.status, tried.details);
+    case 'foreign':
+      return notOfTheApi(tried.status);
+    case 'answer':
+      return notOfTheApi(tried.answer.status);
+    case 'lost':
+      return new NoAnswerError(`${what}: no answer`, { idempotencyKey, cause: tried.cause });
+  }
 };
 
 const pauseAfter = (tried: number): number => Math.min(FIRST_PAUSE_MS * 2 ** (tried - 1), LONGEST_PAUSE_MS);
+
+const mediaTypeOf = (contentType: string): string => contentType.replace(/;.*/s, '').trim().toLowerCase();
 
 /** Whole seconds; the form with a date is not of this API. */
 const millisecondsOf = (retryAfter: string | null): number | undefined =>

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type Client, createClient, mayIssueAgain } from '../../src/client/client.js';
@@ -130,6 +131,59 @@ describe('the client', () => {
     expect(sent[0]).toMatchObject({ redirect: 'error', signal: expect.any(AbortSignal) });
   });
 
+  const withAnswers = (...answers: (() => Response)[]): Client => {
+    let asked = 0;
+    const fetch = async () => {
+      asked += 1;
+      return answers[Math.min(asked, answers.length) - 1]?.() ?? Response.error();
+    };
+    return createClient({ baseUrl: BASE_URL, key: 'k', fetch, sleep: async () => {} });
+  };
+  const answerOf = (contentType: string | undefined) => () => {
+    const response = new Response('<x/>');
+    response.headers.delete('content-type');
+    if (contentType !== undefined) response.headers.set('content-type', contentType);
+    return response;
+  };
+
+  it.each([
+    ['xml', 'text/html; charset=utf-8'],
+    ['pdf', 'text/html'],
+    ['pdf', 'application/xml'],
+    ['xml', 'application/xmlx'],
+    ['xml', undefined],
+  ] as const)('never gives for the %s the bytes of a 200 of type %s, which is of a proxy', async (format, type) => {
+    const error = await withAnswers(answerOf(type))
+      .download('nfse_1', format)
+      .catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(NoAnswerError);
+    expect(error).toMatchObject({ status: 200, message: `GET /v1/nfse/nfse_1/${format}: 200 that is not of the API` });
+  });
+
+  it('asks again for a document that a proxy answered, and takes its type with parameters', async () => {
+    const client = withAnswers(answerOf('text/html'), answerOf('Application/XML; charset=utf-8'));
+    expect(Buffer.from(await client.download('nfse_1', 'xml')).toString()).toBe('<x/>');
+  });
+
+  it('never gives a part of a document whose connection broke', async () => {
+    const head = 'HTTP/1.1 200 OK\r\ncontent-type: application/xml\r\ncontent-length: 100\r\n\r\n';
+    let answers = 0;
+    const server = createServer((socket) => {
+      socket.on('error', () => {});
+      socket.once('data', () => {
+        answers += 1;
+        socket.end(`${head}<?xml`);
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const client = createClient({ baseUrl: `http://127.0.0.1:${port}`, key: 'k', tries: 1 });
+    const error = await client.download('nfse_1', 'xml').catch((thrown: unknown) => thrown);
+    server.close();
+    expect(error).toBeInstanceOf(NoAnswerError);
+    expect(answers).toBe(1);
+  });
+
   it('gives up a try after its time', async () => {
     const fetch = (_url: string, { signal }: RequestInit) =>
       new Promise<Response>((_resolve, reject) => {
@@ -152,6 +206,16 @@ describe('the client', () => {
     for (const baseUrl of ['', 'x', 'ftp://x', 'http://', 'localhost:3000'])
       expect(() => createClient({ baseUrl, key: 'k', fetch }), baseUrl).toThrow(TypeError);
   });
+
+  it.each(['', 'svc_sk_test_…', 'svc_sk_test_x y', 'svc_sk_test_x\n'])(
+    'refuses %j, which is no whole key, before any request and without telling it',
+    (key) => {
+      const fetch = async () => Response.error();
+      const create = () => createClient({ baseUrl: BASE_URL, key, fetch });
+      expect(create).toThrow(TypeError);
+      expect(create).toThrow(/^key must be a whole API key: [^_]*$/);
+    },
+  );
 
   it('is built as files that load nothing else, not even Node', async () => {
     const folder = temporaryFolder();
