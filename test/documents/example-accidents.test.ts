@@ -128,4 +128,18 @@ describe('the examples behind a proxy with accidents', () => {
       expect(await run('emitir.py', 'p-5', '1000')).toEqual({ code: 1, out: '', complaint });
       expect(api.asked).toEqual([]);
     });
+
+  for (const [what, lines, told] of [
+    ['in Windows-1252', ['1;1;;;1000;Mensalidade de março'], /^\S+ não está em UTF-8: salve .*; nada foi enviado\n$/],
+    ['with a field too many', ['1;1;;;1000;A', '', '2;1;;;1000;Plano A; adicional'], /, linha 4: 7 campos em vez de 6/],
+    ['with a field too few', ['1;1;;;1000'], /, linha 2: 5 campos em vez de 6/],
+  ] as const)
+    it(`lote-noturno.ts sends and notes nothing of a file ${what}`, async () => {
+      const { run, api } = await facing([accepted]);
+      const [csv, ledger] = [join(programs.folder, 'errado.csv'), join(programs.folder, 'errado.jsonl')];
+      writeFileSync(csv, `header\n${lines.join('\n')}\n`, 'latin1');
+      const complaint = expect.stringMatching(told);
+      expect(await run('lote-noturno.ts', csv, ledger)).toEqual({ code: 1, out: '', complaint });
+      expect([api.asked, readFileSync(ledger, 'utf8')]).toEqual([[], '']);
+    });
 });
