@@ -142,4 +142,15 @@ describe('the examples behind a proxy with accidents', () => {
       expect(await run('lote-noturno.ts', csv, ledger)).toEqual({ code: 1, out: '', complaint });
       expect([api.asked, readFileSync(ledger, 'utf8')]).toEqual([[], '']);
     });
+
+  for (const [status, said] of [
+    ['queued', 'a nota está queued: espere o resultado e peça o cancelamento depois\n'],
+    ['processing', 'a nota está processing: espere o resultado e peça o cancelamento depois\n'],
+    ['failed', 'a nota falhou: nada foi emitido, e não há o que cancelar\n'],
+  ] as const)
+    it(`cancelar.ts asks for no cancellation of an invoice that is ${status}, and says what to do`, async () => {
+      const { run, methods } = await facing([listed(invoice(status))]);
+      expect(await run('cancelar.ts', 'p-6')).toEqual({ code: 0, out: said, complaint: '' });
+      expect(methods()).toEqual(['GET']);
+    });
 });
