@@ -153,4 +153,15 @@ describe('the examples behind a proxy with accidents', () => {
       expect(await run('cancelar.ts', 'p-6')).toEqual({ code: 0, out: said, complaint: '' });
       expect(methods()).toEqual(['GET']);
     });
+
+  it('exportacao.ts shows the message that names the missing fields, and tells a canceled invoice', async () => {
+    const message = 'Faltam campos obrigatórios da exportação: customer.name, foreign_amount. Envie todos.';
+    const error = { code: 'nfse.export_incomplete', message, retryable: false };
+    const incomplete = await facing([answered(422, { error })]);
+    const out = `nfse.export_incomplete: ${message}\n`;
+    expect(await incomplete.run('exportacao.ts', 'p-7')).toMatchObject({ code: 1, out });
+    const canceled = await facing([answered(202, invoice('canceled'))]);
+    const told = `a nota foi emitida e está cancelada: ${ACCESS_KEY}\n`;
+    expect(await canceled.run('exportacao.ts', 'p-8')).toMatchObject({ code: 0, out: told });
+  });
 });
