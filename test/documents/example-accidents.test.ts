@@ -164,4 +164,16 @@ describe('the examples behind a proxy with accidents', () => {
     const told = `a nota foi emitida e está cancelada: ${ACCESS_KEY}\n`;
     expect(await canceled.run('exportacao.ts', 'p-8')).toMatchObject({ code: 0, out: told });
   });
+
+  it('loja-hono.ts refuses a bad body for good', async () => {
+    const { start, methods } = await facing([listed()]);
+    const shop = start('loja-hono.ts');
+    const url = await shop.says(/(http:\S+)/);
+    for (const body of ['centavos=1', '', 'null', '{}', '{"centavos":"1"}']) {
+      const answer = await fetch(`${url}/pedidos/1/nota/1`, { method: 'POST', body });
+      expect([body, answer.status, await answer.json()]).toMatchObject([body, 400, { repetir: false }]);
+    }
+    await shop.kill();
+    expect(new Set(methods())).toEqual(new Set(['GET']));
+  });
 });
