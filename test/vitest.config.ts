@@ -36,7 +36,7 @@ const slow = [
   'test/app/reconciliation/**/*.test.ts',
   'test/client/runtimes.test.ts',
   'test/console/{browser,pictures,service}.test.ts',
-  'test/documents/{examples,samples}.test.ts',
+  'test/documents/{example-accidents,examples,samples}.test.ts',
   'test/http/docs/{browser,kept}.test.ts',
   'test/http/openapi/{clients,code-samples}.test.ts',
   'test/projector/serving.test.ts',

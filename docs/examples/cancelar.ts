@@ -7,7 +7,7 @@
  * cancelamento não tem chave de idempotência e sai uma única vez; quando a resposta se perde, o cliente consulta a nota,
  * que diz se o pedido chegou.
  */
-import { createClient } from 'nfse-issuance-service/client';
+import { createClient, mayIssueAgain } from 'nfse-issuance-service/client';
 import { ApiError, NoAnswerError, StillWaitingError } from 'nfse-issuance-service/client/errors';
 
 const [pedido = 'pedido-1042'] = process.argv.slice(2);
@@ -21,6 +21,9 @@ const cancelar = async (): Promise<string> => {
   if (nota === undefined) return 'não há nota deste pedido';
   if (nota.status === 'canceled') return 'a nota já está cancelada';
   if (nota.cancellation?.status === 'pending') return 'o cancelamento já foi pedido: rode de novo daqui a pouco';
+  if (nota.status === 'queued' || nota.status === 'processing')
+    return `a nota está ${nota.status}: espere o resultado e peça o cancelamento depois`;
+  if (mayIssueAgain(nota)) return 'a nota falhou: nada foi emitido, e não há o que cancelar';
   if (nota.cancelable_until === undefined)
     return `a nota está ${nota.status} e não pode ser cancelada pela API: depois do prazo, o suporte cancela no portal`;
   const motivo = { reason: 'service_not_provided', description: 'O cliente desistiu antes do início' } as const;

@@ -30,6 +30,8 @@ try {
     await writeFile(`${pedido}.xml`, await cliente.download(nota.id, 'xml'));
     await writeFile(`${pedido}.pdf`, await cliente.download(nota.id, 'pdf'));
     console.log(`emitida: ${nota.access_key}`);
+  } else if (nota.status === 'canceled') {
+    console.log(`a nota deste pedido foi emitida e está cancelada: ${nota.access_key}`);
   } else if (mayIssueAgain(nota)) {
     // failed: nenhum documento existe. Corrija a causa e emita com outra chave e outra reference.
     console.error(`recusada: ${nota.error?.message}`);

@@ -27,12 +27,13 @@ function chamar(string $metodo, string $caminho, ?array $corpo = null, ?string $
         $texto = @file_get_contents((getenv('NFSE_URL') ?: 'http://127.0.0.1:3000') . $caminho, false, stream_context_create(['http' => $http]));
         $espera = 3;
         foreach ($http_response_header as $linha) {
-            if (preg_match('/^Retry-After: *(\d+)/i', $linha, $achado)) {
+            // Um proxy pode mandar uma data no lugar dos segundos.
+            if (preg_match('/^Retry-After: *(\d{1,4})\s*$/i', $linha, $achado)) {
                 $espera = (int) $achado[1];
             }
         }
         $resposta = json_decode($texto === false ? '' : $texto, true);
-        if (isset($resposta['id'])) {
+        if (($resposta['object'] ?? null) === 'nfse') {
             return [$resposta, $espera];
         }
         if (($resposta['error']['retryable'] ?? true) === false) {
@@ -64,6 +65,9 @@ while (in_array($nota['status'], ['queued', 'processing'], true)) {
 switch ($nota['status']) {
     case 'issued':
         echo "emitida: {$nota['access_key']}\n";
+        break;
+    case 'canceled':
+        echo "a nota deste pedido foi emitida e está cancelada: {$nota['access_key']}\n";
         break;
     case 'failed':
         // Nada foi emitido. Corrija a causa e emita com outra chave e outra reference.

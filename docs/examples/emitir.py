@@ -9,13 +9,20 @@ emissão nova para uma nota que não terminou em failed.
 import http.client
 import json
 import os
+import re
 import sys
 import time
 import urllib.error
 import urllib.request
 
 URL = os.environ.get("NFSE_URL", "http://127.0.0.1:3000")
-CHAVE_DA_API = os.environ["NFSE_KEY"]
+CHAVE_DA_API = os.environ.get("NFSE_KEY", "")
+
+
+def segundos(cabecalhos):
+    """Os segundos de Retry-After, ou 3: um proxy pode mandar uma data no lugar deles."""
+    valor = cabecalhos.get("Retry-After", "").strip()
+    return int(valor) if re.fullmatch("[0-9]{1,4}", valor) else 3
 
 
 def chamar(metodo, caminho, corpo=None, chave=None, tentativas=6):
@@ -29,14 +36,19 @@ def chamar(metodo, caminho, corpo=None, chave=None, tentativas=6):
         try:
             pedido = urllib.request.Request(URL + caminho, dados, cabecalhos, method=metodo)
             with urllib.request.urlopen(pedido, timeout=30) as resposta:
-                return json.load(resposta), int(resposta.headers.get("Retry-After", 3))
+                espera = segundos(resposta.headers)
+                nota = json.load(resposta)
+                if isinstance(nota, dict) and nota.get("object") == "nfse":
+                    return nota, espera
         except urllib.error.HTTPError as recusa:
-            espera = int(recusa.headers.get("Retry-After", 3))
+            espera = segundos(recusa.headers)
             try:
                 erro = json.load(recusa)["error"]
-            except (ValueError, KeyError):
-                erro = {"code": str(recusa.code), "message": "a resposta não é da API", "retryable": True}
-            if not erro["retryable"]:
+                definitiva = erro["retryable"] is False
+            except (OSError, http.client.HTTPException, ValueError, LookupError, TypeError):
+                # Um proxy pode responder sem o error da API: isso não diz nada da nota.
+                definitiva = False
+            if definitiva:
                 # Nenhuma nota nasceu deste pedido: corrija-o.
                 sys.exit(f"recusado: {erro['message']} ({erro['code']})")
         except (OSError, http.client.HTTPException, ValueError):
@@ -63,6 +75,9 @@ def emitir(pedido, centavos):
 
 
 if __name__ == "__main__":
+    if not re.fullmatch("[!-~]+", CHAVE_DA_API):
+        # Um cabeçalho não leva outros caracteres: nenhuma tentativa chegaria à API.
+        sys.exit("NFSE_KEY não tem uma chave: copie a chave inteira, sem reticências nem espaços")
     pedido = sys.argv[1] if len(sys.argv) > 1 else "pedido-1042"
     centavos = sys.argv[2] if len(sys.argv) > 2 else "150000"
     nota = emitir(pedido, int(centavos))
@@ -71,6 +86,8 @@ if __name__ == "__main__":
     elif nota["status"] == "failed":
         # Nada foi emitido. Corrija a causa e emita com outra chave e outra reference.
         sys.exit(f"recusada: {nota['error']['message']}")
+    elif nota["status"] == "canceled":
+        print("a nota deste pedido foi emitida e está cancelada:", nota["access_key"])
     else:
         # indeterminate, ou um status que este programa não conhece: a nota pode existir.
         print(f"não emita de novo: chame o suporte e informe {nota['id']}", file=sys.stderr)

@@ -4,7 +4,7 @@
  *     npx tsx docs/examples/exportacao.ts fatura-77
  *
  * São dois valores: amount_in_cents é o que entrou em reais, e foreign_amount o que o cliente pagou. A API não converte
- * moedas. O que falta numa exportação vem numa só resposta, em errors.
+ * moedas. Os campos que faltam numa exportação vêm todos numa só resposta, na message de nfse.export_incomplete.
  */
 import { createClient, type IssueRequest, mayIssueAgain } from 'nfse-issuance-service/client';
 import { ApiError } from 'nfse-issuance-service/client/errors';
@@ -40,6 +40,7 @@ const pedido: IssueRequest = {
 try {
   const nota = await cliente.issueAndWait(pedido, { idempotencyKey: `${fatura}-1` });
   if (nota.status === 'issued') console.log(`emitida em ${nota.foreign_amount?.currency}: ${nota.access_key}`);
+  else if (nota.status === 'canceled') console.log(`a nota foi emitida e está cancelada: ${nota.access_key}`);
   else if (mayIssueAgain(nota)) console.log(`recusada, corrija e emita com outra chave: ${nota.error?.message}`);
   else console.log(`não emita de novo, chame o suporte: ${nota.id}`);
 } catch (erro) {

@@ -31,10 +31,11 @@ app.post('/pedidos/:pedido/nota/:tentativa{[1-9]}', async (c) => {
     return c.json({ erro: 'a tentativa anterior não terminou em failed' }, 409);
   const existente = await cliente.findByReference(nome(pedido, tentativa));
   if (existente !== undefined) return c.json(existente);
-  const { centavos } = await c.req.json<{ centavos: number }>();
+  const corpo = await c.req.json<{ centavos?: number } | null>();
+  if (typeof corpo?.centavos !== 'number') return c.json({ erro: 'falta o número centavos', repetir: false }, 400);
   const reference = nome(pedido, tentativa);
   const nota = await cliente.issue(
-    { amount_in_cents: centavos, description: `Pedido ${pedido}`, reference },
+    { amount_in_cents: corpo.centavos, description: `Pedido ${pedido}`, reference },
     { idempotencyKey: reference },
   );
   return c.json(nota, 202, { 'Retry-After': '3' });
@@ -55,6 +56,7 @@ app.get('/pedidos/:pedido/nota/:tentativa{[1-9]}/pdf', async (c) => {
 
 // Uma falha da API chega à página com o mesmo sentido: repetir ou não.
 app.onError((erro, c) => {
+  if (erro instanceof SyntaxError) return c.json({ erro: 'o corpo não é JSON', repetir: false }, 400);
   const definitivo = erro instanceof ApiError && !erro.retryable;
   return c.json({ erro: erro.message, repetir: !definitivo }, definitivo ? 422 : 503, { 'Retry-After': '3' });
 });

@@ -6,7 +6,8 @@
  *
  * O livro é um arquivo com um fato por linha. A chave de idempotência e o corpo entram nele antes do envio, e a repetição
  * manda os mesmos. Uma linha que falhou é emitida de novo com a coluna tentativa aumentada: isso lhe dá outra chave e
- * outra reference.
+ * outra reference. O CSV inteiro é conferido antes do primeiro envio: um texto que não é UTF-8, ou cortado num ponto e
+ * vírgula, sairia errado na nota.
  */
 import { closeSync, existsSync, fsyncSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { createClient, type IssueRequest } from 'nfse-issuance-service/client';
@@ -36,16 +37,37 @@ const anotar = (fato: Fato): void => {
   fsyncSync(arquivo);
 };
 
-// 2. As linhas novas do CSV entram no livro.
-for (const linha of readFileSync(csv, 'utf8').trim().split('\n').slice(1)) {
-  const [pedido, tentativa, document = '', name = '', centavos, description = ''] = linha.trim().split(';');
+// 2. O CSV é conferido.
+const parar = (aviso: string): never => {
+  console.error(`${aviso}; nada foi enviado`);
+  process.exit(1);
+};
+const ler = (): string => {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(csv));
+  } catch (erro) {
+    if (!(erro instanceof TypeError)) throw erro;
+    return parar(`${csv} não está em UTF-8: salve o arquivo como "CSV UTF-8" e rode de novo`);
+  }
+};
+const [, ...vendas] = ler()
+  .split('\n')
+  .map((linha, indice) => ({ numero: indice + 1, campos: linha.trim().split(';') }))
+  .filter(({ campos }) => campos.length > 1 || campos[0] !== '');
+for (const { numero, campos } of vendas)
+  if (campos.length !== 6)
+    parar(`${csv}, linha ${numero}: ${campos.length} campos em vez de 6 (cada ponto e vírgula separa dois campos)`);
+
+// 3. As linhas novas entram no livro.
+for (const { campos } of vendas) {
+  const [pedido, tentativa, document = '', name = '', centavos, description = ''] = campos;
   const reference = `lote-${pedido}-${tentativa}`;
   const customer = document === '' ? {} : { customer: { document, name } };
   const corpo = { amount_in_cents: Number(centavos), description, reference, ...customer };
   if (!notas.has(reference)) anotar({ chave: reference, corpo });
 }
 
-// 3. O que ainda não tem id é enviado. Quando passa do limite por minuto, o cliente espera o Retry-After da API.
+// 4. O que ainda não tem id é enviado. Quando passa do limite por minuto, o cliente espera o Retry-After da API.
 for (const { chave, corpo, id, fim } of notas.values()) {
   if (corpo === undefined || id !== undefined || fim !== undefined) continue;
   try {
@@ -60,7 +82,7 @@ for (const { chave, corpo, id, fim } of notas.values()) {
   }
 }
 
-// 4. As abertas são consultadas em rodízio, até o resultado de cada uma.
+// 5. As abertas são consultadas em rodízio, até o resultado de cada uma.
 const abertas = (): Fato[] => [...notas.values()].filter(({ id, fim }) => id !== undefined && fim === undefined);
 while (abertas().length > 0) {
   for (const { chave, id = '' } of abertas()) {
@@ -71,7 +93,7 @@ while (abertas().length > 0) {
 }
 closeSync(arquivo);
 
-// 5. O relatório da manhã.
+// 6. O relatório da manhã.
 for (const { chave, fim, mensagem } of notas.values()) {
   if (fim === 'issued' || fim === 'canceled') console.log(`${chave}: emitida`);
   else if (fim === 'failed' || fim === 'recusada')

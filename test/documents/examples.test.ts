@@ -81,6 +81,8 @@ describeWithPostgres('the examples against the service, over a line with acciden
       expect([fileOf('to-cancel.xml').slice(0, 5), fileOf('to-cancel.pdf').slice(0, 5)]).toEqual(['<?xml', '%PDF-']);
       expect(await programs.run('cancelar.ts', 'to-cancel')).toMatchObject({ code: 0, out: 'cancelada\n' });
       expect((await programs.run('cancelar.ts', 'to-cancel')).out).toBe('a nota já está cancelada\n');
+      const again = await programs.run('emitir-e-esperar.ts', 'to-cancel', '350000');
+      expect(again).toMatchObject({ code: 0, out: expect.stringMatching(/foi emitida e está cancelada: \d{50}\n$/) });
       expect((await programs.run('cancelar.ts', 'nowhere')).out).toBe('não há nota deste pedido\n');
     });
 

@@ -19,6 +19,8 @@ export type ExamplePrograms = {
   folder: string;
   start(file: string, ...args: readonly string[]): ExampleProgram;
   run(file: string, ...args: readonly string[]): Promise<Ended>;
+  /** The same programs with other variables, which count before those of the installation. */
+  within(env: Readonly<Record<string, string>>): Pick<ExamplePrograms, 'start' | 'run'>;
   /** A program beside the examples. */
   write(file: string, text: string): Promise<void>;
   close(): Promise<void>;
@@ -58,11 +60,15 @@ export const installExamples = async (
     await writeFile(join(folder, 'examples', playedAs(file)), code);
   }
   const running = new Set<ExampleProgram>();
-  const start = (file: string, ...args: readonly string[]): ExampleProgram => {
+  const startIn = (
+    environment: Readonly<Record<string, string>>,
+    file: string,
+    args: readonly string[],
+  ): ExampleProgram => {
     const [command = '', ...first] = COMMANDS[extname(file)] ?? typescript ?? [process.execPath];
     const child = spawn(command, [...first, join('examples', playedAs(file)), ...args], {
       cwd: folder,
-      env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
+      env: { PATH: process.env.PATH, HOME: process.env.HOME, ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     const program = programOf(child);
@@ -70,10 +76,17 @@ export const installExamples = async (
     program.ended.then(() => running.delete(program));
     return program;
   };
+  const within: ExamplePrograms['within'] = (more) => {
+    const environment = { ...env, ...more };
+    return {
+      start: (file, ...args) => startIn(environment, file, args),
+      run: (file, ...args) => startIn(environment, file, args).ended,
+    };
+  };
   return {
     folder,
-    start,
-    run: (file, ...args) => start(file, ...args).ended,
+    ...within({}),
+    within,
     write: (file, text) => writeFile(join(folder, 'examples', playedAs(file)), text),
     close: async () => {
       for (const program of running) await program.kill();

@@ -1,0 +1,179 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { type ExamplePrograms, installExamples } from '../support/harness/example-programs.js';
+import { openScriptedApi, type ScriptedAnswer, type ScriptedApi } from '../support/harness/scripted-api.js';
+import { itWith, type NeedName } from '../support/needs.js';
+import { readPage } from '../tools/documents/pages.js';
+
+const ID = 'nfse_0190a000-0000-7000-8000-000000000001';
+const ACCESS_KEY = '3'.repeat(50);
+const STATUS_OF_ISSUED = '"status":"issued"';
+
+const AT_ONCE = { 'content-type': 'application/json', 'retry-after': '0' };
+/** A proxy may write the time to wait for as a date. */
+const AT_A_DATE = { 'content-type': 'text/html', 'retry-after': 'Wed, 21 Oct 2037 07:28:00 GMT' };
+
+const answered = (status: number, body: object): ScriptedAnswer => ({
+  status,
+  body: JSON.stringify(body),
+  headers: AT_ONCE,
+});
+const invoice = (status: string) => ({
+  id: ID,
+  object: 'nfse',
+  status,
+  ...(status === 'issued' || status === 'canceled' ? { access_key: ACCESS_KEY } : {}),
+});
+const listed = (...data: readonly object[]) => answered(200, { object: 'list', data, has_more: false });
+
+const accepted = answered(202, invoice('queued'));
+const issued = answered(200, invoice('issued'));
+const upstream = answered(502, { error: 'upstream' });
+const dated: ScriptedAnswer = { status: 503, body: '<html>', headers: AT_A_DATE };
+
+const cut = (answer: ScriptedAnswer, cutAfter: number): ScriptedAnswer => ({ ...answer, cutAfter });
+const cutAfterStatus = cut(issued, issued.body.indexOf(STATUS_OF_ISSUED) + STATUS_OF_ISSUED.length);
+
+const issuers: readonly [NeedName, string][] = [
+  ['node', 'emitir-e-esperar.ts'],
+  ['curl', 'conexao-cortada.sh'],
+  ['python', 'emitir.py'],
+  ['php', 'emitir.php'],
+];
+
+/** Without Retry-After in seconds they wait so long. */
+const WAIT_S = 3;
+/** A timer may end within the millisecond before its time. */
+const CLOCK_STEP_MS = 2;
+
+describe('the examples behind a proxy with accidents', () => {
+  let programs: ExamplePrograms;
+  const open = new Set<ScriptedApi>();
+  beforeAll(async () => {
+    programs = await installExamples({ NFSE_KEY: 'svc_sk_test_any', PORT: '0' });
+  });
+  afterEach(async () => {
+    for (const api of open) await api.close();
+    open.clear();
+  });
+  afterAll(async () => await programs?.close());
+
+  /** The programs, and an API that gives these answers to them. */
+  const facing = async (answers: readonly ScriptedAnswer[], more: Readonly<Record<string, string>> = {}) => {
+    const api = await openScriptedApi(answers);
+    open.add(api);
+    const methods = () => api.asked.map(({ method }) => method);
+    return { api, methods, ...programs.within({ NFSE_URL: api.url, ...more }) };
+  };
+
+  /** Milliseconds from each request to the next of the same kind. */
+  const pausesOf = ({ asked }: ScriptedApi): number[] =>
+    asked.flatMap(({ method, at }, index) => {
+      const next = asked[index + 1];
+      return next?.method === method ? [next.at - at] : [];
+    });
+  const LEAST_MS = WAIT_S * 1_000 - CLOCK_STEP_MS;
+
+  for (const [need, file] of issuers) {
+    const downloads = file === 'emitir-e-esperar.ts' ? ['GET', 'GET'] : [];
+    itWith(need, `${file} asks again when an answer breaks off, wherever it does`, async () => {
+      const { run, methods } = await facing([cut(accepted, 20), accepted, cut(issued, 20), cutAfterStatus, issued]);
+      expect(await run(file, 'p-1', '1000')).toMatchObject({ code: 0, out: `emitida: ${ACCESS_KEY}\n` });
+      expect(methods()).toEqual(['POST', 'POST', 'GET', 'GET', 'GET', ...downloads]);
+    });
+
+    itWith(need, `${file} goes on after answers that are not of the API`, async () => {
+      const { run, methods } = await facing([
+        ...[upstream, answered(202, {}), accepted],
+        ...[upstream, answered(200, { ok: true }), issued],
+      ]);
+      expect(await run(file, 'p-2', '1000')).toMatchObject({ code: 0, out: `emitida: ${ACCESS_KEY}\n` });
+      expect(methods()).toEqual(['POST', 'POST', 'POST', 'GET', 'GET', 'GET', ...downloads]);
+    });
+
+    itWith(need, `${file} says of a canceled invoice that it was issued and is canceled`, async () => {
+      const { run } = await facing([answered(202, invoice('canceled')), answered(200, invoice('canceled'))]);
+      const out = `a nota deste pedido foi emitida e está cancelada: ${ACCESS_KEY}\n`;
+      expect(await run(file, 'p-3', '1000')).toEqual({ code: 0, out, complaint: '' });
+    });
+  }
+
+  for (const [need, file] of issuers.filter(([, name]) => !name.endsWith('.ts')))
+    itWith(need, `${file} waits ${WAIT_S} s when Retry-After is a date`, async () => {
+      const { api, run } = await facing([dated, accepted, dated, issued]);
+      expect(await run(file, 'p-4', '1000')).toMatchObject({ code: 0, out: `emitida: ${ACCESS_KEY}\n` });
+      const pauses = pausesOf(api);
+      expect([pauses.length, pauses.filter((ms) => ms < LEAST_MS)]).toEqual([2, []]);
+    });
+
+  it(`esperar.mjs of the guide waits ${WAIT_S} s when Retry-After is a date, and reads on after an answer of a proxy`, async () => {
+    const [, program = ''] = /<<'FIM'\n([\s\S]*?)\nFIM\n/.exec(readPage('docs/guia/vida-da-nota.md')) ?? [];
+    await programs.write('esperar.mjs', program);
+    const answers = [accepted, dated, answered(200, { ok: true }), upstream, issued];
+    const { api, methods } = await facing(answers);
+    const { run } = programs.within({ API: api.url, KEY: 'svc_sk_test_any', REFERENCE: 'guia-2' });
+    expect(await run('esperar.mjs')).toEqual({ code: 0, out: 'issued\n', complaint: '' });
+    expect(methods()).toEqual(['POST', 'GET', 'GET', 'GET', 'GET']);
+    expect(pausesOf(api)[0]).toBeGreaterThanOrEqual(LEAST_MS);
+  });
+
+  for (const [what, key] of [
+    ['the placeholder of the pages', 'svc_sk_test_…'],
+    ['none', ''],
+  ] as const)
+    itWith('python', `emitir.py names NFSE_KEY before it asks anything when the key is ${what}`, async () => {
+      const { run, api } = await facing([accepted], { NFSE_KEY: key });
+      const complaint = expect.stringMatching(/^NFSE_KEY não tem uma chave: /);
+      expect(await run('emitir.py', 'p-5', '1000')).toEqual({ code: 1, out: '', complaint });
+      expect(api.asked).toEqual([]);
+    });
+
+  for (const [what, lines, told] of [
+    ['in Windows-1252', ['1;1;;;1000;Mensalidade de março'], /^\S+ não está em UTF-8: salve .*; nada foi enviado\n$/],
+    ['with a field too many', ['1;1;;;1000;A', '', '2;1;;;1000;Plano A; adicional'], /, linha 4: 7 campos em vez de 6/],
+    ['with a field too few', ['1;1;;;1000'], /, linha 2: 5 campos em vez de 6/],
+  ] as const)
+    it(`lote-noturno.ts sends and notes nothing of a file ${what}`, async () => {
+      const { run, api } = await facing([accepted]);
+      const [csv, ledger] = [join(programs.folder, 'errado.csv'), join(programs.folder, 'errado.jsonl')];
+      writeFileSync(csv, `header\n${lines.join('\n')}\n`, 'latin1');
+      const complaint = expect.stringMatching(told);
+      expect(await run('lote-noturno.ts', csv, ledger)).toEqual({ code: 1, out: '', complaint });
+      expect([api.asked, readFileSync(ledger, 'utf8')]).toEqual([[], '']);
+    });
+
+  for (const [status, said] of [
+    ['queued', 'a nota está queued: espere o resultado e peça o cancelamento depois\n'],
+    ['processing', 'a nota está processing: espere o resultado e peça o cancelamento depois\n'],
+    ['failed', 'a nota falhou: nada foi emitido, e não há o que cancelar\n'],
+  ] as const)
+    it(`cancelar.ts asks for no cancellation of an invoice that is ${status}, and says what to do`, async () => {
+      const { run, methods } = await facing([listed(invoice(status))]);
+      expect(await run('cancelar.ts', 'p-6')).toEqual({ code: 0, out: said, complaint: '' });
+      expect(methods()).toEqual(['GET']);
+    });
+
+  it('exportacao.ts shows the message that names the missing fields, and tells a canceled invoice', async () => {
+    const message = 'Faltam campos obrigatórios da exportação: customer.name, foreign_amount. Envie todos.';
+    const error = { code: 'nfse.export_incomplete', message, retryable: false };
+    const incomplete = await facing([answered(422, { error })]);
+    const out = `nfse.export_incomplete: ${message}\n`;
+    expect(await incomplete.run('exportacao.ts', 'p-7')).toMatchObject({ code: 1, out });
+    const canceled = await facing([answered(202, invoice('canceled'))]);
+    const told = `a nota foi emitida e está cancelada: ${ACCESS_KEY}\n`;
+    expect(await canceled.run('exportacao.ts', 'p-8')).toMatchObject({ code: 0, out: told });
+  });
+
+  it('loja-hono.ts refuses a bad body for good', async () => {
+    const { start, methods } = await facing([listed()]);
+    const shop = start('loja-hono.ts');
+    const url = await shop.says(/(http:\S+)/);
+    for (const body of ['centavos=1', '', 'null', '{}', '{"centavos":"1"}']) {
+      const answer = await fetch(`${url}/pedidos/1/nota/1`, { method: 'POST', body });
+      expect([body, answer.status, await answer.json()]).toMatchObject([body, 400, { repetir: false }]);
+    }
+    await shop.kill();
+    expect(new Set(methods())).toEqual(new Set(['GET']));
+  });
+});
