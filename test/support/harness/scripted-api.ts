@@ -17,13 +17,21 @@ export type ScriptedApi = {
   close(): Promise<void>;
 };
 
-/** Gives these answers one after the other to whatever is asked; the last one to everything after it. */
+const DOCUMENTS: readonly ScriptedAnswer[] = [
+  { status: 200, body: '%PDF-1.7', headers: { 'content-type': 'application/pdf' } },
+  { status: 200, body: '<NFSe/>', headers: { 'content-type': 'application/xml' } },
+];
+
+const documentAt = (path = ''): ScriptedAnswer | undefined =>
+  DOCUMENTS[['pdf', 'xml'].indexOf(path.split('/').at(-1) ?? '')];
+
+/** Gives these answers one after the other to whatever is asked but a document; the last one to everything after it. */
 export const openScriptedApi = async (answers: readonly ScriptedAnswer[]): Promise<ScriptedApi> => {
   const asked: { method: string; at: number }[] = [];
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const at = performance.now();
     await buffer(request);
-    const answer = answers[Math.min(asked.length, answers.length - 1)];
+    const answer = documentAt(request.url) ?? answers[Math.min(asked.length, answers.length - 1)];
     asked.push({ method: request.method ?? '', at });
     if (answer === undefined) throw new Error('there is no answer');
     const bytes = Buffer.from(answer.body);

@@ -63,7 +63,8 @@ export const environmentReference: Readonly<Record<VariableName, VariableReferen
   PORT: { group: 'Public API', meaning: 'port of the public API; 0 takes a free one' },
   BASE_URL: {
     group: 'Public API',
-    meaning: 'origin of download links, as clients reach it',
+    meaning:
+      'origin of download links, as clients reach it. A path in it goes into these links only, so give the service a host name without one',
     unset: 'the address on which the API listens',
   },
   RATE_WRITE_PER_MINUTE: {
