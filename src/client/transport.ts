@@ -75,7 +75,7 @@ const addressOf = (baseUrl: string): string => {
   return baseUrl.replace(/\/+$/, '');
 };
 
-/** Throws for what no header can carry, such as the start of a key that ends in `…`: every repetition would fail, and be told as a lost answer. */
+/** Throws for what no header can carry, such as the start of a key that ends in `…`: every repetition would fail and look like a lost answer. */
 const keyOf = (key: string): string => {
   if (!/^[!-~]+$/.test(key))
     throw new TypeError('key must be a whole API key: visible ASCII characters only, without a space or a line end');
