@@ -39,7 +39,7 @@ export type Client = {
   /** Resolves with any outcome; rejects with `StillWaitingError` when the time is over. */
   waitForOutcome(id: string, options?: WaitOptions): Promise<Invoice>;
   /**
-   * Sent once, because a cancel has no Idempotency-Key: when the answer is lost, the invoice tells whether the request arrived. A test invoice whose
+   * Sent once, because a cancel has no Idempotency-Key: when the answer is lost or a 5xx, the invoice tells whether the request arrived. A test invoice whose
    * cancellation is then `failed` does not tell it, and the call rejects with `NoAnswerError`: cancel it again.
    */
   cancel(id: string, request?: CancelRequest): Promise<Invoice>;
@@ -75,12 +75,13 @@ export const createClient = (options: ClientOptions): Client => {
     return await sendJson<Invoice>(sent, isInvoice);
   };
 
-  /** Reads until the invoice is `done`, or no other read has time. A read that fails for now is no reason to stop. */
+  /** Reads until the invoice is `done`, or no other read has time; the first read has always time. A read that fails for now is no reason to stop. */
   const readUntil = async ({ id, done, pollMs, endsAt, known }: Wait): Promise<Invoice> => {
     let seen = known;
     for (;;) {
       if (seen !== undefined && now() >= endsAt) throw new StillWaitingError(seen);
-      const found = await read(id, endsAt).catch(failedForNow);
+      const isOver = now() >= endsAt;
+      const found = await read(id, isOver ? Number.POSITIVE_INFINITY : endsAt).catch(failedForNow);
       const failure = found instanceof Error ? found : undefined;
       if (!(found instanceof Error)) {
         if (done(found)) return found;
@@ -98,7 +99,7 @@ export const createClient = (options: ClientOptions): Client => {
       const sent = { method: 'POST', path, headers: JSON_TYPE, body: request, isRepeatable: false } as const;
       return (await sendJson<Invoice>(sent, isInvoice)).body;
     } catch (error) {
-      if (!(error instanceof NoAnswerError)) throw error;
+      if (!mayHaveArrived(error)) throw error;
       const invoice = await get(id);
       if (wasAskedToCancel(invoice)) return invoice;
       throw error;
@@ -142,6 +143,10 @@ const isInvoice = ({ object, id, status }: Json): boolean =>
   object === 'nfse' && typeof id === 'string' && typeof status === 'string';
 
 const isList = ({ object, data }: Json): boolean => object === 'list' && Array.isArray(data);
+
+/** A 5xx does not say that nothing was stored. */
+const mayHaveArrived = (error: unknown): boolean =>
+  error instanceof NoAnswerError || (error instanceof ApiError && error.status >= 500);
 
 const failedForNow = (error: unknown): Error => {
   if (error instanceof NoAnswerError || (error instanceof ApiError && error.retryable)) return error;

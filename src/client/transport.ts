@@ -75,10 +75,13 @@ const addressOf = (baseUrl: string): string => {
   return baseUrl.replace(/\/+$/, '');
 };
 
-/** Throws for what no header can carry, such as the start of a key that ends in `…`: every repetition would fail and look like a lost answer. */
-const keyOf = (key: string): string => {
-  if (!/^[!-~]+$/.test(key))
-    throw new TypeError('key must be a whole API key: visible ASCII characters only, without a space or a line end');
+/**
+ * Without white space at its ends, as of a file. Throws for what no header can carry, such as the start of a key that ends in `…`: every repetition would
+ * fail and look like a lost answer.
+ */
+const keyOf = (given: string | undefined): string => {
+  const key = given?.trim() ?? '';
+  if (!/^[!-~]+$/.test(key)) throw new TypeError('key must be a whole API key: visible ASCII characters only');
   return key;
 };
 

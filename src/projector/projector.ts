@@ -4,7 +4,7 @@ import { asLeader, type LeaderSession, leaderSession } from '../adapters/sql/lea
 import { createBackoff, jittered } from '../lib/backoff.js';
 import { pause } from '../lib/pause.js';
 import type { Clock } from '../ports/clock.js';
-import { type EventLog, type LogPosition, SUBSCRIPTION_BATCH } from '../ports/event-log.js';
+import { type EventLog, isEarlier, type LogPosition, SUBSCRIPTION_BATCH } from '../ports/event-log.js';
 import { applyExisting, type Halt, isRefusal } from './batch.js';
 import { ensureProjection, generationOf, liveGeneration } from './generations.js';
 import { passOverOthers } from './pass-over.js';
@@ -19,7 +19,7 @@ export type ProjectorDeps = {
   clock: Clock;
   /** Called once for each halt. */
   onHalt(halt: ProjectionHalt): void;
-  /** Called when other rows of a halted projection have become live, by a rebuild or a rollback, and this process follows again. */
+  /** Called when a halted projection is mended, by a rebuild, a rollback or a process of a newer version, and this process follows again. */
   onResume?(name: string): void;
   /** After each commit. */
   onBatch?(batch: { name: string; position: LogPosition | null; events: number }): void;
@@ -35,8 +35,8 @@ const GATHER_MS = 75;
 /** Milliseconds between tries when an engine refuses or does not answer. */
 const RETRY_MS = { first: 50, longest: 5_000 };
 
-/** `generation`: the rows that were live at the halt. */
-type Halted = { kind: 'halted'; generation: number };
+/** `generation`: the rows that were live at the halt. `position`: of the event that cannot be applied to them. */
+type Halted = { kind: 'halted'; generation: number; position?: LogPosition };
 
 /**
  * Follows the log with the live generation. After a swap the compare-and-set fails, and the next round finds the new live generation with its own
@@ -104,7 +104,7 @@ const followLive = async (
       position = outcome.position;
       if (outcome.kind === 'halted') {
         onHalt({ name, ...outcome.halt });
-        return halted;
+        return { ...halted, position: outcome.halt.position };
       }
       onBatch?.({ name, position, events: batch.length });
       if (batch.length < SUBSCRIPTION_BATCH) await pause(GATHER_MS, signal);
@@ -126,7 +126,7 @@ type Projector = ProjectorDeps & {
 const STAND_BY_MS = 1_000;
 
 /**
- * Keeps every projection up with the log until the signal aborts. A projection that halted waits until other rows of it are live. Waits for engines
+ * Keeps every projection up with the log until the signal aborts. A projection that halted waits until it is mended. Waits for engines
  * that are unreachable, also at the start. Throws `LogIdentityMismatch`, or the error of a database that refuses, when it cannot start. Takes one connection for the leader
  * locks and at most one per projection while it writes, two while it builds.
  */
@@ -203,26 +203,32 @@ const lead = async (projection: Projection, session: LeaderSession, projector: P
     });
     if (ended?.kind === 'halted') {
       // After a halt this process no longer leads, because a process of a newer version may know the event.
-      await untilOtherRowsAreLive(name, ended.generation, projector);
+      await untilMended(name, ended, projector);
       if (!signal.aborted) projector.onResume?.(name);
     }
     if (ended === undefined) await pause(jittered(STAND_BY_MS), signal);
   }
 };
 
-/** The event at which a projection halted cannot be applied to the same rows later, so these are not tried again. */
-const untilOtherRowsAreLive = async (
+/**
+ * Waits until other rows are live, or a process of a newer version has applied the event to the same ones. This process does not try these again, because
+ * it cannot apply the event later either.
+ */
+const untilMended = async (
   name: string,
-  generation: number,
+  { generation, position }: Halted,
   { db, signal, onFault }: Projector,
 ): Promise<void> => {
   while (!signal.aborted) {
     await pause(jittered(STAND_BY_MS), signal);
+    if (signal.aborted) return;
     const live = await liveGeneration(db, name).catch((error: unknown) => {
       onFault?.(name, error);
       return undefined;
     });
-    if (live !== undefined && live.generation !== generation) return;
+    if (live === undefined) continue;
+    const isApplied = position !== undefined && !isEarlier(live.position, position);
+    if (live.generation !== generation || isApplied) return;
   }
 };
 

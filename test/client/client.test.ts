@@ -207,7 +207,7 @@ describe('the client', () => {
       expect(() => createClient({ baseUrl, key: 'k', fetch }), baseUrl).toThrow(TypeError);
   });
 
-  it.each(['', 'svc_sk_test_…', 'svc_sk_test_x y', 'svc_sk_test_x\n'])(
+  it.each(['', 'svc_sk_test_…', 'svc_sk_test_x y', 'svc_sk_test_x\ny', undefined as never])(
     'refuses %j, which is no whole key, before any request and without telling it',
     (key) => {
       const fetch = async () => Response.error();
@@ -216,6 +216,16 @@ describe('the client', () => {
       expect(create).toThrow(/^key must be a whole API key: [^_]*$/);
     },
   );
+
+  it('takes a key with the white space of a file around it', async () => {
+    const keys: (string | null)[] = [];
+    const fetch: typeof globalThis.fetch = async (_url, init) => {
+      keys.push(new Headers(init?.headers).get('authorization'));
+      return Response.json({ object: 'list', data: [] });
+    };
+    await createClient({ baseUrl: BASE_URL, key: ' svc_sk_test_x\r\n', fetch }).activities();
+    expect(keys).toEqual(['Bearer svc_sk_test_x']);
+  });
 
   it('is built as files that load nothing else, not even Node', async () => {
     const folder = temporaryFolder();

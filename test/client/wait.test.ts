@@ -62,6 +62,17 @@ const rejectionOf = (call: Promise<unknown>): Promise<unknown> =>
 const request = { amount_in_cents: 100, description: 'x' };
 
 describe('withinMs', () => {
+  it('reads an invoice once when it has no time', async () => {
+    const issued = invoiceThatIs('issued');
+    const { client, sent } = given(async (init) => {
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      init.signal?.throwIfAborted();
+      return await issued(init);
+    });
+    expect(await client.waitForOutcome('nfse_1', { withinMs: 0 })).toMatchObject({ status: 'issued' });
+    expect(sent).toHaveLength(1);
+  });
+
   it('ends the repeats of a read behind a proxy that does not reach the service', async () => {
     const { client, slept } = given(proxy);
     const error = await rejectionOf(client.waitForOutcome('nfse_1', { withinMs: 2_000 }));
@@ -135,5 +146,18 @@ describe('withinMs', () => {
       ['GET', 1_500],
       ['GET', 3_500],
     ]);
+  });
+});
+
+describe('a cancel that is answered with 503', () => {
+  it('resolves when the invoice shows that it arrived', async () => {
+    const { client, sent } = given(busyFor(1), invoiceThatIs('issued', 'pending'));
+    expect(await client.cancel('nfse_1')).toMatchObject({ cancellation: { status: 'pending' } });
+    expect(sent.map(({ method }) => method)).toEqual(['POST', 'GET']);
+  });
+
+  it('rejects with the 503 when the invoice shows none', async () => {
+    const { client } = given(busyFor(1), invoiceThatIs('issued'));
+    expect(await rejectionOf(client.cancel('nfse_1'))).toMatchObject({ status: 503 });
   });
 });

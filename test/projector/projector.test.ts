@@ -150,6 +150,20 @@ describeWithPostgres('projector', () => {
     expect(resumed).toEqual(['invoices']);
   });
 
+  it('follows again when a process of a newer version has applied the event to the same rows', async () => {
+    const resumed: string[] = [];
+    await append(streamOf('live', 1), [attempted(1, 5)]);
+    start([invoices], { onResume: (name) => void resumed.push(name) });
+    await eventually(async () => harness.halts.length > 0);
+    const past = await harness.log.head();
+    await harness.pool.query(`update checkpoints set position = $1 where name = 'invoices'`, [past]);
+    await eventually(async () => resumed.length > 0);
+    await append(streamOf('live', 2), [accepted('live', 2)]);
+    await eventually(caughtUp);
+    expect(await dump(invoices)).toHaveLength(1);
+    expect(harness.halts).toHaveLength(1);
+  });
+
   it('refuses to start over another log', async () => {
     const other = runProjector({
       ...harness.deps({ log: memoryEventLog() }),

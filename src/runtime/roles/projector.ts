@@ -7,8 +7,10 @@ import type { Parts } from './parts.js';
 export const startProjector = (parts: Parts, halted: Set<string>): void => {
   const { engines, clock, guards, logger, runner, diskSpace } = parts;
   const stopping = new AbortController();
-  const project = (signal: AbortSignal): Promise<void> =>
-    runProjector({
+  const project = (signal: AbortSignal): Promise<void> => {
+    // After a pause of the log the rows may be others. Where they are not, the projection halts again.
+    for (const { name } of allProjections) halted.delete(name);
+    return runProjector({
       log: engines.log,
       db: engines.pool,
       projections: allProjections,
@@ -20,7 +22,7 @@ export const startProjector = (parts: Parts, halted: Set<string>): void => {
         if (halt.position !== undefined) halted.add(halt.name);
       },
       onResume: (name) => {
-        logger.info({ msg: 'a halted projection continues with other rows', name });
+        logger.info({ msg: 'a halted projection continues', name });
         halted.delete(name);
       },
       onUpgrade: (upgrade) => logger.info({ msg: 'a projection of an older version is being replaced', ...upgrade }),
@@ -29,6 +31,7 @@ export const startProjector = (parts: Parts, halted: Set<string>): void => {
         logger.warn({ msg: 'a projection failed and is tried again', name, ...faultFields(error) });
       },
     });
+  };
   const running = guards.whileLogCoversCheckpoint(stopping.signal, project).catch((error: unknown) => {
     logger.fatal({ msg: 'the projector ended', ...faultFields(error) });
     halted.add('projector');

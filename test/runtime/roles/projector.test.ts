@@ -1,0 +1,51 @@
+import { expect, it } from 'vitest';
+import { invoices } from '../../../projections/invoices.js';
+import { createLogger } from '../../../src/runtime/config/logger.js';
+import type { Parts } from '../../../src/runtime/roles/parts.js';
+import { startProjector } from '../../../src/runtime/roles/projector.js';
+import { eventually } from '../../support/eventually.js';
+import { accepted, attempted, streamOf } from '../../support/fixture/histories.js';
+import { projecting } from '../../support/harness/projecting.js';
+import { clock } from '../../support/harness/projector.js';
+import { describeWithPostgres } from '../../support/postgres.js';
+
+describeWithPostgres('the role projector', () => {
+  const harness = projecting();
+
+  it('has no halted projection any more when a rebuild mended its rows during a pause of the log', async () => {
+    const halted = new Set<string>();
+    const stops: (() => Promise<void>)[] = [];
+    /** The projector runs, the log pauses, an operator rebuilds, the projector runs again. */
+    const whileLogCoversCheckpoint = async (
+      stopping: AbortSignal,
+      project: (signal: AbortSignal) => Promise<void>,
+    ): Promise<void> => {
+      const pause = new AbortController();
+      const running = project(pause.signal);
+      await harness.append(streamOf('live', 1), [accepted('live', 1)]);
+      await eventually(() => harness.caughtUp());
+      await harness.pool.query('delete from read.invoices');
+      await harness.append(streamOf('live', 1), [attempted(1, 5)]);
+      await eventually(async () => halted.has('invoices'));
+      pause.abort();
+      await running;
+      expect(await harness.rebuild(invoices)).toMatchObject({ kind: 'live' });
+      await project(stopping);
+    };
+    const parts = {
+      engines: { log: harness.log, pool: harness.pool },
+      clock,
+      guards: { whileLogCoversCheckpoint },
+      logger: createLogger('silent', 'stderr'),
+      runner: { onStop: (_name: string, stop: () => Promise<void>) => stops.push(stop) },
+      diskSpace: { record: () => undefined },
+    };
+    startProjector(parts as unknown as Parts, halted);
+    await eventually(async () => halted.has('invoices'));
+    await eventually(async () => !halted.has('invoices'));
+    await harness.append(streamOf('live', 2), [accepted('live', 2)]);
+    await eventually(() => harness.caughtUp());
+    expect(halted).toEqual(new Set());
+    for (const stop of stops) await stop();
+  });
+});
