@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
-import pg from 'pg';
+// Only this part of the driver: the whole takes 60 ms, and help texts read the configuration too.
+import ConnectionParameters from 'pg/lib/connection-parameters';
 import { AddressInvalid, type Transport } from '../../ports/engine-address.js';
 
 const TLS_FILES = ['sslrootcert', 'sslcert', 'sslkey'] as const;
@@ -48,18 +49,15 @@ const checkFile = (name: string, file: string | null): void => {
  * it reads `sslmode` in its own way. It never falls back to plain text where TLS was asked for.
  */
 export const databaseTransport = (url: string): Transport => {
-  const { host, ssl }: { host: string; ssl: unknown } = new pg.Client({ connectionString: url });
+  const { host = '', ssl } = new ConnectionParameters(url);
   const hosts = host.startsWith('/') ? [] : [host];
   if (ssl === false || ssl === undefined) return { hosts, tls: 'none' };
-  const { rejectUnauthorized, checkServerIdentity } = ssl as {
-    rejectUnauthorized?: boolean;
-    checkServerIdentity?: unknown;
-  };
+  const { rejectUnauthorized, checkServerIdentity } = ssl === true ? {} : ssl;
   return { hosts, tls: rejectUnauthorized === false || checkServerIdentity !== undefined ? 'unverified' : 'verified' };
 };
 
 /** Server and database of an address from `readDatabaseUrl`, as the driver takes them: never its user or password. */
 export const databasePlace = (url: string): string => {
-  const { host, port, database } = new pg.Client({ connectionString: url });
+  const { host, port, database } = new ConnectionParameters(url);
   return `${host}:${port}/${database ?? ''}`;
 };

@@ -67,7 +67,10 @@ export const isWithin = (now: Instant, since: Instant, until: Instant): boolean 
 export const laterOf = (a: Instant, b: Instant): Instant => (isBefore(a, b) ? b : a);
 
 /** The zone, never a fixed offset: the law may bring daylight saving back (INV-cancelable_until). */
-const zone = new Intl.DateTimeFormat('en-US', { timeZone: 'America/Sao_Paulo', timeZoneName: 'longOffset' });
+const makeZone = () => new Intl.DateTimeFormat('en-US', { timeZone: 'America/Sao_Paulo', timeZoneName: 'longOffset' });
+
+/** Made when first needed: the tables of time zones take 30 ms to load, and most commands need none. */
+let zone: Intl.DateTimeFormat | undefined;
 
 /** Date and hour of the day in Brasília at this instant. */
 export const brasiliaWallClock = (at: Instant): { year: number; month: number; day: number; hour: number } => {
@@ -104,6 +107,7 @@ const offsetMs = (ms: number): number => {
 
 /** Before 1914 the offset had seconds. */
 const zoneOffsetMs = (ms: number): number => {
+  zone ??= makeZone();
   const [, sign, hours, minutes, seconds = '0'] = /GMT([-+])(\d+):(\d+)(?::(\d+))?/.exec(zone.format(ms)) ?? [];
   const ahead = (Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds)) * 1000;
   return sign === '-' ? -ahead : ahead;
