@@ -39,8 +39,8 @@ export type Client = {
   /** Resolves with any outcome; rejects with `StillWaitingError` when the time is over. */
   waitForOutcome(id: string, options?: WaitOptions): Promise<Invoice>;
   /**
-   * Sent once, because a cancel has no Idempotency-Key: when the answer is lost or a 5xx, the invoice tells whether the request arrived. A test invoice whose
-   * cancellation is then `failed` does not tell it, and the call rejects with `NoAnswerError`: cancel it again.
+   * Sent once, because a cancel has no Idempotency-Key: when the answer is lost or a 5xx, the invoice tells whether the request arrived. A test invoice
+   * whose cancellation is then `failed` does not tell it, and the call rejects with that first error: cancel it again.
    */
   cancel(id: string, request?: CancelRequest): Promise<Invoice>;
   /** Resolves when the cancellation is `succeeded` or `failed`. */
@@ -75,19 +75,22 @@ export const createClient = (options: ClientOptions): Client => {
     return await sendJson<Invoice>(sent, isInvoice);
   };
 
-  /** Reads until the invoice is `done`, or no other read has time; the first read has always time. A read that fails for now is no reason to stop. */
+  /** Reads until the invoice is `done` or no other read has time, and once in any case when nothing is known. A read that fails for now does not end it. */
   const readUntil = async ({ id, done, pollMs, endsAt, known }: Wait): Promise<Invoice> => {
     let seen = known;
+    let failure: Error | undefined;
+    const waitedInVain = (): Error | undefined => (seen === undefined ? failure : new StillWaitingError(seen, failure));
     for (;;) {
-      if (seen !== undefined && now() >= endsAt) throw new StillWaitingError(seen);
       const isOver = now() >= endsAt;
-      const found = await read(id, isOver ? Number.POSITIVE_INFINITY : endsAt).catch(failedForNow);
-      const failure = found instanceof Error ? found : undefined;
+      const error = isOver ? waitedInVain() : undefined;
+      if (error !== undefined) throw error;
+      const found = await (isOver ? get(id) : read(id, endsAt)).catch(failedForNow);
+      failure = found instanceof Error ? found : undefined;
       if (!(found instanceof Error)) {
         if (done(found)) return found;
         seen = found;
       }
-      if (now() + pollMs >= endsAt) throw seen === undefined ? failure : new StillWaitingError(seen, failure);
+      if (now() + pollMs >= endsAt) throw waitedInVain();
       await sleep(pollMs);
     }
   };

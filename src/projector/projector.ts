@@ -35,8 +35,10 @@ const GATHER_MS = 75;
 /** Milliseconds between tries when an engine refuses or does not answer. */
 const RETRY_MS = { first: 50, longest: 5_000 };
 
-/** `generation`: the rows that were live at the halt. `position`: of the event that cannot be applied to them. */
+/** `generation`: the rows that were live. `position`: of the event that cannot be applied to them. */
 type Halted = { kind: 'halted'; generation: number; position?: LogPosition };
+type Outdated = { kind: 'outdated'; generation: number };
+type Stopped = { kind: 'stopped' };
 
 /**
  * Follows the log with the live generation. After a swap the compare-and-set fails, and the next round finds the new live generation with its own
@@ -47,7 +49,7 @@ export const followProjection = async (
   projection: Projection,
   signal: AbortSignal,
   deps: ProjectorDeps,
-): Promise<{ kind: 'stopped' } | { kind: 'outdated' } | Halted> => {
+): Promise<Stopped | Outdated | Halted> => {
   const waits = createBackoff(RETRY_MS.first, RETRY_MS.longest);
   const onBatch: ProjectorDeps['onBatch'] = (batch) => {
     waits.reset();
@@ -70,11 +72,11 @@ const followLive = async (
   projection: Projection,
   signal: AbortSignal,
   { log, db, clock, onHalt, onBatch, onFault, passOverMs }: ProjectorDeps,
-): Promise<{ kind: 'outdated' } | { kind: 'look again' } | Halted> => {
+): Promise<{ kind: 'look again' } | Outdated | Halted> => {
   const { name, version, prefixes } = projection;
   const live = await liveGeneration(db, name);
   const halted: Halted = { kind: 'halted', generation: live.generation };
-  if (live.version < version) return { kind: 'outdated' };
+  if (live.version < version) return { kind: 'outdated', generation: live.generation };
   if (live.version > version) {
     onHalt({ name, reason: `its live rows are of version ${live.version}, this program knows ${version}` });
     return halted;
@@ -126,9 +128,9 @@ type Projector = ProjectorDeps & {
 const STAND_BY_MS = 1_000;
 
 /**
- * Keeps every projection up with the log until the signal aborts. A projection that halted waits until it is mended. Waits for engines
- * that are unreachable, also at the start. Throws `LogIdentityMismatch`, or the error of a database that refuses, when it cannot start. Takes one connection for the leader
- * locks and at most one per projection while it writes, two while it builds.
+ * Keeps every projection up with the log until the signal aborts. A projection that halted waits until it is mended. Waits for engines that are
+ * unreachable, also at the start. Throws `LogIdentityMismatch`, or the error of a database that refuses, when it cannot start. Takes one connection
+ * for the leader locks and at most one per projection while it writes, two while it builds.
  */
 export const runProjector = async (projector: Projector): Promise<void> => {
   const { db, projections } = projector;
@@ -192,9 +194,9 @@ const lead = async (projection: Projection, session: LeaderSession, projector: P
   const { signal } = projector;
   const { name } = projection;
   const lock = `projector ${name} v${projection.version}`;
-  const follow = async (leading: AbortSignal): Promise<{ kind: 'stopped' } | Halted> => {
+  const follow = async (leading: AbortSignal): Promise<Stopped | Halted> => {
     const ended = await followProjection(projection, leading, projector);
-    return ended.kind === 'outdated' ? await upgrade(projection, leading, projector) : ended;
+    return ended.kind === 'outdated' ? await upgrade(projection, ended.generation, leading, projector) : ended;
   };
   while (!signal.aborted) {
     const ended = await asLeader(session, lock, follow, signal).catch((error: unknown) => {
@@ -211,8 +213,8 @@ const lead = async (projection: Projection, session: LeaderSession, projector: P
 };
 
 /**
- * Waits until other rows are live, or a process of a newer version has applied the event to the same ones. This process does not try these again, because
- * it cannot apply the event later either.
+ * Waits until other rows are live, or a process of a newer version has applied the event to the same rows. This process does not try these again,
+ * because it cannot apply the event later either.
  */
 const untilMended = async (
   name: string,
@@ -235,12 +237,12 @@ const untilMended = async (
 /** Builds this program's version beside the older one. A process of the older version may keep following its rows until the swap. */
 const upgrade = async (
   projection: Projection,
+  generation: number,
   signal: AbortSignal,
   { log, db, clock, onHalt, onFault, onUpgrade }: Projector,
-): Promise<{ kind: 'stopped' } | Halted> => {
+): Promise<Stopped | Halted> => {
   const { name, version } = projection;
   onUpgrade?.({ name, version, state: 'building' });
-  const { generation } = await liveGeneration(db, name);
   const outcome = await rebuildProjection(projection, signal, { log, db, clock }).catch(
     (error: unknown): RebuildOutcome => {
       onFault?.(name, error);

@@ -1,6 +1,7 @@
 import type { ComparisonResult } from '../../app/reconciliation/compare-invoice.js';
 import { type Mode, modes } from '../../domain/common/ids.js';
 import type { RequestSummary } from '../../http/deps.js';
+import { operations } from '../../http/openapi/operations.js';
 import type { DistributionAnswer } from '../../ports/distribution.js';
 import type { Series } from './series.js';
 
@@ -8,17 +9,6 @@ const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 /** A client can send any method; methods outside this list share one label. */
 const METHODS: readonly string[] = ['GET', 'HEAD', 'POST'];
-
-/** Route templates of the API, with their methods. */
-const ROUTES = [
-  ['/v1/nfse', 'POST'],
-  ['/v1/nfse', 'GET'],
-  ['/v1/nfse/:id', 'GET'],
-  ['/v1/nfse/:id/cancel', 'POST'],
-  ['/v1/nfse/:id/pdf', 'GET'],
-  ['/v1/nfse/:id/xml', 'GET'],
-  ['/v1/activities', 'GET'],
-] as const;
 
 /** Returns a function that counts a request. Every label comes from a closed list: route templates, methods, statuses, codes of the catalogue. Never a path. */
 export const requestMetrics = ({ counter, durations }: Series): ((summary: RequestSummary) => void) => {
@@ -44,7 +34,8 @@ export const requestMetrics = ({ counter, durations }: Series): ((summary: Reque
     ['route'],
   );
   // A series that begins above 0 shows no rise to Prometheus, so that the first faults of a process would raise no alert.
-  for (const [route, method] of ROUTES) {
+  for (const { path, method: sent } of operations) {
+    const [route, method] = [path.replace(/\{(\w+)\}/g, ':$1'), sent.toUpperCase()];
     requests.inc({ route, method, status: 500, code: 'internal_error' }, 0);
     requests.inc({ route, method, status: 503, code: 'service_unavailable' }, 0);
   }

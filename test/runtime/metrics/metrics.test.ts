@@ -115,7 +115,7 @@ describeWithPostgres('/metrics of a service that issued, canceled, lost an answe
     expect(requests({ route: 'unmatched', method: 'other' })).toBe(1);
     expect(requests({ status: '401', code: 'unauthorized' })).toBe(1);
     expect(requests({ route: '/v1/nfse', method: 'POST', status: '503', code: 'service_unavailable' })).toBe(0);
-    expect(requests({ route: '/v1/nfse/:id', method: 'GET', status: '500', code: 'internal_error' })).toBe(0);
+    expect(requests({ route: '/v1/nfse/:id/pdf', method: 'GET', status: '500', code: 'internal_error' })).toBe(0);
     expect(shown.value('nfse_rate_limited_requests_total', { route: '/v1/nfse' })).toBeGreaterThan(0);
   });
 

@@ -1,6 +1,6 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
+import { type LocalServer, openLocalServer } from './local-server.js';
 
 /** A request that came over the line, and what became of it. Times are those of `performance`. */
 type Passed = {
@@ -14,12 +14,10 @@ type Passed = {
   answer: { kind: 'passed' | 'cut' } | { kind: 'refused'; at: number };
 };
 
-export type FaultyLine = {
-  url: string;
+export type FaultyLine = LocalServer & {
   passed: readonly Passed[];
   /** Shows the invoice with this reference in another status from now on, which would take an hour to come about. */
   disguise(reference: string, status: string): void;
-  close(): Promise<void>;
 };
 
 /** Seconds that a refusal of the line asks to wait. */
@@ -79,20 +77,8 @@ export const openFaultyLine = async (target: string): Promise<FaultyLine> => {
     return status === undefined ? bytes : Buffer.from(JSON.stringify({ ...body, status }));
   };
 
-  const server = createServer((request, response) => {
-    // A program that was killed has no more use for the answer.
-    handle(request, response).catch(() => response.destroy());
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    passed,
-    disguise: (reference, status) => void disguises.set(reference, status),
-    close: async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
+  const { url, close } = await openLocalServer(handle);
+  return { url, close, passed, disguise: (reference, status) => void disguises.set(reference, status) };
 };
 
 const INVOICE = /^\/v1\/nfse\/[^/]+$/;

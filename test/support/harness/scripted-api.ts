@@ -1,6 +1,6 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
+import { type LocalServer, openLocalServer } from './local-server.js';
 
 /** `cutAfter`: the connection breaks off after so many bytes of the body. */
 export type ScriptedAnswer = {
@@ -10,22 +10,19 @@ export type ScriptedAnswer = {
   cutAfter?: number;
 };
 
-export type ScriptedApi = {
-  url: string;
+export type ScriptedApi = LocalServer & {
   /** The requests in the order in which they came; the times are those of `performance`. */
   asked: readonly { method: string; at: number }[];
-  close(): Promise<void>;
 };
 
-const DOCUMENTS: readonly ScriptedAnswer[] = [
-  { status: 200, body: '%PDF-1.7', headers: { 'content-type': 'application/pdf' } },
-  { status: 200, body: '<NFSe/>', headers: { 'content-type': 'application/xml' } },
-];
+const DOCUMENTS: ReadonlyMap<string, ScriptedAnswer> = new Map([
+  ['pdf', { status: 200, body: '%PDF-1.7', headers: { 'content-type': 'application/pdf' } }],
+  ['xml', { status: 200, body: '<NFSe/>', headers: { 'content-type': 'application/xml' } }],
+]);
 
-const documentAt = (path = ''): ScriptedAnswer | undefined =>
-  DOCUMENTS[['pdf', 'xml'].indexOf(path.split('/').at(-1) ?? '')];
+const documentAt = (path = ''): ScriptedAnswer | undefined => DOCUMENTS.get(path.split('/').at(-1) ?? '');
 
-/** Gives these answers one after the other to whatever is asked but a document; the last one to everything after it. */
+/** Answers a request for a document with one, and all others with these answers one after the other, the last one for good. */
 export const openScriptedApi = async (answers: readonly ScriptedAnswer[]): Promise<ScriptedApi> => {
   const asked: { method: string; at: number }[] = [];
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -39,17 +36,6 @@ export const openScriptedApi = async (answers: readonly ScriptedAnswer[]): Promi
     if (answer.cutAfter === undefined) return void response.end(bytes);
     response.write(bytes.subarray(0, answer.cutAfter), () => response.destroy());
   };
-  const server = createServer((request, response) => {
-    // A program that was killed has no more use for the answer.
-    handle(request, response).catch(() => response.destroy());
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    asked,
-    close: async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
+  const { url, close } = await openLocalServer(handle);
+  return { url, close, asked };
 };
