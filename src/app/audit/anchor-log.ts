@@ -18,6 +18,9 @@ export type RecordedAnchor = LogAnchor & { at: Instant; hash: string };
 /** The anchor before an instant is searched this many days back. */
 const LOOK_BACK_DAYS = 400;
 
+/** Streams that are read at the same time. A young log has no anchor, and a slow machine would read its streams one by one for a minute. */
+const DAYS_AT_ONCE = 8;
+
 /** Events that other writers may append while the log is read. An anchor must not lie further behind the log than a verifier keeps events. */
 const MAX_UNREAD_EVENTS = ANCHOR_LAG_EVENTS / 10;
 
@@ -62,7 +65,8 @@ const dayOf = (at: Instant): string => at.slice(0, 10);
  * wrong for a while leaves an anchor of a later day. The events are then read again from the end of that anchor.
  */
 const readSinceLastAnchor = async ({ log, store, clock }: AnchorDeps, signal?: AbortSignal) => {
-  const byDay = await lastAnchorBefore(clock.now(), store);
+  const byDay = await lastAnchorBefore(clock.now(), store, signal);
+  if (signal?.aborted) return undefined;
   const read = await readMovedHeads(positionOf(byDay?.upTo ?? ''), log, signal);
   const newest = read?.anchors.at(-1);
   const behind = newest === undefined ? undefined : await anchorIn(newest, store);
@@ -72,13 +76,19 @@ const readSinceLastAnchor = async ({ log, store, clock }: AnchorDeps, signal?: A
   return again && { ...again, after: behind.upTo };
 };
 
-/** The newest anchor of the days before the day of the instant. */
-const lastAnchorBefore = async (instant: Instant, store: EventStore): Promise<RecordedAnchor | undefined> => {
-  let at = instant;
-  for (let back = 0; back < LOOK_BACK_DAYS; back += 1) {
-    at = addSeconds(at, -DAY_SECONDS);
-    const found = await findAnchor(dayOf(at), store);
-    if (found !== undefined) return found;
+/** The newest anchor of the days before the day of the instant. Undefined when there is none, or the signal aborted. */
+const lastAnchorBefore = async (
+  instant: Instant,
+  store: EventStore,
+  signal?: AbortSignal,
+): Promise<RecordedAnchor | undefined> => {
+  for (let back = 1; back <= LOOK_BACK_DAYS && signal?.aborted !== true; back += DAYS_AT_ONCE) {
+    const days = Array.from({ length: DAYS_AT_ONCE }, (_, further) =>
+      dayOf(addSeconds(instant, -(back + further) * DAY_SECONDS)),
+    );
+    const newestFirst = await Promise.all(days.map((day) => findAnchor(day, store)));
+    const newest = newestFirst.find((anchor) => anchor !== undefined);
+    if (newest !== undefined) return newest;
   }
   return undefined;
 };
@@ -112,11 +122,16 @@ const CLOCKS_APART_SECONDS = 86_400;
 
 /**
  * A position after which every event lies that was recorded at `since` or later; null is the beginning of the log. Everything that an anchor
- * covers was appended before the anchor was made, so an anchor made well before `since` gives such a position in either log engine.
+ * covers was appended before the anchor was made, so an anchor made well before `since` gives such a position in either log engine. Null also once
+ * the signal has aborted.
  */
-export const positionBefore = async (since: Instant, store: EventStore): Promise<LogPosition | null> => {
+export const positionBefore = async (
+  since: Instant,
+  store: EventStore,
+  signal?: AbortSignal,
+): Promise<LogPosition | null> => {
   const sureBy = addSeconds(since, -CLOCKS_APART_SECONDS);
-  const anchor = await lastAnchorBefore(sureBy, store);
+  const anchor = await lastAnchorBefore(sureBy, store, signal);
   // The anchor of a day may have been made after the midnight that ends the day.
   return anchor === undefined || anchor.at > sureBy ? null : positionOf(anchor.upTo);
 };

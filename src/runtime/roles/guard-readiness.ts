@@ -145,7 +145,7 @@ export const startGuardReadiness = async (parts: ReadinessParts): Promise<GuardR
     clock,
     windows: { idempotencySeconds: config.idempotencySeconds, duplicateSeconds: config.duplicateSeconds },
     operatorRowsHold: operatorRowsHold(engines),
-    positionBefore: (since) => positionBefore(since, engines.store),
+    positionBefore: (since) => positionBefore(since, engines.store, stopping.signal),
     signal: stopping.signal,
     onReadiness: (readiness) => {
       if (state.set(readiness)) logReadiness(readiness, logger);

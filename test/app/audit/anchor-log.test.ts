@@ -106,6 +106,25 @@ describe('the daily anchor', () => {
     expect(await findAnchor('2026-11-21', harness.store)).toBeUndefined();
   });
 
+  it('is given up between the days that it looks back to', async () => {
+    const harness = emptyAuditHarness();
+    await harness.issue(1);
+    const stopping = new AbortController();
+    let loads = 0;
+    const store = {
+      ...harness.store,
+      load: (async (...asked) => {
+        loads += 1;
+        if (loads === 2) stopping.abort();
+        return await harness.store.load(...asked);
+      }) as typeof harness.store.load,
+    };
+    expect(await anchor({ ...harness, store }, stopping.signal)).toBeUndefined();
+    expect(await positionBefore('2026-11-21T12:00:00.000Z', store, stopping.signal)).toBeNull();
+    // The anchor of the day, and the days that were being looked at.
+    expect(loads).toBe(1 + 8);
+  });
+
   it('is found again from the events, also when others wrote while it was made', async () => {
     const harness = emptyAuditHarness();
     await harness.issue(1);
