@@ -3,7 +3,7 @@ import type { Classification, Classifications } from '../domain/common/classific
 import { type AnnexVIII, type IbsCbsOptions, type IbsCbsTables, settledByAnnex } from '../domain/company/ibs-cbs.js';
 import type { Catalogue } from '../domain/company/line-selection.js';
 import { unmetDemandOf } from '../domain/company/service-rules.js';
-import { lazy, readTable } from './tsv.js';
+import { grouped, lazy, readTable } from './tsv.js';
 
 /** The values of one column of a table by those of another. */
 const columnsOf = <Column extends string>(file: string, key: Column, value: Column) =>
@@ -13,26 +13,31 @@ const serviceCodes = columnsOf('service-codes.tsv', 'code', 'description');
 
 const nbsCodes = columnsOf('nbs.tsv', 'code', 'description');
 
-const lines = lazy(() => {
-  const byCnae = new Map<string, CatalogueLine[]>();
-  for (const { cnae, service_code, nbs, is_default } of readTable('catalogue.tsv', [
-    'cnae',
-    'service_code',
-    'nbs',
-    'is_default',
-  ])) {
-    const line: CatalogueLine = {
+const rowsOfCnaes = lazy(() => {
+  const rows = readTable('catalogue.tsv', ['cnae', 'service_code', 'nbs', 'is_default']);
+  return grouped(rows, 'cnae');
+});
+
+/** What Anexo VIII settles is looked up for each line, so the lines of a CNAE are made when it is first asked for. */
+const linesOfCnaes = new Map<string, readonly CatalogueLine[]>();
+
+const linesOf = (cnae: string): readonly CatalogueLine[] => {
+  const known = linesOfCnaes.get(cnae);
+  const rows = rowsOfCnaes().get(cnae);
+  if (known !== undefined || rows === undefined) return known ?? [];
+  const lines = rows.map(
+    ({ service_code, nbs, is_default }): CatalogueLine => ({
       cnae,
       serviceCode: service_code,
       ...(nbs === '' ? {} : { nbs, ...settledByAnnex(service_code, nbs, annexVIII) }),
       description: serviceCodeDescription(service_code) ?? service_code,
       isDefault: is_default === 'true',
       isBlocked: unmetDemandOf(service_code) !== undefined,
-    };
-    byCnae.set(cnae, [...(byCnae.get(cnae) ?? []), line]);
-  }
-  return byCnae;
-});
+    }),
+  );
+  linesOfCnaes.set(cnae, lines);
+  return lines;
+};
 
 export const serviceCodeDescription = (code: string): string | undefined => serviceCodes().get(code);
 
@@ -41,13 +46,13 @@ export const nbsDescription = (code: string): string | undefined => nbsCodes().g
 
 /** The catalogue that the product ships; no line of it has been confirmed by an operator. */
 export const shippedCatalogue: Catalogue = {
-  linesOf: (cnae) => lines().get(cnae) ?? [],
+  linesOf,
   isServiceCode: (code) => serviceCodes().has(code),
   isNbs: (code) => nbsCodes().has(code),
 };
 
 /** The CNAEs of the shipped catalogue. */
-export const shippedCnaes = (): Iterable<string> => lines().keys();
+export const shippedCnaes = (): Iterable<string> => rowsOfCnaes().keys();
 
 const options = lazy(() => {
   const byLine = new Map<string, IbsCbsOptions>();

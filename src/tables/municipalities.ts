@@ -1,5 +1,5 @@
 import { nearestName } from '../domain/common/nearest-name.js';
-import { lazy, readTable } from './tsv.js';
+import { grouped, lazy, readTable } from './tsv.js';
 
 type Municipality = { ibge: string; name: string; uf: string };
 
@@ -7,25 +7,34 @@ const rows = lazy(() => readTable('municipalities.tsv', ['ibge', 'name', 'uf', '
 
 const byCode = lazy(() => new Map(rows().map(({ ibge, name, uf }) => [ibge, { ibge, name, uf }])));
 
-const byName = lazy(() => {
+const byState = lazy(() => grouped(rows(), 'uf'));
+
+/** By state and name. Names are compared letter by letter, so those of a state are made when the state is first asked for. */
+const namesOfStates = new Map<string, ReadonlyMap<string, Municipality>>();
+
+const namesOf = (state: string): ReadonlyMap<string, Municipality> | undefined => {
+  const known = namesOfStates.get(state);
+  const ofState = byState().get(state);
+  if (known !== undefined || ofState === undefined) return known;
   const names = new Map<string, Municipality>();
-  for (const { ibge, name, uf, alternative_names } of rows()) {
+  for (const { ibge, name, uf, alternative_names } of ofState) {
     for (const one of [...alternative_names.split(';'), name])
-      if (one !== '') names.set(nameKey(one, uf), { ibge, name, uf });
+      if (one !== '') names.set(nameText(one), { ibge, name, uf });
   }
+  namesOfStates.set(state, names);
   return names;
-});
+};
 
 export const municipalityByCode = (ibge: string): Municipality | undefined => byCode().get(ibge);
 
 /** City and state as a company file spells them, without regard to accents and case. */
 export const municipalityByName = (city: string, uf: string): Municipality | undefined =>
-  byName().get(nameKey(city, uf));
+  namesOf(uf.toUpperCase())?.get(nameText(city));
 
 /** The municipality that a misspelt city or state probably means: of the state the nearest name, else the nearest of all. */
 export const nearestMunicipality = (city: string, uf: string): Municipality | undefined => {
   const sent = nameText(city);
-  const ofState = rows().filter((row) => row.uf === uf.toUpperCase());
+  const ofState = byState().get(uf.toUpperCase()) ?? [];
   const found =
     rowNearest(sent, ofState) ?? rows().find(({ name }) => nameText(name) === sent) ?? rowNearest(sent, rows());
   return found && { ibge: found.ibge, name: found.name, uf: found.uf };
@@ -43,5 +52,3 @@ const nameText = (city: string): string =>
     .replace(/[^\p{L}\p{N}]+/gu, ' ')
     .trim()
     .toUpperCase();
-
-const nameKey = (city: string, uf: string): string => `${nameText(city)}/${uf.toUpperCase()}`;
