@@ -1,19 +1,35 @@
 import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
-import { create, type Glyph } from 'fontkit';
 
-/** Width of a character in thousandths of the size of the font, by code point; `unknown` is that of the empty box. */
-type Widths = { of: ReadonlyMap<number, number>; unknown: number };
+/** Required as pdfkit does: an import would load another copy of the package beside pdfkit's. */
+const { create }: typeof import('fontkit') = createRequire(import.meta.url)('fontkit');
 
-/** The advance widths of a font. Throws for a collection of fonts. */
+type Widths = {
+  has(codePoint: number): boolean;
+  /** In thousandths of the size of the font; of the empty box for a character that the font lacks. */
+  of(codePoint: number): number;
+};
+
+/** The advance widths of a font, each read from its tables once. Throws for a collection of fonts. */
 const widthsOf = (path: string): Widths => {
   const font = create(readFileSync(path));
   if ('fonts' in font) throw new Error('the file holds several fonts');
-  const thousandths = (glyph: Glyph): number => (glyph.advanceWidth * 1000) / font.unitsPerEm;
-  const widths = new Map(
-    font.characterSet.map((codePoint) => [codePoint, thousandths(font.glyphForCodePoint(codePoint))]),
-  );
-  return { of: widths, unknown: thousandths(font.getGlyph(0)) };
+  const characters = new Set(font.characterSet);
+  const known = new Map<number, number>();
+  const widthOfGlyph = (codePoint: number): number => {
+    const glyph = characters.has(codePoint) ? font.glyphForCodePoint(codePoint) : font.getGlyph(0);
+    return (glyph.advanceWidth * 1000) / font.unitsPerEm;
+  };
+  return {
+    has: (codePoint) => characters.has(codePoint),
+    of: (codePoint) => {
+      const width = known.get(codePoint) ?? widthOfGlyph(codePoint);
+      // A note may hold any character; only those of the font are worth the memory.
+      if (characters.has(codePoint)) known.set(codePoint, width);
+      return width;
+    },
+  };
 };
 
 const fontFile = (weight: string): string =>
@@ -32,14 +48,14 @@ export type TextStyle = { size: number; bold?: boolean; color?: string };
 
 /** Width of a text on one line in points, without kerning. */
 export const widthOf = (text: string, { size, bold }: TextStyle): number => {
-  const { of, unknown } = bold === true ? widths.bold : widths.normal;
+  const { of } = bold === true ? widths.bold : widths.normal;
   let thousandths = 0;
-  for (const character of text) thousandths += of.get(character.codePointAt(0) ?? 0) ?? unknown;
+  for (const character of text) thousandths += of(character.codePointAt(0) ?? 0);
   return (thousandths * size) / 1000;
 };
 
 /** Whether the font has the character; both weights have the same characters. */
-export const hasGlyph = (character: string): boolean => widths.normal.of.has(character.codePointAt(0) ?? 0);
+export const hasGlyph = (character: string): boolean => widths.normal.has(character.codePointAt(0) ?? 0);
 
 /** Height of a line in points: ascent and descent of the font, without a gap. */
 export const lineHeight = ({ size }: TextStyle): number => (size * (1854 + 434)) / 2048;
