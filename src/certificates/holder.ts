@@ -1,8 +1,7 @@
 import { createHash, X509Certificate } from 'node:crypto';
-import forge from 'node-forge';
+import type forge from 'node-forge';
+import asn1 from 'node-forge/lib/asn1.js';
 import { type Instant, instant } from '../domain/common/time.js';
-
-const { asn1 } = forge;
 
 /** What a leaf certificate (PEM) says. `fingerprint`: SHA-256 of its DER, hex. */
 export const leafFacts = (

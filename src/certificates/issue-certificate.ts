@@ -4,7 +4,7 @@ import { epochMs, type Instant } from '../domain/common/time.js';
 
 export type KeyAndCertificate = { privateKeyPem: string; certificatePem: string };
 
-type CertificateRequest = {
+export type CertificateRequest = {
   /** Common name; with a `cnpj`, `:CNPJ` is appended as in real certificates. */
   subjectName: string;
   cnpj?: string;

@@ -29,9 +29,8 @@ export type Session = {
   log: EventLog;
   store: EventStore;
   sealingKeys: SealingKeys;
-  /** Another implementation of XMLDSig than the one that signs and checks documents. */
-  verifyIndependently: SignatureOracle;
-  embeddedDigest: EmbeddedDigest;
+  /** `oracle` is another implementation of XMLDSig than the one that signs and checks documents. */
+  documentChecks(): Promise<{ oracle: SignatureOracle; embeddedDigest: EmbeddedDigest }>;
   readModel: ReadModel;
   supportReads: SupportReads;
   vault: CertificateVault;

@@ -106,18 +106,20 @@ const buildClient = async (folder) => {
   });
 };
 
-/** Path, size and time of every source; a build of other sources is stale. */
+/** Path, size and time of every source; a build of other sources is stale. Every start waits for this, so it joins no paths but with `/`. */
 const sourcesNow = () => {
   const sources = {};
   const add = (path) => {
-    const { size, mtimeMs } = statSync(join(ROOT, path));
+    const { size, mtimeMs } = statSync(`${ROOT}${path}`);
     sources[path] = `${size} ${mtimeMs}`;
   };
+  const addAll = (folder) => {
+    for (const entry of readdirSync(`${ROOT}${folder}`, { withFileTypes: true }))
+      if (entry.isDirectory()) addAll(`${folder}/${entry.name}`);
+      else if (entry.isFile()) add(`${folder}/${entry.name}`);
+  };
   for (const path of PACKAGES) if (existsSync(join(ROOT, path))) add(path);
-  for (const folder of SOURCES) {
-    for (const entry of readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true }))
-      if (entry.isFile()) add(relative(ROOT, join(entry.parentPath, entry.name)));
-  }
+  for (const folder of SOURCES) addAll(folder);
   return sources;
 };
 

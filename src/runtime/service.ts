@@ -13,13 +13,9 @@ import { openOnlySimulator } from './engines/simulator.js';
 import { forkSimulator } from './engines/simulator-process.js';
 import { openWorkQueue } from './engines/work-queue.js';
 import { createMetrics } from './metrics/metrics.js';
-import { startOperations } from './operations/operations.js';
 import type { ServiceState } from './operations/readiness.js';
-import { startApi } from './roles/api.js';
 import { startGuardReadiness } from './roles/guard-readiness.js';
-import { startWorkers } from './roles/issuer.js';
 import type { Parts, Service, ServiceOptions } from './roles/parts.js';
-import { startProjector } from './roles/projector.js';
 import { createTurns } from './roles/turns.js';
 import { openTraces } from './tracing/traces.js';
 
@@ -58,8 +54,14 @@ const start = async (options: ServiceOptions, runner: Parts['runner']): Promise<
   runner.onStop('traces', () => traces.close());
   const simulated = needsSimulator(config, roles);
   const simulatorProcess = simulated && options.simulatorProcess === true ? forkSimulator(logger, runner) : undefined;
+  let loading: ReturnType<typeof loadRoles> | undefined;
   const engines = await openEngines({
     ...options,
+    whileOpening: () => {
+      loading = loadRoles(roles);
+      // Awaited below; a start that fails before must not leave a rejection without a handler.
+      loading.catch(() => undefined);
+    },
     runner,
     startedFor: 'serve',
     decorateStore: (store) => metrics.measureStore(traces.store(decorateStore(store))),
@@ -99,14 +101,15 @@ const start = async (options: ServiceOptions, runner: Parts['runner']): Promise<
     turns: createTurns(),
     decorateAuthorizer: (authorizer) => metrics.measureAuthorizer(traces.authorizer(decorateAuthorizer(authorizer))),
   };
+  const { startOperations, startProjector, startWorkers, startApi } = await (loading ?? loadRoles(roles));
   const opsPort = await startOperations(parts, state);
   throwIfStopAsked();
-  if (roles.includes('projector')) startProjector(parts, state.halted);
-  await startWorkers(parts);
+  startProjector?.(parts, state.halted);
+  await startWorkers?.(parts);
   // The operator rows that complete guards need may come from the projector of this process.
-  if (roles.includes('api')) await guards.untilSettled();
+  if (startApi !== undefined) await guards.untilSettled();
   throwIfStopAsked();
-  const url = roles.includes('api') ? await startApi(parts, openPdfRenderer(parts)) : '';
+  const url = startApi === undefined ? '' : await startApi(parts, openPdfRenderer(parts));
   const opsUrl = `http://${config.ops.host}:${opsPort}`;
   const service: Service = { url, opsUrl, simulator, engines, stop: () => runner.stop() };
   await options.beforeReady?.(service);
@@ -133,6 +136,26 @@ const start = async (options: ServiceOptions, runner: Parts['runner']): Promise<
 /** One at a time, so that most of the machine is left to clients. */
 const oneAfterAnother = async (tasks: readonly (() => Promise<void>)[], stopping: AbortSignal): Promise<void> => {
   for (const task of tasks) if (!stopping.aborted) await task();
+};
+
+/** Loads what runs on the engines, as far as `roles` need it. Called while the engines open. */
+const loadRoles = async (roles: readonly Role[]) => {
+  const has = (...asked: readonly Role[]): boolean => asked.some((role) => roles.includes(role));
+  const isWorker = has('relay', 'issuer', 'sweeper');
+  const [operations, projector, workers, signer, api] = await Promise.all([
+    import('./operations/operations.js'),
+    has('projector') ? import('./roles/projector.js') : undefined,
+    isWorker ? import('./roles/issuer.js') : undefined,
+    isWorker ? import('../adapters/authorizer/document-signer.js') : undefined,
+    has('api') ? import('./roles/api.js') : undefined,
+  ]);
+  signer?.compileSentSchemas();
+  return {
+    startOperations: operations.startOperations,
+    startProjector: projector?.startProjector,
+    startWorkers: workers?.startWorkers,
+    startApi: api?.startApi,
+  };
 };
 
 const needsSimulator = (config: Config, roles: readonly Role[]): boolean =>

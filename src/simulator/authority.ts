@@ -3,10 +3,10 @@ import { existsSync } from 'node:fs';
 import { link, mkdir, rm, writeFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
-import { issueCertificate, type KeyAndCertificate } from '../../certificates/issue-certificate.js';
-import { DAY_MS, epochMs } from '../../domain/common/time.js';
-import type { Clock } from '../options.js';
-import { readIfThere } from './read-if-there.js';
+import type { CertificateRequest, KeyAndCertificate } from '../certificates/issue-certificate.js';
+import { DAY_MS, epochMs } from '../domain/common/time.js';
+import type { Clock } from './options.js';
+import { readIfThere } from './state/read-if-there.js';
 
 const TEN_YEARS = 3650;
 
@@ -28,8 +28,18 @@ export const hasAuthority = (folder: string): boolean => existsSync(authorityFil
 /** The authority of this folder, created at the first call. */
 export const openAuthority = (folder: string, clock: Clock): Promise<KeyAndCertificate> =>
   readOrMake(authorityFile(folder), () =>
-    issueCertificate({ subjectName: AUTHORITY_NAME, validDays: TEN_YEARS, now: clock.now() }),
+    issue({ subjectName: AUTHORITY_NAME, validDays: TEN_YEARS, now: clock.now() }),
   );
+
+/** PEM of the trust root of the simulator on this folder, also before its first start. */
+export const simulatorAuthority = async (folder: string, clock: Clock): Promise<string> =>
+  (await openAuthority(folder, clock)).certificatePem;
+
+/** Imported on use: few starts make a certificate, and its package takes a part of a start to load. */
+const issue = async (request: CertificateRequest): Promise<KeyAndCertificate> => {
+  const { issueCertificate } = await import('../certificates/issue-certificate.js');
+  return issueCertificate(request);
+};
 
 /** The server's certificate, which also signs NFS-e and `evento`. Created again when its names or its validity do not fit. */
 export const openServerIdentity = async (
@@ -40,7 +50,7 @@ export const openServerIdentity = async (
 ): Promise<KeyAndCertificate> => {
   const path = join(folder, 'server.json');
   const make = () =>
-    issueCertificate({
+    issue({
       subjectName: 'assinador.simulado.invalid',
       issuer: authority,
       serverNames: names,
@@ -62,7 +72,7 @@ export const issueClientCertificate = async (
   { cnpj, name, clock }: { cnpj: string; name: string; clock: Clock },
 ): Promise<KeyAndCertificate & { caPem: string }> => {
   const authority = await openAuthority(folder, clock);
-  const client = issueCertificate({ subjectName: name, cnpj, issuer: authority, validDays: 365, now: clock.now() });
+  const client = await issue({ subjectName: name, cnpj, issuer: authority, validDays: 365, now: clock.now() });
   return { ...client, caPem: authority.certificatePem };
 };
 
@@ -76,11 +86,11 @@ const fits = ({ certificatePem }: KeyAndCertificate, names: readonly string[], c
 };
 
 /** Two processes may create the file at the same time: `link` succeeds for one, and the other reads the file. */
-const readOrMake = async (path: string, make: () => KeyAndCertificate): Promise<KeyAndCertificate> => {
+const readOrMake = async (path: string, make: () => Promise<KeyAndCertificate>): Promise<KeyAndCertificate> => {
   const stored = await read(path);
   if (stored !== undefined) return stored;
   await mkdir(join(path, '..'), { recursive: true, mode: 0o700 });
-  const made = make();
+  const made = await make();
   const fresh = `${path}.${randomUUID()}`;
   await writeFile(fresh, JSON.stringify(made), { flag: 'wx', mode: 0o600, flush: true });
   try {

@@ -3,6 +3,16 @@ import type { Mode } from '../domain/common/ids.js';
 import type { Instant } from '../domain/common/time.js';
 import type { Timers } from './timers.js';
 
+/** Thrown when a running simulator holds the folder. With two ledgers a look-up could report a note as absent that the other one holds. */
+export class FolderInUse extends Error {
+  override readonly name = 'FolderInUse';
+}
+
+/** Thrown at the start for a damaged line. */
+export class LedgerDamaged extends Error {
+  override readonly name = 'LedgerDamaged';
+}
+
 /** The only source of the authorizer's time. */
 export type Clock = { now(): Instant };
 

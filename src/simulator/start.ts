@@ -2,6 +2,7 @@ import { mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Mode } from '../domain/common/ids.js';
 import { addSeconds, DAY_SECONDS } from '../domain/common/time.js';
+import { issueClientCertificate, openAuthority, openServerIdentity } from './authority.js';
 import { createAuthorizerClock } from './clock.js';
 import { startControl } from './control/server.js';
 import { ENVIRONMENT_FACTS, type Environment, type World } from './environment.js';
@@ -11,19 +12,9 @@ import { createSignerCheck } from './signer.js';
 import { createCalls, createHidden } from './state/calls.js';
 import { createFaults } from './state/faults.js';
 import { lockFolder } from './state/folder-lock.js';
-import { issueClientCertificate, openAuthority, openServerIdentity } from './state/identity.js';
 import { type KeptFrom, openLedger } from './state/ledger.js';
 import { openRegistry } from './state/registry.js';
 import { createTimers } from './timers.js';
-
-export type { Simulator, SimulatorOptions, Tables } from './options.js';
-export { FolderInUse } from './state/folder-lock.js';
-export { hasAuthority, isSignedBySimulator, isSimulatorAuthority, issueClientCertificate } from './state/identity.js';
-export { LedgerDamaged } from './state/ledger-line.js';
-
-/** PEM of the trust root of the simulator on this folder, also before its first start. */
-export const simulatorAuthority = async (folder: string, clock: SimulatorOptions['clock']): Promise<string> =>
-  (await openAuthority(folder, clock)).certificatePem;
 
 const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '::1'];
 

@@ -8,7 +8,7 @@ import { StreamContended } from '../../src/app/event-store/transact.js';
 import { EventLogUnavailable, type LogPosition, UnreadableEvent } from '../../src/ports/event-log.js';
 import { type QueueFault, WorkQueueUnavailable } from '../../src/ports/work-queue.js';
 import { startupFault } from '../../src/runtime/commands/startup-fault.js';
-import { LedgerDamaged } from '../../src/simulator/start.js';
+import { LedgerDamaged } from '../../src/simulator/options.js';
 
 const SECRET = 'invalid input: customer 12345678909';
 

@@ -6,8 +6,9 @@ import { createDocumentSigner } from '../../src/adapters/authorizer/document-sig
 import { createEventStore, type EventStore } from '../../src/app/event-store/event-store.js';
 import type { IssuerDeps } from '../../src/app/issuing/deps.js';
 import type { Authorizer } from '../../src/ports/authorizer.js';
-import { demoCertificate } from '../../src/runtime/operator/session.js';
-import { issueClientCertificate, startSimulator } from '../../src/simulator/start.js';
+import { demoCertificate } from '../../src/runtime/operator/demo-certificate.js';
+import { issueClientCertificate } from '../../src/simulator/authority.js';
+import { startSimulator } from '../../src/simulator/start.js';
 import type { FaultTarget } from '../../src/simulator/state/faults.js';
 import { DEMO_CNPJ } from '../support/fixture/demo.js';
 import { T0 } from '../support/fixture/invoice.js';

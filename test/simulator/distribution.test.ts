@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { issueClientCertificate } from '../../src/simulator/start.js';
+import { issueClientCertificate } from '../../src/simulator/authority.js';
 import {
   COMPANY,
   customer,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { addSeconds } from '../../src/domain/common/time.js';
-import { issueClientCertificate } from '../../src/simulator/start.js';
+import { issueClientCertificate } from '../../src/simulator/authority.js';
 import { gzipBase64 } from '../../src/xml/packing.js';
 import { signDocument } from '../../src/xml/sign.js';
 import {

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { issueCertificate } from '../../src/certificates/issue-certificate.js';
-import { issueClientCertificate } from '../../src/simulator/start.js';
+import { issueClientCertificate } from '../../src/simulator/authority.js';
 import {
   codesOf,
   dpsIdOf,

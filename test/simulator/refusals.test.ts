@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { addSeconds, brasiliaStamp } from '../../src/domain/common/time.js';
-import { issueClientCertificate } from '../../src/simulator/start.js';
+import { issueClientCertificate } from '../../src/simulator/authority.js';
 import { gzipBase64 } from '../../src/xml/packing.js';
 import {
   COMPANY,

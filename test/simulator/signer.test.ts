@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { issueCertificate } from '../../src/certificates/issue-certificate.js';
-import { issueClientCertificate } from '../../src/simulator/start.js';
+import { issueClientCertificate } from '../../src/simulator/authority.js';
 import {
   COMPANY,
   cancelBody,

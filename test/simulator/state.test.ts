@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { isCnpj, isCpf } from '../../src/domain/common/access-key.js';
-import { FolderInUse, issueClientCertificate, startSimulator } from '../../src/simulator/start.js';
+import { issueClientCertificate } from '../../src/simulator/authority.js';
+import { FolderInUse } from '../../src/simulator/options.js';
+import { startSimulator } from '../../src/simulator/start.js';
 import { openLedger } from '../../src/simulator/state/ledger.js';
 import {
   COMPANY,

@@ -13,7 +13,7 @@ import { leafBase64, signDocumentOffLoop, signedParts } from '../../xml/sign.js'
  * (docs/national-system.md#algorithms). Validation takes well under a millisecond of the event loop, signing takes none (ADR 17). The methods throw `SchemaViolation`.
  */
 export const createDocumentSigner = (): DocumentSigner => {
-  for (const { schemas } of publishedLayouts()) compileSchemas(schemas, 'DPS', 'pedRegEvento');
+  compileSentSchemas();
   const signAs =
     (kind: DocumentKind, signedElementName: string) =>
     async (unsigned: string, identity: SigningIdentity): Promise<SignedDocument> => {
@@ -34,4 +34,9 @@ export const createDocumentSigner = (): DocumentSigner => {
       return await sign(parts.unsigned, identity);
     },
   };
+};
+
+/** Compiles the schemas of all documents that are sent, once per process. A start does this while its engines open. */
+export const compileSentSchemas = (): void => {
+  for (const { schemas } of publishedLayouts()) compileSchemas(schemas, 'DPS', 'pedRegEvento');
 };

@@ -13,7 +13,7 @@ export const findBinaries = async (user: OsUser | undefined): Promise<PostgresBi
   const { folder, version } = await packageFolder();
   const native = join(folder, 'native');
   await restoreSymlinks(folder);
-  if (user === undefined || unreachableFolder(user, native) === undefined) return binariesIn(native);
+  if (user === undefined || (await unreachableFolder(user, native)) === undefined) return binariesIn(native);
   return binariesIn(await reachableCopy(native, version, user));
 };
 
@@ -57,6 +57,6 @@ const reachableCopy = async (native: string, version: string, user: OsUser): Pro
   await cp(native, draft, { recursive: true, verbatimSymlinks: true });
   // Renamed when complete; a failure means that another process was faster.
   await rename(draft, copy).catch(() => rm(draft, { recursive: true, force: true }));
-  if (existsSync(copy) && unreachableFolder(user, copy) === undefined) return copy;
+  if (existsSync(copy) && (await unreachableFolder(user, copy)) === undefined) return copy;
   throw new EmbeddedPostgresError(`OS user ${user.name} can reach neither ${native} nor ${copy}: run as a normal user`);
 };

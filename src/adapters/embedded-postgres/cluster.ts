@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs';
-import { chown, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { chown, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type pg from 'pg';
+import { sha256 } from '../../lib/sha256.js';
 import { openPool } from '../sql/pool.js';
-import { assignOwners, prepareRoles } from '../sql/roles.js';
+import { assignOwners, prepareRoles, rolesDigest } from '../sql/roles.js';
 import type { PostgresBinaries } from './binaries.js';
 import {
   type CompleteConnection,
@@ -64,6 +65,19 @@ const passwordsOf = ({ password, ownerPassword, servicePassword }: Omit<Embedded
   ownerPassword: ownerPassword ?? newPassword(),
   servicePassword: servicePassword ?? newPassword(),
 });
+
+/**
+ * Names what `prepareDatabase` would do: these statements with these passwords in this cluster. A start that finds it in the folder need not do it
+ * again (ADR 33).
+ */
+export const preparationOf = async (
+  dataDir: string,
+  { ownerPassword, servicePassword }: Pick<CompleteConnection, 'ownerPassword' | 'servicePassword'>,
+): Promise<string> => {
+  // A copy of the folder has other files, and what was copied may be of different moments.
+  const { ino } = await stat(join(clusterFolder(dataDir), 'PG_VERSION'));
+  return sha256([rolesDigest(), ino, ownerPassword, servicePassword].join(' '), 'hex');
+};
 
 /**
  * Creates the service's database and roles where they are missing, and hands over what a version with one user has made. The passwords are in the

@@ -29,7 +29,7 @@ const makeDataDir = async (dataDir: string): Promise<{ undo(): Promise<void> }> 
 /** Creates the data folder; throws `EmbeddedPostgresError` when the server's user could not reach it. */
 export const prepareDataDir = async (dataDir: string, user: OsUser | undefined): Promise<void> => {
   const { undo } = await makeDataDir(dataDir);
-  if (user === undefined || unreachableFolder(user, dataDir) === undefined) return;
+  if (user === undefined || (await unreachableFolder(user, dataDir)) === undefined) return;
   await undo();
   throw new EmbeddedPostgresError(
     `DATA_DIR ${dataDir} cannot be reached by OS user ${user.name}: choose another DATA_DIR or run as a normal user`,

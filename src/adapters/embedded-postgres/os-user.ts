@@ -1,6 +1,7 @@
-import { spawnSync } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { promisify } from 'node:util';
 import { EmbeddedPostgresError } from './error.js';
 
 /** The OS user that PostgreSQL runs as; where it is undefined, PostgreSQL runs as the user of this process. */
@@ -39,12 +40,17 @@ const createUser = (): OsUser => {
   return user;
 };
 
+/** Prints the first argument that is no folder to enter. */
+const FIRST_CLOSED = 'for folder do test -x "$folder" || { printf %s "$folder"; exit 1; }; done';
+
 /** Returns the highest folder of a path that the user cannot enter. The operating system is asked, because it also knows ACLs. */
-export const unreachableFolder = (user: OsUser, path: string): string | undefined => {
+export const unreachableFolder = async ({ uid, gid }: OsUser, path: string): Promise<string | undefined> => {
   const parents: string[] = [];
   for (let folder = path; folder !== dirname(folder); folder = dirname(folder)) parents.unshift(folder);
-  return parents.find((folder) => {
-    const { uid, gid } = user;
-    return spawnSync('/bin/sh', ['-c', 'test -x "$1"', 'sh', folder], { uid, gid, cwd: '/' }).status !== 0;
-  });
+  const asked = promisify(execFile)('/bin/sh', ['-c', FIRST_CLOSED, 'sh', ...parents], { uid, gid, cwd: '/' });
+  return await asked.then(
+    () => undefined,
+    // A shell that cannot run at all names no folder.
+    ({ stdout }: { stdout?: string }) => stdout || parents[0],
+  );
 };

@@ -2,8 +2,14 @@ import { createServer } from 'node:net';
 import { resolve } from 'node:path';
 import { pause } from '../../lib/pause.js';
 import { findBinaries } from './binaries.js';
-import { clusterFolder, prepareCluster, prepareDatabase } from './cluster.js';
-import { addressesOf, superuserAddress, writeConnection } from './connection-file.js';
+import { clusterFolder, preparationOf, prepareCluster, prepareDatabase } from './cluster.js';
+import {
+  addressesOf,
+  type CompleteConnection,
+  readConnection,
+  superuserAddress,
+  writeConnection,
+} from './connection-file.js';
 import { type DataDirLock, lockDataDir, prepareDataDir } from './data-dir.js';
 import { EmbeddedPostgresError } from './error.js';
 import { refuseHalfRestored } from './half-restored.js';
@@ -16,8 +22,10 @@ type EmbeddedPostgresOptions = {
   dataDir: string;
   /** Lines of the server's log; no statements, no values. */
   log: (line: string) => void;
-  /** The folder's lock when the caller holds it already; otherwise it is taken while the server runs. */
+  /** The lock of a folder that the caller has prepared; otherwise the folder is prepared here, and locked while the server runs. */
   lock?: DataDirLock;
+  /** Called when the server is being launched, which is waiting for most of a second on a slow machine. */
+  whileLaunching?: (() => void) | undefined;
   /** Server settings that override the defaults. */
   settings?: Readonly<Record<string, string>>;
   /** Set by the restore alone; all others refuse a folder whose restore has not ended. */
@@ -30,7 +38,7 @@ export type EmbeddedPostgres = Awaited<ReturnType<typeof startEmbeddedPostgres>>
 export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions) => {
   const dataDir = resolve(options.dataDir);
   const user = chooseOsUser();
-  await prepareDataDir(dataDir, user);
+  if (options.lock === undefined) await prepareDataDir(dataDir, user);
   const ownLock = options.lock === undefined ? await lockDataDir(dataDir, { waitMs: 0 }) : undefined;
   try {
     if (options.isRestore !== true) refuseHalfRestored(dataDir);
@@ -44,7 +52,7 @@ export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions) =>
 const startLocked = async (
   dataDir: string,
   user: OsUser | undefined,
-  { log, settings = {} }: EmbeddedPostgresOptions,
+  { log, settings = {}, whileLaunching, isRestore }: EmbeddedPostgresOptions,
   unlock: () => Promise<void>,
 ) => {
   const binaries = await findBinaries(user);
@@ -52,12 +60,13 @@ const startLocked = async (
   await stopOrphan(cluster, log);
   const passwords = await prepareCluster(dataDir, binaries, user);
   const launchOn = (port: number) => launchServer({ postgres: binaries.postgres, cluster, port, user, settings, log });
-  const { server, port } = await launchOnFreePort(launchOn);
+  const launching = launchOnFreePort(launchOn);
+  whileLaunching?.();
+  const { server, port } = await launching;
   const supervisor = supervise(server, () => launchOn(port), log);
   const connection = { port, ...passwords };
   try {
-    await writeConnection(dataDir, connection);
-    await prepareDatabase(connection);
+    await prepareOnce(dataDir, connection, isRestore === true);
   } catch (error) {
     await supervisor.stop();
     throw new EmbeddedPostgresError(`PostgreSQL started but could not be set up: ${messageOf(error)}`, {
@@ -81,6 +90,16 @@ const startLocked = async (
       await unlock();
     },
   };
+};
+
+/** Writes the connection file, and prepares the database where no earlier start has. What a restore loads is handed over by the next start. */
+const prepareOnce = async (dataDir: string, connection: CompleteConnection, isRestore: boolean): Promise<void> => {
+  const prepared = await preparationOf(dataDir, connection);
+  const known = isRestore ? undefined : (await readConnection(dataDir))?.prepared;
+  if (known === prepared) return await writeConnection(dataDir, { ...connection, prepared });
+  await writeConnection(dataDir, connection);
+  await prepareDatabase(connection);
+  if (!isRestore) await writeConnection(dataDir, { ...connection, prepared });
 };
 
 const LAUNCHES = 5;

@@ -13,7 +13,7 @@ import { WorkQueueUnavailable } from '../../ports/work-queue.js';
 import { createClientSockets } from './client-sockets.js';
 import { faultCode, unavailable } from './faults.js';
 import type { Kind, Lane } from './names.js';
-import { NatsTopologyMismatch } from './topology.js';
+import { NatsTopologyMismatch } from './topology-mismatch.js';
 
 export type QueueStatus = { ok: true } | { ok: false; reason: string };
 
@@ -130,7 +130,10 @@ export const openLink = async (options: LinkOptions) => {
   };
   const check = (): void => {
     if (session === undefined) return;
-    repair(session).catch((error: unknown) => notify({ kind: 'topology_failed', code: faultCode(error) }));
+    repair(session).catch((error: unknown) => {
+      // Closing cuts a check that is under way, which is no fault of the server.
+      if (!closing.signal.aborted) notify({ kind: 'topology_failed', code: faultCode(error) });
+    });
   };
   const checks = setInterval(check, options.checkMs);
 

@@ -14,6 +14,7 @@ import {
 import { pause } from '../../lib/pause.js';
 import { faultCode, ifFound, isRefused } from './faults.js';
 import type { ConsumerName, Names } from './names.js';
+import { NatsTopologyMismatch } from './topology-mismatch.js';
 
 const DUPLICATE_WINDOW_MS = 120_000;
 
@@ -142,16 +143,3 @@ const FREE_ITS_PLACE =
 /** The sweeper puts work back from the log that is no longer in the queue. */
 const deletionOf = (stream: string): string =>
   `delete the stream ${stream} while no process of the service runs, and start again: what waits is made again from the log`;
-
-/** Thrown when a stream or consumer cannot be made or changed to what the queue needs; names what differs and what an operator can do. */
-export class NatsTopologyMismatch extends Error {
-  override readonly name = 'NatsTopologyMismatch';
-
-  constructor(
-    readonly what: string,
-    readonly cure: string,
-    readonly wasMissing: boolean,
-  ) {
-    super(`${what}: ${cure}`);
-  }
-}

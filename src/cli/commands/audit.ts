@@ -114,12 +114,12 @@ const verifyTheLog = async ({ flags, session, terminal }: Invocation, examiner: 
 const NOT_COMPARED =
   'published anchors, documents and read models are not compared with a log that cannot be read as a whole';
 
-const documentCount = (
-  { log, sealingKeys: keys, verifyIndependently: oracle, embeddedDigest }: Session,
+const documentCount = async (
+  { log, sealingKeys: keys, documentChecks }: Session,
   findings: Findings,
   progress: ShowProgress,
 ): Promise<DocumentCount> =>
-  verifyDocuments({ log, keys, oracle, embeddedDigest }, findings, ({ events, share }) =>
+  verifyDocuments({ log, keys, ...(await documentChecks()) }, findings, ({ events, share }) =>
     progress('documents', share, `${events} events`),
   );
 

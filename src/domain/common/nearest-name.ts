@@ -30,12 +30,13 @@ export const misspeltName = (sent: string, known: readonly string[]): string | u
   if (sent.length > LONGEST || known.includes(sent)) return undefined;
   return known.find((name) => {
     const most = Math.min(MOST_WRONG, Math.floor(name.length / 6));
-    const isNear = Math.abs(sent.length - name.length) <= most && wrongLetters(sent, name) <= most;
+    const isNear = Math.abs(sent.length - name.length) <= most && wrongLetters(sent, name, most) <= most;
     return isNear || hasExchangedNeighbours(sent, name);
   });
 };
 
 const hasExchangedNeighbours = (sent: string, name: string): boolean => {
+  if (sent.length !== name.length) return false;
   const at = [...name].findIndex((letter, index) => letter !== sent[index]);
   return at >= 0 && sent === `${name.slice(0, at)}${name[at + 1] ?? ''}${name[at] ?? ''}${name.slice(at + 2)}`;
 };
@@ -51,15 +52,15 @@ const distanceOf = (sent: string, name: string): number | undefined => {
   const shorter = Math.min(sent.length, name.length);
   if (shorter < LEAST_BEGINNING) return undefined;
   if (sent.startsWith(name) || name.startsWith(sent)) return 1;
-  const wrong = Math.abs(sent.length - name.length) > MOST_WRONG ? undefined : wrongLetters(sent, name);
+  const wrong = Math.abs(sent.length - name.length) > MOST_WRONG ? undefined : wrongLetters(sent, name, MOST_WRONG);
   if (wrong !== undefined && wrong <= MOST_WRONG && wrong < shorter / 2) return 1 + wrong;
   return sent.slice(0, COMMON_BEGINNING) === name.slice(0, COMMON_BEGINNING) && shorter >= COMMON_BEGINNING
     ? 2 + MOST_WRONG
     : undefined;
 };
 
-/** The least number of letters to add, remove or replace. */
-const wrongLetters = (a: string, b: string): number => {
+/** The least number of letters to add, remove or replace, as far as that is at most `most`; otherwise a greater number. */
+const wrongLetters = (a: string, b: string, most: number): number => {
   let row = Array.from({ length: b.length + 1 }, (_unused, at) => at);
   for (let i = 1; i <= a.length; i += 1) {
     const next = [i];
@@ -67,6 +68,8 @@ const wrongLetters = (a: string, b: string): number => {
       const replaced = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
       next.push(Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
     }
+    // It never falls from row to row. Each start compares all variables of its environment.
+    if (Math.min(...next) > most) return most + 1;
     row = next;
   }
   return row[b.length] ?? 0;

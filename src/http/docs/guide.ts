@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { html, raw } from 'hono/html';
-import { Marked, type Tokens } from 'marked';
+import type { RendererObject, Tokens } from 'marked';
 import type { AssetPath, ReadText } from './files.js';
 import { type Html, page } from './page.js';
 
@@ -41,13 +41,13 @@ export const readGuide = (
 ): Promise<string> => readText(fileOf(name ?? FIRST));
 
 /** A page of the guide from its Markdown, with links to the chapters before and after. */
-export const guidePage = (name: ChapterName | undefined, markdown: string, assetPath: AssetPath): Html =>
+export const guidePage = async (name: ChapterName | undefined, markdown: string, assetPath: AssetPath): Promise<Html> =>
   page({
     title: name === undefined ? 'Guia da API' : `${chapters[name]}: guia da API`,
     assetPath,
     body: html`<nav><a href="/docs/guia">Guia</a> · <a href="/docs">Referência da API</a> · <a href="/docs/errors">Códigos de erro</a></nav>
 <main>
-${raw(rendered(markdown))}</main>
+${raw(await rendered(markdown))}</main>
 ${name === undefined ? '' : neighbours(name)}`,
   });
 
@@ -64,32 +64,34 @@ export const chapterTitle = (name: ChapterName): string => chapters[name];
 /** Marks for the tests of the guide, which a reader does not see. */
 const COMMENT = /^<!--.*-->\n+/gm;
 
-const rendered = (markdown: string): string => markdownPages.parse(markdown.replace(COMMENT, ''), { async: false });
+/** Each page is made once, so that a start does not load the package. */
+const rendered = async (markdown: string): Promise<string> => {
+  const { Marked } = await import('marked');
+  return new Marked({ renderer }).parse(markdown.replace(COMMENT, ''), { async: false });
+};
 
 /** Links between files become links between pages, paths of pages become links, and headings get the ids that links name. */
-const markdownPages = new Marked({
-  renderer: {
-    heading({ tokens, depth, text }: Tokens.Heading) {
-      return `<h${depth} id="${idOf(text)}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
-    },
-    /** Each cell carries the name of its column, which a narrow screen shows in front of it. */
-    table({ header, rows }: Tokens.Table) {
-      const inline = ({ tokens }: Tokens.TableCell) => this.parser.parseInline(tokens);
-      const label = (at: number) => escaped((header[at]?.text ?? '').replaceAll('`', ''));
-      const head = header.map((cell) => `<th>${inline(cell)}</th>`).join('');
-      const row = (cells: readonly Tokens.TableCell[]) =>
-        `<tr>${cells.map((cell, at) => `<td data-label="${label(at)}">${inline(cell)}</td>`).join('')}</tr>\n`;
-      return `<table>\n<thead>\n<tr>${head}</tr>\n</thead>\n<tbody>${rows.map(row).join('')}</tbody></table>\n`;
-    },
-    codespan({ text }: Tokens.Codespan) {
-      const code = `<code>${escaped(text)}</code>`;
-      return SERVED.test(text) ? `<a href="${text}">${code}</a>` : code;
-    },
-    link({ href, tokens }: Tokens.Link) {
-      return `<a href="${targetOf(href)}">${this.parser.parseInline(tokens)}</a>`;
-    },
+const renderer: RendererObject = {
+  heading({ tokens, depth, text }: Tokens.Heading) {
+    return `<h${depth} id="${idOf(text)}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
   },
-});
+  /** Each cell carries the name of its column, which a narrow screen shows in front of it. */
+  table({ header, rows }: Tokens.Table) {
+    const inline = ({ tokens }: Tokens.TableCell) => this.parser.parseInline(tokens);
+    const label = (at: number) => escaped((header[at]?.text ?? '').replaceAll('`', ''));
+    const head = header.map((cell) => `<th>${inline(cell)}</th>`).join('');
+    const row = (cells: readonly Tokens.TableCell[]) =>
+      `<tr>${cells.map((cell, at) => `<td data-label="${label(at)}">${inline(cell)}</td>`).join('')}</tr>\n`;
+    return `<table>\n<thead>\n<tr>${head}</tr>\n</thead>\n<tbody>${rows.map(row).join('')}</tbody></table>\n`;
+  },
+  codespan({ text }: Tokens.Codespan) {
+    const code = `<code>${escaped(text)}</code>`;
+    return SERVED.test(text) ? `<a href="${text}">${code}</a>` : code;
+  },
+  link({ href, tokens }: Tokens.Link) {
+    return `<a href="${targetOf(href)}">${this.parser.parseInline(tokens)}</a>`;
+  },
+};
 
 /** A path of these pages, which is no link in the repository. */
 const SERVED = /^\/docs(?:\/[\w.]+)*$/;

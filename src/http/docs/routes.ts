@@ -3,8 +3,6 @@ import { commonHeaders, type HeaderRecord, pageOf, refuse } from '../answer.js';
 import type { Call } from '../call.js';
 import type { HttpDeps } from '../deps.js';
 import { type Handler, openEndpoint, peerOf } from '../endpoint.js';
-import { collectionOf } from '../openapi/collection.js';
-import { openApiDocument } from '../openapi/document.js';
 import { createTurns } from '../turns.js';
 import { errorIndexPage, pageOfCode } from './error-pages.js';
 import {
@@ -51,13 +49,18 @@ export const addDocs = (app: Hono, deps: HttpDeps, { readText, compress }: DocsO
       await takeTurn(1);
       return await handler(c, call);
     };
+  // Loaded on use: a start waits for no page.
+  const description = async () => (await import('../openapi/document.js')).openApiDocument(deps.baseUrl);
   const get = (path: string, handler: Handler): unknown => app.get(path, openEndpoint(deps, path, inTurn(handler)));
   get('/openapi.json', async (c, call) => {
-    const read = async () => JSON.stringify(openApiDocument(deps.baseUrl));
+    const read = async () => JSON.stringify(await description());
     return answerFile(c, call, await file('/openapi.json', { contentType: 'application/json', read }));
   });
   get('/docs/collection.json', async (c, call) => {
-    const read = async () => JSON.stringify(collectionOf(openApiDocument(deps.baseUrl)), null, 2);
+    const read = async () => {
+      const { collectionOf } = await import('../openapi/collection.js');
+      return JSON.stringify(collectionOf(await description()), null, 2);
+    };
     return answerFile(c, call, await file('/docs/collection.json', { contentType: 'application/json', read }));
   });
   get('/llms.txt', async (c, call) => {

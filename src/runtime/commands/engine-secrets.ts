@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { issueCertificate } from '../../certificates/issue-certificate.js';
 import { writeWhole } from '../../lib/write-whole.js';
 import type { Clock } from '../../ports/clock.js';
-import { hasAuthority, simulatorAuthority } from '../../simulator/start.js';
+import { hasAuthority, simulatorAuthority } from '../../simulator/authority.js';
 
 /** Thrown when creating missing secrets would make existing ones useless. The message says what to restore or to name. */
 export class SecretsIncomplete extends Error {

@@ -27,10 +27,7 @@ export const serveCommand = (config: () => Config): Command => ({
       logger.info({ msg: 'stopping', signal });
       asked.abort();
     });
-    const [{ StoppedWhileStarting, startService }, { prepareFirstStart }] = await Promise.all([
-      import('../service.js'),
-      import('./first-start.js'),
-    ]);
+    const { StoppedWhileStarting, startService } = await import('../service.js');
     let service: Service | undefined;
     try {
       service = await startService({
@@ -42,7 +39,9 @@ export const serveCommand = (config: () => Config): Command => ({
         logger,
         stopAsked: asked.signal,
         beforeReady: async (started) => {
-          if (roles.includes('api')) await prepareFirstStart(started, config(), systemClock);
+          if (!roles.includes('api')) return;
+          const { prepareFirstStart } = await import('./first-start.js');
+          await prepareFirstStart(started, config(), systemClock);
         },
       });
       await stopAsked;

@@ -1,5 +1,5 @@
 import { EmbeddedPostgresError } from '../../adapters/embedded-postgres/error.js';
-import { NatsTopologyMismatch } from '../../adapters/queue-nats/topology.js';
+import { NatsTopologyMismatch } from '../../adapters/queue-nats/topology-mismatch.js';
 import { DatabaseUnsuitable } from '../../adapters/sql/database-checks.js';
 import { FaultAtAddress, type SqlFault, sqlFault } from '../../adapters/sql/errors.js';
 import { MigrationError } from '../../adapters/sql/migrate.js';
@@ -13,7 +13,7 @@ import { AppendOutcomeUnknown, EventLogUnavailable, UnreadableEvent } from '../.
 import { WorkQueueUnavailable } from '../../ports/work-queue.js';
 import { LiveRowsOfOtherVersion } from '../../projector/apply-now.js';
 import { LogIdentityMismatch } from '../../projector/projector.js';
-import { FolderInUse, LedgerDamaged } from '../../simulator/start.js';
+import { FolderInUse, LedgerDamaged } from '../../simulator/options.js';
 import { faultFields } from '../config/logger.js';
 import { QUEUE_FAULTS } from '../engines/queue-faults.js';
 import { LiveNotesAreReal } from '../engines/real-live-notes.js';

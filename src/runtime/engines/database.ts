@@ -29,12 +29,17 @@ export type DatabaseServerOptions = {
   runner: Runner;
   /** A command stops the database that it started only when no other process uses it any more. */
   startedFor: 'serve' | 'command';
+  /** Called once, at a moment from which opening the engines is mostly waiting. */
+  whileOpening?: () => void;
 };
 
 /** Returns the configured database, otherwise the embedded server of the data folder, which is started if none runs. */
 export const openDatabaseServer = async (options: DatabaseServerOptions): Promise<DatabaseAddresses> => {
-  const { config, startedFor } = options;
-  if (config.databaseUrl !== undefined) return { service: config.databaseUrl, owner: config.databaseOwnerUrl };
+  const { config, startedFor, whileOpening } = options;
+  if (config.databaseUrl !== undefined) {
+    whileOpening?.();
+    return { service: config.databaseUrl, owner: config.databaseOwnerUrl };
+  }
   // Checked before locking, because the lock would leave a folder behind that cannot be used.
   await prepareDataDir(config.dataDir, chooseOsUser());
   if (startedFor === 'serve')
@@ -58,13 +63,14 @@ export const openDatabaseServer = async (options: DatabaseServerOptions): Promis
 const OLDER = 'the service that runs on DATA_DIR is of an older version: restart it with this version';
 
 const startOwn = async (
-  { config, logger, runner, startedFor }: DatabaseServerOptions,
+  { config, logger, runner, startedFor, whileOpening }: DatabaseServerOptions,
   lock: DataDirLock,
 ): Promise<DatabaseAddresses> => {
   runner.onStop('data folder lock', () => lock.release());
   const server = await startEmbeddedPostgres({
     dataDir: config.dataDir,
     lock,
+    whileLaunching: whileOpening,
     log: (line) => logger.debug({ msg: 'postgres', line }),
   });
   server.onExit(() => logger.error({ msg: 'the embedded database ended and is being restarted' }));
@@ -114,9 +120,12 @@ export const prepareDatabase = async (
   limits: SessionLimits,
 ): Promise<readonly number[]> => {
   if (owner === undefined) return await withPool(service, limits, prepareAlone);
+  const asked = atAddress('DATABASE_URL', withPool(service, limits, userOf));
+  // Asked beside the owner's check, whose fault comes first.
+  asked.catch(() => undefined);
   const prepared = withPool(owner, limits, async (pool) => {
     await checkServer(pool);
-    const serviceUser = await atAddress('DATABASE_URL', withPool(service, limits, userOf));
+    const serviceUser = await asked;
     if (serviceUser === (await userOf(pool))) throw new MigrationError(ONE_USER);
     await checkOwner(pool);
     const made = await migrate(pool, migrations);

@@ -6,7 +6,7 @@ import type { EventStore } from '../../app/event-store/event-store.js';
 import { loadInvoice } from '../../app/read/read-invoice.js';
 import { parseInvoiceStream, publicInvoiceId, type StreamName } from '../../domain/common/ids.js';
 import type { ReadInvoiceEvent } from '../../domain/invoice/events.js';
-import { isSignedBySimulator } from '../../simulator/start.js';
+import { isSignedBySimulator } from '../../simulator/authority.js';
 
 /** Thrown when the simulator would serve live mode on a database with live notes of the national system. */
 export class LiveNotesAreReal extends Error {

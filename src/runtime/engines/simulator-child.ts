@@ -1,6 +1,7 @@
 import { getPriority, setPriority } from 'node:os';
 import { pause } from '../../lib/pause.js';
-import { FolderInUse, type Simulator, startSimulator } from '../../simulator/start.js';
+import { FolderInUse, type Simulator } from '../../simulator/options.js';
+import { startSimulator } from '../../simulator/start.js';
 import { systemClock } from './clock.js';
 import type { ChildMessage, SimulatorOrder, SimulatorSettings } from './simulator-process.js';
 import { simulatorTables } from './simulator-tables.js';

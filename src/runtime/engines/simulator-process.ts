@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { pause } from '../../lib/pause.js';
-import { FolderInUse, LedgerDamaged, type Simulator, type SimulatorOptions } from '../../simulator/start.js';
+import { FolderInUse, LedgerDamaged, type Simulator, type SimulatorOptions } from '../../simulator/options.js';
 import type { Logger } from '../config/logger.js';
 import type { Runner } from './runner.js';
 

@@ -1,4 +1,4 @@
-import type { Tables } from '../../simulator/start.js';
+import type { Tables } from '../../simulator/options.js';
 import { classification, isCustomerCountry, nbsDescription, serviceCodeDescription } from '../../tables/catalogue.js';
 import { municipalityByCode } from '../../tables/municipalities.js';
 

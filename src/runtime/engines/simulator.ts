@@ -8,14 +8,14 @@ import type { Mode } from '../../domain/common/ids.js';
 import { DAY_SECONDS } from '../../domain/common/time.js';
 import { writeWhole } from '../../lib/write-whole.js';
 import type { Clock } from '../../ports/clock.js';
-import { type Simulator, simulatorAuthority, startSimulator } from '../../simulator/start.js';
+import { simulatorAuthority } from '../../simulator/authority.js';
+import type { Simulator } from '../../simulator/options.js';
 import { isLoopback } from '../config/checks.js';
 import type { Config } from '../config/config.js';
 import { SPEC_WINDOWS } from '../config/environment.js';
 import type { Logger } from '../config/logger.js';
 import type { Runner } from './runner.js';
 import type { SimulatorProcess, SimulatorSettings } from './simulator-process.js';
-import { simulatorTables } from './simulator-tables.js';
 
 const address = v.object({ live: v.string(), test: v.string() });
 
@@ -60,6 +60,11 @@ export const openSimulator = async (
   logger: Logger,
   runner: Runner,
 ): Promise<Simulator> => {
+  // Imported on use: a service runs its simulator in a process apart.
+  const [{ startSimulator }, { simulatorTables }] = await Promise.all([
+    import('../../simulator/start.js'),
+    import('./simulator-tables.js'),
+  ]);
   const log = (line: object): void => logger.debug({ msg: 'simulator', ...line });
   const simulator = await startSimulator({ ...settingsOf(config), clock, tables: simulatorTables, log });
   runner.onStop('simulator', () => simulator.close());

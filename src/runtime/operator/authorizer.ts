@@ -1,7 +1,7 @@
 import { leaderSession } from '../../adapters/sql/leader-lock.js';
 import type { Authorizer } from '../../ports/authorizer.js';
 import type { Clock } from '../../ports/clock.js';
-import { FolderInUse, type Simulator } from '../../simulator/start.js';
+import { FolderInUse, type Simulator } from '../../simulator/options.js';
 import { type Config, modesWithoutAuthorizer } from '../config/config.js';
 import type { Logger } from '../config/logger.js';
 import { openAuthorizer } from '../engines/authorizers.js';

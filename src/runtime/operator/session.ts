@@ -9,17 +9,13 @@ import { createSupportReads } from '../../adapters/read-model-postgres/support-r
 import { createDistributionProgressStore } from '../../adapters/reconciliation/distribution-progress.js';
 import { createExportSigner } from '../../adapters/vault/export-signer.js';
 import { masterKeyStatus, rotateMasterKey } from '../../adapters/vault/rotation.js';
-import { leafFacts } from '../../certificates/holder.js';
 import { type DriftReport, type Session, type SessionNeeds, unlessBehind } from '../../cli/session.js';
 import { replayedBody } from '../../http/invoice-body.js';
 import { localOrigin } from '../../http/local-origin.js';
-import type { CompanyCertificate } from '../../ports/certificate-vault.js';
 import type { Clock } from '../../ports/clock.js';
 import { applyStreamNow } from '../../projector/apply-now.js';
 import { compareWithLog } from '../../projector/drift.js';
-import { hasAuthority, issueClientCertificate } from '../../simulator/start.js';
-import { embeddedDigest } from '../../xml/received.js';
-import { verifyIndependently } from '../../xml/verify-independently.js';
+import { hasAuthority } from '../../simulator/authority.js';
 import { type Config, modesWithoutAuthorizer, simulatedModes } from '../config/config.js';
 import { createLogger, type Logger } from '../config/logger.js';
 import { type Engines, openEngines } from '../engines/engines.js';
@@ -27,7 +23,7 @@ import { createNoticeTeller } from '../engines/notices.js';
 import { createRunner, type Runner } from '../engines/runner.js';
 import { simulatorFolder } from '../engines/simulator.js';
 import { type OpenedQueue, openWorkQueue } from '../engines/work-queue.js';
-import { openSessionAuthorizer, type SessionParts } from './authorizer.js';
+import type { SessionParts } from './authorizer.js';
 import { backUp } from './backup.js';
 import {
   alarmChecks,
@@ -42,9 +38,7 @@ import {
   rightsCheck,
   transportCheck,
 } from './checks.js';
-import { clockChecks } from './clock-checks.js';
 import { layoutChecks } from './layout-checks.js';
-import { recoverLog } from './log-recovery.js';
 import { projectionOperations } from './projections.js';
 import { workChecks } from './work-checks.js';
 
@@ -82,8 +76,14 @@ export const sessionOver = (
     log,
     store,
     sealingKeys,
-    verifyIndependently,
-    embeddedDigest,
+    // Loaded on use, like all that few commands need: packages that read XML and certificates take half of a command's start.
+    documentChecks: async () => {
+      const [{ verifyIndependently }, { embeddedDigest }] = await Promise.all([
+        import('../../xml/verify-independently.js'),
+        import('../../xml/received.js'),
+      ]);
+      return { oracle: verifyIndependently, embeddedDigest };
+    },
     readModel,
     supportReads: createSupportReads(pool),
     vault,
@@ -94,16 +94,22 @@ export const sessionOver = (
       applyNow: async (stream) => applyStreamNow(pool, operatorProjections, await log.read(stream)),
       actor: `support:${actor}`,
     }),
-    settleDeps: async (actor) => ({
-      store,
-      clock,
-      limits: config.limits,
-      lookups: engines.guards.lookups,
-      actor: `support:${actor}`,
-      authorizer: await openSessionAuthorizer(parts, `support:${actor}`),
-      alarm: createNoticeTeller({ pool, clock, logger: rest.logger }),
-    }),
-    recoverLog: (actor, options) => recoverLog(parts, `support:${actor}`, options),
+    settleDeps: async (actor) => {
+      const { openSessionAuthorizer } = await import('./authorizer.js');
+      return {
+        store,
+        clock,
+        limits: config.limits,
+        lookups: engines.guards.lookups,
+        actor: `support:${actor}`,
+        authorizer: await openSessionAuthorizer(parts, `support:${actor}`),
+        alarm: createNoticeTeller({ pool, clock, logger: rest.logger }),
+      };
+    },
+    recoverLog: async (actor, options) => {
+      const { recoverLog } = await import('./log-recovery.js');
+      return await recoverLog(parts, `support:${actor}`, options);
+    },
     backup: (request) => backUp(parts, request),
     markRestored: async () => pauseIssuing(pool, await log.identity(), await log.head(), clock.now()),
     testRetentionSeconds: config.limits.testRetentionSeconds,
@@ -114,7 +120,8 @@ export const sessionOver = (
         return {
           refused: `no simulator has an authority in ${folder}: set DATA_DIR to that of the simulator, and start it once before`,
         };
-      return { done: demoCertificate(await issueClientCertificate(folder, { cnpj, name, clock })) };
+      const { issueDemoCertificate } = await import('./demo-certificate.js');
+      return { done: await issueDemoCertificate(folder, { cnpj, name, clock }) };
     },
     simulatedModes: simulatedModes(config),
     bodyOf: (invoice, at) => replayedBody(invoice, at, publicOrigin(config)),
@@ -133,9 +140,10 @@ export const sessionOver = (
       await rightsCheck(pool),
       transportCheck(config),
       ...(await workChecks({ engines, config, clock, queue }, behind)),
-      ...(await unlessBehind(behind, { name: 'clock', reads: ['companies'] }, () =>
-        clockChecks(parts, `support:${actor}`),
-      )),
+      ...(await unlessBehind(behind, { name: 'clock', reads: ['companies'] }, async () => {
+        const { clockChecks } = await import('./clock-checks.js');
+        return await clockChecks(parts, `support:${actor}`);
+      })),
       ...(await unlessBehind(behind, { name: 'layout', reads: ['invoices'] }, () => layoutChecks(engines, clock))),
       ...(await guardsChecks(engines, config)),
       masterKeyCheck(await masterKeyStatus(rotation)),
@@ -192,16 +200,4 @@ const sessionQueue = ({ engines: { pool }, config, clock, logger, runner }: Sess
     retryParked: async (stream) => (await queue()).retryParked(stream),
     depth: async () => (await queue()).depth(),
   };
-};
-
-type Issued = { privateKeyPem: string; certificatePem: string; caPem: string };
-
-/** Returns a certificate that the simulator's authority has issued, as the vault stores it. */
-export const demoCertificate = ({
-  privateKeyPem,
-  certificatePem,
-  caPem,
-}: Issued): Omit<CompanyCertificate, 'certificateId'> => {
-  const { cnpj = '', ...facts } = leafFacts(certificatePem);
-  return { privateKeyPem, certificatePem, chainPem: [caPem], cnpj, ...facts };
 };

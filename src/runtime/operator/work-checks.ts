@@ -1,4 +1,4 @@
-import { NatsTopologyMismatch } from '../../adapters/queue-nats/topology.js';
+import { NatsTopologyMismatch } from '../../adapters/queue-nats/topology-mismatch.js';
 import { createMonitoringReads, type OpenWork } from '../../adapters/read-model-postgres/monitoring-reads.js';
 import { createSupportReads } from '../../adapters/read-model-postgres/support-reads.js';
 import { stoppedSeries, stoppedTexts } from '../../app/operator/support/stopped-series.js';

@@ -27,7 +27,6 @@ import { CONCURRENT_ISSUES, type Turns } from './turns.js';
 /** Starts relay, issuer and sweeper, as far as this process has these roles. */
 export const startWorkers = async (parts: Parts): Promise<void> => {
   const { guards, roles, logger, runner, queue, simulator, turns, diskSpace } = parts;
-  if (!roles.some((role) => role === 'issuer' || role === 'sweeper' || role === 'relay')) return;
   const running: Promise<void>[] = [];
   const deps = await issuerDeps(parts);
   const onFault = (stream: string, error: unknown): void => {

@@ -3,7 +3,7 @@ import type { EventStore } from '../../app/event-store/event-store.js';
 import type { InvoiceReader } from '../../app/read/invoice-reader.js';
 import type { Authorizer } from '../../ports/authorizer.js';
 import type { Clock } from '../../ports/clock.js';
-import type { Simulator } from '../../simulator/start.js';
+import type { Simulator } from '../../simulator/options.js';
 import type { Config, Role } from '../config/config.js';
 import type { Logger } from '../config/logger.js';
 import type { WhenReady } from '../engines/authorizers.js';

@@ -4,11 +4,7 @@ import { mkdir, readdir, realpath, rm } from 'node:fs/promises';
 import { connect, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-
-/** Thrown when a running simulator holds the folder. With two ledgers a look-up could report a note as absent that the other one holds. */
-export class FolderInUse extends Error {
-  override readonly name = 'FolderInUse';
-}
+import { FolderInUse } from '../options.js';
 
 /** Characters: the kernel's limit on the address of a Unix socket, less the file name. */
 const LONGEST_SOCKET_FOLDER = 50;

@@ -1,10 +1,5 @@
 import { createHash } from 'node:crypto';
 
-/** Thrown at the start for a damaged line. */
-export class LedgerDamaged extends Error {
-  override readonly name = 'LedgerDamaged';
-}
-
 /** The document is the last member of a line, so that loading parses only what is before it. */
 const DOCUMENT = ',"document":"';
 

@@ -1,7 +1,8 @@
 import type { Cents } from '../../domain/common/money.js';
 import { type Instant, isBefore } from '../../domain/common/time.js';
+import { LedgerDamaged } from '../options.js';
 import { type AppendFile, cutFile, openAppendFile, type Span } from './append-file.js';
-import { documentOf, LedgerDamaged, ledgerLine, recordOf } from './ledger-line.js';
+import { documentOf, ledgerLine, recordOf } from './ledger-line.js';
 
 /** One authorized note, without its document. */
 export type Note = {

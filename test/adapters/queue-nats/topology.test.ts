@@ -1,7 +1,8 @@
 import { type JetStreamManager, NatsError } from 'nats';
 import { expect, it } from 'vitest';
 import { namesFor } from '../../../src/adapters/queue-nats/names.js';
-import { ensureTopology, NatsTopologyMismatch } from '../../../src/adapters/queue-nats/topology.js';
+import { ensureTopology } from '../../../src/adapters/queue-nats/topology.js';
+import { NatsTopologyMismatch } from '../../../src/adapters/queue-nats/topology-mismatch.js';
 
 const refusal = (code: number, errCode: number): NatsError => {
   const error = new NatsError('refused', String(code));

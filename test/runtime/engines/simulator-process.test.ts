@@ -9,7 +9,7 @@ import {
   type SimulatorProcess,
   type SimulatorSettings,
 } from '../../../src/runtime/engines/simulator-process.js';
-import { FolderInUse } from '../../../src/simulator/start.js';
+import { FolderInUse } from '../../../src/simulator/options.js';
 import { giveIdentity } from '../../support/fixture/simulator-identity.js';
 import { waitFor } from '../../support/harness/careful-client.js';
 import { startProgram } from '../../support/harness/processes.js';

@@ -6,7 +6,7 @@ import { type Config, readConfig } from '../../../src/runtime/config/config.js';
 import { openAuthorizer, trustRoots } from '../../../src/runtime/engines/authorizers.js';
 import { systemClock } from '../../../src/runtime/engines/clock.js';
 import { createRunner } from '../../../src/runtime/engines/runner.js';
-import { openAuthority, openServerIdentity } from '../../../src/simulator/state/identity.js';
+import { openAuthority, openServerIdentity } from '../../../src/simulator/authority.js';
 import { certificateFor } from '../../support/fixture/sefin.js';
 import { type AuthorizerServer, startAuthorizerServer } from '../../support/harness/authorizer-server.js';
 import { runProgram } from '../../support/harness/processes.js';

@@ -5,7 +5,7 @@ import { certificateCommands } from '../../../src/cli/commands/certificate.js';
 import { companyCommands } from '../../../src/cli/commands/company.js';
 import { doctorCommand } from '../../../src/cli/commands/doctor.js';
 import { systemClock } from '../../../src/runtime/engines/clock.js';
-import { openAuthority, openServerIdentity } from '../../../src/simulator/state/identity.js';
+import { openAuthority, openServerIdentity } from '../../../src/simulator/authority.js';
 import { type AuthorizerServer, startAuthorizerServer } from '../../support/harness/authorizer-server.js';
 import { type Operator, openOperator } from '../../support/harness/operator.js';
 import { describeWithPostgres } from '../../support/postgres.js';

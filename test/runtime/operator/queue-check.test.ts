@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { NatsTopologyMismatch } from '../../../src/adapters/queue-nats/topology.js';
+import { NatsTopologyMismatch } from '../../../src/adapters/queue-nats/topology-mismatch.js';
 import { type QueueFault, WorkQueueUnavailable } from '../../../src/ports/work-queue.js';
 import { queueCheck } from '../../../src/runtime/operator/work-checks.js';
 

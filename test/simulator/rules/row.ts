@@ -1,9 +1,9 @@
 import { brasiliaStamp, type Instant } from '../../../src/domain/common/time.js';
 import { newAccessKey } from '../../../src/simulator/note/access-key.js';
+import type { Tables } from '../../../src/simulator/options.js';
 import { readDps } from '../../../src/simulator/rules/dps.js';
 import { brokenRules } from '../../../src/simulator/rules/engine.js';
 import { placeOfIncidence } from '../../../src/simulator/rules/incidence.js';
-import type { Tables } from '../../../src/simulator/start.js';
 import type { Company, Municipality, Person } from '../../../src/simulator/state/entries.js';
 import type { Note } from '../../../src/simulator/state/ledger.js';
 import { classification } from '../../../src/tables/catalogue.js';

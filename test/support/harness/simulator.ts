@@ -5,13 +5,9 @@ import { join } from 'node:path';
 import type { KeyAndCertificate } from '../../../src/certificates/issue-certificate.js';
 import type { Mode } from '../../../src/domain/common/ids.js';
 import { brasiliaDate, brasiliaStamp, type Instant } from '../../../src/domain/common/time.js';
-import {
-  issueClientCertificate,
-  type Simulator,
-  type SimulatorOptions,
-  startSimulator,
-  type Tables,
-} from '../../../src/simulator/start.js';
+import { issueClientCertificate } from '../../../src/simulator/authority.js';
+import type { Simulator, SimulatorOptions, Tables } from '../../../src/simulator/options.js';
+import { startSimulator } from '../../../src/simulator/start.js';
 import { classification } from '../../../src/tables/catalogue.js';
 import { gunzipBase64, gzipBase64 } from '../../../src/xml/packing.js';
 import { signDocument } from '../../../src/xml/sign.js';
