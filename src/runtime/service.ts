@@ -9,7 +9,7 @@ import { createDiskSpace } from './engines/disk-space.js';
 import { openEngines } from './engines/engines.js';
 import { refuseSimulatedLive } from './engines/real-live-notes.js';
 import { createRunner, type Runner } from './engines/runner.js';
-import { openOnlySimulator } from './engines/simulator.js';
+import { openOnlySimulator, prepareSimulator } from './engines/simulator.js';
 import { forkSimulator } from './engines/simulator-process.js';
 import { openWorkQueue } from './engines/work-queue.js';
 import { createMetrics } from './metrics/metrics.js';
@@ -55,12 +55,15 @@ const start = async (options: ServiceOptions, runner: Parts['runner']): Promise<
   const simulated = needsSimulator(config, roles);
   const simulatorProcess = simulated && options.simulatorProcess === true ? forkSimulator(logger, runner) : undefined;
   let loading: ReturnType<typeof loadRoles> | undefined;
+  let preparing: Promise<void> | undefined;
   const engines = await openEngines({
     ...options,
     whileOpening: () => {
       loading = loadRoles(roles);
       // Awaited below; a start that fails before must not leave a rejection without a handler.
       loading.catch(() => undefined);
+      // What fails here fails again, and is told, when the simulator starts.
+      if (simulated) preparing = loading.then(() => prepareSimulator(config, clock)).catch(() => undefined);
     },
     runner,
     startedFor: 'serve',
@@ -81,6 +84,7 @@ const start = async (options: ServiceOptions, runner: Parts['runner']): Promise<
   throwIfStopAsked();
   const queue = traces.queue(await openWorkQueue(config, roles, { clock, logger, runner }), engines.log);
   throwIfStopAsked();
+  await preparing;
   const simulator = simulated ? await openOnlySimulator(options, engines, runner, simulatorProcess) : undefined;
   const guards = await startGuardReadiness({ config, clock, logger, engines, runner });
   throwIfStopAsked();

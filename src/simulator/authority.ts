@@ -41,6 +41,19 @@ const issue = async (request: CertificateRequest): Promise<KeyAndCertificate> =>
   return issueCertificate(request);
 };
 
+/** Both identities of a simulator on this folder. Whoever starts one may make them before, because making keys takes a second on a slow machine. */
+export const openIdentities = async (
+  folder: string,
+  serverNames: readonly string[],
+  clock: Clock,
+): Promise<{ authority: KeyAndCertificate; server: KeyAndCertificate }> => {
+  const authority = await openAuthority(folder, clock);
+  const names = [...new Set([...LOOPBACK_NAMES, ...serverNames])];
+  return { authority, server: await openServerIdentity(folder, authority, names, clock) };
+};
+
+const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '::1'];
+
 /** The server's certificate, which also signs NFS-e and `evento`. Created again when its names or its validity do not fit. */
 export const openServerIdentity = async (
   folder: string,

@@ -2,7 +2,7 @@ import { mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Mode } from '../domain/common/ids.js';
 import { addSeconds, DAY_SECONDS } from '../domain/common/time.js';
-import { issueClientCertificate, openAuthority, openServerIdentity } from './authority.js';
+import { issueClientCertificate, openIdentities } from './authority.js';
 import { createAuthorizerClock } from './clock.js';
 import { startControl } from './control/server.js';
 import { ENVIRONMENT_FACTS, type Environment, type World } from './environment.js';
@@ -15,8 +15,6 @@ import { lockFolder } from './state/folder-lock.js';
 import { type KeptFrom, openLedger } from './state/ledger.js';
 import { openRegistry } from './state/registry.js';
 import { createTimers } from './timers.js';
-
-const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '::1'];
 
 /**
  * Simulates both environments of Sefin Nacional on one mutual TLS port, with a control port beside it (docs/simulator.md). Throws
@@ -44,9 +42,7 @@ const start = async (
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const lock = await lockFolder(folder);
   closers.push(lock.release);
-  const authority = await openAuthority(folder, clock);
-  const names = [...new Set([...LOOPBACK_NAMES, ...(options.serverNames ?? [])])];
-  const server = await openServerIdentity(folder, authority, names, clock);
+  const { authority, server } = await openIdentities(folder, options.serverNames ?? [], clock);
   const { testNoteSeconds = EIGHT_DAYS } = options;
   const test = await openEnvironment(folder, 'test', () => addSeconds(clock.now(), -testNoteSeconds));
   closers.push(test.ledger.close);

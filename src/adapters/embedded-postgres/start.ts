@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { resolve } from 'node:path';
 import { pause } from '../../lib/pause.js';
@@ -24,8 +25,8 @@ type EmbeddedPostgresOptions = {
   log: (line: string) => void;
   /** The lock of a folder that the caller has prepared; otherwise the folder is prepared here, and locked while the server runs. */
   lock?: DataDirLock;
-  /** Called when the server is being launched, which is waiting for most of a second on a slow machine. */
-  whileLaunching?: (() => void) | undefined;
+  /** Called once, when what remains is mostly waiting: for the files of a new cluster, otherwise for the server that is being launched. */
+  whileStarting?: (() => void) | undefined;
   /** Server settings that override the defaults. */
   settings?: Readonly<Record<string, string>>;
   /** Set by the restore alone; all others refuse a folder whose restore has not ended. */
@@ -52,16 +53,18 @@ export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions) =>
 const startLocked = async (
   dataDir: string,
   user: OsUser | undefined,
-  { log, settings = {}, whileLaunching, isRestore }: EmbeddedPostgresOptions,
+  { log, settings = {}, whileStarting, isRestore }: EmbeddedPostgresOptions,
   unlock: () => Promise<void>,
 ) => {
   const binaries = await findBinaries(user);
   const cluster = clusterFolder(dataDir);
   await stopOrphan(cluster, log);
+  const isNew = !existsSync(cluster);
+  if (isNew) whileStarting?.();
   const passwords = await prepareCluster(dataDir, binaries, user);
   const launchOn = (port: number) => launchServer({ postgres: binaries.postgres, cluster, port, user, settings, log });
   const launching = launchOnFreePort(launchOn);
-  whileLaunching?.();
+  if (!isNew) whileStarting?.();
   const { server, port } = await launching;
   const supervisor = supervise(server, () => launchOn(port), log);
   const connection = { port, ...passwords };

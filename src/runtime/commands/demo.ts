@@ -42,7 +42,14 @@ export const runDemo = async (
   try {
     const { config } = parsed;
     const logger = createLogger(config.logLevel, 'stderr');
-    const service = await startService({ config, roles, clock: systemClock, simulatorProcess: true, logger });
+    const service = await startService({
+      config,
+      roles,
+      clock: systemClock,
+      simulatorProcess: true,
+      warmThreads: true,
+      logger,
+    });
     try {
       const stage = await openStage(service, config, { show, write });
       const id = await (losesAnswer ? loseAnswer(stage) : walk(stage)).catch((error: unknown) => {

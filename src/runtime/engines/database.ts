@@ -70,7 +70,7 @@ const startOwn = async (
   const server = await startEmbeddedPostgres({
     dataDir: config.dataDir,
     lock,
-    whileLaunching: whileOpening,
+    whileStarting: whileOpening,
     log: (line) => logger.debug({ msg: 'postgres', line }),
   });
   server.onExit(() => logger.error({ msg: 'the embedded database ended and is being restarted' }));

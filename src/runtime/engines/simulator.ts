@@ -8,7 +8,7 @@ import type { Mode } from '../../domain/common/ids.js';
 import { DAY_SECONDS } from '../../domain/common/time.js';
 import { writeWhole } from '../../lib/write-whole.js';
 import type { Clock } from '../../ports/clock.js';
-import { simulatorAuthority } from '../../simulator/authority.js';
+import { openIdentities, simulatorAuthority } from '../../simulator/authority.js';
 import type { Simulator } from '../../simulator/options.js';
 import { isLoopback } from '../config/checks.js';
 import type { Config } from '../config/config.js';
@@ -51,6 +51,12 @@ const settingsOf = (config: Config): SimulatorSettings => {
     testNoteSeconds: Math.max(config.limits.testRetentionSeconds, SPEC_WINDOWS.TEST_RETENTION_S) + DAY_SECONDS,
     clientAuthoritiesPem: clientAuthorities,
   };
+};
+
+/** Makes the keys and certificates that the simulator of this folder lacks, so that its start finds them. */
+export const prepareSimulator = async (config: Config, clock: Clock): Promise<void> => {
+  const { folder, serverNames = [] } = settingsOf(config);
+  await openIdentities(folder, serverNames, clock);
 };
 
 /** Starts the simulator in this process: as a program, for an operator command, or for a test that moves the clock. */
