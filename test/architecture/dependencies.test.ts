@@ -8,6 +8,15 @@ import { breachesOf, idleExceptions } from './rules.js';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const files = sourceFiles(root, ['src', 'projections']);
 
+/** With every role: what the service imports, and what it loads while its engines open. */
+const withService = [
+  'src/runtime/service.js',
+  'src/runtime/operations/operations.js',
+  'src/runtime/roles/projector.js',
+  'src/runtime/roles/issuer.js',
+  'src/runtime/roles/api.js',
+].flatMap((program) => [...loadedWith(program, files)]);
+
 describe('the source', () => {
   it('keeps the dependency rule and the shape of its files', () => {
     expect(files.length).toBeGreaterThan(100);
@@ -32,8 +41,21 @@ describe('the source', () => {
     expect(loaded.filter((target) => heavy.test(target) || rooms.test(target))).toEqual([]);
   });
 
+  it('loads no reader of documents or certificates for a command that only works with the engines', () => {
+    const loaded = [...loadedWith('src/runtime/operator/session.js', files)];
+    expect(loaded).toContain('src/runtime/engines/engines.js');
+    const heavy = /^(?:nats|hono|node-forge|xml-crypto|fast-xml-parser|libxml2-wasm|pdfmake|prom-client)\b/;
+    const rooms = /^src\/(?:xml|workers|runtime\/(?:roles|service)|simulator\/start)\b/;
+    expect(loaded.filter((target) => heavy.test(target) || rooms.test(target))).toEqual([]);
+  });
+
+  it('loads neither queue nor certificates with a service that needs none of them', () => {
+    expect(withService).toContain('src/http/app.js');
+    expect(withService.filter((target) => /^(?:nats|node-forge|xml-crypto|marked)\b/.test(target))).toEqual([]);
+  });
+
   it('loads nothing of OpenTelemetry with the service, which asks for it only when it is to trace', () => {
-    const loaded = [...loadedWith('src/runtime/service.js', files)];
+    const loaded = withService;
     expect(loaded).toContain('src/runtime/tracing/traces.js');
     expect(loaded.filter((target) => /opentelemetry/.test(target))).toEqual([]);
     expect(files.filter(({ text }) => /from '@opentelemetry\//.test(text)).map(({ path }) => path)).toEqual([
