@@ -5,9 +5,13 @@ import { refusalOfNode } from './runtime/config/supported-node.js';
 const isVersionAsked = (words: readonly string[]): boolean =>
   words.length === 1 && words[0] === '--version' && process.env.NODE_TLS_REJECT_UNAUTHORIZED !== '0';
 
-// Node 21 and later have it. Without it pg loads all of fetch to learn that it does not run at Cloudflare, which takes a part of a command's start.
+// Node 20 lacks `navigator`, which later versions have. Without it pg loads all of fetch, only to learn that it does not run at Cloudflare.
 if (!('navigator' in globalThis))
-  Object.defineProperty(globalThis, 'navigator', { value: { userAgent: 'Node.js' }, configurable: true });
+  Object.defineProperty(globalThis, 'navigator', {
+    value: { userAgent: 'Node.js' },
+    configurable: true,
+    writable: true,
+  });
 
 // Everything else is loaded after this: on an older Node a package may fail to load, and that fault would hide the reason.
 const refusal = refusalOfNode(process.versions.node);

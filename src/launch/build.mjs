@@ -106,7 +106,7 @@ const buildClient = async (folder) => {
   });
 };
 
-/** Path, size and time of every source; a build of other sources is stale. Every start waits for this, so it joins no paths but with `/`. */
+/** Path, size and time of every source; a build of other sources is stale. It joins paths with `/`, because `join` is slow and every start waits for this. */
 const sourcesNow = () => {
   const sources = {};
   const add = (path) => {

@@ -58,12 +58,15 @@ const start = async (options: ServiceOptions, runner: Parts['runner']): Promise<
   let preparing: Promise<void> | undefined;
   const engines = await openEngines({
     ...options,
-    whileOpening: () => {
+    whileOpening: (isNew) => {
       loading = loadRoles(roles);
       // Awaited below; a start that fails before must not leave a rejection without a handler.
       loading.catch(() => undefined);
-      // What fails here fails again, and is told, when the simulator starts.
-      if (simulated) preparing = loading.then(() => prepareSimulator(config, clock)).catch(() => undefined);
+      // Only in a new folder, which no other process uses. What fails here fails again, and is told, when the simulator starts.
+      if (!simulated || !isNew) return;
+      const prepare = () => (runner.stopping.aborted ? undefined : prepareSimulator(config, clock));
+      preparing = loading.then(prepare).catch(() => undefined);
+      runner.onStop('keys of the simulator', () => preparing);
     },
     runner,
     startedFor: 'serve',
@@ -85,6 +88,7 @@ const start = async (options: ServiceOptions, runner: Parts['runner']): Promise<
   const queue = traces.queue(await openWorkQueue(config, roles, { clock, logger, runner }), engines.log);
   throwIfStopAsked();
   await preparing;
+  throwIfStopAsked();
   const simulator = simulated ? await openOnlySimulator(options, engines, runner, simulatorProcess) : undefined;
   const guards = await startGuardReadiness({ config, clock, logger, engines, runner });
   throwIfStopAsked();
@@ -142,7 +146,7 @@ const oneAfterAnother = async (tasks: readonly (() => Promise<void>)[], stopping
   for (const task of tasks) if (!stopping.aborted) await task();
 };
 
-/** Loads what runs on the engines, as far as `roles` need it. Called while the engines open. */
+/** Loads what runs on the engines, as far as `roles` need it. Called while the database starts, or after it has answered. */
 const loadRoles = async (roles: readonly Role[]) => {
   const has = (...asked: readonly Role[]): boolean => asked.some((role) => roles.includes(role));
   const isWorker = has('relay', 'issuer', 'sweeper');

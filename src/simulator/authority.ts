@@ -41,7 +41,10 @@ const issue = async (request: CertificateRequest): Promise<KeyAndCertificate> =>
   return issueCertificate(request);
 };
 
-/** Both identities of a simulator on this folder. Whoever starts one may make them before, because making keys takes a second on a slow machine. */
+/**
+ * Both identities of a simulator on this folder. A service makes them before it starts the simulator, because making keys takes a second on a slow
+ * machine.
+ */
 export const openIdentities = async (
   folder: string,
   serverNames: readonly string[],

@@ -63,8 +63,7 @@ describe('a data folder of a version whose service was a superuser', () => {
     const file = join(harness.folder, 'postgres-connection.json');
     expect((await stat(file)).mode & 0o777).toBe(0o600);
     const passwords = await readConnection(harness.folder);
-    // A port, three passwords, and what was prepared.
-    expect(new Set(Object.values(passwords ?? {})).size).toBe(5);
+    expect(new Set(Object.values(passwords ?? {})).size).toBe(4);
     await isTakenOverAgain(await readFile(file, 'utf8'));
   });
 

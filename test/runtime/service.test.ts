@@ -1,7 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { lockDataDir } from '../../src/adapters/embedded-postgres/data-dir.js';
 import { makeDemoCompany } from '../../src/runtime/commands/first-start.js';
 import { roles as allRoles, type Role, readConfig } from '../../src/runtime/config/config.js';
 import { systemClock } from '../../src/runtime/engines/clock.js';
@@ -23,6 +24,76 @@ vi.mock('../../src/lib/pause.js', async (original) => {
     ...actual,
     pause: (ms: number, signal?: AbortSignal) => actual.pause(ms === BOUND_MS ? 3_600_000 : ms, signal),
   };
+});
+
+/** What the tests of a failed start replace; undefined is the product's own. */
+type Replaced = Record<'runToEnd' | 'prepareSimulator', (() => Promise<void>) | undefined>;
+const replaced: Replaced = vi.hoisted(() => ({ runToEnd: undefined, prepareSimulator: undefined }));
+
+vi.mock('../../src/adapters/embedded-postgres/server-process.js', async (original) => {
+  const actual = await original<typeof import('../../src/adapters/embedded-postgres/server-process.js')>();
+  const runToEnd: typeof actual.runToEnd = (...asked) => (replaced.runToEnd ?? (() => actual.runToEnd(...asked)))();
+  return { ...actual, runToEnd };
+});
+
+vi.mock('../../src/runtime/engines/simulator.js', async (original) => {
+  const actual = await original<typeof import('../../src/runtime/engines/simulator.js')>();
+  const prepareSimulator: typeof actual.prepareSimulator = (...asked) =>
+    (replaced.prepareSimulator ?? (() => actual.prepareSimulator(...asked)))();
+  return { ...actual, prepareSimulator };
+});
+
+const gate = (): { opened: Promise<void>; open(): void } => {
+  let open: () => void = () => undefined;
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { opened, open: () => open() };
+};
+
+describe('a start that fails while the database is being made', () => {
+  let folder: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'nfse-start-'));
+    await chmod(folder, 0o711);
+  });
+  afterEach(async () => {
+    replaced.runToEnd = undefined;
+    replaced.prepareSimulator = undefined;
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  it('ends after the keys of the simulator are written, so that the folder can be removed', async () => {
+    const [making, written] = [gate(), gate()];
+    replaced.prepareSimulator = async () => {
+      making.open();
+      await written.opened;
+    };
+    replaced.runToEnd = async () => {
+      await making.opened;
+      throw new Error('initdb failed');
+    };
+    const parsed = readConfig({ PORT: '0', OPS_PORT: '0', DATA_DIR: join(folder, 'data') });
+    if ('problems' in parsed) throw new Error(parsed.problems.join('; '));
+    const order: string[] = [];
+    const options = { config: parsed.config, roles: allRoles, clock: systemClock, logger: runLogger() };
+    const starting = startService(options).catch((error: Error) => order.push(error.message));
+    await making.opened;
+    await lockIsFree(join(folder, 'data')).then((isFree) => order.push(`free: ${isFree}`));
+    order.push('written');
+    written.open();
+    await starting;
+    expect(order).toEqual(['free: false', 'written', 'initdb failed']);
+  });
+
+  const lockIsFree = (dataDir: string): Promise<boolean> =>
+    lockDataDir(dataDir, { waitMs: 500 }).then(
+      async (lock) => {
+        await lock.release();
+        return true;
+      },
+      () => false,
+    );
 });
 
 describeWithPostgres('an api process whose database lacks rows that the log has', () => {

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
-import { chown, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { chown, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type pg from 'pg';
-import { sha256 } from '../../lib/sha256.js';
+import { errorCode } from '../../lib/error-code.js';
 import { openPool } from '../sql/pool.js';
-import { assignOwners, prepareRoles, rolesDigest } from '../sql/roles.js';
+import { assignOwners, prepareRoles } from '../sql/roles.js';
 import type { PostgresBinaries } from './binaries.js';
 import {
   type CompleteConnection,
@@ -67,34 +67,31 @@ const passwordsOf = ({ password, ownerPassword, servicePassword }: Omit<Embedded
 });
 
 /**
- * Names what `prepareDatabase` would do: these statements with these passwords in this cluster. A start that finds it in the folder need not do it
- * again (ADR 33).
- */
-export const preparationOf = async (
-  dataDir: string,
-  { ownerPassword, servicePassword }: Pick<CompleteConnection, 'ownerPassword' | 'servicePassword'>,
-): Promise<string> => {
-  // A copy of the folder has other files, and what was copied may be of different moments.
-  const { ino } = await stat(join(clusterFolder(dataDir), 'PG_VERSION'));
-  return sha256([rolesDigest(), ino, ownerPassword, servicePassword].join(' '), 'hex');
-};
-
-/**
  * Creates the service's database and roles where they are missing, and hands over what a version with one user has made. The passwords are in the
  * folder before a role gets them, so that the next start completes an interrupted one.
  */
 export const prepareDatabase = async (connection: CompleteConnection): Promise<void> => {
-  const { ownerPassword, servicePassword } = connection;
-  await asSuperuser(connection, 'postgres', async (admin) => {
-    const { rowCount } = await admin.query('select 1 from pg_database where datname = $1', [DATABASE]);
-    if (rowCount === 0) await admin.query(`create database ${DATABASE}`);
+  try {
+    await prepareExisting(connection);
+  } catch (error) {
+    if (errorCode(error) !== NO_SUCH_DATABASE) throw error;
+    await asSuperuser(connection, 'postgres', (admin) => admin.query(`create database ${DATABASE}`));
+    await prepareExisting(connection);
+  }
+};
+
+const NO_SUCH_DATABASE = '3D000';
+
+/** Over one connection, because each takes a part of a start. */
+const prepareExisting = (connection: CompleteConnection): Promise<void> =>
+  asSuperuser(connection, DATABASE, async (admin) => {
+    const { ownerPassword, servicePassword } = connection;
     await prepareRoles(admin, {
       owner: { name: OWNER, password: ownerPassword },
       service: { name: SERVICE, password: servicePassword },
     });
+    await assignOwners(admin, OWNER, SERVICE);
   });
-  await asSuperuser(connection, DATABASE, (admin) => assignOwners(admin, OWNER, SERVICE));
-};
 
 const asSuperuser = async <T>(
   connection: EmbeddedConnection,

@@ -6,9 +6,6 @@ import { writeWhole } from '../../lib/write-whole.js';
 /** `password` is the superuser's. A folder of an older version, which had no other user, lacks the other passwords until its next start. */
 export type EmbeddedConnection = { port: number; password: string; ownerPassword?: string; servicePassword?: string };
 
-/** `prepared` names the preparation of the database that a start has completed. */
-type StoredConnection = EmbeddedConnection & { prepared?: string };
-
 export const SUPERUSER = 'nfse';
 export const OWNER = 'nfse_owner';
 export const SERVICE = 'nfse_service';
@@ -48,7 +45,7 @@ export const superuserAddress = ({ port, password }: EmbeddedConnection, databas
 const address = (user: string, password: string, port: number, database: string): string =>
   `postgres://${user}:${password}@127.0.0.1:${port}/${database}`;
 
-export const readConnection = async (dataDir: string): Promise<StoredConnection | undefined> => {
+export const readConnection = async (dataDir: string): Promise<EmbeddedConnection | undefined> => {
   try {
     return JSON.parse(await readFile(path(dataDir), 'utf8'));
   } catch {
@@ -57,7 +54,7 @@ export const readConnection = async (dataDir: string): Promise<StoredConnection 
 };
 
 /** Replaces the file as a whole. Only its owner can read it, because it holds the passwords. */
-export const writeConnection = (dataDir: string, connection: StoredConnection): Promise<void> =>
+export const writeConnection = (dataDir: string, connection: EmbeddedConnection): Promise<void> =>
   writeWhole(path(dataDir), JSON.stringify(connection), 0o600);
 
 export const newPassword = (): string => randomBytes(24).toString('hex');

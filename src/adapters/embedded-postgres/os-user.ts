@@ -47,10 +47,11 @@ const FIRST_CLOSED = 'for folder do test -x "$folder" || { printf %s "$folder"; 
 export const unreachableFolder = async ({ uid, gid }: OsUser, path: string): Promise<string | undefined> => {
   const parents: string[] = [];
   for (let folder = path; folder !== dirname(folder); folder = dirname(folder)) parents.unshift(folder);
-  const asked = promisify(execFile)('/bin/sh', ['-c', FIRST_CLOSED, 'sh', ...parents], { uid, gid, cwd: '/' });
-  return await asked.then(
-    () => undefined,
-    // A shell that cannot run at all names no folder.
-    ({ stdout }: { stdout?: string }) => stdout || parents[0],
-  );
+  try {
+    await promisify(execFile)('/bin/sh', ['-c', FIRST_CLOSED, 'sh', ...parents], { uid, gid, cwd: '/' });
+    return undefined;
+  } catch (error) {
+    // A process that may not run as this user, or has no shell, names no folder.
+    return (error as { stdout?: string }).stdout || parents[0];
+  }
 };

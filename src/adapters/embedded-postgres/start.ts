@@ -3,14 +3,8 @@ import { createServer } from 'node:net';
 import { resolve } from 'node:path';
 import { pause } from '../../lib/pause.js';
 import { findBinaries } from './binaries.js';
-import { clusterFolder, preparationOf, prepareCluster, prepareDatabase } from './cluster.js';
-import {
-  addressesOf,
-  type CompleteConnection,
-  readConnection,
-  superuserAddress,
-  writeConnection,
-} from './connection-file.js';
+import { clusterFolder, prepareCluster, prepareDatabase } from './cluster.js';
+import { addressesOf, superuserAddress, writeConnection } from './connection-file.js';
 import { type DataDirLock, lockDataDir, prepareDataDir } from './data-dir.js';
 import { EmbeddedPostgresError } from './error.js';
 import { refuseHalfRestored } from './half-restored.js';
@@ -26,7 +20,7 @@ type EmbeddedPostgresOptions = {
   /** The lock of a folder that the caller has prepared; otherwise the folder is prepared here, and locked while the server runs. */
   lock?: DataDirLock;
   /** Called once, when what remains is mostly waiting: for the files of a new cluster, otherwise for the server that is being launched. */
-  whileStarting?: (() => void) | undefined;
+  whileStarting?: ((isNew: boolean) => void) | undefined;
   /** Server settings that override the defaults. */
   settings?: Readonly<Record<string, string>>;
   /** Set by the restore alone; all others refuse a folder whose restore has not ended. */
@@ -53,23 +47,24 @@ export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions) =>
 const startLocked = async (
   dataDir: string,
   user: OsUser | undefined,
-  { log, settings = {}, whileStarting, isRestore }: EmbeddedPostgresOptions,
+  { log, settings = {}, whileStarting }: EmbeddedPostgresOptions,
   unlock: () => Promise<void>,
 ) => {
   const binaries = await findBinaries(user);
   const cluster = clusterFolder(dataDir);
   await stopOrphan(cluster, log);
   const isNew = !existsSync(cluster);
-  if (isNew) whileStarting?.();
+  if (isNew) whileStarting?.(isNew);
   const passwords = await prepareCluster(dataDir, binaries, user);
   const launchOn = (port: number) => launchServer({ postgres: binaries.postgres, cluster, port, user, settings, log });
   const launching = launchOnFreePort(launchOn);
-  if (!isNew) whileStarting?.();
+  if (!isNew) whileStarting?.(isNew);
   const { server, port } = await launching;
   const supervisor = supervise(server, () => launchOn(port), log);
   const connection = { port, ...passwords };
   try {
-    await prepareOnce(dataDir, connection, isRestore === true);
+    await writeConnection(dataDir, connection);
+    await prepareDatabase(connection);
   } catch (error) {
     await supervisor.stop();
     throw new EmbeddedPostgresError(`PostgreSQL started but could not be set up: ${messageOf(error)}`, {
@@ -93,16 +88,6 @@ const startLocked = async (
       await unlock();
     },
   };
-};
-
-/** Writes the connection file, and prepares the database where no earlier start has. What a restore loads is handed over by the next start. */
-const prepareOnce = async (dataDir: string, connection: CompleteConnection, isRestore: boolean): Promise<void> => {
-  const prepared = await preparationOf(dataDir, connection);
-  const known = isRestore ? undefined : (await readConnection(dataDir))?.prepared;
-  if (known === prepared) return await writeConnection(dataDir, { ...connection, prepared });
-  await writeConnection(dataDir, connection);
-  await prepareDatabase(connection);
-  if (!isRestore) await writeConnection(dataDir, { ...connection, prepared });
 };
 
 const LAUNCHES = 5;

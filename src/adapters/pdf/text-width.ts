@@ -11,7 +11,7 @@ type Widths = {
   of(codePoint: number): number;
 };
 
-/** The advance widths of a font, each read from its tables once. Throws for a collection of fonts. */
+/** The advance widths of a font; the width of each of its characters is read from the tables once. Throws for a collection of fonts. */
 const widthsOf = (path: string): Widths => {
   const font = create(readFileSync(path));
   if ('fonts' in font) throw new Error('the file holds several fonts');

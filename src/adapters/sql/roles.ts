@@ -1,5 +1,4 @@
 import pg from 'pg';
-import { sha256 } from '../../lib/sha256.js';
 import { HAS_LOG, IS_HISTORY, IS_TABLE_OF_A_USER } from './belonging.js';
 import { expectedSchema } from './expected-schema.js';
 import { withSchemaLock } from './migrate.js';
@@ -132,10 +131,6 @@ with home as (
   select 2, format('grant create on schema %I to %I', nspname, service) from parts, roles where part <> 'home'
 )
 select statement from statements order by turn`;
-
-/** Changes with what `prepareRoles` and `assignOwners` do. */
-export const rolesDigest = (): string =>
-  sha256(JSON.stringify([ATTRIBUTES, STATEMENTS, namesOf('table'), namesOf('function')]), 'hex');
 
 /** Only functions of the owner change or remove rows of these tables (ADR 33). */
 const LOG_TABLES = ['event_log', 'event_log_head'];

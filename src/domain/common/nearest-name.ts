@@ -68,7 +68,7 @@ const wrongLetters = (a: string, b: string, most: number): number => {
       const replaced = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
       next.push(Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
     }
-    // It never falls from row to row. Each start compares all variables of its environment.
+    // The least number of a row is never below that of the row before.
     if (Math.min(...next) > most) return most + 1;
     row = next;
   }

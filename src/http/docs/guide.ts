@@ -64,7 +64,7 @@ export const chapterTitle = (name: ChapterName): string => chapters[name];
 /** Marks for the tests of the guide, which a reader does not see. */
 const COMMENT = /^<!--.*-->\n+/gm;
 
-/** Each page is made once, so that a start does not load the package. */
+/** The package is loaded when the first page is made, so that a start does not wait for it. */
 const rendered = async (markdown: string): Promise<string> => {
   const { Marked } = await import('marked');
   return new Marked({ renderer }).parse(markdown.replace(COMMENT, ''), { async: false });

@@ -29,17 +29,14 @@ export type DatabaseServerOptions = {
   runner: Runner;
   /** A command stops the database that it started only when no other process uses it any more. */
   startedFor: 'serve' | 'command';
-  /** Called once, at a moment from which opening the engines is mostly waiting. */
-  whileOpening?: () => void;
+  /** Called once, while a server of this folder starts, which is mostly waiting. `isNew`: the folder had none. */
+  whileOpening?: (isNew: boolean) => void;
 };
 
 /** Returns the configured database, otherwise the embedded server of the data folder, which is started if none runs. */
 export const openDatabaseServer = async (options: DatabaseServerOptions): Promise<DatabaseAddresses> => {
-  const { config, startedFor, whileOpening } = options;
-  if (config.databaseUrl !== undefined) {
-    whileOpening?.();
-    return { service: config.databaseUrl, owner: config.databaseOwnerUrl };
-  }
+  const { config, startedFor } = options;
+  if (config.databaseUrl !== undefined) return { service: config.databaseUrl, owner: config.databaseOwnerUrl };
   // Checked before locking, because the lock would leave a folder behind that cannot be used.
   await prepareDataDir(config.dataDir, chooseOsUser());
   if (startedFor === 'serve')
@@ -122,7 +119,7 @@ export const prepareDatabase = async (
   if (owner === undefined) return await withPool(service, limits, prepareAlone);
   const asked = atAddress('DATABASE_URL', withPool(service, limits, userOf));
   // Asked beside the owner's check, whose fault comes first.
-  asked.catch(() => undefined);
+  void asked.catch(() => undefined);
   const prepared = withPool(owner, limits, async (pool) => {
     await checkServer(pool);
     const serviceUser = await asked;
@@ -133,7 +130,12 @@ export const prepareDatabase = async (
     await checkSchema(pool);
     return made;
   });
-  return await atAddress('DATABASE_OWNER_URL', prepared);
+  try {
+    return await atAddress('DATABASE_OWNER_URL', prepared);
+  } finally {
+    // The service's connection must not outlive a failed check of the owner.
+    await asked.catch(() => undefined);
+  }
 };
 
 const ONE_USER = 'DATABASE_URL and DATABASE_OWNER_URL name one user: the service must not be the owner of its tables';

@@ -1,15 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, chown, copyFile, mkdir, mkdtemp, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import {
-  readConnection,
-  readEmbeddedAddresses,
-  writeConnection,
-} from '../../../src/adapters/embedded-postgres/connection-file.js';
+import { readEmbeddedAddresses } from '../../../src/adapters/embedded-postgres/connection-file.js';
 import { lockDataDir, processIdentity } from '../../../src/adapters/embedded-postgres/data-dir.js';
 import { EmbeddedPostgresError } from '../../../src/adapters/embedded-postgres/error.js';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../../src/adapters/embedded-postgres/start.js';
@@ -80,35 +76,6 @@ describeWithPostgres('the embedded server', () => {
     const stranger = new URL(connectionString);
     stranger.password = 'guess';
     await expect(ask(stranger.href, 'select 1')).rejects.toThrow(/authentication failed/);
-  });
-
-  it('prepares its roles once, and again for other passwords or another cluster', async () => {
-    const grantExcess = async (server: Server): Promise<void> => {
-      await ask(server.superuserConnectionString, 'alter role nfse_service createdb');
-    };
-    const mayCreateDatabases = (server: Server) =>
-      ask(server.superuserConnectionString, `select rolcreatedb from pg_roles where rolname = 'nfse_service'`);
-    const first = await start();
-    const { prepared, ...connection } = (await readConnection(dataDir)) ?? { port: 0, password: '' };
-    expect(prepared).toBeDefined();
-    await grantExcess(first);
-    await stop(first);
-    const second = await start();
-    expect((await readConnection(dataDir))?.prepared).toBe(prepared);
-    expect(await mayCreateDatabases(second)).toEqual([{ rolcreatedb: true }]);
-    await stop(second);
-    await writeConnection(dataDir, { ...connection, servicePassword: 'another', prepared: prepared ?? '' });
-    const third = await start();
-    expect(await ask(third.connectionString, 'select 1 as one')).toEqual([{ one: 1 }]);
-    expect(await mayCreateDatabases(third)).toEqual([{ rolcreatedb: false }]);
-    await grantExcess(third);
-    await stop(third);
-    const version = join(dataDir, 'postgres', 'PG_VERSION');
-    const { uid, gid } = await stat(version);
-    await copyFile(version, `${version}.copy`);
-    await chown(`${version}.copy`, uid, gid);
-    await rename(`${version}.copy`, version);
-    expect(await mayCreateDatabases(await start())).toEqual([{ rolcreatedb: false }]);
   });
 
   it('is restarted on the same address when it is killed', async () => {
