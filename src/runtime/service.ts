@@ -55,18 +55,17 @@ const start = async (options: ServiceOptions, runner: Parts['runner']): Promise<
   const simulated = needsSimulator(config, roles);
   const simulatorProcess = simulated && options.simulatorProcess === true ? forkSimulator(logger, runner) : undefined;
   let loading: ReturnType<typeof loadRoles> | undefined;
-  let preparing: Promise<void> | undefined;
   const engines = await openEngines({
     ...options,
-    whileOpening: (isNew) => {
+    whileOpening: async (isNew) => {
       loading = loadRoles(roles);
-      // Awaited below; a start that fails before must not leave a rejection without a handler.
-      loading.catch(() => undefined);
+      // A fault is told below, where the code is needed.
+      await loading.catch(() => undefined);
       // Only in a new folder, which no other process uses. What fails here fails again, and is told, when the simulator starts.
-      if (!simulated || !isNew) return;
-      const prepare = () => (runner.stopping.aborted ? undefined : prepareSimulator(config, clock));
-      preparing = loading.then(prepare).catch(() => undefined);
+      if (!simulated || !isNew || runner.stopping.aborted) return;
+      const preparing = prepareSimulator(config, clock).catch(() => undefined);
       runner.onStop('keys of the simulator', () => preparing);
+      await preparing;
     },
     runner,
     startedFor: 'serve',
@@ -86,8 +85,6 @@ const start = async (options: ServiceOptions, runner: Parts['runner']): Promise<
     await refuseSimulatedLive(engines.pool, engines.store);
   throwIfStopAsked();
   const queue = traces.queue(await openWorkQueue(config, roles, { clock, logger, runner }), engines.log);
-  throwIfStopAsked();
-  await preparing;
   throwIfStopAsked();
   const simulator = simulated ? await openOnlySimulator(options, engines, runner, simulatorProcess) : undefined;
   const guards = await startGuardReadiness({ config, clock, logger, engines, runner });

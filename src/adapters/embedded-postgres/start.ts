@@ -19,8 +19,11 @@ type EmbeddedPostgresOptions = {
   log: (line: string) => void;
   /** The lock of a folder that the caller has prepared; otherwise the folder is prepared here, and locked while the server runs. */
   lock?: DataDirLock;
-  /** Called once, when what remains is mostly waiting: for the files of a new cluster, otherwise for the server that is being launched. */
-  whileStarting?: ((isNew: boolean) => void) | undefined;
+  /**
+   * Called once, to use a wait: for the files of a new cluster, otherwise for the server that is being launched. The server is connected to only after
+   * the promise has resolved, because an event loop that is blocked takes an answer for late. The promise never rejects.
+   */
+  whileStarting?: ((isNew: boolean) => Promise<void>) | undefined;
   /** Server settings that override the defaults. */
   settings?: Readonly<Record<string, string>>;
   /** Set by the restore alone; all others refuse a folder whose restore has not ended. */
@@ -54,16 +57,17 @@ const startLocked = async (
   const cluster = clusterFolder(dataDir);
   await stopOrphan(cluster, log);
   const isNew = !existsSync(cluster);
-  if (isNew) whileStarting?.(isNew);
+  const whileMaking = isNew ? whileStarting?.(isNew) : undefined;
   const passwords = await prepareCluster(dataDir, binaries, user);
   const launchOn = (port: number) => launchServer({ postgres: binaries.postgres, cluster, port, user, settings, log });
   const launching = launchOnFreePort(launchOn);
-  if (!isNew) whileStarting?.(isNew);
+  const whileLaunching = isNew ? undefined : whileStarting?.(isNew);
   const { server, port } = await launching;
   const supervisor = supervise(server, () => launchOn(port), log);
   const connection = { port, ...passwords };
   try {
     await writeConnection(dataDir, connection);
+    await (whileMaking ?? whileLaunching);
     await prepareDatabase(connection);
   } catch (error) {
     await supervisor.stop();

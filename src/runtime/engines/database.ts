@@ -29,8 +29,8 @@ export type DatabaseServerOptions = {
   runner: Runner;
   /** A command stops the database that it started only when no other process uses it any more. */
   startedFor: 'serve' | 'command';
-  /** Called once, while a server of this folder starts, which is mostly waiting. `isNew`: the folder had none. */
-  whileOpening?: (isNew: boolean) => void;
+  /** Called once, while a server of this folder starts and before it is connected to. `isNew`: the folder had none. The promise never rejects. */
+  whileOpening?: (isNew: boolean) => Promise<void>;
 };
 
 /** Returns the configured database, otherwise the embedded server of the data folder, which is started if none runs. */
