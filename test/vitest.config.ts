@@ -50,13 +50,14 @@ const slow = [
   'test/supply-chain/audit.test.ts',
 ];
 
-/** Quick tests that need a process of their own: they mock a module, change the process, or measure its event loop. */
+/** Quick tests that need a separate process: they mock a module, change the process, or measure its event loop. */
 const alone = [
   'test/adapters/authorizer/event-loop.test.ts',
   'test/app/issuing/layout-switch.test.ts',
   'test/cli/actor.test.ts',
   'test/runtime/commands/until-signal.test.ts',
   'test/runtime/engines/reading-threads.test.ts',
+  'test/runtime/service.test.ts',
   'test/xml/received-work.test.ts',
 ];
 

@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ROOT } from '../tools/root.js';
@@ -17,6 +17,14 @@ describe('the tests', () => {
   it('stand in the folders of what they test, or in a folder that is named', () => {
     expect(tests.filter((path) => path.endsWith('.test.ts')).length).toBeGreaterThan(300);
     expect(mirrorFaults(tests, sources)).toEqual([]);
+  });
+
+  it('that mock a module have a separate process: elsewhere the module may be loaded already, and the mock does nothing', () => {
+    const textOf = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
+    const mocking = tests.filter((path) => path.endsWith('.test.ts') && /^vi\.mock\(/m.test(textOf(path)));
+    expect(mocking.length).toBeGreaterThan(3);
+    const [, alone = ''] = /^const alone = \[(.*?)^\];/ms.exec(textOf('test/vitest.config.ts')) ?? [];
+    expect(mocking.filter((path) => !alone.includes(`'${path}'`))).toEqual([]);
   });
 });
 
