@@ -3,7 +3,7 @@ import type { Classification, Classifications } from '../domain/common/classific
 import { type AnnexVIII, type IbsCbsOptions, type IbsCbsTables, settledByAnnex } from '../domain/company/ibs-cbs.js';
 import type { Catalogue } from '../domain/company/line-selection.js';
 import { unmetDemandOf } from '../domain/company/service-rules.js';
-import { grouped, lazy, readTable } from './tsv.js';
+import { grouped, lazy, lazyByKey, readTable } from './tsv.js';
 
 /** The values of one column of a table by those of another. */
 const columnsOf = <Column extends string>(file: string, key: Column, value: Column) =>
@@ -18,26 +18,21 @@ const rowsOfCnaes = lazy(() => {
   return grouped(rows, 'cnae');
 });
 
-/** What Anexo VIII settles is looked up for each line, so the lines of a CNAE are made when it is first asked for. */
-const linesOfCnaes = new Map<string, readonly CatalogueLine[]>();
-
-const linesOf = (cnae: string): readonly CatalogueLine[] => {
-  const known = linesOfCnaes.get(cnae);
-  const rows = rowsOfCnaes().get(cnae);
-  if (known !== undefined || rows === undefined) return known ?? [];
-  const lines = rows.map(
-    ({ service_code, nbs, is_default }): CatalogueLine => ({
-      cnae,
-      serviceCode: service_code,
-      ...(nbs === '' ? {} : { nbs, ...settledByAnnex(service_code, nbs, annexVIII) }),
-      description: serviceCodeDescription(service_code) ?? service_code,
-      isDefault: is_default === 'true',
-      isBlocked: unmetDemandOf(service_code) !== undefined,
-    }),
-  );
-  linesOfCnaes.set(cnae, lines);
-  return lines;
-};
+/** The lines of one CNAE; looking up in Anexo VIII for the lines of all would take a part of a start. */
+const linesOf = lazyByKey((cnae) =>
+  rowsOfCnaes()
+    .get(cnae)
+    ?.map(
+      ({ service_code, nbs, is_default }): CatalogueLine => ({
+        cnae,
+        serviceCode: service_code,
+        ...(nbs === '' ? {} : { nbs, ...settledByAnnex(service_code, nbs, annexVIII) }),
+        description: serviceCodeDescription(service_code) ?? service_code,
+        isDefault: is_default === 'true',
+        isBlocked: unmetDemandOf(service_code) !== undefined,
+      }),
+    ),
+);
 
 export const serviceCodeDescription = (code: string): string | undefined => serviceCodes().get(code);
 
@@ -46,7 +41,7 @@ export const nbsDescription = (code: string): string | undefined => nbsCodes().g
 
 /** The catalogue that the product ships; no line of it has been confirmed by an operator. */
 export const shippedCatalogue: Catalogue = {
-  linesOf,
+  linesOf: (cnae) => linesOf(cnae) ?? [],
   isServiceCode: (code) => serviceCodes().has(code),
   isNbs: (code) => nbsCodes().has(code),
 };

@@ -1,5 +1,5 @@
 import { nearestName } from '../domain/common/nearest-name.js';
-import { grouped, lazy, readTable } from './tsv.js';
+import { grouped, lazy, lazyByKey, readTable } from './tsv.js';
 
 type Municipality = { ibge: string; name: string; uf: string };
 
@@ -9,21 +9,17 @@ const byCode = lazy(() => new Map(rows().map(({ ibge, name, uf }) => [ibge, { ib
 
 const byState = lazy(() => grouped(rows(), 'uf'));
 
-/** By state and name. Names are compared letter by letter, so those of a state are made when the state is first asked for. */
-const namesOfStates = new Map<string, ReadonlyMap<string, Municipality>>();
-
-const namesOf = (state: string): ReadonlyMap<string, Municipality> | undefined => {
-  const known = namesOfStates.get(state);
+/** The municipalities of a state by name; the names of all states would take a part of a start. */
+const namesOf = lazyByKey((state): ReadonlyMap<string, Municipality> | undefined => {
   const ofState = byState().get(state);
-  if (known !== undefined || ofState === undefined) return known;
+  if (ofState === undefined) return undefined;
   const names = new Map<string, Municipality>();
   for (const { ibge, name, uf, alternative_names } of ofState) {
     for (const one of [...alternative_names.split(';'), name])
       if (one !== '') names.set(nameText(one), { ibge, name, uf });
   }
-  namesOfStates.set(state, names);
   return names;
-};
+});
 
 export const municipalityByCode = (ibge: string): Municipality | undefined => byCode().get(ibge);
 

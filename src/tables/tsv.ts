@@ -36,6 +36,16 @@ export const grouped = <Column extends string>(
   return groups;
 };
 
+/** Computed for a key when it is first asked for. Undefined is not kept, because clients choose keys. */
+export const lazyByKey = <T>(make: (key: string) => T | undefined): ((key: string) => T | undefined) => {
+  const made = new Map<string, T>();
+  return (key) => {
+    const value = made.get(key) ?? make(key);
+    if (value !== undefined) made.set(key, value);
+    return value;
+  };
+};
+
 /** Computed at the first use, kept for the life of the process. */
 export const lazy = <T>(make: () => T): (() => T) => {
   let made: { value: T } | undefined;

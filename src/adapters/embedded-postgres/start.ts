@@ -57,17 +57,17 @@ const startLocked = async (
   const cluster = clusterFolder(dataDir);
   await stopOrphan(cluster, log);
   const isNew = !existsSync(cluster);
-  const whileMaking = isNew ? whileStarting?.(isNew) : undefined;
+  let work = isNew ? whileStarting?.(isNew) : undefined;
   const passwords = await prepareCluster(dataDir, binaries, user);
   const launchOn = (port: number) => launchServer({ postgres: binaries.postgres, cluster, port, user, settings, log });
   const launching = launchOnFreePort(launchOn);
-  const whileLaunching = isNew ? undefined : whileStarting?.(isNew);
+  work ??= whileStarting?.(isNew);
   const { server, port } = await launching;
   const supervisor = supervise(server, () => launchOn(port), log);
   const connection = { port, ...passwords };
   try {
     await writeConnection(dataDir, connection);
-    await (whileMaking ?? whileLaunching);
+    await work;
     await prepareDatabase(connection);
   } catch (error) {
     await supervisor.stop();

@@ -117,12 +117,9 @@ export const prepareDatabase = async (
   limits: SessionLimits,
 ): Promise<readonly number[]> => {
   if (owner === undefined) return await withPool(service, limits, prepareAlone);
-  const asked = atAddress('DATABASE_URL', withPool(service, limits, userOf));
-  // Asked beside the owner's check, whose fault comes first.
-  void asked.catch(() => undefined);
   const prepared = withPool(owner, limits, async (pool) => {
     await checkServer(pool);
-    const serviceUser = await asked;
+    const serviceUser = await atAddress('DATABASE_URL', withPool(service, limits, userOf));
     if (serviceUser === (await userOf(pool))) throw new MigrationError(ONE_USER);
     await checkOwner(pool);
     const made = await migrate(pool, migrations);
@@ -130,12 +127,7 @@ export const prepareDatabase = async (
     await checkSchema(pool);
     return made;
   });
-  try {
-    return await atAddress('DATABASE_OWNER_URL', prepared);
-  } finally {
-    // The service's connection must not outlive a failed check of the owner.
-    await asked.catch(() => undefined);
-  }
+  return await atAddress('DATABASE_OWNER_URL', prepared);
 };
 
 const ONE_USER = 'DATABASE_URL and DATABASE_OWNER_URL name one user: the service must not be the owner of its tables';
