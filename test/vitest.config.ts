@@ -23,8 +23,8 @@ const shared = {
 };
 
 /**
- * What takes minutes, or needs an engine beyond the embedded PostgreSQL: only `npm run test:all` runs it. `npm test` runs everything
- * else, with Node alone.
+ * What takes minutes, or needs an engine beyond the embedded PostgreSQL, and files of eight seconds or more that start processes, threads or
+ * databases: only `npm run test:all` runs them. `npm test` runs everything else, with Node alone.
  */
 const slow = [
   'test/{e2e,model}/**/*.test.ts',
@@ -32,21 +32,31 @@ const slow = [
   'test/adapters/authorizer/{connection,renegotiation}.test.ts',
   'test/adapters/eventlog-postgres/faults.test.ts',
   'test/adapters/pdf/{danfse-images,danfse-overlap,determinism,renderer}.test.ts',
-  'test/adapters/sql/{oldest-version,sessions}.test.ts',
+  'test/adapters/sql/{migrate,oldest-version,sessions}.test.ts',
+  'test/app/accept/ibs-cbs-matrix.test.ts',
+  'test/app/issuing/maintenance.test.ts',
   'test/app/reconciliation/**/*.test.ts',
+  'test/cli/audit-stored.test.ts',
   'test/client/runtimes.test.ts',
   'test/console/{browser,pictures,service}.test.ts',
   'test/documents/{example-accidents,examples,samples}.test.ts',
+  'test/http/access/flood.test.ts',
   'test/http/docs/{browser,kept}.test.ts',
+  'test/http/fuzz/fuzz.test.ts',
   'test/http/openapi/{clients,code-samples}.test.ts',
-  'test/projector/serving.test.ts',
+  'test/http/server/{slow,unread-body}.test.ts',
+  'test/launch/nfse.test.ts',
+  'test/lib/thread-pool.test.ts',
+  'test/projector/{rebuild,rebuild-kill,serving}.test.ts',
   'test/proof/{run,settle}.test.ts',
-  'test/runtime/commands/{compose-setup,drain-start,empty-folder,interruption,npm-stop}.test.ts',
-  'test/runtime/engines/{simulator-process,trust}.test.ts',
+  'test/runtime/commands/{compose-setup,drain-start,empty-folder,interruption,npm-stop,output,setup-database,setup-foreign-database}.test.ts',
+  'test/runtime/config/supported-node.test.ts',
+  'test/runtime/engines/{database,simulator-process,trust}.test.ts',
   'test/runtime/operations/{compose-health,confined,operations}.test.ts',
   'test/runtime/operator/restore-killed.test.ts',
   'test/runtime/roles/drain-*.test.ts',
   'test/simulate/life.test.ts',
+  'test/support/stalls.test.ts',
   'test/supply-chain/audit.test.ts',
 ];
 
