@@ -106,8 +106,8 @@ const withoutMasks = ({ positionals: names = [] }: Command, { flags, positionals
 };
 
 /**
- * What is wrong with arguments of any command: one that should be a CNPJ and does not look like one would be answered as an unknown company, and an
- * actor with control characters would be on record for good.
+ * The fault in the arguments of any command, undefined without a fault. Text that is no CNPJ would be answered as an unknown company, and an actor
+ * with control characters would be on record for good.
  */
 const wrongIn = ({ positionals: names = [] }: Command, { flags, positionals }: Typed): string | undefined => {
   const noCnpj = positionals.find((text, index) => names[index] === 'CNPJ' && !codePattern('cnpj').test(text));

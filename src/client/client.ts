@@ -16,8 +16,8 @@ export type ClientOptions = TransportOptions & {
 };
 
 /**
- * `withinMs`: milliseconds from the call on, default 80 minutes. They end reads and pauses, never the request to issue or to cancel, whose outcome must be
- * known. An invoice has an outcome within 75 minutes of the 202, a cancellation within 60.
+ * `withinMs`: milliseconds from the call on, default 80 minutes. They end reads and pauses, never the request to issue or to cancel, whose outcome
+ * must be known. An invoice has an outcome within 75 minutes of the 202, a cancellation within 60.
  */
 type WaitOptions = { withinMs?: number };
 
@@ -75,7 +75,10 @@ export const createClient = (options: ClientOptions): Client => {
     return await sendJson<Invoice>(sent, isInvoice);
   };
 
-  /** Reads until the invoice is `done` or no other read has time, and once in any case when nothing is known. A read that fails for now does not end it. */
+  /**
+   * Reads until the invoice is `done` or no other read has time, and once in any case when nothing is known. A read that fails for now does not end
+   * it.
+   */
   const readUntil = async ({ id, done, pollMs, endsAt, known }: Wait): Promise<Invoice> => {
     let seen = known;
     let failure: Error | undefined;
@@ -164,8 +167,8 @@ const JSON_TYPE = { 'content-type': 'application/json' };
 const hasOutcome = ({ status }: Invoice): boolean => status !== 'queued' && status !== 'processing';
 
 /**
- * Whether the invoice shows that a cancel request arrived. A failed one tells it in live mode only, where no other can follow (CANCEL-3): that of a test
- * invoice may be of an earlier call, and a new request is safe.
+ * Whether the invoice shows that a cancel request arrived. A failed one tells it in live mode only, where no other can follow (CANCEL-3): that of a
+ * test invoice may be of an earlier call, and a new request is safe.
  */
 const wasAskedToCancel = ({ status, livemode, cancellation }: Invoice): boolean =>
   status === 'canceled' || cancellation?.status === 'pending' || (livemode && cancellation?.status === 'failed');

@@ -34,8 +34,8 @@ type ApiRequest = {
 };
 
 /**
- * A JSON object of which nothing is known. The fields that are looked at have names, because a program with `noPropertyAccessFromIndexSignature` compiles
- * these sources too.
+ * A JSON object of which nothing is known. The fields that are looked at have names, because a program with `noPropertyAccessFromIndexSignature`
+ * compiles these sources too.
  */
 export type Json = {
   readonly [field in 'object' | 'id' | 'status' | 'data' | 'error' | 'code' | 'retryable']?: unknown;
@@ -52,8 +52,8 @@ type Answer = {
 
 type Transport = {
   /**
-   * The bytes of an answer of this media type; any other is a proxy's. Rejects with `ApiError` for a refusal, and with `NoAnswerError` without an answer
-   * of the API.
+   * The bytes of an answer of this media type; any other is a proxy's. Rejects with `ApiError` for a refusal, and with `NoAnswerError` without an
+   * answer of the API.
    */
   sendFor(mediaType: string, request: ApiRequest): Promise<Uint8Array>;
   /** Rejects alike. `isExpected` tells a body of the API from that of a proxy. */
@@ -76,8 +76,8 @@ const addressOf = (baseUrl: string): string => {
 };
 
 /**
- * Without white space at its ends, as of a file. Throws for what no header can carry, such as the start of a key that ends in `…`: every repetition would
- * fail and look like a lost answer.
+ * Without white space at its ends, as of a file. Throws for what no header can carry, such as the start of a key that ends in `…`: every repetition
+ * would fail and look like a lost answer.
  */
 const keyOf = (given: string | undefined): string => {
   const key = given?.trim() ?? '';

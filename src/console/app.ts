@@ -11,8 +11,8 @@ import { signInRoutes } from './routes/sign-in.js';
 import { workRoutes } from './routes/work.js';
 
 /**
- * The support console below `/console`: pages rendered on the server, whole without a script. GET shows nothing personal and changes nothing. Every POST
- * that changes or reveals something appends an event with the operator as actor (ADR 24).
+ * The support console below `/console`: pages rendered on the server, whole without a script. GET shows nothing personal and changes nothing. Every
+ * POST that changes or reveals something appends an event with the operator as actor (ADR 24).
  */
 export const createConsole = (deps: ConsoleDeps): Hono<ConsoleEnv> => {
   const style = readFileSync(new URL('./assets/style.css', import.meta.url), 'utf8');

@@ -10,8 +10,9 @@ import { messagePage, type PageContext, ROOT, signInPage } from './pages/layout.
 import { SCRIPT_SOURCE } from './script.js';
 
 /**
- * Allows only the console's own style sheet, forms and one script by its digest: no other script, no frame, no other origin, no caching. The referrer policy is `same-origin`,
- * because under `no-referrer` a browser sends `Origin: null` with the console's own forms and the origin could not be checked (ADR 24).
+ * Allows only the console's own style sheet, forms and one script by its digest: no other script, no frame, no other origin, no caching. The referrer
+ * policy is `same-origin`, because under `no-referrer` a browser sends `Origin: null` with the console's own forms and the origin could not be
+ * checked (ADR 24).
  */
 const HEADERS: Readonly<Record<string, string>> = {
   'content-security-policy': `default-src 'none'; style-src 'self'; script-src ${SCRIPT_SOURCE}; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`,

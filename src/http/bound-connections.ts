@@ -2,8 +2,8 @@ import type { Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 
 /**
- * Keeps at most `most` connections open at once. A further connection takes the place of the connection that waits longest for the head of a request, so
- * that many silent connections do not shut others out. Where every other connection has a request under way, the new connection is closed unread.
+ * Keeps at most `most` connections open at once. A further connection takes the place of the connection that waits longest for the head of a request,
+ * so that many silent connections do not shut others out. Where every other connection has a request under way, the new connection is closed unread.
  * `onDrop` is called for each connection that was closed.
  */
 export const boundConnections = (server: Server, most: number, onDrop: () => void): void => {

@@ -34,15 +34,17 @@ export type ThreadPoolOptions = {
    * started would be replaced again and again.
    */
   startMs?: number | undefined;
-  /** A thread that is busy for longer no longer counts, so that the others' jobs go on beside it; default 3 s. At most `workers` threads are so late. */
+  /**
+   * A thread that is busy for longer no longer counts, so that the others' jobs go on beside it; default 3 s. At most `workers` threads are so late.
+   */
   patienceMs?: number;
   /** Heap of one thread in MiB. A thread that needs more dies without the process. */
   heapMb: number;
   /** Beside the heap, for young objects, in MiB; the default of Node is 48. */
   youngMb?: number | undefined;
   /**
-   * Owners that use the same engines. While others are present, an owner of whom 8 jobs wait starts none after a job for four times the time that the job
-   * took, at most 100 ms. Default: none is present.
+   * Owners that use the same engines. While others are present, an owner of whom 8 jobs wait starts none after a job for four times the time that the
+   * job took, at most 100 ms. Default: none is present.
    */
   presence?: Presence | undefined;
 };

@@ -6,15 +6,15 @@ export type PdfMarks = { canceled: boolean; replaced: boolean; simulated: boolea
 /** Renders the DANFSe of an authorized NFS-e from its XML alone. The same input gives the same bytes. */
 export type PdfRenderer = {
   /**
-   * Takes a place in the company's queue before anything is read for the rendering. Throws `TooManyWaiting` at once when that queue is full.
+   * Takes one of the company's permits before anything is read for the rendering. Throws `TooManyWaiting` at once when the company has no permit left.
    */
-  enter(companyId: CompanyId): RenderTicket;
+  enter(companyId: CompanyId): RenderPermit;
   close(): Promise<void>;
 };
 
-type RenderTicket = {
+type RenderPermit = {
   /** Renders when it is the company's turn. Companies take turns, however many renderings each of them waits for. */
   render(nfseXml: Buffer, marks: PdfMarks): Promise<Buffer>;
-  /** Gives up the place, rendered or not. */
+  /** Gives the permit back, rendered or not. */
   leave(): void;
 };

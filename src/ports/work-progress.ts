@@ -5,10 +5,10 @@ import type { LogPosition } from './event-log.js';
 
 export type StoredLookupProgress = LookupProgress & { lastAskedAt: Instant };
 
-/** Results so far of the look-ups of one send. `work` is `issue/<attempt>` or `cancel/<request>/<attempt>`. */
+/** Results so far of the look-ups of one send. `work` is `issue/<attempt>`, `cancel/<request>/<attempt>` or, of support, `settle/<dpsId>`. */
 export type LookupProgressStore = {
   get(stream: StreamName, work: string): Promise<StoredLookupProgress | undefined>;
-  put(stream: StreamName, work: string, memo: StoredLookupProgress): Promise<void>;
+  put(stream: StreamName, work: string, progress: StoredLookupProgress): Promise<void>;
   forget(stream: StreamName): Promise<void>;
 };
 

@@ -103,9 +103,9 @@ type Pair = { key: string; live: Row | undefined; made: Row | undefined };
 const isAhead = ({ live, made }: Pair): boolean => live !== undefined && live.revision > (made?.revision ?? -1);
 
 /**
- * Those of the rows ahead of the checkpoint that the end of the log does not explain. A command of an operator writes its row before the projector does,
- * and of a test invoice that was deleted after the checkpoint the log has lost what its row was made from. The event of a row was stored before the
- * row, so a row that is ahead even of this later end was never made from the log.
+ * The rows ahead of the checkpoint that the end of the log does not explain. A row may rightly be ahead: an operator's command writes its row before
+ * the projector does. A row of a test invoice that was deleted after the checkpoint is explained too, because the log has lost what the row was made
+ * from. An event is stored before its row, so a row that is ahead even of this later end was never made from the log.
  */
 const stillAhead = async (
   ahead: readonly Pair[],

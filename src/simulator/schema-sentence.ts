@@ -9,8 +9,8 @@ export const SCHEMAS = 'v1.01';
 const NAMESPACE = 'http://www.sped.fazenda.gov.br/nfse';
 
 /**
- * The first of a document's `faults` by the official schema, in the words of the .NET validator that Sefin runs (docs/national-system.md#order-of-checks);
- * undefined when it is valid. Faults that are met seldom keep the words of libxml2.
+ * The first of a document's `faults` by the official schema, in the words of the .NET validator that Sefin runs
+ * (docs/national-system.md#order-of-checks); undefined when it is valid. Faults that are met seldom keep the words of libxml2.
  */
 export const schemaSentence = (root: Root, faults: readonly string[], parts: XmlParts): string | undefined => {
   const [first] = faults;

@@ -132,6 +132,7 @@ const IMPURE =
 const appendsItself: Readonly<Record<string, string>> = {
   'src/app/event-store/event-store.ts': 'appends to the log',
   'src/app/event-store/transact.ts': 'loads, decides, appends and retries for every use case',
+  'src/app/accept/reserve.ts': 'an acceptance and its guards are one transaction (ADR 42)',
   'src/app/issuing/protocol.ts': 'an attempt is appended once: only the process whose append was first sends it',
   'src/runtime/metrics/recorded-events.ts': 'passes on the calls that it counts',
   'src/runtime/tracing/traced-store.ts': 'passes on the calls of which it makes spans',
@@ -139,7 +140,7 @@ const appendsItself: Readonly<Record<string, string>> = {
 
 /** A call, another name for the function, or the function taken out of its object. */
 const APPEND =
-  /\.append\b|\[\s*['"`]append['"`]\s*\]|\{[^{}]*\bappend\b[^{}]*\}\s*(?:=(?![=>])|:\s*(?:Pick<\s*)?EventStore\b)/;
+  /\.append(?:\b|Guarded\s*\()|\[\s*['"`]append['"`]\s*\]|\{[^{}]*\bappend\b[^{}]*\}\s*(?:=(?![=>])|:\s*(?:Pick<\s*)?EventStore\b)/;
 
 /** A command context, which only `command-context.ts` builds. */
 const CONTEXT = /\bcausationId\s*:/;

@@ -50,8 +50,8 @@ export const refusesCertificate = (seen: CallEvidence): boolean => {
 export const transientCodes: readonly string[] = ['E1206', 'E1217', 'RNG9999', 'E999'];
 
 /**
- * Codes of rules that may be broken only for a while, or by the authorizer itself (docs/national-system.md#codes-that-prove-nothing-final). A cancellation
- * that they refuse is sent again, because its failure would be permanent in live mode (SVC-10.4).
+ * Codes of rules that may be broken only for a while, or by the authorizer itself (docs/national-system.md#codes-that-prove-nothing-final). A
+ * cancellation that they refuse is sent again, because its failure would be permanent in live mode (SVC-10.4).
  */
 const NOT_FINAL: Readonly<Record<Subject, readonly string[]>> = { dps: ['E1268'], event: ['E1831', 'E1983'] };
 

@@ -10,7 +10,8 @@ import { leafBase64, signDocumentOffLoop, signedParts } from '../../xml/sign.js'
 
 /**
  * Validates a document against the official schema of its layout, then signs it with C14N and rsa-sha256
- * (docs/national-system.md#algorithms). Validation takes well under a millisecond of the event loop, signing takes none (ADR 17). The methods throw `SchemaViolation`.
+ * (docs/national-system.md#algorithms). Validation takes well under a millisecond of the event loop, signing takes none (ADR 17). The methods throw
+ * `SchemaViolation`.
  */
 export const createDocumentSigner = (): DocumentSigner => {
   compileSentSchemas();

@@ -91,8 +91,8 @@ const lookupMemos = (db: pg.Pool): LookupProgressStore => ({
   get: async (stream, work) => {
     const { rows } = await db.query<MemoRow>({ name: 'memo-get', text: GET, values: [stream, work] });
     if (rows[0] === undefined) return undefined;
-    const { firstAbsentAt, ...memo } = rows[0];
-    return firstAbsentAt === null ? memo : { ...memo, firstAbsentAt };
+    const { firstAbsentAt, ...progress } = rows[0];
+    return firstAbsentAt === null ? progress : { ...progress, firstAbsentAt };
   },
   put: async (stream, work, { asked, lastAskedAt, firstAbsentAt }) => {
     const values = [stream, work, asked, lastAskedAt, firstAbsentAt ?? null];

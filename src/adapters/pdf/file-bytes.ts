@@ -38,7 +38,10 @@ const joinLines = (reference: PdfReference): (() => void) => {
   };
 };
 
-/** Takes what the document writes from now on past its stream, which would pass on each line by itself. The result is the whole file, once it has ended. */
+/**
+ * Takes what the document writes from now on past its stream, which would pass on each line by itself. The result is the whole file, once it has
+ * ended.
+ */
 export const joinObjects = (document: PdfDocument): (() => Buffer) => {
   const parts: Buffer[] = [];
   // Node 26 gives the lines written so far one by one, earlier versions all at once.

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { CompanyId } from '../../domain/common/ids.js';
+import { entryFile } from '../../lib/entry-file.js';
 import { type Presence, TooManyWaiting } from '../../lib/fair-semaphore.js';
 import { createThreadPool, JobFailed, type JobFailure } from '../../lib/thread-pool.js';
 import type { PdfMarks, PdfRenderer } from '../../ports/pdf.js';
@@ -45,13 +46,13 @@ export type RenderAnswer = { ok: true; pdf: Uint8Array } | { ok: false; reason: 
 /**
  * Renders the DANFSe of NT 008 in worker threads; companies take turns. `enter` throws `TooManyWaiting` when the company has no permit left. `render`
  * rejects with `TooManyWaiting` when no thread is free in time, and with `PdfFailed` otherwise. The same XML and marks give the same bytes in every
- * process. No PDF is kept. Concurrent callers may share one buffer and must not write into it. `warm` prepares the threads, so that the first PDF takes no longer than others; it
- * never rejects.
+ * process. No PDF is kept. Concurrent callers may share one buffer and must not write into it. `warm` prepares the threads, so that the first PDF
+ * takes no longer than others; it never rejects.
  */
 export const createPdfRenderer = (options: PdfRendererOptions = {}): PdfRenderer & { warm(): Promise<void> } => {
   const pool = createThreadPool<RenderRequest, RenderAnswer>({
     what: WHAT,
-    file: workerFile(),
+    file: entryFile('./worker', import.meta.url),
     workers: options.workers ?? 1,
     waitMs: options.waitMs ?? 10_000,
     timeoutMs: options.timeoutMs ?? RENDER_TIMEOUT_MS,
@@ -93,10 +94,6 @@ const PERMITS = { ofOne: 32, inAll: 128 };
 const RENDER_TIMEOUT_MS = 15_000;
 
 const HEAP_MB = 256;
-
-// The service runs from TypeScript in development and from compiled JavaScript once built.
-const workerFile = (): URL =>
-  new URL(import.meta.url.endsWith('.ts') ? './worker.source.mjs' : './worker.js', import.meta.url);
 
 /**
  * Limits the PDFs under way. The returned function takes a permit for the owner and returns a function that gives it back. It throws

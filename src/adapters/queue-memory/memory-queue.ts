@@ -29,7 +29,7 @@ export const createMemoryQueue = (clock: Clock): WorkQueue => {
   const byDue = createDueHeap<Entry>();
   const handling = new Map<string, { again: WorkItem | undefined }>();
   const parked = new Map<string, ParkedWork>();
-  /** Each function wakes one idle lane. */
+  /** Each function wakes one idle loop. */
   const idle = new Set<() => void>();
 
   /** An entry that was replaced by an earlier one stays in the heap until it reaches the top. */
@@ -42,7 +42,7 @@ export const createMemoryQueue = (clock: Clock): WorkQueue => {
   };
 
   let timer: NodeJS.Timeout | undefined;
-  /** While a lane is idle, the first entry has woken a lane if it is due, or else the timer is set for it. */
+  /** While a loop is idle, the first entry has woken a loop if it is due, or else the timer is set for it. */
   const watch = (): void => {
     clearTimeout(timer);
     const entry = first();
@@ -58,7 +58,7 @@ export const createMemoryQueue = (clock: Clock): WorkQueue => {
     for (const wake of idle) wake();
   };
 
-  /** Resolves when something is due or when work ends: an abort wakes all lanes. */
+  /** Resolves when something is due or when work ends: an abort wakes all loops. */
   const sleep = (): Promise<void> =>
     new Promise((resolve) => {
       const wake = (): void => {
@@ -122,14 +122,14 @@ export const createMemoryQueue = (clock: Clock): WorkQueue => {
     put: async (item) => put(item),
     work: async ({ concurrency, signal, handle }) => {
       signal.addEventListener('abort', wakeAll, { once: true });
-      const lane = async (): Promise<void> => {
+      const loop = async (): Promise<void> => {
         while (!signal.aborted) {
           const entry = takeDue();
           if (entry === undefined) await sleep();
           else await finish(entry, handle);
         }
       };
-      await Promise.all(Array.from({ length: concurrency }, lane));
+      await Promise.all(Array.from({ length: concurrency }, loop));
     },
     depth: async () => waiting.size + handling.size,
     parked: async () => [...parked.values()],

@@ -5,7 +5,8 @@ import { TLSSocket } from 'node:tls';
 
 /**
  * The sockets of one client of NATS. The client keeps the socket of an attempt that ran out of time: a server that takes connections and stays silent
- * would then collect sockets, and each of them would hold the process. The client does not give out its socket, so Node is asked which sockets it makes.
+ * would then collect sockets, and each of them would hold the process. The client does not give out its socket, so Node is asked which sockets it
+ * makes.
  */
 export type ClientSockets = {
   /** Sockets that `act` makes, at once or in what it begins, are this client's. */

@@ -19,6 +19,8 @@ export type OpenWork = {
 
 export type CertificateExpiry = { companyId: CompanyId; notAfter: Instant };
 
+const MOST_CERTIFICATES = 1_000;
+
 export type MonitoringReads = ReturnType<typeof createMonitoringReads>;
 
 /** Numbers for monitoring; no decision depends on them. */
@@ -57,8 +59,8 @@ export const createMonitoringReads = (pool: pg.Pool) => {
       );
       return rows[0]?.count ?? 0;
     },
-    /** Certificates of enabled companies, the next to expire first. */
-    certificateExpiries: async (limit: number): Promise<readonly CertificateExpiry[]> => {
+    /** Certificates of enabled companies, the next to expire first; more than 1,000 rarely expire at once. */
+    certificateExpiries: async (): Promise<readonly CertificateExpiry[]> => {
       const notAfter = sql<Instant>`state::jsonb -> 'certificate' ->> 'notAfter'`;
       return await db
         .selectFrom('read.companies')
@@ -66,7 +68,7 @@ export const createMonitoringReads = (pool: pg.Pool) => {
         .where('enabled', '=', true)
         .where(notAfter, 'is not', null)
         .orderBy('notAfter')
-        .limit(limit)
+        .limit(MOST_CERTIFICATES)
         .execute();
     },
     /** Certificates that the authorizer refuses and that are still their companies' newest; the longest refused first. */

@@ -22,7 +22,7 @@ const LEASE_MS = 15_000;
 const RENEWALS_PER_LEASE = 3;
 
 /**
- * To lead by session locks with a lease. The lead only saves work; the compare-and-set of the checkpoint makes writing correct. One dedicated
+ * Leads by session locks with a lease. The lead only saves work; the compare-and-set of the checkpoint makes writing correct. One dedicated
  * connection serves all locks of this process. It is opened when first needed and again after a loss. `leaseMs` is in milliseconds; a lock that must
  * outlast a pause of its holder has no lease.
  */

@@ -45,8 +45,8 @@ const prepareRole = async (client: pg.PoolClient, { name, password }: Login): Pr
 
 /**
  * Makes `owner` the owner of what the product has made in the database, and `service` the owner of the read models. What others made stays theirs,
- * and the database too where it holds tables of others; otherwise `owner` gets it. An administrator of the database calls it before the migrations. It runs in one transaction and may be repeated, so it takes
- * over a database of a version with one user from any state.
+ * and the database too where it holds tables of others; otherwise `owner` gets it. An administrator of the database calls it before the migrations.
+ * It runs in one transaction and may be repeated, so it takes over a database of a version with one user from any state.
  */
 export const assignOwners = (admin: pg.Pool, owner: string, service: string): Promise<void> =>
   withSchemaLock(admin, async (client) => {

@@ -35,8 +35,8 @@ type GiveUpDeps = {
 
 /**
  * Gives up a generation that is lost without a copy (ADR 26): removes from the vault what it sealed, and lets the service start without it. When no
- * key of the file is active, its newest one becomes so. This is permanent but for one thing: a lost line that is put back into the key file opens
- * the events of its time.
+ * key of the file is active, the newest key of the file becomes active. This is permanent but for one thing: a lost line that is put back into the
+ * key file opens the events of its time.
  */
 export const giveUpGeneration = async (generation: string, by: string, deps: GiveUpDeps): Promise<GiveUpResult> => {
   const { db, clock, record } = deps;

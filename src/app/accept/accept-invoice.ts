@@ -68,7 +68,8 @@ export const acceptInvoice = async (
 
 /**
  * A retry that took over the lease of an earlier try, whose append may still come. So the retry answers a refusal only once no append can come, and the
- * key stays leased until then. An accepted retry counts from its own instant, because counted from the first try the invoice could be past its deadline.
+ * key stays leased until then. An accepted retry counts from its own instant, because counted from the first try the invoice could be past its
+ * deadline.
  */
 const acceptAgain = async (
   claimedRequest: ClaimedRequest,

@@ -78,14 +78,14 @@ export const createDrawnPdfs = (clock: Clock): DrawnPdfs => {
 type PdfDeps = DownloadDeps & { drawn: DrawnPdfs; revisionOf(address: InvoiceAddress): Promise<Revision | undefined> };
 
 /**
- * A PDF that was drawn before is given again while nothing was appended to its invoice, without reading the events. Any other takes a slot of the
- * renderer before reading, so that a request without a slot costs nothing.
+ * A PDF that was drawn before is given again while nothing was appended to its invoice, without reading the events. Any other takes a permit of the
+ * renderer before reading, so that a request without a permit costs nothing.
  */
 export const downloadPdf = async (address: InvoiceAddress, deps: PdfDeps): Promise<Download> => {
   const stream = invoiceStream(address.mode, address.companyId, address.invoiceId);
   const known = deps.drawn.get(stream);
   if (known !== undefined && known.revision === (await deps.revisionOf(address))) return { bytes: known.bytes };
-  const slot = deps.pdf.enter(address.companyId);
+  const permit = deps.pdf.enter(address.companyId);
   try {
     const found = await authorizedXml(address, deps);
     if ('refused' in found) return found;
@@ -96,11 +96,11 @@ export const downloadPdf = async (address: InvoiceAddress, deps: PdfDeps): Promi
       replaced,
       simulated: invoice.facts.mode === 'live' && deps.simulatedLive,
     };
-    const bytes = await slot.render(xml, marks);
+    const bytes = await permit.render(xml, marks);
     deps.drawn.set(stream, { bytes, revision, ends: retentionEnds(invoice, deps.testRetentionSeconds) });
     return { bytes };
   } finally {
-    slot.leave();
+    permit.leave();
   }
 };
 

@@ -194,7 +194,7 @@ const recordLookUp = async <K extends Sending>(
 /** Without its key nothing tells whether the document is ours. It is not recorded and nothing is sent again, so time ends the work. */
 const NOT_COMPARABLE = 'a document stands under its id, and the key of what was sent is gone';
 
-/** Two absences are a proven absence. The first is kept in the database until the second. A proof carries what a refusal said. */
+/** Records an answer without our document. Two absences prove its absence; after an E0840 one may settle a cancellation (ADR 8). */
 const recordNotFound = async <K extends Sending>(
   job: Job<K>,
   open: OpenWork<K>,

@@ -2,6 +2,7 @@ import { type CompanyId, invoicePrefix, type Mode, modes } from '../../domain/co
 import { brasiliaDate, type Instant } from '../../domain/common/time.js';
 import type { InvoiceEvent } from '../../domain/invoice/events.js';
 import type { EventLog, RecordedEvent } from '../../ports/event-log.js';
+import { type DecodedEvent, decodeSealed } from '../event-store/codec.js';
 import { walkLog } from '../event-store/walk-log.js';
 
 export type UsageCounts = { accepted: number; issued: number; failed: number; canceled: number };
@@ -30,12 +31,12 @@ export const companyUsage = async (
 const none = (): UsageCounts => ({ accepted: 0, issued: 0, failed: 0, canceled: 0 });
 
 const count = (recorded: RecordedEvent, month: string, counts: UsageCounts): void => {
-  const counted = countedAs(recorded as unknown as InvoiceEvent);
+  const counted = countedAs(decodeSealed(recorded) as DecodedEvent<InvoiceEvent>);
   if (counted !== undefined && brasiliaDate(counted.at).startsWith(month)) counts[counted.as] += 1;
 };
 
 /** The instants are no personal fields, so the events may still be sealed. */
-const countedAs = ({ type, data }: InvoiceEvent): { as: keyof UsageCounts; at: Instant } | undefined => {
+const countedAs = ({ type, data }: DecodedEvent<InvoiceEvent>): { as: keyof UsageCounts; at: Instant } | undefined => {
   switch (type) {
     case 'InvoiceAccepted':
       return { as: 'accepted', at: data.acceptedAt };

@@ -54,6 +54,9 @@ export type ReconciliationDeps = Pick<IssuerDeps, 'store' | 'authorizer' | 'cloc
   onDifference(stream: StreamName, kind: DifferenceKind): void;
 };
 
+/** Of one step. `asked`: the authorizer or the ADN answered. `inconclusive`: no answer came, or the answer proves nothing. */
+export type StepResult = 'asked' | 'inconclusive' | 'nothing to do';
+
 export type Comparison = {
   result: ComparisonResult;
   /** Whether the authorizer showed an event that cancels or replaces the note. */

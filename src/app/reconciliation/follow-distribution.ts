@@ -14,7 +14,7 @@ import type {
 } from '../../ports/distribution.js';
 import type { ReadModel } from '../../ports/read-model.js';
 import { loadSealedInvoice } from '../read/read-invoice.js';
-import { type ReconciliationDeps, tryToCompare } from './compare-invoice.js';
+import { type ReconciliationDeps, type StepResult, tryToCompare } from './compare-invoice.js';
 
 export type DistributionDeps = ReconciliationDeps & {
   distribution: Distribution;
@@ -25,9 +25,6 @@ export type DistributionDeps = ReconciliationDeps & {
   /** Called for each answer of the ADN. */
   onDistribution(mode: Mode, answer: DistributionAnswer): void;
 };
-
-/** `asked`: the ADN or the authorizer answered. `inconclusive`: the answer proves nothing. */
-type StepResult = 'asked' | 'inconclusive' | 'nothing to do';
 
 /** Comparisons of one invoice that show no event. After these only the rounds of the reconciliation compare the invoice. */
 const MAX_TRIES = 5;
@@ -137,9 +134,9 @@ const saveProgress = (
 };
 
 /**
- * `streams`: the company's own invoices that have these notes, except those that are canceled or replaced already. `unmatched`: notes of the company that
- * no invoice is known to have yet, because the outcome is open, the projector is behind, or the note is still to be imported. A queue also holds notes
- * that others issued.
+ * `streams`: the company's own invoices that have these notes, except those that are canceled or replaced already. `unmatched`: notes of the company
+ * that no invoice is known to have yet, because the outcome is open, the projector is behind, or the note is still to be imported. A queue also holds
+ * notes that others issued.
  */
 const touchedInvoices = async (
   { mode, companyId }: Caller,
@@ -170,8 +167,8 @@ const mayBeCanceled = async (stream: StreamName, store: DistributionDeps['store'
 };
 
 /**
- * An invoice with work under way is compared later, because the event may be the service's own. So is one whose event the authorizer does not show yet: a
- * look-up that a lagging replica answers is absent. A comparison that throws counts as a try.
+ * An invoice with work under way is compared later, because the event may be the service's own. An invoice whose event the authorizer does not show
+ * yet is compared later too, because a lagging replica may have answered. A comparison that throws counts as a try.
  */
 const compareWaiting = async (
   caller: Caller,

@@ -12,12 +12,10 @@ import {
   type Comparison,
   DOUBTFUL_DOCUMENT,
   type ReconciliationDeps,
+  type StepResult,
   type TriedComparison,
   tryToCompare,
 } from './compare-invoice.js';
-
-/** `asked`: the authorizer answered. `inconclusive`: it did not answer, or its answer proves nothing. */
-type StepResult = 'asked' | 'inconclusive' | 'nothing to do';
 
 const PAGE = 200;
 

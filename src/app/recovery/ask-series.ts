@@ -69,11 +69,11 @@ export type SeriesToCompare = {
 
 export type FoundNote = { number: number; note: AuthorizedNote };
 
-/** A walk over consecutive numbers, both ends included. */
-export type Walk = { from: number; to: number };
+/** Consecutive numbers that were asked for, both ends included. */
+export type NumberRange = { from: number; to: number };
 
 /** What was asked and answered for one series. */
-export type SeriesAnswers = { found: readonly FoundNote[]; absent: readonly number[]; walks: readonly Walk[] };
+export type SeriesAnswers = { found: readonly FoundNote[]; absent: readonly number[]; walks: readonly NumberRange[] };
 
 /** One answer was inconclusive; `unproven` says why. `certificateRefused`: it refuses the company's certificate, so asking again changes nothing. */
 export type NoProof = { unproven: string; certificateRefused?: true };
@@ -112,7 +112,7 @@ export const askAgain = async (
   const again = await askAll(absent, wanted, deps);
   if ('unproven' in again) return again;
   let answers = joined({ found, absent: [] }, again);
-  const longer: Walk[] = [];
+  const longer: NumberRange[] = [];
   for (const { from, to } of walks) {
     const within = again.found.filter(({ number }) => number >= from && number <= to);
     const furthest = Math.max(0, ...within.map(({ number }) => number));

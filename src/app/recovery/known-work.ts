@@ -11,7 +11,8 @@ import {
 } from '../../domain/common/ids.js';
 import type { CompanyEvent, Registration } from '../../domain/company/events.js';
 import type { DpsNumberEvent } from '../../domain/dps-number/events.js';
-import type { EventLog, RecordedEvent } from '../../ports/event-log.js';
+import type { EventLog } from '../../ports/event-log.js';
+import { type DecodedEvent, decodeSealed } from '../event-store/codec.js';
 import { walkLog } from '../event-store/walk-log.js';
 
 /** A series of DPS numbers as the log knows it. */
@@ -68,7 +69,7 @@ type KnownWorkSoFar = {
 /** Reads the log once, without opening sealed fields. Memory holds only what is open. */
 export const readKnownWork = async (log: Pick<EventLog, 'readAll'>): Promise<KnownWork> => {
   const known: KnownWorkSoFar = { companies: new Map(), series: new Map(), open: new Map(), taken: new Map() };
-  for await (const page of walkLog(log, PREFIXES)) for (const event of page) collect(event, known);
+  for await (const page of walkLog(log, PREFIXES)) for (const event of page) collect(decodeSealed(event), known);
   const taken = [...known.taken].filter(([invoiceId]) => known.open.has(invoiceId)).flatMap(([, all]) => all);
   return {
     companies: known.companies,
@@ -98,26 +99,26 @@ export const keysInLog = async (
   return held;
 };
 
-const collect = (event: RecordedEvent, known: KnownWorkSoFar): void => {
+const collect = (event: DecodedEvent, known: KnownWorkSoFar): void => {
   const { stream } = event;
-  if (stream.startsWith(companyPrefix)) noteCompany(event, known);
-  else if (stream.startsWith(dpsPrefix.live) || stream.startsWith(dpsPrefix.test)) noteNumber(event, known);
+  if (stream.startsWith(companyPrefix)) noteCompany(event as DecodedEvent<CompanyEvent>, known);
+  else if (stream.startsWith(dpsPrefix.live) || stream.startsWith(dpsPrefix.test))
+    noteNumber(event as DecodedEvent<DpsNumberEvent>, known);
   else noteInvoice(event, known);
 };
 
-const noteCompany = ({ stream, type, data }: RecordedEvent, { companies }: KnownWorkSoFar): void => {
-  const companyId: CompanyId = stream.slice(companyPrefix.length);
+const noteCompany = (event: DecodedEvent<CompanyEvent>, { companies }: KnownWorkSoFar): void => {
+  const companyId: CompanyId = event.stream.slice(companyPrefix.length);
   const before = companies.get(companyId) ?? [];
-  const event = { type, data } as unknown as CompanyEvent;
   if (event.type !== 'CompanyRegistered' && event.type !== 'CompanyChanged') return;
   const { city, state, dps } = event.data.registration;
   companies.set(companyId, [...before, { city, state, dps }]);
 };
 
-const noteNumber = ({ stream, type, data }: RecordedEvent, { series: all, taken }: KnownWorkSoFar): void => {
+const noteNumber = (event: DecodedEvent<DpsNumberEvent>, { series: all, taken }: KnownWorkSoFar): void => {
+  const { stream } = event;
   const address = parseDpsStream(stream);
   if (address === undefined) return;
-  const event = { type, data } as unknown as DpsNumberEvent;
   if (event.type === 'DpsNumberAllocated') {
     const { invoiceId, number } = event.data;
     taken.set(invoiceId, [...(taken.get(invoiceId) ?? []), { stream, number }]);
@@ -131,7 +132,7 @@ const noteNumber = ({ stream, type, data }: RecordedEvent, { series: all, taken 
   all.set(stream, { ...address, nextNumber, isBegun, movedPast });
 };
 
-const noteInvoice = ({ stream, type }: RecordedEvent, { open, taken }: KnownWorkSoFar): void => {
+const noteInvoice = ({ stream, type }: DecodedEvent, { open, taken }: KnownWorkSoFar): void => {
   const invoiceId = parseInvoiceStream(stream)?.invoiceId;
   if (invoiceId === undefined) return;
   if (type === 'InvoiceAccepted') open.set(invoiceId, stream);

@@ -16,7 +16,7 @@ import {
   type RecoveryDeps,
   type SeriesAnswers,
   type SeriesToCompare,
-  type Walk,
+  type NumberRange,
 } from './ask-series.js';
 import { keysInLog, readKnownWork } from './known-work.js';
 import { planComparison, type Skipped } from './series-to-compare.js';
@@ -40,7 +40,7 @@ export type ComparedSeries = {
   municipality: string;
   series: string;
   /** The numbers that were asked for, in ascending order. A note outside of them was not seen. */
-  walked: readonly Walk[];
+  walked: readonly NumberRange[];
   /** Notes there that the log does not have. */
   found: number;
   /** Notes that were recorded on the open invoices that they belong to. */

@@ -36,7 +36,9 @@ export const doctorCommand: Command = {
     },
     span: { type: 'string', help: `with --reconcile: unknown numbers in a row that end a series (default ${SPAN})` },
     from: {
-      ...{ type: 'string', value: 'POINT', multiple: true },
+      type: 'string',
+      value: 'POINT',
+      multiple: true,
       help: `with --reconcile: ask from this number on too, ${STARTING_POINT}: for a series, next number or city that a company file got after the backup`,
     },
   },
@@ -103,7 +105,10 @@ const simulatorCheck = ({ simulatedModes }: Session): Check => ({
       : `SIMULADO: the simulator serves ${simulatedModes.join(' and ')} mode, its notes are no fiscal documents`,
 });
 
-/** What an enabled company has to choose or correct, or must not issue here. Codes of the restricted environment are test data, and an activity is no fault. */
+/**
+ * What an enabled company has to choose or correct, or must not issue here. Codes of the restricted environment are test data, and an activity is no
+ * fault.
+ */
 const companyChecks = async (session: Session): Promise<readonly Check[]> => {
   const numbers: Check[] = [];
   const cities: Check[] = [];

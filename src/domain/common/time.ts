@@ -150,7 +150,9 @@ const towardsMidnight = (date: FiscalDate, at: Instant): Instant => {
 const MONTHS_KEPT = 1_000;
 const nextMonths = new Map<number, Instant>();
 
-/** First instant of the Brasília month after the month of `at`; from then on a cancel is refused (CANCEL-1). Every read asks for it, so it is cached. */
+/**
+ * First instant of the Brasília month after the month of `at`; from then on a cancel is refused (CANCEL-1). Every read asks for it, so it is cached.
+ */
 export const nextBrasiliaMonth = (at: Instant): Instant => {
   const shown = shownAt(epochMs(at));
   const month = shown.getUTCFullYear() * 12 + shown.getUTCMonth() + 1;

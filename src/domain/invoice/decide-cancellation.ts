@@ -120,7 +120,8 @@ export const decideCancelUnsendable = (state: InvoiceState, request: number, at:
 
 /**
  * Records the time-out once it is due. `confirmationSeen`: the last look-up found the event that canceled the note and could not record it. The
- * time-out then waits for a bounded time, in which each sweep tries the recording again: recorded now, the client would read "failed" of a canceled note.
+ * time-out then waits for a bounded time, in which each sweep tries the recording again: recorded now, the client would read "failed" of a canceled
+ * note.
  */
 export const decideTimeout = (
   state: InvoiceState,

@@ -37,8 +37,8 @@ export type LookupFinding =
   | { about: 'cancellation'; accessKey: AccessKey; held: 'absent' | 'event' };
 
 /**
- * True for our own settled invoices, and for imported ones that are neither canceled nor replaced: these have no DPS of ours, and only an event of their
- * note is asked for (TRANS-9). Open issuing or cancelling belongs to the send protocol. A test invoice counts until its retention ends.
+ * True for our own settled invoices, and for imported ones that are neither canceled nor replaced: these have no DPS of ours, and only an event of
+ * their note is asked for (TRANS-9). Open issuing or cancelling belongs to the send protocol. A test invoice counts until its retention ends.
  */
 export const isReconcilable = (state: InvoiceState, testRetentionSeconds: number, now: Instant): state is Invoice => {
   if (state.kind !== 'invoice' || (state.origin.kind === 'imported' && isCanceledOrReplaced(state))) return false;
@@ -99,8 +99,8 @@ const issuedDpsId = ({ attempts }: Invoice): string | undefined =>
   (attempts.find(({ resolution }) => resolution === 'authorized') ?? attempts.at(-1))?.dpsId;
 
 /**
- * Whether a round compares this invoice. Of the sampled invoices a round takes `percent` in a hundred, other invoices in each round. Every other
- * invoice is compared in every round, because a note or cancellation may exist that this service does not know.
+ * Whether a round compares this invoice. A round takes `percent` in a hundred of the sampled invoices, and each round takes different ones. An
+ * invoice that is not sampled is compared in every round, because a note or cancellation may exist that this service does not know.
  */
 export const isInRound = (isSampled: boolean, stream: StreamName, round: number, percent: number): boolean =>
   !isSampled || hash(`${round}/${stream}`) % 100 < percent;

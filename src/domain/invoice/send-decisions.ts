@@ -87,7 +87,10 @@ export const refusalOrEvidence = (
   return firstAnswer(open, attempt, noneEarlierSent(open.sends ?? [], attempt) ? end : evidence);
 };
 
-/** Two absent look-ups of the last send, of which the second was asked for at `now`. `answer`: what a refusal said besides its codes. */
+/**
+ * The absent look-ups of the last send, the first asked for at `firstAbsentAt` and the last at `now`. After a single look-up both are equal.
+ * `answer`: what a refusal said besides its codes.
+ */
 export type AbsenceProof = {
   attempt: number;
   firstAbsentAt: Instant;

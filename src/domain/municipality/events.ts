@@ -4,7 +4,9 @@ import type { Instant } from '../common/time.js';
 /** What an operator entered about a municipality (7-digit IBGE code). An absent field was never entered and demands nothing. */
 export type MunicipalityDemands = { requiresCustomer?: boolean; requiresRegistration?: boolean };
 
-/** Each event holds everything entered so far, so the last one holds the state. Storage format: types and optional fields may be added, never renamed. */
+/**
+ * Each event holds everything entered so far, so the last one holds the state. Storage format: types and optional fields may be added, never renamed.
+ */
 export type MunicipalityEvent = {
   type: 'MunicipalityDemandsSet';
   data: { ibge: string; at: Instant } & MunicipalityDemands;

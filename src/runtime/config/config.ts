@@ -15,7 +15,7 @@ export type Config = ReturnType<typeof toConfig>;
 
 type ConfigResult = { config: Config } | { problems: readonly string[] };
 
-/** Modes without a configured address: a simulator in this process answers for them. */
+/** Modes without a configured address: the simulator of this service answers for them. */
 export const modesWithoutAuthorizer = (config: Config): readonly Mode[] =>
   modes.filter((mode) => config.authorizer[mode] === undefined);
 

@@ -15,8 +15,9 @@ const BUFFER_BYTES = 4_096;
 const WAITING_BYTES = 1_048_576;
 
 /**
- * A logger of JSON lines; on a terminal as stdout, of lines for a person. Lines hold named, harmless fields only; of an error its name and code, never a text with data. Lines are written in blocks,
- * at most 100 ms late, because a write per request would cost as much as the request.
+ * Makes a logger. It writes JSON lines, and lines for a person where stdout is a terminal. Lines hold named, harmless fields only: of an error its
+ * name, code and place, never a text with data. Lines are written in blocks, at most 100 ms late, because a write per request would cost as much as
+ * the request.
  */
 export const createLogger = (level: Config['logLevel'], stream: 'stdout' | 'stderr'): Logger => {
   if (level === 'silent') return pino({ level }, { write: () => undefined });
@@ -75,7 +76,9 @@ const FRAME = /^\s+at (?:.*\(|async )?(?:file:\/\/)?([^(]*\b((?:src|projections|
 /** A frame is no longer; the expression takes time with the square of a line's length. */
 const LONGEST_FRAME = 1_000;
 
-/** The first place of a stack in this code, as `src/app/x.ts:10:3`. A built file holds many sources, also of packages; the map beside it tells which. */
+/**
+ * The first place of a stack in this code, as `src/app/x.ts:10:3`. A built file holds many sources, also of packages; the map beside it tells which.
+ */
 const placeIn = (frames: string): string | undefined => {
   for (const frame of frames.split('\n')) {
     const [, file = '', path = '', line = '', column = ''] = (frame.length <= LONGEST_FRAME && FRAME.exec(frame)) || [];

@@ -3,6 +3,7 @@ import type { Reader, ReadingJob } from '../../adapters/authorizer/reading.js';
 import { type ReadingAnswer, readInThreads } from '../../adapters/authorizer/reading.js';
 import { sefinTrustRoots } from '../../adapters/authorizer/trust-roots.js';
 import type { Mode } from '../../domain/common/ids.js';
+import { entryFile } from '../../lib/entry-file.js';
 import { createThreadPool } from '../../lib/thread-pool.js';
 import type { Authorizer, Caller } from '../../ports/authorizer.js';
 import type { CompanyCertificate } from '../../ports/certificate-vault.js';
@@ -72,7 +73,7 @@ const openClient = async (
   read: Reader,
   mode: Mode,
 ): Promise<Authorizer | undefined> => {
-  const { address, trustRootsPem } = await authorizerAddress(config, simulator, mode);
+  const { address, trustRootsPem } = authorizerAddress(config, simulator, mode);
   if (address === undefined) return undefined;
   const client = createAuthorizer({
     addresses: { live: address, test: address },
@@ -88,11 +89,11 @@ const openClient = async (
 };
 
 /** The address of a mode and the authorities trusted there; an undefined address means that this process cannot reach the mode. */
-export const authorizerAddress = async (
+export const authorizerAddress = (
   config: Config,
   simulator: AuthorizerParts['simulator'],
   mode: Mode,
-): Promise<{ address: string | undefined; trustRootsPem: readonly string[] }> => ({
+): { address: string | undefined; trustRootsPem: readonly string[] } => ({
   address: config.authorizer[mode] ?? simulator?.urls[mode],
   trustRootsPem: trustRoots(config, simulator, mode),
 });
@@ -126,7 +127,7 @@ const WARM_UP: ReadingJob<'note'> = {
 export const openReadingThreads = (
   runner: Pick<Runner, 'onStop'>,
   {
-    file = threadFile(),
+    file = entryFile('../../adapters/authorizer/reading-thread', import.meta.url),
     timeoutMs = READ_WITHIN_MS,
     startMs,
     whenReady,
@@ -145,10 +146,4 @@ export const openReadingThreads = (
   runner.onStop('reading threads', () => pool.close());
   whenReady?.(() => pool.warm(WARM_UP));
   return readInThreads((job) => pool.run(OWNER, job));
-};
-
-// The service runs from TypeScript in development and from compiled JavaScript once built.
-const threadFile = (): URL => {
-  const name = import.meta.url.endsWith('.ts') ? 'reading-thread.source.mjs' : 'reading-thread.js';
-  return new URL(`../../adapters/authorizer/${name}`, import.meta.url);
 };

@@ -1,5 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { entryFile } from '../../lib/entry-file.js';
 import { pause } from '../../lib/pause.js';
 import { FolderInUse, LedgerDamaged, type Simulator, type SimulatorOptions } from '../../simulator/options.js';
 import type { Logger } from '../config/logger.js';
@@ -26,10 +27,6 @@ export type SimulatorProcess = {
 
 /** Variables that the process needs, the last one from source; secrets of the service are not handed on. */
 const INHERITED = ['PATH', 'HOME', 'TMPDIR', 'TMP', 'TEMP', 'TZ', 'COMPILED_CODE'];
-
-// The service runs from TypeScript in development and from compiled JavaScript once built.
-const childFile = (): URL =>
-  new URL(import.meta.url.endsWith('.ts') ? './simulator-child.source.mjs' : './simulator-child.js', import.meta.url);
 
 const RESTART_AFTER_MS = 1_000;
 
@@ -64,7 +61,7 @@ export const forkSimulator = (logger: Logger, runner: Runner): SimulatorProcess 
 };
 
 const forkChild = (): ChildProcess =>
-  fork(fileURLToPath(childFile()), [], {
+  fork(fileURLToPath(entryFile('./simulator-child', import.meta.url)), [], {
     execArgv: [],
     env: Object.fromEntries(INHERITED.map((name) => [name, process.env[name]])),
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],

@@ -38,9 +38,6 @@ const SERIES_EVERY_MS = 300_000;
 /** Readiness has its own limits and always answers; this limit is longer, so that a slow answer still arrives. */
 const READINESS_LIMIT_MS = 4_000;
 
-/** The certificates that expire first; more than these rarely expire at once. */
-const MOST_CERTIFICATES = 1_000;
-
 /** Returns a function to call before each scrape. It never rejects and ends within the limit of its slowest source. */
 export const watchedGauges = (series: Series, watched: Watched): (() => Promise<void>) => {
   const { gauge } = series;
@@ -253,7 +250,7 @@ const addCertificates = (sources: Sources, { gauge }: Series, { watch, clock }: 
     gauges: [remaining, ending, missing],
     reuseMs: CERTIFICATES_KEPT_MS,
     ask: async () => ({
-      expiries: await watch.certificateExpiries(MOST_CERTIFICATES),
+      expiries: await watch.certificateExpiries(),
       without: await watch.companiesWithoutCertificate(),
     }),
     show: ({ expiries, without }) => {

@@ -26,7 +26,7 @@ const isOutcome = (type: string): type is keyof typeof outcomes => Object.hasOwn
 /** Counts one event that this process appended. `acceptedAt` is the acceptance of its invoice, if known. */
 type CountEvent = (event: DomainEvent, mode: Mode, acceptedAt: Instant | undefined) => void;
 
-/** Of refusals whose code no annex and no answer seen in use has: a label must not take whatever an answer holds. */
+/** The label of a refusal whose code neither an annex nor an answer seen in use has. A label must not take what an answer holds. */
 const UNKNOWN_CODE = 'other';
 
 /**

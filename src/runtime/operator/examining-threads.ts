@@ -1,5 +1,6 @@
 import { type ClosableExaminer, type EventPage, examinePage, ownExaminer } from '../../app/audit/examiner.js';
 import type { Examination } from '../../app/audit/stored-event.js';
+import { entryFile } from '../../lib/entry-file.js';
 import { createThreadPool } from '../../lib/thread-pool.js';
 
 /** A thread takes this long to start, which is longer than examining so many pages. */
@@ -23,7 +24,10 @@ const OWNER = 'audit';
  */
 export const openExaminingThreads = (
   threads: number,
-  { ownPages = OWN_PAGES, file = threadFile() }: { ownPages?: number; file?: URL } = {},
+  {
+    ownPages = OWN_PAGES,
+    file = entryFile('./examining-thread', import.meta.url),
+  }: { ownPages?: number; file?: URL } = {},
 ): ClosableExaminer => {
   if (threads === 0) return ownExaminer;
   const pool = createThreadPool<EventPage, readonly Examination[]>({
@@ -46,7 +50,3 @@ export const openExaminingThreads = (
     close: pool.close,
   };
 };
-
-// The service runs from TypeScript in development and from compiled JavaScript once built.
-const threadFile = (): URL =>
-  new URL(import.meta.url.endsWith('.ts') ? './examining-thread.source.mjs' : './examining-thread.js', import.meta.url);

@@ -98,8 +98,8 @@ const depsOf = async (
 };
 
 /**
- * Rebuilds from nothing the rows that were made from another end of this log, and drops what is left of that end. Rows that only lag are rebuilt, because they would
- * refuse valid keys once requests are accepted.
+ * Rebuilds from nothing the rows that were made from another end of this log, and drops what is left of that end. Rows that only lag are rebuilt,
+ * because they would refuse valid keys once requests are accepted.
  */
 const rebuildRowsIfBehind = async (
   { engines, clock }: SessionParts,

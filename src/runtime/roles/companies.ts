@@ -78,7 +78,9 @@ const createPlaceMemo = () => {
   };
 };
 
-/** To walk the parameters of a service costs more than the other rules, so each result is used as long as the parameters it was made of, for the day. */
+/**
+ * To walk the parameters of a service costs more than the other rules, so each result is used as long as the parameters it was made of, for the day.
+ */
 const createCodeMemo = () => {
   const known = new WeakMap<readonly CachedParameters[], Map<string, string | undefined>>();
   return (kept: readonly CachedParameters[], serviceCode: string, now: Instant): string | undefined => {

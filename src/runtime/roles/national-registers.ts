@@ -97,7 +97,7 @@ const perMode = async <Client extends { close(): void }>(
   };
 };
 
-/** Milliseconds between two reads of the registered companies: a new one's municipality is asked for within this time. */
+/** Milliseconds between two reads of the registered companies: the municipality of a new company is asked for within this time. */
 const WANTED_MS = 15_000;
 
 /** No request waits for an answer, and a slow one must not hold the connection for long. */

@@ -79,9 +79,6 @@ type CertificateWarningsDeps = {
 
 const WARN_EVERY_MS = 60_000;
 
-/** As for the gauge of certificates: with more companies, those that expire first. */
-const MOST_CERTIFICATES = 1_000;
-
 /**
  * Logs when a certificate has fewer than 30, 15, 7 and 1 days left and when it has expired, each once per process: a new
  * process logs the current state again. Reads the expiries at most once a minute, however often it is called.
@@ -105,7 +102,7 @@ export const createCertificateWarnings = ({ watch, clock, logger }: CertificateW
   return async () => {
     const now = clock.now();
     if (lookedAt !== undefined && Math.abs(epochMs(now) - lookedAt) < WARN_EVERY_MS) return;
-    const expiries = await watch.certificateExpiries(MOST_CERTIFICATES);
+    const expiries = await watch.certificateExpiries();
     lookedAt = epochMs(now);
     const steps = expiries.flatMap(({ companyId, notAfter }): [CompanyId, string][] => {
       const step = warn(companyId, notAfter, now);

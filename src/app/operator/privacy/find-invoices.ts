@@ -83,7 +83,7 @@ const totalsOf = (streams: readonly StreamName[]): FoundHoldings['totals'] => {
 
 const BEGINS: ReadonlySet<string> = new Set<InvoiceEventType>(['InvoiceAccepted', 'InvoiceImported']);
 
-/** The events that hold what a client or support typed. What is sent, and what the authorizer answers, is made from the former. */
+/** The events that hold what a client or support typed. What is sent and what the authorizer answers repeats what was typed. */
 const LOOKED_AT: ReadonlySet<string> = new Set<InvoiceEventType | RegistryEvent['type']>([
   'InvoiceAccepted',
   'InvoiceImported',

@@ -112,7 +112,7 @@ const holdings: readonly Holding[] = [
     place: 'exports of events',
     holds: 'the sealed fields; in clear too when made with --reveal, which audit-reveals names',
     why: 'audit',
-    until: 'whoever made them deletes them; sealed test fields are unreadable once the keys are gone',
+    until: 'the operator who made them deletes them; sealed test fields are unreadable once the keys are gone',
   },
   {
     place: 'backups',

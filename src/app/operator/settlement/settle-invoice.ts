@@ -246,19 +246,19 @@ const ask = async (
 ): Promise<AbsenceCheck> => {
   const work = settleLookupKey(dpsId);
   const askedAt = deps.clock.now();
-  const memo: LookupProgress = (await deps.lookups.get(stream, work)) ?? { asked: 0 };
+  const progress: LookupProgress = (await deps.lookups.get(stream, work)) ?? { asked: 0 };
   const answer = await deps.authorizer.findByDps(invoice.facts, dpsId);
   const exists = answer.kind === 'found' || (answer.kind === 'inconclusive' && answer.exists === true);
   // An earlier absence is void, because a late commit has come.
-  if (exists) await deps.lookups.put(stream, work, { asked: memo.asked + 1, lastAskedAt: askedAt });
+  if (exists) await deps.lookups.put(stream, work, { asked: progress.asked + 1, lastAskedAt: askedAt });
   if (answer.kind === 'inconclusive') return { refused: inconclusive(answer.reason) };
   if (answer.kind === 'found') {
     return { refused: `the authorizer has a document under ${dpsId}: try --as issued` };
   }
-  const { firstAbsentAt: first = askedAt } = memo;
+  const { firstAbsentAt: first = askedAt } = progress;
   const secondFrom = addSeconds(first, absenceGapSeconds(deps.limits));
-  if (memo.firstAbsentAt !== undefined && !isBefore(askedAt, secondFrom))
+  if (progress.firstAbsentAt !== undefined && !isBefore(askedAt, secondFrom))
     return { proven: { dpsId, firstAskedAt: first, secondAskedAt: askedAt } };
-  await deps.lookups.put(stream, work, { asked: memo.asked + 1, lastAskedAt: askedAt, firstAbsentAt: first });
+  await deps.lookups.put(stream, work, { asked: progress.asked + 1, lastAskedAt: askedAt, firstAbsentAt: first });
   return { secondFrom };
 };

@@ -50,8 +50,8 @@ const lookupsOf = async (stream: StreamName, state: InvoiceState, { lookups }: C
     ...sends.map(({ attempt }) => cancelLookupKey({ request, attempt })),
     ...new Set(state.attempts.map(({ dpsId }) => settleLookupKey(dpsId))),
   ];
-  const memos = await Promise.all(works.map(async (work) => ({ work, memo: await lookups.get(stream, work) })));
-  return memos.flatMap(({ work, memo }) => (memo === undefined ? [] : [{ work, ...memo }]));
+  const all = await Promise.all(works.map(async (work) => ({ work, progress: await lookups.get(stream, work) })));
+  return all.flatMap(({ work, progress }) => (progress === undefined ? [] : [{ work, ...progress }]));
 };
 
 /** One line of what was sealed: `name` says what it is. */
