@@ -30,7 +30,12 @@ const keyEnding = (digits: string): string => KEY.slice(0, -digits.length) + dig
 /** Other tests cover the reader of notes; here every file that names an access key counts as a note. */
 const readNote = (xml: Buffer) =>
   xml.toString().startsWith('<NFSe>')
-    ? { accessKey: xml.toString().slice(6, 56), authorizedAt: AT, dpsId: DPS_ID }
+    ? {
+        accessKey: xml.toString().slice(6, 56),
+        authorizedAt: AT,
+        dpsId: DPS_ID,
+        mode: xml.toString().endsWith('test') ? ('test' as const) : undefined,
+      }
     : undefined;
 
 describeWithPostgres('invoice import', () => {
@@ -196,17 +201,20 @@ describeWithPostgres('invoice import', () => {
     await writeFile(join(folder, 'xml', 'a.xml'), `<NFSe>${KEY}</NFSe>`);
     await writeFile(join(folder, 'xml', 'other.xml'), `<NFSe>${KEY.replace(CNPJ, '11222333000181')}</NFSe>`);
     await writeFile(join(folder, 'xml', 'bad.xml'), '<html/>');
+    await writeFile(join(folder, 'xml', 'test.xml'), `<NFSe>${KEY}</NFSe>test`);
     const wrong = problemsOf(
       await importing(
         line({ xml_file: 'xml/bad.xml' }),
         line({ xml_file: 'xml/other.xml', reference: 'o' }),
         line({ xml_file: 'xml/a.xml', access_key: KEY.replace(/7\d$/, '99') }),
+        line({ xml_file: 'xml/test.xml' }),
       ),
     );
     expect(wrong).toEqual([
       'line 1: xml_file is no NFS-e of the national layout',
       'line 2: xml_file is of another company',
       'line 3: access_key is not that of xml_file',
+      'line 4: xml_file is of the other mode',
     ]);
     const good = line({ xml_file: 'xml/a.xml', reference: 'with-xml', issued_at: undefined });
     expect(await importing(good)).toEqual(imported(1, 0));

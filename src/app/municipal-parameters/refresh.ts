@@ -7,6 +7,7 @@ import {
   administeredCodes,
   CONVENIO,
   dottedService,
+  hasEnded,
   type ParameterQuestion,
   questionKeyOf,
   REFRESH_SECONDS,
@@ -134,12 +135,13 @@ const furtherCodes = (
   });
 };
 
-const isDue = ({ knownAt, askedAt, failures }: ParametersEntry, now: Instant): boolean => {
+const isDue = ({ known, knownAt, askedAt, failures }: ParametersEntry, now: Instant): boolean => {
   if (failures > 0) {
     const pause = Math.min(RETRY_SECONDS.first * 2 ** Math.min(failures - 1, 20), RETRY_SECONDS.longest);
     return !isBefore(now, addSeconds(askedAt, pause));
   }
-  return knownAt === undefined || !isBefore(now, addSeconds(knownAt, REFRESH_SECONDS));
+  if (known === undefined || knownAt === undefined || !isBefore(now, addSeconds(knownAt, REFRESH_SECONDS))) return true;
+  return hasEnded({ known, knownAt }, brasiliaDate(now));
 };
 
 type WantedDeps = {

@@ -57,6 +57,13 @@ export const isAccessKey = (value: string): boolean =>
 /** The provider's CNPJ in an access key. */
 export const providerOfKey = (accessKey: string): string => accessKey.slice(9, 23);
 
+/**
+ * Whether Sefin may cancel the note at this provider's request: the key is that of the provider (E0813), and no system of a municipality made the
+ * note (`ambGer` 1, E0831).
+ */
+export const isCanceledAtSefin = (accessKey: string, provider: CompanyId): boolean =>
+  providerOfKey(accessKey) === provider && accessKey[7] !== '1';
+
 /** `pedRegEvento` id of a cancellation. There is one per note, so every attempt carries the same id. */
 export const cancellationRequestId = (accessKey: AccessKey): string => eventRequestId(accessKey, CANCELLATION_EVENT);
 

@@ -1,3 +1,4 @@
+import { isCanceledAtSefin } from '../common/access-key.js';
 import type { Decision } from '../common/decision.js';
 import type { ErrorCode } from '../common/error-catalogue.js';
 import { type Instant, isBefore, isPlausible, lastSecondOfBrasiliaMonth, nextBrasiliaMonth } from '../common/time.js';
@@ -54,6 +55,9 @@ export const cancelRefusal = (invoice: Invoice, now: Instant): CancelRefusal | u
   if (cancellation?.status === 'failed' && invoice.facts.mode === 'live') return 'nfse.cancel_in_progress';
   if (outcome.status !== 'issued' || outcome.accessKey === undefined) return 'nfse.not_cancelable';
   if (origin.kind === 'imported' && (origin.replaced || origin.from === 'manual')) return 'nfse.not_cancelable';
+  // A failed cancellation is final in live mode, so what Sefin always refuses is not sent.
+  if (origin.kind === 'imported' && !isCanceledAtSefin(outcome.accessKey, invoice.facts.companyId))
+    return 'nfse.not_cancelable';
   if ((cancellation?.request ?? 0) >= MAX_CANCEL_REQUESTS) return 'nfse.not_cancelable';
   // The log may hold an instant of a year outside the calendar's range, which has no month.
   if (outcome.issuedAt === undefined || !isPlausible(outcome.issuedAt)) return 'nfse.cancel_window_closed';

@@ -1,5 +1,5 @@
 import type { FiscalDate, Instant } from '../common/time.js';
-import { DAY_SECONDS, epochMs } from '../common/time.js';
+import { brasiliaDate, DAY_SECONDS, epochMs } from '../common/time.js';
 
 /** In force from a day on, and until another day where that is known. */
 type InForce = { from: FiscalDate; until?: FiscalDate };
@@ -114,7 +114,22 @@ export const administeredCodes = (
 
 type Rates = Extract<KnownParameters, { kind: 'aliquota' }>['rates'];
 
-/** The rates of a dotted service that are in force on the day; undefined where they are unknown or too old. */
+const ratesOn = (rates: Rates, day: FiscalDate): Rates =>
+  rates.filter(({ from, until }) => from <= day && (until === undefined || day <= until));
+
+/**
+ * Whether all rates that were in force when they were told have ended before the day. What follows them is unknown: the API was asked for an
+ * earlier day.
+ */
+export const hasEnded = ({ known, knownAt }: Pick<CachedParameters, 'known' | 'knownAt'>, day: FiscalDate): boolean =>
+  known.kind === 'aliquota' &&
+  ratesOn(known.rates, day).length === 0 &&
+  ratesOn(known.rates, brasiliaDate(knownAt)).length > 0;
+
+/**
+ * The rates of a dotted service that are in force on the day; undefined where they are unknown or too old. Rates that have ended since they were told
+ * count on, until the municipality has been asked again: otherwise its other code would look like the only one.
+ */
 const ratesIn = (
   kept: readonly CachedParameters[],
   day: FiscalDate,
@@ -124,7 +139,7 @@ const ratesIn = (
   return (service) => {
     const answer = answers.get(questionKeyOf({ kind: 'aliquota', service }));
     if (answer?.known.kind !== 'aliquota' || ageSeconds(answer.knownAt, now) > USED_SECONDS) return undefined;
-    return answer.known.rates.filter(({ from, until }) => from <= day && (until === undefined || day <= until));
+    return ratesOn(answer.known.rates, hasEnded(answer, day) ? brasiliaDate(answer.knownAt) : day);
   };
 };
 

@@ -4,6 +4,7 @@ import type { AcceptDeps } from '../../app/accept/accept-deps.js';
 import { openCopiedField } from '../../app/event-store/codec.js';
 import { overlaidCatalogue } from '../../domain/catalog/catalog.js';
 import type { Mode } from '../../domain/common/ids.js';
+import { present } from '../../domain/common/present.js';
 import { brasiliaDate, type Instant } from '../../domain/common/time.js';
 import type { Company } from '../../domain/company/company.js';
 import type { Catalogue } from '../../domain/company/line-selection.js';
@@ -98,8 +99,16 @@ const PATIENCE_MS = 500;
 
 type LocalSources = Pick<Engines, 'readModel' | 'sealingKeys'>;
 
-/** Asks entries of operators first, then companies of this service, then `TAX_REGISTRY_URL`. */
-export const openTaxRegistry = (config: Config, sources: LocalSources, clock: Clock): TaxRegistry => {
+/**
+ * Asks entries of operators first, then companies of this service, then `TAX_REGISTRY_URL`. An address that the first two do not have comes from the
+ * last: without the customer's address a note cannot declare IBS and CBS (ADR 46).
+ */
+export const openTaxRegistry = (
+  { taxRegistryUrl: url }: Pick<Config, 'taxRegistryUrl'>,
+  sources: LocalSources,
+  clock: Clock,
+  find = findRegistryEntry,
+): TaxRegistry => {
   const known = shortCache(OPERATOR_CACHE_MS, clock, async (cnpj) => {
     const entry = await sources.readModel.registryEntry(cnpj);
     return (entry && (await opened(cnpj, entry, sources))) ?? (await servedCompany(cnpj, sources));
@@ -107,8 +116,9 @@ export const openTaxRegistry = (config: Config, sources: LocalSources, clock: Cl
   return {
     lookup: async (cnpj) => {
       const local = await known(cnpj);
-      if (local !== undefined || config.taxRegistryUrl === undefined) return local;
-      return await findRegistryEntry(config.taxRegistryUrl, cnpj, PATIENCE_MS);
+      if (local?.address !== undefined || url === undefined) return local;
+      const found = await find(url, cnpj, PATIENCE_MS);
+      return local === undefined ? found : present({ ...local, address: found?.address });
     },
   };
 };

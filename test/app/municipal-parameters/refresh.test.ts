@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { nextQuestion, refreshOne, type Wanted, wantedOf } from '../../../src/app/municipal-parameters/refresh.js';
 import type { Mode } from '../../../src/domain/common/ids.js';
+import { brasiliaDate } from '../../../src/domain/common/time.js';
 import { type KnownParameters, REFRESH_SECONDS } from '../../../src/domain/municipality/parameters.js';
 import type { ParametersAnswer, ParametersCache, ParametersEntry } from '../../../src/ports/municipal-parameters.js';
 import { catalogue, DEMO_CNPJ, demoCompany } from '../../support/fixture/demo.js';
@@ -117,6 +118,21 @@ describe('refreshing the municipal parameters', () => {
     clock.pass(1);
     expect(await refresh()).toBe('asked');
     expect(asked.at(-1)).toBe(`test ${RIO} convenio 2026-11-22`);
+  });
+
+  it('asks again on the first day after the end of a rate, once', async () => {
+    const { asked, cache, clock, refresh, refreshAll } = createHarness([wanted(RIO, [SERVICE])]);
+    await refreshAll();
+    const known = {
+      kind: 'aliquota' as const,
+      rates: [{ percent: '5.00', from: '2023-01-01', until: brasiliaDate(clock.now()) }],
+    };
+    await cache.keep('test', RIO, { questionKey: 'aliquota/01.01.01.000', known, knownAt: clock.now() });
+    expect(await refresh()).toBe('nothing due');
+    const before = asked.length;
+    clock.pass(REFRESH_SECONDS - 1);
+    await refreshAll();
+    expect(asked.slice(before).filter((one) => one.includes(`aliquota ${SERVICE}`))).toHaveLength(1);
   });
 
   it('keeps the last answer when a new one proves nothing, and asks again after growing pauses', async () => {

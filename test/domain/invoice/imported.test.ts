@@ -55,11 +55,16 @@ describe('an imported cancellation', () => {
   });
 });
 
+const { companyId: DEMO } = importedData;
+const of = (cnpj: string, ambGer = '2') => `3304557${ambGer}2${cnpj}${ACCESS_KEY.slice(23)}`;
+
 describe('an imported invoice may be canceled', () => {
   it.each([
     ['when it came from the legacy system', {}, undefined],
     ['when it came from the web issuer', { origin: 'web' as const }, undefined],
     ['but not when it was attached by hand', { origin: 'manual' as const }, 'nfse.not_cancelable'],
+    ['but not when its key is of another company', { accessKey: of('98765432000198') }, 'nfse.not_cancelable'],
+    ['but not when a system of the municipality made it', { accessKey: of(DEMO, '1') }, 'nfse.not_cancelable'],
     ['but not when another note replaced it', { state: 'replaced' as const }, 'nfse.not_cancelable'],
     ['but not twice', { state: 'canceled' as const }, 'nfse.already_canceled'],
     ['but not after its month', { issuedAt: '2026-10-31T12:00:00.000Z' }, 'nfse.cancel_window_closed'],

@@ -109,6 +109,28 @@ describe('the municipal codes of a service', () => {
   });
 
   it.each([
+    ['a second code ends', ['001', '002'], '002', undefined, 'choose'],
+    ['the national code ends', ['000', '001'], '000', undefined, undefined],
+    ['the only code ends', ['003'], '003', '003', undefined],
+  ] as const)('count on when %s, until the municipality is asked again', (_what, those, ending, only, problem) => {
+    const all = ['000', '001', '002', '003', '004', '005', '006', '007', '008'] as const;
+    const kept = all.map((code) =>
+      rate(
+        code,
+        those.some((one) => one === code),
+        code === ending ? { until: '2026-11-21' } : {},
+      ),
+    );
+    for (const day of [DAY, '2026-11-22', '2026-11-25']) {
+      const codes = administeredCodes({ serviceCode: '010401' }, kept, day, at(5 * 86_400));
+      expect([onlyMunicipalCode(codes), municipalCodeProblem(codes, undefined)]).toEqual([only, problem]);
+    }
+    const asked = kept.map((one) => ({ ...one, knownAt: at(86_400) }));
+    const codes = administeredCodes({ serviceCode: '010401' }, asked, '2026-11-22', at(86_400));
+    expect(codes.codes).not.toContain(ending);
+  });
+
+  it.each([
     ['no rate', [], false],
     ['a rate of unknown incidence', [rate('003', true)], false],
     ['a rate without incidence', [rate('003', true, { incidence: false })], true],

@@ -1,7 +1,13 @@
 import { gzipSync } from 'node:zlib';
 import * as v from 'valibot';
 import { type DpsId, providerOfKey } from '../../../domain/common/access-key.js';
-import { type InvoiceId, invoiceStream, parseInvoiceId, type StreamName } from '../../../domain/common/ids.js';
+import {
+  type InvoiceId,
+  invoiceStream,
+  type Mode,
+  parseInvoiceId,
+  type StreamName,
+} from '../../../domain/common/ids.js';
 import { present } from '../../../domain/common/present.js';
 import { brasiliaDate, type Instant, instantOfStamp } from '../../../domain/common/time.js';
 import type { Customer, InvoiceEventData } from '../../../domain/invoice/events.js';
@@ -219,8 +225,8 @@ export type PlannedImport = {
   dpsId?: DpsId;
 };
 
-/** What an import reads from an authorized NFS-e. */
-type NoteFacts = { accessKey: string; authorizedAt: Instant; dpsId: DpsId };
+/** What an import reads from an authorized NFS-e. `mode`: that of its environment (`tpAmb`), undefined without a known one. */
+type NoteFacts = { accessKey: string; authorizedAt: Instant; dpsId: DpsId; mode?: Mode | undefined };
 
 export type NoteFiles = {
   /** `file`: as the line names it; undefined when the file cannot be read. */
@@ -241,6 +247,7 @@ export const planLine = async (line: ImportLine, files: NoteFiles): Promise<Plan
   const problems = problemsIf([
     [note !== undefined && data.accessKey !== note.accessKey, 'access_key is not that of xml_file'],
     [note !== undefined && providerOfKey(note.accessKey) !== line.cnpj, 'xml_file is of another company'],
+    [note?.mode !== undefined && note.mode !== line.mode, 'xml_file is of the other mode'],
     [data.nfseXmlGzip !== undefined && storedBytes(data.nfseXmlGzip) > MAX_EVENT_BYTES, 'xml_file is too large'],
     [data.issuedAt === undefined && line.state !== 'canceled', `issued_at is missing (state ${line.state})`],
     [data.competence === undefined && line.origin !== 'web', `competence is missing (origin ${line.origin})`],

@@ -1,0 +1,64 @@
+import { expect, it } from 'vitest';
+import type { RegistryEntry } from '../../../src/ports/tax-registry.js';
+import { openTaxRegistry } from '../../../src/runtime/roles/companies.js';
+import { DEMO_CNPJ, demoCompany } from '../../support/fixture/demo.js';
+import { T0 } from '../../support/fixture/invoice.js';
+import { movableClock } from '../../support/harness/event-store.js';
+
+const REGISTRY = 'http://127.0.0.1:1';
+const OTHER = '11222333000181';
+const address = {
+  street: 'Av. Rio Branco',
+  number: '123',
+  district: 'Centro',
+  city: 'Niterói',
+  state: 'RJ',
+  postalCode: '24020077',
+};
+type Sources = Parameters<typeof openTaxRegistry>[1];
+
+/** `entry`: what an operator put for any CNPJ. The registry at the address knows every CNPJ, or none. */
+const createHarness = (entry: Omit<RegistryEntry, 'cnpj'> | undefined, isKnown = true) => {
+  const asked: string[] = [];
+  const sources = {
+    readModel: {
+      registryEntry: async () => entry,
+      company: async (cnpj: string) => (cnpj === DEMO_CNPJ ? demoCompany(DEMO_CNPJ) : undefined),
+    },
+  } as unknown as Sources;
+  const find = async (url: string, cnpj: string) => {
+    asked.push(`${url}/${cnpj}`);
+    return isKnown ? { cnpj, legalName: 'NAME OF THE REGISTRY LTDA', address } : undefined;
+  };
+  const lookUp = (cnpj: string, isConfigured = true) =>
+    openTaxRegistry({ taxRegistryUrl: isConfigured ? REGISTRY : undefined }, sources, movableClock(T0), find).lookup(cnpj);
+  return { asked, lookUp };
+};
+
+it('asks the address for a company that neither an operator nor this service knows', async () => {
+  const { asked, lookUp } = createHarness(undefined);
+  expect(await lookUp(OTHER)).toEqual({ cnpj: OTHER, legalName: 'NAME OF THE REGISTRY LTDA', address });
+  expect(asked).toEqual([`${REGISTRY}/${OTHER}`]);
+});
+
+it('keeps the name of an operator and takes only the address that the entry lacks', async () => {
+  const { asked, lookUp } = createHarness({ legalName: 'NAME BY AN OPERATOR LTDA' });
+  expect(await lookUp(OTHER)).toEqual({ cnpj: OTHER, legalName: 'NAME BY AN OPERATOR LTDA', address });
+  expect(asked).toHaveLength(1);
+});
+
+it('takes the address of a company that this service knows by its name alone', async () => {
+  const { lookUp } = createHarness(undefined);
+  const { legalName } = demoCompany(DEMO_CNPJ).registration;
+  expect(await lookUp(DEMO_CNPJ)).toEqual({ cnpj: DEMO_CNPJ, legalName, address });
+});
+
+it('keeps the name when the address is not told, and asks nobody when nothing is missing', async () => {
+  const unknown = createHarness({ legalName: 'NAME BY AN OPERATOR LTDA' }, false);
+  expect(await unknown.lookUp(OTHER)).toEqual({ cnpj: OTHER, legalName: 'NAME BY AN OPERATOR LTDA' });
+  const whole = createHarness({ legalName: 'NAME BY AN OPERATOR LTDA', address });
+  expect(await whole.lookUp(OTHER)).toEqual({ cnpj: OTHER, legalName: 'NAME BY AN OPERATOR LTDA', address });
+  const alone = createHarness({ legalName: 'NAME BY AN OPERATOR LTDA' });
+  expect(await alone.lookUp(OTHER, false)).toEqual({ cnpj: OTHER, legalName: 'NAME BY AN OPERATOR LTDA' });
+  expect([...whole.asked, ...alone.asked]).toEqual([]);
+});
