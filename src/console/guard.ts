@@ -6,7 +6,7 @@ import { sameSecret } from '../lib/same-secret.js';
 import { COOKIE, isOurHost, isOurOrigin, macOf, readOperator, readSession } from './access.js';
 import type { AccessRules, ConsoleDeps } from './deps.js';
 import { isLanguage, LANGUAGE_COOKIE, languageOf, sayIn } from './language.js';
-import { messagePage, type PageContext, ROOT, signInPage } from './pages/layout.js';
+import { messagePage, type PageContext, ROOT, signInPage, typedEvidence } from './pages/layout.js';
 import { SCRIPT_SOURCE } from './script.js';
 
 /**
@@ -26,7 +26,7 @@ const HEADERS: Readonly<Record<string, string>> = {
 
 const MAX_BODY_BYTES = 16 * 1024;
 
-/** Runs before every page: sets headers, checks the Host, for a form also its origin, size and token, then the session. */
+/** Runs before every page: sets headers, checks the Host, for a form also its origin and size, then the session, then the token of a form. */
 export const checkAccess =
   (deps: ConsoleDeps, ended: EndedSessions): MiddlewareHandler<ConsoleEnv> =>
   async (c, next) => {
@@ -46,7 +46,7 @@ export const checkAccess =
     c.set('session', signedInAs);
     c.set('field', () => '');
     if (c.req.method === 'POST') {
-      const refusal = await readForm(c, session, deps);
+      const refusal = await readForm(c);
       if (refusal !== undefined) return refusal;
     } else if (c.req.method !== 'GET' && c.req.method !== 'HEAD') {
       c.header('allow', 'GET, HEAD, POST');
@@ -55,8 +55,17 @@ export const checkAccess =
     }
     if (page.isClosed && c.req.path !== `${ROOT}/sign-in`) {
       if (c.req.method !== 'POST') return c.redirect(`${ROOT}/sign-in`, 303);
+      // Before the form token, which is bound to the session: the token of a page that was open when the session ended is always refused.
       const text = say('Sua sessão terminou: entre de novo.', 'Your session is over: sign in again.');
-      return c.html(signInPage(page, { tone: 'bad', text }), 401);
+      return c.html(signInPage(page, { notice: { tone: 'bad', text }, evidence: c.get('field')('evidence') }), 401);
+    }
+    if (c.req.method === 'POST' && !hasFormToken(c, session, deps)) {
+      const text = say(
+        'Esta página é antiga demais: abra-a de novo e repita o que fez.',
+        'This page is too old: open it again and repeat what you did.',
+      );
+      const typed = typedEvidence(page, c.get('field')('evidence'));
+      return c.html(messagePage(page, say('Recusado', 'Refused'), text, typed), 403);
     }
     return await next();
   };
@@ -87,11 +96,8 @@ const pageContext = async (
   return { session, page: { ...page, ...shown, version, simulatedModes }, signedInAs: found?.session };
 };
 
-const readForm = async (
-  c: ConsoleContext,
-  session: string,
-  { access, clock }: ConsoleDeps,
-): Promise<Response | undefined> => {
+/** Sets the fields of a form from a page of the console. Returns the answer to any other form. */
+const readForm = async (c: ConsoleContext): Promise<Response | undefined> => {
   const page = c.get('page');
   const header = (name: string): string | undefined => c.req.header(name);
   const { say } = page;
@@ -114,12 +120,7 @@ const readForm = async (
   // A form that broke off has no token, so nothing is done; the client no longer waits for the answer, and there is no fault of ours.
   const sent = new URLSearchParams(await c.req.text().catch(() => ''));
   c.set('field', (name) => sent.get(name) ?? '');
-  if (isFormToken(sent.get('form_token') ?? '', session, clock.now(), access)) return undefined;
-  return refused(
-    'Esta página é antiga demais: abra-a de novo e repita o que fez.',
-    'This page is too old: open it again and repeat what you did.',
-    403,
-  );
+  return undefined;
 };
 
 /**
@@ -130,8 +131,10 @@ const formToken = (session: string, now: Instant, rules: AccessRules): string =>
   macOf('form', rules, session, now.slice(0, 10));
 
 /** Accepts the tokens of today and yesterday, so that a page opened before midnight can still be sent. */
-const isFormToken = (sent: string, session: string, now: Instant, rules: AccessRules): boolean =>
-  [now, addSeconds(now, -DAY_SECONDS)].some((day) => sameSecret(sent, formToken(session, day, rules)));
+const hasFormToken = (c: ConsoleContext, session: string, { access, clock }: ConsoleDeps): boolean => {
+  const [sent, now] = [c.get('field')('form_token'), clock.now()];
+  return [now, addSeconds(now, -DAY_SECONDS)].some((day) => sameSecret(sent, formToken(session, day, access)));
+};
 
 /** What the check of access provides to routes. */
 export type ConsoleEnv = {

@@ -1,7 +1,7 @@
 import { beforeEach, expect, it } from 'vitest';
 import { sessionCookie } from '../../src/console/access.js';
 import { T0 } from '../support/fixture/invoice.js';
-import { type ConsoleHarness, consoleHarness } from '../support/harness/console.js';
+import { type ConsoleHarness, consoleHarness, tokenOf } from '../support/harness/console.js';
 
 const TOKEN = 'correct-horse-battery-staple';
 const rules = { token: TOKEN, secret: () => Buffer.alloc(32, 7), hosts: [], defaultOperator: '' };
@@ -38,6 +38,8 @@ it('lets nobody see or do anything without the token', async () => {
     const { status, text } = await harness.send(path, fields, { page: '/console/sign-in' });
     expect([path, status]).toEqual([path, 401]);
     expect(text).not.toContain('pedido-1');
+    const { status: foreign } = await harness.send(path, fields, { headers: { origin: 'https://evil.example' } });
+    expect([path, foreign]).toEqual([path, 403]);
   }
   expect([harness.parked.length, harness.settled, await harness.onRecord()]).toEqual([1, [], []]);
   expect((await harness.visit('/console/style.css')).status).toBe(200);
@@ -99,6 +101,32 @@ it('takes no form of another session', async () => {
   const form_token = /name="form_token" value="([\w-]+)"/.exec(text)?.[1] ?? '';
   const sent = await harness.send('/console/parked/retry', { stream: 'all', form_token }, { headers: { cookie } });
   expect(sent.status).toBe(403);
+});
+
+it('asks an operator whose session ended for a new sign-in, and gives back the typed evidence', async () => {
+  const cookie = await cookieOf();
+  const { text } = await harness.visit(harness.invoice, { headers: { cookie } });
+  const form_token = tokenOf(text);
+  const fields = { as: 'failed', evidence: 'Consulta "ao" <portal>', access_key: '3304', form_token };
+  harness.clock.pass(43_200);
+  for (const headers of [{ cookie }, {}] as const) {
+    const late = await harness.send(`${harness.invoice}/settle`, fields, { headers });
+    expect(late.status).toBe(401);
+    expect(late.text).toContain('Your session is over: sign in again.');
+    expect(late.text).toContain('readonly>Consulta &quot;ao&quot; &lt;portal&gt;</textarea>');
+    expect([form_token, '3304'].filter((one) => late.text.includes(one))).toEqual([]);
+  }
+  expect([harness.settled, (await harness.visit(harness.invoice)).status]).toEqual([[], 303]);
+});
+
+it('gives back the evidence of a page from before the last sign-in', async () => {
+  const [before, cookie] = [await cookieOf(), await cookieOf()];
+  const form_token = tokenOf((await harness.visit(harness.invoice, { headers: { cookie: before } })).text);
+  harness.clock.pass(1);
+  const fields = { as: 'failed', evidence: 'Portal <consultado>', form_token };
+  const { status, text } = await harness.send(`${harness.invoice}/settle`, fields, { headers: { cookie } });
+  expect([status, harness.settled]).toEqual([403, []]);
+  expect(text).toContain('readonly>Portal &lt;consultado&gt;</textarea>');
 });
 
 it('ends the session at the sign-out: a copied cookie opens nothing any more, in no process and after a start', async () => {

@@ -129,12 +129,16 @@ export const operatorField = ({ operator, say }: PageContext, id: string): Html 
     : html`<p class="field"><label for="${id}">${say('Seu nome, para o registro', 'Your name, for the record')}</label>
 <input id="${id}" name="operator" value="${operator.name}" required maxlength="60" autocomplete="username"></p>`;
 
-export const signInPage = (context: PageContext, notice?: Notice): Html => {
+/** `evidence`: what a form held that came after the end of the session. */
+export const signInPage = (
+  context: PageContext,
+  { notice, evidence = '' }: { notice?: Notice; evidence?: string } = {},
+): Html => {
   const { say } = context;
   return page(
     context,
     { title: say('Entrar', 'Sign in'), notice },
-    form(
+    html`${form(
       context,
       `${ROOT}/sign-in`,
       html`<p class="field"><label for="operator">${say('Seu nome, para o registro', 'Your name, for the record')}</label>
@@ -142,16 +146,23 @@ export const signInPage = (context: PageContext, notice?: Notice): Html => {
 <p class="field"><label for="token">${say('Token de operador', 'Operator token')}</label>
 <input id="token" name="token" type="password" required autocomplete="current-password"></p>
 <p><button>${say('Entrar', 'Sign in')}</button></p>`,
-    ),
+    )}${typedEvidence(context, evidence)}`,
   );
 };
 
+/** The evidence of a form that was not taken, so that the operator can copy the text into the next form. Empty without evidence. */
+export const typedEvidence = ({ say }: PageContext, evidence: string): Html =>
+  evidence.trim() === ''
+    ? none
+    : html`<section><p class="field wide"><label for="evidence">${say('A evidência que você digitou, para copiar', 'The evidence that you typed, to copy')}</label>
+<textarea id="evidence" rows="6" readonly>${evidence}</textarea></p></section>`;
+
 /** A page with a single message; `text` says what to do. */
-export const messagePage = (context: PageContext, title: string, text: string): Html =>
+export const messagePage = (context: PageContext, title: string, text: string, more: Html = none): Html =>
   page(
     context,
     { title },
-    html`<p>${text}</p><p><a href="${ROOT}">${context.say('Voltar à visão geral', 'Back to the overview')}</a></p>`,
+    html`<p>${text}</p>${more}<p><a href="${ROOT}">${context.say('Voltar à visão geral', 'Back to the overview')}</a></p>`,
   );
 
 /** Shown to an operator who typed no usable name. */

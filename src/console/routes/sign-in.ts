@@ -26,8 +26,10 @@ export const signInRoutes = (app: Hono<ConsoleEnv>, deps: ConsoleDeps, ended: En
       c.header('retry-after', String(wait));
       return c.html(
         signInPage(page, {
-          tone: 'bad',
-          text: page.say(`Tokens errados demais: espere ${wait} s.`, `Too many wrong tokens: wait ${wait} s.`),
+          notice: {
+            tone: 'bad',
+            text: page.say(`Tokens errados demais: espere ${wait} s.`, `Too many wrong tokens: wait ${wait} s.`),
+          },
         }),
         429,
       );
@@ -45,13 +47,16 @@ export const signInRoutes = (app: Hono<ConsoleEnv>, deps: ConsoleDeps, ended: En
       );
       return c.html(
         signInPage(page, {
-          tone: 'bad',
-          text: page.say('Este não é o token de operador.', 'This is not the operator token.'),
+          notice: {
+            tone: 'bad',
+            text: page.say('Este não é o token de operador.', 'This is not the operator token.'),
+          },
         }),
         401,
       );
     }
-    if (operator === undefined) return c.html(signInPage(page, { tone: 'bad', text: nameNeeded(page) }), 400);
+    if (operator === undefined)
+      return c.html(signInPage(page, { notice: { tone: 'bad', text: nameNeeded(page) } }), 400);
     attempts.recordRight(peer);
     const session = randomUUID();
     await appendAudit('ConsoleSignedIn', { session, peer }, { store, clock, actor: `support:${operator}` });
