@@ -18,6 +18,19 @@ export const readOperator = (text: string): string | undefined => {
   return OPERATOR.test(name) ? name : undefined;
 };
 
+/** Stands in for the console's own origin, which differs by host; no address can have this name. */
+const SOME_ORIGIN = 'http://console.invalid';
+
+/**
+ * Path and query of a page of the console, to be opened after the sign-in. Undefined for every other text, which could lead to another site: a
+ * browser reads a backslash as a slash, skips control characters and takes `//` for the begin of a host.
+ */
+export const readNext = (text: string): string | undefined => {
+  if (!text.startsWith('/console/') || /[\\\p{Cc}]|\/\//u.test(text)) return undefined;
+  const { origin, pathname, search } = new URL(text, SOME_ORIGIN);
+  return origin === SOME_ORIGIN && pathname.startsWith('/console/') ? `${pathname}${search}` : undefined;
+};
+
 /** Includes the operator token, so that a new token ends every session and every form. */
 export const macOf = (what: 'session' | 'form', { secret, token = '' }: AccessRules, ...claims: string[]): string =>
   createHmac('sha256', secret())

@@ -3,7 +3,7 @@ import { getCookie, setCookie } from 'hono/cookie';
 import type { EndedSessions } from '../app/audit/console-sessions.js';
 import { addSeconds, DAY_SECONDS, type Instant } from '../domain/common/time.js';
 import { sameSecret } from '../lib/same-secret.js';
-import { COOKIE, isOurHost, isOurOrigin, macOf, readOperator, readSession } from './access.js';
+import { COOKIE, isOurHost, isOurOrigin, macOf, readNext, readOperator, readSession } from './access.js';
 import type { AccessRules, ConsoleDeps } from './deps.js';
 import { isLanguage, LANGUAGE_COOKIE, languageOf, sayIn } from './language.js';
 import { messagePage, type PageContext, ROOT, signInPage, typedEvidence } from './pages/layout.js';
@@ -54,10 +54,17 @@ export const checkAccess =
       return c.html(messagePage(page, say('Não permitido', 'Not allowed'), text), 405);
     }
     if (page.isClosed && c.req.path !== `${ROOT}/sign-in`) {
-      if (c.req.method !== 'POST') return c.redirect(`${ROOT}/sign-in`, 303);
+      if (c.req.method !== 'POST') return c.redirect(signInAddress(page.address), 303);
       // Before the form token, which is bound to the session: the token of a page that was open when the session ended is always refused.
       const text = say('Sua sessão terminou: entre de novo.', 'Your session is over: sign in again.');
-      return c.html(signInPage(page, { notice: { tone: 'bad', text }, evidence: c.get('field')('evidence') }), 401);
+      return c.html(
+        signInPage(page, {
+          notice: { tone: 'bad', text },
+          next: pageOfForm(c.req.path),
+          evidence: c.get('field')('evidence'),
+        }),
+        401,
+      );
     }
     if (c.req.method === 'POST' && !hasFormToken(c, session, deps)) {
       const text = say(
@@ -95,6 +102,15 @@ const pageContext = async (
   const shown = { say: sayIn(language), language, now, names, address };
   return { session, page: { ...page, ...shown, version, simulatedModes }, signedInAs: found?.session };
 };
+
+/** The address of the sign-in, which goes on to the page that was asked for; the overview is opened without being named. */
+const signInAddress = (wanted = ''): string => {
+  const next = readNext(wanted);
+  return next === undefined ? `${ROOT}/sign-in` : `${ROOT}/sign-in?${new URLSearchParams({ next })}`;
+};
+
+/** The page from which a form was sent: `/console/parked` for `/console/parked/retry`. */
+const pageOfForm = (path: string): string | undefined => readNext(path.replace(/\/[^/]*$/, ''));
 
 /** Sets the fields of a form from a page of the console. Returns the answer to any other form. */
 const readForm = async (c: ConsoleContext): Promise<Response | undefined> => {

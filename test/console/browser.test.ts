@@ -201,15 +201,14 @@ describeWith('chromium', 'the console behind a token, in a browser', () => {
   it('asks who is there, by keyboard, and puts acts on record under that name', async () => {
     const page = await browser.newPage({ viewport: { width: 390, height: 844 } });
     await page.goto(`${harness.origin}/console/parked`);
-    expect(page.url()).toBe(`${harness.origin}/console/sign-in`);
+    expect(page.url()).toBe(`${harness.origin}/console/sign-in?next=%2Fconsole%2Fparked`);
     await page.getByLabel('Your name').focus();
     await page.keyboard.type('maria');
     await page.keyboard.press('Tab');
     await page.keyboard.type(token);
     await page.keyboard.press('Enter');
-    await page.waitForURL(`${harness.origin}/console`);
+    await page.waitForURL(`${harness.origin}/console/parked`);
     expect(await page.evaluate('document.cookie')).toBe('');
-    await page.getByRole('link', { name: 'Parked work', exact: true }).click();
     await page.getByRole('button', { name: /^Try again: issue/ }).click();
     await page.waitForURL('**/console/parked?retried=1');
     const { events } = await harness.running.service.engines.store.load(supportStream);

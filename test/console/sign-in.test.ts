@@ -1,5 +1,5 @@
 import { beforeEach, expect, it } from 'vitest';
-import { sessionCookie } from '../../src/console/access.js';
+import { readNext, sessionCookie } from '../../src/console/access.js';
 import { T0 } from '../support/fixture/invoice.js';
 import { type ConsoleHarness, consoleHarness, tokenOf } from '../support/harness/console.js';
 
@@ -18,15 +18,19 @@ const signIn = (token: string, from?: string, operator = 'maria') =>
     { page: '/console/sign-in', ...(from === undefined ? {} : { from }) },
   );
 
+/** The address of the sign-in that goes on to a page. */
+const signInTo = (next: string): string => `/console/sign-in?${new URLSearchParams({ next })}`;
+
 const cookieOf = async (): Promise<string> => {
   const { headers } = await signIn(TOKEN);
   return (headers.get('set-cookie') ?? '').split(';')[0] ?? '';
 };
 
 it('lets nobody see or do anything without the token', async () => {
-  for (const path of ['/console', harness.invoice, '/console/parked', '/console/nowhere']) {
+  expect((await harness.visit('/console')).headers.get('location')).toBe('/console/sign-in');
+  for (const path of [harness.invoice, '/console/parked', '/console/nowhere']) {
     const { status, headers } = await harness.visit(path);
-    expect([path, status, headers.get('location')]).toEqual([path, 303, '/console/sign-in']);
+    expect([path, status, headers.get('location')]).toEqual([path, 303, signInTo(path)]);
   }
   for (const path of [
     '/console/parked/retry',
@@ -117,6 +121,64 @@ it('asks an operator whose session ended for a new sign-in, and gives back the t
     expect([form_token, '3304'].filter((one) => late.text.includes(one))).toEqual([]);
   }
   expect([harness.settled, (await harness.visit(harness.invoice)).status]).toEqual([[], 303]);
+});
+
+it('goes on to the page that was asked for, after a wrong token and a change of the language too', async () => {
+  const wanted = '/console/invoices?status=failed&company=12345678000195';
+  const { headers } = await harness.visit(`${wanted}&lang=en`);
+  expect(headers.get('location')).toBe(signInTo(wanted));
+  const hidden = 'name="next" value="/console/invoices?status=failed&amp;company=12345678000195"';
+  expect((await harness.visit(signInTo(wanted))).text).toContain(hidden);
+  const fields = { operator: 'maria', next: wanted, evidence: 'Portal <consultado>' };
+  const page = '/console/sign-in';
+  const wrong = await harness.send('/console/sign-in', Object.assign({ token: 'wrong' }, fields), { page });
+  expect([wrong.status, wrong.text.includes(hidden)]).toEqual([401, true]);
+  expect(wrong.text).toContain('readonly>Portal &lt;consultado&gt;</textarea>');
+  const right = await harness.send('/console/sign-in', Object.assign({ token: TOKEN }, fields), { page });
+  expect([right.status, right.headers.get('location')]).toEqual([303, wanted]);
+  const late = await harness.send(`${harness.invoice}/settle`, {}, { page });
+  expect(late.text).toContain(`name="next" value="${harness.invoice}"`);
+  const cookie = await cookieOf();
+  expect((await harness.visit(signInTo(wanted), { headers: { cookie } })).headers.get('location')).toBe(wanted);
+});
+
+it.each([
+  '',
+  '//evil.example',
+  'https://evil.example/console/',
+  'javascript:alert(1)',
+  '/\\evil.example',
+  '/console',
+  '/consolex',
+  '/console//evil.example',
+  '/console/\\evil.example',
+  '/console/..//evil.example',
+  '/console/../health/ready',
+  '/console/%2e%2e/v1/nfse',
+  '/console/\t/evil.example',
+  '/console/parked\r\nset-cookie: a=b',
+  ' /console/parked',
+  'parked',
+])('goes on to the overview, not to "%s"', async (next) => {
+  expect(readNext(next)).toBeUndefined();
+  const page = await harness.visit(signInTo(next));
+  expect([page.status, page.text.includes('name="next"')]).toEqual([200, false]);
+  const wrong = await harness.send('/console/sign-in', { operator: 'maria', token: 'x', next }, { page: signInTo('') });
+  expect(wrong.text).not.toContain('name="next"');
+  const fields = { operator: 'maria', token: TOKEN, next };
+  const { status, headers } = await harness.send('/console/sign-in', fields, { page: '/console/sign-in' });
+  expect([status, headers.get('location')]).toEqual([303, '/console']);
+});
+
+it('keeps the typed name after a wrong token, unless the name holds the token or is none', async () => {
+  expect((await signIn('wrong', undefined, 'maria.silva@example.com')).text).toContain(
+    'name="operator" value="maria.silva@example.com"',
+  );
+  for (const name of [`x${TOKEN}`, '<b>']) {
+    const { text } = await signIn('wrong', undefined, name);
+    expect([text.includes('name="operator" value=""'), text.includes(TOKEN)]).toEqual([true, false]);
+  }
+  expect((await signIn(TOKEN, undefined, TOKEN)).text).not.toContain(TOKEN);
 });
 
 it('gives back the evidence of a page from before the last sign-in', async () => {

@@ -129,33 +129,46 @@ export const operatorField = ({ operator, say }: PageContext, id: string): Html 
     : html`<p class="field"><label for="${id}">${say('Seu nome, para o registro', 'Your name, for the record')}</label>
 <input id="${id}" name="operator" value="${operator.name}" required maxlength="60" autocomplete="username"></p>`;
 
-/** `evidence`: what a form held that came after the end of the session. */
-export const signInPage = (
-  context: PageContext,
-  { notice, evidence = '' }: { notice?: Notice; evidence?: string } = {},
-): Html => {
+type SignIn = {
+  notice?: Notice;
+  /** The operator's name, as typed before. */
+  name?: string | undefined;
+  /** The page of the console to be opened after the sign-in; the overview without. */
+  next?: string | undefined;
+  /** The evidence in a form that was sent after the end of the session. */
+  evidence?: string;
+};
+
+export const signInPage = (context: PageContext, { notice, name = '', next, evidence = '' }: SignIn): Html => {
   const { say } = context;
   return page(
     context,
     { title: say('Entrar', 'Sign in'), notice },
-    html`${form(
+    form(
       context,
       `${ROOT}/sign-in`,
-      html`<p class="field"><label for="operator">${say('Seu nome, para o registro', 'Your name, for the record')}</label>
-<input id="operator" name="operator" required maxlength="60" autocomplete="username"></p>
+      html`${next === undefined ? none : html`<input type="hidden" name="next" value="${next}">`}${typedEvidence(context, evidence)}
+<p class="field"><label for="operator">${say('Seu nome, para o registro', 'Your name, for the record')}</label>
+<input id="operator" name="operator" value="${name}" required maxlength="60" autocomplete="username"></p>
 <p class="field"><label for="token">${say('Token de operador', 'Operator token')}</label>
 <input id="token" name="token" type="password" required autocomplete="current-password"></p>
 <p><button>${say('Entrar', 'Sign in')}</button></p>`,
-    )}${typedEvidence(context, evidence)}`,
+    ),
   );
 };
 
-/** The evidence of a form that was not taken, so that the operator can copy the text into the next form. Empty without evidence. */
+/**
+ * The evidence of a form that was not taken, so that the operator can copy the text into the next form. Empty without evidence. The field has a name,
+ * so that a sign-in with a wrong token brings the text back.
+ */
 export const typedEvidence = ({ say }: PageContext, evidence: string): Html =>
   evidence.trim() === ''
     ? none
-    : html`<section><p class="field wide"><label for="evidence">${say('A evidência que você digitou, para copiar', 'The evidence that you typed, to copy')}</label>
-<textarea id="evidence" rows="6" readonly>${evidence}</textarea></p></section>`;
+    : html`<p class="field wide"><label for="evidence">${say(
+        'A evidência que você digitou: copie o texto antes de continuar',
+        'The evidence that you typed: copy the text before you go on',
+      )}</label>
+<textarea id="evidence" name="evidence" rows="6" readonly>${evidence}</textarea></p>`;
 
 /** A page with a single message; `text` says what to do. */
 export const messagePage = (context: PageContext, title: string, text: string, more: Html = none): Html =>

@@ -4,7 +4,7 @@ import { deleteCookie, setCookie } from 'hono/cookie';
 import { appendAudit } from '../../app/audit/audit-trail.js';
 import type { EndedSessions } from '../../app/audit/console-sessions.js';
 import { sameSecret } from '../../lib/same-secret.js';
-import { COOKIE, createAttempts, readOperator, SESSION_SECONDS, sessionCookie } from '../access.js';
+import { COOKIE, createAttempts, readNext, readOperator, SESSION_SECONDS, sessionCookie } from '../access.js';
 import type { ConsoleDeps } from '../deps.js';
 import { type ConsoleEnv, peerOf } from '../guard.js';
 import { nameNeeded, ROOT, signInPage } from '../pages/layout.js';
@@ -15,27 +15,25 @@ export const signInRoutes = (app: Hono<ConsoleEnv>, deps: ConsoleDeps, ended: En
   const { token } = access;
   if (token === undefined) return;
   const attempts = createAttempts(clock);
-  app.get(`${ROOT}/sign-in`, (c) =>
-    c.get('page').isClosed ? c.html(signInPage(c.get('page'))) : c.redirect(ROOT, 303),
-  );
+  app.get(`${ROOT}/sign-in`, (c) => {
+    const next = readNext(c.req.query('next') ?? '');
+    return c.get('page').isClosed ? c.html(signInPage(c.get('page'), { next })) : c.redirect(next ?? ROOT, 303);
+  });
   app.post(`${ROOT}/sign-in`, async (c) => {
     const page = c.get('page');
     const peer = peerOf(c);
+    const next = readNext(c.get('field')('next'));
+    const evidence = c.get('field')('evidence');
+    const again = (text: string, name?: string) =>
+      signInPage(page, { notice: { tone: 'bad', text }, name, next, evidence });
     const wait = attempts.waitSeconds(peer);
     if (wait > 0) {
       c.header('retry-after', String(wait));
-      return c.html(
-        signInPage(page, {
-          notice: {
-            tone: 'bad',
-            text: page.say(`Tokens errados demais: espere ${wait} s.`, `Too many wrong tokens: wait ${wait} s.`),
-          },
-        }),
-        429,
-      );
+      const text = page.say(`Tokens errados demais: espere ${wait} s.`, `Too many wrong tokens: wait ${wait} s.`);
+      return c.html(again(text), 429);
     }
     const name = readOperator(c.get('field')('operator'));
-    // A token typed into the name field would be recorded permanently.
+    // A token typed into the name field would be recorded permanently, and shown in the next page.
     const operator = name?.includes(token) === true ? undefined : name;
     // The token comes before the name, because a refusal of the name alone would tell what it holds, and would be a guess that is not counted.
     if (!sameSecret(c.get('field')('token').trim(), token)) {
@@ -46,23 +44,17 @@ export const signInRoutes = (app: Hono<ConsoleEnv>, deps: ConsoleDeps, ended: En
         { store, clock, actor: 'support:console' },
       );
       return c.html(
-        signInPage(page, {
-          notice: {
-            tone: 'bad',
-            text: page.say('Este não é o token de operador.', 'This is not the operator token.'),
-          },
-        }),
+        again(page.say('Este não é o token de operador.', 'This is not the operator token.'), operator),
         401,
       );
     }
-    if (operator === undefined)
-      return c.html(signInPage(page, { notice: { tone: 'bad', text: nameNeeded(page) } }), 400);
+    if (operator === undefined) return c.html(again(nameNeeded(page)), 400);
     attempts.recordRight(peer);
     const session = randomUUID();
     await appendAudit('ConsoleSignedIn', { session, peer }, { store, clock, actor: `support:${operator}` });
     const options = { httpOnly: true, sameSite: 'Strict', path: ROOT, maxAge: SESSION_SECONDS } as const;
     setCookie(c, COOKIE, sessionCookie(operator, session, clock.now(), access), options);
-    return c.redirect(ROOT, 303);
+    return c.redirect(next ?? ROOT, 303);
   });
   app.post(`${ROOT}/sign-out`, async (c) => {
     const session = c.get('session');
