@@ -24,6 +24,9 @@ const HEADERS: Readonly<Record<string, string>> = {
   'cache-control': 'no-store',
 };
 
+/** Parameters of an address that belong to one answer: the language, which the cookie keeps. */
+const ONCE = ['lang'];
+
 const MAX_BODY_BYTES = 16 * 1024;
 
 /** Runs before every page: sets headers, checks the Host, for a form also its origin and size, then the session, then the token of a form. */
@@ -95,10 +98,12 @@ const pageContext = async (
   const query = c.req.query('lang');
   const kept = getCookie(c, LANGUAGE_COOKIE);
   const language = languageOf(isLanguage(query) ? query : kept, c.req.header('accept-language'));
-  const { pathname, search } = new URL(c.req.url);
+  const { pathname, searchParams } = new URL(c.req.url);
+  for (const name of ONCE) searchParams.delete(name);
   const names = isClosed ? NO_NAMES : await companyNames().catch(() => NO_NAMES);
   const page = { operator, isClosed, formToken: formToken(session, now, access), path: c.req.path };
-  const address = c.req.method === 'POST' ? undefined : `${pathname}${search.replace(/[?&]lang=\w+/, '')}`;
+  const search = searchParams.size === 0 ? '' : `?${searchParams}`;
+  const address = c.req.method === 'POST' ? undefined : `${pathname}${search}`;
   const shown = { say: sayIn(language), language, now, names, address };
   return { session, page: { ...page, ...shown, version, simulatedModes }, signedInAs: found?.session };
 };

@@ -38,6 +38,24 @@ describe('the list of invoices', () => {
     expect(text).toContain('ESTUDIO EXEMPLO LTDA');
   });
 
+  it('keeps filter and page in the link to the other language and in the link to refresh', async () => {
+    const [before, after] = ['/console/invoices?', 'status=failed&amp;since=2026-11-01'];
+    for (const query of ['status=failed&since=2026-11-01', 'lang=en&status=failed&since=2026-11-01&lang=en']) {
+      const { text } = await harness.visit(`${before}${query}`);
+      expect(text).toContain(`<a href="${before}${after}">Refresh</a>`);
+      expect(text).toContain(`<a href="${before}${after}&amp;lang=pt" lang="pt-BR"`);
+    }
+    expect((await portuguese('/console/parked')).text).toContain('<a href="/console/parked?lang=en" lang="en"');
+  });
+
+  it('leads from an older page back to the newest invoices of the same filter', async () => {
+    const filter = 'status=failed&company=&mode=&since=&until=';
+    const link = `<a href="/console/invoices?${filter.replaceAll('&', '&amp;')}">Newest invoices</a>`;
+    expect((await harness.visit(`/console/invoices?${filter}`)).text).not.toContain('Newest invoices');
+    const cursor = new URLSearchParams({ created_at: at(0), stream: harness.stream });
+    expect((await harness.visit(`/console/invoices?${filter}&${cursor}`)).text).toContain(link);
+  });
+
   it('shows the sentence that the client got', async () => {
     expect((await harness.visit('/console/invoices')).text).toContain('Não emita de novo: fale com o suporte.');
   });

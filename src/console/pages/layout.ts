@@ -94,14 +94,15 @@ ${raw(SCRIPT_ELEMENT)}
 const refresh = ({ say, address }: PageContext): Html =>
   address === undefined ? none : html` · <a href="${address}">${say('Atualizar', 'Refresh')}</a>`;
 
-const languages = ({ language, path, address }: PageContext): Html =>
-  address === undefined
-    ? none
-    : html`<p>${
-        language === 'pt'
-          ? html`<a href="${path}?lang=en" lang="en" hreflang="en">English</a>`
-          : html`<a href="${path}?lang=pt" lang="pt-BR" hreflang="pt-BR">Português</a>`
-      }</p>`;
+const languages = ({ language, address }: PageContext): Html => {
+  if (address === undefined) return none;
+  const to = `${address}${address.includes('?') ? '&' : '?'}lang=`;
+  return html`<p>${
+    language === 'pt'
+      ? html`<a href="${to}en" lang="en" hreflang="en">English</a>`
+      : html`<a href="${to}pt" lang="pt-BR" hreflang="pt-BR">Português</a>`
+  }</p>`;
+};
 
 const navigation = ({ path, say }: PageContext): Html =>
   html`<nav aria-label="${say('Páginas', 'Pages')}"><ul>${PAGES.map(

@@ -69,18 +69,20 @@ const identityOf = (context: PageContext, stream: StreamName) => {
   };
 };
 
-/** `older` is the address of the next page. */
+/** `older` is the address of the next page; `newest` that of the first page, on every other page. */
 export const invoicesPage = (
   context: PageContext,
   {
     rows,
     typed,
     older,
+    newest,
     problem,
   }: {
     rows: readonly ShownInvoice[];
     typed: TypedFilter;
     older: string | undefined;
+    newest: string | undefined;
     problem: string | undefined;
   },
 ): Html => {
@@ -90,6 +92,7 @@ export const invoicesPage = (
     { title: say('Notas', 'Invoices'), notice: problem === undefined ? undefined : { tone: 'bad', text: problem } },
     html`${filterForm(context, typed)}
 ${invoicesTable(context, say('As mais novas primeiro', 'Newest first'), rows, say('Nenhuma nota com este filtro.', 'No invoice with this filter.'))}
+${newest === undefined ? none : html`<p><a href="${newest}">${say('As notas mais novas', 'Newest invoices')}</a></p>`}
 ${older === undefined ? none : html`<p><a href="${older}">${say('Notas mais antigas', 'Older invoices')}</a></p>`}`,
   );
 };

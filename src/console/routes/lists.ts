@@ -34,15 +34,18 @@ export const listRoutes = (app: Hono<ConsoleEnv>, deps: ConsoleDeps): void => {
       since: query('since'),
       until: query('until'),
     };
-    const filter = filterOf(typed, readCursor(query('created_at'), query('stream')), page.say);
+    const cursor = readCursor(query('created_at'), query('stream'));
+    const filter = filterOf(typed, cursor, page.say);
     const problem = 'problem' in filter ? filter.problem : undefined;
     const found = 'problem' in filter ? [] : await supportReads.newest(filter, PAGE + 1);
     const rows = found.slice(0, PAGE);
     const last = found.length > PAGE ? rows.at(-1) : undefined;
     const older =
       last && `${ROOT}/invoices?${new URLSearchParams({ ...typed, created_at: last.createdAt, stream: last.stream })}`;
-    const shown = { rows: rows.map((row) => withSentences(row, deps, page.now)), typed, older, problem };
-    return c.html(invoicesPage(page, shown), problem === undefined ? 200 : 400);
+    const newest = cursor && `${ROOT}/invoices?${new URLSearchParams(typed)}`;
+    const shown = rows.map((row) => withSentences(row, deps, page.now));
+    const list = invoicesPage(page, { rows: shown, typed, older, newest, problem });
+    return c.html(list, problem === undefined ? 200 : 400);
   });
 
   app.get(`${ROOT}/indeterminate`, async (c) =>
