@@ -32,8 +32,11 @@ export type ProjectionLine = Pick<ProjectionStatus, 'name' | 'version' | 'genera
   rebuilding?: Pick<BuildingStatus, 'generation' | 'progress' | 'running'>;
 };
 
-/** The last rebuild of a projection that this console began. */
-export type RebuildRun = { state: 'running' | 'done' | 'refused'; detail: string };
+/** The last rebuild of a projection that this console began. `detail` in Portuguese and in English. */
+export type RebuildRun = {
+  state: 'running' | 'done' | 'refused';
+  detail: readonly [portuguese: string, english: string];
+};
 
 export type Rebuilds = {
   /** Does nothing while a rebuild of the projection runs in this process. The rebuild continues after the answer was sent. */

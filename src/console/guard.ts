@@ -24,8 +24,8 @@ const HEADERS: Readonly<Record<string, string>> = {
   'cache-control': 'no-store',
 };
 
-/** Parameters of an address that belong to one answer: the language, which the cookie keeps. */
-const ONCE = ['lang'];
+/** Parameters of an address that belong to one answer: the language, which the cookie keeps, and the notices of acts that succeeded. */
+const ONCE = ['lang', 'begun', 'settled', 'retried'];
 
 const MAX_BODY_BYTES = 16 * 1024;
 

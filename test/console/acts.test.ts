@@ -176,11 +176,36 @@ describe('the machinery', () => {
       harness.send('/console/projections/rebuild', { projection: 'invoices', operator: 'maria', ...fields });
     expect((await rebuild({ projection: 'x' })).status).toBe(404);
     expect((await rebuild({ operator: '' })).status).toBe(400);
-    harness.answers.run = { state: 'running', detail: '7 events folded' };
+    harness.answers.run = { state: 'running', detail: ['7 eventos aplicados', '7 events folded'] };
     const { status, text } = await rebuild({});
     expect([status, text.includes('http-equiv="refresh"')]).toEqual([409, true]);
     expect([harness.begun, await harness.onRecord()]).toEqual([[], []]);
   });
+});
+
+it('says that a rebuild has begun only while one runs, and how far it is in the language of the page', async () => {
+  const seen = async (language: string) => {
+    const { text } = await harness.visit('/console/projections?begun=1', { headers: { 'accept-language': language } });
+    return [/role="status">([^<]*)/.exec(text)?.[1], text.replaceAll(/<[^>]*>/g, ' ')];
+  };
+  harness.answers.run = { state: 'running', detail: ['7 eventos aplicados', '7 events folded'] };
+  expect(await seen('pt')).toEqual([
+    'A reconstrução começou.',
+    expect.stringMatching(/em curso\s+7 eventos aplicados/),
+  ]);
+  expect(await seen('en')).toEqual(['The rebuild has begun.', expect.stringMatching(/running\s+7 events folded/)]);
+  harness.answers.run = { state: 'done', detail: ['geração 2, 7 eventos', 'generation 2, 7 events'] };
+  expect(await seen('pt')).toEqual([undefined, expect.stringMatching(/pronta\s+geração 2, 7 eventos/)]);
+});
+
+it('leaves the notice of an act that succeeded out of the links to the same page', async () => {
+  const acts = ['/console/projections?begun=1', '/console/parked?retried=1', `${harness.invoice}?settled=1`];
+  for (const address of acts) {
+    const { text } = await harness.visit(address);
+    const [path] = address.split('?');
+    expect(text).toContain(`<a href="${path}">Refresh</a>`);
+    expect(text).toContain(`<a href="${path}?lang=pt"`);
+  }
 });
 
 it('shows every word of others as text', async () => {

@@ -84,6 +84,7 @@ describeWithPostgres('the console of a running service', () => {
       (page) => page.text.includes('done</span> generation 2'),
     );
     expect(text).not.toContain('http-equiv="refresh"');
+    expect((await visit('/projections?lang=pt')).text).toContain('pronta</span> geração 2, ');
     expect(await found({ text: harness.seen.reference })).toEqual([harness.ids.issued]);
     const { events } = await harness.running.service.engines.store.load(supportStream);
     expect(events.map(({ type, metadata }) => [type, metadata.actor])).toEqual([

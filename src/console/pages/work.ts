@@ -125,9 +125,13 @@ const REFRESH_SECONDS = 3;
 
 type ProjectionRow = ProjectionLine & { run: RebuildRun | undefined };
 
+/** Whether a rebuild of the projection runs, in this process or in another. */
+export const isRebuilding = ({ rebuilding, run }: ProjectionRow): boolean =>
+  rebuilding?.running === true || run?.state === 'running';
+
 export const projectionsPage = (context: PageContext, rows: readonly ProjectionRow[], notice?: Notice): Html => {
   const { say } = context;
-  const isMoving = rows.some(({ rebuilding, run }) => rebuilding?.running === true || run?.state === 'running');
+  const isMoving = rows.some(isRebuilding);
   const reloads = say(' Esta página se recarrega enquanto isso.', ' This page reloads itself meanwhile.');
   return page(
     context,
@@ -183,7 +187,7 @@ const progressOf = ({ say }: PageContext, { name, rebuilding, run }: ProjectionR
     done: badge(say('pronta', 'done'), 'good'),
     refused: badge(say('recusada', 'refused'), 'bad'),
   };
-  return html`${words[run.state]} ${run.detail}`;
+  return html`${words[run.state]} ${say(...run.detail)}`;
 };
 
 type OverviewFacts = {

@@ -4,7 +4,14 @@ import { expiryWarning } from '../../domain/company/certificate-expiry.js';
 import type { ConsoleDeps } from '../deps.js';
 import { actingOperator, type ConsoleEnv } from '../guard.js';
 import { type Notice, nameNeeded, type PageContext, ROOT } from '../pages/layout.js';
-import { type CertificateLine, certificatesPage, overviewPage, parkedPage, projectionsPage } from '../pages/work.js';
+import {
+  type CertificateLine,
+  certificatesPage,
+  isRebuilding,
+  overviewPage,
+  parkedPage,
+  projectionsPage,
+} from '../pages/work.js';
 
 const notices = ({ say }: PageContext) =>
   ({
@@ -81,15 +88,12 @@ export const workRoutes = (app: Hono<ConsoleEnv>, deps: ConsoleDeps): void => {
     return c.redirect(`${ROOT}/parked?retried=1`, 303);
   });
 
-  app.get(`${ROOT}/projections`, async (c) =>
-    c.html(
-      projectionsPage(
-        c.get('page'),
-        await lines(),
-        c.req.query('begun') === '1' ? notices(c.get('page')).begun : undefined,
-      ),
-    ),
-  );
+  app.get(`${ROOT}/projections`, async (c) => {
+    const rows = await lines();
+    // The page reloads itself until the rebuild ends, and its address says all the time that a rebuild has begun.
+    const isNew = c.req.query('begun') === '1' && rows.some(isRebuilding);
+    return c.html(projectionsPage(c.get('page'), rows, isNew ? notices(c.get('page')).begun : undefined));
+  });
 
   app.post(`${ROOT}/projections/rebuild`, async (c) => {
     const operator = actingOperator(c);

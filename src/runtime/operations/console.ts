@@ -6,7 +6,7 @@ import { settleInvoice } from '../../app/operator/settlement/settle-invoice.js';
 import type { StoppedSeries } from '../../app/operator/support/stopped-series.js';
 import { createLag, LATE_SECONDS } from '../../app/read/lag.js';
 import { osUser } from '../../cli/run.js';
-import type { ProjectionOperations } from '../../cli/session.js';
+import type { ProjectionOperations, RebuildResult } from '../../cli/session.js';
 import { createConsole } from '../../console/app.js';
 import type { ConsoleDeps, RebuildRun, Rebuilds, RoleHealth } from '../../console/deps.js';
 import { invoicePrefix } from '../../domain/common/ids.js';
@@ -145,8 +145,21 @@ const settle = async (command: SettleCommand, operator: string, parts: Parts): P
   }
 };
 
+/** The reason of a refusal stays in English, as at the command line. */
+const endOf = (result: RebuildResult): RebuildRun => {
+  if ('refused' in result) return { state: 'refused', detail: [result.refused, result.refused] };
+  const { generation, events } = result.done;
+  return {
+    state: 'done',
+    detail: [
+      `geração ${generation}, ${counted(events, 'evento')}`,
+      `generation ${generation}, ${counted(events, 'event')}`,
+    ],
+  };
+};
+
 /** Rebuilds that the console starts. They run in this process, and the last result of each projection is kept in memory. */
-const createRebuilds = (
+export const createRebuilds = (
   { rebuild }: Pick<ProjectionOperations, 'rebuild'>,
   onFault: (error: unknown) => void,
 ): Rebuilds & { settled(): Promise<void> } => {
@@ -155,21 +168,26 @@ const createRebuilds = (
   const run = async (name: string): Promise<void> => {
     try {
       const result = await rebuild(name, ({ events }) =>
-        runs.set(name, { state: 'running', detail: `${events} events folded` }),
+        runs.set(name, {
+          state: 'running',
+          detail: [counted(events, 'evento aplicado', 'eventos aplicados'), `${counted(events, 'event')} folded`],
+        }),
       );
-      if ('refused' in result) runs.set(name, { state: 'refused', detail: result.refused });
-      else
-        runs.set(name, { state: 'done', detail: `generation ${result.done.generation}, ${result.done.events} events` });
+      runs.set(name, endOf(result));
     } catch (error) {
       onFault(error);
-      runs.set(name, { state: 'refused', detail: 'an engine failed: begin it again, it continues where it stopped' });
+      const detail = [
+        'um serviço falhou: comece de novo, e a reconstrução continua onde parou',
+        'an engine failed: begin the rebuild again, and it continues where it stopped',
+      ] as const;
+      runs.set(name, { state: 'refused', detail });
     }
     running.delete(name);
   };
   return {
     begin: (name) => {
       if (running.has(name)) return;
-      runs.set(name, { state: 'running', detail: 'begun' });
+      runs.set(name, { state: 'running', detail: ['acaba de começar', 'has just begun'] });
       running.set(name, run(name));
     },
     of: (name) => runs.get(name),
