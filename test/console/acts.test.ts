@@ -57,6 +57,40 @@ describe('a search', () => {
     expect(JSON.stringify(recorded)).toMatch(/invoices of document hmac-sha256:m1:[0-9a-f]{64}, all companies/);
   });
 
+  it('says what was searched, and keeps it in the form', async () => {
+    const typed = { text: '"><b>pedido</b>', by: 'reference', company: '12.345.678/0001-95' };
+    const { status, text } = await search(typed);
+    const escaped = '&quot;&gt;&lt;b&gt;pedido&lt;/b&gt;';
+    expect([status, text.includes('<b>pedido')]).toEqual([200, false]);
+    expect(text).toContain(`By reference “${escaped}”: 0 invoices`);
+    expect(text).toContain(`name="text" value="${escaped}"`);
+    expect(text).toContain('<option value="reference" selected>');
+    expect(text).toContain('name="company" value="12.345.678/0001-95"');
+    expect((await search({ text: 'pedido-1' })).text).toContain('<option value="" selected>');
+  });
+
+  it.each([
+    ['dps-id', 'By DPS id “x”', 'Por id da DPS “x”'],
+    ['document', 'By customer document (CPF, CNPJ, tax id) “x”', 'Por documento do tomador (CPF, CNPJ, NIF) “x”'],
+    ['access-key', 'By access key “x”', 'Por chave de acesso “x”'],
+  ])('by %s is named in a sentence with the capitals of its acronyms', async (by, english, portuguese) => {
+    expect((await search({ text: 'x', by })).text).toContain(english);
+    const fields = { operator: 'maria', text: 'x', by };
+    const { text } = await harness.send('/console/search', fields, { headers: { 'accept-language': 'pt' } });
+    expect(text).toContain(portuguese);
+  });
+
+  it('that is refused comes back in its form, with the reason', async () => {
+    for (const fields of [{ company: '98765432000198' }, { operator: '<b>' }]) {
+      const { status, text } = await search(Object.assign({ text: '52998224725', by: 'document' }, fields));
+      expect([status, text]).toEqual([400, expect.stringContaining('role="alert"')]);
+      expect(text).toContain('action="/console/search"');
+      expect(text).toContain('name="text" value="52998224725"');
+      expect(text).toContain('<option value="document" selected>');
+    }
+    expect(await harness.onRecord()).toEqual([]);
+  });
+
   it('by another document finds nothing', async () => {
     expect((await search({ text: '52998224725' })).text).toContain('Nothing found');
   });

@@ -18,19 +18,26 @@ const KIND_NAMES: Readonly<Record<SearchKind, readonly [portuguese: string, engl
   document: ['Documento do tomador (CPF, CNPJ, NIF)', 'Customer document (CPF, CNPJ, tax id)'],
 };
 
-/** A POST form, because the browser would keep a document in the history of addresses. */
-export const searchForm = (context: PageContext): Html => {
+/** What was searched, as typed; `by` is empty where the kind was left open. */
+export type TypedSearch = { text: string; by: string; company: string };
+
+const NOTHING_TYPED: TypedSearch = { text: '', by: '', company: '' };
+
+/** A POST form, because the browser would keep a document in the history of addresses. `typed` may therefore hold one too. */
+export const searchForm = (context: PageContext, typed = NOTHING_TYPED): Html => {
   const { say } = context;
+  const option = (value: string, text: string): Html =>
+    html`<option value="${value}"${value === typed.by ? html` selected` : none}>${text}</option>`;
   return form(
     context,
     `${ROOT}/search`,
     html`<div class="fields">
 <p class="field wide"><label for="text">${say('Id, referência, chave de acesso, id da DPS ou documento do tomador', 'Id, reference, access key, DPS id or customer document')}</label>
-<input id="text" name="text" required maxlength="200" autocomplete="off" spellcheck="false"></p>
+<input id="text" name="text" value="${typed.text}" required maxlength="200" autocomplete="off" spellcheck="false"></p>
 <p class="field"><label for="by">${say('Procurar por', 'Look for')}</label>
-<select id="by" name="by"><option value="">${say('O que parece ser', 'What it looks like')}</option>${SEARCH_KINDS.map((kind) => html`<option value="${kind}">${say(...KIND_NAMES[kind])}</option>`)}</select></p>
+<select id="by" name="by">${option('', say('O que parece ser', 'What it looks like'))}${SEARCH_KINDS.map((kind) => option(kind, say(...KIND_NAMES[kind])))}</select></p>
 <p class="field"><label for="company">${say('Só da empresa (CNPJ)', 'Only of company (CNPJ)')}</label>
-<input id="company" name="company" maxlength="18" autocomplete="off"></p>
+<input id="company" name="company" value="${typed.company}" maxlength="18" autocomplete="off"></p>
 ${operatorField(context, 'search-operator')}
 </div>
 <p><button>${say('Procurar', 'Search')}</button> <span class="hint">${say(
@@ -40,22 +47,33 @@ ${operatorField(context, 'search-operator')}
   );
 };
 
-export const resultsPage = (
-  context: PageContext,
-  query: SearchQuery,
-  result: SearchResult,
-  found: readonly ShownInvoice[],
-): Html => {
+/** The form of a search that was refused, with the reason. */
+export const refusedSearchPage = (context: PageContext, typed: TypedSearch, problem: string): Html =>
+  page(
+    context,
+    { title: context.say('Busca', 'Search'), notice: { tone: 'bad', text: problem } },
+    searchAgain(context, typed),
+  );
+
+const searchAgain = (context: PageContext, typed: TypedSearch): Html =>
+  html`<section aria-labelledby="again"><h2 id="again">${context.say('Procurar de novo', 'Search again')}</h2>${searchForm(context, typed)}</section>`;
+
+/** The name of a kind within a sentence; an acronym keeps its capitals. */
+const inSentence = (name: string): string => name.replace(/^\p{Lu}(?!\p{Lu})/u, (first) => first.toLowerCase());
+
+type Results = { typed: TypedSearch; query: SearchQuery; result: SearchResult; found: readonly ShownInvoice[] };
+
+export const resultsPage = (context: PageContext, { typed, query, result, found }: Results): Html => {
   const { say } = context;
   const count =
     found.length === 1 ? say('1 nota', '1 invoice') : say(`${found.length} notas`, `${found.length} invoices`);
   return page(
     context,
     { title: say('Busca', 'Search') },
-    html`<p>${say('Por', 'By')} ${say(...KIND_NAMES[query.kind]).toLowerCase()}: ${count}${scanned(context, query, result)}.</p>
+    html`<p>${say('Por', 'By')} ${inSentence(say(...KIND_NAMES[query.kind]))} “${query.text}”: ${count}${scanned(context, query, result)}.</p>
 ${invoicesTable(context, say('Notas encontradas', 'Invoices found'), found, say('Nada encontrado.', 'Nothing found.'))}
 ${result.next === undefined ? none : olderForm(context, query, result.next)}
-<section aria-labelledby="again"><h2 id="again">${say('Procurar de novo', 'Search again')}</h2>${searchForm(context)}</section>`,
+${searchAgain(context, typed)}`,
   );
 };
 

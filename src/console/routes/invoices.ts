@@ -19,7 +19,7 @@ import { actingOperator, type ConsoleContext, type ConsoleEnv } from '../guard.j
 import { clockText } from '../pages/elements.js';
 import { invoicePage, type Revealed } from '../pages/invoice.js';
 import { messagePage, type Notice, nameNeeded, type PageContext, ROOT } from '../pages/layout.js';
-import { resultsPage } from '../pages/search.js';
+import { refusedSearchPage, resultsPage } from '../pages/search.js';
 import { settleChoices, type TypedSettlement } from '../pages/settle.js';
 import { sealedBody, withSentences } from './lists.js';
 
@@ -158,29 +158,26 @@ const refusalText = (
 export const searchRoutes = (app: Hono<ConsoleEnv>, deps: ConsoleDeps): void => {
   app.get(`${ROOT}/search`, (c) => c.redirect(ROOT, 303));
   app.post(`${ROOT}/search`, async (c) => {
-    const query = readQuery(c.get('field'));
+    const field = c.get('field');
+    const query = readQuery(field);
+    const typed = { text: query.text, by: field('by'), company: field('company') };
     if (query.text === '') return c.redirect(ROOT, 303);
     // The invoice's own page reads the log, which holds an invoice before its row exists.
     if (query.kind === 'id') return c.redirect(`${ROOT}/invoices/${encodeURIComponent(idOf(query.text))}`, 303);
     const page = c.get('page');
     const operator = actingOperator(c);
     if (query.kind === 'document' && operator === undefined)
-      return c.html(messagePage(page, page.say('Busca', 'Search'), nameNeeded(page)), 400);
+      return c.html(refusedSearchPage(page, typed, nameNeeded(page)), 400);
     const named = operator === undefined ? page : { ...page, operator: { ...page.operator, name: operator } };
     // The filter is recorded as typed, so a document in this field would stay in the log.
-    if (query.companyId !== undefined && (await deps.readModel.company(query.companyId)) === undefined)
-      return c.html(
-        messagePage(
-          page,
-          page.say('Busca', 'Search'),
-          page.say('Esta empresa não existe.', 'There is no such company.'),
-        ),
-        400,
-      );
+    if (query.companyId !== undefined && (await deps.readModel.company(query.companyId)) === undefined) {
+      const problem = page.say('Esta empresa não existe.', 'There is no such company.');
+      return c.html(refusedSearchPage(named, typed, problem), 400);
+    }
     const by = { command: 'console', actor: `support:${named.operator.name}` } as const;
     const result = await searchInvoices(query, deps, by);
     const found = result.found.map((row) => withSentences(row, deps, page.now));
-    return c.html(resultsPage(named, query, result, found));
+    return c.html(resultsPage(named, { typed, query, result, found }));
   });
 };
 
