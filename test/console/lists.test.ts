@@ -68,10 +68,20 @@ describe('the list of invoices', () => {
     'since=2026-02-30',
     'company=%00',
     'company=MARIA',
-  ])('refuses %s in words', async (query) => {
+    'company=123',
+    'since=2026-11-22&until=2026-11-21',
+  ])('refuses %s in words, and does not say that nothing was found', async (query) => {
     const { status, text } = await harness.visit(`/console/invoices?${query}`);
     expect([status, text]).toEqual([400, expect.stringContaining('role="alert"')]);
+    expect(text).not.toContain('No invoice with this filter');
     expect(harness.filters).toEqual([]);
+  });
+
+  it('takes one day alone, and says which days are in the wrong order', async () => {
+    for (const query of ['since=2026-11-21&until=2026-11-21', 'since=2026-11-21', 'until=2026-11-21'])
+      expect([query, (await harness.visit(`/console/invoices?${query}`)).status]).toEqual([query, 200]);
+    const { text } = await harness.visit('/console/invoices?since=2026-11-22&until=2026-11-21');
+    expect(text).toContain('The day “Created since” is after the day “Created until”.');
   });
 
   it('shows nothing personal', async () => {
@@ -101,7 +111,23 @@ it('a stopped series is named on the overview, in both languages', async () => {
   expect((await harness.visit('/console')).text).toContain(
     'Series 7 of CNPJ 12345678000195 in live mode sends nothing since',
   );
-  expect((await portuguese('/console')).text).toContain('A série 7 de ESTUDIO EXEMPLO LTDA (CNPJ 12345678000195)');
+  expect((await portuguese('/console')).text).toContain(
+    'A série 7 de ESTUDIO EXEMPLO LTDA (CNPJ 12345678000195) nada envia em produção (live) desde',
+  );
+});
+
+it('a refused certificate and simulated modes have the names of the modes that the other pages use', async () => {
+  const simulated = await consoleHarness({}, { simulatedModes: ['live', 'test'] });
+  simulated.refused.push({
+    ...{ companyId: '12345678000195', mode: 'test', certificateId: 'c', reason: 'refused', seen: 3 },
+    ...{ since: at(0), lastAt: at(1), probeAt: at(2) },
+  });
+  const pt = (await simulated.visit('/console', { headers: { 'accept-language': 'pt-BR' } })).text;
+  expect(pt).toContain('o simulador atende produção (live) e teste. Suas');
+  expect(pt).toContain('(CNPJ 12345678000195) em teste desde');
+  const en = (await simulated.visit('/console')).text;
+  expect(en).toContain('the simulator serves live and test mode. Its');
+  expect(en).toContain('CNPJ 12345678000195 in test mode since');
 });
 
 describe('an invoice', () => {

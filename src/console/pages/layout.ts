@@ -2,7 +2,7 @@ import { html, raw } from 'hono/html';
 import type { Operator } from '../deps.js';
 import type { Language } from '../language.js';
 import { SCRIPT_ELEMENT } from '../script.js';
-import { clockText, type Html, none, type Shown, whole } from './elements.js';
+import { clockText, type Html, modeText, none, type Shown, whole } from './elements.js';
 
 /** What every page needs besides its own content. */
 export type PageContext = Shown & {
@@ -52,7 +52,7 @@ export const page = (
   content: Html,
 ): Html => {
   const { say } = context;
-  const simulated = context.simulatedModes.join(say(' e ', ' and '));
+  const simulated = context.simulatedModes.map((mode) => modeText(context, mode)).join(say(' e ', ' and '));
   return html`<!doctype html>
 <html lang="${say('pt-BR', 'en')}">
 <head>
@@ -72,7 +72,7 @@ ${
   simulated === ''
     ? none
     : html`<aside class="simulated" aria-label="SIMULADO">${say(
-        `SIMULADO: o simulador atende o modo ${simulated}. Suas notas não são documentos fiscais.`,
+        `SIMULADO: o simulador atende ${simulated}. Suas notas não são documentos fiscais.`,
         `SIMULADO: the simulator serves ${simulated} mode. Its notes are no fiscal documents.`,
       )}</aside>`
 }

@@ -91,7 +91,7 @@ export const invoicesPage = (
     context,
     { title: say('Notas', 'Invoices'), notice: problem === undefined ? undefined : { tone: 'bad', text: problem } },
     html`${filterForm(context, typed)}
-${invoicesTable(context, say('As mais novas primeiro', 'Newest first'), rows, say('Nenhuma nota com este filtro.', 'No invoice with this filter.'))}
+${problem === undefined ? invoicesTable(context, say('As mais novas primeiro', 'Newest first'), rows, say('Nenhuma nota com este filtro.', 'No invoice with this filter.')) : none}
 ${newest === undefined ? none : html`<p><a href="${newest}">${say('As notas mais novas', 'Newest invoices')}</a></p>`}
 ${older === undefined ? none : html`<p><a href="${older}">${say('Notas mais antigas', 'Older invoices')}</a></p>`}`,
   );

@@ -104,7 +104,7 @@ const refusedList = (context: PageContext, refused: readonly CertificateRefusal[
     : html`<ul>${refused.map(
         ({ companyId, mode, since, reason }) =>
           html`<li>${badge(say('recusado', 'refused'), 'bad')} ${say(
-            `O autorizador recusa o certificado de ${names.get(companyId) ?? ''} (CNPJ ${companyId}) no modo ${mode} desde`,
+            `O autorizador recusa o certificado de ${names.get(companyId) ?? ''} (CNPJ ${companyId}) em ${modeText(context, mode)} desde`,
             `The authorizer refuses the certificate of CNPJ ${companyId} in ${mode} mode since`,
           )} ${timeOf(context, since)} (${reason}). ${say(
             'Suas notas esperam: guarde outro certificado.',
@@ -224,7 +224,7 @@ const stoppedList = (context: PageContext, stopped: readonly StoppedSeries[]): H
     : html`<ul>${stopped.map(
         ({ companyId, mode, series, since }) =>
           html`<li>${badge(say('parada', 'stopped'), 'bad')} ${say(
-            `A série ${series} de ${names.get(companyId) ?? ''} (CNPJ ${companyId}) no modo ${mode} nada envia desde`,
+            `A série ${series} de ${names.get(companyId) ?? ''} (CNPJ ${companyId}) nada envia em ${modeText(context, mode)} desde`,
             `Series ${series} of CNPJ ${companyId} in ${mode} mode sends nothing since`,
           )} ${timeOf(context, since)}: ${say(
             'uma nota que não é nossa tem um dos seus números. Grave um arquivo de empresa com um número posterior.',

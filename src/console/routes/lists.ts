@@ -91,6 +91,13 @@ const filterOf = (
     return { problem: say('Um CNPJ tem 14 caracteres.', 'A CNPJ has 14 characters.') };
   if ([since, until].some((day) => day !== '' && !isDay(day)))
     return { problem: say('Uma data tem a forma 2026-11-21.', 'A date is written 2026-11-21.') };
+  if (since !== '' && until !== '' && since > until)
+    return {
+      problem: say(
+        'A data “Criada desde” é posterior à data “Criada até”.',
+        'The day “Created since” is after the day “Created until”.',
+      ),
+    };
   return {
     status: status === '' ? undefined : status,
     mode: mode === '' ? undefined : mode,

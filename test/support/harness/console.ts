@@ -69,7 +69,10 @@ export type ConsoleHarness = {
 };
 
 /** The console over a memory log with one indeterminate invoice, at a clock that only the test moves. */
-export const consoleHarness = async (access: Partial<ConsoleDeps['access']> = {}): Promise<ConsoleHarness> => {
+export const consoleHarness = async (
+  access: Partial<ConsoleDeps['access']> = {},
+  { simulatedModes = [] }: Partial<Pick<ConsoleDeps, 'simulatedModes'>> = {},
+): Promise<ConsoleHarness> => {
   const log = memoryEventLog();
   const keys = fixedKeys();
   const store = createEventStore(log, keys);
@@ -94,7 +97,7 @@ export const consoleHarness = async (access: Partial<ConsoleDeps['access']> = {}
     answers: { settle: { kind: 'settled', detail: 'x' }, broken: false, run: undefined } as ConsoleHarness['answers'],
   };
   const deps: ConsoleDeps = {
-    ...{ clock, log, store, sealingKeys: keys, simulatedModes: [], version: '0', testRetentionSeconds: 604_800 },
+    ...{ clock, log, store, sealingKeys: keys, simulatedModes, version: '0', testRetentionSeconds: 604_800 },
     access: { token: undefined, secret: () => Buffer.alloc(32, 7), hosts: [], defaultOperator: 'ana', ...access },
     readModel: {
       companies: async () => [demoCompany(DEMO_CNPJ)],
