@@ -1,5 +1,6 @@
 import {
   approximateTaxes,
+  arrangementsOf,
   complementText,
   cutLongText,
   LINE,
@@ -19,20 +20,21 @@ import { CONTENT, INSET, joinLayouts, type Layout, LOWEST_TEXT, layoutWith } fro
 /**
  * The layout of a note on one page. The description takes the room that blocks without content leave, so that the taxes keep their place in the
  * table of NT 008; a longer description moves them down (NT 008, 2.3.1). The receipt (`canhoto`) is left out before the two long texts are cut.
- * Other values are cut to one line only when they would leave these texts next to no room.
+ * Other values are cut to one line only when they would leave these texts next to no room. The line of the taxes is never cut (NT 008, 2.4.5).
  */
 export const layoutOf = (note: Note, simulated: boolean): Layout => {
-  const { described, added, taxes } = longTexts(note);
+  const added = complementLines(note.complement, COMPLEMENT.size);
+  const taxes = linesOf(approximateTaxes(note.complement.approximateTaxes), 300);
   const wide = blocksOf(note, Number.POSITIVE_INFINITY);
   const least = taxes.length + Math.min(added.length, 4);
   const blocks = roomOf(wide.below(1), LOWEST_TEXT) >= least ? wide : blocksOf(note, 1);
 
-  const roomy = blocks.below(described.length);
   const wanted = added.length + taxes.length;
+  const { described, roomy } = arranged(note.service.xDescServ ?? ABSENT, blocks, wanted);
   const withReceipt = wanted <= roomOf(roomy, RECEIPT_TOP);
   const excess = Math.max(0, wanted - roomOf(roomy, LOWEST_TEXT));
   const kept = described.length - cutOfDescription(described.length, added.length, excess);
-  const lower = blocks.below(kept);
+  const lower = kept === described.length ? roomy : blocks.below(kept);
   const complement = [...fitting(note.complement, added, roomOf(lower, LOWEST_TEXT) - taxes.length), ...taxes];
 
   return joinLayouts([
@@ -47,14 +49,23 @@ export const layoutOf = (note: Note, simulated: boolean): Layout => {
 };
 
 /**
- * The lines of description, complement and approximate taxes. The description is printed whole as long as the page has room: the 1,300 characters of
- * the table are no limit since NT 008 v1.02, 2.1. The line of the taxes is never cut (NT 008, 2.4.5).
+ * The lines of the description and the blocks below, which leave `wanted` lines for the other long texts where the page has the room. The description
+ * keeps its empty lines where the canhoto keeps its place, and its line breaks where no text is cut. The description is printed whole as long as the
+ * page has room: the 1,300 characters of the table are no limit since NT 008 v1.02, 2.1.
  */
-const longTexts = (note: Note) => ({
-  described: linesOf(note.service.xDescServ ?? ABSENT, MAX_DESCRIPTION),
-  added: complementLines(note.complement, COMPLEMENT.size),
-  taxes: linesOf(approximateTaxes(note.complement.approximateTaxes), 300),
-});
+const arranged = (text: string, blocks: Blocks, wanted: number): { described: readonly string[]; roomy: LaidOut } => {
+  const above = (described: readonly string[]) => ({ described, roomy: blocks.below(described.length) });
+  const { spaced, broken, running } = arrangementsOf(text, MAX_DESCRIPTION);
+  const attempts = [
+    { lines: spaced, bottom: RECEIPT_TOP },
+    { lines: broken, bottom: LOWEST_TEXT },
+  ];
+  for (const { lines, bottom } of attempts) {
+    const placed = lines === undefined ? undefined : above(lines());
+    if (placed !== undefined && wanted <= roomOf(placed.roomy, bottom)) return placed;
+  }
+  return above(running());
+};
 
 /** Characters that the national layout allows (TSDesc2000). */
 const MAX_DESCRIPTION = 2000;
@@ -76,8 +87,11 @@ const fitting = (written: Note['complement'], lines: readonly string[], room: nu
 /** Characters. A complement that still exceeds the room is cut at its end, whatever part that is. */
 const LEAST_SIZE = 100;
 
-/** The blocks above the description, and those below a description of `lines` lines; no value takes more than `most` lines. */
-const blocksOf = (note: Note, most: number): { upper: LaidOut; below(lines: number): LaidOut } => {
+/** The blocks above the description, and those below a description of `lines` lines. */
+type Blocks = { upper: LaidOut; below(lines: number): LaidOut };
+
+/** No value takes more than `most` lines. */
+const blocksOf = (note: Note, most: number): Blocks => {
   const upper = layOutBlocks([identification(note), ...parties(note), service(note)], 0, most);
   const lower = [issqn(note), federal(note), ibsCbs(note), totals(note)];
   return { upper, below: (lines) => layOutBlocks(lower, shiftBelow(upper.shift, lines), most) };

@@ -97,25 +97,41 @@ const label = (text: string, left: number): TextLine => ({
 /** Centimetres from one line of a text to the next. */
 export const LINE = centimetres(lineHeight(TEXT));
 
-/**
- * The lines of a text at the page's width, cut to `size` characters. Its line breaks are kept up to `MAX_BROKEN_LINES` lines; beyond that they
- * become spaces, because they would displace the rest of the page.
- */
-export const linesOf = (text: string, size: number): readonly string[] => {
-  const paragraphs = text.split(/\r?\n|\r/).map(oneParagraph);
-  const shown = shortened(paragraphs.filter((each) => each !== '').join('\n'), size);
-  const lines = wrapped(shown, WIDTH, TEXT);
-  return lines.length <= MAX_BROKEN_LINES ? lines : wrapped(shown.replaceAll('\n', ' '), WIDTH, TEXT);
+/** The lines of a text at the page's width, cut to `size` characters. Its line breaks become spaces. */
+export const linesOf = (text: string, size: number): readonly string[] =>
+  wrapped(shortened(oneParagraph(text), size), WIDTH, TEXT);
+
+/** The lines of one text in three arrangements, each of at most as many lines as the one before. */
+type Arrangements = {
+  /** With the line breaks of the text and one empty line between paragraphs; undefined for a text without empty lines. */
+  spaced: (() => readonly string[]) | undefined;
+  /** With the line breaks of the text, without empty lines; undefined for a text without line breaks. */
+  broken: (() => readonly string[]) | undefined;
+  running(): readonly string[];
+};
+
+/** The arrangements of a text at the page's width, cut to `size` characters. */
+export const arrangementsOf = (text: string, size: number): Arrangements => {
+  const paragraphs = text
+    .split(/\r?\n|\r/)
+    .map(oneParagraph)
+    .join('\n')
+    .trim();
+  const shown = shortened(paragraphs.replace(/\n{3,}/g, '\n\n'), size);
+  const linesWith = (separator: string) => wrapped(shown.replace(/\n+/g, separator), WIDTH, TEXT);
+  return {
+    spaced: shown.includes('\n\n') ? () => wrapped(shown, WIDTH, TEXT) : undefined,
+    broken: shown.includes('\n') ? () => linesWith('\n') : undefined,
+    running: () => linesWith(' '),
+  };
 };
 
 /** At most `count` of the lines; the last one ends in `...` when lines were left out. */
 export const cutLongText = (lines: readonly string[], count: number): readonly string[] =>
   cutToLines(lines, count, WIDTH, TEXT);
 
-/** The lines below each other, from `top` on. */
+/** The lines below each other, from `top` on. An empty line takes its room and is no text: a screen reader would stop at an empty paragraph. */
 export const layOutLines = (lines: readonly string[], top: number): readonly TextLine[] =>
-  paragraph(lines, { left: CONTENT.left + INSET, top }, TEXT);
+  paragraph(lines, { left: CONTENT.left + INSET, top }, TEXT).filter(({ text }) => text !== '');
 
 const WIDTH = roomIn(CONTENT.width);
-
-const MAX_BROKEN_LINES = 12;
