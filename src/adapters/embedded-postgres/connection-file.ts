@@ -1,7 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { errorCode } from '../../lib/error-code.js';
+import { isDenied, otherOwner } from '../../lib/other-owner.js';
 import { writeWhole } from '../../lib/write-whole.js';
+import { EmbeddedPostgresError } from './error.js';
 
 /** `password` is the superuser's. A folder of an older version, which had no other user, lacks the other passwords until its next start. */
 export type EmbeddedConnection = { port: number; password: string; ownerPassword?: string; servicePassword?: string };
@@ -20,7 +23,7 @@ type EmbeddedAddresses = {
 
 /**
  * Undefined before the first start; `one_user` while a version runs on the folder that knows only the superuser. The server need not be running: hold
- * the folder's lock, or try to connect.
+ * the folder's lock, or try to connect. Throws `EmbeddedPostgresError` for the folder of another OS user.
  */
 export const readEmbeddedAddresses = async (dataDir: string): Promise<EmbeddedAddresses | 'one_user' | undefined> => {
   const stored = await readConnection(dataDir);
@@ -45,11 +48,28 @@ export const superuserAddress = ({ port, password }: EmbeddedConnection, databas
 const address = (user: string, password: string, port: number, database: string): string =>
   `postgres://${user}:${password}@127.0.0.1:${port}/${database}`;
 
+/** Undefined before the first start. Throws `EmbeddedPostgresError` for the folder of another OS user, and for a damaged file. */
 export const readConnection = async (dataDir: string): Promise<EmbeddedConnection | undefined> => {
-  try {
-    return JSON.parse(await readFile(path(dataDir), 'utf8'));
-  } catch {
+  const text = await readFile(path(dataDir), 'utf8').catch(async (cause: unknown) => {
+    if (isDenied(cause)) {
+      const advice = await otherOwner(path(dataDir), { name: `DATA_DIR ${dataDir}`, path: dataDir });
+      if (advice !== undefined) throw new EmbeddedPostgresError(advice, { cause });
+    }
+    // A part of the path that is a file is refused where the folder is made.
+    if (!['ENOENT', 'ENOTDIR'].includes(errorCode(cause) ?? '')) throw cause;
     return undefined;
+  });
+  return text === undefined ? undefined : parsed(dataDir, text);
+};
+
+const parsed = (dataDir: string, text: string): EmbeddedConnection => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // The parser quotes the text, which holds passwords.
+    throw new EmbeddedPostgresError(
+      `postgres-connection.json in DATA_DIR ${dataDir} is damaged: restore it from a backup of the folder`,
+    );
   }
 };
 

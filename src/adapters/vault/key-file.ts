@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { chown, link, readFile, rename, stat, unlink, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { errorCode } from '../../lib/error-code.js';
+import { isDenied, otherOwner } from '../../lib/other-owner.js';
 import { syncFolder } from '../../lib/write-whole.js';
 import { byGeneration, generationNumber, type MasterKey, type MasterKeys, nextGeneration } from './master-key.js';
 
@@ -73,7 +74,9 @@ const readKeys = async (file: string): Promise<MasterKeys | undefined> => {
     if (error instanceof MasterKeyUnusable) throw error;
     const code = errorCode(error);
     if (code === 'ENOENT') return undefined;
-    throw new MasterKeyUnusable(`the master key file ${file} cannot be read (${code ?? 'unknown error'})`);
+    const named = `the master key file ${file}`;
+    const advice = isDenied(error) ? await otherOwner(file, { name: named }) : undefined;
+    throw new MasterKeyUnusable(advice ?? `${named} cannot be read (${code ?? 'unknown error'})`);
   }
 };
 

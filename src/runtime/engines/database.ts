@@ -37,6 +37,8 @@ export type DatabaseServerOptions = {
 export const openDatabaseServer = async (options: DatabaseServerOptions): Promise<DatabaseAddresses> => {
   const { config, startedFor } = options;
   if (config.databaseUrl !== undefined) return { service: config.databaseUrl, owner: config.databaseOwnerUrl };
+  // Refuses the folder of another OS user before anything else speaks of the folder.
+  await readEmbeddedAddresses(config.dataDir);
   // Checked before locking, because the lock would leave a folder behind that cannot be used.
   await prepareDataDir(config.dataDir, chooseOsUser());
   if (startedFor === 'serve')

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { access } from 'node:fs/promises';
 import type pg from 'pg';
 import { allProjections } from '../../../projections/registry.js';
 import type { EventStoreEventLog } from '../../adapters/eventlog-eventstoredb/event-log.js';
@@ -13,6 +13,7 @@ import { type Keyring, openKeyring } from '../../adapters/vault/keyring.js';
 import { adviceWithoutFile } from '../../adapters/vault/master-key.js';
 import { createSealingKeys, type VaultSealingKeys } from '../../adapters/vault/sealing-keys.js';
 import { createEventStore, type EventStore } from '../../app/event-store/event-store.js';
+import { errorCode } from '../../lib/error-code.js';
 import { pause } from '../../lib/pause.js';
 import type { CertificateVault } from '../../ports/certificate-vault.js';
 import type { Clock } from '../../ports/clock.js';
@@ -105,7 +106,7 @@ const openMasterKeys = async (
 ): Promise<Keyring> => {
   const registered = await listGenerations(db);
   // A fresh key opens no sealed row, and its file would be where the lost one must be restored.
-  if (registered.length > 0 && !existsSync(masterKeyFile))
+  if (registered.length > 0 && (await isMissing(masterKeyFile)))
     throw new MasterKeyUnusable(
       `the master key file ${masterKeyFile} is missing and this database was sealed with it: restore your copy (${adviceWithoutFile(masterKeyFile, registered)})`,
     );
@@ -113,6 +114,13 @@ const openMasterKeys = async (
   const readFile = () => loadMasterKeys(masterKeyFile, { createIfMissing: false });
   return await openKeyring({ readFile, file: masterKeyFile, db, clock });
 };
+
+/** A file in a folder that this process may not enter counts as there: reading the file says what to do. */
+const isMissing = (file: string): Promise<boolean> =>
+  access(file).then(
+    () => false,
+    (error: unknown) => errorCode(error) === 'ENOENT',
+  );
 
 /** Milliseconds. What an operator changes takes effect within 2 s. */
 const EVERY_MS = 1_000;

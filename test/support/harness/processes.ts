@@ -21,14 +21,17 @@ export type Program = {
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const READY_WITHIN_MS = 120_000;
 
-/** Runs a TypeScript program of this repository in a separate process, with exactly this environment. */
-export const runProgram = (args: readonly string[], env: Readonly<Record<string, string>>): Program =>
-  watch(spawnNode(args, env));
-
 /**
- * The same, once it has printed its JSON line with `"msg":"ready"`. Throws when it ends before or stays silent. `within` is a command that becomes
- * the command line that follows it.
+ * Runs a TypeScript program of this repository in a separate process, with exactly this environment. `within` is a command that becomes the command
+ * line that follows it.
  */
+export const runProgram = (
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+  within: readonly string[] = [],
+): Program => watch(spawnNode(args, env, within));
+
+/** The same, once it has printed its JSON line with `"msg":"ready"`. Throws when it ends before or stays silent. */
 export const startProgram = async <Ready extends object>(
   args: readonly string[],
   env: Readonly<Record<string, string>>,
