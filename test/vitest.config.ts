@@ -32,7 +32,7 @@ const slow = [
   'test/adapters/authorizer/{connection,renegotiation}.test.ts',
   'test/adapters/eventlog-postgres/faults.test.ts',
   'test/adapters/pdf/{danfse-images,danfse-overlap,determinism,renderer}.test.ts',
-  'test/adapters/sql/{migrate,oldest-version,sessions}.test.ts',
+  'test/adapters/sql/{migrate,oldest-version,passwords,sessions}.test.ts',
   'test/app/accept/ibs-cbs-matrix.test.ts',
   'test/app/issuing/maintenance.test.ts',
   'test/app/reconciliation/**/*.test.ts',

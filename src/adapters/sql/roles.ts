@@ -1,7 +1,10 @@
 import pg from 'pg';
+import { errorCode } from '../../lib/error-code.js';
 import { HAS_LOG, IS_HISTORY, IS_TABLE_OF_A_USER } from './belonging.js';
+import { DatabaseUnsuitable } from './database-checks.js';
 import { expectedSchema } from './expected-schema.js';
 import { withSchemaLock } from './migrate.js';
+import { scramVerifier } from './scram.js';
 
 export type Login = { name: string; password: string };
 
@@ -14,7 +17,7 @@ type Roles = {
 
 /**
  * Creates the two roles, or sets their passwords and removes attributes that they must not have. An administrator calls it. Roles belong to the
- * whole server, so any of its databases will do.
+ * whole server, so any of its databases will do. Throws `DatabaseUnsuitable` when a module of the server refuses a password.
  */
 export const prepareRoles = (admin: pg.Pool, { owner, service }: Roles): Promise<void> =>
   withSchemaLock(admin, async (client) => {
@@ -40,8 +43,17 @@ const prepareRole = async (client: pg.PoolClient, { name, password }: Login): Pr
   // Only a superuser may name these attributes, even to remove them.
   if (excess === true)
     await client.query(`alter role ${role} ${ATTRIBUTES.map((attribute) => `no${attribute}`).join(' ')}`);
-  await client.query(`alter role ${role} login password ${pg.escapeLiteral(password)}`);
+  const verifier = pg.escapeLiteral(await scramVerifier(password));
+  await client.query(`alter role ${role} login password ${verifier}`).catch((error: unknown) => {
+    throw errorCode(error) === PASSWORD_REFUSED ? new DatabaseUnsuitable(refusedLine(name)) : error;
+  });
 };
+
+/** SQLSTATE of a password that a module of the server refuses, such as passwordcheck. */
+const PASSWORD_REFUSED = '22023';
+
+const refusedLine = (name: string): string =>
+  `the server refuses the password of the role ${name} (22023): choose another one, which is not the role's name`;
 
 /**
  * Makes `owner` the owner of what the product has made in the database, and `service` the owner of the read models. What others made stays theirs,
