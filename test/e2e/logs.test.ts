@@ -35,6 +35,8 @@ const ENDED_WITHIN_MS = 240_000;
 /** Faults of the simulator, each for one amount; faults that delay answers or hide notes are left out, because they only cost time. */
 const KINDS = FAULT_KINDS.filter((kind) => !['slow', 'stale', 'late_commit'].includes(kind));
 
+const DOCUMENT_FOR_A_CODE = 40_900;
+
 describeWithPostgres('the log at its most talkative', () => {
   const planted = plant();
   let processes: ServiceProcesses;
@@ -73,8 +75,8 @@ describeWithPostgres('the log at its most talkative', () => {
       ENDED_WITHIN_MS,
     );
 
-  const fault = async (on: string, kind: string, amount: number): Promise<void> => {
-    const message = kind === 'reject' ? { code: 'E0190', message: planted.authorizerText } : {};
+  const fault = async (on: string, kind: string, amount: number, code = 'E0190'): Promise<void> => {
+    const message = kind === 'reject' ? { code, message: planted.authorizerText } : {};
     const response = await fetch(`${service.controlUrl}/_control/faults`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -168,8 +170,13 @@ describeWithPostgres('the log at its most talkative', () => {
       await fault('issue', kind, amount);
       if (kind !== 'reject') await fault('lookup', kind, amount);
     }
+    // A server that answers a document where a code belongs.
+    await fault('issue', 'reject', DOCUMENT_FOR_A_CODE, planted.cpf);
+    const withDocument = await issue(DOCUMENT_FOR_A_CODE);
     const ids = await Promise.all(amounts.map(({ amount }) => issue(amount)));
     await Promise.all(ids.map((id, index) => cancelUnderFault(id, 40_000 + index, KINDS[index] ?? 'reset')));
+    expect(await ended(withDocument)).toMatchObject({ status: 'issued' });
+    expect(await operate('invoice', 'timeline', withDocument)).toBe(0);
   };
 
   const cancelUnderFault = async (id: string, amount: number, kind: string): Promise<void> => {

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -78,6 +78,9 @@ describe.each(engines)('the end of a test invoice on $on', ({ open }) => {
       harness = await openRetentionHarness(double === undefined ? {} : { EVENTSTORE_URL: double.url });
       const fault = { on: 'issue', kind: 'reject', times: 1, code: 'E0190', message: gone.authorizerText };
       await harness.running.control('POST', '/_control/faults', { ...fault, match: { amount_in_cents: 1_003 } });
+      // A server that answers a document where a code belongs; the invoice is sent again.
+      const odd = { on: 'issue', kind: 'reject', times: 1, code: gone.cpf, match: { amount_in_cents: 1_002 } };
+      await harness.running.control('POST', '/_control/faults', odd);
       const bodies = [
         await issue('test', gone, 1_001),
         await issue('test', gone, 1_002),
@@ -120,6 +123,17 @@ describe.each(engines)('the end of a test invoice on $on', ({ open }) => {
       const texts = ofTest(sealedBefore).map(({ text }) => text);
       const rows = (await everyRow(pool())).filter(({ text }) => texts.some((sealed) => text.includes(sealed)));
       expect(rows.length).toBeGreaterThanOrEqual(3);
+    });
+
+    it('holds the document that an answer had in place of a code in no row, export or story in clear', async () => {
+      const id = test[1]?.id ?? '';
+      const { exit, out } = await harness.operate('events', 'show', id, '--json');
+      expect([exit, out]).toEqual([0, expect.stringContaining('OTHER')]);
+      const early = await readFile(join(folder, 'early.ndjson'), 'utf8');
+      const inClear = [...(await everyRow(pool())).map(({ text }) => text), early, out].filter((text) =>
+        spellings(gone.cpf).some((word) => text.includes(word)),
+      );
+      expect(inClear).toEqual([]);
     });
 
     it('is over at the instant for every read: 404, and an empty list for its reference', async () => {

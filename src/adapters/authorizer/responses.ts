@@ -1,6 +1,10 @@
+import { isAuthorizerCode, OTHER_CODE } from '../../domain/common/authorizer-code.js';
 import { countsWithin } from '../../lib/counts-within.js';
 
-/** One error item of the authorizer; `code` is missing when the item is not of a known shape. */
+/**
+ * One error item of the authorizer. `code` is missing when the item has none, and `OTHER_CODE` when its code has another form than those of the
+ * catalogues: then `text` begins with it, because only texts are sealed.
+ */
 export type AuthorizerError = { code?: string; text: string };
 
 /** A JSON object with its keys in lower case, because the live servers mix PascalCase and camelCase (docs/national-system.md#error-casing). */
@@ -53,21 +57,32 @@ const MAX_TEXT = 1000;
 
 const errorOf = (item: unknown): AuthorizerError => {
   const error = objectOf(item) ?? {};
-  const code = textOf(error, 'codigo')?.trim();
-  const words = [textOf(error, 'descricao') ?? textOf(error, 'mensagem'), textOf(error, 'complemento')];
+  const { code, inText } = codeOf(textOf(error, 'codigo')?.trim());
+  const words = [inText, textOf(error, 'descricao') ?? textOf(error, 'mensagem'), textOf(error, 'complemento')];
   const text = words
     .filter((part) => part !== undefined)
     .join(' ')
     .slice(0, MAX_TEXT)
     .replace(UNPRINTABLE, ' ');
-  return code === undefined || !CODE.test(code) ? { text } : { code: code.toUpperCase(), text };
+  return code === undefined ? { text } : { code, text };
 };
+
+/** Codes reach the log unsealed, log lines, metrics, terminals and clients. A text with blanks or control characters is no code. */
+const codeOf = (said: string | undefined): { code?: string; inText?: string } => {
+  if (said === undefined) return {};
+  const inText = said.slice(0, MAX_CODE_IN_TEXT);
+  if (!CODE_LIKE.test(said)) return { inText };
+  const code = said.toUpperCase();
+  return isAuthorizerCode(code) ? { code } : { code: OTHER_CODE, inText };
+};
+
+/** Of a long text in place of a code, so that the description still finds room. */
+const MAX_CODE_IN_TEXT = 100;
 
 /** Control characters and halves of pairs. Each takes six bytes in an event, and terminals obey some of them. */
 const UNPRINTABLE = /[\p{Cc}\p{Cs}]/gu;
 
-/** Codes reach logs, metrics, terminals and clients. A text with blanks or control characters is no code. */
-const CODE = /^[\x21-\x7e]{1,20}$/;
+const CODE_LIKE = /^[\x21-\x7e]{1,20}$/;
 
 export const listOf = (value: unknown): readonly unknown[] =>
   Array.isArray(value) ? value : value === undefined || value === null ? [] : [value];

@@ -1,9 +1,7 @@
 import { aroundAuthorizer } from '../../app/issuing/around-authorizer.js';
+import { isAuthorizerCode } from '../../domain/common/authorizer-code.js';
 import type { Authorizer } from '../../ports/authorizer.js';
 import type { Tracing } from '../../ports/tracing.js';
-
-/** Codes of the authorizer's catalogues. Any other text in their place may hold anything. */
-const CODE = /^[A-Z]{1,5}\d{1,5}$/;
 
 const FAILED: ReadonlySet<string> = new Set(['not_sent', 'unknown', 'inconclusive']);
 
@@ -16,7 +14,7 @@ export const tracedAuthorizer =
       const attributes = { 'nfse.mode': caller.mode, 'nfse.company': caller.companyId };
       return tracing.inSpan(`authorizer ${operation}`, { kind: 'client', attributes }, async (span) => {
         const result = await call();
-        const codes = ('codes' in result ? result.codes : []).filter((code) => CODE.test(code));
+        const codes = ('codes' in result ? result.codes : []).filter(isAuthorizerCode);
         span.add({ 'nfse.outcome': result.kind, ...(codes.length === 0 ? {} : { 'nfse.codes': codes }) });
         if (FAILED.has(result.kind)) span.fail(result.kind);
         return result;

@@ -17,7 +17,9 @@ const FAULT = members({
   ),
   delay_ms: v.optional(whole(0, DAY_MS), 1000),
   commit: v.exactOptional(flag),
-  code: v.exactOptional(textLike(/^[A-Z]{1,4}[0-9]{1,5}$/, 'an error code such as E0316')),
+  code: v.exactOptional(
+    textLike(/^(?:[A-Z]{1,4}[0-9]{1,5}|[0-9]{1,14})$/, 'an error code such as E0316, or up to 14 digits'),
+  ),
   message: v.exactOptional(textLike(/^.{1,500}$/s, 'a text of 1 to 500 characters')),
 });
 

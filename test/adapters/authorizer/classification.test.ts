@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cataloguedCodes, classification, type Subject } from '../../../src/adapters/authorizer/classification.js';
 import { classifyLookup, classifySend } from '../../../src/adapters/authorizer/classify.js';
 import type { Exchange } from '../../../src/adapters/authorizer/exchange.js';
+import { isAuthorizerCode, OTHER_CODE } from '../../../src/domain/common/authorizer-code.js';
 import type { SendResult } from '../../../src/ports/authorizer.js';
 import { gzipBase64 } from '../../../src/xml/packing.js';
 import { accessKey, eventAround, issued, noteAround } from '../../support/fixture/sefin.js';
@@ -256,8 +257,28 @@ describe('the classification table', () => {
   });
 
   it('takes no text with blanks or control characters for a code', async () => {
-    harness.server.answer(json(400, errors('ERR-01', 'E1\u001b[31m', 'E2\nX', 'E 3', 'É4')));
-    expect(await send('dps', harness.client)).toMatchObject({ kind: 'unknown', codes: ['ERR-01'] });
+    harness.server.answer(json(400, errors('E0316', 'E1\u001b[31m', 'E2\nX', 'E 3', 'É4')));
+    expect(await send('dps', harness.client)).toMatchObject({ kind: 'unknown', codes: ['E0316'] });
+  });
+
+  it.each(['11144477735', '11222333000181', 'MARIA', 'ERR-01', '999', 'E123456'])(
+    'stores %s in place of a code among the texts, and judges it as an unknown code',
+    async (said) => {
+      for (const status of [400, 500]) {
+        harness.server.answer(json(status, { ...envelope, ...errors(said) }));
+        const result = await send('dps', harness.client);
+        expect(result).toEqual({
+          ...{ kind: 'unknown', reason: 'uncatalogued_code', httpStatus: status },
+          ...{ codes: [OTHER_CODE], texts: [`${said} texto ${said}`] },
+        });
+      }
+    },
+  );
+
+  it('stores every catalogued code as it is', () => {
+    expect([...cataloguedCodes].filter((code) => !isAuthorizerCode(code))).toEqual([]);
+    const said = ['E1206', 'E1217', 'RNG9999', 'E999', 'E2220', 'E2243', 'E2401', 'E2404', 'E2406'];
+    expect(said.filter((code) => !isAuthorizerCode(code))).toEqual([]);
   });
 
   it('keeps what "this exists" says, however many other codes are recorded before it', async () => {

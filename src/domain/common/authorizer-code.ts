@@ -1,0 +1,8 @@
+/** The form of every code that the annexes, the captures and the simulator know (docs/national-system.md#error-codes); too short for a document. */
+const CODE = /^[A-Z]{1,4}[0-9]{1,5}$/;
+
+/** Whether a text has the form of the authorizer's codes. Only such a text is stored and shown as a code, because any other may hold anything. */
+export const isAuthorizerCode = (text: string): boolean => CODE.test(text);
+
+/** Stands for a code of another form. It is in no catalogue, so an answer with it is judged as an answer with an unknown code. */
+export const OTHER_CODE = 'OTHER';
