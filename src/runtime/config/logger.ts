@@ -122,11 +122,16 @@ export const requestFields = ({ requestId, invoiceId, keyId, durationMs, ...summ
   ...invoiceField(invoiceId),
 });
 
-/** The stream of a worker's fault; an invoice also by its public id. */
-export const streamFields = (stream: StreamName) => ({
-  stream,
-  ...invoiceField(parseInvoiceStream(stream)?.invoiceId),
-});
+/**
+ * The stream of a fault; an invoice also by its public id. Of any other stream only the beginning, because its name may hold the CNPJ of a customer
+ * (`registry-…`).
+ */
+export const streamFields = (stream: StreamName): { stream: string; invoice_id?: string } => {
+  const address = parseInvoiceStream(stream);
+  return address === undefined ? { stream: beginningOf(stream) } : { stream, ...invoiceField(address.invoiceId) };
+};
+
+const beginningOf = (stream: StreamName): string => `${stream.slice(0, stream.indexOf('-') + 1)}…`;
 
 const invoiceField = (invoiceId: InvoiceId | undefined): { invoice_id?: string } =>
   invoiceId === undefined ? {} : { invoice_id: publicInvoiceId(invoiceId) };

@@ -1,6 +1,6 @@
 import { allProjections } from '../../../projections/registry.js';
 import { runProjector } from '../../projector/projector.js';
-import { faultFields } from '../config/logger.js';
+import { faultFields, streamFields } from '../config/logger.js';
 import type { Parts } from './parts.js';
 
 /** Starts the projector. A projection that halts is logged as fatal, and fails readiness as long as it is in `halted`. */
@@ -16,10 +16,11 @@ export const startProjector = (parts: Parts, halted: Set<string>): void => {
       projections: allProjections,
       clock,
       signal,
-      onHalt: (halt) => {
-        logger.fatal({ msg: 'a projection halted', ...halt, position: String(halt.position ?? '') });
+      onHalt: ({ position, stream, ...halt }) => {
+        const where = stream === undefined ? {} : streamFields(stream);
+        logger.fatal({ msg: 'a projection halted', ...halt, ...where, position: String(position ?? '') });
         // Without a position the rows are of a newer version: a newer program keeps them, and readiness checks whether they can be read.
-        if (halt.position !== undefined) halted.add(halt.name);
+        if (position !== undefined) halted.add(halt.name);
       },
       onResume: (name) => {
         logger.info({ msg: 'a halted projection continues', name });

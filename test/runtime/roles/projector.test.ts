@@ -1,12 +1,16 @@
+import { pino } from 'pino';
 import { expect, it } from 'vitest';
 import { invoices } from '../../../projections/invoices.js';
+import { taxRegistry } from '../../../projections/tax-registry.js';
+import { registryStream } from '../../../src/domain/registry/events.js';
 import { createLogger } from '../../../src/runtime/config/logger.js';
 import type { Parts } from '../../../src/runtime/roles/parts.js';
 import { startProjector } from '../../../src/runtime/roles/projector.js';
 import { eventually } from '../../support/eventually.js';
 import { accepted, attempted, streamOf } from '../../support/fixture/histories.js';
 import { projecting } from '../../support/harness/projecting.js';
-import { clock } from '../../support/harness/projector.js';
+import { appendFromTheFuture, clock } from '../../support/harness/projector.js';
+import { plant } from '../../support/planted.js';
 import { describeWithPostgres } from '../../support/postgres.js';
 
 describeWithPostgres('the role projector', () => {
@@ -47,5 +51,35 @@ describeWithPostgres('the role projector', () => {
     await eventually(() => harness.caughtUp());
     expect(halted).toEqual(new Set());
     for (const stop of stops) await stop();
+  });
+
+  it('says where a projection halted without the name of a stream that holds the CNPJ of a customer', async () => {
+    const planted = plant();
+    const lines: Record<string, unknown>[] = [];
+    const stops: (() => Promise<void>)[] = [];
+    const run = (stopping: AbortSignal, project: (signal: AbortSignal) => Promise<void>) => project(stopping);
+    const parts = {
+      engines: { log: harness.log, pool: harness.pool },
+      clock,
+      guards: { whileLogCoversCheckpoint: run },
+      logger: pino({}, { write: (line: string) => void lines.push(JSON.parse(line)) }),
+      runner: { onStop: (_name: string, stop: () => Promise<void>) => stops.push(stop) },
+      diskSpace: { record: () => undefined },
+    };
+    const invoice = streamOf('live', 1);
+    await appendFromTheFuture(harness.log, registryStream(planted.cnpj), 'RegistryEntryPut');
+    await appendFromTheFuture(harness.log, invoice, 'InvoiceAccepted');
+    const halted = new Set<string>();
+    startProjector(parts as unknown as Parts, halted);
+    await eventually(async () => halted.has(taxRegistry.name) && halted.has('invoices'));
+    for (const stop of stops) await stop();
+    const of = (name: string) => lines.find((line) => line.msg === 'a projection halted' && line.name === name);
+    expect(of(taxRegistry.name)).toMatchObject({
+      stream: 'registry-…',
+      type: 'RegistryEntryPut',
+      position: expect.any(String),
+    });
+    expect(of('invoices')).toMatchObject({ stream: invoice, invoice_id: expect.stringMatching(/^nfse_/) });
+    expect(JSON.stringify(lines)).not.toContain(planted.cnpj);
   });
 });
