@@ -50,6 +50,7 @@ const service = v.strictObject({
   security_opt: v.tuple([v.literal('no-new-privileges:true')]),
   restart: v.picklist(['unless-stopped', 'no']),
   stop_grace_period: v.literal('60s'),
+  ulimits: v.strictObject({ core: v.literal(0) }),
   logging: v.strictObject({ driver: v.literal('local'), options: v.record(v.string(), v.string()) }),
   user: v.string(),
   group_add: v.optional(strings),

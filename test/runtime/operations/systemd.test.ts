@@ -57,6 +57,10 @@ const [backupUnit = '', backupTimer = ''] = [...backupPage.matchAll(/```ini\n(\[
 const linesOf = (text: string, key: string) =>
   [...text.matchAll(new RegExp(`^${key}=(.*)$`, 'gm'))].map(([, value]) => value ?? '');
 
+it('forbids dumps of the memory, also to the backup', () => {
+  for (const text of [unit, backupUnit]) expect(linesOf(text, 'LimitCORE')).toEqual(['0']);
+});
+
 describe('the timer of the backup', () => {
   it('has the settings of the service, and a folder that its user may write', () => {
     for (const key of ['User', 'Group', 'WorkingDirectory', 'Environment', 'EnvironmentFile'])
