@@ -38,7 +38,7 @@ const slow = [
   'test/app/reconciliation/**/*.test.ts',
   'test/cli/audit-stored.test.ts',
   'test/client/runtimes.test.ts',
-  'test/console/{browser,pictures,service}.test.ts',
+  'test/console/{browser,pictures,service,widths}.test.ts',
   'test/documents/{example-accidents,examples,samples}.test.ts',
   'test/http/access/flood.test.ts',
   'test/http/docs/{browser,kept}.test.ts',

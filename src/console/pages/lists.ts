@@ -51,8 +51,8 @@ export const invoicesTable = (
           : html`${statusBadge(context, invoiceStatus(invoice))}${sentences.map((one) => html`<br><q class="sentence" lang="pt-BR">${one}</q>`)}`,
         company,
         mode,
-        invoice === undefined ? '–' : reais(invoice.facts.amountInCents),
-        invoice?.facts.reference ?? '–',
+        invoice === undefined ? '–' : html`<span class="amount">${reais(invoice.facts.amountInCents)}</span>`,
+        html`<span class="reference">${invoice?.facts.reference ?? '–'}</span>`,
         timeOf(context, createdAt),
       ];
     }),
