@@ -1,7 +1,9 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { addMasterKey } from '../../../src/adapters/vault/key-file.js';
 import { runProgram } from '../../support/harness/processes.js';
+import { describeWithPostgres, freshDatabase } from '../../support/postgres.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 
 /** The user `nobody` of Linux, and a program that only root may use. */
@@ -56,5 +58,23 @@ describe.runIf(isPossible)('a command on the DATA_DIR of another OS user', () =>
     const program = runProgram(['src/main.ts', 'master-key', 'add', file], {}, AS_NOBODY);
     expect(await program.ended).toMatchObject({ code: 2 });
     expect(program.output().stderr).toBe(`the master key file ${file} belongs to user root: ${ADVICE}`);
+  });
+});
+
+describeWithPostgres('a command whose master key is in a folder of another OS user', () => {
+  it.runIf(isPossible)('is refused in one line, and not told to restore the key', async () => {
+    const folder = temporaryFolder();
+    const file = join(folder, 'master.key');
+    await addMasterKey(file, 'm1');
+    const { connectionString } = await freshDatabase();
+    const run = async (within: readonly string[]) => {
+      const env = { DATABASE_URL: connectionString, MASTER_KEY_FILE: file };
+      const program = runProgram(['src/main.ts', 'company', 'list'], env, within);
+      const { code } = await program.ended;
+      return { code, complaint: program.output().stderr };
+    };
+    expect(await run([])).toEqual({ code: 0, complaint: '' });
+    const complaint = `the master key file ${file} lies in ${folder}, which belongs to user root: ${ADVICE}`;
+    expect(await run(AS_NOBODY)).toEqual({ code: 2, complaint });
   });
 });
