@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
@@ -159,6 +160,7 @@ describeWithPostgres('an auditor at the command line', () => {
     [['events', 'export'], 2],
     [['events', 'export', '--out', '/nowhere/at/all.ndjson'], 2],
     [['events', 'export', '--out', 'x', '--from', 'now'], 2],
+    [['events', 'export', '--out', '-'], 2],
     [['audit', 'replay', ID], 2],
     [['audit', 'replay', '00000000-0000-4000-8000-000000000000', '--at', life.T0], 1],
     [['audit', 'verify', '--file', '/nowhere.ndjson'], 2],
@@ -169,6 +171,12 @@ describeWithPostgres('an auditor at the command line', () => {
     const result = await operator.run(...argv);
     expect(result.exit).toBe(exit);
     expect(result.err.length).toBeGreaterThan(10);
+  });
+
+  it('events export says that --out names a file, and makes none with the name -', async () => {
+    const { err } = await operator.run('events', 'export', '--out', '-');
+    expect(err).toBe('--out names a file; the manifest is written beside it');
+    expect(['-', '-.manifest.json'].filter((name) => existsSync(name))).toEqual([]);
   });
 
   it('events show says that --from takes a revision', async () => {

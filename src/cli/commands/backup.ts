@@ -14,6 +14,7 @@ export const backupCommand: Command = {
   run: async ({ flags, session, terminal }) => {
     const folder = textFlag(flags, 'out');
     if (folder === undefined) return badUsage('--out is required: a new folder');
+    if (folder === '-') return badUsage('--out names a new folder');
     const opened = await session();
     const withMasterKey = flags['with-master-key'] === true;
     const result = await withProgress(terminal, (progress) =>

@@ -27,6 +27,8 @@ export const exportCommand: Command = {
   run: async ({ flags, actor, session, terminal }) => {
     const file = textFlag(flags, 'out');
     if (file === undefined) return badUsage('--out FILE is required');
+    // By convention a lone hyphen is stdout, where a manifest beside the export has no place.
+    if (file === '-') return badUsage('--out names a file; the manifest is written beside it');
     const filter = filterOf(flags);
     if ('problem' in filter) return badUsage(filter.problem);
     const opened = await session();
