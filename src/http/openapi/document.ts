@@ -17,8 +17,8 @@ export const openApiDocument = (baseUrl: string): object => ({
     title: 'Emissão de NFS-e',
     version: '1.0.0',
     description: OVERVIEW,
-    contact: { name: 'Guia da API', url: `${baseUrl}/docs/guia` },
   },
+  externalDocs: { description: 'Guia da API', url: `${baseUrl}/docs/guia` },
   servers: [{ url: baseUrl }],
   security: [{ chave: [] }],
   tags: [

@@ -45,6 +45,11 @@ describe('GET /openapi.json', () => {
     });
   });
 
+  it('names the guide as further documents, not as a contact', () => {
+    expect(document).toMatchObject({ externalDocs: { description: 'Guia da API', url: `${BASE_URL}/docs/guia` } });
+    expect(document.info).not.toHaveProperty('contact');
+  });
+
   it('has the seven routes, all under /v1', () => {
     const expected = routes.map(({ template, json }) => `${json === undefined ? 'get' : 'post'} ${template}`);
     expect(operations.map(({ name }) => name.replace('{id}', ':id')).sort()).toEqual(expected.sort());
