@@ -1,7 +1,7 @@
 /**
  * Cancela a nota de um pedido, enquanto o prazo permite.
  *
- *     npx tsx docs/examples/cancelar.ts pedido-1042
+ *     npx tsx docs/examples/cancelar.ts pedido-2001
  *
  * O prazo não é calculado aqui: o campo cancelable_until existe só enquanto um pedido seria aceito. O POST de
  * cancelamento não tem chave de idempotência e sai uma única vez; quando a resposta se perde, o cliente consulta a nota,
@@ -10,7 +10,7 @@
 import { createClient, mayIssueAgain } from 'nfse-issuance-service/client';
 import { ApiError, NoAnswerError, StillWaitingError } from 'nfse-issuance-service/client/errors';
 
-const [pedido = 'pedido-1042'] = process.argv.slice(2);
+const [pedido = 'pedido-2001'] = process.argv.slice(2);
 const cliente = createClient({
   baseUrl: process.env.NFSE_URL ?? 'http://127.0.0.1:3000',
   key: process.env.NFSE_KEY ?? '',

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # A receita para uma conexão que cai no meio do POST, só com curl.
 #
-#     bash docs/examples/conexao-cortada.sh pedido-1042 150000
+#     bash docs/examples/conexao-cortada.sh pedido-2002 150000
 #
 # Depois de uma queda ninguém sabe se a nota nasceu. A saída é repetir o mesmo corpo com a mesma Idempotency-Key até
 # chegar uma resposta: a API devolve a nota da primeira vez. Uma chave nova a cada tentativa faria o contrário.
 set -euo pipefail
 
-pedido=${1:-pedido-1042}
+pedido=${1:-pedido-2002}
 centavos=${2:-150000}
 url=${NFSE_URL:-http://127.0.0.1:3000}
 : "${NFSE_KEY:?falta a chave da API}"

@@ -1,7 +1,7 @@
 /**
  * Emite uma nota, espera o resultado e grava o XML e o PDF.
  *
- *     npx tsx docs/examples/emitir-e-esperar.ts pedido-1042 150000
+ *     npx tsx docs/examples/emitir-e-esperar.ts pedido-2001 150000
  *
  * A chave de idempotência nasce do número do pedido. Por isso o programa pode rodar de novo depois de uma queda: a
  * segunda vez acha a nota da primeira.
@@ -10,7 +10,7 @@ import { writeFile } from 'node:fs/promises';
 import { createClient, mayIssueAgain } from 'nfse-issuance-service/client';
 import { ApiError, NoAnswerError, StillWaitingError } from 'nfse-issuance-service/client/errors';
 
-const [pedido = 'pedido-1042', centavos = '150000'] = process.argv.slice(2);
+const [pedido = 'pedido-2001', centavos = '150000'] = process.argv.slice(2);
 const cliente = createClient({
   baseUrl: process.env.NFSE_URL ?? 'http://127.0.0.1:3000',
   key: process.env.NFSE_KEY ?? '',

@@ -2,7 +2,7 @@
 /*
  * Emite uma nota e espera o resultado, em PHP sem nenhuma extensão.
  *
- *     php docs/examples/emitir.php pedido-1042 150000
+ *     php docs/examples/emitir.php pedido-2004 150000
  *
  * Três regras fazem a repetição segura: a mesma Idempotency-Key em todo envio do mesmo pedido, a espera que Retry-After manda, e nenhuma
  * emissão nova para uma nota que não terminou em failed.
@@ -49,7 +49,7 @@ function chamar(string $metodo, string $caminho, ?array $corpo = null, ?string $
     exit(3);
 }
 
-[$pedido, $centavos] = [$argv[1] ?? 'pedido-1042', (int) ($argv[2] ?? 150000)];
+[$pedido, $centavos] = [$argv[1] ?? 'pedido-2004', (int) ($argv[2] ?? 150000)];
 $corpo = [
     'amount_in_cents' => $centavos,
     'description' => 'Consultoria em tecnologia',

@@ -1,6 +1,6 @@
 """Emite uma nota e espera o resultado, só com a biblioteca padrão do Python.
 
-    python3 docs/examples/emitir.py pedido-1042 150000
+    python3 docs/examples/emitir.py pedido-2003 150000
 
 Três regras fazem a repetição segura: a mesma Idempotency-Key em todo envio do mesmo pedido, a espera que Retry-After manda, e nenhuma
 emissão nova para uma nota que não terminou em failed.
@@ -78,7 +78,7 @@ if __name__ == "__main__":
     if not re.fullmatch("[!-~]+", CHAVE_DA_API):
         # Um cabeçalho não leva outros caracteres: nenhuma tentativa chegaria à API.
         sys.exit("NFSE_KEY não tem uma chave: copie a chave inteira, sem reticências nem espaços")
-    pedido = sys.argv[1] if len(sys.argv) > 1 else "pedido-1042"
+    pedido = sys.argv[1] if len(sys.argv) > 1 else "pedido-2003"
     centavos = sys.argv[2] if len(sys.argv) > 2 else "150000"
     nota = emitir(pedido, int(centavos))
     if nota["status"] == "issued":
