@@ -36,6 +36,7 @@ export const commandExamples: readonly CommandExample[] = [
     '`key_3da57f38-…  test  nfse:read nfse:write  2026-11-21T10:08:00.500Z  used 2026-11-21T12h`',
   ],
   ['key revoke key_3da57f38-…', '`key key_3da57f38-… revoked`'],
+  ['key revoke -', 'asks for the line with the key, or its id, on stdin: a key that got out is revoked without its id'],
   ['catalog import cabelo.tsv', '`1 line of 1 CNAE on record, 1 CNAE changed`'],
   ['catalog export', 'every line in force, tab-separated'],
   ['municipality set 3550308 --requires-customer on', '`São Paulo/SP recorded`'],
@@ -64,6 +65,10 @@ export const commandExamples: readonly CommandExample[] = [
   [
     'invoice resolve nfse_1509e366-… --as issued --evidence portal',
     '`nfse_1509e366-… is settled as issued, access key 3304…`: only by what the authorizer holds',
+  ],
+  [
+    'invoice resolve nfse_1509e366-… --as failed --evidence -',
+    'asks for the line with the evidence on stdin, where no list of processes shows it',
   ],
   ['invoice show nfse_1509e366-…', 'the invoice body as the API shows it now, customer in clear: this is recorded'],
   [

@@ -184,6 +184,31 @@ describeWithPostgres('the operator command', () => {
     expect(await session.readModel.credentialById(id)).toMatchObject({ revoked: true });
   });
 
+  it('key revoke finds a whole key, also from stdin, and repeats none', async () => {
+    const newKey = async () =>
+      (await runJson('key', 'create', CNPJ, '--mode', 'test')).json as { id: string; key: string };
+    const [typed, piped, other] = [await newKey(), await newKey(), await newKey()];
+    const unknown = `${other.key.slice(0, -1)}${other.key.endsWith('A') ? 'B' : 'A'}`;
+    const said = [
+      await run('key', 'revoke', typed.key),
+      await operator.runWithInput(`${piped.key}\n`, 'key', 'revoke', '-'),
+    ];
+    expect(said).toMatchObject([
+      { exit: 0, out: expect.stringContaining(typed.id) },
+      { exit: 0, out: expect.stringContaining(piped.id) },
+    ]);
+    for (const { id } of [typed, piped])
+      expect(await session.readModel.credentialById(id)).toMatchObject({ revoked: true });
+    for (const wrong of [unknown, other.key.slice(0, 30), `Bearer ${other.key}`]) {
+      const refused = await run('key', 'revoke', wrong);
+      expect(refused).toMatchObject({ exit: 1, err: expect.stringContaining('nothing was revoked') });
+      said.push(refused, await run('key', 'revoke', wrong, '--json'));
+    }
+    expect(said.map(({ out, err }) => out + err).join('')).not.toContain('svc_sk_');
+    expect(await session.readModel.credentialById(other.id)).toMatchObject({ revoked: false });
+    expect(await operator.runWithInput('\n', 'key', 'revoke', '-')).toMatchObject({ exit: 2 });
+  });
+
   it('certificate issue-demo stores an encrypted certificate of the company', async () => {
     expect(await run('certificate', 'issue-demo', CNPJ)).toMatchObject({ exit: 0 });
     const certificateId = (await session.readModel.company(CNPJ))?.certificate?.certificateId ?? '';

@@ -55,6 +55,7 @@ describeWithPostgres('an operator who looks after the service', () => {
     ['invoice', 'resolve', ID, '--as', 'gone', '--evidence', 'x'],
     ['invoice', 'resolve', ID, '--as', 'issued'],
     ['invoice', 'resolve', ID, '--as', 'issued', '--evidence', '  '],
+    ['invoice', 'resolve', ID, '--as', 'issued', '--evidence', '-'],
     ['invoice', 'resolve', ID, '--as', 'failed', '--evidence', 'x', '--access-key', '1'],
     ['company', 'usage', CNPJ],
     ['company', 'usage', CNPJ, '--month', '2026-13'],

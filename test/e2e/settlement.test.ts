@@ -1,6 +1,10 @@
+import { Readable } from 'node:stream';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { invoiceCommands } from '../../src/cli/commands/invoice.js';
 import { runCommand } from '../../src/cli/run.js';
+import { invoiceStream } from '../../src/domain/common/ids.js';
+import type { InvoiceEvent } from '../../src/domain/invoice/events.js';
+import { demoCompany } from '../../src/runtime/commands/demo-company.js';
 import { createRunner } from '../../src/runtime/engines/runner.js';
 import { sessionOver } from '../../src/runtime/operator/session.js';
 import { eventually } from '../support/eventually.js';
@@ -15,6 +19,8 @@ type Body = Record<string, unknown> & { id: string; status: string };
 const QUICK = { ...PROMPT, AUTHORIZER_TIMEOUT_S: '30' };
 const HOUR = 3_600;
 const DAY = 86_400;
+
+const EVIDENCE = 'o portal mostra a nota, visto por Maria';
 
 describeWithPostgres('support settles what the protocol could not', () => {
   const clock = runningClock();
@@ -53,8 +59,9 @@ describeWithPostgres('support settles what the protocol could not', () => {
     const session = sessionOver(running.service.engines, running.config, clock, { logger: runLogger(), runner });
     const output: string[] = [];
     const write = (text: string): void => void output.push(text);
-    const argv = ['invoice', 'resolve', id, '--as', as, '--evidence', 'portal', '--actor', 'maria'];
-    const exit = await runCommand(argv, invoiceCommands, async () => session, { out: write, err: write });
+    const argv = ['invoice', 'resolve', id, '--as', as, '--evidence', '-', '--actor', 'maria'];
+    const input = Readable.from([`${EVIDENCE}\nanother line\n`]);
+    const exit = await runCommand(argv, invoiceCommands, async () => session, { out: write, err: write, input });
     await runner.stop();
     return { exit, output: output.join('\n') };
   };
@@ -75,6 +82,13 @@ describeWithPostgres('support settles what the protocol could not', () => {
     });
     expect([xml.status, await xml.text()]).toEqual([200, expect.stringContaining(String(body.access_key))]);
     expect(await resolve(id, 'issued')).toMatchObject({ exit: 0, output: expect.stringContaining('already') });
+    const { store } = running.service.engines;
+    const { events } = await store.load<InvoiceEvent>(
+      invoiceStream('live', demoCompany().cnpj, id.slice('nfse_'.length)),
+    );
+    const settled = events.find(({ type }) => type === 'IndeterminateResolved');
+    expect(settled).toMatchObject({ data: { evidence: expect.stringContaining(EVIDENCE) } });
+    expect(JSON.stringify(settled?.data)).not.toContain('another line');
   });
 
   it('as failed: refused without proof, then two look-ups a second apart after a day', async () => {

@@ -156,7 +156,7 @@ const resolveCommand: Command = {
     'settle an indeterminate invoice, a failed cancellation or a note canceled elsewhere, by what the authorizer holds',
   options: {
     as: { type: 'string', help: 'issued, failed, canceled, or valid (the note stays)', required: true },
-    evidence: { type: 'string', help: 'what it rests on, in your words', required: true },
+    evidence: { type: 'string', help: 'what it rests on, in your words; - reads a line from stdin', required: true },
     'access-key': { type: 'string', help: 'with --as issued: the access key of the note' },
     'no-wait': { type: 'boolean', help: 'with --as failed: do not wait for the second of the two look-ups' },
   },
@@ -164,7 +164,7 @@ const resolveCommand: Command = {
   run: async ({ positionals: [id = ''], flags, actor, session, terminal }) => {
     const as = ENDS.find((end) => end === textFlag(flags, 'as'));
     if (as === undefined) return badUsage(`--as must be one of ${ENDS.join(', ')}`);
-    const evidence = textFlag(flags, 'evidence')?.trim() ?? '';
+    const evidence = (await typedText(textFlag(flags, 'evidence') ?? '', terminal)).trim();
     if (evidence === '') return badUsage('--evidence must say what the settlement rests on');
     const accessKey = textFlag(flags, 'access-key');
     if (accessKey !== undefined && (as !== 'issued' || !isAccessKey(accessKey)))

@@ -1,6 +1,9 @@
+import { sha256Hex } from '../../app/event-store/hashes.js';
 import { createKey, revokeKey } from '../../app/operator/company/company-commands.js';
 import type { Scope } from '../../domain/company/events.js';
+import { mayHoldApiKey } from '../../domain/company/company.js';
 import { answer, badUsage, type Command, done, refused, textFlag, textFlags } from '../command.js';
+import { typedText } from '../terminal.js';
 
 const SCOPES: readonly Scope[] = ['nfse:read', 'nfse:write'];
 
@@ -58,15 +61,22 @@ const usedText = (at: string | null): string => (at === null ? 'never used' : `u
 const revoke: Command = {
   name: 'key revoke',
   positionals: ['ID'],
-  summary: 'stop an API key; it is refused within 2 s',
+  summary: 'stop an API key by its id or the whole key; it is refused within 2 s; - reads either from stdin',
   changes: true,
-  run: async ({ positionals: [keyId = ''], actor, session }) => {
+  run: async ({ positionals: [typed = ''], actor, session, terminal }) => {
+    const text = (await typedText(typed, terminal)).trim();
+    if (text === '') return badUsage('ID is empty');
     const opened = await session();
-    const credential = await opened.readModel.credentialById(keyId);
-    if (credential === undefined) return refused(`no key ${keyId}`);
-    const result = await revokeKey(credential.companyId, keyId, opened.companyDeps(actor));
+    const credential =
+      (await opened.readModel.credentialById(text)) ?? (await opened.readModel.credential(sha256Hex(text)));
+    if (credential === undefined) return refused(mayHoldApiKey(text) ? NO_SUCH_KEY : `no key ${text}`);
+    const { keyId, companyId } = credential;
+    const result = await revokeKey(companyId, keyId, opened.companyDeps(actor));
     return answer(result, `key ${keyId} revoked`, { id: keyId, revoked: true });
   },
 };
+
+/** Does not repeat what was typed: a key that is shown is a key that got out. */
+const NO_SUCH_KEY = 'no company has this key, and nothing was revoked: nfse key list CNPJ shows the ids of keys';
 
 export const keyCommands: readonly Command[] = [create, list, revoke];
