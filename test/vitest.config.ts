@@ -65,6 +65,7 @@ const alone = [
   'test/adapters/authorizer/event-loop.test.ts',
   'test/app/issuing/layout-switch.test.ts',
   'test/cli/actor.test.ts',
+  'test/lib/other-owner.test.ts',
   'test/runtime/commands/until-signal.test.ts',
   'test/runtime/engines/reading-threads.test.ts',
   'test/runtime/service.test.ts',

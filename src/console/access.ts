@@ -18,7 +18,7 @@ export const readOperator = (text: string): string | undefined => {
   return OPERATOR.test(name) ? name : undefined;
 };
 
-/** Stands in for the console's own origin, which differs by host; no address can have this name. */
+/** In place of the console's own origin, which differs by host; no address can have this name. */
 const SOME_ORIGIN = 'http://console.invalid';
 
 /**

@@ -108,7 +108,7 @@ const pageContext = async (
   return { session, page: { ...page, ...shown, version, simulatedModes }, signedInAs: found?.session };
 };
 
-/** The address of the sign-in, which goes on to the page that was asked for; the overview is opened without being named. */
+/** The address of the sign-in, which then opens the wanted page; without a page it opens the overview. */
 const signInAddress = (wanted = ''): string => {
   const next = readNext(wanted);
   return next === undefined ? `${ROOT}/sign-in` : `${ROOT}/sign-in?${new URLSearchParams({ next })}`;

@@ -16,7 +16,7 @@ import { fileURLToPath } from 'node:url';
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** What runs in a process or thread of its own, by its path in the repository. */
+/** What runs in a separate process or thread, by its path in the repository. */
 export const PROGRAMS = [
   'src/main.ts',
   'src/adapters/authorizer/reading-thread.ts',

@@ -59,9 +59,9 @@ const start = async (options: ServiceOptions, runner: Parts['runner']): Promise<
     ...options,
     whileOpening: async (isNew) => {
       loading = loadRoles(roles);
-      // A fault is told below, where the code is needed.
+      // A fault is reported below, where the code is needed.
       await loading.catch(() => undefined);
-      // Only in a new folder, which no other process uses. What fails here fails again, and is told, when the simulator starts.
+      // Only in a new folder, which no other process uses. What fails here fails again, and is reported, when the simulator starts.
       if (!simulated || !isNew || runner.stopping.aborted) return;
       const preparing = prepareSimulator(config, clock).catch(() => undefined);
       runner.onStop('keys of the simulator', () => preparing);

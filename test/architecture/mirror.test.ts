@@ -19,9 +19,12 @@ describe('the tests', () => {
     expect(mirrorFaults(tests, sources)).toEqual([]);
   });
 
-  it('that mock a module have a separate process: elsewhere the module may be loaded already, and the mock does nothing', () => {
+  it('that mock a module or replace a global have a separate process: elsewhere the module may be loaded already, and the mock does nothing', () => {
     const textOf = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
-    const mocking = tests.filter((path) => path.endsWith('.test.ts') && /^vi\.mock\(/m.test(textOf(path)));
+    const mocking = tests.filter(
+      (path) =>
+        path.endsWith('.test.ts') && /^vi\.mock\(|\bvi\.(?:doMock|resetModules|stubGlobal)\(/m.test(textOf(path)),
+    );
     expect(mocking.length).toBeGreaterThan(3);
     const [, alone = ''] = /^const alone = \[(.*?)^\];/ms.exec(textOf('test/vitest.config.ts')) ?? [];
     expect(mocking.filter((path) => !alone.includes(`'${path}'`))).toEqual([]);

@@ -199,11 +199,18 @@ describeWithPostgres('the operator command', () => {
     ]);
     for (const { id } of [typed, piped])
       expect(await session.readModel.credentialById(id)).toMatchObject({ revoked: true });
-    for (const wrong of [unknown, other.key.slice(0, 30), `Bearer ${other.key}`]) {
+    for (const wrong of [
+      unknown,
+      other.key.slice(0, 30),
+      other.key.slice(1),
+      other.key.slice(12),
+      `Bearer ${other.key}`,
+    ]) {
       const refused = await run('key', 'revoke', wrong);
       expect(refused).toMatchObject({ exit: 1, err: expect.stringContaining('nothing was revoked') });
       said.push(refused, await run('key', 'revoke', wrong, '--json'));
     }
+    expect(said.map(({ out, err }) => out + err).join('')).not.toContain(other.key.slice(12, 30));
     expect(said.map(({ out, err }) => out + err).join('')).not.toContain('svc_sk_');
     expect(await session.readModel.credentialById(other.id)).toMatchObject({ revoked: false });
     expect(await operator.runWithInput('\n', 'key', 'revoke', '-')).toMatchObject({ exit: 2 });

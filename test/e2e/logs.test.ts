@@ -176,7 +176,9 @@ describeWithPostgres('the log at its most talkative', () => {
     const ids = await Promise.all(amounts.map(({ amount }) => issue(amount)));
     await Promise.all(ids.map((id, index) => cancelUnderFault(id, 40_000 + index, KINDS[index] ?? 'reset')));
     expect(await ended(withDocument)).toMatchObject({ status: 'issued' });
+    const before = outputs.length;
     expect(await operate('invoice', 'timeline', withDocument)).toBe(0);
+    expect(outputs.slice(before).join('\n')).toContain('OTHER');
   };
 
   const cancelUnderFault = async (id: string, amount: number, kind: string): Promise<void> => {

@@ -20,7 +20,10 @@ describe('the advice about a file of another OS user', () => {
     await writeFile(file, '');
     vi.spyOn(process, 'geteuid').mockReturnValue(STRANGER);
   });
-  afterEach(() => vi.restoreAllMocks());
+  afterEach(() => {
+    vi.unstubAllGlobals();
+    vi.restoreAllMocks();
+  });
 
   it('names the user who owns the file', async () => {
     const advice = `belongs to user ${user}: run the command as that user (for example sudo -u ${user} ...)`;
@@ -57,7 +60,6 @@ describe('the advice about a file of another OS user', () => {
   it('is none where the operating system has no ids', async () => {
     vi.stubGlobal('process', { geteuid: undefined });
     expect(await otherOwner(file, { name: 'the file' })).toBeUndefined();
-    vi.unstubAllGlobals();
   });
 });
 

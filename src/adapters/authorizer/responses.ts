@@ -69,7 +69,7 @@ const errorOf = (item: unknown): AuthorizerError => {
 
 /** Codes reach the log unsealed, log lines, metrics, terminals and clients. A text with blanks or control characters is no code. */
 const codeOf = (said: string | undefined): { code?: string; inText?: string } => {
-  if (said === undefined) return {};
+  if (said === undefined || said === '') return {};
   const inText = said.slice(0, MAX_CODE_IN_TEXT);
   if (!CODE_LIKE.test(said)) return { inText };
   const code = said.toUpperCase();

@@ -63,15 +63,29 @@ export const readConnection = async (dataDir: string): Promise<EmbeddedConnectio
 };
 
 const parsed = (dataDir: string, text: string): EmbeddedConnection => {
+  const found = jsonIn(text);
+  if (isConnection(found)) return found;
+  throw new EmbeddedPostgresError(
+    `postgres-connection.json in DATA_DIR ${dataDir} is damaged: restore it from a backup of the folder`,
+  );
+};
+
+/** Undefined for other text. The error of the parser is not passed on, because the parser quotes the text, which holds passwords. */
+const jsonIn = (text: string): unknown => {
   try {
     return JSON.parse(text);
   } catch {
-    // The parser quotes the text, which holds passwords.
-    throw new EmbeddedPostgresError(
-      `postgres-connection.json in DATA_DIR ${dataDir} is damaged: restore it from a backup of the folder`,
-    );
+    return undefined;
   }
 };
+
+const isConnection = (found: unknown): found is EmbeddedConnection =>
+  typeof found === 'object' &&
+  found !== null &&
+  'port' in found &&
+  typeof found.port === 'number' &&
+  'password' in found &&
+  typeof found.password === 'string';
 
 /** Replaces the file as a whole. Only its owner can read it, because it holds the passwords. */
 export const writeConnection = (dataDir: string, connection: EmbeddedConnection): Promise<void> =>

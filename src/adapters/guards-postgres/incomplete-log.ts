@@ -73,7 +73,7 @@ export const pauseIfStillIncomplete = async (
   await client.query(`select pg_advisory_unlock(${LOCK_KEY})`);
 };
 
-/** How the guards of a database come to be those of its log: read from it anew, or stored in one database with it. */
+/** How the guards of a database come to be those of its log: read from it again, or stored in one database with it. */
 export type GuardsOfLog = 'made from the log' | 'stored with the log';
 
 /**

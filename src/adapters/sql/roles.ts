@@ -45,15 +45,21 @@ const prepareRole = async (client: pg.PoolClient, { name, password }: Login): Pr
     await client.query(`alter role ${role} ${ATTRIBUTES.map((attribute) => `no${attribute}`).join(' ')}`);
   const verifier = pg.escapeLiteral(await scramVerifier(password));
   await client.query(`alter role ${role} login password ${verifier}`).catch((error: unknown) => {
-    throw errorCode(error) === PASSWORD_REFUSED ? new DatabaseUnsuitable(refusedLine(name)) : error;
+    const line = refusals[errorCode(error) ?? ''];
+    throw line === undefined ? error : new DatabaseUnsuitable(line(name));
   });
 };
 
-/** SQLSTATE of a password that a module of the server refuses, such as passwordcheck. */
-const PASSWORD_REFUSED = '22023';
+const noVerifier = (code: string) => (role: string) =>
+  `a module of the server takes no SCRAM verifier for the role ${role} (${code}): allow verifiers for this command (credcheck: encrypted_password_allowed)`;
 
-const refusedLine = (name: string): string =>
-  `the server refuses the password of the role ${name} (22023): choose another one, which is not the role's name`;
+/** By the SQLSTATE with which a module of the server refuses: passwordcheck 22023, credcheck 28000, older ones the code of a fault. */
+const refusals: Readonly<Record<string, (role: string) => string>> = {
+  '22023': (role) =>
+    `the server refuses the password of the role ${role} (22023): choose another one, which is not the role's name`,
+  '28000': noVerifier('28000'),
+  XX000: noVerifier('XX000'),
+};
 
 /**
  * Makes `owner` the owner of what the product has made in the database, and `service` the owner of the read models. What others made stays theirs,

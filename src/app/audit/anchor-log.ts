@@ -76,7 +76,7 @@ const readSinceLastAnchor = async ({ log, store, clock }: AnchorDeps, signal?: A
   return again && { ...again, after: behind.upTo };
 };
 
-/** The newest anchor of the days before the day of the instant. Undefined when there is none, or the signal aborted. */
+/** The newest anchor of the days before the day of the instant. Undefined without an anchor, and when the signal aborted. */
 const lastAnchorBefore = async (
   instant: Instant,
   store: EventStore,

@@ -45,13 +45,14 @@ export const refreshOne = async (deps: RefreshDeps): Promise<'asked' | 'nothing 
   }
   const { mode, ibge, companyId, question } = due;
   const questionKey = questionKeyOf(question);
-  const answer = await api.ask({ mode, companyId }, ibge, question, brasiliaDate(clock.now()));
-  const at = clock.now();
+  // The instant of the question: an answer that comes after midnight is of the day before.
+  const asked = clock.now();
+  const answer = await api.ask({ mode, companyId }, ibge, question, brasiliaDate(asked));
   if (answer.kind === 'known') {
-    await cache.keep(mode, ibge, { questionKey, known: answer.known, knownAt: at });
+    await cache.keep(mode, ibge, { questionKey, known: answer.known, knownAt: asked });
     onAnswer(mode, 'told', undefined);
   } else {
-    await cache.noteFailure(mode, ibge, questionKey, answer.reason, at);
+    await cache.noteFailure(mode, ibge, questionKey, answer.reason, clock.now());
     onAnswer(mode, 'no_proof', answer.reason);
   }
   return 'asked';

@@ -164,11 +164,11 @@ const resolveCommand: Command = {
   run: async ({ positionals: [id = ''], flags, actor, session, terminal }) => {
     const as = ENDS.find((end) => end === textFlag(flags, 'as'));
     if (as === undefined) return badUsage(`--as must be one of ${ENDS.join(', ')}`);
-    const evidence = (await typedText(textFlag(flags, 'evidence') ?? '', terminal)).trim();
-    if (evidence === '') return badUsage('--evidence must say what the settlement rests on');
     const accessKey = textFlag(flags, 'access-key');
     if (accessKey !== undefined && (as !== 'issued' || !isAccessKey(accessKey)))
       return badUsage('--access-key is the 50 characters of a note, and goes with --as issued');
+    const evidence = (await typedText(textFlag(flags, 'evidence') ?? '', terminal)).trim();
+    if (evidence === '') return badUsage('--evidence must say what the settlement rests on');
     const opened = await session();
     const found = await findStream(id, opened);
     if (found === undefined || parseInvoiceStream(found) === undefined) return refused(`no invoice ${id}`);

@@ -1,7 +1,6 @@
 import { sha256Hex } from '../../app/event-store/hashes.js';
 import { createKey, revokeKey } from '../../app/operator/company/company-commands.js';
 import type { Scope } from '../../domain/company/events.js';
-import { mayHoldApiKey } from '../../domain/company/company.js';
 import { answer, badUsage, type Command, done, refused, textFlag, textFlags } from '../command.js';
 import { typedText } from '../terminal.js';
 
@@ -69,14 +68,16 @@ const revoke: Command = {
     const opened = await session();
     const credential =
       (await opened.readModel.credentialById(text)) ?? (await opened.readModel.credential(sha256Hex(text)));
-    if (credential === undefined) return refused(mayHoldApiKey(text) ? NO_SUCH_KEY : `no key ${text}`);
+    if (credential === undefined) return refused(isKeyId(text) ? `no key ${text}` : NO_SUCH_KEY);
     const { keyId, companyId } = credential;
     const result = await revokeKey(companyId, keyId, opened.companyDeps(actor));
     return answer(result, `key ${keyId} revoked`, { id: keyId, revoked: true });
   },
 };
 
-/** Does not repeat what was typed: a key that is shown is a key that got out. */
+const isKeyId = (text: string): boolean => /^key_[0-9a-f-]{1,36}$/.test(text);
+
+/** Does not repeat what was typed, because a part of a key is a secret too. */
 const NO_SUCH_KEY = 'no company has this key, and nothing was revoked: nfse key list CNPJ shows the ids of keys';
 
 export const keyCommands: readonly Command[] = [create, list, revoke];

@@ -4,5 +4,5 @@ const CODE = /^[A-Z]{1,4}[0-9]{1,5}$/;
 /** Whether a text has the form of the authorizer's codes. Only such a text is stored and shown as a code, because any other may hold anything. */
 export const isAuthorizerCode = (text: string): boolean => CODE.test(text);
 
-/** Stands for a code of another form. It is in no catalogue, so an answer with it is judged as an answer with an unknown code. */
+/** The code that is stored for a text of another form. No catalogue has this code, so the answer is judged as an answer with an unknown code. */
 export const OTHER_CODE = 'OTHER';

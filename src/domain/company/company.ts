@@ -118,12 +118,7 @@ export const removeCertificates = (
 const unknownCompany: CompanyDecision = { refused: 'no such company: register it with company put first' };
 
 /** The text of a new key. `secret` is 32 random bytes in base64url. The prefix shows the mode to the key's owner. */
-export const apiKeyText = (mode: Mode, secret: string): string => `${KEY_PREFIX}${mode}_${secret}`;
-
-const KEY_PREFIX = 'svc_sk_';
-
-/** Whether a text may hold a key, whole or in part, and so must not be shown. */
-export const mayHoldApiKey = (text: string): boolean => text.includes(KEY_PREFIX);
+export const apiKeyText = (mode: Mode, secret: string): string => `svc_sk_${mode}_${secret}`;
 
 /** The mode that the key's prefix names; undefined for a text without the form of a key. */
 export const modeOfApiKey = (text: string): Mode | undefined => {

@@ -66,7 +66,7 @@ export const decideAbsence = (state: InvoiceState, proof: AbsenceProof, limits: 
     });
   });
 
-/** Another document stands under the DPS id of the last attempt. Refuses for an earlier attempt and once an outcome is known. */
+/** The authorizer holds another document under the DPS id of the last attempt. Refuses for an earlier attempt and once an outcome is known. */
 export const decideNumberConflict = (state: InvoiceState, data: InvoiceEventData<'NumberConflictFound'>): Decision => {
   const last = openInvoice(state)?.attempts.at(-1);
   if (last === undefined || last.attempt !== data.attempt) return stale('not the last attempt');

@@ -118,7 +118,7 @@ const ratesOn = (rates: Rates, day: FiscalDate): Rates =>
   rates.filter(({ from, until }) => from <= day && (until === undefined || day <= until));
 
 /**
- * Whether all rates that were in force when they were told have ended before the day. What follows them is unknown: the API was asked for an
+ * Whether all rates that were in force on the day of the answer have ended before `day`. What follows them is unknown: the API was asked for an
  * earlier day.
  */
 export const hasEnded = ({ known, knownAt }: Pick<CachedParameters, 'known' | 'knownAt'>, day: FiscalDate): boolean =>
@@ -127,8 +127,8 @@ export const hasEnded = ({ known, knownAt }: Pick<CachedParameters, 'known' | 'k
   ratesOn(known.rates, brasiliaDate(knownAt)).length > 0;
 
 /**
- * The rates of a dotted service that are in force on the day; undefined where they are unknown or too old. Rates that have ended since they were told
- * count on, until the municipality has been asked again: otherwise its other code would look like the only one.
+ * The rates of a dotted service that are in force on the day; undefined where they are unknown or too old. Rates that have ended since the
+ * answer still count, until the municipality has been asked again: otherwise its other code would look like the only one.
  */
 const ratesIn = (
   kept: readonly CachedParameters[],

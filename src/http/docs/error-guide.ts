@@ -153,7 +153,8 @@ export const errorGuide: Readonly<Record<ErrorCode, Guide>> = {
   },
   'nfse.not_cancelable': {
     group: 'document',
-    cause: 'A nota não está autorizada, foi substituída ou foi anexada manualmente.',
+    cause:
+      'A nota não está autorizada, foi substituída, foi anexada manualmente ou foi importada com uma chave que não é deste prestador na Sefin Nacional.',
     action:
       'Consulte a nota. Em queued ou processing, espere o resultado; se ficar issued, cancele então. Em failed não há o que cancelar. Senão, fale com o suporte.',
   },

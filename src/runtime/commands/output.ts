@@ -6,7 +6,7 @@ const STDOUT = 1;
 export type Output = { write(text: string): void; isCut(): boolean };
 
 /**
- * The standard output of a command. Text that cannot be written is told once on stderr, and turns the exit code 0 into 1. A closed pipe is no fault
+ * The standard output of a command. Text that cannot be written is reported once on stderr, and turns the exit code 0 into 1. A closed pipe is no fault
  * (`nfse ... | head`): the command still runs to its orderly end.
  */
 export const openOutput = (): Output => {

@@ -29,7 +29,7 @@ export const createLogger = (level: Config['logLevel'], stream: 'stdout' | 'stde
   return pino(options, blocksTo(stream));
 };
 
-/** Lines that cannot be written, as on a full disk, wait for room up to `WAITING_BYTES`; further lines are lost, and the process goes on. */
+/** Lines that cannot be written, as on a full disk, wait for room up to `WAITING_BYTES`; further lines are lost, and the process continues. */
 const blocksTo = (stream: 'stdout' | 'stderr') => {
   const fd = stream === 'stdout' ? 1 : 2;
   const lines = destination({ fd, sync: true, minLength: BUFFER_BYTES, maxLength: WAITING_BYTES });

@@ -26,6 +26,7 @@ import { knowsPauses, pauseIssuing } from '../../adapters/guards-postgres/incomp
 import { migrations } from '../../adapters/sql/migrations/index.js';
 import type { Restore } from '../../cli/commands/backup.js';
 import type { BackupOutcome, BackupRequest } from '../../cli/session.js';
+import { isDenied, otherOwner } from '../../lib/other-owner.js';
 import { writeWhole } from '../../lib/write-whole.js';
 import type { Clock } from '../../ports/clock.js';
 import type { LogPosition } from '../../ports/event-log.js';
@@ -108,7 +109,11 @@ const restoreInto = async (
 
 /** Ignores what a killed restore has made, because the next one begins from nothing. */
 const refuseOtherData = async (dataDir: string): Promise<void> => {
-  const there = await readdir(dataDir).catch((): string[] => []);
+  const there = await readdir(dataDir).catch(async (error: unknown): Promise<string[]> => {
+    const advice = isDenied(error) ? await otherOwner(dataDir, { name: `DATA_DIR ${dataDir}` }) : undefined;
+    if (advice !== undefined) throw new BackupRefused(advice);
+    return [];
+  });
   const mayBeThere = isHalfRestored(dataDir) ? [...MAY_BE_THERE, ...MADE_BY_RESTORE, RESTORING] : MAY_BE_THERE;
   const other = there.filter((name) => !mayBeThere.includes(name));
   if (other.length > 0) throw new BackupRefused(`DATA_DIR ${dataDir} is not empty: it holds ${other.join(', ')}`);

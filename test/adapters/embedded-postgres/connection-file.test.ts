@@ -13,12 +13,15 @@ it('a folder before its first start has no addresses, nor has a path below a fil
   expect(await readEmbeddedAddresses(join(folder, 'file'))).toBeUndefined();
 });
 
-it('a damaged file of addresses is named in one line without its text', async () => {
-  const folder = temporaryFolder();
-  await writeFile(join(folder, 'postgres-connection.json'), '{"password":"secret-of-test"');
-  await expect(readEmbeddedAddresses(folder)).rejects.toThrow(
-    new EmbeddedPostgresError(
-      `postgres-connection.json in DATA_DIR ${folder} is damaged: restore it from a backup of the folder`,
-    ),
-  );
-});
+it.each(['{"password":"secret-of-test"', 'null', '{}'])(
+  'a damaged file of addresses is named in one line without its text: %s',
+  async (text) => {
+    const folder = temporaryFolder();
+    await writeFile(join(folder, 'postgres-connection.json'), text);
+    await expect(readEmbeddedAddresses(folder)).rejects.toThrow(
+      new EmbeddedPostgresError(
+        `postgres-connection.json in DATA_DIR ${folder} is damaged: restore it from a backup of the folder`,
+      ),
+    );
+  },
+);

@@ -58,13 +58,14 @@ const createHarness = (companies: readonly Wanted[]) => {
   const cache = memoryCache();
   const asked: string[] = [];
   const seen: string[] = [];
-  const state = { companies, answer: { kind: 'known', known: ACTIVE } as ParametersAnswer };
+  const state = { companies, answer: { kind: 'known', known: ACTIVE } as ParametersAnswer, answersAfterSeconds: 0 };
   const refresh = () =>
     refreshOne({
       ...{ cache, clock, modes: ['test', 'live'] },
       api: {
         ask: async ({ mode }, ibge, question, competence) => {
           asked.push([mode, ibge, ...Object.values(question), competence].join(' '));
+          clock.pass(state.answersAfterSeconds);
           return state.answer;
         },
       },
@@ -133,6 +134,13 @@ describe('refreshing the municipal parameters', () => {
     clock.pass(REFRESH_SECONDS - 1);
     await refreshAll();
     expect(asked.slice(before).filter((one) => one.includes(`aliquota ${SERVICE}`))).toHaveLength(1);
+  });
+
+  it('keeps an answer as of its question, so that one after midnight is not of the new day', async () => {
+    const { cache, refresh, state } = createHarness([wanted(RIO)]);
+    state.answersAfterSeconds = 86_400;
+    await refresh();
+    expect(await cache.of('test', RIO)).toMatchObject([{ questionKey: 'convenio', knownAt: T0 }]);
   });
 
   it('keeps the last answer when a new one proves nothing, and asks again after growing pauses', async () => {

@@ -40,6 +40,13 @@ describe.runIf(isPossible)('a command on the DATA_DIR of another OS user', () =>
     },
   );
 
+  it('is refused by restore too', async () => {
+    const folder = folderOfRoot();
+    chmodSync(folder, 0o711);
+    const { complaint } = await runOn(folder, ['restore', '--from', join(folder, 'backup')]);
+    expect(complaint).toContain(`DATA_DIR ${folder} belongs to user root: ${ADVICE}`);
+  });
+
   it('is refused where the folder, or one above, cannot be entered', async () => {
     const folder = folderOfRoot();
     chmodSync(folder, 0o700);

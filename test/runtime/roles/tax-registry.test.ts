@@ -31,7 +31,9 @@ const createHarness = (entry: Omit<RegistryEntry, 'cnpj'> | undefined, isKnown =
     return isKnown ? { cnpj, legalName: 'NAME OF THE REGISTRY LTDA', address } : undefined;
   };
   const lookUp = (cnpj: string, isConfigured = true) =>
-    openTaxRegistry({ taxRegistryUrl: isConfigured ? REGISTRY : undefined }, sources, movableClock(T0), find).lookup(cnpj);
+    openTaxRegistry({ taxRegistryUrl: isConfigured ? REGISTRY : undefined }, sources, movableClock(T0), find).lookup(
+      cnpj,
+    );
   return { asked, lookUp };
 };
 
