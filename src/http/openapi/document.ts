@@ -17,6 +17,8 @@ export const openApiDocument = (baseUrl: string): object => ({
     title: 'Emissão de NFS-e',
     version: '1.0.0',
     description: OVERVIEW,
+    // Without an address: the reference page would show one beside the title, like the address of the API.
+    contact: { name: 'Quem opera este serviço' },
   },
   externalDocs: { description: 'Guia da API', url: `${baseUrl}/docs/guia` },
   servers: [{ url: baseUrl }],

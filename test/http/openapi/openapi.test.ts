@@ -45,9 +45,9 @@ describe('GET /openapi.json', () => {
     });
   });
 
-  it('names the guide as further documents, not as a contact', () => {
+  it('names the guide as further documents, and no address of a contact', () => {
     expect(document).toMatchObject({ externalDocs: { description: 'Guia da API', url: `${BASE_URL}/docs/guia` } });
-    expect(document.info).not.toHaveProperty('contact');
+    expect(document.info).toHaveProperty('contact', { name: 'Quem opera este serviço' });
   });
 
   it('has the seven routes, all under /v1', () => {
