@@ -46,7 +46,7 @@ export const readDistribution = (nsu: number, answer: Exchange): DistributionAns
     if (document === undefined || !isNsu(number)) return inconclusive('unreadable');
     last = Math.max(last, number);
     const key = textOf(document, 'chaveAcesso');
-    if (mayCancel(document) && key !== undefined && isAccessKey(key)) canceled.push(key as AccessKey);
+    if (mayCancel(document) && key !== undefined && isAccessKey(key)) canceled.push(key);
   }
   // A queue that does not go on would be asked without end.
   return last > nsu ? { kind: 'documents', last, canceled } : inconclusive('no_progress');

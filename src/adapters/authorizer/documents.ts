@@ -2,6 +2,7 @@ import {
   type CancelingEvent,
   cancelingEvents,
   isAccessKey,
+  numberOfKey,
   SUBSTITUTION_EVENT,
 } from '../../domain/common/access-key.js';
 import { present } from '../../domain/common/present.js';
@@ -55,12 +56,13 @@ export const readNote = (packed: string | undefined, sent?: Uint8Array): Authori
   if (read === undefined) return undefined;
   const { xml, text, attribute } = read;
   const accessKey = attribute('NFSe/infNFSe', 'Id')?.replace(/^NFS/, '') ?? '';
-  const nfseNumber = text('NFSe/infNFSe/nNFSe');
   const authorizedAt = instantOf(text('NFSe/infNFSe/dhProc'));
   const dpsId = attribute('NFSe/infNFSe/DPS/infDPS', 'Id');
-  if (!isAccessKey(accessKey) || nfseNumber === undefined) return undefined;
+  if (!isAccessKey(accessKey) || text('NFSe/infNFSe/nNFSe') === undefined) return undefined;
   if (authorizedAt === undefined || dpsId === undefined) return undefined;
   const { digest, ...doubts } = digestOf(read, 'NFSe/infNFSe/DPS');
+  // From the key, whose form was checked: the number goes into events in clear, and an element may hold any text.
+  const nfseNumber = numberOfKey(accessKey);
   return { accessKey, nfseNumber, authorizedAt, xml, dpsId, digest, content: contentOf(read), ...doubts };
 };
 

@@ -51,11 +51,14 @@ const hasRightCheckDigits = (value: string, highest: number): boolean => {
 };
 
 /** Checks shape and check digit. The XSD's pattern misplaces the alphanumeric part and is not used (docs/national-system.md#access-key). */
-export const isAccessKey = (value: string): boolean =>
+export const isAccessKey = (value: string): value is AccessKey =>
   ACCESS_KEY.test(value) && accessKeyCheckDigit(value.slice(0, -1)) === value.slice(-1);
 
 /** The provider's CNPJ in an access key. */
 export const providerOfKey = (accessKey: string): string => accessKey.slice(9, 23);
+
+/** The number of the NFS-e in an access key, without leading zeros: what `nNFSe` holds (docs/national-system.md#access-key). */
+export const numberOfKey = (accessKey: AccessKey): string => accessKey.slice(23, 36).replace(/^0+(?=.)/, '');
 
 /**
  * Whether Sefin may cancel the note at this provider's request: the key is that of the provider (E0813), and no system of a municipality made the

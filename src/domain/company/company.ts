@@ -127,3 +127,6 @@ export const modeOfApiKey = (text: string): Mode | undefined => {
 };
 
 const KEY = /^svc_sk_(live|test)_[A-Za-z0-9_-]{43}$/;
+
+/** `text` without the secret part of each API key in it. Keys of another length count: part of a secret is a secret too. */
+export const withoutApiKeys = (text: string): string => text.replace(/(svc_sk_(?:live|test)_)[A-Za-z0-9_-]+/g, '$1…');

@@ -18,6 +18,7 @@ import { projectionCommands } from '../../cli/commands/projections.js';
 import { catalogCommands, registryCommand } from '../../cli/commands/reference-data.js';
 import { runCommand } from '../../cli/run.js';
 import type { Check, Session, SessionNeeds } from '../../cli/session.js';
+import { withoutApiKeys } from '../../domain/company/company.js';
 import { type Config, misspeltVariables, namedAsSet, readConfig } from '../config/config.js';
 import { programVersion } from '../config/program-version.js';
 import { systemClock } from '../engines/clock.js';
@@ -85,7 +86,8 @@ const run = async (argv: readonly string[], env: NodeJS.ProcessEnv, output: Outp
   const interruption = createInterruption();
   const terminal = {
     out: (text: string) => output.write(`${text}\n`),
-    err: (text: string) => void process.stderr.write(`${namedAsSet(text, env)}\n`),
+    // A refusal repeats what was typed, which may be a key; stderr often goes into a log.
+    err: (text: string) => void process.stderr.write(`${withoutApiKeys(namedAsSet(text, env))}\n`),
     progress: process.stderr,
     untilInterrupted: interruption.untilInterrupted,
     // Opened on use: an open input would keep the process alive.

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readEvent, readNote } from '../../../src/adapters/authorizer/documents.js';
+import { numberOfKey } from '../../../src/domain/common/access-key.js';
 import { gzipBase64 } from '../../../src/xml/packing.js';
 import { sample } from '../../support/fixture/samples.js';
 import { accessKey, eventAround, issued, noteAround } from '../../support/fixture/sefin.js';
@@ -53,6 +54,13 @@ describe.each(faults)('a document %s', (_name, from, to) => {
       kind: 'found',
       found: { digest: harness.cancellation.digest },
     });
+  });
+});
+
+describe('a note whose number is another text', () => {
+  it.each(['Maria da Silva', '11144477735', ''])('takes the number of its access key, not "%s"', (number) => {
+    const packed = gzipBase64(altered(note(), /<nNFSe>[^<]*</, `<nNFSe>${number}<`));
+    expect(readNote(packed)).toMatchObject({ accessKey, nfseNumber: numberOfKey(accessKey) });
   });
 });
 

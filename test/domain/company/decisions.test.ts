@@ -10,6 +10,7 @@ import {
   removeCertificates,
   storeCertificate,
   switchCompany,
+  withoutApiKeys,
 } from '../../../src/domain/company/company.js';
 import type { CompanyEvent } from '../../../src/domain/company/events.js';
 import { registration } from '../../support/fixture/company.js';
@@ -163,5 +164,11 @@ describe('an API key', () => {
     ['nothing', ''],
   ])('is no text with %s', (_what, text) => {
     expect(modeOfApiKey(text)).toBeUndefined();
+  });
+
+  it('loses its secret in a text for a person, also a part of a key', () => {
+    const typed = `svc_sk_live_${secret} and svc_sk_test_${secret.slice(9)}: no such company`;
+    expect(withoutApiKeys(typed)).toBe('svc_sk_live_… and svc_sk_test_…: no such company');
+    expect(withoutApiKeys('svc_sk_ is the prefix')).toBe('svc_sk_ is the prefix');
   });
 });
