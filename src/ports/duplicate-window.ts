@@ -21,6 +21,6 @@ export type DuplicateWindow = {
   ): Promise<DuplicateMark | undefined>;
   /** Replaces `from`, the mark of a request that left nothing, by `to`. False when another mark is in the window. */
   takeOver(fingerprints: Fingerprints, from: DuplicateMark, to: DuplicateMark, youngerThan: Instant): Promise<boolean>;
-  /** Removes the request's own mark after a proven refusal. */
-  remove(fingerprints: Fingerprints, stream: StreamName): Promise<void>;
+  /** Removes the request's own mark after a proven refusal, but no mark of a request that has taken the stream over. */
+  remove(fingerprints: Fingerprints, own: DuplicateMark): Promise<void>;
 };

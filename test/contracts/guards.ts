@@ -254,7 +254,7 @@ export const guardsContract = (guards: () => GuardsUnderTest): void => {
       const winner = takers[taken.indexOf(true)];
       for (const name of [keyed, next])
         expect(await guards().duplicates.place(knownAs(name), mark(later(22)), later(-38))).toEqual(winner);
-      await guards().duplicates.remove(fingerprints, winner?.stream ?? '');
+      await guards().duplicates.remove(fingerprints, winner ?? mark());
       for (const name of [keyed, next])
         expect(await guards().duplicates.place(knownAs(name), mark(later(22)), later(-38))).toBeUndefined();
     });
@@ -263,9 +263,10 @@ export const guardsContract = (guards: () => GuardsUnderTest): void => {
       const fingerprints = knownAs(randomUUID());
       const own = mark();
       await guards().duplicates.place(fingerprints, own, null);
-      await guards().duplicates.remove(fingerprints, 'nfseLive-other');
+      await guards().duplicates.remove(fingerprints, { ...own, stream: 'nfseLive-other' });
+      await guards().duplicates.remove(fingerprints, { ...own, at: later(1) });
       expect(await guards().duplicates.place(fingerprints, mark(), later(-60))).toEqual(own);
-      await guards().duplicates.remove(fingerprints, own.stream);
+      await guards().duplicates.remove(fingerprints, own);
       expect(await guards().duplicates.place(fingerprints, mark(), later(-60))).toBeUndefined();
     });
   });

@@ -73,7 +73,12 @@ export const gated = (shared: Shared, gate: Gate, hear: Hear): Ports => {
       isFinished: (...key) => step('is finished', () => shared.guards.idempotency.isFinished(...key)),
     },
     duplicates: {
-      place: (...mark) => step('place', () => shared.guards.duplicates.place(...mark)),
+      place: async (fingerprints, mark, youngerThan) => {
+        const earlier = await step('place', () => shared.guards.duplicates.place(fingerprints, mark, youngerThan));
+        // The process keeps the id that it drew.
+        hear('own stream', mark.stream);
+        return earlier;
+      },
       takeOver: (...mark) => step('take over', () => shared.guards.duplicates.takeOver(...mark)),
       remove: (...mark) => step('remove', () => shared.guards.duplicates.remove(...mark)),
     },

@@ -25,7 +25,7 @@ import {
 } from './accepting-world.js';
 import type { Run } from './replay.js';
 
-/** After these seconds a write without an answer has been stored, or never will be. */
+/** After these seconds a keyed write without an answer has been stored, or never will be. Without a key no such bound is assumed. */
 const LATE_NO_MORE_SECONDS = LATE_APPEND_SECONDS;
 
 type World = {
@@ -150,7 +150,8 @@ const movesOf = (world: World): Map<string, () => void | Promise<void>> => {
     moves.set(`${seconds} s pass`, () => {
       budget.passes = rest;
       world.clock.pass(seconds);
-      if (seconds > LATE_NO_MORE_SECONDS) shared.late = [];
+      const isKeyed = story.clients.some(({ key }) => key !== undefined);
+      if (seconds > LATE_NO_MORE_SECONDS && isKeyed) shared.late = [];
     });
   }
   return moves;

@@ -1,4 +1,6 @@
+import { LATE_APPEND_SECONDS } from '../../src/app/accept/reserve.js';
 import { sha256Hex, uuidV8OfHash } from '../../src/app/event-store/hashes.js';
+import { addSeconds } from '../../src/domain/common/time.js';
 import { AppendOutcomeUnknown, EventLogUnavailable } from '../../src/ports/event-log.js';
 import type { KeyedGuards } from '../../src/ports/keyed-guards.js';
 import type { Ports, Shared } from './accepting-ports.js';
@@ -35,10 +37,10 @@ const withKeys =
   });
 
 const withWindow =
-  (change: (window: Ports['duplicates']) => Partial<Ports['duplicates']>): Sabotage =>
-  (ports) => ({
+  (change: (window: Ports['duplicates'], shared: Shared) => Partial<Ports['duplicates']>): Sabotage =>
+  (ports, shared) => ({
     ...ports,
-    duplicates: { ...ports.duplicates, ...change(ports.duplicates) },
+    duplicates: { ...ports.duplicates, ...change(ports.duplicates, shared) },
   });
 
 export const appendsAnywhere = withAppend((append, { log }) => async (stream, expected, events) => {
@@ -131,12 +133,17 @@ export const letsKeyedRequestsLeaveNoMark = withWindow((window) => ({
     youngerThan === null ? undefined : await window.place(fingerprints, mark, youngerThan),
 }));
 
-export const takesMarksOverAtOnce = withWindow((window) => ({
-  place: async (...asked) => {
-    const standing = await window.place(...asked);
-    return standing === undefined ? undefined : { ...standing, at: '2000-01-01T00:00:00.000Z' };
+export const placesOverOldMarks = withWindow((window) => ({
+  place: (fingerprints, mark, youngerThan) =>
+    window.place(fingerprints, mark, youngerThan === null ? null : addSeconds(mark.at, -LATE_APPEND_SECONDS)),
+}));
+
+export const removesMarksOfOthers = withWindow((window, shared) => ({
+  remove: async (fingerprints, own) => {
+    await window.remove(fingerprints, own);
+    const mark = shared.guards.contents().marks.find(({ stream }) => stream === own.stream);
+    if (mark !== undefined) await shared.guards.duplicates.remove(fingerprints, mark);
   },
-  takeOver: async (fingerprints, _from, to) => (await window.place(fingerprints, to, null)) === undefined,
 }));
 
 export const neverRemovesMarks = withWindow(() => ({ remove: async () => undefined }));

@@ -37,7 +37,7 @@ export type Story = {
   oneAfterTheOther?: boolean;
   /**
    * Time also passes while a process is in the middle of a request, as when it is frozen. Without it a request is either
-   * over or dead when time passes, as the marks of the duplicate window assume.
+   * over or dead when time passes.
    */
   freezes?: boolean;
   /** Every second try of a client hashes under another key, as after midnight or a rotation; the keys overlap for the window. */

@@ -58,6 +58,10 @@ const small: readonly (readonly [what: string, story: Story])[] = [
     { clients: noKey, budget: { ...none, crashes: 1, uncertain: 1, away: 1, passes: [21] } },
   ],
   [
+    'no key, and a process that is frozen until its mark is taken over, while the engine is away',
+    { clients: noKey, budget: { ...none, away: 1, passes: [21] }, freezes: true },
+  ],
+  [
     'the same without a key after it was accepted with one',
     { clients: keyedThenNot, budget: { ...none, lostAnswers: 1 }, oneAfterTheOther: true },
   ],
@@ -269,8 +273,18 @@ describe('acceptance at two api processes, every interleaving of their calls to 
       'two invoices within',
     ],
     [
-      'a mark is taken over while its request may be on the way',
-      { broken: sabotage.takesMarksOverAtOnce, clients: noKey, budget: none },
+      'a mark is taken over under another invoice id while its request may be on the way',
+      { broken: sabotage.placesOverOldMarks, clients: noKey, budget: { ...none, uncertain: 1, passes: [21] } },
+      'two invoices within',
+    ],
+    [
+      'a late refusal removes the mark of the request that took it over',
+      {
+        broken: sabotage.removesMarksOfOthers,
+        clients: noKey,
+        budget: { ...none, away: 1, passes: [21] },
+        freezes: true,
+      },
       'two invoices within',
     ],
     [

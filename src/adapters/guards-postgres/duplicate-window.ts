@@ -38,8 +38,8 @@ export const duplicateWindow = (db: pg.Pool): DuplicateWindow => {
     place,
     takeOver: async (fingerprints, from, to, youngerThan) =>
       (await place(fingerprints, to, youngerThan, from)) === undefined,
-    remove: async ({ placed: under }, stream) => {
-      await db.query({ name: 'mark-remove', text: REMOVE, values: [under, stream] });
+    remove: async ({ placed: under }, { stream, at }) => {
+      await db.query({ name: 'mark-remove', text: REMOVE, values: [under, stream, at] });
     },
   };
 };
@@ -72,5 +72,5 @@ const PLACE_EACH = `select place, stream, at, placed_by
 
 /** Locks rows in order of their fingerprints, as placing marks does, so that the two cannot deadlock. */
 const REMOVE = `delete from duplicate_marks where fingerprint in (
-    select fingerprint from duplicate_marks where fingerprint = any($1) and stream = $2 order by fingerprint for update
-  ) and stream = $2`;
+    select fingerprint from duplicate_marks where fingerprint = any($1) and stream = $2 and at = $3 order by fingerprint for update
+  ) and stream = $2 and at = $3`;

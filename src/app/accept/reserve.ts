@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import type { Refusal } from '../../domain/common/error-catalogue.js';
-import { type InvoiceId, invoiceStream, publicInvoiceId } from '../../domain/common/ids.js';
+import { type InvoiceId, invoiceStream, parseInvoiceStream, publicInvoiceId } from '../../domain/common/ids.js';
 import { addSeconds, isBefore } from '../../domain/common/time.js';
 import type { IdempotencyMark, InvoiceEvent } from '../../domain/invoice/events.js';
 import { evolve } from '../../domain/invoice/evolve.js';
 import { type Invoice, type InvoiceState, initialInvoice } from '../../domain/invoice/state.js';
-import type { DuplicateMark, Fingerprints } from '../../ports/duplicate-window.js';
+import type { Fingerprints } from '../../ports/duplicate-window.js';
 import { EventLogUnavailable } from '../../ports/event-log.js';
 import type { Claim } from '../../ports/idempotency-keys.js';
 import { type CommandContext, requestContext } from '../event-store/command-context.js';
 import { AppendMayCome } from '../event-store/event-store.js';
-import { invoiceIdOfKey, invoiceIdOfReference } from '../event-store/hashes.js';
+import { invoiceIdOfKey, invoiceIdOfReference, isDerivedId } from '../event-store/hashes.js';
 import { create } from '../event-store/transact.js';
 import { loadInvoice } from '../read/read-invoice.js';
 import type { AcceptDeps, AcceptResult, ClaimedRequest } from './accept-deps.js';
@@ -24,9 +24,9 @@ export type Candidate = ClaimedRequest & {
 };
 
 /**
- * After this long a request can append no more: a mark of the duplicate window without an invoice is given up, and a retry of a key may be refused.
- * That is longer than the time limit of the tax registry, the deadline of an append, and the time that a server may continue an append after our
- * connection ended.
+ * After this long a request hardly appends any more: a mark of the duplicate window without an invoice is taken over, and a retry of a key may be
+ * refused. That is longer than the time limit of the tax registry, the deadline of an append, and the time that a server may continue an append after
+ * our connection ended. A frozen process or a commit that waits for a standby takes longer, so the stream decides which request was first.
  */
 export const LATE_APPEND_SECONDS = 20;
 
@@ -35,23 +35,22 @@ export const LATE_APPEND_SECONDS = 20;
  * (docs/architecture.md#uniqueness).
  */
 export const reserveAndAppend = async (candidate: Candidate, deps: AcceptDeps): Promise<AcceptResult> => {
-  const { requester, idempotency, claim, fingerprints } = candidate;
+  const { requester, idempotency } = candidate;
+  const { mode, companyId } = requester;
   for (let generation = 0; ; generation++) {
-    const invoiceId = reservedId(candidate, generation) ?? randomUUID();
-    const stream = invoiceStream(requester.mode, requester.companyId, invoiceId);
-    const mark = { stream, at: claim.acceptedAt };
-    const placed = idempotency === undefined ? await placeMark(mark, fingerprints, deps) : 'not_mine';
-    if (placed === 'duplicate') return { refused: { code: 'duplicate_suspected' } };
-    const unmark = async (): Promise<void> => {
-      if (placed === 'placed') await deps.duplicates.remove(fingerprints, stream);
-    };
+    const reserved = reservedId(candidate, generation);
+    const own = { invoiceId: reserved ?? randomUUID(), undo: async () => undefined };
+    const place = idempotency === undefined ? await placeMark(own.invoiceId, reserved, candidate, deps) : own;
+    if (place === 'duplicate') return { refused: { code: 'duplicate_suspected' } };
+    const { invoiceId, undo } = place;
+    const stream = invoiceStream(mode, companyId, invoiceId);
     const event = candidate.eventFor(invoiceId);
     const append = create(stream, event, contextOf(candidate), deps);
-    if (await undoneIfNotStored(append, unmark)) return { accepted: acceptedInvoice(event) };
+    if (await undoneIfNotStored(append, undo)) return { accepted: acceptedInvoice(event) };
     const { state } = await loadInvoice(stream, deps.store);
     const earlier = await earlierAnswer(state, invoiceId, candidate, deps);
     if (earlier === 'next_generation') continue;
-    await unmark();
+    await undo();
     return earlier;
   }
 };
@@ -119,24 +118,37 @@ export const undoneIfNotStored = async <T>(append: Promise<T>, undo: () => Promi
   }
 };
 
+/** Where a request without a key may append. `undo` puts the window back as it was found, after an append that certainly stored nothing. */
+type Place = { invoiceId: InvoiceId; undo(): Promise<void> };
+
 /**
- * A request without a key marks the duplicate window before it appends, and an earlier mark refuses it. When the invoice of that mark was never
- * accepted, the mark is taken over once it is so old that its request cannot append any more.
+ * A request without a key marks the duplicate window before it appends, and an earlier mark refuses it. An old mark whose invoice was never accepted is
+ * taken over with its invoice id: should the append of its request still come, the stream keeps the first of the two. Ids that a reference derives
+ * belong to that reference, so such a mark refuses until the window ends.
  */
 const placeMark = async (
-  mark: DuplicateMark,
-  fingerprints: Fingerprints,
-  deps: AcceptDeps,
-): Promise<'placed' | 'not_mine' | 'duplicate'> => {
-  const youngerThan = addSeconds(mark.at, -deps.windows.duplicateSeconds);
-  const earlier = await deps.duplicates.place(fingerprints, mark, youngerThan);
-  if (earlier === undefined) return 'placed';
-  const { state } = await loadInvoice(earlier.stream, deps.store);
+  ownId: InvoiceId,
+  reserved: InvoiceId | undefined,
+  { requester: { mode, companyId }, claim, fingerprints }: Candidate,
+  { duplicates, windows, store }: AcceptDeps,
+): Promise<Place | 'duplicate'> => {
+  const at = claim.acceptedAt;
+  const own = { stream: invoiceStream(mode, companyId, ownId), at };
+  const youngerThan = addSeconds(at, -windows.duplicateSeconds);
+  const earlier = await duplicates.place(fingerprints, own, youngerThan);
+  if (earlier === undefined) return { invoiceId: ownId, undo: () => duplicates.remove(fingerprints, own) };
+  const { state } = await loadInvoice(earlier.stream, store);
   if (state.kind !== 'none') return 'duplicate';
-  if (earlier.stream === mark.stream) return 'not_mine';
-  const orphaned = isBefore(addSeconds(earlier.at, LATE_APPEND_SECONDS), mark.at);
-  const takeOver = () => deps.duplicates.takeOver(fingerprints, earlier, mark, youngerThan);
-  return orphaned && (await takeOver()) ? 'placed' : 'duplicate';
+  if (earlier.stream === own.stream) return { invoiceId: ownId, undo: async () => undefined };
+  const earlierId = parseInvoiceStream(earlier.stream)?.invoiceId;
+  const isAbandoned = isBefore(addSeconds(earlier.at, LATE_APPEND_SECONDS), at);
+  if (!isAbandoned || earlierId === undefined || reserved !== undefined || isDerivedId(earlierId)) return 'duplicate';
+  const taken = { stream: earlier.stream, at };
+  if (!(await duplicates.takeOver(fingerprints, earlier, taken, youngerThan))) return 'duplicate';
+  const undo = async () => {
+    await duplicates.takeOver(fingerprints, taken, earlier, youngerThan);
+  };
+  return { invoiceId: earlierId, undo };
 };
 
 /**

@@ -46,3 +46,6 @@ const uuidV8 = (parts: readonly (string | number)[]): string => uuidV8OfHash(sha
 /** A UUID version 8 out of the first 122 free bits of a SHA-256 in hex. */
 export const uuidV8OfHash = (hex: string): string =>
   `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+
+/** False for a random UUID, which is of version 4. */
+export const isDerivedId = (invoiceId: InvoiceId): boolean => invoiceId[14] === '8';

@@ -1,7 +1,9 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { guardHashes } from '../../../src/app/accept/guard-hashes.js';
+import type { EventStore } from '../../../src/app/event-store/event-store.js';
 import { bodyHashOf, fingerprintOf, invoiceIdOfReference } from '../../../src/app/event-store/hashes.js';
 import { invoiceStream, publicInvoiceId } from '../../../src/domain/common/ids.js';
+import { EventLogUnavailable } from '../../../src/ports/event-log.js';
 import { DEMO_CNPJ } from '../../support/fixture/demo.js';
 import { at, T0 } from '../../support/fixture/invoice.js';
 import { type AcceptHarness, arrangements, codeOf, idOf } from '../../support/harness/accept.js';
@@ -130,6 +132,59 @@ describe.each(arrangements)('duplicate_suspected%s', (_where, open) => {
     harness.clock.moveTo(at(21));
     const results = await Promise.all(Array.from({ length: 20 }, () => harness.post()));
     expect(results.filter((result) => codeOf(result) === 'accepted')).toHaveLength(1);
+  });
+
+  it('takes an abandoned mark over with its invoice id, so that the first request can add no second invoice', async () => {
+    const harness = open();
+    const { store } = harness.deps;
+    let thaw: () => void = () => undefined;
+    const thawed = new Promise<void>((resolve) => {
+      thaw = resolve;
+    });
+    const append: EventStore['append'] = async (...event) => {
+      await thawed;
+      return await store.append(...event);
+    };
+    harness.deps.store = { ...store, append };
+    const first = harness.post();
+    await vi.waitFor(() => expect(harness.guards.contents().marks).not.toEqual([]));
+    harness.deps.store = store;
+    harness.clock.pass(21);
+    expect(codeOf(await harness.post())).toBe('accepted');
+    thaw();
+    expect(codeOf(await first)).toBe('duplicate_suspected');
+    expect(await harness.acceptances()).toHaveLength(1);
+  });
+
+  it('puts an abandoned mark back when the log takes no event, and a late refusal of its request leaves later marks', async () => {
+    const harness = open();
+    const { store } = harness.deps;
+    await harness.guards.duplicates.place(await keyed(), orphan, null);
+    harness.clock.moveTo(at(25));
+    harness.deps.store = { ...store, append: () => Promise.reject(new EventLogUnavailable('away')) };
+    await expect(harness.post()).rejects.toThrow(EventLogUnavailable);
+    expect(harness.guards.contents().marks).toEqual([orphan]);
+    harness.deps.store = store;
+    harness.clock.moveTo(at(26));
+    expect(codeOf(await harness.post())).toBe('accepted');
+    await harness.guards.duplicates.remove(await keyed(), orphan);
+    expect(codeOf(await harness.post())).toBe('duplicate_suspected');
+    expect((await harness.acceptances()).map(({ stream }) => stream)).toEqual([orphan.stream]);
+  });
+
+  it('does not take over a mark whose id belongs to a reference, nor lend an id to a reference', async () => {
+    const harness = open();
+    const ofReference = {
+      stream: invoiceStream('live', DEMO_CNPJ, invoiceIdOfReference('live', DEMO_CNPJ, 'r')),
+      at: T0,
+    };
+    await harness.guards.duplicates.place(await keyed(), ofReference, null);
+    harness.clock.moveTo(at(25));
+    expect(codeOf(await harness.post())).toBe('duplicate_suspected');
+    await harness.guards.duplicates.place(await keyed(), orphan, null);
+    expect(codeOf(await harness.post({ reference: 'other' }))).toBe('duplicate_suspected');
+    harness.clock.moveTo(at(ONE_MINUTE));
+    expect(codeOf(await harness.post({ reference: 'r' }))).toBe('accepted');
   });
 
   it('keeps no trace of a refused request', async () => {

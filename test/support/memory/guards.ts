@@ -114,8 +114,11 @@ const memoryWindow = (marks: Map<string, DuplicateMark>): DuplicateWindow => {
   return {
     place: async (fingerprints, mark, youngerThan) => place(fingerprints, mark, youngerThan),
     takeOver: async (fingerprints, from, to, youngerThan) => place(fingerprints, to, youngerThan, from) === undefined,
-    remove: async ({ placed }, stream) => {
-      for (const fingerprint of placed) if (marks.get(fingerprint)?.stream === stream) marks.delete(fingerprint);
+    remove: async ({ placed }, own) => {
+      for (const fingerprint of placed) {
+        const mark = marks.get(fingerprint);
+        if (mark?.stream === own.stream && mark.at === own.at) marks.delete(fingerprint);
+      }
     },
   };
 };
