@@ -7,6 +7,7 @@ import {
   isLookedUp,
   type LookupProgress,
   progressAfter,
+  progressOfSend,
   provesAbsence,
   type SendStep,
 } from '../../domain/invoice/send-steps.js';
@@ -204,7 +205,7 @@ const recordNotFound = async <K extends Sending>(
   const { definition, stream, deps } = job;
   const { work } = open;
   const key = definition.keyOf(work, send.attempt);
-  const progress = await storedProgress(job, key);
+  const progress = await storedProgress(job, send, key);
   const { askedAt, kind } = answer;
   const absence = kind === 'absent' ? definition.absenceOf(work, send) : 'proves nothing';
   const counts = absence !== 'proves nothing' && !isBefore(askedAt, send.deadlineAt);
@@ -223,13 +224,15 @@ const recordNotFound = async <K extends Sending>(
 const progressOf = async <K extends Sending>(job: Job<K>, work: K['work']): Promise<LookupProgress> => {
   const last = job.definition.sendsOf(work).at(-1);
   if (last === undefined || !isLookedUp(last)) return { asked: 0 };
-  return await storedProgress(job, job.definition.keyOf(work, last.attempt));
+  return await storedProgress(job, last, job.definition.keyOf(work, last.attempt));
 };
 
 const storedProgress = async <K extends Sending>(
   { definition, stream, deps }: Job<K>,
+  send: K['send'],
   key: K['key'],
-): Promise<LookupProgress> => (await deps.lookups.get(stream, definition.lookupKey(key))) ?? { asked: 0 };
+): Promise<LookupProgress> =>
+  progressOfSend(await deps.lookups.get(stream, definition.lookupKey(key)), send, deps.clock.now());
 
 type SendNow<K extends Sending> = Extract<SendStep<K['send'], K['verdict']>, { do: 'send' | 'resend' }>;
 

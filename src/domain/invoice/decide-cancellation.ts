@@ -91,8 +91,9 @@ export const decideCancelAbsence = (
       data: { request, reason: 'refused', codes: [EVENT_EXISTS], at },
     });
     const exists = sends.some(({ codes }) => codes.includes(EVENT_EXISTS));
-    // Where an earlier send may have arrived, a delayed look-up could miss our event: one absence is not enough.
-    if (exists && allNotSent(sends.filter((other) => other.attempt !== attempt))) return blocked;
+    // Where an earlier send may have arrived, a delayed look-up could miss our event: one absence is not enough. All requests have one event id.
+    const isOnlySend = request === 1 && allNotSent(sends.filter((other) => other.attempt !== attempt));
+    if (exists && isOnlySend) return blocked;
     if (!isProven) return NOT_PROVEN;
     if (exists) return blocked;
     if (isRefusedAfterOthers(sends, send)) return stale(MAY_HAVE_ARRIVED);

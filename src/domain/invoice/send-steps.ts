@@ -105,6 +105,20 @@ export const provesAbsence = (
 };
 
 /**
+ * The stored progress when its last look-up was asked between the send and now, else none. An earlier one is of a send that a set-back log has lost; a
+ * later one was asked by a clock that was ahead, and would put the next look-up off or void all later absences.
+ */
+export const progressOfSend = (
+  stored: LookupProgress | undefined,
+  { attemptedAt }: Pick<Send, 'attemptedAt'>,
+  now: Instant,
+): LookupProgress => {
+  const last = stored?.lastAskedAt;
+  const isOfSend = last !== undefined && !isBefore(last, attemptedAt) && !isBefore(now, last);
+  return isOfSend && stored !== undefined ? stored : { asked: 0 };
+};
+
+/**
  * The progress after a look-up that settled nothing. `counts`: its "absent" may be the first of two. A found document voids an earlier
  * absence, also a document of another owner, because the find shows a late commit. An absence asked for before the newest look-up does not count.
  */

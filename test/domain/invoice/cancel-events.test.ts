@@ -104,6 +104,19 @@ describe('the event is not there', () => {
     expect(absence(events, 2, 240, 300)).toEqual(blocked(300));
   });
 
+  it('after an E0840 on a second request: the event may be that of the first request, so only the whole proof refuses', () => {
+    const second = pending(
+      ...[sent, cancelUnknown(1, 62), event.cancelNotConfirmed(3_660), event.cancelRequested(3_700, 2)],
+      ...[cancelAttempted(1, 3_701, 2), cancelUnknown(1, 3_702, ['E0840'], 2)],
+    );
+    const absent = (first: number, now: number) =>
+      decideCancelAbsence(second, { request: 2, attempt: 1, firstAbsentAt: at(first), now: at(now) }, limits);
+    expect(absent(3_732, 3_732)).toEqual({ refused: 'the proof is not complete' });
+    expect(absent(3_736, 3_796)).toMatchObject({
+      events: [{ type: 'CancellationNotConfirmed', data: { request: 2, reason: 'refused', codes: ['E0840'] } }],
+    });
+  });
+
   it('after another code than E0840: no refusal, however often', () => {
     expect(absence([sent, cancelUnknown(1, 62, ['E0500'])], 1, 96, 96)).toEqual({
       refused: 'the proof is not complete',

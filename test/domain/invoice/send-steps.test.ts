@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { type LookupProgress, progressAfter, provesAbsence } from '../../../src/domain/invoice/send-steps.js';
+import {
+  type LookupProgress,
+  progressAfter,
+  progressOfSend,
+  provesAbsence,
+} from '../../../src/domain/invoice/send-steps.js';
 import { at, limits } from '../../support/fixture/invoice.js';
 
 const before: LookupProgress = { asked: 2, lastAskedAt: at(100), firstAbsentAt: at(100) };
@@ -35,6 +40,21 @@ describe('the progress after a look-up', () => {
       lastAskedAt: at(130),
     });
     expect(progressAfter(found, { askedAt: at(130), kind: 'absent' }, true)).toMatchObject({ firstAbsentAt: at(130) });
+  });
+});
+
+describe('the stored progress of a send', () => {
+  const send = { attemptedAt: at(60) };
+
+  it('counts when its last look-up was asked between the send and now', () => {
+    expect(progressOfSend(before, send, at(100))).toBe(before);
+    expect(progressOfSend(before, { attemptedAt: at(100) }, at(130))).toBe(before);
+    expect(progressOfSend(undefined, send, at(100))).toEqual({ asked: 0 });
+  });
+
+  it('begins again when it is of a send that the log has lost, or was asked by a clock that was ahead', () => {
+    expect(progressOfSend(before, { attemptedAt: at(101) }, at(130))).toEqual({ asked: 0 });
+    expect(progressOfSend(before, send, at(99))).toEqual({ asked: 0 });
   });
 });
 

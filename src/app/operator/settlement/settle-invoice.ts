@@ -246,7 +246,9 @@ const ask = async (
 ): Promise<AbsenceCheck> => {
   const work = settleLookupKey(dpsId);
   const askedAt = deps.clock.now();
-  const progress: LookupProgress = (await deps.lookups.get(stream, work)) ?? { asked: 0 };
+  const stored: LookupProgress = (await deps.lookups.get(stream, work)) ?? { asked: 0 };
+  // Asked by a clock that was ahead: the pause of the proof begins again.
+  const progress = isBefore(askedAt, stored.lastAskedAt ?? askedAt) ? { asked: 0 } : stored;
   const answer = await deps.authorizer.findByDps(invoice.facts, dpsId);
   const exists = answer.kind === 'found' || (answer.kind === 'inconclusive' && answer.exists === true);
   // An earlier absence is void, because a late commit has come.
