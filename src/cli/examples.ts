@@ -86,12 +86,12 @@ export const commandExamples: readonly CommandExample[] = [
     'privacy report -',
     'takes the document from stdin, where no list of processes shows it, and says where it is stored, why and until when: [retention](operations/retention.md)',
   ],
-  ['projections status', '`invoices         v1 generation 1 at 17, 0 s behind`'],
+  ['projections status', '`invoices         v5 generation 1 at 17, 0 s behind`'],
   [
     'projections rebuild invoices',
-    '`invoices: generation 2 of version 1 is live (11 events folded)`: [rebuild](operations/rebuild.md)',
+    '`invoices: generation 2 of version 5 is live (11 events folded)`: [rebuild](operations/rebuild.md)',
   ],
-  ['projections rollback invoices', '`invoices: generation 1 of version 1 is live (0 events folded)`'],
+  ['projections rollback invoices', '`invoices: generation 1 of version 5 is live (0 events folded)`'],
   [
     'master-key status',
     '`m2   5f0c6f0e6f4c4a5e  seals; 3 certificates, 8 day keys and 1 signing key are under it; since 2026-…`',

@@ -88,7 +88,7 @@ export const contradicts = ({ body }: CallEvidence, subject: Subject): boolean =
   body !== undefined && existing[subject](body).some(isFilled);
 
 /**
- * The first row that fits decides, and the last row always fits. What is not provably final is unknown: a wrong "unknown" costs a look-up, a wrong
+ * The first row that fits decides; an answer that fits none is unknown. What is not provably final is unknown: a wrong "unknown" costs a look-up, a wrong
  * "rejected" a second note (docs/architecture.md#never-twice). `name` is the recorded reason unless the exchange has a reason itself.
  */
 export const classification: readonly Row[] = [
@@ -109,7 +109,11 @@ export const classification: readonly Row[] = [
   { name: 'refused_with_document', when: contradicts, is: 'unknown' },
   { name: 'certificate_refused', when: ({ errors }) => areAllOf(errors, CHANNEL_CODES), is: 'not_sent' },
   { name: 'mixed_codes', when: ({ errors }) => hasOneOf(errors, CHANNEL_CODES), is: 'unknown' },
-  { name: 'final_codes', when: () => true, is: 'rejected' },
+  {
+    name: 'final_codes',
+    when: ({ errors }) => errors.length > 0 && errors.every(isOneOf(cataloguedCodes)),
+    is: 'rejected',
+  },
 ];
 
 /**
@@ -147,7 +151,7 @@ function isUncataloguedRefusal(seen: CallEvidence, subject: Subject): boolean {
 }
 
 /**
- * The codes with a known meaning in the answer to a send: the rules of Annex I v1.01-20260209 and Annex II v1.01-20260122, and the observed `E6154`,
+ * The codes with a known meaning in the answer to a send. They are the keys of the table of reasons, so a new reason makes its code final: the rules of Annex I v1.01-20260209 and Annex II v1.01-20260122, and the observed `E6154`,
  * `E6155`, `RNG6110`, `RNG6159` and `RNG9997` (docs/national-system.md#error-codes).
  */
 export const cataloguedCodes: ReadonlySet<string> = new Set(

@@ -141,7 +141,7 @@ const conflictingFields = ({ customer, foreignAmount }: IssueRequest): string[] 
 const foreignCustomer = (request: IssueRequest, facts: Facts): Checked => {
   const { customer, foreignAmount } = request;
   const missing = missingExportFields(request);
-  if (missing.length > 0) {
+  if (missing.some((field) => field !== FOREIGN_AMOUNT)) {
     const message = `Faltam campos obrigatórios da exportação: ${missing.map(withSubstitute).join(', ')}. Envie todos.`;
     return { refused: { code: 'nfse.export_incomplete', message, ...firstParam(missing) } };
   }
@@ -160,7 +160,10 @@ const foreignCustomer = (request: IssueRequest, facts: Facts): Checked => {
   };
 };
 
-/** All required fields that are absent (CODE-nfse.export_incomplete). A missing amount has its own code (CODE-nfse.foreign_amount_invalid). */
+/** When nothing else is missing, this has a code of its own (CODE-nfse.foreign_amount_invalid). */
+const FOREIGN_AMOUNT = 'foreign_amount.amount_in_cents';
+
+/** All required fields that are absent (CODE-nfse.export_incomplete). */
 const missingExportFields = ({ customer, foreignAmount }: IssueRequest): string[] => {
   const address = customer?.address;
   return [
@@ -168,7 +171,10 @@ const missingExportFields = ({ customer, foreignAmount }: IssueRequest): string[
     ...(address === undefined ? ['customer.address'] : missingAddressFields(address)),
     ...(foreignAmount === undefined
       ? ['foreign_amount']
-      : absent({ 'foreign_amount.currency': foreignAmount.currency })),
+      : absent({
+          'foreign_amount.currency': foreignAmount.currency,
+          [FOREIGN_AMOUNT]: foreignAmount.amountInCents,
+        })),
   ];
 };
 

@@ -116,6 +116,7 @@ const canceledElsewhere = (invoice: Invoice, data: ReadData<'NoteCanceledElsewhe
 const signatureOf = ({ digest, signatureMark }: ReadData<'IssuanceAttempted' | 'CancellationAttempted'>) =>
   present({ digest, signatureMark });
 
+/** Facts of a newer program pass through, so that rows of an older projector keep them (docs/projections.md). */
 const accepted = (data: ReadData<'InvoiceAccepted'>): Invoice => {
   const { line, issuer: _issuer, fingerprint: _fingerprint, acceptedAt, ...facts } = data;
   return {

@@ -43,8 +43,12 @@ type FoldedCancellation = {
   /** 0: canceled without a request of this service, by an import, by support or elsewhere. */
   request: number;
   status: 'pending' | 'succeeded' | 'failed';
-  lastAttempt?: { attempt: number; result: AttemptResult; deadlineAtMs: number };
+  /** Attempts of this request whose bytes left or may have left. */
+  left: number;
+  lastAttempt?: { attempt: number; result: AttemptResult; deadlineAtMs: number; refused?: true };
 };
+
+const NO_REQUEST = { request: 0, left: 0 };
 
 export const noEvents: InvoiceFold = { kind: 'no events' };
 export const notJudged: InvoiceFold = { kind: 'not judged' };
@@ -89,7 +93,7 @@ const begin = (event: ReadInvoiceEvent): InvoiceFold | Breach => {
     case 'InvoiceImported': {
       const imported: FoldedInvoice = { kind: 'invoice', outcome: 'issued', left: 0 };
       const canceled = event.data.state === 'canceled';
-      return canceled ? { ...imported, cancellation: { request: 0, status: 'succeeded' } } : imported;
+      return canceled ? { ...imported, cancellation: { ...NO_REQUEST, status: 'succeeded' } } : imported;
     }
     case 'ReferenceTaken':
       return { kind: 'reference' };
@@ -249,12 +253,12 @@ const foldCancellation = (fold: FoldedInvoice, event: CancellationEvent): Invoic
       if (cancellation?.status === 'pending' || cancellation?.status === 'succeeded')
         return breach('a cancellation while another one stands');
       if (request !== before + 1) return breach(`request ${request} follows request ${before}`);
-      return { ...fold, cancellation: { request, status: 'pending' } };
+      return { ...fold, cancellation: { request, status: 'pending', left: 0 } };
     }
     case 'CancellationSettledBySupport':
       if (fold.outcome !== 'issued' || cancellation?.status === 'succeeded')
         return breach('a cancellation settled by support although there was none to settle');
-      return { ...fold, cancellation: { request: 0, ...cancellation, status: 'succeeded' } };
+      return { ...fold, cancellation: { ...NO_REQUEST, ...cancellation, status: 'succeeded' } };
     case 'CancellationClosedBySupport':
       return cancellation?.status === 'failed' ? fold : breach('a cancellation closed by support that had not failed');
     default: {
@@ -270,7 +274,7 @@ const foldCanceledElsewhere = (fold: FoldedInvoice): InvoiceFold | Breach => {
   const { outcome, cancellation } = fold;
   if (outcome !== 'issued') return breach('a note canceled elsewhere that was not issued');
   if (cancellation?.status === 'succeeded') return breach('a note canceled elsewhere that was canceled before');
-  return { ...fold, cancellation: { request: 0, ...cancellation, status: 'succeeded' } };
+  return { ...fold, cancellation: { ...NO_REQUEST, ...cancellation, status: 'succeeded' } };
 };
 
 const foldPending = (
@@ -287,14 +291,18 @@ const foldPending = (
       if (attempt !== (last?.attempt ?? 0) + 1) return breach('a cancellation attempt out of order');
       if (last?.result === 'open' || last?.result === 'unknown')
         return breach('a cancellation attempt while the one before was not settled');
-      return { ...pending, lastAttempt: { attempt, result: 'open', deadlineAtMs: epochMs(deadlineAt) } };
+      if (pending.left >= MAX_SENDS) return breach(`more than ${MAX_SENDS} cancellation attempts that left`);
+      const lastAttempt = { attempt, result: 'open' as const, deadlineAtMs: epochMs(deadlineAt) };
+      return { ...pending, left: pending.left + 1, lastAttempt };
     }
     case 'CancellationNotSent':
     case 'CancellationOutcomeUnknown': {
       if (last?.attempt !== event.data.attempt || last.result !== 'open')
         return breach('a second answer to a cancellation attempt');
-      const result = event.type === 'CancellationNotSent' ? 'not sent' : 'unknown';
-      return { ...pending, lastAttempt: { ...last, result } };
+      if (event.type === 'CancellationNotSent')
+        return { ...pending, left: pending.left - 1, lastAttempt: { ...last, result: 'not sent' } };
+      const refused = event.data.refused === true ? { refused: true as const } : {};
+      return { ...pending, lastAttempt: { ...last, ...refused, result: 'unknown' } };
     }
     case 'CancellationProvenAbsent': {
       const { attempt, firstAskedAt, secondAskedAt } = event.data;
@@ -302,6 +310,7 @@ const foldPending = (
         return breach('a cancellation proven absent after it was settled');
       if (epochMs(firstAskedAt) < last.deadlineAtMs || epochMs(secondAskedAt) <= epochMs(firstAskedAt))
         return breach('a cancellation proven absent without two look-ups after the deadline');
+      if (last.refused === true) return breach('a refused cancellation proven absent in order to be sent again');
       return { ...pending, lastAttempt: { ...last, result: 'absent' } };
     }
     case 'CancellationConfirmed':

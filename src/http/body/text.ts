@@ -87,7 +87,7 @@ export const referenceText = (field: string, description: string) =>
     v.check((value) => !isLongerThan(MAX_REFERENCE, value), `${field} deve ter no máximo ${MAX_REFERENCE} caracteres.`),
     v.check((value) => !FORBIDDEN.test(value), `${field} não pode ter espaços nem caracteres de controle.`),
     v.description(description),
-    v.metadata({ minLength: 1, maxLength: MAX_REFERENCE }),
+    v.metadata({ minLength: 1, maxLength: MAX_REFERENCE, pattern: '^\\S+$' }),
   );
 
 const FORBIDDEN = /[\s\p{White_Space}\p{Cc}\p{Cs}]/u;

@@ -12,7 +12,7 @@ const SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 180
 
 const works = ['issue', 'cancel'] as const;
 
-/** The status that the client sees for each event that ends an issue. */
+/** The status that the client sees for each event that ends issuing. */
 const outcomes = {
   Authorized: 'issued',
   IssuanceRejected: 'failed',
@@ -52,10 +52,11 @@ const recordedEvents = ({ counter, durations }: Series): CountEvent => {
     ['mode', 'outcome'],
   );
   const cancellations = counter('nfse_cancellations_requested_total', 'Cancellations accepted.', ['mode']);
-  const cancelEnded = counter('nfse_cancellation_outcomes_total', 'Cancellations that got an outcome.', [
-    'mode',
-    'outcome',
-  ]);
+  const cancelEnded = counter(
+    'nfse_cancellation_outcomes_total',
+    'Cancellations that were confirmed, refused or timed out. Events of others and settlements have counters of their own.',
+    ['mode', 'outcome'],
+  );
   const perWork = (name: string, help: string) => counter(name, help, ['mode', 'work']);
   const attempts = perWork('nfse_attempts_total', 'Attempts recorded: a send may follow, once.');
   const notSent = perWork('nfse_attempts_not_sent_total', 'Attempts of which no byte reached the authorizer.');

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cataloguedCodes, classification, type Subject } from '../../../src/adapters/authorizer/classification.js';
 import { classifyLookup, classifySend } from '../../../src/adapters/authorizer/classify.js';
 import type { Exchange } from '../../../src/adapters/authorizer/exchange.js';
+import { sha256Hex } from '../../../src/app/event-store/hashes.js';
 import { isAuthorizerCode, OTHER_CODE } from '../../../src/domain/common/authorizer-code.js';
 import type { SendResult } from '../../../src/ports/authorizer.js';
 import { gzipBase64 } from '../../../src/xml/packing.js';
@@ -219,11 +220,22 @@ describe('the classification table', () => {
     expect(classification.map(({ name }) => name)).toEqual(['not_handed', ...Object.keys(answered)]);
   });
 
-  it('ends with a row that always fits', () => {
+  it('calls nothing final but codes of the catalogue, also without the rows before', () => {
     const last = classification.at(-1);
     expect(last).toMatchObject({ name: 'final_codes', is: 'rejected' });
-    const unreadable = { kind: 'broken', reason: 'x' } as const;
-    expect(last?.when({ exchange: unreadable, body: undefined, errors: [] }, 'dps')).toBe(true);
+    const isFinal = (...codes: string[]) => {
+      const said = codes.map((code) => ({ code, text: '' }));
+      return last?.when({ exchange: { kind: 'broken', reason: 'x' }, body: undefined, errors: said }, 'dps');
+    };
+    expect([isFinal(FINAL.dps), isFinal(), isFinal(FINAL.dps, 'E9998')]).toEqual([true, false, false]);
+  });
+
+  it('changes the codes that may be final only together with this test, because a text of the messages adds a code', () => {
+    const codes = [...cataloguedCodes].sort();
+    expect([codes.length, sha256Hex(codes.join(' '))]).toEqual([
+      526,
+      'e4b33603462a29a7f9763608565addee2f0c0bea0d53f0ffad5202c41acad4f3',
+    ]);
   });
 
   it.each(rows)('row $row for a $subject, answer $nth', async ({ subject, answer, expected, outage }) => {

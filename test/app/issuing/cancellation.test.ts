@@ -72,6 +72,8 @@ describe('canceling', () => {
       type: 'CancellationConfirmed',
       data: { evidence: 'lookup' },
     });
+    expect(await harness.types()).toContain('CancellationOutcomeUnknown');
+    expect(await harness.status()).toBe('canceled');
     expect(harness.authorizer.sends).toHaveLength(1);
     expect(harness.authorizer.events).toHaveLength(1);
   });

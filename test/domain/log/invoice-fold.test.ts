@@ -60,6 +60,10 @@ const closedBySupport: InvoiceEvent = {
   type: 'CancellationClosedBySupport',
   data: { evidence: 'portal', at: at(310) },
 };
+const refusedCancellation: InvoiceEvent = {
+  type: 'CancellationOutcomeUnknown',
+  data: { request: 1, attempt: 1, reason: 'uncatalogued_refusal', refused: true, codes: ['E9998'], at: at(7) },
+};
 const canceledElsewhere: InvoiceEvent = {
   type: 'NoteCanceledElsewhere',
   data: {
@@ -161,6 +165,21 @@ it.each<[string | undefined, readonly InvoiceEvent[]]>([
   ['a word on a cancellation that is not under way', [...canceling, cancelConfirmed(7), cancelNotSent(1, 8)]],
   ['a cancellation attempt out of order', [...issued, cancelRequested(5), cancelAttempted(2, 6)]],
   ['a cancellation attempt while the one before was not settled', [...canceling, cancelAttempted(2, 8)]],
+  [
+    'more than 5 cancellation attempts that left',
+    [
+      ...[...issued, cancelRequested(5)],
+      ...[1, 2, 3, 4, 5].flatMap((attempt) => [
+        cancelAttempted(attempt, attempt * 200),
+        cancelAbsent(attempt, attempt * 200 + 150),
+      ]),
+      cancelAttempted(6, 1_200),
+    ],
+  ],
+  [
+    'a refused cancellation proven absent in order to be sent again',
+    [...canceling, refusedCancellation, cancelAbsent(1, 200)],
+  ],
   ['a second answer to a cancellation attempt', [...canceling, cancelUnknown(1, 7), cancelNotSent(1, 8)]],
   ['a cancellation proven absent after it was settled', [...canceling, cancelNotSent(1, 7), cancelAbsent(1, 200)]],
   ['a cancellation proven absent without two look-ups after the deadline', [...canceling, cancelAbsent(1, 90)]],

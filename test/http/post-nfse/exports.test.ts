@@ -63,13 +63,17 @@ describe('POST /v1/nfse: an export that lacks fields', () => {
     expect(namedIn(error.message)).toEqual([...ofCustomer.map((field) => `customer.${field}`), 'foreign_amount']);
   });
 
-  it('an empty object lacks all of its fields, but for an amount, which has a code of its own', async () => {
+  it('an empty object lacks all of its fields; an amount that alone is missing has a code of its own', async () => {
     const empty = await post(exportBodyOf({ foreign_amount: {} }, { address: {} }));
     const error = await expectRefusal(empty, 422, 'nfse.export_incomplete');
     expect(namedIn(error.message)).toEqual([
       ...ADDRESS.map((field) => `customer.address.${field}`),
       'foreign_amount.currency',
+      'foreign_amount.amount_in_cents',
     ]);
+    const noName = await post(exportBodyOf({ foreign_amount: { currency: 'USD' } }, { name: undefined }));
+    const { message } = await expectRefusal(noName, 422, 'nfse.export_incomplete');
+    expect(namedIn(message)).toEqual(['customer.name', 'foreign_amount.amount_in_cents']);
     const noAmount = await post(exportBodyOf({ foreign_amount: { currency: 'USD' } }));
     await expectRefusal(noAmount, 422, 'nfse.foreign_amount_invalid');
   });

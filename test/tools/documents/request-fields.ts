@@ -58,6 +58,7 @@ const PATTERNS: Readonly<Record<string, string>> = {
   '^[0-9]{7}$': '7 dígitos',
   '^(?:[0-9]{11}|[0-9]{14})$': '11 ou 14 dígitos',
   '^[0-9]+$': 'só dígitos',
+  '^\\S+$': 'sem espaços',
 };
 
 const rangeOf = (least: number | undefined, most: number | undefined): string => {
@@ -68,8 +69,9 @@ const rangeOf = (least: number | undefined, most: number | undefined): string =>
 const limitsOf = ({ pattern, minimum, maximum, minLength, maxLength }: JsonSchema): string => {
   if (pattern !== undefined) {
     const words = PATTERNS[pattern];
-    if (words === undefined) throw new Error(`no words for the pattern ${pattern}`);
-    return words;
+    if (words === undefined)
+      throw new Error(`no words for the pattern ${pattern}: add them to PATTERNS in request-fields.ts`);
+    return maxLength === undefined ? words : `${rangeOf(minLength, maxLength)} caracteres, ${words}`;
   }
   if (maximum !== undefined) return rangeOf(minimum, maximum);
   // A code is checked against a table, so that its length says nothing to a reader.
@@ -98,7 +100,8 @@ const EXAMPLES: Readonly<Record<Body, readonly unknown[]>> = {
 
 const exampleOf = (body: Body, path: string): string => {
   const example = EXAMPLES[body].map((value) => valueAt(value, path)).find((value) => value !== undefined);
-  if (example === undefined) throw new Error(`no example of ${path}`);
+  if (example === undefined)
+    throw new Error(`no example of ${path}: add one to the examples that request-fields.ts reads`);
   return `Exemplo: \`${JSON.stringify(example)}\`.`;
 };
 
