@@ -20,7 +20,7 @@ import { bigint, defineProjection, everyType, type OneOrMore, type Recorded, typ
 const columns = {
   ...streamColumns,
   invoice_id: text<InvoiceId>(),
-  /** As the API shows it. All columns from here on are null in a row whose stream holds no invoice: deleted, or a taken reference. */
+  /** As the API shows it. All columns from here to `canceled_at` are null in a row whose stream holds no invoice: deleted, or a taken reference. */
   status: text<InvoiceStatus | null>(),
   amount_in_cents: bigint<Cents | null>(),
   competence: text<FiscalDate | null>(),

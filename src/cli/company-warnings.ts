@@ -54,7 +54,7 @@ export const activityWarnings = async (
 export const cnpjWarnings = ({ cnpj }: Pick<Registration, 'cnpj'>): readonly string[] =>
   isCnpj(cnpj) ? [] : [`cnpj: the check digits of ${cnpj} are wrong: Sefin refuses every note of the company (E0080)`];
 
-/** A city that no municipality is named like: the API answers 422 nfse.municipality_not_covered to each of the company's requests. */
+/** A city whose name no municipality has: the API answers 422 nfse.municipality_not_covered to each of the company's requests. */
 export const placeWarnings = ({ city, state }: Pick<Registration, 'city' | 'state'>): readonly string[] => {
   if (municipalityByName(city, state) !== undefined) return [];
   const near = nearestMunicipality(city, state);
@@ -76,7 +76,7 @@ export const approximateTaxWarnings = ({
         'approximate_tax_percent and approximate_taxes are missing: every note and PDF declares 0.00 % of approximate taxes (Lei 12.741); ask the accountant for the percentage',
       ];
 
-/** Days before a table of approximate taxes ends from which its end is reported. */
+/** A table of approximate taxes that ends within this many days is reported. */
 const ENDS_WITHIN_DAYS = 30;
 
 /** What a company's table of approximate taxes no longer covers in 30 days, or covers for some services only. */

@@ -1,7 +1,7 @@
 import type { Context, MiddlewareHandler } from 'hono';
 import { getCookie, setCookie } from 'hono/cookie';
 import type { EndedSessions } from '../app/audit/console-sessions.js';
-import { addSeconds, DAY_SECONDS, type Instant } from '../domain/common/time.js';
+import { addSeconds, DAY_SECONDS, type Instant, utcDay } from '../domain/common/time.js';
 import { sameSecret } from '../lib/same-secret.js';
 import { COOKIE, isOurHost, isOurOrigin, macOf, readNext, readOperator, readSession } from './access.js';
 import type { AccessRules, ConsoleDeps } from './deps.js';
@@ -149,7 +149,7 @@ const readForm = async (c: ConsoleContext): Promise<Response | undefined> => {
  * to the UTC day.
  */
 const formToken = (session: string, now: Instant, rules: AccessRules): string =>
-  macOf('form', rules, session, now.slice(0, 10));
+  macOf('form', rules, session, utcDay(now));
 
 /** Accepts the tokens of today and yesterday, so that a page opened before midnight can still be sent. */
 const hasFormToken = (c: ConsoleContext, session: string, { access, clock }: ConsoleDeps): boolean => {

@@ -5,12 +5,15 @@ import { chmod, open, rename, rm, writeFile } from 'node:fs/promises';
  * file. `mode` is exact; without it the umask decides.
  */
 export const writeWhole = async (path: string, text: string, mode?: number): Promise<void> => {
-  const draft = `${path}.draft`;
+  const draft = draftOf(path);
   await rm(draft, { force: true });
   await writeFile(draft, text, { flag: 'wx', mode, flush: true });
   if (mode !== undefined) await chmod(draft, mode);
   await rename(draft, path);
 };
+
+/** The name under which `writeWhole` writes; a write that was killed leaves it. */
+export const draftOf = (path: string): string => `${path}.draft`;
 
 /** Makes the names of a folder's files durable. */
 export const syncFolder = async (folder: string): Promise<void> => {

@@ -1,7 +1,7 @@
 import type { CompanyId, Mode } from '../domain/common/ids.js';
 
 /** Where a series of DPS numbers ends in the log. */
-export type SeriesEnd = { mode: Mode; companyId: CompanyId; series: string; nextNumber: number };
+type SeriesEnd = { mode: Mode; companyId: CompanyId; series: string; nextNumber: number };
 
 /** DPS numbers from `number` to `last` that invoices of the read model were sent under. `municipality` is the 7-digit IBGE code of the DPS ids. */
 export type HeldNumbers = {

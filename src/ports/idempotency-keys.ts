@@ -4,7 +4,7 @@ import type { Instant } from '../domain/common/time.js';
 /** The owner of a key: keys are scoped per company and mode (POST-Idempotency-Key). */
 export type KeyOwner = { mode: Mode; companyId: CompanyId; keyHash: string };
 
-/** `commandId` and `acceptedAt` are those of the try that may have appended last. A retry that takes over its lease learns them by the claim. */
+/** `commandId` and `acceptedAt` are those of the try that may have appended last. A retry that takes the lease over gets them from `claim`. */
 export type Claim = { leaseToken: string; commandId: string; acceptedAt: Instant };
 
 export type KeyState =

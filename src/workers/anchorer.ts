@@ -2,6 +2,7 @@ import { access, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type AnchorDeps, anchorLog } from '../app/audit/anchor-log.js';
 import { anchorFileName, anchorFileText } from '../app/audit/published-anchors.js';
+import { utcDay } from '../domain/common/time.js';
 import { writeWhole } from '../lib/write-whole.js';
 
 type Anchorer = AnchorDeps & {
@@ -17,7 +18,7 @@ type Anchorer = AnchorDeps & {
 export const createAnchorer = (anchorer: Anchorer): ((signal?: AbortSignal) => Promise<void>) => {
   let doneDay = '';
   return async (signal) => {
-    const day = anchorer.clock.now().slice(0, 10);
+    const day = utcDay(anchorer.clock.now());
     if (day === doneDay) return;
     const anchor = await anchorLog(anchorer, signal);
     if (anchor === undefined) return;
@@ -27,7 +28,7 @@ export const createAnchorer = (anchorer: Anchorer): ((signal?: AbortSignal) => P
     }
     doneDay = anchor.day;
     const { live, test } = anchor;
-    anchorer.onAnchored?.({ day, streams: live.streams + test.streams, events: live.events + test.events });
+    anchorer.onAnchored?.({ day: anchor.day, streams: live.streams + test.streams, events: live.events + test.events });
   };
 };
 

@@ -2,7 +2,7 @@ import type { Breaker } from '../app/issuing/breaker.js';
 import type { Mode } from '../domain/common/ids.js';
 import { pause } from '../lib/pause.js';
 
-export type BreakerProber = {
+type BreakerProber = {
   breaker: Pick<Breaker, 'probeWithoutSend'>;
   modes: readonly Mode[];
   /** Milliseconds between two questions whether a look-up is due. */

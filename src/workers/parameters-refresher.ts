@@ -19,8 +19,8 @@ export const runParametersRefresher = async (refresher: ParametersRefresher): Pr
   while (!signal.aborted) {
     let waitMs = pauses.idle;
     try {
-      const lost = await tryLead();
-      if (lost !== undefined && (await refreshOne(refresher)) === 'asked') waitMs = pauses.between;
+      const lead = await tryLead();
+      if (lead !== undefined && (await refreshOne(refresher)) === 'asked') waitMs = pauses.between;
     } catch (error) {
       onFault(error);
     }

@@ -18,7 +18,7 @@ export type Reconciler = DistributionDeps & {
   onFault(error: unknown): void;
 };
 
-export type ReconcilerTask = 'reconciliation' | 'distribution';
+type ReconcilerTask = 'reconciliation' | 'distribution';
 
 /** `take` returns undefined while another process leads. A lead is kept until it is resigned or lost. */
 type Lead = { take(): Promise<AbortSignal | undefined>; resign(): Promise<void> };

@@ -102,7 +102,8 @@ const concludeDue = async (
   const due = paged((after: TimerCursor | undefined) => readModel.verdictsDue(beganBefore, PAGE, after), signal);
   const worker = async (): Promise<void> => {
     for await (const { kind, stream, since } of due) {
-      // This sweep may have moved a newer row to the end; the next sweep handles it.
+      // A row that this sweep has moved to the end is left to the next sweep. Rows come by `since`, so the rest is newer too: `return` ends the
+      // generator for all workers.
       if (isBefore(now, since)) return;
       const conclude = kind === 'issue' ? concludeIssueIfDue : concludeCancellationIfDue;
       const verdict = () => conclude(stream, deps, lastLookUpUntil(clock.now(), partBeganAt));

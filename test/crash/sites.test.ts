@@ -79,7 +79,7 @@ const IN_PROTOCOL = {
   // The answer or a deadline too near to send at all; and a document that cannot be written, or that our own check refuses.
   outcome: { 'app/issuing/cancellation.ts': 1, 'app/issuing/note.ts': 2, 'app/issuing/protocol.ts': 1 },
   // Found, proven absent; and found as another party's, a note or an event.
-  lookup: { 'app/issuing/cancellation.ts': 1, 'app/issuing/note.ts': 1, 'app/issuing/protocol.ts': 2 },
+  lookup: { 'app/issuing/cancellation.ts': 1, 'app/issuing/note.ts': 1, 'app/issuing/record-look-up.ts': 2 },
   conclude: { 'app/issuing/protocol.ts': 1 },
 };
 

@@ -33,7 +33,7 @@ const REFUSED = 99_990_002;
 const guardsSay = (at: ServiceAt, ok: boolean) =>
   eventually(
     () => at.readiness(),
-    ({ checks }) => checks.guards.ok === ok && (ok || /issuing is paused$/.test(checks.guards.reason ?? '')),
+    ({ checks: { guards } }) => guards.ok === ok && (guards.ok || /issuing is paused$/.test(guards.reason)),
   );
 
 describeWithPostgres('a log that was put back beside a newer database', () => {

@@ -195,7 +195,7 @@ const recordAnswer = (
   return recorded(world, decide());
 };
 
-/** As `src/app/issuing/protocol.ts` does with the answer of a look-up. */
+/** As `src/app/issuing/record-look-up.ts` does with the answer of a look-up. */
 const recordHeard = (rules: Rules, world: World, worker: Extract<Worker, { at: 'heard' }>): World => {
   const { send: of, askedAt, found, existed } = worker;
   if (found === 'ours')

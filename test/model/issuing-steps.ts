@@ -1,6 +1,6 @@
 import { APPEND_GRACE_SECONDS } from '../../src/app/issuing/protocol.js';
+import { DPS_EXISTS } from '../../src/domain/common/authorizer-code.js';
 import { addSeconds, isBefore, laterOf } from '../../src/domain/common/time.js';
-import { DPS_EXISTS } from '../../src/domain/invoice/decide-issuance.js';
 import type { Decision } from '../../src/domain/invoice/decision.js';
 import { absenceGapSeconds } from '../../src/domain/invoice/limits.js';
 import type { Invoice, InvoiceState } from '../../src/domain/invoice/state.js';

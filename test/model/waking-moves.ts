@@ -1,7 +1,7 @@
 import { APPEND_GRACE_SECONDS } from '../../src/app/issuing/protocol.js';
+import { DPS_EXISTS } from '../../src/domain/common/authorizer-code.js';
 import { addSeconds, isBefore } from '../../src/domain/common/time.js';
 import {
-  DPS_EXISTS,
   decideAbsence,
   decideAuthorized,
   decideVerdict,

@@ -150,7 +150,10 @@ describeWithPostgres('an api process whose database lacks rows that the log has'
       const answer = await fetch(`http://127.0.0.1:${opsPort}/health/ready`).catch(() => undefined);
       return answer === undefined ? undefined : ((await answer.json()) as Readiness);
     };
-    await eventually(readiness, (seen) => seen?.checks.guards.reason?.includes('waiting for the projector') === true);
+    await eventually(
+      readiness,
+      (seen) => seen?.reasons.includes('guards: rebuilding (waiting for the projector)') === true,
+    );
     await expect(activities()).rejects.toThrow();
     expect(isListening).toBe(false);
 

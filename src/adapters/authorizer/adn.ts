@@ -1,7 +1,7 @@
 import type { Caller } from '../../ports/authorizer.js';
 import type { CompanyCertificate } from '../../ports/certificate-vault.js';
 import { createAgents } from './agents.js';
-import { type Exchange, exchange } from './exchange.js';
+import { type Exchange, exchangeWith, notHanded } from './exchange.js';
 
 export type AdnOptions = {
   /** Base URL of one service in one environment, used as a prefix: `https://adn.host/parametrizacao`. */
@@ -19,13 +19,9 @@ export const createAdnCalls = (options: AdnOptions, maxBytes: number) => {
   return {
     get: async (caller: Caller, path: string): Promise<Exchange> => {
       const certificate = await options.certificateOf(caller).catch(() => undefined);
-      if (certificate === undefined) return { kind: 'not_handed', reason: 'certificate_missing' };
-      const agent = agents.agentOf(certificate);
-      if (agent === undefined) return { kind: 'not_handed', reason: 'certificate_unusable' };
-      return await exchange({
-        agent,
+      if (certificate === undefined) return notHanded('certificate_missing');
+      return await exchangeWith(agents, certificate, options.address, path, {
         method: 'GET',
-        url: new URL(`${options.address.replace(/\/+$/, '')}${path}`),
         connectTimeoutMs: options.timeoutMs,
         timeoutMs: options.timeoutMs,
         maxBytes,

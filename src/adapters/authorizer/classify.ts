@@ -11,7 +11,7 @@ import {
   transientCodes,
   whatCallShows,
 } from './classification.js';
-import type { Exchange } from './exchange.js';
+import { type Exchange, localReasons } from './exchange.js';
 import type { JsonBody } from './responses.js';
 
 /** What a 2xx body holds: the document that embeds what was sent, or the reason why the result of the send is unknown. */
@@ -37,7 +37,7 @@ export const classifySend = <Success>(
   });
   switch (row?.is) {
     case 'success': {
-      const read: SuccessRead<Success> = seen.body === undefined ? NOT_OURS : readSuccess(seen.body);
+      const read: SuccessRead<Success> = seen.body === undefined ? SUCCESS_NOT_OURS : readSuccess(seen.body);
       if ('result' in read) return { kind: 'done', result: read.result };
       const { reason: why, ...alarm } = read;
       return { ...unknown(why), ...alarm };
@@ -55,7 +55,7 @@ export const classifySend = <Success>(
   }
 };
 
-export const NOT_OURS = { reason: 'success_not_ours_or_unreadable' } as const;
+export const SUCCESS_NOT_OURS = { reason: 'success_not_ours_or_unreadable' } as const;
 
 /** Only this many codes and texts are recorded, because events of the log must stay small; all of them are judged. */
 const MAX_RECORDED = 50;
@@ -104,15 +104,7 @@ export const classifyLookup = (exchange: Exchange, absentCodes: readonly string[
   return exchange.status === 404 && proves ? { kind: 'absent' } : inconclusive(`status_${exchange.status}`);
 };
 
-/** Reasons for not connecting that lie in this process or with one company's certificate. */
-const LOCAL_REASONS = new Set([
-  'certificate_missing',
-  'certificate_expired',
-  'certificate_unusable',
-  'deadline_passed',
-  'call_not_begun',
-  'request_not_made',
-]);
+const LOCAL_REASONS: ReadonlySet<string> = new Set(localReasons);
 
 /** A TLS alert from the authorizer is about the certificate of one company. */
 const isAlert = (reason: string): boolean => reason === 'EPROTO' || /^ERR_SSL_.*ALERT/.test(reason);

@@ -14,8 +14,15 @@ import type { CompanyCertificate } from '../../ports/certificate-vault.js';
 import { gzipBase64 } from '../../xml/packing.js';
 import { createAgents } from './agents.js';
 import { identityOf, type SentDocument } from './documents.js';
-import { type Exchange, exchange } from './exchange.js';
-import { notOurs, type Reader, type ReadingJob, type ReadingName, type Readings, readInline } from './reading.js';
+import { type Exchange, exchangeWith, notHanded } from './exchange.js';
+import {
+  LOOK_UP_NOT_OURS,
+  type Reader,
+  type ReadingJob,
+  type ReadingName,
+  type Readings,
+  readInline,
+} from './reading.js';
 
 type AuthorizerOptions = {
   /** Base URL of each environment, used as a prefix: `https://host/SefinNacional`. */
@@ -61,16 +68,12 @@ export const createAuthorizer = (options: AuthorizerOptions): Authorizer & { clo
       until === undefined ? timeoutMs : Math.min(timeoutMs, epochMs(until) - epochMs(options.now()));
     // Opening the certificate may take the whole limit for a send, because its deadline is checked afterwards.
     const certificate = await certificateFor(caller, body === undefined ? Math.max(0, leftMs()) : timeoutMs);
-    if (certificate === undefined) return { kind: 'not_handed', reason: 'certificate_missing' };
-    if (!isBefore(options.now(), certificate.notAfter)) return { kind: 'not_handed', reason: 'certificate_expired' };
+    if (certificate === undefined) return notHanded('certificate_missing');
+    if (!isBefore(options.now(), certificate.notAfter)) return notHanded('certificate_expired');
     const callMs = leftMs();
-    if (callMs <= 0) return { kind: 'not_handed', reason: 'deadline_passed' };
-    const agent = agents[method].agentOf(certificate);
-    if (agent === undefined) return { kind: 'not_handed', reason: 'certificate_unusable' };
-    return exchange({
-      agent,
+    if (callMs <= 0) return notHanded('deadline_passed');
+    return exchangeWith(agents[method], certificate, options.addresses[caller.mode], path, {
       method,
-      url: new URL(`${options.addresses[caller.mode].replace(/\/+$/, '')}${path}`),
       connectTimeoutMs: options.connectTimeoutMs,
       timeoutMs: callMs,
       mayStillSend: () => leftMs() > 0,
@@ -96,9 +99,9 @@ export const createAuthorizer = (options: AuthorizerOptions): Authorizer & { clo
     try {
       expected = identity();
     } catch {
-      return notSent;
+      return NOT_SENT;
     }
-    return await readAnswerOr({ name, expected, exchange: await answered() } as ReadingJob<Name>, unknown);
+    return await readAnswerOr({ name, expected, exchange: await answered() } as ReadingJob<Name>, UNKNOWN);
   };
 
   const fetchNote = async (
@@ -108,7 +111,7 @@ export const createAuthorizer = (options: AuthorizerOptions): Authorizer & { clo
     until?: Instant,
   ): Promise<LookupResult<AuthorizedNote>> => {
     const answer = await call(caller, 'GET', `/nfse/${accessKey}`, { until });
-    return await readAnswerOr({ name: 'note', expected: { accessKey, absentCodes }, exchange: answer }, inconclusive);
+    return await readAnswerOr({ name: 'note', expected: { accessKey, absentCodes }, exchange: answer }, INCONCLUSIVE);
   };
 
   const fetchEvent = async (
@@ -118,7 +121,7 @@ export const createAuthorizer = (options: AuthorizerOptions): Authorizer & { clo
     until?: Instant,
   ): Promise<LookupResult<RegisteredEvent>> => {
     const answer = await call(caller, 'GET', `/nfse/${accessKey}/eventos/${eventType}/1`, { until });
-    return await readAnswerOr({ name: 'event', expected: { accessKey, eventType }, exchange: answer }, inconclusive);
+    return await readAnswerOr({ name: 'event', expected: { accessKey, eventType }, exchange: answer }, INCONCLUSIVE);
   };
 
   /** Until then the environment is not asked for the list of events, because it said that it has none. */
@@ -133,7 +136,7 @@ export const createAuthorizer = (options: AuthorizerOptions): Authorizer & { clo
     const pausedUntil = withoutList.get(caller.mode);
     if (pausedUntil !== undefined && isBefore(options.now(), pausedUntil)) return undefined;
     const answer = await call(caller, 'GET', `/nfse/${accessKey}/eventos`, { until });
-    const read = await readAnswerOr({ name: 'events', expected: { accessKey }, exchange: answer }, inconclusive);
+    const read = await readAnswerOr({ name: 'events', expected: { accessKey }, exchange: answer }, INCONCLUSIVE);
     if (read.kind !== 'not_offered') return read;
     withoutList.set(caller.mode, addSeconds(options.now(), LIST_PAUSE_SECONDS));
     return undefined;
@@ -149,11 +152,11 @@ export const createAuthorizer = (options: AuthorizerOptions): Authorizer & { clo
 
     findByDps: async (caller, dpsId, until) => {
       const answer = await call(caller, 'GET', `/dps/${dpsId}`, { until });
-      const key = await readAnswerOr({ name: 'accessKeyOfDps', expected: undefined, exchange: answer }, inconclusive);
+      const key = await readAnswerOr({ name: 'accessKeyOfDps', expected: undefined, exchange: answer }, INCONCLUSIVE);
       if (key.kind !== 'found') return key;
       const note = await fetchNote(caller, key.found, [], until);
       if (note.kind === 'found' && note.found.dpsId === dpsId) return note;
-      return { ...(note.kind === 'inconclusive' ? note : notOurs), exists: true };
+      return { ...(note.kind === 'inconclusive' ? note : LOOK_UP_NOT_OURS), exists: true };
     },
 
     findByAccessKey: (caller, accessKey) => fetchNote(caller, accessKey, ['E2401']),
@@ -191,14 +194,14 @@ export const createAuthorizer = (options: AuthorizerOptions): Authorizer & { clo
 /** How long a missing list of events is remembered. */
 const LIST_PAUSE_SECONDS = 3600;
 
-const NOT_BEGUN = { kind: 'not_handed', reason: 'call_not_begun' } as const;
+const NOT_BEGUN = notHanded('call_not_begun');
 
 const UNREADABLE = 'answer_unreadable';
-const inconclusive = { kind: 'inconclusive', reason: UNREADABLE } as const;
-const unknown: SendResult<never> = { kind: 'unknown', reason: UNREADABLE, codes: [] };
+const INCONCLUSIVE = { kind: 'inconclusive', reason: UNREADABLE } as const;
+const UNKNOWN: SendResult<never> = { kind: 'unknown', reason: UNREADABLE, codes: [] };
 
 /** The bytes to send are not a document that we signed, so nothing was sent. */
-const notSent: SendResult<never> = {
+const NOT_SENT: SendResult<never> = {
   kind: 'not_sent',
   reason: 'document_unreadable',
   codes: [],

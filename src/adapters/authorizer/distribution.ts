@@ -1,7 +1,7 @@
 import { type AccessKey, isAccessKey } from '../../domain/common/access-key.js';
 import type { Distribution, DistributionAnswer } from '../../ports/distribution.js';
 import { type AdnOptions, createAdnCalls } from './adn.js';
-import type { Exchange } from './exchange.js';
+import { type Exchange, RESPONSE_TOO_LARGE } from './exchange.js';
 import { errorsOf, type JsonBody, listOf, objectOf, readJson, textOf } from './responses.js';
 
 /** An answer holds up to 50 notes of some 5 kB each. One of this length still takes the event loop less than 10 ms. */
@@ -17,7 +17,7 @@ export const createDistribution = (options: AdnOptions): Distribution & { close(
         calls.get(caller, `/DFe/${nsu}?cnpjConsulta=${caller.companyId}&lote=${batch}`);
       try {
         const answer = await ask(true);
-        const isTooLong = answer.kind === 'broken' && answer.reason === 'response_too_large';
+        const isTooLong = answer.kind === 'broken' && answer.reason === RESPONSE_TOO_LARGE;
         return isTooLong ? readSingle(nsu, await ask(false)) : readDistribution(nsu, answer);
       } catch {
         return inconclusive('unreadable');

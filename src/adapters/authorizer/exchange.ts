@@ -4,15 +4,33 @@ import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { errorCode } from '../../lib/error-code.js';
 import { readUpTo } from '../../lib/read-up-to.js';
+import type { CompanyCertificate } from '../../ports/certificate-vault.js';
+import type { createAgents } from './agents.js';
+
+/** Reasons for not connecting that lie in this process or with one company's certificate. */
+export const localReasons = [
+  'certificate_missing',
+  'certificate_expired',
+  'certificate_unusable',
+  'deadline_passed',
+  'call_not_begun',
+  'request_not_made',
+] as const;
+
+type LocalReason = (typeof localReasons)[number];
+
+export const notHanded = (reason: LocalReason): Exchange => ({ kind: 'not_handed', reason });
+
+/** The answer is longer than the limit of the call. */
+export const RESPONSE_TOO_LARGE = 'response_too_large';
 
 /**
  * The result of one HTTP call. `not_handed`: no byte of the request was handed to a connected socket, so the server cannot have seen it. `broken`:
  * the server may have seen it, and the answer did not arrive whole.
  */
-export type Exchange =
-  | { kind: 'not_handed'; reason: string }
-  | { kind: 'broken'; reason: string }
-  | { kind: 'answered'; status: number; contentType: string; body: Buffer };
+export type Exchange = { kind: 'not_handed'; reason: string } | { kind: 'broken'; reason: string } | Answered;
+
+type Answered = { kind: 'answered'; status: number; contentType: string; body: Buffer };
 
 type Call = {
   agent: Agent;
@@ -47,7 +65,7 @@ export const exchange = (call: Call): Promise<Exchange> =>
     let handed = false;
     let answering = false;
     const outgoing = opened(call);
-    if (outgoing === undefined) return resolve({ kind: 'not_handed', reason: 'request_not_made' });
+    if (outgoing === undefined) return resolve(notHanded('request_not_made'));
     const settle = (result: Exchange): void => {
       clearTimeout(deadline);
       clearTimeout(connecting);
@@ -62,7 +80,7 @@ export const exchange = (call: Call): Promise<Exchange> =>
     const hand = (): void => {
       clearTimeout(connecting);
       if (call.mayStillSend?.() === false) {
-        fail('deadline_passed');
+        fail('deadline_passed' satisfies LocalReason);
         return;
       }
       handed = true;
@@ -82,13 +100,29 @@ export const exchange = (call: Call): Promise<Exchange> =>
     });
     outgoing.on('response', (incoming) => {
       answering = true;
-      read(incoming, call).then(settle, (error: unknown) => fail(reasonOf(error)));
+      read(incoming, call).then(
+        (answer) => ('refused' in answer ? fail(answer.refused) : settle(answer)),
+        (error: unknown) => fail(reasonOf(error)),
+      );
     });
     outgoing.on('error', (error) => fail(reasonOf(error)));
     outgoing.on('close', () => {
       if (!answering) fail('closed');
     });
   });
+
+/** One call with the certificate to `path`, which is put behind the base URL `address`. Throws when both make no URL. */
+export const exchangeWith = (
+  agents: Pick<ReturnType<typeof createAgents>, 'agentOf'>,
+  certificate: CompanyCertificate,
+  address: string,
+  path: string,
+  call: Omit<Call, 'agent' | 'url'>,
+): Promise<Exchange> => {
+  const agent = agents.agentOf(certificate);
+  if (agent === undefined) return Promise.resolve(notHanded('certificate_unusable'));
+  return exchange({ ...call, agent, url: new URL(`${address.replace(/\/+$/, '')}${path}`) });
+};
 
 /** Undefined when Node refuses the address, the headers or the agent. */
 const opened = (call: Call): ClientRequest | undefined => {
@@ -105,12 +139,12 @@ const headersOf = ({ body }: Call): Record<string, string | number> => ({
   ...(body === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }),
 });
 
-const read = async (incoming: IncomingMessage, call: Call): Promise<Exchange> => {
+const read = async (incoming: IncomingMessage, call: Call): Promise<Answered | { refused: string }> => {
   const { maxBytes = MAX_RESPONSE_BYTES, identityOnly = false } = call;
   const encoding = incoming.headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
-  if (identityOnly && encoding !== 'identity') throw new Error('response_encoded');
+  if (identityOnly && encoding !== 'identity') return { refused: 'response_encoded' };
   const received = await readUpTo(incoming, maxBytes);
-  if (received === undefined) throw new Error('response_too_large');
+  if (received === undefined) return { refused: RESPONSE_TOO_LARGE };
   const contentType = incoming.headers['content-type']?.toLowerCase() ?? '';
   // No request asks for compression, but a server may compress all the same; the limit holds for the unpacked bytes.
   const body = encoding === 'gzip' ? await inflated(received, { maxOutputLength: maxBytes }) : received;
@@ -119,7 +153,5 @@ const read = async (incoming: IncomingMessage, call: Call): Promise<Exchange> =>
 
 const inflated = promisify(gunzip);
 
-/** The error's code, because its message may name hosts and certificates. */
-const reasonOf = (error: unknown): string => {
-  return errorCode(error) ?? (error instanceof Error ? error.message.slice(0, 100) : 'failed');
-};
+/** The error's code alone, because its message may name hosts and certificates and a reason is recorded unsealed. */
+const reasonOf = (error: unknown): string => errorCode(error) ?? 'failed';

@@ -41,7 +41,7 @@ const MEMBER = {
   aliquota: 'aliquotas',
   regimes_especiais: 'regimesespeciais',
   retencoes: 'retencoes',
-} as const satisfies Record<KnownParameters['kind'], string>;
+} as const satisfies Record<Kind, string>;
 
 /**
  * Judges one answer. Only a 200 or a 404 in the API's own JSON proves anything; the 404 means an inactive convênio or no such parameter. Keys are
@@ -61,14 +61,17 @@ export const readParameters = ({ kind }: ParameterQuestion, answer: Exchange): P
 
 const noProof = (reason: string): ParametersAnswer => ({ kind: 'no_proof', reason });
 
-const NONE: Record<KnownParameters['kind'], KnownParameters> = {
+type Kind = KnownParameters['kind'];
+type KnownOf<K extends Kind> = Extract<KnownParameters, { kind: K }>;
+
+const NONE: { readonly [K in Kind]: KnownOf<K> } = {
   convenio: { kind: 'convenio', isActive: false },
   aliquota: { kind: 'aliquota', rates: [] },
   regimes_especiais: { kind: 'regimes_especiais', regimes: [] },
   retencoes: { kind: 'retencoes', article6: false, municipal: 0 },
 };
 
-const READ: Record<KnownParameters['kind'], (member: unknown) => KnownParameters | undefined> = {
+const READ: { readonly [K in Kind]: (member: unknown) => KnownOf<K> | undefined } = {
   convenio: (member) => {
     const object = objectOf(member);
     if (object === undefined) return undefined;

@@ -7,7 +7,7 @@ import {
   isAccessKey,
 } from '../../domain/common/access-key.js';
 import type { AuthorizedNote, LookupResult, RegisteredEvent, SendResult } from '../../ports/authorizer.js';
-import { classifyLookup, classifySend, NOT_OURS, type SuccessRead } from './classify.js';
+import { classifyLookup, classifySend, SUCCESS_NOT_OURS, type SuccessRead } from './classify.js';
 import { readEvent, readNote, type SentDocument } from './documents.js';
 import type { Exchange } from './exchange.js';
 import { listsEvent, packedEventOf, textOf } from './responses.js';
@@ -55,37 +55,37 @@ const readers: {
     classifySend('dps', id, exchange, (body) => {
       // `idDps` of this answer holds the access key (docs/national-system.md#iddps-holds-the-key), so only the document shows whose note it is.
       const note = readNote(textOf(body, 'nfseXmlGZipB64'), document);
-      return note?.dpsId === id && note.digest === digest ? reliable(note) : NOT_OURS;
+      return note?.dpsId === id && note.digest === digest ? reliable(note) : SUCCESS_NOT_OURS;
     }),
 
   sentCancellation: (exchange, { id, digest, document }) =>
     classifySend('event', id, exchange, (body) => {
       const event = readEvent(packedEventOf(body, CANCELLATION_EVENT), document);
-      return event?.requestId === id && event.digest === digest ? reliable(event) : NOT_OURS;
+      return event?.requestId === id && event.digest === digest ? reliable(event) : SUCCESS_NOT_OURS;
     }),
 
   accessKeyOfDps: (exchange) => {
     const answer = classifyLookup(exchange, ['E2404']);
     if (answer.kind !== 'present') return answer;
     const accessKey = textOf(answer.body, 'chaveAcesso') ?? '';
-    return isAccessKey(accessKey) ? { kind: 'found', found: accessKey } : notOurs;
+    return isAccessKey(accessKey) ? { kind: 'found', found: accessKey } : LOOK_UP_NOT_OURS;
   },
 
   note: (exchange, { accessKey, absentCodes }) => {
     const answer = classifyLookup(exchange, absentCodes);
     if (answer.kind !== 'present') return answer;
     const note = readNote(textOf(answer.body, 'nfseXmlGZipB64'));
-    return note?.accessKey === accessKey ? { kind: 'found', found: note } : notOurs;
+    return note?.accessKey === accessKey ? { kind: 'found', found: note } : LOOK_UP_NOT_OURS;
   },
 
   event: (exchange, { accessKey, eventType }) => {
     const answer = classifyLookup(exchange, 'any');
     if (answer.kind !== 'present') return answer;
     const found = eventOn(accessKey, eventType, packedEventOf(answer.body, eventType));
-    return found === undefined ? notOurs : { kind: 'found', found };
+    return found === undefined ? LOOK_UP_NOT_OURS : { kind: 'found', found };
   },
 
-  // No witness has seen this list answered, so nothing but a list in a JSON 200 counts (docs/national-system.md#event-paths).
+  // No public project has seen this list answered, so nothing but a list in a JSON 200 counts (docs/national-system.md#event-paths).
   events: (exchange, { accessKey }) => {
     if (exchange.kind === 'answered' && isNotOffered(exchange.status)) return { kind: 'not_offered' };
     const answer = classifyLookup(exchange, []);
@@ -94,7 +94,7 @@ const readers: {
     for (const eventType of cancelingEvents) {
       if (!listsEvent(answer.body, eventType)) continue;
       const found = eventOn(accessKey, eventType, packedEventOf(answer.body, eventType));
-      return found === undefined ? notOurs : { kind: 'found', found };
+      return found === undefined ? LOOK_UP_NOT_OURS : { kind: 'found', found };
     }
     return { kind: 'absent' };
   },
@@ -119,12 +119,12 @@ const eventOn = (
 const isNotOffered = (status: number): boolean =>
   status === 501 || (status >= 300 && status < 500 && ![401, 403, 408, 429].includes(status));
 
-export const notOurs = { kind: 'inconclusive', reason: 'not_ours_or_unreadable' } as const;
+export const LOOK_UP_NOT_OURS = { kind: 'inconclusive', reason: 'not_ours_or_unreadable' } as const;
 
 /** A document with our request inside answers a send only when the authorizer's signature of it holds; otherwise a look-up follows. */
 const reliable = <Document extends { signatureFault?: string }>(document: Document): SuccessRead<Document> => {
   const { signatureFault } = document;
-  return signatureFault === undefined ? { result: document } : { ...NOT_OURS, signatureFault };
+  return signatureFault === undefined ? { result: document } : { ...SUCCESS_NOT_OURS, signatureFault };
 };
 
 /** What a thread returns for one job; the value has the type of the job's name. A fault carries nothing of the answer. */

@@ -2,8 +2,8 @@ import { isAuthorizerCode, OTHER_CODE } from '../../domain/common/authorizer-cod
 import { countsWithin } from '../../lib/counts-within.js';
 
 /**
- * One error item of the authorizer. `code` is missing when the item has none, and `OTHER_CODE` when its code has another form than those of the
- * catalogues: then `text` begins with it, because only texts are sealed.
+ * One error item of the authorizer. `code` is missing when the item has none, or a text that cannot be a code; that text then begins `text`.
+ * `code` is `OTHER_CODE` when its form is none of the catalogues; `text` begins with it then too, because only texts are sealed.
  */
 export type AuthorizerError = { code?: string; text: string };
 
@@ -67,7 +67,7 @@ const errorOf = (item: unknown): AuthorizerError => {
   return code === undefined ? { text } : { code, text };
 };
 
-/** Codes reach the log unsealed, log lines, metrics, terminals and clients. A text with blanks or control characters is no code. */
+/** A code is not sealed: it reaches the log, log lines, metrics, terminals and clients. A text with blanks or control characters is no code. */
 const codeOf = (said: string | undefined): { code?: string; inText?: string } => {
   if (said === undefined || said === '') return {};
   const inText = said.slice(0, MAX_CODE_IN_TEXT);

@@ -177,7 +177,9 @@ const logOf = async (client: pg.PoolClient, isHere: boolean): Promise<BackupMani
   const { rows } = await client.query<{ identity: string; head: string }>(
     'select identity::text, position::text as head from event_log_head',
   );
-  return { kind: 'database', identity: rows[0]?.identity ?? '', head: rows[0]?.head ?? '0' };
+  const [found] = rows;
+  if (found === undefined) throw new Error('the event log has no head: was it migrated?');
+  return { kind: 'database', identity: found.identity, head: found.head };
 };
 
 const ROWS_PER_INSERT = 500;

@@ -7,6 +7,7 @@ import { openPool } from '../sql/pool.js';
 import { assignOwners, prepareRoles } from '../sql/roles.js';
 import type { PostgresBinaries } from './binaries.js';
 import {
+  CONNECTION_FILE,
   type CompleteConnection,
   DATABASE,
   type EmbeddedConnection,
@@ -24,7 +25,10 @@ import { runToEnd } from './server-process.js';
 
 const MAJOR = '18';
 
-export const clusterFolder = (dataDir: string): string => join(dataDir, 'postgres');
+/** Names in the data folder: the cluster, the cluster while `initdb` makes it, and the file that gives `initdb` the password. */
+export const CLUSTER_NAMES = { cluster: 'postgres', draft: 'postgres.new', password: 'postgres.password' } as const;
+
+export const clusterFolder = (dataDir: string): string => join(dataDir, CLUSTER_NAMES.cluster);
 
 /** Creates the cluster at the first start, later checks its version. Returns the passwords, with new ones for roles that have none. */
 export const prepareCluster = async (
@@ -38,12 +42,12 @@ export const prepareCluster = async (
     const stored = await readConnection(dataDir);
     if (stored !== undefined) return passwordsOf(stored);
     throw new EmbeddedPostgresError(
-      `DATA_DIR ${dataDir} lacks postgres-connection.json: restore it from a backup of the folder`,
+      `DATA_DIR ${dataDir} lacks ${CONNECTION_FILE}: restore it from a backup of the folder`,
     );
   }
   const password = newPassword();
-  const draft = `${cluster}.new`;
-  const passwordFile = `${cluster}.password`;
+  const draft = join(dataDir, CLUSTER_NAMES.draft);
+  const passwordFile = join(dataDir, CLUSTER_NAMES.password);
   try {
     await rm(draft, { recursive: true, force: true });
     await mkdir(draft, { mode: 0o700 });

@@ -9,6 +9,9 @@ import { EmbeddedPostgresError } from './error.js';
 /** `password` is the superuser's. A folder of an older version, which had no other user, lacks the other passwords until its next start. */
 export type EmbeddedConnection = { port: number; password: string; ownerPassword?: string; servicePassword?: string };
 
+/** Name of the file in the data folder. */
+export const CONNECTION_FILE = 'postgres-connection.json';
+
 export const SUPERUSER = 'nfse';
 export const OWNER = 'nfse_owner';
 export const SERVICE = 'nfse_service';
@@ -66,7 +69,7 @@ const parsed = (dataDir: string, text: string): EmbeddedConnection => {
   const found = jsonIn(text);
   if (isConnection(found)) return found;
   throw new EmbeddedPostgresError(
-    `postgres-connection.json in DATA_DIR ${dataDir} is damaged: restore it from a backup of the folder`,
+    `${CONNECTION_FILE} in DATA_DIR ${dataDir} is damaged: restore it from a backup of the folder`,
   );
 };
 
@@ -93,4 +96,4 @@ export const writeConnection = (dataDir: string, connection: EmbeddedConnection)
 
 export const newPassword = (): string => randomBytes(24).toString('hex');
 
-const path = (dataDir: string): string => join(dataDir, 'postgres-connection.json');
+const path = (dataDir: string): string => join(dataDir, CONNECTION_FILE);

@@ -8,7 +8,7 @@ import { pause } from '../../lib/pause.js';
 import { writeWhole } from '../../lib/write-whole.js';
 import { EmbeddedPostgresError } from './error.js';
 import { type OsUser, unreachableFolder } from './os-user.js';
-import { announcePresence, isPresent } from './presence.js';
+import { listenAsOwner, ownerAnswers } from './owner-socket.js';
 
 /**
  * Creates the data folder if it is missing; throws `EmbeddedPostgresError`. Other users may pass through the folder, because PostgreSQL may run as
@@ -76,10 +76,10 @@ const tryLock = async (folder: string): Promise<Attempt> => {
   const own = highest + 1;
   const path = lockPath(folder, own);
   const socket = `owner-${randomUUID()}.sock`;
-  const presence = await announcePresence(join(folder, socket)).catch(() => undefined);
-  const lockFile: LockFile = { ...ownLockFile(), ...(presence === undefined ? {} : { socket }) };
+  const listening = await listenAsOwner(join(folder, socket)).catch(() => undefined);
+  const lockFile: LockFile = { ...ownLockFile(), ...(listening === undefined ? {} : { socket }) };
   if (!(await createWhole(path, lockFile))) {
-    await presence?.end();
+    await listening?.end();
     return { kind: 'busy', owner: ownerText(await readLockFile(path)) };
   }
   const numbers = await lockNumbers(folder);
@@ -87,13 +87,13 @@ const tryLock = async (folder: string): Promise<Attempt> => {
   if (above !== undefined) {
     // The list was outdated: a later owner had removed this number before this process created it again.
     await rm(path, { force: true });
-    await presence?.end();
+    await listening?.end();
     return { kind: 'busy', owner: ownerText(await readLockFile(lockPath(folder, above))) };
   }
   for (const number of numbers) if (number < own) await removeLock(folder, number);
   const release = async (): Promise<void> => {
     await writeWhole(path, JSON.stringify({ ...lockFile, released: true }));
-    await presence?.end();
+    await listening?.end();
   };
   return { kind: 'taken', release };
 };
@@ -120,7 +120,7 @@ const ownLockFile = (): LockFile => ({
 
 const isAlive = async (folder: string, lockFile: LockFile): Promise<boolean> => {
   if (lockFile.released) return false;
-  return isSeen(lockFile) || (lockFile.socket !== undefined && (await isPresent(join(folder, lockFile.socket))));
+  return isSeen(lockFile) || (lockFile.socket !== undefined && (await ownerAnswers(join(folder, lockFile.socket))));
 };
 
 const isSeen = ({ pid, identity }: LockFile): boolean => processIdentity(pid) === identity;

@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { syncFolder, writeWhole } from '../../lib/write-whole.js';
-import { clusterFolder } from './cluster.js';
+import { draftOf, syncFolder, writeWhole } from '../../lib/write-whole.js';
+import { CLUSTER_NAMES, clusterFolder } from './cluster.js';
+import { CONNECTION_FILE } from './connection-file.js';
 import { EmbeddedPostgresError } from './error.js';
 import { stopOrphan } from './orphan.js';
 
@@ -11,12 +12,10 @@ export const RESTORING = 'restoring';
 
 /** What a restore makes in a data folder, besides the copy of the master key. */
 export const MADE_BY_RESTORE: readonly string[] = [
-  'postgres',
-  'postgres.new',
-  'postgres.password',
-  'postgres-connection.json',
-  'postgres-connection.json.draft',
-  `${RESTORING}.draft`,
+  ...Object.values(CLUSTER_NAMES),
+  CONNECTION_FILE,
+  draftOf(CONNECTION_FILE),
+  draftOf(RESTORING),
 ];
 
 const markerOf = (dataDir: string): string => join(dataDir, RESTORING);

@@ -1,8 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { request } from 'node:https';
 import { pause } from '../../lib/pause.js';
-import { AddressInvalid } from '../../ports/engine-address.js';
-import { credentialsOf, type EventStoreCredentials } from './address.js';
+import { credentialsOf, type EventStoreCredentials, tlsServerOf } from './address.js';
 import { openConnection } from './client.js';
 
 /** Thrown when the server refuses the administrator or cannot be reached for a minute; the message says which. */
@@ -26,7 +25,8 @@ export const prepareAccount = async (
   adminPassword: string,
   retryForMs = RETRY_FOR_MS,
 ): Promise<'made' | 'renewed'> => {
-  const server = await serverOf(url);
+  const { host, port, caFile } = tlsServerOf(url);
+  const server = { host, port, ca: await readFile(caFile, 'utf8') };
   const admin = { username: 'admin', password: adminPassword };
   const { username, password } = credentialsOf(url);
   const ask = (path: string, body: object) => retryFor(() => post(server, admin, path, body), retryForMs);
@@ -38,21 +38,10 @@ export const prepareAccount = async (
   return created === 409 ? 'renewed' : 'made';
 };
 
-type Server = { host: string; port: string; ca: string };
-
-const serverOf = async (url: string): Promise<Server> => {
-  if (!URL.canParse(url)) throw new AddressInvalid('one server is needed: esdb://user:password@host:2113?tls=true');
-  const { protocol, hostname, port, searchParams } = new URL(url);
-  const setting = (name: string) => [...searchParams].find(([key]) => key.toLowerCase() === name.toLowerCase())?.[1];
-  const caFile = setting('tlsCAFile');
-  if (protocol !== 'esdb:' || setting('tls') === 'false' || caFile === undefined) {
-    throw new AddressInvalid('a user is made over TLS only: esdb://user:password@host:2113?tls=true&tlsCAFile=…');
-  }
-  return { host: hostname, port: port === '' ? '2113' : port, ca: await readFile(caFile, 'utf8') };
-};
-
 const adminUrl = (url: string, { username, password }: EventStoreCredentials): string =>
   url.replace(/\/\/[^@]*@/, () => `//${username}:${encodeURIComponent(password)}@`);
+
+type Server = { host: string; port: string; ca: string };
 
 /** Status of the answer; 0 when no answer came. */
 const post = (server: Server, admin: EventStoreCredentials, path: string, body: object): Promise<number> =>

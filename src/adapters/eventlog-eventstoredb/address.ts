@@ -1,4 +1,5 @@
 import { AddressInvalid, type Transport } from '../../ports/engine-address.js';
+
 export type EventStoreCredentials = { username: string; password: string };
 
 /** Without TLS the client ignores the credentials, but only with credentials does it append outside its batch path (ADR 12). */
@@ -25,12 +26,7 @@ const SETTINGS: readonly string[] = [
  * and settings. Throws `AddressInvalid`.
  */
 export const credentialsOf = (url: string): EventStoreCredentials => {
-  const match = /^esdb(?:\+discover)?:\/\/(?:([^:@/?]+):([^@]+)@)?[^@?]+(?:\?([^@]*))?$/.exec(url.trim());
-  if (match === null) {
-    throw new AddressInvalid('expected esdb://user:password@host:2113?tls=true, or without user for tls=false');
-  }
-  const [, username, password, query = ''] = match;
-  const settings = settingsOf(query);
+  const { username, password, settings } = partsOf(url);
   if (username !== undefined && password !== undefined) {
     return { username: decoded(username), password: decoded(password) };
   }
@@ -38,20 +34,66 @@ export const credentialsOf = (url: string): EventStoreCredentials => {
   throw new AddressInvalid('a server with TLS needs a user: esdb://user:password@host:2113?tls=true');
 };
 
-/** TLS is the client's default, and the client always verifies. `url` must be an address that `credentialsOf` accepts. */
+/** TLS is the client's default, and the client always verifies. Throws `AddressInvalid`. */
 export const eventStoreTransport = (url: string): Transport => {
-  const [, servers = '', query = ''] = /^[a-z+]+:\/\/(?:[^@/?]*@)?([^?]+)(?:\?(.*))?$/.exec(url.trim()) ?? [];
-  const hosts = servers
-    .replace(/\/.*$/, '')
-    .split(',')
-    .map((server) => server.trim().replace(/:\d+$/, ''));
-  return { hosts, tls: settingsOf(query).get('tls') === 'false' ? 'none' : 'verified' };
+  const { servers, settings } = partsOf(url);
+  return { hosts: servers.map(({ host }) => host), tls: settings.get('tls') === 'false' ? 'none' : 'verified' };
+};
+
+type TlsServer = { host: string; port: string; caFile: string };
+
+/** The one server of an address with TLS whose CA is named by `tlsCAFile`. Throws `AddressInvalid`. */
+export const tlsServerOf = (url: string): TlsServer => {
+  const { discovers, servers, settings } = partsOf(url);
+  const [server] = servers;
+  if (server === undefined || servers.length > 1 || server.host.includes(':')) {
+    throw new AddressInvalid('one server is needed: esdb://user:password@host:2113?tls=true');
+  }
+  const caFile = settings.get('tlscafile');
+  if (discovers || settings.get('tls') === 'false' || caFile === undefined) {
+    throw new AddressInvalid('a user is made over TLS only: esdb://user:password@host:2113?tls=true&tlsCAFile=…');
+  }
+  return { host: server.host, port: server.port ?? DEFAULT_PORT, caFile: decoded(caFile) };
+};
+
+const DEFAULT_PORT = '2113';
+
+type Parts = {
+  /** Whether the address is of a cluster whose servers are found by name. */
+  discovers: boolean;
+  /** As written, percent-encoded. */
+  username: string | undefined;
+  password: string | undefined;
+  servers: readonly { host: string; port: string | undefined }[];
+  /** By name in lower case, without `_` and `-`, as the client compares names. */
+  settings: ReadonlyMap<string, string>;
+};
+
+const partsOf = (url: string): Parts => {
+  const match = /^esdb(\+discover)?:\/\/(?:([^:@/?]+):([^@]+)@)?([^@?]+)(?:\?([^@]*))?$/.exec(url.trim());
+  if (match === null) {
+    throw new AddressInvalid('expected esdb://user:password@host:2113?tls=true, or without user for tls=false');
+  }
+  const [, discover, username, password, servers = '', query = ''] = match;
+  return {
+    discovers: discover !== undefined,
+    username,
+    password,
+    servers: servers.replace(/\/.*$/, '').split(',').map(serverOf),
+    settings: settingsOf(query),
+  };
+};
+
+const serverOf = (text: string): Parts['servers'][number] => {
+  const [, host = '', port] = /^(.*?)(?::(\d+))?$/.exec(text.trim()) ?? [];
+  return { host, port };
 };
 
 const settingsOf = (query: string): ReadonlyMap<string, string> => {
   const settings = new Map<string, string>();
   for (const pair of query === '' ? [] : query.split('&')) {
-    const [name = '', value = ''] = pair.split('=');
+    const [name = '', ...rest] = pair.split('=');
+    const value = rest.join('=');
     const flat = name.toLowerCase().replace(/[_-]/g, '');
     if (!SETTINGS.includes(flat)) throw new AddressInvalid('the address has a setting that is not supported');
     if (flat === 'tlsverifycert' && value !== 'true') {
@@ -66,6 +108,6 @@ const decoded = (text: string): string => {
   try {
     return decodeURIComponent(text);
   } catch (cause) {
-    throw new AddressInvalid('user and password must be percent-encoded', { cause });
+    throw new AddressInvalid('user, password and tlsCAFile must be percent-encoded', { cause });
   }
 };

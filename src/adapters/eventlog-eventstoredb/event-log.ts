@@ -40,7 +40,7 @@ export const createEventStoreEventLog = (options: EventStoreEventLogOptions): Ev
   const refuseWhenClosed = (): void => {
     if (closing.signal.aborted) throw new EventLogUnavailable('the event log is closed');
   };
-  const open = async <T>(action: () => Promise<T>): Promise<T> => {
+  const whileOpen = async <T>(action: () => Promise<T>): Promise<T> => {
     refuseWhenClosed();
     return await action();
   };
@@ -52,12 +52,12 @@ export const createEventStoreEventLog = (options: EventStoreEventLogOptions): Ev
     deadlineMs: appendDeadlineMs,
     read: (stream, from, limit) => readStream(reader, stream, { from, limit }),
   };
-  const pages = createStreamStartFilter(firstRevision);
+  const streamStarts = createStreamStartFilter(firstRevision);
   const readAll: EventLog['readAll'] = async ({ prefixes, after, limit }) => {
     let cursor = after;
     for (;;) {
       const stretch: Stretch = await readAfter(reader, { prefixes, after: cursor, limit }, closing.signal);
-      const shown = await pages(stretch.events);
+      const shown = await streamStarts(stretch.events);
       refuseWhenClosed();
       if (shown.length > 0 || stretch.events.length === 0) return shown;
       cursor = stretch.cursor;
@@ -67,26 +67,29 @@ export const createEventStoreEventLog = (options: EventStoreEventLogOptions): Ev
 
   return {
     append: (stream, expected, events) =>
-      open(() => {
+      whileOpen(() => {
         const answer = appendTo(appends, stream, expected, events).finally(() => appending.delete(answer));
         appending.add(answer);
         return answer;
       }),
-    read: (stream, readOptions = {}) => open(() => readStream(reader, stream, readOptions)),
-    lastRevision: (stream) => open(() => readLastRevision(reader, stream)),
-    readAll: (wanted) => open(() => readAll(wanted)),
+    read: (stream, readOptions = {}) => whileOpen(() => readStream(reader, stream, readOptions)),
+    lastRevision: (stream) => whileOpen(() => readLastRevision(reader, stream)),
+    readAll: (wanted) => whileOpen(() => readAll(wanted)),
     readLast: ({ prefixes, limit }) =>
-      open(async () => {
+      whileOpen(async () => {
         const last = await readLastEvents(reader, prefixes, limit);
         return await createStreamStartFilter(firstRevision, limit)(last);
       }),
     subscribe: (wanted) => {
-      const streamStarts = createStreamStartFilter(firstRevision);
-      return supervised({ reader, streamStarts, checkMs: subscriptionCheckMs, closing: closing.signal }, wanted);
+      const ownStarts = createStreamStartFilter(firstRevision);
+      return supervised(
+        { reader, streamStarts: ownStarts, checkMs: subscriptionCheckMs, closing: closing.signal },
+        wanted,
+      );
     },
-    head: () => open(head),
-    identity: () => open(() => logIdentity(reader)),
-    cut: (stream, before) => open(() => cutBefore(reader, stream, before)),
+    head: () => whileOpen(head),
+    identity: () => whileOpen(() => logIdentity(reader)),
+    cut: (stream, before) => whileOpen(() => cutBefore(reader, stream, before)),
     close: async () => {
       closing.abort();
       await Promise.allSettled(appending);

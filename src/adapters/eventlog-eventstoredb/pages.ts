@@ -96,8 +96,8 @@ const search = async (reader: Reader, { prefixes, after, limit }: Wanted, signal
   return { events: events.slice(0, limit), cursor: reached(), atEnd: false };
 };
 
-const FIRST_PAGE = 8;
-const LARGEST_PAGE = 4_096;
+/** Events of a page that is read from the end. */
+const BACKWARDS_PAGE = { first: 8, largest: 4_096 };
 
 /**
  * Finds the position of the last event that is not the server's own. Reads backwards, only what is new since the previous call. Any number of the
@@ -109,7 +109,7 @@ export const createHeadFinder = (reader: Reader): (() => Promise<LogPosition | n
     const before = known;
     let newest: LogPosition | undefined;
     let from: LogPosition | undefined;
-    for (let size = FIRST_PAGE; ; size = Math.min(size * 8, LARGEST_PAGE)) {
+    for (let size = BACKWARDS_PAGE.first; ; size = Math.min(size * 8, BACKWARDS_PAGE.largest)) {
       const page = await readBackwards(reader, from, size);
       const first = page[0];
       if (newest === undefined && first !== undefined) newest = positionOf(first);
@@ -136,11 +136,11 @@ export const readLastEvents = async (
   const found: RecordedEvent[] = [];
   let from: LogPosition | undefined;
   while (found.length < limit) {
-    const page = await readBackwards(reader, from, LARGEST_PAGE);
+    const page = await readBackwards(reader, from, BACKWARDS_PAGE.largest);
     const ours = page.filter((event) => isOurs(event) && prefixes.some((prefix) => event.streamId.startsWith(prefix)));
     found.push(...ours.slice(0, limit - found.length).map(fromServerEvent));
     const last = page[page.length - 1];
-    if (last === undefined || page.length < LARGEST_PAGE) break;
+    if (last === undefined || page.length < BACKWARDS_PAGE.largest) break;
     from = positionOf(last);
   }
   return found.reverse();

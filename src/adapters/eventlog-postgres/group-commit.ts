@@ -12,7 +12,8 @@ const MAX_BYTES = 1024 * 1024;
 
 type Waiting = {
   append: PreparedAppend;
-  batch: AbortController | undefined;
+  /** Gives up the write that carries this append; undefined before. */
+  write: AbortController | undefined;
   expired: boolean;
   resolve(result: AppendResult): void;
   reject(error: unknown): void;
@@ -34,7 +35,8 @@ export const groupCommit = (send: SendAppends, deadlineMs: number) => {
       queue.splice(place, 1);
       waiting.reject(notTakenInTime());
     }
-    waiting.batch?.abort();
+    // One transaction carries the batch, and only the end of its connection gives it up. The appends that wait behind it would wait on.
+    waiting.write?.abort();
   };
 
   /** Throws `EventLogUnavailable` (not stored), `AppendOutcomeUnknown`, or the error by which the server refused the append. */
@@ -42,7 +44,7 @@ export const groupCommit = (send: SendAppends, deadlineMs: number) => {
     if (closed) throw new EventLogUnavailable('the event log is closed');
     let timer: NodeJS.Timeout | undefined;
     const answer = new Promise<AppendResult>((resolve, reject) => {
-      const waiting: Waiting = { append: prepared, batch: undefined, expired: false, resolve, reject };
+      const waiting: Waiting = { append: prepared, write: undefined, expired: false, resolve, reject };
       timer = setTimeout(() => expire(waiting), deadlineMs);
       queue.push(waiting);
       pumping ??= pump();
@@ -87,7 +89,7 @@ const takeBatch = (queue: Waiting[]): Waiting[] => {
 
 const write = async (batch: readonly Waiting[], send: SendAppends): Promise<void> => {
   const controller = new AbortController();
-  for (const waiting of batch) waiting.batch = controller;
+  for (const waiting of batch) waiting.write = controller;
   try {
     const results = await send(
       batch.map(({ append }) => append),

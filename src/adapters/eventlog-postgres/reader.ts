@@ -62,7 +62,7 @@ export const readStretch = async (
   after: LogPosition,
   limit: number,
 ): Promise<Stretch> => {
-  const { rows } = await pool.query<Row | StretchEnd>({
+  const { rows } = await pool.query<StretchEnd>({
     name: 'read-stretch',
     text: `select head.window_end, head.position as head, e.*
       from (select position, least(position, $2::bigint + ${WINDOW}) as window_end from event_log_head) head
@@ -76,7 +76,7 @@ export const readStretch = async (
   });
   const events = rows.flatMap((row) => (row.position === null ? [] : [toEvent(row)]));
   const end = rows[0];
-  if (end === undefined || !('window_end' in end)) throw new Error('the event log has no head: was it migrated?');
+  if (end === undefined) throw new Error('the event log has no head: was it migrated?');
   const last = events.length === limit ? events.at(-1)?.position : undefined;
   const cursor = last ?? largest(after, toPosition(end.window_end));
   return { events, cursor, atEnd: cursor >= toPosition(end.head) };

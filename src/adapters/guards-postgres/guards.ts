@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { addSeconds, type Instant } from '../../domain/common/time.js';
+import { addSeconds, DAY_SECONDS, type Instant } from '../../domain/common/time.js';
 import type { LogPosition } from '../../ports/event-log.js';
 import type { LookupProgressStore, PendingCuts, RelayCheckpoint } from '../../ports/work-progress.js';
 import { duplicateWindow } from './duplicate-window.js';
@@ -24,7 +24,7 @@ export const createPostgresGuards = (db: pg.Pool, options: GuardOptions) => ({
 });
 
 /** The configuration takes no longer duplicate window, because the marks of equal requests are deleted soon after. */
-export const LONGEST_DUPLICATE_WINDOW_SECONDS = 86_400;
+export const LONGEST_DUPLICATE_WINDOW_SECONDS = DAY_SECONDS;
 
 /** A mark of this age is outside of any duplicate window, also for a request that began before the mark left its window. */
 const MARKS_KEPT_SECONDS = LONGEST_DUPLICATE_WINDOW_SECONDS + 2 * FREED_KEPT_SECONDS;

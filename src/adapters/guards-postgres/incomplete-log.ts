@@ -74,7 +74,7 @@ export const pauseIfStillIncomplete = async (
 };
 
 /** How the guards of a database come to be those of its log: read from it again, or stored in one database with it. */
-export type GuardsOfLog = 'made from the log' | 'stored with the log';
+type GuardsOfLog = 'made from the log' | 'stored with the log';
 
 /**
  * Ends the pause, in one transaction. Checkpoints past the head no longer belong to this log: they move back to the head, because otherwise the same

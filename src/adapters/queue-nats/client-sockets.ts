@@ -8,7 +8,7 @@ import { TLSSocket } from 'node:tls';
  * would then collect sockets, and each of them would hold the process. The client does not give out its socket, so Node is asked which sockets it
  * makes.
  */
-export type ClientSockets = {
+type ClientSockets = {
   /** Sockets that `act` makes, at once or in what it begins, are this client's. */
   own<T>(act: () => T): T;
   /** Destroys the socket, and any that the client still makes. */

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { StreamName } from '../../domain/common/ids.js';
-import type { Instant } from '../../domain/common/time.js';
+import { DAY_SECONDS, type Instant } from '../../domain/common/time.js';
 
 /** Counts the alarms of one kind and one reason; `lastStream` is the invoice of the last one. */
 export type DocumentAlarm = {
@@ -12,7 +12,7 @@ export type DocumentAlarm = {
 };
 
 /** Seconds for which an alarm is reported after its last occurrence; alarms need no manual reset. */
-export const ALARM_SECONDS = 7 * 86_400;
+export const ALARM_SECONDS = 7 * DAY_SECONDS;
 
 /** The notice of a difference that the reconciliation found; its detail is mode and kind. */
 export const DIFFERENCE = 'reconciliation_difference';

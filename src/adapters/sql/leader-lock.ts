@@ -110,7 +110,7 @@ export const asLeader = async <T>(
 };
 
 /** A lead that is kept until it is resigned or its session is lost. */
-export type LastingLead = {
+type LastingLead = {
   /** Undefined while another process leads. */
   take(): Promise<AbortSignal | undefined>;
   /** Lets another process lead. Nothing happens without the lead. */

@@ -1,14 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type pg from 'pg';
-import { epochMs, type Instant } from '../../domain/common/time.js';
+import { epochMs, type UtcDay } from '../../domain/common/time.js';
 import type { Clock } from '../../ports/clock.js';
 import { openSecret, type SecretBinding, sealSecret } from './envelope.js';
 import type { Keyring } from './keyring.js';
-
-/** `YYYY-MM-DD`, a day in UTC. */
-export type UtcDay = string;
-
-export const utcDay = (at: Instant): UtcDay => at.slice(0, 10);
 
 export type DayKeys = ReturnType<typeof dayKeys>;
 

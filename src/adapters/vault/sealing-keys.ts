@@ -1,11 +1,11 @@
 import { LRUCache } from 'lru-cache';
 import type pg from 'pg';
 import type { StreamName } from '../../domain/common/ids.js';
-import { addSeconds, DAY_SECONDS, epochMs, type Instant } from '../../domain/common/time.js';
+import { addSeconds, DAY_SECONDS, epochMs, type Instant, type UtcDay, utcDay } from '../../domain/common/time.js';
 import type { Clock } from '../../ports/clock.js';
 import type { GuardKey, GuardKeys } from '../../ports/guard-keys.js';
 import type { SealingKeys } from '../../ports/sealing-keys.js';
-import { type DayKeys, dayKeys, type UtcDay, utcDay } from './day-keys.js';
+import { type DayKeys, dayKeys } from './day-keys.js';
 import type { Keyring } from './keyring.js';
 import { deriveKey, type MasterKey, masterKeyId } from './master-key.js';
 

@@ -1,6 +1,6 @@
 import { type AuditEvent, anchorPrefix, anchorStream, type LogAnchor } from '../../domain/audit/events.js';
 import type { StreamName } from '../../domain/common/ids.js';
-import { addSeconds, DAY_SECONDS, type Instant } from '../../domain/common/time.js';
+import { addSeconds, DAY_SECONDS, type Instant, utcDay } from '../../domain/common/time.js';
 import { ALL_STREAMS } from '../../domain/log/stream-prefixes.js';
 import type { Clock } from '../../ports/clock.js';
 import type { EventLog, LogPosition } from '../../ports/event-log.js';
@@ -39,7 +39,7 @@ const anchorIn = async (stream: StreamName, store: EventStore): Promise<Recorded
  * aborted. Reads only what was appended since the last anchor. When two processes append at once, both return the first anchor.
  */
 export const anchorLog = async (deps: AnchorDeps, signal?: AbortSignal): Promise<RecordedAnchor | undefined> => {
-  const day = dayOf(deps.clock.now());
+  const day = utcDay(deps.clock.now());
   const recorded = await findAnchor(day, deps.store);
   if (recorded !== undefined) return recorded;
   const read = await readSinceLastAnchor(deps, signal);
@@ -57,8 +57,6 @@ export const anchorLog = async (deps: AnchorDeps, signal?: AbortSignal): Promise
   await create(anchorStream(day), event, operatorContext('record_anchor', deps)(now), deps);
   return await findAnchor(day, deps.store);
 };
-
-const dayOf = (at: Instant): string => at.slice(0, 10);
 
 /**
  * What moved since the newest anchor in the order of the log. That is the anchor of an earlier day, or one that lies after it: a clock that was
@@ -84,7 +82,7 @@ const lastAnchorBefore = async (
 ): Promise<RecordedAnchor | undefined> => {
   for (let back = 1; back <= LOOK_BACK_DAYS && signal?.aborted !== true; back += DAYS_AT_ONCE) {
     const days = Array.from({ length: DAYS_AT_ONCE }, (_, further) =>
-      dayOf(addSeconds(instant, -(back + further) * DAY_SECONDS)),
+      utcDay(addSeconds(instant, -(back + further) * DAY_SECONDS)),
     );
     const newestFirst = await Promise.all(days.map((day) => findAnchor(day, store)));
     const newest = newestFirst.find((anchor) => anchor !== undefined);
@@ -118,7 +116,7 @@ const readMovedHeads = async (after: LogPosition | null, log: EventLog, signal?:
 };
 
 /** The clocks of two processes never differ by more than this. The order of positions is the order of commits, not of recorded times. */
-const CLOCKS_APART_SECONDS = 86_400;
+const CLOCKS_APART_SECONDS = DAY_SECONDS;
 
 /**
  * A position after which every event lies that was recorded at `since` or later; null is the beginning of the log. Everything that an anchor

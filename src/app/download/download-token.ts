@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import type { InvoiceAddress, Mode } from '../../domain/common/ids.js';
-import { addSeconds, epochMs, type Instant, instant } from '../../domain/common/time.js';
+import { addSeconds, epochMs, type Instant, instant, utcDay } from '../../domain/common/time.js';
 import { sameSecret } from '../../lib/same-secret.js';
 
 /** Makes and checks the temporary `t` of a download link (docs/contract.md LINK-pdf, LINK-xml). The secrets never leave this object. */
@@ -21,7 +21,7 @@ export type SecretsOfDay = (day: string) => readonly [Buffer, ...Buffer[]];
  * two secrets are valid. The change cuts no link short, and a leaked secret opens nothing the day after.
  */
 export const createDownloadTokens = (secretsOfDay: SecretsOfDay, ttlSeconds: number): DownloadTokens => {
-  const secrets = (expiresMs: number) => secretsOfDay(instant(expiresMs).slice(0, 10));
+  const secrets = (expiresMs: number) => secretsOfDay(utcDay(instant(expiresMs)));
   const mac = (secret: Buffer, claims: string, invoiceId: string): string =>
     createHmac('sha256', secret).update(`${claims}|${invoiceId}`).digest('base64url');
   return {

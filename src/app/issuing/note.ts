@@ -17,10 +17,11 @@ import type { Invoice, IssueAttempt } from '../../domain/invoice/state.js';
 import type { AuthorizedNote } from '../../ports/authorizer.js';
 import { SchemaViolation } from '../../ports/documents.js';
 import { allocateDpsNumber, blockDpsSeries } from './allocate-number.js';
+import { decideAndAppend } from './decide-and-append.js';
 import { done, type IssuerDeps, type Next, sendNotice } from './deps.js';
 import { authorizedFrom, compareNote, hasSameContent } from './found-documents.js';
 import { lastLookUpUntil } from './look-up-limit.js';
-import { concludeIfDue, decideAndAppend, haltedBy, refusedBySchema, workOn } from './protocol.js';
+import { concludeIfDue, haltedBy, refusedBySchema, workOn } from './protocol.js';
 import type { OpenWork, Prepared, SendDefinition } from './send-definition.js';
 import { bytesOf, resignedIfRenewed, type StoredSignature, storedOf } from './stored-documents.js';
 

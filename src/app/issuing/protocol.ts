@@ -3,37 +3,27 @@ import { addSeconds, type Instant, isBefore } from '../../domain/common/time.js'
 import { unreachable } from '../../domain/common/unreachable.js';
 import type { Decision } from '../../domain/invoice/decision.js';
 import type { InvoiceEvent } from '../../domain/invoice/events.js';
-import {
-  isLookedUp,
-  type LookupProgress,
-  progressAfter,
-  progressOfSend,
-  provesAbsence,
-  type SendStep,
-} from '../../domain/invoice/send-steps.js';
-import { isDoubtful } from '../../domain/invoice/sent-document.js';
+import type { SendStep } from '../../domain/invoice/send-steps.js';
 import type { InvoiceState } from '../../domain/invoice/state.js';
-import type { LookupResult, SendResult } from '../../ports/authorizer.js';
-import type { Clock } from '../../ports/clock.js';
+import type { SendResult } from '../../ports/authorizer.js';
 import type { SchemaViolation } from '../../ports/documents.js';
 import type { AppendSite } from '../event-store/append-sites.js';
-import { type CommandContext, workerContext } from '../event-store/command-context.js';
-import type { EventStore, LoadedStream } from '../event-store/event-store.js';
-import { type Command, transact } from '../event-store/transact.js';
-import { invoiceFold, loadInvoice, loadSealedInvoice } from '../read/read-invoice.js';
+import { workerContext } from '../event-store/command-context.js';
+import type { LoadedStream } from '../event-store/event-store.js';
+import { transact } from '../event-store/transact.js';
+import { loadInvoice, loadSealedInvoice } from '../read/read-invoice.js';
 import type { Permit } from './breaker.js';
-import { done, type IssuerDeps, type Next, noticesOf, sendNotice } from './deps.js';
+import { commandOf, decideAndAppend } from './decide-and-append.js';
+import { done, type IssuerDeps, type Next, sendNotice } from './deps.js';
 import { lastLookUpUntil, withLookUpPermit } from './look-up-limit.js';
-import type { OpenWork, Seen, SendDefinition, Sending } from './send-definition.js';
+import { existsUnread, lookUp, NOTHING_SEEN, progressOf, recordLookUp, type Shown } from './record-look-up.js';
+import type { Job, OpenWork, Seen, SendDefinition, Sending } from './send-definition.js';
 
 /** The append may take this long. After a slower append the attempt is given up before a byte is sent. */
 export const APPEND_GRACE_SECONDS = 5;
 
 /** Pause before the next try when only an operator can remove an obstacle, and while a recording fails. */
 const OBSTACLE_PAUSE_SECONDS = 30;
-
-/** One kind of work on one stream, with what it needs. */
-type Job<K extends Sending> = { definition: SendDefinition<K>; stream: StreamName; deps: IssuerDeps };
 
 /** Takes the work as far as possible now. Safe to call at any time, by any number of workers. */
 export const workOn = async <K extends Sending>(
@@ -111,12 +101,6 @@ const conclude = async <K extends Sending>(
   return isOver || last.seen === undefined ? 'reload' : afterPause(deps);
 };
 
-/** The result of a look-up: a document was recorded, or what was seen was not. */
-type Shown = { isRecorded: true } | { isRecorded: false; seen: Seen };
-
-const RECORDED: Shown = { isRecorded: true };
-const NOTHING_SEEN: Shown = { isRecorded: false, seen: undefined };
-
 /** The last look-up before a verdict. Its failure does not prevent the verdict. */
 const lastLookUp = async <K extends Sending>(job: Job<K>, send: K['send'], until: Instant): Promise<Shown> => {
   const { definition, stream, deps } = job;
@@ -135,104 +119,6 @@ const lastLookUp = async <K extends Sending>(job: Job<K>, send: K['send'], until
     return { isRecorded: false, seen };
   }
 };
-
-type Answer<K extends Sending> = { askedAt: Instant; result: LookupResult<K['found']> };
-
-const lookUp = async <K extends Sending>(
-  { definition, deps }: Job<K>,
-  work: K['work'],
-  send: K['send'],
-  until?: Instant,
-): Promise<Answer<K>> => {
-  const askedAt = deps.clock.now();
-  return { askedAt, result: await definition.find(definition.callerOf(work), work, send, deps, until) };
-};
-
-/** Whether the authorizer named a document by its key and did not give the document: a late commit may have come, so no absence counts. */
-const existsUnread = (result: LookupResult<unknown>): boolean =>
-  result.kind === 'inconclusive' && result.exists === true;
-
-/** Records what a look-up has shown: a document, a proven absence, or progress. */
-const recordLookUp = async <K extends Sending>(
-  job: Job<K>,
-  open: OpenWork<K>,
-  send: K['send'],
-  { askedAt, result }: Answer<K>,
-): Promise<Shown> => {
-  const { definition, stream, deps } = job;
-  const { work } = open;
-  if (result.kind === 'inconclusive') {
-    sendNotice(deps, { kind: 'lookup_inconclusive', stream, detail: result.reason });
-  }
-  if (result.kind !== 'found') {
-    const exists = existsUnread(result);
-    await recordNotFound(job, open, send, { askedAt, kind: exists ? 'found' : result.kind });
-    return exists ? { isRecorded: false, seen: 'unknown' } : NOTHING_SEEN;
-  }
-  const { found } = result;
-  const owner = definition.ownerOf(work, found);
-  for (const notice of noticesOf(stream, found, owner)) sendNotice(deps, notice);
-  if (owner === 'ours') {
-    const key = definition.keyOf(work, send.attempt);
-    const at = deps.clock.now();
-    await decideAndAppend(stream, definition.sites.lookup, deps, (state) =>
-      definition.decideFound(state, key, found, at),
-    );
-    return RECORDED;
-  }
-  if (owner === 'other') {
-    await definition.recordOther(open, send, found, deps);
-    return RECORDED;
-  }
-  // A resend beside a document of an unknown owner could make a second note, so a later look-up or time decides.
-  if (owner === 'unknown' && !isDoubtful(found)) {
-    sendNotice(deps, { kind: 'lookup_inconclusive', stream, detail: NOT_COMPARABLE });
-  }
-  await recordNotFound(job, open, send, { askedAt, kind: 'found' });
-  return { isRecorded: false, seen: owner };
-};
-
-/** Without its key nothing tells whether the document is ours. It is not recorded and nothing is sent again, so time ends the work. */
-const NOT_COMPARABLE = 'a document stands under its id, and the key of what was sent is gone';
-
-/** Records an answer without our document. Two absences prove its absence; after an E0840 one may settle a cancellation (ADR 8). */
-const recordNotFound = async <K extends Sending>(
-  job: Job<K>,
-  open: OpenWork<K>,
-  send: K['send'],
-  answer: { askedAt: Instant; kind: LookupResult<unknown>['kind'] },
-): Promise<void> => {
-  const { definition, stream, deps } = job;
-  const { work } = open;
-  const key = definition.keyOf(work, send.attempt);
-  const progress = await storedProgress(job, send, key);
-  const { askedAt, kind } = answer;
-  const absence = kind === 'absent' ? definition.absenceOf(work, send) : 'proves nothing';
-  const counts = absence !== 'proves nothing' && !isBefore(askedAt, send.deadlineAt);
-  const isProven = counts && provesAbsence(send, progress.firstAbsentAt, askedAt, deps.limits);
-  if (isProven || absence === 'one may settle it') {
-    const firstAbsentAt = progress.firstAbsentAt ?? askedAt;
-    const proof = { ...key, firstAbsentAt, now: askedAt, answer: definition.saidTo(open, key) };
-    const isDecided = await decideAndAppend(stream, definition.sites.lookup, deps, (state) =>
-      definition.decideAbsence(state, proof, deps.limits),
-    );
-    if (isDecided) return;
-  }
-  await deps.lookups.put(stream, definition.lookupKey(key), progressAfter(progress, answer, counts));
-};
-
-const progressOf = async <K extends Sending>(job: Job<K>, work: K['work']): Promise<LookupProgress> => {
-  const last = job.definition.sendsOf(work).at(-1);
-  if (last === undefined || !isLookedUp(last)) return { asked: 0 };
-  return await storedProgress(job, last, job.definition.keyOf(work, last.attempt));
-};
-
-const storedProgress = async <K extends Sending>(
-  { definition, stream, deps }: Job<K>,
-  send: K['send'],
-  key: K['key'],
-): Promise<LookupProgress> =>
-  progressOfSend(await deps.lookups.get(stream, definition.lookupKey(key)), send, deps.clock.now());
 
 type SendNow<K extends Sending> = Extract<SendStep<K['send'], K['verdict']>, { do: 'send' | 'resend' }>;
 
@@ -343,28 +229,6 @@ const recordResult = async <K extends Sending>(
     sendNotice(deps, { kind: 'certificate_refused', stream });
   }
   return recorded.kind === 'refused' ? undefined : recorded.state;
-};
-
-/**
- * Decides on the newest state and appends. False when the state no longer allows the command. Deciding needs no key, and neither does appending a
- * verdict, which has no personal field. Throws `StreamContended`.
- */
-export const decideAndAppend = async (
-  stream: StreamName,
-  site: AppendSite,
-  deps: { store: EventStore; clock: Clock; actor: CommandContext['actor'] },
-  decide: (state: InvoiceState) => Decision,
-): Promise<boolean> => (await transact(commandOf(stream, site, deps, decide), deps)).kind !== 'refused';
-
-const commandOf = (
-  stream: StreamName,
-  site: AppendSite,
-  deps: { actor: CommandContext['actor'] },
-  decide: (state: InvoiceState) => Decision,
-  known?: LoadedStream<InvoiceEvent>,
-): Command<InvoiceState, InvoiceEvent, string> => {
-  const context = workerContext(stream, site, deps);
-  return { stream, read: 'sealed', known, fold: invoiceFold, decide, context };
 };
 
 /** Nothing can be sent until an operator removes the obstacle. */

@@ -101,3 +101,6 @@ export type OpenWork<K extends Sending> = { stream: StreamName; loaded: LoadedIn
 export type Prepared<Document> =
   | { kind: 'document'; document: Document; bytes: Buffer }
   | { kind: 'halted'; next: Next };
+
+/** One kind of work on one stream, with what it needs. */
+export type Job<K extends Sending> = { definition: SendDefinition<K>; stream: StreamName; deps: IssuerDeps };

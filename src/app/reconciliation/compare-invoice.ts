@@ -20,9 +20,9 @@ import type { RegisteredEvent } from '../../ports/authorizer.js';
 import type { ReconciliationProgressStore } from '../../ports/reconciliation.js';
 import { workerContext } from '../event-store/command-context.js';
 import { transact } from '../event-store/transact.js';
+import { decideAndAppend } from '../issuing/decide-and-append.js';
 import { type IssuerDeps, noticesOf, sendNotice } from '../issuing/deps.js';
 import { compareNote, compareRequest, elsewhereFrom, sentRequests } from '../issuing/found-documents.js';
-import { decideAndAppend } from '../issuing/protocol.js';
 import { invoiceFold, type LoadedInvoice, loadInvoice } from '../read/read-invoice.js';
 
 export type ReconciliationSettings = {

@@ -1,7 +1,7 @@
 import { type AccessKey, providerOfKey } from '../../domain/common/access-key.js';
 import { type Mode, parseInvoiceStream, type StreamName } from '../../domain/common/ids.js';
 import { present } from '../../domain/common/present.js';
-import { addSeconds, type Instant, isBefore } from '../../domain/common/time.js';
+import { addSeconds, DAY_SECONDS, type Instant, isBefore } from '../../domain/common/time.js';
 import { isCanceledOrReplaced } from '../../domain/invoice/status.js';
 import type { Caller } from '../../ports/authorizer.js';
 import type {
@@ -108,7 +108,7 @@ const notesOf = (keys: readonly AccessKey[], seenAt: Instant): readonly Unmatche
   keys.map((accessKey) => ({ accessKey, seenAt }));
 
 /** Longer than a halt of the projector, and than support takes for an indeterminate invoice. */
-const UNMATCHED_SECONDS = 30 * 86_400;
+const UNMATCHED_SECONDS = 30 * DAY_SECONDS;
 
 /** Other software of the company may cancel notes that no invoice here has. */
 const MAX_UNMATCHED = 500;

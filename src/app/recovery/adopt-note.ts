@@ -4,8 +4,8 @@ import { isCustomerNameMissing } from '../../domain/dps/customer.js';
 import { decideAuthorized } from '../../domain/invoice/decide-issuance.js';
 import type { InvoiceState } from '../../domain/invoice/state.js';
 import { SchemaViolation } from '../../ports/documents.js';
+import { decideAndAppend } from '../issuing/decide-and-append.js';
 import { authorizedFrom, compareNote, hasSameContent } from '../issuing/found-documents.js';
-import { decideAndAppend } from '../issuing/protocol.js';
 import { type LoadedInvoice, loadInvoice } from '../read/read-invoice.js';
 import type { FoundNote, RecoveryDeps, SeriesToCompare } from './ask-series.js';
 

@@ -1,6 +1,6 @@
 import { noChange } from '../../domain/common/decision.js';
 import type { StreamName } from '../../domain/common/ids.js';
-import { addSeconds, DAY_SECONDS, type Instant, isBefore } from '../../domain/common/time.js';
+import { addSeconds, DAY_SECONDS, type Instant, isBefore, utcDay } from '../../domain/common/time.js';
 import type { Decision } from '../../domain/invoice/decision.js';
 import type { Limits } from '../../domain/invoice/limits.js';
 import type { InvoiceState } from '../../domain/invoice/state.js';
@@ -20,7 +20,7 @@ import { invoiceFold } from '../read/read-invoice.js';
  */
 const KEPT_DAYS = 8;
 /** The oldest UTC day, `YYYY-MM-DD`, whose day key is kept; older keys are to be destroyed. */
-export const oldestKeptDay = (now: Instant): string => addSeconds(now, -KEPT_DAYS * DAY_SECONDS).slice(0, 10);
+export const oldestKeptDay = (now: Instant): string => utcDay(addSeconds(now, -KEPT_DAYS * DAY_SECONDS));
 
 /** When the key of this UTC day is destroyed; from then on no copy of what it sealed can be opened. */
 export const keyGoneAt = (day: string): Instant => addSeconds(`${day}T00:00:00.000Z`, (KEPT_DAYS + 1) * DAY_SECONDS);

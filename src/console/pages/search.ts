@@ -19,7 +19,7 @@ const KIND_NAMES: Readonly<Record<SearchKind, readonly [portuguese: string, engl
 };
 
 /** What was searched, as typed; `by` is empty where the kind was left open. */
-export type TypedSearch = { text: string; by: string; company: string };
+type TypedSearch = { text: string; by: string; company: string };
 
 const NOTHING_TYPED: TypedSearch = { text: '', by: '', company: '' };
 

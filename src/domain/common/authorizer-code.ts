@@ -6,3 +6,6 @@ export const isAuthorizerCode = (text: string): boolean => CODE.test(text);
 
 /** The code that is stored for a text of another form. No catalogue has this code, so the answer is judged as an answer with an unknown code. */
 export const OTHER_CODE = 'OTHER';
+
+/** "This DPS already exists": this code outweighs all others in the answer and rules out a proof of absence. */
+export const DPS_EXISTS = 'E0014';

@@ -16,6 +16,11 @@ export const isDay = (text: string): boolean => {
 export const DAY_SECONDS = 86_400;
 export const DAY_MS = DAY_SECONDS * 1_000;
 
+/** `YYYY-MM-DD`, a day in UTC. */
+export type UtcDay = string;
+
+export const utcDay = (at: Instant): UtcDay => at.slice(0, 10);
+
 export const instant = (epochMs: number): Instant => new Date(epochMs).toISOString();
 
 export const epochMs = (at: Instant): number => {

@@ -18,7 +18,7 @@ export type CancellationInput = {
 };
 
 /**
- * The unsigned request of event e101101 in canonical form, in the layout of its `dhEvento`, and its id: the same for every attempt for a note
+ * The unsigned request of event e101101 in canonical form, in the layout of its `dhEvento`, and its id. Every attempt for a note gives the same id
  * (docs/national-system.md#cancellation). Pure. Throws for a description without a Latin form, which the command has already refused.
  */
 export const buildCancellation = (input: CancellationInput): { id: string; xml: string } => {

@@ -1,4 +1,5 @@
 import type { DpsId } from '../common/access-key.js';
+import { DPS_EXISTS } from '../common/authorizer-code.js';
 import { noChange } from '../common/decision.js';
 import { type Instant, isBefore } from '../common/time.js';
 import { type Decision, decided, stale } from './decision.js';
@@ -18,9 +19,6 @@ import {
   refusalOrEvidence,
 } from './send-decisions.js';
 import type { Invoice, InvoiceState } from './state.js';
-
-/** "This DPS already exists": this code outweighs all others in the answer and rules out a proof of absence. */
-export const DPS_EXISTS = 'E0014';
 
 /** A refusal with final codes ends the invoice when every earlier attempt was not sent; else it is evidence. Refuses once an outcome is known. */
 export const decideRejection = (

@@ -1,6 +1,6 @@
 import type { DpsId } from '../common/access-key.js';
 import { noChange } from '../common/decision.js';
-import { addSeconds, type Instant, isBefore } from '../common/time.js';
+import { addSeconds, DAY_SECONDS, type Instant, isBefore } from '../common/time.js';
 import { decideCanceledElsewhere } from './decide-cancellation.js';
 import { isKnownToExist } from './decide-issuance.js';
 import type { Decision } from './decision.js';
@@ -11,7 +11,7 @@ import type { Invoice, InvoiceState } from './state.js';
 import { invoiceStatus, isCanceled } from './status.js';
 
 /** An earlier absence proves nothing, because a late commit may still come (docs/operations/support.md#settle-an-invoice). */
-export const SETTLE_ABSENCE_SECONDS = 86_400;
+export const SETTLE_ABSENCE_SECONDS = DAY_SECONDS;
 
 /** Two look-ups of one DPS id that the authorizer answered with "not there". */
 export type ProvenAbsence = { dpsId: DpsId; firstAskedAt: Instant; secondAskedAt: Instant };

@@ -9,7 +9,7 @@ const UNDO_MS = 10_000;
 /** A terminal and npm may both pass on one Ctrl-C: a signal this soon after the first is not a second request. */
 const REPEATED_SIGNAL_MS = 1_000;
 
-export type Interruption = {
+type Interruption = {
   /** From the first call on, SIGINT and SIGTERM abort this signal. A second one, more than a second later, ends the process at once. */
   untilInterrupted(): AbortSignal;
   /** The exit code, once a signal has come. */

@@ -56,9 +56,9 @@ export const SPEC_WINDOWS = {
   QUEUED_TIMEOUT_S: 900,
   PROCESSING_TIMEOUT_S: 3600,
   CANCELLATION_TIMEOUT_S: 3600,
-  IDEMPOTENCY_TTL_S: 86_400,
+  IDEMPOTENCY_TTL_S: DAY_SECONDS,
   DUPLICATE_WINDOW_S: 60,
-  TEST_RETENTION_S: 604_800,
+  TEST_RETENTION_S: 7 * DAY_SECONDS,
   DOWNLOAD_TOKEN_TTL_S: 900,
 } as const;
 
@@ -126,10 +126,10 @@ export const environment = v.object({
   SWEEP_INTERVAL_S: v.optional(whole(1, 3600), '5'),
   RECONCILE_SAMPLE_PERCENT: v.optional(whole(0, 100), '10'),
   RECONCILE_PACE_S: v.optional(whole(1, 3600), '10'),
-  RECONCILE_ROUND_S: seconds(86_400),
+  RECONCILE_ROUND_S: seconds(DAY_SECONDS),
   RECONCILE_SETTLED_S: seconds(3600),
-  RECONCILE_REACH_S: seconds(60 * 86_400),
-  DISTRIBUTION_EVERY_S: v.optional(whole(0, 86_400), '3600'),
+  RECONCILE_REACH_S: seconds(60 * DAY_SECONDS),
+  DISTRIBUTION_EVERY_S: v.optional(whole(0, DAY_SECONDS), '3600'),
   DISTRIBUTION_PACE_S: v.optional(whole(1, 3600), '2'),
   OTEL_EXPORTER_OTLP_ENDPOINT: v.optional(httpAddress),
   OTEL_EXPORTER_OTLP_PROTOCOL: v.optional(

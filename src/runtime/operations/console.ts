@@ -110,7 +110,11 @@ const consoleDeps = (parts: Parts, sources: ConsoleSources): ConsoleDeps => {
       const known = { readiness, openWork, projections, switchedOff, relayLag: lag, halted: [...sources.state.halted] };
       return {
         roles: roleHealth({ roles, now, limits: config.limits, ...known }),
-        checks: Object.entries(readiness.checks).map(([name, { ok, reason = '' }]) => ({ name, ok, detail: reason })),
+        checks: Object.entries(readiness.checks).map(([name, check]) => ({
+          name,
+          ok: check.ok,
+          detail: check.ok ? '' : check.reason,
+        })),
         waiting: openWork.map((row) => ({
           what: stateOf(row),
           mode: row.mode,

@@ -11,10 +11,17 @@ import type { GuardReadiness } from '../../workers/guard-readiness.js';
 import { faultFields } from '../config/logger.js';
 import { pauseText } from '../operator/checks.js';
 
-type CheckName = 'serving' | 'database' | 'event_log' | 'queue' | 'projections' | 'guards' | 'certificate_vault';
+type CheckName = 'serving' | 'database' | 'event_log' | 'queue' | 'guards' | 'certificate_vault';
 
-/** `reason` is present when the check fails. It never contains a name or a value of a client. */
-type Check = { ok: boolean; reason?: string };
+/** `reason` never contains a name or a value of a client. */
+type Failed = { ok: false; reason: string };
+type Check = { ok: true } | Failed;
+
+/** `lag_s` is the longest lag, `lags` has the lag of each projection, in seconds. */
+type Lags = { lag_s: number; lags: Readonly<Record<string, number>> };
+
+/** Without lags when they could not be read. */
+type ProjectionsCheck = (Check & Lags) | Failed;
 
 /** The body of `/health/ready`. */
 export type Readiness = {
@@ -23,7 +30,7 @@ export type Readiness = {
   reasons: readonly string[];
   /** Lag in seconds of the projection that is furthest behind; null when it could not be read. */
   lag_s: number | null;
-  checks: Readonly<Record<CheckName, Check>>;
+  checks: Readonly<Record<CheckName, Check> & { projections: ProjectionsCheck }>;
 };
 
 /** What this process knows without asking an engine. */
@@ -48,7 +55,7 @@ const KEPT_MS = 1_000;
 /** Asks each engine separately, within 2 s and at most once a second. State of this process is never cached. */
 export const createReadiness = (deps: ReadinessDeps, limitMs = LIMIT_MS): (() => Promise<Readiness>) => {
   const asked = <T>(ask: () => Promise<T>) => cachedCheck(ask, { reuseMs: KEPT_MS, limitMs });
-  const failed = (error: unknown): Check => checkOf(reasonOf(error, limitMs));
+  const failed = (error: unknown): Failed => ({ ok: false, reason: reasonOf(error, limitMs) });
   const fullDisk = () => (deps.isDiskFull() ? DATABASE_FAULTS.disk_full : undefined);
   const readOnly = asked(() => deps.watch.isReadOnly());
   const logHead = asked(() => deps.logHead());
@@ -70,9 +77,7 @@ export const createReadiness = (deps: ReadinessDeps, limitMs = LIMIT_MS): (() =>
       guards: checkOf(guardsFault(deps.guards())),
       certificate_vault: certificates,
     };
-    const reasons = Object.entries(checks).flatMap(([name, { ok, reason = 'failed' }]) =>
-      ok ? [] : [`${name}: ${reason}`],
-    );
+    const reasons = Object.entries(checks).flatMap(([name, check]) => (check.ok ? [] : [`${name}: ${check.reason}`]));
     return { ready: reasons.length === 0, reasons, lag_s: 'lag_s' in projected ? projected.lag_s : null, checks };
   };
 };
@@ -100,7 +105,8 @@ const DATABASE_FAULTS: Record<SqlFault, string | undefined> = {
   other: undefined,
 };
 
-const queueCheck = ({ ok, reason }: Check): Check => (ok ? { ok } : { ok, reason: `disconnected (${reason ?? ''})` });
+const queueCheck = (status: Check): Check =>
+  status.ok ? { ok: true } : { ok: false, reason: `disconnected (${status.reason})` };
 
 /** Why the check `guards` of `/health/ready` fails. docs/operations/lost-database.md says what to do. */
 const guardsFault = (readiness: GuardReadiness): string | undefined => {
@@ -128,11 +134,8 @@ type ProjectionsState = {
   others: Awaited<ReturnType<typeof rowsOfOtherVersions>>;
 };
 
-/** `lag_s` is the longest lag, `lags` has the lag of each projection, in seconds. */
-type ProjectionsCheck = Check & { lag_s: number; lags: Readonly<Record<string, number>> };
-
 /** Rows of an older version do not move until the swap. That is no fault, because a read that finds a row outdated folds its stream. */
-const projectionsCheck = ({ statuses, others }: ProjectionsState, halted: ReadonlySet<string>): ProjectionsCheck => {
+const projectionsCheck = ({ statuses, others }: ProjectionsState, halted: ReadonlySet<string>): Check & Lags => {
   const isBeingReplaced = (name: string): boolean => others.some((other) => other.older && other.name === name);
   const wrong = [
     ...[...halted].map((name) => `${name} halted`),

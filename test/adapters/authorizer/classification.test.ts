@@ -2,7 +2,7 @@ import { createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cataloguedCodes, classification, type Subject } from '../../../src/adapters/authorizer/classification.js';
 import { classifyLookup, classifySend } from '../../../src/adapters/authorizer/classify.js';
-import type { Exchange } from '../../../src/adapters/authorizer/exchange.js';
+import { type Exchange, localReasons } from '../../../src/adapters/authorizer/exchange.js';
 import { sha256Hex } from '../../../src/app/event-store/hashes.js';
 import { isAuthorizerCode, OTHER_CODE } from '../../../src/domain/common/authorizer-code.js';
 import type { SendResult } from '../../../src/ports/authorizer.js';
@@ -370,18 +370,13 @@ describe('an outage', () => {
   const sendThat = (reason: string, kind: 'not_handed' | 'broken') =>
     classifySend('dps', harness.dps.id, { kind, reason }, () => ({ reason: 'unread' }));
 
-  it.each([
-    'certificate_missing',
-    'certificate_expired',
-    'certificate_unusable',
-    'deadline_passed',
-    'EPROTO',
-    'ERR_SSL_TLSV1_ALERT_UNKNOWN_CA',
-    'ERR_SSL_SSLV3_ALERT_CERTIFICATE_REVOKED',
-  ])('is not what lies with one company: %s', (reason) => {
-    expect(sendThat(reason, 'not_handed')).not.toHaveProperty('outage');
-    expect(classifyLookup({ kind: 'broken', reason }, 'any')).not.toHaveProperty('outage');
-  });
+  it.each([...localReasons, 'EPROTO', 'ERR_SSL_TLSV1_ALERT_UNKNOWN_CA', 'ERR_SSL_SSLV3_ALERT_CERTIFICATE_REVOKED'])(
+    'is not what lies with one company: %s',
+    (reason) => {
+      expect(sendThat(reason, 'not_handed')).not.toHaveProperty('outage');
+      expect(classifyLookup({ kind: 'broken', reason }, 'any')).not.toHaveProperty('outage');
+    },
+  );
 
   it.each([
     'ENOTFOUND',

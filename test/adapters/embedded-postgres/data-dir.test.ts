@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { lockDataDir } from '../../../src/adapters/embedded-postgres/data-dir.js';
-import { announcePresence, isPresent } from '../../../src/adapters/embedded-postgres/presence.js';
+import { listenAsOwner, ownerAnswers } from '../../../src/adapters/embedded-postgres/owner-socket.js';
 
 const LISTEN_AND_DIE =
   "require('net').createServer().listen(process.argv[1], () => process.kill(process.pid, 'SIGKILL'))";
@@ -50,7 +50,7 @@ describe('lockDataDir', () => {
 
   it('is held by a process that is not seen here as long as its socket answers, and not longer', async () => {
     await mkdir(join(dataDir, 'lock'));
-    const owner = await announcePresence(join(dataDir, 'lock', 'owner.sock'));
+    const owner = await listenAsOwner(join(dataDir, 'lock', 'owner.sock'));
     await claim(3, { pid: 2 ** 22 - 1, identity: 'of another container', released: false, socket: 'owner.sock' });
     await expect(lockDataDir(dataDir, { waitMs: 0 })).rejects.toThrow(
       /in use by a process of another container: run the command in that container, stop it or choose another DATA_DIR$/,
@@ -74,7 +74,7 @@ describe('lockDataDir', () => {
     const deep = join(dataDir, 'x'.repeat(120), 'y'.repeat(120));
     const lock = await lockDataDir(deep, { waitMs: 0 });
     const [number, socket] = await readdir(join(deep, 'lock'));
-    expect([number, await isPresent(join(deep, 'lock', socket ?? ''))]).toEqual([
+    expect([number, await ownerAnswers(join(deep, 'lock', socket ?? ''))]).toEqual([
       'claim-1',
       process.platform === 'linux',
     ]);

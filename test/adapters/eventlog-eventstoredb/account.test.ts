@@ -112,6 +112,12 @@ describe('the account in EventStoreDB', () => {
     expect(asked).toEqual([]);
   });
 
+  it('is made with the CA under any spelling of its setting that the client accepts', async () => {
+    expect(await prepareAccount(url(`tls_ca_file=${encodeURIComponent(join(folder, 'ca.pem'))}`), 's:cret')).toBe(
+      'made',
+    );
+  });
+
   it.each(['tls=false', 'tls=true'])('is made over TLS with a CA only, not with %s', async (settings) => {
     await expect(prepareAccount(url(settings), 's:cret')).rejects.toThrow(AddressInvalid);
   });

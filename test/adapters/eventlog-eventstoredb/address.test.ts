@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { credentialsOf } from '../../../src/adapters/eventlog-eventstoredb/address.js';
+import {
+  credentialsOf,
+  eventStoreTransport,
+  tlsServerOf,
+} from '../../../src/adapters/eventlog-eventstoredb/address.js';
 import { createEventStoreEventLog } from '../../../src/adapters/eventlog-eventstoredb/event-log.js';
 import { AddressInvalid } from '../../../src/ports/engine-address.js';
 
@@ -10,6 +14,29 @@ describe('the address of an EventStoreDB', () => {
     'esdb://nfse:open%3Asesame@a:2113,b:2113,c:2113?tls=true&tlsCAFile=%2Fetc%2Fca.pem',
   ])('gives the user of %s', (url) => {
     expect(credentialsOf(url)).toEqual({ username: 'nfse', password: 'open:sesame' });
+  });
+
+  it.each(['tlsCAFile', 'tls_ca_file', 'TLS-CA-FILE'])('gives the server and the CA that %s names', (name) => {
+    const server = { host: 'log.example', caFile: '/etc/a=b.pem' };
+    const at = (address: string) => `esdb://nfse:se?same@${address}?tls=true&${name}=%2Fetc%2Fa=b.pem`;
+    expect(tlsServerOf(at('log.example'))).toEqual({ ...server, port: '2113' });
+    expect(tlsServerOf(at('log.example:2114/'))).toEqual({ ...server, port: '2114' });
+  });
+
+  it.each([
+    ['two servers', 'esdb://nfse:sesame@a:2113,b:2113?tlsCAFile=ca.pem', 'one server'],
+    ['a port that is no number', 'esdb://nfse:sesame@a:http?tlsCAFile=ca.pem', 'one server'],
+    ['a cluster', 'esdb+discover://nfse:sesame@a:2113?tlsCAFile=ca.pem', 'over TLS only'],
+    ['no CA', 'esdb://nfse:sesame@a:2113?tls=true', 'over TLS only'],
+    ['no TLS', 'esdb://nfse:sesame@a:2113?tls=false&tlsCAFile=ca.pem', 'over TLS only'],
+  ])('names no server with TLS for %s', (_what, url, message) => {
+    expect(() => tlsServerOf(url)).toThrow(message);
+  });
+
+  it('tells its hosts and its TLS, whatever its password holds', () => {
+    const hosts = ['a', 'b'];
+    expect(eventStoreTransport('esdb://nfse:se?s/ame@a:2113,b:2113')).toEqual({ hosts, tls: 'verified' });
+    expect(eventStoreTransport('esdb://a,b:2113/?tls=false')).toEqual({ hosts, tls: 'none' });
   });
 
   it('needs no user without TLS', () => {

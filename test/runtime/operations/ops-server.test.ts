@@ -6,12 +6,13 @@ import type { Readiness, ServiceState } from '../../../src/runtime/operations/re
 
 const MOST = 8;
 
-const ok = { ok: true };
+const ok = { ok: true } as const;
+const projections = { ...ok, lag_s: 0, lags: {} };
 const readyBody: Readiness = {
   ready: true,
   reasons: [],
   lag_s: 0,
-  checks: { serving: ok, database: ok, event_log: ok, queue: ok, projections: ok, guards: ok, certificate_vault: ok },
+  checks: { serving: ok, database: ok, event_log: ok, queue: ok, projections, guards: ok, certificate_vault: ok },
 };
 
 describe('the operations port', () => {

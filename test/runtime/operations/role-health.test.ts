@@ -7,10 +7,11 @@ import { limits, T0 } from '../../support/fixture/invoice.js';
 import { chained, NONE } from '../../support/harness/event-log.js';
 import { memoryEventLog } from '../../support/memory/event-log.js';
 
-const ok = { ok: true };
+const ok = { ok: true } as const;
+const projections = { ...ok, lag_s: 0, lags: {} };
 const readiness: Readiness = {
   ...{ ready: true, reasons: [], lag_s: 0 },
-  checks: { serving: ok, database: ok, event_log: ok, queue: ok, projections: ok, guards: ok, certificate_vault: ok },
+  checks: { serving: ok, database: ok, event_log: ok, queue: ok, projections, guards: ok, certificate_vault: ok },
 };
 
 const sources = (changes: Partial<RoleSources> = {}): RoleSources => ({

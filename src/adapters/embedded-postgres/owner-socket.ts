@@ -5,10 +5,10 @@ import { basename, dirname } from 'node:path';
 import { errorCode } from '../../lib/error-code.js';
 
 /**
- * Shows that this process lives, by a Unix socket that it listens on. The kernel ends the socket with the process, also after a kill, and answers
+ * Shows that this process, the owner of a lock, lives: it listens on a Unix socket. The kernel ends the socket with the process, also after a kill, and answers
  * processes of every container of this machine. Rejects where the file system takes no sockets.
  */
-export const announcePresence = async (path: string): Promise<{ end(): Promise<void> }> => {
+export const listenAsOwner = async (path: string): Promise<{ end(): Promise<void> }> => {
   const server = createServer((socket) => socket.destroy());
   await withShortPath(path, async (short) => {
     server.listen(short);
@@ -23,8 +23,8 @@ export const announcePresence = async (path: string): Promise<{ end(): Promise<v
   };
 };
 
-/** Whether the process that announced its presence at this path lives, be it frozen. False without such a file. */
-export const isPresent = async (path: string): Promise<boolean> => {
+/** Whether the process that listens as the owner at this path lives, be it frozen. False without such a file. */
+export const ownerAnswers = async (path: string): Promise<boolean> => {
   try {
     await withShortPath(path, async (short) => {
       const socket = connect(short);
