@@ -1,3 +1,4 @@
+import { DPS_EXISTS } from '../common/authorizer-code.js';
 import { epochMs, type Instant } from '../common/time.js';
 import { unreachable } from '../common/unreachable.js';
 import type { ReadInvoiceEvent } from '../invoice/events.js';
@@ -60,7 +61,6 @@ const breach = (text: string): Breach => ({ breach: text });
 
 /** Support may settle as failed only after this time from the last attempt (docs/operations/support.md#settle-an-invoice). */
 const ABSENCE_MS = 24 * 3_600_000;
-const DPS_EXISTS = 'E0014';
 
 /** The fold after one more event of the stream, or the breach that the event is. */
 export const foldInvoice = (fold: InvoiceFold, event: ReadInvoiceEvent): InvoiceFold | Breach => {
