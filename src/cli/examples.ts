@@ -116,6 +116,10 @@ export const commandExamples: readonly CommandExample[] = [
     'doctor --reconcile --from 11444777000161:live:1:1000',
     'the same, also from the number on that a company file got [after the backup](operations/backup.md#what-changed-after-the-backup)',
   ],
+  [
+    'doctor --reconcile --without-authorizer live --without-authorizer test',
+    'in a [rehearsal](operations/backup.md#rehearse): nobody is asked, and issuing resumes',
+  ],
   ['restore --from backup-2026-11-21', 'puts the backup back: [backup](operations/backup.md)'],
   [
     'master-key give-up m1 --reason TEXT --confirm m1',
