@@ -10,6 +10,9 @@ import { type QueueFault, WorkQueueUnavailable } from '../../src/ports/work-queu
 import { startupFault } from '../../src/runtime/commands/startup-fault.js';
 import { LedgerDamaged } from '../../src/simulator/options.js';
 
+const refusedAppend = (code: string) =>
+  new EventLogUnavailable('the event log refused the append', { cause: Object.assign(new Error(SECRET), { code }) });
+
 const SECRET = 'invalid input: customer 12345678909';
 
 it.each([
@@ -37,6 +40,9 @@ it.each([
   ],
   [new EventLogAccessDenied('the event log cannot be read'), /^the event log cannot be reached: .*\(access_denied\)$/],
   [Object.assign(new Error(SECRET), { code: 'ECONNREFUSED' }), /^the database cannot be reached: .*\(ECONNREFUSED\)$/],
+  [refusedAppend('53100'), /^no disk space is left: free some and start again; nothing was lost \(53100\)$/],
+  [refusedAppend('25006'), /^the database takes no writes: DATABASE_URL must name the primary/],
+  [refusedAppend('40P01'), /^the event log cannot be reached: .*\(the event log refused the append\)$/],
 ])('a start says which engine is away: %s', (error, line) => {
   const fault = startupFault(error);
   expect(fault.exit).toBe(3);

@@ -9,6 +9,7 @@ import { WrongMasterKey } from '../../adapters/vault/master-key.js';
 import { UnknownEventVersion } from '../../app/event-store/codec.js';
 import { StoreUnavailable } from '../../app/event-store/event-store.js';
 import { StreamContended } from '../../app/event-store/transact.js';
+import { errorCode } from '../../lib/error-code.js';
 import { AppendOutcomeUnknown, EventLogUnavailable, UnreadableEvent } from '../../ports/event-log.js';
 import { WorkQueueUnavailable } from '../../ports/work-queue.js';
 import { LiveRowsOfOtherVersion } from '../../projector/apply-now.js';
@@ -44,9 +45,20 @@ const faultOf = (error: unknown, addressSetBy: string): StartupFault => {
     const hint = isNotSetUp(code) && addressSetBy.startsWith('DATABASE_') ? SETUP_HINT : '';
     return { exit: 3, line: `${line.replace('DATABASE_URL', addressSetBy)}${saidAs(code)}${hint}` };
   }
-  if (isOneOf(UNREACHABLE_LOG, error)) return { exit: 3, line: `${LOG_LINE}${saidAs(code ?? error.message)}` };
+  if (isOneOf(UNREACHABLE_LOG, error)) {
+    const line = refusedWrite(error.cause) ?? `${LOG_LINE}${saidAs(code ?? error.message)}`;
+    return { exit: 3, line };
+  }
   if (isOneOf(REFUSED_HERE, error)) return { exit: 1, line: error.message };
   return { exit: 1, line: `failed unexpectedly: ${shown(error)}` };
+};
+
+/** For a log that is reached and takes no write, because its database takes none. */
+const refusedWrite = (cause: unknown): string | undefined => {
+  const fault = sqlFault(cause);
+  return fault === 'disk_full' || fault === 'read_only'
+    ? `${DATABASE_LINES[fault]}${saidAs(errorCode(cause))}`
+    : undefined;
 };
 
 /** What an operator has to set up in another way. */
