@@ -12,7 +12,10 @@ export const commandExamples: readonly CommandExample[] = [
     'an example file to change; what each field means goes to stderr: [files](operations/files.md)',
   ],
   ['company put empresa.json --check', '`empresa.json is a valid company file of 11444777000161; nothing was changed`'],
-  ['company put empresa.json', '`company 11444777000161 recorded`'],
+  [
+    'company put empresa.json',
+    '`company 11444777000161 recorded; next DPS number: live 1 of series 1, test 1 of series 1`',
+  ],
   ['company show 11444777000161', 'the company file as JSON, with switch, certificate dates and number of keys'],
   ['company list', '`12345678000195  enabled   ESTUDIO EXEMPLO LTDA`'],
   ['company enable 11444777000161', '`company 11444777000161 enabled`'],
