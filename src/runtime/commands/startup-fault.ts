@@ -111,13 +111,13 @@ const queueLine = ({ fault, code }: WorkQueueUnavailable): string => {
 const RIGHT_MISSING = '42501';
 
 const RIGHTS_LINE =
-  'the user of DATABASE_URL lacks a right in the database: run nfse setup database --admin-url-file FILE, where FILE holds the address of the administrator';
+  'the user of DATABASE_URL lacks a right in the database: run nfse setup database --admin-url-file FILE with DATABASE_OWNER_URL set, where FILE holds the address of the administrator';
 
 /** A server says the same of a user or a database that does not exist as of a wrong password or name. An administrator's address is a file's. */
 const isNotSetUp = (code: unknown): boolean => code === '28P01' || code === '28000' || code === '3D000';
 
 const SETUP_HINT =
-  '; before the first start the user and the database are made by nfse setup database --admin-url-file FILE, where FILE holds the address of the administrator';
+  '; before the first start the user and the database are made by nfse setup database --admin-url-file FILE with DATABASE_OWNER_URL set, where FILE holds the address of the administrator';
 
 const LOG_LINE =
   'the event log cannot be reached: check EVENTSTORE_URL, its user and its server (DATABASE_URL without it), and try again';
