@@ -12,7 +12,10 @@ export const commandExamples: readonly CommandExample[] = [
     'an example file to change; what each field means goes to stderr: [files](operations/files.md)',
   ],
   ['company put empresa.json --check', '`empresa.json is a valid company file of 11444777000161; nothing was changed`'],
-  ['company put empresa.json', '`company 11444777000161 recorded`'],
+  [
+    'company put empresa.json',
+    '`company 11444777000161 recorded; next DPS number: live 1 of series 1, test 1 of series 1`',
+  ],
   ['company show 11444777000161', 'the company file as JSON, with switch, certificate dates and number of keys'],
   ['company list', '`12345678000195  enabled   ESTUDIO EXEMPLO LTDA`'],
   ['company enable 11444777000161', '`company 11444777000161 enabled`'],
@@ -115,6 +118,10 @@ export const commandExamples: readonly CommandExample[] = [
   [
     'doctor --reconcile --from 11444777000161:live:1:1000',
     'the same, also from the number on that a company file got [after the backup](operations/backup.md#what-changed-after-the-backup)',
+  ],
+  [
+    'doctor --reconcile --without-authorizer live --without-authorizer test',
+    'in a [rehearsal](operations/backup.md#rehearse): nobody is asked, and issuing resumes',
   ],
   ['restore --from backup-2026-11-21', 'puts the backup back: [backup](operations/backup.md)'],
   [

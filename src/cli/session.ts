@@ -91,6 +91,10 @@ export type LogRecoveryOptions = {
   span: number;
   /** Where notes may be besides the end of the log. */
   from: readonly StartingPoint[];
+  /** Modes without an authorizer here, over which issuing resumes all the same. */
+  withoutAuthorizer: readonly Mode[];
+  /** Called before anything is asked, when issuing is paused. */
+  onPaused(): void;
   onProgress(text: string): void;
 };
 

@@ -262,6 +262,8 @@ describeWithPostgres('an auditor at the command line', () => {
     expect(await verify('--file', file)).toMatchObject({ exit: 0 });
     const { out } = await operator.run('audit', 'verify', '--file', file);
     expect(out).toContain(`ONLY THE PART of company ${CNPJ}, recorded at or after ${life.at(1)}`);
+    const verified = await operator.runJson('audit', 'verify', '--file', file);
+    expect(verified.json).toMatchObject({ exported_at: json.exported_at, filter: json.filter });
     const last = (await eventsOf('events', 'show', 'audit-reveals')).at(-1);
     expect(last).toMatchObject({ data: { command: 'events export' }, meta: { actor: 'support:joana' } });
   });

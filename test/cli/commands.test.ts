@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { operatorContext } from '../../src/app/event-store/command-context.js';
 import type { Command } from '../../src/cli/command.js';
 import { auditCommands } from '../../src/cli/commands/audit.js';
 import { certificateCommands } from '../../src/cli/commands/certificate.js';
@@ -10,6 +11,7 @@ import { eventCommands } from '../../src/cli/commands/events.js';
 import { invoiceCommands } from '../../src/cli/commands/invoice.js';
 import { keyCommands } from '../../src/cli/commands/key.js';
 import type { Session } from '../../src/cli/session.js';
+import { dpsStream } from '../../src/domain/common/ids.js';
 import { type Operator, openOperator } from '../support/harness/operator.js';
 import { describeWithPostgres, type FreshDatabase } from '../support/postgres.js';
 
@@ -54,10 +56,12 @@ describeWithPostgres('the operator command', () => {
 
   const runJson = (...argv: string[]) => operator.runJson(...argv);
 
-  const put = async (changed: object) => {
+  const changedFile = async (changed: object): Promise<string> => {
     await writeFile(join(folder, 'changed.json'), JSON.stringify({ ...file, ...changed }));
-    return await run('company', 'put', join(folder, 'changed.json'));
+    return join(folder, 'changed.json');
   };
+
+  const put = async (changed: object) => await run('company', 'put', await changedFile(changed));
 
   it('company put registers a disabled company, and says nothing new the second time', async () => {
     expect(await run('company', 'put', join(folder, 'company.json'))).toMatchObject({ exit: 0 });
@@ -125,6 +129,27 @@ describeWithPostgres('the operator command', () => {
       expect(err).toMatch(new RegExp(`^${field.replaceAll(/[.[\]]/g, '\\$&')} +\\S.{15,}`, 'm'));
     expect((await runJson('company', 'put', '--template')).json).toEqual(JSON.parse(out));
     expect((await run('company', 'put', 'x.json', '--template')).exit).toBe(2);
+  });
+
+  it('company put says the next number of each series, and which one stays stopped', async () => {
+    const first = { dps: { live: { series: '31', next_number: 40 }, test: { series: '7', next_number: 20 } } };
+    expect((await put(first)).out).toContain('recorded; next DPS number: live 40 of series 31, test 20 of series 7');
+    const stream = dpsStream('live', CNPJ, '31');
+    const { version } = await session.store.load(stream);
+    const stopped = {
+      nextNumber: 41,
+      number: 40,
+      invoiceId: '00000000-0000-4000-8000-000000000001',
+      at: '2026-11-21T12:00:00.000Z',
+    };
+    const context = operatorContext('operate_company', { actor: 'support:ana', companyId: CNPJ })(stopped.at);
+    await session.store.append(stream, version, [{ type: 'DpsSeriesBlocked', data: stopped }], context);
+    const same = await put(first);
+    expect(same).toMatchObject({ exit: 0 });
+    expect(same.out).toContain('warning: series 31 of live mode stays stopped: put a next number of 41 or later');
+    const later = { ...first.dps, live: { series: '31', next_number: 41 } };
+    const { json } = await operator.runJson('company', 'put', await changedFile({ dps: later }));
+    expect(json).toMatchObject({ dps: { live: { series: '31', next_number: 41, stopped: false } } });
   });
 
   it('takes a CNPJ with its mask, in a file, as an argument and in a flag', async () => {

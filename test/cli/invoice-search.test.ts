@@ -7,6 +7,7 @@ import { invoiceCommands } from '../../src/cli/commands/invoice.js';
 import { invoiceViewCommands } from '../../src/cli/commands/invoice-views.js';
 import { parkedCommands } from '../../src/cli/commands/parked.js';
 import { projectionCommands } from '../../src/cli/commands/projections.js';
+import { runCommand } from '../../src/cli/run.js';
 import { revealsStream, supportStream } from '../../src/domain/audit/events.js';
 import { invoiceStream } from '../../src/domain/common/ids.js';
 import { addSeconds } from '../../src/domain/common/time.js';
@@ -77,6 +78,23 @@ describeWithPostgres('support at the command line', () => {
     );
     expect((await operator.runJson('invoice', 'indeterminate')).json).toMatchObject({ count: 1 });
   });
+
+  it.each([[['search', ID]], [['list']], [['indeterminate']]])(
+    'is told by invoice %j that rows behind the log do not show all',
+    async (argv) => {
+      const saidWhile = async (...behind: readonly string[]) => {
+        const said: string[] = [];
+        const terminal = { out: () => undefined, err: (text: string) => void said.push(text) };
+        const session = async () => ({ ...operator.session, projectionsBehind: async () => behind });
+        const commands = [...invoiceCommands, ...invoiceViewCommands];
+        expect(await runCommand(['invoice', ...argv], commands, session, terminal)).toBe(0);
+        return said;
+      };
+      const line = 'more is unknown until the projections have caught up (invoices)';
+      expect(await saidWhile('invoices', 'deadlines')).toEqual([line]);
+      expect(await saidWhile('deadlines')).toEqual([]);
+    },
+  );
 
   it('puts on record who searched by document and who ordered a rebuild, and no document', async () => {
     const { store } = operator.session;

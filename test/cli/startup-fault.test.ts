@@ -10,6 +10,9 @@ import { type QueueFault, WorkQueueUnavailable } from '../../src/ports/work-queu
 import { startupFault } from '../../src/runtime/commands/startup-fault.js';
 import { LedgerDamaged } from '../../src/simulator/options.js';
 
+const refusedAppend = (code: string) =>
+  new EventLogUnavailable('the event log refused the append', { cause: Object.assign(new Error(SECRET), { code }) });
+
 const SECRET = 'invalid input: customer 12345678909';
 
 it.each([
@@ -37,6 +40,9 @@ it.each([
   ],
   [new EventLogAccessDenied('the event log cannot be read'), /^the event log cannot be reached: .*\(access_denied\)$/],
   [Object.assign(new Error(SECRET), { code: 'ECONNREFUSED' }), /^the database cannot be reached: .*\(ECONNREFUSED\)$/],
+  [refusedAppend('53100'), /^no disk space is left: free some and start again; nothing was lost \(53100\)$/],
+  [refusedAppend('25006'), /^the database takes no writes: DATABASE_URL must name the primary/],
+  [refusedAppend('40P01'), /^the event log cannot be reached: .*\(the event log refused the append\)$/],
 ])('a start says which engine is away: %s', (error, line) => {
   const fault = startupFault(error);
   expect(fault.exit).toBe(3);
@@ -57,7 +63,7 @@ it.each<[QueueFault, RegExp]>([
 it('names the cure when the user of an address lacks a right, and does not ask to check the password', () => {
   const missing = Object.assign(new Error(SECRET), { code: '42501' });
   const lineFor = (setBy: string) =>
-    `the user of ${setBy} lacks a right in the database: run nfse setup database --admin-url-file FILE, where FILE holds the address of the administrator (42501)`;
+    `the user of ${setBy} lacks a right in the database: run nfse setup database --admin-url-file FILE with DATABASE_OWNER_URL set, where FILE holds the address of the administrator (42501)`;
   expect(startupFault(missing)).toEqual({ exit: 3, line: lineFor('DATABASE_URL') });
   expect(startupFault(new FaultAtAddress('DATABASE_OWNER_URL', missing)).line).toBe(lineFor('DATABASE_OWNER_URL'));
 });
@@ -66,7 +72,7 @@ it.each(['28P01', '28000', '3D000'])(
   'a database that may not be set up yet names the command that does it: %s',
   (code) => {
     const refused = Object.assign(new Error(SECRET), { code });
-    const hint = `(${code}); before the first start the user and the database are made by nfse setup database --admin-url-file FILE, `;
+    const hint = `(${code}); before the first start the user and the database are made by nfse setup database --admin-url-file FILE with DATABASE_OWNER_URL set, `;
     for (const setBy of ['DATABASE_URL', 'DATABASE_URL_FILE', 'DATABASE_OWNER_URL'])
       expect(startupFault(new FaultAtAddress(setBy, refused)).line).toContain(`sslmode in ${setBy} ${hint}`);
     expect(startupFault(new FaultAtAddress('/etc/nfse/admin-url', refused)).line).toMatch(

@@ -21,6 +21,7 @@ import { type Operator, openOperator } from '../support/harness/operator.js';
 import { describeWithPostgres } from '../support/postgres.js';
 
 const CNPJ = '12345678000195';
+const WITHOUT_AUTHORIZER = ['--without-authorizer', 'live', '--without-authorizer', 'test'] as const;
 
 /** Time passes between two answers. */
 const withoutAges = (text: string): string => text.replaceAll(/\d+ (?:d|h|min|s)\b/g, '');
@@ -260,9 +261,11 @@ describeWithPostgres('an operator who looks after the service', () => {
   });
 
   it('is told of a log that was put back, and that nothing is paused without one', async () => {
-    expect(await operator.run('doctor', '--reconcile')).toMatchObject({
-      ...{ exit: 0, out: expect.stringContaining('issuing is not paused') },
-    });
+    const unpaused = await operator.run('doctor', '--reconcile');
+    expect(unpaused).toMatchObject({ exit: 0, out: expect.stringContaining('issuing is not paused') });
+    expect(unpaused.err).not.toContain('issuing resumes');
+    expect(await operator.run('doctor', '--without-authorizer', 'live')).toMatchObject({ exit: 2 });
+    expect(await operator.run('doctor', '--reconcile', '--without-authorizer', 'both')).toMatchObject({ exit: 2 });
     await operator.session.markRestored();
     expect(await doctorLine('guards')).toMatch(
       /^BAD .*the log, which ends at \d+, was restored .*issuing is paused -> nfse doctor --reconcile$/,
@@ -271,8 +274,17 @@ describeWithPostgres('an operator who looks after the service', () => {
     expect(unknown).toMatchObject({ exit: 1, err: expect.stringContaining('the log knows no company 98765432000198') });
     const unasked = await operator.run('doctor', '--reconcile', '--from', `${CNPJ}:live:1:1000`);
     expect(unasked).toMatchObject({ exit: 1, err: expect.stringContaining('live mode cannot be compared') });
-    const compared = await operator.run('doctor', '--reconcile');
+    const alone = await operator.run('doctor', '--reconcile');
+    expect(alone).toMatchObject({
+      exit: 1,
+      err: expect.stringContaining('nothing was compared in live and test mode: no AUTHORIZER_LIVE_URL'),
+    });
+    expect(await doctorLine('guards')).toMatch(/^BAD .*issuing is paused/);
+    const half = await operator.run('doctor', '--reconcile', '--without-authorizer', 'test');
+    expect(half).toMatchObject({ exit: 1, err: expect.stringContaining('nothing was compared in live mode') });
+    const compared = await operator.run('doctor', '--reconcile', ...WITHOUT_AUTHORIZER);
     expect(compared).toMatchObject({ exit: 0, out: expect.stringContaining("the simulator's ledger is not here") });
+    expect(compared.out).toContain('nothing was compared with the authorizer: issuing resumes within seconds');
     expect(compared.err).toMatch(/must be named before issuing resumes.*--from CNPJ:mode:series:number\[:ibge\]/);
     expect(compared.out).toMatch(/ok +reconcile limits +only the numbers above .* nfse restore --mark/);
     expect(compared.out).toMatch(/ok +reconcile keys .*revoked later is valid again/);
@@ -289,7 +301,7 @@ describeWithPostgres('an operator who looks after the service', () => {
     await operator.run('key', 'create', CNPJ, '--mode', 'test');
     await operator.run('key', 'create', CNPJ, '--mode', 'test');
     expect(await doctorLine('guards')).toMatch(/^BAD .*issuing is paused -> nfse doctor --reconcile$/);
-    expect(await operator.run('doctor', '--reconcile')).toMatchObject({
+    expect(await operator.run('doctor', '--reconcile', ...WITHOUT_AUTHORIZER)).toMatchObject({
       ...{ exit: 0, out: expect.stringContaining('issuing resumes within seconds') },
     });
     expect(await doctorLine('guards')).toBe('');

@@ -40,7 +40,9 @@ export const adviceWithoutCopy = (generations: readonly string[]): string =>
   `if no copy is left: ${givingUp(generations)}`;
 
 const givingUp = (generations: readonly string[]): string =>
-  generations.map((generation) => `nfse master-key give-up ${generation}`).join(', ');
+  generations
+    .map((generation) => `nfse master-key give-up ${generation} --reason TEXT --confirm ${generation}`)
+    .join(', ');
 
 /** The same when the whole file is lost: the new key needs a name under which nothing was sealed. */
 export const adviceWithoutFile = (

@@ -24,7 +24,7 @@ type CompanyToCompare = {
 /**
  * What is to be asked: for each series and city that a company has or had according to the log, the numbers after its end, and the numbers from each
  * starting point on. The database may belong to another end of the log, so it adds starting points and takes none away. Refuses a starting point at
- * which nothing can be asked, because an operator counts on it.
+ * which nothing can be asked, because an operator counts on it, and a mode that cannot be asked and that the operator does not leave out.
  */
 export const planComparison = async (known: KnownWork, deps: RecoveryDeps): Promise<Planned> => {
   const { named } = deps;
@@ -48,12 +48,26 @@ export const planComparison = async (known: KnownWork, deps: RecoveryDeps): Prom
 
 const NO_LEDGER = "the simulator's ledger is not here; its notes are no fiscal documents";
 
-const refusalOf = ({ companies }: KnownWork, { named, modesWithoutLedger }: RecoveryDeps): string | undefined => {
+const refusalOf = (
+  { companies }: KnownWork,
+  { named, modesWithoutLedger, withoutAuthorizer }: RecoveryDeps,
+): string | undefined => {
+  const asked = withoutAuthorizer.find((mode) => !modesWithoutLedger.includes(mode));
+  if (asked !== undefined)
+    return `${asked} mode has an authorizer here, which would be asked: leave out --without-authorizer ${asked}, or ${addressOf(asked)}`;
   const stranger = named.find(({ companyId }) => !companies.has(companyId));
   if (stranger !== undefined)
     return `the log knows no company ${stranger.companyId}: register it with a next number that is behind its last note`;
   const unasked = named.find(({ mode }) => modesWithoutLedger.includes(mode));
   return unasked === undefined ? undefined : `${unasked.mode} mode cannot be compared: ${NO_LEDGER}`;
+};
+
+const addressOf = (mode: Mode): string => `AUTHORIZER_${mode.toUpperCase()}_URL`;
+
+/** A command that lacks the variables of the service would ask nobody, and issuing would resume over forgotten notes. */
+const withoutAddresses = (missing: readonly Mode[]): string => {
+  const flags = missing.map((mode) => `--without-authorizer ${mode}`).join(' ');
+  return `nothing was compared in ${missing.join(' and ')} mode: no ${missing.map(addressOf).join(', no ')} here, and no ledger of a simulator. Run it with the variables of the service. Only where no note may be asked for, as in a rehearsal: ${flags}`;
 };
 
 /** Company files and attempts that the database has. Without a certificate a company never sent anything. */
@@ -98,6 +112,8 @@ const planCompany = (company: CompanyToCompare, known: KnownWork, deps: Recovery
   const cities = new Set(registrations.flatMap((one) => deps.municipalityOf(one) ?? []));
   if (cities.size === 0 && named.some(({ municipality }) => municipality === undefined))
     return { refused: `the city of ${companyId} is in no table: name its IBGE code behind the number` };
+  const missing = deps.modesWithoutLedger.filter((mode) => !deps.withoutAuthorizer.includes(mode));
+  if (missing.length > 0) return { refused: withoutAddresses(missing) };
   const all: SeriesToCompare[] = [];
   const skipped: Skipped[] = [];
   for (const mode of modes) {

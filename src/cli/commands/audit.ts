@@ -5,7 +5,7 @@ import { appendAudit } from '../../app/audit/audit-trail.js';
 import { type ClosableExaminer, type Examiner, ownExaminer } from '../../app/audit/examiner.js';
 import type { Finding, Findings } from '../../app/audit/finding.js';
 import type { CheckReport } from '../../app/audit/log-checker.js';
-import { readManifest, readPublicKey } from '../../app/audit/manifest.js';
+import { type Manifest, readManifest, readPublicKey } from '../../app/audit/manifest.js';
 import { compareAnchors, type PublishedFile } from '../../app/audit/published-anchors.js';
 import { replayInvoice } from '../../app/audit/replay.js';
 import { type DocumentCount, verifyDocuments } from '../../app/audit/verify-documents.js';
@@ -150,28 +150,30 @@ const verifyFile = async (
   if (source === undefined) return badUsage(`${file} cannot be read`);
   // Without a given key only keys of this installation are trusted, and these are read from its database.
   const trusted = key === undefined ? await (await session()).exportSigner.publicKeys() : [key];
-  const manifest = await readFile(manifestOf(file), 'utf8').catch(() => undefined);
+  const text = await readFile(manifestOf(file), 'utf8').catch(() => undefined);
   const report = await withProgress(terminal, (progress) =>
     verifyExport(
-      { ...source, manifest, trusted },
+      { ...source, manifest: text, trusted },
       { examiner, onEvents: (events) => progress('verify', source.share(), `${events} events`) },
     ),
   );
-  return outcomeOf(report, manifest === undefined ? [] : [extentText(manifest)]);
+  if (text === undefined) return outcomeOf(report, []);
+  const manifest = readManifest(text);
+  return outcomeOf({ ...report, manifest }, [manifest === undefined ? UNKNOWN_EXTENT : extentText(manifest)]);
 };
 
+const UNKNOWN_EXTENT = 'without a manifest the extent of the export is unknown';
+
 /** Says which part of the log an export holds, so that an auditor does not take a part for the whole. */
-const extentText = (manifest: string): string => {
-  const read = readManifest(manifest);
-  if (read === undefined) return 'without a manifest the extent of the export is unknown';
-  const { company, from, to } = read.filter;
+const extentText = ({ exported_at, filter }: Manifest): string => {
+  const { company, from, to } = filter;
   const parts = [
     ...(company === undefined ? [] : [`of company ${company}`]),
     ...(from === undefined ? [] : [`recorded at or after ${from}`]),
     ...(to === undefined ? [] : [`recorded before ${to}`]),
   ];
   const what = parts.length === 0 ? 'the whole log' : `ONLY THE PART ${parts.join(', ')}`;
-  return `exported at ${read.exported_at}: ${what}`;
+  return `exported at ${exported_at}: ${what}`;
 };
 
 const publicKeyOf = async (given: string): Promise<string | undefined> =>
@@ -187,10 +189,14 @@ const anchorFiles = async (folder: string): Promise<readonly PublishedFile[] | u
   );
 };
 
-type Report = CheckReport & { documents?: DocumentCount | undefined };
+/** `manifest` is that of an export. */
+type Report = CheckReport & {
+  documents?: DocumentCount | undefined;
+  manifest?: Pick<Manifest, 'exported_at' | 'filter'> | undefined;
+};
 
 const outcomeOf = (report: Report, notes: readonly string[]): Outcome => {
-  const { streams, events, findings, anchors, givenUp, documents } = report;
+  const { streams, events, findings, anchors, givenUp, documents, manifest } = report;
   const ok = findings.total === 0;
   const hidden = findings.total - findings.kept.length;
   const verdict = ok ? 'nothing is wrong' : counted(findings.total, 'finding');
@@ -210,6 +216,8 @@ const outcomeOf = (report: Report, notes: readonly string[]): Outcome => {
     anchors,
     given_up: givenUp,
     documents,
+    exported_at: manifest?.exported_at,
+    filter: manifest?.filter,
   });
 };
 

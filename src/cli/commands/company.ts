@@ -1,4 +1,9 @@
-import { putCompanyFile, setCompanyEnabled } from '../../app/operator/company/company-commands.js';
+import {
+  type NextNumber,
+  nextNumbersOf,
+  putCompanyFile,
+  setCompanyEnabled,
+} from '../../app/operator/company/company-commands.js';
 import { companyFile, parseCompanyFile } from '../../app/operator/company/company-file.js';
 import { companyUsage, type UsageCounts } from '../../app/operator/company-usage.js';
 import { modes } from '../../domain/common/ids.js';
@@ -66,9 +71,29 @@ const put: Command = {
       ...approximateTableWarnings(registration, opened.clock.now()),
       ...(await activityWarnings({ registration }, opened)),
     );
-    return answer(result, warned(`company ${cnpj} recorded`, warnings), { cnpj, warnings });
+    if ('refused' in result) return refused(result.refused);
+    const numbers = await nextNumbersOf(registration, opened.store);
+    warnings.push(...numbers.flatMap(stoppedSeries));
+    const dps = Object.fromEntries(
+      numbers.map(({ mode, series, nextNumber, isStopped }) => [
+        mode,
+        { series, next_number: nextNumber, stopped: isStopped },
+      ]),
+    );
+    const text = `company ${cnpj} recorded; next DPS number: ${numbers.map(nextNumberText).join(', ')}`;
+    return done(warned(text, warnings), { cnpj, dps, warnings });
   },
 };
+
+const nextNumberText = ({ mode, series, nextNumber }: NextNumber): string =>
+  `${mode} ${nextNumber} of series ${series}`;
+
+const stoppedSeries = ({ mode, series, nextNumber, isStopped }: NextNumber): readonly string[] =>
+  isStopped
+    ? [
+        `series ${series} of ${mode} mode stays stopped: put a next number of ${nextNumber} or later that is behind every note of the series`,
+      ]
+    : [];
 
 const NO_FILE = '--template takes no file: it prints an example';
 
@@ -125,7 +150,9 @@ const warningsOf = async (cnpj: string, opened: Session): Promise<readonly strin
   const codes = await municipalCodeWarnings(company, opened);
   const certificate =
     company.certificate === undefined
-      ? [`it has no certificate, so its invoices wait: nfse certificate put ${cnpj}`]
+      ? [
+          `it has no certificate: the API refuses its invoices (422 company.certificate_missing), and those already accepted wait: nfse certificate put ${cnpj}`,
+        ]
       : [];
   return [...certificate, ...placeWarnings(company.registration), ...codes.map(({ text }) => text)];
 };

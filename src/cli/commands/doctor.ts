@@ -1,5 +1,6 @@
 import { apiSwitchedOffBy } from '../../app/operator/reference-data/commands.js';
-import type { ComparedSeries, UnknownNote, Unproven } from '../../app/recovery/recover-log.js';
+import type { ComparedSeries, RecoveryReport, UnknownNote, Unproven } from '../../app/recovery/recover-log.js';
+import { modes } from '../../domain/common/ids.js';
 import type { Instant } from '../../domain/common/time.js';
 import { daysLeft, expiryWarning } from '../../domain/company/certificate-expiry.js';
 import { counted } from '../../lib/counted.js';
@@ -41,6 +42,12 @@ export const doctorCommand: Command = {
       multiple: true,
       help: `with --reconcile: ask from this number on too, ${STARTING_POINT}: for a series, next number or city that a company file got after the backup`,
     },
+    'without-authorizer': {
+      type: 'string',
+      value: 'MODE',
+      multiple: true,
+      help: 'with --reconcile, in a rehearsal: compare nothing in this mode, live or test, which has no authorizer here, and resume',
+    },
   },
   changes: true,
   run: async ({ flags, actor, session, terminal }) => {
@@ -51,14 +58,22 @@ export const doctorCommand: Command = {
     const named = textFlags(flags, 'from').map(readStartingPoint);
     const wrong = named.find((one) => 'problem' in one);
     if (wrong !== undefined) return badUsage(wrong.problem);
-    if (flags.reconcile !== true && (acceptUnknown || flags.span !== undefined || named.length > 0))
-      return badUsage('--accept-unknown, --span and --from go with --reconcile');
+    const leftOut = textFlags(flags, 'without-authorizer');
+    const withoutAuthorizer = modes.filter((mode) => leftOut.includes(mode));
+    if (leftOut.some((text) => !modes.some((mode) => mode === text)))
+      return badUsage('--without-authorizer must be live or test');
+    const hasDetails = acceptUnknown || flags.span !== undefined || named.length > 0 || leftOut.length > 0;
+    if (flags.reconcile !== true && hasDetails)
+      return badUsage('--accept-unknown, --span, --from and --without-authorizer go with --reconcile');
     const opened = await session();
     if (flags.reconcile === true) {
       const from = named.flatMap((one) => ('point' in one ? [one.point] : []));
-      terminal.err(NAME_WHAT_CHANGED);
-      terminal.err('To name one now, end this command (Ctrl-C) before it is done: issuing resumes at its end.');
-      const result = await opened.recoverLog(actor, { acceptUnknown, span, from, onProgress: terminal.err });
+      const onPaused = (): void => {
+        terminal.err(NAME_WHAT_CHANGED);
+        terminal.err('To name one now, end this command (Ctrl-C) before it is done: issuing resumes at its end.');
+      };
+      const options = { acceptUnknown, span, from, withoutAuthorizer, onPaused, onProgress: terminal.err };
+      const result = await opened.recoverLog(actor, options);
       return result.kind === 'refused' ? refused(result.why) : report(logRecoveryChecks(result));
     }
     const behind = await opened.projectionsBehind();
@@ -196,10 +211,18 @@ const logRecoveryChecks = (result: Exclude<LogRecovery, { kind: 'refused' }>): r
     {
       name: 'reconcile',
       ok: resumed,
-      detail: resumed ? 'compared with the authorizer: issuing resumes within seconds' : 'issuing stays paused',
+      detail: resumed ? `${comparedText(result)}: issuing resumes within seconds` : 'issuing stays paused',
       cure: resumed ? undefined : 'fix the problems above, then nfse doctor --reconcile again',
     },
   ];
+};
+
+/** Says no more than the lines above it: what they leave out was not compared. */
+const comparedText = ({ series, skipped }: Pick<RecoveryReport, 'series' | 'skipped'>): string => {
+  if (skipped.length === 0) return 'compared with the authorizer';
+  return series.length === 0
+    ? 'nothing was compared with the authorizer'
+    : 'compared with the authorizer, but for what the lines above leave out';
 };
 
 const ONLY_THESE = `only the numbers above were asked for. ${NAME_WHAT_CHANGED}`;

@@ -9,6 +9,7 @@ import { ageText } from '../../lib/age-text.js';
 import type { SupportFilter } from '../../ports/support-reads.js';
 import { badUsage, type Command, done, type Flags, refused, textFlag } from '../command.js';
 import { instantFlag, wholeFlag } from '../flags.js';
+import { moreUnknown, rowsBehind } from '../rows-behind.js';
 import { auditDeps } from '../session.js';
 import { jsonText } from '../terminal.js';
 import { jsonOf, lineOf, secondsSince } from './invoice.js';
@@ -44,17 +45,18 @@ const list: Command = {
     limit: { type: 'string', help: `how many at most, up to ${MOST_LISTED} (default 100)` },
   },
   changes: false,
-  run: async ({ flags, session }) => {
+  run: async ({ flags, session, terminal }) => {
     const limit = wholeFlag(flags, 'limit', 100);
     if (limit === undefined || limit < 1 || limit > MOST_LISTED)
       return badUsage(`--limit must be a number from 1 to ${MOST_LISTED}`);
     const filter = filterOf(flags);
     if ('problem' in filter) return badUsage(filter.problem);
-    const { supportReads, readModel } = await session();
+    const opened = await session();
+    for (const line of moreUnknown(await rowsBehind(opened))) terminal.err(line);
     const { companyId } = filter;
-    if (companyId !== undefined && (await readModel.company(companyId)) === undefined)
+    if (companyId !== undefined && (await opened.readModel.company(companyId)) === undefined)
       return refused(`no company ${companyId}`);
-    const rows = await supportReads.newest(filter, limit);
+    const rows = await opened.supportReads.newest(filter, limit);
     const text = rows.length === 0 ? 'no invoices' : rows.map(lineOf).join('\n');
     return done(text, { invoices: rows.map(jsonOf) });
   },
@@ -74,22 +76,17 @@ const filterOf = (flags: Flags): SupportFilter | { problem: string } => {
 /** The list shows at most this many of each kind. */
 const LISTED = 100;
 
-/** Projections whose rows the list is made of. */
-const READS = ['invoices', 'companies'];
-
 const waiting: Command = {
   name: 'invoice waiting',
   summary: 'what waits for support: indeterminate invoices, failed live cancellations, stopped series, parked work',
   changes: false,
   run: async ({ session, terminal }) => {
     const opened = await session();
-    const behind = (await opened.projectionsBehind()).filter((name) => READS.includes(name));
+    const behind = await rowsBehind(opened);
     const { count, oldest, parkedUnknown } = await waitingWork(opened, LISTED);
     const now = opened.clock.now();
-    const unknown =
-      behind.length === 0 ? [] : [`more is unknown until the projections have caught up (${behind.join(', ')})`];
     const nothing = parkedUnknown === undefined ? 'nothing waits for support' : 'nothing else waits for support';
-    const text = [...(count === 0 ? [nothing] : oldest.map((one) => textOf(one, now))), ...unknown];
+    const text = [...(count === 0 ? [nothing] : oldest.map((one) => textOf(one, now))), ...moreUnknown(behind)];
     const outcome = done(text.join('\n'), {
       count,
       unknown_until_caught_up: behind,

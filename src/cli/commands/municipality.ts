@@ -15,7 +15,10 @@ const set: Command = {
   summary: 'record what a municipality demands of an invoice; what is not named stays as it is',
   options: {
     'requires-customer': { type: 'string', help: 'on or off: 422 nfse.customer_required' },
-    'requires-registration': { type: 'string', help: 'on or off: 422 nfse.municipal_registration_missing' },
+    'requires-registration': {
+      type: 'string',
+      help: 'on or off: 422 nfse.municipal_registration_missing in test mode only; in live mode the authorizer refuses (E0116, E0120)',
+    },
   },
   changes: true,
   run: async ({ positionals: [ibge = ''], flags, actor, session }) => {

@@ -19,7 +19,14 @@ import { catalogCommands, registryCommand } from '../../cli/commands/reference-d
 import { runCommand } from '../../cli/run.js';
 import type { Check, Session, SessionNeeds } from '../../cli/session.js';
 import { withoutApiKeys } from '../../domain/company/company.js';
-import { type Config, misspeltVariables, namedAsSet, readConfig } from '../config/config.js';
+import {
+  type Config,
+  type ConfigResult,
+  misspeltVariables,
+  namedAsSet,
+  readConfig,
+  readSimulatorConfig,
+} from '../config/config.js';
 import { programVersion } from '../config/program-version.js';
 import { systemClock } from '../engines/clock.js';
 import { createRunner, type Runner } from '../engines/runner.js';
@@ -37,15 +44,24 @@ export const referenceCommands: readonly Command[] = [
   importCommand(async () => (await import('../operator/imported-note.js')).readImportedNote),
 ];
 
-/** Returns all commands. Only commands that need the configuration call `config`. */
-export const allCommands = (env: NodeJS.ProcessEnv, config: () => Config): readonly Command[] => {
-  const commands: readonly Command[] = [...serviceCommands(env, config), completionCommand(() => commands)];
+/** Returns all commands. Only commands that need the configuration call `config`, and `nfse simulator` calls `ofSimulator`. */
+export const allCommands = (
+  env: NodeJS.ProcessEnv,
+  config: () => Config,
+  ofSimulator: () => Config = config,
+): readonly Command[] => {
+  const service = serviceCommands(env, config, ofSimulator);
+  const commands: readonly Command[] = [...service, completionCommand(() => commands)];
   return commands;
 };
 
-const serviceCommands = (env: NodeJS.ProcessEnv, config: () => Config): readonly Command[] => [
+const serviceCommands = (
+  env: NodeJS.ProcessEnv,
+  config: () => Config,
+  ofSimulator: () => Config,
+): readonly Command[] => [
   serveCommand(config),
-  simulatorCommand(config),
+  simulatorCommand(ofSimulator),
   demoCommand(env),
   ...companyCommands,
   ...certificateCommands,
@@ -100,15 +116,15 @@ const run = async (argv: readonly string[], env: NodeJS.ProcessEnv, output: Outp
     return 2;
   }
   const parsed = readConfig(env);
-  const config = 'config' in parsed ? parsed.config : undefined;
   let isWarned = false;
-  const needed = (): Config => {
+  const usable = (read: ConfigResult): Config => {
     for (const { sent, meant } of isWarned ? [] : misspeltVariables(env))
       terminal.err(`warning: ${sent} is no variable of this program and is ignored; ${meant} is one`);
     isWarned = true;
-    if (config === undefined) throw new ConfigurationUnusable('problems' in parsed ? parsed.problems : []);
-    return config;
+    if ('problems' in read) throw new ConfigurationUnusable(read.problems);
+    return read.config;
   };
+  const needed = (): Config => usable(parsed);
   let runner: Runner | undefined;
   const openEngines = async (needs: SessionNeeds | undefined): Promise<Session> => {
     // Loaded when a command opens engines: a help text needs none of this.
@@ -135,7 +151,8 @@ const run = async (argv: readonly string[], env: NodeJS.ProcessEnv, output: Outp
     return session;
   };
   try {
-    return await interruption.bounded(runCommand(argv, allCommands(env, needed), open, terminal, programVersion()));
+    const commands = allCommands(env, needed, () => usable(readSimulatorConfig(env)));
+    return await interruption.bounded(runCommand(argv, commands, open, terminal, programVersion()));
   } catch (error) {
     const interrupted = interruption.exit();
     if (interrupted !== undefined) {

@@ -9,6 +9,7 @@ import { WrongMasterKey } from '../../adapters/vault/master-key.js';
 import { UnknownEventVersion } from '../../app/event-store/codec.js';
 import { StoreUnavailable } from '../../app/event-store/event-store.js';
 import { StreamContended } from '../../app/event-store/transact.js';
+import { errorCode } from '../../lib/error-code.js';
 import { AppendOutcomeUnknown, EventLogUnavailable, UnreadableEvent } from '../../ports/event-log.js';
 import { WorkQueueUnavailable } from '../../ports/work-queue.js';
 import { LiveRowsOfOtherVersion } from '../../projector/apply-now.js';
@@ -44,9 +45,20 @@ const faultOf = (error: unknown, addressSetBy: string): StartupFault => {
     const hint = isNotSetUp(code) && addressSetBy.startsWith('DATABASE_') ? SETUP_HINT : '';
     return { exit: 3, line: `${line.replace('DATABASE_URL', addressSetBy)}${saidAs(code)}${hint}` };
   }
-  if (isOneOf(UNREACHABLE_LOG, error)) return { exit: 3, line: `${LOG_LINE}${saidAs(code ?? error.message)}` };
+  if (isOneOf(UNREACHABLE_LOG, error)) {
+    const line = refusedWrite(error.cause) ?? `${LOG_LINE}${saidAs(code ?? error.message)}`;
+    return { exit: 3, line };
+  }
   if (isOneOf(REFUSED_HERE, error)) return { exit: 1, line: error.message };
   return { exit: 1, line: `failed unexpectedly: ${shown(error)}` };
+};
+
+/** For a log that is reached and takes no write, because its database takes none. */
+const refusedWrite = (cause: unknown): string | undefined => {
+  const fault = sqlFault(cause);
+  return fault === 'disk_full' || fault === 'read_only'
+    ? `${DATABASE_LINES[fault]}${saidAs(errorCode(cause))}`
+    : undefined;
 };
 
 /** What an operator has to set up in another way. */
@@ -99,13 +111,13 @@ const queueLine = ({ fault, code }: WorkQueueUnavailable): string => {
 const RIGHT_MISSING = '42501';
 
 const RIGHTS_LINE =
-  'the user of DATABASE_URL lacks a right in the database: run nfse setup database --admin-url-file FILE, where FILE holds the address of the administrator';
+  'the user of DATABASE_URL lacks a right in the database: run nfse setup database --admin-url-file FILE with DATABASE_OWNER_URL set, where FILE holds the address of the administrator';
 
 /** A server says the same of a user or a database that does not exist as of a wrong password or name. An administrator's address is a file's. */
 const isNotSetUp = (code: unknown): boolean => code === '28P01' || code === '28000' || code === '3D000';
 
 const SETUP_HINT =
-  '; before the first start the user and the database are made by nfse setup database --admin-url-file FILE, where FILE holds the address of the administrator';
+  '; before the first start the user and the database are made by nfse setup database --admin-url-file FILE with DATABASE_OWNER_URL set, where FILE holds the address of the administrator';
 
 const LOG_LINE =
   'the event log cannot be reached: check EVENTSTORE_URL, its user and its server (DATABASE_URL without it), and try again';

@@ -13,7 +13,7 @@ export type Role = (typeof roles)[number];
 /** Everything that environment variables configure, checked and typed. */
 export type Config = ReturnType<typeof toConfig>;
 
-type ConfigResult = { config: Config } | { problems: readonly string[] };
+export type ConfigResult = { config: Config } | { problems: readonly string[] };
 
 /** Modes without a configured address: the simulator of this service answers for them. */
 export const modesWithoutAuthorizer = (config: Config): readonly Mode[] =>
@@ -37,6 +37,13 @@ export const readConfig = (env: NodeJS.ProcessEnv): ConfigResult => {
   problems.push(...combinationProblems(values));
   return !parsed.success || problems.length > 0 ? { problems } : { config: toConfig(parsed.output, files) };
 };
+
+/** The variables that a simulator apart from the service reads. */
+const OF_SIMULATOR = /^(?:SIMULATOR_\w+|DATA_DIR|LOG_LEVEL|TEST_RETENTION_S|ALLOW_SHORT_WINDOWS)$/;
+
+/** The same for a simulator apart from the service: it starts before the files exist that the service's variables name. */
+export const readSimulatorConfig = (env: NodeJS.ProcessEnv): ConfigResult =>
+  readConfig(Object.fromEntries(Object.entries(env).filter(([name]) => OF_SIMULATOR.test(name))));
 
 /** Variables that are probably misspelt. They are ignored, which an operator would otherwise not notice. */
 export const misspeltVariables = (env: NodeJS.ProcessEnv): readonly { sent: string; meant: string }[] => {

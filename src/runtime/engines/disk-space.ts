@@ -27,5 +27,6 @@ export const createDiskSpace = (clock: Clock, logger: Pick<Logger, 'error'>): Di
   };
 };
 
-const isDiskFull = (error: unknown): boolean =>
+/** Whether this fault, or what caused it, is a full disk of the database. */
+export const isDiskFull = (error: unknown): boolean =>
   sqlFault(error) === 'disk_full' || (error instanceof Error && error.cause !== undefined && isDiskFull(error.cause));

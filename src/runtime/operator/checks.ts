@@ -82,7 +82,8 @@ export const engineChecks = async (
 const placeOf = ({ databaseUrl, dataDir }: Pick<Config, 'databaseUrl' | 'dataDir'>): string =>
   databaseUrl === undefined ? `in ${dataDir}` : `at ${databasePlace(databaseUrl)}`;
 
-const CATCH_UP = 'start a process with the role projector (nfse serve) and read its log';
+const CATCH_UP =
+  'start a process with the role projector (nfse serve); where one runs, its log says why (a projection halted, or a projection failed and is tried again)';
 
 const projectionLags = async ({ pool, log }: Pick<Engines, 'pool' | 'log'>, clock: Clock) => {
   const lagOf = createLag(log, clock);

@@ -1,12 +1,15 @@
 import { type ClockOffset, probeClock } from '../../adapters/authorizer/clock-probe.js';
+import { StoreUnavailable } from '../../app/event-store/event-store.js';
 import type { Check } from '../../cli/session.js';
 import { dpsId } from '../../domain/common/access-key.js';
 import { type Mode, modes } from '../../domain/common/ids.js';
 import { isBefore } from '../../domain/common/time.js';
 import type { Company } from '../../domain/company/company.js';
+import { AppendOutcomeUnknown, EventLogUnavailable } from '../../ports/event-log.js';
 import { municipalityByName } from '../../tables/municipalities.js';
 import { authorizerAddress } from '../engines/authorizers.js';
 import { certificatesOf } from '../engines/companies.js';
+import { isDiskFull } from '../engines/disk-space.js';
 import { runningSimulator } from '../engines/simulator.js';
 import type { SessionParts } from './authorizer.js';
 
@@ -21,8 +24,36 @@ const ANSWER_MS = 5_000;
 export const clockChecks = async (parts: SessionParts, actor: `support:${string}`): Promise<readonly Check[]> => {
   const asking = await companyToAskAs(parts);
   const checks: Check[] = [];
-  for (const mode of modes) checks.push(await clockCheck(mode, asking, parts, actor));
-  return checks;
+  const faults: unknown[] = [];
+  for (const mode of modes) {
+    const checked = await clockCheck(mode, asking, parts, actor).catch((fault: unknown) => {
+      if (!isLogFault(fault)) throw fault;
+      faults.push(fault);
+      return notRecorded(mode, fault);
+    });
+    checks.push(checked);
+  }
+  return faults.some(isDiskFull) ? [NO_SPACE, ...checks] : checks;
+};
+
+/** The rest of the doctor is told also while the log takes no append. */
+const isLogFault = (fault: unknown): fault is Error =>
+  fault instanceof StoreUnavailable || fault instanceof EventLogUnavailable || fault instanceof AppendOutcomeUnknown;
+
+const notRecorded = (mode: Mode, fault: Error): Check => ({
+  name: `clock ${mode}`,
+  ok: false,
+  detail: `unknown: the opening of a certificate could not be recorded (${isDiskFull(fault) ? 'no disk space' : fault.message})`,
+  cure: isDiskFull(fault) ? FREE_SPACE : 'check the event log and its server, then nfse doctor again',
+});
+
+const FREE_SPACE = 'free space on the disk of the database, then nfse doctor again';
+
+const NO_SPACE: Check = {
+  name: 'database',
+  ok: false,
+  detail: 'no disk space: nothing can be written, so no request is accepted and no invoice is sent',
+  cure: FREE_SPACE,
 };
 
 const companyToAskAs = async ({ engines: { readModel, vault }, clock }: SessionParts): Promise<Company | undefined> => {

@@ -35,6 +35,7 @@ export const recoverLog = async (
   const paused = await headAtPause(pool, identity);
   const isShorter = isEarlier(head, furthest);
   if (!isShorter && paused === undefined) return { kind: 'not_paused' };
+  options.onPaused();
   // Recovery appends, and so may move the head past the positions that show what the log has lost: the pause must not depend on them any more.
   if (isShorter) await pauseIssuing(pool, identity, head, clock.now());
   const wasShorter = config.eventStoreUrl !== undefined && paused !== undefined && isEarlier(paused.head, furthest);
@@ -64,7 +65,7 @@ const depsOf = async (
   parts: SessionParts,
   patient: pg.Pool,
   actor: `support:${string}`,
-  { span, from, onProgress }: LogRecoveryOptions,
+  { span, from, withoutAuthorizer, onProgress }: LogRecoveryOptions,
 ): Promise<RecoveryDeps> => {
   const { engines, config, clock } = parts;
   const { log, store, readModel } = engines;
@@ -91,6 +92,7 @@ const depsOf = async (
     companyRows: readModel.companies,
     heldNumbers: createHeldNumbersRead(patient),
     modesWithoutLedger: hasLedger ? [] : modesWithoutAuthorizer(config),
+    withoutAuthorizer,
     waitUntil: async (at) => {
       while (epochMs(clock.now()) < epochMs(at)) await pause(Math.min(1_000, epochMs(at) - epochMs(clock.now()) + 1));
     },

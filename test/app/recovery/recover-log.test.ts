@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { RecoveryDeps, StartingPoint } from '../../../src/app/recovery/ask-series.js';
 import { compareRestoredLog, type RecoveryReport } from '../../../src/app/recovery/recover-log.js';
-import { companyStream, invoiceStream } from '../../../src/domain/common/ids.js';
+import { companyStream, invoiceStream, modes } from '../../../src/domain/common/ids.js';
 import { DEMO_CNPJ, demoCompany, OTHER_CNPJ } from '../../support/fixture/demo.js';
 import { at, attempted, imported, interrupted, T0 } from '../../support/fixture/invoice.js';
 import { appendTo } from '../../support/harness/event-store.js';
@@ -278,7 +278,7 @@ describe('a log that was put back', () => {
       expect(done.series[0]).toMatchObject({ found: 2, adopted: 2, movedTo: 9 });
     });
 
-    it('refuses to begin where nothing can be asked', async () => {
+    it('refuses to begin where nothing can be asked, unless the operator leaves that mode out', async () => {
       const { deps, ledgers } = await recoveryHarness();
       const stranger = [point(1, { companyId: OTHER_CNPJ })];
       expect(await compareRestoredLog({ ...deps, named: stranger }, false)).toEqual({
@@ -287,6 +287,14 @@ describe('a log that was put back', () => {
       expect(await compareRestoredLog({ ...deps, named: [point(1)], modesWithoutLedger: ['live'] }, false)).toEqual({
         refused: expect.stringContaining('live mode cannot be compared'),
       });
+      expect(await compareRestoredLog({ ...deps, modesWithoutLedger: ['live'] }, true)).toEqual({
+        refused: expect.stringMatching(
+          /nothing was compared in live mode: no AUTHORIZER_LIVE_URL.*--without-authorizer live$/,
+        ),
+      });
+      expect(await compareRestoredLog({ ...deps, withoutAuthorizer: ['live'] }, false)).toEqual({
+        refused: expect.stringContaining('live mode has an authorizer here'),
+      });
       expect(await compareRestoredLog({ ...deps, named: [point(1)], municipalityOf: () => undefined }, false)).toEqual({
         refused: expect.stringContaining('name its IBGE code'),
       });
@@ -294,7 +302,7 @@ describe('a log that was put back', () => {
     });
 
     it('asks for a company without a certificate when it may have issued', async () => {
-      const { deps } = await recoveryHarness({ modesWithoutLedger: ['test'] });
+      const { deps } = await recoveryHarness({ modesWithoutLedger: ['test'], withoutAuthorizer: ['test'] });
       const { registration } = demoCompany(OTHER_CNPJ);
       const registered = { type: 'CompanyRegistered', data: { registration, at: T0 } } as const;
       await appendTo(deps.store, companyStream(OTHER_CNPJ), [registered], T0);
@@ -330,14 +338,14 @@ describe('a log that was put back', () => {
     });
   });
 
-  it('skips a company that cannot issue, and a mode whose simulator has no ledger here', async () => {
+  it('skips a company that cannot issue, and a mode without a ledger here that the operator leaves out', async () => {
     const { deps, ledgers } = await recoveryHarness({ municipalityOf: () => undefined });
     expect(await compare(deps, false)).toMatchObject({
       ...{ isDone: true, series: [], skipped: [{ companyId: DEMO_CNPJ, why: expect.stringContaining('city') }] },
     });
-    const modesWithoutLedger = ['live', 'test'] as const;
+    const leftOut = { modesWithoutLedger: modes, withoutAuthorizer: modes };
     const municipalityOf = (): string => '3304557';
-    expect(await compare({ ...deps, municipalityOf, modesWithoutLedger }, false)).toMatchObject({
+    expect(await compare({ ...deps, municipalityOf, ...leftOut }, false)).toMatchObject({
       ...{ isDone: true, series: [], skipped: [{ mode: 'live' }, { mode: 'test' }] },
     });
     for (const { calls } of Object.values(ledgers)) expect(calls).toEqual([]);

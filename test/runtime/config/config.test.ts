@@ -4,7 +4,13 @@ import { describe, expect, it } from 'vitest';
 import { keyGoneAt } from '../../../src/app/retention/test-retention.js';
 import { issueCertificate } from '../../../src/certificates/issue-certificate.js';
 import { addSeconds } from '../../../src/domain/common/time.js';
-import { type Config, misspeltVariables, namedAsSet, readConfig } from '../../../src/runtime/config/config.js';
+import {
+  type Config,
+  misspeltVariables,
+  namedAsSet,
+  readConfig,
+  readSimulatorConfig,
+} from '../../../src/runtime/config/config.js';
 import { transportCheck } from '../../../src/runtime/operator/checks.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 
@@ -22,6 +28,17 @@ const configOf = (env: NodeJS.ProcessEnv): Config => {
 const KEY = { MASTER_KEY_FILE: '/run/secrets/key' };
 
 describe('the environment', () => {
+  it('of a simulator apart from the service does without the variables of the service', () => {
+    const env = { AUTHORIZER_CA_FILE: '/none/ca.pem', DATABASE_URL_FILE: '/none/url', SIMULATOR_PORT: '3443' };
+    expect(readConfig(env)).toMatchObject({ problems: expect.arrayContaining(['AUTHORIZER_CA_FILE cannot be read']) });
+    const own = { DATA_DIR: '/srv/simulator', LOG_LEVEL: 'debug' };
+    expect(readSimulatorConfig({ ...env, ...own })).toMatchObject({
+      config: { dataDir: '/srv/simulator', logLevel: 'debug', simulator: { port: 3443 } },
+    });
+    const wrong = readSimulatorConfig({ ...env, SIMULATOR_CA_FILE: '/none/ca.pem' });
+    expect(wrong).toEqual({ problems: ['SIMULATOR_CA_FILE cannot be read'] });
+  });
+
   it('has the defaults of the operator interface', () => {
     const config = configOf({});
     expect(config.api).toEqual({ host: '127.0.0.1', port: 3000, baseUrl: undefined });

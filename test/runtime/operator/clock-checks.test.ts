@@ -47,6 +47,24 @@ describeWithPostgres('the clock that doctor asks an authorizer for', () => {
     await server.close();
   });
 
+  it('is unknown on a full disk, which has a line of its own beside all other checks', async () => {
+    const { admin } = operator.database;
+    await admin.query(`create function no_space() returns trigger language plpgsql as
+      $$ begin raise exception 'could not extend file' using errcode = '53100'; end $$`);
+    await admin.query(
+      'create trigger no_space before insert on event_log for each statement execute function no_space()',
+    );
+    try {
+      const { exit, out } = await operator.run('doctor');
+      expect(exit).toBe(1);
+      expect(out).toMatch(/^BAD +database +no disk space: .* -> free space on the disk of the database/m);
+      expect(out).toMatch(/^BAD +clock test +unknown: .* could not be recorded \(no disk space\)/m);
+      expect(out).toMatch(/^ok +export key /m);
+    } finally {
+      await admin.query('drop trigger no_space on event_log');
+    }
+  });
+
   const doctorLine = async (): Promise<string> => {
     const { out, err } = await operator.run('doctor');
     return `${out}${err}`.split('\n').find((line) => line.includes('clock test')) ?? '';

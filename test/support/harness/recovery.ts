@@ -68,7 +68,7 @@ export const recoveryHarness = async (overrides: Partial<RecoveryDeps> = {}): Pr
     companyRows: async () => [],
     heldNumbers: async () => [],
     named: [],
-    modesWithoutLedger: [],
+    ...{ modesWithoutLedger: [], withoutAuthorizer: [] },
     waitUntil: async (at) => clock.moveTo(at),
     onProgress: () => undefined,
     ...overrides,

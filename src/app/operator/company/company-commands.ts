@@ -27,7 +27,7 @@ import {
   type Registration,
   type Scope,
 } from '../../../domain/company/events.js';
-import { beginNumbers, dpsNumbersFrom, moveNumber } from '../../../domain/dps-number/dps-number.js';
+import { beginNumbers, dpsNumbers, dpsNumbersFrom, moveNumber } from '../../../domain/dps-number/dps-number.js';
 import type { DpsNumberEvent } from '../../../domain/dps-number/events.js';
 import type { CertificateVault, CompanyCertificate } from '../../../ports/certificate-vault.js';
 import type { Clock } from '../../../ports/clock.js';
@@ -180,8 +180,8 @@ const recordedNumbers = (events: readonly CompanyEvent[], mode: Mode): readonly 
     .reverse();
 
 /**
- * The registered number again is no change; a later number moves the series, and an earlier number is refused. A series without events goes on from the
- * newest file that names the series. Its first event makes two writers, or an issuer with an earlier file, decide one after the other.
+ * The registered number again is no change, unless the series was stopped at that number: then it goes on there. A later number moves the series, and an
+ * earlier number is refused. A series without events goes on from the newest file that names the series. Its first event makes two writers, or an issuer with an earlier file, decide one after the other.
  */
 const moveDpsNumber = async (
   registration: Registration,
@@ -191,7 +191,7 @@ const moveDpsNumber = async (
 ): Promise<CommandResult> => {
   const { series, nextNumber } = registration.dps[mode];
   const [current] = recorded;
-  if (current?.series === series && current.nextNumber === nextNumber) return { done: undefined };
+  const isOnRecord = current?.series === series && current.nextNumber === nextNumber;
   const ofSeries = recorded.filter((earlier) => earlier.series === series).map((earlier) => earlier.nextNumber);
   const [start = 1] = ofSeries;
   const outcome = await transact(
@@ -200,6 +200,8 @@ const moveDpsNumber = async (
       read: 'last',
       fold: dpsNumbersFrom(start),
       decide: (numbers, { version, now }) => {
+        // The other changes of such a file are recorded also after the series went on.
+        if (isOnRecord && !(numbers.blocked && numbers.nextNumber === nextNumber)) return noChange;
         if (version.kind !== 'none' || nextNumber < start) return moveNumber(numbers, nextNumber, now);
         const isFirstFile = current === undefined && nextNumber === 1;
         return isFirstFile ? noChange : beginNumbers(nextNumber, now);
@@ -212,6 +214,25 @@ const moveDpsNumber = async (
   const wasInterrupted = !ofSeries.includes(nextNumber) && (await wasMovedTo(registration, mode, deps.store));
   return wasInterrupted ? { done: undefined } : { refused: `dps.${mode}: ${outcome.refused}` };
 };
+
+/** A series of a company file as the log has it: the number that it gives next, or at which it is stopped. */
+export type NextNumber = NamedNumber & { mode: Mode; isStopped: boolean };
+
+/** Live mode first. */
+export const nextNumbersOf = (
+  { cnpj, dps }: Pick<Registration, 'cnpj' | 'dps'>,
+  store: Pick<EventStore, 'load'>,
+): Promise<readonly NextNumber[]> =>
+  Promise.all(
+    modes.map(async (mode) => {
+      const { series, nextNumber: start } = dps[mode];
+      const { events } = await store.load<DpsNumberEvent>(dpsStream(mode, cnpj, series), LAST);
+      const { nextNumber, blocked } = dpsNumbers(events[0], start);
+      return { mode, series, nextNumber, isStopped: blocked };
+    }),
+  );
+
+const LAST = { sealed: true, direction: 'backwards', limit: 1 } as const;
 
 /** The newest thousand events, to find the last move of a series. */
 const RECENT = { sealed: true, direction: 'backwards', limit: 1_000 } as const;

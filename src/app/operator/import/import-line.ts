@@ -107,7 +107,13 @@ export const importFields = v.strictObject({
   ),
   amount_in_cents: explained(cents, 'amount in cents of real, 1 or more', 125000),
   description: v.optional(explained(text(MAX_DESCRIPTION), 'description of the service', 'Desenvolvimento de sistema')),
-  competence: v.optional(explained(day, 'competence, a date; required unless origin is web', '2025-03-31')),
+  competence: v.optional(
+    explained(
+      day,
+      'competence, a date; without it the day of created_at or issued_at in Brasília is taken, unless origin is web',
+      '2025-03-31',
+    ),
+  ),
   customer: v.optional(customer),
   foreign_amount: v.optional(
     v.strictObject({

@@ -7,6 +7,7 @@ import { allocateDpsNumber } from '../../../../src/app/issuing/allocate-number.j
 import {
   type CompanyCommandDeps,
   loadCompany,
+  nextNumbersOf,
   putCompanyFile,
   revokeKey,
   setCompanyEnabled,
@@ -18,6 +19,7 @@ import type { Session } from '../../../../src/cli/session.js';
 import { companyStream, dpsStream, type StreamName } from '../../../../src/domain/common/ids.js';
 import { type CompanyDecision, putCompany } from '../../../../src/domain/company/company.js';
 import type { CompanyEvent, Registration } from '../../../../src/domain/company/events.js';
+import { blockSeries, dpsNumbers } from '../../../../src/domain/dps-number/dps-number.js';
 import type { DpsNumberEvent } from '../../../../src/domain/dps-number/events.js';
 import { startupFault } from '../../../../src/runtime/commands/startup-fault.js';
 import { DEMO_CNPJ, demoCompany } from '../../../support/fixture/demo.js';
@@ -116,6 +118,15 @@ describe('the next DPS number of a company file', () => {
         const issuer = { store: over, clock: deps.clock, actor: 'worker:issuer' } as const;
         return allocateDpsNumber(owner, { series, nextNumber: first }, undefined, issuer);
       },
+      /** A note of somebody else has one of the company's numbers. */
+      stop: async () => {
+        const { events, version } = await store.load<DpsNumberEvent>(stream);
+        const numbers = dpsNumbers(events.at(-1), first);
+        const { events: blocked } = blockSeries(numbers, 7, '00000000-0000-4000-8000-000000000099', T0);
+        const context = operatorContext('operate_company', { actor: deps.actor, companyId: DEMO_CNPJ })(T0);
+        await store.append(stream, version, blocked, context);
+      },
+      numbers: async () => (await nextNumbersOf(registration, store)).find(({ mode }) => mode === 'live'),
       types: async () => (await store.load<DpsNumberEvent>(stream)).events.map(({ type }) => type),
     };
   };
@@ -201,6 +212,30 @@ describe('the next DPS number of a company file', () => {
     expect(await put(first)).toEqual(refusedAt(2_000));
     expect(await types()).toEqual(['DpsNumberMoved']);
     expect(await take()).toEqual({ number: 2_000 });
+  });
+
+  it('goes on at the registered number when the series was stopped there, and no number is given twice', async () => {
+    const { put, take, stop, types, numbers } = await setUp();
+    await put(1_000);
+    await stop();
+    expect(await take()).toMatchObject({ refused: 'series_blocked' });
+    expect(await numbers()).toMatchObject({ nextNumber: 1_000, isStopped: true });
+    expect(await put(1_000)).toEqual({ done: undefined });
+    expect(await put(1_000)).toEqual({ done: undefined });
+    expect(await types()).toEqual(['DpsNumberMoved', 'DpsSeriesBlocked', 'DpsNumberMoved']);
+    expect(await numbers()).toEqual({ mode: 'live', series, nextNumber: 1_000, isStopped: false });
+    expect([await take(), await take()]).toEqual([{ number: 1_000 }, { number: 1_001 }]);
+  });
+
+  it('leaves a series stopped that has given the registered number', async () => {
+    const { put, take, stop, numbers } = await setUp();
+    await put(1_000);
+    await take();
+    await stop();
+    expect(await put(1_000)).toEqual({ done: undefined });
+    expect(await numbers()).toMatchObject({ nextNumber: 1_001, isStopped: true });
+    expect(await put(1_001)).toEqual({ done: undefined });
+    expect(await take()).toEqual({ number: 1_001 });
   });
 
   /** No company yet. */
