@@ -61,6 +61,18 @@ export class EventLogUnavailable extends Error {
   override readonly name = 'EventLogUnavailable';
 }
 
+/**
+ * Thrown to a subscription when the log has lost events that this process has read, as after a failover to a standby that had not received them. Other
+ * events may stand at their positions, so whoever follows the log must read its stored checkpoint again.
+ */
+export class EventLogSetBack extends Error {
+  override readonly name = 'EventLogSetBack';
+
+  constructor() {
+    super('the event log has lost events that were read before');
+  }
+}
+
 /** Thrown for an event over 256 KiB; nothing was stored. */
 export class EventTooLarge extends Error {
   override readonly name = 'EventTooLarge';
@@ -116,7 +128,10 @@ export type EventLog = {
   readAll(options: { prefixes: readonly string[]; after: LogPosition | null; limit: number }): Promise<EventBatch>;
   /** The last events of these streams, at most `limit`, in order of the log. Cut events may be missing, as in `readAll`. */
   readLast(options: { prefixes: readonly string[]; limit: number }): Promise<EventBatch>;
-  /** Catch-up, then live; ends only when the signal aborts. A lost connection is retried with jitter, after the last delivered event. */
+  /**
+   * Catch-up, then live; ends only when the signal aborts. A lost connection is retried with jitter, after the last delivered event. Throws
+   * `EventLogSetBack` where the log shares the database of the checkpoints; elsewhere guard readiness finds a log that was set back (ADR 14).
+   */
   subscribe(subscription: Subscription): AsyncIterable<EventBatch>;
   /**
    * For audits of an engine whose tables an owner can edit: every row in order, of any stream, also where no reader looks. An

@@ -242,21 +242,28 @@ const textOrNull = (value: Row[string]): string | null => (value === null ? null
 export const readCheckpoint = async (db: Queryable, { name }: Pick<Projection, 'name'>): Promise<LogPosition | null> =>
   (await liveGeneration(db, name)).position;
 
-/** Compare-and-set that also locks the row until the transaction ends. False when the position or the role of the generation has changed. */
+/**
+ * Compare-and-set that also locks the row until the transaction ends. False when the position or the role of the generation has changed. Also false
+ * where the database keeps the log and does not hold the event at `to`, known by its `hash` if that is given: the event was read before a failover
+ * that lost it, and another may come to stand there.
+ */
 export const moveCheckpoint = async (
   client: pg.PoolClient,
   { name, generation, role }: Generation,
-  from: LogPosition | null,
-  to: LogPosition,
+  { from, to, hash }: CheckpointMove,
   now: Instant,
 ): Promise<boolean> => {
   const { rowCount } = await client.query(
-    `update checkpoints set position = $1, updated_at = $2
-     where name = $3 and generation = $4 and role = $5 and position is not distinct from $6`,
-    [to.toString(), now, name, generation, role, from === null ? null : from.toString()],
+    `update checkpoints c set position = $1::text, updated_at = $2
+     where name = $3 and generation = $4 and role = $5 and position is not distinct from $6 and not exists (
+       select from event_log_head h where h.identity::text = c.log_identity and (h.position < $1::text::numeric
+         or $7::text is not null and not exists (select from event_log e where e.position = $1::text::bigint and e.hash = $7)))`,
+    [to.toString(), now, name, generation, role, from === null ? null : from.toString(), hash ?? null],
   );
   return rowCount === 1;
 };
+
+export type CheckpointMove = { from: LogPosition | null; to: LogPosition; hash?: string | undefined };
 
 /** Whether a compare-and-set from this position would succeed now. */
 export const isCheckpointAt = async (

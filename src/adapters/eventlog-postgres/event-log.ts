@@ -6,6 +6,7 @@ import { openPool, type SessionLimits } from '../sql/pool.js';
 import { groupCommit, sendAppends } from './group-commit.js';
 import { type PreparedAppend, prepareAppend } from './prepared-append.js';
 import { readHead, readLastEvents, readLastRevisions, readStored, readStream, readStretch, START } from './reader.js';
+import { watchedRead } from './set-back.js';
 import { subscription, wakeSignal } from './subscription.js';
 import { sharedTail } from './tail.js';
 
@@ -44,10 +45,10 @@ export const postgresEventLog = (options: PostgresEventLogOptions): PostgresEven
   const readers = openPool({ ...shared, ...limits, max: READ_CONNECTIONS });
   const lastRevision = batched<StreamName, Revision | null>((streams) => readLastRevisions(readers, streams));
   const appendSignal = wakeSignal();
-  const readTail = sharedTail(
-    (prefixes, after) => readStretch(readers, prefixes, after, SUBSCRIPTION_BATCH),
-    appendSignal.count,
+  const watched = watchedRead((prefixes, after, mark) =>
+    readStretch(readers, prefixes, after, SUBSCRIPTION_BATCH, mark),
   );
+  const tail = sharedTail(watched, appendSignal.count);
   const commits = groupCommit(sendAppends(writers), appendDeadlineMs);
 
   const commit = async (append: PreparedAppend): Promise<AppendResult> => {
@@ -71,7 +72,7 @@ export const postgresEventLog = (options: PostgresEventLogOptions): PostgresEven
     },
     readStored: ({ after, limit }) => readStored(readers, after ?? START, limit),
     readLast: ({ prefixes, limit }) => readLastEvents(readers, prefixes, limit),
-    subscribe: (wanted) => subscription(wanted, readTail, appendSignal),
+    subscribe: (wanted) => subscription(wanted, tail, appendSignal),
     head: async () => (await readHead(readers)).position,
     identity: async () => (await readHead(readers)).identity,
     cut: async (stream, before) => {
