@@ -35,6 +35,9 @@ export type RecordedEvent = Omit<EventToAppend, 'hashText'> & {
   position: LogPosition;
 };
 
+/** An event by what tells it from every other: the hash also says what was before it, so it is another one in a log that was set back. */
+export type LastEvent = Pick<RecordedEvent, 'revision'> & { hash: string };
+
 /** A row of an engine's table: the record that readers take an event from, and the columns by which they find it. */
 export type StoredEvent = {
   position: LogPosition;
@@ -122,8 +125,8 @@ export type EventLog = {
   appendGuarded?: GuardedAppend;
   /** Forwards from `from` (default 0) or backwards from the end, at most `limit`. An absent stream is empty. */
   read(stream: StreamName, options?: ReadOptions): Promise<readonly RecordedEvent[]>;
-  /** Revision of the last committed event of the stream, by any process; null for an absent stream. */
-  lastRevision(stream: StreamName): Promise<Revision | null>;
+  /** The last committed event of the stream, by any process; null for an absent stream. */
+  lastEvent(stream: StreamName): Promise<LastEvent | null>;
   /** The log forwards, exclusive of `after`. An empty answer means the end. */
   readAll(options: { prefixes: readonly string[]; after: LogPosition | null; limit: number }): Promise<EventBatch>;
   /** The last events of these streams, at most `limit`, in order of the log. Cut events may be missing, as in `readAll`. */

@@ -3,6 +3,7 @@ import type { StreamName } from '../../domain/common/ids.js';
 import { fromRecord } from '../../domain/log/record.js';
 import {
   type EventBatch,
+  type LastEvent,
   type LogPosition,
   type ReadOptions,
   type RecordedEvent,
@@ -43,19 +44,19 @@ export const readStream = async (
   return rows.map(toEvent);
 };
 
-/** Last revisions in the order of `streams`, read from the index of (stream, revision) alone, because every read of an invoice needs one. */
-export const readLastRevisions = async (
+/** Last events in the order of `streams`, without their records, because every read of an invoice needs one. */
+export const readLastOf = async (
   pool: pg.Pool,
   streams: readonly StreamName[],
-): Promise<readonly (Revision | null)[]> => {
-  const { rows } = await pool.query<{ last: (Revision | null)[] }>({
-    name: 'read-last-revisions',
-    text: `select array(
-      select (select revision from event_log where stream = wanted order by revision desc limit 1)
-      from unnest($1::text[]) with ordinality w (wanted, n) order by n) as last`,
+): Promise<readonly (LastEvent | null)[]> => {
+  const { rows } = await pool.query<LastEvent | { revision: null }>({
+    name: 'read-last-of',
+    text: `select e.revision, e.hash from unnest($1::text[]) with ordinality w (wanted, n) left join lateral (
+        select revision, hash from event_log where stream = wanted order by revision desc limit 1
+      ) e on true order by n`,
     values: [streams],
   });
-  return rows[0]?.last ?? [];
+  return rows.map((row) => (row.revision === null ? null : row));
 };
 
 /**
@@ -71,11 +72,8 @@ export const readStretch = async (
 ): Promise<MarkedStretch> => {
   const { rows } = await pool.query<Row | StretchEnd>({
     name: 'read-stretch',
-    // The hash of the head is in the first row alone, because a batch has up to 500 rows.
     text: `select head.window_end, head.position as head,
-        case when row_number() over (order by e.position) = 1 then
-          (select hash from event_log where position = (select position from event_log_head))
-        end as head_hash,
+        (select hash from event_log where position = (select position from event_log_head)) as head_hash,
         coalesce((select hash = $5 from event_log where position = $4), $4 <= head.position, true) as holds_mark, e.*
       from (select position, least(position, $2::bigint + ${WINDOW}) as window_end from event_log_head) head
       left join lateral (
