@@ -244,8 +244,8 @@ export const readCheckpoint = async (db: Queryable, { name }: Pick<Projection, '
 
 /**
  * Compare-and-set that also locks the row until the transaction ends. False when the position or the role of the generation has changed. Also false
- * where the database keeps the log and does not hold the event at `to`, known by its `hash` if that is given: the event was read before a failover
- * that lost it, and another may come to stand there.
+ * where the database keeps the log and this ends before `to` or holds another event there than the one with `hash`: the event was read before a
+ * failover that lost it. An event that retention has cut since cannot be compared.
  */
 export const moveCheckpoint = async (
   client: pg.PoolClient,
@@ -256,8 +256,8 @@ export const moveCheckpoint = async (
   const { rowCount } = await client.query(
     `update checkpoints c set position = $1::text, updated_at = $2
      where name = $3 and generation = $4 and role = $5 and position is not distinct from $6 and not exists (
-       select from event_log_head h where h.identity::text = c.log_identity and (h.position < $1::text::numeric
-         or $7::text is not null and not exists (select from event_log e where e.position = $1::text::bigint and e.hash = $7)))`,
+       select from event_log_head h where h.identity::text = c.log_identity and (h.position < $1::text::numeric or exists (
+         select from event_log e where e.position = least(h.position, $1::text::numeric)::bigint and e.hash <> $7)))`,
     [to.toString(), now, name, generation, role, from === null ? null : from.toString(), hash ?? null],
   );
   return rowCount === 1;

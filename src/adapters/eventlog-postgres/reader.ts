@@ -18,8 +18,8 @@ export type Stretch = { events: EventBatch; cursor: LogPosition; atEnd: boolean 
 /** An event that was read, known by its place and its hash. */
 export type Mark = { position: LogPosition; hash: string };
 
-/** `head`: the last event of the log, undefined when it is empty. `holdsMark`: the log holds the event of the mark that the question named. */
-export type MarkedStretch = Stretch & { head: Mark | undefined; holdsMark: boolean };
+/** `head`: where the log ends, and its last event. `holdsMark`: the log holds the event of the mark that the question named. */
+export type MarkedStretch = Stretch & { head: LogPosition; last: Mark | undefined; holdsMark: boolean };
 
 /** Rows looked at per statement, however few match, which keeps a rare prefix within the statement timeout. */
 const WINDOW = 20_000;
@@ -87,11 +87,11 @@ export const readStretch = async (
   const events = rows.flatMap((row) => (row.position === null ? [] : [toEvent(row)]));
   const end = rows[0];
   if (end === undefined || !('window_end' in end)) throw new Error('the event log has no head: was it migrated?');
-  const last = events.length === limit ? events.at(-1)?.position : undefined;
-  const cursor = last ?? largest(after, toPosition(end.window_end));
-  const position = toPosition(end.head);
-  const head = end.head_hash === null ? undefined : { position, hash: end.head_hash };
-  return { events, cursor, atEnd: cursor >= position, head, holdsMark: end.holds_mark };
+  const full = events.length === limit ? events.at(-1)?.position : undefined;
+  const cursor = full ?? largest(after, toPosition(end.window_end));
+  const head = toPosition(end.head);
+  const last = end.head_hash === null ? undefined : { position: head, hash: end.head_hash };
+  return { events, cursor, atEnd: cursor >= head, head, last, holdsMark: end.holds_mark };
 };
 
 /** Reads window by window from the end, which keeps a rare prefix within the statement timeout; returns events in order of the log. */

@@ -22,15 +22,15 @@ export const watchedRead = (readMarked: ReadMarked): WatchedRead => {
   let history = 0;
   const read = async (prefixes: readonly string[], after: LogPosition): Promise<WatchedStretch> => {
     const asked = history;
-    const { head, holdsMark, ...stretch } = await readMarked(prefixes, after, furthest);
+    const { head, last, holdsMark, ...stretch } = await readMarked(prefixes, after, furthest);
     // Another read has noticed the loss meanwhile, and this answer may be the old server's.
     if (history !== asked) return await read(prefixes, after);
     if (!holdsMark) {
       history += 1;
       furthest = undefined;
     }
-    if (head !== undefined && (furthest === undefined || head.position > furthest.position)) furthest = head;
-    if (after > (head?.position ?? 0n)) throw new EventLogSetBack();
+    if (last !== undefined && (furthest === undefined || last.position > furthest.position)) furthest = last;
+    if (after > head) throw new EventLogSetBack();
     return { ...stretch, history };
   };
   return { read, history: () => history };

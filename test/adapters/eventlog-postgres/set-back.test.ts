@@ -5,8 +5,8 @@ import { EventLogSetBack, type LogPosition } from '../../../src/ports/event-log.
 
 const at = (position: number): LogPosition => BigInt(position) as LogPosition;
 
-/** A log in memory that is the hashes of its events */
-const watching = (log: readonly string[]) => {
+/** A log in memory that is the hashes of its events; undefined for one that retention has cut. */
+const watching = (log: readonly (string | undefined)[]) => {
   const server = { log, held: undefined as Promise<void> | undefined };
   const { read, history } = watchedRead(async (_prefixes, after, mark): Promise<MarkedStretch> => {
     const { log: own, held } = server;
@@ -17,8 +17,9 @@ const watching = (log: readonly string[]) => {
       events: [],
       cursor: at(Math.max(own.length, Number(after))),
       atEnd: true,
-      head: last === undefined ? undefined : { position: at(own.length), hash: last },
-      holdsMark: mark === undefined || found === mark.hash,
+      head: at(own.length),
+      last: last === undefined ? undefined : { position: at(own.length), hash: last },
+      holdsMark: mark === undefined || (found === undefined ? mark.position <= own.length : found === mark.hash),
     };
   });
   return { server, history, read: (after: number) => read(['a'], at(after)) };
@@ -33,6 +34,15 @@ describe('a log that lost its end', () => {
     server.log = ['a', 'b', 'c'];
     expect(await read(2)).toMatchObject({ cursor: at(3), history: 0 });
     expect(history()).toBe(0);
+  });
+
+  it('is not what a log is whose last events retention has cut', async () => {
+    const { server, read } = watching(['a', 'b', 'c']);
+    await read(0);
+    server.log = ['a', 'b', undefined];
+    expect(await read(3)).toMatchObject({ cursor: at(3), history: 0 });
+    server.log = ['a', undefined, undefined, 'd'];
+    expect(await read(3)).toMatchObject({ cursor: at(4), history: 0 });
   });
 
   it('is noticed when other events stand at the positions that were read', async () => {
