@@ -35,6 +35,9 @@ export type RecordedEvent = Omit<EventToAppend, 'hashText'> & {
   position: LogPosition;
 };
 
+/** An event by what tells it from every other: the hash also says what was before it, so it is another one in a log that was set back. */
+export type LastEvent = Pick<RecordedEvent, 'revision'> & { hash: string };
+
 /** A row of an engine's table: the record that readers take an event from, and the columns by which they find it. */
 export type StoredEvent = {
   position: LogPosition;
@@ -59,6 +62,18 @@ export class AppendOutcomeUnknown extends Error {
 /** Thrown when the engine cannot be used now; nothing was stored. */
 export class EventLogUnavailable extends Error {
   override readonly name = 'EventLogUnavailable';
+}
+
+/**
+ * Thrown to a subscription when the log has lost events that this process has read, as after a failover to a standby that had not received them. Other
+ * events may stand at their positions, so whoever follows the log must read its stored checkpoint again.
+ */
+export class EventLogSetBack extends Error {
+  override readonly name = 'EventLogSetBack';
+
+  constructor() {
+    super('the event log has lost events that were read before');
+  }
 }
 
 /** Thrown for an event over 256 KiB; nothing was stored. */
@@ -110,13 +125,16 @@ export type EventLog = {
   appendGuarded?: GuardedAppend;
   /** Forwards from `from` (default 0) or backwards from the end, at most `limit`. An absent stream is empty. */
   read(stream: StreamName, options?: ReadOptions): Promise<readonly RecordedEvent[]>;
-  /** Revision of the last committed event of the stream, by any process; null for an absent stream. */
-  lastRevision(stream: StreamName): Promise<Revision | null>;
+  /** The last committed event of the stream, by any process; null for an absent stream. */
+  lastEvent(stream: StreamName): Promise<LastEvent | null>;
   /** The log forwards, exclusive of `after`. An empty answer means the end. */
   readAll(options: { prefixes: readonly string[]; after: LogPosition | null; limit: number }): Promise<EventBatch>;
   /** The last events of these streams, at most `limit`, in order of the log. Cut events may be missing, as in `readAll`. */
   readLast(options: { prefixes: readonly string[]; limit: number }): Promise<EventBatch>;
-  /** Catch-up, then live; ends only when the signal aborts. A lost connection is retried with jitter, after the last delivered event. */
+  /**
+   * Catch-up, then live; ends only when the signal aborts. A lost connection is retried with jitter, after the last delivered event. Throws
+   * `EventLogSetBack` where the log shares the database of the checkpoints; elsewhere guard readiness finds a log that was set back (ADR 14).
+   */
   subscribe(subscription: Subscription): AsyncIterable<EventBatch>;
   /**
    * For audits of an engine whose tables an owner can edit: every row in order, of any stream, also where no reader looks. An

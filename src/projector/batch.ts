@@ -122,7 +122,7 @@ const SETTINGS = `set local synchronous_commit = off; set local idle_in_transact
 /** `position` is the checkpoint after the batch. */
 type BatchOutcome =
   | { kind: 'applied'; position: LogPosition | null }
-  /** Another process moved the checkpoint, or the generation changed its role: nothing was written. */
+  /** Another process moved the checkpoint, the generation changed its role, or the log has lost the batch: nothing was written. */
   | { kind: 'moved' }
   /** Everything before the failing event was written; the checkpoint is before that event. */
   | { kind: 'halted'; position: LogPosition | null; halt: Halt };
@@ -164,10 +164,12 @@ export const foldBatch = async (db: Queryable, generation: Generation, batch: Ev
 const applyAtOnce: ApplyBatch = async (db, generation, from, batch, now) => {
   const { changes, halt } = await foldBatch(db, generation, batch);
   const good = halt === undefined ? batch : batch.filter(({ position }) => position < halt.position);
-  const to = good[good.length - 1]?.position ?? from;
+  const last = good[good.length - 1];
+  const to = last?.position ?? from;
   if (to !== null && to !== from) {
+    const move = { from, to, hash: last?.metadata.hash };
     const write = async (client: pg.PoolClient): Promise<boolean> => {
-      if (!(await moveCheckpoint(client, generation, from, to, now))) return false;
+      if (!(await moveCheckpoint(client, generation, move, now))) return false;
       await saveRows(client, generation, changes);
       return true;
     };

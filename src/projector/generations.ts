@@ -242,21 +242,28 @@ const textOrNull = (value: Row[string]): string | null => (value === null ? null
 export const readCheckpoint = async (db: Queryable, { name }: Pick<Projection, 'name'>): Promise<LogPosition | null> =>
   (await liveGeneration(db, name)).position;
 
-/** Compare-and-set that also locks the row until the transaction ends. False when the position or the role of the generation has changed. */
+/**
+ * Compare-and-set that also locks the row until the transaction ends. False when the position or the role of the generation has changed. Also false
+ * where the database keeps the log and this ends before `to` or holds another event there than the one with `hash`: the event was read before a
+ * failover that lost it. An event that retention has cut since cannot be compared.
+ */
 export const moveCheckpoint = async (
   client: pg.PoolClient,
   { name, generation, role }: Generation,
-  from: LogPosition | null,
-  to: LogPosition,
+  { from, to, hash }: CheckpointMove,
   now: Instant,
 ): Promise<boolean> => {
   const { rowCount } = await client.query(
-    `update checkpoints set position = $1, updated_at = $2
-     where name = $3 and generation = $4 and role = $5 and position is not distinct from $6`,
-    [to.toString(), now, name, generation, role, from === null ? null : from.toString()],
+    `update checkpoints c set position = $1::text, updated_at = $2
+     where name = $3 and generation = $4 and role = $5 and position is not distinct from $6 and not exists (
+       select from event_log_head h where h.identity::text = c.log_identity and (h.position < $1::text::numeric or exists (
+         select from event_log e where e.position = least(h.position, $1::text::numeric)::bigint and e.hash <> $7)))`,
+    [to.toString(), now, name, generation, role, from === null ? null : from.toString(), hash ?? null],
   );
   return rowCount === 1;
 };
+
+export type CheckpointMove = { from: LogPosition | null; to: LogPosition; hash?: string | undefined };
 
 /** Whether a compare-and-set from this position would succeed now. */
 export const isCheckpointAt = async (

@@ -46,7 +46,8 @@ const toHead = async (
   const [next] = await log.readAll({ prefixes: generation.prefixes, after: from, limit: 1 });
   if (signal.aborted || position() !== from || (next !== undefined && !isEarlier(head, next.position))) return;
   // A crash that loses this commit loses nothing: the stretch is looked through once more.
-  const move = (client: pg.PoolClient): Promise<boolean> => moveCheckpoint(client, generation, from, head, clock.now());
+  const move = (client: pg.PoolClient): Promise<boolean> =>
+    moveCheckpoint(client, generation, { from, to: head }, clock.now());
   const moved = await inTransaction(db, move, 'set local synchronous_commit = off');
   if (moved) onMoved(head);
 };

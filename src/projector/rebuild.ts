@@ -229,11 +229,13 @@ const foldToHead = async (
     if (!isEarlier(readState.readTo, head)) return { readState, complete: true };
     const { prefixes } = generation;
     const batch = await log.readAll({ prefixes, after: readState.readTo, limit: SUBSCRIPTION_BATCH });
-    const to = batch[batch.length - 1]?.position;
-    if (to === undefined) return { readState, complete: true };
+    const last = batch[batch.length - 1];
+    if (last === undefined) return { readState, complete: true };
+    const to = last.position;
+    const move = { from: readState.position, to, hash: last.metadata.hash };
     const { changes, halt } = await foldBatch(client, generation, batch);
     // The next catch-up meets the same event and reports the halt.
-    if (halt !== undefined || !(await moveCheckpoint(client, generation, readState.position, to, now))) break;
+    if (halt !== undefined || !(await moveCheckpoint(client, generation, move, now))) break;
     await saveRows(client, generation, changes);
     readState = { position: to, readTo: to };
   }

@@ -6,6 +6,7 @@ import { runCommand } from '../../src/cli/run.js';
 import { auditDeps } from '../../src/cli/session.js';
 import { eventually } from '../support/eventually.js';
 import { type Operator, openOperator } from '../support/harness/operator.js';
+import { loseEnd } from '../support/lost-end.js';
 import { describeWithPostgres } from '../support/postgres.js';
 
 describeWithPostgres('events tail --follow, when the log is lost', () => {
@@ -48,6 +49,18 @@ describeWithPostgres('events tail --follow, when the log is lost', () => {
       ),
     );
     await expect.poll(() => out.length).toBe(2);
+  });
+
+  it('ends with exit 3 and a sentence when the log has lost events that it has shown', async () => {
+    const end = (await operator.session.log.head()) ?? 0n;
+    const { out, err, ended } = follow();
+    const shown = () => out.length;
+    await expect.poll(shown).toBe(2);
+    await operator.run('api', 'off');
+    await expect.poll(shown).toBe(3);
+    await loseEnd(operator.database, end);
+    expect(await ended).toBe(3);
+    expect(err).toEqual([expect.stringContaining('the event log has lost events that are shown above')]);
   });
 
   it('ends with exit 3 and a sentence when the log does not come back', async () => {

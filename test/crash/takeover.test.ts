@@ -60,8 +60,10 @@ describeWith('natsServer', 'processes that lead, and others that stand by', () =
     const issued = async (id: string): Promise<SeenInvoice> => {
       const seen = await client().pollUntil(id, WITHIN_MS, ({ status }) => status === 'issued');
       // A slow send is looked up, which makes more than three events.
-      const last = await harness.engines.log.lastRevision(streamOf(id));
-      await waitFor('its row', WITHIN_MS, async () => ((await rowOf(id))?.revision === last ? true : undefined));
+      const last = await harness.engines.log.lastEvent(streamOf(id));
+      await waitFor('its row', WITHIN_MS, async () =>
+        (await rowOf(id))?.revision === last?.revision ? true : undefined,
+      );
       return seen;
     };
 

@@ -1,12 +1,17 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { deadlines } from '../../projections/deadlines.js';
 import { allProjections } from '../../projections/registry.js';
 import { type PostgresEventLog, postgresEventLog } from '../../src/adapters/eventlog-postgres/event-log.js';
 import { createReadModel } from '../../src/adapters/read-model-postgres/read-model.js';
 import { systemApiStream } from '../../src/domain/common/ids.js';
+import { applyBatch } from '../../src/projector/batch.js';
+import { readCheckpoint } from '../../src/projector/generations.js';
 import { runProjector } from '../../src/projector/projector.js';
 import { eventually } from '../support/eventually.js';
 import { accepted, attempted, authorized, cancelRequested, streamOf } from '../support/fixture/histories.js';
-import { appendEvents, clock, emptyProjections, NOW } from '../support/harness/projector.js';
+import { retried } from '../support/harness/event-log.js';
+import { appendEvents, clock, emptyProjections, liveOf, NOW } from '../support/harness/projector.js';
+import { loseEnd } from '../support/lost-end.js';
 import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../support/postgres.js';
 
 const windows = { queuedSeconds: 900, processingSeconds: 3_600, cancellationSeconds: 3_600 };
@@ -58,5 +63,57 @@ describeWithPostgres('projector over the log in PostgreSQL', () => {
     );
     second.abort();
     await again;
+  });
+
+  it('shows what is accepted after a failover that lost the last event, and nothing of what was lost', async () => {
+    // given
+    const lively = await freshDatabase();
+    lively.pool.on('error', () => undefined);
+    const survivor = postgresEventLog({ connectionString: lively.connectionString, onIdleError: () => undefined });
+    await emptyProjections(lively.pool, survivor);
+    const stop = new AbortController();
+    const { signal } = stop;
+    const onHalt = ({ reason }: { reason: string }) => expect.fail(reason);
+    const running = runProjector({
+      ...{ log: survivor, db: lively.pool, clock, signal, onHalt },
+      projections: allProjections,
+    });
+    const shown = async () => {
+      const { rows } = await lively.admin.query<{ stream: string }>('select stream from read.deadlines order by 1');
+      return rows.map(({ stream }) => stream);
+    };
+    const accept = (n: number) => appendEvents(survivor, streamOf('live', n), [accepted('live', n)]);
+    for (const n of [1, 2, 3]) await accept(n);
+    await eventually(async () => (await shown()).length === 3);
+    // when
+    await loseEnd(lively, 2n);
+    for (const n of [4, 5]) await retried(() => accept(n));
+    // then
+    await expect.poll(shown, { timeout: 30_000 }).toEqual([1, 2, 4, 5].map((n) => streamOf('live', n)));
+    stop.abort();
+    await running;
+    await survivor.close();
+    await lively.close();
+  });
+
+  it('does not fold a batch that it read before a failover which lost it', async () => {
+    // given
+    const accept = (n: number) => appendEvents(log, streamOf('live', n), [accepted('live', n)]);
+    const before = await log.head();
+    await accept(7);
+    const batch = await log.readAll({ prefixes: deadlines.prefixes, after: before, limit: 10 });
+    const generation = await liveOf(database.pool, deadlines);
+    const apply = () => applyBatch(database.pool, generation, null, batch, NOW);
+    await database.pool.query('update checkpoints set position = null');
+    await loseEnd(database, before ?? 0n);
+    // when
+    const atItsEnd = await retried(apply);
+    await retried(() => accept(8));
+    const withAnother = await apply();
+    // then
+    expect([atItsEnd, withAnother]).toEqual([{ kind: 'moved' }, { kind: 'moved' }]);
+    const [other] = await log.readAll({ prefixes: deadlines.prefixes, after: before, limit: 10 });
+    expect([batch[0]?.position, other?.position]).toEqual([other?.position, batch[0]?.position]);
+    expect(await readCheckpoint(database.pool, deadlines)).toBeNull();
   });
 });

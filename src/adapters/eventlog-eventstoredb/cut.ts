@@ -2,7 +2,7 @@ import { jsonEvent, NO_STREAM } from '@eventstore/db-client';
 import type { StreamName } from '../../domain/common/ids.js';
 import { EventLogUnavailable, type Revision } from '../../ports/event-log.js';
 import { appendOne } from './append.js';
-import { type Reader, readLastAsStored, readLastRevision } from './read.js';
+import { type Reader, readLastAsStored, readLastEvent } from './read.js';
 
 /** Another writer may change the metadata first; more conflicts in a row than this are a fault. */
 const TRIES = 5;
@@ -12,9 +12,9 @@ const TRIES = 5;
  * revision, is never cut, and an earlier cut never moves back. Throws `EventLogUnavailable`.
  */
 export const cutBefore = async (reader: Reader, stream: StreamName, before: Revision): Promise<void> => {
-  const last = await readLastRevision(reader, stream);
+  const last = await readLastEvent(reader, stream);
   if (last === null) return;
-  const target = Math.min(before, last);
+  const target = Math.min(before, last.revision);
   for (let tries = 1; tries <= TRIES; tries += 1) {
     // The event itself is read, because the client's own reader returns a position as the revision and drops unknown entries.
     const found = await readLastAsStored(reader, `$$${stream}`);

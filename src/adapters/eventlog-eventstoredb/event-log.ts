@@ -5,7 +5,7 @@ import { openConnection } from './client.js';
 import { cutBefore } from './cut.js';
 import { logIdentity } from './identity.js';
 import { createHeadFinder, readAfter, readLastEvents, type Stretch } from './pages.js';
-import { type Reader, readLastRevision, readStream } from './read.js';
+import { type Reader, readLastEvent, readStream } from './read.js';
 import { createStreamStartFilter } from './stream-starts.js';
 import { supervised } from './subscription.js';
 
@@ -73,7 +73,7 @@ export const createEventStoreEventLog = (options: EventStoreEventLogOptions): Ev
         return answer;
       }),
     read: (stream, readOptions = {}) => whileOpen(() => readStream(reader, stream, readOptions)),
-    lastRevision: (stream) => whileOpen(() => readLastRevision(reader, stream)),
+    lastEvent: (stream) => whileOpen(() => readLastEvent(reader, stream)),
     readAll: (wanted) => whileOpen(() => readAll(wanted)),
     readLast: ({ prefixes, limit }) =>
       whileOpen(async () => {

@@ -99,28 +99,33 @@ const search = async (reader: Reader, { prefixes, after, limit }: Wanted, signal
 /** Events of a page that is read from the end. */
 const BACKWARDS_PAGE = { first: 8, largest: 4_096 };
 
+/** `newest`: the last event of the whole log when it was looked at, ours or not. */
+type SeenEnd = { head: LogPosition | null; newest: Pick<ServerEvent, 'id'> & { position: LogPosition } };
+
 /**
  * Finds the position of the last event that is not the server's own. Reads backwards, only what is new since the previous call. Any number of the
- * server's own events (statistics, metadata, scavenges) may follow ours.
+ * server's own events (statistics, metadata, scavenges) may follow ours. What the previous call saw counts only where its newest event still stands:
+ * the server writes its own events past the end of a log that was set back, so the log may be longer than before and hold less.
  */
 export const createHeadFinder = (reader: Reader): (() => Promise<LogPosition | null>) => {
-  let known: { head: LogPosition | null; newest: LogPosition } | undefined;
+  let known: SeenEnd | undefined;
   return async () => {
     const before = known;
-    let newest: LogPosition | undefined;
+    const isSeen = (event: ServerEvent): boolean =>
+      before !== undefined && positionOf(event) === before.newest.position && event.id === before.newest.id;
+    let newest: SeenEnd['newest'] | undefined;
     let from: LogPosition | undefined;
     for (let size = BACKWARDS_PAGE.first; ; size = Math.min(size * 8, BACKWARDS_PAGE.largest)) {
       const page = await readBackwards(reader, from, size);
-      const first = page[0];
-      if (newest === undefined && first !== undefined) newest = positionOf(first);
-      const seen = newest !== undefined && before?.newest !== undefined && newest >= before.newest ? before : undefined;
-      const found = page.find((event) => isOurs(event) || (seen !== undefined && positionOf(event) <= seen.newest));
+      const [first] = page;
+      if (newest === undefined && first !== undefined) newest = { id: first.id, position: positionOf(first) };
+      const found = page.find((event) => isOurs(event) || isSeen(event));
       const last = page[page.length - 1];
       if (found === undefined && last !== undefined && page.length === size) {
         from = positionOf(last);
         continue;
       }
-      const head = found === undefined ? null : isOurs(found) ? positionOf(found) : (seen?.head ?? null);
+      const head = found === undefined ? null : isOurs(found) ? positionOf(found) : (before?.head ?? null);
       if (newest !== undefined) known = { head, newest };
       return head;
     }

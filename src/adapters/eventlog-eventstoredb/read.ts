@@ -9,7 +9,7 @@ import {
 import type { StreamName } from '../../domain/common/ids.js';
 import { createBackoff } from '../../lib/backoff.js';
 import { pause } from '../../lib/pause.js';
-import { EventLogUnavailable, type ReadOptions, type RecordedEvent, type Revision } from '../../ports/event-log.js';
+import { EventLogUnavailable, type LastEvent, type ReadOptions, type RecordedEvent } from '../../ports/event-log.js';
 import { type Connection, callOptions } from './client.js';
 import { fromServerEvent } from './events.js';
 import { isMisdirected, isStreamNotFound, StreamLost, unavailable } from './faults.js';
@@ -37,9 +37,9 @@ export const readStream = async (
   return found.flatMap(({ event }) => (event === undefined ? [] : [fromServerEvent(event)]));
 };
 
-export const readLastRevision = async (reader: Reader, stream: StreamName): Promise<Revision | null> => {
+export const readLastEvent = async (reader: Reader, stream: StreamName): Promise<LastEvent | null> => {
   const [last] = await readStream(reader, stream, { direction: 'backwards', limit: 1 });
-  return last?.revision ?? null;
+  return last === undefined ? null : { revision: last.revision, hash: last.metadata.hash ?? '' };
 };
 
 /** The last event as the server stores it, also of a stream that is not ours. Undefined for an absent stream. Throws `EventLogUnavailable`. */

@@ -1,11 +1,12 @@
 import type { StreamName } from '../../domain/common/ids.js';
-import type { AppendResult, EventLog, GuardedAppend, Revision } from '../../ports/event-log.js';
+import type { AppendResult, EventLog, GuardedAppend, LastEvent } from '../../ports/event-log.js';
 import { SUBSCRIPTION_BATCH } from '../../ports/event-log.js';
 import { batched } from '../sql/batched.js';
 import { openPool, type SessionLimits } from '../sql/pool.js';
 import { groupCommit, sendAppends } from './group-commit.js';
 import { type PreparedAppend, prepareAppend } from './prepared-append.js';
-import { readHead, readLastEvents, readLastRevisions, readStored, readStream, readStretch, START } from './reader.js';
+import { readHead, readLastEvents, readLastOf, readStored, readStream, readStretch, START } from './reader.js';
+import { watchedRead } from './set-back.js';
 import { subscription, wakeSignal } from './subscription.js';
 import { sharedTail } from './tail.js';
 
@@ -42,12 +43,12 @@ export const postgresEventLog = (options: PostgresEventLogOptions): PostgresEven
     answerTimeoutMs: appendDeadlineMs,
   });
   const readers = openPool({ ...shared, ...limits, max: READ_CONNECTIONS });
-  const lastRevision = batched<StreamName, Revision | null>((streams) => readLastRevisions(readers, streams));
+  const lastEvent = batched<StreamName, LastEvent | null>((streams) => readLastOf(readers, streams));
   const appendSignal = wakeSignal();
-  const readTail = sharedTail(
-    (prefixes, after) => readStretch(readers, prefixes, after, SUBSCRIPTION_BATCH),
-    appendSignal.count,
+  const watched = watchedRead((prefixes, after, mark) =>
+    readStretch(readers, prefixes, after, SUBSCRIPTION_BATCH, mark),
   );
+  const tail = sharedTail(watched, appendSignal.count);
   const commits = groupCommit(sendAppends(writers), appendDeadlineMs);
 
   const commit = async (append: PreparedAppend): Promise<AppendResult> => {
@@ -61,7 +62,7 @@ export const postgresEventLog = (options: PostgresEventLogOptions): PostgresEven
     appendGuarded: async (stream, event, guards) =>
       (await commit({ ...prepareAppend(stream, { kind: 'none' }, [event]), guards })).ok,
     read: (stream, readOptions = {}) => readStream(readers, stream, readOptions),
-    lastRevision,
+    lastEvent,
     readAll: async ({ prefixes, after, limit }) => {
       let stretch = await readStretch(readers, prefixes, after ?? START, limit);
       while (stretch.events.length === 0 && !stretch.atEnd) {
@@ -71,7 +72,7 @@ export const postgresEventLog = (options: PostgresEventLogOptions): PostgresEven
     },
     readStored: ({ after, limit }) => readStored(readers, after ?? START, limit),
     readLast: ({ prefixes, limit }) => readLastEvents(readers, prefixes, limit),
-    subscribe: (wanted) => subscription(wanted, readTail, appendSignal),
+    subscribe: (wanted) => subscription(wanted, tail, appendSignal),
     head: async () => (await readHead(readers)).position,
     identity: async () => (await readHead(readers)).identity,
     cut: async (stream, before) => {

@@ -3,6 +3,7 @@ import type { StreamName } from '../../domain/common/ids.js';
 import { fromRecord } from '../../domain/log/record.js';
 import {
   type EventBatch,
+  type LastEvent,
   type LogPosition,
   type ReadOptions,
   type RecordedEvent,
@@ -13,6 +14,12 @@ import {
 
 /** A stretch of the log: every event up to `cursor` was looked at. `atEnd`: no event follows. */
 export type Stretch = { events: EventBatch; cursor: LogPosition; atEnd: boolean };
+
+/** An event that was read, known by its place and its hash. */
+export type Mark = { position: LogPosition; hash: string };
+
+/** `head`: where the log ends, and its last event. `holdsMark`: the log holds the event of the mark that the question named. */
+export type MarkedStretch = Stretch & { head: LogPosition; last: Mark | undefined; holdsMark: boolean };
 
 /** Rows looked at per statement, however few match, which keeps a rare prefix within the statement timeout. */
 const WINDOW = 20_000;
@@ -37,34 +44,37 @@ export const readStream = async (
   return rows.map(toEvent);
 };
 
-/** Last revisions in the order of `streams`, read from the index of (stream, revision) alone, because every read of an invoice needs one. */
-export const readLastRevisions = async (
+/** Last events in the order of `streams`, without their records, because every read of an invoice needs one. */
+export const readLastOf = async (
   pool: pg.Pool,
   streams: readonly StreamName[],
-): Promise<readonly (Revision | null)[]> => {
-  const { rows } = await pool.query<{ last: (Revision | null)[] }>({
-    name: 'read-last-revisions',
-    text: `select array(
-      select (select revision from event_log where stream = wanted order by revision desc limit 1)
-      from unnest($1::text[]) with ordinality w (wanted, n) order by n) as last`,
+): Promise<readonly (LastEvent | null)[]> => {
+  const { rows } = await pool.query<LastEvent | { revision: null }>({
+    name: 'read-last-of',
+    text: `select e.revision, e.hash from unnest($1::text[]) with ordinality w (wanted, n) left join lateral (
+        select revision, hash from event_log where stream = wanted order by revision desc limit 1
+      ) e on true order by n`,
     values: [streams],
   });
-  return rows[0]?.last ?? [];
+  return rows.map((row) => (row.revision === null ? null : row));
 };
 
 /**
  * At most `limit` events after `after`. Positions become visible in order, because an append locks the head row until its commit. So the log is
- * complete up to the head that one snapshot shows.
+ * complete up to the head that one snapshot shows. A mark whose event retention has cut cannot be compared and counts as held.
  */
 export const readStretch = async (
   pool: pg.Pool,
   prefixes: readonly string[],
   after: LogPosition,
   limit: number,
-): Promise<Stretch> => {
+  mark?: Mark,
+): Promise<MarkedStretch> => {
   const { rows } = await pool.query<StretchEnd>({
     name: 'read-stretch',
-    text: `select head.window_end, head.position as head, e.*
+    text: `select head.window_end, head.position as head,
+        (select hash from event_log where position = (select position from event_log_head)) as head_hash,
+        coalesce((select hash = $5 from event_log where position = $4), $4 <= head.position, true) as holds_mark, e.*
       from (select position, least(position, $2::bigint + ${WINDOW}) as window_end from event_log_head) head
       left join lateral (
         select position, stream, revision, record, hash from event_log
@@ -72,14 +82,16 @@ export const readStretch = async (
         order by position limit $3
       ) e on true
       order by e.position`,
-    values: [prefixes, after, limit],
+    values: [prefixes, after, limit, mark?.position ?? null, mark?.hash ?? null],
   });
   const events = rows.flatMap((row) => (row.position === null ? [] : [toEvent(row)]));
   const end = rows[0];
   if (end === undefined) throw new Error('the event log has no head: was it migrated?');
-  const last = events.length === limit ? events.at(-1)?.position : undefined;
-  const cursor = last ?? largest(after, toPosition(end.window_end));
-  return { events, cursor, atEnd: cursor >= toPosition(end.head) };
+  const full = events.length === limit ? events.at(-1)?.position : undefined;
+  const cursor = full ?? largest(after, toPosition(end.window_end));
+  const head = toPosition(end.head);
+  const last = end.head_hash === null ? undefined : { position: head, hash: end.head_hash };
+  return { events, cursor, atEnd: cursor >= head, head, last, holdsMark: end.holds_mark };
 };
 
 /** Reads window by window from the end, which keeps a rare prefix within the statement timeout; returns events in order of the log. */
@@ -128,7 +140,10 @@ export const readHead = async (pool: pg.Pool): Promise<{ position: LogPosition |
 export const START = 0n as LogPosition;
 
 type Row = { position: string; stream: StreamName; revision: Revision; record: string; hash: string };
-type StretchEnd = { window_end: string; head: string } & (Row | { position: null });
+type StretchEnd = { window_end: string; head: string; head_hash: string | null; holds_mark: boolean } & (
+  | Row
+  | { position: null }
+);
 
 const toEvent = ({ position: text, stream, revision, record, hash }: Row): RecordedEvent => {
   const position = toPosition(text);

@@ -1,10 +1,8 @@
 import { createBackoff } from '../../lib/backoff.js';
 import { pause } from '../../lib/pause.js';
-import type { EventBatch, LogPosition, Subscription } from '../../ports/event-log.js';
+import { type EventBatch, EventLogSetBack, type Subscription } from '../../ports/event-log.js';
 import { START } from './reader.js';
-import type { SeenStretch } from './tail.js';
-
-type ReadNext = (prefixes: readonly string[], after: LogPosition) => Promise<SeenStretch>;
+import type { SeenStretch, SharedTail } from './tail.js';
 
 /** Pause between two reads of a quiet log; every read without a new event doubles it. */
 const POLL_MS = { first: 25, longest: 250 };
@@ -13,26 +11,31 @@ const GATHER_MS = 25;
 /** Pause between two tries at a lost server; doubles, with jitter. */
 const RETRY_MS = { first: 50, longest: 2_000 };
 
-/** Catch-up and live use the same reads; at the end of the log the next read waits. Ends when the signal aborts. */
+/** Catch-up and live use the same reads; at the end of the log the next read waits. Ends when the signal aborts. Throws `EventLogSetBack`. */
 export async function* subscription(
   { prefixes, after, signal, onInterrupted }: Subscription,
-  readNext: ReadNext,
+  { readAlone, readNext }: SharedTail,
   appendSignal: WakeSignal,
 ): AsyncGenerator<EventBatch, void> {
   let cursor = after ?? START;
+  let history: number | undefined;
   let poll = POLL_MS.first;
   const retry = createBackoff(RETRY_MS.first, RETRY_MS.longest);
   while (!signal.aborted) {
-    const read = await readOrAbort(readNext(prefixes, cursor), signal);
+    const reading = history === undefined ? readAlone(prefixes, cursor) : readNext(prefixes, cursor);
+    const read = await readOrAbort(reading, signal);
     if (read.kind === 'aborted') return;
     if (read.kind === 'failed') {
+      if (read.error instanceof EventLogSetBack) throw read.error;
       onInterrupted?.(read.error);
       await appendSignal.sleep(appendSignal.count(), retry.next(), signal);
       continue;
     }
     retry.reset();
     const { events, atEnd, seen } = read.stretch;
-    cursor = read.stretch.cursor;
+    // The position that was reached is of a log that has lost its end since.
+    if (history !== undefined && read.stretch.history !== history) throw new EventLogSetBack();
+    ({ cursor, history } = read.stretch);
     if (events.length > 0) {
       poll = POLL_MS.first;
       yield events;

@@ -86,6 +86,8 @@ type GuardsOfLog = 'made from the log' | 'stored with the log';
  * and every process refuses requests until the log has filled the keys in again (ADR 14). A key without an invoice stays: its acceptance may be under
  * way. Marks of the duplicate window stay too, because acceptance takes over a mark whose invoice the log does not have. Guards that are stored with
  * the log are of the same moment, and nothing would fill them in again.
+ *
+ * How far the queues of the ADN were read goes in the same case: the log may have lost what they told of, so they are read from their beginning.
  */
 export const resumeIssuing = (
   db: pg.Pool,
@@ -109,7 +111,10 @@ export const resumeIssuing = (
       values,
     );
     await client.query('delete from guards_position where log_identity = $1', [logIdentity]);
-    if (guards === 'made from the log') await client.query(DELETE_FINISHED_KEYS);
+    if (guards === 'made from the log') {
+      await client.query(DELETE_FINISHED_KEYS);
+      await client.query('delete from distribution_progress');
+    }
     await client.query('delete from log_set_back where log_identity = $1', [logIdentity]);
   });
 

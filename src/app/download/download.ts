@@ -16,7 +16,6 @@ import {
 } from '../../domain/invoice/status.js';
 import type { FairSemaphore } from '../../lib/fair-semaphore.js';
 import type { Clock } from '../../ports/clock.js';
-import type { Revision } from '../../ports/event-log.js';
 import type { PdfRenderer } from '../../ports/pdf.js';
 import type { EventStore } from '../event-store/event-store.js';
 import { loadInvoice } from '../read/read-invoice.js';
@@ -40,8 +39,8 @@ export const downloadXml = async (address: InvoiceAddress, deps: DownloadDeps): 
   return 'refused' in found ? found : { bytes: found.xml };
 };
 
-/** Drawn from the events of its invoice up to `revision`. `ends`: when its test invoice ends; undefined for a live one. */
-type DrawnPdf = { bytes: Buffer; revision: Revision; ends: Instant | undefined };
+/** Drawn from the events of its invoice up to the one with this hash. `ends`: when its test invoice ends; undefined for a live one. */
+type DrawnPdf = { bytes: Buffer; hash: string; ends: Instant | undefined };
 
 /** PDFs by the stream of their invoice. */
 export type DrawnPdfs = {
@@ -75,7 +74,7 @@ export const createDrawnPdfs = (clock: Clock): DrawnPdfs => {
   };
 };
 
-type PdfDeps = DownloadDeps & { drawn: DrawnPdfs; revisionOf(address: InvoiceAddress): Promise<Revision | undefined> };
+type PdfDeps = DownloadDeps & { drawn: DrawnPdfs; hashOf(address: InvoiceAddress): Promise<string | undefined> };
 
 /**
  * A PDF that was drawn before is given again while nothing was appended to its invoice, without reading the events. Any other takes a permit of the
@@ -84,12 +83,12 @@ type PdfDeps = DownloadDeps & { drawn: DrawnPdfs; revisionOf(address: InvoiceAdd
 export const downloadPdf = async (address: InvoiceAddress, deps: PdfDeps): Promise<Download> => {
   const stream = invoiceStream(address.mode, address.companyId, address.invoiceId);
   const known = deps.drawn.get(stream);
-  if (known !== undefined && known.revision === (await deps.revisionOf(address))) return { bytes: known.bytes };
+  if (known !== undefined && known.hash === (await deps.hashOf(address))) return { bytes: known.bytes };
   const permit = deps.pdf.enter(address.companyId);
   try {
     const found = await authorizedXml(address, deps);
     if ('refused' in found) return found;
-    const { invoice, xml, revision } = found;
+    const { invoice, xml, hash } = found;
     const replaced = isReplaced(invoice);
     const marks = {
       canceled: invoiceStatus(invoice) === 'canceled' && !replaced,
@@ -97,7 +96,7 @@ export const downloadPdf = async (address: InvoiceAddress, deps: PdfDeps): Promi
       simulated: invoice.facts.mode === 'live' && deps.simulatedLive,
     };
     const bytes = await permit.render(xml, marks);
-    deps.drawn.set(stream, { bytes, revision, ends: retentionEnds(invoice, deps.testRetentionSeconds) });
+    deps.drawn.set(stream, { bytes, hash, ends: retentionEnds(invoice, deps.testRetentionSeconds) });
     return { bytes };
   } finally {
     permit.leave();
@@ -107,7 +106,7 @@ export const downloadPdf = async (address: InvoiceAddress, deps: PdfDeps): Promi
 const authorizedXml = async (
   address: InvoiceAddress,
   deps: DownloadDeps,
-): Promise<{ invoice: Invoice; xml: Buffer; revision: Revision } | { refused: Refusal }> => {
+): Promise<{ invoice: Invoice; xml: Buffer; hash: string } | { refused: Refusal }> => {
   const { mode, companyId, invoiceId } = address;
   const { state, events, version } = await loadInvoice(invoiceStream(mode, companyId, invoiceId), deps.store);
   const seen = visible(state, deps.clock.now(), deps.testRetentionSeconds);
@@ -115,7 +114,7 @@ const authorizedXml = async (
   const gzip = events.map(nfseXmlGzipOf).findLast((xml) => xml !== undefined);
   if (!isDownloadable(seen.invoice) || gzip === undefined) return { refused: notIssued(seen.invoice) };
   const xml = await unzipped(Buffer.from(gzip, 'base64'));
-  return { invoice: seen.invoice, xml, revision: version.revision };
+  return { invoice: seen.invoice, xml, hash: version.hash };
 };
 
 /** Decompresses outside the main thread, which a large note would block. */

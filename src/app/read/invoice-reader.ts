@@ -6,7 +6,7 @@ import { type Invoice, type InvoiceFacts, type InvoiceState, initialInvoice } fr
 import { type Visible, visible } from '../../domain/invoice/status.js';
 import { createFairSemaphore } from '../../lib/fair-semaphore.js';
 import type { Clock } from '../../ports/clock.js';
-import type { EventLog, Revision } from '../../ports/event-log.js';
+import type { EventLog, LastEvent } from '../../ports/event-log.js';
 import type { ReadModel } from '../../ports/read-model.js';
 import type { SealingKeys } from '../../ports/sealing-keys.js';
 import { openCopiedField } from '../event-store/codec.js';
@@ -22,49 +22,50 @@ export type InvoiceReader = {
   /** Undefined for every invoice that this company and mode may not see, whatever the reason. */
   byId(address: InvoiceAddress): Promise<Invoice | undefined>;
   byReference(owner: Omit<InvoiceAddress, 'invoiceId'>, reference: string): Promise<Invoice | undefined>;
-  /** The revision that `byId` would show now; undefined where `byId` is. */
-  revisionOf(address: InvoiceAddress): Promise<Revision | undefined>;
+  /** The hash of the last event of what `byId` would show now; undefined where `byId` is. */
+  hashOf(address: InvoiceAddress): Promise<string | undefined>;
   /** Drops states from memory that no client may see any more, such as expired test invoices; returns how many were dropped. */
   evictExpired(): number;
 };
 
 type ReaderDeps = {
   store: EventStore;
-  log: Pick<EventLog, 'lastRevision'>;
+  log: Pick<EventLog, 'lastEvent'>;
   readModel: Pick<ReadModel, 'invoice'>;
   keys: SealingKeys;
   clock: Clock;
   testRetentionSeconds: number;
 };
 
-type StateAtRevision = { revision: Revision; state: InvoiceState };
+type StateAt = { last: LastEvent; state: InvoiceState };
 
 /**
- * The log says which revision is the last one; memory and row only save folding up to it. So what any process has recorded is seen by all of
+ * The log says which event is the last one; memory and row only save folding up to it. So what any process has recorded is seen by all of
  * them, also with the projector stopped, and a 404 after a 202 is impossible (docs/architecture.md#reading-row-or-fold).
  */
 export const createInvoiceReader = (deps: ReaderDeps): InvoiceReader => {
   const folds = createFairSemaphore(FOLD_LIMITS);
-  const cachedStates = new LRUCache<StreamName, StateAtRevision>({ max: CACHED_STATES });
+  const cachedStates = new LRUCache<StreamName, StateAt>({ max: CACHED_STATES });
 
-  const rowAt = async (stream: StreamName, least: Revision): Promise<StateAtRevision | undefined> => {
+  /** A row knows no hash. It counts only at the last event itself, because one that is ahead cannot be told from one of a log that was set back. */
+  const rowAt = async (stream: StreamName, last: LastEvent): Promise<StateAt | undefined> => {
     const row = await deps.readModel.invoice(stream);
-    if (row === undefined || row.revision < least) return undefined;
-    return { revision: row.revision, state: await opened(row.state, stream, deps.keys) };
+    if (row?.revision !== last.revision) return undefined;
+    return { last, state: await opened(row.state, stream, deps.keys) };
   };
 
-  const folded = async (stream: StreamName, companyId: CompanyId): Promise<StateAtRevision> => {
+  const folded = async (stream: StreamName, companyId: CompanyId): Promise<StateAt> => {
     const { state, version } = await folds(companyId, () => loadInvoice(stream, deps.store));
-    if (version.kind === 'none') throw new Error('a stream that has a last revision has no events');
-    return { revision: version.revision, state };
+    if (version.kind === 'none') throw new Error('a stream that has a last event has no events');
+    return { last: version, state };
   };
 
-  const currentOf = async ({ mode, companyId, invoiceId }: InvoiceAddress): Promise<StateAtRevision | undefined> => {
+  const currentOf = async ({ mode, companyId, invoiceId }: InvoiceAddress): Promise<StateAt | undefined> => {
     const stream = invoiceStream(mode, companyId, invoiceId);
-    const last = await deps.log.lastRevision(stream);
+    const last = await deps.log.lastEvent(stream);
     if (last === null) return undefined;
     const known = cachedStates.get(stream);
-    if (known !== undefined && known.revision >= last) return known;
+    if (known?.last.hash === last.hash) return known;
     const current = (await rowAt(stream, last)) ?? (await folded(stream, companyId));
     cachedStates.set(stream, current);
     return current;
@@ -82,9 +83,9 @@ export const createInvoiceReader = (deps: ReaderDeps): InvoiceReader => {
 
   return {
     byId,
-    revisionOf: async (address) => {
+    hashOf: async (address) => {
       const current = await currentOf(address);
-      return current !== undefined && visibleOf(current.state).kind === 'invoice' ? current.revision : undefined;
+      return current !== undefined && visibleOf(current.state).kind === 'invoice' ? current.last.hash : undefined;
     },
     evictExpired: () => {
       let forgotten = 0;

@@ -9,7 +9,7 @@ import { nearestName } from '../../domain/common/nearest-name.js';
 import type { Instant } from '../../domain/common/time.js';
 import { ALL_STREAMS, companyPrefixes } from '../../domain/log/stream-prefixes.js';
 import { pause } from '../../lib/pause.js';
-import { isEarlier, type LogPosition, type RecordedEvent } from '../../ports/event-log.js';
+import { EventLogSetBack, isEarlier, type LogPosition, type RecordedEvent } from '../../ports/event-log.js';
 import { badUsage, type Command, done, type Flags, refused, textFlag } from '../command.js';
 import { instantFlag, wholeFlag } from '../flags.js';
 import { auditDeps, type Session } from '../session.js';
@@ -198,7 +198,20 @@ const tailCommand = (untilStopped: () => AbortSignal, lookEveryMs: number): Comm
     const stopped = untilStopped();
     const { lost, onInterrupted } = watchLoss(log, stopped, lookEveryMs);
     const signal = AbortSignal.any([stopped, lost]);
-    for await (const batch of log.subscribe({ prefixes: ALL_STREAMS, after, signal, onInterrupted })) write(batch);
+    const follow = async (): Promise<'ended' | 'set back'> => {
+      for await (const batch of log.subscribe({ prefixes: ALL_STREAMS, after, signal, onInterrupted })) write(batch);
+      return 'ended';
+    };
+    const ended = await follow().catch((error: unknown) => {
+      if (error instanceof EventLogSetBack) return 'set back';
+      throw error;
+    });
+    if (ended === 'set back') {
+      terminal.err(
+        'the event log has lost events that are shown above: run the command again to see those in their place',
+      );
+      return { exit: 3, text: '', json: undefined };
+    }
     if (!lost.aborted) return { exit: 0, text: '', json: undefined };
     terminal.err('the event log cannot be reached any more: the service or its database has stopped');
     return { exit: 3, text: '', json: undefined };

@@ -79,7 +79,7 @@ const httpDeps = (parts: Parts, { pdf, authorizer, company, address }: ApiParts)
     clock,
     pdf,
     drawn,
-    revisionOf: (address: InvoiceAddress) => turns.reads(address.companyId, () => reader.revisionOf(address)),
+    hashOf: (address: InvoiceAddress) => turns.reads(address.companyId, () => reader.hashOf(address)),
     testRetentionSeconds,
     simulatedLive: simulatedModes(config).includes('live'),
   };

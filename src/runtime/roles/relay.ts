@@ -1,7 +1,7 @@
 import { deadlines } from '../../../projections/deadlines.js';
 import { asLeader, leaderSession } from '../../adapters/sql/leader-lock.js';
 import { pause } from '../../lib/pause.js';
-import type { LogPosition } from '../../ports/event-log.js';
+import { EventLogSetBack, isEarlier, type LogPosition } from '../../ports/event-log.js';
 import { readCheckpoint } from '../../projector/generations.js';
 import { runRelay } from '../../workers/relay.js';
 import { faultFields } from '../config/logger.js';
@@ -17,16 +17,19 @@ const STAND_BY_MS = 1_000;
 export const relayStart = ({ engines }: Parts): Promise<LogPosition | null> => readCheckpoint(engines.pool, deadlines);
 
 /** Puts new work into the queue until the signal aborts. Over a durable queue one relay leads. */
-export const runRelayRole = (start: LogPosition | null, parts: Parts, signal: AbortSignal): Promise<void> =>
-  parts.queue.isDurable ? relayAsLeader(start, parts, signal) : relayFrom(start, parts, signal, async () => undefined);
+export const runRelayRole = (start: LogPosition | null, parts: Parts, signal: AbortSignal): Promise<void> => {
+  if (parts.queue.isDurable) return relayAsLeader(start, parts, signal);
+  return relayFrom(start, parts, signal, { keep: async () => undefined, readAgain: () => relayStart(parts) });
+};
 
 const relayAsLeader = async (start: LogPosition | null, parts: Parts, signal: AbortSignal): Promise<void> => {
   const { engines, logger } = parts;
   const session = leaderSession(engines.pool);
   const relay = async (leading: AbortSignal): Promise<void> => {
     const identity = await engines.log.identity();
-    const after = (await engines.guards.relay.read(identity)) ?? start;
-    await relayFrom(after, parts, leading, (position) => engines.guards.relay.move(identity, position));
+    const stored = async (): Promise<LogPosition | null> => (await engines.guards.relay.read(identity)) ?? start;
+    const keep = (position: LogPosition): Promise<void> => engines.guards.relay.move(identity, position);
+    await relayFrom(await stored(), parts, leading, { keep, readAgain: stored });
   };
   while (!signal.aborted) {
     try {
@@ -39,16 +42,24 @@ const relayAsLeader = async (start: LogPosition | null, parts: Parts, signal: Ab
   await session.close();
 };
 
+/** `readAgain`: the checkpoint as the database has it now, for a log that was set back. */
+type RelayPlace = { keep(position: LogPosition): Promise<void>; readAgain(): Promise<LogPosition | null> };
+
 const relayFrom = async (
   after: LogPosition | null,
   { engines, logger, queue }: Parts,
   signal: AbortSignal,
-  keep: (position: LogPosition) => Promise<void>,
+  { keep, readAgain }: RelayPlace,
 ): Promise<void> => {
   let relayed = after;
+  let isSetBack = false;
   const onInterrupted = (error: unknown): void =>
     logger.warn({ msg: 'the relay was interrupted and continues', ...faultFields(error) });
-  while (!signal.aborted) {
+  const relay = async (): Promise<void> => {
+    if (isSetBack) {
+      relayed = earliest(relayed, await readAgain(), await engines.log.head());
+      isSetBack = false;
+    }
     await runRelay({
       log: engines.log,
       queue,
@@ -59,7 +70,20 @@ const relayFrom = async (
         await keep(position);
       },
       onInterrupted,
-    }).catch(onInterrupted);
+    });
+  };
+  while (!signal.aborted) {
+    await relay().catch((error: unknown) => {
+      isSetBack ||= error instanceof EventLogSetBack;
+      onInterrupted(error);
+    });
     await pause(RELAY_PAUSE_MS, signal);
   }
 };
+
+/**
+ * Everything before the earliest of these is in the log and was relayed. Work that was accepted at positions before it, since the log lost its end, is
+ * put into the queue by the sweeper.
+ */
+const earliest = (...places: readonly (LogPosition | null)[]): LogPosition | null =>
+  places.reduce((first, place) => (isEarlier(place, first) ? place : first));

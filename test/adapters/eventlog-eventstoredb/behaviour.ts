@@ -68,7 +68,7 @@ export const eventStoreBehaviour = (name: string, open: () => Promise<Server>) =
       const stream = await streamOf(log, 3);
       await client.setStreamMetadata(stream, { truncateBefore: 3 });
       expect(await log.read(stream)).toEqual([]);
-      expect(await log.lastRevision(stream)).toBeNull();
+      expect(await log.lastEvent(stream)).toBeNull();
       expect(await log.append(stream, NONE, [chained(stream, 0)])).toEqual({ ok: false, actual: 2 });
       expect(await log.append(stream, at(2), [chained(stream, 3)])).toEqual({ ok: true, revision: 3 });
     });

@@ -182,7 +182,7 @@ describe('what leaves the event log in EventStoreDB', () => {
       const page = (): Promise<unknown> => log.readAll({ prefixes: ['s-'], after: null, limit: 1 });
       const reads: Readonly<Record<string, () => Promise<unknown>>> = {
         read: () => log.read('s-1'),
-        lastRevision: () => log.lastRevision('s-1'),
+        lastEvent: () => log.lastEvent('s-1'),
         readAll: page,
         readLast: () => log.readLast({ prefixes: ['s-'], limit: 1 }),
         head: () => log.head(),

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Stretch } from '../../../src/adapters/eventlog-postgres/reader.js';
+import type { WatchedStretch } from '../../../src/adapters/eventlog-postgres/set-back.js';
 import { sharedTail } from '../../../src/adapters/eventlog-postgres/tail.js';
 import type { LogPosition, RecordedEvent } from '../../../src/ports/event-log.js';
 
@@ -11,21 +12,27 @@ const event = (position: number, stream: string): RecordedEvent =>
 /** A log in memory whose reads are counted; a held read answers with what it saw when it was sent. */
 const logOf = (...streams: string[]) => {
   const events = streams.map((stream, index) => event(index + 1, stream));
-  const state = { reads: [] as string[], held: undefined as Promise<void> | undefined, appends: 0 };
-  const read = async (prefixes: readonly string[], after: LogPosition): Promise<Stretch> => {
+  const state = { reads: [] as string[], held: undefined as Promise<void> | undefined, appends: 0, history: 0 };
+  const read = async (prefixes: readonly string[], after: LogPosition): Promise<WatchedStretch> => {
     state.reads.push(`${[...prefixes].sort().join('+')} after ${after}`);
     const found = events.filter(
       ({ position, stream }) => position > after && prefixes.some((prefix) => stream.startsWith(prefix)),
     );
     const head = at(events.length);
     await state.held;
-    return { events: found, cursor: head > after ? head : after, atEnd: true };
+    return { events: found, cursor: head > after ? head : after, atEnd: true, history: state.history };
   };
   const append = (...added: string[]): void => {
     state.appends += 1;
     for (const stream of added) events.push(event(events.length + 1, stream));
   };
-  return { state, append, next: sharedTail(read, () => state.appends) };
+  /** The log of a standby that had not received the events from `position` on, as the first read of it shows. */
+  const loseFrom = (position: number): void => {
+    state.history += 1;
+    events.splice(position - 1);
+  };
+  const { readAlone, readNext } = sharedTail({ read, history: () => state.history }, () => state.appends);
+  return { state, append, loseFrom, next: readNext, first: readAlone };
 };
 
 const streamsOf = ({ events }: Stretch): readonly string[] => events.map(({ stream }) => stream);
@@ -128,5 +135,43 @@ describe('the shared end of the log', () => {
     expect(both.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
     state.held = undefined;
     expect(streamsOf(await next(['a'], at(1)))).toEqual(['a2']);
+  });
+
+  it('is not what a new subscription gets first', async () => {
+    const { state, append, next, first } = logOf('a1');
+    await next(['a'], at(0));
+    append('a2');
+    await next(['a'], at(1));
+    state.reads.length = 0;
+    expect(streamsOf(await first(['a'], at(1)))).toEqual(['a2']);
+    expect(state.reads).toEqual(['a after 1']);
+  });
+
+  it('forgets what it keeps when the log has lost its end', async () => {
+    const { append, loseFrom, next } = logOf('a1');
+    await next(['a'], at(0));
+    append('a2', 'a3');
+    await next(['a'], at(1));
+    loseFrom(3);
+    append('a4');
+    expect(await next(['a'], at(2))).toMatchObject({ events: [{ stream: 'a4', position: at(3) }], history: 1 });
+  });
+
+  it('forgets what it keeps also when its own read is the first that finds the log without its end', async () => {
+    const { state, append, loseFrom, next } = logOf('a1');
+    await next(['a'], at(0));
+    append('a2', 'a3');
+    await next(['a'], at(1));
+    let release = (): void => undefined;
+    state.held = new Promise((resolve) => {
+      release = resolve;
+    });
+    const reading = next(['a'], at(3));
+    await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+    loseFrom(2);
+    append('a5');
+    release();
+    expect(await reading).toMatchObject({ history: 1 });
+    expect(streamsOf(await next(['a'], at(1)))).toEqual(['a5']);
   });
 });

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createPostgresGuards, type PostgresGuards } from '../../../src/adapters/guards-postgres/guards.js';
 import { guardCheckpoint, readGuardReadiness } from '../../../src/adapters/guards-postgres/guards-record.js';
 import { resumeIssuing } from '../../../src/adapters/guards-postgres/incomplete-log.js';
+import { createDistributionProgressStore } from '../../../src/adapters/reconciliation/distribution-progress.js';
 import { openPool } from '../../../src/adapters/sql/pool.js';
 import { addSeconds } from '../../../src/domain/common/time.js';
 import type { LogPosition } from '../../../src/ports/event-log.js';
@@ -156,6 +157,20 @@ describeWithPostgres('the record of how much of the log the guards hold', () => 
       await finish('kept', 'invoice');
       await resumeIssuing(database.pool, 'log', at(3), 'stored with the log');
       expect(await asked('kept')).toEqual({ kind: 'done', invoiceId: 'invoice' });
+    });
+
+    it.each([
+      [
+        'lets the queues of the ADN be read again, because the log may have lost what they told of',
+        'made from the log',
+        0,
+      ],
+      ['leaves the place in the queues of the ADN that is stored with the log', 'stored with the log', 7],
+    ] as const)('%s', async (_name, stored, nsu) => {
+      const queues = createDistributionProgressStore(database.pool);
+      await queues.save(owner, { nsu: 7, waiting: [], unmatchedNotes: [], askedAt: NOW, queueDueAt: NOW, dueAt: NOW });
+      await resumeIssuing(database.pool, 'log', at(3), stored);
+      expect((await queues.all('live')).get(owner.companyId)?.nsu ?? 0).toBe(nsu);
     });
 
     it('moves the checkpoint of live rows to the head, and gives up generations beside them that are further', async () => {

@@ -26,7 +26,7 @@ const depsWith = (pdf: DownloadDeps['pdf']) => {
     },
   } as unknown as EventStore;
   const clock = { now: () => '2026-11-22T12:00:00.000Z' as const };
-  const known = { drawn: createDrawnPdfs(clock), revisionOf: async () => undefined };
+  const known = { drawn: createDrawnPdfs(clock), hashOf: async () => undefined };
   return { loaded, deps: { store, clock, pdf, testRetentionSeconds: 604_800, simulatedLive: false, ...known } };
 };
 
@@ -89,7 +89,7 @@ describe('a PDF that was drawn before', () => {
       ...{ store: reading, clock, testRetentionSeconds: WEEK, simulatedLive: false },
       pdf: { enter: () => ({ render, leave: () => {} }), close: async () => {} },
       drawn: createDrawnPdfs(clock),
-      revisionOf: reader.revisionOf,
+      hashOf: reader.hashOf,
     };
     const ask = async () => {
       const answer = await downloadPdf({ ...address, mode }, deps);
@@ -110,6 +110,15 @@ describe('a PDF that was drawn before', () => {
     await append([life.cancelRequested(60)]);
     expect([await ask(), await ask()]).toEqual(['drawing 2', 'drawing 2']);
     expect(counts.drawn).toBe(2);
+  });
+
+  it('is drawn again where another event has its place in a log that was set back', async () => {
+    const { ask, drawn } = await issued('live');
+    const stream = invoiceStream('live', address.companyId, ID);
+    await ask();
+    const of = drawn.get(stream);
+    drawn.set(stream, { bytes: Buffer.from('of a lost event'), hash: 'of a lost event', ends: of?.ends });
+    expect(await ask()).toBe('drawing 2');
   });
 
   it('is gone when its test invoice has ended', async () => {

@@ -23,17 +23,17 @@ type Row = Awaited<ReturnType<ReadModel['invoice']>>;
 
 /** A process of the api, another one that writes to the same log, and a projector that moves only when the test says so. */
 const readerHarness = () => {
-  const log = memoryEventLog();
+  let log = memoryEventLog();
   const asked = { folds: 0, rows: 0 };
   let row: Row;
   const own = createEventStore(log, fixedKeys());
   const reader = createInvoiceReader({
-    log,
+    log: { lastEvent: (of) => log.lastEvent(of) },
     store: {
       ...own,
       load: (...args) => {
         asked.folds += 1;
-        return own.load(...args);
+        return createEventStore(log, fixedKeys()).load(...args);
       },
     },
     readModel: {
@@ -46,10 +46,14 @@ const readerHarness = () => {
     clock: movableClock(T0),
     testRetentionSeconds: limits.testRetentionSeconds,
   });
-  const elsewhere = createEventStore(log, fixedKeys());
   return {
     asked,
-    recordElsewhere: (...events: readonly InvoiceEvent[]) => appendTo(elsewhere, stream, events, T0),
+    recordElsewhere: (...events: readonly InvoiceEvent[]) =>
+      appendTo(createEventStore(log, fixedKeys()), stream, events, T0),
+    /** A restore of the log, or a failover, under this process. */
+    setLogBack: () => {
+      log = memoryEventLog();
+    },
     project: (...events: readonly InvoiceEvent[]) => {
       row = { revision: events.length - 1, state: events.reduce(evolve, initialInvoice) };
     },
@@ -107,6 +111,26 @@ describe('an invoice is read', () => {
     const harness = readerHarness();
     await harness.recordElsewhere(accepted());
     for (const _ of [1, 2, 3]) expect(await harness.status()).toBe('queued');
+    expect(harness.asked).toEqual({ folds: 1, rows: 1 });
+  });
+
+  it('as the log holds it now, when the log was set back and has grown to the same revision', async () => {
+    const harness = readerHarness();
+    const rejected = { type: 'IssuanceRejected', data: { attempt: 1, codes: ['E0001'], at: T0 } } as const;
+    await harness.recordElsewhere(accepted(), attempted(1, 1), rejected);
+    expect(await harness.status()).toBe('failed');
+    harness.setLogBack();
+    await harness.recordElsewhere(accepted(), attempted(1, 1));
+    expect(await harness.status()).toBe('processing');
+    await harness.recordElsewhere(authorized(1, 2));
+    expect(await harness.status()).toBe('issued');
+  });
+
+  it('from the log when its row is ahead of what the log said', async () => {
+    const harness = readerHarness();
+    await harness.recordElsewhere(accepted());
+    harness.project(accepted(), attempted(1, 1));
+    expect(await harness.status()).toBe('queued');
     expect(harness.asked).toEqual({ folds: 1, rows: 1 });
   });
 

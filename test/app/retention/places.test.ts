@@ -69,14 +69,14 @@ describe('what a process has in memory', () => {
     const modes: readonly Mode[] = ['live', 'test'];
     const ends: Readonly<Record<Mode, Instant | undefined>> = { live: undefined, test: at(WEEK) };
     const streamOf = (mode: Mode) => invoiceStream(mode, DEMO_CNPJ, ID);
-    for (const mode of modes) drawn.set(streamOf(mode), { bytes: Buffer.from('%PDF'), revision: 2, ends: ends[mode] });
+    for (const mode of modes) drawn.set(streamOf(mode), { bytes: Buffer.from('%PDF'), hash: 'h', ends: ends[mode] });
     const kept = () => modes.filter((mode) => drawn.get(streamOf(mode)) !== undefined);
     clock.moveTo(at(WEEK - 1));
     expect([drawn.evictExpired(), kept()]).toEqual([0, ['live', 'test']]);
     clock.moveTo(at(WEEK));
     expect([drawn.evictExpired(), kept()]).toEqual([1, ['live']]);
     // One whose drawing ends after the invoice did.
-    drawn.set(streamOf('test'), { bytes: Buffer.from('%PDF'), revision: 2, ends: ends.test });
+    drawn.set(streamOf('test'), { bytes: Buffer.from('%PDF'), hash: 'h', ends: ends.test });
     expect(kept()).toEqual(['live']);
   });
 

@@ -101,7 +101,7 @@ export const createHarness = (overrides: Partial<HttpDeps> = {}): Harness => {
   const downloadDeps = {
     ...{ store, clock, pdf, testRetentionSeconds: 604_800, simulatedLive: false },
     drawn: createDrawnPdfs(clock),
-    revisionOf: reader.revisionOf,
+    hashOf: reader.hashOf,
   };
   const use =
     <A extends readonly unknown[], R>(useCase: (...args: A) => R) =>

@@ -103,7 +103,10 @@ export const memoryEventLog = (guards?: () => Pick<MemoryGuards, 'isKnown' | 'st
       const chosen = direction === 'forwards' ? stored.filter(({ revision }) => revision >= from) : stored.toReversed();
       return chosen.slice(0, limit).map(toEvent);
     },
-    lastRevision: async (stream) => streams.get(stream)?.at(-1)?.revision ?? null,
+    lastEvent: async (stream) => {
+      const last = streams.get(stream)?.at(-1);
+      return last === undefined ? null : { revision: last.revision, hash: last.hash };
+    },
     readAll,
     readLast: async ({ prefixes, limit }) => {
       const ours = all.filter(({ stream }) => prefixes.some((prefix) => stream.startsWith(prefix)));

@@ -21,7 +21,7 @@ import {
 type ImportDeps = Pick<CompanyCommandDeps, 'store' | 'clock' | 'actor'> &
   NoteFiles &
   KeyHoldersDeps &
-  UnsettledDeps & { log: Pick<EventLog, 'read' | 'lastRevision'>; testRetentionSeconds: number };
+  UnsettledDeps & { log: Pick<EventLog, 'read' | 'lastEvent'>; testRetentionSeconds: number };
 
 /** `problems`: nothing was imported, unless a problem says that earlier lines were. `already`: lines that an earlier import or line brought. */
 type ImportResult = { imported: number; already: number } | { problems: readonly string[] };

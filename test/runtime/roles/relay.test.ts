@@ -1,0 +1,53 @@
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { type PostgresEventLog, postgresEventLog } from '../../../src/adapters/eventlog-postgres/event-log.js';
+import { createPostgresGuards } from '../../../src/adapters/guards-postgres/guards.js';
+import type { Parts } from '../../../src/runtime/roles/parts.js';
+import { relayStart, runRelayRole } from '../../../src/runtime/roles/relay.js';
+import { accepted, streamOf } from '../../support/fixture/histories.js';
+import { retried } from '../../support/harness/event-log.js';
+import { appendEvents, emptyProjections } from '../../support/harness/projector.js';
+import { collectingQueue } from '../../support/harness/workers.js';
+import { loseEnd } from '../../support/lost-end.js';
+import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../../support/postgres.js';
+
+describeWithPostgres('the relay of a process that lives through a failover which lost the last event', () => {
+  let database: FreshDatabase;
+  let log: PostgresEventLog;
+  beforeEach(async () => {
+    database = await freshDatabase();
+    database.pool.on('error', () => undefined);
+    log = postgresEventLog({ connectionString: database.connectionString, onIdleError: () => undefined });
+    await emptyProjections(database.pool, log);
+  });
+  afterEach(async () => {
+    await log.close();
+    await database.close();
+  });
+
+  it.each([
+    ['in this process', false],
+    ['that is durable', true],
+  ])('puts the work that is accepted at the lost positions into a queue %s', async (_name, isDurable) => {
+    // given
+    const queue = Object.assign(collectingQueue(), { isDurable });
+    const guards = createPostgresGuards(database.pool, { idempotencyTtlSeconds: 86_400, leaseSeconds: 60 });
+    const engines = { log, pool: database.pool, guards };
+    const parts = { engines, queue, logger: { warn: () => undefined } } as unknown as Parts;
+    const stop = new AbortController();
+    const running = runRelayRole(await relayStart(parts), parts, stop.signal);
+    const accept = (n: number) => appendEvents(log, streamOf('live', n), [accepted('live', n)]);
+    const worked = () => queue.items.map(({ stream }) => stream);
+    for (const n of [1, 2, 3]) await accept(n);
+    await expect.poll(worked).toHaveLength(3);
+    await database.pool.query(`update checkpoints set position = '3' where name = 'deadlines'`);
+    // when
+    await loseEnd(database, 2n);
+    for (const n of [4, 5]) await retried(() => accept(n));
+    // then
+    await expect
+      .poll(worked, { timeout: 30_000 })
+      .toEqual(expect.arrayContaining([streamOf('live', 4), streamOf('live', 5)]));
+    stop.abort();
+    await running;
+  });
+});

@@ -1,0 +1,32 @@
+import type { FreshDatabase } from './postgres.js';
+
+/**
+ * Makes of a database that keeps the log the standby that had not received what came after a position: no event after it, no row of their streams, no
+ * checkpoint past it. No stream may have events on both sides of the position. Ends every connection, as the failover does.
+ */
+export const loseEnd = async ({ admin, breakConnections }: FreshDatabase, position: bigint): Promise<void> => {
+  const client = await admin.connect();
+  try {
+    await client.query('begin');
+    const { rows: lost } = await client.query<{ stream: string }>(
+      'delete from event_log where position > $1 returning stream',
+      [position],
+    );
+    await client.query('update event_log_head set position = $1', [position]);
+    const { rows: tables } = await client.query<{ schema: string }>(
+      `select distinct quote_ident(table_schema) as schema from information_schema.columns
+       where table_name = 'rows' and column_name = 'stream'`,
+    );
+    for (const { schema } of tables) {
+      await client.query(`delete from ${schema}.rows where stream = any ($1)`, [lost.map(({ stream }) => stream)]);
+    }
+    await client.query('update checkpoints set position = $1::text where position::numeric > $1::numeric', [
+      position.toString(),
+    ]);
+    await client.query('update relay_checkpoint set position = $1 where position > $1', [position]);
+    await client.query('commit');
+  } finally {
+    client.release();
+  }
+  await breakConnections();
+};
