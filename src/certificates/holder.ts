@@ -16,6 +16,13 @@ export const leafFacts = (
   };
 };
 
+/** The organization in names of the simulator's authority and its certificates; no authority of ICP-Brasil has it. */
+export const SIMULATED_ORGANIZATION = 'SIMULACAO - NAO ICP-Brasil';
+
+/** Whether an authority of a simulator issued the certificate (PEM). */
+export const isForSimulator = (pem: string): boolean =>
+  new X509Certificate(pem).issuer.split('\n').includes(`O=${SIMULATED_ORGANIZATION}`);
+
 /**
  * CNPJ of a certificate's holder: otherName 2.16.76.1.3.3 of subjectAltName, else the tail of a common name `NAME:CNPJ`
  * (docs/national-system.md#certificates). Undefined for any other certificate and for unreadable bytes.

@@ -1,6 +1,7 @@
 import { createPublicKey, generateKeyPairSync, randomBytes } from 'node:crypto';
 import forge from 'node-forge';
 import { epochMs, type Instant } from '../domain/common/time.js';
+import { SIMULATED_ORGANIZATION } from './holder.js';
 
 export type KeyAndCertificate = { privateKeyPem: string; certificatePem: string };
 
@@ -50,7 +51,7 @@ const freshSerial = (): string => `4a${randomBytes(15).toString('hex')}`;
 const nameOf = ({
   subjectName,
   cnpj,
-  organization = 'SIMULACAO - NAO ICP-Brasil',
+  organization = SIMULATED_ORGANIZATION,
 }: CertificateRequest): forge.pki.CertificateField[] => [
   { name: 'countryName', value: 'BR' },
   { name: 'organizationName', value: organization },

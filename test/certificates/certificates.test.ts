@@ -3,7 +3,7 @@ import { X509Certificate } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { cnpjOf } from '../../src/certificates/holder.js';
+import { cnpjOf, isForSimulator } from '../../src/certificates/holder.js';
 import { issueCertificate, type KeyAndCertificate } from '../../src/certificates/issue-certificate.js';
 import { readPkcs12 } from '../../src/certificates/read-pkcs12.js';
 import { endlessPfxOf, keysPfxOf, pfxOf as makePfx } from '../support/fixture/pfx.js';
@@ -21,6 +21,15 @@ let company: KeyAndCertificate;
 beforeAll(() => {
   authority = issueCertificate({ subjectName: 'Autoridade de Simulação', validDays: 30, now });
   company = issueCertificate({ subjectName: 'EMPRESA', cnpj, issuer: authority, validDays: 10, now });
+});
+
+it('is told for a simulator by the organization of the authority that issued it', () => {
+  const official = issueCertificate({ subjectName: 'AC Oficial', organization: 'ICP-Brasil', validDays: 30, now });
+  const named = { subjectName: 'EMPRESA', cnpj, validDays: 10, now };
+  const [bought, odd] = [{ organization: 'ICP-Brasil' }, {}].map((more) =>
+    issueCertificate({ ...named, ...more, issuer: official }),
+  );
+  expect([company, bought, odd].map((one) => isForSimulator(one?.certificatePem ?? ''))).toEqual([true, false, false]);
 });
 
 const pfxOf = (key: string | null, certificates: readonly string[], algorithm: 'aes256' | '3des' = '3des'): Buffer =>

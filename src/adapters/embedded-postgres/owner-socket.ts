@@ -5,8 +5,8 @@ import { basename, dirname } from 'node:path';
 import { errorCode } from '../../lib/error-code.js';
 
 /**
- * Shows that this process, the owner of a lock, lives: it listens on a Unix socket. The kernel ends the socket with the process, also after a kill, and answers
- * processes of every container of this machine. Rejects where the file system takes no sockets.
+ * Shows that this process, the owner of a lock, lives: it listens on a Unix socket. The kernel ends the socket with the process, also after a kill, and
+ * answers processes of every container of this machine. Rejects where the file system takes no sockets.
  */
 export const listenAsOwner = async (path: string): Promise<{ end(): Promise<void> }> => {
   const server = createServer((socket) => socket.destroy());

@@ -45,6 +45,8 @@ export type RecoveryDeps = {
   heldNumbers: HeldNumbersRead;
   /** Modes of a simulator whose ledger is not available. There is nothing to ask, and no note of such a mode is a fiscal document. */
   modesWithoutLedger: readonly Mode[];
+  /** Whether the company's certificate is one that only a simulator accepts: no authorizer has a note of the company then. */
+  isForSimulator(companyId: CompanyId): Promise<boolean>;
   /** Modes that the operator leaves out. Each must be a mode without a ledger, so that a rehearsal asks no authorizer by mistake. */
   withoutAuthorizer: readonly Mode[];
   /** Starting points that the operator named. */

@@ -24,7 +24,8 @@ type CompanyToCompare = {
 /**
  * What is to be asked: for each series and city that a company has or had according to the log, the numbers after its end, and the numbers from each
  * starting point on. The database may belong to another end of the log, so it adds starting points and takes none away. Refuses a starting point at
- * which nothing can be asked, because an operator counts on it, and a mode that cannot be asked and that the operator does not leave out.
+ * which nothing can be asked, because an operator counts on it. Refuses a mode that cannot be asked, unless the operator leaves the mode out or the
+ * certificate is for a simulator.
  */
 export const planComparison = async (known: KnownWork, deps: RecoveryDeps): Promise<Planned> => {
   const { named } = deps;
@@ -38,7 +39,7 @@ export const planComparison = async (known: KnownWork, deps: RecoveryDeps): Prom
     if (state.kind !== 'company') continue;
     const own = (one: StartingPoint): boolean => one.companyId === companyId;
     const company = { companyId, state, registrations, named: named.filter(own), held: held.filter(own) };
-    const planned = planCompany(company, known, deps);
+    const planned = planCompany(company, known, deps, await unaskedModes(companyId, deps));
     if ('refused' in planned) return planned;
     all.push(...planned.all);
     skipped.push(...planned.skipped);
@@ -70,6 +71,12 @@ const withoutAddresses = (missing: readonly Mode[]): string => {
   return `nothing was compared in ${missing.join(' and ')} mode: no ${missing.map(addressOf).join(', no ')} here, and no ledger of a simulator. Run it with the variables of the service. Only where no note may be asked for, as in a rehearsal: ${flags}`;
 };
 
+/** The modes that somebody has to be asked in, and cannot be from here. */
+const unaskedModes = async (companyId: CompanyId, deps: RecoveryDeps): Promise<readonly Mode[]> => {
+  const unasked = deps.modesWithoutLedger.filter((mode) => !deps.withoutAuthorizer.includes(mode));
+  return unasked.length > 0 && (await deps.isForSimulator(companyId)) ? [] : unasked;
+};
+
 /** Company files and attempts that the database has. Without a certificate a company never sent anything. */
 const pointsOfDatabase = async (
   { series }: KnownWork,
@@ -99,7 +106,12 @@ const unknownCompany = (point: HeldNumbers | StartingPoint, { companies }: Known
   return [{ companyId, mode, why }];
 };
 
-const planCompany = (company: CompanyToCompare, known: KnownWork, deps: RecoveryDeps): Planned => {
+const planCompany = (
+  company: CompanyToCompare,
+  known: KnownWork,
+  deps: RecoveryDeps,
+  unasked: readonly Mode[],
+): Planned => {
   const { companyId, state, named, held, registrations } = company;
   const isCertified = state.certificate !== undefined;
   const present = deps.municipalityOf(state.registration);
@@ -112,8 +124,7 @@ const planCompany = (company: CompanyToCompare, known: KnownWork, deps: Recovery
   const cities = new Set(registrations.flatMap((one) => deps.municipalityOf(one) ?? []));
   if (cities.size === 0 && named.some(({ municipality }) => municipality === undefined))
     return { refused: `the city of ${companyId} is in no table: name its IBGE code behind the number` };
-  const missing = deps.modesWithoutLedger.filter((mode) => !deps.withoutAuthorizer.includes(mode));
-  if (missing.length > 0) return { refused: withoutAddresses(missing) };
+  if (unasked.length > 0) return { refused: withoutAddresses(unasked) };
   const all: SeriesToCompare[] = [];
   const skipped: Skipped[] = [];
   for (const mode of modes) {

@@ -7,6 +7,7 @@ import { appendAudit } from '../../app/audit/audit-trail.js';
 import { loadCompany } from '../../app/operator/company/company-commands.js';
 import type { RecoveryDeps } from '../../app/recovery/ask-series.js';
 import { compareRestoredLog } from '../../app/recovery/recover-log.js';
+import { isForSimulator } from '../../certificates/holder.js';
 import type { LogRecovery, LogRecoveryOptions } from '../../cli/session.js';
 import type { CompanyId } from '../../domain/common/ids.js';
 import { epochMs } from '../../domain/common/time.js';
@@ -73,6 +74,7 @@ const depsOf = async (
     const { state } = await loadCompany(companyId, store);
     return state.kind === 'company' ? state : undefined;
   };
+  const identityOf = certificatesOf(parts, actor, company);
   const hasLedger = (await runningSimulator(config, clock)) !== undefined;
   return {
     log,
@@ -85,7 +87,11 @@ const depsOf = async (
     authorizer: await openSessionAuthorizer(parts, actor, company),
     signer: createDocumentSigner(),
     limits: config.limits,
-    identityOf: certificatesOf(parts, actor, company),
+    identityOf,
+    isForSimulator: async (companyId) => {
+      const identity = await identityOf({ mode: 'live', companyId });
+      return identity !== undefined && isForSimulator(identity.certificatePem);
+    },
     currencyCode: centralBankCode,
     municipalityOf: ({ city, state }) => municipalityByName(city, state)?.ibge,
     byAccessKeys: readModel.byAccessKeys,

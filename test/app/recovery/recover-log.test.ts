@@ -292,6 +292,10 @@ describe('a log that was put back', () => {
           /nothing was compared in live mode: no AUTHORIZER_LIVE_URL.*--without-authorizer live$/,
         ),
       });
+      const forSimulator = { modesWithoutLedger: modes, isForSimulator: async () => true };
+      expect(await compareRestoredLog({ ...deps, ...forSimulator }, false)).toMatchObject({
+        skipped: modes.map((mode) => ({ mode, why: expect.stringContaining("the simulator's ledger is not here") })),
+      });
       expect(await compareRestoredLog({ ...deps, withoutAuthorizer: ['live'] }, false)).toEqual({
         refused: expect.stringContaining('live mode has an authorizer here'),
       });
