@@ -88,8 +88,8 @@ export const contradicts = ({ body }: CallEvidence, subject: Subject): boolean =
   body !== undefined && existing[subject](body).some(isFilled);
 
 /**
- * The first row that fits decides; an answer that fits none is unknown. What is not provably final is unknown: a wrong "unknown" costs a look-up, a wrong
- * "rejected" a second note (docs/architecture.md#never-twice). `name` is the recorded reason unless the exchange has a reason itself.
+ * The first row that fits decides; an answer that fits none is unknown. What is not provably final is unknown: a wrong "unknown" costs a look-up, a
+ * wrong "rejected" a second note (docs/architecture.md#never-twice). `name` is the recorded reason unless the exchange has a reason itself.
  */
 export const classification: readonly Row[] = [
   { name: 'not_handed', when: ({ exchange }) => exchange.kind === 'not_handed', is: 'not_sent' },
@@ -151,8 +151,9 @@ function isUncataloguedRefusal(seen: CallEvidence, subject: Subject): boolean {
 }
 
 /**
- * The codes with a known meaning in the answer to a send. They are the keys of the table of reasons, so a new reason makes its code final: the rules of Annex I v1.01-20260209 and Annex II v1.01-20260122, and the observed `E6154`,
- * `E6155`, `RNG6110`, `RNG6159` and `RNG9997` (docs/national-system.md#error-codes).
+ * The codes with a known meaning in the answer to a send: the rules of Annex I v1.01-20260209 and Annex II v1.01-20260122, and the observed `E6154`,
+ * `E6155`, `RNG6110`, `RNG6159` and `RNG9997` (docs/national-system.md#error-codes). They are the keys of the table of reasons, so a new reason makes
+ * its code final.
  */
 export const cataloguedCodes: ReadonlySet<string> = new Set(
   [...areaReasons.keys()].filter((code) => !LOOK_UP_AND_FAULT_CODES.has(code)),

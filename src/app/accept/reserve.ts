@@ -122,8 +122,8 @@ export const undoneIfNotStored = async <T>(append: Promise<T>, undo: () => Promi
 type Place = { invoiceId: InvoiceId; undo(): Promise<void> };
 
 /**
- * A request without a key marks the duplicate window before it appends, and an earlier mark refuses it. An old mark whose invoice was never accepted is
- * taken over with its invoice id: should the append of its request still come, the stream keeps the first of the two. Ids that a reference derives
+ * A request without a key marks the duplicate window before it appends, and an earlier mark refuses it. An old mark whose invoice was never accepted
+ * is taken over with its invoice id: should the append of its request still come, the stream keeps the first of the two. Ids that a reference derives
  * belong to that reference, so such a mark refuses until the window ends.
  */
 const placeMark = async (
