@@ -102,7 +102,11 @@ const followLive = async (
   try {
     for await (const batch of log.subscribe({ prefixes, after: position, signal, onInterrupted })) {
       const outcome = await applyExisting({ db, log }, generation, position, batch, clock.now());
-      if (outcome.kind === 'moved') break;
+      if (outcome.kind === 'moved') {
+        // While connections lead to two servers, the stored checkpoint may stay as it was.
+        await pause(GATHER_MS, signal);
+        break;
+      }
       position = outcome.position;
       if (outcome.kind === 'halted') {
         onHalt({ name, ...outcome.halt });

@@ -28,7 +28,7 @@ export type RebuildOutcome =
   | { kind: 'live'; version: number; generation: number; position: LogPosition | null; events: number }
   /** Another process is building this projection. */
   | { kind: 'busy' }
-  /** The signal aborted or the lock was lost; the next run continues this build. */
+  /** The signal aborted, the lock was lost, or the log has lost what was read; the next run continues this build. */
   | { kind: 'stopped' }
   | { kind: 'halted'; halt: Halt }
   /** The live rows are of a newer version than this program makes. */
@@ -130,7 +130,7 @@ const catchUpAndSwap = async (
       ...deps,
       onProgress: (progress) => deps.onProgress?.({ ...progress, events: done + progress.events }),
     });
-    // Only the holder of the lock moves this checkpoint: if it has moved, the lock was lost.
+    // Only the holder of the lock moves this checkpoint: if it has moved, the lock was lost, or the log has lost the batch.
     if (caught.kind === 'moved') return { kind: 'stopped' };
     if (caught.kind !== 'caught_up') return caught;
     ({ readState } = caught);

@@ -76,9 +76,12 @@ const relayCheckpoint = (db: pg.Pool): RelayCheckpoint => ({
     );
     return rows[0] === undefined ? null : (BigInt(rows[0].position) as LogPosition);
   },
+  // A log of this database that ends before the position has lost what was relayed: the checkpoint would stay ahead of it.
   move: async (logIdentity, position) => {
     await db.query(
-      `insert into relay_checkpoint as c (log_identity, position) values ($1, $2)
+      `insert into relay_checkpoint as c (log_identity, position)
+       select $1::text, $2::numeric
+       where not exists (select from event_log_head h where h.identity::text = $1::text and h.position < $2::numeric)
        on conflict (log_identity) do update set position = greatest(c.position, excluded.position)`,
       [logIdentity, position.toString()],
     );

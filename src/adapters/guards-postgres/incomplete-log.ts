@@ -84,7 +84,7 @@ type GuardsOfLog = 'made from the log' | 'stored with the log';
  * Guards that are made from the log may hold idempotency keys of acceptances that the log has lost. Those keys are finished, so nothing would ever
  * correct them, and a repeated request would be answered with an invoice that is not there. So all finished keys go, with the position of the guards,
  * and every process refuses requests until the log has filled the keys in again (ADR 14). A key without an invoice stays: its acceptance may be under
- * way. Marks of the duplicate window stay too, because acceptance takes over a mark whose invoice the log does not have. Guards that are stored with
+ * way. Marks of the duplicate window stay too: a mark whose invoice the log does not have is taken over, or refuses until the window ends (ADR 7). Guards that are stored with
  * the log are of the same moment, and nothing would fill them in again.
  *
  * How far the queues of the ADN were read goes in the same case: the log may have lost what they told of, so they are read from their beginning.

@@ -123,8 +123,8 @@ type Place = { invoiceId: InvoiceId; undo(): Promise<void> };
 
 /**
  * A request without a key marks the duplicate window before it appends, and an earlier mark refuses it. An old mark whose invoice was never accepted
- * is taken over with its invoice id: should the append of its request still come, the stream keeps the first of the two. Ids that a reference derives
- * belong to that reference, so such a mark refuses until the window ends.
+ * is taken over with its invoice id: should the append of its request still come, the stream keeps the first of the two. Ids that a
+ * reference or a key derives belong to it, so such a mark refuses until the window ends.
  */
 const placeMark = async (
   ownId: InvoiceId,

@@ -106,15 +106,17 @@ export const provesAbsence = (
 
 /**
  * The stored progress when its last look-up was asked between the send and now, else none. An earlier one is of a send that a set-back log has lost; a
- * later one was asked by a clock that was ahead, and would put the next look-up off or void all later absences.
+ * later one was asked by a clock that was ahead, and would put the next look-up off or void all later absences. Of a send that began before the clock
+ * was set back, the answer is the earlier instant.
  */
 export const progressOfSend = (
   stored: LookupProgress | undefined,
-  { attemptedAt }: Pick<Send, 'attemptedAt'>,
+  { attemptedAt, resolvedAt = attemptedAt }: Pick<Send, 'attemptedAt' | 'resolvedAt'>,
   now: Instant,
 ): LookupProgress => {
   const last = stored?.lastAskedAt;
-  const isOfSend = last !== undefined && !isBefore(last, attemptedAt) && !isBefore(now, last);
+  const since = isBefore(resolvedAt, attemptedAt) ? resolvedAt : attemptedAt;
+  const isOfSend = last !== undefined && !isBefore(last, since) && !isBefore(now, last);
   return isOfSend && stored !== undefined ? stored : { asked: 0 };
 };
 

@@ -1,7 +1,7 @@
 import { deadlines } from '../../../projections/deadlines.js';
 import { asLeader, leaderSession } from '../../adapters/sql/leader-lock.js';
 import { pause } from '../../lib/pause.js';
-import { EventLogSetBack, isEarlier, type LogPosition } from '../../ports/event-log.js';
+import { isEarlier, type LogPosition } from '../../ports/event-log.js';
 import { readCheckpoint } from '../../projector/generations.js';
 import { runRelay } from '../../workers/relay.js';
 import { faultFields } from '../config/logger.js';
@@ -42,7 +42,7 @@ const relayAsLeader = async (start: LogPosition | null, parts: Parts, signal: Ab
   await session.close();
 };
 
-/** `readAgain`: the checkpoint as the database has it now, for a log that was set back. */
+/** `readAgain`: the checkpoint as the database has it now, after a fault that may have come of a failover. */
 type RelayPlace = { keep(position: LogPosition): Promise<void>; readAgain(): Promise<LogPosition | null> };
 
 const relayFrom = async (
@@ -52,13 +52,13 @@ const relayFrom = async (
   { keep, readAgain }: RelayPlace,
 ): Promise<void> => {
   let relayed = after;
-  let isSetBack = false;
+  let wasInterrupted = false;
   const onInterrupted = (error: unknown): void =>
     logger.warn({ msg: 'the relay was interrupted and continues', ...faultFields(error) });
   const relay = async (): Promise<void> => {
-    if (isSetBack) {
+    if (wasInterrupted) {
       relayed = earliest(relayed, await readAgain(), await engines.log.head());
-      isSetBack = false;
+      wasInterrupted = false;
     }
     await runRelay({
       log: engines.log,
@@ -74,7 +74,8 @@ const relayFrom = async (
   };
   while (!signal.aborted) {
     await relay().catch((error: unknown) => {
-      isSetBack ||= error instanceof EventLogSetBack;
+      // The log may have lost its end meanwhile, and positions after that end then hold other events.
+      wasInterrupted = true;
       onInterrupted(error);
     });
     await pause(RELAY_PAUSE_MS, signal);

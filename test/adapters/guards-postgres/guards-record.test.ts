@@ -92,6 +92,19 @@ describeWithPostgres('the record of how much of the log the guards hold', () => 
     expect(await session.look()).toMatchObject({ furthest: 40n });
   });
 
+  it('keeps the relay at the end of a log of this database, which a failover may have shortened', async () => {
+    const { rows } = await database.pool.query<{ identity: string }>('select identity::text from event_log_head');
+    const identity = rows[0]?.identity ?? '';
+    await guards.relay.move(identity, at(12));
+    expect(await guards.relay.read(identity)).toBeNull();
+    await database.admin.query('update event_log_head set position = 12');
+    await guards.relay.move(identity, at(12));
+    expect(await guards.relay.read(identity)).toBe(12n);
+    await database.admin.query('update event_log_head set position = 10');
+    await guards.relay.move(identity, at(14));
+    expect(await guards.relay.read(identity)).toBe(12n);
+  });
+
   it('lets one session lead, and the next one when the first is closed', async () => {
     const [first, second] = [await openSession(), await openSession()];
     expect([await first.look(), await second.look()]).toMatchObject([{ leads: true }, { leads: false }]);

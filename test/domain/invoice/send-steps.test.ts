@@ -52,6 +52,12 @@ describe('the stored progress of a send', () => {
     expect(progressOfSend(undefined, send, at(100))).toEqual({ asked: 0 });
   });
 
+  it('counts from the answer on when the clock was set back during the send', () => {
+    const send = { attemptedAt: at(600), resolvedAt: at(15) };
+    expect(progressOfSend(before, send, at(130))).toBe(before);
+    expect(progressOfSend(before, { ...send, resolvedAt: at(101) }, at(130))).toEqual({ asked: 0 });
+  });
+
   it('begins again when it is of a send that the log has lost, or was asked by a clock that was ahead', () => {
     expect(progressOfSend(before, { attemptedAt: at(101) }, at(130))).toEqual({ asked: 0 });
     expect(progressOfSend(before, send, at(99))).toEqual({ asked: 0 });
