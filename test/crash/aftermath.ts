@@ -83,6 +83,8 @@ const CAUGHT_UP_WITHIN_MS = 60_000;
 export const expectRowsOfLog = async ({ engines: { log, pool } }: Pick<CrashHarness, 'engines'>): Promise<void> => {
   const fresh = await freshDatabase();
   try {
+    // Databases of one template have one log identity, and the empty log here is no shorter end of the other.
+    await fresh.admin.query('update event_log_head set identity = gen_random_uuid()');
     await prepareProjections(fresh.pool, log, systemClock, allProjections);
     for (const projection of allProjections) {
       const events = await log.readAll({ prefixes: projection.prefixes, after: null, limit: MOST_EVENTS });
