@@ -121,7 +121,7 @@ export const commandExamples: readonly CommandExample[] = [
   ],
   [
     'doctor --reconcile --without-authorizer live --without-authorizer test',
-    'in a [rehearsal](operations/backup.md#rehearse): nobody is asked, and issuing resumes',
+    'in a [rehearsal](operations/backup.md#rehearse): no authorizer is asked, and issuing resumes',
   ],
   ['restore --from backup-2026-11-21', 'puts the backup back: [backup](operations/backup.md)'],
   [

@@ -66,7 +66,7 @@ export class EventLogUnavailable extends Error {
 
 /**
  * Thrown to a subscription when the log has lost events that this process has read, as after a failover to a standby that had not received them. Other
- * events may stand at their positions, so whoever follows the log must read its stored checkpoint again.
+ * events may be at their positions, so a follower of the log must read its stored checkpoint again.
  */
 export class EventLogSetBack extends Error {
   override readonly name = 'EventLogSetBack';

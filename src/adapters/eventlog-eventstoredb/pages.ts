@@ -104,7 +104,7 @@ type SeenEnd = { head: LogPosition | null; newest: Pick<ServerEvent, 'id'> & { p
 
 /**
  * Finds the position of the last event that is not the server's own. Reads backwards, only what is new since the previous call. Any number of the
- * server's own events (statistics, metadata, scavenges) may follow ours. What the previous call saw counts only where its newest event still stands:
+ * server's own events (statistics, metadata, scavenges) may follow ours. What the previous call saw counts only where its newest event is still there:
  * the server writes its own events past the end of a log that was set back, so the log may be longer than before and hold less.
  */
 export const createHeadFinder = (reader: Reader): (() => Promise<LogPosition | null>) => {

@@ -14,8 +14,8 @@ export type WatchedRead = {
 
 /**
  * Notices a log that lost its end. A failover to a standby that had not received the last events replaces the log under running processes, and not
- * every process sees an interruption. So each statement also asks whether the furthest event that this process has read still stands. The log is a
- * prefix of one write-ahead log, so if that event stands, everything before it does.
+ * every process sees an interruption. So each statement also asks whether the furthest event that this process has read is still there. The log is
+ * a prefix of one write-ahead log, so everything before that event is there too.
  */
 export const watchedRead = (readMarked: ReadMarked): WatchedRead => {
   let furthest: Mark | undefined;

@@ -65,7 +65,7 @@ const refusalOf = (
 
 const addressOf = (mode: Mode): string => `AUTHORIZER_${mode.toUpperCase()}_URL`;
 
-/** A command that lacks the variables of the service would ask nobody, and issuing would resume over forgotten notes. */
+/** A command that lacks the variables of the service would ask no authorizer, and issuing would resume over forgotten notes. */
 const withoutAddresses = (missing: readonly Mode[]): string => {
   const flags = missing.map((mode) => `--without-authorizer ${mode}`).join(' ');
   return `nothing was compared in ${missing.join(' and ')} mode: no ${missing.map(addressOf).join(', no ')} here, and no ledger of a simulator. Run it with the variables of the service. Only where no note may be asked for, as in a rehearsal: ${flags}`;

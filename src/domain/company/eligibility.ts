@@ -160,7 +160,7 @@ const foreignCustomer = (request: IssueRequest, facts: Facts): Checked => {
   };
 };
 
-/** When nothing else is missing, this has a code of its own (CODE-nfse.foreign_amount_invalid). */
+/** When only this is missing, CODE-nfse.foreign_amount_invalid is the answer. */
 const FOREIGN_AMOUNT = 'foreign_amount.amount_in_cents';
 
 /** All required fields that are absent (CODE-nfse.export_incomplete). */

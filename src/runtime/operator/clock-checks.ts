@@ -36,7 +36,7 @@ export const clockChecks = async (parts: SessionParts, actor: `support:${string}
   return faults.some(isDiskFull) ? [NO_SPACE, ...checks] : checks;
 };
 
-/** The rest of the doctor is told also while the log takes no append. */
+/** `nfse doctor` tells its other checks also while the log takes no append. */
 const isLogFault = (fault: unknown): fault is Error =>
   fault instanceof StoreUnavailable || fault instanceof EventLogUnavailable || fault instanceof AppendOutcomeUnknown;
 
