@@ -41,8 +41,10 @@ const PIECES = [
   '<',
 ];
 
-// What XML 1.0 cannot hold, and halves of a character that the cut left.
-const withoutControls = (words: string): string => words.replace(/[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD]/g, '');
+// Neither what XML 1.0 cannot hold, nor halves of a character that the cut left. Nor the hook of rhotic vowels (U+02DE), no mark and no letter, which the
+// font draws half a point higher behind a letter: its box then reaches into that of the line above, and its ink does not.
+const withoutControls = (words: string): string =>
+  words.replace(/[^\t\n\r\u0020-\u02DD\u02DF-\uD7FF\uE000-\uFFFD]/g, '');
 
 const escaped = (words: string): string => words.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 
