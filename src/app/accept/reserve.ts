@@ -39,8 +39,8 @@ export const reserveAndAppend = async (candidate: Candidate, deps: AcceptDeps): 
   const { mode, companyId } = requester;
   for (let generation = 0; ; generation++) {
     const reserved = reservedId(candidate, generation);
-    const own = { invoiceId: reserved ?? randomUUID(), undo: async () => undefined };
-    const place = idempotency === undefined ? await placeMark(own.invoiceId, reserved, candidate, deps) : own;
+    const own: Place = { invoiceId: reserved ?? randomUUID(), undo: async () => undefined };
+    const place = idempotency === undefined ? await placeMark(own, reserved, candidate, deps) : own;
     if (place === 'duplicate') return { refused: { code: 'duplicate_suspected' } };
     const { invoiceId, undo } = place;
     const stream = invoiceStream(mode, companyId, invoiceId);
@@ -127,19 +127,19 @@ type Place = { invoiceId: InvoiceId; undo(): Promise<void> };
  * reference or a key derives belong to it, so such a mark refuses until the window ends.
  */
 const placeMark = async (
-  ownId: InvoiceId,
+  own: Place,
   reserved: InvoiceId | undefined,
   { requester: { mode, companyId }, claim, fingerprints }: Candidate,
   { duplicates, windows, store }: AcceptDeps,
 ): Promise<Place | 'duplicate'> => {
   const at = claim.acceptedAt;
-  const own = { stream: invoiceStream(mode, companyId, ownId), at };
+  const mark = { stream: invoiceStream(mode, companyId, own.invoiceId), at };
   const youngerThan = addSeconds(at, -windows.duplicateSeconds);
-  const earlier = await duplicates.place(fingerprints, own, youngerThan);
-  if (earlier === undefined) return { invoiceId: ownId, undo: () => duplicates.remove(fingerprints, own) };
+  const earlier = await duplicates.place(fingerprints, mark, youngerThan);
+  if (earlier === undefined) return { ...own, undo: () => duplicates.remove(fingerprints, mark) };
   const { state } = await loadInvoice(earlier.stream, store);
   if (state.kind !== 'none') return 'duplicate';
-  if (earlier.stream === own.stream) return { invoiceId: ownId, undo: async () => undefined };
+  if (earlier.stream === mark.stream) return own;
   const earlierId = parseInvoiceStream(earlier.stream)?.invoiceId;
   const isAbandoned = isBefore(addSeconds(earlier.at, LATE_APPEND_SECONDS), at);
   if (!isAbandoned || earlierId === undefined || reserved !== undefined || isDerivedId(earlierId)) return 'duplicate';

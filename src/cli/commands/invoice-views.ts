@@ -9,7 +9,7 @@ import { ageText } from '../../lib/age-text.js';
 import type { SupportFilter } from '../../ports/support-reads.js';
 import { badUsage, type Command, done, type Flags, refused, textFlag } from '../command.js';
 import { instantFlag, wholeFlag } from '../flags.js';
-import { moreUnknown, rowsBehind } from '../rows-behind.js';
+import { moreUnknown, rowsBehind, tellRowsBehind } from '../rows-behind.js';
 import { auditDeps } from '../session.js';
 import { jsonText } from '../terminal.js';
 import { jsonOf, lineOf, secondsSince } from './invoice.js';
@@ -52,7 +52,7 @@ const list: Command = {
     const filter = filterOf(flags);
     if ('problem' in filter) return badUsage(filter.problem);
     const opened = await session();
-    for (const line of moreUnknown(await rowsBehind(opened))) terminal.err(line);
+    await tellRowsBehind(opened, terminal);
     const { companyId } = filter;
     if (companyId !== undefined && (await opened.readModel.company(companyId)) === undefined)
       return refused(`no company ${companyId}`);

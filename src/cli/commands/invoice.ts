@@ -24,7 +24,7 @@ import { pause } from '../../lib/pause.js';
 import type { LogPosition } from '../../ports/event-log.js';
 import type { SupportCursor, SupportRow } from '../../ports/support-reads.js';
 import { badUsage, type Command, done, type Outcome, refused, textFlag, withProblems } from '../command.js';
-import { moreUnknown, rowsBehind } from '../rows-behind.js';
+import { tellRowsBehind } from '../rows-behind.js';
 import type { Session } from '../session.js';
 import { typedText } from '../terminal.js';
 
@@ -73,7 +73,7 @@ const search: Command = {
     if (before === 'unreadable') return badUsage('--before takes the "next" of the search before');
     const companyId = textFlag(flags, 'company');
     const opened = await session();
-    for (const line of moreUnknown(await rowsBehind(opened))) terminal.err(line);
+    await tellRowsBehind(opened, terminal);
     if (companyId !== undefined && (await opened.readModel.company(companyId)) === undefined)
       return refused(`no company ${companyId}`);
     const searcher = { command: 'invoice search', actor: `support:${actor}` } as const;
@@ -96,7 +96,7 @@ const indeterminate: Command = {
   changes: false,
   run: async ({ session, terminal }) => {
     const opened = await session();
-    for (const line of moreUnknown(await rowsBehind(opened))) terminal.err(line);
+    await tellRowsBehind(opened, terminal);
     const { supportReads, clock } = opened;
     const { count, oldest } = await supportReads.indeterminate(LISTED);
     const lines = oldest.map((row) => `${lineOf(row)}, for ${ageText(secondsSince(verdictOf(row), clock.now()))}`);
