@@ -51,7 +51,7 @@ export type StoredEvent = {
 
 export type AppendResult =
   | { ok: true; revision: Revision }
-  /** `actual` is the stream's last revision, null when it has none. */
+  /** `actual` is the stream's last revision, null when it has none. Reads show the stream up to there. */
   | { ok: false; actual: Revision | null };
 
 /** Thrown when the engine may or may not have stored the events. The caller reads the stream again before it answers. */

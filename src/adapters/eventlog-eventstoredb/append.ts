@@ -5,6 +5,7 @@ import {
   WrongExpectedVersionError,
 } from '@eventstore/db-client';
 import type { StreamName } from '../../domain/common/ids.js';
+import { createBackoff } from '../../lib/backoff.js';
 import { pause, within } from '../../lib/pause.js';
 import {
   AppendOutcomeUnknown,
@@ -39,12 +40,14 @@ export const appendTo = async (
   const first = expected.kind === 'none' ? 0 : expected.revision + 1;
   const prepared = toServerEvents(stream, first, events);
   const revision = expected.kind === 'none' ? NO_STREAM : BigInt(expected.revision);
-  const answer = await retryUntilStored(deps, stream, revision, prepared);
+  const deadline = performance.now() + deps.deadlineMs;
+  const answer = await retryUntilStored(deps, stream, revision, prepared, deadline);
   const last = first + events.length - 1;
   if (answer.ok) {
     if (answer.revision === last) return answer;
     throw new AppendOutcomeUnknown('the event log accepted an append at another place than the expected one');
   }
+  await untilShown(deps, stream, answer.actual, deadline);
   return (await isStoredAlready(deps, stream, first, last, answer.actual, events))
     ? { ok: true, revision: last }
     : answer;
@@ -56,8 +59,8 @@ const retryUntilStored = async (
   stream: StreamName,
   revision: AppendExpectedRevision,
   events: readonly EventData[],
+  deadline: number,
 ): Promise<AppendResult> => {
-  const deadline = performance.now() + deps.deadlineMs;
   for (;;) {
     try {
       return await send(deps, stream, revision, events, Math.max(1, Math.floor(deadline - performance.now())));
@@ -95,6 +98,29 @@ const send = async (
 };
 
 const tooLate = (): Error => new AppendOutcomeUnknown('the event log did not answer the append in time');
+
+/** Pauses between the reads that look for the events of another writer. */
+const SHOWN_MS = { first: 10, longest: 200 };
+
+/**
+ * Resolves when reads show the stream's last revision that a conflict names. The leader refuses an append because of events that it has written, and
+ * shows these events later, when a majority of the nodes and its index have them (ADR 12). Callers read the stream to learn who was first, so an
+ * unseen event would be taken for no event. Throws `EventLogUnavailable` when the time is over: the refused append was not stored.
+ */
+const untilShown = async (
+  { read }: AppendDeps,
+  stream: StreamName,
+  actual: Revision | null,
+  deadline: number,
+): Promise<void> => {
+  if (actual === null) return;
+  const waits = createBackoff(SHOWN_MS.first, SHOWN_MS.longest);
+  while ((await read(stream, actual, 1)).length === 0) {
+    if (performance.now() >= deadline)
+      throw new EventLogUnavailable('the event log refused an append because of an event that it does not show yet');
+    await pause(waits.next());
+  }
+};
 
 /** The server recognizes most repeated appends itself; a conflict that it reports may still be our own events. */
 const isStoredAlready = async (

@@ -3,6 +3,7 @@ import { type EventLog, EventLogUnavailable, type Revision } from '../../ports/e
 import { type AppendDeps, appendTo } from './append.js';
 import { openConnection } from './client.js';
 import { cutBefore } from './cut.js';
+import { EventLogStreamDeleted } from './faults.js';
 import { logIdentity } from './identity.js';
 import { createHeadFinder, readAfter, readLastEvents, type Stretch } from './pages.js';
 import { type Reader, readLastEvent, readStream } from './read.js';
@@ -44,8 +45,15 @@ export const createEventStoreEventLog = (options: EventStoreEventLogOptions): Ev
     refuseWhenClosed();
     return await action();
   };
-  const firstRevision = async (stream: StreamName): Promise<Revision | null> =>
-    (await readStream(reader, stream, { limit: 1 }))[0]?.revision ?? null;
+  /** Null for a stream without events, and for one that a person deleted for good: the other streams are read on. */
+  const firstRevision = async (stream: StreamName): Promise<Revision | null> => {
+    try {
+      return (await readStream(reader, stream, { limit: 1 }))[0]?.revision ?? null;
+    } catch (error) {
+      if (error instanceof EventLogStreamDeleted) return null;
+      throw error;
+    }
+  };
   const appends: AppendDeps = {
     client,
     credentials,

@@ -1,4 +1,4 @@
-import { ErrorType, isCommandError } from '@eventstore/db-client';
+import { ErrorType, isCommandError, StreamDeletedError } from '@eventstore/db-client';
 import { AppendOutcomeUnknown, EventLogUnavailable, EventTooLarge } from '../../ports/event-log.js';
 
 /** Thrown when the server refuses the user or does not know it; an operator has to act. */
@@ -86,7 +86,8 @@ export const unavailable = (what: string, cause: unknown): EventLogUnavailable =
     return new EventLogAccessDenied(`${what}: the user of its address has no access`, { cause });
   }
   if (type === ErrorType.STREAM_DELETED) {
-    return new EventLogStreamDeleted(`${what}: the stream was deleted for good`, { cause });
+    const stream = cause instanceof StreamDeletedError ? ` ${cause.streamName}` : '';
+    return new EventLogStreamDeleted(`${what}: the stream${stream} was deleted for good`, { cause });
   }
   return new EventLogUnavailable(what, { cause });
 };

@@ -78,13 +78,18 @@ const startAfter = async (
     : { missedFirst: [first], from: found };
 };
 
-/** Selects our events again, because the server compares prefixes by the rules of a language and this log by code units. */
+/**
+ * Selects our events again, because the server compares prefixes by the rules of a language and this log by code units. The server's own types begin
+ * with `$`: its mark of a stream that a person deleted for good is in that stream.
+ */
 export const eventsOf = (
   taken: readonly { event?: ServerEvent }[],
   prefixes: readonly string[],
 ): readonly RecordedEvent[] =>
   taken.flatMap(({ event }) =>
-    event !== undefined && prefixes.some((prefix) => event.streamId.startsWith(prefix)) ? [fromServerEvent(event)] : [],
+    event !== undefined && !event.type.startsWith('$') && prefixes.some((prefix) => event.streamId.startsWith(prefix))
+      ? [fromServerEvent(event)]
+      : [],
   );
 
 export const laterOf = (a: LogPosition | null, b: LogPosition | null): LogPosition | null =>

@@ -89,7 +89,9 @@ export const createNatsQueue = async (options: NatsQueueOptions): Promise<NatsWo
       }),
     parked: () =>
       asPort('the parked items could not be read', async () =>
-        (await parked.list()).map(({ sequence: _sequence, workSequence: _workSequence, ...item }) => item),
+        (await parked.list()).map(
+          ({ sequence: _sequence, workSequence: _workSequence, workStreamMadeAt: _madeAt, ...item }) => item,
+        ),
       ),
     retryParked: (stream) =>
       asPort('the parked item could not be put back', async () => {
@@ -177,7 +179,7 @@ const createItemWriter = (link: Link, names: Names, parked: Parked) => {
   const putNew = async (item: WorkItem): Promise<void> => {
     const [sequence, record] = await Promise.all([publish(item, item.messageId, false), parked.find(item)]);
     // Removes the record of an earlier work item, never one that was parked since.
-    if (record !== undefined && record.workSequence < sequence) await parked.forget(record);
+    if (record !== undefined && (await parked.isBefore(record, sequence))) await parked.forget(record);
   };
 
   return {

@@ -10,8 +10,10 @@ import { kinds, type Names } from './names.js';
 /** A parked work item as stored. */
 export type ParkedRecord = ParkedWork & {
   sequence: number;
-  /** Sequence of the parked message in the work stream: a higher sequence came later. */
+  /** Sequence of the parked message in its work stream: a higher sequence came later. */
   workSequence: number;
+  /** When that work stream was made; undefined in records of older versions. The sequences of a stream that was made later begin at 1 again. */
+  workStreamMadeAt: string | undefined;
 };
 
 type Key = Pick<WorkItem, 'kind' | 'stream'>;
@@ -26,6 +28,14 @@ export const createParked = (link: Link, names: Names, clock: Clock) => {
     return found === undefined ? undefined : readRecord(found);
   };
 
+  const workStreamMadeAt = async (): Promise<string> =>
+    (await link.session().manager.streams.info(names.workStream)).created;
+
+  /** Whether the work stream got the message with this sequence after the message of the parked record. */
+  const isBefore = async (record: ParkedRecord, sequence: number): Promise<boolean> =>
+    record.workSequence < sequence ||
+    (record.workStreamMadeAt !== undefined && record.workStreamMadeAt !== (await workStreamMadeAt()));
+
   /** Removes the record unless the work item was parked again meanwhile. */
   const forget = async (record: ParkedRecord): Promise<void> => {
     const through = { filter: names.parked(record), seq: record.sequence + 1 };
@@ -34,7 +44,8 @@ export const createParked = (link: Link, names: Names, clock: Clock) => {
 
   return {
     park: async ({ kind, stream, messageId }: WorkItem, reason: string, workSequence: number): Promise<void> => {
-      const record = { kind, stream, messageId, reason, parkedAt: clock.now(), workSequence };
+      const madeAt = await workStreamMadeAt();
+      const record = { kind, stream, messageId, reason, parkedAt: clock.now(), workSequence, workStreamMadeAt: madeAt };
       await link.session().js.publish(names.parked({ kind, stream }), JSON.stringify(record));
     },
     /**
@@ -52,9 +63,10 @@ export const createParked = (link: Link, names: Names, clock: Clock) => {
         return false;
       }
       const record = await find(key);
-      if (record !== undefined && record.workSequence < waiting.seq) await forget(record);
+      if (record !== undefined && (await isBefore(record, waiting.seq))) await forget(record);
       return true;
     },
+    isBefore,
     find,
     findAll: async (stream: StreamName): Promise<readonly ParkedRecord[]> =>
       (await Promise.all(kinds.map((kind) => find({ kind, stream })))).flatMap((record) => record ?? []),
@@ -77,7 +89,7 @@ export const createParked = (link: Link, names: Names, clock: Clock) => {
 const readRecord = (stored: Stored): ParkedRecord | undefined => {
   const payload = stored.string();
   const item = readItem(payload);
-  const { reason, parkedAt, workSequence } = readFields(payload);
+  const { reason, parkedAt, workSequence, workStreamMadeAt } = readFields(payload);
   if (item === undefined || typeof reason !== 'string' || typeof parkedAt !== 'string') return undefined;
   return {
     ...item,
@@ -85,6 +97,7 @@ const readRecord = (stored: Stored): ParkedRecord | undefined => {
     parkedAt,
     sequence: stored.seq,
     workSequence: typeof workSequence === 'number' ? workSequence : 0,
+    workStreamMadeAt: typeof workStreamMadeAt === 'string' ? workStreamMadeAt : undefined,
   };
 };
 

@@ -48,6 +48,8 @@ export const reserveAndAppend = async (candidate: Candidate, deps: AcceptDeps): 
     const append = create(stream, event, contextOf(candidate), deps);
     if (await undoneIfNotStored(append, undo)) return { accepted: acceptedInvoice(event) };
     const { state } = await loadInvoice(stream, deps.store);
+    // The stream has an event, so an empty answer is too old to decide anything.
+    if (state.kind === 'none') throw new AppendMayCome();
     const earlier = await earlierAnswer(state, invoiceId, candidate, deps);
     if (earlier === 'next_generation') continue;
     await undo();

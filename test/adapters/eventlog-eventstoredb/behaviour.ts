@@ -64,12 +64,14 @@ export const eventStoreBehaviour = (name: string, open: () => Promise<Server>) =
       expect(revisions).toEqual([1n]);
     });
 
-    it('reads a stream as empty of which all was truncated by hand, and still knows that it is taken', async () => {
+    it('reads a stream as empty of which all was truncated by hand, and never begins it again', async () => {
+      const impatient = createEventStoreEventLog({ url: server.url, appendDeadlineMs: 500 });
       const stream = await streamOf(log, 3);
       await client.setStreamMetadata(stream, { truncateBefore: 3 });
       expect(await log.read(stream)).toEqual([]);
       expect(await log.lastEvent(stream)).toBeNull();
-      expect(await log.append(stream, NONE, [chained(stream, 0)])).toEqual({ ok: false, actual: 2 });
+      const again = impatient.append(stream, NONE, [chained(stream, 0)]).finally(() => impatient.close());
+      await expect(again).rejects.toThrow(EventLogUnavailable);
       expect(await log.append(stream, at(2), [chained(stream, 3)])).toEqual({ ok: true, revision: 3 });
     });
 
@@ -85,7 +87,18 @@ export const eventStoreBehaviour = (name: string, open: () => Promise<Server>) =
       const stream = await streamOf(log, 1);
       await client.tombstoneStream(stream);
       await expect(log.append(stream, at(0), [chained(stream, 1)])).rejects.toThrow(EventLogStreamDeleted);
-      await expect(log.read(stream)).rejects.toThrow(EventLogStreamDeleted);
+      await expect(log.read(stream)).rejects.toThrow(`the stream ${stream} was deleted for good`);
+    });
+
+    it('reads the whole log past a stream that was deleted for good', async () => {
+      const prefix = freshStream();
+      const gone = await streamOf(log, 2, `${prefix}-gone`);
+      await client.tombstoneStream(gone);
+      const kept = await streamOf(log, 2, `${prefix}-kept`);
+      const past = await log.readAll({ prefixes: [prefix], after: null, limit: 10 });
+      const ofKept = past.filter(({ stream }) => stream === kept);
+      expect(ofKept.map(({ revision }) => revision)).toEqual([0, 1]);
+      expect(past.filter(({ stream, type }) => stream === gone && type.startsWith('$'))).toEqual([]);
     });
 
     it('refuses an append that is larger than the server takes at once', async () => {

@@ -218,6 +218,30 @@ describeWith('nats', 'the NATS queue at work', () => {
     expect(told).toHaveLength(streams.length);
   });
 
+  it('ends the record of parked work when newer work comes, also into a work stream that was made again', async () => {
+    const first = await harness.open();
+    // The parked message has a higher sequence than new work in the next stream.
+    for (let n = 0; n < 5; n += 1) await first.put(itemOf(live(n)));
+    await first.put(itemOf('parked', 'request 1', 'cancel'));
+    const worker = harness.work(first, {
+      handle: async ({ kind }) => (kind === 'cancel' ? { kind: 'park', reason: 'poison' } : ack),
+    });
+    await vi.waitFor(async () => expect(await first.depth()).toBe(0), bound);
+    await vi.waitFor(async () => expect(await first.parked()).toHaveLength(1), bound);
+    worker.abort();
+    await worker.ended;
+    await first.close();
+    const connection = await connect({ servers: server.url });
+    await (await connection.jetstreamManager()).streams.delete(harness.names.workStream);
+    await connection.close();
+    const second = await harness.open();
+    await second.put(itemOf('parked', 'parked/2026/1/30', 'cancel'));
+    expect(await second.parked()).toHaveLength(1);
+    await second.put(itemOf('parked', 'request 2', 'cancel'));
+    expect(await second.parked()).toEqual([]);
+    expect(await second.depth()).toBe(1);
+  });
+
   it('removes a message that is no work item, and continues', async () => {
     const queue = await harness.open();
     const stranger = await connect({ servers: new URL(server.url).host });

@@ -17,7 +17,9 @@ export type ExpectedRevision = 'any' | 'no_stream' | 'stream_exists' | bigint;
 export type Written =
   | { kind: 'ok'; revision: bigint; position: bigint }
   | { kind: 'conflict'; current: bigint | null }
-  | { kind: 'deleted' };
+  | { kind: 'deleted' }
+  /** The leader has written the events and shows them later; `shown` may never resolve. */
+  | { kind: 'unconfirmed'; shown: Promise<Written> };
 
 export type StreamContent =
   | { kind: 'found'; events: readonly StoredEvent[] }

@@ -44,7 +44,11 @@ export const answerAppend = (
       const written = isTooLarge ? undefined : log.append(stream, expected, events);
       if (fault?.kind === 'silent_after_storing') return;
       if (written === undefined) reply(appendTooLarge(MAX_APPEND_BYTES));
-      else if (written.kind === 'deleted') reply(streamDeleted(stream));
+      else answer(written);
+    };
+    const answer = (written: Written): void => {
+      if (written.kind === 'deleted') reply(streamDeleted(stream));
+      else if (written.kind === 'unconfirmed') void written.shown.then(answer);
       else reply(null, appendResponse(written));
     };
     if (fault?.kind === 'refuse') reply(fault.error);
@@ -55,7 +59,7 @@ export const answerAppend = (
   call.on('error', () => undefined);
 };
 
-const appendResponse = (written: Exclude<Written, { kind: 'deleted' }>): AppendResponse => {
+const appendResponse = (written: Exclude<Written, { kind: 'deleted' | 'unconfirmed' }>): AppendResponse => {
   const response = new AppendResp();
   if (written.kind === 'conflict') {
     const conflict = new AppendResp.WrongExpectedVersion();
@@ -96,17 +100,21 @@ export const answerBatchAppend = (
     open.set(id, append);
     if (!request.getIsFinal()) return;
     open.delete(id);
-    const response = new BatchAppendResp();
-    response.setCorrelationId(request.getCorrelationId());
-    response.setStreamIdentifier(streamIdentifier(append.stream));
-    fillBatchResponse(response, log.append(append.stream, append.expected, append.events));
-    call.write(response);
+    const answer = (written: Written): void => {
+      if (written.kind === 'unconfirmed') return void written.shown.then(answer);
+      const response = new BatchAppendResp();
+      response.setCorrelationId(request.getCorrelationId());
+      response.setStreamIdentifier(streamIdentifier(append.stream));
+      fillBatchResponse(response, written);
+      call.write(response);
+    };
+    answer(log.append(append.stream, append.expected, append.events));
   });
   call.on('end', () => call.end());
   call.on('error', () => undefined);
 };
 
-const fillBatchResponse = (response: BatchAppendResponse, written: Written): void => {
+const fillBatchResponse = (response: BatchAppendResponse, written: Exclude<Written, { kind: 'unconfirmed' }>): void => {
   if (written.kind === 'ok') {
     const success = new BatchAppendResp.Success();
     success.setCurrentRevision(String(written.revision));

@@ -1,0 +1,115 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createEventStore } from '../../../src/app/event-store/event-store.js';
+import type { IssueRequest } from '../../../src/domain/company/eligibility.js';
+import { EventLogUnavailable } from '../../../src/ports/event-log.js';
+import { createLeaderLog } from '../../support/eventstore-double/unconfirmed.js';
+import { acceptHarness, codeOf } from '../../support/harness/accept.js';
+import { chained, NONE } from '../../support/harness/event-log.js';
+import { fixedKeys } from '../../support/harness/event-store.js';
+import { type EventStoreHarness, openEventStoreHarness } from '../../support/harness/eventstore-log.js';
+
+/** For tests in which the time of an append ends. */
+const SHORT = { appendDeadlineMs: 300 };
+
+let harness: EventStoreHarness;
+beforeEach(() => {
+  harness = openEventStoreHarness();
+});
+afterEach(() => harness.close());
+
+const openLeader = async (options: { appendDeadlineMs?: number } = {}) => {
+  const leader = createLeaderLog();
+  const { url } = await harness.double({ log: leader.log });
+  const log = harness.open(url, options);
+  await log.head();
+  return { ...leader, log };
+};
+
+const settled = (append: Promise<unknown>): Promise<unknown> => append.catch((error: Error) => error);
+
+describe('a leader that refuses an append because of events that it does not show yet', () => {
+  it('is waited for: a conflict is answered when the events of the other writer can be read', async () => {
+    const { log, hold, confirm } = await openLeader();
+    hold();
+    const first = log.append('nfseTest-a', NONE, [chained('nfseTest-a', 0)]);
+    const second = log.append('nfseTest-a', NONE, [chained('nfseTest-a', 0)]);
+    const shown = second.then(() => log.read('nfseTest-a'));
+    await expect.poll(() => log.read('nfseTest-a')).toEqual([]);
+    confirm();
+    expect(await first).toEqual({ ok: true, revision: 0 });
+    expect(await second).toEqual({ ok: false, actual: 0 });
+    expect(await shown).toHaveLength(1);
+  });
+
+  it('is unavailable when the time of the append is over, and nothing was stored', async () => {
+    const { log, hold, confirm } = await openLeader(SHORT);
+    const [ours, theirs] = [chained('nfseTest-a', 0), chained('nfseTest-a', 0)];
+    hold();
+    const first = settled(log.append('nfseTest-a', NONE, [theirs]));
+    expect(await settled(log.append('nfseTest-a', NONE, [ours]))).toBeInstanceOf(EventLogUnavailable);
+    await first;
+    confirm();
+    expect((await log.read('nfseTest-a')).map(({ id }) => id)).toEqual([theirs.id]);
+  });
+});
+
+describe('a request that is repeated while followers of the leader do not confirm', () => {
+  const openService = async (options?: typeof SHORT) => {
+    const leader = await openLeader(options);
+    const service = acceptHarness();
+    service.deps.store = createEventStore(leader.log, fixedKeys());
+    const post = (request: Partial<IssueRequest> = {}): Promise<string> =>
+      service.post(request, 'order-1').then(codeOf, (error: Error) => error.constructor.name);
+    const acceptances = async (): Promise<number> => {
+      const events = await leader.log.readAll({ prefixes: ['nfse'], after: null, limit: 100 });
+      return events.filter(({ type }) => type === 'InvoiceAccepted').length;
+    };
+    return { ...leader, clock: service.clock, deps: service.deps, post, acceptances };
+  };
+
+  it.each([
+    ['with a key', {}],
+    ['with a key and a reference', { reference: 'sale-1' }],
+  ])('%s becomes one invoice, however often it came', async (_with, request) => {
+    const { hold, confirm, clock, post, acceptances } = await openService(SHORT);
+    hold();
+    const answers: string[] = [];
+    for (let tries = 0; tries < 4; tries += 1) {
+      answers.push(await post(request));
+      clock.pass(25);
+    }
+    expect(answers).toEqual(['AppendMayCome', 'EventLogUnavailable', 'EventLogUnavailable', 'EventLogUnavailable']);
+    confirm();
+    expect(await post(request)).toBe('accepted');
+    expect(await acceptances()).toBe(1);
+  });
+
+  it('becomes one invoice when a frozen process and its successor append at the same time', async () => {
+    const { hold, confirm, clock, deps, post, acceptances } = await openService();
+    let thaw = (): void => undefined;
+    const frozen = new Promise<void>((resolve) => {
+      thaw = resolve;
+    });
+    const { append } = deps.store;
+    let waiting = 0;
+    deps.store = {
+      ...deps.store,
+      append: async (...appended) => {
+        waiting += 1;
+        await frozen;
+        return await append(...appended);
+      },
+    };
+    const first = post();
+    await expect.poll(() => waiting).toBe(1);
+    clock.pass(31);
+    const second = post();
+    await expect.poll(() => waiting).toBe(2);
+    hold();
+    thaw();
+    await expect.poll(() => deps.store.load('nfseLive-x' as never)).toMatchObject({ events: [] });
+    confirm();
+    expect(await Promise.all([first, second])).toEqual(['accepted', 'accepted']);
+    expect(await acceptances()).toBe(1);
+  });
+});
