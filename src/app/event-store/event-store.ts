@@ -7,6 +7,7 @@ import {
   type Expected,
   type GuardedAppend,
   type ReadOptions,
+  type RecordedEvent,
   type Revision,
 } from '../../ports/event-log.js';
 import type { KeyedGuards } from '../../ports/keyed-guards.js';
@@ -72,6 +73,7 @@ export const createEventStore = (log: EventLog, keys: SealingKeys): EventStore =
     );
     const last = options.direction === 'backwards' ? recorded[0] : recorded[recorded.length - 1];
     const isWhole = options.direction !== 'backwards' && (options.from ?? 0) === 0;
+    if (isWhole) refuseWithoutStart(stream, recorded[0], last);
     const firstRecordedAt = isWhole ? recorded[0]?.metadata.recordedAt : undefined;
     const version = last && { kind: 'at' as const, revision: last.revision, hash: last.metadata.hash ?? '' };
     return {
@@ -123,6 +125,23 @@ const guarded =
 export const NO_STREAM: StreamVersion = { kind: 'none' };
 
 /**
+ * A whole stream begins at revision 0, except a test invoice that retention has cut. A stream whose first events a person hid must not be taken for
+ * a shorter one: the invoice in it would be issued again.
+ */
+const refuseWithoutStart = (
+  stream: StreamName,
+  first: RecordedEvent | undefined,
+  last: RecordedEvent | undefined,
+): void => {
+  if (first !== undefined && first.revision !== 0 && last?.type !== DELETED) throw hidden(stream);
+};
+
+const DELETED: DomainEvent['type'] = 'TestInvoiceDeleted';
+
+const hidden = (stream: StreamName): Error =>
+  new StoreUnavailable(`the first events of the stream ${stream} are hidden: nothing can be decided about it`);
+
+/**
  * After an append of unknown outcome, reads the revision at which it would have begun. Our first id there means stored, another id that another
  * writer was first. When nothing is there, the events may still come, so neither yes nor no may be answered. Throws every other error.
  */
@@ -135,5 +154,6 @@ const outcomeByReading =
     });
     const first = found[0];
     if (first === undefined) throw new AppendMayCome();
+    if (first.revision !== firstRevision) throw hidden(stream);
     return { ok: first.id === id };
   };

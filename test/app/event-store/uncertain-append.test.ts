@@ -37,6 +37,16 @@ describe('an append of unknown outcome', () => {
     await expect(append(lost)).rejects.toBeInstanceOf(StoreUnavailable);
   });
 
+  it('stays unknown when the stream holds the event at a later revision, because a person hid the events before', async () => {
+    const log = losing(memoryEventLog(), (store) => store());
+    const hiding: EventLog = {
+      ...log,
+      read: async (...args) => (await log.read(...args)).map((event) => ({ ...event, revision: 3 })),
+    };
+    await expect(append(hiding)).rejects.toBeInstanceOf(StoreUnavailable);
+    await expect(createEventStore(hiding, fixedKeys()).load(stream)).rejects.toThrow('are hidden');
+  });
+
   it('stays unknown when the stream cannot be read either', async () => {
     const log = losing(memoryEventLog(), (store) => store());
     const unreadable = { ...log, read: () => Promise.reject(new EventLogUnavailable('down')) };
