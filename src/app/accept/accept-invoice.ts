@@ -14,6 +14,7 @@ import { loadInvoice } from '../read/read-invoice.js';
 import type { AcceptDeps, AcceptResult, ClaimedRequest, IssueCommand, RequestKey } from './accept-deps.js';
 import { withRecordedFacts } from './accepted-facts.js';
 import {
+  answerOfReference,
   appendAtOnce,
   bodyNotComparable,
   type Candidate,
@@ -26,8 +27,8 @@ import {
 
 /**
  * `POST /v1/nfse` after its schema. The idempotency key comes first, so that a replay never becomes a 422 because a certificate has expired
- * since. The 422 rules follow, then one conditional append, which is the acceptance (docs/architecture.md#uniqueness). Throws when something
- * could not be recorded (503).
+ * since. The 422 rules follow, and a taken reference counts before them. Then comes one conditional append, which is the acceptance
+ * (docs/architecture.md#uniqueness). Throws when something could not be recorded (503).
  */
 export const acceptInvoice = async (
   command: IssueCommand,
@@ -82,7 +83,10 @@ const acceptAgain = async (
   const mayAppend = isBefore(fresh.acceptedAt, addSeconds(claimedRequest.claim.acceptedAt, LATE_APPEND_SECONDS));
   const orInUse = (result: { refused: Refusal }) => (mayAppend ? { refused: IN_USE } : result);
   const candidate = await eligibleCandidate({ ...claimedRequest, claim: fresh }, deps);
-  if ('refused' in candidate) return orInUse(candidate);
+  if ('refused' in candidate) {
+    const taken = await answerOfReference(claimedRequest, deps);
+    return taken !== undefined && 'accepted' in taken ? taken : orInUse(taken ?? candidate);
+  }
   if (!(await deps.idempotency.renew(owner, fresh))) return { refused: IN_USE };
   const result = await reserveAndAppend(candidate, deps);
   return 'refused' in result ? orInUse(result) : result;
@@ -152,7 +156,8 @@ const fingerprintsOf = (
 
 const checkAndReserve = async (claimedRequest: ClaimedRequest, deps: AcceptDeps): Promise<AcceptResult> => {
   const candidate = await eligibleCandidate(claimedRequest, deps);
-  return 'refused' in candidate ? candidate : await reserveAndAppend(candidate, deps);
+  if ('refused' in candidate) return (await answerOfReference(claimedRequest, deps)) ?? candidate;
+  return await reserveAndAppend(candidate, deps);
 };
 
 const eligibleCandidate = async (

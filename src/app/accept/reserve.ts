@@ -101,6 +101,24 @@ export const findOwnInvoice = async (
   }
 };
 
+/**
+ * The answer to a request that the rules refuse and whose reference has an invoice: a reference protects permanently, whatever the rules say today
+ * (docs/contract.md IDEM-6). Undefined when the reference is free.
+ */
+export const answerOfReference = async (
+  claimedRequest: ClaimedRequest,
+  deps: AcceptDeps,
+): Promise<AcceptResult | undefined> => {
+  const { request, requester } = claimedRequest;
+  if (request.reference === undefined) return undefined;
+  const { mode, companyId } = requester;
+  const invoiceId = invoiceIdOfReference(mode, companyId, request.reference);
+  const { state } = await loadInvoice(invoiceStream(mode, companyId, invoiceId), deps.store);
+  if (state.kind === 'none') return undefined;
+  const earlier = await earlierAnswer(state, invoiceId, claimedRequest, deps);
+  return earlier === 'next_generation' ? undefined : earlier;
+};
+
 /** The id that the reference derives, else the key and its generation. Undefined without both: then a random id is used. */
 const reservedId = (
   { request: { reference }, requester: { mode, companyId }, idempotency }: ClaimedRequest,
@@ -183,7 +201,7 @@ const earlierAnswer = async (
 
 /** Names the invoice that holds the reference (IDEM-6). */
 export const referenceInUse = (holder: InvoiceId): Refusal => {
-  const message = `Já existe uma nota da empresa com esta reference, mesmo que tenha falhado: ${publicInvoiceId(holder)}. Consulte essa nota; só para outra venda, ou se ela está em failed ou canceled, use outra reference.`;
+  const message = `Já existe uma nota da empresa com esta reference, mesmo que tenha falhado: ${publicInvoiceId(holder)}. Consulte essa nota; só para outra venda, ou se ela está em failed ou canceled (e não foi substituída fora daqui), use outra reference.`;
   return { code: 'nfse.reference_in_use', message };
 };
 

@@ -178,7 +178,7 @@ export const errorGuide: Readonly<Record<ErrorCode, Guide>> = {
     cause:
       'Já existe uma nota da empresa, neste modo, com esta reference, mesmo que tenha falhado. A mensagem traz o id.',
     action:
-      'Consulte a nota do id indicado. Só para outra venda, ou se essa nota está em failed ou canceled, envie outra reference; em indeterminate nunca.',
+      'Consulte a nota do id indicado. Só para outra venda, ou se essa nota está em failed ou canceled (e não foi substituída fora daqui), envie outra reference; em indeterminate nunca.',
   },
   duplicate_suspected: {
     group: 'repetition',

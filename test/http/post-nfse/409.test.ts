@@ -59,6 +59,23 @@ describe('POST /v1/nfse 409', () => {
     expect(await shown()).toEqual(before);
   });
 
+  it.each([
+    ['with another key', { 'idempotency-key': 'k-2' }, 70],
+    ['with the same key after its life', { 'idempotency-key': 'k-1' }, 86_401],
+    ['without a key', {}, 70],
+  ])('nfse.reference_in_use: before the rules, for a repeat %s', async (_repeat, headers, seconds) => {
+    const harness = createHarness();
+    const json = issueBodyOf({ reference: 'r-1' });
+    const first = await harness.call('/v1/nfse', { json, headers: { 'idempotency-key': 'k-1' } });
+    const { id } = (await first.json()) as { id: string };
+    harness.pass(seconds);
+    delete harness.company.certificate;
+    const error = await expectRefusal(await harness.call('/v1/nfse', { json, headers }), 409, 'nfse.reference_in_use');
+    expect(error.message).toContain(id);
+    const free = await harness.call('/v1/nfse', { json: issueBodyOf({ reference: 'r-2' }), headers: {} });
+    await expectRefusal(free, 422, 'company.certificate_missing');
+  });
+
   it('duplicate_suspected: same amount and description without a key, another reference or not', async () => {
     const { call, pass } = createHarness();
     await call('/v1/nfse', { json: issueBodyOf(), headers });
