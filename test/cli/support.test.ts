@@ -223,7 +223,7 @@ describeWithPostgres('an operator who looks after the service', () => {
     expect(await ids('--status', 'indeterminate', '--company', CNPJ)).toEqual([`nfse_${ID}`]);
     expect(await ids('--mode', 'test')).toEqual([`nfse_${ID.replace(/1$/, '5')}`]);
     expect(await ids('--since', '2999-01-01')).toEqual([]);
-    expect(await ids('--limit', '1')).toHaveLength(1);
+    expect(await ids('--until', '2000-01-01')).toEqual([]);
     for (const wrong of [
       ...[
         ['--status', 'gone'],
@@ -233,10 +233,27 @@ describeWithPostgres('an operator who looks after the service', () => {
       ...[
         ['--limit', '0'],
         ['--limit', '1001'],
+        ['--before', 'x'],
       ],
     ])
       expect([wrong, (await operator.run('invoice', 'list', ...wrong)).exit]).toEqual([wrong, 2]);
     expect((await operator.run('invoice', 'list', '--company', '00000000000000')).exit).toBe(1);
+  });
+
+  it('lists invoices page by page, and says that there are more', async () => {
+    const all = (await operator.runJson('invoice', 'list')).json as { invoices: { id: string }[]; next?: string };
+    expect(all.next).toBeUndefined();
+    const pages: string[] = [];
+    for (let before: string[] = []; ; ) {
+      const { json } = await operator.runJson('invoice', 'list', '--limit', '2', ...before);
+      const { invoices, next } = json as { invoices: { id: string }[]; next?: string };
+      pages.push(...invoices.map(({ id }) => id));
+      if (next === undefined) break;
+      expect((await operator.run('invoice', 'list', '--limit', '2', ...before)).out).toContain(`--before ${next}`);
+      before = ['--before', next];
+    }
+    expect(pages).toEqual(all.invoices.map(({ id }) => id));
+    expect(pages.length).toBeGreaterThan(2);
   });
 
   it('sees the body of an invoice as the API shows it, and that is recorded', async () => {

@@ -12,7 +12,7 @@ import { instantFlag, wholeFlag } from '../flags.js';
 import { moreUnknown, rowsBehind, tellRowsBehind } from '../rows-behind.js';
 import { auditDeps } from '../session.js';
 import { jsonText } from '../terminal.js';
-import { jsonOf, lineOf, secondsSince } from './invoice.js';
+import { cursorFlag, cursorText, jsonOf, lineOf, secondsSince } from './invoice.js';
 
 /** Shows the customer in clear, as the API does, so each use is recorded as a look at personal data. */
 const show: Command = {
@@ -42,6 +42,8 @@ const list: Command = {
     company: { type: 'string', help: 'CNPJ: only of this company' },
     mode: { type: 'string', help: 'live or test' },
     since: { type: 'string', help: 'created at or after this instant or day, e.g. 2026-11-21' },
+    until: { type: 'string', help: 'created before this instant or day' },
+    before: { type: 'string', help: 'continues a list: "next" of its last answer' },
     limit: { type: 'string', help: `how many at most, up to ${MOST_LISTED} (default 100)` },
   },
   changes: false,
@@ -56,9 +58,13 @@ const list: Command = {
     const { companyId } = filter;
     if (companyId !== undefined && (await opened.readModel.company(companyId)) === undefined)
       return refused(`no company ${companyId}`);
-    const rows = await opened.supportReads.newest(filter, limit);
-    const text = rows.length === 0 ? 'no invoices' : rows.map(lineOf).join('\n');
-    return done(text, { invoices: rows.map(jsonOf) });
+    const found = await opened.supportReads.newest(filter, limit + 1);
+    const rows = found.slice(0, limit);
+    const oldest = found.length > limit ? rows.at(-1) : undefined;
+    const lines = rows.length === 0 ? ['no invoices'] : rows.map(lineOf);
+    const more = oldest === undefined ? [] : [`there are older ones: --before ${cursorText(oldest)}`];
+    const next = oldest === undefined ? {} : { next: cursorText(oldest) };
+    return done([...lines, ...more].join('\n'), { invoices: rows.map(jsonOf), ...next });
   },
 };
 
@@ -69,8 +75,12 @@ const filterOf = (flags: Flags): SupportFilter | { problem: string } => {
   const mode = textFlag(flags, 'mode');
   if (mode !== undefined && mode !== 'live' && mode !== 'test') return { problem: '--mode must be live or test' };
   const since = instantFlag(flags, 'since');
-  if (since === 'bad') return { problem: '--since takes a day or an instant: 2026-11-21 or 2026-11-21T12:00:00Z' };
-  return { companyId: textFlag(flags, 'company'), mode, status, since };
+  const until = instantFlag(flags, 'until');
+  if (since === 'bad' || until === 'bad')
+    return { problem: '--since and --until take a day or an instant: 2026-11-21 or 2026-11-21T12:00:00Z' };
+  const before = cursorFlag(textFlag(flags, 'before'));
+  if (before === 'unreadable') return { problem: '--before takes the "next" of the list before' };
+  return { companyId: textFlag(flags, 'company'), mode, status, since, until, before };
 };
 
 /** The list shows at most this many of each kind. */

@@ -110,9 +110,10 @@ const verdictOf = ({ createdAt, state }: SupportRow): Instant =>
 
 export const secondsSince = (at: Instant, now: Instant): number => Math.max(0, epochMs(now) - epochMs(at)) / 1_000;
 
-const cursorText = ({ createdAt, stream }: SupportCursor): string => `${createdAt}/${stream}`;
+/** What `--before` takes: the last row of a page. */
+export const cursorText = ({ createdAt, stream }: SupportCursor): string => `${createdAt}/${stream}`;
 
-const cursorFlag = (text: string | undefined): SupportCursor | undefined | 'unreadable' => {
+export const cursorFlag = (text: string | undefined): SupportCursor | undefined | 'unreadable' => {
   if (text === undefined) return undefined;
   const [createdAt = '', stream = '', ...more] = text.split('/');
   return (more.length === 0 ? readCursor(createdAt, stream) : undefined) ?? 'unreadable';
