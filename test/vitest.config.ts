@@ -73,7 +73,12 @@ const alone = [
 ];
 
 /** Files of minutes. They begin first, or a run would end with one of them alone. */
-const LONGEST = ['test/proof/run.test.ts', 'test/e2e/fault-matrix.test.ts', 'test/e2e/older-folder.test.ts'];
+const LONGEST = [
+  'test/proof/run.test.ts',
+  'test/e2e/fault-matrix.test.ts',
+  'test/e2e/older-folder.test.ts',
+  'test/crash/never-twice.test.ts',
+];
 
 const isLongest = ({ moduleId }: TestSpecification): boolean => LONGEST.some((path) => moduleId.endsWith(path));
 

@@ -60,6 +60,12 @@ describe('GET /openapi.json', () => {
     expect(Object.keys(errorCatalogue).filter((code) => !text.includes(`"${code}"`))).toEqual([]);
   });
 
+  it('names every code at a route that may answer it, except that of an unknown route', () => {
+    const text = JSON.stringify(operations.map(({ operation }) => operation.responses));
+    const unnamed = Object.keys(errorCatalogue).filter((code) => !text.includes(`"${code}"`));
+    expect(unnamed).toEqual(['route_not_found']);
+  });
+
   it.each([
     ['post /v1/nfse', '202 400 401 403 409 413 415 422 429 500 503'],
     ['get /v1/nfse', '200 400 401 403 429 500 503'],
