@@ -112,6 +112,19 @@ describeWithPostgres('audit verify of a log whose rows were edited', () => {
     });
   });
 
+  it.each([
+    ['missing_position', `delete from event_log where stream = 'audit-reveals' and revision = 0`],
+    ['log_end', `delete from event_log where stream = '${INVOICE}' and revision = 1`],
+  ])('an export of a log that has lost an event says so, and so does its reader: %s', async (kind, loss) => {
+    await sql(loss);
+    const file = join(operator.folder, `${kind}.ndjson`);
+    const exported = await operator.run('events', 'export', '--out', file);
+    expect(exported).toMatchObject({ exit: 1, err: expect.stringContaining(`the log lacks events: ${kind}  `) });
+    const { exit, json } = await operator.runJson('audit', 'verify', '--file', file);
+    expect(exit).toBe(1);
+    expect((json.findings as Finding[]).map((finding) => finding.kind)).toContain(kind);
+  });
+
   it('tells of events behind the end that the log names, which no reader sees', async () => {
     await sql('update event_log_head set position = 4');
     expect((await found()).map(({ kind }) => kind)).toContain('log_end');

@@ -4,19 +4,25 @@ import { type EventLog, isEarlier, type LogPosition, type RecordedEvent } from '
 import { shareOf, type WalkProgress, walkLog } from '../event-store/walk-log.js';
 import { isEndOfTestInvoice } from './chain.js';
 import { describeEvent, type ShownEvent } from './event-line.js';
+import { type Finding, logEndFinding } from './finding.js';
 import { type ExportFilter, MANIFEST_FORMAT, type ManifestHead, type ManifestStream } from './manifest.js';
 import { byStream, merkleRoot } from './merkle.js';
+import { createPositionAccount } from './position-account.js';
 
 type ExportDeps = {
-  log: Pick<EventLog, 'readAll' | 'head' | 'identity'>;
+  log: Pick<EventLog, 'readAll' | 'head' | 'identity' | 'readStored'>;
   /** When given, the lines hold personal fields in clear too. */
   reveal?(event: RecordedEvent): Promise<ShownEvent>;
   onProgress?(progress: WalkProgress): void;
 };
 
-/** What the export holds. `head` lacks the values that are known only once the file is finished. */
+/**
+ * What the export holds. `head` lacks the values that are known only once the file is finished. `losses`: what a whole log lacks; a reader of the
+ * export finds the same.
+ */
 type Exported = {
   head: Omit<ManifestHead, 'file' | 'bytes' | 'sha256' | 'exported_at' | 'public_key'>;
+  losses: readonly Finding[];
   streams(): readonly ManifestStream[];
 };
 
@@ -24,20 +30,26 @@ type Exported = {
 type Stretch = { after: LogPosition | null; upTo: LogPosition | null };
 
 /**
- * The log as NDJSON, up to its head at the start; a whole log up to the next end of a test invoice after it, if any. Events are not kept; memory
- * holds the head of each stream, which the manifest names.
+ * The log as NDJSON, up to its head at the start; a whole log up to the next end of a test invoice after it, if any, and further until the ends
+ * explain each empty position. Events are not kept; memory holds the head of each stream, which the manifest names.
  */
 export const exportEvents = (filter: ExportFilter, deps: ExportDeps) => {
   const streams = new Map<StreamName, ManifestStream>();
   const prefixes = filter.company === undefined ? ALL_STREAMS : companyPrefixes(filter.company);
   const isPeriod = filter.from !== undefined || filter.to !== undefined;
   const isWhole = filter.company === undefined && !isPeriod;
+  const isDense = deps.log.readStored !== undefined;
+  const account = isWhole && isDense ? createPositionAccount() : undefined;
+  let headAtStart: LogPosition | null = null;
   let events = 0;
   let first: LogPosition | undefined;
-  let last: LogPosition | undefined;
+  let last: LogPosition | null = null;
 
-  const count = ({ stream, revision, position, metadata }: RecordedEvent): void => {
-    const known = streams.get(stream) ?? { stream, first_revision: revision, events: 0 };
+  const count = (event: RecordedEvent): void => {
+    const { stream, revision, position, metadata } = event;
+    const before = streams.get(stream);
+    account?.add(event, event, before?.revision ?? -1);
+    const known = before ?? { stream, first_revision: revision, events: 0 };
     streams.set(stream, { ...known, revision, events: known.events + 1, hash: metadata.hash ?? '' });
     first ??= position;
     last = position;
@@ -60,13 +72,21 @@ export const exportEvents = (filter: ExportFilter, deps: ExportDeps) => {
   return {
     /** Groups of lines, in the order of the log. The caller reads all of them before `finish`. */
     lines: async function* (): AsyncGenerator<string, void, void> {
-      const stretch = await stretchOf(filter, prefixes, await deps.log.head(), deps);
+      headAtStart = await deps.log.head();
+      const stretch = await stretchOf(filter, prefixes, headAtStart, deps);
       yield* linesOf(stretch);
+      if (!isWhole) return;
       // A test invoice that ended meanwhile has lost events that an anchor in the file covers. Only an end after that anchor tells the reader why.
-      const ended = isWhole ? await nextEndOfTest(stretch.upTo, deps.log) : undefined;
-      if (ended !== undefined) yield* linesOf({ after: stretch.upTo, upTo: ended });
+      let after = stretch.upTo;
+      do {
+        const ended = await nextEndOfTest(after, deps.log);
+        if (ended === undefined) return;
+        yield* linesOf({ after, upTo: ended });
+        after = ended;
+      } while (account?.isBalanced() === false);
     },
     finish: async (): Promise<Exported> => ({
+      losses: isWhole ? [...logEndFinding(last, headAtStart), ...(account?.finish() ?? [])] : [],
       streams: () => inOrder(streams),
       head: {
         format: MANIFEST_FORMAT,
@@ -75,7 +95,9 @@ export const exportEvents = (filter: ExportFilter, deps: ExportDeps) => {
         events,
         stream_count: streams.size,
         ...(first === undefined ? {} : { first_position: String(first) }),
-        ...(last === undefined ? {} : { last_position: String(last) }),
+        ...(last === null ? {} : { last_position: String(last) }),
+        ...(isWhole && headAtStart !== null ? { head_position: String(headAtStart) } : {}),
+        ...(isWhole ? { dense_positions: isDense } : {}),
         merkle_root: merkleRoot(inOrder(streams)),
       },
     }),

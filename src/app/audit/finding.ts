@@ -1,5 +1,5 @@
 import type { StreamName } from '../../domain/common/ids.js';
-import type { Revision } from '../../ports/event-log.js';
+import { isEarlier, type LogPosition, type Revision } from '../../ports/event-log.js';
 
 /** What an audit can find. Scripts of operators rely on these names (docs/operations/audit.md#when-something-is-found), so they do not change. */
 export type FindingKind =
@@ -41,6 +41,17 @@ export const findingOf = (
   kind: FindingKind,
   detail: string,
 ): Finding => ({ kind, stream, revision, detail });
+
+/** Found when the last event of a whole log lies before the head that the log names. */
+export const logEndFinding = (last: LogPosition | null, head: LogPosition | null): readonly Finding[] =>
+  isEarlier(last, head)
+    ? [
+        {
+          kind: 'log_end',
+          detail: `the log says that it ends at ${head}, but its last event is at ${last ?? 'no position'}`,
+        },
+      ]
+    : [];
 
 /** Keeps the first findings and only counts the rest, so that memory stays bounded when every event of a log is wrong. */
 export type Findings = {

@@ -34,6 +34,10 @@ export type ManifestHead = {
   stream_count: number;
   first_position?: string;
   last_position?: string;
+  /** Of a whole log: its head when the export began. */
+  head_position?: string;
+  /** Of a whole log: whether its engine numbers positions without a gap. Absent in an export of an earlier version, whose end cannot be checked. */
+  dense_positions?: boolean;
   merkle_root: string;
   public_key: string;
 };
@@ -58,6 +62,8 @@ const schema = strictObject({
   stream_count: integerFrom0,
   first_position: optional(position),
   last_position: optional(position),
+  head_position: optional(position),
+  dense_positions: optional(v.boolean()),
   merkle_root: hash,
   public_key: text,
   signature: text,

@@ -1,9 +1,12 @@
 import type { StreamName } from '../../domain/common/ids.js';
+import type { LogPosition } from '../../ports/event-log.js';
+import type { ExaminedEvent } from './examine.js';
 import { type Examiner, examined, ownExaminer } from './examiner.js';
-import { createFindings, type Findings } from './finding.js';
+import { createFindings, type Findings, logEndFinding } from './finding.js';
 import { type CheckReport, createLogChecker, type LogChecker, type LogScope } from './log-checker.js';
 import { headOf, isSignedBy, type Manifest, type ManifestStream, readManifest, signedText } from './manifest.js';
 import { merkleRoot } from './merkle.js';
+import { createPositionAccount } from './position-account.js';
 
 type ExportFile = {
   /** Lines of the file, decompressed, without their ends; throws `UnreadableFile`. */
@@ -30,6 +33,7 @@ export const verifyExport = async (
   const manifest = checkedManifest(file, findings);
   const checker = createLogChecker(scopeOf(manifest), findings);
   const { checkStart, checkEnds } = createManifestComparison(manifest, checker, findings);
+  const extent = createExtentCheck(manifest, checker, findings);
   let line = 0;
   try {
     for await (const { examinations } of examined(file.lines(), (items) => ({ form: 'lines', items }), examiner)) {
@@ -38,6 +42,7 @@ export const verifyExport = async (
         if (event === undefined) findings.add({ kind: 'unreadable_line', detail: `line ${line} is no event` });
         else {
           checkStart(event.stream, event.revision);
+          extent.add(event);
           checker.check(event);
         }
       }
@@ -49,6 +54,7 @@ export const verifyExport = async (
   }
   const report = checker.finish();
   checkEnds();
+  extent.finish();
   if (manifest !== undefined) await compareFile(manifest, file, checker, findings);
   return report;
 };
@@ -115,6 +121,24 @@ const createManifestComparison = (manifest: Manifest | undefined, { streams }: L
           findings.add({ kind: 'missing_revision', stream, detail });
         }
       }
+    },
+  };
+};
+
+/** Whether an export of a whole log has each event up to the head that its manifest names. Earlier versions did not name it. */
+const createExtentCheck = (manifest: Manifest | undefined, checker: LogChecker, findings: Findings) => {
+  const isWhole = manifest !== undefined && scopeOf(manifest) === 'whole';
+  const account = isWhole && manifest.dense_positions === true ? createPositionAccount() : undefined;
+  const named = isWhole ? manifest.head_position : undefined;
+  const head = named === undefined ? null : (BigInt(named) as LogPosition);
+  return {
+    /** Called before the checker sees the event. */
+    add: (event: ExaminedEvent): void => {
+      account?.add(event, event, checker.streams.get(event.stream)?.head.revision ?? -1);
+    },
+    finish: (): void => {
+      for (const finding of [...logEndFinding(checker.lastPosition, head), ...(account?.finish() ?? [])])
+        findings.add(finding);
     },
   };
 };

@@ -162,18 +162,21 @@ const verifyFile = async (
   return outcomeOf({ ...report, manifest }, [manifest === undefined ? UNKNOWN_EXTENT : extentText(manifest)]);
 };
 
+const UNKNOWN_END = ', by an earlier version: events that the log had lost do not show';
+
 const UNKNOWN_EXTENT = 'without a manifest the extent of the export is unknown';
 
 /** Says which part of the log an export holds, so that an auditor does not take a part for the whole. */
-const extentText = ({ exported_at, filter }: Manifest): string => {
+const extentText = ({ exported_at, filter, dense_positions }: Manifest): string => {
   const { company, from, to } = filter;
   const parts = [
     ...(company === undefined ? [] : [`of company ${company}`]),
     ...(from === undefined ? [] : [`recorded at or after ${from}`]),
     ...(to === undefined ? [] : [`recorded before ${to}`]),
   ];
-  const what = parts.length === 0 ? 'the whole log' : `ONLY THE PART ${parts.join(', ')}`;
-  return `exported at ${exported_at}: ${what}`;
+  if (parts.length > 0) return `exported at ${exported_at}: ONLY THE PART ${parts.join(', ')}`;
+  const doubt = dense_positions === undefined ? UNKNOWN_END : '';
+  return `exported at ${exported_at}: the whole log${doubt}`;
 };
 
 const publicKeyOf = async (given: string): Promise<string | undefined> =>

@@ -4,6 +4,7 @@ import { basename } from 'node:path';
 import { appendAudit } from '../../app/audit/audit-trail.js';
 import { revealEvent } from '../../app/audit/event-line.js';
 import { exportEvents } from '../../app/audit/export-events.js';
+import type { Finding } from '../../app/audit/finding.js';
 import { type ExportFilter, type ManifestHead, manifestText, signedText } from '../../app/audit/manifest.js';
 import { badUsage, type Command, type Flags, refused, textFlag } from '../command.js';
 import { holdsSomething, isWritable, manifestOf, writeExport } from '../export-file.js';
@@ -41,12 +42,14 @@ export const exportCommand: Command = {
     const reveal = flags.reveal === true;
     const seen = { command: 'events export', subject: JSON.stringify(filter) };
     if (reveal) await appendAudit('PersonalDataRevealed', seen, auditDeps(opened, actor));
-    const head = await withProgress(terminal, (progress, interrupted) =>
+    const { head, losses } = await withProgress(terminal, (progress, interrupted) =>
       written(file, { filter, reveal, interrupted }, opened, progress),
     );
     const size = `${head.events} events in ${head.stream_count} streams, ${head.bytes} bytes`;
+    for (const { kind, detail } of losses) terminal.err(`the log lacks events: ${kind}  ${detail}`);
     return {
-      exit: 0,
+      exit: losses.length === 0 ? 0 : 1,
+      isReport: true,
       text: `${file}: ${size}\n${manifestOf(file)}: signed by ${head.public_key}`,
       // A manifest grows with the number of streams, so it is read back only when the JSON is needed.
       get json() {
@@ -61,7 +64,7 @@ const written = async (
   { filter, reveal, interrupted }: { filter: ExportFilter; reveal: boolean; interrupted: AbortSignal | undefined },
   { log, clock, exportSigner, sealingKeys }: Session,
   progress: ShowProgress,
-): Promise<ManifestHead> => {
+): Promise<{ head: ManifestHead; losses: readonly Finding[] }> => {
   const exported = exportEvents(filter, {
     log,
     onProgress: ({ events, share }) => progress('export', share, `${events} events`),
@@ -69,13 +72,13 @@ const written = async (
   });
   await rm(manifestOf(file), { force: true });
   const { sha256, bytes } = await writeExport(file, exported.lines(), interrupted);
-  const { head: found, streams } = await exported.finish();
+  const { head: found, losses, streams } = await exported.finish();
   const exported_at = clock.now();
   const public_key = await exportSigner.publicKey();
   const head: ManifestHead = { ...found, file: basename(file), bytes, sha256, exported_at, public_key };
   const signature = await exportSigner.sign(signedText(head));
   await writeExport(manifestOf(file), pieces(manifestText(head, signature, streams())), interrupted);
-  return head;
+  return { head, losses };
 };
 
 async function* pieces(texts: Iterable<string>): AsyncGenerator<string, void, void> {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { type ExportFilter, readManifest } from '../../../src/app/audit/manifest.js';
-import type { EventLog } from '../../../src/ports/event-log.js';
-import { attempted, authorized } from '../../support/fixture/invoice.js';
+import { type ExportFilter, headOf, manifestText, readManifest, signedText } from '../../../src/app/audit/manifest.js';
+import type { EventLog, RecordedEvent } from '../../../src/ports/event-log.js';
+import * as life from '../../support/fixture/invoice.js';
 import { exportOf, verified } from '../../support/fixture/log-edits.js';
 import { type AuditHarness, emptyAuditHarness, endTestInvoice, testSigner } from '../../support/harness/audit.js';
 
@@ -10,7 +10,7 @@ const signer = testSigner();
 const exported = async (log: EventLog, filter: ExportFilter = {}) => {
   const texts = await exportOf(log, signer, filter);
   const report = await verified(texts, [await signer.publicKey()]);
-  return { findings: report.findings.kept, report, manifest: readManifest(texts.manifest) };
+  return { findings: report.findings.kept, losses: texts.losses, report, manifest: readManifest(texts.manifest) };
 };
 
 describe('an export of a period', () => {
@@ -21,9 +21,9 @@ describe('an export of a period', () => {
     harness.clock.pass(60);
     await harness.accept(2);
     harness.clock.pass(-0.005);
-    await harness.record(2, [attempted(1, 1)]);
+    await harness.record(2, [life.attempted(1, 1)]);
     harness.clock.pass(0.007);
-    await harness.record(2, [authorized(1, 2)]);
+    await harness.record(2, [life.authorized(1, 2)]);
     harness.clock.pass(60);
     await harness.issue(3);
     return { harness, instants: (await harness.all()).map(({ metadata }) => metadata.recordedAt ?? '') };
@@ -64,17 +64,20 @@ describe('an export of a period', () => {
   });
 });
 
-describe('an export of a whole log in which a test invoice ends meanwhile', () => {
-  /** The log, in which something happens after its head was read and before its events are. */
-  const afterTheHead = (log: EventLog, happen: () => Promise<void>): EventLog => ({
-    ...log,
-    head: async () => {
-      const head = await log.head();
-      await happen();
-      return head;
-    },
-  });
+/** The log, in which something happens after its head was read and before its events are. */
+const afterTheHead = (log: EventLog, happen: () => Promise<void>): EventLog => ({
+  ...log,
+  head: async () => {
+    const head = await log.head();
+    await happen();
+    return head;
+  },
+});
 
+/** The log of an engine that numbers positions without a gap. */
+const dense = (log: EventLog): EventLog => ({ ...log, readStored: async () => [] });
+
+describe('an export of a whole log in which a test invoice ends meanwhile', () => {
   it('reads on to that end, which explains what an anchor covers and the file lacks', async () => {
     // given
     const harness = emptyAuditHarness();
@@ -105,5 +108,93 @@ describe('an export of a whole log in which a test invoice ends meanwhile', () =
     const { manifest } = await exported(afterTheHead(harness.log, () => harness.issue(2)));
     // then
     expect(manifest?.streams.map(({ stream }) => stream)).not.toContain(harness.streamOf(2));
+  });
+});
+
+describe('an export of a whole log that has lost events', () => {
+  /** The log without some of its events; its head is where it was. */
+  const without = (log: EventLog, isLost: (event: RecordedEvent) => boolean): EventLog => ({
+    ...log,
+    readAll: async (options) => (await log.readAll(options)).filter((event) => !isLost(event)),
+  });
+
+  const issued = async (): Promise<AuditHarness> => {
+    const harness = emptyAuditHarness();
+    await harness.issue(1);
+    await harness.accept(2);
+    await harness.accept(3);
+    return harness;
+  };
+
+  it('says so, and so does its reader, when no other event misses the lost one', async () => {
+    // given
+    const harness = await issued();
+    const log = without(dense(harness.log), ({ stream }) => stream === harness.streamOf(2));
+    // when
+    const { losses, findings } = await exported(log);
+    // then
+    const detail = 'empty positions of the log: 1 (5); the ends of test invoices account for 0';
+    expect(losses).toEqual([{ kind: 'missing_position', detail }]);
+    expect(findings).toEqual(losses);
+  });
+
+  it.each([
+    ['with positions without a gap', dense],
+    ['with other positions', (log: EventLog) => log],
+  ])('says so when its end was cut off, in an engine %s', async (_which, engine) => {
+    // given
+    const harness = await issued();
+    const log = without(engine(harness.log), ({ stream }) => stream === harness.streamOf(3));
+    // when
+    const { losses, findings } = await exported(log);
+    // then
+    const detail = 'the log says that it ends at 6, but its last event is at 5';
+    expect(losses).toEqual([{ kind: 'log_end', detail }]);
+    expect(findings).toEqual(losses);
+  });
+
+  it('is not said of a part of the log, nor of an engine whose positions have gaps', async () => {
+    const harness = await issued();
+    const isLost = ({ stream }: RecordedEvent): boolean => stream === harness.streamOf(2);
+    const period = await exported(without(dense(harness.log), isLost), { from: life.T0 });
+    expect(period).toMatchObject({ losses: [], findings: [] });
+    expect(period.manifest).not.toHaveProperty('head_position');
+    expect(period.manifest).not.toHaveProperty('dense_positions');
+    expect(await exported(without(harness.log, isLost))).toMatchObject({ losses: [], findings: [] });
+  });
+
+  it('is explained by the ends of all test invoices that ended meanwhile', async () => {
+    // given
+    const harness = await issued();
+    await harness.issue(4, 'test');
+    await harness.issue(5, 'test');
+    const log = afterTheHead(dense(harness.log), async () => {
+      await endTestInvoice(harness, 4, 'cut');
+      await harness.issue(6);
+      await endTestInvoice(harness, 5, 'cut');
+      await harness.accept(7);
+    });
+    // when
+    const { losses, findings, manifest } = await exported(log);
+    // then
+    expect(losses).toEqual([]);
+    expect(findings).toEqual([]);
+    expect(manifest?.dense_positions).toBe(true);
+    expect(manifest?.streams.map(({ stream }) => stream)).not.toContain(harness.streamOf(7));
+  });
+
+  it('can still be read from a manifest of an earlier version, which does not name the end of the log', async () => {
+    // given
+    const { log } = await issued();
+    const texts = await exportOf(log, signer);
+    const manifest = readManifest(texts.manifest);
+    if (manifest === undefined) throw new Error('not a manifest');
+    const { head_position: _head, dense_positions: _dense, ...head } = headOf(manifest);
+    const signature = await signer.sign(signedText(head));
+    const earlier = { ...texts, manifest: [...manifestText(head, signature, manifest.streams)].join('') };
+    // when
+    const { findings } = await verified(earlier, [await signer.publicKey()]);
+    // then
+    expect(findings.kept).toEqual([]);
   });
 });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createPositionAccount } from '../../../src/app/audit/verify-log.js';
+import { createPositionAccount } from '../../../src/app/audit/position-account.js';
 import type { LogPosition } from '../../../src/ports/event-log.js';
 
 const TEST = 'nfseTest-12345678000195_11111111-1111-4111-8111-111111111111';
