@@ -152,13 +152,15 @@ export const applyBatch: ApplyBatch = async (db, generation, from, batch, now) =
   }
 };
 
+export type FoldedBatch = Folded & { steps: readonly Step[] };
+
 /** Computes the rows after a batch from the current rows; nothing is written. */
-export const foldBatch = async (db: Queryable, generation: Generation, batch: EventBatch): Promise<Folded> => {
+export const foldBatch = async (db: Queryable, generation: Generation, batch: EventBatch): Promise<FoldedBatch> => {
   const planned = planBatch(generation, batch);
   const rows = await loadRows(db, generation, [...new Set(planned.steps.map(({ key }) => key))]);
   const folded = foldSteps(generation, planned.steps, rows);
   const halt = folded.halt ?? planned.halt;
-  return halt === undefined ? folded : { ...folded, halt };
+  return { ...folded, steps: planned.steps, ...(halt && { halt }) };
 };
 
 const applyAtOnce: ApplyBatch = async (db, generation, from, batch, now) => {

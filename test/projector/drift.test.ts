@@ -93,6 +93,64 @@ describeWithPostgres('a comparison of rows that a stopped projector has left beh
   });
 });
 
+describeWithPostgres('a comparison of rows whose checkpoint was set back', () => {
+  const harness = projecting();
+  const compared = () => compareWithLog(invoices, { db: harness.pool, log: harness.log });
+  const change = async (text: string, ...values: readonly unknown[]): Promise<void> => {
+    const table = tableOf(await liveGeneration(harness.pool, 'invoices'));
+    await harness.pool.query(text.replace('rows', table), [...values]);
+  };
+  const setBack = () => change(`update checkpoints set position = null where name = 'invoices'`);
+
+  const caughtUp = async (): Promise<void> => {
+    harness.start([invoices]);
+    await eventually(() => harness.caughtUp([invoices]));
+    await harness.end();
+  };
+
+  it('finds nothing in rows that are what the log made of them', async () => {
+    for (const n of [1, 2]) await harness.append(streamOf('live', n), [accepted('live', n), attempted(1, 5)]);
+    await harness.append(streamOf('test', 3), [accepted('test', 3)]);
+    await caughtUp();
+    await harness.append(streamOf('test', 3), [deleted]);
+    await harness.log.cut(streamOf('test', 3), 1 as Revision);
+    await setBack();
+    expect(await compared()).toEqual({ kind: 'compared', rows: 3, drifts: [] });
+  });
+
+  it.each([0, 1])('finds a tampered row that says revision %i', async (revision) => {
+    // given
+    const [one = '', other = ''] = [streamOf('live', 1), streamOf('live', 2)];
+    for (const stream of [one, other]) {
+      const n = stream === one ? 1 : 2;
+      await harness.append(stream, [accepted('live', n), attempted(1, 5)]);
+    }
+    await caughtUp();
+    await change('update rows set amount_in_cents = 1, revision = $2 where stream = $1', one, revision);
+    // when
+    await setBack();
+    // then
+    const what = revision === 0 ? expect.stringContaining('amount_in_cents') : 'amount_in_cents differs';
+    expect(await compared()).toMatchObject({ drifts: [{ row: one, what }] });
+  });
+
+  it('finds a tampered row behind more than a thousand rows that are only ahead', async () => {
+    // given
+    const last = 1_005;
+    for (let n = 1; n <= last; n += 1) await harness.append(streamOf('live', n), [accepted('live', n)]);
+    await caughtUp();
+    await change('update rows set amount_in_cents = 1 where stream = $1', streamOf('live', last));
+    // when
+    await setBack();
+    // then
+    expect(await compared()).toEqual({
+      kind: 'compared',
+      rows: last,
+      drifts: [{ projection: 'invoices', row: streamOf('live', last), what: 'amount_in_cents differs' }],
+    });
+  });
+});
+
 /** The same pool, whose connections stay open after they were to be closed. */
 const slowToClose = (pool: pg.Pool) => {
   const waiting: (() => void)[] = [];
