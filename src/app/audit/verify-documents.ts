@@ -1,5 +1,6 @@
 import { gunzipSync } from 'node:zlib';
-import { invoicePrefix, type StreamName } from '../../domain/common/ids.js';
+import { type AccessKey, CANCELLATION_EVENT, cancelingEvents } from '../../domain/common/access-key.js';
+import { invoicePrefix } from '../../domain/common/ids.js';
 import { present } from '../../domain/common/present.js';
 import type { InvoiceEvent } from '../../domain/invoice/events.js';
 import type { EmbeddedDigest, SignatureOracle } from '../../ports/documents.js';
@@ -10,6 +11,7 @@ import { decodeSealed } from '../event-store/codec.js';
 import { sha256Hex } from '../event-store/hashes.js';
 import { isSealed, openField, sealedWith } from '../event-store/sealing.js';
 import { shareOf, type WalkProgress, walkLog } from '../event-store/walk-log.js';
+import { createEmbeddedCheck, createNoteKeys, createResendCheck } from './documents-of-stream.js';
 import { type Findings, findingOf } from './finding.js';
 
 /** `sealed`: documents that cannot be opened, because their key was destroyed or given up. */
@@ -36,10 +38,11 @@ export const verifyDocuments = async (
   const count = { checked: 0, sealed: 0 };
   const resends = createResendCheck();
   const embedded = createEmbeddedCheck(oracle, embeddedDigest);
+  const noteKeys = createNoteKeys();
   let events = 0;
 
   const faultOf = async (recorded: RecordedEvent, event: InvoiceEvent): Promise<string | undefined> => {
-    const document = storedDocumentOf(event);
+    const document = storedDocumentOf(event, noteKeys.of(recorded.stream));
     const opened = document && (await openedText(recorded, document.field, keys));
     if (document === undefined || opened === undefined) return undefined;
     if (opened === 'no key') {
@@ -66,6 +69,7 @@ export const verifyDocuments = async (
       if (fault !== undefined) findings.add(findingOf(recorded, 'document', fault));
       resends.afterEvent(recorded.stream, event);
       embedded.afterEvent(recorded.stream, event);
+      noteKeys.afterEvent(recorded.stream, event);
     }
     events += page.length;
     onProgress?.({ events, share: shareOf(page.at(-1)?.position ?? null, head) });
@@ -111,12 +115,17 @@ type StoredDocument = {
   sha256?: string;
   /** `Id` of the signed element. */
   id?: string;
+  /** Whether the `Id` of the signed element is that of an event that cancels the note of the invoice. */
+  cancels?(id: string): boolean;
   /** The note was made elsewhere, perhaps before notes were signed. */
   mayBeUnsigned?: true;
 };
 
-/** The document that an event stores, also when its personal fields are sealed; undefined for an event without a document. */
-const storedDocumentOf = (event: InvoiceEvent): StoredDocument | undefined => {
+/**
+ * The document that an event stores, also when its personal fields are sealed; undefined for an event without a document. `noteKey`: the access key
+ * of the note that the invoice has, where the log knows it.
+ */
+const storedDocumentOf = (event: InvoiceEvent, noteKey: AccessKey | undefined): StoredDocument | undefined => {
   switch (event.type) {
     case 'IssuanceAttempted':
       return { name: 'DPS', field: 'signedDpsGzip', signedElement: 'infDPS', id: event.data.dpsId };
@@ -129,9 +138,11 @@ const storedDocumentOf = (event: InvoiceEvent): StoredDocument | undefined => {
     case 'InvoiceImported':
       return event.data.nfseSha256 === undefined ? undefined : { ...noteOf(event.data), mayBeUnsigned: true };
     case 'CancellationConfirmed':
+      return eventoOf(event.data, [noteKey], [CANCELLATION_EVENT]);
     case 'CancellationSettledBySupport':
+      return eventoOf(event.data, [noteKey], cancelingEvents);
     case 'NoteCanceledElsewhere':
-      return { name: 'evento', field: 'eventXmlGzip', signedElement: 'infEvento', sha256: event.data.eventSha256 };
+      return eventoOf(event.data, [noteKey, event.data.accessKey], [event.data.eventType]);
     default:
       return undefined;
   }
@@ -142,12 +153,28 @@ const noteOf = ({ accessKey, nfseSha256 }: { accessKey?: string; nfseSha256?: st
   return present({ name: 'NFS-e' as const, field: 'nfseXmlGzip', signedElement: 'infNFSe', sha256: nfseSha256, id });
 };
 
+/** The `Id` of an `evento` is `EVT`, the access key, the type, and a number (docs/national-system.md#event-ids). */
+const eventoOf = (
+  { eventSha256: sha256 }: { eventSha256: string },
+  accessKeys: readonly (AccessKey | undefined)[],
+  types: readonly string[],
+): StoredDocument => ({
+  name: 'evento',
+  field: 'eventXmlGzip',
+  signedElement: 'infEvento',
+  sha256,
+  cancels: (id) => {
+    const [, key, type = ''] = /^EVT(.{50})(.{6})/.exec(id) ?? [];
+    return types.includes(type) && accessKeys.every((known) => known === undefined || known === key);
+  },
+});
+
 /**
  * What is wrong with an opened document; undefined when it is what its event records and its signature holds. `digest`: DigestValue of the
  * signature in base64, where the event records it.
  */
 const documentFault = (
-  { name, signedElement, sha256, id, mayBeUnsigned }: StoredDocument,
+  { name, signedElement, sha256, id, cancels, mayBeUnsigned }: StoredDocument,
   digest: string | undefined,
   xml: Buffer,
   oracle: SignatureOracle,
@@ -159,90 +186,6 @@ const documentFault = (
     return isTaken ? undefined : `the signature of the ${name}: ${opinion.reason}`;
   }
   if (digest !== undefined && opinion.digest !== digest) return `the ${name} has another digest than was recorded`;
+  if (cancels?.(opinion.reference) === false) return `the ${name} is no event that cancels the note of the invoice`;
   return id === undefined || opinion.reference === id ? undefined : `the ${name} has another Id than was recorded`;
 };
-
-/** A check that spans events of one stream. `afterEvent` is called after each event, also when its document could not be opened. */
-type SpanningCheck = { afterEvent(stream: StreamName, event: InvoiceEvent): void };
-
-/** After these events nothing is sent, and no attempt of the stream can record a note. */
-const OUTCOMES: ReadonlySet<InvoiceEvent['type']> = new Set<InvoiceEvent['type']>([
-  'Authorized',
-  'IssuanceRejected',
-  'IssuanceFailed',
-  'NotProcessed',
-  'IssuanceInterrupted',
-  'TestInvoiceDeleted',
-]);
-
-/** After these events no request for a cancellation of the stream can be confirmed. */
-const CANCELED: ReadonlySet<InvoiceEvent['type']> = new Set<InvoiceEvent['type']>([
-  'CancellationConfirmed',
-  'NoteCanceledElsewhere',
-  'TestInvoiceDeleted',
-]);
-
-/** All attempts under one DPS id must send the same content. Keeps the last document that each invoice without an outcome has sent. */
-const createResendCheck = (): SpanningCheck & {
-  faultOf(stream: StreamName, event: InvoiceEvent, digest: string | undefined): string | undefined;
-} => {
-  const sent = new Map<StreamName, { dpsId: string; digest: string }>();
-  return {
-    faultOf: (stream, { type, data }, digest) => {
-      if (type !== 'IssuanceAttempted') return undefined;
-      const before = sent.get(stream);
-      if (digest !== undefined) sent.set(stream, { dpsId: data.dpsId, digest });
-      return before?.dpsId === data.dpsId && before.digest !== digest
-        ? 'a further attempt with another DPS'
-        : undefined;
-    },
-    afterEvent: (stream, { type }) => {
-      if (OUTCOMES.has(type)) sent.delete(stream);
-    },
-  };
-};
-
-/**
- * Checks that what the authorizer gave back holds what was sent. The digest of each document of ours is kept from its attempt until an outcome.
- * It is compared with the digest of our document inside the authorizer's, which is computed and not read from the signature (ADR 30).
- */
-const createEmbeddedCheck = (
-  oracle: SignatureOracle,
-  embeddedDigest: EmbeddedDigest,
-): SpanningCheck & { faultOf(stream: StreamName, event: InvoiceEvent, xml: Buffer): string | undefined } => {
-  const sent = new Map<string, Set<string>>();
-  const remember = (key: string, xml: Buffer, signedElement: string): undefined => {
-    const opinion = oracle(xml, signedElement);
-    if (opinion.holds) sent.set(key, (sent.get(key) ?? new Set()).add(opinion.digest));
-    return undefined;
-  };
-  const compared = (key: string, xml: Buffer, signed: 'infNFSe' | 'infEvento', name: string): string | undefined => {
-    const known = sent.get(key);
-    return known === undefined || known.has(embeddedDigest(xml, signed))
-      ? undefined
-      : `the ${name} holds another document than was sent`;
-  };
-  return {
-    faultOf: (stream, { type, data }, xml) => {
-      switch (type) {
-        case 'IssuanceAttempted':
-          return remember(issueKey(stream, data.attempt), xml, 'infDPS');
-        case 'CancellationAttempted':
-          return remember(cancelKey(stream), xml, 'infPedReg');
-        case 'Authorized':
-          return compared(issueKey(stream, data.attempt), xml, 'infNFSe', 'NFS-e');
-        case 'CancellationConfirmed':
-          return compared(cancelKey(stream), xml, 'infEvento', 'evento');
-        default:
-          return undefined;
-      }
-    },
-    afterEvent: (stream, { type }) => {
-      if (OUTCOMES.has(type)) for (let attempt = 1; sent.delete(issueKey(stream, attempt)); attempt += 1);
-      if (CANCELED.has(type)) sent.delete(cancelKey(stream));
-    },
-  };
-};
-
-const issueKey = (stream: StreamName, attempt: number): string => `${stream}/${attempt}`;
-const cancelKey = (stream: StreamName): string => `${stream}/cancel`;

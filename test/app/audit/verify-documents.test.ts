@@ -91,6 +91,15 @@ const eventOfAnother = wellSigned(
   `EVT${accessKey}101101001`,
 );
 
+const eventOn = (key: string, type: string): Buffer =>
+  wellSigned(
+    eventAround(documents.pedRegEvento.toString('utf8')).replaceAll(`${accessKey}101101`, `${key}${type}`),
+    'infEvento',
+    `EVT${key}${type}001`,
+  );
+
+const stored = (xml: Buffer) => ({ eventXmlGzip: packed(xml), eventSha256: sha256(xml) });
+
 let harness: AuditHarness;
 beforeEach(() => {
   harness = emptyAuditHarness();
@@ -137,7 +146,6 @@ describe('the documents of a log', () => {
       5,
       'the evento holds another document than was sent',
     ],
-    ['the note of another invoice', { authorized: { accessKey: '4'.repeat(50) } }, 2, 'another Id'],
     ['a DPS of another digest', { attempted: { digest: 'AAAA' } }, 1, 'another digest'],
     ['a DPS that is no gzip', { attempted: { signedDpsGzip: 'AAAA' } }, 1, 'cannot be unpacked'],
     ['an NFS-e in the place of a DPS', { attempted: { signedDpsGzip: packed(documents.NFSe) } }, 1, 'another element'],
@@ -151,6 +159,77 @@ describe('the documents of a log', () => {
     expect(checked).toBe(4);
     expect(findings).toMatchObject([{ kind: 'document', stream: harness.streamOf(1), revision }]);
     expect(findings[0]?.detail).toContain(detail);
+  });
+
+  it('are found when there is the note of another invoice, whose cancellation names that other note', async () => {
+    await record(documented({ authorized: { accessKey: '4'.repeat(50) } }));
+    expect((await verified()).findings).toMatchObject([
+      { revision: 2, detail: 'the NFS-e has another Id than was recorded' },
+      { revision: 5, detail: NO_SUCH_EVENT },
+    ]);
+  });
+
+  const settledWith = (xml: Buffer): InvoiceEvent => ({
+    type: 'IndeterminateResolved',
+    data: {
+      ...{ as: 'issued', evidence: 'portal', at: life.at(90_000), nfseNumber: '1', authorizedAt: life.at(5) },
+      ...{ accessKey, nfseXmlGzip: packed(xml), nfseSha256: sha256(xml) },
+    },
+  });
+
+  it('are found when support settled with a well signed NFS-e around another DPS', async () => {
+    const [first, attempt] = documented();
+    if (first === undefined || attempt === undefined) throw new Error('no attempt');
+    const open = [first, attempt, life.unknown(1, 3), life.interrupted];
+    await record([...open, settledWith(documents.NFSe)]);
+    expect(await verified()).toEqual({ checked: 2, sealed: 0, findings: [] });
+    await appendTo(harness.store, harness.streamOf(2), [...open, settledWith(noteOfAnother)], life.T0);
+    expect((await verified()).findings).toMatchObject([
+      { stream: harness.streamOf(2), revision: 4, detail: 'the NFS-e holds another document than was sent' },
+    ]);
+  });
+
+  it('are not compared where support settled and the document of an attempt cannot be opened', async () => {
+    const [first, attempt] = documented({ attempted: { signedDpsGzip: 'AAAA' } });
+    if (first === undefined || attempt === undefined) throw new Error('no attempt');
+    await record([first, attempt, life.unknown(1, 3), life.interrupted, settledWith(noteOfAnother)]);
+    expect((await verified()).findings).toMatchObject([{ revision: 1, detail: 'the DPS cannot be unpacked' }]);
+  });
+
+  const NO_SUCH_EVENT = 'the evento is no event that cancels the note of the invoice';
+  const ofOtherNote = eventOn('4'.repeat(50), '101101');
+  const thatCancelsNothing = eventOn(accessKey, '101103');
+  const ownEvent = documents.evento;
+  const elsewhere = (xml: Buffer, of: object = {}): InvoiceEvent => ({
+    type: 'NoteCanceledElsewhere',
+    data: {
+      ...{ accessKey, eventType: '101101' as const, canceledAt: life.at(9), at: life.at(9) },
+      ...stored(xml),
+      ...of,
+    },
+  });
+  const bySupport = (xml: Buffer): InvoiceEvent => ({
+    type: 'CancellationSettledBySupport',
+    data: { evidence: 'portal', canceledAt: life.at(9), at: life.at(9), ...stored(xml) },
+  });
+
+  it.each([
+    ['elsewhere, by an event on this note', elsewhere(ownEvent), undefined],
+    ['elsewhere, by an event of another content', elsewhere(eventOfAnother), undefined],
+    ['elsewhere, by an event on another note', elsewhere(ofOtherNote), NO_SUCH_EVENT],
+    ['elsewhere, by an event of another type', elsewhere(ownEvent, { eventType: '105102' }), NO_SUCH_EVENT],
+    ['elsewhere, by an event that cancels nothing', elsewhere(thatCancelsNothing), NO_SUCH_EVENT],
+    ['by support, with an event on this note', bySupport(eventOfAnother), undefined],
+    ['by support, with an event on another note', bySupport(ofOtherNote), NO_SUCH_EVENT],
+    ['by support, with an event that cancels nothing', bySupport(thatCancelsNothing), NO_SUCH_EVENT],
+  ])('must be an event that cancels the note, where that was canceled %s', async (_how, canceled, detail) => {
+    await record([...documented().slice(0, 3), canceled]);
+    expect((await verified()).findings.map((finding) => finding.detail)).toEqual(detail === undefined ? [] : [detail]);
+  });
+
+  it('must be an event on the note that was imported', async () => {
+    await record([life.imported({ accessKey: '4'.repeat(50) }), elsewhere(ownEvent, { accessKey: '4'.repeat(50) })]);
+    expect((await verified()).findings).toMatchObject([{ revision: 1, detail: NO_SUCH_EVENT }]);
   });
 
   it('are found when a further attempt under the same DPS id says something else', async () => {
