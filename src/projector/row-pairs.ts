@@ -64,7 +64,8 @@ const pairs = async (
 export const differenceOf = ({ live, made }: Pair, { columns }: Projection): string | undefined => {
   if (live === undefined) return 'the row is missing';
   if (made === undefined) return 'the log knows of no such row';
-  const differing = Object.keys(columns).filter((name) => (live[name] ?? null) !== (made[name] ?? null));
+  const names = Object.keys(columns).sort();
+  const differing = names.filter((name) => (live[name] ?? null) !== (made[name] ?? null));
   if (differing.length === 0) return undefined;
   return `${differing.join(', ')} ${differing.length === 1 ? 'differs' : 'differ'}`;
 };

@@ -11,6 +11,7 @@ import { migrations } from '../../src/adapters/sql/migrations/index.js';
 import { openPool } from '../../src/adapters/sql/pool.js';
 import { createEventStore, type EventStore, NO_STREAM } from '../../src/app/event-store/event-store.js';
 import type { DomainEvent } from '../../src/app/event-store/event-types.js';
+import { invoiceIdOfReference } from '../../src/app/event-store/hashes.js';
 import { dpsStream, invoiceStream, type StreamName } from '../../src/domain/common/ids.js';
 import type { EventLog } from '../../src/ports/event-log.js';
 import { prepareProjections } from '../../src/projector/projector.js';
@@ -80,12 +81,12 @@ const sizeOf = async (pool: pg.Pool, prefix: string): Promise<{ events: number; 
 /** Each writer has a separate series and gives its numbers in order. */
 const writeSeries = async (store: EventStore, writer: number): Promise<void> => {
   for (let number = 1; number <= PER_SERIES; number += 1) {
-    const invoiceId = randomUUID();
     const series = String(writer);
+    const key = `${series.padStart(10, '0')}${String(number).padStart(40, '0')}`;
+    const invoiceId = invoiceIdOfReference('live', COMPANY, key);
     const allocated = { number, nextNumber: number + 1, invoiceId, at: life.T0 };
     await append(store, dpsStream('live', COMPANY, series), { type: 'DpsNumberAllocated', data: allocated });
     const stream = invoiceStream('live', COMPANY, invoiceId);
-    const key = `${series.padStart(10, '0')}${String(number).padStart(40, '0')}`;
     const attempt = life.dataOf(life.attempted(1, 1), 'IssuanceAttempted');
     const dpsId = `DPS3304557212345678000195${series.padStart(5, '0')}${String(number).padStart(15, '0')}`;
     const note = { ...life.authorizedData(1, 2), accessKey: key, nfseXmlGzip: AUTHORIZED_XML };

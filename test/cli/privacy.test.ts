@@ -1,12 +1,13 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { invoiceIdOfReference } from '../../src/app/event-store/hashes.js';
 import { auditCommands } from '../../src/cli/commands/audit.js';
 import { companyCommands } from '../../src/cli/commands/company.js';
 import { eventCommands } from '../../src/cli/commands/events.js';
 import { privacyCommand } from '../../src/cli/commands/privacy.js';
 import { registryCommand } from '../../src/cli/commands/reference-data.js';
-import { invoiceStream, publicInvoiceId } from '../../src/domain/common/ids.js';
+import { invoiceStream, type Mode, publicInvoiceId } from '../../src/domain/common/ids.js';
 import { allCommands } from '../../src/runtime/commands/main.js';
 import { accepted } from '../support/fixture/invoice.js';
 import { appendTo } from '../support/harness/event-store.js';
@@ -16,7 +17,7 @@ import { describeWithPostgres } from '../support/postgres.js';
 const CNPJ = '12345678000195';
 const CPF = '11144477735';
 const LEGAL_NAME = 'MARIA DA SILVA';
-const ID = '11111111-1111-4111-8111-111111111111';
+const idOf = (mode: Mode): string => invoiceIdOfReference(mode, CNPJ, 'pedido-1');
 const company = {
   ...{ cnpj: CNPJ, legal_name: LEGAL_NAME, city: 'Rio de Janeiro', state: 'RJ', tax_regime: 'mei' },
   ...{ activities: [{ cnae: '6201501', is_main: true }] },
@@ -42,8 +43,8 @@ describeWithPostgres('nfse privacy report', () => {
       const acceptedAt = session.clock.now();
       await appendTo(
         session.store,
-        invoiceStream(mode, CNPJ, ID),
-        [accepted({ mode, customer, acceptedAt })],
+        invoiceStream(mode, CNPJ, idOf(mode)),
+        [accepted({ mode, invoiceId: idOf(mode), customer, acceptedAt })],
         acceptedAt,
       );
     }
@@ -53,7 +54,7 @@ describeWithPostgres('nfse privacy report', () => {
   it('says where the document stands, why and until when, and not a word of what it opened', async () => {
     const { exit, out } = await operator.run('privacy', 'report', '111.444.777-35', '--actor', 'ana');
     expect(exit).toBe(0);
-    for (const text of ['2 invoices name it', `${CNPJ} live  1`, `${CNPJ} test  1`, publicInvoiceId(ID)])
+    for (const text of ['2 invoices name it', `${CNPJ} live  1`, `${CNPJ} test  1`, publicInvoiceId(idOf('live'))])
       expect(out).toContain(text);
     expect(out).toContain('tax registry: registry-11222333000181');
     expect(out).toMatch(

@@ -13,6 +13,7 @@ import { foldInvoice, type InvoiceFold, noEvents, notJudged } from '../../domain
 import type { DomainEvent, ReadEvent } from '../event-store/event-types.js';
 import type { ExaminedEvent } from './examine.js';
 import { type Finding, findingOf } from './finding.js';
+import { createRequestInvariants } from './request-invariants.js';
 
 /** An event in its right shape, in the newest version, without its personal fields. */
 export type JudgedEvent<E extends DomainEvent = DomainEvent> = ReadEvent<E> &
@@ -35,8 +36,8 @@ export const giveUp = (fold: StreamFold): void => {
 };
 
 /**
- * Invariants 1, 2, 4 and 5 of docs/architecture.md#invariants, as far as events alone show them. `wholeLog`: also checks that every DPS number in
- * use was allocated to its invoice, which needs all streams. The result checks one well-formed event, in the order of the log, and folds it into its
+ * Invariants 1, 2, 4 and 5 of docs/architecture.md#invariants, as far as events alone show them, and one invoice for one request. `wholeLog`: also
+ * checks that every DPS number in use was allocated to its invoice, which needs all streams. The result checks one well-formed event, in the order of the log, and folds it into its
  * stream.
  */
 export const createLogInvariants = (wholeLog: boolean) => {
@@ -49,6 +50,7 @@ export const createLogInvariants = (wholeLog: boolean) => {
     keyIds: new Map<string, StreamFold>(),
   };
   const allocated = new Set<string>();
+  const requests = createRequestInvariants(wholeLog);
 
   const duplicate = (
     event: JudgedEvent,
@@ -70,7 +72,7 @@ export const createLogInvariants = (wholeLog: boolean) => {
     const next = foldInvoice(fold.invoice, event);
     const fault = 'breach' in next ? next.breach : (misplaced(event, address) ?? misattributed(event, address));
     fold.invoice = 'breach' in next || fault !== undefined ? notJudged : next;
-    return [...breach(event, fault), ...keysOf(event, fold, address)];
+    return [...breach(event, fault), ...keysOf(event, fold, address), ...requests(event, address)];
   };
 
   const keysOf = (

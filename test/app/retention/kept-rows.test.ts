@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { invoices } from '../../../projections/invoices.js';
 import { createPreviousGeneration } from '../../../src/adapters/read-model-postgres/kept-rows.js';
+import { invoiceIdOfReference } from '../../../src/app/event-store/hashes.js';
 import { deleteTestInvoice } from '../../../src/app/retention/test-retention.js';
 import { auditCommands } from '../../../src/cli/commands/audit.js';
 import { projectionCommands } from '../../../src/cli/commands/projections.js';
 import { Interrupted } from '../../../src/cli/terminal.js';
-import { invoiceStream } from '../../../src/domain/common/ids.js';
+import { invoiceStream, type Mode } from '../../../src/domain/common/ids.js';
 import { addSeconds } from '../../../src/domain/common/time.js';
 import { rebuildProjection } from '../../../src/projector/rebuild.js';
 import { accepted, attempted, limits } from '../../support/fixture/invoice.js';
@@ -15,18 +16,18 @@ import { createMemoryGuards } from '../../support/memory/guards.js';
 import { describeWithPostgres } from '../../support/postgres.js';
 
 const CNPJ = '12345678000195';
-const ID = '11111111-1111-4111-8111-111111111111';
+const idOf = (mode: Mode): string => invoiceIdOfReference(mode, CNPJ, 'pedido-1');
 
 describeWithPostgres('the rows that are kept for a rollback or by an interrupted rebuild', () => {
   let operator: Operator;
-  const test = invoiceStream('test', CNPJ, ID);
-  const live = invoiceStream('live', CNPJ, ID);
+  const test = invoiceStream('test', CNPJ, idOf('test'));
+  const live = invoiceStream('live', CNPJ, idOf('live'));
   beforeAll(async () => {
     operator = await openOperator([...projectionCommands, ...auditCommands()]);
     const { store } = operator.session;
     const acceptedAt = addSeconds(operator.session.clock.now(), -limits.testRetentionSeconds);
-    await appendTo(store, test, [accepted({ mode: 'test', acceptedAt })], acceptedAt);
-    await appendTo(store, live, [accepted({ acceptedAt })], acceptedAt);
+    await appendTo(store, test, [accepted({ mode: 'test', invoiceId: idOf('test'), acceptedAt })], acceptedAt);
+    await appendTo(store, live, [accepted({ invoiceId: idOf('live'), acceptedAt })], acceptedAt);
     for (const _generation of [1, 2]) await operator.run('projections', 'rebuild', 'invoices');
     const { log, clock } = operator.session;
     const interrupt = (): never => {

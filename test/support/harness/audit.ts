@@ -1,7 +1,7 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { anchorLog } from '../../../src/app/audit/anchor-log.js';
 import { createEventStore, type EventStore } from '../../../src/app/event-store/event-store.js';
-import { sha256Hex } from '../../../src/app/event-store/hashes.js';
+import { invoiceIdOfReference, sha256Hex } from '../../../src/app/event-store/hashes.js';
 import { companyStream, dpsStream, invoiceStream, type Mode, type StreamName } from '../../../src/domain/common/ids.js';
 import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
 import { hashText } from '../../../src/domain/log/hash-text.js';
@@ -27,7 +27,8 @@ export type AuditHarness = {
   all(): Promise<readonly RecordedEvent[]>;
 };
 
-const idOf = (n: number): string => `11111111-1111-4111-8111-${String(n).padStart(12, '0')}`;
+const referenceOf = (n: number): string => `pedido-${n}`;
+const idOf = (n: number, mode: Mode): string => invoiceIdOfReference(mode, COMPANY, referenceOf(n));
 
 /** Number, DPS id and access key of the n-th invoice in place of the fixtures'. */
 const ofInvoice = (event: InvoiceEvent, n: number, number: number): InvoiceEvent => {
@@ -44,7 +45,7 @@ export const emptyAuditHarness = (): AuditHarness => {
   const store = createEventStore(log, fixedKeys());
   const clock = movableClock(life.T0);
   const next = { live: 1, test: 1 };
-  const streamOf = (n: number, mode: Mode = 'live'): StreamName => invoiceStream(mode, COMPANY, idOf(n));
+  const streamOf = (n: number, mode: Mode = 'live'): StreamName => invoiceStream(mode, COMPANY, idOf(n, mode));
   const append = async (stream: StreamName, ...events: Parameters<typeof appendTo>[2]): Promise<void> => {
     for (const event of events) await appendTo(store, stream, [event], clock.now());
   };
@@ -53,14 +54,14 @@ export const emptyAuditHarness = (): AuditHarness => {
     accept: (n, mode = 'live') =>
       append(
         streamOf(n, mode),
-        life.accepted({ mode, companyId: COMPANY, invoiceId: idOf(n), reference: `pedido-${n}` }),
+        life.accepted({ mode, companyId: COMPANY, invoiceId: idOf(n, mode), reference: referenceOf(n) }),
       ),
     record: async (n, events, mode = 'live') => {
       const at = clock.now();
       const number = next[mode];
       if (events.some(({ type }) => type === 'IssuanceAttempted')) {
         next[mode] += 1;
-        const allocated = { number, nextNumber: number + 1, invoiceId: idOf(n), at };
+        const allocated = { number, nextNumber: number + 1, invoiceId: idOf(n, mode), at };
         await append(dpsStream(mode, COMPANY, '1'), { type: 'DpsNumberAllocated', data: allocated });
       }
       await append(streamOf(n, mode), ...events.map((event) => ofInvoice(event, n, number)));
