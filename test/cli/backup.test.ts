@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import { backupCommand } from '../../src/cli/commands/backup.js';
+import { backupCommand, restoreCommand } from '../../src/cli/commands/backup.js';
 import { runCommand } from '../../src/cli/run.js';
 
 it('backup makes no folder with the name -, and opens nothing for that', async () => {
@@ -7,4 +7,17 @@ it('backup makes no folder with the name -, and opens nothing for that', async (
   expect(await runCommand(['backup', '--out', '-'], [backupCommand], open, { out, err })).toBe(2);
   expect(err.mock.calls).toEqual([['--out names a new folder']]);
   expect(open).not.toHaveBeenCalled();
+});
+
+it.each([
+  ['stays paused, as when the backup was made', true],
+  ['missing rows are built from it at the start.', false],
+])('restore of a backup without the log says %s', async (expected, paused) => {
+  const [open, out, err] = [vi.fn(), vi.fn(), vi.fn()];
+  const done = { rows: 1, paused, masterKeyThere: true, madeAt: '2026-11-21T12:00:00.000Z' };
+  const restore = restoreCommand(async () => ({ done, dataDir: '/data', masterKeyFile: '/data/master.key' }));
+  expect(await runCommand(['restore', '--from', 'backup'], [restore], open, { out, err })).toBe(0);
+  const said = out.mock.calls.flat().join('\n');
+  expect(said).toContain(expected);
+  expect(said.includes('stays paused')).toBe(paused);
 });

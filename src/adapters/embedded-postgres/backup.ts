@@ -77,8 +77,11 @@ type BackupOptions = {
   onProgress(table: string, rows: number): void;
 };
 
-/** Not copied: tables that the projector and the relay derive from the log, tables about this database alone, and the manifest's `schema`. */
-const DERIVED = ['checkpoints', 'relay_checkpoint', 'guards_position', 'log_set_back', 'schema_migrations'];
+/**
+ * Not copied: tables that the projector and the relay derive from the log, tables about this database alone, and the manifest's `schema`. A pause over
+ * an incomplete log is copied, because nothing in that log shows what it lacks: without the row a restored database would issue over it (ADR 22).
+ */
+const DERIVED = ['checkpoints', 'relay_checkpoint', 'guards_position', 'schema_migrations'];
 
 /** Day keys are destroyed to erase test data everywhere; a copy that is kept for longer would undo the erasure (ADR 25). */
 const NEVER_COPIED = ['vault_day_keys'];

@@ -88,6 +88,11 @@ const PAUSED = 'issuing is paused; a service that runs sees it within 2 seconds'
 
 const NEXT = 'start the service, then nfse doctor --reconcile';
 
+const pauseOf = (isLogElsewhere: boolean): string =>
+  isLogElsewhere
+    ? `Issuing stays paused, as when the backup was made, because the event log had lost its end: ${NEXT}. If the newer log is back in its place, docs/operations/lost-database.md ends the pause.`
+    : `Issuing is paused, because the authorizer may hold more notes than this log: ${NEXT}.`;
+
 const restoredOutcome = ({
   done: restored,
   dataDir,
@@ -100,13 +105,11 @@ const restoredOutcome = ({
     ...(masterKeyThere
       ? []
       : [`THE MASTER KEY IS MISSING: put your copy at ${masterKeyFile}, mode 0600, before the start.`]),
-    ...(paused
-      ? [
-          `Issuing is paused, because the authorizer may hold more notes than this log: ${NEXT}.`,
-          NAME_WHAT_CHANGED,
-          AS_OF_THE_BACKUP,
-        ]
-      : ['The event log was not in the backup: missing rows are built from it at the start.']),
+    ...(events === undefined
+      ? ['The event log was not in the backup: missing rows are built from it at the start.']
+      : []),
+    ...(paused ? [pauseOf(events === undefined), NAME_WHAT_CHANGED] : []),
+    ...(events === undefined ? [] : [AS_OF_THE_BACKUP]),
   ];
   return done(lines.join('\n'), { ...restored, data_dir: dataDir });
 };

@@ -73,6 +73,9 @@ const summaryOf = ({ tables, log, masterKey }: BackupManifest) => {
   return { tables: tables.length, rows, masterKey, ...(events === undefined ? {} : { events }) };
 };
 
+const rowsOf = ({ tables }: BackupManifest, table: string): number =>
+  tables.find(({ name }) => name === table)?.rows ?? 0;
+
 /** Entries that the folder may hold before a restore: a backup of the database does not contain them, and the lock of a folder holds no data. */
 const MAY_BE_THERE = [MASTER_KEY_COPY, 'simulator', 'lock'];
 
@@ -80,7 +83,8 @@ type Restored = ReturnType<typeof summaryOf> & { paused: boolean; masterKeyThere
 
 /**
  * Restores a backup into an empty data folder on which nothing runs, or into one whose restore was interrupted. Issuing is paused until
- * `doctor --reconcile`, because the restored log may lack events. Throws `BackupRefused`, and leaves no row in the folder then.
+ * `doctor --reconcile`, because the restored log may lack events; over a log elsewhere it stays paused if it was when the backup was made. Throws
+ * `BackupRefused`, and leaves no row in the folder then.
  */
 const restoreInto = async (
   config: Config,
@@ -103,8 +107,8 @@ const restoreInto = async (
   } finally {
     await lock.release();
   }
-  const isHere = manifest.log.kind === 'database';
-  return { ...summaryOf(manifest), paused: isHere, masterKeyThere: existsSync(masterKeyFile), madeAt: manifest.madeAt };
+  const paused = manifest.log.kind === 'database' || rowsOf(manifest, 'log_set_back') > 0;
+  return { ...summaryOf(manifest), paused, masterKeyThere: existsSync(masterKeyFile), madeAt: manifest.madeAt };
 };
 
 /** Ignores what a killed restore has made, because the next one begins from nothing. */

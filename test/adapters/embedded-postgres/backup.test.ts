@@ -9,7 +9,9 @@ import {
   readManifest,
   writeBackup,
 } from '../../../src/adapters/embedded-postgres/backup.js';
+import { isIssuingPaused, pauseIssuing } from '../../../src/adapters/guards-postgres/incomplete-log.js';
 import { migrations } from '../../../src/adapters/sql/migrations/index.js';
+import type { LogPosition } from '../../../src/ports/event-log.js';
 import { describeWithPostgres, emptyDatabase, type FreshDatabase, freshDatabase } from '../../support/postgres.js';
 
 /** What a line of text may hold besides its end. */
@@ -37,14 +39,10 @@ describeWithPostgres('a backup of the embedded database', () => {
   });
   afterEach(() => rm(join(folder, '..'), { recursive: true, force: true }));
 
-  const backUp = (): Promise<BackupManifest> =>
-    writeBackup({
-      folder,
-      db: from.pool,
-      madeAt: '2026-11-21T12:00:00.000Z',
-      logIsHere: true,
-      onProgress: () => undefined,
-    });
+  const MADE_AT = '2026-11-21T12:00:00.000Z';
+
+  const backUp = (logIsHere = true): Promise<BackupManifest> =>
+    writeBackup({ folder, db: from.pool, madeAt: MADE_AT, logIsHere, onProgress: () => undefined });
 
   const load = async (): Promise<void> => {
     const manifest = await readManifest(folder);
@@ -63,6 +61,13 @@ describeWithPostgres('a backup of the embedded database', () => {
     expect(masterKey).toBe('absent');
   });
 
+  it('keeps the pause over a log elsewhere that lost its end, because nothing in that log shows what it lacks', async () => {
+    await pauseIssuing(from.pool, 'log', 5n as LogPosition, MADE_AT);
+    await backUp(false);
+    await load();
+    expect(await isIssuingPaused(to.pool, 'log')).toBe(true);
+  });
+
   it('has no key of a test day, so that what such a key erases is erased in it too', async () => {
     const { tables } = await backUp();
     expect(tables.map(({ name }) => name)).not.toContain('vault_day_keys');
@@ -74,7 +79,7 @@ describeWithPostgres('a backup of the embedded database', () => {
   it('is of one moment, whatever is written meanwhile', async () => {
     let written = false;
     const manifest = await writeBackup({
-      ...{ folder, db: from.pool, madeAt: '2026-11-21T12:00:00.000Z', logIsHere: true },
+      ...{ folder, db: from.pool, madeAt: MADE_AT, logIsHere: true },
       onProgress: () => {
         if (written) return;
         written = true;
