@@ -2,14 +2,16 @@ import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject,
 import type pg from 'pg';
 import type { Clock } from '../../ports/clock.js';
 import type { ExportSigner } from '../../ports/export-signer.js';
-import { openSecret, type SecretBinding, sealSecret } from './envelope.js';
+import { openSecret, type SecretBinding, sealSecret, TamperedSecret } from './envelope.js';
 import type { Keyring } from './keyring.js';
+import { WrongMasterKey } from './master-key.js';
 
 type KeyRow = { public_key: string; sealed: string };
 
 /**
- * Signs with an Ed25519 key of the vault. Two processes that make a key at the same time use the same one afterwards. `sign` throws
- * `WrongMasterKey` or `TamperedSecret`.
+ * Signs with an Ed25519 key of the vault. Two processes that make a key at the same time use the same one afterwards. `sign` and `publicKey` throw
+ * `WrongMasterKey` or `TamperedSecret`. The public half is in clear, so an owner of the database can write another one there; the private half opens
+ * only under the public half that it was sealed for.
  */
 export const createExportSigner = (db: pg.Pool, keyring: Keyring, clock: Clock): ExportSigner => {
   const rows = async (): Promise<readonly KeyRow[]> =>
@@ -28,15 +30,38 @@ export const createExportSigner = (db: pg.Pool, keyring: Keyring, clock: Clock):
     return (await rows())[0] ?? made;
   };
 
+  const open = ({ public_key, sealed }: KeyRow): Promise<Buffer> =>
+    openSecret(sealed, signingKeyBinding(public_key), keyring);
+
+  const opens = async (row: KeyRow): Promise<boolean> => {
+    try {
+      await open(row);
+      return true;
+    } catch (error) {
+      if (error instanceof TamperedSecret || error instanceof WrongMasterKey) return false;
+      throw error;
+    }
+  };
+
+  const opened = async (): Promise<{ keys: readonly string[]; unopened: number }> => {
+    const newest = await current();
+    const known = await rows();
+    const all = known.length > 0 ? known : [newest];
+    const keys: string[] = [];
+    for (const row of all) if (await opens(row)) keys.push(row.public_key);
+    return { keys, unopened: all.length - keys.length };
+  };
+
   return {
-    publicKey: async () => (await current()).public_key,
-    publicKeys: async () => {
-      const known = await rows();
-      return known.length > 0 ? known.map(({ public_key }) => public_key) : [(await current()).public_key];
+    publicKey: async () => {
+      const row = await current();
+      await open(row);
+      return row.public_key;
     },
+    publicKeys: async () => (await opened()).keys,
+    unopened: async () => (await opened()).unopened,
     sign: async (text) => {
-      const { public_key, sealed } = await current();
-      const der = await openSecret(sealed, signingKeyBinding(public_key), keyring);
+      const der = await open(await current());
       const key = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
       return sign(null, Buffer.from(text), key).toString('base64url');
     },

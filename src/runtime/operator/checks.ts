@@ -229,12 +229,17 @@ const isWithoutEmitter = ({ known }: ParametersEntry): boolean =>
 const reasonsOf = (entries: readonly ParametersEntry[]): string =>
   [...new Set(entries.map(({ reason }) => reason ?? 'not asked'))].sort().join(', ');
 
-/** Never a fault: it shows the key that auditors must get by another way than the exports. */
-export const exportKeyCheck = async (signer: ExportSigner): Promise<Check> => ({
-  name: 'export key',
-  ok: true,
-  detail: `exports are signed by ${await signer.publicKey()}`,
-});
+/** Shows the key that auditors must get by another way than the exports. A key that does not open is counted and never shown as ours. */
+export const exportKeyCheck = async (signer: Pick<ExportSigner, 'publicKeys' | 'unopened'>): Promise<Check> => {
+  const name = 'export key';
+  const [keys, unopened] = [await signer.publicKeys(), await signer.unopened()];
+  if (unopened === 0) return { name, ok: true, detail: `exports are signed by ${keys[0]}` };
+  const ours = keys.length === 0 ? 'none of them opens' : `those that open are ${keys.join(', ')}`;
+  const detail = `${unopened} of ${counted(keys.length + unopened, 'key')} in vault_signing_keys cannot be opened and counts for nothing; ${ours}`;
+  const cure =
+    'see the line master key; if no generation is lost, the table was changed by hand: docs/operations/support.md';
+  return { name, ok: false, detail, cure };
+};
 
 /** The generation that sealed an event is needed to open it, so a lost generation is a fault. An older generation is not. */
 export const masterKeyCheck = (generations: readonly MasterKeyGeneration[]): Check => {

@@ -3,6 +3,7 @@ import { createExportSigner } from '../../../src/adapters/vault/export-signer.js
 import type { Keyring } from '../../../src/adapters/vault/keyring.js';
 import { rotateMasterKey } from '../../../src/adapters/vault/rotation.js';
 import { isSignedBy } from '../../../src/app/audit/manifest.js';
+import { exportKeyCheck } from '../../../src/runtime/operator/checks.js';
 import { keyringOf } from '../../support/harness/vault.js';
 import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../../support/postgres.js';
 
@@ -43,6 +44,26 @@ describeWithPostgres('the key that signs exports', () => {
     expect(await sealed()).not.toEqual(before);
     const later = await keyringOf([m1, m2], { db: database.pool, clock });
     expect(isSignedBy(key, 'text', await signerOf(later).sign('text'))).toBe(true);
+  });
+
+  it('is not one that an owner of the database wrote beside it, or in its place', async () => {
+    const signer = signerOf(keyring);
+    const key = await signer.publicKey();
+    const forged = `ed25519:${Buffer.alloc(32, 1).toString('base64url')}`;
+    await database.pool.query(`insert into vault_signing_keys (public_key, sealed, created_at)
+      select '${forged}', sealed, '2027' from vault_signing_keys`);
+    expect(await signer.publicKeys()).toEqual([key]);
+    await expect(signer.publicKey()).rejects.toThrow('changed');
+    expect(await exportKeyCheck(signer)).toMatchObject({ ok: false, detail: expect.stringContaining(key) });
+    expect((await exportKeyCheck(signer)).detail).not.toContain(forged);
+    await database.pool.query(`delete from vault_signing_keys where public_key = '${key}'`);
+    expect(await signer.publicKeys()).toEqual([]);
+    expect(await exportKeyCheck(signer)).toMatchObject({
+      ok: false,
+      detail: expect.stringContaining('none of them opens'),
+    });
+    await database.pool.query(`update vault_signing_keys set public_key = '${key}'`);
+    expect(await exportKeyCheck(signer)).toMatchObject({ ok: true, detail: `exports are signed by ${key}` });
   });
 
   it('does not sign when its row was changed', async () => {

@@ -161,6 +161,7 @@ export const testSigner = (): ExportSigner => {
   return {
     publicKey: async () => name,
     publicKeys: async () => [name],
+    unopened: async () => 0,
     sign: async (text) => sign(null, Buffer.from(text), privateKey).toString('base64url'),
   };
 };
