@@ -141,6 +141,11 @@ export type EventLog = {
    * empty answer means the end. Such an engine numbers its positions without a gap. Where absent, `readAll` returns everything.
    */
   readStored?(options: { after: LogPosition | null; limit: number }): Promise<readonly StoredEvent[]>;
+  /**
+   * For audits of an engine whose users can hide events from `read` which `readAll` still returns: the streams with these prefixes whose beginning is
+   * hidden, each with the first revision that `read` may still find, null for one that was deleted for good. Where absent, only `cut` hides events.
+   */
+  readHidden?(prefixes: readonly string[]): Promise<ReadonlyMap<StreamName, Revision | null>>;
   /** Position of the last event appended through this port, null without any; an engine's internal events do not count. */
   head(): Promise<LogPosition | null>;
   /** Identity of this log, stored beside every checkpoint. A restored or replaced log has another identity. */

@@ -4,6 +4,7 @@ import { type AppendDeps, appendTo } from './append.js';
 import { openConnection } from './client.js';
 import { cutBefore } from './cut.js';
 import { EventLogStreamDeleted } from './faults.js';
+import { readHidden } from './hidden.js';
 import { logIdentity } from './identity.js';
 import { createHeadFinder, readAfter, readLastEvents, type Stretch } from './pages.js';
 import { type Reader, readLastEvent, readStream } from './read.js';
@@ -95,6 +96,7 @@ export const createEventStoreEventLog = (options: EventStoreEventLogOptions): Ev
         wanted,
       );
     },
+    readHidden: (prefixes) => whileOpen(() => readHidden(reader, prefixes, firstRevision, closing.signal)),
     head: () => whileOpen(head),
     identity: () => whileOpen(() => logIdentity(reader)),
     cut: (stream, before) => whileOpen(() => cutBefore(reader, stream, before)),

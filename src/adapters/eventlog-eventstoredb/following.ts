@@ -2,6 +2,7 @@ import {
   type AllStreamResolvedEvent,
   type AllStreamSubscription,
   type RecordedEvent as ServerEvent,
+  eventTypeFilter,
   START,
   streamNameFilter,
 } from '@eventstore/db-client';
@@ -28,16 +29,21 @@ export type Following = {
   serverCursor(): LogPosition | null;
 };
 
-/** Follows the streams with these prefixes, beginning after the position `after`; the server selects them. Throws `EventLogUnavailable`. */
+/** What the prefixes select by: names of our streams, or types of the server's own events, in any stream. */
+export type SelectedBy = 'stream' | 'own type';
+
+/** Follows the events that the prefixes select, beginning after the position `after`; the server selects them. Throws `EventLogUnavailable`. */
 export const follow = async (
   reader: Reader,
   prefixes: readonly string[],
   after: LogPosition | null,
+  by: SelectedBy = 'stream',
 ): Promise<Following> => {
   const { missedFirst, from } = await startAfter(reader, after);
   let reportedPosition = from;
   let safePosition = from;
-  const filter = streamNameFilter({
+  const filterOf = by === 'stream' ? streamNameFilter : eventTypeFilter;
+  const filter = filterOf({
     prefixes: [...prefixes],
     maxSearchWindow: SEARCH_WINDOW,
     checkpointInterval: 1,
@@ -79,18 +85,19 @@ const startAfter = async (
 };
 
 /**
- * Selects our events again, because the server compares prefixes by the rules of a language and this log by code units. The server's own types begin
+ * Selects the events again, because the server compares prefixes by the rules of a language and this log by code units. The server's own types begin
  * with `$`: its mark of a stream that a person deleted for good is in that stream.
  */
 export const eventsOf = (
   taken: readonly { event?: ServerEvent }[],
   prefixes: readonly string[],
+  by: SelectedBy = 'stream',
 ): readonly RecordedEvent[] =>
-  taken.flatMap(({ event }) =>
-    event !== undefined && !event.type.startsWith('$') && prefixes.some((prefix) => event.streamId.startsWith(prefix))
-      ? [fromServerEvent(event)]
-      : [],
-  );
+  taken.flatMap(({ event }) => {
+    if (event === undefined || event.type.startsWith('$') !== (by === 'own type')) return [];
+    const text = by === 'stream' ? event.streamId : event.type;
+    return prefixes.some((prefix) => text.startsWith(prefix)) ? [fromServerEvent(event)] : [];
+  });
 
 export const laterOf = (a: LogPosition | null, b: LogPosition | null): LogPosition | null =>
   a === null || (b !== null && b > a) ? b : a;

@@ -3,14 +3,15 @@ import { EventLogUnavailable, type LogPosition, type RecordedEvent } from '../..
 import { callOptions } from './client.js';
 import { fromServerEvent, positionOf, toServerPosition } from './events.js';
 import { isLost } from './faults.js';
-import { eventsOf, follow, laterOf } from './following.js';
+import { eventsOf, follow, laterOf, type SelectedBy } from './following.js';
 import { identityStream } from './identity.js';
 import { answered, type Reader } from './read.js';
 
 /** The events found after a position. The log was looked at up to `cursor`, which may not be the position of one of our events. */
 export type Stretch = { events: readonly RecordedEvent[]; cursor: LogPosition | null; atEnd: boolean };
 
-type Wanted = { prefixes: readonly string[]; after: LogPosition | null; limit: number };
+/** `by` is `stream` unless given. */
+type Wanted = { prefixes: readonly string[]; by?: SelectedBy; after: LogPosition | null; limit: number };
 
 /** Events of a page, ours or not. */
 const PAGE = { smallest: 64, largest: 500 };
@@ -24,18 +25,18 @@ const SCARCE = 8;
  * Throws `EventLogUnavailable`.
  */
 export const readAfter = async (reader: Reader, wanted: Wanted, signal: AbortSignal): Promise<Stretch> => {
-  const { prefixes, limit } = wanted;
+  const { prefixes, by = 'stream', limit } = wanted;
   const events: RecordedEvent[] = [];
   let cursor = wanted.after;
   let smallest = PAGE.smallest;
   while (events.length < limit && !signal.aborted) {
     const left = limit - events.length;
-    const page = await readPage(reader, { prefixes, after: cursor, limit: left }, smallest);
+    const page = await readPage(reader, { prefixes, by, after: cursor, limit: left }, smallest);
     events.push(...page.events);
     cursor = page.cursor;
     if (page.atEnd) return { events, cursor, atEnd: true };
     if (!page.isScarce || events.length >= limit) continue;
-    const found = await search(reader, { prefixes, after: cursor, limit: limit - events.length }, signal);
+    const found = await search(reader, { prefixes, by, after: cursor, limit: limit - events.length }, signal);
     events.push(...found.events);
     cursor = found.cursor;
     if (found.atEnd) return { events, cursor, atEnd: true };
@@ -46,7 +47,7 @@ export const readAfter = async (reader: Reader, wanted: Wanted, signal: AbortSig
 
 const readPage = async (
   reader: Reader,
-  { prefixes, after, limit }: Wanted,
+  { prefixes, by, after, limit }: Wanted,
   smallest: number,
 ): Promise<Stretch & { isScarce: boolean }> => {
   const fromPosition = after === null ? START : toServerPosition(after);
@@ -55,7 +56,7 @@ const readPage = async (
   const options: ReadAllOptions = { ...callOptions(reader), fromPosition, maxCount };
   const page = await answered(reader, () => reader.client.readAll(options), isLost);
   const behind = page.filter(({ event }) => event !== undefined && (after === null || positionOf(event) > after));
-  const ours = eventsOf(behind, prefixes);
+  const ours = eventsOf(behind, prefixes, by);
   const events = ours.slice(0, limit);
   if (events.length < ours.length) {
     return { events, cursor: events.at(-1)?.position ?? after, atEnd: false, isScarce: false };
@@ -66,9 +67,13 @@ const readPage = async (
 };
 
 /** Searches until there are enough events, the log ends or the subscription is lost; only the end of the log sets `atEnd`. */
-const search = async (reader: Reader, { prefixes, after, limit }: Wanted, signal: AbortSignal): Promise<Stretch> => {
-  const { inbox, missedFirst, serverCursor } = await follow(reader, prefixes, after);
-  const events = [...eventsOf(missedFirst, prefixes)];
+const search = async (
+  reader: Reader,
+  { prefixes, by, after, limit }: Wanted,
+  signal: AbortSignal,
+): Promise<Stretch> => {
+  const { inbox, missedFirst, serverCursor } = await follow(reader, prefixes, after, by);
+  const events = [...eventsOf(missedFirst, prefixes, by)];
   const reached = (): LogPosition | null =>
     events.length >= limit
       ? (events[limit - 1]?.position ?? after)
@@ -76,7 +81,7 @@ const search = async (reader: Reader, { prefixes, after, limit }: Wanted, signal
   try {
     while (events.length < limit) {
       const taken = inbox.take(limit - events.length);
-      events.push(...eventsOf(taken, prefixes));
+      events.push(...eventsOf(taken, prefixes, by));
       if (taken.length > 0) continue;
       if (inbox.isCaughtUp()) return { events, cursor: reached(), atEnd: true };
       if (signal.aborted || inbox.isFull()) break;
@@ -151,8 +156,9 @@ export const readLastEvents = async (
   return found.reverse();
 };
 
-const isOurs = ({ streamId }: Pick<ServerEvent, 'streamId'>): boolean =>
-  !streamId.startsWith('$') && streamId !== identityStream;
+/** The server's mark of a stream that a person deleted for good is in that stream. */
+const isOurs = ({ streamId, type }: Pick<ServerEvent, 'streamId' | 'type'>): boolean =>
+  !streamId.startsWith('$') && !type.startsWith('$') && streamId !== identityStream;
 
 const readBackwards = async (
   reader: Reader,

@@ -1,7 +1,7 @@
 import type { StreamName } from '../../domain/common/ids.js';
 import type { LogPosition } from '../../ports/event-log.js';
 import { type AnchorCount, createAnchorWalk } from './anchor-walk.js';
-import { type ChainHead, checkLink } from './chain.js';
+import { type ChainHead, checkLink, isEndOfTestInvoice } from './chain.js';
 import { isIdOfCommand } from './event-shape.js';
 import type { ExaminedEvent } from './examine.js';
 import { type FindingKind, type Findings, findingOf } from './finding.js';
@@ -13,6 +13,8 @@ export type LogScope = 'whole' | 'streams' | 'period';
 /** What a walk keeps of a stream. */
 type CheckedStream = {
   head: ChainHead;
+  /** Whether the head is the end of a test invoice, before which retention cuts everything. */
+  isEnded: boolean;
   /** Events that the walk has met in the right order. */
   events: number;
   /** The command of the last event, and how many events of that command directly precede the event. Event ids derive from both. */
@@ -88,9 +90,10 @@ export const createLogChecker = (scope: LogScope, findings: Findings): LogChecke
       if (finding !== undefined) findings.add(finding);
       if (notAfterHead === true) return;
       const head = { revision, hash: metadata.hash ?? '' };
-      const checked = known ?? { head, events: 0, command: undefined, fold: emptyFold(stream) };
+      const checked = known ?? { head, isEnded: false, events: 0, command: undefined, fold: emptyFold(stream) };
       if (known === undefined) streams.set(stream, checked);
       checked.head = head;
+      checked.isEnded = isEndOfTestInvoice(event);
       checked.events += 1;
       const midway = known === undefined && revision > 0 && event.type !== 'TestInvoiceDeleted';
       if (finding !== undefined || midway) giveUp(checked.fold);

@@ -1,3 +1,4 @@
+import type { StreamName } from '../../domain/common/ids.js';
 import { ALL_STREAMS } from '../../domain/log/stream-prefixes.js';
 import { type EventLog, isEarlier, type LogPosition } from '../../ports/event-log.js';
 import { shareOf, type WalkProgress, walkLog, walkStored } from '../event-store/walk-log.js';
@@ -12,7 +13,7 @@ type LogReport = CheckReport & { readable: boolean };
 /** `last`: position of the last event, readable or not. */
 type WalkResult = { readable: boolean; last: LogPosition | null };
 
-type LogReader = Pick<EventLog, 'readAll' | 'head' | 'readStored'>;
+type LogReader = Pick<EventLog, 'readAll' | 'head' | 'readStored' | 'readHidden'>;
 
 type VerifyOptions = { examiner?: Examiner; onProgress?(progress: WalkProgress): void };
 
@@ -47,6 +48,8 @@ const checkRead = async (
 ): Promise<WalkResult> => {
   let readable = true;
   let last: LogPosition | null = null;
+  // Read before the walk, so that the walk meets the end of every test invoice that retention had cut by then.
+  const hidden = await log.readHidden?.(ALL_STREAMS);
   const pages = walkLog(log, ALL_STREAMS);
   for await (const { items, examinations } of examined(pages, (read) => ({ form: 'events', items: read }), examiner)) {
     for (const [index, item] of items.entries()) {
@@ -60,7 +63,24 @@ const checkRead = async (
     }
     reportProgress();
   }
+  for (const [stream, first] of hidden ?? []) {
+    const finding = hiddenFinding(stream, first, checker);
+    if (finding !== undefined) findings.add(finding);
+  }
   return { readable, last };
+};
+
+/** Events that the walk meets and no reader of their stream finds: requests are answered as if the events did not exist. */
+const hiddenFinding = (stream: StreamName, first: Revision | null, { streams }: LogChecker): Finding | undefined => {
+  const known = streams.get(stream);
+  const end = known?.head.revision ?? -1;
+  if (first !== null && first <= end) {
+    if (known?.isEnded === true) return undefined;
+    const detail = `a read of the stream begins with revision ${first}, because its metadata hide what is before`;
+    return { kind: 'missing_revision', stream, revision: 0, detail };
+  }
+  const how = first === null ? 'the stream was deleted for good' : 'its metadata hide every event';
+  return { kind: 'missing_revision', stream, revision: 0, detail: `a read of the stream finds nothing: ${how}` };
 };
 
 const checkStored = async (

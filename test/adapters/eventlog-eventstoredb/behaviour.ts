@@ -101,6 +101,22 @@ export const eventStoreBehaviour = (name: string, open: () => Promise<Server>) =
       expect(past.filter(({ stream, type }) => stream === gone && type.startsWith('$'))).toEqual([]);
     });
 
+    it('names the streams of which a person hid the beginning, or all', async () => {
+      const prefix = freshStream();
+      const [cut, soft, gone] = [`${prefix}-cut`, `${prefix}-soft`, `${prefix}-gone`];
+      for (const stream of [cut, soft, gone, `${prefix}-whole`]) await streamOf(log, 3, stream);
+      await client.setStreamMetadata(cut, { truncateBefore: 2 });
+      await client.setStreamMetadata(`${prefix}-whole`, { note: 'a person wrote this' });
+      await client.deleteStream(soft);
+      await client.tombstoneStream(gone);
+      const hidden = await log.readHidden?.([prefix]);
+      expect([...(hidden ?? [])]).toEqual([
+        [cut, 2],
+        [soft, 2 ** 63],
+        [gone, null],
+      ]);
+    });
+
     it('refuses an append that is larger than the server takes at once', async () => {
       const stream = freshStream();
       const events = [0, 1, 2, 3, 4, 5].map((n) => chained(stream, n, { data: { text: 'x'.repeat(250_000) } }));

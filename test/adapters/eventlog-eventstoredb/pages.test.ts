@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createHeadFinder } from '../../../src/adapters/eventlog-eventstoredb/pages.js';
 import type { Reader } from '../../../src/adapters/eventlog-eventstoredb/read.js';
 
-type Stored = { at: bigint; stream: string; id?: string };
+type Stored = { at: bigint; stream: string; id?: string; type?: string };
 type Page = { fromPosition: 'end' | { commit: bigint }; maxCount: number };
 
 /** A server whose log the test replaces, and how many events it was asked for. */
@@ -15,8 +15,8 @@ const serverWith = (...events: readonly Stored[]) => {
       .toReversed()
       .filter(({ at }) => fromPosition === 'end' || at < fromPosition.commit)
       .slice(0, maxCount);
-    const resolved = page.map(({ at, stream, id = `${stream}@${at}` }) => ({
-      event: { streamId: stream, id, position: { commit: at, prepare: at } },
+    const resolved = page.map(({ at, stream, id = `${stream}@${at}`, type = 'T' }) => ({
+      event: { streamId: stream, id, type, position: { commit: at, prepare: at } },
     }));
     return Object.assign(Readable.from(resolved), { cancel: async () => undefined });
   };
@@ -32,6 +32,11 @@ describe('the head of the log in EventStoreDB', () => {
   it('is the last event that is not the server`s own', async () => {
     const { reader } = serverWith(ours(100n), statistics(150n), ours(200n), statistics(260n));
     expect(await createHeadFinder(reader)()).toBe(200n);
+  });
+
+  it('is before the server`s mark of a stream of ours that a person deleted for good', async () => {
+    const { reader } = serverWith(ours(100n), { at: 200n, stream: 'nfseLive-100', type: '$streamDeleted' });
+    expect(await createHeadFinder(reader)()).toBe(100n);
   });
 
   it('is remembered, so that the server`s own events before a known one are not read again', async () => {

@@ -14,10 +14,10 @@ export const startOf = (options: ReadReq.Options, log: DoubleLog): 'start' | 'en
 };
 
 export const matcherOf = (options: ReadReq.Options): ((event: StoredEvent) => boolean) => {
-  const expression = options.getFilter()?.getStreamIdentifier();
-  if (expression === undefined) return () => true;
-  const prefixes = expression.getPrefixList();
-  return ({ stream }) => prefixes.some((prefix) => stream.startsWith(prefix));
+  const types = options.getFilter()?.getEventType()?.getPrefixList();
+  if (types !== undefined) return ({ type }) => types.some((prefix) => type.startsWith(prefix));
+  const prefixes = options.getFilter()?.getStreamIdentifier()?.getPrefixList();
+  return ({ stream }) => prefixes === undefined || prefixes.some((prefix) => stream.startsWith(prefix));
 };
 
 /** Index of the first event at or after the position. Positions only grow, so it is found by halving, in a log of any length. */
