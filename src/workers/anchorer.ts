@@ -1,7 +1,7 @@
-import { access, mkdir } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type AnchorDeps, anchorLog } from '../app/audit/anchor-log.js';
-import { anchorFileName, anchorFileText } from '../app/audit/published-anchors.js';
+import { type AnchorDeps, anchorLog, type RecordedAnchor } from '../app/audit/anchor-log.js';
+import { anchorFileName, anchorFileText, isFileOf, secondFileName } from '../app/audit/published-anchors.js';
 import { utcDay } from '../domain/common/time.js';
 import { writeWhole } from '../lib/write-whole.js';
 
@@ -9,11 +9,13 @@ type Anchorer = AnchorDeps & {
   /** Folder for the files that operators publish. Undefined: anchors are in the log only. */
   folder: string | undefined;
   onAnchored?(anchor: { day: string; streams: number; events: number }): void;
+  /** `file` was written before and holds another anchor of the day, as after a restore; the anchor of the log is in `second`. */
+  onContradicted?(found: { day: string; file: string; second: string }): void;
 };
 
 /**
  * Returns a function that anchors the log once a UTC day. One leader calls it repeatedly; calls after the first success of a day do nothing. A
- * missing anchor file is written again. An existing file is never changed.
+ * missing anchor file is written again. An existing file is never changed: an anchor that contradicts the file gets a second one.
  */
 export const createAnchorer = (anchorer: Anchorer): ((signal?: AbortSignal) => Promise<void>) => {
   let doneDay = '';
@@ -23,8 +25,7 @@ export const createAnchorer = (anchorer: Anchorer): ((signal?: AbortSignal) => P
     const anchor = await anchorLog(anchorer, signal);
     if (anchor === undefined) return;
     if (anchorer.folder !== undefined) {
-      const text = anchorFileText(anchor, await anchorer.log.identity());
-      await writeOnce(anchorer.folder, anchorFileName(anchor.day), text);
+      await publish(anchor, anchorFileText(anchor, await anchorer.log.identity()), anchorer.folder, anchorer);
     }
     doneDay = anchor.day;
     const { live, test } = anchor;
@@ -32,14 +33,29 @@ export const createAnchorer = (anchorer: Anchorer): ((signal?: AbortSignal) => P
   };
 };
 
-/** An anchor never changes, so an existing file is left as it is. Programs that collect the folder never see half a file. */
-const writeOnce = async (folder: string, name: string, text: string): Promise<void> => {
-  const file = join(folder, name);
-  const exists = await access(file).then(
-    () => true,
-    () => false,
-  );
-  if (exists) return;
+/** Programs that collect the folder never see half a file. */
+const publish = async (
+  anchor: RecordedAnchor,
+  text: string,
+  folder: string,
+  { onContradicted }: Pick<Anchorer, 'onContradicted'>,
+): Promise<void> => {
+  const file = anchorFileName(anchor.day);
+  const there = await textOf(join(folder, file));
+  if (there !== undefined && isFileOf(anchor, there)) return;
   await mkdir(folder, { recursive: true });
-  await writeWhole(file, text);
+  if (there === undefined) return await writeWhole(join(folder, file), text);
+  const second = secondFileName(anchor);
+  if ((await textOf(join(folder, second))) === undefined) await writeWhole(join(folder, second), text);
+  onContradicted?.({ day: anchor.day, file, second });
+};
+
+/** Undefined for a file that is not there. */
+const textOf = async (path: string): Promise<string | undefined> => {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
 };

@@ -299,7 +299,10 @@ describeWithPostgres('an auditor at the command line', () => {
     await anchorer()();
     expect(await verify('--anchors', folder, '--skip-drift')).toMatchObject({ exit: 0 });
     await mkdir(join(operator.folder, 'none'));
-    expect(await verify('--anchors', join(operator.folder, 'none'), '--skip-drift')).toMatchObject({ exit: 0 });
+    expect(await verify('--anchors', join(operator.folder, 'none'), '--skip-drift')).toMatchObject({
+      exit: 1,
+      report: { findings: [{ kind: 'anchor_missing', detail: expect.stringContaining('nothing was compared') }] },
+    });
   });
 
   it('events search begins behind an anchor from well before --since, or behind --after where that is later', async () => {

@@ -47,6 +47,12 @@ export const appendAudit = async <Type extends keyof typeof streams>(
   await transact({ stream, read: 'last', fold: anyState, decide, context }, { store, clock });
 };
 
+/** When log recoveries ended, in order. */
+export const logRecoveries = async (store: Pick<EventStore, 'load'>): Promise<readonly Instant[]> => {
+  const { events } = await store.load<AuditEvent>(supportStream);
+  return events.flatMap((event) => (event.type === 'LogRecovered' ? [event.data.at] : []));
+};
+
 /** The parked work items of all processes. */
 export type ParkedQueue = {
   parked(): Promise<readonly ParkedWork[]>;

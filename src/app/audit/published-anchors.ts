@@ -1,13 +1,22 @@
 import * as v from 'valibot';
 import { anchorStream } from '../../domain/audit/events.js';
+import type { Instant } from '../../domain/common/time.js';
 import { sortedJson } from '../../domain/log/hash-text.js';
-import type { RecordedAnchor } from './anchor-log.js';
+import type { EventStore } from '../event-store/event-store.js';
+import { findAnchor, type RecordedAnchor } from './anchor-log.js';
+import { logRecoveries } from './audit-trail.js';
 import type { Finding } from './finding.js';
 import { anchorFields, hash, readJson, strictObject, text } from './schema-parts.js';
 
 const FORMAT = 'nfse-log-anchor/1';
 
 export const anchorFileName = (day: string): string => `anchor-${day}.json`;
+
+/** The name of an anchor whose day already has the file of another one, as after a restore. */
+export const secondFileName = ({ day, hash }: RecordedAnchor): string => `anchor-${day}_${hash.slice(0, 16)}.json`;
+
+/** Whether `audit verify --anchors` reads a file of this name. */
+export const isAnchorFileName = (name: string): boolean => /^anchor-.*\.json$/.test(name);
 
 /** What operators publish: an anchor with the identity of its log. */
 export const anchorFileText = (anchor: RecordedAnchor, log: string): string =>
@@ -18,32 +27,68 @@ const schema = strictObject({ format: v.literal(FORMAT), log: text, ...anchorFie
 /** A file of the folder of published anchors, with its name for the finding. */
 export type PublishedFile = { name: string; text: string };
 
-/**
- * Compares published anchors with those of the log. The anchor walk checks that the log's anchors fit its events. Both together show that nothing
- * before the last published anchor was changed since, not even by the owner of the database.
- */
-export const compareAnchors = async (
+/** A file that contradicts the log. `at`: when its anchor was made, absent where the file is no anchor. */
+export type ContradictedFile = { name: string; at?: Instant; finding: Finding };
+
+/** The published anchors that the log does not have, or has with another content. */
+export const contradictedFiles = async (
   files: readonly PublishedFile[],
   findInLog: (day: string) => Promise<RecordedAnchor | undefined>,
-): Promise<readonly Finding[]> => {
-  const findings: Finding[] = [];
+): Promise<readonly ContradictedFile[]> => {
+  const contradicted: ContradictedFile[] = [];
   for (const { name, text } of files) {
     const published = readJson(schema, text);
     if (published === undefined) {
-      findings.push({ kind: 'anchor_mismatch', detail: `${name} is no published anchor` });
+      contradicted.push({ name, finding: { kind: 'anchor_mismatch', detail: `${name} is no published anchor` } });
       continue;
     }
-    const stream = anchorStream(published.day);
-    const anchor = await findInLog(published.day);
+    const { day, at } = published;
+    const stream = anchorStream(day);
+    const anchor = await findInLog(day);
     if (anchor === undefined) {
       const detail = `${name} was published, but the log has no such anchor`;
-      findings.push({ kind: 'anchor_missing', stream, detail });
-    } else if (sortedJson(anchor) !== sortedJson(anchorOf(published))) {
-      const detail = `${name} was published with another content: the log was rewritten since`;
-      findings.push({ kind: 'anchor_mismatch', stream, revision: 0, detail });
+      contradicted.push({ name, at, finding: { kind: 'anchor_missing', stream, detail } });
+    } else if (!isSame(anchor, published)) {
+      const detail = `${name} was published with another content: the log was rewritten since, or restored from a backup`;
+      contradicted.push({ name, at, finding: { kind: 'anchor_mismatch', stream, revision: 0, detail } });
     }
   }
-  return findings;
+  return contradicted;
 };
 
-const anchorOf = ({ format: _format, log: _log, ...anchor }: v.InferOutput<typeof schema>): RecordedAnchor => anchor;
+/**
+ * Compares published anchors with those of the log. The anchor walk checks that the log's anchors fit its events. Both together show that nothing
+ * before the last published anchor was changed since, not even by the owner of the database. A later log recovery is named beside a contradiction and
+ * does not excuse it, because an owner of the database can write the event of a recovery too.
+ */
+export const compareAnchors = async (
+  files: readonly PublishedFile[],
+  store: EventStore,
+): Promise<readonly Finding[]> => {
+  const contradicted = await contradictedFiles(files, (day) => findAnchor(day, store));
+  if (contradicted.length === 0) return [];
+  const recoveries = await logRecoveries(store);
+  return contradicted.map(({ at, finding }) => {
+    const recovery = recoveryAfter(at, recoveries);
+    if (recovery === undefined) return finding;
+    return {
+      ...finding,
+      detail: `${finding.detail}; the log says that it was recovered after a restore at ${recovery}`,
+    };
+  });
+};
+
+/** The first log recovery after an anchor was made. */
+export const recoveryAfter = (at: Instant | undefined, recoveries: readonly Instant[]): Instant | undefined =>
+  at === undefined ? undefined : recoveries.find((recovery) => recovery > at);
+
+/** Whether the text is that of this very anchor. */
+export const isFileOf = (anchor: RecordedAnchor, text: string): boolean => {
+  const published = readJson(schema, text);
+  return published !== undefined && isSame(anchor, published);
+};
+
+type Published = v.InferOutput<typeof schema>;
+
+const isSame = (anchor: RecordedAnchor, { format: _format, log: _log, ...published }: Published): boolean =>
+  sortedJson(anchor) === sortedJson(published);

@@ -1,12 +1,11 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { findAnchor } from '../../app/audit/anchor-log.js';
 import { appendAudit } from '../../app/audit/audit-trail.js';
 import { type ClosableExaminer, type Examiner, ownExaminer } from '../../app/audit/examiner.js';
 import type { Finding, Findings } from '../../app/audit/finding.js';
 import type { CheckReport } from '../../app/audit/log-checker.js';
 import { type Manifest, readManifest, readPublicKey } from '../../app/audit/manifest.js';
-import { compareAnchors, type PublishedFile } from '../../app/audit/published-anchors.js';
+import { compareAnchors, isAnchorFileName, type PublishedFile } from '../../app/audit/published-anchors.js';
 import { replayInvoice } from '../../app/audit/replay.js';
 import { type DocumentCount, verifyDocuments } from '../../app/audit/verify-documents.js';
 import { verifyExport } from '../../app/audit/verify-export.js';
@@ -99,8 +98,9 @@ const verifyTheLog = async ({ flags, session, terminal }: Invocation, examiner: 
     });
     const { findings, readable } = report;
     if (!readable) return outcomeOf(report, [NOT_COMPARED]);
-    for (const finding of await compareAnchors(published, (day) => findAnchor(day, opened.store)))
-      findings.add(finding);
+    for (const finding of await compareAnchors(published, opened.store)) findings.add(finding);
+    if (folder !== undefined && published.length === 0)
+      findings.add({ kind: 'anchor_missing', detail: `${folder} holds no published anchor: nothing was compared` });
     const documents = flags.documents === true ? await documentCount(opened, findings, progress) : undefined;
     const drift = flags['skip-drift'] === true ? undefined : await driftFindings(opened, findings, progress);
     return outcomeOf({ ...report, documents }, [
@@ -185,7 +185,7 @@ const publicKeyOf = async (given: string): Promise<string | undefined> =>
 /** Undefined when the folder cannot be read. */
 const anchorFiles = async (folder: string): Promise<readonly PublishedFile[] | undefined> => {
   const names = await readdir(folder).catch(() => undefined);
-  const files = names?.filter((name) => /^anchor-.*\.json$/.test(name)).sort();
+  const files = names?.filter(isAnchorFileName).sort();
   return (
     files &&
     (await Promise.all(files.map(async (name) => ({ name, text: await readFile(join(folder, name), 'utf8') }))))

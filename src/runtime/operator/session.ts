@@ -23,6 +23,7 @@ import { createNoticeTeller } from '../engines/notices.js';
 import { createRunner, type Runner } from '../engines/runner.js';
 import { simulatorFolder } from '../engines/simulator.js';
 import { type OpenedQueue, openWorkQueue } from '../engines/work-queue.js';
+import { anchorChecks } from './anchor-check.js';
 import type { SessionParts } from './authorizer.js';
 import { backUp } from './backup.js';
 import {
@@ -148,6 +149,7 @@ export const sessionOver = (
       ...(await guardsChecks(engines, config)),
       masterKeyCheck(await masterKeyStatus(rotation)),
       await exportKeyCheck(exportSigner),
+      ...(await anchorChecks(config.anchorDir, store)),
       await parametersCheck(parameters, clock),
       await distributionCheck(createDistributionProgressStore(pool), config.distribution, clock),
       ...(await alarmChecks(createDocumentAlarms(pool), clock)),

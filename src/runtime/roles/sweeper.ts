@@ -60,6 +60,7 @@ export const runAnchorerRole = async (
     actor: 'timer:anchorer',
     folder: config.anchorDir,
     onAnchored: (anchored) => logger.info({ msg: 'the log was anchored', ...anchored }),
+    onContradicted: (found) => logger.error({ msg: 'the published anchor of the day contradicts the log', ...found }),
   });
   while (!signal.aborted) {
     await pause(config.sweepSeconds * 1000, signal);
