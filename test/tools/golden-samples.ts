@@ -224,6 +224,15 @@ export const goldenVariants = {
       at: AT,
     },
   },
+  'LogAnchored.v1.order': {
+    type: 'LogAnchored',
+    data: {
+      ...{ day: '2026-11-21', after: '7', upTo: '1234' },
+      live: { root: HASH, streams: 3, events: 9 },
+      test: { root: HASH, streams: 1, events: 2 },
+      ...{ order: HASH, at: AT },
+    },
+  },
 } as const satisfies Record<string, DomainEvent>;
 
 /** A full instance of every event, with every optional field that was known when its file was written. Newer fields are in `goldenVariants`. */

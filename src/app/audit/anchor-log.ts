@@ -52,6 +52,7 @@ export const anchorLog = async (deps: AnchorDeps, signal?: AbortSignal): Promise
     upTo: String(upTo),
     live: moved.part('live'),
     test: moved.part('test'),
+    order: moved.order(),
   };
   const event = { type: 'LogAnchored' as const, data: { ...anchor, at: now } };
   await create(anchorStream(day), event, operatorContext('record_anchor', deps)(now), deps);

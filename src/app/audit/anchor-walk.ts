@@ -1,6 +1,8 @@
+import { createHash } from 'node:crypto';
 import * as v from 'valibot';
 import type { AnchoredPart, LogAnchor } from '../../domain/audit/events.js';
 import type { Mode, StreamName } from '../../domain/common/ids.js';
+import { sortedJson } from '../../domain/log/hash-text.js';
 import { anchoredPart } from '../../domain/log/stream-prefixes.js';
 import { isEarlier, type LogPosition, type Revision } from '../../ports/event-log.js';
 import { isEndOfTestInvoice } from './chain.js';
@@ -20,14 +22,19 @@ export const ANCHOR_LAG_EVENTS = 50_000;
 
 type Moved = { revision: Revision; hash: string; events: number };
 
-/** Computes the roots of an anchor from the heads of the streams that moved. */
+/** Computes the roots of an anchor from the heads of the streams that moved, and the order of its events. */
 export const createMovedHeads = () => {
   const parts: Record<Mode, Map<StreamName, Moved>> = { live: new Map(), test: new Map() };
+  const order = createHash('sha256');
   return {
+    /** Adds every event, in the order of the log. */
     add: ({ stream, revision, hash }: { stream: StreamName; revision: Revision; hash: string }): void => {
-      const part = parts[anchoredPart(stream)];
-      part.set(stream, { revision, hash, events: (part.get(stream)?.events ?? 0) + 1 });
+      const mode = anchoredPart(stream);
+      parts[mode].set(stream, { revision, hash, events: (parts[mode].get(stream)?.events ?? 0) + 1 });
+      if (mode === 'live') order.update(`${sortedJson([stream, revision, hash])}\n`);
     },
+    /** Of the live part alone, because events of test invoices vanish later. */
+    order: (): string => order.copy().digest('hex'),
     part: (mode: Mode): AnchoredPart => {
       const heads = [...parts[mode]].map(([stream, { revision, hash }]) => ({ stream, revision, hash })).sort(byStream);
       const events = [...parts[mode].values()].reduce((sum, moved) => sum + moved.events, 0);
@@ -73,9 +80,12 @@ export const createAnchorWalk = () => {
     waiting = behind < 0 ? [] : waiting.slice(behind);
   };
 
-  /** The parts of the stretch from an earlier end to the last counted event; undefined when no anchor ended there. */
-  const movedSince = (after: string): Record<Mode, AnchoredPart> | undefined => {
-    if (after === furthest) return { live: moved.part('live'), test: moved.part('test') };
+  /**
+   * The parts of the stretch from an earlier end to the last counted event; undefined when no anchor ended there. The order of a stretch that begins
+   * before the furthest end is not known any more: anchors of earlier versions, which have no order, begin there.
+   */
+  const movedSince = (after: string): (Record<Mode, AnchoredPart> & { order?: string }) | undefined => {
+    if (after === furthest) return { live: moved.part('live'), test: moved.part('test'), order: moved.order() };
     const before = ends.get(after);
     if (before === undefined) return undefined;
     const since = createMovedHeads();
@@ -104,7 +114,9 @@ export const createAnchorWalk = () => {
     const { live, test } = now;
     if (!sameHeads(test, anchor.test)) doubtful.push({ upTo, finding: found(mismatch('test', test, anchor.test)) });
     const same = sameHeads(live, anchor.live) && live.events === anchor.live.events;
-    return same ? [] : [found(mismatch('live', live, anchor.live))];
+    if (!same) return [found(mismatch('live', live, anchor.live))];
+    const isInOrder = anchor.order === undefined || now.order === undefined || anchor.order === now.order;
+    return isInOrder ? [] : [found('the events of the live part were anchored in another order')];
   };
 
   return {

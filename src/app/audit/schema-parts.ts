@@ -58,6 +58,7 @@ export const anchorFields = {
   upTo: position,
   live: anchoredPart,
   test: anchoredPart,
+  order: optional(hash),
   at: instant,
 };
 

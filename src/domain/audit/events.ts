@@ -8,9 +8,17 @@ export type AnchoredPart = { root: string; streams: number; events: number };
 
 /**
  * Heads of all streams that moved after the position `after` (empty: since the beginning), up to and including `upTo`. That range contains
- * the previous anchor, so each root commits to every earlier root and to the head of every stream (ADR 21).
+ * the previous anchor, so each root commits to every earlier root and to the head of every stream (ADR 21). `order` commits to the order in which the
+ * events of the live part lie in the log; anchors of earlier versions have none.
  */
-export type LogAnchor = { day: string; after: string; upTo: string; live: AnchoredPart; test: AnchoredPart };
+export type LogAnchor = {
+  day: string;
+  after: string;
+  upTo: string;
+  live: AnchoredPart;
+  test: AnchoredPart;
+  order?: string;
+};
 
 /** What proves the log, and what operators saw, did and signed in to. Storage format: types and optional fields may be added, never renamed. */
 type AuditEvents = {

@@ -146,3 +146,43 @@ describe('an anchor that does not fit', () => {
     expect(found[0]?.detail).toContain(detail);
   });
 });
+
+describe('the order between streams', () => {
+  /** The same events with those of one stream behind all others that the first anchor covers, at the positions that were there. */
+  const reordered = async (harness: AuditHarness, stream: StreamName): Promise<readonly RecordedEvent[]> => {
+    const all = await harness.all();
+    const end = all.findIndex(({ type }) => type === 'LogAnchored');
+    const covered = all.slice(0, end);
+    const moved = [
+      ...covered.filter((one) => one.stream !== stream),
+      ...covered.filter((one) => one.stream === stream),
+    ];
+    return [...moved, ...all.slice(end)].map((event, n) => ({ ...event, position: BigInt(n + 1) as LogPosition }));
+  };
+
+  it('of live events is in the anchor: a log of another order is found, although every chain and root fits', async () => {
+    const harness = emptyAuditHarness();
+    for (const n of [1, 2, 3]) await harness.issue(n);
+    await harness.anchor();
+    expect(await findingsOf(await reordered(harness, 'nfseLive-none'))).toEqual([]);
+    expect(await findingsOf(await reordered(harness, harness.streamOf(1)))).toEqual([
+      'anchor_mismatch anchor-2026-11-21',
+    ]);
+  });
+
+  it('of test events is in no anchor, because the events vanish', async () => {
+    const harness = emptyAuditHarness();
+    for (const mode of ['live', 'test'] as const) await harness.issue(1, mode);
+    await harness.issue(2, 'test');
+    await harness.anchor();
+    await endTestInvoice(harness, 1, 'cut');
+    expect((await verifyLog(harness.log)).findings.kept).toEqual([]);
+  });
+
+  it('is not compared where an anchor of an earlier version has none', async () => {
+    const harness = emptyAuditHarness();
+    for (const n of [1, 2]) await harness.issue(n);
+    await anchorOf(harness, '2026-11-21', '');
+    expect(await findingsOf(await reordered(harness, harness.streamOf(1)))).toEqual([]);
+  });
+});
