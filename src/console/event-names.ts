@@ -12,7 +12,7 @@ const NAMES: Readonly<Record<InvoiceEventType, readonly [portuguese: string, eng
   IssuanceRejected: ['Emissão recusada', 'Issue refused'],
   IssuanceFailed: ['Emissão falhou', 'Issue failed'],
   NotProcessed: ['Não processada no prazo', 'Not processed in time'],
-  IssuanceInterrupted: ['Prazo esgotado sem resultado', 'Time over without an outcome'],
+  IssuanceInterrupted: ['Encerrada sem resultado', 'Ended without an outcome'],
   NumberConflictFound: ['Número usado por outra nota', 'Number used by another note'],
   CancellationRequested: ['Cancelamento pedido', 'Cancellation requested'],
   CancellationAttempted: ['Cancelamento enviado', 'Cancellation sent'],

@@ -9,6 +9,7 @@ import {
   cancelConfirmed,
   cancelNotConfirmed,
   cancelRequested,
+  cancelUnknown,
 } from '../support/fixture/invoice.js';
 import { type ConsoleHarness, consoleHarness } from '../support/harness/console.js';
 import { appendTo } from '../support/harness/event-store.js';
@@ -135,7 +136,7 @@ describe('an invoice', () => {
     harness.clock.pass(180);
     const { text } = await portuguese(harness.invoice);
     expect(text).toContain('>21/11/2026 09:00:00.000</time> <span class="age">há 3 min</span>');
-    expect(text).toContain('Prazo esgotado sem resultado <span class="mono" lang="en">IssuanceInterrupted</span>');
+    expect(text).toContain('Encerrada sem resultado <span class="mono" lang="en">IssuanceInterrupted</span>');
     expect(text).toContain('O cliente leu');
     for (const type of invoiceEventTypes)
       for (const language of ['pt', 'en'] as const)
@@ -179,6 +180,37 @@ describe('an invoice', () => {
     await appendTo(harness.store, harness.stream, life, at(90_003));
     const { text } = await portuguese(harness.invoice);
     expect(text.replaceAll(/<[^>]*>/g, ' ')).toMatch(/cancelamento 1\s+recusada\s+E0822/);
+  });
+
+  it('shows a refusal that look-ups made final at the instant of that end', async () => {
+    const life: readonly InvoiceEvent[] = [
+      { type: 'IndeterminateResolved', data: settled },
+      ...[cancelRequested(90_001), cancelAttempted(1, 90_002), cancelUnknown(1, 90_060, ['E9999'])],
+    ];
+    await appendTo(harness.store, harness.stream, life, at(90_060));
+    await appendTo(harness.store, harness.stream, [cancelNotConfirmed(90_660, ['E9999'])], at(90_660));
+    const { text } = await portuguese(harness.invoice);
+    const row = /cancelamento 1<.*?<\/tr>/s.exec(text)?.[0] ?? '';
+    expect(row.match(/datetime="[^"]*"/g)).toEqual([`datetime="${at(90_002)}"`, `datetime="${at(90_660)}"`]);
+  });
+
+  it('gives each look-up the reason of its own request, and says whether it may still decide something', async () => {
+    const first = [cancelRequested(90_001), cancelAttempted(1, 90_002), cancelUnknown(1, 90_003, ['E0901'])];
+    const life: readonly InvoiceEvent[] = [
+      { type: 'IndeterminateResolved', data: settled },
+      ...[...first, cancelNotConfirmed(90_004, []), cancelRequested(90_005, 2), cancelAttempted(1, 90_006, 2)],
+    ];
+    await appendTo(harness.store, harness.stream, life, at(90_006));
+    harness.lookups.set('cancel/2/1', { asked: 1, lastAskedAt: at(90_100) });
+    const pending = (await portuguese(harness.invoice)).text;
+    const row = /cancel\/2\/1.*?<\/tr>/s.exec(pending)?.[0] ?? '';
+    expect(row).toContain('o processo terminou sem resposta');
+    expect(row).not.toContain('E0901');
+    expect(pending).toContain('Consultas que ainda não decidiram nada');
+    await appendTo(harness.store, harness.stream, [cancelConfirmed(90_200)], at(90_200));
+    const ended = (await portuguese(harness.invoice)).text;
+    expect(ended).toContain('Consultas que foram feitas');
+    expect(ended).not.toContain('ainda não decidiram');
   });
 
   it('shows the confirmation of a cancellation at its last attempt, unless another party canceled the note', async () => {

@@ -1,8 +1,9 @@
 import { html } from 'hono/html';
-import type { InvoiceCase, PersonalLine } from '../../app/operator/support/invoice-case.js';
+import type { InvoiceCase, PersonalLine, TimelineEntry } from '../../app/operator/support/invoice-case.js';
 import { shortActor } from '../../app/operator/support/invoice-case.js';
 import { type Mode, publicInvoiceId } from '../../domain/common/ids.js';
-import type { CanceledElsewhere, Cancellation, CancelSend, Invoice } from '../../domain/invoice/state.js';
+import type { Instant } from '../../domain/common/time.js';
+import type { CanceledElsewhere, Cancellation, CancelSend, Invoice, InvoiceState } from '../../domain/invoice/state.js';
 import { invoiceStatus } from '../../domain/invoice/status.js';
 import { eventName } from '../event-names.js';
 import {
@@ -79,7 +80,7 @@ ${table(
   ]),
   say('Nada foi registrado.', 'Nothing is recorded.'),
 )}</section>
-${invoice === undefined ? none : attempts(context, invoice)}
+${invoice === undefined ? none : attempts(context, invoice, timeline)}
 ${lookups(context, shown)}
 ${invoice === undefined ? none : bodySection(context, shown)}
 ${invoice === undefined ? none : personal(context, id, shown.revealed)}`,
@@ -178,20 +179,30 @@ const RESOLUTIONS: Readonly<Record<string, string>> = {
   confirmed: 'confirmada',
 };
 
-/** The outcome of a cancellation is its last send's, which the fold keeps as open or unknown. */
-const shownSend = (send: CancelSend, { sends, status, codes, canceledAt }: Cancellation, isElsewhere: boolean) => {
+/** The outcome of a cancellation is its last send's, which the fold keeps as open or unknown. Look-ups may make a refusal final after its answer. */
+const shownSend = (
+  send: CancelSend,
+  { sends, status, codes, canceledAt }: Cancellation,
+  { isElsewhere, refusedAt }: { isElsewhere: boolean; refusedAt: Instant | undefined },
+) => {
   if (send !== sends.at(-1)) return send;
-  if (status === 'failed' && codes.length > 0) return { ...send, resolution: 'rejected', codes };
+  if (status === 'failed' && codes.length > 0)
+    return { ...send, resolution: 'rejected', codes, resolvedAt: refusedAt ?? send.resolvedAt };
   const isUndecided = send.resolution === 'open' || send.resolution === 'unknown';
   return status === 'succeeded' && isUndecided && !isElsewhere
     ? { ...send, resolution: 'confirmed', resolvedAt: canceledAt }
     : send;
 };
 
-const attempts = (context: PageContext, { attempts: sends, cancellation, canceledElsewhere }: Invoice): Html => {
+const attempts = (
+  context: PageContext,
+  { attempts: sends, cancellation, canceledElsewhere }: Invoice,
+  timeline: readonly TimelineEntry[],
+): Html => {
   const { say } = context;
-  const canceling =
-    cancellation?.sends.map((one) => shownSend(one, cancellation, canceledElsewhere !== undefined)) ?? [];
+  const refusedAt = timeline.findLast(({ event }) => event === 'CancellationNotConfirmed')?.at;
+  const known = { isElsewhere: canceledElsewhere !== undefined, refusedAt };
+  const canceling = cancellation?.sends.map((one) => shownSend(one, cancellation, known)) ?? [];
   const rows = [
     ...sends.map((one) => ({ what: `${say('emissão', 'issue')} ${one.attempt}`, id: one.dpsId, ...one })),
     ...canceling.map((one) => ({
@@ -222,20 +233,29 @@ const attempts = (context: PageContext, { attempts: sends, cancellation, cancele
   )}</section>`;
 };
 
-/** Each look-up with the reason why its send has to be looked for. */
-const lookups = (context: PageContext, { case: { lookups: asked, timeline } }: InvoicePage): Html => {
+/** Nothing is left for a look-up to find out. */
+const isSettled = (state: InvoiceState): boolean =>
+  state.kind === 'invoice' &&
+  (state.outcome.status === 'issued' || state.outcome.status === 'failed') &&
+  state.cancellation?.status !== 'pending';
+
+/** Each look-up with the reason why its send had to be looked for. Those of a cancellation are of the last request, after which its events lie. */
+const lookups = (context: PageContext, { case: { lookups: asked, timeline, state } }: InvoicePage): Html => {
   if (asked.length === 0) return none;
   const { say } = context;
   const reasonOf = (work: string): string => {
     const [kind, ...rest] = work.split('/');
     const event = kind === 'cancel' ? 'CancellationOutcomeUnknown' : 'IssuanceOutcomeUnknown';
-    const unknown = timeline.findLast(
+    const requested = timeline.findLastIndex((entry) => entry.event === 'CancellationRequested');
+    const unknown = (kind === 'cancel' ? timeline.slice(requested) : timeline).findLast(
       (entry) => entry.event === event && (kind === 'settle' || entry.evidence.startsWith(`attempt ${rest.at(-1)}:`)),
     );
     return unknown?.evidence ?? say('o processo terminou sem resposta', 'the process ended without an answer');
   };
   return html`<section aria-labelledby="lookups"><h2 id="lookups">${say('Consultas', 'Look-ups')}</h2>${table(
-    say('Consultas que ainda não decidiram nada', 'Look-ups that have not settled anything yet'),
+    isSettled(state)
+      ? say('Consultas que foram feitas', 'Look-ups that were made')
+      : say('Consultas que ainda não decidiram nada', 'Look-ups that have not settled anything yet'),
     [
       say('De', 'Of'),
       say('Por quê', 'Why'),

@@ -17,6 +17,7 @@ import { replayedBody } from '../../../src/http/invoice-body.js';
 import type { CertificateRefusal } from '../../../src/ports/certificate-refusals.js';
 import type { ReadModel } from '../../../src/ports/read-model.js';
 import type { SupportFilter, SupportRow } from '../../../src/ports/support-reads.js';
+import type { StoredLookupProgress } from '../../../src/ports/work-progress.js';
 import type { ParkedWork } from '../../../src/ports/work-queue.js';
 import { DEMO_CNPJ, demoCompany } from '../fixture/demo.js';
 import { accepted, attempted, interrupted, T0 } from '../fixture/invoice.js';
@@ -48,6 +49,8 @@ export type ConsoleHarness = {
   canceling: SupportRow[];
   /** Series that are stopped. */
   stopped: StoppedSeries[];
+  /** Progress of the look-ups of the one invoice, by their work. */
+  lookups: Map<string, StoredLookupProgress>;
   /** What lists were narrowed to. */
   filters: SupportFilter[];
   /** The rows of the one invoice. */
@@ -91,6 +94,7 @@ export const consoleHarness = async (
     refused: [] as CertificateRefusal[],
     canceling: [] as SupportRow[],
     stopped: [] as StoppedSeries[],
+    lookups: new Map<string, StoredLookupProgress>(),
     filters: [] as SupportFilter[],
     rows: () => rowsOf([stream]),
     parked: [{ stream, kind: 'issue', messageId: 'm', reason: 'failed 31 times', parkedAt: T0 }] as ParkedWork[],
@@ -114,7 +118,7 @@ export const consoleHarness = async (
       indeterminate: async () => ({ count: 1, oldest: await rowsOf([stream]) }),
       failedCancellations: async () => ({ count: harness.canceling.length, oldest: harness.canceling }),
     },
-    lookups: { get: async () => undefined },
+    lookups: { get: async (_stream, work) => harness.lookups.get(work) },
     queue: {
       parked: async () => harness.parked,
       retryParked: async (wanted) => {

@@ -115,17 +115,25 @@ type InvoiceCustomer = Extract<InvoiceEvent, { type: 'InvoiceAccepted' }>['data'
 export type TimelineEntry = { at: Instant; event: string; who: string; request_id: string; evidence: string };
 
 /** The events of one invoice as entries for support, oldest first; nothing in them is personal. */
-export const timelineEntries = (recorded: readonly RecordedEvent[]): readonly TimelineEntry[] =>
-  recorded.map((one) => {
-    const event = decodeSealed(one) as DecodedEvent<InvoiceEvent>;
-    return {
-      at: event.metadata.recordedAt ?? '',
-      event: event.type,
-      who: event.metadata.actor ?? '',
-      request_id: event.metadata.correlationId ?? '',
-      evidence: evidenceOf(event),
-    };
-  });
+export const timelineEntries = (recorded: readonly RecordedEvent[]): readonly TimelineEntry[] => {
+  const events = recorded.map((one) => decodeSealed(one) as DecodedEvent<InvoiceEvent>);
+  const sameContentAt = events.flatMap(({ type, data }) =>
+    type === 'NumberConflictFound' && data.sameContent ? [data.at] : [],
+  );
+  return events.map((event) => ({
+    at: event.metadata.recordedAt ?? '',
+    event: event.type,
+    who: event.metadata.actor ?? '',
+    request_id: event.metadata.correlationId ?? '',
+    evidence: event.type === 'IssuanceInterrupted' ? endOf(event.data, sameContentAt) : evidenceOf(event),
+  }));
+};
+
+/** A note with the same content under the number ends an invoice at once: it may be ours, and no time decides that. */
+const endOf = ({ failedAt }: { failedAt: Instant }, sameContentAt: readonly Instant[]): string =>
+  sameContentAt.includes(failedAt)
+    ? `the note under its number has the same content, found at ${failedAt}`
+    : `time was over at ${failedAt}`;
 
 /** A key's name cut to the first block of its UUID, which is enough for a reader to tell keys apart. */
 export const shortActor = (who: string): string => who.replace(/^(apiKey:key_[0-9a-f]{8})-.*$/, '$1');
@@ -135,7 +143,7 @@ const absencesOf = ({ firstAskedAt, secondAskedAt }: { firstAskedAt?: Instant; s
   firstAskedAt === undefined || secondAskedAt === undefined ? [] : [`absent ${firstAskedAt} and ${secondAskedAt}`];
 
 /** One short line of facts without personal fields, which are sealed here anyway. */
-const evidenceOf = (event: ReadInvoiceEvent): string => {
+const evidenceOf = (event: Exclude<ReadInvoiceEvent, { type: 'IssuanceInterrupted' }>): string => {
   switch (event.type) {
     case 'InvoiceAccepted':
       return `${event.data.amountInCents} cents, line ${event.data.line.cnae}/${event.data.line.serviceCode}`;
@@ -168,7 +176,6 @@ const evidenceOf = (event: ReadInvoiceEvent): string => {
     case 'IssuanceFailed':
       return event.data.reason ?? `time was over at ${event.data.failedAt}`;
     case 'NotProcessed':
-    case 'IssuanceInterrupted':
       return `time was over at ${event.data.failedAt}`;
     case 'IndeterminateResolved':
       return event.data.as === 'issued'

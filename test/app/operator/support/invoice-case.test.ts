@@ -2,7 +2,12 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { timelineEntries } from '../../../../src/app/operator/support/invoice-case.js';
+import { createEventStore } from '../../../../src/app/event-store/event-store.js';
+import type { InvoiceEvent } from '../../../../src/domain/invoice/events.js';
 import type { LogPosition, RecordedEvent } from '../../../../src/ports/event-log.js';
+import { accepted, at, attempted, conflictFound, T0 } from '../../../support/fixture/invoice.js';
+import { appendTo, fixedKeys } from '../../../support/harness/event-store.js';
+import { memoryEventLog } from '../../../support/memory/event-log.js';
 
 const folder = fileURLToPath(new URL('../../../golden/events/', import.meta.url));
 
@@ -73,6 +78,24 @@ describe('the timeline of an invoice', () => {
       [],
     );
     for (const recorded of goldenInvoiceEvents.values()) expect(entryOf(recorded)?.evidence).not.toContain('sealed:');
+  });
+
+  it('says of an invoice that a note with the same content ended that no time was over', async () => {
+    const conflict = conflictFound(1, 7, true);
+    const end = (failedAt: string): InvoiceEvent => ({
+      type: 'IssuanceInterrupted',
+      data: { failedAt, at: at(3_700) },
+    });
+    const evidenceOf = async (...events: readonly InvoiceEvent[]) => {
+      const log = memoryEventLog();
+      await appendTo(createEventStore(log, fixedKeys()), 'nfseLive-1_1', [accepted(), attempted(1, 1), ...events], T0);
+      return timelineEntries(await log.read('nfseLive-1_1')).at(-1)?.evidence;
+    };
+    expect(await evidenceOf(conflict, end(at(7)))).toBe(
+      `the note under its number has the same content, found at ${at(7)}`,
+    );
+    expect(await evidenceOf(conflict, end(at(3_607)))).toBe(`time was over at ${at(3_607)}`);
+    expect(await evidenceOf(conflictFound(1, 7), end(at(7)))).toBe(`time was over at ${at(7)}`);
   });
 
   it('keeps the order of the events, and takes an event without metadata', () => {
