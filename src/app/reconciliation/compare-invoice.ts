@@ -8,6 +8,7 @@ import {
   type DifferenceKind,
   differenceKinds,
   differenceOf,
+  isOfLostAttempt,
   isReconcilable,
   type LookupFinding,
   type ReconciliationLookup,
@@ -86,6 +87,7 @@ const compareInvoice = async (
   const { clock, limits } = deps;
   if (!isReconcilable(state, limits.testRetentionSeconds, clock.now()) || !isQuiet(loaded, deps)) return leftAlone;
   const questions = reconciliationLookups(state);
+  const attemptLost = isOfLostAttempt(loaded.events);
   if (questions.length === 0) return leftAlone;
 
   const held: LookupFinding[] = [];
@@ -104,7 +106,7 @@ const compareInvoice = async (
     }
     if ('reason' in answer) {
       // Differences that earlier answers showed hold, although this answer is inconclusive.
-      await appendDifferences(stream, held, deps);
+      await appendDifferences(stream, held, attemptLost, deps);
       return { result: 'inconclusive', reason: answer.reason, isEventFound: false, absentOnce: [] };
     }
     if (answer.held === 'absent' && needsProof(state, question) && !absentBefore.includes(keyOf(question))) {
@@ -113,7 +115,7 @@ const compareInvoice = async (
       held.push(answer);
     }
   }
-  const found = await appendDifferences(stream, held, deps);
+  const found = await appendDifferences(stream, held, attemptLost, deps);
   if (elsewhere !== undefined) await recordCanceledElsewhere(stream, state, elsewhere, deps);
   const isEventFound = elsewhere !== undefined || held.some((one) => one.held === 'event');
   // The other look-ups were made all the same, so that a doubtful document does not hide other differences.
@@ -199,6 +201,7 @@ const isReliable = (stream: StreamName, found: FoundDocument, owner: Owner, deps
 const appendDifferences = async (
   stream: StreamName,
   held: readonly LookupFinding[],
+  attemptLost: boolean,
   deps: ReconciliationDeps,
 ): Promise<boolean> => {
   const outcome = await transact(
@@ -208,7 +211,9 @@ const appendDifferences = async (
       fold: invoiceFold,
       decide: (state, { events, now }): Decision => {
         if (!isReconcilable(state, deps.limits.testRetentionSeconds, now)) return { refused: 'not reconcilable' };
-        const fresh = differencesOf(state, held).filter((one) => !events.some((event) => isRecorded(event, one)));
+        const fresh = differencesOf(state, held, attemptLost).filter(
+          (one) => !events.some((event) => isRecorded(event, one)),
+        );
         return { events: fresh.map((one) => ({ type: 'ReconciliationDifferenceFound', data: { ...one, at: now } })) };
       },
       context: workerContext(stream, 'record_reconciliation', deps),
@@ -216,7 +221,7 @@ const appendDifferences = async (
     deps,
   );
   if (outcome.kind === 'refused') return false;
-  if (outcome.kind === 'already_so') return differencesOf(outcome.state, held).length > 0;
+  if (outcome.kind === 'already_so') return differencesOf(outcome.state, held, attemptLost).length > 0;
   for (const { type, data } of outcome.events) {
     const kind = differenceKinds.find((one) => type === 'ReconciliationDifferenceFound' && one === data.kind);
     if (kind !== undefined) deps.onDifference(stream, kind);
@@ -239,8 +244,12 @@ const recordCanceledElsewhere = async (
   await decideAndAppend(stream, 'record_reconciliation', deps, (state) => decideCanceledElsewhere(state, data));
 };
 
-const differencesOf = (state: InvoiceState, held: readonly LookupFinding[]): readonly Difference[] =>
-  state.kind === 'invoice' ? held.flatMap((one) => differenceOf(state, one) ?? []) : [];
+const differencesOf = (
+  state: InvoiceState,
+  held: readonly LookupFinding[],
+  attemptLost: boolean,
+): readonly Difference[] =>
+  state.kind === 'invoice' ? held.flatMap((one) => differenceOf(state, one, attemptLost) ?? []) : [];
 
 const isRecorded = (event: ReadInvoiceEvent, { kind, accessKey }: Difference): boolean =>
   event.type === 'ReconciliationDifferenceFound' && event.data.kind === kind && event.data.accessKey === accessKey;

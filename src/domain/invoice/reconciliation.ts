@@ -2,6 +2,7 @@ import type { AccessKey, DpsId } from '../common/access-key.js';
 import type { StreamName } from '../common/ids.js';
 import { present } from '../common/present.js';
 import { type Instant, isBefore } from '../common/time.js';
+import type { ReadInvoiceEvent } from './events.js';
 import { compareSent, type FoundDocument, isDoubtful } from './sent-document.js';
 import type { Invoice, InvoiceState } from './state.js';
 import { isCanceled, isCanceledOrReplaced, retentionEnds } from './status.js';
@@ -55,13 +56,18 @@ export const reconciliationLookups = ({ attempts, outcome }: Invoice): readonly 
   return [...notes, { about: 'cancellation', accessKey: outcome.accessKey }];
 };
 
-/** The difference that one look-up shows; undefined without a difference. */
-export const differenceOf = (invoice: Invoice, held: LookupFinding): Difference | undefined =>
-  held.about === 'note' ? noteDifference(invoice, held) : cancellationDifference(invoice, held);
+/** Whether log recovery gave the note back: the log has lost the attempt that made the note, and so its DPS id. */
+export const isOfLostAttempt = (events: readonly ReadInvoiceEvent[]): boolean =>
+  events.some(({ type, data }) => type === 'Authorized' && data.attemptLost === true);
+
+/** The difference that one look-up shows; undefined without a difference. `attemptLost`: see `isOfLostAttempt`. */
+export const differenceOf = (invoice: Invoice, held: LookupFinding, attemptLost: boolean): Difference | undefined =>
+  held.about === 'note' ? noteDifference(invoice, held, attemptLost) : cancellationDifference(invoice, held);
 
 const noteDifference = (
   invoice: Invoice,
   { dpsId, held }: LookupFinding & { about: 'note' },
+  attemptLost: boolean,
 ): Difference | undefined => {
   const { outcome, attempts } = invoice;
   const sent = attempts.filter((attempt) => attempt.dpsId === dpsId);
@@ -70,10 +76,14 @@ const noteDifference = (
   // An unverifiable document shows no difference: its access key may have been altered too.
   if (held !== 'absent' && owner === 'unknown' && isDoubtful(held)) return undefined;
   if (outcome.status === 'issued') {
-    const isIssuedDps = dpsId === issuedDpsId(invoice);
+    const isIssuedDps = dpsId === issuedDpsId(invoice, attemptLost);
     if (held === 'absent')
       return isIssuedDps ? present({ kind: 'issued_but_absent' as const, accessKey: outcome.accessKey }) : undefined;
-    if (!isIssuedDps) return { kind: 'second_note', accessKey: held.accessKey };
+    // The attempts that the log has kept were made under other numbers, which another party may have used.
+    if (!isIssuedDps) {
+      const kind = attemptLost && owner === 'other' ? 'foreign_note' : 'second_note';
+      return { kind, accessKey: held.accessKey };
+    }
     if (held.accessKey !== outcome.accessKey) return { kind: 'access_key_differs', accessKey: held.accessKey };
     return owner === 'other' ? { kind: 'digest_differs', accessKey: held.accessKey } : undefined;
   }
@@ -94,9 +104,14 @@ const cancellationDifference = (
   return isCanceled(invoice) ? undefined : { kind: 'canceled_there_only', accessKey };
 };
 
-/** DPS id of the attempt that became the note; of the last attempt for an invoice that support settled, where none is marked. */
-const issuedDpsId = ({ attempts }: Invoice): string | undefined =>
-  (attempts.find(({ resolution }) => resolution === 'authorized') ?? attempts.at(-1))?.dpsId;
+/**
+ * DPS id of the attempt that became the note; of the last attempt for an invoice that support settled, where none is marked. Undefined where the log has
+ * lost that attempt.
+ */
+const issuedDpsId = ({ attempts }: Invoice, attemptLost: boolean): string | undefined => {
+  const marked = attempts.find(({ resolution }) => resolution === 'authorized');
+  return (marked ?? (attemptLost ? undefined : attempts.at(-1)))?.dpsId;
+};
 
 /**
  * Whether a round compares this invoice. A round takes `percent` in a hundred of the sampled invoices, and each round takes different ones. An

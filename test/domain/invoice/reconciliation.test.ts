@@ -3,6 +3,7 @@ import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
 import {
   differenceOf,
   isInRound,
+  isOfLostAttempt,
   isReconcilable,
   type LookupFinding,
   reconciliationLookups,
@@ -14,6 +15,7 @@ import {
   at,
   attempted,
   authorized,
+  authorizedData,
   cancelAttempted,
   cancelConfirmed,
   cancelNotConfirmed,
@@ -51,6 +53,20 @@ const renumbered: InvoiceEvent[] = [
   conflictFound(1, 40),
   { ...attempted(2, 41), data: { ...attempted(2, 41).data, dpsId: SECOND_ID, digest: 'second' } } as InvoiceEvent,
   authorized(2, 42),
+];
+
+const { attempt: _attempt, evidence: _evidence, at: _at, ...settlement } = authorizedData(1, 80);
+
+/** Recovery gave a note back that was sent under another number, by an attempt that the log has lost. */
+const adopted: InvoiceEvent[] = [
+  accepted(),
+  attempted(1, 1),
+  { type: 'Authorized', data: { ...authorizedData(2, 500), evidence: 'lookup', attemptLost: true } },
+];
+/** Support found the note of the last attempt, which no event marks. */
+const settledIssued: InvoiceEvent[] = [
+  ...nobodyKnows,
+  { type: 'IndeterminateResolved', data: { ...settlement, as: 'issued', evidence: 'portal', at: at(90_000) } },
 ];
 
 const note = (held: ({ accessKey: string } & FoundDocument) | 'absent', dpsId = DPS_ID): LookupFinding => ({
@@ -142,8 +158,27 @@ describe('what the authorizer holds, beside an outcome of ours', () => {
       foreign,
       { kind: 'second_note', accessKey: OTHER_KEY },
     ],
+    ['issued by a lost attempt, and no note under the number of an earlier one', adopted, note('absent'), undefined],
+    [
+      'issued by a lost attempt, and a note of others under the number of an earlier one',
+      adopted,
+      foreign,
+      { kind: 'foreign_note', accessKey: OTHER_KEY },
+    ],
+    [
+      'issued by a lost attempt, and a second note of ours under the number of an earlier one',
+      adopted,
+      note({ accessKey: OTHER_KEY, digest: 'digest' }),
+      { kind: 'second_note', accessKey: OTHER_KEY },
+    ],
+    [
+      'settled as issued, and there is no note',
+      settledIssued,
+      note('absent'),
+      { kind: 'issued_but_absent', accessKey: ACCESS_KEY },
+    ],
   ] as const)('%s', (_what, events, held, expected) => {
-    expect(differenceOf(givenInvoice(...events), held)).toEqual(expected);
+    expect(differenceOf(givenInvoice(...events), held, isOfLostAttempt(events))).toEqual(expected);
   });
 });
 
