@@ -3,15 +3,17 @@ import type forge from 'node-forge';
 import asn1 from 'node-forge/lib/asn1.js';
 import { type Instant, instant } from '../domain/common/time.js';
 
-/** What a leaf certificate (PEM) says. `fingerprint`: SHA-256 of its DER, hex. */
-export const leafFacts = (
-  pem: string,
-): { cnpj: string | undefined; notBefore: Instant; notAfter: Instant; fingerprint: string } => {
+type LeafFacts = { cnpj: string | undefined; notBefore: Instant; notAfter: Instant; fingerprint: string };
+
+/** What a leaf certificate (PEM) says. `fingerprint`: SHA-256 of its DER, hex. Undefined when the times of its validity cannot be read. */
+export const leafFacts = (pem: string): LeafFacts | undefined => {
   const { raw, validFrom, validTo } = new X509Certificate(pem);
+  const [from, to] = [Date.parse(validFrom), Date.parse(validTo)];
+  if (Number.isNaN(from) || Number.isNaN(to)) return undefined;
   return {
     cnpj: cnpjOf(raw),
-    notBefore: instant(Date.parse(validFrom)),
-    notAfter: instant(Date.parse(validTo)),
+    notBefore: instant(from),
+    notAfter: instant(to),
     fingerprint: createHash('sha256').update(raw).digest('hex'),
   };
 };

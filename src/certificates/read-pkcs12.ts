@@ -1,7 +1,9 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import forge from 'node-forge';
 import type { Instant } from '../domain/common/time.js';
+import type { KeyFault } from '../domain/company/events.js';
 import { leafFacts } from './holder.js';
+import { keyFault } from './key-fault.js';
 import { asksForTooManyRounds } from './pkcs12-rounds.js';
 
 /** An A1 certificate as its file holds it; the vault adds an id. */
@@ -30,6 +32,8 @@ export type Pkcs12Fault =
   /** The layout's signature takes RSA keys only. */
   | 'not_rsa'
   | 'no_certificate'
+  | KeyFault
+  | 'unreadable_validity'
   | 'no_cnpj';
 
 type ReadPkcs12 = { ok: true; certificate: OpenedPkcs12 } | { ok: false; reason: Pkcs12Fault };
@@ -50,7 +54,11 @@ export const readPkcs12 = (pfx: Buffer, password: string): ReadPkcs12 => {
   const certificates = bagsOf(opened, forge.pki.oids.certBag).flatMap(pemOf);
   const leaf = certificates.find((pem) => isOfKey(pem, key));
   if (leaf === undefined) return { ok: false, reason: 'no_certificate' };
-  const { cnpj, ...facts } = leafFacts(leaf);
+  const fault = keyFault({ privateKeyPem: key, certificatePem: leaf });
+  if (fault !== undefined) return { ok: false, reason: fault };
+  const said = leafFacts(leaf);
+  if (said === undefined) return { ok: false, reason: 'unreadable_validity' };
+  const { cnpj, ...facts } = said;
   if (cnpj === undefined) return { ok: false, reason: 'no_cnpj' };
   const chainPem = certificates.filter((pem) => pem !== leaf);
   return { ok: true, certificate: { privateKeyPem: key, certificatePem: leaf, chainPem, cnpj, ...facts } };

@@ -6,7 +6,8 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { cnpjOf, isForSimulator } from '../../src/certificates/holder.js';
 import { issueCertificate, type KeyAndCertificate } from '../../src/certificates/issue-certificate.js';
 import { readPkcs12 } from '../../src/certificates/read-pkcs12.js';
-import { endlessPfxOf, keysPfxOf, pfxOf as makePfx } from '../support/fixture/pfx.js';
+import { endlessPfxOf, keysPfxOf, pfxOf as makePfx, plainPfxOf } from '../support/fixture/pfx.js';
+import { withoutReadableEnd } from '../support/fixture/rsa-keys.js';
 import { sample } from '../support/fixture/samples.js';
 import { itWith } from '../support/needs.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
@@ -177,6 +178,8 @@ describe('readPkcs12', () => {
     const person = issueCertificate({ subjectName: 'MARIA', issuer: authority, validDays: 1, now });
     const noCnpj = pfxOf(person.privateKeyPem, [person.certificatePem]);
     expect(readPkcs12(noCnpj, password)).toEqual({ ok: false, reason: 'no_cnpj' });
+    const noEnd = plainPfxOf(privateKeyPem, withoutReadableEnd(certificatePem));
+    expect(readPkcs12(noEnd, password)).toEqual({ ok: false, reason: 'unreadable_validity' });
   });
 });
 

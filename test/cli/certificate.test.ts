@@ -14,7 +14,8 @@ import { invoiceStream } from '../../src/domain/common/ids.js';
 import { addSeconds, type Instant } from '../../src/domain/common/time.js';
 import { systemClock } from '../../src/runtime/engines/clock.js';
 import { accepted } from '../support/fixture/invoice.js';
-import { endlessPfxOf, pfxOf } from '../support/fixture/pfx.js';
+import { endlessPfxOf, pfxOf, plainPfxOf } from '../support/fixture/pfx.js';
+import { certificateOfKey, forgedKeyOf, rsaKeyOf, withoutReadableEnd } from '../support/fixture/rsa-keys.js';
 import { appendTo } from '../support/harness/event-store.js';
 import { type Operator, openOperator } from '../support/harness/operator.js';
 import { describeWithPostgres } from '../support/postgres.js';
@@ -57,6 +58,9 @@ describeWithPostgres('nfse certificate put', () => {
 
   const pfx = ({ privateKeyPem, certificatePem }: KeyAndCertificate): Buffer =>
     pfxOf(privateKeyPem, [certificatePem, authority.certificatePem], { password });
+
+  const forged = (privateKeyPem: string): Buffer =>
+    plainPfxOf(privateKeyPem, certificateOfKey(privateKeyPem, { cnpj: CNPJ, now }));
 
   const put = async (file: Buffer, cnpj = CNPJ, secret = 'password') => {
     await writeFile(inFolder('made.pfx'), file);
@@ -143,6 +147,21 @@ describeWithPostgres('nfse certificate put', () => {
       'it asks for more than 2,000,000 rounds of its password',
     ],
     ['a file of another size', () => Buffer.alloc(1_048_577), 'it is larger than 1 MiB'],
+    [
+      'a key of a size that is not taken',
+      () => forged(forgedKeyOf(32_768)),
+      'its RSA key has fewer than 2,048 or more',
+    ],
+    ['a key of another exponent', () => forged(rsaKeyOf(2_048, 3)), 'the public exponent of its RSA key is not 65,537'],
+    ['a key that does not sign', () => forged(forgedKeyOf(2_048)), 'its private key does not sign for the certificate'],
+    [
+      'a validity without an end',
+      () => {
+        const { privateKeyPem, certificatePem } = issued(CNPJ, 9);
+        return plainPfxOf(privateKeyPem, withoutReadableEnd(certificatePem));
+      },
+      'its validity cannot be read',
+    ],
     ['a wrong password', () => pfxOf(null, [authority.certificatePem], { password: 'outra' }), 'the password is wrong'],
   ];
 

@@ -6,6 +6,7 @@ import { counted } from '../../lib/counted.js';
 import type { CompanyCertificate } from '../../ports/certificate-vault.js';
 import { badUsage, type Command, done, type Outcome, refused, textFlag } from '../command.js';
 import { readOperatorFile } from '../flags.js';
+import { KEY_FAULTS } from '../key-faults.js';
 import type { Session } from '../session.js';
 
 const put: Command = {
@@ -107,6 +108,10 @@ const REASONS: Record<Pkcs12Fault, string> = {
   no_private_key: 'it holds no private key: export it again, with the private key',
   not_rsa: 'its key is not RSA, and invoices are signed with RSA: get an A1 certificate with an RSA key',
   no_certificate: 'it holds no certificate of its private key: export it again, with the certificate',
+  key_size: `${KEY_FAULTS.key_size}: get an A1 certificate with an RSA key of 2,048 bits`,
+  key_exponent: `${KEY_FAULTS.key_exponent}: get another A1 certificate from the authority`,
+  key_broken: `${KEY_FAULTS.key_broken}: export it again, with the private key, or get another one from the authority`,
+  unreadable_validity: 'its validity cannot be read: get another one from the authority',
   no_cnpj: 'its holder has no CNPJ: an e-CNPJ of the company is needed, not an e-CPF',
 };
 

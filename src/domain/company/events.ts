@@ -78,6 +78,9 @@ export type CertificateFacts = {
   fingerprint: string;
 };
 
+/** Why a stored certificate cannot be used: its RSA key has another size or exponent than the service takes, or does not sign. */
+export type KeyFault = 'key_size' | 'key_exponent' | 'key_broken';
+
 /** Events of one company: storage format: types and optional fields may be added, never renamed. */
 type CompanyEvents = {
   CompanyRegistered: { registration: Registration; at: Instant };

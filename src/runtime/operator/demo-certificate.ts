@@ -11,7 +11,9 @@ export const demoCertificate = ({
   certificatePem,
   caPem,
 }: Issued): Omit<CompanyCertificate, 'certificateId'> => {
-  const { cnpj = '', ...facts } = leafFacts(certificatePem);
+  const said = leafFacts(certificatePem);
+  if (said === undefined) throw new Error('the certificate that was made has a validity that cannot be read');
+  const { cnpj = '', ...facts } = said;
   return { privateKeyPem, certificatePem, chainPem: [caPem], cnpj, ...facts };
 };
 
