@@ -4,15 +4,19 @@ import { existsSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createMonitoringReads } from '../../src/adapters/read-model-postgres/monitoring-reads.js';
+import { putCertificate } from '../../src/app/operator/company/company-commands.js';
+import { leafFacts } from '../../src/certificates/holder.js';
 import { issueCertificate, type KeyAndCertificate } from '../../src/certificates/issue-certificate.js';
 import { certificateCommands } from '../../src/cli/commands/certificate.js';
 import { companyCommands } from '../../src/cli/commands/company.js';
 import { doctorCommand } from '../../src/cli/commands/doctor.js';
 import { projectionCommands } from '../../src/cli/commands/projections.js';
 import { runCommand } from '../../src/cli/run.js';
-import { invoiceStream } from '../../src/domain/common/ids.js';
+import { companyStream, invoiceStream } from '../../src/domain/common/ids.js';
 import { addSeconds, type Instant } from '../../src/domain/common/time.js';
 import { systemClock } from '../../src/runtime/engines/clock.js';
+import { certificatesOf } from '../../src/runtime/engines/companies.js';
 import { accepted } from '../support/fixture/invoice.js';
 import { endlessPfxOf, pfxOf, plainPfxOf } from '../support/fixture/pfx.js';
 import { certificateOfKey, forgedKeyOf, rsaKeyOf, withoutReadableEnd } from '../support/fixture/rsa-keys.js';
@@ -242,6 +246,36 @@ describeWithPostgres('nfse certificate put', () => {
     const line = await doctorLine();
     expect(line).toMatch(new RegExp(`^${verdict}.*${words}`));
     expect(line.includes('nfse certificate put')).toBe(verdict === 'BAD ');
+  });
+
+  it('of an earlier version with a key that cannot be used is named by doctor, company show and company enable', async () => {
+    const { session, database } = operator;
+    const { companiesWithoutCertificate } = createMonitoringReads(database.pool);
+    const privateKeyPem = forgedKeyOf(2_048);
+    const certificatePem = certificateOfKey(privateKeyPem, { cnpj: CNPJ, now, validDays: 365 });
+    const facts = leafFacts(certificatePem);
+    if (facts === undefined) throw new Error('the certificate has a validity');
+    const made = { ...facts, privateKeyPem, certificatePem, chainPem: [], cnpj: CNPJ };
+    expect(await putCertificate(CNPJ, made, session.vault, session.companyDeps('ana'))).toHaveProperty('done');
+    await operator.run('company', 'enable', CNPJ);
+    expect(await companiesWithoutCertificate()).toBe(0);
+    const certificateOf = certificatesOf({ engines: session, clock: session.clock }, 'worker:issuer');
+    expect(await certificateOf({ mode: 'live', companyId: CNPJ })).toBeUndefined();
+    await session.companyDeps('ana').applyNow(companyStream(CNPJ));
+    const why = 'its private key does not sign for the certificate';
+    expect(await doctorLine()).toMatch(
+      new RegExp(`^BAD .*cannot be used, because ${why}: its invoices cannot be issued -> nfse certificate put`),
+    );
+    const shown = await operator.runJson('company', 'show', CNPJ);
+    expect(shown.json.certificate).toMatchObject({ unusable: why });
+    expect((await operator.run('company', 'enable', CNPJ)).out).toContain(
+      `warning: its certificate cannot be used, because ${why}: the API refuses its invoices`,
+    );
+    expect(await companiesWithoutCertificate()).toBe(1);
+    expect(await put(pfx(issued(CNPJ, 365)))).toMatchObject({ exit: 0 });
+    expect(await doctorLine()).toMatch(/^ok /);
+    expect(await companiesWithoutCertificate()).toBe(0);
+    await operator.run('company', 'disable', CNPJ);
   });
 });
 

@@ -1,8 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { eventName } from '../../src/console/event-names.js';
 import { sayIn } from '../../src/console/language.js';
+import type { Company } from '../../src/domain/company/company.js';
 import { type InvoiceEvent, invoiceEventTypes } from '../../src/domain/invoice/events.js';
 import type { Cancellation, Invoice } from '../../src/domain/invoice/state.js';
+import { DEMO_CNPJ, demoCompany } from '../support/fixture/demo.js';
 import {
   at,
   cancelAttempted,
@@ -129,6 +131,17 @@ it('a refused certificate and simulated modes have the names of the modes that t
   const en = (await simulated.visit('/console')).text;
   expect(en).toContain('the simulator serves live and test mode. Its');
   expect(en).toContain('CNPJ 12345678000195 in test mode since');
+});
+
+it('a certificate whose key cannot be used is not called good', async () => {
+  const facts = { certificateId: 'c', notBefore: at(0), notAfter: at(100 * 86_400), fingerprint: 'f' };
+  const listed = async (certificate: Company['certificate']) => {
+    harness.companies = [{ ...demoCompany(DEMO_CNPJ), ...(certificate && { certificate }) }];
+    return (await harness.visit('/console/certificates')).text;
+  };
+  expect(await listed(facts)).toContain('good</span>');
+  const bad = await listed({ ...facts, unusable: 'key_size' });
+  expect([bad.includes('good</span>'), bad.includes('cannot be used</span>')]).toEqual([false, true]);
 });
 
 describe('an invoice', () => {

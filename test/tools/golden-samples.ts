@@ -217,6 +217,10 @@ export const goldenVariants = {
       at: AT,
     },
   },
+  'CertificateOpened.v1.unusable': {
+    type: 'CertificateOpened',
+    data: { certificateId: 'certificate-1', unusable: 'key_size', at: AT },
+  },
   'CompanyChanged.v1.codes': {
     type: 'CompanyChanged',
     data: {

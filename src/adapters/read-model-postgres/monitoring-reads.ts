@@ -50,12 +50,13 @@ export const createMonitoringReads = (pool: pg.Pool) => {
       );
       return rows;
     },
-    /** Enabled companies whose certificate is missing: none was stored, or the database does not hold it any more. */
+    /** Enabled companies whose certificate is missing or unusable: none was stored, the database does not hold it any more, or its key has a fault. */
     companiesWithoutCertificate: async (): Promise<number> => {
       const { rows } = await pool.query<{ count: number }>(
         `select count(*)::int as count from read.companies as company where enabled and not exists (
            select from vault_certificates as kept where kept.company_id = company.company_id
-             and kept.certificate_id = company.state::jsonb -> 'certificate' ->> 'certificateId')`,
+             and kept.certificate_id = company.state::jsonb -> 'certificate' ->> 'certificateId'
+             and company.state::jsonb -> 'certificate' -> 'unusable' is null)`,
       );
       return rows[0]?.count ?? 0;
     },

@@ -256,7 +256,11 @@ const otherSchemas = {
     fingerprint: text,
     at: instant,
   }),
-  CertificateOpened: strictObject({ certificateId: text, at: instant }),
+  CertificateOpened: strictObject({
+    certificateId: text,
+    unusable: optional(v.picklist(['key_size', 'key_exponent', 'key_broken'])),
+    at: instant,
+  }),
   CertificatesRemoved: strictObject({ certificateIds: v.array(text), at: instant }),
   DpsNumberAllocated: strictObject({ number: integerFrom1, nextNumber: integerFrom1, invoiceId: uuid, at: instant }),
   DpsNumberMoved: strictObject({ nextNumber: integerFrom1, at: instant }),

@@ -1,6 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import { type CompanyId, companyStream } from '../../domain/common/ids.js';
+import { present } from '../../domain/common/present.js';
 import type { Company } from '../../domain/company/company.js';
+import type { KeyFault } from '../../domain/company/events.js';
 import { createKeyedLock } from '../../lib/keyed-lock.js';
 import type { Caller } from '../../ports/authorizer.js';
 import type { CertificateVault, CompanyCertificate } from '../../ports/certificate-vault.js';
@@ -12,39 +14,46 @@ import { anyState, transact } from '../event-store/transact.js';
 const KEPT_OPEN = 1_000;
 
 /**
- * Opens a company's current certificate once while it stays among those kept. Each opening is recorded before the key is used. A renewed certificate
- * has another id, so the next call opens it.
+ * Opens a company's current certificate once while it stays among those kept. Each opening is recorded before the certificate is handed out, and one
+ * with a fault is recorded and not handed out. A renewed certificate has another id, so the next call opens it.
  */
 export const createCertificateOpener = (deps: {
   vault: CertificateVault;
+  faultOf(certificate: CompanyCertificate): KeyFault | undefined;
   store: EventStore;
   clock: Clock;
   company(companyId: CompanyId): Promise<Company | undefined>;
   actor: CommandContext['actor'];
 }) => {
-  const opened = new LRUCache<string, CompanyCertificate>({ max: KEPT_OPEN });
+  const opened = new LRUCache<string, CompanyCertificate | 'unusable'>({ max: KEPT_OPEN });
   const oneAtATime = createKeyedLock();
 
-  const open = async (companyId: CompanyId, certificateId: string): Promise<CompanyCertificate | undefined> => {
+  const open = async (
+    companyId: CompanyId,
+    certificateId: string,
+  ): Promise<CompanyCertificate | 'unusable' | undefined> => {
     const known = opened.get(certificateId);
     if (known !== undefined) return known;
     const certificate = await deps.vault.open(companyId, certificateId);
     if (certificate === undefined) return undefined;
-    await recordOpening(companyId, certificateId, deps);
-    opened.set(certificateId, certificate);
-    return certificate;
+    const unusable = deps.faultOf(certificate);
+    await recordOpening(companyId, present({ certificateId, unusable }), deps);
+    const result = unusable === undefined ? certificate : 'unusable';
+    opened.set(certificateId, result);
+    return result;
   };
 
   return async ({ companyId }: Caller): Promise<CompanyCertificate | undefined> => {
     const certificateId = (await deps.company(companyId))?.certificate?.certificateId;
     if (certificateId === undefined) return undefined;
-    return opened.get(certificateId) ?? (await oneAtATime(companyId, () => open(companyId, certificateId)));
+    const found = opened.get(certificateId) ?? (await oneAtATime(companyId, () => open(companyId, certificateId)));
+    return found === 'unusable' ? undefined : found;
   };
 };
 
 const recordOpening = async (
   companyId: CompanyId,
-  certificateId: string,
+  opening: { certificateId: string; unusable?: KeyFault },
   { store, clock, actor }: { store: EventStore; clock: Clock; actor: CommandContext['actor'] },
 ): Promise<void> => {
   await transact(
@@ -53,7 +62,7 @@ const recordOpening = async (
       // Every opening adds an event, so reading the whole stream would cost more each time.
       read: 'last',
       fold: anyState,
-      decide: (_state, { now }) => ({ events: [{ type: 'CertificateOpened', data: { certificateId, at: now } }] }),
+      decide: (_state, { now }) => ({ events: [{ type: 'CertificateOpened', data: { ...opening, at: now } }] }),
       context: operatorContext('audit_certificate', { actor, companyId }),
     },
     { store, clock },

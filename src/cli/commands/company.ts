@@ -32,6 +32,7 @@ import {
 } from '../company-warnings.js';
 import { readJsonFile } from '../flags.js';
 import { companyIbsCbs } from '../ibs-cbs.js';
+import { KEY_FAULTS } from '../key-faults.js';
 import type { Session } from '../session.js';
 import { jsonText } from '../terminal.js';
 
@@ -148,13 +149,19 @@ const warningsOf = async (cnpj: string, opened: Session): Promise<readonly strin
   const company = await opened.readModel.company(cnpj);
   if (company === undefined) return [];
   const codes = await municipalCodeWarnings(company, opened);
+  const lacks = certificateFault(company);
   const certificate =
-    company.certificate === undefined
-      ? [
-          `it has no certificate: the API refuses its invoices (422 company.certificate_missing), and those already accepted wait: nfse certificate put ${cnpj}`,
-        ]
-      : [];
+    lacks === undefined
+      ? []
+      : [
+          `${lacks}: the API refuses its invoices (422 company.certificate_missing), and those already accepted wait: nfse certificate put ${cnpj}`,
+        ];
   return [...certificate, ...placeWarnings(company.registration), ...codes.map(({ text }) => text)];
+};
+
+const certificateFault = ({ certificate }: Company): string | undefined => {
+  if (certificate === undefined) return 'it has no certificate';
+  return certificate.unusable && `its certificate cannot be used, because ${KEY_FAULTS[certificate.unusable]}`;
 };
 
 const show: Command = {
@@ -227,7 +234,13 @@ const describe = ({ registration, enabled, certificate, keys }: Company) => ({
   issuer_approved: registration.issuerApproved,
   enabled,
   certificate:
-    certificate === undefined ? null : { not_before: certificate.notBefore, not_after: certificate.notAfter },
+    certificate === undefined
+      ? null
+      : {
+          not_before: certificate.notBefore,
+          not_after: certificate.notAfter,
+          unusable: certificate.unusable && KEY_FAULTS[certificate.unusable],
+        },
   keys: keys.filter((key) => !key.revoked).length,
 });
 

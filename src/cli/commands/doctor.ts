@@ -15,6 +15,7 @@ import {
   placeWarnings,
 } from '../company-warnings.js';
 import { ibsCbsChecks } from '../ibs-cbs.js';
+import { KEY_FAULTS } from '../key-faults.js';
 import { type Check, type LogRecovery, type Session, unlessBehind } from '../session.js';
 import { readStartingPoint, STARTING_POINT } from '../starting-point.js';
 import { switchedOffText } from './api.js';
@@ -171,13 +172,12 @@ const certificateChecks = async ({ readModel, vault, clock }: Session): Promise<
       if (company.enabled) checks.push({ name, ok: false, detail, cure });
       continue;
     }
-    const { certificateId, notAfter } = company.certificate;
-    const isThere = await vault.holds(cnpj, certificateId);
-    const warning = expiryWarning(notAfter, now);
-    const ok = isThere && warning === undefined;
-    const detail = isThere
-      ? validityText(notAfter, now)
-      : 'not in the database any more: its invoices cannot be issued';
+    const { certificateId, notAfter, unusable } = company.certificate;
+    const obstacle = (await vault.holds(cnpj, certificateId))
+      ? unusable && `cannot be used, because ${KEY_FAULTS[unusable]}`
+      : 'not in the database any more';
+    const ok = obstacle === undefined && expiryWarning(notAfter, now) === undefined;
+    const detail = obstacle === undefined ? validityText(notAfter, now) : `${obstacle}: its invoices cannot be issued`;
     checks.push({ name, ok, detail, cure: ok ? undefined : cure });
   }
   return checks;

@@ -62,7 +62,13 @@ ${table(
   );
 };
 
-export type CertificateLine = { cnpj: string; enabled: boolean; notAfter: Instant | undefined };
+export type CertificateLine = {
+  cnpj: string;
+  enabled: boolean;
+  notAfter: Instant | undefined;
+  /** Its key cannot be used. */
+  isUnusable: boolean;
+};
 
 /** Sorted by days left; companies without a certificate come first. */
 export const certificatesPage = (
@@ -84,9 +90,9 @@ export const certificatesPage = (
       ],
       [...lines]
         .sort((a, b) => ((a.notAfter ?? '') < (b.notAfter ?? '') ? -1 : 1))
-        .map(({ cnpj, enabled, notAfter }) => [
+        .map(({ cnpj, enabled, notAfter, isUnusable }) => [
           companyOf(context, cnpj),
-          stateOf(context, notAfter),
+          stateOf(context, notAfter, isUnusable),
           notAfter === undefined ? '–' : daysLeft(notAfter, now),
           timeOf(context, notAfter),
           enabled ? say('habilitada', 'enabled') : say('desabilitada', 'disabled'),
@@ -113,8 +119,9 @@ const refusedList = (context: PageContext, refused: readonly CertificateRefusal[
       )}</ul>`;
 };
 
-const stateOf = ({ say, now }: PageContext, notAfter: Instant | undefined): Html => {
+const stateOf = ({ say, now }: PageContext, notAfter: Instant | undefined, isUnusable: boolean): Html => {
   if (notAfter === undefined) return badge(say('nenhum', 'none on file'), 'wait');
+  if (isUnusable) return badge(say('não pode ser usado', 'cannot be used'), 'bad');
   const warning = expiryWarning(notAfter, now);
   if (warning === undefined) return badge(say('bom', 'good'), 'good');
   if (warning.kind === 'expired') return badge(say('vencido', 'expired'), 'bad');

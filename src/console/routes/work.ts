@@ -114,4 +114,5 @@ const certificateLines = async ({ readModel }: ConsoleDeps): Promise<readonly Ce
     cnpj: registration.cnpj,
     enabled,
     notAfter: certificate?.notAfter,
+    isUnusable: certificate?.unusable !== undefined,
   }));

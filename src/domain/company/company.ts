@@ -1,9 +1,10 @@
 import { type Decision, type Fold, noChange } from '../common/decision.js';
 import type { CompanyId, Mode } from '../common/ids.js';
+import { present } from '../common/present.js';
 import type { Instant } from '../common/time.js';
 import { unreachable } from '../common/unreachable.js';
 import { sortedJson } from '../log/hash-text.js';
-import type { CertificateFacts, CompanyEvent, Registration, Scope } from './events.js';
+import type { CertificateFacts, CompanyEvent, KeyFault, Registration, Scope } from './events.js';
 
 type ApiKey = {
   keyId: string;
@@ -19,7 +20,8 @@ export type Company = {
   registration: Registration;
   enabled: boolean;
   keys: readonly ApiKey[];
-  certificate?: CertificateFacts;
+  /** `unusable`: what the process that opened the certificate last found. */
+  certificate?: CertificateFacts & { unusable?: KeyFault };
 };
 
 export type CompanyState = { kind: 'none' } | Company;
@@ -49,12 +51,21 @@ const evolve = (state: CompanyState, event: CompanyEvent): CompanyState => {
       return { ...state, certificate };
     }
     case 'CertificateOpened':
-      return state;
+      return withOpening(state, event.data);
     case 'CertificatesRemoved':
       return withoutCertificates(state, event.data.certificateIds);
     default:
       return unreachable(event);
   }
+};
+
+const withOpening = (
+  company: Company,
+  { certificateId, unusable }: { certificateId: string; unusable?: KeyFault },
+): Company => {
+  if (company.certificate?.certificateId !== certificateId) return company;
+  const { unusable: _earlier, ...facts } = company.certificate;
+  return { ...company, certificate: present({ ...facts, unusable }) };
 };
 
 const withoutCertificates = (company: Company, certificateIds: readonly string[]): Company => {

@@ -102,7 +102,10 @@ export const checkEligibility = (
 };
 
 const hasValidCertificate = ({ certificate }: Company, now: Instant): boolean =>
-  certificate !== undefined && !isBefore(now, certificate.notBefore) && isBefore(now, certificate.notAfter);
+  certificate !== undefined &&
+  certificate.unusable === undefined &&
+  !isBefore(now, certificate.notBefore) &&
+  isBefore(now, certificate.notAfter);
 
 type Facts = Pick<EligibilityFacts, 'isCountry' | 'isCurrency' | 'currencies'>;
 type Checked = { customer?: Customer; foreignAmount?: ForeignAmount } | { refused: Refusal };

@@ -98,8 +98,8 @@ type CompanyEvents = {
   };
   ApiKeyRevoked: { keyId: string; at: Instant };
   CertificateStored: CertificateFacts & { at: Instant };
-  /** A process decrypted the certificate; the actor is in the metadata. */
-  CertificateOpened: { certificateId: string; at: Instant };
+  /** A process decrypted the certificate, and does not use one that is `unusable`; the actor is in the metadata. */
+  CertificateOpened: { certificateId: string; unusable?: KeyFault; at: Instant };
   /** Certificates that were taken out of the database, the company's current one perhaps among them. */
   CertificatesRemoved: { certificateIds: readonly string[]; at: Instant };
 };

@@ -1,5 +1,6 @@
 import type { CommandContext } from '../../app/event-store/command-context.js';
 import { createCertificateOpener } from '../../app/issuing/open-certificate.js';
+import { keyFault } from '../../certificates/key-fault.js';
 import type { CompanyId } from '../../domain/common/ids.js';
 import type { Company } from '../../domain/company/company.js';
 import { shortCache } from '../../lib/short-cache.js';
@@ -17,12 +18,12 @@ type CompanyOf = (companyId: CompanyId) => Promise<Company | undefined>;
 export const companyOf = ({ readModel }: Pick<Engines, 'readModel'>, clock: Clock): CompanyOf =>
   shortCache(OPERATOR_CACHE_MS, clock, readModel.company);
 
-/** Opens the certificates of companies. Each opening is recorded with this actor. */
+/** Opens the certificates of companies, except those with a key that cannot be used. Each opening is recorded with this actor. */
 export const certificatesOf = (
   { engines, clock }: { engines: Pick<Engines, 'vault' | 'store' | 'readModel'>; clock: Clock },
   actor: CommandContext['actor'],
   company: CompanyOf = companyOf(engines, clock),
 ): ((caller: Caller) => Promise<CompanyCertificate | undefined>) => {
   const { vault, store } = engines;
-  return createCertificateOpener({ vault, store, clock, company, actor });
+  return createCertificateOpener({ vault, faultOf: keyFault, store, clock, company, actor });
 };

@@ -243,7 +243,7 @@ const addCertificates = (sources: Sources, { gauge }: Series, { watch, clock }: 
   );
   const missing = gauge(
     'nfse_companies_without_certificate',
-    'Enabled companies that cannot issue: no certificate was stored, or the database does not hold it any more.',
+    'Enabled companies that cannot issue: no certificate was stored, the database does not hold it any more, or its key cannot be used.',
   );
   sources.add({
     name: 'certificates',

@@ -59,7 +59,8 @@ const NO_SPACE: Check = {
 const companyToAskAs = async ({ engines: { readModel, vault }, clock }: SessionParts): Promise<Company | undefined> => {
   for (const company of await readModel.companies()) {
     if (!company.enabled || company.certificate === undefined) continue;
-    const { certificateId, notAfter } = company.certificate;
+    const { certificateId, notAfter, unusable } = company.certificate;
+    if (unusable !== undefined) continue;
     const isGood = isBefore(clock.now(), notAfter) && (await vault.holds(company.registration.cnpj, certificateId));
     if (isGood) return company;
   }

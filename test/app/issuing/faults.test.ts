@@ -31,8 +31,10 @@ const storeWith = ({ deps: { store } }: IssuingHarness, changes: Partial<EventSt
 
 const vault = { open: rejects, holds: rejects, keep: rejects } as never;
 
+const faultOf = () => undefined;
+
 const opener: Break = ({ deps: { store, clock, company } }) => ({
-  identityOf: createCertificateOpener({ vault, store, clock, company, actor: 'worker:issuer' }),
+  identityOf: createCertificateOpener({ vault, faultOf, store, clock, company, actor: 'worker:issuer' }),
 });
 
 const wrongKey: Break = ({ log }) => ({ store: createEventStore(log, { ...fixedKeys(), forOpening: rejects }) });

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { createEventStore, type EventStore } from '../../../src/app/event-store/event-store.js';
 import { createCertificateOpener } from '../../../src/app/issuing/open-certificate.js';
 import { companyStream } from '../../../src/domain/common/ids.js';
-import type { CompanyEvent } from '../../../src/domain/company/events.js';
+import type { CompanyEvent, KeyFault } from '../../../src/domain/company/events.js';
 import type { CertificateVault, CompanyCertificate } from '../../../src/ports/certificate-vault.js';
 import { company as registered, registration } from '../../support/fixture/company.js';
 import { T0 } from '../../support/fixture/invoice.js';
@@ -22,12 +22,14 @@ describe('the certificate of a company', () => {
   let reads: string[];
   let current: string | undefined;
   let held: string[];
+  let broken: KeyFault | undefined;
   let vault: CertificateVault;
   beforeEach(async () => {
     store = createEventStore(memoryEventLog(), fixedKeys());
     reads = [];
     held = ['c1', 'c2'];
     current = 'c1';
+    broken = undefined;
     vault = {
       put: async () => undefined,
       holds: async () => true,
@@ -48,7 +50,13 @@ describe('the certificate of a company', () => {
 
   const opener = () =>
     createCertificateOpener({
-      ...{ vault, store, clock: movableClock(T0), actor: 'worker:issuer' },
+      ...{
+        vault,
+        faultOf: ({ certificateId }) => (certificateId === 'c2' ? broken : undefined),
+        store,
+        clock: movableClock(T0),
+        actor: 'worker:issuer',
+      },
       company: async () => {
         const { certificate: _none, ...without } = registered;
         if (current === undefined) return without;
@@ -71,6 +79,21 @@ describe('the certificate of a company', () => {
     expect([reads, await openings()]).toEqual([['c1'], ['c1']]);
     await opener()(caller);
     expect(await openings()).toEqual(['c1', 'c1']);
+  });
+
+  it('is not handed out with a key that cannot be used, and is opened once for that', async () => {
+    broken = 'key_size';
+    current = 'c2';
+    const certificateFor = opener();
+    for (let asked = 0; asked < 3; asked += 1) expect(await certificateFor(caller)).toBeUndefined();
+    const { events } = await store.load<CompanyEvent>(companyStream(companyId));
+    expect([reads, events.at(-1)]).toMatchObject([
+      ['c2'],
+      { type: 'CertificateOpened', data: { certificateId: 'c2', unusable: 'key_size', at: T0 } },
+    ]);
+    expect(await openings()).toEqual(['c2']);
+    current = 'c1';
+    expect(await certificateFor(caller)).toEqual(certificateOf('c1'));
   });
 
   it('is the renewed one at the next call, without a restart', async () => {

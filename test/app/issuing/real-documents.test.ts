@@ -1,9 +1,15 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createDocumentSigner } from '../../../src/adapters/authorizer/document-signer.js';
+import { createCertificateOpener } from '../../../src/app/issuing/open-certificate.js';
 import { issueCertificate, type KeyAndCertificate } from '../../../src/certificates/issue-certificate.js';
+import { keyFault } from '../../../src/certificates/key-fault.js';
+import { companyStream, dpsStream } from '../../../src/domain/common/ids.js';
+import type { CompanyEvent } from '../../../src/domain/company/events.js';
+import type { CertificateVault, CompanyCertificate } from '../../../src/ports/certificate-vault.js';
 import { leafBase64, signedParts } from '../../../src/xml/sign.js';
-import { DEMO_CNPJ } from '../../support/fixture/demo.js';
-import { T0 } from '../../support/fixture/invoice.js';
+import { DEMO_CNPJ, demoCompany } from '../../support/fixture/demo.js';
+import { at, T0 } from '../../support/fixture/invoice.js';
+import { certificateOfKey, forgedKeyOf } from '../../support/fixture/rsa-keys.js';
 import { fakeAuthorizer, type Turn } from '../../support/harness/fake-authorizer.js';
 import { issuingHarness, recordedDocuments } from '../../support/harness/issuing.js';
 import { verifyChain } from '../../support/verify-chain.js';
@@ -21,6 +27,29 @@ const harnessWithRealDocuments = () =>
     identityOf: async () => identity,
     authorizer: fakeAuthorizer(),
   });
+
+it('takes no number for a key that does not sign, however often it tries', async () => {
+  const privateKeyPem = forgedKeyOf(2_048);
+  const certificatePem = certificateOfKey(privateKeyPem, { cnpj: DEMO_CNPJ, now: T0 });
+  const facts = { certificateId: 'c', notBefore: T0, notAfter: at(86_400), fingerprint: 'f' };
+  const stored: CompanyCertificate = { ...facts, privateKeyPem, certificatePem, chainPem: [], cnpj: DEMO_CNPJ };
+  const harness = await issuingHarness('live', {
+    signer: createDocumentSigner(),
+    company: async () => ({ ...demoCompany(DEMO_CNPJ), certificate: facts }),
+  });
+  const { store, clock, company } = harness.deps;
+  const vault = { open: async () => stored } as unknown as CertificateVault;
+  harness.deps.identityOf = createCertificateOpener({
+    ...{ vault, faultOf: keyFault, store, clock, company, actor: 'worker:issuer' },
+  });
+  await harness.issueToTheEnd();
+  expect(await harness.types()).toEqual(['InvoiceAccepted', 'NotProcessed']);
+  const { series } = demoCompany(DEMO_CNPJ).registration.dps.live;
+  expect((await store.load(dpsStream('live', DEMO_CNPJ, series))).events).toEqual([]);
+  const opened = (await store.load<CompanyEvent>(companyStream(DEMO_CNPJ))).events;
+  expect(opened).toMatchObject([{ type: 'CertificateOpened', data: { unusable: 'key_broken' } }]);
+  expect(new Set(harness.notices.map(({ kind }) => kind))).toEqual(new Set(['certificate_missing']));
+});
 
 /** The leaf that a signed document names. */
 const namedIn = (document: Buffer): string => signedParts(document.toString('utf8'))?.certificate ?? 'none';

@@ -6,8 +6,8 @@ import {
   createApiKey,
   modeOfApiKey,
   putCompany,
-  revokeApiKey,
   removeCertificates,
+  revokeApiKey,
   storeCertificate,
   switchCompany,
   withoutApiKeys,
@@ -46,6 +46,10 @@ const changed = { ...registration, city: 'Niterói' };
 
 const change: CompanyEvent = { type: 'CompanyChanged', data: { registration: changed, at: AT } };
 const opened: CompanyEvent = { type: 'CertificateOpened', data: { certificateId: 'c', at: AT } };
+const unusable = (certificateId: string): CompanyEvent => ({
+  type: 'CertificateOpened',
+  data: { certificateId, unusable: 'key_size', at: AT },
+});
 const stored = (certificateId: string): CompanyEvent => ({
   type: 'CertificateStored',
   data: { ...certificate, certificateId, at: AT },
@@ -76,6 +80,26 @@ describe('a company is', () => {
       { ...company, certificate },
     ],
     ['no other for a certificate that was opened', [registered, opened], company],
+    [
+      'known by a certificate that cannot be used',
+      [registered, stored('c'), opened, unusable('c')],
+      { ...company, certificate: { ...certificate, unusable: 'key_size' } },
+    ],
+    [
+      'known by a certificate that the last opening found usable',
+      [registered, stored('c'), unusable('c'), opened],
+      { ...company, certificate },
+    ],
+    [
+      'known by its newest certificate, whatever an older one was',
+      [registered, stored('c'), unusable('old')],
+      { ...company, certificate },
+    ],
+    [
+      'known by a renewed certificate',
+      [registered, stored('old'), unusable('old'), stored('c')],
+      { ...company, certificate },
+    ],
     [
       'known by its keys, each revoked on its own',
       [registered, created('1'), created('2'), revoked('2')],

@@ -24,7 +24,9 @@ const withRegistration = (changed: Partial<Registration>): Partial<EligibilityFa
   company: { ...company, registration: { ...registration, ...changed } },
 });
 
-const { certificate: _certificate, ...withoutCertificate } = company;
+const { certificate, ...withoutCertificate } = company;
+if (certificate === undefined) throw new Error('the company has a certificate');
+const withUnusableCertificate = { ...company, certificate: { ...certificate, unusable: 'key_broken' } } as const;
 
 describe('eligibility of the company', () => {
   it.each([
@@ -32,6 +34,7 @@ describe('eligibility of the company', () => {
     ['company.issuer_not_configured', withRegistration({ issuerConfigured: false })],
     ['company.issuer_not_approved', withRegistration({ issuerApproved: false })],
     ['company.certificate_missing', { company: withoutCertificate }],
+    ['company.certificate_missing', { company: withUnusableCertificate }],
     ['company.certificate_missing', { now: '2027-01-01T00:00:00.000Z' }],
     ['company.certificate_missing', { now: '2025-12-31T23:59:59.999Z' }],
     ['nfse.municipality_not_covered', { municipality: undefined }],

@@ -4,6 +4,7 @@ import { createEventStore, type EventStore } from '../../../src/app/event-store/
 import { invoiceIdOfReference } from '../../../src/app/event-store/hashes.js';
 import type { SettleCommand, SettleResult } from '../../../src/app/operator/settlement/settle-invoice.js';
 import type { StoppedSeries } from '../../../src/app/operator/support/stopped-series.js';
+import type { Company } from '../../../src/domain/company/company.js';
 import { createConsole } from '../../../src/console/app.js';
 import type { ConsoleDeps, RebuildRun } from '../../../src/console/deps.js';
 import type { ConsoleEnv } from '../../../src/console/guard.js';
@@ -51,6 +52,8 @@ export type ConsoleHarness = {
   stopped: StoppedSeries[];
   /** Progress of the look-ups of the one invoice, by their work. */
   lookups: Map<string, StoredLookupProgress>;
+  /** What the read model lists. */
+  companies: Company[];
   /** What lists were narrowed to. */
   filters: SupportFilter[];
   /** The rows of the one invoice. */
@@ -95,6 +98,7 @@ export const consoleHarness = async (
     canceling: [] as SupportRow[],
     stopped: [] as StoppedSeries[],
     lookups: new Map<string, StoredLookupProgress>(),
+    companies: [demoCompany(DEMO_CNPJ)] as Company[],
     filters: [] as SupportFilter[],
     rows: () => rowsOf([stream]),
     parked: [{ stream, kind: 'issue', messageId: 'm', reason: 'failed 31 times', parkedAt: T0 }] as ParkedWork[],
@@ -104,7 +108,7 @@ export const consoleHarness = async (
     ...{ clock, log, store, sealingKeys: keys, simulatedModes, version: '0', testRetentionSeconds: 604_800 },
     access: { token: undefined, secret: () => Buffer.alloc(32, 7), hosts: [], defaultOperator: 'ana', ...access },
     readModel: {
-      companies: async () => [demoCompany(DEMO_CNPJ)],
+      companies: async () => harness.companies,
       company: async (cnpj: string) => (cnpj === DEMO_CNPJ ? demoCompany(DEMO_CNPJ) : undefined),
       byAccessKeys: async () => [],
     } as unknown as ReadModel,
