@@ -1,5 +1,9 @@
 import { spawn } from 'node:child_process';
-import { appendFile, readFile, writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { appendFile, mkdir, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -7,6 +11,7 @@ import { isCnpj, isCpf } from '../../src/domain/common/access-key.js';
 import { issueClientCertificate } from '../../src/simulator/authority.js';
 import { FolderInUse } from '../../src/simulator/options.js';
 import { startSimulator } from '../../src/simulator/start.js';
+import { lockFolder } from '../../src/simulator/state/folder-lock.js';
 import { openLedger } from '../../src/simulator/state/ledger.js';
 import {
   COMPANY,
@@ -77,9 +82,49 @@ describe('what a simulator keeps', () => {
   });
 });
 
+/** A folder whose name is too long for the address of a socket in it. */
+const longFolder = async (): Promise<string> => {
+  const folder = join(temporaryFolder(), 'a-name-'.repeat(15));
+  await mkdir(folder);
+  return await realpath(folder);
+};
+
+describe('a folder with a long name', () => {
+  const made: string[] = [];
+  afterEach(() => Promise.all(made.splice(0).map((one) => rm(one, { recursive: true }))));
+
+  it('is locked without anything that another user of the machine could have made before', async () => {
+    const folder = await longFolder();
+    const foreseen = join(tmpdir(), `nfse-sim-${createHash('sha256').update(folder).digest('hex').slice(0, 16)}`);
+    await mkdir(foreseen);
+    made.push(foreseen);
+    await writeFile(join(foreseen, 'package.lock'), 'of somebody else');
+    const squatter = createServer().listen(join(foreseen, 'x.lock'));
+    await once(squatter, 'listening');
+    const lock = await lockFolder(folder);
+    await expect(lockFolder(folder)).rejects.toBeInstanceOf(FolderInUse);
+    await lock.release();
+    await (await lockFolder(folder)).release();
+    expect(await readdir(join(folder, 'lock'))).toEqual([]);
+    expect(await readdir(foreseen)).toEqual(['package.lock', 'x.lock']);
+    squatter.close();
+  });
+
+  it('loses no file that is not a socket', async () => {
+    const folder = await longFolder();
+    await mkdir(join(folder, 'lock'));
+    await writeFile(join(folder, 'lock', 'package.lock'), 'kept');
+    await (await lockFolder(folder)).release();
+    expect(await readdir(join(folder, 'lock'))).toEqual(['package.lock']);
+  });
+});
+
 describe('a folder whose owner was killed', () => {
-  it('belongs to the next simulator', async () => {
-    const folder = temporaryFolder();
+  it.each([
+    ['short', () => temporaryFolder()],
+    ['long', longFolder],
+  ])('belongs to the next simulator, with a %s name', async (_length, folderOf) => {
+    const folder = await folderOf();
     const lock = new URL('../../src/simulator/state/folder-lock.ts', import.meta.url).href;
     const script = `import(${JSON.stringify(lock)}).then(async ({ lockFolder }) => {
       await lockFolder(${JSON.stringify(folder)}); process.stdout.write('locked'); setInterval(() => {}, 1000); });`;
