@@ -48,9 +48,17 @@ export const readDistribution = (nsu: number, answer: Exchange): DistributionAns
     const key = textOf(document, 'chaveAcesso');
     if (mayCancel(document) && key !== undefined && isAccessKey(key)) canceled.push(key);
   }
+  // Documents up to that number would never be asked for.
+  if (last - nsu > FURTHEST) return inconclusive('nsu_too_far');
   // A queue that does not go on would be asked without end.
   return last > nsu ? { kind: 'documents', last, canceled } : inconclusive('no_progress');
 };
+
+/**
+ * How far the numbers of one answer may be from the number that was asked for. No source says whether a company's numbers follow each other or count
+ * the documents of the whole country. So the bound is more than the country makes in centuries, with billions of notes and events a year (ADR 50).
+ */
+const FURTHEST = 1_000_000_000_000;
 
 /**
  * Judges the answer without the batch, which a batch that was too long calls for. A queue with such a batch has not ended, whatever this answer says:

@@ -21,6 +21,11 @@ const end = { StatusProcessamento: 'NENHUM_DOCUMENTO_LOCALIZADO', LoteDFe: [], E
 describe('an answer of the distribution', () => {
   it.each([
     ['notes', batch(note(8), note(11)), { last: 11, canceled: [] }],
+    [
+      'a note after all others of the country',
+      batch(note(1_000_000_000_007)),
+      { last: 1_000_000_000_007, canceled: [] },
+    ],
     ['a cancellation', batch(note(8), event(9, 'CANCELAMENTO')), { last: 9, canceled: [KEY] }],
     ['a substitution', batch(event(9, 'CANCELAMENTO_POR_SUBSTITUICAO')), { last: 9, canceled: [KEY] }],
     ['an event of a type that is not listed', batch(event(9, 'CANCELAMENTO_NOVO')), { last: 9, canceled: [KEY] }],
@@ -64,6 +69,8 @@ describe('an answer of the distribution', () => {
     ['a number that is none of ours any more', batch(note(2 ** 60)), 'unreadable'],
     ['a document that is none', answered(200, { LoteDFe: [3] }), 'unreadable'],
     ['documents that were read before', batch(note(6), note(7)), 'no_progress'],
+    ['a number that no queue can have reached', batch(note(8), note(Number.MAX_SAFE_INTEGER)), 'nsu_too_far'],
+    ['a number just beyond the bound', batch(note(1_000_000_000_008)), 'nsu_too_far'],
     ['silence', { kind: 'broken', reason: 'timeout' } as Exchange, 'timeout'],
   ])('proves nothing: %s', (_what, answer, reason) => {
     expect(readDistribution(7, answer)).toEqual({ kind: 'inconclusive', reason });

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { readDistribution } from '../../../src/adapters/authorizer/distribution.js';
 import { distributionStep } from '../../../src/app/reconciliation/follow-distribution.js';
 import type { AccessKey } from '../../../src/domain/common/access-key.js';
 import type { StreamName } from '../../../src/domain/common/ids.js';
@@ -251,6 +252,26 @@ describe('the queue of the ADN', () => {
       distribution: { after: async () => ({ kind: 'documents', last: 2, canceled: [foreign as AccessKey] }) as const },
     });
     expect(await progress()).toMatchObject({ nsu: 2, waiting: [], unmatchedNotes: [] });
+  });
+
+  it('goes on behind its last document after an answer with a number that no queue can have reached', async () => {
+    const stream = await harness.issue();
+    await harness.followToTheEnd();
+    harness.clock.pass(HOUR);
+    await eventElsewhere(stream, '101101');
+    const absurd = { LoteDFe: [{ NSU: Number.MAX_SAFE_INTEGER, TipoDocumento: 'NFSE' }] };
+    const body = Buffer.from(JSON.stringify(absurd));
+    await distributionStep('live', {
+      ...harness.deps,
+      distribution: {
+        after: async (_caller, nsu) =>
+          readDistribution(nsu, { kind: 'answered', status: 200, contentType: 'application/json', body }),
+      },
+    });
+    expect(await progress()).toMatchObject({ nsu: 1, reason: 'nsu_too_far' });
+    harness.clock.pass(HOUR);
+    await harness.followToTheEnd();
+    expect([(await progress())?.nsu, await harness.status(stream)]).toEqual([2, 'canceled']);
   });
 
   it('of a company without a certificate holds up no other company', async () => {
