@@ -1,4 +1,4 @@
-import { type CompanyId, invoicePrefix, type Mode, modes } from '../../domain/common/ids.js';
+import { type CompanyId, invoicePrefix, type Mode, modes, type StreamName } from '../../domain/common/ids.js';
 import { brasiliaDate, type Instant } from '../../domain/common/time.js';
 import type { InvoiceEvent } from '../../domain/invoice/events.js';
 import type { EventLog, RecordedEvent } from '../../ports/event-log.js';
@@ -20,9 +20,14 @@ export const companyUsage = async (
   month: string,
 ): Promise<CompanyUsage> => {
   const usage = { live: none(), test: none() };
+  // A stream begins with its import, so the walk meets the import before everything that follows, such as a cancellation here.
+  const imported = new Set<StreamName>();
   for (const mode of modes) {
     for await (const page of walkLog(log, [`${invoicePrefix[mode]}${companyId}_`])) {
-      for (const event of page) count(event, month, usage[mode]);
+      for (const event of page) {
+        if (event.type === 'InvoiceImported') imported.add(event.stream);
+        else if (!imported.has(event.stream)) count(event, month, usage[mode]);
+      }
     }
   }
   return usage;

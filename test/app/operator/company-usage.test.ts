@@ -65,6 +65,17 @@ it('counts what support settled as what it became', async () => {
   expect((await companyUsage(log, DEMO_CNPJ, '2026-11')).live).toEqual({ ...NONE, accepted: 2, issued: 1, failed: 1 });
 });
 
+it('counts nothing of an imported invoice, also when it is canceled here or elsewhere', async () => {
+  const { log, invoice } = createHarness();
+  const importedIn = (mode: Mode) => (invoiceId: string) => imported({ mode, invoiceId, accessKey: ACCESS_KEY });
+  await invoice('live', importedIn('live'), cancelRequested(10), cancelConfirmed(20));
+  const elsewhere = { accessKey: ACCESS_KEY, eventType: '305101' as const, eventXmlGzip: '', eventSha256: '' };
+  const canceled = { type: 'NoteCanceledElsewhere' as const, data: { ...elsewhere, canceledAt: at, at } };
+  await invoice('live', importedIn('live'), canceled);
+  await invoice('test', importedIn('test'), cancelRequested(10), cancelConfirmed(20));
+  expect(await companyUsage(log, DEMO_CNPJ, '2026-11')).toEqual({ live: NONE, test: NONE });
+});
+
 it("a month is the calendar's of Brasília", async () => {
   const { log, invoice, acceptedAt } = createHarness();
   await invoice('live', acceptedAt('live', '2026-12-01T02:59:59.000Z'));
