@@ -1,3 +1,4 @@
+import { type Instant, isBefore } from '../../domain/common/time.js';
 import type { Caller } from '../../ports/authorizer.js';
 import type { CompanyCertificate } from '../../ports/certificate-vault.js';
 import { createAgents } from './agents.js';
@@ -11,6 +12,7 @@ export type AdnOptions = {
   /** Limit of one call, from the wait for a socket to the last byte. */
   timeoutMs: number;
   certificateOf(caller: Caller): Promise<CompanyCertificate | undefined>;
+  now(): Instant;
 };
 
 /** The calls to one service of the ADN over mutual TLS, whose answers have at most `maxBytes`. `close` drops the connections. */
@@ -20,6 +22,8 @@ export const createAdnCalls = (options: AdnOptions, maxBytes: number) => {
     get: async (caller: Caller, path: string): Promise<Exchange> => {
       const certificate = await options.certificateOf(caller).catch(() => undefined);
       if (certificate === undefined) return notHanded('certificate_missing');
+      // The handshake of an expired certificate fails like an outage of the environment, which would hold up all companies.
+      if (!isBefore(options.now(), certificate.notAfter)) return notHanded('certificate_expired');
       return await exchangeWith(agents, certificate, options.address, path, {
         method: 'GET',
         connectTimeoutMs: options.timeoutMs,

@@ -1,9 +1,9 @@
 import type { StreamName } from '../../domain/common/ids.js';
 import { ALL_STREAMS } from '../../domain/log/stream-prefixes.js';
-import { type EventLog, isEarlier, type LogPosition } from '../../ports/event-log.js';
+import { type EventLog, isEarlier, type LogPosition, type Revision } from '../../ports/event-log.js';
 import { shareOf, type WalkProgress, walkLog, walkStored } from '../event-store/walk-log.js';
 import { type Examiner, examined, ownExaminer } from './examiner.js';
-import { createFindings, type Findings, findingOf, logEndFinding } from './finding.js';
+import { createFindings, type Finding, type Findings, findingOf, logEndFinding } from './finding.js';
 import { type CheckReport, createLogChecker, type LogChecker } from './log-checker.js';
 import { createPositionAccount } from './position-account.js';
 

@@ -89,7 +89,7 @@ const readOn = async (
       await save({ endSeenAt: askedAt, ...(await touchedBy([])) });
       return 'asked';
     case 'inconclusive': {
-      // The other companies' queues do not wait because one company lacks a certificate.
+      // The other companies' queues do not wait because one company lacks a valid certificate.
       const isOwnFault = answer.reason.startsWith('certificate_');
       await askAgainLater(answer.reason, isOwnFault ? deps.everySeconds : undefined);
       return isOwnFault ? 'asked' : 'inconclusive';

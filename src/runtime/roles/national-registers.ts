@@ -79,7 +79,7 @@ const perMode = async <Client extends { close(): void }>(
   create: (options: AdnOptions) => Client,
   service: AdnService,
   asked: readonly Mode[],
-  { config, simulator }: Parts,
+  { clock, config, simulator }: Parts,
   certificateOf: CertificateOf,
 ): Promise<{ of(mode: Mode): Client | undefined; close(): void }> => {
   const clients = new Map<Mode, Client>();
@@ -87,7 +87,10 @@ const perMode = async <Client extends { close(): void }>(
     const address = adnAddress(config, simulator, mode, service);
     if (address === undefined) continue;
     const trustRootsPem = trustRoots(config, simulator, mode);
-    clients.set(mode, create({ address, trustRootsPem, timeoutMs: CALL_TIMEOUT_MS, certificateOf }));
+    clients.set(
+      mode,
+      create({ address, trustRootsPem, timeoutMs: CALL_TIMEOUT_MS, certificateOf, now: () => clock.now() }),
+    );
   }
   return {
     of: (mode) => clients.get(mode),

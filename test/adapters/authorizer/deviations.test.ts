@@ -7,6 +7,7 @@ import {
   caller,
   errors,
   inAMinute,
+  now,
   openClientHarness,
 } from '../../support/harness/authorizer-client.js';
 import { html, json } from '../../support/harness/authorizer-server.js';
@@ -153,6 +154,7 @@ describe('the parameters have no path of the manual', () => {
       trustRootsPem: [harness.authority.certificatePem],
       timeoutMs: 5_000,
       certificateOf: () => Promise.resolve(harness.company),
+      now: () => now,
     });
     await parameters.ask(caller, '2111300', { kind: 'convenio' }, '2026-09-01');
     parameters.close();

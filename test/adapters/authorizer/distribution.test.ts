@@ -1,6 +1,12 @@
-import { describe, expect, it } from 'vitest';
-import { readDistribution, readSingle } from '../../../src/adapters/authorizer/distribution.js';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createDistribution, readDistribution, readSingle } from '../../../src/adapters/authorizer/distribution.js';
 import type { Exchange } from '../../../src/adapters/authorizer/exchange.js';
+import {
+  CALL_LIMIT_MS,
+  type ClientHarness,
+  caller,
+  openClientHarness,
+} from '../../support/harness/authorizer-client.js';
 
 const KEY = '33045572212345678000195000000000000126119418294735';
 
@@ -74,5 +80,23 @@ describe('an answer of the distribution', () => {
     ['silence', { kind: 'broken', reason: 'timeout' } as Exchange, 'timeout'],
   ])('proves nothing: %s', (_what, answer, reason) => {
     expect(readDistribution(7, answer)).toEqual({ kind: 'inconclusive', reason });
+  });
+});
+
+describe('the client of the distribution', () => {
+  let harness: ClientHarness;
+  beforeAll(async () => {
+    harness = await openClientHarness();
+  });
+  afterAll(() => harness.close());
+
+  it('asks nothing with an expired certificate, and says so like the client of Sefin', async () => {
+    const distribution = createDistribution({
+      ...{ address: harness.server.address, trustRootsPem: [harness.authority.certificatePem] },
+      ...{ timeoutMs: CALL_LIMIT_MS, certificateOf: async () => harness.company, now: () => harness.company.notAfter },
+    });
+    expect(await distribution.after(caller, 0)).toEqual({ kind: 'inconclusive', reason: 'certificate_expired' });
+    expect(harness.server.received).toEqual([]);
+    distribution.close();
   });
 });

@@ -117,6 +117,7 @@ describe('the parameters client', () => {
       trustRootsPem: [harness.simulator.caPem],
       timeoutMs: 10_000,
       certificateOf: async () => (hasCertificate ? certificate : undefined),
+      now: () => harness.clock.at,
     });
   };
 

@@ -32,7 +32,7 @@ const endless: Answer = (_received, response) => {
 const parameters = async (timeoutMs = 30_000, changes: object = {}) => {
   const api = createMunicipalParameters({
     ...{ address: harness.server.address, trustRootsPem: [harness.authority.certificatePem], timeoutMs },
-    certificateOf: () => Promise.resolve(harness.company),
+    ...{ certificateOf: () => Promise.resolve(harness.company), now: () => now },
     ...changes,
   });
   try {
@@ -74,6 +74,14 @@ describe('an answer of the parameters API', () => {
     };
     expect(await parameters(1_000, { certificateOf: thrown })).toMatchObject({ kind: 'no_proof' });
     expect(await parameters(1_000, { address: 'no address' })).toMatchObject({ kind: 'no_proof' });
+  });
+
+  it('is not asked for with an expired certificate', async () => {
+    const asked = harness.server.received.length;
+    expect(await parameters(30_000, { now: () => harness.company.notAfter })).toEqual({
+      ...{ kind: 'no_proof', reason: 'certificate_expired' },
+    });
+    expect(harness.server.received).toHaveLength(asked);
   });
 });
 

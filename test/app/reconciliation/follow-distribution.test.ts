@@ -274,7 +274,10 @@ describe('the queue of the ADN', () => {
     expect([(await progress())?.nsu, await harness.status(stream)]).toEqual([2, 'canceled']);
   });
 
-  it('of a company without a certificate holds up no other company', async () => {
+  it.each([
+    ['without a certificate', 'certificate_missing'],
+    ['with an expired certificate', 'certificate_expired'],
+  ] as const)('of a company %s holds up no other company', async (_which, reason) => {
     const asked: string[] = [];
     const deps = {
       ...harness.deps,
@@ -282,9 +285,7 @@ describe('the queue of the ADN', () => {
       distribution: {
         after: async ({ companyId }: { companyId: string }) => {
           asked.push(companyId);
-          return companyId === DEMO_CNPJ
-            ? ({ kind: 'inconclusive', reason: 'certificate_missing' } as const)
-            : ({ kind: 'end' } as const);
+          return companyId === DEMO_CNPJ ? ({ kind: 'inconclusive', reason } as const) : ({ kind: 'end' } as const);
         },
       },
     };

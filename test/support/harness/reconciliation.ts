@@ -172,7 +172,7 @@ export const openReconciliationHarness = async (): Promise<ReconciliationHarness
     );
   const distribution = createDistribution({
     address: simulator.simulator.urls.live.replace(/[^/]*$/, 'contribuintes'),
-    ...{ trustRootsPem: [simulator.simulator.caPem], timeoutMs: 10_000 },
+    ...{ trustRootsPem: [simulator.simulator.caPem], timeoutMs: 10_000, now: clock.now },
     certificateOf: async () => certificate,
   });
   const answers: DistributionAnswer['kind'][] = [];
