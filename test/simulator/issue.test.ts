@@ -221,6 +221,22 @@ describe('issuing', () => {
     expect([vBC, at('valores/vLiq'), vTotNF]).toEqual(['9500.00', '9385.00', '9480.00']);
   });
 
+  it('computes the taxes of the largest amount to the cent, and a total above it', async () => {
+    const today = harness.clock.at;
+    harness.clock.at = '2027-01-15T15:00:00.000Z';
+    const { xml, at } = await issued({
+      ...{ regTrib: NORMAL, totTrib: MONEY_TOT_TRIB, amount: '90071992547409.91', ibscbs: IBSCBS },
+      toma: party('toma', `<CNPJ>${CUSTOMER}</CNPJ>`, address()),
+    });
+    harness.clock.at = today;
+    expect(schemaFaults('NFSe', xml)).toEqual([]);
+    const paths = ['valores/vISSQN', 'IBSCBS/valores/vBC', 'IBSCBS/totCIBS/gCBS/vCBS', 'IBSCBS/totCIBS/vTotNF'];
+    // 5 % of the amount, what is left, 0.9 % of that, and the amount with 0.05, 0.05 and 0.9 % on top.
+    expect(paths.map((path) => at(path))).toEqual([
+      ...['4503599627370.50', '85568392920039.41', '770115536280.35', '90927676476610.30'],
+    ]);
+  });
+
   it.each([
     ['2026-12-31', '0.10', '0.00', '0.90'],
     ['2027-01-01', '0.05', '0.05', '0.90'],

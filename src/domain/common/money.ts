@@ -3,9 +3,12 @@ import type { Branded } from './brand.js';
 /** An integer number of cents; never a fraction, never a float of reais. */
 export type Cents = Branded<number, 'cents'>;
 
-/** `123456` to `1234.56`: the layout's decimal text, two places, point as separator (docs/national-system.md#decimals). */
-export const decimalFromCents = (cents: Cents): string => {
-  if (!Number.isSafeInteger(cents) || cents < 0)
+/**
+ * `123456` to `1234.56`: the layout's decimal text, two places, point as separator (docs/national-system.md#decimals). A sum that no safe integer
+ * holds is given as bigint.
+ */
+export const decimalFromCents = (cents: Cents | bigint): string => {
+  if ((typeof cents === 'number' && !Number.isSafeInteger(cents)) || cents < 0)
     throw new Error('an amount must be a non-negative whole number of cents');
   const digits = String(cents).padStart(3, '0');
   return `${digits.slice(0, -2)}.${digits.slice(-2)}`;

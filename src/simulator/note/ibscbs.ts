@@ -28,6 +28,8 @@ export const ibscbs = (
   const vIBSMun = percentOf(vBC, mun.effective);
   const vCBS = percentOf(vBC, cbs.effective);
   const onTop = isOnTop ? vIBSUF + vIBSMun + vCBS : 0;
+  // The largest amount with taxes on top is no safe integer any more.
+  const vTotNF = BigInt(values.vLiq) + BigInt(onTop);
   return element(
     'IBSCBS',
     field('cLocalidadeIncid', place),
@@ -52,7 +54,7 @@ export const ibscbs = (
     ),
     element(
       'totCIBS',
-      field('vTotNF', decimalFromCents(values.vLiq + onTop)),
+      field('vTotNF', decimalFromCents(vTotNF)),
       element(
         'gIBS',
         field('vIBSTot', decimalFromCents(vIBSUF + vIBSMun)),

@@ -1,9 +1,12 @@
 import { type Cents, centsFromDecimal } from '../../domain/common/money.js';
 import type { Dps } from './dps.js';
 
-/** A percentage, with two places, of an amount. Halves are rounded up, as in the known examples. */
+/**
+ * A percentage, with two places, of an amount. Halves are rounded up, as in the known examples. Multiplies as bigint, because the product of a large
+ * amount is beyond the integers that a number holds exactly.
+ */
 export const percentOf = (amount: Cents, percent: string): Cents =>
-  Math.floor((amount * (centsFromDecimal(percent) ?? 0) + 5000) / 10_000);
+  Number((BigInt(amount) * BigInt(centsFromDecimal(percent) ?? 0) + 5000n) / 10_000n);
 
 export const unconditionalDiscount = (dps: Dps): Cents => dps.cents('valores/vDescCondIncond/vDescIncond');
 

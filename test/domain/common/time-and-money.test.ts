@@ -123,6 +123,11 @@ describe('amounts', () => {
     expect(centsFromDecimal(decimal)).toBe(cents);
   });
 
+  it('a sum beyond the safe integers is written from a bigint', () => {
+    expect([5n, 2n ** 53n].map(decimalFromCents)).toEqual(['0.05', '90071992547409.92']);
+    expect(() => decimalFromCents(-1n)).toThrow('an amount must be');
+  });
+
   it.each([-1, 0.5, 2 ** 53, Number.NaN])('%d is no amount', (cents) => {
     expect(() => decimalFromCents(cents)).toThrow('an amount must be a non-negative whole number of cents');
   });
