@@ -33,6 +33,7 @@ const readNote = (xml: Buffer) =>
     ? {
         accessKey: xml.toString().slice(6, 56),
         authorizedAt: AT,
+        amount: '10.00',
         dpsId: DPS_ID,
         mode: xml.toString().endsWith('test') ? ('test' as const) : undefined,
       }
@@ -208,6 +209,7 @@ describeWithPostgres('invoice import', () => {
         line({ xml_file: 'xml/other.xml', reference: 'o' }),
         line({ xml_file: 'xml/a.xml', access_key: KEY.replace(/7\d$/, '99') }),
         line({ xml_file: 'xml/test.xml' }),
+        line({ xml_file: 'xml/a.xml', issued_at: '2026-11-20T12:00:00-03:00', amount_in_cents: 999_999 }),
       ),
     );
     expect(wrong).toEqual([
@@ -215,11 +217,24 @@ describeWithPostgres('invoice import', () => {
       'line 2: xml_file is of another company',
       'line 3: access_key is not that of xml_file',
       'line 4: xml_file is of the other mode',
+      `line 5: issued_at is 2026-11-20T15:00:00.000Z, and dhProc of xml_file is ${AT}: leave issued_at out`,
+      'line 5: amount_in_cents is 999999, and vServ of xml_file is 10.00: give that in cents',
     ]);
     const good = line({ xml_file: 'xml/a.xml', reference: 'with-xml', issued_at: undefined });
     expect(await importing(good)).toEqual(imported(1, 0));
     const [event] = await eventsOf(invoiceIdOfReference('live', CNPJ, 'with-xml'));
     expect(event?.data).toMatchObject({ accessKey: KEY, issuedAt: AT, nfseXmlGzip: expect.stringMatching(/^sealed:/) });
+  });
+
+  it('takes an issued_at whose second is that of the XML', async () => {
+    // given
+    const key = keyEnding('79');
+    await writeFile(join(folder, 'fraction.xml'), `<NFSe>${key}</NFSe>`);
+    const issued_at = AT.replace('.000Z', '.4Z');
+    // when
+    const result = await importing(line({ xml_file: 'fraction.xml', reference: 'fraction', issued_at }));
+    // then
+    expect(result).toEqual(imported(1, 0));
   });
 
   it('refuses the note of an invoice whose outcome is unknown, by the DPS in the XML', async () => {

@@ -9,5 +9,6 @@ export const readImportedNote: NoteFiles['readNote'] = (xml) => {
   const parsed = parseXml(xml);
   if (note === undefined || !parsed.ok) return undefined;
   const tpAmb = textAt(parsed.root, 'NFSe/infNFSe/DPS/infDPS/tpAmb');
-  return { ...note, mode: tpAmb === '1' ? 'live' : tpAmb === '2' ? 'test' : undefined };
+  const { amount } = note.content;
+  return { ...note, amount, mode: tpAmb === '1' ? 'live' : tpAmb === '2' ? 'test' : undefined };
 };

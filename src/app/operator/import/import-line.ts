@@ -8,8 +8,9 @@ import {
   parseInvoiceId,
   type StreamName,
 } from '../../../domain/common/ids.js';
+import { centsFromDecimal } from '../../../domain/common/money.js';
 import { present } from '../../../domain/common/present.js';
-import { brasiliaDate, type Instant, instantOfStamp } from '../../../domain/common/time.js';
+import { brasiliaDate, epochMs, type Instant, instantOfStamp } from '../../../domain/common/time.js';
 import type { Customer, InvoiceEventData } from '../../../domain/invoice/events.js';
 import { MAX_EVENT_BYTES } from '../../../ports/event-log.js';
 import {
@@ -52,6 +53,7 @@ const moment = v.pipe(
   v.transform((value) => instantOfStamp(value) ?? value),
 );
 
+/** The check digit is not compared, because the key of an earlier system may be one that Sefin would not accept. */
 const accessKey = shaped(/^\d{9}[0-9A-Z]{14}\d{27}$/, 'must be the 50 characters of an access key');
 
 /** The form that the find route accepts. An invoice with a longer reference, or one with white space, could never be found by it. */
@@ -136,7 +138,7 @@ export const importFields = v.strictObject({
   ),
   cnae: v.optional(explained(coded('must be 7 digits', 'cnae'), 'CNAE, with or without mask', '6201501')),
   access_key: v.optional(
-    explained(accessKey, 'access key of the note, 50 characters', '33045572212345678000195000000000000125031234567890'),
+    explained(accessKey, 'access key of the note, 50 characters', '33045572212345678000195000000000000125031234567892'),
   ),
   created_at: v.optional(
     explained(moment, 'when it was asked for, an instant with its zone', '2025-03-31T14:05:00-03:00'),
@@ -231,8 +233,17 @@ export type PlannedImport = {
   dpsId?: DpsId;
 };
 
-/** What an import reads from an authorized NFS-e. `mode`: that of its environment (`tpAmb`), undefined without a known one. */
-type NoteFacts = { accessKey: string; authorizedAt: Instant; dpsId: DpsId; mode?: Mode | undefined };
+/**
+ * What an import reads from an authorized NFS-e. `authorizedAt`: its `dhProc`. `amount`: its `vServ` as written, empty without one. `mode`: that of
+ * its environment (`tpAmb`), undefined without a known one.
+ */
+type NoteFacts = {
+  accessKey: string;
+  authorizedAt: Instant;
+  amount: string;
+  dpsId: DpsId;
+  mode?: Mode | undefined;
+};
 
 export type NoteFiles = {
   /** `file`: as the line names it; undefined when the file cannot be read. */
@@ -254,6 +265,7 @@ export const planLine = async (line: ImportLine, files: NoteFiles): Promise<Plan
     [note !== undefined && data.accessKey !== note.accessKey, 'access_key is not that of xml_file'],
     [note !== undefined && providerOfKey(note.accessKey) !== line.cnpj, 'xml_file is of another company'],
     [note?.mode !== undefined && note.mode !== line.mode, 'xml_file is of the other mode'],
+    ...contradictionsWith(line, note),
     [data.nfseXmlGzip !== undefined && storedBytes(data.nfseXmlGzip) > MAX_EVENT_BYTES, 'xml_file is too large'],
     [data.issuedAt === undefined && line.state !== 'canceled', `issued_at is missing (state ${line.state})`],
     [data.competence === undefined && line.origin !== 'web', `competence is missing (origin ${line.origin})`],
@@ -272,6 +284,28 @@ export const planLine = async (line: ImportLine, files: NoteFiles): Promise<Plan
     }),
   };
 };
+
+/** What the line says otherwise than its XML. The month of `issued_at` decides until when the note can be canceled (INV-cancelable_until). */
+const contradictionsWith = (
+  { issued_at: issuedAt, amount_in_cents: cents }: ImportLine,
+  note: NoteFacts | undefined,
+): readonly [boolean, string][] => {
+  if (note === undefined) return [];
+  const { authorizedAt, amount } = note;
+  return [
+    [
+      issuedAt !== undefined && secondOf(issuedAt) !== secondOf(authorizedAt),
+      `issued_at is ${issuedAt}, and dhProc of xml_file is ${authorizedAt}: leave issued_at out`,
+    ],
+    [
+      cents !== centsFromDecimal(amount),
+      `amount_in_cents is ${cents}, and vServ of xml_file is ${amount || 'missing'}: give that in cents`,
+    ],
+  ];
+};
+
+/** `dhProc` has whole seconds (docs/national-system.md#date-and-time-types). An earlier system may have added a fraction. */
+const secondOf = (at: Instant): number => Math.floor(epochMs(at) / 1000);
 
 const dataOf = (line: ImportLine, note: NoteFacts | undefined, xml: Buffer | undefined): Imported => {
   const { mode, cnpj: companyId, origin, state, description, reference, cnae } = line;
