@@ -152,6 +152,27 @@ describeWithPostgres('the operator command', () => {
     expect(json).toMatchObject({ dps: { live: { series: '31', next_number: 41, stopped: false } } });
   });
 
+  it('company put says that a series is used up, and that another one is needed', async () => {
+    // given
+    const first = {
+      dps: { live: { series: '77', next_number: 999_999_999_999_999 }, test: { series: '7', next_number: 20 } },
+    };
+    expect(await put(first)).toMatchObject({ exit: 0 });
+    const stream = dpsStream('live', CNPJ, '77');
+    const { version } = await session.store.load(stream);
+    const last = { number: 999_999_999_999_999, nextNumber: 1_000_000_000_000_000, at: '2026-11-21T12:00:00.000Z' };
+    const data = { ...last, invoiceId: '00000000-0000-4000-8000-000000000001' };
+    const context = operatorContext('operate_company', { actor: 'support:ana', companyId: CNPJ })(last.at);
+    await session.store.append(stream, version, [{ type: 'DpsNumberAllocated', data }], context);
+    // when
+    const { out } = await put(first);
+    const { json } = await operator.runJson('company', 'put', await changedFile(first));
+    // then
+    expect(out).toContain('next DPS number: live none of series 77');
+    expect(out).toContain('warning: series 77 of live mode is used up: name another dps.live.series');
+    expect(json).toMatchObject({ dps: { live: { series: '77', next_number: null, stopped: true } } });
+  });
+
   it('takes a CNPJ with its mask, in a file, as an argument and in a flag', async () => {
     expect(await put({ cnpj: '12.345.678/0001-95', activities: [{ cnae: '6201-5/01', is_main: true }] })).toMatchObject(
       {

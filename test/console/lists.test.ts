@@ -110,10 +110,11 @@ it('failed cancellations are listed, counted on the overview, and settled as can
 });
 
 it('a stopped series is named on the overview, in both languages', async () => {
-  harness.stopped.push({ companyId: '12345678000195', mode: 'live', series: '7', since: at(0) });
-  expect((await harness.visit('/console')).text).toContain(
-    'Series 7 of CNPJ 12345678000195 in live mode sends nothing since',
-  );
+  const stopped = { companyId: '12345678000195', mode: 'live', isUsedUp: false, since: at(0) } as const;
+  harness.stopped.push({ ...stopped, series: '7' }, { ...stopped, series: '8', isUsedUp: true });
+  const { text } = await harness.visit('/console');
+  expect(text).toContain('Series 7 of CNPJ 12345678000195 in live mode sends nothing since');
+  expect(text).toMatch(/Series 8 of .*: its last number was given\. Put a company file with another series\./);
   expect((await portuguese('/console')).text).toContain(
     'A série 7 de ESTUDIO EXEMPLO LTDA (CNPJ 12345678000195) nada envia em produção (live) desde',
   );

@@ -18,6 +18,8 @@ export type IssuerNotice = {
     | 'certificate_missing'
     | 'certificate_refused'
     | 'series_blocked'
+    /** The last number of the series was given. The company needs another series. */
+    | 'series_exhausted'
     | 'number_conflict'
     | 'document_invalid'
     /** The accepted content cannot be opened: its day key was lost with the database, or its master key was given up. */

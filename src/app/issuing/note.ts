@@ -162,7 +162,7 @@ const newDps = async (
   if (company === undefined || identity === undefined) return haltedBy('certificate_missing', stream, deps);
   const start = company.registration.dps[mode];
   const allocated = await allocateDpsNumber(work.facts, start, events.at(-1), deps);
-  if ('refused' in allocated) return haltedBy('series_blocked', stream, deps);
+  if ('refused' in allocated) return haltedBy(allocated.refused, stream, deps);
   try {
     const { number } = allocated;
     const { series } = start;

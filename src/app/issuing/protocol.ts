@@ -233,7 +233,7 @@ const recordResult = async <K extends Sending>(
 
 /** Nothing can be sent until an operator removes the obstacle. */
 export const haltedBy = (
-  kind: 'certificate_missing' | 'series_blocked' | 'content_lost',
+  kind: 'certificate_missing' | 'series_blocked' | 'series_exhausted' | 'content_lost',
   stream: StreamName,
   deps: IssuerDeps,
 ): { kind: 'halted'; next: Next } => {

@@ -10,6 +10,7 @@ import { modes } from '../../domain/common/ids.js';
 import type { Company } from '../../domain/company/company.js';
 import type { IbsCbsOfCompany, Registration } from '../../domain/company/events.js';
 import type { IbsCbsReport } from '../../domain/company/ibs-cbs-report.js';
+import { isUsedUp } from '../../domain/dps-number/dps-number.js';
 import { companyFileTables, shippedCatalogue } from '../../tables/catalogue.js';
 import {
   answer,
@@ -76,10 +77,10 @@ const put: Command = {
     const numbers = await nextNumbersOf(registration, opened.store);
     warnings.push(...numbers.flatMap(stoppedSeries));
     const dps = Object.fromEntries(
-      numbers.map(({ mode, series, nextNumber, isStopped }) => [
-        mode,
-        { series, next_number: nextNumber, stopped: isStopped },
-      ]),
+      numbers.map(({ mode, series, nextNumber, isStopped }) => {
+        const isEnded = isUsedUp({ nextNumber });
+        return [mode, { series, next_number: isEnded ? null : nextNumber, stopped: isStopped || isEnded }];
+      }),
     );
     const text = `company ${cnpj} recorded; next DPS number: ${numbers.map(nextNumberText).join(', ')}`;
     return done(warned(text, warnings), { cnpj, dps, warnings });
@@ -87,14 +88,16 @@ const put: Command = {
 };
 
 const nextNumberText = ({ mode, series, nextNumber }: NextNumber): string =>
-  `${mode} ${nextNumber} of series ${series}`;
+  `${mode} ${isUsedUp({ nextNumber }) ? 'none' : nextNumber} of series ${series}`;
 
-const stoppedSeries = ({ mode, series, nextNumber, isStopped }: NextNumber): readonly string[] =>
-  isStopped
+const stoppedSeries = ({ mode, series, nextNumber, isStopped }: NextNumber): readonly string[] => {
+  if (isUsedUp({ nextNumber })) return [`series ${series} of ${mode} mode is used up: name another dps.${mode}.series`];
+  return isStopped
     ? [
         `series ${series} of ${mode} mode stays stopped: put a next number of ${nextNumber} or later that is behind every note of the series`,
       ]
     : [];
+};
 
 const NO_FILE = '--template takes no file: it prints an example';
 

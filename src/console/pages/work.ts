@@ -229,14 +229,21 @@ const stoppedList = (context: PageContext, stopped: readonly StoppedSeries[]): H
   return stopped.length === 0
     ? html``
     : html`<ul>${stopped.map(
-        ({ companyId, mode, series, since }) =>
+        ({ companyId, mode, series, isUsedUp, since }) =>
           html`<li>${badge(say('parada', 'stopped'), 'bad')} ${say(
             `A série ${series} de ${names.get(companyId) ?? ''} (CNPJ ${companyId}) nada envia em ${modeText(context, mode)} desde`,
             `Series ${series} of CNPJ ${companyId} in ${mode} mode sends nothing since`,
-          )} ${timeOf(context, since)}: ${say(
-            'uma nota que não é nossa tem um dos seus números. Grave um arquivo de empresa com um número posterior.',
-            'a note that is not ours has one of its numbers. Put a company file with a later number.',
-          )}</li>`,
+          )} ${timeOf(context, since)}: ${
+            isUsedUp
+              ? say(
+                  'seu último número foi usado. Grave um arquivo de empresa com outra série.',
+                  'its last number was given. Put a company file with another series.',
+                )
+              : say(
+                  'uma nota que não é nossa tem um dos seus números. Grave um arquivo de empresa com um número posterior.',
+                  'a note that is not ours has one of its numbers. Put a company file with a later number.',
+                )
+          }</li>`,
       )}</ul>`;
 };
 

@@ -23,6 +23,9 @@ export const dpsNumbersFrom = (start: number): Fold<DpsNumbers, DpsNumberEvent> 
   evolve: (_numbers, event) => dpsNumbers(event, start),
 });
 
+/** True after the last number of a series: only another series can give numbers. */
+export const isUsedUp = ({ nextNumber }: Pick<DpsNumbers, 'nextNumber'>): boolean => nextNumber > MAX_DPS_NUMBER;
+
 export type AllocationRefusal = 'series_blocked' | 'series_exhausted';
 
 /** Takes the next number. A number is never given twice. A number whose invoice never reached an attempt leaves a gap, which the law allows. */
@@ -31,9 +34,9 @@ export const allocateNumber = (
   invoiceId: InvoiceId,
   at: Instant,
 ): Decision<DpsNumberEvent, AllocationRefusal> => {
+  if (isUsedUp(numbers)) return { refused: 'series_exhausted' };
   if (numbers.blocked) return { refused: 'series_blocked' };
   const { nextNumber: number } = numbers;
-  if (number > MAX_DPS_NUMBER) return { refused: 'series_exhausted' };
   return { events: [{ type: 'DpsNumberAllocated', data: { number, nextNumber: number + 1, invoiceId, at } }] };
 };
 

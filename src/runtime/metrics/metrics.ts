@@ -19,6 +19,7 @@ const NOTICES: Record<IssuerNotice['kind'], true> = {
   certificate_missing: true,
   certificate_refused: true,
   series_blocked: true,
+  series_exhausted: true,
   number_conflict: true,
   document_invalid: true,
   content_lost: true,

@@ -1,7 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { concludeIssueIfDue } from '../../../src/app/issuing/note.js';
+import { concludeIssueIfDue, workOnIssue } from '../../../src/app/issuing/note.js';
+import { stoppedSeries, stoppedTexts } from '../../../src/app/operator/support/stopped-series.js';
+import { loadInvoice } from '../../../src/app/read/read-invoice.js';
+import { invoiceStream } from '../../../src/domain/common/ids.js';
+import { MAX_DPS_NUMBER } from '../../../src/domain/dps-number/dps-number.js';
 import type { Authorizer } from '../../../src/ports/authorizer.js';
-import { at, attempted, provenAbsent, unknown } from '../../support/fixture/invoice.js';
+import { DEMO_CNPJ, demoCompany } from '../../support/fixture/demo.js';
+import { accepted, at, attempted, provenAbsent, unknown } from '../../support/fixture/invoice.js';
+import { appendTo } from '../../support/harness/event-store.js';
 import { issuingHarness } from '../../support/harness/issuing.js';
 
 describe('verdicts by time', () => {
@@ -12,6 +18,35 @@ describe('verdicts by time', () => {
     expect(last).toMatchObject({ type: 'NotProcessed', data: { failedAt: at(900) } });
     expect(harness.authorizer.calls).toEqual([]);
     expect(harness.notices.map(({ kind }) => kind)).toContain('certificate_missing');
+  });
+
+  it('fails an invoice whose series is used up, and the notice says so, not that the series is blocked', async () => {
+    // given
+    const company = demoCompany(DEMO_CNPJ);
+    const ofOneNumber = { series: '1', nextNumber: MAX_DPS_NUMBER };
+    const registration = { ...company.registration, dps: { live: ofOneNumber, test: ofOneNumber } };
+    const harness = await issuingHarness('live', { company: async () => ({ ...company, registration }) });
+    await harness.issueToTheEnd();
+    const id = '00000000-0000-4000-8000-0000000000aa';
+    const stream = invoiceStream('live', DEMO_CNPJ, id);
+    const acceptedAt = harness.clock.now();
+    await appendTo(harness.store, stream, [accepted({ mode: 'live', invoiceId: id, acceptedAt })], acceptedAt);
+    // when
+    await workOnIssue(stream, harness.deps);
+    harness.clock.pass(900);
+    await concludeIssueIfDue(stream, harness.deps);
+    // then
+    expect(await harness.status()).toBe('issued');
+    expect(harness.notices).toEqual([{ kind: 'series_exhausted', stream }]);
+    const { state } = await loadInvoice(stream, harness.store);
+    expect(state).toMatchObject({ outcome: { status: 'failed' } });
+    const stopped = await stoppedSeries([{ registration }], harness.store);
+    expect(stopped).toEqual([
+      { companyId: DEMO_CNPJ, mode: 'live', series: '1', isUsedUp: true, since: expect.any(String) },
+    ]);
+    expect(stopped.map((one) => stoppedTexts(one).command)).toEqual([
+      'nfse company put FILE.json with another dps.live.series',
+    ]);
   });
 
   it('fails after an hour in which no byte ever left, and names the due instant', async () => {
