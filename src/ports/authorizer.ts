@@ -97,7 +97,8 @@ export type Authorizer = {
   ): Promise<SendResult<RegisteredEvent>>;
   /**
    * The event that cancels or replaces the note, of whatever author; `absent` when none of its events does. Asks for our own event first
-   * (`GET /nfse/{key}/eventos/101101/1`), then for all events of the note, by their list or one type after another.
+   * (`GET /nfse/{key}/eventos/101101/1`), then for all events of the note, by their list or one type after another. Of a note that a municipality's
+   * own system made only the ADN has the events (`GET /NFSe/{key}/Eventos`); the reason of an inconclusive answer then begins with `adn_`.
    */
   findCancellation(caller: Caller, accessKey: AccessKey, until?: Instant): Promise<LookupResult<RegisteredEvent>>;
 };

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { readAnswer } from '../../src/adapters/authorizer/reading.js';
 import { issueClientCertificate } from '../../src/simulator/authority.js';
 import {
   COMPANY,
@@ -81,7 +82,12 @@ describe('the distribution of the simulator', () => {
     const key = keyOf(await issue(harness));
     expect((await ask(`NFSe/${key}/Eventos`)).status).toBe(404);
     await harness.control('POST', 'events', { environment: 'test', access_key: key, type: '101101' });
-    expect(itemsOf(await ask(`NFSe/${key}/Eventos`))).toMatchObject([{ NSU: 2, TipoEvento: 'CANCELAMENTO' }]);
+    const answer = await ask(`NFSe/${key}/Eventos`);
+    expect(itemsOf(answer)).toMatchObject([{ NSU: 2, TipoEvento: 'CANCELAMENTO' }]);
+    const exchange = { ...answer, kind: 'answered' as const, body: Buffer.from(answer.text) };
+    expect(readAnswer({ name: 'sharedEvents', expected: { accessKey: key }, exchange })).toMatchObject({
+      ...{ kind: 'found', found: { eventType: '101101' } },
+    });
   });
 
   it('answers 400 to a number that is none, 404 to another path, and 496 without a certificate', async () => {

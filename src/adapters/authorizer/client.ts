@@ -1,4 +1,9 @@
-import { CANCELLATION_EVENT, type CancelingEvent, cancelingEvents } from '../../domain/common/access-key.js';
+import {
+  CANCELLATION_EVENT,
+  type CancelingEvent,
+  cancelingEvents,
+  isMadeByMunicipality,
+} from '../../domain/common/access-key.js';
 import type { Mode } from '../../domain/common/ids.js';
 import { addSeconds, epochMs, type Instant, isBefore } from '../../domain/common/time.js';
 import { within } from '../../lib/pause.js';
@@ -27,6 +32,8 @@ import {
 type AuthorizerOptions = {
   /** Base URL of each environment, used as a prefix: `https://host/SefinNacional`. */
   addresses: Record<Mode, string>;
+  /** Base URL of the distribution of the ADN in each environment: `https://adn.host/contribuintes`. Only the ADN has events of municipal notes. */
+  distribution?: Record<Mode, string>;
   /** Trusted beside the public roots: GlobalSign Root R46 of `trust-roots.ts`, the simulator's authority. */
   trustRootsPem: readonly string[];
   /** Limit of a new connection: name service, TCP and the first TLS handshake. */
@@ -62,7 +69,11 @@ export const createAuthorizer = (options: AuthorizerOptions): Authorizer & { clo
     caller: Caller,
     method: 'GET' | 'POST',
     path: string,
-    { body, until }: { body?: object; until?: Instant | undefined },
+    {
+      body,
+      until,
+      address = options.addresses[caller.mode],
+    }: { body?: object; until?: Instant | undefined; address?: string },
   ): Promise<Exchange> => {
     const leftMs = (): number =>
       until === undefined ? timeoutMs : Math.min(timeoutMs, epochMs(until) - epochMs(options.now()));
@@ -72,7 +83,7 @@ export const createAuthorizer = (options: AuthorizerOptions): Authorizer & { clo
     if (!isBefore(options.now(), certificate.notAfter)) return notHanded('certificate_expired');
     const callMs = leftMs();
     if (callMs <= 0) return notHanded('deadline_passed');
-    return exchangeWith(agents[method], certificate, options.addresses[caller.mode], path, {
+    return exchangeWith(agents[method], certificate, address, path, {
       method,
       connectTimeoutMs: options.connectTimeoutMs,
       timeoutMs: callMs,
@@ -142,6 +153,18 @@ export const createAuthorizer = (options: AuthorizerOptions): Authorizer & { clo
     return undefined;
   };
 
+  /** The events of a note that Sefin does not have. */
+  const fetchSharedEvents = async (
+    caller: Caller,
+    accessKey: string,
+    until?: Instant,
+  ): Promise<LookupResult<RegisteredEvent>> => {
+    const address = options.distribution?.[caller.mode];
+    if (address === undefined) return NO_ADN;
+    const exchange = await call(caller, 'GET', `/NFSe/${accessKey}/Eventos`, { until, address });
+    return await readAnswerOr({ name: 'sharedEvents', expected: { accessKey }, exchange }, UNREADABLE_AT_ADN);
+  };
+
   return {
     sendDps: (caller, signedDps, deadlineAt) =>
       send(
@@ -172,6 +195,7 @@ export const createAuthorizer = (options: AuthorizerOptions): Authorizer & { clo
       ),
 
     findCancellation: async (caller, accessKey, until) => {
+      if (isMadeByMunicipality(accessKey)) return await fetchSharedEvents(caller, accessKey, until);
       const own = await fetchEvent(caller, accessKey, CANCELLATION_EVENT, until);
       if (own.kind !== 'absent') return own;
       const listed = await fetchEvents(caller, accessKey, until);
@@ -198,6 +222,8 @@ const NOT_BEGUN = notHanded('call_not_begun');
 
 const UNREADABLE = 'answer_unreadable';
 const INCONCLUSIVE = { kind: 'inconclusive', reason: UNREADABLE } as const;
+const NO_ADN = { kind: 'inconclusive', reason: 'adn_no_address' } as const;
+const UNREADABLE_AT_ADN = { kind: 'inconclusive', reason: `adn_${UNREADABLE}` } as const;
 const UNKNOWN: SendResult<never> = { kind: 'unknown', reason: UNREADABLE, codes: [] };
 
 /** The bytes to send are not a document that we signed, so nothing was sent. */

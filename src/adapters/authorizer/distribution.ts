@@ -2,7 +2,8 @@ import { type AccessKey, isAccessKey } from '../../domain/common/access-key.js';
 import type { Distribution, DistributionAnswer } from '../../ports/distribution.js';
 import { type AdnOptions, createAdnCalls } from './adn.js';
 import { type Exchange, RESPONSE_TOO_LARGE } from './exchange.js';
-import { errorsOf, type JsonBody, listOf, objectOf, readJson, textOf } from './responses.js';
+import { type JsonBody, readJson, textOf } from './responses.js';
+import { mayEventCancel, saysNothingFound, sharedDocumentsOf } from './shared-documents.js';
 
 /** An answer holds up to 50 notes of some 5 kB each. One of this length still takes the event loop less than 10 ms. */
 const MAX_BYTES = 1024 * 1024;
@@ -34,11 +35,11 @@ export const createDistribution = (options: AdnOptions): Distribution & { close(
 export const readDistribution = (nsu: number, answer: Exchange): DistributionAnswer => {
   if (answer.kind !== 'answered') return inconclusive(answer.reason);
   const body = readJson(answer.contentType, answer.body);
-  if (answer.status === 404 && body !== undefined && isEnd(body)) return { kind: 'end' };
+  if (answer.status === 404 && body !== undefined && saysNothingFound(body)) return { kind: 'end' };
   if (answer.status !== 200) return inconclusive(`http_${answer.status}`);
   if (body === undefined) return inconclusive('no_json');
-  const documents = listOf(body.lotedfe).map(objectOf);
-  if (documents.length === 0) return isEnd(body) ? { kind: 'end' } : inconclusive('not_the_api');
+  const documents = sharedDocumentsOf(body);
+  if (documents.length === 0) return saysNothingFound(body) ? { kind: 'end' } : inconclusive('not_the_api');
   let last = nsu;
   const canceled: AccessKey[] = [];
   for (const document of documents) {
@@ -74,28 +75,5 @@ const inconclusive = (reason: string): DistributionAnswer => ({ kind: 'inconclus
 const isNsu = (value: unknown): value is number =>
   typeof value === 'number' && Number.isSafeInteger(value) && value > 0;
 
-const NOTHING_FOUND = 'NENHUM_DOCUMENTO_LOCALIZADO';
-
-const isEnd = (body: JsonBody): boolean =>
-  textOf(body, 'statusProcessamento') === NOTHING_FOUND || errorsOf(body).some(({ code }) => code === 'E2220');
-
-/** An event of a type that the Swagger does not list may cancel too; asking about it costs one look-up. */
 const mayCancel = (document: JsonBody): boolean =>
-  textOf(document, 'tipoDocumento') === 'EVENTO' && !CANCELS_NOTHING.has(textOf(document, 'tipoEvento') ?? '');
-
-const CANCELS_NOTHING: ReadonlySet<string> = new Set([
-  'SOLICITACAO_CANCELAMENTO_ANALISE_FISCAL',
-  'CANCELAMENTO_INDEFERIDO_ANALISE_FISCAL',
-  'CONFIRMACAO_PRESTADOR',
-  'REJEICAO_PRESTADOR',
-  'CONFIRMACAO_TOMADOR',
-  'REJEICAO_TOMADOR',
-  'CONFIRMACAO_INTERMEDIARIO',
-  'REJEICAO_INTERMEDIARIO',
-  'CONFIRMACAO_TACITA',
-  'ANULACAO_REJEICAO',
-  'BLOQUEIO_POR_OFICIO',
-  'DESBLOQUEIO_POR_OFICIO',
-  'INCLUSAO_NFSE_DAN',
-  'TRIBUTOS_NFSE_RECOLHIDOS',
-]);
+  textOf(document, 'tipoDocumento') === 'EVENTO' && mayEventCancel(document);

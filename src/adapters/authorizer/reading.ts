@@ -10,7 +10,8 @@ import type { AuthorizedNote, LookupResult, RegisteredEvent, SendResult } from '
 import { classifyLookup, classifySend, SUCCESS_NOT_OURS, type SuccessRead } from './classify.js';
 import { readEvent, readNote, type SentDocument } from './documents.js';
 import type { Exchange } from './exchange.js';
-import { listsEvent, packedEventOf, textOf } from './responses.js';
+import { listsEvent, packedEventOf, readJson, textOf } from './responses.js';
+import { mayEventCancel, saysNothingFound, sharedDocumentsOf } from './shared-documents.js';
 
 /** For each call, what the caller knows (`expected`) and what the reading returns. Plain values, so that both can cross to a thread. */
 export type Readings = {
@@ -22,6 +23,8 @@ export type Readings = {
   event: { expected: { accessKey: string; eventType: CancelingEvent }; result: LookupResult<RegisteredEvent> };
   /** The list of all events of a note. */
   events: { expected: { accessKey: string }; result: LookupResult<RegisteredEvent> | { kind: 'not_offered' } };
+  /** The same list at the ADN, which also has the events of notes that a municipality's own system made. */
+  sharedEvents: { expected: { accessKey: string }; result: LookupResult<RegisteredEvent> };
 };
 
 export type ReadingName = keyof Readings;
@@ -98,7 +101,34 @@ const readers: {
     }
     return { kind: 'absent' };
   },
+
+  // Absence is the answer that finds nothing, or a list of events of which none can cancel. Everything else proves nothing.
+  sharedEvents: (exchange, { accessKey }) => {
+    if (exchange.kind !== 'answered') return inconclusiveAtAdn(exchange.reason);
+    const { status, contentType } = exchange;
+    const body = readJson(contentType, exchange.body);
+    if (body === undefined) return inconclusiveAtAdn(`no_json_${status}`);
+    const listed = sharedDocumentsOf(body);
+    if (listed.length === 0 && (status === 404 || status === 200) && saysNothingFound(body)) return { kind: 'absent' };
+    if (status !== 200 || listed.length === 0) return inconclusiveAtAdn(`status_${status}`);
+    const mayCancel = listed.filter((event) => event === undefined || mayEventCancel(event));
+    if (mayCancel.length === 0) return { kind: 'absent' };
+    for (const event of mayCancel) {
+      const found = event && readEvent(textOf(event, 'arquivoXml'));
+      if (found?.requestId.startsWith(eventRequestId(accessKey, found.eventType))) return { kind: 'found', found };
+    }
+    return inconclusiveAtAdn(LOOK_UP_NOT_OURS.reason);
+  },
 };
+
+/**
+ * An answer of the ADN says nothing about Sefin: neither that Sefin is out nor that Sefin refuses a certificate. A reason that lies with the
+ * certificate keeps its name.
+ */
+const inconclusiveAtAdn = (reason: string): LookupResult<never> => ({
+  kind: 'inconclusive',
+  reason: reason.startsWith('certificate_') ? reason : `adn_${reason}`,
+});
 
 /** Undefined when the document is not an event of this type on this note. Older documents of municipalities have more digits in the id of a request. */
 const eventOn = (

@@ -1,3 +1,4 @@
+import { isMadeByMunicipality } from '../../domain/common/access-key.js';
 import type { CompanyId, Mode } from '../../domain/common/ids.js';
 import { addSeconds, epochMs, type Instant, isBefore, isWithin } from '../../domain/common/time.js';
 import type { Company } from '../../domain/company/company.js';
@@ -163,7 +164,15 @@ export const createCertificateBreaker = (options: CertificateBreakerOptions): Ce
         ? await held(caller, refusal, probe)
         : permitOf(caller, certificateId);
     },
-    watch: (authorizer) => aroundAuthorizer(authorizer, (_operation, caller, call) => watched(caller, call)),
+    watch: (authorizer) => {
+      const asked = aroundAuthorizer(authorizer, (_operation, caller, call) => watched(caller, call));
+      return {
+        ...asked,
+        // The ADN answers about such a note, and what the ADN takes says nothing about Sefin.
+        findCancellation: (caller, accessKey, until) =>
+          (isMadeByMunicipality(accessKey) ? authorizer : asked).findCancellation(caller, accessKey, until),
+      };
+    },
   };
 };
 

@@ -136,7 +136,7 @@ const resultOrThrow = ({ thrown }: TriedComparison, result: StepResult): StepRes
 
 /**
  * Whether another try may help. It does not when the company's certificate is missing or expired, so that nothing was asked, nor when the found
- * document is doubtful.
+ * document is doubtful. An ADN that does not answer must not hold up the invoices that Sefin is asked about.
  */
-const mayRetry = ({ result, reason }: Comparison): boolean =>
-  result === 'inconclusive' && reason !== DOUBTFUL_DOCUMENT && reason?.startsWith('certificate_') !== true;
+const mayRetry = ({ result, reason = '' }: Comparison): boolean =>
+  result === 'inconclusive' && reason !== DOUBTFUL_DOCUMENT && !/^(?:certificate|adn)_/.test(reason);

@@ -60,12 +60,15 @@ export const providerOfKey = (accessKey: string): string => accessKey.slice(9, 2
 /** The number of the NFS-e in an access key, without leading zeros: what `nNFSe` holds (docs/national-system.md#access-key). */
 export const numberOfKey = (accessKey: AccessKey): string => accessKey.slice(23, 36).replace(/^0+(?=.)/, '');
 
+/** Whether a municipality's own system made the note (`ambGer` 1), which then registers the note's events too. */
+export const isMadeByMunicipality = (accessKey: string): boolean => accessKey[7] === '1';
+
 /**
  * Whether Sefin may cancel the note at this provider's request: the key is that of the provider (E0813), and no system of a municipality made the
- * note (`ambGer` 1, E0831).
+ * note (E0831).
  */
 export const isCanceledAtSefin = (accessKey: string, provider: CompanyId): boolean =>
-  providerOfKey(accessKey) === provider && accessKey[7] !== '1';
+  providerOfKey(accessKey) === provider && !isMadeByMunicipality(accessKey);
 
 /** `pedRegEvento` id of a cancellation. There is one per note, so every attempt carries the same id. */
 export const cancellationRequestId = (accessKey: AccessKey): string => eventRequestId(accessKey, CANCELLATION_EVENT);

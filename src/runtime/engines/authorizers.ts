@@ -15,6 +15,7 @@ import { SAMPLE_NOTE } from '../../xml/sample-note.js';
 import { isLoopbackInUrl } from '../config/checks.js';
 import { type Config, simulatedModes } from '../config/config.js';
 import { readingThreads, thisMachine } from '../config/machine.js';
+import { adnAddress } from './adn-address.js';
 import type { Runner } from './runner.js';
 
 /**
@@ -75,8 +76,10 @@ const openClient = async (
 ): Promise<Authorizer | undefined> => {
   const { address, trustRootsPem } = authorizerAddress(config, simulator, mode);
   if (address === undefined) return undefined;
+  const adn = adnAddress(config, simulator, mode, 'contribuintes');
   const client = createAuthorizer({
     addresses: { live: address, test: address },
+    ...(adn === undefined ? {} : { distribution: { live: adn, test: adn } }),
     trustRootsPem,
     connectTimeoutMs: config.authorizerConnectTimeoutMs,
     timeoutMs: config.limits.sendSeconds * 1000,

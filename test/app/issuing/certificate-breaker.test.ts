@@ -8,7 +8,7 @@ import { addSeconds } from '../../../src/domain/common/time.js';
 import type { Company } from '../../../src/domain/company/company.js';
 import type { Authorizer, LookupResult, SendResult } from '../../../src/ports/authorizer.js';
 import { DEMO_CNPJ, demoCompany, OTHER_CNPJ } from '../../support/fixture/demo.js';
-import { accepted, at, cancelRequested, T0 } from '../../support/fixture/invoice.js';
+import { ACCESS_KEY, accepted, at, cancelRequested, T0 } from '../../support/fixture/invoice.js';
 import { appendTo, certificateBreaker, openBreaker } from '../../support/harness/event-store.js';
 import { type IssuingHarness, issuingHarness } from '../../support/harness/issuing.js';
 import { memoryRefusals } from '../../support/memory/certificate-refusals.js';
@@ -283,6 +283,26 @@ describe('the first send of a certificate', () => {
     const ask = () => deps.certificates.requestPermit(caller, async () => undefined);
     expect([(await ask()).kind, (await ask()).kind]).toEqual(['permit', 'permit']);
     expect(harness.authorizer.notes).toHaveLength(1);
+  });
+});
+
+describe('a look-up of a note that a municipality made', () => {
+  it('does not tell that the authorizer takes a certificate, because the ADN answers it', async () => {
+    // given
+    const { harness, refused, pass, process, changes } = await world();
+    refused.set('certificate', page);
+    await pass(60, [harness.stream]);
+    expect(changes).toHaveLength(1);
+    refused.clear();
+    const caller = { mode: 'live', companyId: DEMO_CNPJ } as const;
+    const { authorizer } = process();
+    // when
+    const answer = await authorizer.findCancellation(caller, `${ACCESS_KEY.slice(0, 7)}1${ACCESS_KEY.slice(8)}`);
+    const afterAdn = changes.length;
+    await authorizer.findCancellation(caller, ACCESS_KEY);
+    // then
+    expect([answer.kind, afterAdn]).toEqual(['absent', 1]);
+    expect(changes.slice(1)).toEqual([{ mode: 'live', companyId: DEMO_CNPJ, refused: false }]);
   });
 });
 

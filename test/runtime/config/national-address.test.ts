@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readConfig } from '../../../src/runtime/config/config.js';
-import { adnAddress } from '../../../src/runtime/roles/national-registers.js';
+import { adnAddress } from '../../../src/runtime/engines/adn-address.js';
 
 const simulator = {
   urls: { test: 'https://127.0.0.1:9/test/SefinNacional', live: 'https://127.0.0.1:9/live/SefinNacional' },
