@@ -45,6 +45,8 @@ export type Session = {
   markRestored(): Promise<void>;
   /** The stored answers of the municipal parameters API. */
   parameters: Pick<ParametersCache, 'entriesOf'>;
+  /** How long an Idempotency-Key is good for one invoice, in seconds: a day, and less only in a rehearsal. */
+  keySeconds: number;
   /** Lifetime of a test invoice in seconds. */
   testRetentionSeconds: number;
   /** Makes a throwaway certificate that only the simulator accepts. Refused where the simulator is elsewhere and keeps its authority elsewhere. */

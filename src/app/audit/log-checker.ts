@@ -1,4 +1,5 @@
 import type { StreamName } from '../../domain/common/ids.js';
+import { DAY_SECONDS } from '../../domain/common/time.js';
 import type { LogPosition } from '../../ports/event-log.js';
 import { type AnchorCount, createAnchorWalk } from './anchor-walk.js';
 import { type ChainHead, checkLink, isEndOfTestInvoice } from './chain.js';
@@ -45,10 +46,11 @@ export type LogChecker = {
  * Checks everything that events show by themselves: the hash chain of each stream, the shape of each event, how its personal fields are sealed,
  * the invariants of the service (docs/architecture.md#invariants), and in a whole log its anchors. Memory grows with the streams and with the DPS
  * numbers, DPS ids, allocations and access keys (docs/operations/audit.md); events between two anchors are kept until the second anchor.
+ * `keySeconds`: how long an Idempotency-Key is good for one invoice (docs/contract.md IDEM-1). Only a rehearsal has less than a day.
  */
-export const createLogChecker = (scope: LogScope, findings: Findings): LogChecker => {
+export const createLogChecker = (scope: LogScope, findings: Findings, keySeconds = DAY_SECONDS): LogChecker => {
   const streams = new Map<StreamName, CheckedStream>();
-  const checkInvariants = createLogInvariants(scope === 'whole');
+  const checkInvariants = createLogInvariants(scope === 'whole', keySeconds);
   const anchors = scope === 'whole' ? createAnchorWalk() : undefined;
   const sealed = createSealedCount();
   let events = 0;

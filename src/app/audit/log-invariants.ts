@@ -40,7 +40,7 @@ export const giveUp = (fold: StreamFold): void => {
  * checks that every DPS number in use was allocated to its invoice, which needs all streams. The result checks one well-formed event, in the order of the log, and folds it into its
  * stream.
  */
-export const createLogInvariants = (wholeLog: boolean) => {
+export const createLogInvariants = (wholeLog: boolean, keySeconds: number) => {
   /** The stream that each key was first seen in. */
   const holders = {
     dpsNumbers: new Map<string, StreamFold>(),
@@ -50,7 +50,7 @@ export const createLogInvariants = (wholeLog: boolean) => {
     keyIds: new Map<string, StreamFold>(),
   };
   const allocated = new Set<string>();
-  const requests = createRequestInvariants(wholeLog);
+  const requests = createRequestInvariants(wholeLog, keySeconds);
 
   const duplicate = (
     event: JudgedEvent,

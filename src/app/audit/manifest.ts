@@ -38,6 +38,8 @@ export type ManifestHead = {
   head_position?: string;
   /** Of a whole log: whether its engine numbers positions without a gap. Absent in an export of an earlier version, whose end cannot be checked. */
   dense_positions?: boolean;
+  /** Of a rehearsal, in which an Idempotency-Key is good for less than a day: for how many seconds. */
+  key_seconds?: number;
   merkle_root: string;
   public_key: string;
 };
@@ -64,6 +66,7 @@ const schema = strictObject({
   last_position: optional(position),
   head_position: optional(position),
   dense_positions: optional(v.boolean()),
+  key_seconds: optional(integerFrom0),
   merkle_root: hash,
   public_key: text,
   signature: text,

@@ -1,5 +1,5 @@
 import { type InvoiceAddress, type InvoiceId, invoiceStream, type StreamName } from '../../domain/common/ids.js';
-import { DAY_MS, epochMs, type Instant } from '../../domain/common/time.js';
+import { epochMs, type Instant } from '../../domain/common/time.js';
 import type { ReadInvoiceEvent } from '../../domain/invoice/events.js';
 import type { Revision } from '../../ports/event-log.js';
 import { invoiceIdOfAccessKey, invoiceIdOfReference } from '../event-store/hashes.js';
@@ -10,11 +10,11 @@ type Judged = ReadInvoiceEvent & { stream: StreamName; revision: Revision };
 /**
  * One request, one invoice (docs/architecture.md#uniqueness), as far as events alone show it. The stream of a reference belongs to the invoice that it
  * derives, or to an import that took it. So no reference is held here, and of two invoices with one reference at least one is found. `wholeLog`: also
- * checks imports of live invoices, whose reservations need all streams.
+ * checks imports of live invoices, whose reservations need all streams. `keySeconds`: how long an Idempotency-Key is good for one invoice.
  */
-export const createRequestInvariants = (wholeLog: boolean) => {
+export const createRequestInvariants = (wholeLog: boolean, keySeconds: number) => {
   const reservations = createReservations();
-  const keys = createKeyWindow();
+  const keys = createKeyWindow(keySeconds * 1_000);
 
   return (event: Judged, address: InvoiceAddress): readonly Finding[] => {
     const { mode, companyId, invoiceId } = address;
@@ -25,7 +25,7 @@ export const createRequestInvariants = (wholeLog: boolean) => {
         const derived = reference === undefined ? invoiceId : invoiceIdOfReference(mode, companyId, reference);
         const key = idempotency && `${mode} ${companyId} ${idempotency.keyHash}`;
         const holder = key === undefined ? undefined : keys.take(key, event.stream, acceptedAt);
-        const detail = `an Idempotency-Key that ${holder} had less than 24 hours before`;
+        const detail = `an Idempotency-Key that ${holder} had, and whose time was not over`;
         return [
           ...(derived === invoiceId ? [] : breach('its id is not the one that its reference gives')),
           ...(holder === undefined ? [] : [findingOf(event, 'duplicate', detail)]),
@@ -71,16 +71,13 @@ const createReservations = () => {
   };
 };
 
-/** How long an Idempotency-Key is good for one invoice (docs/contract.md IDEM-1); an installation may only choose longer. */
-const KEY_WINDOW_MS = DAY_MS;
-
 /** A request reads the clock for its acceptance before it asks whether the key has ended. */
 const SLACK_MS = 60_000;
 
 type KeyUse = { stream: StreamName; acceptedAtMs: number };
 
-/** The latest use of each Idempotency-Key. Memory holds those of the last one to two days of the log. */
-const createKeyWindow = () => {
+/** The latest use of each Idempotency-Key. Memory holds those of the last one to two windows of the log. */
+const createKeyWindow = (windowMs: number) => {
   let begunAtMs = Number.NEGATIVE_INFINITY;
   let current = new Map<string, KeyUse>();
   let before = current;
@@ -88,14 +85,14 @@ const createKeyWindow = () => {
     /** Notes a use and returns the stream of the use before, when the window of that one has not ended. */
     take: (key: string, stream: StreamName, acceptedAt: Instant): StreamName | undefined => {
       const acceptedAtMs = epochMs(acceptedAt);
-      if (acceptedAtMs >= begunAtMs + KEY_WINDOW_MS) {
+      if (acceptedAtMs >= begunAtMs + windowMs) {
         before = current;
         current = new Map();
         begunAtMs = acceptedAtMs;
       }
       const use = current.get(key) ?? before.get(key);
       current.set(key, { stream, acceptedAtMs });
-      const isOver = use === undefined || acceptedAtMs >= use.acceptedAtMs + KEY_WINDOW_MS - SLACK_MS;
+      const isOver = use === undefined || acceptedAtMs >= use.acceptedAtMs + windowMs - SLACK_MS;
       return isOver || use.stream === stream ? undefined : use.stream;
     },
   };

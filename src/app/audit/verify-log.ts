@@ -15,15 +15,15 @@ type WalkResult = { readable: boolean; last: LogPosition | null };
 
 type LogReader = Pick<EventLog, 'readAll' | 'head' | 'readStored' | 'readHidden'>;
 
-type VerifyOptions = { examiner?: Examiner; onProgress?(progress: WalkProgress): void };
+type VerifyOptions = { examiner?: Examiner; keySeconds?: number; onProgress?(progress: WalkProgress): void };
 
 /** Checks the whole log (see `createLogChecker`). Needs no key, because hashes and shapes cover the sealed text. */
 export const verifyLog = async (
   log: LogReader,
-  { examiner = ownExaminer, onProgress }: VerifyOptions = {},
+  { examiner = ownExaminer, keySeconds, onProgress }: VerifyOptions = {},
 ): Promise<LogReport> => {
   const findings = createFindings();
-  const checker = createLogChecker('whole', findings);
+  const checker = createLogChecker('whole', findings, keySeconds);
   // Read before the walk, so that the walk must reach at least this event.
   const head = await log.head();
   const walk: Walk = {

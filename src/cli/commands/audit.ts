@@ -94,6 +94,7 @@ const verifyTheLog = async ({ flags, session, terminal }: Invocation, examiner: 
   return await withProgress(terminal, async (progress) => {
     const report = await verifyLog(opened.log, {
       examiner,
+      keySeconds: opened.keySeconds,
       onProgress: ({ events, share }) => progress('verify', share, `${events} events`),
     });
     const { findings, readable } = report;

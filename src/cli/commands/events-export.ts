@@ -6,6 +6,7 @@ import { revealEvent } from '../../app/audit/event-line.js';
 import { exportEvents } from '../../app/audit/export-events.js';
 import type { Finding } from '../../app/audit/finding.js';
 import { type ExportFilter, type ManifestHead, manifestText, signedText } from '../../app/audit/manifest.js';
+import { DAY_SECONDS } from '../../domain/common/time.js';
 import { badUsage, type Command, type Flags, refused, textFlag } from '../command.js';
 import { holdsSomething, isWritable, manifestOf, writeExport } from '../export-file.js';
 import { instantFlag } from '../flags.js';
@@ -62,7 +63,7 @@ export const exportCommand: Command = {
 const written = async (
   file: string,
   { filter, reveal, interrupted }: { filter: ExportFilter; reveal: boolean; interrupted: AbortSignal | undefined },
-  { log, clock, exportSigner, sealingKeys }: Session,
+  { log, clock, exportSigner, sealingKeys, keySeconds }: Session,
   progress: ShowProgress,
 ): Promise<{ head: ManifestHead; losses: readonly Finding[] }> => {
   const exported = exportEvents(filter, {
@@ -75,7 +76,8 @@ const written = async (
   const { head: found, losses, streams } = await exported.finish();
   const exported_at = clock.now();
   const public_key = await exportSigner.publicKey();
-  const head: ManifestHead = { ...found, file: basename(file), bytes, sha256, exported_at, public_key };
+  const whole = { ...found, file: basename(file), bytes, sha256, exported_at, public_key };
+  const head: ManifestHead = keySeconds < DAY_SECONDS ? { ...whole, key_seconds: keySeconds } : whole;
   const signature = await exportSigner.sign(signedText(head));
   await writeExport(manifestOf(file), pieces(manifestText(head, signature, streams())), interrupted);
   return { head, losses };

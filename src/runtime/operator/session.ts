@@ -10,6 +10,7 @@ import { createDistributionProgressStore } from '../../adapters/reconciliation/d
 import { createExportSigner } from '../../adapters/vault/export-signer.js';
 import { masterKeyStatus, rotateMasterKey } from '../../adapters/vault/rotation.js';
 import { type DriftReport, type Session, type SessionNeeds, unlessBehind } from '../../cli/session.js';
+import { DAY_SECONDS } from '../../domain/common/time.js';
 import { replayedBody } from '../../http/invoice-body.js';
 import { localOrigin } from '../../http/local-origin.js';
 import type { Clock } from '../../ports/clock.js';
@@ -113,6 +114,7 @@ export const sessionOver = (
     },
     backup: (request) => backUp(parts, request),
     markRestored: async () => pauseIssuing(pool, await log.identity(), await log.head(), clock.now()),
+    keySeconds: Math.min(DAY_SECONDS, config.idempotencySeconds),
     testRetentionSeconds: config.limits.testRetentionSeconds,
     issueDemoCertificate: async (cnpj, name) => {
       const folder = simulatorFolder(config);
