@@ -1,10 +1,12 @@
 import type * as v from 'valibot';
 import type { CancelBody, IssueBody } from '../http/body/issue-schema.js';
-import type { activityListResponse, InvoiceBody, invoiceListResponse } from '../http/openapi/schemas.js';
+import type { activityListResponse, invoiceListResponse } from '../http/openapi/schemas.js';
+import type { Invoice } from './answers.js';
 import { ApiError, NoAnswerError, StillWaitingError } from './errors.js';
 import { createTransport, type Json, pause, processTime, type TransportOptions } from './transport.js';
 
-export type Invoice = InvoiceBody;
+export type { Invoice } from './answers.js';
+
 export type IssueRequest = IssueBody;
 export type CancelRequest = CancelBody;
 type ActivityList = v.InferOutput<typeof activityListResponse>;

@@ -1,8 +1,6 @@
-import type * as v from 'valibot';
-import type { errorResponse, InvoiceBody } from '../http/openapi/schemas.js';
+import type { ErrorDetails, Invoice } from './answers.js';
 
-/** The object `error` of a refusal (docs/contract.md, "Errors"). `code` is an open set: decide by it, and expect new ones. */
-export type ErrorDetails = v.InferOutput<typeof errorResponse>['error'];
+export type { ErrorDetails } from './answers.js';
 
 /** The API refused the request. */
 export class ApiError extends Error {
@@ -50,10 +48,10 @@ export class NoAnswerError extends Error {
 export class StillWaitingError extends Error {
   override readonly name = 'StillWaitingError';
   /** As it was read last. */
-  readonly invoice: InvoiceBody;
+  readonly invoice: Invoice;
 
   /** `cause`: why the last read failed, when it did. */
-  constructor(invoice: InvoiceBody, cause?: Error) {
+  constructor(invoice: Invoice, cause?: Error) {
     super(`${invoice.id} has no outcome yet`, cause === undefined ? undefined : { cause });
     this.invoice = invoice;
   }

@@ -1,4 +1,5 @@
-import { ApiError, type ErrorDetails, NoAnswerError } from './errors.js';
+import type { ErrorDetails } from './answers.js';
+import { ApiError, NoAnswerError } from './errors.js';
 
 type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 

@@ -8,12 +8,15 @@ import { ROOT } from '../tools/root.js';
 
 const PROGRAM = `
 import { createClient, type Invoice, type IssueRequest, mayIssueAgain } from 'nfse-issuance-service/client';
-import { isRefusal } from 'nfse-issuance-service/client/errors';
+import { type ErrorDetails, isRefusal } from 'nfse-issuance-service/client/errors';
 
 const request: IssueRequest = { amount_in_cents: 150_000, description: 'Consultoria' };
 const client = createClient({ baseUrl: 'https://nfse.example', key: 'svc_sk_test_x' });
 export const invoice: Invoice = await client.issueAndWait(request, { withinMs: 1_000 });
 export const answers = [mayIssueAgain(invoice), isRefusal(undefined, 'not_found')];
+// Values that do not exist yet.
+export const isNew = invoice.status === 'replaced' || invoice.error?.code === 'nfse.new';
+export const codeOf = ({ code }: ErrorDetails): number => (code === 'nfse.newer' ? 1 : code.length);
 `;
 
 /** All that a program may ask of the compiler beyond `strict`; it has the sources of this package to pass, not only its own. */
