@@ -18,8 +18,9 @@ export type ClientOptions = TransportOptions & {
 };
 
 /**
- * `withinMs`: milliseconds from the call on, default 80 minutes. They end reads and pauses, never the request to issue or to cancel, whose outcome
- * must be known. An invoice has an outcome within 75 minutes of the 202, a cancellation within 60.
+ * `withinMs`: milliseconds from the call on, default 80 minutes. They end reads, pauses and the wait for a place under the rate limit, never a request
+ * to issue or to cancel that may have arrived, whose outcome must be known. An invoice has an outcome within 75 minutes of the 202, a cancellation
+ * within 60.
  */
 type WaitOptions = { withinMs?: number };
 
@@ -41,8 +42,9 @@ export type Client = {
   /** Resolves with any outcome; rejects with `StillWaitingError` when the time is over. */
   waitForOutcome(id: string, options?: WaitOptions): Promise<Invoice>;
   /**
-   * Sent once, because a cancel has no Idempotency-Key: when the answer is lost or a 5xx, the invoice tells whether the request arrived. A test invoice
-   * whose cancellation is then `failed` does not tell it, and the call rejects with that first error: cancel it again.
+   * Sent once, because a cancel has no Idempotency-Key, and again only when the rate limit turned it away: nothing was done then. When the answer is
+   * lost or a 5xx, the invoice tells whether the request arrived. A test invoice whose cancellation is then `failed` does not tell it, and the call
+   * rejects with that first error: cancel it again. It rejects with that error also when the invoice cannot be read; `cause` is then why.
    */
   cancel(id: string, request?: CancelRequest): Promise<Invoice>;
   /** Resolves when the cancellation is `succeeded` or `failed`. */
@@ -70,16 +72,16 @@ export const createClient = (options: ClientOptions): Client => {
   };
   const get = (id: string): Promise<Invoice> => read(id, Number.POSITIVE_INFINITY);
 
-  const post = async (request: IssueRequest, idempotencyKey: string) => {
+  const post = async (request: IssueRequest, idempotencyKey: string, queuesUntil?: number) => {
     if (!KEY.test(idempotencyKey)) throw new RangeError('an Idempotency-Key has 1 to 255 visible ASCII characters');
     const headers = { ...JSON_TYPE, 'idempotency-key': idempotencyKey };
-    const sent = { method: 'POST', path: '/v1/nfse', headers, body: request, isRepeatable: true } as const;
+    const sent = { method: 'POST', path: '/v1/nfse', headers, body: request, isRepeatable: true, queuesUntil } as const;
     return await sendJson<Invoice>(sent, isInvoice);
   };
 
   /**
-   * Reads until the invoice is `done` or no other read has time, and once in any case when nothing is known. A read that fails for now does not end
-   * it.
+   * Reads until the invoice is `done`, a read is refused for good or no other read has time, and once in any case when nothing is known. A read that
+   * fails for now does not end it.
    */
   const readUntil = async ({ id, done, pollMs, endsAt, known }: Wait): Promise<Invoice> => {
     let seen = known;
@@ -89,26 +91,27 @@ export const createClient = (options: ClientOptions): Client => {
       const isOver = now() >= endsAt;
       const error = isOver ? waitedInVain() : undefined;
       if (error !== undefined) throw error;
-      const found = await (isOver ? get(id) : read(id, endsAt)).catch(failedForNow);
+      const found = await (isOver ? get(id) : read(id, endsAt)).catch(failureOf);
       failure = found instanceof Error ? found : undefined;
       if (!(found instanceof Error)) {
         if (done(found)) return found;
         seen = found;
       }
-      if (now() + pollMs >= endsAt) throw waitedInVain();
+      if (isFinal(failure) || now() + pollMs >= endsAt) throw waitedInVain();
       await sleep(pollMs);
     }
   };
 
   const cancelPath = (id: string): string => `/v1/nfse/${encodeURIComponent(id)}/cancel`;
-  const cancel = async (id: string, request: CancelRequest = {}): Promise<Invoice> => {
+  const cancelBy = async (id: string, body: CancelRequest = {}, queuesUntil?: number): Promise<Invoice> => {
     try {
-      const path = cancelPath(id);
-      const sent = { method: 'POST', path, headers: JSON_TYPE, body: request, isRepeatable: false } as const;
-      return (await sendJson<Invoice>(sent, isInvoice)).body;
+      const sent = { method: 'POST', path: cancelPath(id), headers: JSON_TYPE, body, isRepeatable: false } as const;
+      return (await sendJson<Invoice>({ ...sent, queuesUntil }, isInvoice)).body;
     } catch (error) {
       if (!mayHaveArrived(error)) throw error;
-      const invoice = await get(id);
+      const invoice = await get(id).catch((cause: unknown) => {
+        throw Object.assign(error, { cause });
+      });
       if (wasAskedToCancel(invoice)) return invoice;
       throw error;
     }
@@ -116,11 +119,11 @@ export const createClient = (options: ClientOptions): Client => {
 
   return {
     get,
-    cancel,
+    cancel: (id, request) => cancelBy(id, request),
     issue: async (request, { idempotencyKey = newKey() } = {}) => (await post(request, idempotencyKey)).body,
     issueAndWait: async (request, { idempotencyKey = newKey(), withinMs = OUTCOME_WITHIN_MS } = {}) => {
       const endsAt = now() + withinMs;
-      const { body: known, retryAfterMs: pollMs = POLL_MS } = await post(request, idempotencyKey);
+      const { body: known, retryAfterMs: pollMs = POLL_MS } = await post(request, idempotencyKey, endsAt);
       return hasOutcome(known) ? known : await readUntil({ id: known.id, done: hasOutcome, pollMs, endsAt, known });
     },
     findByReference: async (reference) => {
@@ -132,7 +135,7 @@ export const createClient = (options: ClientOptions): Client => {
       readUntil({ id, done: hasOutcome, pollMs: POLL_MS, endsAt: now() + withinMs }),
     cancelAndWait: async (id, request, { withinMs = OUTCOME_WITHIN_MS } = {}) => {
       const endsAt = now() + withinMs;
-      const known = await cancel(id, request);
+      const known = await cancelBy(id, request, endsAt);
       return isSettled(known) ? known : await readUntil({ id, done: isSettled, pollMs: POLL_MS, endsAt, known });
     },
     download: async (id, format) => {
@@ -152,14 +155,15 @@ const isInvoice = ({ object, id, status }: Json): boolean =>
 
 const isList = ({ object, data }: Json): boolean => object === 'list' && Array.isArray(data);
 
-/** A 5xx does not say that nothing was stored. */
-const mayHaveArrived = (error: unknown): boolean =>
-  error instanceof NoAnswerError || (error instanceof ApiError && error.status >= 500);
+const mayHaveArrived = (error: unknown): error is Error =>
+  error instanceof NoAnswerError || (error instanceof ApiError && error.mayHaveArrived);
 
-const failedForNow = (error: unknown): Error => {
-  if (error instanceof NoAnswerError || (error instanceof ApiError && error.retryable)) return error;
+const failureOf = (error: unknown): Error => {
+  if (error instanceof NoAnswerError || error instanceof ApiError) return error;
   throw error;
 };
+
+const isFinal = (failure: Error | undefined): boolean => failure instanceof ApiError && !failure.retryable;
 
 const DOCUMENT_TYPES = { pdf: 'application/pdf', xml: 'application/xml' } as const;
 

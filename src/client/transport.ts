@@ -10,7 +10,7 @@ export type TransportOptions = {
   key: string;
   /** Default: the global `fetch`. */
   fetch?: Fetch;
-  /** Tries of one request in all; default 6. */
+  /** Tries of one request in all, without those that the rate limit turned away; default 6. */
   tries?: number;
   /** Milliseconds until a try is given up; default 30 s. */
   timeoutMs?: number;
@@ -32,6 +32,11 @@ type ApiRequest = {
   isRepeatable: boolean;
   /** By `now`: a try that lasts longer is given up, and no other follows. Default: never. */
   endsAt?: number;
+  /**
+   * By `now`: how long a request waits for a place under the rate limit (429). That answer proves that nothing was done, so the request is no try,
+   * and may be sent again when it is not repeatable. Default: 80 minutes after the first send.
+   */
+  queuesUntil?: number | undefined;
 };
 
 /**
@@ -68,6 +73,11 @@ const TRIES = 6;
 const TIMEOUT_MS = 30_000;
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 30_000;
+/** The API asks for no more: the rate limit counts 60 seconds (HDR-Retry-After). A proxy may. */
+const LONGEST_RETRY_AFTER_MS = 60_000;
+const QUEUES_FOR_MS = 80 * 60_000;
+/** An Idempotency-Key is forgotten after 24 hours, and a later repeat would issue a second invoice (IDEM-4). */
+const KEY_REPEATED_FOR_MS = 23 * 3_600_000;
 
 /** Without slashes at its end. Throws for what is no address, because no repetition would mend it. */
 const addressOf = (baseUrl: string): string => {
@@ -87,8 +97,8 @@ const keyOf = (given: string | undefined): string => {
 };
 
 /**
- * Throws `TypeError` for a base URL that is no HTTP address, and for what cannot be a key. Repeats wait as long as `Retry-After` asks, otherwise from
- * 0.5 s, doubled each time, up to 30 s.
+ * Throws `TypeError` for a base URL that is no HTTP address, and for what cannot be a key. Repeats wait as long as `Retry-After` asks, up to 60 s,
+ * otherwise from 0.5 s, doubled each time, up to 30 s. No repeat with an Idempotency-Key leaves later than 23 hours after the first send.
  */
 export const createTransport = (options: TransportOptions): Transport => {
   const { tries = TRIES, timeoutMs = TIMEOUT_MS, fetch = globalThis.fetch } = options;
@@ -115,18 +125,32 @@ export const createTransport = (options: TransportOptions): Transport => {
     }
   };
 
+  /** Counts the time that the machine sleeps too, in which the clock of the process may stop. */
+  const startAge = (): (() => number) => {
+    const [sentAt, sentOn] = [now(), Date.now()];
+    return () => Math.max(now() - sentAt, Date.now() - sentOn);
+  };
+
   /** Repeats what may be repeated, until an answer, a final refusal, the last try or the end of the time. */
   const sendUntil = async <T>(request: ApiRequest, read: (answer: Answer) => T | undefined): Promise<T> => {
-    for (let tried = 1; ; tried += 1) {
+    const { isRepeatable, endsAt = NEVER, queuesUntil = now() + QUEUES_FOR_MS } = request;
+    const age = startAge();
+    let unsettled: Tried | undefined;
+    let tried = 0;
+    for (let sent = 1; ; sent += 1) {
       const result = await tryOnce(request);
       const found = result.kind === 'answer' ? read(result.answer) : undefined;
       if (found !== undefined) return found;
-      const again = request.isRepeatable && tried < tries && mayHelp(result);
-      const leftMs = (request.endsAt ?? NEVER) - now();
-      if (!again || leftMs <= 0) throw errorOf(result, request);
-      const pauseMs = retryAfterOf(result) ?? pauseAfter(tried);
+      const pauseMs = retryAfterOf(result) ?? pauseAfter(sent);
+      const queues = isTurnedAway(result) && now() + pauseMs < queuesUntil;
+      if (!queues) tried += 1;
+      const again = queues || (isRepeatable && tried < tries && mayHelp(result));
+      const leftMs = endsAt - now();
+      if (!again || leftMs <= 0) throw errorOf(result, request, unsettled);
       await sleep(Math.min(pauseMs, leftMs));
-      if (pauseMs >= leftMs) throw errorOf(result, request);
+      const isTooOld = keyOfRequest(request) !== undefined && age() >= KEY_REPEATED_FOR_MS;
+      if (pauseMs >= leftMs || isTooOld) throw errorOf(result, request, unsettled);
+      if (mayHaveArrived(result)) unsettled ??= result;
     }
   };
 
@@ -181,17 +205,36 @@ const mayHelp = (tried: Tried): boolean => {
   }
 };
 
+/** Only the API says so: a proxy may answer 429 after the request went through. */
+const isTurnedAway = (tried: Tried): boolean =>
+  tried.kind === 'refused' && tried.details.code === 'rate_limit_exceeded';
+
+/** Whether the request may have done its work, or do it yet. A 5xx does not say that nothing was stored. */
+const mayHaveArrived = (tried: Tried): boolean =>
+  tried.kind !== 'refused' || tried.status >= 500 || tried.details.code === 'idempotency_key_in_use';
+
 const retryAfterOf = (tried: Tried): number | undefined =>
   tried.kind === 'refused' || tried.kind === 'foreign' ? tried.retryAfterMs : undefined;
 
-const errorOf = (tried: Tried, { method, path, headers }: ApiRequest): Error => {
-  const idempotencyKey = headers?.['idempotency-key'];
+const keyOfRequest = ({ headers }: ApiRequest): string | undefined => headers?.['idempotency-key'];
+
+/** `unsettled`: the first try before this one that may have arrived. */
+const errorOf = (tried: Tried, request: ApiRequest, unsettled?: Tried): Error => {
+  const { method, path } = request;
+  const idempotencyKey = keyOfRequest(request);
   const what = `${method} ${path}`;
   const notOfTheApi = (status: number): Error =>
     new NoAnswerError(`${what}: ${status} that is not of the API`, { status, idempotencyKey });
   switch (tried.kind) {
-    case 'refused':
-      return new ApiError(tried.status, tried.details);
+    case 'refused': {
+      const { status, details } = tried;
+      const isOpen = method === 'POST' && (unsettled !== undefined || mayHaveArrived(tried));
+      const refusal = new ApiError(status, details, { idempotencyKey, mayHaveArrived: isOpen });
+      // Programs take a 4xx for the proof that there is no invoice.
+      if (!isOpen || unsettled === undefined || status >= 500) return refusal;
+      const message = `${what}: an invoice may exist, from a try before this refusal: ${refusal.message}`;
+      return new NoAnswerError(message, { status, idempotencyKey, refusal, cause: errorOf(unsettled, request) });
+    }
     case 'foreign':
       return notOfTheApi(tried.status);
     case 'answer':
@@ -205,9 +248,11 @@ const pauseAfter = (tried: number): number => Math.min(FIRST_PAUSE_MS * 2 ** (tr
 
 const mediaTypeOf = (contentType: string): string => contentType.replace(/;.*/s, '').trim().toLowerCase();
 
-/** Whole seconds; the form with a date is not of this API. */
+/** Of whole seconds; the form with a date is not of this API. */
 const millisecondsOf = (retryAfter: string | null): number | undefined =>
-  retryAfter !== null && /^[0-9]{1,6}$/.test(retryAfter) ? Number(retryAfter) * 1000 : undefined;
+  retryAfter !== null && /^[0-9]+$/.test(retryAfter)
+    ? Math.min(Number(retryAfter) * 1000, LONGEST_RETRY_AFTER_MS)
+    : undefined;
 
 const jsonOf = (bytes: Uint8Array): unknown => {
   try {

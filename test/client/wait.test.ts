@@ -1,51 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { type Client, createClient } from '../../src/client/client.js';
 import { ApiError, NoAnswerError, StillWaitingError } from '../../src/client/errors.js';
-import { BASE_URL } from '../support/harness/http.js';
-
-type Answer = (init: RequestInit) => Response | Promise<Response>;
-type Sent = { method: string; key: string | null; at: number };
-type Given = { client: Client; sent: Sent[]; slept: number[]; pass(ms: number): void };
-
-/** A client that gets these answers, the last one for ever, at a clock that its sleep moves. */
-const given = (...answers: readonly Answer[]): Given => {
-  const sent: Sent[] = [];
-  const slept: number[] = [];
-  let now = 0;
-  const pass = (ms: number): void => {
-    now += ms;
-  };
-  const client = createClient({
-    baseUrl: BASE_URL,
-    key: 'k',
-    fetch: async (_url, init) => {
-      const { method = '' } = init;
-      sent.push({ method, key: new Headers(init.headers).get('idempotency-key'), at: now });
-      const answer = answers[Math.min(sent.length, answers.length) - 1];
-      return (await answer?.(init)) ?? Response.error();
-    },
-    now: () => now,
-    sleep: async (ms) => {
-      slept.push(ms);
-      pass(ms);
-    },
-  });
-  return { client, sent, slept, pass };
-};
-
-const proxy: Answer = () => new Response('<html>Bad gateway</html>', { status: 503 });
-
-const invoiceThatIs =
-  (status: string, cancellation?: string): Answer =>
-  () =>
-    Response.json({ object: 'nfse', id: 'nfse_1', livemode: true, status, cancellation: { status: cancellation } });
-
-const busyFor =
-  (seconds: number): Answer =>
-  () => {
-    const error = { type: 'api_error', code: 'unavailable', message: 'm', retryable: true, request_id: 'r' };
-    return Response.json({ error }, { status: 503, headers: { 'retry-after': String(seconds) } });
-  };
+import {
+  type Answer,
+  busyFor,
+  clientWith,
+  invoiceThatIs,
+  proxy,
+  rejectionOf,
+} from '../support/harness/scripted-client.js';
 
 /** Takes the request and never answers. */
 const silence: Answer = ({ signal }) =>
@@ -53,18 +15,12 @@ const silence: Answer = ({ signal }) =>
     signal?.addEventListener('abort', () => reject(signal.reason));
   });
 
-const rejectionOf = (call: Promise<unknown>): Promise<unknown> =>
-  call.then(
-    (value) => expect.fail(`resolved with ${JSON.stringify(value)}`),
-    (error: unknown) => error,
-  );
-
 const request = { amount_in_cents: 100, description: 'x' };
 
 describe('withinMs', () => {
   it('reads an invoice once when it has no time', async () => {
     const issued = invoiceThatIs('issued');
-    const { client, sent } = given(async (init) => {
+    const { client, sent } = clientWith(async (init) => {
       await new Promise((resolve) => setTimeout(resolve, 5));
       init.signal?.throwIfAborted();
       return await issued(init);
@@ -73,8 +29,15 @@ describe('withinMs', () => {
     expect(sent).toHaveLength(1);
   });
 
+  it('reads nothing after the 202 when it has no time', async () => {
+    const { client, sent } = clientWith(invoiceThatIs('queued'));
+    const error = await rejectionOf(client.issueAndWait(request, { withinMs: 0 }));
+    expect(error).toMatchObject({ name: 'StillWaitingError', invoice: { status: 'queued' } });
+    expect(sent).toHaveLength(1);
+  });
+
   it('ends the repeats of a read behind a proxy that does not reach the service', async () => {
-    const { client, slept } = given(proxy);
+    const { client, slept } = clientWith(proxy);
     const error = await rejectionOf(client.waitForOutcome('nfse_1', { withinMs: 2_000 }));
     expect(error).toBeInstanceOf(NoAnswerError);
     expect(error).toMatchObject({ status: 503 });
@@ -82,7 +45,7 @@ describe('withinMs', () => {
   });
 
   it('gives up a read that nobody answers, long before its time-out', async () => {
-    const silent = given((init) => {
+    const silent = clientWith((init) => {
       init.signal?.addEventListener('abort', () => silent.pass(20));
       return silence(init);
     });
@@ -93,18 +56,18 @@ describe('withinMs', () => {
   });
 
   it('takes a part of a millisecond', async () => {
-    const { client } = given(invoiceThatIs('issued'));
+    const { client } = clientWith(invoiceThatIs('issued'));
     expect(await client.waitForOutcome('nfse_1', { withinMs: 20_000.5 })).toMatchObject({ status: 'issued' });
   });
 
   it('lets a read that fails for a while be repeated', async () => {
-    const { client, slept } = given(proxy, busyFor(2), proxy, invoiceThatIs('issued'));
+    const { client, slept } = clientWith(proxy, busyFor(2), proxy, invoiceThatIs('issued'));
     expect(await client.waitForOutcome('nfse_1', { withinMs: 60_000 })).toMatchObject({ status: 'issued' });
     expect(slept).toEqual([500, 2_000, 2_000]);
   });
 
   it('asks no sooner than Retry-After wants, also when the time ends before', async () => {
-    const { client, sent, slept } = given(busyFor(60));
+    const { client, sent, slept } = clientWith(busyFor(60));
     const error = await rejectionOf(client.waitForOutcome('nfse_1', { withinMs: 10_000 }));
     expect(error).toBeInstanceOf(ApiError);
     expect(sent).toHaveLength(1);
@@ -112,14 +75,14 @@ describe('withinMs', () => {
   });
 
   it('ends with the invoice as it was read last, and why the last read failed', async () => {
-    const { client } = given(invoiceThatIs('processing'), proxy);
+    const { client } = clientWith(invoiceThatIs('processing'), proxy);
     const error = await rejectionOf(client.waitForOutcome('nfse_1', { withinMs: 5_000 }));
     expect(error).toBeInstanceOf(StillWaitingError);
     expect(error).toMatchObject({ invoice: { status: 'processing' }, cause: { name: 'NoAnswerError', status: 503 } });
   });
 
   it('counts the request to issue, and never ends it: it is repeated with its key until its outcome is known', async () => {
-    const { client, sent } = given(proxy, proxy, proxy, invoiceThatIs('queued'));
+    const { client, sent } = clientWith(proxy, proxy, proxy, invoiceThatIs('queued'));
     const error = await rejectionOf(client.issueAndWait(request, { idempotencyKey: 'k-1', withinMs: 2_000 }));
     expect(error).toBeInstanceOf(StillWaitingError);
     expect(error).toMatchObject({ invoice: { id: 'nfse_1', status: 'queued' } });
@@ -128,7 +91,7 @@ describe('withinMs', () => {
   });
 
   it('leaves the reads of issueAndWait what the request did not take', async () => {
-    const { client, slept } = given(proxy, proxy, proxy, invoiceThatIs('queued'));
+    const { client, slept } = clientWith(proxy, proxy, proxy, invoiceThatIs('queued'));
     const error = await rejectionOf(client.issueAndWait(request, { withinMs: 10_000 }));
     expect(error).toBeInstanceOf(StillWaitingError);
     expect((error as StillWaitingError).cause).toBeUndefined();
@@ -136,7 +99,7 @@ describe('withinMs', () => {
   });
 
   it('counts the request to cancel, and never ends the read that tells whether it arrived', async () => {
-    const { client, sent } = given(proxy, proxy, proxy, proxy, invoiceThatIs('issued', 'pending'));
+    const { client, sent } = clientWith(proxy, proxy, proxy, proxy, invoiceThatIs('issued', 'pending'));
     const error = await rejectionOf(client.cancelAndWait('nfse_1', {}, { withinMs: 2_000 }));
     expect(error).toMatchObject({ name: 'StillWaitingError', invoice: { cancellation: { status: 'pending' } } });
     expect(sent.map(({ method, at }) => [method, at])).toEqual([
@@ -151,13 +114,13 @@ describe('withinMs', () => {
 
 describe('a cancel that is answered with 503', () => {
   it('resolves when the invoice shows that it arrived', async () => {
-    const { client, sent } = given(busyFor(1), invoiceThatIs('issued', 'pending'));
+    const { client, sent } = clientWith(busyFor(1), invoiceThatIs('issued', 'pending'));
     expect(await client.cancel('nfse_1')).toMatchObject({ cancellation: { status: 'pending' } });
     expect(sent.map(({ method }) => method)).toEqual(['POST', 'GET']);
   });
 
   it('rejects with the 503 when the invoice shows none', async () => {
-    const { client } = given(busyFor(1), invoiceThatIs('issued'));
+    const { client } = clientWith(busyFor(1), invoiceThatIs('issued'));
     expect(await rejectionOf(client.cancel('nfse_1'))).toMatchObject({ status: 503 });
   });
 });
