@@ -9,7 +9,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createClient } from 'nfse-issuance-service/client';
+import { createClient, type Invoice } from 'nfse-issuance-service/client';
 import { isRefusal } from 'nfse-issuance-service/client/errors';
 
 const [mes = new Date().toISOString().slice(0, 7), livro = 'livro.jsonl', pasta = 'notas'] = process.argv.slice(2);
@@ -24,9 +24,22 @@ const ids = new Set(fatos.map((linha) => (JSON.parse(linha) as { id?: string }).
 const destino = join(pasta, mes);
 await mkdir(destino, { recursive: true });
 
+const consultar = async (id: string): Promise<Invoice | undefined> => {
+  try {
+    return await cliente.get(id);
+  } catch (erro) {
+    if (isRefusal(erro, 'not_found')) return undefined;
+    throw erro;
+  }
+};
+
 let baixados = 0;
 for (const id of ids) {
-  const nota = await cliente.get(id);
+  const nota = await consultar(id);
+  if (nota === undefined) {
+    console.log(`${id}: a API não mostra a nota: a de teste é apagada depois de 7 dias; senão, confira a chave da API`);
+    continue;
+  }
   // competence é uma data de Brasília; o mês de issued_at, que é UTC, poderia ser outro.
   if (nota.access_key === undefined || nota.competence?.slice(0, 7) !== mes) continue;
   for (const formato of ['xml', 'pdf'] as const) {

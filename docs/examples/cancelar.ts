@@ -33,12 +33,15 @@ const cancelar = async (): Promise<string> => {
   return `o cancelamento falhou, chame o suporte: ${cancellation?.error?.message ?? ''}`;
 };
 
+/** Depois de um 5xx o pedido pode ter chegado; um 429 pede para esperar mais. */
+const foiAdiado = (erro: unknown): boolean => erro instanceof ApiError && erro.retryable;
+
 try {
   console.log(await cancelar());
 } catch (erro) {
   if (erro instanceof ApiError && erro.code === 'nfse.cancel_window_closed')
     console.log('o prazo acabou: o suporte cancela no portal do sistema nacional');
-  else if (erro instanceof NoAnswerError || erro instanceof StillWaitingError)
+  else if (erro instanceof NoAnswerError || erro instanceof StillWaitingError || foiAdiado(erro))
     console.log('ainda sem resultado: rode de novo mais tarde, que a nota é consultada antes de qualquer pedido');
   else throw erro;
 }

@@ -31,16 +31,33 @@ campo() { grep -o "\"$1\":\"[^\"]*\"" "$pasta/corpo" | head -1 | cut -d '"' -f 4
 # Os segundos de Retry-After, ou 3: um proxy pode mandar uma data no lugar deles.
 espera() { grep -iE '^retry-after: *[0-9]{1,4}[[:space:]]*$' "$pasta/cabecalhos" | head -1 | tr -dc '0-9' || echo 3; }
 
+# Uma recusa prova só que este envio não emitiu: um de antes, que ficou sem resposta, pode ter emitido.
+contar_recusa() {
+  local recusa
+  recusa=$(campo message) || true
+  if [[ $(pedir -G "$url/v1/nfse" --data-urlencode "reference=$pedido") == 200 ]]; then
+    if id=$(campo id); then
+      echo "recusado, e já há uma nota deste pedido, $id ($(campo status)): $recusa" >&2
+      exit 2
+    fi
+    if [[ $tentativa == 1 ]] && grep -q '"data":\[\]' "$pasta/corpo"; then
+      echo "recusado: $recusa" >&2
+      exit 1
+    fi
+  fi
+  echo "recusado, mas a nota de um envio anterior pode existir, rode de novo com o mesmo pedido: $recusa" >&2
+  exit 3
+}
+
+e_final() { grep -q '"retryable":false' "$pasta/corpo"; }
+
 corpo="{\"amount_in_cents\": $centavos, \"description\": \"Consultoria\", \"reference\": \"$pedido\"}"
 id=''
 for tentativa in 1 2 3 4 5 6; do
   status=$(pedir "$url/v1/nfse" -H 'Content-Type: application/json' -H "Idempotency-Key: $pedido-1" -d "$corpo")
   if [[ $status == 202 ]] && id=$(campo id); then break; fi
-  # 4xx com retryable false: nenhuma nota nasceu, e repetir não muda nada.
-  if [[ $status != 000 ]] && grep -q '"retryable":false' "$pasta/corpo"; then
-    echo "recusado: $(campo message)" >&2
-    exit 1
-  fi
+  # retryable false: repetir não muda nada.
+  if [[ $status != 000 ]] && e_final; then contar_recusa; fi
   echo "tentativa $tentativa: status $status, de novo com a mesma chave" >&2
   sleep "$(espera)"
 done
@@ -49,7 +66,8 @@ if [[ -z $id ]]; then
   exit 3
 fi
 
-while :; do
+# Toda nota tem um resultado em 75 minutos.
+while ((SECONDS < 4800)); do
   status=$(pedir "$url/v1/nfse/$id")
   if [[ $status == 200 ]]; then
     case $(campo status) in
@@ -60,6 +78,11 @@ while :; do
       canceled) echo "a nota deste pedido foi emitida e está cancelada: $(campo access_key)"; exit 0 ;;
       *) echo "sem resultado confirmado: não emita de novo, chame o suporte e informe $id" >&2; exit 2 ;;
     esac
+  elif [[ $status != 000 ]] && e_final; then
+    echo "aceito como $id, mas a consulta foi recusada, rode de novo com o mesmo pedido: $(campo message)" >&2
+    exit 3
   fi
   sleep "$(espera)"
 done
+echo "sem resultado de $id: rode de novo mais tarde, com o mesmo pedido" >&2
+exit 3

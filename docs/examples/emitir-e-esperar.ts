@@ -16,6 +16,22 @@ const cliente = createClient({
   key: process.env.NFSE_KEY ?? '',
 });
 
+/** Uma recusa prova só que este envio não emitiu: um de antes, que ficou sem resposta, pode ter emitido. */
+const contarRecusa = async ({ code, details, requestId }: ApiError): Promise<void> => {
+  const recusa = `${details.message} (${code}, ${requestId})`;
+  const existente = await cliente.findByReference(pedido).catch(() => 'não se sabe' as const);
+  if (existente === undefined) {
+    console.error(`o pedido foi recusado: ${recusa}`);
+    process.exitCode = 1;
+  } else if (existente === 'não se sabe') {
+    console.error(`recusado, mas a nota de um envio anterior pode existir, rode de novo com o mesmo pedido: ${recusa}`);
+    process.exitCode = 3;
+  } else {
+    console.error(`recusado, e já há uma nota deste pedido, ${existente.id} (${existente.status}): ${recusa}`);
+    process.exitCode = 2;
+  }
+};
+
 try {
   const nota = await cliente.issueAndWait(
     {
@@ -42,11 +58,9 @@ try {
     process.exitCode = 2;
   }
 } catch (erro) {
-  if (erro instanceof ApiError && !erro.retryable) {
-    console.error(`o pedido foi recusado: ${erro.details.message} (${erro.code}, ${erro.requestId})`);
-    process.exitCode = 1;
-  } else if (erro instanceof ApiError || erro instanceof NoAnswerError || erro instanceof StillWaitingError) {
-    // A nota pode ter nascido. Rodar de novo é seguro, porque a chave será a mesma.
+  if (erro instanceof ApiError && !erro.retryable) await contarRecusa(erro);
+  else if (erro instanceof ApiError || erro instanceof NoAnswerError || erro instanceof StillWaitingError) {
+    // A nota pode ter nascido, também quando uma repetição foi recusada. Rodar de novo é seguro, porque a chave será a mesma.
     console.error(`ainda sem resposta, rode de novo com o mesmo pedido: ${erro.message}`);
     process.exitCode = 3;
   } else throw erro;

@@ -11,8 +11,17 @@ declare(strict_types=1);
 
 const TENTATIVAS = 6;
 
+/** A recusa da API. repetida: uma tentativa de antes não teve resposta, e pode ter emitido. */
+final class Recusado extends RuntimeException
+{
+    public function __construct(string $recusa, public readonly bool $repetida)
+    {
+        parent::__construct($recusa);
+    }
+}
+
 /** O JSON da resposta e os segundos até a próxima pergunta; repete o que pode ser repetido. */
-function chamar(string $metodo, string $caminho, ?array $corpo = null, ?string $chave = null): array
+function chamar(string $metodo, string $caminho, ?array $corpo = null, ?string $chave = null, string $objeto = 'nfse'): array
 {
     $cabecalhos = ['Authorization: Bearer ' . getenv('NFSE_KEY'), 'Content-Type: application/json'];
     if ($chave !== null) {
@@ -33,33 +42,66 @@ function chamar(string $metodo, string $caminho, ?array $corpo = null, ?string $
             }
         }
         $resposta = json_decode($texto === false ? '' : $texto, true);
-        if (($resposta['object'] ?? null) === 'nfse') {
+        if (($resposta['object'] ?? null) === $objeto) {
             return [$resposta, $espera];
         }
         if (($resposta['error']['retryable'] ?? true) === false) {
-            // Nenhuma nota nasceu deste pedido: corrija-o.
-            fwrite(STDERR, "recusado: {$resposta['error']['message']} ({$resposta['error']['code']})\n");
-            exit(1);
+            throw new Recusado("{$resposta['error']['message']} ({$resposta['error']['code']})", $tentativa > 1);
         }
         // A conexão caiu, ou a API pede para esperar. A nota pode existir: o mesmo pedido de novo, com a mesma chave.
         fwrite(STDERR, "tentativa $tentativa de $metodo $caminho sem resposta: espero $espera s\n");
         sleep($espera);
     }
-    fwrite(STDERR, "sem resposta: rode de novo mais tarde, com o mesmo pedido\n");
-    exit(3);
+    terminar(3, 'sem resposta: rode de novo mais tarde, com o mesmo pedido');
 }
 
-[$pedido, $centavos] = [$argv[1] ?? 'pedido-2004', (int) ($argv[2] ?? 150000)];
+function terminar(int $codigo, string $aviso): never
+{
+    fwrite(STDERR, "$aviso\n");
+    exit($codigo);
+}
+
+/** Uma recusa prova só que este envio não emitiu: um de antes, que ficou sem resposta, pode ter emitido. */
+function contarRecusa(string $pedido, Recusado $recusa): never
+{
+    try {
+        [$lista] = chamar('GET', '/v1/nfse?' . http_build_query(['reference' => $pedido]), objeto: 'list');
+        $notas = $lista['data'];
+    } catch (Recusado) {
+        $notas = null;
+    }
+    if ($notas) {
+        terminar(2, "recusado, e já há uma nota deste pedido, {$notas[0]['id']} ({$notas[0]['status']}): {$recusa->getMessage()}");
+    }
+    if ($notas === [] && !$recusa->repetida) {
+        terminar(1, "recusado: {$recusa->getMessage()}");
+    }
+    terminar(3, "recusado, mas a nota de um envio anterior pode existir, rode de novo com o mesmo pedido: {$recusa->getMessage()}");
+}
+
+[$pedido, $centavos] = [$argv[1] ?? 'pedido-2004', $argv[2] ?? '150000'];
+if (!preg_match('/^[0-9]{1,16}$/D', $centavos)) {
+    // (int) leria "1500.50" como 1500 centavos.
+    terminar(1, 'uso: php emitir.php PEDIDO CENTAVOS, só com algarismos: 150000 é R$ 1.500,00');
+}
 $corpo = [
-    'amount_in_cents' => $centavos,
+    'amount_in_cents' => (int) $centavos,
     'description' => 'Consultoria em tecnologia',
     'customer' => ['document' => '11222333000181', 'name' => 'CLIENTE FICTICIO COMERCIO LTDA'],
     'reference' => $pedido,
 ];
-[$nota, $espera] = chamar('POST', '/v1/nfse', $corpo, "$pedido-1");
-while (in_array($nota['status'], ['queued', 'processing'], true)) {
-    sleep($espera);
-    [$nota, $espera] = chamar('GET', "/v1/nfse/{$nota['id']}");
+try {
+    [$nota, $espera] = chamar('POST', '/v1/nfse', $corpo, "$pedido-1");
+} catch (Recusado $recusa) {
+    contarRecusa($pedido, $recusa);
+}
+try {
+    while (in_array($nota['status'], ['queued', 'processing'], true)) {
+        sleep($espera);
+        [$nota, $espera] = chamar('GET', "/v1/nfse/{$nota['id']}");
+    }
+} catch (Recusado $recusa) {
+    terminar(3, "aceito como {$nota['id']}, mas a consulta foi recusada, rode de novo com o mesmo pedido: {$recusa->getMessage()}");
 }
 
 switch ($nota['status']) {
@@ -71,10 +113,8 @@ switch ($nota['status']) {
         break;
     case 'failed':
         // Nada foi emitido. Corrija a causa e emita com outra chave e outra reference.
-        fwrite(STDERR, "recusada: {$nota['error']['message']}\n");
-        exit(1);
+        terminar(1, "recusada: {$nota['error']['message']}");
     default:
         // indeterminate, ou um status que este programa não conhece: a nota pode existir.
-        fwrite(STDERR, "não emita de novo: chame o suporte e informe {$nota['id']}\n");
-        exit(2);
+        terminar(2, "não emita de novo: chame o suporte e informe {$nota['id']}");
 }

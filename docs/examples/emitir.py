@@ -13,6 +13,7 @@ import re
 import sys
 import time
 import urllib.error
+import urllib.parse
 import urllib.request
 
 URL = os.environ.get("NFSE_URL", "http://127.0.0.1:3000")
@@ -25,7 +26,15 @@ def segundos(cabecalhos):
     return int(valor) if re.fullmatch("[0-9]{1,4}", valor) else 3
 
 
-def chamar(metodo, caminho, corpo=None, chave=None, tentativas=6):
+class Recusado(Exception):
+    """A recusa da API. e_repeticao: uma tentativa de antes não teve resposta, e pode ter emitido."""
+
+    def __init__(self, erro, e_repeticao):
+        super().__init__(f"{erro['message']} ({erro['code']})")
+        self.e_repeticao = e_repeticao
+
+
+def chamar(metodo, caminho, corpo=None, chave=None, objeto="nfse", tentativas=6):
     """O JSON da resposta e os segundos até a próxima pergunta; repete o que pode ser repetido."""
     cabecalhos = {"Authorization": f"Bearer {CHAVE_DA_API}", "Content-Type": "application/json"}
     if chave is not None:
@@ -38,7 +47,7 @@ def chamar(metodo, caminho, corpo=None, chave=None, tentativas=6):
             with urllib.request.urlopen(pedido, timeout=30) as resposta:
                 espera = segundos(resposta.headers)
                 nota = json.load(resposta)
-                if isinstance(nota, dict) and nota.get("object") == "nfse":
+                if isinstance(nota, dict) and nota.get("object") == objeto:
                     return nota, espera
         except urllib.error.HTTPError as recusa:
             espera = segundos(recusa.headers)
@@ -49,14 +58,34 @@ def chamar(metodo, caminho, corpo=None, chave=None, tentativas=6):
                 # Um proxy pode responder sem o error da API: isso não diz nada da nota.
                 definitiva = False
             if definitiva:
-                # Nenhuma nota nasceu deste pedido: corrija-o.
-                sys.exit(f"recusado: {erro['message']} ({erro['code']})")
+                raise Recusado(erro, tentativa > 1)
         except (OSError, http.client.HTTPException, ValueError):
             # A conexão caiu. A nota pode existir: o mesmo pedido de novo, com a mesma chave.
             pass
         print(f"tentativa {tentativa} de {metodo} {caminho} sem resposta: espero {espera} s", file=sys.stderr)
         time.sleep(espera)
     print("sem resposta: rode de novo mais tarde, com o mesmo pedido", file=sys.stderr)
+    sys.exit(3)
+
+
+def contar_recusa(pedido, recusa):
+    """Uma recusa prova só que este envio não emitiu: um de antes, que ficou sem resposta, pode ter emitido."""
+    try:
+        busca = "/v1/nfse?" + urllib.parse.urlencode({"reference": pedido})
+        lista, _ = chamar("GET", busca, objeto="list")
+        notas = lista["data"]
+    except Recusado:
+        notas = None
+    if notas:
+        nota = notas[0]
+        print(f"recusado, e já há uma nota deste pedido, {nota['id']} ({nota['status']}): {recusa}", file=sys.stderr)
+        sys.exit(2)
+    if notas == [] and not recusa.e_repeticao:
+        sys.exit(f"recusado: {recusa}")
+    print(
+        f"recusado, mas a nota de um envio anterior pode existir, rode de novo com o mesmo pedido: {recusa}",
+        file=sys.stderr,
+    )
     sys.exit(3)
 
 
@@ -67,10 +96,20 @@ def emitir(pedido, centavos):
         "customer": {"document": "11222333000181", "name": "CLIENTE FICTICIO COMERCIO LTDA"},
         "reference": pedido,
     }
-    nota, espera = chamar("POST", "/v1/nfse", corpo, f"{pedido}-1")
+    try:
+        nota, espera = chamar("POST", "/v1/nfse", corpo, f"{pedido}-1")
+    except Recusado as recusa:
+        contar_recusa(pedido, recusa)
     while nota["status"] in ("queued", "processing"):
         time.sleep(espera)
-        nota, espera = chamar("GET", f"/v1/nfse/{nota['id']}")
+        try:
+            nota, espera = chamar("GET", f"/v1/nfse/{nota['id']}")
+        except Recusado as recusa:
+            print(
+                f"aceito como {nota['id']}, mas a consulta foi recusada, rode de novo com o mesmo pedido: {recusa}",
+                file=sys.stderr,
+            )
+            sys.exit(3)
     return nota
 
 

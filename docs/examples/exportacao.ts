@@ -44,7 +44,8 @@ try {
   else if (mayIssueAgain(nota)) console.log(`recusada, corrija e emita com outra chave: ${nota.error?.message}`);
   else console.log(`não emita de novo, chame o suporte: ${nota.id}`);
 } catch (erro) {
-  if (!(erro instanceof ApiError)) throw erro;
+  // Com mayHaveArrived a nota pode ter nascido: rodar de novo é seguro, porque a chave será a mesma.
+  if (!(erro instanceof ApiError) || erro.mayHaveArrived) throw erro;
   for (const { code, message } of erro.details.errors ?? [erro.details]) console.log(`${code}: ${message}`);
   process.exitCode = 1;
 }

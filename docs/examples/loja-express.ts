@@ -41,12 +41,14 @@ const emitir = async (numero: string, pedido: Pedido): Promise<void> => {
     const aviso = pronta ? {} : { aviso: `${nota.error?.message ?? ''} ${conselho}` };
     gravar(numero, { ...pedido, nota: id, situacao: nota.status, ...aviso });
   } catch (erro) {
-    // A chave vale 24 horas. Depois disso a reference ainda segura, e mostra a nota que já existe.
-    const existente = isRefusal(erro, 'nfse.reference_in_use') ? await cliente.findByReference(reference) : undefined;
-    if (existente !== undefined) return await emitir(numero, { ...pedido, nota: existente.id });
-    if (erro instanceof ApiError && (erro.status === 400 || erro.status === 422))
-      return gravar(numero, { ...pedido, situacao: 'recusado', aviso: erro.details.message });
-    // Sem resposta a nota pode ter nascido: daqui a um minuto, com a mesma chave.
+    const foiRecusado = erro instanceof ApiError && (erro.status === 400 || erro.status === 422);
+    // A chave vale 24 horas, e uma recusa prova só que este envio não emitiu: a nota de um envio anterior é achada pela reference.
+    if (foiRecusado || isRefusal(erro, 'nfse.reference_in_use')) {
+      const existente = await cliente.findByReference(reference);
+      if (existente !== undefined) return await emitir(numero, { ...pedido, nota: existente.id });
+    }
+    if (foiRecusado) return gravar(numero, { ...pedido, situacao: 'recusado', aviso: erro.details.message });
+    // Sem resposta a nota pode ter nascido, também quando uma repetição foi recusada: daqui a um minuto, com a mesma chave.
     setTimeout(retomar, 60_000, numero);
   }
 };

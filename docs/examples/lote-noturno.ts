@@ -10,7 +10,7 @@
  * vírgula, sairia errado na nota.
  */
 import { closeSync, existsSync, fsyncSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs';
-import { createClient, type IssueRequest } from 'nfse-issuance-service/client';
+import { createClient, type Invoice, type IssueRequest } from 'nfse-issuance-service/client';
 import { ApiError, isRefusal } from 'nfse-issuance-service/client/errors';
 
 type Fato = { chave: string; corpo?: IssueRequest; id?: string; fim?: string; mensagem?: string };
@@ -67,27 +67,42 @@ for (const { campos } of vendas) {
   if (!notas.has(reference)) anotar({ chave: reference, corpo });
 }
 
+// Notas que existiram e que a API não mostra. Não entram no livro, porque a chave da API pode ser a errada.
+const naoMostradas = new Set<string>();
+
 // 4. O que ainda não tem id é enviado. Quando passa do limite por minuto, o cliente espera o Retry-After da API.
 for (const { chave, corpo, id, fim } of notas.values()) {
   if (corpo === undefined || id !== undefined || fim !== undefined) continue;
   try {
     anotar({ chave, id: (await cliente.issue(corpo, { idempotencyKey: chave })).id });
   } catch (erro) {
-    // A chave vale 24 horas; um lote retomado dias depois acha a nota pela reference.
-    const existente = isRefusal(erro, 'nfse.reference_in_use') ? await cliente.findByReference(chave) : undefined;
+    const foiRecusada = erro instanceof ApiError && (erro.status === 400 || erro.status === 422);
+    if (!foiRecusada && !isRefusal(erro, 'nfse.reference_in_use')) throw erro;
+    // A chave vale 24 horas, e uma recusa prova só que este envio não emitiu: a nota de uma execução anterior é achada pela reference.
+    const existente = await cliente.findByReference(chave);
     if (existente !== undefined) anotar({ chave, id: existente.id });
-    else if (erro instanceof ApiError && (erro.status === 400 || erro.status === 422))
-      anotar({ chave, fim: 'recusada', mensagem: erro.details.message });
-    else throw erro;
+    else if (foiRecusada) anotar({ chave, fim: 'recusada', mensagem: erro.details.message });
+    else naoMostradas.add(chave);
   }
 }
 
 // 5. As abertas são consultadas em rodízio, até o resultado de cada uma.
-const abertas = (): Fato[] => [...notas.values()].filter(({ id, fim }) => id !== undefined && fim === undefined);
+const abertas = (): Fato[] =>
+  [...notas.values()].filter(({ chave, id, fim }) => id !== undefined && fim === undefined && !naoMostradas.has(chave));
+const consultar = async (id: string): Promise<Invoice | undefined> => {
+  try {
+    return await cliente.get(id);
+  } catch (erro) {
+    if (isRefusal(erro, 'not_found')) return undefined;
+    throw erro;
+  }
+};
 while (abertas().length > 0) {
   for (const { chave, id = '' } of abertas()) {
-    const { status, error } = await cliente.get(id);
-    if (status !== 'queued' && status !== 'processing') anotar({ chave, fim: status, mensagem: error?.message ?? '' });
+    const nota = await consultar(id);
+    if (nota === undefined) naoMostradas.add(chave);
+    else if (nota.status !== 'queued' && nota.status !== 'processing')
+      anotar({ chave, fim: nota.status, mensagem: nota.error?.message ?? '' });
   }
   if (abertas().length > 0) await new Promise((acordar) => setTimeout(acordar, 3_000));
 }
@@ -95,7 +110,11 @@ closeSync(arquivo);
 
 // 6. O relatório da manhã.
 for (const { chave, fim, mensagem } of notas.values()) {
-  if (fim === 'issued' || fim === 'canceled') console.log(`${chave}: emitida`);
+  if (naoMostradas.has(chave))
+    console.log(
+      `${chave}: a API não mostra a nota: a de teste é apagada depois de 7 dias; senão, confira a chave da API`,
+    );
+  else if (fim === 'issued' || fim === 'canceled') console.log(`${chave}: emitida`);
   else if (fim === 'failed' || fim === 'recusada')
     console.log(`${chave}: falhou, corrija a linha e aumente a tentativa: ${mensagem}`);
   else console.log(`${chave}: ${fim}, não emita de novo e chame o suporte`);

@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../support/eventually.js';
 import { type ExamplePrograms, installExamples } from '../support/harness/example-programs.js';
 import { openScriptedApi, type ScriptedAnswer, type ScriptedApi } from '../support/harness/scripted-api.js';
 import { itWith, type NeedName } from '../support/needs.js';
@@ -31,6 +32,15 @@ const accepted = answered(202, invoice('queued'));
 const issued = answered(200, invoice('issued'));
 const upstream = answered(502, { error: 'upstream' });
 const dated: ScriptedAnswer = { status: 503, body: '<html>', headers: AT_A_DATE };
+
+const refused = (status: number, code: string) =>
+  answered(status, { error: { type: 'x', code, message: 'Recusado.', retryable: false, request_id: 'req_1' } });
+const disabled = refused(403, 'feature_not_enabled');
+const certificateMissing = refused(422, 'company.certificate_missing');
+const unknown = refused(404, 'not_found');
+const unavailable = answered(503, {
+  error: { type: 'api_error', code: 'service_unavailable', message: 'Depois.', retryable: true, request_id: 'req_1' },
+});
 
 const cut = (answer: ScriptedAnswer, cutAfter: number): ScriptedAnswer => ({ ...answer, cutAfter });
 const cutAfterStatus = cut(issued, issued.body.indexOf(STATUS_OF_ISSUED) + STATUS_OF_ISSUED.length);
@@ -98,6 +108,110 @@ describe('the examples behind a proxy with accidents', () => {
       expect(await run(file, 'p-3', '1000')).toEqual({ code: 0, out, complaint: '' });
     });
   }
+
+  for (const [need, file] of issuers) {
+    itWith(need, `${file} does not tell a refusal after a lost answer as one`, async () => {
+      const { run } = await facing([cut(accepted, 20), disabled]);
+      const complaint = expect.stringMatching(/(?:pode existir|may exist).*(?:Recusado\.)/);
+      expect(await run(file, 'p-9', '1000')).toEqual({ code: 3, out: '', complaint });
+      const unseen = await facing([cut(accepted, 20), certificateMissing, listed()]);
+      expect(await unseen.run(file, 'p-9', '1000')).toEqual({ code: 3, out: '', complaint });
+    });
+
+    itWith(need, `${file} looks for the invoice of an earlier run before it tells a refusal`, async () => {
+      const early = await facing([certificateMissing, listed(invoice('issued'))]);
+      const found = expect.stringMatching(`já há uma nota deste pedido, ${ID} .issued.: Recusado`);
+      expect(await early.run(file, 'p-10', '1000')).toEqual({ code: 2, out: '', complaint: found });
+      expect(early.methods()).toEqual(['POST', 'GET']);
+      const none = await facing([certificateMissing, listed()]);
+      const complaint = expect.stringMatching(/^(?:o pedido foi )?recusado: Recusado\./);
+      expect(await none.run(file, 'p-11', '1000')).toEqual({ code: 1, out: '', complaint });
+      const blind = await facing([disabled]);
+      const open = expect.stringMatching(/^recusado, mas a nota de um envio anterior pode existir/);
+      expect(await blind.run(file, 'p-12', '1000')).toEqual({ code: 3, out: '', complaint: open });
+    });
+
+    itWith(need, `${file} ends when the reads of an accepted invoice are refused, and names the invoice`, async () => {
+      const { run, methods } = await facing([accepted, unknown, issued]);
+      const complaint = expect.stringContaining(ID);
+      expect(await run(file, 'p-13', '1000')).toEqual({ code: 3, out: '', complaint });
+      expect(methods()).toEqual(['POST', 'GET']);
+    });
+  }
+
+  for (const amount of ['1500.50', '1_500', '-5', '', '1500 '])
+    itWith('php', `emitir.php takes no amount that is not made of digits: ${JSON.stringify(amount)}`, async () => {
+      const { run, api } = await facing([answered(202, invoice('canceled'))]);
+      const complaint = expect.stringMatching(/^uso: php emitir\.php PEDIDO CENTAVOS/);
+      expect(await run('emitir.php', 'p-14', amount)).toEqual({ code: 1, out: '', complaint });
+      expect(api.asked).toEqual([]);
+    });
+
+  /** A file beside the programs. */
+  const written = (name: string, lines: readonly string[]): string => {
+    const path = join(programs.folder, name);
+    writeFileSync(path, lines.map((line) => `${line}\n`).join(''));
+    return path;
+  };
+
+  it('lote-noturno.ts takes a row as refused only when the API has no invoice of it', async () => {
+    const csv = written('retomado.csv', ['header', '1;1;;;1000;A', '2;1;;;1000;B']);
+    const { run } = await facing([
+      ...[certificateMissing, listed(invoice('queued'))],
+      ...[certificateMissing, listed()],
+      issued,
+    ]);
+    const { code, out } = await run('lote-noturno.ts', csv, join(programs.folder, 'retomado.jsonl'));
+    expect([code, out.split('\n')]).toEqual([
+      0,
+      ['lote-1-1: emitida', expect.stringMatching(/^lote-2-1: falhou, corrija a linha.*Recusado\.$/), ''],
+    ]);
+  });
+
+  it('lote-noturno.ts goes past invoices that the API does not show, and keeps them open', async () => {
+    const csv = written('apagado.csv', ['header', '1;1;;;1000;A', '2;1;;;1000;B', '3;1;;;1000;C']);
+    const ledger = join(programs.folder, 'apagado.jsonl');
+    const inUse = refused(409, 'nfse.reference_in_use');
+    const { run } = await facing([accepted, accepted, inUse, listed(), unknown, issued]);
+    const { code, out } = await run('lote-noturno.ts', csv, ledger);
+    const notShown = (row: string) => expect.stringMatching(`^lote-${row}-1: a API não mostra a nota: .*7 dias`);
+    expect([code, out.split('\n')]).toEqual([0, [notShown('1'), 'lote-2-1: emitida', notShown('3'), '']]);
+    expect(readFileSync(ledger, 'utf8').match(/"chave":"[^"]*","fim"/g)).toEqual(['"chave":"lote-2-1","fim"']);
+  });
+
+  it('baixar-mes.ts goes past an invoice that the API does not show', async () => {
+    const ledger = written('mes.jsonl', ['{"chave":"a","id":"nfse_1"}', `{"chave":"b","id":"${ID}"}`]);
+    const { run } = await facing([unknown, answered(200, { ...invoice('issued'), competence: '2026-11-05' })]);
+    const { code, out } = await run('baixar-mes.ts', '2026-11', ledger, 'mes');
+    expect([code, out.split('\n')]).toEqual([
+      0,
+      [expect.stringMatching(/^nfse_1: a API não mostra a nota: /), '2 arquivos novos em mes/2026-11', ''],
+    ]);
+  });
+
+  it('loja-express.ts takes an order as refused only when the API has no invoice of it', async () => {
+    const { start } = await facing([certificateMissing, listed(invoice('queued')), issued]);
+    const shop = start('loja-express.ts');
+    const url = await shop.says(/(http:\S+)/);
+    const headers = { 'content-type': 'application/json' };
+    await fetch(`${url}/pedidos/501/pago`, { method: 'POST', headers, body: '{"centavos":1000}' });
+    const order = await eventually(
+      async () => (await (await fetch(`${url}/pedidos/501`)).json()) as { situacao: string },
+      ({ situacao }) => situacao !== 'aberto',
+    );
+    await shop.kill();
+    expect(order).toMatchObject({ situacao: 'issued', nota: ID });
+  });
+
+  it('cancelar.ts asks to be run again when a cancel that may have arrived is answered 503', async () => {
+    const cancelable = { ...invoice('issued'), cancelable_until: '2026-12-01T02:59:59.000Z' };
+    for (const read of [answered(200, cancelable), disabled]) {
+      const { run, methods } = await facing([listed(cancelable), unavailable, read]);
+      const out = expect.stringMatching(/^ainda sem resultado: rode de novo mais tarde/);
+      expect(await run('cancelar.ts', 'p-15')).toEqual({ code: 0, out, complaint: '' });
+      expect(methods()).toEqual(['GET', 'POST', 'GET']);
+    }
+  });
 
   for (const [need, file] of issuers.filter(([, name]) => !name.endsWith('.ts')))
     itWith(need, `${file} waits ${WAIT_S} s when Retry-After is a date`, async () => {
