@@ -60,7 +60,7 @@ const embedded = (folder: string): Engines => {
     notMade: diskFull === undefined ? [NO_FULL_DISK] : [],
     databaseUrl: async () => {
       const addresses = await readEmbeddedAddresses(folder);
-      if (addresses === undefined || addresses === 'one_user') throw new Error('the embedded database has no address');
+      if (typeof addresses !== 'object') throw new Error('the embedded database has no address');
       return addresses.service;
     },
     close: async () => undefined,

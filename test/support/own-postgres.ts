@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { chmod, chown, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -8,6 +8,7 @@ import { runToEnd } from '../../src/adapters/embedded-postgres/server-process.js
 import { eventually } from './eventually.js';
 import { freePort } from './free-port.js';
 import type { PostgresPrograms } from './postgres-programs.js';
+import { OWNER, SERVICE } from './roles.js';
 
 /** A server for one test, which may kill it, with the settings of a test server and the given changes. */
 export type OwnPostgres = {
@@ -44,15 +45,21 @@ const TEST_SETTINGS: Settings = {
   timezone: 'UTC',
 };
 
+/** The product refuses a server that lets in a user with a password without asking for the password. */
+const ACCESS = `host all ${OWNER.name},${SERVICE.name} ${HOST}/32 scram-sha-256\n`;
+
 /** Every user of this machine may connect to the server; `close` removes it. */
 export const startOwnPostgres = async (programs: PostgresPrograms, settings: Settings = {}): Promise<OwnPostgres> => {
   const user = chooseOsUser();
-  const initialize = (cluster: string) =>
-    runToEnd(
+  const initialize = async (cluster: string): Promise<void> => {
+    await runToEnd(
       programs.initdb,
       ['--pgdata', cluster, '--username', SUPERUSER, '--auth=trust', '--encoding=UTF8', '--locale=C', '--no-sync'],
       user,
     );
+    const access = join(cluster, 'pg_hba.conf');
+    await writeFile(access, `${ACCESS}${await readFile(access, 'utf8')}`);
+  };
   return await startIn(programs, initialize, settings, user);
 };
 

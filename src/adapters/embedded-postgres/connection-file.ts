@@ -6,7 +6,10 @@ import { isDenied, otherOwner } from '../../lib/other-owner.js';
 import { writeWhole } from '../../lib/write-whole.js';
 import { EmbeddedPostgresError } from './error.js';
 
-/** `password` is the superuser's. A folder of an older version, which had no other user, lacks the other passwords until its next start. */
+/**
+ * `port` is 0 before the first start, and while the server is being started: any user of this machine may listen on the port of the last run.
+ * `password` is the superuser's. A folder of an older version, which had no other user, lacks the other passwords until its next start.
+ */
 export type EmbeddedConnection = { port: number; password: string; ownerPassword?: string; servicePassword?: string };
 
 /** Name of the file in the data folder. */
@@ -25,12 +28,15 @@ type EmbeddedAddresses = {
 };
 
 /**
- * Undefined before the first start; `one_user` while a version runs on the folder that knows only the superuser. The server need not be running: hold
- * the folder's lock, or try to connect. Throws `EmbeddedPostgresError` for the folder of another OS user.
+ * Undefined before the first start; `no_server` while the server is being started; `one_user` while a version runs on the folder that knows only the
+ * superuser. The server need not be running: hold the folder's lock, or try to connect. Throws `EmbeddedPostgresError` for the folder of another OS user.
  */
-export const readEmbeddedAddresses = async (dataDir: string): Promise<EmbeddedAddresses | 'one_user' | undefined> => {
+export const readEmbeddedAddresses = async (
+  dataDir: string,
+): Promise<EmbeddedAddresses | 'no_server' | 'one_user' | undefined> => {
   const stored = await readConnection(dataDir);
   if (stored === undefined) return undefined;
+  if (stored.port === 0) return 'no_server';
   return isComplete(stored) ? addressesOf(stored) : 'one_user';
 };
 
@@ -93,6 +99,12 @@ const isConnection = (found: unknown): found is EmbeddedConnection =>
 /** Replaces the file as a whole. Only its owner can read it, because it holds the passwords. */
 export const writeConnection = (dataDir: string, connection: EmbeddedConnection): Promise<void> =>
   writeWhole(path(dataDir), JSON.stringify(connection), 0o600);
+
+/** Takes the port out of the file; call it before another server is launched. Does nothing before the first start. */
+export const forgetPort = async (dataDir: string): Promise<void> => {
+  const stored = await readConnection(dataDir);
+  if (stored !== undefined) await writeConnection(dataDir, { ...stored, port: 0 });
+};
 
 export const newPassword = (): string => randomBytes(24).toString('hex');
 

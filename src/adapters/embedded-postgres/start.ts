@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { pause } from '../../lib/pause.js';
 import { findBinaries } from './binaries.js';
 import { clusterFolder, prepareCluster, prepareDatabase } from './cluster.js';
-import { addressesOf, superuserAddress, writeConnection } from './connection-file.js';
+import { addressesOf, forgetPort, superuserAddress, writeConnection } from './connection-file.js';
 import { type DataDirLock, lockDataDir, prepareDataDir } from './data-dir.js';
 import { EmbeddedPostgresError } from './error.js';
 import { refuseHalfRestored } from './half-restored.js';
@@ -55,6 +55,7 @@ const startLocked = async (
 ) => {
   const binaries = await findBinaries(user);
   const cluster = clusterFolder(dataDir);
+  await forgetPort(dataDir);
   await stopOrphan(cluster, log);
   const isNew = !existsSync(cluster);
   let work = isNew ? whileStarting?.(isNew) : undefined;

@@ -11,10 +11,24 @@ export type SqlFault =
   | 'untrusted'
   /** The address demands TLS, and the server offers none. */
   | 'no_tls'
+  /** Without verified TLS, the server does not prove that it knows the password. */
+  | 'unproven'
   | 'other';
+
+/** What a server does instead of proving that it knows the password. */
+export type ProofMissing = 'PASSWORD_ASKED_IN_CLEAR' | 'PASSWORD_ASKED_AS_MD5' | 'NO_PROOF_OF_PASSWORD';
+
+/** The server may be another program on the right port. It got neither the password nor a statement. */
+export class ServerUnproven extends Error {
+  override readonly name = 'ServerUnproven';
+  constructor(readonly code: ProofMissing) {
+    super('the server of the database does not prove that it knows the password');
+  }
+}
 
 /** Classifies an error of `pg` or of a socket by its code; an error without a code by the few messages of `pg`. */
 export const sqlFault = (error: unknown): SqlFault => {
+  if (error instanceof ServerUnproven) return 'unproven';
   const code = codeOf(error);
   if (code === '53100' || code === 'ENOSPC') return 'disk_full';
   if (code === '25006') return 'read_only';

@@ -1,5 +1,6 @@
 import { Socket } from 'node:net';
 import pg from 'pg';
+import { clientClassFor } from './proven-client.js';
 
 /** What an operator may set for all pools of a process (`DATABASE_…_TIMEOUT_S`); each has a default here. */
 export type SessionLimits = {
@@ -39,6 +40,7 @@ export const openPool = (options: PoolOptions): pg.Pool => {
   const sessions = readOnlySessions();
   const pool = new pg.Pool({
     connectionString: options.connectionString,
+    Client: clientClassFor(options.connectionString),
     max: options.max,
     application_name: options.applicationName,
     statement_timeout: statementTimeoutMs,

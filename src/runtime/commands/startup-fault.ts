@@ -99,6 +99,8 @@ const DATABASE_LINES: Record<Exclude<SqlFault, 'other'>, string> = {
   read_only: 'the database takes no writes: DATABASE_URL must name the primary, and it must not be read-only',
   refused: 'the database refuses this user: check user, password, database name and sslmode in DATABASE_URL',
   untrusted: 'the TLS of the database is not trusted: check sslmode, sslrootcert and the host name in DATABASE_URL',
+  unproven:
+    'the server of the database does not prove by SCRAM-SHA-256 that it knows the password, and without verified TLS it gets none: see TLS in docs/operations/postgresql.md for its pg_hba.conf, its roles and sslmode in DATABASE_URL',
   no_tls:
     'the server of the database offers no TLS, which sslmode in DATABASE_URL demands: switch it on there (ssl = on), or check host and port',
 };

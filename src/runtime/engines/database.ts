@@ -1,4 +1,4 @@
-import pg from 'pg';
+import type pg from 'pg';
 import { readEmbeddedAddresses } from '../../adapters/embedded-postgres/connection-file.js';
 import { type DataDirLock, lockDataDir, prepareDataDir } from '../../adapters/embedded-postgres/data-dir.js';
 import { EmbeddedPostgresError } from '../../adapters/embedded-postgres/error.js';
@@ -10,6 +10,7 @@ import { atAddress } from '../../adapters/sql/errors.js';
 import { findHistory, MigrationError, migrate, pendingMigrations } from '../../adapters/sql/migrate.js';
 import { migrations } from '../../adapters/sql/migrations/index.js';
 import { openPool, type PoolOptions, type SessionLimits } from '../../adapters/sql/pool.js';
+import { clientClassFor } from '../../adapters/sql/proven-client.js';
 import { grantService } from '../../adapters/sql/roles.js';
 import { counted } from '../../lib/counted.js';
 import { pause } from '../../lib/pause.js';
@@ -53,7 +54,7 @@ export const openDatabaseServer = async (options: DatabaseServerOptions): Promis
     // The database that runs may be that of a restore, whose rows are not complete.
     refuseHalfRestored(config.dataDir);
     const running = await readEmbeddedAddresses(config.dataDir);
-    if (running !== 'one_user' && running !== undefined && (await acceptsConnections(running.service))) return running;
+    if (typeof running === 'object' && (await acceptsConnections(running.service))) return running;
     if (performance.now() > deadline) throw running === 'one_user' ? new EmbeddedPostgresError(OLDER) : lock;
     await pause(100);
   }
@@ -86,8 +87,11 @@ const acceptsConnections = (connectionString: string): Promise<boolean> =>
     () => false,
   );
 
-const withClient = async <T>(config: pg.ClientConfig, work: (client: pg.Client) => Promise<T>): Promise<T> => {
-  const client = new pg.Client(config);
+const withClient = async <T>(
+  config: pg.ClientConfig & { connectionString: string },
+  work: (client: pg.Client) => Promise<T>,
+): Promise<T> => {
+  const client = new (clientClassFor(config.connectionString))(config);
   client.on('error', () => undefined);
   try {
     await client.connect();

@@ -102,6 +102,7 @@ const DATABASE_FAULTS: Record<SqlFault, string | undefined> = {
   refused: 'refuses this user',
   untrusted: 'its certificate is not trusted',
   no_tls: 'offers no TLS',
+  unproven: 'does not prove that it knows the password',
   other: undefined,
 };
 

@@ -26,7 +26,7 @@ describeWithPostgres('the embedded server', () => {
     await rm(home, { recursive: true, force: true });
   });
 
-  const start = async (options: { log?: (line: string) => void } = {}) => {
+  const start = async (options: { log?: (line: string) => void; whileStarting?: () => Promise<void> } = {}) => {
     const server = await startEmbeddedPostgres({ dataDir, log: () => undefined, ...options });
     running.push(server);
     return server;
@@ -76,6 +76,16 @@ describeWithPostgres('the embedded server', () => {
     const stranger = new URL(connectionString);
     stranger.password = 'guess';
     await expect(ask(stranger.href, 'select 1')).rejects.toThrow(/authentication failed/);
+  });
+
+  it('has no address until it listens, because the old port is free for every user of the machine', async () => {
+    const addresses: unknown[] = [];
+    const whileStarting = async () => void addresses.push(await readEmbeddedAddresses(dataDir));
+    await stop(await start());
+    expect(await readEmbeddedAddresses(dataDir)).toHaveProperty('service');
+    const { connectionString } = await start({ whileStarting });
+    expect(addresses).toEqual(['no_server']);
+    expect(await readEmbeddedAddresses(dataDir)).toMatchObject({ service: connectionString });
   });
 
   it('is restarted on the same address when it is killed', async () => {

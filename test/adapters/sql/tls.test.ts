@@ -16,6 +16,8 @@ const certificate = (subjectName: string, more: { issuer?: KeyAndCertificate; se
 
 /** Only the test's own user may connect without TLS. */
 const ACCESS = `hostnossl all postgres 127.0.0.1/32 trust
+hostssl all in_clear 127.0.0.1/32 password
+hostssl all by_md5 127.0.0.1/32 md5
 hostssl all all 127.0.0.1/32 trust
 `;
 
@@ -30,6 +32,9 @@ describeWithPostgres('a database server that demands TLS', () => {
     await writeFile(join(folder, 'other.pem'), certificate('Another authority').certificatePem);
     server = await startOwnPostgres(await embeddedPostgres());
     await server.ask('create role nfse login superuser');
+    await server.ask(`create role in_clear login superuser password 'secret'`);
+    await server.ask(`alter role postgres set password_encryption = 'md5'`);
+    await server.ask(`create role by_md5 login superuser password 'secret'`);
     const settings = {
       ssl: 'on',
       ssl_cert_file: await server.secret('server.crt', own.certificatePem),
@@ -56,6 +61,19 @@ describeWithPostgres('a database server that demands TLS', () => {
     expect(rows).toEqual([{ ssl: true, version: 'TLSv1.3' }]);
     await pool.end();
   });
+
+  it.each(['in_clear', 'by_md5'])(
+    'gets the password %s when its certificate is verified, otherwise not',
+    async (role) => {
+      const asRole = (url: string): string => url.replace('nfse@', `${role}:secret@`);
+      expect(await openOn(asRole(address(`sslmode=verify-full&sslrootcert=${file('ca.pem')}`)))).toBe('opened');
+      for (const mode of ['sslmode=no-verify', `uselibpqcompat=true&sslmode=require`])
+        expect(await openOn(asRole(address(mode)))).toMatchObject({
+          exit: 3,
+          line: expect.stringMatching(/does not prove.* \(PASSWORD_ASKED_/),
+        });
+    },
+  );
 
   it.each(['require', 'verify-ca', 'verify-full'])(
     'is refused in a clear line with another authority and sslmode=%s',

@@ -1,8 +1,16 @@
-import { writeFileSync } from 'node:fs';
+import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { writeConnection } from '../../../src/adapters/embedded-postgres/connection-file.js';
+import { lockDataDir, prepareDataDir } from '../../../src/adapters/embedded-postgres/data-dir.js';
+import { chooseOsUser } from '../../../src/adapters/embedded-postgres/os-user.js';
 import { schemaLines } from '../../../src/adapters/sql/database-checks.js';
+import { readConfig } from '../../../src/runtime/config/config.js';
+import { createLogger } from '../../../src/runtime/config/logger.js';
+import { openDatabaseServer } from '../../../src/runtime/engines/database.js';
+import { createRunner } from '../../../src/runtime/engines/runner.js';
 import { openDatabaseLine } from '../../support/database-line.js';
+import { authentication, startFakePostgres } from '../../support/fake-postgres.js';
 import { openOn } from '../../support/harness/open-engines.js';
 import { runProgram } from '../../support/harness/processes.js';
 import { describeWithPostgres, emptyDatabase, type FreshDatabase, freshDatabase } from '../../support/postgres.js';
@@ -180,4 +188,27 @@ describeWithPostgres('a start on a database by its address', () => {
       line: expect.stringMatching(/^the user of DATABASE_URL lacks a right .* nfse setup database .*\(42501\)$/),
     });
   });
+});
+
+it('a command gives its password to no other program on the port of the data folder', async () => {
+  const home = temporaryFolder();
+  // As root the server runs as another user, who has to walk through.
+  chmodSync(home, 0o711);
+  const dataDir = join(home, 'data');
+  const parsed = readConfig({ DATA_DIR: dataDir });
+  if ('problems' in parsed) throw new Error(parsed.problems.join('; '));
+  await prepareDataDir(dataDir, chooseOsUser());
+  const lock = await lockDataDir(dataDir, { waitMs: 0 });
+  const fake = await startFakePostgres([authentication(3)]);
+  const passwords = { password: 'secret-1', ownerPassword: 'secret-2', servicePassword: 'secret-3' };
+  await writeConnection(dataDir, { port: fake.port, ...passwords });
+  const runner = createRunner(() => undefined);
+  const logger = createLogger('silent', 'stderr');
+  const opened = openDatabaseServer({ config: parsed.config, logger, runner, startedFor: 'command' });
+  await vi.waitUntil(() => fake.taken() > 1, { timeout: 60_000 });
+  await lock.release();
+  expect(new URL((await opened).service).port).not.toBe(String(fake.port));
+  expect(fake.received()).toBe('');
+  await runner.stop();
+  await fake.close();
 });
