@@ -155,7 +155,7 @@ export const listen = async (
   const server = createServer({ ...LIMITS, ...limits, requireHostHeader: false });
   server.timeout = timeout;
   server.maxHeadersCount = MAX_HEADERS + 1;
-  if (maxConnections !== undefined) boundConnections(server, maxConnections, () => onDrop?.());
+  if (maxConnections !== undefined) boundConnections(server, { most: maxConnections, onDrop: () => onDrop?.() });
   const drain = createDrain();
   answerWith(server, app, drain, { hasPages });
   await new Promise<void>((resolve, reject) => {

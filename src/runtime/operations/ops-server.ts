@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { isOurHost } from '../../console/access.js';
 import { boundConnections } from '../../http/bound-connections.js';
 import { hasSecondHost } from '../../http/raw-answer.js';
+import { cachedCheck } from '../../lib/cached-check.js';
 import { sameSecret } from '../../lib/same-secret.js';
 import type { Scrape } from '../metrics/metrics.js';
 import type { Readiness, ServiceState } from './readiness.js';
@@ -27,11 +28,14 @@ type Answer = { status: number; contentType: string; text: string; headers?: Rec
 /** A health check fails when the server closes its idle connection at the same moment. So that takes longer than the usual time between two checks. */
 const KEEP_ALIVE_MS = 65_000;
 
-/** Time for the head of a request; the callers are near. */
-const HEADERS_MS = 10_000;
+/** Time for a whole request: the callers are near, and the longest is a form of 16 KiB. */
+const REQUEST_MS = 5_000;
 
-/** Time for a whole request. */
-const REQUEST_MS = 30_000;
+/** How often that time is checked. */
+const CHECK_MS = 1_000;
+
+/** Collecting the metrics has limits of each source, which are below this. */
+const SCRAPE = { reuseMs: 1_000, limitMs: 10_000 };
 
 /** Longest time without a byte in either direction; settling an invoice asks the authorizer for up to a minute. */
 const SILENT_MS = 120_000;
@@ -44,18 +48,20 @@ export const startOpsServer = async (
   { host, port, maxConnections }: { host: string; port: number; maxConnections?: number },
   sources: OpsSources,
 ): Promise<OpsServer> => {
+  // Scrapes that come at once, or within a second, share one collection: each renders every series on the thread that answers clients.
+  const shared: OpsSources = { ...sources, scrape: cachedCheck(sources.scrape, SCRAPE) };
   const server = createServer(
     {
       keepAliveTimeout: KEEP_ALIVE_MS,
-      headersTimeout: HEADERS_MS,
+      headersTimeout: REQUEST_MS,
       requestTimeout: REQUEST_MS,
-      connectionsCheckingInterval: HEADERS_MS,
+      connectionsCheckingInterval: CHECK_MS,
     },
     async (request, response) => {
       if (hasSecondHost(request.rawHeaders)) return send(response, json(400, { error: 'more than one Host header' }));
       const path = (request.url ?? '').split('?')[0] ?? '';
       if (sources.console !== undefined && isOfConsole(path)) return void sources.console(request, response);
-      const answer = await answerTo(request, path, sources).catch((error: unknown) => {
+      const answer = await answerTo(request, path, shared).catch((error: unknown) => {
         sources.onFault(error);
         return json(500, { error: 'failed' });
       });
@@ -63,7 +69,9 @@ export const startOpsServer = async (
     },
   );
   server.timeout = SILENT_MS;
-  if (maxConnections !== undefined) boundConnections(server, maxConnections, () => sources.onDrop?.());
+  // A form before sign-in costs its sender nothing, and must not shut probes out.
+  if (maxConnections !== undefined)
+    boundConnections(server, { most: maxConnections, slowGiveWay: true, onDrop: () => sources.onDrop?.() });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, resolve);

@@ -12,6 +12,7 @@ const read = (name: string): string =>
   readFileSync(fileURLToPath(new URL(`../../../${name}`, import.meta.url)), 'utf8');
 
 const labels = v.strictObject({ app: v.string(), part: v.string() });
+const namespace = v.strictObject({ 'kubernetes.io/metadata.name': v.pipe(v.string(), v.regex(/^<[a-z-]+>$/)) });
 const probe = (path: string) =>
   v.object({ httpGet: v.strictObject({ path: v.literal(path), port: v.literal('ops') }), periodSeconds: v.number() });
 const container = v.strictObject({
@@ -79,6 +80,21 @@ const others = v.variant('kind', [
     spec: v.object({ selector: labels }),
   }),
   v.strictObject({
+    apiVersion: v.literal('networking.k8s.io/v1'),
+    kind: v.literal('NetworkPolicy'),
+    metadata: v.strictObject({ name: v.string() }),
+    spec: v.strictObject({
+      podSelector: v.strictObject({ matchLabels: v.strictObject({ app: v.string(), part: v.optional(v.string()) }) }),
+      policyTypes: v.tuple([v.literal('Ingress')]),
+      ingress: v.tuple([
+        v.strictObject({
+          from: v.tuple([v.strictObject({ namespaceSelector: v.strictObject({ matchLabels: namespace }) })]),
+          ports: v.tuple([v.strictObject({ protocol: v.literal('TCP'), port: v.number() })]),
+        }),
+      ]),
+    }),
+  }),
+  v.strictObject({
     apiVersion: v.literal('policy/v1'),
     kind: v.literal('PodDisruptionBudget'),
     metadata: v.strictObject({ name: v.string() }),
@@ -99,7 +115,7 @@ const rest = documents
   .filter(({ kind }) => kind !== 'Deployment')
   .map((one) => {
     const parsed = v.parse(others, one);
-    if (parsed.kind === 'ConfigMap') return parsed;
+    if (parsed.kind === 'ConfigMap' || parsed.kind === 'NetworkPolicy') return parsed;
     const { spec: wanted, ...named } = parsed;
     return { ...named, selected: 'matchLabels' in wanted.selector ? wanted.selector.matchLabels : wanted.selector };
   });
@@ -155,6 +171,29 @@ describe('the manifests for Kubernetes', () => {
     expect(readConfig(env)).toHaveProperty('config');
     for (const { volumeMounts } of containers)
       expect(volumeMounts.map(({ mountPath }) => mountPath)).toEqual(['/run/secrets/nfse', '/tmp']);
+  });
+
+  it('let only monitoring reach the operations port, and only the ingress the API', () => {
+    const policies = rest.filter((one) => one.kind === 'NetworkPolicy');
+    const open = policies.map(
+      ({
+        spec: {
+          podSelector,
+          ingress: [{ from, ports }],
+        },
+      }) => ({
+        pods: podSelector.matchLabels,
+        from: from[0].namespaceSelector.matchLabels['kubernetes.io/metadata.name'],
+        port: String(ports[0].port),
+      }),
+    );
+    expect(open).toEqual([
+      { pods: { app: 'nfse' }, from: '<monitoring-namespace>', port: settings.OPS_PORT },
+      { pods: { app: 'nfse', part: 'api' }, from: '<ingress-namespace>', port: settings.PORT },
+    ]);
+    for (const { labels: own } of deployments) expect(own.app).toBe('nfse');
+    const page = read('docs/operations/kubernetes.md');
+    for (const { from } of open) expect(page).toContain(from);
   });
 
   it('name the ports of the settings', () => {

@@ -1,10 +1,14 @@
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
+import type { ServerResponse } from 'node:http';
+import { connect, Socket } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { type OpsServer, startOpsServer } from '../../../src/runtime/operations/ops-server.js';
 import type { Readiness, ServiceState } from '../../../src/runtime/operations/readiness.js';
 
 const MOST = 8;
+
+/** More than the buffers of a connection take. */
+const LONG = Buffer.alloc(32 * 1024 * 1024);
 
 const ok = { ok: true } as const;
 const projections = { ...ok, lag_s: 0, lags: {} };
@@ -22,6 +26,13 @@ describe('the operations port', () => {
     broken: false,
   };
   const faults: unknown[] = [];
+  let scrapes = 0;
+  /** What the console does with a whole form, by its path; and how many requests it has got. */
+  const acts: Readonly<Record<string, (response: ServerResponse) => unknown>> = {
+    '/console/at-once': (response) => response.end('done'),
+    '/console/long': (response) => response.end(LONG),
+  };
+  let forms = 0;
   let server: OpsServer;
   beforeAll(async () => {
     server = await startOpsServer(
@@ -29,7 +40,12 @@ describe('the operations port', () => {
       {
         readiness: async () => ({ ...readyBody, ready: state.ready }),
         phase: () => state.phase,
+        console: (request, response) => {
+          forms += 1;
+          request.resume().on('end', () => acts[request.url ?? '']?.(response));
+        },
         scrape: async () => {
+          scrapes += 1;
           if (state.broken) throw new Error('broken');
           return { contentType: 'text/plain; version=0.0.4; charset=utf-8', text: 'nfse_ready 1\n' };
         },
@@ -68,22 +84,67 @@ describe('the operations port', () => {
     expect((await ask('/health/live')).headers.get('keep-alive')).toBe('timeout=65');
   });
 
-  it('answers a probe while as many connections as the limit say nothing', async () => {
+  /** A connection on which this was sent. */
+  const sent = async (bytes: string): Promise<Socket> => {
+    const socket = connect(server.port, '127.0.0.1');
+    onTestFinished(() => void socket.destroy());
+    socket.on('error', () => undefined);
+    await once(socket, 'connect');
+    socket.write(bytes);
+    return socket;
+  };
+  const form = (path: string, body: string): string =>
+    `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\n\r\n${body}`;
+  /** As many connections as the limit, the first the oldest, whose requests have reached the console. */
+  const taken = async (bytes: string): Promise<readonly Socket[]> => {
+    await expect.poll(probe).toBe('HTTP/1.1 200');
     const sockets: Socket[] = [];
-    onTestFinished(() => {
-      for (const socket of sockets) socket.destroy();
-    });
     for (let n = 0; n < MOST; n += 1) {
-      const socket = connect(server.port, '127.0.0.1');
-      socket.on('error', () => undefined);
+      const before = forms;
+      const socket = await sent(bytes);
       sockets.push(socket);
-      await once(socket, 'connect');
+      if (bytes !== '') await expect.poll(() => forms).toBe(before + 1);
     }
-    const probe = connect(server.port, '127.0.0.1');
-    sockets.push(probe);
-    probe.write('GET /health/live HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n');
-    const [answer] = await once(probe, 'data');
-    expect(String(answer)).toMatch(/^HTTP\/1\.1 200 /);
+    return sockets;
+  };
+  const probe = async (): Promise<string> => {
+    const socket = await sent('GET /health/live HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n');
+    const answer = await Promise.race([once(socket, 'data'), once(socket, 'close')]);
+    return String(answer[0]).slice(0, 12);
+  };
+
+  it('answers a probe while as many connections as the limit say nothing', async () => {
+    await taken('');
+    expect(await probe()).toBe('HTTP/1.1 200');
+  });
+
+  it('answers a probe while forms come byte by byte on all connections, of which the oldest gives way', async () => {
+    const [oldest, next] = await taken(form('/console/at-once', 'a'));
+    expect(await probe()).toBe('HTTP/1.1 200');
+    await expect.poll(() => oldest?.closed).toBe(true);
+    next?.write('bcd');
+    expect(String(await once(next ?? new Socket(), 'data'))).toMatch(/^HTTP\/1\.1 200 /);
+  });
+
+  it('answers a probe while no client takes its answer', async () => {
+    for (const socket of await taken(form('/console/long', 'a'))) socket.pause().write('bcd');
+    await expect.poll(probe).toBe('HTTP/1.1 200');
+  });
+
+  it('lets whole forms keep their connections', async () => {
+    const [oldest] = await taken(form('/console/slow', 'abcd'));
+    const late = await sent('');
+    await once(late, 'close');
+    expect(oldest?.closed).toBe(false);
+  });
+
+  it('ends a form that does not come whole within seconds', async () => {
+    // The server may still hold all connections of another test.
+    await expect.poll(probe).toBe('HTTP/1.1 200');
+    const since = performance.now();
+    const socket = await sent(form('/console/at-once', 'a'));
+    expect(String(await once(socket, 'data'))).toMatch(/^HTTP\/1\.1 408 /);
+    expect(performance.now() - since).toBeLessThan(20_000);
   });
 
   it('has started once it served, whether it is ready or not', async () => {
@@ -130,9 +191,19 @@ describe('the operations port', () => {
     expect(headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
   });
 
+  it('collects the metrics once for all who ask at once, and again a second later', async () => {
+    const before = scrapes;
+    const answers = await Promise.all(Array.from({ length: MOST }, () => ask('/metrics')));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    const after = scrapes;
+    // Two where the machine paused for a second meanwhile.
+    expect(after - before).toBeLessThanOrEqual(2);
+    await expect.poll(() => ask('/metrics').then(() => scrapes)).toBeGreaterThan(after);
+  });
+
   it('answers 500 and says so in the log when a source fails', async () => {
     state.broken = true;
-    expect(await ask('/metrics')).toMatchObject({ status: 500, text: '{"error":"failed"}' });
-    expect(faults).toMatchObject([{ message: 'broken' }]);
+    await expect.poll(() => ask('/metrics')).toMatchObject({ status: 500, text: '{"error":"failed"}' });
+    expect(faults[0]).toMatchObject({ message: 'broken' });
   });
 });
