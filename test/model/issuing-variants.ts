@@ -4,7 +4,7 @@ import { decided, stale } from '../../src/domain/invoice/decision.js';
 import { MAX_SENDS } from '../../src/domain/invoice/limits.js';
 import { type IssueStep, nextIssueStep } from '../../src/domain/invoice/next-issue-step.js';
 import { provesAbsence } from '../../src/domain/invoice/send-steps.js';
-import { allNotSent, type Invoice, sentCount } from '../../src/domain/invoice/state.js';
+import { allCameToNothing, type Invoice, sentCount } from '../../src/domain/invoice/state.js';
 import { type Rules, rules } from './issuing-rules.js';
 
 /** The rules without one sentence of the protocol (docs/development.md#the-models); the name says which sentence is missing. */
@@ -71,7 +71,7 @@ export const noteOfSettledAttemptDropped: Variant = {
 /** Without "none starts later than one processing limit after the first". */
 export const startsAtAnyTime: Variant = {
   nextIssueStep: elsewise(({ attempts }, now) => {
-    const isCounted = !allNotSent(attempts) && sentCount(attempts) < MAX_SENDS;
+    const isCounted = !allCameToNothing(attempts) && sentCount(attempts) < MAX_SENDS;
     return isCounted ? attempts.map((send, index) => (index === 0 ? { ...send, attemptedAt: now } : send)) : undefined;
   }),
 };

@@ -39,7 +39,14 @@ const cases: readonly (readonly [faults: string, instance: Instance])[] = isFull
   : [
       ['a lost answer and a crash', { budget: { ...noFaults, lost: 1, crashes: 1 } }],
       ['a lost answer and a rejection', { budget: { ...noFaults, lost: 1, rejected: 1 } }],
-      ['a number taken by somebody else, and a lost answer', { budget: { ...noFaults, lost: 1 }, foreign: [1] }],
+      [
+        'a number taken by somebody else, a lost answer and a rejection',
+        { budget: { ...noFaults, lost: 1, rejected: 1 }, foreign: [1] },
+      ],
+      [
+        'a number taken by somebody else, a failed connection and a rejection',
+        { budget: { ...noFaults, notSent: 1, rejected: 1 }, foreign: [1] },
+      ],
       ['a refusal with an uncatalogued code, and a crash', { budget: { ...noFaults, refused: 1, crashes: 1 } }],
       [
         'a failed connection, such a refusal, and look-ups that do not show a note',

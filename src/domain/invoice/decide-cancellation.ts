@@ -16,7 +16,7 @@ import {
   provenRefusal,
   refusalOrEvidence,
 } from './send-decisions.js';
-import { allNotSent, type InvoiceState } from './state.js';
+import { allCameToNothing, type InvoiceState } from './state.js';
 import { isCanceled } from './status.js';
 
 /** "The note already has an event": this code only leads to a look-up (ADR 8). */
@@ -92,7 +92,7 @@ export const decideCancelAbsence = (
     });
     const exists = sends.some(({ codes }) => codes.includes(EVENT_EXISTS));
     // Where an earlier send may have arrived, a delayed look-up could miss our event: one absence is not enough. All requests have one event id.
-    const isOnlySend = request === 1 && allNotSent(sends.filter((other) => other.attempt !== attempt));
+    const isOnlySend = request === 1 && allCameToNothing(sends.filter((other) => other.attempt !== attempt));
     if (exists && isOnlySend) return blocked;
     if (!isProven) return NOT_PROVEN;
     if (exists) return blocked;

@@ -20,7 +20,7 @@ import {
 } from './send-decisions.js';
 import type { Invoice, InvoiceState } from './state.js';
 
-/** A refusal with final codes ends the invoice when every earlier attempt was not sent; else it is evidence. Refuses once an outcome is known. */
+/** A refusal with final codes ends the invoice when nothing came of any earlier attempt; else it is evidence. Refuses once an outcome is known. */
 export const decideRejection = (
   state: InvoiceState,
   { attempt }: { attempt: number },

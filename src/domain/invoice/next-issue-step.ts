@@ -3,7 +3,14 @@ import { unreachable } from '../common/unreachable.js';
 import { sendableFrom } from '../dps/emission-time.js';
 import { type Limits, MAX_SENDS } from './limits.js';
 import { type LookupProgress, type SendStep, stepAfterSend } from './send-steps.js';
-import { allNotSent, type Invoice, type InvoiceState, type IssueAttempt, lastSignal, sentCount } from './state.js';
+import {
+  allCameToNothing,
+  type Invoice,
+  type InvoiceState,
+  type IssueAttempt,
+  lastSignal,
+  sentCount,
+} from './state.js';
 
 export type IssueVerdict = { event: 'NotProcessed' | 'IssuanceFailed' | 'IssuanceInterrupted'; failedAt: Instant };
 
@@ -61,16 +68,17 @@ const firstSend = ({ facts }: Invoice, now: Instant): IssueStep => {
 };
 
 /**
- * The verdict that time will give, and when. `failed` only when every attempt is proven not sent. A proven absence allows a resend but
- * never a `failed`, because a late commit may still come (docs/architecture.md#never-twice, 8).
+ * The verdict that time will give, and when. `failed` only when nothing came of any attempt. A proven absence allows a resend but never a `failed`,
+ * because a late commit may still come (docs/architecture.md#never-twice, 8). A number conflict after which no number was tried does not fail either:
+ * the log may be an older copy, and an attempt that the log has lost may have left a note.
  */
 export const verdictByTime = (invoice: Invoice, limits: Limits): IssueVerdict => {
-  const first = invoice.attempts[0];
+  const [first, last] = [invoice.attempts[0], invoice.attempts.at(-1)];
   if (first === undefined) {
     const acceptedAt = invoice.facts.createdAt ?? '';
     return { event: 'NotProcessed', failedAt: addSeconds(acceptedAt, limits.queuedSeconds) };
   }
-  if (allNotSent(invoice.attempts)) {
+  if (allCameToNothing(invoice.attempts) && last?.resolution !== 'foreign') {
     return { event: 'IssuanceFailed', failedAt: addSeconds(first.attemptedAt, limits.processingSeconds) };
   }
   const signal = lastSignal(invoice.attempts) ?? first.attemptedAt;

@@ -11,7 +11,7 @@ import {
   type Invoice,
   type InvoiceState,
   type IssueAttempt,
-  noneEarlierSent,
+  allEarlierCameToNothing,
   type Send,
 } from './state.js';
 
@@ -77,14 +77,14 @@ const firstAnswer = ({ sends, none }: OpenSends<Send>, attempt: number, event: I
   return send.resolution === 'open' ? decided(event) : noChange;
 };
 
-/** A refusal with final codes ends the work only when no earlier send may have arrived; otherwise it is evidence, and look-ups continue. */
+/** A refusal with final codes ends the work only when no earlier send can have left a document; otherwise it is evidence, and look-ups continue. */
 export const refusalOrEvidence = (
   state: InvoiceState,
   { end, evidence }: { end: InvoiceEvent; evidence: AnswerEvent },
 ): Decision => {
   const open = sendsOf(state, evidence);
   const { attempt } = evidence.data;
-  return firstAnswer(open, attempt, noneEarlierSent(open.sends ?? [], attempt) ? end : evidence);
+  return firstAnswer(open, attempt, allEarlierCameToNothing(open.sends ?? [], attempt) ? end : evidence);
 };
 
 /**
@@ -118,7 +118,7 @@ export const provenRefusal = ({ codes }: Send, { firstAbsentAt, now, answer = {}
 
 /** A refusal with an uncatalogued code becomes final only when no earlier send may still leave a document. */
 export const isRefusedAfterOthers = (sends: readonly Send[], { refused, attempt }: Send): boolean =>
-  refused === true && !noneEarlierSent(sends, attempt);
+  refused === true && !allEarlierCameToNothing(sends, attempt);
 
 export const MAY_HAVE_ARRIVED = 'it was refused, and an earlier send may have arrived';
 

@@ -113,11 +113,20 @@ export const lastSignal = (sends: readonly Send[]): Instant | undefined => {
   return last === undefined ? undefined : (last.answeredAt ?? last.attemptedAt);
 };
 
-export const allNotSent = (sends: readonly Send[]): boolean => sends.every((send) => send.resolution === 'not_sent');
+type Known = Pick<Send, 'resolution'> & Pick<IssueAttempt, 'foreignSameContent'>;
 
-/** Whether no send before this attempt can have reached the authorizer. */
-export const noneEarlierSent = (sends: readonly Send[], attempt: number): boolean =>
-  allNotSent(sends.filter((send) => send.attempt < attempt));
+/**
+ * Whether no document of ours can come of the send: its bytes never left, or another party's note has its DPS id. A note with our content may be
+ * our own.
+ */
+export const cameToNothing = ({ resolution, foreignSameContent }: Known): boolean =>
+  resolution === 'not_sent' || (resolution === 'foreign' && foreignSameContent !== true);
+
+export const allCameToNothing = (sends: readonly Known[]): boolean => sends.every(cameToNothing);
+
+/** Whether no send before this attempt can have left a document. */
+export const allEarlierCameToNothing = (sends: readonly Send[], attempt: number): boolean =>
+  allCameToNothing(sends.filter((send) => send.attempt < attempt));
 
 /** Number of sends whose bytes left or may have left. */
 export const sentCount = (sends: readonly Send[]): number =>

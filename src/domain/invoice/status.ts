@@ -2,7 +2,7 @@ import { SUBSTITUTION_EVENT } from '../common/access-key.js';
 import type { InvoiceId } from '../common/ids.js';
 import { addSeconds, type Instant, isBefore } from '../common/time.js';
 import { unreachable } from '../common/unreachable.js';
-import type { Invoice, InvoiceState, IssueAttempt } from './state.js';
+import { cameToNothing, type Invoice, type InvoiceState, type IssueAttempt } from './state.js';
 
 export const invoiceStatuses = ['queued', 'processing', 'issued', 'failed', 'indeterminate', 'canceled'] as const;
 
@@ -48,9 +48,8 @@ export const canceledAt = ({ cancellation, canceledElsewhere, origin }: Invoice)
 export const failedAttempts = ({ attempts, outcome }: Invoice): number =>
   outcome.status === 'failed' ? attempts.length : attempts.filter(producedNothing).length;
 
-/** Another party's note under the DPS id bars ours; one with the same content may be ours. */
-const producedNothing = ({ resolution, foreignSameContent }: IssueAttempt): boolean =>
-  resolution === 'foreign' ? foreignSameContent !== true : ['not_sent', 'absent', 'rejected'].includes(resolution);
+const producedNothing = (attempt: IssueAttempt): boolean =>
+  cameToNothing(attempt) || attempt.resolution === 'absent' || attempt.resolution === 'rejected';
 
 /** Whether PDF, XML and their links exist: for an issued invoice, and for a canceled one in live mode (PDF-3, INV-links). */
 export const isDownloadable = (invoice: Invoice): boolean => {

@@ -23,6 +23,8 @@ type FoldedInvoice = {
   lastAttempt?: FoldedAttempt;
   /** Attempts whose bytes left or may have left. */
   left: number;
+  /** Of these, the attempts under whose DPS id another party's note was found. */
+  barred: number;
   cancellation?: FoldedCancellation;
 };
 
@@ -89,9 +91,9 @@ export const foldInvoice = (fold: InvoiceFold, event: ReadInvoiceEvent): Invoice
 const begin = (event: ReadInvoiceEvent): InvoiceFold | Breach => {
   switch (event.type) {
     case 'InvoiceAccepted':
-      return { kind: 'invoice', outcome: 'open', left: 0 };
+      return { kind: 'invoice', outcome: 'open', left: 0, barred: 0 };
     case 'InvoiceImported': {
-      const imported: FoldedInvoice = { kind: 'invoice', outcome: 'issued', left: 0 };
+      const imported: FoldedInvoice = { kind: 'invoice', outcome: 'issued', left: 0, barred: 0 };
       const canceled = event.data.state === 'canceled';
       return canceled ? { ...imported, cancellation: { ...NO_REQUEST, status: 'succeeded' } } : imported;
     }
@@ -129,7 +131,10 @@ const foldIssuance = (fold: FoldedInvoice, event: ReadInvoiceEvent): InvoiceFold
     }
     case 'NumberConflictFound': {
       const answered = lastAttempt(fold, event.data.attempt);
-      return 'breach' in answered ? answered : withResult(fold, answered, 'other note');
+      if ('breach' in answered) return answered;
+      // A note with the content of the invoice may be its own.
+      const isBarred = !event.data.sameContent && !['not sent', 'other note'].includes(answered.result);
+      return withResult({ ...fold, barred: fold.barred + (isBarred ? 1 : 0) }, answered, 'other note');
     }
     case 'Authorized': {
       const lost = event.data.attemptLost === true ? 1 : 0;
@@ -144,11 +149,12 @@ const foldIssuance = (fold: FoldedInvoice, event: ReadInvoiceEvent): InvoiceFold
         ? provenRefused(fold, { attempt, firstAskedAt, secondAskedAt })
         : openAttempt(fold, attempt);
       if ('breach' in answered) return answered;
-      if (fold.left > 1) return breach('called failed although an earlier attempt may have left a note');
+      if (mayHaveLeftNotes(fold) > 1) return breach('called failed although an earlier attempt may have left a note');
       return withOutcome(fold, 'failed');
     }
     case 'IssuanceFailed':
-      if (fold.left > 0) return breach('called failed although an attempt was not proven unsent');
+      if (mayHaveLeftNotes(fold) > 0) return breach('called failed although an attempt was not proven unsent');
+      if (last?.result === 'other note') return breach('called failed after a number conflict without a new number');
       return withOutcome(fold, 'failed');
     case 'NotProcessed':
       if (last !== undefined) return breach('called not processed although an attempt was made');
@@ -168,6 +174,8 @@ const foldIssuance = (fold: FoldedInvoice, event: ReadInvoiceEvent): InvoiceFold
       return breach(`${event.type} follows the beginning of the invoice`);
   }
 };
+
+const mayHaveLeftNotes = ({ left, barred }: FoldedInvoice): number => left - barred;
 
 const foldAttempt = (
   fold: FoldedInvoice,

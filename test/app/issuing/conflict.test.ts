@@ -56,6 +56,16 @@ describe('a foreign note under our DPS id', () => {
     expect(harness.authorizer.notes).toHaveLength(2);
   });
 
+  it('leaves the refusal of the new number final', async () => {
+    const harness = await withForeignNote({ amount: '9.99', description: 'de outro', customerDocument: '' });
+    await lookUntilBlocked(harness);
+    await move(harness, 50);
+    harness.authorizer.script = [{ rejected: ['E0190'] }];
+    await harness.issueToTheEnd();
+    expect(await harness.status()).toBe('failed');
+    expect(harness.authorizer.sends).toHaveLength(2);
+  });
+
   it('may be our own although its lines end otherwise than those that were accepted', async () => {
     const harness = await withForeignNote({
       amount: '1500.00',

@@ -7,6 +7,7 @@ import {
   decideUnsendable,
   isKnownToExist,
 } from '../../../src/domain/invoice/decide-issuance.js';
+import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
 import { decideAnswer, decideAttempt } from '../../../src/domain/invoice/send-decisions.js';
 import { provesAbsence } from '../../../src/domain/invoice/send-steps.js';
 import * as event from '../../support/fixture/invoice.js';
@@ -86,6 +87,25 @@ describe('a refusal', () => {
     expect(decideRejection(second, { attempt: 2 }, { codes: ['E0188'] }, at(6))).toEqual({
       events: [event.rejected(2, 6)],
     });
+  });
+
+  it.each([
+    ['ends the invoice when another party’s note has the DPS id of every earlier attempt', false, 'IssuanceRejected'],
+    ['is evidence when that note may be our own', true, 'IssuanceOutcomeUnknown'],
+  ])('%s', (_what, sameContent, recorded) => {
+    const found = [accepted(), attempted(1, 1), unknown(1, 2, ['E0014']), conflictFound(1, 40, sameContent)];
+    const second = given(...found, attempted(2, 50));
+    const decision = decideRejection(second, { attempt: 2 }, { codes: ['E0188'] }, at(51));
+    expect(event.decisionText(decision)).toBe(recorded);
+  });
+
+  it('with an uncatalogued code is final by two absences in the same case', () => {
+    const found = [accepted(), attempted(1, 1), unknown(1, 2, ['E0014']), conflictFound(1, 40)];
+    const { data } = unknown(2, 51, ['E9998']);
+    const refused: InvoiceEvent = { type: 'IssuanceOutcomeUnknown', data: { ...data, refused: true } };
+    const second = given(...found, { ...attempted(2, 50), data: { ...attempted(2, 50).data, dpsId: 'DPS' } }, refused);
+    const decision = decideAbsence(second, { attempt: 2, firstAbsentAt: at(100), now: at(700) }, limits);
+    expect(event.decisionText(decision)).toBe('IssuanceRejected');
   });
 });
 

@@ -46,6 +46,18 @@ const verdicts: readonly [string, readonly InvoiceEvent[], IssueVerdict['event']
     'IssuanceInterrupted',
     '2026-11-21T13:10:30.000Z',
   ],
+  [
+    'a foreign note of other content, then a new number that never left',
+    [accepted(), attempted(1, 600), unknown(1, 630), conflictFound(1, 700), attempted(2, 1200), notSent(2, 1201)],
+    'IssuanceFailed',
+    '2026-11-21T13:10:00.000Z',
+  ],
+  [
+    'a foreign note of other content, then a new number without an answer',
+    [accepted(), attempted(1, 600), conflictFound(1, 700), attempted(2, 1200)],
+    'IssuanceInterrupted',
+    '2026-11-21T13:20:00.000Z',
+  ],
 ];
 
 const kinds = ['NotProcessed', 'IssuanceFailed', 'IssuanceInterrupted'] as const;

@@ -46,6 +46,8 @@ const attempt = (
   type: 'IssuanceAttempted',
   data: { ...dataOf(attempted(number, seconds), 'IssuanceAttempted'), ...changes },
 });
+const otherDps = (number: number, seconds: number): InvoiceEvent => attempt(number, seconds, { dpsId: 'DPS' });
+const conflict = [attempted(1, 1), conflictFound(1, 5)];
 const failed: InvoiceEvent = { type: 'IssuanceFailed', data: { failedAt: at(4000), at: at(4000) } };
 const notProcessed: InvoiceEvent = { type: 'NotProcessed', data: { failedAt: at(900), at: at(900) } };
 const settledAsFailed = (seconds: number): InvoiceEvent => ({
@@ -148,6 +150,19 @@ it.each<[string | undefined, readonly InvoiceEvent[]]>([
     [accepted(), attempted(1, 1), provenAbsent(1, 200), attempted(2, 201), rejected(2, 202)],
   ],
   ['called failed although an attempt was not proven unsent', [accepted(), attempted(1, 1), unknown(1, 2), failed]],
+  [
+    'called failed although an earlier attempt may have left a note',
+    [accepted(), attempted(1, 1), conflictFound(1, 5, true), otherDps(2, 6), rejected(2, 7)],
+  ],
+  [
+    'called failed although an earlier attempt may have left a note',
+    [
+      ...[accepted(), attempted(1, 1), notSent(1, 2), conflictFound(1, 5)],
+      ...[otherDps(2, 6), provenAbsent(2, 200), otherDps(3, 201), rejected(3, 202)],
+    ],
+  ],
+  ['called failed after a number conflict without a new number', [accepted(), ...conflict, failed]],
+  ['called failed although an attempt was not proven unsent', [accepted(), ...conflict, otherDps(2, 6), failed]],
   ['called not processed although an attempt was made', [accepted(), attempted(1, 1), notProcessed]],
   ['called indeterminate although no attempt was made', [accepted(), interrupted]],
   ['settled by support although it was not indeterminate', [...issued, settledAsFailed(90_000)]],
@@ -195,7 +210,9 @@ it.each<[string | undefined, readonly InvoiceEvent[]]>([
   [undefined, [accepted(), attempted(1, 1), notSent(1, 2), interrupted]],
   [undefined, [accepted(), attempted(1, 1), rejected(1, 2)]],
   [undefined, [accepted(), { type: 'Authorized', data: { ...authorizedData(1, 2), attemptLost: true } }]],
-  [undefined, [accepted(), attempted(1, 1), conflictFound(1, 5), attempt(2, 6, { dpsId: 'DPS' }), authorized(2, 7)]],
+  [undefined, [accepted(), ...conflict, otherDps(2, 6), authorized(2, 7)]],
+  [undefined, [accepted(), ...conflict, otherDps(2, 6), rejected(2, 7)]],
+  [undefined, [accepted(), ...conflict, otherDps(2, 6), notSent(2, 7), failed]],
   [undefined, [accepted(), attempted(1, 1), interrupted, settledAsFailed(86_401)]],
   [undefined, [accepted(), ...lostThreeTimes, interrupted]],
   [undefined, [...canceling, cancelAbsent(1, 200), cancelAttempted(2, 201), cancelNotConfirmed(300)]],
