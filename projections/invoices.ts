@@ -111,7 +111,7 @@ const NOTHING: Shown = {
 /** The rows that `GET /v1/nfse/{id}` answers from, and what operators search by. */
 export const invoices = defineProjection<InvoiceRow, InvoiceEvent>({
   name: 'invoices',
-  version: 5,
+  version: 6,
   compatibleFrom: 1,
   ...perInvoiceStream,
   columns,

@@ -1,6 +1,6 @@
 import type { Mode } from '../domain/common/ids.js';
 import { cancellationReasonOf, mainReason } from '../domain/invoice/messages/reasons.js';
-import type { Invoice } from '../domain/invoice/state.js';
+import { type Invoice, sentCount } from '../domain/invoice/state.js';
 import type { InvoiceBody } from './openapi/schemas.js';
 
 /**
@@ -14,7 +14,8 @@ export const invoiceError = (invoice: Invoice): InvoiceBody['error'] => {
   if (outcome.code === 'nfse.not_processed') return { code: outcome.code, message: NOT_PROCESSED };
   if (outcome.reason === 'customer_name_missing') return { code: outcome.code, message: NAME_MISSING };
   if (outcome.reason === 'document_invalid') return { code: outcome.code, message: DOCUMENT_INVALID };
-  return { code: outcome.code, message: rejectionMessage(outcome.codes) };
+  const message = outcome.codes.length > 0 ? rejectionMessage(outcome.codes) : withoutCode(invoice);
+  return { code: outcome.code, message };
 };
 
 type CancellationError = NonNullable<NonNullable<InvoiceBody['cancellation']>['error']>;
@@ -40,11 +41,15 @@ const DOCUMENT_INVALID =
 export const INTERRUPTED =
   'O resultado da emissão não pôde ser confirmado e a nota pode ter sido autorizada. Não emita de novo: fale com o suporte.';
 
-/** For the authorizer's codes; without any, the invoice never reached the authorizer. */
-export const rejectionMessage = (codes: readonly string[]): string => {
-  if (codes.length === 0) return 'A nota não chegou ao sistema nacional e nada foi emitido. É seguro emitir de novo.';
-  return `${mainReason(codes) ?? UNKNOWN_REASON} (${codes.join(', ')})`;
-};
+/** For the authorizer's codes. */
+export const rejectionMessage = (codes: readonly string[]): string =>
+  `${mainReason(codes) ?? UNKNOWN_REASON} (${codes.join(', ')})`;
+
+const withoutCode = ({ attempts }: Invoice): string => (sentCount(attempts) === 0 ? NEVER_SENT : NOTHING_ISSUED);
+
+const NEVER_SENT = 'A nota não chegou ao sistema nacional e nada foi emitido. É seguro emitir de novo.';
+
+const NOTHING_ISSUED = 'A nota foi enviada ao sistema nacional, que não emitiu nada. É seguro emitir de novo.';
 
 const UNKNOWN_REASON =
   'O sistema nacional recusou a nota e nada foi emitido. Confira os dados enviados e emita de novo.';

@@ -1,7 +1,7 @@
 import { noChange } from '../common/decision.js';
 import { type Instant, isBefore } from '../common/time.js';
 import { type Decision, decided, stale } from './decision.js';
-import type { AuthorizerAnswer, InvoiceEventData } from './events.js';
+import { type AuthorizerAnswer, type InvoiceEventData, REFUSED_AFTER_OTHERS } from './events.js';
 import type { Limits } from './limits.js';
 import { confirmationAwaitedUntil, timeoutAt } from './next-cancel-step.js';
 import {
@@ -39,7 +39,7 @@ export const decideCancelRejection = (
     end: { type: 'CancellationNotConfirmed', data: { request, reason: 'refused', ...answer, at } },
     evidence: {
       type: 'CancellationOutcomeUnknown',
-      data: { request, attempt, reason: 'refused after an unknown attempt', ...answer, at },
+      data: { request, attempt, reason: REFUSED_AFTER_OTHERS.cancellation, ...answer, at },
     },
   });
 

@@ -3,7 +3,7 @@ import { DPS_EXISTS } from '../common/authorizer-code.js';
 import { noChange } from '../common/decision.js';
 import { type Instant, isBefore } from '../common/time.js';
 import { type Decision, decided, stale } from './decision.js';
-import type { AuthorizerAnswer, InvoiceEventData, UnsendableReason } from './events.js';
+import { type AuthorizerAnswer, type InvoiceEventData, REFUSED_AFTER_OTHERS, type UnsendableReason } from './events.js';
 import type { Limits } from './limits.js';
 import { type IssueVerdict, verdictByTime } from './next-issue-step.js';
 import {
@@ -31,7 +31,7 @@ export const decideRejection = (
     end: { type: 'IssuanceRejected', data: { attempt, ...answer, at } },
     evidence: {
       type: 'IssuanceOutcomeUnknown',
-      data: { attempt, reason: 'rejected after an unknown attempt', ...answer, at },
+      data: { attempt, reason: REFUSED_AFTER_OTHERS.note, ...answer, at },
     },
   });
 

@@ -85,6 +85,15 @@ export type AuthorizerAnswer = { codes: readonly string[]; httpStatus?: number; 
 /** `refused`: the authorizer refused the document with codes of which at least one is in no catalogue. Absences may make it final (ADR 41). */
 type Refusable = { refused?: true };
 
+/**
+ * The stored `reason` of an answer with final codes that is evidence only, because an earlier send may have left a document. `evolve` knows such an
+ * answer by this text, which therefore never changes.
+ */
+export const REFUSED_AFTER_OTHERS = {
+  note: 'rejected after an unknown attempt',
+  cancellation: 'refused after an unknown attempt',
+} as const;
+
 /** When the two look-ups were asked that found nothing. A refusal has them when it became final by them. */
 type Absences = { firstAskedAt: Instant; secondAskedAt: Instant };
 

@@ -1,7 +1,7 @@
 import { present } from '../common/present.js';
 import type { Instant } from '../common/time.js';
 import { unreachable } from '../common/unreachable.js';
-import type { InvoiceEventType, ReadInvoiceEvent } from './events.js';
+import { type InvoiceEventType, REFUSED_AFTER_OTHERS, type ReadInvoiceEvent } from './events.js';
 import type { Cancellation, Invoice, InvoiceState, IssueAttempt, Outcome, Resolution, Send } from './state.js';
 
 /**
@@ -51,7 +51,7 @@ const evolveInvoice = (invoice: Invoice, event: LifeEvent): Invoice => {
     case 'IssuanceNotSent':
       return withAttempt(invoice, event.data.attempt, answered('not_sent', event.data));
     case 'IssuanceOutcomeUnknown':
-      return withAttempt(invoice, event.data.attempt, answered('unknown', event.data));
+      return withAttempt(invoice, event.data.attempt, leftUnknown(event.data, REFUSED_AFTER_OTHERS.note));
     case 'IssuanceProvenAbsent':
       return withAttempt(invoice, event.data.attempt, resolved('absent', event.data.at));
     case 'NumberConflictFound':
@@ -78,7 +78,8 @@ const evolveInvoice = (invoice: Invoice, event: LifeEvent): Invoice => {
     case 'IssuanceInterrupted':
       return { ...invoice, outcome: { status: 'indeterminate', failedAt: event.data.failedAt } };
     case 'IndeterminateResolved': {
-      if (event.data.as === 'failed') return failed(invoice, 'issue_failed', event.data.at);
+      if (event.data.as === 'failed')
+        return failed(invoice, 'issue_failed', event.data.at, { codes: codesOfRefusals(invoice.attempts) });
       const { accessKey, nfseNumber, authorizedAt: issuedAt } = event.data;
       return { ...invoice, outcome: { status: 'issued', accessKey, nfseNumber, issuedAt } };
     }
@@ -181,6 +182,19 @@ const answered =
     ...(answer.refused === true ? { refused: true as const } : {}),
   });
 
+/** Applies an answer that leaves the result of a send open. `finalReason`: the recorded reason of an answer with final codes. */
+const leftUnknown =
+  (answer: ReadData<'IssuanceOutcomeUnknown' | 'CancellationOutcomeUnknown'>, finalReason: string) =>
+  <S extends Send>(send: S): S & { resolution: 'unknown' } => ({
+    ...answered('unknown', answer)(send),
+    ...(answer.reason === finalReason ? { final: true as const } : {}),
+  });
+
+/** What explains that nothing was issued, once it is known that no send has left a note. */
+const codesOfRefusals = (attempts: readonly IssueAttempt[]): readonly string[] => [
+  ...new Set(attempts.flatMap(({ refused, final, codes }) => (refused === true || final === true ? codes : []))),
+];
+
 /** Applies a result that was learnt otherwise than by an answer to the send. */
 const resolved =
   <Known extends Resolution>(resolution: Known, at: Instant) =>
@@ -205,7 +219,7 @@ const evolveCancellation = (current: Cancellation | undefined, event: Cancellati
     case 'CancellationNotSent':
       return withSend(current, event.data.attempt, answered('not_sent', event.data));
     case 'CancellationOutcomeUnknown':
-      return withSend(current, event.data.attempt, answered('unknown', event.data));
+      return withSend(current, event.data.attempt, leftUnknown(event.data, REFUSED_AFTER_OTHERS.cancellation));
     case 'CancellationProvenAbsent':
       return withSend(current, event.data.attempt, resolved('absent', event.data.at));
     case 'CancellationConfirmed':

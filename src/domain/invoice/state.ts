@@ -24,6 +24,8 @@ export type Send<Known extends Resolution = Resolution> = {
   codes: readonly string[];
   /** The authorizer refused it with a code that is in no catalogue, so it is not sent again. */
   refused?: true;
+  /** The authorizer refused it with final codes, which is evidence only, because an earlier send may have left a document. */
+  final?: true;
 };
 
 export type IssueAttempt = Send & { series: string; number: number; dpsId: DpsId; foreignSameContent?: boolean };
@@ -35,7 +37,7 @@ export type Outcome =
       status: 'failed';
       code: 'issue_failed' | 'nfse.not_processed';
       failedAt: Instant;
-      /** The authorizer's codes, when it refused. */
+      /** The authorizer's codes, when it refused. Support may have settled what an earlier send had left open. */
       codes: readonly string[];
       reason?: UnsendableReason;
     }

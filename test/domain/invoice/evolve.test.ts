@@ -3,7 +3,7 @@ import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
 import type { IssueAttempt } from '../../../src/domain/invoice/state.js';
 import * as event from '../../support/fixture/invoice.js';
 
-const { accepted, at, attempted, given, givenInvoice, notSent, provenAbsent, unknown } = event;
+const { accepted, at, attempted, given, givenInvoice, notSent, provenAbsent, refusedAfterOthers, unknown } = event;
 
 const attemptAfter = (...events: InvoiceEvent[]): IssueAttempt | undefined =>
   givenInvoice(accepted(), attempted(1, 1), ...events).attempts[0];
@@ -114,6 +114,22 @@ describe('the outcome', () => {
     ],
   ])('after %s', (_what, last, outcome) => {
     expect(givenInvoice(accepted(), attempted(1, 1), last).outcome).toStrictEqual(outcome);
+  });
+
+  it('that support settles as failed has the codes with which sends were refused', () => {
+    const judged = refusedAfterOthers(2, 202, ['E0190']);
+    const uncatalogued = unknown(3, 402, ['E9998', 'E0190']);
+    const refused: InvoiceEvent = { type: 'IssuanceOutcomeUnknown', data: { ...uncatalogued.data, refused: true } };
+    const settled: InvoiceEvent = {
+      type: 'IndeterminateResolved',
+      data: { as: 'failed', evidence: 'consulta', at: at(90_000) },
+    };
+    const { attempts, outcome } = givenInvoice(
+      ...[accepted(), attempted(1, 1), unknown(1, 2, ['RNG9999']), provenAbsent(1, 130)],
+      ...[attempted(2, 201), judged, provenAbsent(2, 350), attempted(3, 401), refused, event.interrupted, settled],
+    );
+    expect(attempts.map(({ final }) => final)).toEqual([undefined, true, undefined]);
+    expect(outcome).toMatchObject({ status: 'failed', code: 'issue_failed', codes: ['E0190', 'E9998'] });
   });
 
   it('is not changed by a difference that the reconciliation found', () => {

@@ -8,9 +8,14 @@ import {
   at,
   attempted,
   authorized,
+  conflictFound,
   givenInvoice,
   interrupted,
+  notSent,
+  provenAbsent,
+  refusedAfterOthers,
   rejected,
+  unknown,
 } from '../../support/fixture/invoice.js';
 
 /** The reasons that a shop owner can act on, word for word (docs/national-system.md#codes-met-most). */
@@ -114,6 +119,35 @@ describe('the message of an invoice that failed otherwise', () => {
     ],
   ])('%s', (_why, end, code, message) => {
     expect(errorAfter(end)).toEqual({ code, message });
+  });
+
+  const settled: InvoiceEvent = {
+    type: 'IndeterminateResolved',
+    data: { as: 'failed', evidence: 'consulta', at: at(90_000) },
+  };
+
+  it('is the reason of a refusal when support settles what an earlier send had left open', () => {
+    const story = [attempted(1, 1), unknown(1, 2), provenAbsent(1, 130), attempted(2, 131)];
+    expect(errorAfter(...story, refusedAfterOthers(2, 132, ['E0190']), interrupted, settled)).toEqual({
+      code: 'issue_failed',
+      message: 'O CNPJ do cliente não existe na Receita Federal. Corrija customer.document e emita de novo. (E0190)',
+    });
+  });
+
+  it.each([
+    ['support has settled it', [attempted(1, 1), unknown(1, 2), interrupted, settled]],
+    [
+      'another party’s note has the number of a send',
+      [
+        ...[attempted(1, 1), conflictFound(1, 40), attempted(2, 50), notSent(2, 51)],
+        { type: 'IssuanceFailed', data: { failedAt: at(3601), at: at(3601) } },
+      ],
+    ],
+  ] as [string, InvoiceEvent[]][])('says that the note was sent, where no code is known: %s', (_why, story) => {
+    expect(errorAfter(...story)).toEqual({
+      code: 'issue_failed',
+      message: 'A nota foi enviada ao sistema nacional, que não emitiu nada. É seguro emitir de novo.',
+    });
   });
 
   it('is absent as long as nothing failed', () => {
