@@ -3,7 +3,6 @@ import { addSeconds, isBefore, laterOf } from '../../src/domain/common/time.js';
 import { EVENT_EXISTS } from '../../src/domain/invoice/decide-cancellation.js';
 import type { Decision } from '../../src/domain/invoice/decision.js';
 import { confirmationAwaitedUntil, timeoutAt } from '../../src/domain/invoice/next-cancel-step.js';
-import { provesAbsence } from '../../src/domain/invoice/send-steps.js';
 import { ACCESS_KEY, confirmationData } from '../support/fixture/invoice.js';
 import {
   appended,
@@ -147,7 +146,10 @@ const send = (world: World, { attempt: of, attemptedAt }: Extract<Worker, { at: 
       steps.push({ name, after: { ...after, budget: { ...budget, [fault]: budget[fault] - 1 } }, holds });
   };
   spending('notSent', 'cannot connect', answered('not sent'));
-  spending('refused', 'is refused', answered('refused'));
+  // Every send has the same content. What the authorizer makes of an earlier one after this refusal, it makes by the deadline (ADR 8).
+  const refused = authorizer.refused || authorizer.underWay;
+  const judged: World = { ...world, authorizer: { ...authorizer, underWay: false, refused } };
+  spending('refused', 'is refused', answered('refused'), judged);
   spending('uncatalogued', 'is refused with an uncatalogued code', answered('uncatalogued'));
   if (!isTaken) {
     const underWay: World = { ...world, authorizer: { ...authorizer, refused: true } };
@@ -245,7 +247,7 @@ const noteAbsence = (
 ): World => {
   const memo = world.memos[of.attempt] ?? { asked: 0 };
   const { firstAbsentAt } = memo;
-  if (existed || provesAbsence(of, firstAbsentAt, askedAt, limits)) {
+  if (existed || rules.provesAbsence(of, firstAbsentAt, askedAt, limits)) {
     const proof = { request: 1, attempt: of.attempt, now: askedAt, firstAbsentAt: firstAbsentAt ?? askedAt };
     const decision = rules.decideCancelAbsence(world.state, proof, limits);
     if (!('refused' in decision)) return recorded(world, decision);

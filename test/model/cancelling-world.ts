@@ -11,7 +11,7 @@ import { evolve } from '../../src/domain/invoice/evolve.js';
 import type { Limits } from '../../src/domain/invoice/limits.js';
 import { type CancelStep, nextCancelStep } from '../../src/domain/invoice/next-cancel-step.js';
 import { decideAnswer, decideAttempt } from '../../src/domain/invoice/send-decisions.js';
-import { type LookupProgress, progressAfter } from '../../src/domain/invoice/send-steps.js';
+import { type LookupProgress, progressAfter, provesAbsence } from '../../src/domain/invoice/send-steps.js';
 import { type Cancellation, type InvoiceState, initialInvoice } from '../../src/domain/invoice/state.js';
 import { accepted, attempted, authorized, cancelRequested, T0 } from '../support/fixture/invoice.js';
 import { limits as issuingLimits } from './issuing-world.js';
@@ -28,6 +28,7 @@ export const rules = {
   decideCancelRejection,
   decideCancelAbsence,
   decideTimeout,
+  provesAbsence,
   progressAfter,
 };
 export type Rules = typeof rules;
@@ -80,7 +81,7 @@ export type World = {
     registered: boolean;
     blocked: boolean;
     underWay: boolean;
-    /** A request that was refused with an uncatalogued code may still become an event, by the deadline of its send. */
+    /** A request that was refused, or one of the same content that was sent before, may still become an event by the deadline of the last send. */
     refused: boolean;
     /** The event that bars ours cancels the note. */
     elsewhere: boolean;
@@ -124,9 +125,9 @@ export const keyOf = (world: World): string => {
   const cancellation = cancellationOf(world);
   const { sends = [], status, codes: ended } = cancellation ?? {};
   const last = sends.length - 1;
-  const shown = sends.map(({ resolution, codes, refused, attemptedAt, answeredAt, resolvedAt }, index) => {
+  const shown = sends.map(({ resolution, codes, refused, final, attemptedAt, answeredAt, resolvedAt }, index) => {
     const times = index === last ? [attemptedAt, answeredAt, resolvedAt] : index === 0 ? [attemptedAt] : [];
-    return [resolution, codes, refused, times];
+    return [resolution, codes, refused, final, times];
   });
   const held = workers.map((worker) => JSON.stringify(heldBy(worker, events.length))).sort();
   return JSON.stringify([
@@ -150,12 +151,12 @@ const heldBy = (worker: Worker, revision: number): unknown => {
     case 'answered':
       return worker;
     case 'heard':
-      return { ...worker, send: [worker.send.attempt, worker.send.refused] };
+      return { ...worker, send: [worker.send.attempt, worker.send.refused, worker.send.final] };
     case 'decided': {
       const { step, decidedAt } = worker;
       if (step.do === 'send' || step.do === 'resend') return [step.do, worker.revision === revision];
       const asked = step.do === 'look_up' ? step.send : step.lookUpFirst;
-      return [step.do, asked?.attempt, asked?.refused, decidedAt];
+      return [step.do, asked?.attempt, asked?.refused, asked?.final, decidedAt];
     }
   }
 };

@@ -89,6 +89,11 @@ const cases: readonly (readonly [faults: string, budget: Budget, others: Others]
   ['a cancellation of another party, a lost answer and a crash', { ...none, lost: 1, crashes: 1 }, 'a cancellation'],
   ['a cancellation of another party that cannot be recorded', { ...none, lost: 1, unrecorded: 1 }, 'a cancellation'],
   ['a refusal with an uncatalogued code', { ...none, uncatalogued: 1 }, 'nothing'],
+  [
+    'a lost answer, a refusal and a look-up that does not show it',
+    { ...none, lost: 1, refused: 1, hidden: 1 },
+    'nothing',
+  ],
   ...(isFull
     ? ([
         ['one of each fault', { ...none, crashes: 1, lost: 1, notSent: 1, refused: 1, hidden: 1 }, 'nothing'],
@@ -178,6 +183,24 @@ describe('the cancellation protocol, every interleaving of two processes, the au
       { ...none, lost: 1, hidden: 1 },
       'nothing',
       'refused although',
+    ],
+    [
+      'one "absent" makes a refusal final, whatever was sent before',
+      {
+        decideCancelAbsence: (state, command, given) => {
+          const last = state.kind === 'invoice' ? state.cancellation?.sends.at(-1) : undefined;
+          if (last?.final !== true || last.resolution !== 'unknown') return decideCancelAbsence(state, command, given);
+          const { request, now: at } = command;
+          return decided({
+            type: 'CancellationNotConfirmed',
+            data: { request, reason: 'refused', codes: last.codes, at },
+          });
+        },
+        provesAbsence: () => true,
+      },
+      { ...none, lost: 1, refused: 1, hidden: 1 },
+      'nothing',
+      'refused while',
     ],
     [
       'an E0840 counts as success',

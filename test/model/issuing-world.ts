@@ -136,9 +136,9 @@ export const keyOf = (world: World): string => {
   if (state.kind !== 'invoice') return state.kind;
   const last = state.attempts.length - 1;
   const attempts = state.attempts.map((attempt, index) => {
-    const { number, resolution, codes, refused, attemptedAt, answeredAt, resolvedAt } = attempt;
+    const { number, resolution, codes, refused, final, attemptedAt, answeredAt, resolvedAt } = attempt;
     const times = index === last ? [attemptedAt, answeredAt, resolvedAt] : index === 0 ? [attemptedAt] : [];
-    return [number, resolution, codes, refused, times];
+    return [number, resolution, codes, refused, final, times];
   });
   const held = workers.map((worker) => JSON.stringify(heldBy(worker, log))).sort();
   const faults = Object.values(budget);

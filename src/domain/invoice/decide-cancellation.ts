@@ -16,6 +16,7 @@ import {
   provenRefusal,
   refusalOrEvidence,
 } from './send-decisions.js';
+import { provesAbsence } from './send-steps.js';
 import { allCameToNothing, type InvoiceState } from './state.js';
 import { isCanceled } from './status.js';
 
@@ -26,8 +27,8 @@ export const EVENT_EXISTS = 'E0840';
 export type CancelSendKey = { request: number; attempt: number };
 
 /**
- * A refusal with final codes fails the cancellation when no earlier send may have arrived; otherwise it is evidence, and look-ups continue. No change
- * for a send that has its answer. Refused when the request is not pending or has no such send.
+ * A refusal with final codes fails the cancellation when no earlier send may have arrived; otherwise it is evidence until a proven absence makes it
+ * final. No change for a send that has its answer. Refused when the request is not pending or has no such send.
  */
 export const decideCancelRejection = (
   state: InvoiceState,
@@ -73,8 +74,8 @@ const NOT_ISSUED = 'only an issued note can be canceled';
 
 /**
  * Decides on an absent cancellation event, ours and of others. After an E0840 the absence means that an event that cancels nothing blocks the note,
- * such as a customer's confirmation, which is a refusal. A proven absence makes a refusal with an uncatalogued code final; otherwise it allows the same
- * content to be sent again.
+ * such as a customer's confirmation, which is a refusal. A proven absence makes a refusal with an uncatalogued code final, and one with final codes also
+ * after other sends, which had the same content (ADR 8). Otherwise it allows the same content to be sent again.
  */
 export const decideCancelAbsence = (
   state: InvoiceState,
@@ -97,7 +98,10 @@ export const decideCancelAbsence = (
     if (!isProven) return NOT_PROVEN;
     if (exists) return blocked;
     if (isRefusedAfterOthers(sends, send)) return stale(MAY_HAVE_ARRIVED);
-    if (send.refused === true) {
+    // As after an uncatalogued refusal nothing is sent again, so the absences must be as far apart.
+    const isFinal = send.final === true;
+    if (isFinal && !provesAbsence({ ...send, refused: true }, firstAbsentAt, at, limits)) return NOT_PROVEN;
+    if (send.refused === true || isFinal) {
       const refusal = { request, reason: 'refused' as const, ...provenRefusal(send, proof) };
       return decided({ type: 'CancellationNotConfirmed', data: refusal });
     }

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { concludeCancellationIfDue } from '../../../src/app/issuing/cancellation.js';
 import type { Mode } from '../../../src/domain/common/ids.js';
-import { addSeconds } from '../../../src/domain/common/time.js';
+import { addSeconds, isBefore } from '../../../src/domain/common/time.js';
 import type { Authorizer } from '../../../src/ports/authorizer.js';
 import { SchemaViolation } from '../../../src/ports/documents.js';
 import { at, cancelAbsent, cancelAttempted, cancelUnknown } from '../../support/fixture/invoice.js';
-import { ProcessDied, type Turn } from '../../support/harness/fake-authorizer.js';
+import { eventFor, ProcessDied, type Turn } from '../../support/harness/fake-authorizer.js';
 import { type IssuingHarness, issuingHarness } from '../../support/harness/issuing.js';
 
 const requested = async (script: Turn[], mode: Mode = 'live'): Promise<IssuingHarness> => {
@@ -114,6 +114,32 @@ describe('canceling', () => {
     expect(await harness.status()).toBe('issued');
     expect(harness.authorizer.calls).toEqual(['sendCancellation', 'findCancellation']);
     expect(harness.authorizer.events).toHaveLength(0);
+  });
+
+  it('ends with its reason within minutes when the refusal follows a lost request, and is not sent a third time', async () => {
+    const harness = await requested(['lost_request', { rejected: ['E0822'] }]);
+    const start = harness.clock.now();
+    await harness.cancelToTheEnd();
+    expect((await harness.events()).at(-1)).toMatchObject({
+      type: 'CancellationNotConfirmed',
+      data: { reason: 'refused', codes: ['E0822'] },
+    });
+    expect(await harness.status()).toBe('issued');
+    expect(harness.authorizer.sends).toHaveLength(2);
+    expect(isBefore(harness.clock.now(), addSeconds(start, 900))).toBe(true);
+  });
+
+  it('is confirmed when the request that seemed lost arrives before the refusal is final', async () => {
+    const harness = await requested(['lost_request', { rejected: ['E0822'] }]);
+    while (harness.authorizer.sends.length < 2) {
+      const next = await harness.cancel();
+      if (next.kind === 'later') harness.clock.moveTo(next.at);
+    }
+    const [first] = harness.authorizer.sends;
+    if (first === undefined) throw new Error('nothing was sent');
+    harness.authorizer.events.push(eventFor(first));
+    await harness.cancelToTheEnd();
+    expect(await harness.status()).toBe('canceled');
   });
 
   it.each([

@@ -6,6 +6,7 @@ import {
   decideTimeout,
 } from '../../../src/domain/invoice/decide-cancellation.js';
 import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
+import { nextCancelStep } from '../../../src/domain/invoice/next-cancel-step.js';
 import { decideAnswer, decideAttempt } from '../../../src/domain/invoice/send-decisions.js';
 import * as event from '../../support/fixture/invoice.js';
 
@@ -45,7 +46,7 @@ describe('what is recorded of a cancellation', () => {
 });
 
 describe('a refusal after a send that may have arrived', () => {
-  it('is evidence only, and look-ups go on until the time-out', () => {
+  it('is evidence at first, and look-ups follow', () => {
     const resent = pending(sent, cancelUnknown(1, 62), cancelAbsent(1, 200), cancelAttempted(2, 201));
     expect(decideCancelRejection(resent, { request: 1, attempt: 2 }, { codes: ['E0822'] }, at(202))).toEqual({
       events: [
@@ -56,6 +57,39 @@ describe('a refusal after a send that may have arrived', () => {
           },
         },
       ],
+    });
+  });
+
+  const refusedThen = (...more: InvoiceEvent[]) =>
+    pending(
+      ...[sent, cancelUnknown(1, 62), cancelAbsent(1, 200), cancelAttempted(2, 201)],
+      event.cancelRefusedAfterOthers(2, 202, ['E0822']),
+      ...more,
+    );
+  const absent = (first: number, now: number) => ({
+    ...{ request: 1, attempt: 2, firstAbsentAt: at(first), now: at(now) },
+    answer: { httpStatus: 400 },
+  });
+
+  it('becomes final by two absences as far apart as after an uncatalogued refusal, because every send has the same content', () => {
+    expect(decideCancelAbsence(refusedThen(), absent(235, 600), limits)).toEqual({
+      refused: 'the proof is not complete',
+    });
+    expect(decideCancelAbsence(refusedThen(), absent(236, 535), limits)).toEqual({
+      refused: 'the proof is not complete',
+    });
+    expect(decideCancelAbsence(refusedThen(), absent(236, 536), limits)).toEqual(
+      notConfirmed({
+        ...{ reason: 'refused', codes: ['E0822'], httpStatus: 400 },
+        ...{ firstAskedAt: at(236), secondAskedAt: at(536), at: at(536) },
+      }),
+    );
+  });
+
+  it('is sent again where its absence was recorded as that of an unknown answer', () => {
+    expect(nextCancelStep(refusedThen(cancelAbsent(2, 350)), at(350), limits, { asked: 0 })).toMatchObject({
+      do: 'resend',
+      attempt: 3,
     });
   });
 
