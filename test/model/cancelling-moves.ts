@@ -5,6 +5,7 @@ import type { Decision } from '../../src/domain/invoice/decision.js';
 import { confirmationAwaitedUntil, timeoutAt } from '../../src/domain/invoice/next-cancel-step.js';
 import { ACCESS_KEY, confirmationData } from '../support/fixture/invoice.js';
 import {
+  type Answer,
   appended,
   cancellationOf,
   idle,
@@ -122,7 +123,7 @@ const attempt = (rules: Rules, world: World, revision: number, number: number): 
 
 const send = (world: World, { attempt: of, attemptedAt }: Extract<Worker, { at: 'sending' }>): readonly Step[] => {
   const { authorizer, budget } = world;
-  const answered = (answer: Extract<Worker, { at: 'answered' }>['answer']): Worker => ({
+  const answered = (answer: Answer): Worker => ({
     at: 'answered',
     attempt: of,
     answer,
@@ -137,7 +138,7 @@ const send = (world: World, { attempt: of, attemptedAt }: Extract<Worker, { at: 
       : { name: 'is registered', after: withEvent(world), holds: answered('done') },
   ];
   const spending = (
-    fault: 'notSent' | 'refused' | 'uncatalogued' | 'lost',
+    fault: 'notSent' | 'undecided' | 'refused' | 'uncatalogued' | 'lost',
     name: string,
     holds: Worker,
     after: World = world,
@@ -155,6 +156,8 @@ const send = (world: World, { attempt: of, attemptedAt }: Extract<Worker, { at: 
     const underWay: World = { ...world, authorizer: { ...authorizer, refused: true } };
     spending('uncatalogued', 'is so refused while its request goes on', answered('uncatalogued'), underWay);
   }
+  spending('undecided', 'is answered without a decision', answered('undecided'));
+  spending('undecided', 'is so answered while its request goes on', answered('undecided'), left(world));
   spending('lost', 'hears nothing', answered('unknown'), left(world));
   return steps;
 };
@@ -181,6 +184,11 @@ const recordAnswer = (
         return rules.decideAnswer(state, {
           type: 'CancellationOutcomeUnknown',
           data: { ...sent, reason: 'timeout', codes: [], at },
+        });
+      case 'undecided':
+        return rules.decideAnswer(state, {
+          type: 'CancellationOutcomeUnknown',
+          data: { ...sent, reason: 'code_not_final', codes: ['E1831'], at },
         });
       case 'uncatalogued':
         return rules.decideAnswer(state, {

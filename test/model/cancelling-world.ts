@@ -12,7 +12,7 @@ import type { Limits } from '../../src/domain/invoice/limits.js';
 import { type CancelStep, nextCancelStep } from '../../src/domain/invoice/next-cancel-step.js';
 import { decideAnswer, decideAttempt } from '../../src/domain/invoice/send-decisions.js';
 import { type LookupProgress, progressAfter, provesAbsence } from '../../src/domain/invoice/send-steps.js';
-import { type Cancellation, type InvoiceState, initialInvoice } from '../../src/domain/invoice/state.js';
+import { type Cancellation, firstSent, type InvoiceState, initialInvoice } from '../../src/domain/invoice/state.js';
 import { accepted, attempted, authorized, cancelRequested, T0 } from '../support/fixture/invoice.js';
 import { limits as issuingLimits } from './issuing-world.js';
 
@@ -40,7 +40,7 @@ export type Worker =
   | { at: 'idle' }
   | { at: 'decided'; revision: number; step: Exclude<CancelStep, { do: 'wait' | 'nothing' }>; decidedAt: string }
   | { at: 'sending'; attempt: number; attemptedAt: string }
-  | { at: 'answered'; attempt: number; answer: 'done' | 'not sent' | 'refused' | 'uncatalogued' | 'unknown' | 'exists' }
+  | { at: 'answered'; attempt: number; answer: Answer }
   | {
       at: 'heard';
       send: Send;
@@ -50,11 +50,15 @@ export type Worker =
       found: 'ours' | 'elsewhere' | 'absent' | 'doubtful';
     };
 
+export type Answer = 'done' | 'not sent' | 'undecided' | 'refused' | 'uncatalogued' | 'unknown' | 'exists';
+
 /** What may still go wrong; bounds the exploration. */
 export type Budget = {
   crashes: number;
   lost: number;
   notSent: number;
+  /** Answers that decide nothing; each may leave a request under way all the same. */
+  undecided: number;
   refused: number;
   /** Refusals with a code that is in no catalogue; each may leave a request under way until its deadline. */
   uncatalogued: number;
@@ -125,9 +129,12 @@ export const keyOf = (world: World): string => {
   const cancellation = cancellationOf(world);
   const { sends = [], status, codes: ended } = cancellation ?? {};
   const last = sends.length - 1;
-  const shown = sends.map(({ resolution, codes, refused, final, attemptedAt, answeredAt, resolvedAt }, index) => {
-    const times = index === last ? [attemptedAt, answeredAt, resolvedAt] : index === 0 ? [attemptedAt] : [];
-    return [resolution, codes, refused, final, times];
+  const sent = firstSent(sends);
+  const shown = sends.map((send, index) => {
+    const { resolution, codes, refused, final, undecided, attemptedAt, answeredAt, resolvedAt } = send;
+    const isFirst = index === 0 || send === sent;
+    const times = index === last ? [attemptedAt, answeredAt, resolvedAt] : isFirst ? [attemptedAt] : [];
+    return [resolution, codes, refused, final, undecided, times];
   });
   const held = workers.map((worker) => JSON.stringify(heldBy(worker, events.length))).sort();
   return JSON.stringify([

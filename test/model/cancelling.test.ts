@@ -75,7 +75,7 @@ const model = (given: Rules, budget: Budget, others: Others, workers?: number): 
 });
 
 const none: Budget = {
-  ...{ crashes: 0, lost: 0, notSent: 0, refused: 0, uncatalogued: 0 },
+  ...{ crashes: 0, lost: 0, notSent: 0, undecided: 0, refused: 0, uncatalogued: 0 },
   ...{ hidden: 0, doubtful: 0, unrecorded: 0 },
 };
 const isFull = process.env.MODEL_FULL === '1';
@@ -109,6 +109,7 @@ const cases: readonly (readonly [faults: string, budget: Budget, others: Others]
 /** With two processes these are too many states for each run. */
 const ofOneProcess: readonly (readonly [faults: string, budget: Budget])[] = [
   ['a lost answer, and a refusal with an uncatalogued code', { ...none, lost: 1, uncatalogued: 1 }],
+  ['answers that decide nothing, and a failed connection', { ...none, undecided: 2, notSent: 1 }],
   [
     'such a refusal, a crash and a look-up that does not show the event',
     { ...none, uncatalogued: 1, crashes: 1, hidden: 1 },

@@ -124,6 +124,12 @@ const send = (rules: Rules, world: World, worker: Extract<Worker, { at: 'sending
     const after = { ...world, budget: { ...budget, notSent: budget.notSent - 1 } };
     steps.push({ name: 'cannot connect', after, holds: answered('not sent') });
   }
+  if (budget.undecided > 0) {
+    const after = { ...world, budget: { ...budget, undecided: budget.undecided - 1 } };
+    steps.push({ name: 'is answered without a decision', after, holds: answered('undecided') });
+    const underWay = left(after, number);
+    steps.push({ name: 'is so answered while its request goes on', after: underWay, holds: answered('undecided') });
+  }
   if (budget.rejected > 0) {
     const after = { ...world, budget: { ...budget, rejected: budget.rejected - 1 } };
     steps.push({ name: 'is rejected', after, holds: answered('rejected') });
@@ -161,6 +167,11 @@ const recordAnswer = (rules: Rules, world: World, worker: Extract<Worker, { at: 
         return rules.decideAnswer(state, {
           type: 'IssuanceOutcomeUnknown',
           data: { attempt: of, reason: 'timeout', codes: [], at },
+        });
+      case 'undecided':
+        return rules.decideAnswer(state, {
+          type: 'IssuanceOutcomeUnknown',
+          data: { attempt: of, reason: 'transient', codes: ['RNG9999'], at },
         });
       case 'refused':
         return rules.decideAnswer(state, {

@@ -4,7 +4,7 @@ import { evolve } from '../../src/domain/invoice/evolve.js';
 import type { Limits } from '../../src/domain/invoice/limits.js';
 import type { IssueStep } from '../../src/domain/invoice/next-issue-step.js';
 import type { LookupProgress } from '../../src/domain/invoice/send-steps.js';
-import { type InvoiceState, initialInvoice } from '../../src/domain/invoice/state.js';
+import { firstSent, type InvoiceState, initialInvoice } from '../../src/domain/invoice/state.js';
 import { accepted, limits as specLimits, T0 } from '../support/fixture/invoice.js';
 
 /** Short, so that every kind of verdict lies within a few sends; their order is the real one's. */
@@ -39,7 +39,7 @@ export type Worker =
       found: 'ours' | 'foreign' | 'absent' | 'doubtful';
     };
 
-export type Answer = 'done' | 'not sent' | 'rejected' | 'refused' | 'unknown' | 'exists';
+export type Answer = 'done' | 'not sent' | 'rejected' | 'refused' | 'unknown' | 'undecided' | 'exists';
 
 export type LookingUp = Extract<IssueStep, { do: 'look_up' | 'conclude' }>;
 
@@ -48,6 +48,8 @@ export type Budget = {
   crashes: number;
   lost: number;
   notSent: number;
+  /** Answers that decide nothing; each may leave a request under way all the same. */
+  undecided: number;
   rejected: number;
   /** Refusals with a code that is in no catalogue; each may leave a request under way all the same. */
   refused: number;
@@ -62,7 +64,7 @@ export type Budget = {
 };
 
 export const noFaults: Budget = {
-  ...{ crashes: 0, lost: 0, notSent: 0, rejected: 0, refused: 0 },
+  ...{ crashes: 0, lost: 0, notSent: 0, undecided: 0, rejected: 0, refused: 0 },
   ...{ hidden: 0, doubtful: 0, echoed: 0, unlocked: 0 },
 };
 
@@ -135,10 +137,12 @@ export const keyOf = (world: World): string => {
   const { state } = log;
   if (state.kind !== 'invoice') return state.kind;
   const last = state.attempts.length - 1;
+  const sent = firstSent(state.attempts);
   const attempts = state.attempts.map((attempt, index) => {
-    const { number, resolution, codes, refused, final, attemptedAt, answeredAt, resolvedAt } = attempt;
-    const times = index === last ? [attemptedAt, answeredAt, resolvedAt] : index === 0 ? [attemptedAt] : [];
-    return [number, resolution, codes, refused, final, times];
+    const { number, resolution, codes, refused, final, undecided, attemptedAt, answeredAt, resolvedAt } = attempt;
+    const isFirst = index === 0 || attempt === sent;
+    const times = index === last ? [attemptedAt, answeredAt, resolvedAt] : isFirst ? [attemptedAt] : [];
+    return [number, resolution, codes, refused, final, undecided, times];
   });
   const held = workers.map((worker) => JSON.stringify(heldBy(worker, log))).sort();
   const faults = Object.values(budget);

@@ -47,6 +47,7 @@ const cases: readonly (readonly [faults: string, instance: Instance])[] = isFull
         'a number taken by somebody else, a failed connection and a rejection',
         { budget: { ...noFaults, notSent: 1, rejected: 1 }, foreign: [1] },
       ],
+      ['an answer that decides nothing, and a crash', { budget: { ...noFaults, undecided: 1, crashes: 1 } }],
       ['a refusal with an uncatalogued code, and a crash', { budget: { ...noFaults, refused: 1, crashes: 1 } }],
       [
         'a failed connection, such a refusal, and look-ups that do not show a note',

@@ -9,6 +9,7 @@ import {
   refusesCertificate,
   type Subject,
   transientCodes,
+  unansweredCodes,
   whatCallShows,
 } from './classification.js';
 import { type Exchange, localReasons } from './exchange.js';
@@ -82,8 +83,8 @@ type LookupAnswer =
   | Extract<LookupResult<never>, { kind: 'inconclusive' }>;
 
 /**
- * Absence is a JSON 404 whose only codes are `absentCodes` (docs/national-system.md#proof-of-absence). With 'any' it is a JSON 404 without a
- * transient code, because no code is catalogued for the event look-up. HTML and a 404 that holds the document prove nothing.
+ * Absence is a JSON 404 whose only codes are `absentCodes` (docs/national-system.md#proof-of-absence). With 'any' it is a JSON 404 without
+ * `unansweredCodes`, because no code is catalogued for the event look-up. HTML and a 404 that holds the document prove nothing.
  */
 export const classifyLookup = (exchange: Exchange, absentCodes: readonly string[] | 'any'): LookupAnswer => {
   const seen = whatCallShows(exchange);
@@ -98,7 +99,7 @@ export const classifyLookup = (exchange: Exchange, absentCodes: readonly string[
   if (body === undefined) return inconclusive(`no_json_${exchange.status}`);
   if (exchange.status === 200) return { kind: 'present', body };
   const proves =
-    absentCodes === 'any' ? !hasOneOf(errors, transientCodes) : errors.length > 0 && areAllOf(errors, absentCodes);
+    absentCodes === 'any' ? !hasOneOf(errors, unansweredCodes) : errors.length > 0 && areAllOf(errors, absentCodes);
   if (exchange.status === 404 && contradicts(seen, absentCodes === 'any' ? 'event' : 'dps'))
     return inconclusive('absent_with_document');
   return exchange.status === 404 && proves ? { kind: 'absent' } : inconclusive(`status_${exchange.status}`);

@@ -182,13 +182,23 @@ const answered =
     ...(answer.refused === true ? { refused: true as const } : {}),
   });
 
+type UnknownAnswer = ReadData<'IssuanceOutcomeUnknown' | 'CancellationOutcomeUnknown'>;
+
 /** Applies an answer that leaves the result of a send open. `finalReason`: the recorded reason of an answer with final codes. */
 const leftUnknown =
-  (answer: ReadData<'IssuanceOutcomeUnknown' | 'CancellationOutcomeUnknown'>, finalReason: string) =>
+  (answer: UnknownAnswer, finalReason: string) =>
   <S extends Send>(send: S): S & { resolution: 'unknown' } => ({
     ...answered('unknown', answer)(send),
-    ...(answer.reason === finalReason ? { final: true as const } : {}),
+    ...(answer.reason === finalReason
+      ? { final: true as const }
+      : leavesOpen(answer)
+        ? { undecided: true as const }
+        : {}),
   });
+
+/** Codes say it, and a status of a server that had the whole request. A gateway answers 408 and 5xx when it has lost the answer of the authorizer. */
+const leavesOpen = ({ refused, codes, httpStatus }: UnknownAnswer): boolean =>
+  refused !== true && (codes.length > 0 || (httpStatus !== undefined && httpStatus !== 408 && httpStatus < 500));
 
 /** What explains that nothing was issued, once it is known that no send has left a note. */
 const codesOfRefusals = (attempts: readonly IssueAttempt[]): readonly string[] => [

@@ -17,6 +17,12 @@ export type Limits = {
 /** Attempts whose bytes left; attempts that were not sent do not count (docs/architecture.md#never-twice, 7). */
 export const MAX_SENDS = 5;
 
+/**
+ * Where the next send begins after `sent` sends, while the authorizer answers without deciding: 0, 1/8, 3/8 and 7/8 of the time in which sends may begin.
+ * Each pause is twice as long as the one before, so a condition that passes within that time does not use up the five sends.
+ */
+export const nextSendShare = (sent: number): number => (2 ** (sent - 1) - 1) / 2 ** (MAX_SENDS - 2);
+
 /** Pause before look-up `n`, counted from 0. */
 export const lookupPauseSeconds = (limits: Pick<Limits, 'lookupIntervalsSeconds'>, n: number): number =>
   limits.lookupIntervalsSeconds[Math.min(n, limits.lookupIntervalsSeconds.length - 1)] ?? 0;

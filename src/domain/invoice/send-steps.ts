@@ -1,15 +1,16 @@
 import { present } from '../common/present.js';
-import { addSeconds, type Instant, isBefore } from '../common/time.js';
+import { addSeconds, epochMs, type Instant, isBefore, laterOf } from '../common/time.js';
 import { unreachable } from '../common/unreachable.js';
 import {
   absenceGapSeconds,
   type Limits,
   lookupPauseSeconds,
   MAX_SENDS,
+  nextSendShare,
   refusalGapSeconds,
   resendPauseSeconds,
 } from './limits.js';
-import { type Send, type SendResolution, sentCount } from './state.js';
+import { firstSent, type Send, type SendResolution, sentCount } from './state.js';
 
 /** The next step of the send protocol, for a note or a cancellation (docs/architecture.md#never-twice). `Verdict`: what time decides. */
 export type SendStep<S extends Send, Verdict = unknown> =
@@ -51,7 +52,7 @@ export const stepAfterSend = <S extends Send>(
     case 'not_sent':
     case 'absent': {
       if (sentCount(sends) >= MAX_SENDS || !isBefore(now, mayStartUntil)) return { do: 'wait', until: endsAt };
-      const earliest = resendFrom(sends, last);
+      const earliest = resendFrom(sends, last, mayStartUntil);
       return isBefore(now, earliest)
         ? { do: 'wait', until: earliest }
         : { do: 'resend', attempt: last.attempt + 1, of: last };
@@ -78,11 +79,20 @@ const lookupDue = (
   return addSeconds(progress.lastAskedAt, lookupPauseSeconds(limits, progress.asked));
 };
 
-/** When the last send may be repeated: at once after a proven absence, else after a pause that grows with the sends not sent in a row. */
-const resendFrom = (sends: readonly Send[], last: Send): Instant => {
+/**
+ * When the last send may be repeated. Bytes that never left: after a pause that grows with the sends not sent in a row. A proven absence: at once, but
+ * later each time when the authorizer has answered more than once without deciding.
+ */
+const resendFrom = (sends: readonly Send[], last: Send, mayStartUntil: Instant): Instant => {
+  const resolvedAt = last.resolvedAt ?? last.attemptedAt;
   const sent = sends.findLastIndex(({ resolution }) => resolution !== 'not_sent');
   const notSentInARow = sends.length - 1 - sent;
-  return addSeconds(last.resolvedAt ?? last.attemptedAt, notSentInARow === 0 ? 0 : resendPauseSeconds(notSentInARow));
+  if (notSentInARow > 0) return addSeconds(resolvedAt, resendPauseSeconds(notSentInARow));
+  const first = firstSent(sends);
+  const isUndecidedAgain = last.undecided === true && sends.filter(({ undecided }) => undecided === true).length > 1;
+  if (first === undefined || !isUndecidedAgain) return resolvedAt;
+  const seconds = (epochMs(mayStartUntil) - epochMs(first.attemptedAt)) / 1000;
+  return laterOf(resolvedAt, addSeconds(first.attemptedAt, nextSendShare(sentCount(sends)) * seconds));
 };
 
 /**

@@ -26,6 +26,8 @@ export type Send<Known extends Resolution = Resolution> = {
   refused?: true;
   /** The authorizer refused it with final codes, which is evidence only, because an earlier send may have left a document. */
   final?: true;
+  /** The authorizer answered without deciding: by codes that prove nothing final, or by a status such as 429. A lost answer leaves this out. */
+  undecided?: true;
 };
 
 export type IssueAttempt = Send & { series: string; number: number; dpsId: DpsId; foreignSameContent?: boolean };
@@ -129,6 +131,10 @@ export const allCameToNothing = (sends: readonly Known[]): boolean => sends.ever
 /** Whether no send before this attempt can have left a document. */
 export const allEarlierCameToNothing = (sends: readonly Send[], attempt: number): boolean =>
   allCameToNothing(sends.filter((send) => send.attempt < attempt));
+
+/** The first send whose bytes left or may have left. */
+export const firstSent = <S extends Send>(sends: readonly S[]): S | undefined =>
+  sends.find((send) => send.resolution !== 'not_sent');
 
 /** Number of sends whose bytes left or may have left. */
 export const sentCount = (sends: readonly Send[]): number =>

@@ -111,7 +111,11 @@ const answered: Readonly<Record<string, readonly Case[]>> = {
     },
   ],
   transient_code: [
-    { answer: () => json(403, errors('E1206')), expected: { kind: 'unknown', reason: 'transient_code' } },
+    {
+      answer: () => json(503, errors('E1206', 'E1217')),
+      expected: { kind: 'unknown', reason: 'transient_code' },
+      outage: true,
+    },
     { answer: () => json(400, errors('RNG9999')), expected: { kind: 'unknown', reason: 'transient_code' } },
     { answer: () => json(500, errors('E999')), expected: { kind: 'unknown', reason: 'transient_code' }, outage: true },
     {
@@ -176,6 +180,7 @@ const answered: Readonly<Record<string, readonly Case[]>> = {
       expected: UNCATALOGUED,
     },
     // Beside a code that is not about the document, or beside the document itself.
+    { answer: () => json(400, refusal('E7777', 'E1206')), expected: UNCATALOGUED },
     { answer: () => json(400, refusal('E7777', 'E2404')), expected: UNCATALOGUED },
     { answer: () => json(400, refusal('E7777', 'E1203')), expected: UNCATALOGUED },
     { answer: (s) => json(400, { ...success()[s], ...refusal('E7777') }), expected: UNCATALOGUED },
@@ -183,6 +188,7 @@ const answered: Readonly<Record<string, readonly Case[]>> = {
   gateway_status: [408, 502, 504].flatMap((status) => [
     { answer: (s) => json(status, errors(FINAL[s])), expected: { kind: 'unknown', reason: 'gateway_status' } },
     { answer: () => json(status, errors('E1203')), expected: { kind: 'unknown', reason: 'gateway_status' } },
+    { answer: () => json(status, errors('E1206')), expected: { kind: 'unknown', reason: 'gateway_status' } },
   ]),
   refused_with_document: [
     ...[400, 500].map(
@@ -202,8 +208,19 @@ const answered: Readonly<Record<string, readonly Case[]>> = {
       expected: { kind: 'not_sent', reason: 'certificate_refused', certificateRefused: true },
     },
   ],
+  certificate_unchecked: [
+    {
+      answer: () => json(403, errors('E1206')),
+      expected: { kind: 'not_sent', reason: 'certificate_unchecked', certificateRefused: false },
+    },
+    {
+      answer: () => json(500, errors('E1206', 'E1203')),
+      expected: { kind: 'not_sent', reason: 'certificate_unchecked', certificateRefused: false },
+    },
+  ],
   mixed_codes: [
     { answer: (s) => json(403, errors('E1203', FINAL[s])), expected: { kind: 'unknown', reason: 'mixed_codes' } },
+    { answer: (s) => json(403, errors('E1206', FINAL[s])), expected: { kind: 'unknown', reason: 'mixed_codes' } },
   ],
   final_codes: [
     { answer: (s) => json(400, errors(FINAL[s])), expected: { kind: 'rejected' } },
@@ -357,6 +374,14 @@ describe('a refusal that shows a document', () => {
     harness.server.answer(json(404, { chaveAcesso: accessKey, eventos: [] }));
     expect(await harness.client.findCancellation(caller, accessKey)).toEqual({ kind: 'absent' });
   });
+
+  it.each(['E1206', 'E1203', 'E1217'])(
+    'proves no absence of an event beside %s, which answers no look-up',
+    async (code) => {
+      harness.server.answer(json(404, errors(code)));
+      expect(await harness.client.findCancellation(caller, accessKey)).toMatchObject({ kind: 'inconclusive' });
+    },
+  );
 
   it('proves no absence as HTML, though its text is JSON', async () => {
     harness.server.answer(raw(404, JSON.stringify(errors('E2404')), 'text/html'));

@@ -116,6 +116,19 @@ describe('canceling', () => {
     expect(harness.authorizer.events).toHaveLength(0);
   });
 
+  it.each(['E1831', 'E1983'])('outlives %s, which passes by itself after a quarter of an hour', async (code) => {
+    const harness = await requested([]);
+    const passesAt = addSeconds(harness.clock.now(), 900);
+    for (;;) {
+      harness.authorizer.script = isBefore(harness.clock.now(), passesAt) ? [{ unknown: [code] }] : [];
+      const next = await harness.cancel();
+      if (next.kind !== 'later') break;
+      harness.clock.moveTo(next.at);
+    }
+    expect(await harness.status()).toBe('canceled');
+    expect(harness.authorizer.sends).toHaveLength(4);
+  });
+
   it('ends with its reason within minutes when the refusal follows a lost request, and is not sent a third time', async () => {
     const harness = await requested(['lost_request', { rejected: ['E0822'] }]);
     const start = harness.clock.now();

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { isBefore } from '../../../src/domain/common/time.js';
 import { at } from '../../support/fixture/invoice.js';
 import { ProcessDied } from '../../support/harness/fake-authorizer.js';
 import { issuingHarness, recordedDocuments } from '../../support/harness/issuing.js';
@@ -44,6 +45,20 @@ describe('issuing', () => {
     harness.authorizer.script = ['certificate_refused'];
     await harness.issueToTheEnd();
     expect(harness.notices.map(({ kind }) => kind)).toContain('certificate_refused');
+    expect(await harness.status()).toBe('issued');
+    expect(harness.authorizer.notes).toHaveLength(1);
+  });
+
+  it('outlives a condition that passes by itself after 40 minutes, with the sends that the hour has', async () => {
+    const harness = await issuingHarness();
+    for (;;) {
+      harness.authorizer.script = isBefore(harness.clock.now(), at(2400)) ? [{ unknown: ['RNG9999'] }] : [];
+      const next = await harness.issue();
+      if (next.kind !== 'later') break;
+      harness.clock.moveTo(next.at);
+    }
+    const sends = (await harness.invoice()).attempts.map(({ attemptedAt }) => attemptedAt);
+    expect(sends).toEqual([at(0), at(210), at(450), at(1350), at(3150)]);
     expect(await harness.status()).toBe('issued');
     expect(harness.authorizer.notes).toHaveLength(1);
   });

@@ -29,7 +29,7 @@ describe('a cancellation', () => {
     [
       'unknown',
       [cancelUnknown(1, 62, ['E0840'])],
-      { resolution: 'unknown', answeredAt: at(62), resolvedAt: at(62), codes: ['E0840'] },
+      { resolution: 'unknown', answeredAt: at(62), resolvedAt: at(62), codes: ['E0840'], undecided: true },
     ],
     ['absent', [cancelAbsent(1, 200)], { resolution: 'absent', resolvedAt: at(200) }],
   ])('has a send that is %s', (_what, events, known) => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
+import type { InvoiceEvent, InvoiceEventData } from '../../../src/domain/invoice/events.js';
 import type { IssueAttempt } from '../../../src/domain/invoice/state.js';
 import * as event from '../../support/fixture/invoice.js';
 
@@ -37,7 +37,12 @@ describe('an attempt', () => {
 
   it.each<[string, InvoiceEvent, Partial<IssueAttempt>]>([
     ['not sent', notSent(1, 2), { resolution: 'not_sent', answeredAt: at(2), resolvedAt: at(2) }],
-    ['unknown', unknown(1, 2, ['E0014']), { resolution: 'unknown', answeredAt: at(2), codes: ['E0014'] }],
+    ['unknown', unknown(1, 2), { resolution: 'unknown', answeredAt: at(2) }],
+    [
+      'undecided',
+      unknown(1, 2, ['E1217']),
+      { resolution: 'unknown', answeredAt: at(2), codes: ['E1217'], undecided: true },
+    ],
     ['refused', event.rejected(1, 2), { resolution: 'rejected', answeredAt: at(2), codes: ['E0188'] }],
   ])('that is %s has its first answer', (_what, answer, known) => {
     expect(attemptAfter(answer)).toEqual({ ...open, codes: [], resolvedAt: at(2), ...known });
@@ -54,6 +59,29 @@ describe('an attempt', () => {
     ],
   ])('that a look-up shows to be %s has no answer by that', (_what, found, known) => {
     expect(attemptAfter(found)).toEqual({ ...open, codes: [], ...known });
+  });
+
+  const heard = (data: Partial<InvoiceEventData<'IssuanceOutcomeUnknown'>>) => {
+    const { type, data: lost } = unknown(1, 2);
+    return attemptAfter({ type, data: { ...lost, ...data } });
+  };
+
+  it.each([
+    ['a status of a server that had the request', { httpStatus: 429 }, true],
+    ['an unreadable success', { httpStatus: 201 }, true],
+    ['a code, whatever the status', { httpStatus: 503, codes: ['E1217'] }, true],
+    ['the status of a gateway', { httpStatus: 504 }, undefined],
+    ['a gateway that waited for the request', { httpStatus: 408 }, undefined],
+    ['a page of a server that is out', { httpStatus: 503 }, undefined],
+    ['a connection that broke', {}, undefined],
+    ['a refusal with an uncatalogued code', { httpStatus: 400, codes: ['E9998'], refused: true as const }, undefined],
+    [
+      'final codes as evidence',
+      { httpStatus: 400, codes: ['E0188'], reason: 'rejected after an unknown attempt' },
+      undefined,
+    ],
+  ])('by %s leaves it undecided or not', (_what, answer, undecided) => {
+    expect(heard(answer)?.undecided).toBe(undecided);
   });
 
   it('keeps the time of its first answer and the codes of all', () => {

@@ -139,6 +139,50 @@ describe('bytes that may have arrived', () => {
     expect(step(given(accepted(), ...events), 1300)).toEqual({ do: 'wait', until: at(1001 + 3600) });
   });
 
+  /** Each send is answered after a second with a code that passes, and proven absent after 200 s. */
+  const undecided = (...starts: number[]) =>
+    starts.flatMap((start, index) => [
+      attempted(index + 1, start),
+      unknown(index + 1, start + 1, ['RNG9999']),
+      provenAbsent(index + 1, start + 200),
+    ]);
+
+  it.each([
+    ['at once', [1], 201],
+    ['an eighth of the limit', [1, 201], 451],
+    ['three eighths', [1, 201, 451], 1351],
+    ['seven eighths', [1, 201, 451, 1351], 3151],
+  ])(
+    'are sent again later each time the authorizer leaves them undecided: %s after the first',
+    (_when, starts, again) => {
+      const state = given(accepted(), ...undecided(...starts));
+      const last = starts.length;
+      if (again > (starts.at(-1) ?? 0) + 200) expect(step(state, again - 1)).toEqual({ do: 'wait', until: at(again) });
+      expect(step(state, again)).toMatchObject({ do: 'resend', attempt: last + 1 });
+    },
+  );
+
+  it('are sent again at once after a lost answer, however often they were undecided', () => {
+    const lost = [attempted(3, 451), unknown(3, 452), provenAbsent(3, 651)];
+    expect(step(given(accepted(), ...undecided(1, 201), ...lost), 651)).toMatchObject({ do: 'resend', attempt: 4 });
+  });
+
+  it('are sent again at once when the authorizer leaves them undecided after lost answers', () => {
+    const lost = [attempted(1, 1), unknown(1, 2), provenAbsent(1, 201), attempted(2, 201), provenAbsent(2, 401)];
+    const events = [...lost, attempted(3, 401), unknown(3, 402, ['RNG9999']), provenAbsent(3, 601)];
+    expect(step(given(accepted(), ...events), 601)).toMatchObject({ do: 'resend', attempt: 4 });
+  });
+
+  it('share the time that is left when the first send left late', () => {
+    const late = [1601, 1801, 2001].flatMap((start, index) => [
+      attempted(index + 2, start),
+      unknown(index + 2, start + 1, ['RNG9999']),
+      provenAbsent(index + 2, start + 200),
+    ]);
+    const state = given(accepted(), attempted(1, 1), notSent(1, 2), ...late);
+    expect(step(state, 2201)).toEqual({ do: 'wait', until: at(1601 + (3 / 8) * 2000) });
+  });
+
   it('end indeterminate 60 minutes after the last signal, never failed, also after a proven absence', () => {
     const state = given(accepted(), attempted(1, 1), unknown(1, 2), provenAbsent(1, 130));
     expect(step(state, 3602)).toMatchObject({
