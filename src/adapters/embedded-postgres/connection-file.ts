@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { errorCode } from '../../lib/error-code.js';
 import { isDenied, otherOwner } from '../../lib/other-owner.js';
 import { writeWhole } from '../../lib/write-whole.js';
+import { DEMANDS_PROOF } from '../sql/proven-client.js';
 import { EmbeddedPostgresError } from './error.js';
 
 /**
@@ -55,7 +56,7 @@ export const superuserAddress = ({ port, password }: EmbeddedConnection, databas
   address(SUPERUSER, password, port, database);
 
 const address = (user: string, password: string, port: number, database: string): string =>
-  `postgres://${user}:${password}@127.0.0.1:${port}/${database}`;
+  `postgres://${user}:${password}@127.0.0.1:${port}/${database}?${DEMANDS_PROOF}`;
 
 /** Undefined before the first start. Throws `EmbeddedPostgresError` for the folder of another OS user, and for a damaged file. */
 export const readConnection = async (dataDir: string): Promise<EmbeddedConnection | undefined> => {

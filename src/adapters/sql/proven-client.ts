@@ -2,18 +2,31 @@ import pg from 'pg';
 import { databaseTransport } from './address.js';
 import { type ProofMissing, ServerUnproven } from './errors.js';
 
+/** The parameter of libpq by which an address demands the proof; the embedded server's address has it. */
+export const DEMANDS_PROOF = 'require_auth=scram-sha-256';
+
 /**
  * The client class for an address from `readDatabaseUrl`. Verified TLS proves whose server answers. Without it SCRAM-SHA-256 has to, in which
- * both sides prove their knowledge and the password stays here: any user of this machine may listen on a port that a server has left.
+ * both sides prove their knowledge and the password stays here: any user of this machine may listen on a port that a server has left. A server that asks
+ * for nothing gets no password, and is believed where the address does not demand the proof.
  */
-export const clientClassFor = (address: string): typeof pg.Client =>
-  databaseTransport(address).tls === 'verified' ? pg.Client : ProvenServerClient;
+export const clientClassFor = (address: string): typeof pg.Client => {
+  if (databaseTransport(address).tls === 'verified') return pg.Client;
+  return address.includes(DEMANDS_PROOF) ? ProvenServerClient : SecretKeepingClient;
+};
 
 /** A class, because pools make their clients by `new`. */
 class ProvenServerClient extends pg.Client {
   constructor(config?: string | pg.ClientConfig) {
     super(config);
-    demandProof(this);
+    filterMessages(this, true);
+  }
+}
+
+class SecretKeepingClient extends pg.Client {
+  constructor(config?: string | pg.ClientConfig) {
+    super(config);
+    filterMessages(this, false);
   }
 }
 
@@ -27,12 +40,11 @@ const OTHER_REQUESTS: ReadonlyMap<unknown, ProofMissing> = new Map<unknown, Proo
 
 /**
  * The driver answers each of these at any time, obeys a server that skips them, and takes one whose proof failed for connected when that server
- * says so. Its messages therefore pass here until the server is proven. Then its listeners for these are removed, because a line that is tapped may
+ * says so. Its messages therefore pass here until the server has let the client in. Then its listeners for these are removed, because a line that is tapped may
  * ask for the password later.
  */
-const demandProof = ({ connection, host, password }: pg.Client): void => {
+const filterMessages = ({ connection }: pg.Client, isProofOwed: boolean): void => {
   const { emit } = connection;
-  const isProofOwed = (password ?? '') !== '' && !host.startsWith('/');
   let proven = 0;
   let isOver = false;
 

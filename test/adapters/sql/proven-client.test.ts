@@ -36,7 +36,8 @@ const ask = async (connectionString: string): Promise<unknown> => {
     .finally(() => pool.end());
 };
 
-const of = ({ port }: FakePostgres, login = `nfse:${SECRET}`): string => `postgres://${login}@127.0.0.1:${port}/nfse`;
+const of = ({ port }: FakePostgres): string => `postgres://nfse:${SECRET}@127.0.0.1:${port}/nfse`;
+const demanding = (server: FakePostgres): string => `${of(server)}?require_auth=scram-sha-256`;
 
 const letIn = Buffer.concat([authentication(0), BACKEND.ready]);
 const offer = authentication(10, 'SCRAM-SHA-256\0\0');
@@ -56,7 +57,7 @@ it.each([
   ['gives its signature before the challenge', 'NO_PROOF_OF_PASSWORD', [offer, signature, ...rows]],
 ])('a server that %s gets neither password nor statement, and no row of it is read', async (_what, code, answers) => {
   const server = await fake(...answers);
-  const error = await ask(of(server));
+  const error = await ask(demanding(server));
   expect(error).toBeInstanceOf(ServerUnproven);
   expect([sqlFault(error), (error as ServerUnproven).code]).toEqual(['unproven', code]);
   expect(server.received()).not.toContain(SECRET);
@@ -84,9 +85,24 @@ it('a start says in one line what the server lacks', async () => {
   expect(server.received()).not.toContain(SECRET);
 });
 
-it('an address without a password is served by a server that asks for none', async () => {
+it.each([
+  ['asks for the password in clear', 'PASSWORD_ASKED_IN_CLEAR', [authentication(3)]],
+  ['asks for the password as MD5', 'PASSWORD_ASKED_AS_MD5', [authentication(5, 'salt')]],
+  ['lets everybody in after the offer', 'NO_PROOF_OF_PASSWORD', [offer, ...rows]],
+])(
+  'also of an address that does not demand the proof, a server that %s gets no password',
+  async (_what, code, answers) => {
+    const server = await fake(...answers);
+    expect(await ask(of(server))).toMatchObject({ code });
+    expect(server.received()).not.toContain(SECRET);
+    expect(server.received()).not.toContain('customer-of-ours');
+  },
+);
+
+it('a server that asks for nothing serves an address that does not demand the proof, without the password', async () => {
   const server = await fake(...rows);
-  expect(await ask(of(server, 'nfse'))).toEqual([{ n: '1' }]);
+  expect(await ask(of(server))).toEqual([{ n: '1' }]);
+  expect(server.received()).not.toContain(SECRET);
 });
 
 describeWithPostgres('a server that knows the password', () => {
