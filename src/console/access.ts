@@ -59,8 +59,8 @@ export const readSession = (
   return { name: Buffer.from(name, 'base64url').toString('utf8'), session, until: instant(expiresMs) };
 };
 
-/** Host names under which a browser on this machine reaches the console. */
-const LOOPBACK = /^(?:localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])$/;
+/** Host names under which a browser on this machine reaches the console. 127.999.1.1 is no address, and a URL with it cannot be read. */
+const LOOPBACK = /^(?:localhost|127(?:\.(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)){3}|\[::1\])$/;
 
 /** The name in a Host header, without its port; undefined for invalid text. */
 const hostName = (header: string): string | undefined =>

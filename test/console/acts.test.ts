@@ -142,7 +142,21 @@ describe('a settlement', () => {
     expect(harness.settled).toEqual([
       { operator: 'maria', command: { stream: harness.stream, as: 'failed', evidence: 'Portal consultado' } },
     ]);
-    expect((await harness.visit(`${harness.invoice}?settled=1`)).text).toContain('Settled, and on record');
+  });
+
+  it('is called recorded only where support has settled last, whatever a link says', async () => {
+    const isCalledRecorded = async (): Promise<boolean> =>
+      (await harness.visit(`${harness.invoice}?settled=1`)).text.includes('Settled, and on record');
+    expect(await isCalledRecorded()).toBe(false);
+    const resolved = { as: 'failed', evidence: 'portal', at: at(90_000) } as const;
+    const append = (actor: 'support:maria' | 'worker:issuer') =>
+      appendTo(harness.store, harness.stream, [{ type: 'IndeterminateResolved', data: resolved }], at(90_000), {
+        actor,
+      });
+    await append('support:maria');
+    expect(await isCalledRecorded()).toBe(true);
+    await append('worker:issuer');
+    expect(await isCalledRecorded()).toBe(false);
   });
 
   it.each([

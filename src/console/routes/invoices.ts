@@ -33,7 +33,9 @@ export const invoiceRoutes = (app: Hono<ConsoleEnv>, deps: ConsoleDeps): void =>
       'Resolvida e registrada. O cliente vê na próxima consulta.',
       'Settled, and on record. The client sees it at the next read.',
     );
-    const notice: Notice | undefined = c.req.query('settled') === '1' ? { tone: 'good', text } : undefined;
+    // Any link may carry this parameter.
+    const isNew = c.req.query('settled') === '1' && endsSettled(found);
+    const notice: Notice | undefined = isNew ? { tone: 'good', text } : undefined;
     return c.html(invoicePage(c.get('page'), { ...shownOf(found, deps), notice }));
   });
 
@@ -73,6 +75,20 @@ export const invoiceRoutes = (app: Hono<ConsoleEnv>, deps: ConsoleDeps): void =>
     return await again(refusalText(result, page), result.kind === 'ask_again' ? 'wait' : 'bad', 409);
   });
 };
+
+/** Whether the last event of the invoice is a settlement by support. */
+const endsSettled = ({ timeline }: InvoiceCase): boolean => {
+  const { event = '', who = '' } = timeline.at(-1) ?? {};
+  return SETTLEMENTS.has(event) && who.startsWith('support:');
+};
+
+/** The protocol and the reconciliation record the last one too. */
+const SETTLEMENTS: ReadonlySet<string> = new Set([
+  'IndeterminateResolved',
+  'CancellationSettledBySupport',
+  'CancellationClosedBySupport',
+  'NoteCanceledElsewhere',
+]);
 
 const noInvoice = (c: ConsoleContext): Response | Promise<Response> => {
   const { say } = c.get('page');

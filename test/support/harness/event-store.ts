@@ -73,9 +73,10 @@ export const appendTo = async (
   stream: StreamName,
   events: readonly DomainEvent[],
   now: Instant,
+  overrides: Partial<CommandContext> = {},
 ): Promise<void> => {
   const { version } = await store.load(stream);
-  const { ok } = await store.append(stream, version, events, contextAt(now));
+  const { ok } = await store.append(stream, version, events, contextAt(now, overrides));
   if (!ok) throw new Error('another writer in a test of one writer');
 };
 
