@@ -66,8 +66,8 @@ if [[ -z $id ]]; then
   exit 3
 fi
 
-# Toda nota tem um resultado em 75 minutos.
-while ((SECONDS < 4800)); do
+# Toda nota tem um resultado em 135 minutos.
+while ((SECONDS < 8400)); do
   status=$(pedir "$url/v1/nfse/$id")
   if [[ $status == 200 ]]; then
     case $(campo status) in

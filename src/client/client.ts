@@ -18,7 +18,7 @@ export type ClientOptions = TransportOptions & {
 };
 
 /**
- * `withinMs`: milliseconds from the call on, default 80 minutes. They end reads, pauses and the wait for a place under the rate limit, never a request
+ * `withinMs`: milliseconds from the call on, default 140 minutes. They end reads, pauses and the wait for a place under the rate limit, never a request
  * to issue or to cancel that may have arrived, whose outcome must be known. Time ends an invoice at most 135 minutes after the 202, and a cancellation
  * 2 hours after it first may have been sent. A cancellation that cannot be sent waits for a day.
  */
@@ -58,7 +58,7 @@ export type Client = {
 export const mayIssueAgain = ({ status }: Pick<Invoice, 'status'>): boolean => status === 'failed';
 
 const POLL_MS = 3_000;
-const OUTCOME_WITHIN_MS = 80 * 60_000;
+const OUTCOME_WITHIN_MS = 140 * 60_000;
 
 /** A client of the API over `fetch`. Refusals reject with `ApiError`. */
 export const createClient = (options: ClientOptions): Client => {

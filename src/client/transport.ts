@@ -144,7 +144,9 @@ export const createTransport = (options: TransportOptions): Transport => {
       const pauseMs = retryAfterOf(result) ?? pauseAfter(sent);
       const queues = isTurnedAway(result) && now() + pauseMs < queuesUntil;
       if (!queues) tried += 1;
-      const again = queues || (isRepeatable && tried < tries && mayHelp(result));
+      // Turned away for the whole time, and nothing of the request can have arrived: nothing would be learnt by another try.
+      const isOver = isTurnedAway(result) && unsettled === undefined;
+      const again = queues || (isRepeatable && tried < tries && !isOver && mayHelp(result));
       const leftMs = endsAt - now();
       if (!again || leftMs <= 0) throw errorOf(result, request, unsettled);
       await sleep(Math.min(pauseMs, leftMs));

@@ -27,12 +27,15 @@ const KEY = `330455722${CNPJ}000000000001426082012345670`;
 const AT = '2026-11-21T12:00:00.000Z';
 const keyEnding = (digits: string): string => KEY.slice(0, -digits.length) + digits;
 
+/** What the note says in place of `AT`. An earlier version imported lines that say otherwise. */
+let authorizedAt = AT;
+
 /** Other tests cover the reader of notes; here every file that names an access key counts as a note. */
 const readNote = (xml: Buffer) =>
   xml.toString().startsWith('<NFSe>')
     ? {
         accessKey: xml.toString().slice(6, 56),
-        authorizedAt: AT,
+        authorizedAt,
         amount: '10.00',
         dpsId: DPS_ID,
         mode: xml.toString().endsWith('test') ? ('test' as const) : undefined,
@@ -189,6 +192,22 @@ describeWithPostgres('invoice import', () => {
     expect(problemsOf(await importing(...lines))).toEqual(
       [1, 2, 3, 4].map((number) => `line ${number}: xml_file cannot be read`),
     );
+  });
+
+  it('finds a line of an earlier version, which says otherwise than its XML, imported already', async () => {
+    await mkdir(join(folder, 'earlier'));
+    await writeFile(join(folder, 'earlier', 'a.xml'), `<NFSe>${keyEnding('77')}</NFSe>`);
+    await writeFile(join(folder, 'earlier', 'b.xml'), `<NFSe>${keyEnding('78')}</NFSe>`);
+    const earlier = line({ xml_file: 'earlier/a.xml', reference: 'earlier', mode: 'test' });
+    expect(await importing(earlier)).toMatchObject({ exit: 0 });
+    authorizedAt = '2026-11-21T12:00:03.000Z';
+    try {
+      expect(await importing(earlier)).toMatchObject({ exit: 0 });
+      const other = line({ xml_file: 'earlier/b.xml', reference: 'other', mode: 'test' });
+      expect(problemsOf(await importing(earlier, other)).join()).toContain('dhProc of xml_file is');
+    } finally {
+      authorizedAt = AT;
+    }
   });
 
   it('names an unknown field without its control characters', async () => {

@@ -114,6 +114,9 @@ describe('a request over the rate limit', () => {
     expect(error).toBeInstanceOf(ApiError);
     expect(error).toMatchObject({ code: 'rate_limit_exceeded', mayHaveArrived: false });
     expect(brief.sent.map(({ at }) => at)).toEqual([0, 60_000, 120_000]);
+    const issue = clientWith(overLimitFor(60));
+    await rejectionOf(issue.client.issueAndWait(request, { withinMs: 150_000 }));
+    expect(issue.sent.map(({ at }) => at)).toEqual([0, 60_000, 120_000]);
     const none = clientWith(overLimitFor(60));
     await rejectionOf(none.client.cancelAndWait('nfse_1', {}, { withinMs: 0 }));
     expect(none.sent).toHaveLength(1);

@@ -1,7 +1,8 @@
+import { invoiceIdOfReference } from '../../src/app/event-store/hashes.js';
 import { settleInvoice } from '../../src/app/operator/settlement/settle-invoice.js';
 import { adoptNote } from '../../src/app/recovery/adopt-note.js';
 import { moveNumbersPast } from '../../src/app/recovery/recover-log.js';
-import { dpsStream, invoiceStream, type StreamName } from '../../src/domain/common/ids.js';
+import { dpsStream, type InvoiceId, invoiceStream, type StreamName } from '../../src/domain/common/ids.js';
 import type { InvoiceEvent } from '../../src/domain/invoice/events.js';
 import type { AuthorizedNote, Authorizer } from '../../src/ports/authorizer.js';
 import { systemClock } from '../../src/runtime/engines/clock.js';
@@ -9,8 +10,6 @@ import type { Engines } from '../../src/runtime/engines/engines.js';
 import { accepted, attempted, DPS_ID, interrupted, limits } from '../support/fixture/invoice.js';
 import { contextAt } from '../support/harness/event-store.js';
 
-const INDETERMINATE = '88888888-8888-4888-8888-888888888801';
-const OPEN = '88888888-8888-4888-8888-888888888802';
 const SERIES = '900';
 
 /** The result of a look-up without an authorizer; these notes are in no ledger. */
@@ -21,6 +20,9 @@ const note = (accessKey: string): AuthorizedNote => ({
 
 /** Registered nowhere, so the living service leaves its invoices alone. */
 const companyId = '98765432000198';
+const INDETERMINATE = 'pedido-1';
+const OPEN = 'pedido-2';
+const idOf = (reference: string): InvoiceId => invoiceIdOfReference('test', companyId, reference);
 
 /** The writes of support: a settlement, numbers moved past a note, a note given back to its invoice. A repetition writes nothing. */
 export const supportUnfinished = async (engines: Engines): Promise<void> => {
@@ -41,11 +43,12 @@ export const supportUnfinished = async (engines: Engines): Promise<void> => {
 };
 
 /** Events that the dead process has written stay unchanged. */
-const begin = async ({ store }: Engines, invoiceId: string, ...more: readonly InvoiceEvent[]): Promise<StreamName> => {
+const begin = async ({ store }: Engines, reference: string, ...more: readonly InvoiceEvent[]): Promise<StreamName> => {
+  const invoiceId = idOf(reference);
   const stream = invoiceStream('test', companyId, invoiceId);
   const { version } = await store.load(stream);
   if (version.kind !== 'none') return stream;
-  const event = accepted({ mode: 'test', companyId, invoiceId, reference: invoiceId, acceptedAt: systemClock.now() });
+  const event = accepted({ mode: 'test', companyId, invoiceId, reference, acceptedAt: systemClock.now() });
   await store.append(stream, version, [event, ...more], contextAt(systemClock.now(), { mode: 'test', companyId }));
   return stream;
 };
@@ -56,7 +59,7 @@ const allocateOfAttempt = async ({ store }: Engines): Promise<void> => {
   const { version } = await store.load(stream);
   if (version.kind !== 'none') return;
   const now = systemClock.now();
-  const data = { number: 7, nextNumber: 8, invoiceId: INDETERMINATE, at: now };
+  const data = { number: 7, nextNumber: 8, invoiceId: idOf(INDETERMINATE), at: now };
   await store.append(
     stream,
     version,

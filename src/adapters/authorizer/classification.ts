@@ -29,12 +29,6 @@ type SendMeaning = 'success' | 'not_sent' | 'rejected' | 'refused' | 'unknown';
 /** The authorizer refused the certificate of the connection and did not look at the document (docs/national-system.md#error-codes). */
 const CHANNEL_CODES = ['E1200', 'E1203', 'E1205', 'E1207', 'E1208', 'E1209'];
 
-/** The authorizer could not check the certificate of the connection, and did not look at the document either. The condition passes by itself. */
-const CERTIFICATE_UNCHECKED = 'E1206';
-
-/** Alone they say that the document was not looked at. */
-const NOT_LOOKED_AT = [...CHANNEL_CODES, CERTIFICATE_UNCHECKED];
-
 /** Statuses with which a web server refuses a certificate by a page (docs/national-system.md#mutual-tls). */
 const REFUSED_BY_THE_SERVER = [401, 403, 495, 496];
 
@@ -52,11 +46,11 @@ export const refusesCertificate = (seen: CallEvidence): boolean => {
     : !GATEWAY_STATUSES.includes(statusOf(seen)) && areAllOf(seen.errors, CHANNEL_CODES);
 };
 
-/** Codes that pass by themselves and say nothing about the document: maintenance, uncatalogued faults. */
-export const transientCodes: readonly string[] = ['E1217', 'RNG9999', 'E999'];
+/** Codes that pass by themselves and say nothing about the document: revocation list unreachable, maintenance, uncatalogued faults. */
+export const transientCodes: readonly string[] = ['E1206', 'E1217', 'RNG9999', 'E999'];
 
 /** Codes beside which a look-up proves no absence: the look-up was not answered. */
-export const unansweredCodes: readonly string[] = [...transientCodes, ...NOT_LOOKED_AT];
+export const unansweredCodes: readonly string[] = [...transientCodes, ...CHANNEL_CODES];
 
 /**
  * Codes of rules that may be broken only for a while, or by the authorizer itself (docs/national-system.md#codes-that-prove-nothing-final). A
@@ -117,8 +111,7 @@ export const classification: readonly Row[] = [
   { name: 'gateway_status', when: (seen) => GATEWAY_STATUSES.includes(statusOf(seen)), is: 'unknown' },
   { name: 'refused_with_document', when: contradicts, is: 'unknown' },
   { name: 'certificate_refused', when: ({ errors }) => areAllOf(errors, CHANNEL_CODES), is: 'not_sent' },
-  { name: 'certificate_unchecked', when: ({ errors }) => areAllOf(errors, NOT_LOOKED_AT), is: 'not_sent' },
-  { name: 'mixed_codes', when: ({ errors }) => hasOneOf(errors, NOT_LOOKED_AT), is: 'unknown' },
+  { name: 'mixed_codes', when: ({ errors }) => hasOneOf(errors, CHANNEL_CODES), is: 'unknown' },
   {
     name: 'final_codes',
     when: ({ errors }) => errors.length > 0 && errors.every(isOneOf(cataloguedCodes)),

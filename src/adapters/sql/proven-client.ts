@@ -11,8 +11,8 @@ export const DEMANDS_PROOF = 'require_auth=scram-sha-256';
  * for nothing gets no password, and is believed where the address does not demand the proof.
  */
 export const clientClassFor = (address: string): typeof pg.Client => {
-  if (databaseTransport(address).tls === 'verified') return pg.Client;
-  return address.includes(DEMANDS_PROOF) ? ProvenServerClient : SecretKeepingClient;
+  if (address.includes(DEMANDS_PROOF)) return ProvenServerClient;
+  return databaseTransport(address).tls === 'verified' ? pg.Client : SecretKeepingClient;
 };
 
 /** A class, because pools make their clients by `new`. */

@@ -25,7 +25,7 @@ export const createRequestInvariants = (wholeLog: boolean, keySeconds: number) =
         const derived = reference === undefined ? invoiceId : invoiceIdOfReference(mode, companyId, reference);
         const key = idempotency && `${mode} ${companyId} ${idempotency.keyHash}`;
         const holder = key === undefined ? undefined : keys.take(key, event.stream, acceptedAt);
-        const detail = `an Idempotency-Key that ${holder} had, and whose time was not over`;
+        const detail = `an Idempotency-Key that ${holder} had, and whose time was not over (a rehearsal may have had a shorter IDEMPOTENCY_TTL_S)`;
         return [
           ...(derived === invoiceId ? [] : breach('its id is not the one that its reference gives')),
           ...(holder === undefined ? [] : [findingOf(event, 'duplicate', detail)]),

@@ -91,7 +91,7 @@ export const createBreaker = (options: BreakerOptions): Breaker => {
           return recordOutage(caller, isProbe);
         }
         // Codes about the caller or the document come from an environment that works.
-        const isAnswer = result.codes.length > 0 || (result.kind === 'not_sent' && result.certificateRefused);
+        const isAnswer = result.kind === 'unknown' ? result.codes.length > 0 : result.certificateRefused;
         setState(mode, isAnswer ? onAnswer() : releaseProbe(states[mode], isProbe));
       },
       release: () => {

@@ -40,12 +40,15 @@ export const absenceGapSeconds = (limits: Pick<Limits, 'lookupIntervalsSeconds'>
 export const refusalGapSeconds = (limits: Pick<Limits, 'lookupIntervalsSeconds'>): number =>
   Math.max(absenceGapSeconds(limits), lookupPauseSeconds(limits, 3));
 
+/** The shortest window for a cancellation outside of a rehearsal. */
+const HOUR_SECONDS = 3_600;
+
 /**
- * How long a cancellation waits of which no send can have arrived: a day, and as many times less in a rehearsal with short windows. Nothing can have
- * happened to its note meanwhile, and in live mode its failure would be permanent.
+ * How long a cancellation waits of which no send can have arrived: a day. Nothing can have happened to its note meanwhile, and in live mode its failure
+ * would be permanent (ADR 52). In a rehearsal with a shorter window that window counts.
  */
 export const unsentCancellationSeconds = ({ cancellationSeconds }: Pick<Limits, 'cancellationSeconds'>): number =>
-  Math.max(cancellationSeconds, Math.min(DAY_SECONDS, 24 * cancellationSeconds));
+  cancellationSeconds < HOUR_SECONDS ? cancellationSeconds : Math.max(cancellationSeconds, DAY_SECONDS);
 
 /** How long the recording of a confirmation is retried past the time-out: 10 min by default, shorter in a rehearsal with short windows. */
 export const recordingSeconds = (limits: Pick<Limits, 'cancellationSeconds'>): number =>

@@ -34,6 +34,6 @@ export const anchorChecks = async (folder: string | undefined, store: EventStore
   }
   const detail = `${counted(unexplained.length, 'file')} in ${folder}: ${first.finding.detail}`;
   const cure =
-    'if a backup was restored, nfse doctor --reconcile; else docs/operations/audit.md#when-something-is-found';
+    'if a backup was restored, nfse restore --mark and then nfse doctor --reconcile; else docs/operations/audit.md#when-something-is-found';
   return [{ name, ok: false, detail, cure }];
 };

@@ -111,11 +111,7 @@ const answered: Readonly<Record<string, readonly Case[]>> = {
     },
   ],
   transient_code: [
-    {
-      answer: () => json(503, errors('E1206', 'E1217')),
-      expected: { kind: 'unknown', reason: 'transient_code' },
-      outage: true,
-    },
+    { answer: () => json(403, errors('E1206')), expected: { kind: 'unknown', reason: 'transient_code' } },
     { answer: () => json(400, errors('RNG9999')), expected: { kind: 'unknown', reason: 'transient_code' } },
     { answer: () => json(500, errors('E999')), expected: { kind: 'unknown', reason: 'transient_code' }, outage: true },
     {
@@ -180,7 +176,6 @@ const answered: Readonly<Record<string, readonly Case[]>> = {
       expected: UNCATALOGUED,
     },
     // Beside a code that is not about the document, or beside the document itself.
-    { answer: () => json(400, refusal('E7777', 'E1206')), expected: UNCATALOGUED },
     { answer: () => json(400, refusal('E7777', 'E2404')), expected: UNCATALOGUED },
     { answer: () => json(400, refusal('E7777', 'E1203')), expected: UNCATALOGUED },
     { answer: (s) => json(400, { ...success()[s], ...refusal('E7777') }), expected: UNCATALOGUED },
@@ -188,7 +183,6 @@ const answered: Readonly<Record<string, readonly Case[]>> = {
   gateway_status: [408, 502, 504].flatMap((status) => [
     { answer: (s) => json(status, errors(FINAL[s])), expected: { kind: 'unknown', reason: 'gateway_status' } },
     { answer: () => json(status, errors('E1203')), expected: { kind: 'unknown', reason: 'gateway_status' } },
-    { answer: () => json(status, errors('E1206')), expected: { kind: 'unknown', reason: 'gateway_status' } },
   ]),
   refused_with_document: [
     ...[400, 500].map(
@@ -208,19 +202,8 @@ const answered: Readonly<Record<string, readonly Case[]>> = {
       expected: { kind: 'not_sent', reason: 'certificate_refused', certificateRefused: true },
     },
   ],
-  certificate_unchecked: [
-    {
-      answer: () => json(403, errors('E1206')),
-      expected: { kind: 'not_sent', reason: 'certificate_unchecked', certificateRefused: false },
-    },
-    {
-      answer: () => json(500, errors('E1206', 'E1203')),
-      expected: { kind: 'not_sent', reason: 'certificate_unchecked', certificateRefused: false },
-    },
-  ],
   mixed_codes: [
     { answer: (s) => json(403, errors('E1203', FINAL[s])), expected: { kind: 'unknown', reason: 'mixed_codes' } },
-    { answer: (s) => json(403, errors('E1206', FINAL[s])), expected: { kind: 'unknown', reason: 'mixed_codes' } },
   ],
   final_codes: [
     { answer: (s) => json(400, errors(FINAL[s])), expected: { kind: 'rejected' } },

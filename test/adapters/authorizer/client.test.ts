@@ -67,6 +67,7 @@ describe('sendDps', () => {
     ['PascalCase names', 400, { Erros: [{ Codigo: 'E0316', Parametros: null }] }, 'rejected', ['E0316']],
     ['a duplicate', 400, errors('E0014'), 'unknown', ['E0014']],
     ['a duplicate beside a final code', 400, errors('E0316', 'E0014'), 'unknown', ['E0316', 'E0014']],
+    ['revocation list unreachable', 403, errors('E1206'), 'unknown', ['E1206']],
     ['maintenance', 503, errors('E1217'), 'unknown', ['E1217']],
     ['an uncatalogued fault', 400, errors('RNG9999'), 'unknown', ['RNG9999']],
     ['the other uncatalogued fault', 400, errors('E999'), 'unknown', ['E999']],
@@ -85,14 +86,6 @@ describe('sendDps', () => {
     server.answer(json(status, body));
     expect(await client.sendDps(caller, dps.bytes, inAMinute)).toMatchObject({ kind, codes, httpStatus: status });
     expect(server.received).toHaveLength(1);
-  });
-
-  it('takes an unreachable revocation list for bytes that were not looked at, and not for a refused certificate', async () => {
-    server.answer(json(403, errors('E1206')));
-    expect(await client.sendDps(caller, dps.bytes, inAMinute)).toEqual({
-      ...{ kind: 'not_sent', reason: 'certificate_unchecked', codes: ['E1206'] },
-      certificateRefused: false,
-    });
   });
 
   it('keeps the wording, complement included', async () => {

@@ -1,11 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { EventStoreEventLog } from '../../../src/adapters/eventlog-eventstoredb/event-log.js';
 import { verifyLog } from '../../../src/app/audit/verify-log.js';
-import { createEventStore } from '../../../src/app/event-store/event-store.js';
+import { createEventStore, NO_STREAM, StoreUnavailable } from '../../../src/app/event-store/event-store.js';
+import { invoiceIdOfReference } from '../../../src/app/event-store/hashes.js';
 import { invoiceStream, type Mode, type StreamName } from '../../../src/domain/common/ids.js';
 import type { EventStoreDouble } from '../../support/eventstore-double/double.js';
 import * as life from '../../support/fixture/invoice.js';
-import { appendTo, fixedKeys } from '../../support/harness/event-store.js';
+import { appendTo, contextAt, fixedKeys } from '../../support/harness/event-store.js';
 import { fillWith, openEventStoreHarness } from '../../support/harness/eventstore-log.js';
 
 const COMPANY = '12345678000195';
@@ -23,9 +24,10 @@ describe('an audit of the log in EventStoreDB', () => {
 
   const issued = async (mode: Mode): Promise<StreamName> => {
     count += 1;
-    const id = `11111111-1111-4111-8111-${String(count).padStart(12, '0')}`;
-    const stream = invoiceStream(mode, COMPANY, id);
-    const accepted = life.accepted({ mode, companyId: COMPANY, invoiceId: id, reference: `pedido-${count}` });
+    const reference = `pedido-${count}`;
+    const invoiceId = invoiceIdOfReference(mode, COMPANY, reference);
+    const stream = invoiceStream(mode, COMPANY, invoiceId);
+    const accepted = life.accepted({ mode, companyId: COMPANY, invoiceId, reference });
     const notProcessed = { type: 'NotProcessed', data: { failedAt: life.at(900), at: life.at(901) } } as const;
     await appendTo(createEventStore(log, fixedKeys()), stream, [accepted, notProcessed], life.T0);
     return stream;
@@ -61,7 +63,8 @@ describe('an audit of the log in EventStoreDB', () => {
     const stream = await issued('live');
     double.log.remove(stream, false);
     const accepted = life.accepted({ mode: 'live', companyId: COMPANY, reference: 'pedido-1' });
-    await appendTo(createEventStore(log, fixedKeys()), stream, [accepted], life.at(1_000));
+    const again = createEventStore(log, fixedKeys()).append(stream, NO_STREAM, [accepted], contextAt(life.at(1_000)));
+    await expect(again).rejects.toBeInstanceOf(StoreUnavailable);
     expect(await found()).toContain(`missing_revision ${stream}`);
   });
 

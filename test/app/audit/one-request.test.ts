@@ -122,7 +122,7 @@ describe('an Idempotency-Key', () => {
         ...{ idempotency, acceptedAt: life.at(later) },
       });
       // then
-      const detail = `an Idempotency-Key that ${before} had, and whose time was not over`;
+      const detail = `an Idempotency-Key that ${before} had, and whose time was not over (a rehearsal may have had a shorter IDEMPOTENCY_TTL_S)`;
       expect(await found()).toEqual([`duplicate ${stream} ${detail}`]);
     },
   );

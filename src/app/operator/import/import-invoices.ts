@@ -46,6 +46,7 @@ export const importInvoices = async (text: string, deps: ImportDeps): Promise<Im
   const checks = await inGroups(AT_ONCE, fresh, async (entry) => {
     const check = await checkImport(entry.plan, deps);
     if (check.kind === 'refused') report(entry.number, [check.problem]);
+    if (check.kind !== 'already_so') report(entry.number, entry.plan.contradictions);
     return { ...entry, isAlready: check.kind === 'already_so' };
   });
   const open = checks.filter(({ isAlready }) => !isAlready);

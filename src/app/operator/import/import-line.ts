@@ -231,6 +231,8 @@ export type PlannedImport = {
   reservation?: StreamName;
   keyReservation?: StreamName;
   dpsId?: DpsId;
+  /** What the line says otherwise than its XML. An import on record may hold such a line of an earlier version. */
+  contradictions: readonly string[];
 };
 
 /**
@@ -265,7 +267,6 @@ export const planLine = async (line: ImportLine, files: NoteFiles): Promise<Plan
     [note !== undefined && data.accessKey !== note.accessKey, 'access_key is not that of xml_file'],
     [note !== undefined && providerOfKey(note.accessKey) !== line.cnpj, 'xml_file is of another company'],
     [note?.mode !== undefined && note.mode !== line.mode, 'xml_file is of the other mode'],
-    ...contradictionsWith(line, note),
     [data.nfseXmlGzip !== undefined && storedBytes(data.nfseXmlGzip) > MAX_EVENT_BYTES, 'xml_file is too large'],
     [data.issuedAt === undefined && line.state !== 'canceled', `issued_at is missing (state ${line.state})`],
     [data.competence === undefined && line.origin !== 'web', `competence is missing (origin ${line.origin})`],
@@ -281,6 +282,7 @@ export const planLine = async (line: ImportLine, files: NoteFiles): Promise<Plan
       reservation: derived === invoiceId ? undefined : invoiceStream(mode, companyId, derived),
       keyReservation: isFiscal ? invoiceStream(mode, companyId, invoiceIdOfAccessKey(mode, companyId, key)) : undefined,
       dpsId: note?.dpsId,
+      contradictions: problemsIf(contradictionsWith(line, note)),
     }),
   };
 };
