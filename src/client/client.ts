@@ -20,7 +20,7 @@ export type ClientOptions = TransportOptions & {
 /**
  * `withinMs`: milliseconds from the call on, default 140 minutes. They end reads, pauses and the wait for a place under the rate limit, never a request
  * to issue or to cancel that may have arrived, whose outcome must be known. Time ends an invoice at most 135 minutes after the 202, and a cancellation
- * 2 hours after it first may have been sent. A cancellation that cannot be sent waits for a day.
+ * two hours after its request.
  */
 type WaitOptions = { withinMs?: number };
 

@@ -35,8 +35,8 @@ export type Timer = {
 export type TimerCursor = Pick<Timer, 'since' | 'stream'>;
 
 /**
- * Open work with the earliest instant, in milliseconds since 1970, at which its verdict may be due if nothing of it happens until then. Each attempt,
- * and the first answer to an attempt, moves the verdict.
+ * Open work with the instant, in milliseconds since 1970, at which its verdict is due if nothing of it happens until then. Each attempt, and the
+ * first answer to an attempt, moves the verdict.
  */
 export type OpenWork = Timer & { dueMs: number };
 

@@ -3,7 +3,6 @@ import { addSeconds, isBefore, laterOf } from '../../src/domain/common/time.js';
 import { EVENT_EXISTS } from '../../src/domain/invoice/decide-cancellation.js';
 import type { Decision } from '../../src/domain/invoice/decision.js';
 import { confirmationAwaitedUntil, timeoutAt } from '../../src/domain/invoice/next-cancel-step.js';
-import { firstSent } from '../../src/domain/invoice/state.js';
 import { ACCESS_KEY, confirmationData } from '../support/fixture/invoice.js';
 import {
   type Answer,
@@ -299,7 +298,7 @@ const passing = (rules: Rules, world: World): readonly Move<World>[] => {
   const cancellation = cancellationOf(world);
   if (cancellation?.status !== 'pending') return [];
   const step = rules.nextCancelStep(world.state, world.now, limits, progressOf(world));
-  const [first, last] = [firstSent(cancellation.sends), cancellation.sends.at(-1)];
+  const [first, last] = [cancellation.sends[0], cancellation.sends.at(-1)];
   const next = [
     timeoutAt(cancellation, limits),
     ...(world.hasFailedToRecord === true ? [confirmationAwaitedUntil(cancellation, limits)] : []),

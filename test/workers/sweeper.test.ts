@@ -126,9 +126,6 @@ describe('a sweep', () => {
     const { sweeper } = sweeperOf(harness, { verdictsDue: [deadline(harness, 'cancel')] });
     harness.clock.moveTo(at(10 + 3600));
     await sweep(sweeper, 1);
-    expect((await harness.types()).at(-1)).toBe('CancellationRequested');
-    harness.clock.moveTo(at(10 + 86_400));
-    await sweep(sweeper, 2);
     expect((await harness.types()).at(-1)).toBe('CancellationNotConfirmed');
   });
 

@@ -25,10 +25,7 @@ export type NatsQueueOptions = {
   heartbeatMs?: number;
   /** Interval between checks of streams and consumers, which are also checked at each connection; default 60 s. */
   checkMs?: number;
-  /**
-   * Deliveries of one message before it is parked. Pauses count too: the default, 6,000, is a day of pauses of 15 s, as long as a cancellation waits
-   * that cannot be sent.
-   */
+  /** Deliveries of one message before it is parked; default 1,000, because pauses of a long look-up count too. */
   maxDeliveries?: number;
   /** For tests; the client's own function by default. */
   connect?: typeof connect;
@@ -47,7 +44,7 @@ export type NatsWorkQueue = WorkQueue & {
  */
 export const createNatsQueue = async (options: NatsQueueOptions): Promise<NatsWorkQueue> => {
   const { clock, ackWaitMs = 30_000, answerMs = 5_000, heartbeatMs = 5_000 } = options;
-  const { maxDeliveries = 6_000, checkMs = 60_000, prefix = 'nfse', notify = () => undefined } = options;
+  const { maxDeliveries = 1_000, checkMs = 60_000, prefix = 'nfse', notify = () => undefined } = options;
   const names = namesFor(prefix);
   const link = await openLink({
     server: readServers(options.servers),

@@ -1,12 +1,10 @@
-import { DAY_SECONDS } from '../common/time.js';
-
 /** Time windows of the contract and counts of the send protocol, in seconds. The configuration makes one value of this type. */
 export type Limits = {
   /** Queued without an attempt for this time: `failed` (docs/contract.md, "Limits"). */
   queuedSeconds: number;
   /** Processing without a signal for this time: `indeterminate`. */
   processingSeconds: number;
-  /** A pending cancellation that may have arrived, without confirmation for this time: `failed`. */
+  /** A pending cancellation without confirmation for this time: `failed`. */
   cancellationSeconds: number;
   /** How long a test invoice is kept. */
   testRetentionSeconds: number;
@@ -40,23 +38,9 @@ export const absenceGapSeconds = (limits: Pick<Limits, 'lookupIntervalsSeconds'>
 export const refusalGapSeconds = (limits: Pick<Limits, 'lookupIntervalsSeconds'>): number =>
   Math.max(absenceGapSeconds(limits), lookupPauseSeconds(limits, 3));
 
-/** The shortest window for a cancellation outside of a rehearsal. */
-const HOUR_SECONDS = 3_600;
-
-/**
- * How long a cancellation waits of which no send can have arrived: a day. Nothing can have happened to its note meanwhile, and in live mode its failure
- * would be permanent (ADR 52). In a rehearsal with a shorter window that window counts.
- */
-export const unsentCancellationSeconds = ({ cancellationSeconds }: Pick<Limits, 'cancellationSeconds'>): number =>
-  cancellationSeconds < HOUR_SECONDS ? cancellationSeconds : Math.max(cancellationSeconds, DAY_SECONDS);
-
 /** How long the recording of a confirmation is retried past the time-out: 10 min by default, shorter in a rehearsal with short windows. */
 export const recordingSeconds = (limits: Pick<Limits, 'cancellationSeconds'>): number =>
   Math.ceil(limits.cancellationSeconds / 6);
 
-/** More tries than an invoice has within its hour; only a cancellation goes on so long. */
-const TRIES_OF_AN_HOUR = 70;
-
-/** Pause before resending bytes that never left: 1 s, doubled each time, at most 60 s, and 10 minutes after more than an hour. */
-export const resendPauseSeconds = (triesSoFar: number): number =>
-  triesSoFar > TRIES_OF_AN_HOUR ? 600 : Math.min(60, 2 ** Math.max(0, triesSoFar - 1));
+/** Pause before resending bytes that never left: 1 s, doubled each time, at most 60 s. */
+export const resendPauseSeconds = (triesSoFar: number): number => Math.min(60, 2 ** Math.max(0, triesSoFar - 1));

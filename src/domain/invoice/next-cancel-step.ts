@@ -1,7 +1,7 @@
 import { addSeconds, type Instant, isBefore } from '../common/time.js';
-import { type Limits, recordingSeconds, unsentCancellationSeconds } from './limits.js';
+import { type Limits, recordingSeconds } from './limits.js';
 import { type LookupProgress, type SendStep, stepAfterSend } from './send-steps.js';
-import { type Cancellation, type CancelSend, firstSent, type InvoiceState, lastSignal } from './state.js';
+import { type Cancellation, type CancelSend, type InvoiceState, lastSignal } from './state.js';
 
 export type CancelStep = SendStep<CancelSend, 'timeout'>;
 
@@ -21,16 +21,13 @@ export const nextCancelStep = (
     return last === undefined ? timeout : { ...timeout, lookUpFirst: last };
   }
   if (last === undefined) return { do: 'send', attempt: 1 };
-  const first = firstSent(sends);
-  const mayStartUntil = first === undefined ? endsAt : addSeconds(first.attemptedAt, limits.cancellationSeconds);
+  const mayStartUntil = addSeconds(sends[0]?.attemptedAt ?? last.attemptedAt, limits.cancellationSeconds);
   return stepAfterSend(sends, last, { now, limits, progress, mayStartUntil, endsAt });
 };
 
-/** When a cancellation without confirmation ends as `failed`, so that `pending` always ends (TRANS-8). */
-export const timeoutAt = ({ sends, requestedAt }: Cancellation, limits: Limits): Instant =>
-  firstSent(sends) === undefined
-    ? addSeconds(requestedAt, unsentCancellationSeconds(limits))
-    : addSeconds(lastSignal(sends) ?? requestedAt, limits.cancellationSeconds);
+/** When a cancellation without confirmation ends as `failed`, so that `pending` always ends. */
+export const timeoutAt = (cancellation: Cancellation, limits: Limits): Instant =>
+  addSeconds(lastSignal(cancellation.sends) ?? cancellation.requestedAt, limits.cancellationSeconds);
 
 /** Until then the time-out waits for a confirmation that was found and could not be recorded yet. */
 export const confirmationAwaitedUntil = (cancellation: Cancellation, limits: Limits): Instant =>

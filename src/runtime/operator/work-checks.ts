@@ -5,7 +5,7 @@ import { stoppedSeries, stoppedTexts } from '../../app/operator/support/stopped-
 import { type Check, type Session, unlessBehind } from '../../cli/session.js';
 import { parseInvoiceStream, publicInvoiceId } from '../../domain/common/ids.js';
 import { epochMs, type Instant } from '../../domain/common/time.js';
-import { type Limits, unsentCancellationSeconds } from '../../domain/invoice/limits.js';
+import type { Limits } from '../../domain/invoice/limits.js';
 import { ageText } from '../../lib/age-text.js';
 import { counted } from '../../lib/counted.js';
 import type { Clock } from '../../ports/clock.js';
@@ -82,8 +82,7 @@ export const isStuck = (row: OpenWork, now: Instant, limits: Limits): boolean =>
 
 /** Attempts may begin until one limit after the first, and the verdict comes one limit after the last signal. */
 const longest = ({ work, started }: OpenWork, limits: Limits): number => {
-  // The row does not tell whether an attempt at a cancellation was sent.
-  if (work === 'cancel') return unsentCancellationSeconds(limits) + (started ? 2 * limits.cancellationSeconds : 0);
+  if (work === 'cancel') return 2 * limits.cancellationSeconds;
   return started ? 2 * limits.processingSeconds : limits.queuedSeconds;
 };
 

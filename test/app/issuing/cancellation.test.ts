@@ -95,47 +95,6 @@ describe('canceling', () => {
     expect(harness.authorizer.sends).toHaveLength(1);
   });
 
-  /** Looks until the clock has come so far. */
-  const lookUntil = async (harness: IssuingHarness, seconds: number): Promise<void> => {
-    const until = addSeconds(harness.clock.now(), seconds);
-    while (isBefore(harness.clock.now(), until)) {
-      const next = await harness.cancel();
-      if (next.kind !== 'later') throw new Error('the cancellation has ended');
-      harness.clock.moveTo(next.at);
-    }
-  };
-
-  it('waits for a certificate for most of a day, because a failure would be final in live mode', async () => {
-    const harness = await requested([]);
-    const { identityOf } = harness.deps;
-    harness.deps.identityOf = async () => undefined;
-    await lookUntil(harness, 23 * 3600);
-    harness.deps.identityOf = identityOf;
-    await harness.cancelToTheEnd();
-    expect(await harness.status()).toBe('canceled');
-  });
-
-  it('tries for most of a day to send what never leaves, and seldom after an hour', async () => {
-    const harness = await requested(Array.from({ length: 1_000 }, () => 'not_sent' as const));
-    await lookUntil(harness, 23 * 3600);
-    harness.authorizer.script = [];
-    await harness.cancelToTheEnd();
-    expect(await harness.status()).toBe('canceled');
-    expect((await cancellation(harness))?.sends.length).toBeLessThan(220);
-  });
-
-  it('fails a day after its request when nothing could be sent', async () => {
-    const harness = await requested([]);
-    const start = harness.clock.now();
-    harness.deps.identityOf = async () => undefined;
-    await lookUntil(harness, 24 * 3600);
-    await harness.cancelToTheEnd();
-    expect((await harness.events()).at(-1)).toMatchObject({
-      type: 'CancellationNotConfirmed',
-      data: { reason: 'timeout', codes: [], at: addSeconds(start, 86_400) },
-    });
-  });
-
   it('confirms when E0840 turns out to be our own event', async () => {
     const harness = await requested(['late', 'answer']);
     await harness.cancelToTheEnd();

@@ -38,9 +38,9 @@ describe('what is recorded of a cancellation', () => {
   });
 
   it('time-out is no code and the instant of the sweep', () => {
-    expect(decideTimeout(pending(sent), at(3660), limits)).toEqual({ refused: 'not due' });
-    expect(decideTimeout(pending(sent), at(3661), limits)).toEqual(
-      notConfirmed({ reason: 'timeout', codes: [], at: at(3661) }),
+    expect(decideTimeout(pending(), at(3659), limits)).toEqual({ refused: 'not due' });
+    expect(decideTimeout(pending(), at(3660), limits)).toEqual(
+      notConfirmed({ reason: 'timeout', codes: [], at: at(3660) }),
     );
   });
 });

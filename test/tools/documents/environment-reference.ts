@@ -224,8 +224,7 @@ export const environmentReference: Readonly<Record<VariableName, VariableReferen
   QUEUED_TIMEOUT_S: window('how long an invoice may wait for its first attempt'),
   PROCESSING_TIMEOUT_S: window('how long the outcome of a send may stay unknown'),
   CANCELLATION_TIMEOUT_S: window(
-    'how long a cancellation may stay pending after its last attempt that may have been sent, or the first answer to it',
-    'One of which nothing was sent waits a day, or this window where it is longer or below an hour',
+    'how long a cancellation may stay pending after its request, its last attempt or the first answer to it',
   ),
   IDEMPOTENCY_TTL_S: window(
     'how long an Idempotency-Key protects its request',
