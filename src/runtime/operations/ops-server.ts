@@ -2,8 +2,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { isOurHost } from '../../console/access.js';
 import { boundConnections } from '../../http/bound-connections.js';
 import { hasSecondHost } from '../../http/raw-answer.js';
-import { cachedCheck } from '../../lib/cached-check.js';
 import { sameSecret } from '../../lib/same-secret.js';
+import { sharedCall } from '../../lib/shared-call.js';
 import type { Scrape } from '../metrics/metrics.js';
 import type { Readiness, ServiceState } from './readiness.js';
 
@@ -34,8 +34,8 @@ const REQUEST_MS = 5_000;
 /** How often that time is checked. */
 const CHECK_MS = 1_000;
 
-/** Collecting the metrics has limits of each source, which are below this. */
-const SCRAPE = { reuseMs: 1_000, limitMs: 10_000 };
+/** Least time between the beginnings of two collections of the metrics. */
+const BETWEEN_SCRAPES_MS = 250;
 
 /** Longest time without a byte in either direction; settling an invoice asks the authorizer for up to a minute. */
 const SILENT_MS = 120_000;
@@ -48,8 +48,8 @@ export const startOpsServer = async (
   { host, port, maxConnections }: { host: string; port: number; maxConnections?: number },
   sources: OpsSources,
 ): Promise<OpsServer> => {
-  // Scrapes that come at once, or within a second, share one collection: each renders every series on the thread that answers clients.
-  const shared: OpsSources = { ...sources, scrape: cachedCheck(sources.scrape, SCRAPE) };
+  // Scrapes that come at once share one collection: each renders every series on the thread that answers clients.
+  const shared: OpsSources = { ...sources, scrape: sharedCall(sources.scrape, BETWEEN_SCRAPES_MS) };
   const server = createServer(
     {
       keepAliveTimeout: KEEP_ALIVE_MS,
