@@ -87,7 +87,7 @@ type GuardsOfLog = 'made from the log' | 'stored with the log';
  * way. Marks of the duplicate window stay too: a mark whose invoice the log does not have is taken over, or refuses until the window ends (ADR 7). Guards that are stored with
  * the log are of the same moment, and nothing would fill them in again.
  *
- * How far the queues of the ADN were read goes in the same case: the log may have lost what they told of, so they are read from their beginning.
+ * How far the queues of the ADN were read goes in the same case: the log may have lost what they led to, so they are read from their beginning.
  */
 export const resumeIssuing = (
   db: pg.Pool,

@@ -31,7 +31,7 @@ const REFUSED: ReadonlySet<string> = new Set([
   ErrorCode.PermissionsViolation,
 ]);
 
-/** Nobody listens to JetStream's subjects; it is off for the account; it is off in the server. */
+/** JetStream's subjects have no listener; it is off for the account; it is off in the server. */
 const WITHOUT_JETSTREAM: ReadonlySet<string> = new Set([ErrorCode.NoResponders, 'JetStream 10039', 'JetStream 10076']);
 
 /** Of the client: no TLS where the address asks for it. Of Node: what is wrong with a certificate, or with the TLS itself. */

@@ -22,7 +22,7 @@ export const IS_TABLE_OF_A_USER = `c.relkind in ('r', 'p', 'f', 'm') and n.nspna
 
 /**
  * Throws `DatabaseUnsuitable` for a database that holds tables and has never been this product's. Only tables count, because a server may put
- * functions and views of its own into each new database. A table of steps without any step, which a killed setup leaves, does not count. A
+ * its functions and views into each new database. A table of steps without any step, which a killed setup leaves, does not count. A
  * database of ours may hold what others made.
  */
 export const checkBelongs = async (db: Pick<pg.Pool, 'query'>): Promise<void> => {

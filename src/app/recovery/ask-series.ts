@@ -106,7 +106,7 @@ export const askSeries = async (wanted: SeriesToCompare, deps: RecoveryDeps): Pr
 
 /**
  * Asks for the absent numbers once more, later: a note that was just registered may have been hidden from the first look-up. A walk that ends sooner
- * than `span` after such a note goes on. Returns everything that was found so far, and what is absent now.
+ * than `span` after such a note continues. Returns everything that was found so far, and what is absent now.
  */
 export const askAgain = async (
   wanted: SeriesToCompare,

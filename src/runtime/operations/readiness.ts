@@ -139,7 +139,7 @@ type ProjectionsState = {
 const projectionsCheck = ({ statuses, others }: ProjectionsState, halted: ReadonlySet<string>): Check & Lags => {
   const isBeingReplaced = (name: string): boolean => others.some((other) => other.older && other.name === name);
   const wrong = [
-    ...[...halted].map((name) => `${name} halted`),
+    ...Array.from(halted, (name) => `${name} halted`),
     ...statuses
       .filter(({ name, lagSeconds }) => lagSeconds >= LATE_SECONDS && !isBeingReplaced(name))
       .map(({ name, lagSeconds }) => `${name} lags ${Math.round(lagSeconds)} s behind the log`),

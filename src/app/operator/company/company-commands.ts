@@ -180,8 +180,8 @@ const recordedNumbers = (events: readonly CompanyEvent[], mode: Mode): readonly 
     .reverse();
 
 /**
- * The registered number again is no change, unless the series was stopped at that number: then it goes on there. A later number moves the series, and
- * an earlier number is refused. A series without events goes on from the newest file that names the series. Its first event makes two writers, or an
+ * The registered number again is no change, unless the series was stopped at that number: then it continues there. A later number moves the series, and
+ * an earlier number is refused. A series without events continues from the newest file that names the series. Its first event makes two writers, or an
  * issuer with an earlier file, decide one after the other.
  */
 const moveDpsNumber = async (
