@@ -1,7 +1,7 @@
 import type { DpsId } from '../domain/common/access-key.js';
 import type { CompanyId, Mode, StreamName } from '../domain/common/ids.js';
 import type { Instant } from '../domain/common/time.js';
-import type { InvoiceState } from '../domain/invoice/state.js';
+import type { Cancellation, InvoiceState } from '../domain/invoice/state.js';
 import type { InvoiceStatus } from '../domain/invoice/status.js';
 
 /** Personal fields of `state` are sealed. `createdAt` is empty for an invoice that was imported without it. */
@@ -15,6 +15,7 @@ export type SupportFilter = {
   companyId?: CompanyId | undefined;
   mode?: Mode | undefined;
   status?: InvoiceStatus | undefined;
+  cancellation?: Cancellation['status'] | undefined;
   /** Created at or after this instant. */
   since?: Instant | undefined;
   /** Created before this instant. */

@@ -17,7 +17,7 @@ import { companyStream, invoiceStream } from '../../src/domain/common/ids.js';
 import { addSeconds, type Instant } from '../../src/domain/common/time.js';
 import { systemClock } from '../../src/runtime/engines/clock.js';
 import { certificatesOf } from '../../src/runtime/engines/companies.js';
-import { accepted } from '../support/fixture/invoice.js';
+import { accepted, attempted, authorized, cancelRequested } from '../support/fixture/invoice.js';
 import { endlessPfxOf, pfxOf, plainPfxOf } from '../support/fixture/pfx.js';
 import { certificateOfKey, forgedKeyOf, rsaKeyOf, withoutReadableEnd } from '../support/fixture/rsa-keys.js';
 import { appendTo } from '../support/harness/event-store.js';
@@ -205,10 +205,23 @@ describeWithPostgres('nfse certificate put', () => {
     const invoiceId = '11111111-1111-4111-8111-111111111111';
     const invoice = accepted({ companyId: CNPJ, invoiceId, acceptedAt: now.now() });
     await appendTo(store, invoiceStream('live', CNPJ, invoiceId), [invoice], now.now());
+    const otherId = '22222222-2222-4222-8222-222222222222';
+    const other = accepted({ companyId: CNPJ, invoiceId: otherId, acceptedAt: now.now() });
+    const canceling = [other, attempted(1, 1), authorized(1, 2), cancelRequested(3)];
+    await appendTo(store, invoiceStream('live', CNPJ, otherId), canceling, now.now());
     expect(await operator.run('projections', 'rebuild', 'invoices')).toMatchObject({ exit: 0 });
-    const { out } = await remove();
+    const outcomes = '1 invoice and 1 cancellation of the company had no known outcome';
+    expect(await remove()).toMatchObject({
+      ...{
+        exit: 1,
+        out: '',
+        err: expect.stringMatching(`nothing was removed: ${outcomes}: .*, or add --despite-open`),
+      },
+    });
+    expect(await doctorLine()).toContain('days left');
+    const { out } = await remove('--despite-open');
     expect(out).toMatch(/^2 certificates of \d+ removed/);
-    expect(out).toContain('warning: 1 invoice of the company had no known outcome');
+    expect(out).toContain(`warning: ${outcomes}`);
     const { rows } = await operator.database.pool.query('select from vault_certificates where company_id = $1', [CNPJ]);
     expect(rows).toHaveLength(0);
     await operator.run('company', 'enable', CNPJ);

@@ -37,10 +37,11 @@ const newestWhere = async (
   return rows.map(rowOf);
 };
 
-const boundsOf = ({ companyId, mode, status }: SupportFilter): readonly Bound[] => [
+const boundsOf = ({ companyId, mode, status, cancellation }: SupportFilter): readonly Bound[] => [
   ['company_id = ?', [companyId]],
   ['mode = ?', [mode]],
   ['status = ?', [status]],
+  ['cancellation_status = ?', [cancellation]],
 ];
 
 const newestDated = (db: pg.Pool, filter: SupportFilter, limit: number): Promise<readonly SupportRow[]> => {

@@ -60,15 +60,20 @@ const remove: Command = {
   summary: 'take the certificate of a disabled company out of the database, with all that it replaced',
   options: {
     replaced: { type: 'boolean', help: 'only those that a newer one replaced; the company may be enabled' },
+    'despite-open': { type: 'boolean', help: 'also while look-ups of open invoices or cancellations need it' },
   },
   changes: true,
   run: async ({ positionals: [cnpj = ''], flags, actor, session }) => {
     const opened = await session();
     const which = flags.replaced === true ? 'replaced' : 'all';
+    const open = which === 'all' ? await openOutcomes(cnpj, opened) : undefined;
+    if (open !== undefined && flags['despite-open'] !== true) {
+      return refused(`nothing was removed: ${open}. Wait for them, or add --despite-open`);
+    }
     const result = await removeStoredCertificates(cnpj, which, opened.vault, opened.companyDeps(actor));
     if ('refused' in result) return refused(result.refused);
     const removed = counted(result.done, which === 'replaced' ? 'replaced certificate' : 'certificate');
-    const warnings = which === 'all' ? await openInvoices(cnpj, opened) : [];
+    const warnings = open === undefined ? [] : [open];
     const text = `${removed} of ${cnpj} removed; backups made before still hold what was removed`;
     return done([text, ...warnings.map((warning) => `warning: ${warning}`)].join('\n'), {
       cnpj,
@@ -78,22 +83,31 @@ const remove: Command = {
   },
 };
 
-/** Names the invoices of the company that end without an outcome when no certificate comes back. */
-const openInvoices = async (companyId: CompanyId, { supportReads }: Session): Promise<readonly string[]> => {
-  const open = await Promise.all(
-    (['queued', 'processing', 'indeterminate'] as const).map((status) =>
-      supportReads.newest({ companyId, status }, MOST_COUNTED),
-    ),
+/** Says how much work of the company ends without its true outcome when no certificate comes back; undefined for none. */
+const openOutcomes = async (companyId: CompanyId, { supportReads }: Session): Promise<string | undefined> => {
+  const statuses = ['queued', 'processing', 'indeterminate'] as const;
+  const invoices = await countOf('invoice', statuses, (status) => supportReads.newest({ companyId, status }, MOST));
+  const cancellations = await countOf('cancellation', ['pending'] as const, (cancellation) =>
+    supportReads.newest({ companyId, cancellation }, MOST),
   );
-  const count = open.flat().length;
-  if (count === 0) return [];
-  const many = open.some(({ length }) => length === MOST_COUNTED) ? `${count} or more` : `${count}`;
-  return [
-    `${many} ${count === 1 ? 'invoice' : 'invoices'} of the company had no known outcome: what was sent cannot be looked up without a certificate; nfse invoice list --company ${companyId}`,
-  ];
+  const open = [...invoices, ...cancellations];
+  if (open.length === 0) return undefined;
+  return `${open.join(' and ')} of the company had no known outcome: what was sent cannot be looked up without a certificate; nfse invoice list --company ${companyId}`;
 };
 
-const MOST_COUNTED = 100;
+/** `3 invoices`, `100 or more invoices` when a status has more than are read, or nothing. */
+const countOf = async <T>(
+  name: string,
+  statuses: readonly T[],
+  read: (status: T) => Promise<readonly unknown[]>,
+): Promise<readonly string[]> => {
+  const found = await Promise.all(statuses.map(read));
+  const count = found.flat().length;
+  if (count === 0) return [];
+  return [found.some(({ length }) => length === MOST) ? `${count} or more ${name}s` : counted(count, name)];
+};
+
+const MOST = 100;
 
 export const certificateCommands: readonly Command[] = [put, issueDemo, remove];
 
