@@ -14,6 +14,7 @@ import { isLeftSince } from './leftovers.js';
 import { PATIENT } from './patient.js';
 import { ensureRoles, migrateAsOwner, OWNER } from './roles.js';
 import { privateLines, RUN_LOGS } from './run-logs.js';
+import { RUN_FOLDERS } from './temporary-folder.js';
 
 /** What test files learn about the run's server: its address and the database to copy, or the reason why there is none. */
 export type PostgresOfRun = { kind: 'running'; url: string; template: string } | { kind: 'absent'; reason: string };
@@ -26,9 +27,13 @@ declare module 'vitest' {
 
 /** One server per run: TEST_DATABASE_URL, or an embedded one that forgets all when the power fails. */
 export const setup = async (project: TestProject): Promise<() => Promise<void>> => {
-  await sweepLogs();
+  await sweepFolders();
   const logs = await mkdtemp(join(tmpdir(), LOGS));
   process.env[RUN_LOGS] = logs;
+  const folders = await mkdtemp(join(tmpdir(), FOLDERS));
+  // As root a database server of a test runs as another user, who has to walk through.
+  await chmod(folders, 0o711);
+  process.env[RUN_FOLDERS] = folders;
   const compiled = await beginCompiling();
   process.env[COMPILED] = compiled.folder;
   const identity = await makeIdentity(CLIENT);
@@ -47,7 +52,7 @@ export const setup = async (project: TestProject): Promise<() => Promise<void>> 
     await compiled.close();
     await identity.close();
     const { lines, found } = await privateLines(logs);
-    await rm(logs, { recursive: true, force: true });
+    for (const folder of [logs, folders]) await rm(folder, { recursive: true, force: true });
     if (lines > 0)
       process.stdout.write(`${lines} lines logged by services of this run were scanned for private data\n`);
     if (found.length > 0) throw new Error(`private data in logs:\n${found.slice(0, 20).join('\n')}`);
@@ -85,14 +90,15 @@ const startServer = async (): Promise<Server> => {
 };
 
 const LOGS = 'nfse-logs-';
+const FOLDERS = 'nfse-folders-';
 /** Longer than any run. */
-const OLD_LOGS_MS = 6 * 3_600_000;
+const OLD_FOLDERS_MS = 6 * 3_600_000;
 
-/** Logs of services and keys of simulators of runs that were killed. */
-const sweepLogs = async (): Promise<void> => {
+/** Logs of services, keys of simulators and folders of tests of runs that were killed. */
+const sweepFolders = async (): Promise<void> => {
   for (const name of await readdir(tmpdir())) {
     const left = join(tmpdir(), name);
-    if ((name.startsWith(LOGS) || name.startsWith(KEYS)) && isLeftSince(left, OLD_LOGS_MS))
+    if ([LOGS, KEYS, FOLDERS].some((prefix) => name.startsWith(prefix)) && isLeftSince(left, OLD_FOLDERS_MS))
       await rm(left, { recursive: true, force: true });
   }
 };

@@ -1,18 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll } from 'vitest';
 
-const made: string[] = [];
+/** Variable that names the folder of the run; its end removes that folder with all that is in it. */
+export const RUN_FOLDERS = 'NFSE_RUN_FOLDERS';
 
-// The hooks of the test file run before this one, because the file imports this module first. So the folder is not in use any more.
-afterAll(() => {
-  for (const folder of made.splice(0)) rmSync(folder, { recursive: true, force: true });
-});
-
-/** A new folder in the system's temporary folder; it is removed after the test file that created it. */
-export const temporaryFolder = (): string => {
-  const folder = mkdtempSync(join(tmpdir(), 'nfse-of-a-test-'));
-  made.push(folder);
-  return folder;
-};
+/** A new folder for a test. The mutation run has no folder of the run and uses that of the system. */
+export const temporaryFolder = (): string => mkdtempSync(join(process.env[RUN_FOLDERS] ?? tmpdir(), 'nfse-of-a-test-'));

@@ -4,13 +4,13 @@ import { createEventStore, type EventStore } from '../../../src/app/event-store/
 import { invoiceIdOfReference } from '../../../src/app/event-store/hashes.js';
 import type { SettleCommand, SettleResult } from '../../../src/app/operator/settlement/settle-invoice.js';
 import type { StoppedSeries } from '../../../src/app/operator/support/stopped-series.js';
-import type { Company } from '../../../src/domain/company/company.js';
 import { createConsole } from '../../../src/console/app.js';
 import type { ConsoleDeps, RebuildRun } from '../../../src/console/deps.js';
 import type { ConsoleEnv } from '../../../src/console/guard.js';
 import { SCRIPT_ELEMENT } from '../../../src/console/script.js';
 import { consoleStream, revealsStream, supportStream } from '../../../src/domain/audit/events.js';
 import { invoiceStream, type StreamName } from '../../../src/domain/common/ids.js';
+import type { Company } from '../../../src/domain/company/company.js';
 import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
 import { evolve } from '../../../src/domain/invoice/evolve.js';
 import { type InvoiceState, initialInvoice } from '../../../src/domain/invoice/state.js';
