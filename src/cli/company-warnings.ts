@@ -2,15 +2,18 @@ import { overlaidCatalogue } from '../domain/catalog/catalog.js';
 import { isCnpj } from '../domain/common/access-key.js';
 import { type Mode, modes } from '../domain/common/ids.js';
 import { addSeconds, brasiliaDate, DAY_SECONDS, type Instant } from '../domain/common/time.js';
+import { unreachable } from '../domain/common/unreachable.js';
 import type { Company } from '../domain/company/company.js';
 import { approximateTaxesAt, chosenMunicipalCode, type Registration } from '../domain/company/events.js';
 import { isDueWherePerformed, unmetDemandOf } from '../domain/company/service-rules.js';
 import {
   administeredCodes,
+  type CachedParameters,
   dottedService,
   isWithoutIncidence,
   municipalCodeProblem,
   onlyMunicipalCode,
+  questionKeyOf,
 } from '../domain/municipality/parameters.js';
 import { counted } from '../lib/counted.js';
 import { knownIn } from '../ports/municipal-parameters.js';
@@ -20,15 +23,16 @@ import type { Check, Session } from './session.js';
 
 type Sources = Pick<Session, 'readModel' | 'parameters' | 'clock'>;
 
-/** The line of each activity that an invoice without `service_code` uses; none for an activity without a default. */
-const defaultLines = async (
-  { registration: { activities } }: Pick<Company, 'registration'>,
-  { readModel }: Sources,
-) => {
+/** All lines of each activity. */
+const linesOf = async ({ registration: { activities } }: Pick<Company, 'registration'>, { readModel }: Sources) => {
   const cnaes = activities.map(({ cnae }) => cnae);
   const catalogue = overlaidCatalogue(shippedCatalogue, await readModel.catalogLines(cnaes));
-  return cnaes.flatMap((cnae) => catalogue.linesOf(cnae).filter(({ isDefault }) => isDefault));
+  return cnaes.flatMap((cnae) => catalogue.linesOf(cnae));
 };
+
+/** The line of each activity that an invoice without `service_code` uses; none for an activity without a default. */
+const defaultLines = async (company: Pick<Company, 'registration'>, sources: Sources) =>
+  (await linesOf(company, sources)).filter(({ isDefault }) => isDefault);
 
 /**
  * What the API cannot declare for the activities of a company, one line for each: services that it cannot issue at all, and services whose ISSQN is
@@ -100,45 +104,89 @@ export const approximateTableWarnings = (
 /** No service has this code, so that only a row of all services covers it. */
 const EVERY_OTHER_SERVICE = '';
 
-/** The municipal codes that need a person. `mode` says whose parameters: those of the restricted environment are test data. */
+/**
+ * The municipal codes that need a person: a text for each service of a default line, and one that counts the services of the other lines, which are no
+ * fault because requests may never name them. `mode` says whose parameters: those of the restricted environment are test data.
+ */
 export const municipalCodeWarnings = async (
   { registration }: Pick<Company, 'registration'>,
   sources: Sources,
-): Promise<readonly { mode: Mode; text: string }[]> => {
+): Promise<readonly { mode: Mode; isFault: boolean; text: string }[]> => {
   const ibge = municipalityByName(registration.city, registration.state)?.ibge;
   // Rules E0312 and E0314 do not apply to a MEI.
   if (ibge === undefined || registration.taxRegime === 'mei') return [];
   const entries = await sources.parameters.entriesOf(ibge);
   const now = sources.clock.now();
-  const lines = await defaultLines({ registration }, sources);
-  const services = [...new Set(lines.filter(({ isBlocked }) => !isBlocked).map(({ serviceCode }) => serviceCode))];
+  const lines = (await linesOf({ registration }, sources)).filter(({ isBlocked }) => !isBlocked);
+  const services = new Set(lines.filter(({ isDefault }) => isDefault).map(({ serviceCode }) => serviceCode));
+  const others = new Set(lines.map(({ serviceCode }) => serviceCode).filter((code) => !services.has(code)));
   return modes.flatMap((mode) => {
     const kept = knownIn(entries.filter((entry) => entry.mode === mode));
-    return services.flatMap((serviceCode) => {
-      const chosen = chosenMunicipalCode(registration, serviceCode);
-      const there = administeredCodes({ serviceCode, chosen }, kept, brasiliaDate(now), now);
-      const service = dottedService(serviceCode, chosen ?? onlyMunicipalCode(there));
-      const text = isWithoutIncidence(service, kept, brasiliaDate(now), now)
-        ? `service ${serviceCode}: the municipality says that ${service} has no incidence of ISS, but notes of this service declare ISS: Sefin refuses them (E0540)`
-        : textOf(serviceCode, chosen, there.codes, municipalCodeProblem(there, chosen));
-      return text === undefined ? [] : [{ mode, text: `${text} (${mode} mode)` }];
-    });
+    // The answers are thousands where services have municipal codes, and each problem is about those of one service.
+    const problemOf = (serviceCode: string): CodeProblem | undefined => {
+      const key = questionKeyOf({ kind: 'aliquota', service: dottedService(serviceCode, '') });
+      const ofService = kept.filter(({ questionKey }) => questionKey.startsWith(key));
+      return codeProblem(serviceCode, registration, ofService, now);
+    };
+    const texts = [...services].flatMap((serviceCode) => problemOf(serviceCode)?.text ?? []);
+    const refusals = [...others].flatMap((serviceCode) => problemOf(serviceCode)?.refusal ?? []);
+    return [
+      ...texts.map((text) => ({ mode, isFault: mode === 'live', text: `${text} (${mode} mode)` })),
+      ...(refusals.length === 0
+        ? []
+        : [{ mode, isFault: false, text: `${otherLinesText(refusals, ibge)} (${mode} mode)` }]),
+    ];
   });
 };
 
-const textOf = (
+/** `refusal`: why Sefin refuses a note of the service, in a few words that are the same for all services with this problem. */
+type CodeProblem = { text: string; refusal: string };
+
+const codeProblem = (
   serviceCode: string,
-  chosen: string | undefined,
-  codes: readonly string[],
-  problem: ReturnType<typeof municipalCodeProblem>,
-): string | undefined => {
-  const choice = codes.length === 0 ? 'none' : codes.join(', ');
-  if (problem === 'choose')
-    return `service ${serviceCode}: the municipality administers ${choice}: choose one in municipal_codes of the company file, or Sefin refuses the note (E0312)`;
-  if (problem !== 'not_administered') return undefined;
-  return chosen === undefined
-    ? `service ${serviceCode}: the municipality does not administer it: Sefin refuses the note (E0312)`
-    : `service ${serviceCode}: the municipality does not administer the municipal code ${chosen}: Sefin refuses the note (E0314); it administers ${choice}`;
+  registration: Registration,
+  kept: readonly CachedParameters[],
+  now: Instant,
+): CodeProblem | undefined => {
+  const chosen = chosenMunicipalCode(registration, serviceCode);
+  const there = administeredCodes({ serviceCode, chosen }, kept, brasiliaDate(now), now);
+  const service = dottedService(serviceCode, chosen ?? onlyMunicipalCode(there));
+  if (isWithoutIncidence(service, kept, brasiliaDate(now), now))
+    return {
+      text: `service ${serviceCode}: the municipality says that ${service} has no incidence of ISS, but notes of this service declare ISS: Sefin refuses them (E0540)`,
+      refusal: 'without incidence of ISS (E0540)',
+    };
+  const choice = there.codes.length === 0 ? 'none' : there.codes.join(', ');
+  const problem = municipalCodeProblem(there, chosen);
+  switch (problem) {
+    case undefined:
+      return undefined;
+    case 'choose':
+      return {
+        text: `service ${serviceCode}: the municipality administers ${choice}: choose one in municipal_codes of the company file, or Sefin refuses the note (E0312)`,
+        refusal: 'with several codes and no choice in municipal_codes (E0312)',
+      };
+    case 'not_administered':
+      return chosen === undefined
+        ? {
+            text: `service ${serviceCode}: the municipality does not administer it: Sefin refuses the note (E0312)`,
+            refusal: 'not administered (E0312)',
+          }
+        : {
+            text: `service ${serviceCode}: the municipality does not administer the municipal code ${chosen}: Sefin refuses the note (E0314); it administers ${choice}`,
+            refusal: 'with a chosen code that is not administered (E0314)',
+          };
+    default:
+      return unreachable(problem);
+  }
+};
+
+/** A company of some activities has hundreds of other lines, so their services are counted and not named. */
+const otherLinesText = (refusals: readonly string[], ibge: string): string => {
+  const counts = [...new Set(refusals)]
+    .sort()
+    .map((one) => `${refusals.filter((other) => other === one).length} ${one}`);
+  return `lines that only service_code reaches: Sefin refuses the notes of ${counted(refusals.length, 'service')}: ${counts.join(', ')}; nfse municipality show ${ibge} has the codes`;
 };
 
 /** Lines of one kind that doctor prints. */

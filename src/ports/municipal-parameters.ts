@@ -21,7 +21,7 @@ export type ParametersEntry = {
   known?: KnownParameters;
   /** Instant of the cached answer. */
   knownAt?: Instant;
-  /** Instant of the last question, answered or not. */
+  /** Instant of the last question, answered or not; before the first one, of the request that needs its answer. */
   askedAt: Instant;
   /** Unanswered questions in a row. */
   failures: number;
@@ -44,6 +44,8 @@ export type ParametersCache = {
   keep(mode: Mode, ibge: string, known: CachedParameters): Promise<void>;
   /** Leaves the cached answer as it is. */
   noteFailure(mode: Mode, ibge: string, questionKey: string, reason: string, at: Instant): Promise<void>;
+  /** Notes a question whose answer a request needs; changes no entry. The refresher then asks it before those of other lines. */
+  noteNeed(mode: Mode, ibge: string, questionKey: string, at: Instant): Promise<void>;
   /** Removes the municipalities that are not named: no company is there any more. */
   keepOnly(mode: Mode, ibges: readonly string[]): Promise<void>;
 };

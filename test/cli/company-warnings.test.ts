@@ -141,6 +141,32 @@ describeWithPostgres('what a company must choose, or cannot issue here', () => {
     );
   });
 
+  it('is counted in one line, which is no fault, of lines that are no default', async () => {
+    await put();
+    await tell('000');
+    expect(await doctorLines(`municipal code ${CNPJ}`)).toEqual([]);
+    const cache = createParametersCache(operator.database.pool);
+    const administered: Record<string, readonly string[]> = {
+      '01.02.01': [],
+      '01.04.01': ['001', '002'],
+      '01.05.01': [],
+    };
+    for (const [service, codes] of Object.entries(administered))
+      for (const code of ['000', '001', '002', '003', '004', '005', '006', '007']) {
+        const rates = codes.includes(code) ? [{ percent: '5.00', from: '2023-01-01' }] : [];
+        const questionKey = `aliquota/${service}.${code}`;
+        await cache.keep('live', RIO, { questionKey, known: { kind: 'aliquota', rates }, knownAt: now });
+      }
+    const counts =
+      'lines that only service_code reaches: Sefin refuses the notes of 3 services: 2 not administered (E0312), 1 with several codes and no choice in municipal_codes (E0312)';
+    expect((await operator.run('company', 'enable', CNPJ)).out).toContain(`warning: ${counts}`);
+    const lines = await doctorLines(`municipal code ${CNPJ}`);
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).toMatch(/^ok /);
+    expect(lines[0]).toContain(counts);
+    await operator.database.pool.query("delete from municipal_parameters where place not like 'aliquota/01.01.01%'");
+  });
+
   it('is said by doctor where the municipality gives a service no incidence of ISS, which no note declares', async () => {
     await put();
     await tellRates(['003'], { incidence: false });

@@ -40,6 +40,9 @@ export const createParametersCache = (db: pg.Pool): ParametersCache => ({
   noteFailure: async (mode, ibge, questionKey, reason, at) => {
     await db.query(NOTE_FAILURE, [mode, ibge, questionKey, at, reason]);
   },
+  noteNeed: async (mode, ibge, questionKey, at) => {
+    await db.query(NOTE_NEED, [mode, ibge, questionKey, at]);
+  },
   keepOnly: async (mode, ibges) => {
     await db.query('delete from municipal_parameters where mode = $1 and not ibge = any($2)', [mode, ibges]);
   },
@@ -55,6 +58,9 @@ const NOTE_FAILURE = `insert into municipal_parameters as p (mode, ibge, place, 
   values ($1, $2, $3, $4, 1, $5)
   on conflict (ibge, mode, place) do update set asked_at = excluded.asked_at, failures = p.failures + 1,
     reason = excluded.reason`;
+
+const NOTE_NEED = `insert into municipal_parameters (mode, ibge, place, asked_at) values ($1, $2, $3, $4)
+  on conflict (ibge, mode, place) do nothing`;
 
 const entryOf = ({ place, told, told_at, asked_at, reason, ...row }: Row): ParametersEntry => ({
   ...row,

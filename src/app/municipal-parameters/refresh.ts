@@ -1,13 +1,15 @@
+import type { CatalogueLine } from '../../domain/catalog/events.js';
 import type { CompanyId, Mode } from '../../domain/common/ids.js';
 import { addSeconds, brasiliaDate, type Instant, isBefore } from '../../domain/common/time.js';
 import type { Company } from '../../domain/company/company.js';
-import { chosenMunicipalCode } from '../../domain/company/events.js';
+import { chosenMunicipalCode, type Registration } from '../../domain/company/events.js';
 import type { Catalogue } from '../../domain/company/line-selection.js';
 import {
   administeredCodes,
   CONVENIO,
   dottedService,
   hasEnded,
+  OTHER_LINES_REFRESH_SECONDS,
   type ParameterQuestion,
   questionKeyOf,
   REFRESH_SECONDS,
@@ -66,82 +68,127 @@ export type Wanted = {
   mode: Mode;
   ibge: string;
   companyId: CompanyId;
-  /** Dotted service codes of the activity lines that companies there use, with `000` and with the codes that companies chose. */
+  /** Dotted service codes of the default lines of companies there, with `000` and with the codes that companies chose. */
   services: readonly string[];
+  /** The same of the other lines that a request may name. */
+  otherServices: readonly string[];
 };
 
-type DueQuestion = Omit<Wanted, 'services'> & { question: ParameterQuestion };
+type DueQuestion = Omit<Wanted, 'services' | 'otherServices'> & { question: ParameterQuestion };
 
 /** Pause after a question without a usable answer; doubles each time, up to six hours. */
 const RETRY_SECONDS = { first: 60, longest: 6 * 3600 };
 
 /**
- * The question whose turn it is: never answered questions first, the convênio of all municipalities before any rate; then the question with the
- * oldest answer. Undefined when every answer is young enough or was asked for a moment ago.
+ * The order of the questions. The codes of a service decide nothing before the last of them is answered, so the next code of a service with answers,
+ * or of one that a request needs, comes before other services.
+ */
+const TURNS = { convenio: 0, defaultLine: 1, begunLine: 2, otherLine: 3 };
+
+/**
+ * The question whose turn it is: the convênio of all municipalities, then default lines, then other lines; in each of these, never answered questions
+ * first, then the question with the oldest answer. Undefined when every answer is young enough or was asked for a moment ago.
  */
 export const nextQuestion = (
   wanted: readonly Wanted[],
   entries: readonly ParametersEntry[],
   now: Instant,
 ): DueQuestion | undefined => {
-  const known = new Map(entries.map((entry) => [keyOf(entry.mode, entry.ibge, entry.questionKey), entry]));
+  const kept = groupedBy(entries, ({ mode, ibge }) => placeKey(mode, ibge));
   let best: { due: DueQuestion; rank: string } | undefined;
-  for (const { services, ...one } of wanted) {
-    const kept = entries.filter((entry) => entry.mode === one.mode && entry.ibge === one.ibge);
-    for (const question of questionsOf(services, kept, now)) {
-      const entry = known.get(keyOf(one.mode, one.ibge, questionKeyOf(question)));
-      if (entry !== undefined && !isDue(entry, now)) continue;
-      const rank = `${question.kind === 'convenio' ? 0 : 1}/${entry?.knownAt ?? ''}/${entry?.askedAt ?? ''}`;
+  for (const { services, otherServices, ...one } of wanted) {
+    const there = kept.get(placeKey(one.mode, one.ibge)) ?? [];
+    const known = new Map(there.map((entry) => [entry.questionKey, entry]));
+    const rates = groupedBy(there.filter(isOfRate), ({ questionKey }) => nationalPartOf(dottedIn(questionKey)));
+    for (const { question, isOther } of questionsOf(services, otherServices, rates, now)) {
+      const entry = known.get(questionKeyOf(question));
+      const refreshSeconds = isOther ? OTHER_LINES_REFRESH_SECONDS : REFRESH_SECONDS;
+      if (entry !== undefined && !isDue(entry, refreshSeconds, now)) continue;
+      const { knownAt = '', askedAt = '', failures = 0 } = entry ?? {};
+      const turn = turnOf(question, isOther, knownAt === '' ? rates : undefined);
+      const rank = `${turn}/${knownAt}/${failures === 0 ? '' : askedAt}`;
       if (best === undefined || rank < best.rank) best = { due: { ...one, question }, rank };
     }
   }
   return best?.due;
 };
 
-const keyOf = (mode: Mode, ibge: string, questionKey: string): string => `${mode}/${ibge}/${questionKey}`;
+const placeKey = (mode: Mode, ibge: string): string => `${mode}/${ibge}`;
 
+const groupedBy = <Item>(items: readonly Item[], keyOf: (item: Item) => string): ReadonlyMap<string, Item[]> => {
+  const groups = new Map<string, Item[]>();
+  for (const item of items) {
+    const group = groups.get(keyOf(item));
+    if (group === undefined) groups.set(keyOf(item), [item]);
+    else group.push(item);
+  }
+  return groups;
+};
+
+/** The entries about rates, by the national part of their services. */
+type Rates = ReadonlyMap<string, readonly ParametersEntry[]>;
+
+const RATE = 'aliquota/';
+
+const isOfRate = ({ questionKey }: ParametersEntry): boolean => questionKey.startsWith(RATE);
+
+const dottedIn = (questionKey: string): string => questionKey.slice(RATE.length);
+
+/** `01.07.01` of `01.07.01.000`. */
+const nationalPartOf = (service: string): string => service.slice(0, 8);
+
+/** `rates` is undefined for a question that was answered before: its service waits no longer. */
+const turnOf = (question: ParameterQuestion, isOther: boolean, rates: Rates | undefined): number => {
+  if (question.kind === 'convenio') return TURNS.convenio;
+  if (!isOther) return TURNS.defaultLine;
+  const ofService = 'service' in question ? rates?.get(nationalPartOf(question.service)) : undefined;
+  return ofService?.some(({ failures }) => failures === 0) ? TURNS.begunLine : TURNS.otherLine;
+};
+
+/** Special regimes are asked for default lines only: they decide nothing, and other lines are many. */
 const questionsOf = (
   services: readonly string[],
-  entries: readonly ParametersEntry[],
+  otherServices: readonly string[],
+  rates: Rates,
   now: Instant,
-): readonly ParameterQuestion[] => [
-  CONVENIO,
-  { kind: 'retencoes' },
-  ...services.flatMap((service): ParameterQuestion[] => [
-    { kind: 'aliquota', service },
-    { kind: 'regimes_especiais', service },
-  ]),
-  ...furtherCodes(services, entries, now).map((service): ParameterQuestion => ({ kind: 'aliquota', service })),
-];
+): readonly { question: ParameterQuestion; isOther: boolean }[] => {
+  const ofDefaults: readonly ParameterQuestion[] = [
+    CONVENIO,
+    { kind: 'retencoes' },
+    ...rateQuestions(services, rates, now),
+    ...services.map((service): ParameterQuestion => ({ kind: 'regimes_especiais', service })),
+  ];
+  return [
+    ...ofDefaults.map((question) => ({ question, isOther: false })),
+    ...rateQuestions(otherServices, rates, now).map((question) => ({ question, isOther: true })),
+  ];
+};
+
+const rateQuestions = (services: readonly string[], rates: Rates, now: Instant): readonly ParameterQuestion[] =>
+  [...new Set([...services, ...furtherCodes(services, rates, now)])].map((service) => ({ kind: 'aliquota', service }));
 
 /** The municipal codes that are asked for because the national code alone is not administered: those that are known, and the next one. */
-const furtherCodes = (
-  services: readonly string[],
-  entries: readonly ParametersEntry[],
-  now: Instant,
-): readonly string[] => {
-  const kept = knownIn(entries);
+const furtherCodes = (services: readonly string[], rates: Rates, now: Instant): readonly string[] => {
   const national = services.filter((service) => service.endsWith('.000'));
   return national.flatMap((service) => {
-    const { next } = administeredCodes(
-      { serviceCode: service.replaceAll('.', '').slice(0, 6) },
-      kept,
-      brasiliaDate(now),
-      now,
-    );
-    const asked = entries
-      .filter(({ questionKey }) => questionKey.startsWith(`aliquota/${service.slice(0, 9)}`))
-      .map(({ questionKey }) => questionKey.slice('aliquota/'.length));
-    return [...new Set([...asked, ...(next === undefined ? [] : [next])])].filter((one) => !services.includes(one));
+    const ofService = rates.get(nationalPartOf(service)) ?? [];
+    const serviceCode = service.replaceAll('.', '').slice(0, 6);
+    const { next } = administeredCodes({ serviceCode }, knownIn(ofService), brasiliaDate(now), now);
+    const asked = ofService.map(({ questionKey }) => dottedIn(questionKey));
+    return next === undefined ? asked : [...asked, next];
   });
 };
 
-const isDue = ({ known, knownAt, askedAt, failures }: ParametersEntry, now: Instant): boolean => {
+const isDue = (
+  { known, knownAt, askedAt, failures }: ParametersEntry,
+  refreshSeconds: number,
+  now: Instant,
+): boolean => {
   if (failures > 0) {
     const pause = Math.min(RETRY_SECONDS.first * 2 ** Math.min(failures - 1, 20), RETRY_SECONDS.longest);
     return !isBefore(now, addSeconds(askedAt, pause));
   }
-  if (known === undefined || knownAt === undefined || !isBefore(now, addSeconds(knownAt, REFRESH_SECONDS))) return true;
+  if (known === undefined || knownAt === undefined || !isBefore(now, addSeconds(knownAt, refreshSeconds))) return true;
   return hasEnded({ known, knownAt }, brasiliaDate(now));
 };
 
@@ -153,31 +200,37 @@ type WantedDeps = {
   modes: readonly Mode[];
 };
 
-/** For each municipality: the services of the default activity lines of its enabled companies, and one company to ask with. */
+/** For each municipality: the services of the activity lines that requests of its enabled companies may name, and one company to ask with. */
 export const wantedOf = async (deps: WantedDeps, now: Instant): Promise<readonly Wanted[]> => {
-  const municipalities = new Map<string, { companyId: CompanyId; services: Set<string> }>();
+  const municipalities = new Map<string, { companyId: CompanyId; services: Set<string>; otherServices: Set<string> }>();
   for (const { companyId, company } of await deps.companies()) {
     const { registration, certificate } = company;
     const ibge = deps.ibgeOf(registration.city, registration.state);
     if (ibge === undefined || !company.enabled || certificate === undefined) continue;
     if (!isBefore(now, certificate.notAfter)) continue;
-    const known = municipalities.get(ibge) ?? { companyId, services: new Set() };
+    const known = municipalities.get(ibge) ?? { companyId, services: new Set(), otherServices: new Set() };
     municipalities.set(ibge, known);
-    const catalogue = await deps.catalogueOf(company);
-    for (const service of servicesOf(company, catalogue)) known.services.add(service);
+    const lines = linesOf(company, await deps.catalogueOf(company));
+    for (const { isDefault, serviceCode } of lines)
+      for (const service of servicesOf(registration, serviceCode))
+        (isDefault ? known.services : known.otherServices).add(service);
   }
-  return [...municipalities].flatMap(([ibge, { companyId, services }]) =>
-    deps.modes.map((mode) => ({ mode, ibge, companyId, services: [...services].sort() })),
-  );
+  return [...municipalities].flatMap(([ibge, { companyId, services, otherServices }]) => {
+    const others = [...otherServices].filter((service) => !services.has(service));
+    return deps.modes.map((mode) => ({
+      ...{ mode, ibge, companyId },
+      services: [...services].sort(),
+      otherServices: others.sort(),
+    }));
+  });
 };
 
-const servicesOf = ({ registration }: Company, catalogue: Catalogue): readonly string[] =>
+const linesOf = ({ registration }: Company, catalogue: Catalogue): readonly CatalogueLine[] =>
   registration.activities.flatMap(({ cnae }) =>
-    catalogue
-      .linesOf(cnae)
-      .filter(({ isDefault, isBlocked, serviceCode }) => isDefault && !isBlocked && /^\d{6}$/.test(serviceCode))
-      .flatMap(({ serviceCode }) => {
-        const chosen = chosenMunicipalCode(registration, serviceCode);
-        return [dottedService(serviceCode), ...(chosen === undefined ? [] : [dottedService(serviceCode, chosen)])];
-      }),
+    catalogue.linesOf(cnae).filter(({ isBlocked, serviceCode }) => !isBlocked && /^\d{6}$/.test(serviceCode)),
   );
+
+const servicesOf = (registration: Registration, serviceCode: string): readonly string[] => {
+  const chosen = chosenMunicipalCode(registration, serviceCode);
+  return [dottedService(serviceCode), ...(chosen === undefined ? [] : [dottedService(serviceCode, chosen)])];
+};

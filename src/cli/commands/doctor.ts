@@ -122,8 +122,8 @@ const simulatorCheck = ({ simulatedModes }: Session): Check => ({
 });
 
 /**
- * What an enabled company has to choose or correct, or must not issue here. Codes of the restricted environment are test data, and an activity is no
- * fault.
+ * What an enabled company has to choose or correct, or must not issue here. Codes of the restricted environment are test data, and neither an activity
+ * nor a line that is no default is a fault.
  */
 const companyChecks = async (session: Session): Promise<readonly Check[]> => {
   const numbers: Check[] = [];
@@ -144,8 +144,8 @@ const companyChecks = async (session: Session): Promise<readonly Check[]> => {
       });
     for (const detail of placeWarnings(company.registration))
       cities.push({ name: `city ${cnpj}`, ok: false, detail, cure });
-    for (const { mode, text } of await municipalCodeWarnings(company, session)) {
-      codes.push({ name: `municipal code ${cnpj}`, ok: mode === 'test', detail: `CNPJ ${cnpj}, ${text}`, cure });
+    for (const { isFault, text } of await municipalCodeWarnings(company, session)) {
+      codes.push({ name: `municipal code ${cnpj}`, ok: !isFault, detail: `CNPJ ${cnpj}, ${text}`, cure });
     }
     for (const detail of approximateTableWarnings(company.registration, session.clock.now()))
       taxes.push({ name: `approximate taxes ${cnpj}`, ok: true, detail, cure });

@@ -92,7 +92,8 @@ const shown = ({ questionKey, known, knownAt, askedAt, failures, reason }: Param
         age_s: ageSeconds(knownAt, now),
         in_use: ageSeconds(knownAt, now) <= USED_SECONDS,
       }),
-  asked_at: askedAt,
+  // A question that only a request has noted was never asked.
+  asked_at: known === undefined && failures === 0 ? null : askedAt,
   ...(failures === 0 ? {} : { unanswered: failures, reason }),
 });
 

@@ -48,6 +48,9 @@ export type CachedParameters = { questionKey: string; known: KnownParameters; kn
 /** Age at which an answer is asked for again. */
 export const REFRESH_SECONDS = DAY_SECONDS;
 
+/** The same of lines that are no default of their CNAE: a company may have dozens, of which its requests name few. */
+export const OTHER_LINES_REFRESH_SECONDS = 3 * DAY_SECONDS;
+
 /** Age at which an operator gets a notice: refreshing has failed for days. */
 export const STALE_SECONDS = 3 * DAY_SECONDS;
 
@@ -97,10 +100,9 @@ export const administeredCodes = (
     const rates = ratesOf(dottedService(serviceCode, complement));
     return rates === undefined ? undefined : rates.length > 0;
   };
-  const asked = [NATIONAL, ...MUNICIPAL];
   const codes: string[] = [];
-  for (let at = 0, gap = 0; at < asked.length && gap < LAST_GAP && !codes.includes(NATIONAL); at += 1) {
-    const complement = asked[at] ?? NATIONAL;
+  for (let at = 0, gap = 0; at < COMPLEMENTS.length && gap < LAST_GAP && !codes.includes(NATIONAL); at += 1) {
+    const complement = COMPLEMENTS[at] ?? NATIONAL;
     const found = isAdministered(complement);
     if (found === undefined) return { codes, next: dottedService(serviceCode, complement) };
     gap = found || complement === NATIONAL ? 0 : gap + 1;
@@ -154,8 +156,8 @@ export const isWithoutIncidence = (
   return rates.length > 0 && rates.every(({ incidence }) => incidence === false);
 };
 
-/** `001` to `999`. */
-const MUNICIPAL = Array.from({ length: 999 }, (_, index) => String(index + 1).padStart(3, '0'));
+/** `000`, and `001` to `999`. */
+const COMPLEMENTS = Array.from({ length: 1000 }, (_, index) => String(index).padStart(3, '0'));
 
 /** The one municipal code of a service; undefined while unknown, where the national code is enough, and where the company has to choose. */
 export const onlyMunicipalCode = ({ codes: [only, ...others], next }: AdministeredCodes): string | undefined =>

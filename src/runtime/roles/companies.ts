@@ -9,7 +9,12 @@ import { brasiliaDate, type Instant } from '../../domain/common/time.js';
 import type { Company } from '../../domain/company/company.js';
 import type { Catalogue } from '../../domain/company/line-selection.js';
 import { demandsNow } from '../../domain/municipality/demands.js';
-import { administeredCodes, type CachedParameters, onlyMunicipalCode } from '../../domain/municipality/parameters.js';
+import {
+  administeredCodes,
+  type CachedParameters,
+  onlyMunicipalCode,
+  questionKeyOf,
+} from '../../domain/municipality/parameters.js';
 import { type LocalEntry, registryStream } from '../../domain/registry/events.js';
 import { shortCache } from '../../lib/short-cache.js';
 import type { Clock } from '../../ports/clock.js';
@@ -31,6 +36,8 @@ export const companyCatalogue = (
   return ({ registration }) => imported(registration.activities.map(({ cnae }) => cnae).join());
 };
 
+type FactEngines = Pick<Engines, 'pool'> & { readModel: Pick<Engines['readModel'], 'municipalityDemands'> };
+
 /** The parameters are refreshed once a day, so a short delay does no harm. */
 const PARAMETERS_CACHE_MS = 5_000;
 
@@ -39,7 +46,7 @@ const PARAMETERS_CACHE_MS = 5_000;
  * nothing.
  */
 export const eligibilityFacts = (
-  { engines, clock }: { engines: Engines; clock: Clock },
+  { engines, clock }: { engines: FactEngines; clock: Clock },
   catalogueOf: (company: Company) => Promise<Catalogue>,
 ): AcceptDeps['eligibilityFacts'] => {
   const operatorDemands = shortCache(OPERATOR_CACHE_MS, clock, engines.readModel.municipalityDemands);
@@ -56,7 +63,12 @@ export const eligibilityFacts = (
     return {
       ibge,
       ...demandsNow(operator, kept, registration.taxRegime, now),
-      onlyMunicipalCode: (serviceCode: string) => onlyCodeOf(kept, serviceCode, now),
+      onlyMunicipalCode: (serviceCode: string) =>
+        onlyCodeOf(kept, serviceCode, now, (service) => {
+          const questionKey = questionKeyOf({ kind: 'aliquota', service });
+          // A lost row costs time only: the refresher comes to the line without the row too.
+          void cache.noteNeed(mode, ibge, questionKey, now).catch(() => undefined);
+        }),
     };
   };
   return async (known, mode) => {
@@ -81,15 +93,25 @@ const createPlaceMemo = () => {
 
 /**
  * To walk the parameters of a service costs more than the other rules, so each result is used as long as the parameters it was made of, for the day.
+ * `onUnknown` gets the dotted service whose answer the result lacks, once for each result.
  */
 const createCodeMemo = () => {
   const known = new WeakMap<readonly CachedParameters[], Map<string, string | undefined>>();
-  return (kept: readonly CachedParameters[], serviceCode: string, now: Instant): string | undefined => {
+  return (
+    kept: readonly CachedParameters[],
+    serviceCode: string,
+    now: Instant,
+    onUnknown: (service: string) => void,
+  ): string | undefined => {
     const codes = known.get(kept) ?? new Map<string, string | undefined>();
     known.set(kept, codes);
     const day = brasiliaDate(now);
     const asked = `${serviceCode}|${day}`;
-    if (!codes.has(asked)) codes.set(asked, onlyMunicipalCode(administeredCodes({ serviceCode }, kept, day, now)));
+    if (!codes.has(asked)) {
+      const there = administeredCodes({ serviceCode }, kept, day, now);
+      codes.set(asked, onlyMunicipalCode(there));
+      if (there.next !== undefined) onUnknown(there.next);
+    }
     return codes.get(asked);
   };
 };

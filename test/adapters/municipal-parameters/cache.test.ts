@@ -55,6 +55,17 @@ describeWithPostgres('the cache of municipal parameters', () => {
     });
   });
 
+  it('notes a question that a request needs, beside entries that stay as they are', async () => {
+    const before = await cache.entriesOf(RIO);
+    await cache.noteNeed('test', RIO, 'convenio', at(95));
+    expect(await cache.entriesOf(RIO)).toEqual(before);
+    const needed = { mode: 'test', ibge: RIO, questionKey: 'aliquota/01.02.01.000' } as const;
+    await cache.noteNeed(needed.mode, needed.ibge, needed.questionKey, at(95));
+    await cache.noteNeed(needed.mode, needed.ibge, needed.questionKey, at(96));
+    expect(await cache.entriesOf(RIO)).toContainEqual({ ...needed, askedAt: at(95), failures: 0 });
+    expect(await cache.of('test', RIO)).toHaveLength(1);
+  });
+
   it('forgets the municipalities of a mode that are not named', async () => {
     await cache.keep('test', CURITIBA, { questionKey: 'convenio', known: ACTIVE, knownAt: T0 });
     await cache.keepOnly('test', [CURITIBA]);

@@ -12,8 +12,13 @@ const RIO = '3304557';
 const CURITIBA = '4106902';
 const SERVICE = '01.01.01.000';
 
-const wanted = (ibge: string, services: readonly string[] = [], mode: Mode = 'test'): Wanted => ({
-  ...{ mode, ibge, services },
+const wanted = (
+  ibge: string,
+  services: readonly string[] = [],
+  mode: Mode = 'test',
+  otherServices: readonly string[] = [],
+): Wanted => ({
+  ...{ mode, ibge, services, otherServices },
   companyId: DEMO_CNPJ,
 });
 
@@ -37,6 +42,10 @@ const memoryCache = (): ParametersCache & { entries: ParametersEntry[] } => {
     noteFailure: async (mode: Mode, ibge: string, questionKey: string, reason: string, askedAt: string) => {
       const before = cache.entries.find((entry) => isAt(entry, mode, ibge, questionKey));
       put({ ...before, mode, ibge, questionKey, askedAt, reason, failures: (before?.failures ?? 0) + 1 });
+    },
+    noteNeed: async (mode: Mode, ibge: string, questionKey: string, askedAt: string) => {
+      if (!cache.entries.some((entry) => isAt(entry, mode, ibge, questionKey)))
+        put({ mode, ibge, questionKey, askedAt, failures: 0 });
     },
     keepOnly: async (mode: Mode, ibges: readonly string[]) => {
       cache.entries = cache.entries.filter((entry) => entry.mode !== mode || ibges.includes(entry.ibge));
@@ -108,6 +117,46 @@ describe('refreshing the municipal parameters', () => {
     await cache.keep('test', RIO, { questionKey: 'aliquota/01.01.01.003', known, knownAt: clock.now() });
     await refreshAll();
     expect(codes().slice(6)).toEqual(['006', '007', '008']);
+  });
+
+  it('asks for the rates of other lines after everything of the default lines, and ends the codes of a service before it begins another', async () => {
+    const others = ['02.01.01.000', '02.02.01.000'];
+    const { asked, refreshAll, state } = createHarness([wanted(RIO, [SERVICE], 'test', others), wanted(CURITIBA)]);
+    state.answer = { kind: 'known', known: { kind: 'aliquota', rates: [] } };
+    await refreshAll();
+    const inOrder = asked.map((one) => one.split(' ').slice(1, 4).join(' '));
+    const first = inOrder.findIndex((one) => one.includes(' 02.'));
+    expect(inOrder.slice(0, first)).toContain(`${RIO} regimes_especiais ${SERVICE}`);
+    expect(inOrder.slice(0, first)).toContain(`${RIO} aliquota 01.01.01.005`);
+    expect(inOrder.slice(first)).toEqual(
+      ['02.01.01', '02.02.01'].flatMap((service) =>
+        ['000', '001', '002', '003', '004', '005'].map((code) => `${RIO} aliquota ${service}.${code}`),
+      ),
+    );
+  });
+
+  it('asks for the line that a request needs before the other lines that are no default', async () => {
+    const others = ['02.01.01.000', '02.02.01.000', '02.03.01.000'];
+    const { asked, cache, refreshAll } = createHarness([wanted(RIO, [SERVICE], 'test', others)]);
+    await cache.noteNeed('test', RIO, 'aliquota/02.03.01.000', T0);
+    await refreshAll();
+    const lines = asked.flatMap((one) => / aliquota (\S+) /.exec(one)?.slice(1) ?? []);
+    expect(lines).toEqual([SERVICE, '02.03.01.000', '02.01.01.000', '02.02.01.000']);
+  });
+
+  it('asks for the rates of other lines again after three days', async () => {
+    const OTHER = '02.01.01.000';
+    const { asked, clock, refreshAll } = createHarness([wanted(RIO, [], 'test', [OTHER])]);
+    const timesAsked = () => asked.filter((one) => one.includes(OTHER)).length;
+    await refreshAll();
+    for (let day = 1; day <= 2; day += 1) {
+      clock.pass(REFRESH_SECONDS);
+      await refreshAll();
+    }
+    expect(timesAsked()).toBe(1);
+    clock.pass(REFRESH_SECONDS);
+    await refreshAll();
+    expect(timesAsked()).toBe(2);
   });
 
   it('asks again after a day, the two environments apart', async () => {
@@ -206,6 +255,40 @@ describe('what is wanted to be known', () => {
     expect(all.map(({ mode, ibge }) => `${mode} ${ibge}`)).toEqual([`live ${RIO}`, `test ${RIO}`]);
     expect(all[0]?.services.length).toBeGreaterThan(0);
     for (const service of all[0]?.services ?? []) expect(service).toMatch(/^\d\d\.\d\d\.\d\d\.\d{3}$/);
+  });
+
+  it('is also each other line that a request of a company may name, but for blocked ones and those that are a default there', async () => {
+    const line = (cnae: string, serviceCode: string, changes: object = {}) => ({
+      ...{ cnae, serviceCode, nbs: '115013000', description: 'x', isDefault: false, isBlocked: false },
+      ...changes,
+    });
+    const lines = [
+      line('6201501', '010101', { isDefault: true }),
+      line('6201501', '010201'),
+      line('6201501', '010301', { isBlocked: true }),
+      line('6204000', '010401', { isDefault: true }),
+      line('6204000', '010101'),
+      line('6204000', '010501'),
+    ];
+    const { registration } = demoCompany(DEMO_CNPJ);
+    const activities = [
+      { cnae: '6201501', isMain: true },
+      { cnae: '6204000', isMain: false },
+    ];
+    const municipalCodes = [{ serviceCode: '010501', municipalCode: '002' }];
+    const [live] = await wantedOf(
+      {
+        companies: async () => [named({ registration: { ...registration, activities, municipalCodes } })],
+        ibgeOf: () => RIO,
+        catalogueOf: async () => ({ ...catalogue, linesOf: (cnae) => lines.filter((one) => one.cnae === cnae) }),
+        modes: ['live'],
+      },
+      T0,
+    );
+    expect(live).toMatchObject({
+      services: ['01.01.01.000', '01.04.01.000'],
+      otherServices: ['01.02.01.000', '01.05.01.000', '01.05.01.002'],
+    });
   });
 
   it('leaves out who cannot ask: disabled, without certificate, with one that is over, or in no known city', async () => {
