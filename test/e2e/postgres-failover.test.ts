@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, it } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type DatabaseLine, openDatabaseLine } from '../support/database-line.js';
 import { eventually } from '../support/eventually.js';
 import { PROMPT, type RunningService, startRunningService } from '../support/harness/running-service.js';
@@ -55,6 +55,39 @@ describeWith('postgres15', 'a service whose primary is replaced, behind an addre
       await load.goesOn();
       await load.stop();
       await load.expectNothingLost();
+    },
+    FAILOVER_MS,
+  );
+
+  it(
+    'answers 503 instead of what a standby does not show yet',
+    async () => {
+      const read = async (path: string) => {
+        const { status, body } = await running.call<{ status?: string; data?: readonly unknown[] }>(
+          'live',
+          'GET',
+          path,
+        );
+        return [status, body.status ?? body.data?.length];
+      };
+      // As a report on the standby does for up to max_standby_streaming_delay.
+      await standby.ask('select pg_wal_replay_pause()');
+      const sale = { amount_in_cents: 5_000, description: 'Consultoria', reference: 'pedido-1' };
+      const { body } = await running.call<{ id: string }>('live', 'POST', '/v1/nfse', sale);
+      await eventually(
+        () => read(`/v1/nfse/${body.id}`),
+        ([status, found]) => status === 200 && found === 'issued',
+      );
+      await primary.kill();
+      line.switchTo(standby.url);
+      await becomesNotReady(running.service.opsUrl, /^database: read-only$/);
+      expect(await read(`/v1/nfse/${body.id}`)).toEqual([503, undefined]);
+      expect(await read('/v1/nfse?reference=pedido-1')).toEqual([503, undefined]);
+      await standby.ask('select pg_wal_replay_resume()');
+      await standby.ask('select pg_promote()');
+      await becomesReady(running.service.opsUrl);
+      expect(await read(`/v1/nfse/${body.id}`)).toEqual([200, 'issued']);
+      expect(await read('/v1/nfse?reference=pedido-1')).toEqual([200, 1]);
     },
     FAILOVER_MS,
   );

@@ -31,7 +31,7 @@ export type PostgresEventLog = EventLog & { appendGuarded: GuardedAppend; close(
  */
 export const postgresEventLog = (options: PostgresEventLogOptions): PostgresEventLog => {
   const { connectionString, appendDeadlineMs = 5_000, limits, onIdleError } = options;
-  const shared = { connectionString, applicationName: 'nfse-event-log', onIdleError };
+  const shared = { connectionString, applicationName: 'nfse-event-log', onIdleError, refuseStandby: true };
   // The server gives up before this process does, so that an append reported as unknown no longer waits for the lock there.
   const serverTimeoutMs = Math.ceil(appendDeadlineMs * 0.8);
   const writers = openPool({

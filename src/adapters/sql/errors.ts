@@ -31,7 +31,7 @@ export const sqlFault = (error: unknown): SqlFault => {
   if (error instanceof ServerUnproven) return 'unproven';
   const code = codeOf(error);
   if (code === '53100' || code === 'ENOSPC') return 'disk_full';
-  if (code === '25006') return 'read_only';
+  if (code === READ_ONLY) return 'read_only';
   if (code !== undefined) return faultOfCode(code);
   if (!(error instanceof Error)) return 'other';
   return BY_MESSAGE.find(([message]) => message.test(error.message))?.[1] ?? 'other';
@@ -60,12 +60,32 @@ const faultOfCode = (code: string): SqlFault => {
   return UNTRUSTED.test(code) ? 'untrusted' : 'other';
 };
 
+/** The address leads to a standby. It may not show yet what the primary has acknowledged, so what it lacks proves nothing. */
+export class StandbyRefused extends Error {
+  override readonly name = 'StandbyRefused';
+  readonly code = READ_ONLY;
+  constructor() {
+    super('the database is a standby');
+  }
+}
+
 /**
  * True when the server answered with an ERROR: the statement was rolled back and had no effect. A FATAL or PANIC ends the session at any moment,
- * even after the commit, and proves nothing.
+ * even after the commit, and proves nothing. Where `lc_messages` translates the word, the code decides.
  */
-export const isRolledBack = (error: unknown): boolean =>
-  error instanceof Error && 'severity' in error && error.severity === 'ERROR';
+export const isRolledBack = (error: unknown): boolean => {
+  if (!(error instanceof Error) || !('severity' in error)) return false;
+  if (ENGLISH.has(String(error.severity))) return error.severity === 'ERROR';
+  const code = codeOf(error);
+  return code !== undefined && /^[0-9A-Z]{5}$/.test(code) && !MAY_END_A_SESSION.test(code);
+};
+
+const ENGLISH: ReadonlySet<string> = new Set(['ERROR', 'FATAL', 'PANIC']);
+
+/** Lost connections, time limits of sessions, lack of resources, configuration files, the operator's or system's intervention, faults of the system and of the server. */
+const MAY_END_A_SESSION = /^(?:08|25P0[34]|53|F0|57P|58|XX)/;
+
+const READ_ONLY = '25006';
 
 /** SQLSTATE or errno name. An AggregateError (several addresses tried) counts as its first error. */
 const codeOf = (error: unknown): string | undefined => {
@@ -75,6 +95,8 @@ const codeOf = (error: unknown): string | undefined => {
 
 const UNAVAILABLE: ReadonlySet<string> = new Set([
   '25P03', // idle_in_transaction_session_timeout
+  '25P04', // transaction_timeout
+  '40001', // serialization_failure, also a conflict with recovery on a standby: the statement may be repeated
   '40P01', // deadlock_detected: the statement may be repeated
   '53200', // out_of_memory
   '53300', // too_many_connections

@@ -1,5 +1,6 @@
 import { Socket } from 'node:net';
 import pg from 'pg';
+import { StandbyRefused } from './errors.js';
 import { clientClassFor } from './proven-client.js';
 
 /** What an operator may set for all pools of a process (`DATABASE_…_TIMEOUT_S`); each has a default here. */
@@ -22,6 +23,8 @@ export type PoolOptions = SessionLimits & {
   answerTimeoutMs?: number;
   /** False: a commit does not wait for the disk; only for rows that may be lost. Default true. */
   synchronousCommit?: boolean;
+  /** True: connecting to a standby fails with `StandbyRefused`. Default false. */
+  refuseStandby?: boolean;
   /** Called for each connection that is lost while idle; the pool replaces it. */
   onIdleError?: ((error: Error) => void) | undefined;
 };
@@ -37,7 +40,7 @@ const GOODBYE_MS = 2_000;
 export const openPool = (options: PoolOptions): pg.Pool => {
   const { statementTimeoutMs = STATEMENT_MS, connectTimeoutMs = CONNECT_MS } = options;
   const serverTimeout = statementTimeoutMs === 0 ? 0 : statementTimeoutMs + ANSWER_MARGIN_MS;
-  const sessions = readOnlySessions();
+  const sessions = sessionsOf(options);
   const pool = new pg.Pool({
     connectionString: options.connectionString,
     Client: clientClassFor(options.connectionString),
@@ -92,18 +95,40 @@ type Reported = { parameterName: string; parameterValue: string };
 /** From PostgreSQL 14 on the server reports changes of this setting to open sessions. */
 const REPORTED_SIGN = 'default_transaction_read_only';
 
+/** Several statements at once have a result each, which the types of the driver do not know. */
+const resultsOf = <Row extends pg.QueryResultRow>(
+  answer: pg.QueryResult<Row> | pg.QueryResult<Row>[],
+): readonly pg.QueryResult<Row>[] => (Array.isArray(answer) ? answer : [answer]);
+
+/** What a new session says of its server. */
+const SERVER = `select pg_is_in_recovery() as standby, current_setting('transaction_read_only') as read_only`;
+
+type ServerRow = { standby: boolean; read_only: string };
+
+/**
+ * Sets what the administrator of the server may have set otherwise, which the driver cannot ask for: statements see what others have committed, and
+ * 0 means no limit.
+ */
+const settingsOf = ({ statementTimeoutMs, lockTimeoutMs }: SessionLimits): readonly string[] => [
+  'set session characteristics as transaction isolation level read committed',
+  ...(statementTimeoutMs === 0 ? ['set statement_timeout = 0'] : []),
+  ...(lockTimeoutMs === 0 ? ['set lock_timeout = 0'] : []),
+];
+
 /**
  * A session of a server that takes no writes is used once. Such a server was replaced, or is about to be, and would serve old data. The next caller
  * connects again, by the name or proxy that knows the new primary; the driver has no `target_session_attrs`. While no server takes writes, reads
- * continue at the price of a connection each.
+ * continue at the price of a connection each, but for a standby where the pool refuses that.
  */
-const readOnlySessions = () => {
+const sessionsOf = (options: PoolOptions) => {
   const readOnly = new WeakSet<pg.ClientBase>();
+  const begin = [...settingsOf(options), SERVER].join('; ');
   return {
-    /** Asks a new session whether its server takes writes; for the pool's `onConnect`. */
+    /** Prepares a new session and asks what its server is; for the pool's `onConnect`. */
     onConnect: async (client: pg.ClientBase): Promise<void> => {
-      const { rows } = await client.query<{ transaction_read_only: string }>('show transaction_read_only');
-      if (rows[0]?.transaction_read_only === 'on') readOnly.add(client);
+      const last = resultsOf(await client.query<ServerRow>(begin)).at(-1)?.rows[0];
+      if (last?.standby === true && options.refuseStandby === true) throw new StandbyRefused();
+      if (last?.read_only === 'on') readOnly.add(client);
     },
     /** Closes sessions of a server that takes no writes when they are given back. */
     attach: (pool: pg.Pool): void => {

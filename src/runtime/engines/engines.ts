@@ -66,7 +66,7 @@ export const openEngines = async (options: EngineOptions): Promise<Engines> => {
   };
   const { poolSize, limits } = config.database;
   await prepareDatabase(addresses, limits);
-  const server = { connectionString, onIdleError, ...limits };
+  const server = { connectionString, onIdleError, refuseStandby: true, ...limits };
   const pool = openPool({ ...server, max: poolSize, applicationName: SERVICE_SESSION });
   runner.onStop('database pool', () => pool.end());
   // A lost guard row delays or refuses a request and never issues twice, so these commits do not wait for the disk.

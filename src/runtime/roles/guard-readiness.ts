@@ -172,6 +172,7 @@ const openSessionPool = ({ config, engines, logger, runner }: ReadinessParts) =>
     ...config.database.limits,
     connectionString,
     max: 1,
+    refuseStandby: true,
     applicationName: 'nfse-guards-position',
     onIdleError: () => {
       if (!runner.stopping.aborted) logger.debug({ msg: 'the database connection of the guards was lost' });

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { openDatabase } from '../../../src/adapters/sql/database.js';
 import { sqlFault } from '../../../src/adapters/sql/errors.js';
 import { openPool } from '../../../src/adapters/sql/pool.js';
+import { openPatientPool } from '../../../src/runtime/engines/database.js';
 import { type DatabaseLine, openDatabaseLine } from '../../support/database-line.js';
 import { eventually } from '../../support/eventually.js';
 import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../../support/postgres.js';
@@ -36,6 +37,23 @@ describeWithPostgres('connections of a pool', () => {
     const name = new URL(database.connectionString).pathname.slice(1);
     await database.admin.query(`alter database ${name} set default_transaction_read_only = ${isOn ? 'on' : 'off'}`);
   };
+
+  it('read what others have committed, and have no limits where none are asked for, whatever the administrator set', async () => {
+    const name = new URL(database.connectionString).pathname.slice(1);
+    for (const [setting, value] of [
+      ['default_transaction_isolation', 'serializable'],
+      ['statement_timeout', '1s'],
+      ['lock_timeout', '1s'],
+    ])
+      await database.admin.query(`alter database ${name} set ${setting} = '${value}'`);
+    const patient = openPatientPool({ connectionString: line.connectionString, applicationName: 'under-test' });
+    const settings = await patient.query(
+      `select current_setting('transaction_isolation') as isolation, current_setting('statement_timeout') as statement,
+         current_setting('lock_timeout') as lock`,
+    );
+    await patient.end();
+    expect(settings.rows).toEqual([{ isolation: 'read committed', statement: '0', lock: '0' }]);
+  });
 
   it('stay as long as the server takes writes', async () => {
     expect(await sessionOf(pool)).toBe(await sessionOf(pool));
