@@ -3,7 +3,11 @@ import { addSeconds, type Instant, isBefore, isWithin } from '../../domain/commo
 import type { Caller, LookupResult, SendResult } from '../../ports/authorizer.js';
 import type { Clock } from '../../ports/clock.js';
 
-/** The look-up of a send that met an outage, under any company's certificate. It changes nothing at the authorizer. */
+/**
+ * The look-up of a send that met an outage, under any company's certificate. It changes nothing at the authorizer. A company that is no actor of the
+ * note gets 403, which is an answer too. A look-up by the company of that send alone would leave the breaker open where the connections of this one
+ * company break.
+ */
 export type Probe = (caller: Caller) => Promise<LookupResult<unknown>>;
 
 /** The permit for one send. `report` takes its result; `release` is always called, also when nothing was sent. */

@@ -1,4 +1,4 @@
-import { isMadeByMunicipality } from '../../domain/common/access-key.js';
+import { emitterOfDps, isCanceledAtSefin, providerOfKey } from '../../domain/common/access-key.js';
 import type { CompanyId, Mode } from '../../domain/common/ids.js';
 import { addSeconds, epochMs, type Instant, isBefore, isWithin } from '../../domain/common/time.js';
 import type { Company } from '../../domain/company/company.js';
@@ -22,7 +22,10 @@ type CertificatePermit = { kind: 'permit'; release(): void } | { kind: 'paused';
 export type CertificateBreaker = {
   /** Called before an attempt is recorded. `probe` is called when a held certificate is due to be tried. */
   requestPermit(caller: Caller, probe: Probe): Promise<CertificatePermit>;
-  /** The same authorizer; what its answers say of certificates is noted. Every caller of the issuing protocol uses it. */
+  /**
+   * The same authorizer; what its answers say of certificates is noted, except answers about documents of other companies. Every caller of the
+   * issuing protocol uses it.
+   */
   watch(authorizer: Authorizer): Authorizer;
 };
 
@@ -166,11 +169,21 @@ export const createCertificateBreaker = (options: CertificateBreakerOptions): Ce
     },
     watch: (authorizer) => {
       const asked = aroundAuthorizer(authorizer, (_operation, caller, call) => watched(caller, call));
+      // Sefin answers 403 to a company that is no actor of a document, as to a refused certificate (docs/national-system.md#operations).
+      const aboutOwn = ({ companyId }: Caller, emitter: string): Authorizer =>
+        emitter === companyId ? asked : authorizer;
       return {
         ...asked,
-        // The ADN answers about such a note, and what the ADN takes says nothing about Sefin.
+        findByDps: (caller, dpsId, until) => aboutOwn(caller, emitterOfDps(dpsId)).findByDps(caller, dpsId, until),
+        findByAccessKey: (caller, accessKey) =>
+          aboutOwn(caller, providerOfKey(accessKey)).findByAccessKey(caller, accessKey),
+        // The ADN answers about a note of a municipality, and what the ADN takes says nothing about Sefin.
         findCancellation: (caller, accessKey, until) =>
-          (isMadeByMunicipality(accessKey) ? authorizer : asked).findCancellation(caller, accessKey, until),
+          (isCanceledAtSefin(accessKey, caller.companyId) ? asked : authorizer).findCancellation(
+            caller,
+            accessKey,
+            until,
+          ),
       };
     },
   };

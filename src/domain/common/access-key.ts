@@ -18,6 +18,9 @@ export const dpsId = ({ municipality, cnpj, series, number }: DpsIdentity): DpsI
   return id;
 };
 
+/** The emitter's CNPJ in a DPS id. */
+export const emitterOfDps = (dpsId: string): string => dpsId.slice(11, 25);
+
 /**
  * Check digit of an access key over its first 49 characters (docs/national-system.md#check-digit): modulo 11, weights 2 to 9 from the right,
  * remainders 0 and 1 give 0; a letter of an alphanumeric CNPJ counts as its ASCII code minus 48.

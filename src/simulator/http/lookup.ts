@@ -1,3 +1,4 @@
+import { emitterOfDps } from '../../domain/common/access-key.js';
 import { present } from '../../domain/common/present.js';
 import type { Environment, World } from '../environment.js';
 import { isSameCompany } from '../holder.js';
@@ -14,7 +15,7 @@ export const lookupOperation = (
   { dpsId, headOnly }: { dpsId: string; headOnly: boolean },
 ): Operation => {
   const { json, failedQuery } = answersOf(world, environment);
-  const cnpj = dpsId.slice(11, 25);
+  const cnpj = emitterOfDps(dpsId);
   const found = environment.ledger.noteByDps(dpsId);
   const amountInCents = found?.amountInCents ?? world.hidden.amountOfDps(dpsId);
   const head = (answer: Answer): Answer =>

@@ -8,7 +8,7 @@ import { addSeconds } from '../../../src/domain/common/time.js';
 import type { Company } from '../../../src/domain/company/company.js';
 import type { Authorizer, LookupResult, SendResult } from '../../../src/ports/authorizer.js';
 import { DEMO_CNPJ, demoCompany, OTHER_CNPJ } from '../../support/fixture/demo.js';
-import { ACCESS_KEY, accepted, at, cancelRequested, T0 } from '../../support/fixture/invoice.js';
+import { ACCESS_KEY, accepted, at, cancelRequested, DPS_ID, T0 } from '../../support/fixture/invoice.js';
 import { appendTo, certificateBreaker, openBreaker } from '../../support/harness/event-store.js';
 import { type IssuingHarness, issuingHarness } from '../../support/harness/issuing.js';
 import { memoryRefusals } from '../../support/memory/certificate-refusals.js';
@@ -227,7 +227,7 @@ describe('given a certificate that the web server refuses by a page', () => {
     await harness.record(cancelRequested(0));
     const deps = process();
     refused.set('certificate', page);
-    await deps.authorizer.findByAccessKey({ mode: 'live', companyId: DEMO_CNPJ }, '1');
+    await deps.authorizer.findByAccessKey({ mode: 'live', companyId: DEMO_CNPJ }, ACCESS_KEY);
     harness.clock.pass(16);
     const step = await workOnCancellation(harness.stream, deps);
     expect(step.kind).toBe('later');
@@ -303,6 +303,49 @@ describe('a look-up of a note that a municipality made', () => {
     // then
     expect([answer.kind, afterAdn]).toEqual(['absent', 1]);
     expect(changes.slice(1)).toEqual([{ mode: 'live', companyId: DEMO_CNPJ, refused: false }]);
+  });
+});
+
+describe('given documents of another company, about which the authorizer answers 403 by a page', () => {
+  const other = { mode: 'live', companyId: OTHER_CNPJ } as const;
+  const watchedOf = async () => {
+    const { harness } = await world();
+    const refusals = memoryRefusals();
+    const certificates = certificateBreaker(harness.clock, { refusals, company: async (id) => demoCompany(id) });
+    const authorizer = certificates.watch({
+      ...harness.authorizer,
+      findByDps: async () => noAnswer,
+      findByAccessKey: async () => noAnswer,
+      findCancellation: async () => noAnswer,
+    });
+    return { ...{ clock: harness.clock, refusals, certificates, authorizer }, breaker: openBreaker(harness.clock) };
+  };
+
+  it('when the probe of an outage asks about a send of that company, then the sender is not held', async () => {
+    // given
+    const { clock, refusals, certificates, authorizer, breaker } = await watchedOf();
+    const outage = { kind: 'unknown', reason: 'no_json', codes: [], outage: true } as const;
+    for (let sends = 0; sends < 5; sends += 1) {
+      const permit = await breaker.requestPermit({ ...other, companyId: DEMO_CNPJ });
+      if (permit.kind === 'permit') permit.report(outage, (caller) => authorizer.findByDps(caller, DPS_ID));
+    }
+    clock.pass(16);
+    // when
+    const probing = await breaker.requestPermit(other);
+    const sending = await breaker.requestPermit(other);
+    // then
+    expect([probing.kind, sending.kind]).toEqual(['paused', 'permit']);
+    expect(await refusals.all()).toEqual([]);
+    expect((await certificates.requestPermit(other, async () => undefined)).kind).toBe('permit');
+  });
+
+  it('when the reconciliation asks about a note under the key of that company, then only a 403 about an own note counts', async () => {
+    const { refusals, authorizer } = await watchedOf();
+    await authorizer.findByAccessKey(other, ACCESS_KEY);
+    await authorizer.findCancellation(other, ACCESS_KEY);
+    expect(await refusals.all()).toEqual([]);
+    await authorizer.findCancellation({ ...other, companyId: DEMO_CNPJ }, ACCESS_KEY);
+    expect(await refusals.all()).toMatchObject([{ companyId: DEMO_CNPJ, reason: 'no_json_403' }]);
   });
 });
 

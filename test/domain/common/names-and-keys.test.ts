@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { accessKeyCheckDigit, dpsId, isAccessKey } from '../../../src/domain/common/access-key.js';
+import { accessKeyCheckDigit, dpsId, emitterOfDps, isAccessKey } from '../../../src/domain/common/access-key.js';
 import {
   companyStream,
   dpsStream,
@@ -40,6 +40,10 @@ describe('DPS ids', () => {
 
   it('pad series and number', () => {
     expect(dpsId(parts)).toBe(`DPS33045572${CNPJ}00007000000000000042`);
+  });
+
+  it('name their emitter', () => {
+    expect(emitterOfDps(dpsId(parts))).toBe(CNPJ);
   });
 
   it('refuse parts that cannot make one', () => {
