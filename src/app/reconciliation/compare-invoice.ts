@@ -1,4 +1,5 @@
 import type { Mode, StreamName } from '../../domain/common/ids.js';
+import { present } from '../../domain/common/present.js';
 import { addSeconds, isBefore } from '../../domain/common/time.js';
 import { decideCanceledElsewhere } from '../../domain/invoice/decide-cancellation.js';
 import type { Decision } from '../../domain/invoice/decision.js';
@@ -55,15 +56,19 @@ export type ReconciliationDeps = Pick<IssuerDeps, 'store' | 'authorizer' | 'cloc
   onDifference(stream: StreamName, kind: DifferenceKind): void;
 };
 
-/** Of one step. `asked`: the authorizer or the ADN answered. `inconclusive`: no answer came, or the answer proves nothing. */
+/**
+ * Of one step. `asked`: the authorizer or the ADN answered, or the certificate of one company prevented that. `inconclusive`: no answer came, or the
+ * answer proves nothing, so that the next step of the mode comes after a longer pause.
+ */
 export type StepResult = 'asked' | 'inconclusive' | 'nothing to do';
 
 export type Comparison = {
   result: ComparisonResult;
   /** Whether the authorizer showed an event that cancels or replaces the note. */
   isEventFound: boolean;
-  /** Why the answer was inconclusive. */
+  /** Why the answer was inconclusive. `certificateRefused`: as in `LookupResult`. */
   reason?: string;
+  certificateRefused?: true;
   /** Keys of the look-ups that were absent for the first time. */
   absentOnce: readonly string[];
 };
@@ -72,6 +77,15 @@ export type Comparison = {
 export const DOUBTFUL_DOCUMENT = 'document_doubtful';
 
 const leftAlone: Comparison = { result: 'left_alone', isEventFound: false, absentOnce: [] };
+
+const NOTHING_PROVEN = { result: 'inconclusive', isEventFound: false, absentOnce: [] } as const;
+
+/**
+ * Whether the comparison failed by the company's certificate, which is missing, expired, or refused. The invoices of other companies do not wait for
+ * that.
+ */
+export const isOwnFault = ({ reason = '', certificateRefused }: Comparison): boolean =>
+  certificateRefused === true || reason.startsWith('certificate_');
 
 /**
  * Asks the authorizer what it holds of one invoice and appends what differs, or that another party canceled the note. `absentBefore`: keys of look-
@@ -107,7 +121,8 @@ const compareInvoice = async (
     if ('reason' in answer) {
       // Differences that earlier answers showed hold, although this answer is inconclusive.
       await appendDifferences(stream, held, attemptLost, deps);
-      return { result: 'inconclusive', reason: answer.reason, isEventFound: false, absentOnce: [] };
+      const { reason, certificateRefused } = answer;
+      return present({ ...NOTHING_PROVEN, reason, certificateRefused });
     }
     if (answer.held === 'absent' && needsProof(state, question) && !absentBefore.includes(keyOf(question))) {
       absentOnce.push(keyOf(question));
@@ -136,7 +151,7 @@ export const tryToCompare = async (
   try {
     return await compareInvoice(stream, absentBefore, deps);
   } catch (error) {
-    return { result: 'inconclusive', isEventFound: false, absentOnce: [], thrown: { error } };
+    return { ...NOTHING_PROVEN, thrown: { error } };
   }
 };
 
@@ -161,7 +176,9 @@ const keyOf = (question: ReconciliationLookup): string =>
 
 type Asked = Pick<LoadedInvoice, 'events'> & { state: Invoice };
 
-type Answer = LookupFinding | { elsewhere: RegisteredEvent } | { reason: string } | { doubt: string };
+type Answer = LookupFinding | { elsewhere: RegisteredEvent } | Unanswered | { doubt: string };
+
+type Unanswered = { reason: string; certificateRefused?: true };
 
 const ask = async (
   stream: StreamName,

@@ -14,7 +14,7 @@ import type {
 } from '../../ports/distribution.js';
 import type { ReadModel } from '../../ports/read-model.js';
 import { loadSealedInvoice } from '../read/read-invoice.js';
-import { type ReconciliationDeps, type StepResult, tryToCompare } from './compare-invoice.js';
+import { isOwnFault, type ReconciliationDeps, type StepResult, tryToCompare } from './compare-invoice.js';
 
 export type DistributionDeps = ReconciliationDeps & {
   distribution: Distribution;
@@ -168,7 +168,8 @@ const mayBeCanceled = async (stream: StreamName, store: DistributionDeps['store'
 
 /**
  * An invoice with work under way is compared later, because the event may be the service's own. An invoice whose event the authorizer does not show
- * yet is compared later too, because a lagging replica may have answered. A comparison that throws counts as a try.
+ * yet is compared later too, because a lagging replica may have answered. A comparison that throws counts as a try. When the company's certificate is
+ * the cause, the other waiting invoices of this company are put off too, so that other companies come first.
  */
 const compareWaiting = async (
   caller: Caller,
@@ -176,13 +177,17 @@ const compareWaiting = async (
   due: WaitingInvoice,
   deps: DistributionDeps,
 ): Promise<StepResult> => {
-  const { result, isEventFound, thrown } = await tryToCompare(due.stream, [], deps);
+  const comparison = await tryToCompare(due.stream, [], deps);
+  const { result, isEventFound, thrown } = comparison;
   deps.onComparison(caller.mode, result);
-  const others = progress.waiting.filter((one) => one !== due);
+  const isOwn = isOwnFault(comparison);
+  const later = addSeconds(deps.clock.now(), deps.settings.settledSeconds);
+  const others = progress.waiting
+    .filter((one) => one !== due)
+    .map((one) => (isOwn && isBefore(one.dueAt, later) ? { ...one, dueAt: later } : one));
   const tries = due.tries + 1;
-  const again = { ...due, tries, dueAt: addSeconds(deps.clock.now(), deps.settings.settledSeconds) };
-  const waiting = isEventFound || tries >= MAX_TRIES ? others : [...others, again];
+  const waiting = isEventFound || tries >= MAX_TRIES ? others : [...others, { ...due, tries, dueAt: later }];
   await saveProgress(caller, { ...progress, waiting }, deps);
   if (thrown !== undefined) throw thrown.error;
-  return result === 'inconclusive' ? 'inconclusive' : 'asked';
+  return result === 'inconclusive' && !isOwn ? 'inconclusive' : 'asked';
 };

@@ -11,6 +11,7 @@ import type {
 import {
   type Comparison,
   DOUBTFUL_DOCUMENT,
+  isOwnFault,
   type ReconciliationDeps,
   type StepResult,
   type TriedComparison,
@@ -135,8 +136,12 @@ const resultOrThrow = ({ thrown }: TriedComparison, result: StepResult): StepRes
 };
 
 /**
- * Whether another try may help. It does not when the company's certificate is missing or expired, so that nothing was asked, nor when the found
- * document is doubtful. An ADN that does not answer must not hold up the invoices that Sefin is asked about.
+ * Whether another try may help. It does not when the company's certificate is the cause, nor when the found document is doubtful. An ADN that does
+ * not answer must not hold up the invoices that Sefin is asked about.
  */
-const mayRetry = ({ result, reason = '' }: Comparison): boolean =>
-  result === 'inconclusive' && reason !== DOUBTFUL_DOCUMENT && !/^(?:certificate|adn)_/.test(reason);
+const mayRetry = (comparison: Comparison): boolean => {
+  const { result, reason = '' } = comparison;
+  return (
+    result === 'inconclusive' && reason !== DOUBTFUL_DOCUMENT && !reason.startsWith('adn_') && !isOwnFault(comparison)
+  );
+};

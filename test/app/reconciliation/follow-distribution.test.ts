@@ -8,6 +8,7 @@ import { cancelRequested } from '../../support/fixture/invoice.js';
 import {
   memoryDistributionProgress,
   openReconciliationHarness,
+  REFUSED,
   type ReconciliationHarness,
 } from '../../support/harness/reconciliation.js';
 
@@ -149,6 +150,30 @@ describe('the queue of the ADN', () => {
     await harness.followToTheEnd();
     expect([await harness.status(broken), (await progress())?.waiting]).toEqual(['canceled', []]);
   });
+
+  it.each([
+    ['refuses by a page', REFUSED],
+    ['did not see, because it expired', { kind: 'inconclusive', reason: 'certificate_expired' }],
+  ] as const)(
+    'puts off all waiting invoices of a company whose certificate the authorizer %s',
+    async (_which, answer) => {
+      // given
+      const streams = [await harness.issue(), await harness.issue(), await harness.issue()];
+      harness.clock.pass(HOUR);
+      for (const stream of streams) await eventElsewhere(stream, '101101');
+      const findByDps = async () => answer;
+      const deps = { ...harness.deps, authorizer: { ...harness.deps.authorizer, findByDps } };
+      // when
+      const results: string[] = [];
+      for (let steps = 0; steps < 4; steps += 1) results.push(await distributionStep('live', deps));
+      // then
+      expect([results, harness.looks]).toEqual([['asked', 'asked', 'asked', 'nothing to do'], ['inconclusive']]);
+      expect((await progress())?.waiting.map(({ tries }) => tries)).toEqual([0, 0, 1]);
+      harness.clock.pass(HOUR);
+      await harness.followToTheEnd();
+      for (const stream of streams) expect(await harness.status(stream)).toBe('canceled');
+    },
+  );
 
   it('opens no personal field to find the invoices of its notes', async () => {
     const stream = await harness.issue();

@@ -4,6 +4,7 @@ import type { StreamName } from '../../../src/domain/common/ids.js';
 import { authorizedData } from '../../support/fixture/invoice.js';
 import {
   openReconciliationHarness,
+  REFUSED,
   type ReconciliationHarness,
   SETTINGS,
 } from '../../support/harness/reconciliation.js';
@@ -111,6 +112,16 @@ describe('the walk over what the authorizer holds', () => {
     await harness.walkToTheEnd();
     expect(harness.looks).toEqual(['inconclusive', 'inconclusive', 'inconclusive', 'agrees']);
     for (const stream of streams) expect(await harness.differences(stream)).toEqual([]);
+  });
+
+  it('asks once for each invoice whose company the authorizer refuses by a page, so that the next company waits for no other try', async () => {
+    const streams = [await harness.issue(), await harness.issue()];
+    harness.clock.pass(HOUR);
+    const findByDps = async () => REFUSED;
+    const deps = { ...harness.deps, authorizer: { ...harness.deps.authorizer, findByDps } };
+    for (const _stream of streams) expect(await reconcileStep('live', deps)).toBe('asked');
+    expect(await reconcileStep('live', deps)).toBe('nothing to do');
+    expect(harness.looks).toEqual(['inconclusive', 'inconclusive']);
   });
 
   it('continues behind an invoice whose every look-up throws, and reports the fault', async () => {

@@ -48,6 +48,9 @@ export const SETTINGS: ReconciliationSettings = {
   reachSeconds: 60 * 86_400,
 };
 
+/** The answer to a look-up under a certificate that the authorizer's web server refuses by a page. */
+export const REFUSED = { kind: 'inconclusive', reason: 'no_json_403', certificateRefused: true } as const;
+
 /** How far the queues of the ADN were read, in memory. */
 export const memoryDistributionProgress = (companies: readonly CompanyId[]): DistributionProgressStore => {
   const kept = new Map<string, string>();
