@@ -11,11 +11,13 @@ import { type CommandContext, operatorContext } from '../event-store/command-con
 import type { EventStore } from '../event-store/event-store.js';
 import { anyState, transact } from '../event-store/transact.js';
 
+/** An opened certificate with its chain takes about 12 KB. */
 const KEPT_OPEN = 1_000;
 
 /**
- * Opens a company's current certificate once while it stays among those kept. Each opening is recorded before the certificate is handed out, and one
- * with a fault is recorded and not handed out. A renewed certificate has another id, so the next call opens it.
+ * Opens a company's current certificate once while it stays among those kept. The first opening of each certificate is recorded before the
+ * certificate is handed out; a later one adds no event, so that a walk over more companies than are kept does not grow the log. A certificate with a
+ * fault is recorded and not handed out. A renewed certificate has another id, so the next call opens it.
  */
 export const createCertificateOpener = (deps: {
   vault: CertificateVault;
@@ -26,6 +28,7 @@ export const createCertificateOpener = (deps: {
   actor: CommandContext['actor'];
 }) => {
   const opened = new LRUCache<string, CompanyCertificate | 'unusable'>({ max: KEPT_OPEN });
+  const recorded = new Set<string>();
   const oneAtATime = createKeyedLock();
 
   const open = async (
@@ -37,7 +40,8 @@ export const createCertificateOpener = (deps: {
     const certificate = await deps.vault.open(companyId, certificateId);
     if (certificate === undefined) return undefined;
     const unusable = deps.faultOf(certificate);
-    await recordOpening(companyId, present({ certificateId, unusable }), deps);
+    if (!recorded.has(certificateId)) await recordOpening(companyId, present({ certificateId, unusable }), deps);
+    recorded.add(certificateId);
     const result = unusable === undefined ? certificate : 'unusable';
     opened.set(certificateId, result);
     return result;
@@ -59,7 +63,7 @@ const recordOpening = async (
   await transact(
     {
       stream: companyStream(companyId),
-      // Every opening adds an event, so reading the whole stream would cost more each time.
+      // Every process adds such an event, so reading the whole stream would cost more each time.
       read: 'last',
       fold: anyState,
       decide: (_state, { now }) => ({ events: [{ type: 'CertificateOpened', data: { ...opening, at: now } }] }),

@@ -48,7 +48,7 @@ describe('the certificate of a company', () => {
     );
   });
 
-  const opener = () =>
+  const opener = (options: Partial<Parameters<typeof createCertificateOpener>[0]> = {}) =>
     createCertificateOpener({
       ...{
         vault,
@@ -65,6 +65,7 @@ describe('the certificate of a company', () => {
           certificate: { certificateId: current, notBefore: T0, notAfter: T0, fingerprint: current },
         };
       },
+      ...options,
     });
 
   const openings = async (): Promise<readonly string[]> => {
@@ -79,6 +80,27 @@ describe('the certificate of a company', () => {
     expect([reads, await openings()]).toEqual([['c1'], ['c1']]);
     await opener()(caller);
     expect(await openings()).toEqual(['c1', 'c1']);
+  });
+
+  it('adds one event, however often a process walks over more companies than it keeps open', async () => {
+    // given
+    const companies = Array.from({ length: 1_001 }, (_, index) => String(index).padStart(14, '0'));
+    const certificateFor = opener({
+      company: async (id) => ({
+        ...registered,
+        certificate: { certificateId: id, notBefore: T0, notAfter: T0, fingerprint: id },
+      }),
+      vault: { ...vault, open: async (_company, id) => certificateOf(id) },
+    });
+    const walk = async (): Promise<void> => {
+      for (const id of companies) expect(await certificateFor({ mode: 'live', companyId: id })).toBeDefined();
+    };
+    // when
+    await walk();
+    await walk();
+    // then
+    const { events } = await store.load<CompanyEvent>(companyStream(companies[0] ?? ''));
+    expect(events.map(({ type }) => type)).toEqual(['CertificateOpened']);
   });
 
   it('is not handed out with a key that cannot be used, and is opened once for that', async () => {
