@@ -210,6 +210,30 @@ describe('a claimed key', () => {
     expect(await harness.acceptances()).toHaveLength(1);
   });
 
+  it('marks the duplicate window from the acceptance on, not from the first try', async () => {
+    const harness = acceptHarness();
+    const answerAgain = loseAnswers(harness);
+    await expect(harness.post({}, 'k')).rejects.toBeInstanceOf(StoreUnavailable);
+    answerAgain();
+    harness.clock.pass(300);
+    expect(codeOf(await harness.post({}, 'k'))).toBe('accepted');
+    harness.clock.pass(30);
+    expect(codeOf(await harness.post())).toBe('duplicate_suspected');
+  });
+
+  it('gives no second invoice while reads do not show yet what the log refuses its append for', async () => {
+    const harness = acceptHarness();
+    const first = idOf(await harness.post({}, 'k'));
+    harness.loseGuards();
+    const { store } = harness.deps;
+    harness.deps.store = { ...store, load: async () => ({ events: [], version: { kind: 'none' } }) };
+    await expect(harness.post({}, 'k')).rejects.toBeInstanceOf(StoreUnavailable);
+    harness.deps.store = store;
+    expect(await harness.acceptances()).toHaveLength(1);
+    harness.clock.pass(AFTER_LEASE);
+    expect(idOf(await harness.post({}, 'k'))).toBe(first);
+  });
+
   it('tells no refusal while the append of an earlier try may still come, and keeps the key for it', async () => {
     const harness = acceptHarness();
     const answerAgain = loseAnswers(harness);

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { guardHashes } from '../../../src/app/accept/guard-hashes.js';
-import type { EventStore } from '../../../src/app/event-store/event-store.js';
+import { type EventStore, StoreUnavailable } from '../../../src/app/event-store/event-store.js';
 import { bodyHashOf, fingerprintOf, invoiceIdOfReference } from '../../../src/app/event-store/hashes.js';
 import { invoiceStream, publicInvoiceId } from '../../../src/domain/common/ids.js';
 import { EventLogUnavailable } from '../../../src/ports/event-log.js';
@@ -54,6 +54,17 @@ describe.each(arrangements)('a reference%s', (_where, open) => {
     await harness.post({ reference: 'r' }, 'k');
     harness.clock.pass(86_400);
     expect(codeOf(await harness.post({ reference: 'r' }, 'k'))).toBe('nfse.reference_in_use');
+  });
+
+  it('is accepted when its request is repeated after an append of which no answer came and that stored nothing', async () => {
+    const harness = open();
+    const { store } = harness.deps;
+    harness.deps.store = { ...store, append: () => Promise.reject(new StoreUnavailable('unknown')) };
+    await expect(harness.post({ reference: 'r' })).rejects.toBeInstanceOf(StoreUnavailable);
+    harness.deps.store = store;
+    harness.clock.pass(5);
+    expect(codeOf(await harness.post({ reference: 'r' }))).toBe('accepted');
+    expect(await harness.acceptances()).toHaveLength(1);
   });
 
   it('belongs to its company and mode', async () => {

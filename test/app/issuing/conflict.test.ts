@@ -56,6 +56,20 @@ describe('a foreign note under our DPS id', () => {
     expect(harness.authorizer.notes).toHaveLength(2);
   });
 
+  it('stops the series before the conflict lets the invoice take another number', async () => {
+    const harness = await withForeignNote({ amount: '9.99', description: 'de outro', customerDocument: '' });
+    const { store } = harness.deps;
+    const order: string[] = [];
+    const append: IssuingHarness['store']['append'] = async (stream, version, events, context) => {
+      order.push(...events.map(({ type }) => type));
+      return await store.append(stream, version, events, context);
+    };
+    harness.deps.store = { ...store, append };
+    await lookUntilBlocked(harness);
+    const conflict = ['DpsSeriesBlocked', 'NumberConflictFound'];
+    expect(order.filter((type) => conflict.includes(type))).toEqual(conflict);
+  });
+
   it('leaves the refusal of the new number final', async () => {
     const harness = await withForeignNote({ amount: '9.99', description: 'de outro', customerDocument: '' });
     await lookUntilBlocked(harness);

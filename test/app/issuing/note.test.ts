@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import type { IssuerDeps } from '../../../src/app/issuing/deps.js';
 import { isBefore } from '../../../src/domain/common/time.js';
 import { at } from '../../support/fixture/invoice.js';
 import { ProcessDied } from '../../support/harness/fake-authorizer.js';
-import { issuingHarness, recordedDocuments } from '../../support/harness/issuing.js';
+import { issuingHarness, recordedDocuments, signFakely } from '../../support/harness/issuing.js';
 
 describe('issuing', () => {
   it('sends once and records the note', async () => {
@@ -38,6 +39,34 @@ describe('issuing', () => {
     expect(new Set(recordedDocuments(await harness.events())).size).toBe(1);
     expect(harness.authorizer.sends).toHaveLength(1);
     expect(harness.authorizer.notes).toHaveLength(1);
+  });
+
+  it('sends the recorded bytes again when they cannot be signed again with the same content', async () => {
+    const harness = await issuingHarness();
+    harness.authorizer.script = ['not_sent'];
+    await harness.issue();
+    harness.deps.signer = { ...harness.deps.signer, renew: async () => signFakely('<other/>') };
+    await harness.issueToTheEnd();
+    expect(new Set(recordedDocuments(await harness.events())).size).toBe(1);
+    expect(recordedDocuments(await harness.events())).toContain(String(harness.authorizer.sends[0]));
+  });
+
+  it('gives the permit of the breaker back when nothing could be sent', async () => {
+    let released = 0;
+    const breaker: IssuerDeps['breaker'] = {
+      isAnswering: () => true,
+      probeWithoutSend: async () => undefined,
+      requestPermit: async () => ({
+        kind: 'permit',
+        report: () => undefined,
+        release: () => {
+          released += 1;
+        },
+      }),
+    };
+    const harness = await issuingHarness('live', { breaker, identityOf: async () => undefined });
+    await harness.issue();
+    expect(released).toBe(1);
   });
 
   it('alarms when the channel certificate is refused, and goes on', async () => {

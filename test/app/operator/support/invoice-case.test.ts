@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { timelineEntries } from '../../../../src/app/operator/support/invoice-case.js';
 import { createEventStore } from '../../../../src/app/event-store/event-store.js';
+import { timelineEntries } from '../../../../src/app/operator/support/invoice-case.js';
 import type { InvoiceEvent } from '../../../../src/domain/invoice/events.js';
 import type { LogPosition, RecordedEvent } from '../../../../src/ports/event-log.js';
 import { accepted, at, attempted, conflictFound, T0 } from '../../../support/fixture/invoice.js';
