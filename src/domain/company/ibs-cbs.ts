@@ -6,6 +6,7 @@ import type { FiscalDate } from '../common/time.js';
 import type { Customer, IbsCbs } from '../invoice/events.js';
 import type { IbsCbsOfCompany, TaxRegime } from './events.js';
 import { isKnown, type Place, placeOf, unmetByOperation } from './ibs-cbs-operations.js';
+import { isDueWherePerformed } from './service-rules.js';
 
 /** What annex VIII allows for IBS and CBS to a service under an NBS code. */
 export type IbsCbsOptions = { cIndOp: readonly string[]; cClassTrib: readonly string[] };
@@ -83,7 +84,7 @@ type Invoice = {
  * declares from the date of its regime on (docs/national-system.md#ibs-and-cbs-by-date), and its line must be settled. An operation that the
  * customer's address places needs that address (E0187, E0234). For a customer in Brazil this is the address that a registry knows, for a customer
  * abroad the address of the request. A customer abroad gets the operation of annex C for customers abroad. The company file chose the classification
- * of exports.
+ * of exports. A service whose ISSQN is due where it is performed is no export (E0529): the address abroad does not place such an operation.
  */
 export const declarationOf = (settlement: Settlement, invoice: Invoice): IbsCbs | undefined => {
   const { taxRegime, serviceCode, competence, customer, company } = invoice;
@@ -92,7 +93,8 @@ export const declarationOf = (settlement: Settlement, invoice: Invoice): IbsCbs 
   const { operation, place, classification, regular } = settlement;
   const declared = present({ cIndOp: operation, cClassTrib: classification, cClassTribReg: regular });
   if (place !== 'customer') return declared;
-  if (customer?.type === 'foreign') return exportOf(operation, company?.exportClassTrib);
+  if (customer?.type === 'foreign')
+    return isDueWherePerformed(serviceCode) ? undefined : exportOf(operation, company?.exportClassTrib);
   return customer?.document === undefined || customer.address === undefined ? undefined : declared;
 };
 

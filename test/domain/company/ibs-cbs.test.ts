@@ -155,6 +155,19 @@ describe('the declaration of an invoice', () => {
     },
   );
 
+  it.each([
+    ['100301', undefined],
+    ['050102', undefined],
+    ['030104', { cIndOp: '030104', cClassTrib: '000001' }],
+    ['050101', { cIndOp: '050101', cClassTrib: '000001' }],
+  ])(
+    'for a customer abroad is no export where the ISSQN is due at the place of performance (E0529): %s',
+    (operation, expected) => {
+      const company: IbsCbsOfCompany = { declare: true, exportClassTrib: '410004', services: [] };
+      expect(declared({ customer: abroad, company, serviceCode: '110201' }, operation)).toEqual(expected);
+    },
+  );
+
   it('is none for a company that declares none', () => {
     expect(declared({ company: { declare: false, services: [] } })).toBeUndefined();
   });
