@@ -26,8 +26,8 @@ type Demanded = { requiresCustomer: boolean; requiresRegistration: boolean };
 
 /**
  * The demands that hold now: the operator's entries first, then the parameters API's answer while it is young enough. A convênio that admits
- * only companies with an entry in CNC demands the registration (E0084, E0116), except of a MEI, which is exempt. No parameter says whether a
- * customer is demanded. What is unknown is not demanded.
+ * only companies with an entry in CNC demands the registration (E0084, E0116). A MEI is exempt and never sends one, so an operator's entry does not hold
+ * for a MEI either. No parameter says whether a customer is demanded. What is unknown is not demanded.
  */
 export const demandsNow = (
   operator: MunicipalityDemands | undefined,
@@ -39,6 +39,6 @@ export const demandsNow = (
   const onlyRegistered = convenio?.isActive === true && convenio.rfbContributors === false;
   return {
     requiresCustomer: operator?.requiresCustomer ?? false,
-    requiresRegistration: operator?.requiresRegistration ?? (onlyRegistered && taxRegime !== 'mei'),
+    requiresRegistration: taxRegime !== 'mei' && (operator?.requiresRegistration ?? onlyRegistered),
   };
 };

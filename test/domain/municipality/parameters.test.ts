@@ -38,7 +38,8 @@ describe('what a municipality demands', () => {
     ['the flag was not told', undefined, [convenio({})], 'normal', false],
     ['the convênio is not active', undefined, [inactive], 'normal', false],
     ['an operator says that it is not demanded', { requiresRegistration: false }, [onlyRegistered], 'normal', false],
-    ['an operator says that it is, of a MEI too', { requiresRegistration: true }, [anyone], 'mei', true],
+    ['an operator says that it is demanded', { requiresRegistration: true }, [anyone], 'normal', true],
+    ['the same, of a MEI, who is exempt (E0116)', { requiresRegistration: true }, [onlyRegistered], 'mei', false],
     ['an operator has spoken of the customer only', { requiresCustomer: true }, [onlyRegistered], 'normal', true],
   ] as const)('is a registration or not: %s', (_what, operator, kept, regime, expected) => {
     expect(demandsNow(operator, kept, regime, at(60)).requiresRegistration).toBe(expected);
