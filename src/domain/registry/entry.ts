@@ -28,16 +28,22 @@ export type MunicipalityCode = (city: string, state: string) => string | undefin
 
 /**
  * An address of a tax registry as `endNac` takes it. Undefined where the layout could not carry all of it: an unknown municipality, a
- * postal code that is not eight digits, a text that is too long or has no Latin form. Nothing is cut (TEXT-4).
+ * postal code that cannot exist, a text that is too long or has no Latin form. Nothing is cut (TEXT-4).
  */
 export const domesticAddress = (address: EntryAddress, codeOf: MunicipalityCode): DomesticAddress | undefined => {
   const { street, number, complement, district, city, state, postalCode } = address;
   const municipality = codeOf(city, state);
-  if (municipality === undefined || !/^\d{8}$/.test(postalCode)) return undefined;
+  if (municipality === undefined || !POSTAL_CODE.test(postalCode)) return undefined;
   const isCarried =
     fits(street, 255) && fits(number, 60) && fits(district, 60) && (complement === undefined || fits(complement, 156));
   return isCarried ? present({ street, number, complement, district, municipality, postalCode }) : undefined;
 };
+
+/**
+ * Eight digits. The lowest postal code is 01000000: registers fill a field that they do not know with zeros, and each note of that customer would be
+ * refused (E0240).
+ */
+const POSTAL_CODE = /^(?!00)\d{8}$/;
 
 const fits = (text: string, max: number): boolean => {
   const latin = transliterate(text);

@@ -214,6 +214,8 @@ describe('the address of a customer in Brazil', () => {
   it.each([
     ['a municipality that is not in the table', { city: 'Niteroy' }],
     ['a postal code without eight digits', { postalCode: '24020-077' }],
+    ['a postal code of zeros (E0240)', { postalCode: '00000000' }],
+    ['a postal code below the lowest one (E0240)', { postalCode: '00999999' }],
     ['a street too long for the layout', { street: 'x'.repeat(256) }],
     ['a number too long for the layout', { number: 'x'.repeat(61) }],
     ['a district too long once it is transliterated', { district: `${'x'.repeat(58)}€` }],
