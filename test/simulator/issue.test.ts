@@ -194,6 +194,25 @@ describe('issuing', () => {
       },
       { cLocIncid: undefined, 'valores/vBC': undefined, 'valores/vTotalRet': undefined, 'valores/vLiq': '1500.00' },
     ],
+    [
+      'a special regime, with a net amount and nothing else (E1307)',
+      {
+        regTrib: '<opSimpNac>1</opSimpNac><regEspTrib>6</regEspTrib>',
+        totTrib: MONEY_TOT_TRIB,
+      },
+      { 'valores/vBC': undefined, 'valores/vISSQN': undefined, 'valores/vLiq': '1500.00' },
+    ],
+    [
+      'a suspended ISSQN, with a net amount and nothing else (E1311)',
+      {
+        regTrib: NORMAL,
+        totTrib: MONEY_TOT_TRIB,
+        tribMun:
+          '<tribISSQN>1</tribISSQN><exigSusp><tpSusp>1</tpSusp><nProcesso>' +
+          `${'1'.padStart(30, '0')}</nProcesso></exigSusp><tpRetISSQN>1</tpRetISSQN>`,
+      },
+      { cLocIncid: '3304557', 'valores/vBC': undefined, 'valores/vISSQN': undefined, 'valores/vLiq': '1500.00' },
+    ],
     ['nobody named as customer', { toma: '' }, { 'emit/xNome': 'ESTÚDIO EXEMPLO LTDA', xLocEmi: 'Rio de Janeiro' }],
   ];
 

@@ -10,13 +10,13 @@ import {
   withheldFederal,
 } from '../rules/amounts.js';
 import type { Dps } from '../rules/dps.js';
-import { isAllInsideSimples, isMei, isTaxable, isWithheld } from '../rules/facts.js';
+import { hasSpecialRegime, isAllInsideSimples, isMei, isSuspended, isTaxable, isWithheld } from '../rules/facts.js';
 
 /** Amounts that the authorizer computes (docs/national-system.md#computed-values). */
 export type Values = {
-  /** Absent where the ISSQN is not computed: MEI, a service that is not taxable, ME/EPP all inside the Simples. */
+  /** Absent where the ISSQN is not computed: where `vLiq` is the only amount, and for a ME/EPP all inside the Simples. */
   issqn?: { vCalcDR: Cents; vCalcBM: Cents; vBC: Cents; rate: string; vISSQN: Cents };
-  /** Absent where `vLiq` is the only amount: MEI, immunity, export, non-incidence. What is withheld is subtracted from `vLiq` there too. */
+  /** Absent where `vLiq` is the only amount. What is withheld is subtracted from `vLiq` there too. */
   vTotalRet?: Cents;
   vLiq: Cents;
 };
@@ -48,8 +48,9 @@ export const valores = ({ issqn, vTotalRet, vLiq }: Values): Canonical =>
 
 const positive = (amount: Cents = 0): string | undefined => (amount > 0 ? decimalFromCents(amount) : undefined);
 
-/** True where `vLiq` is the only amount (E1302, E1303). */
-const isNetOnly = (dps: Dps): boolean => !isTaxable({ dps }) || isMei({ dps });
+/** True where `vLiq` is the only amount: MEI, a service that is not taxable, a special regime, a suspended ISSQN (E1302, E1303, E1307, E1311). */
+const isNetOnly = (dps: Dps): boolean =>
+  !isTaxable({ dps }) || isMei({ dps }) || hasSpecialRegime({ dps }) || isSuspended({ dps });
 
 const hasIssqn = (dps: Dps): boolean => !isNetOnly(dps) && (!isAllInsideSimples({ dps }) || isWithheld({ dps }));
 

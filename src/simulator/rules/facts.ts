@@ -20,6 +20,9 @@ export const isProviderEmitter = ({ dps }: Declared): boolean => dps.text('tpEmi
 
 export const isTaxable = ({ dps }: Declared): boolean => dps.text('valores/trib/tribMun/tribISSQN') === '1';
 
+/** By a court or an authority: `tpSusp` 1 or 2. */
+export const isSuspended = ({ dps }: Declared): boolean => dps.has('valores/trib/tribMun/exigSusp');
+
 export const isExport = ({ dps }: Declared): boolean => dps.text('valores/trib/tribMun/tribISSQN') === '3';
 
 /** `tpRetISSQN`: 1 not withheld, 2 by the customer, 3 by the intermediary. */
