@@ -56,7 +56,13 @@ export const unansweredCodes: readonly string[] = [...transientCodes, ...CHANNEL
  * Codes of rules that may be broken only for a while, or by the authorizer itself (docs/national-system.md#codes-that-prove-nothing-final). A
  * cancellation that they refuse is sent again, because its failure would be permanent in live mode (SVC-10.4).
  */
-const NOT_FINAL: Readonly<Record<Subject, readonly string[]>> = { dps: ['E1268'], event: ['E1831', 'E1983'] };
+const NOT_FINAL: Readonly<Record<Subject, readonly string[]>> = {
+  dps: ['E1263', 'E1268', 'E1278'],
+  event: ['E1278', 'E1802', 'E1831', 'E1983', 'E1986', 'E1991'],
+};
+
+/** Codes of a stamp later than the authorizer's clock. The same bytes pass later, unless another code beside it refuses them for good. */
+const CLOCK_CODES: Readonly<Record<Subject, readonly string[]>> = { dps: ['E0008'], event: ['E1843'] };
 
 type Row = { name: string; when: (seen: CallEvidence, subject: Subject) => boolean; is: SendMeaning };
 
@@ -105,6 +111,7 @@ export const classification: readonly Row[] = [
   { name: 'already_there', when: ({ errors }, subject) => hasOneOf(errors, existsCodes[subject]), is: 'unknown' },
   { name: 'transient_code', when: ({ errors }) => hasOneOf(errors, transientCodes), is: 'unknown' },
   { name: 'code_not_final', when: ({ errors }, subject) => hasOneOf(errors, NOT_FINAL[subject]), is: 'unknown' },
+  { name: 'stamp_ahead', when: ({ errors }, subject) => areAllOf(errors, CLOCK_CODES[subject]), is: 'unknown' },
   { name: 'other_document', when: namesOtherDps, is: 'unknown' },
   { name: 'uncatalogued_refusal', when: isUncataloguedRefusal, is: 'refused' },
   { name: 'uncatalogued_code', when: ({ errors }) => !errors.every(isOneOf(cataloguedCodes)), is: 'unknown' },

@@ -12,7 +12,7 @@ export const dhEmi = (receipt: AcceptanceTimes): string => {
 
 /**
  * From this instant the stamp is a whole slack old. That is at once, except in the first minute of a day: there, an authorizer whose clock
- * is seconds slow would refuse the DPS permanently (E0008).
+ * is seconds slow would refuse the DPS (E0008).
  */
 export const sendableFrom = (receipt: AcceptanceTimes): Instant =>
   isOnCompetence(stampOf(receipt), receipt)

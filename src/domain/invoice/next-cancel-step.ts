@@ -20,10 +20,14 @@ export const nextCancelStep = (
     const timeout = { do: 'conclude', verdict: 'timeout' } as const;
     return last === undefined ? timeout : { ...timeout, lookUpFirst: last };
   }
-  if (last === undefined) return { do: 'send', attempt: 1 };
+  if (last === undefined) return firstSend(state.cancellation, now);
   const mayStartUntil = addSeconds(sends[0]?.attemptedAt ?? last.attemptedAt, limits.cancellationSeconds);
   return stepAfterSend(sends, last, { now, limits, progress, mayStartUntil, endsAt });
 };
+
+/** `dhEvento` follows from the request. Sent by an issuer whose clock is behind, the stamp would be later than the receipt (E1843). */
+const firstSend = ({ requestedAt }: Cancellation, now: Instant): CancelStep =>
+  isBefore(now, requestedAt) ? { do: 'wait', until: requestedAt } : { do: 'send', attempt: 1 };
 
 /** When a cancellation without confirmation ends as `failed`, so that `pending` always ends. */
 export const timeoutAt = (cancellation: Cancellation, limits: Limits): Instant =>

@@ -130,6 +130,12 @@ const answered: Readonly<Record<string, readonly Case[]>> = {
       expected: { kind: 'unknown', reason: 'code_not_final' },
     },
   ],
+  stamp_ahead: [
+    {
+      answer: (s) => json(400, refusal(s === 'dps' ? 'E0008' : 'E1843')),
+      expected: { kind: 'unknown', reason: 'stamp_ahead' },
+    },
+  ],
   other_document: [
     {
       answer: (s) => json(400, { ...refusal(FINAL[s]), idDPS: OTHER_DPS }),
@@ -208,6 +214,8 @@ const answered: Readonly<Record<string, readonly Case[]>> = {
   final_codes: [
     { answer: (s) => json(400, errors(FINAL[s])), expected: { kind: 'rejected' } },
     { answer: (s) => json(500, errors(FINAL[s])), expected: { kind: 'rejected' } },
+    // A stamp that is ahead excuses no other rule.
+    { answer: (s) => json(400, refusal(s === 'dps' ? 'E0008' : 'E1843', FINAL[s])), expected: { kind: 'rejected' } },
   ],
 };
 
@@ -302,6 +310,19 @@ describe('the classification table', () => {
     expect(codes).toContain('E0014');
     expect(codes.length).toBeLessThan(FLOOD);
   });
+
+  it.each([
+    ['dps', ['E1263', 'E1268', 'E1278']],
+    ['event', ['E1278', 'E1802', 'E1831', 'E1983', 'E1986', 'E1991']],
+  ] as const)(
+    'takes no code for final that may pass or is about what the authorizer makes: %s %j',
+    async (subject, codes) => {
+      for (const code of codes) {
+        harness.server.answer(json(400, refusal(code)));
+        expect([code, await send(subject, harness.client)]).toMatchObject([code, { kind: 'unknown', codes: [code] }]);
+      }
+    },
+  );
 
   it.each(['E1200', 'E1203', 'E1205', 'E1207', 'E1208', 'E1209'])('knows the channel code %s', async (code) => {
     harness.server.answer(json(403, errors(code)));

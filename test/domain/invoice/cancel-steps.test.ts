@@ -22,6 +22,11 @@ describe('a pending cancellation', () => {
     expect(step([cancelAttempted(1, 61)], 96)).toMatchObject({ do: 'look_up', send: { attempt: 1 } });
   });
 
+  it('waits where the clock of the request was ahead, as its stamp may not be later than its receipt (E1843)', () => {
+    expect(step([], 59)).toEqual({ do: 'wait', until: at(60) });
+    expect(step([], -7200)).toEqual({ do: 'wait', until: at(60) });
+  });
+
   it('is left alone until its deadline also when an earlier send was looked up', () => {
     const resent = [cancelAttempted(1, 61), cancelUnknown(1, 62), cancelAbsent(1, 200), cancelAttempted(2, 210)];
     expect(step(resent, 244, { asked: 2, lastAskedAt: at(100) })).toEqual({ do: 'wait', until: at(245) });
