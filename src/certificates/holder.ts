@@ -1,7 +1,7 @@
 import { createHash, X509Certificate } from 'node:crypto';
-import type forge from 'node-forge';
 import asn1 from 'node-forge/lib/asn1.js';
 import { type Instant, instant } from '../domain/common/time.js';
+import { bytesOf, extensionOf, listOf, type Node, oidOf, tbsOf } from './der.js';
 
 type LeafFacts = { cnpj: string | undefined; notBefore: Instant; notAfter: Instant; fingerprint: string };
 
@@ -31,31 +31,26 @@ export const isForSimulator = (pem: string): boolean =>
  */
 export const cnpjOf = (certificateDer: Buffer): string | undefined => {
   try {
-    const certificate = asn1.fromDer(certificateDer.toString('binary'));
-    const tbs = listOf(listOf(certificate)[0]);
+    const tbs = tbsOf(certificateDer);
     return cnpjInAltName(tbs) ?? cnpjInCommonName(tbs);
   } catch {
     return undefined;
   }
 };
 
-type Node = forge.asn1.Asn1;
-
 const CNPJ = /^[0-9A-Z]{12}[0-9]{2}$/;
 const ICP_CNPJ = '2.16.76.1.3.3';
 const SUBJECT_ALT_NAME = '2.5.29.17';
 const COMMON_NAME = '2.5.4.3';
 
-const cnpjInAltName = (tbs: readonly Node[]): string | undefined => {
-  const wrapper = tbs.find(({ tagClass, type }) => tagClass === asn1.Class.CONTEXT_SPECIFIC && Number(type) === 3);
-  for (const extension of listOf(listOf(wrapper)[0])) {
-    const [oid, ...rest] = listOf(extension);
-    if (oidOf(oid) !== SUBJECT_ALT_NAME) continue;
-    for (const name of listOf(asn1.fromDer(bytesOf(rest.at(-1))))) {
-      const [kind, value] = listOf(name);
-      const cnpj = innermost(value);
-      if (oidOf(kind) === ICP_CNPJ && CNPJ.test(cnpj)) return cnpj;
-    }
+/** CNPJ of the otherName alone, which is where the national system looks for it (E1209). */
+export const cnpjInAltName = (tbs: readonly Node[]): string | undefined => {
+  const altName = extensionOf(tbs, SUBJECT_ALT_NAME);
+  if (altName === undefined) return undefined;
+  for (const name of listOf(asn1.fromDer(altName))) {
+    const [kind, value] = listOf(name);
+    const cnpj = innermost(value);
+    if (oidOf(kind) === ICP_CNPJ && CNPJ.test(cnpj)) return cnpj;
   }
   return undefined;
 };
@@ -74,14 +69,6 @@ const cnpjInCommonName = (tbs: readonly Node[]): string | undefined => {
 const isTime = (node: Node | undefined): boolean =>
   node?.tagClass === asn1.Class.UNIVERSAL &&
   (node.type === asn1.Type.UTCTIME || node.type === asn1.Type.GENERALIZEDTIME);
-
-const listOf = (node: Node | undefined): readonly Node[] =>
-  node !== undefined && Array.isArray(node.value) ? node.value : [];
-
-const bytesOf = (node: Node | undefined): string => (typeof node?.value === 'string' ? node.value : '');
-
-const oidOf = (node: Node | undefined): string =>
-  node?.type === asn1.Type.OID && node.tagClass === asn1.Class.UNIVERSAL ? asn1.derToOid(bytesOf(node)) : '';
 
 /** Authorities write the value as PrintableString, UTF8String or OCTET STRING, below one explicit tag. */
 const innermost = (node: Node | undefined): string => {

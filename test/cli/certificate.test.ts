@@ -133,6 +133,19 @@ describeWithPostgres('nfse certificate put', () => {
     expect((await put(pfx(issued(CNPJ, 365)))).out).not.toContain('chain');
   });
 
+  it('stores one that the national system refuses by what it says of itself, and names all of that in one remark', async () => {
+    const key = rsaKeyOf(2_048);
+    const extensions = [{ name: 'keyUsage', keyEncipherment: true }];
+    const { exit, out } = await put(plainPfxOf(key, certificateOfKey(key, { cnpj: CNPJ, now, extensions })));
+    expect([exit, out.split('; ').at(-1)]).toEqual([
+      0,
+      'the national system refuses it, because its key usage lacks digital signature or non-repudiation (E0716), and its CNPJ is in the ' +
+        'common name only, not in otherName 2.16.76.1.3.3 (E0716, E1209): get an A1 e-CNPJ from an authority of ICP-Brasil',
+    ]);
+    expect((await put(pfx(issued(CNPJ, 365)))).out).not.toContain('refuses');
+    expect((await operator.run('certificate', 'issue-demo', CNPJ)).out).toMatch(/^certificate stored for [^;]*$/);
+  });
+
   const refusals: readonly [string, () => Buffer, string][] = [
     ['another company', () => pfx(issued(STRANGER, 365)), `it belongs to another company (${STRANGER})`],
     ['an expired one', () => pfx(issued(CNPJ, 1, addSeconds(now, -2 * DAY))), 'it expired on '],

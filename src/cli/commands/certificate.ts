@@ -1,4 +1,5 @@
 import { putCertificate, removeStoredCertificates } from '../../app/operator/company/company-commands.js';
+import type { ProfileFault } from '../../certificates/profile.js';
 import type { Pkcs12Fault } from '../../certificates/read-pkcs12.js';
 import type { CompanyId } from '../../domain/common/ids.js';
 import { type Instant, isBefore } from '../../domain/common/time.js';
@@ -157,6 +158,7 @@ const store = async (cnpj: string, certificate: Certificate, actor: string, sess
     ...(certificate.chainPem.length > 0
       ? []
       : ['it came without its chain: should the national system refuse it (E1205), export it again with the chain']),
+    ...(await profileRemark(certificate)),
   ];
   return done(remarks.join('; '), {
     cnpj,
@@ -164,4 +166,22 @@ const store = async (cnpj: string, certificate: Certificate, actor: string, sess
     not_after: certificate.notAfter,
     holder_cnpj: certificate.cnpj,
   });
+};
+
+/** What the certificate says of itself and the national system refuses. The simulator takes such a certificate, so it is stored all the same. */
+const profileRemark = async ({ certificatePem }: Certificate): Promise<readonly string[]> => {
+  const { profileFaults } = await import('../../certificates/profile.js');
+  const faults = profileFaults(certificatePem).map((fault) => PROFILE[fault]);
+  return faults.length === 0
+    ? []
+    : [
+        `the national system refuses it, because ${faults.join(', and ')}: get an A1 e-CNPJ from an authority of ICP-Brasil`,
+      ];
+};
+
+const PROFILE: Record<ProfileFault, string> = {
+  authority: 'it is the certificate of an authority (E0716, E1200)',
+  no_signature: 'its key usage lacks digital signature or non-repudiation (E0716)',
+  no_client: 'its extended key usage lacks client authentication (E1200)',
+  cnpj_in_name: 'its CNPJ is in the common name only, not in otherName 2.16.76.1.3.3 (E0716, E1209)',
 };
