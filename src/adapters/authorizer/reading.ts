@@ -2,7 +2,6 @@ import {
   CANCELLATION_EVENT,
   type CancelingEvent,
   cancelingEvents,
-  cancellationRequestId,
   eventRequestId,
   isAccessKey,
 } from '../../domain/common/access-key.js';
@@ -10,7 +9,7 @@ import type { AuthorizedNote, LookupResult, RegisteredEvent, SendResult } from '
 import { classifyLookup, classifySend, SUCCESS_NOT_OURS, type SuccessRead } from './classify.js';
 import { readEvent, readNote, type SentDocument } from './documents.js';
 import type { Exchange } from './exchange.js';
-import { listsEvent, packedEventOf, readJson, textOf } from './responses.js';
+import { listsEvent, listsOnlyOtherEvents, packedEventOf, readJson, textOf } from './responses.js';
 import { mayEventCancel, saysNothingFound, sharedDocumentsOf } from './shared-documents.js';
 
 /** For each call, what the caller knows (`expected`) and what the reading returns. Plain values, so that both can cross to a thread. */
@@ -88,18 +87,18 @@ const readers: {
     return found === undefined ? LOOK_UP_NOT_OURS : { kind: 'found', found };
   },
 
-  // No public project has seen this list answered, so nothing but a list in a JSON 200 counts (docs/national-system.md#event-paths).
+  // No public project has seen this list answered, so only a list in the form of the look-up counts (docs/national-system.md#event-paths). Whatever
+  // says less than such a list counts as no list, and each type is asked for.
   events: (exchange, { accessKey }) => {
     if (exchange.kind === 'answered' && isNotOffered(exchange.status)) return { kind: 'not_offered' };
     const answer = classifyLookup(exchange, []);
     if (answer.kind !== 'present') return answer;
-    if (!Array.isArray(answer.body.eventos)) return { kind: 'not_offered' };
     for (const eventType of cancelingEvents) {
       if (!listsEvent(answer.body, eventType)) continue;
       const found = eventOn(accessKey, eventType, packedEventOf(answer.body, eventType));
       return found === undefined ? LOOK_UP_NOT_OURS : { kind: 'found', found };
     }
-    return { kind: 'absent' };
+    return listsOnlyOtherEvents(answer.body) ? { kind: 'absent' } : { kind: 'not_offered' };
   },
 
   // Absence is the answer that finds nothing, or a list of events of which none can cancel. Everything else proves nothing.
@@ -130,7 +129,10 @@ const inconclusiveAtAdn = (reason: string): LookupResult<never> => ({
   reason: reason.startsWith('certificate_') ? reason : `adn_${reason}`,
 });
 
-/** Undefined when the document is not an event of this type on this note. Older documents of municipalities have more digits in the id of a request. */
+/**
+ * Undefined when the document is not an event of this type on this note. Requests of before 2026-01-22 have three more digits in their id
+ * (docs/national-system.md#event-ids).
+ */
 const eventOn = (
   accessKey: string,
   eventType: CancelingEvent,
@@ -138,11 +140,7 @@ const eventOn = (
 ): RegisteredEvent | undefined => {
   const event = readEvent(packed);
   if (event?.eventType !== eventType) return undefined;
-  const isOnNote =
-    eventType === CANCELLATION_EVENT
-      ? event.requestId === cancellationRequestId(accessKey)
-      : event.requestId.startsWith(eventRequestId(accessKey, eventType));
-  return isOnNote ? event : undefined;
+  return event.requestId.startsWith(eventRequestId(accessKey, eventType)) ? event : undefined;
 };
 
 /** A path that the server does not have. Other statuses are about the caller, the rate of its calls or a fault of the moment. */

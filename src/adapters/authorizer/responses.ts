@@ -52,6 +52,46 @@ const listedEvent = (body: JsonBody, eventType: string): JsonBody | undefined =>
     .map(objectOf)
     .find((entry) => String(entry?.tipoevento) === eventType);
 
+/**
+ * Whether the body is a whole list of events, each of a type that cancels nothing. False beside errors, for an item whose type is not one of these
+ * numbers, and beside members that the look-up does not have, because the list may then be one page of several.
+ */
+export const listsOnlyOtherEvents = (body: JsonBody): boolean =>
+  Array.isArray(body.eventos) &&
+  errorsOf(body).length === 0 &&
+  Object.keys(body).every((name) => MEMBERS_OF_A_LIST.has(name)) &&
+  body.eventos.every((item) => CANCELS_NOTHING.has(String(objectOf(item)?.tipoevento)));
+
+const MEMBERS_OF_A_LIST: ReadonlySet<string> = new Set([
+  'tipoambiente',
+  'versaoaplicativo',
+  'datahoraprocessamento',
+  'chaveacesso',
+  'eventos',
+  'alertas',
+  'erros',
+  'erro',
+]);
+
+/** Types of events that cancel nothing (docs/national-system.md#event-types). */
+const CANCELS_NOTHING: ReadonlySet<string> = new Set([
+  '101103',
+  '105105',
+  '202201',
+  '202205',
+  '203202',
+  '203206',
+  '204203',
+  '204207',
+  '205204',
+  '205208',
+  '305102',
+  '305103',
+  '467201',
+  '907201',
+  '907209',
+]);
+
 /** Raw texts are kept for support, cut to this many characters because events of the log must stay small. */
 const MAX_TEXT = 1000;
 
