@@ -25,6 +25,10 @@ export type AuthorizedNote = {
   contradiction?: Contradiction;
   /** Why the authorizer's signature does not hold; absent when it holds. */
   signatureFault?: string;
+  /** The environment that the embedded DPS names (`tpAmb`); absent without a known one. */
+  mode?: Mode;
+  /** CNPJ of the provider that the embedded DPS names; absent without one. */
+  provider?: string;
   /** Tells a foreign note under our DPS id from our own note of before a restore. */
   content: { amount: string; description: string; customerDocument: string };
 };

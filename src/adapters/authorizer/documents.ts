@@ -5,8 +5,10 @@ import {
   numberOfKey,
   SUBSTITUTION_EVENT,
 } from '../../domain/common/access-key.js';
+import { type Mode, modes } from '../../domain/common/ids.js';
 import { present } from '../../domain/common/present.js';
 import { type Instant, instantOfStamp } from '../../domain/common/time.js';
+import { tpAmb } from '../../domain/dps/layout.js';
 import type { AuthorizedNote, RegisteredEvent } from '../../ports/authorizer.js';
 import { gunzipBase64 } from '../../xml/packing.js';
 import { attributeAt, parseXml, textAt } from '../../xml/parse.js';
@@ -57,17 +59,31 @@ export const readNote = (packed: string | undefined, sent?: Uint8Array): Authori
   const { xml, text, attribute } = read;
   const accessKey = attribute('NFSe/infNFSe', 'Id')?.replace(/^NFS/, '') ?? '';
   const authorizedAt = instantOf(text('NFSe/infNFSe/dhProc'));
-  const dpsId = attribute('NFSe/infNFSe/DPS/infDPS', 'Id');
+  const dpsId = attribute(infDPS, 'Id');
   if (!isAccessKey(accessKey) || text('NFSe/infNFSe/nNFSe') === undefined) return undefined;
   if (authorizedAt === undefined || dpsId === undefined) return undefined;
   const { digest, ...doubts } = digestOf(read, 'NFSe/infNFSe/DPS');
   // From the key, whose form was checked: the number goes into events in clear, and an element may hold any text.
   const nfseNumber = numberOfKey(accessKey);
-  return { accessKey, nfseNumber, authorizedAt, xml, dpsId, digest, content: contentOf(read), ...doubts };
+  const facts = { mode: modeOf(text(`${infDPS}/tpAmb`)), provider: text(`${infDPS}/prest/CNPJ`) };
+  return {
+    accessKey,
+    nfseNumber,
+    authorizedAt,
+    xml,
+    dpsId,
+    digest,
+    content: contentOf(read),
+    ...doubts,
+    ...present(facts),
+  };
 };
 
+const infDPS = 'NFSe/infNFSe/DPS/infDPS';
+
+const modeOf = (environment: string | undefined): Mode | undefined => modes.find((mode) => tpAmb[mode] === environment);
+
 const contentOf = ({ text }: AuthorizerDocument): AuthorizedNote['content'] => {
-  const infDPS = 'NFSe/infNFSe/DPS/infDPS';
   const documents = ['CNPJ', 'CPF', 'NIF'].map((kind) => text(`${infDPS}/toma/${kind}`));
   return {
     amount: text(`${infDPS}/valores/vServPrest/vServ`) ?? '',

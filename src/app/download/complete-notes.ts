@@ -1,6 +1,8 @@
 import { gzip } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
 import { providerOfKey } from '../../domain/common/access-key.js';
+import type { Mode, StreamName } from '../../domain/common/ids.js';
+import { type Cents, centsFromDecimal } from '../../domain/common/money.js';
 import type { InvoiceEvent } from '../../domain/invoice/events.js';
 import { evolve } from '../../domain/invoice/evolve.js';
 import { type InvoiceState, initialInvoice } from '../../domain/invoice/state.js';
@@ -11,6 +13,7 @@ import type { StreamEvent } from '../event-store/codec.js';
 import type { EventStore, LoadedStream } from '../event-store/event-store.js';
 import type { DomainEvent } from '../event-store/event-types.js';
 import { sha256Hex } from '../event-store/hashes.js';
+import { type IssuerDeps, type IssuerNotice, sendNotice } from '../issuing/deps.js';
 
 /**
  * Bytes of packed live notes in memory, so that a client's retries do not all reach the authorizer. Test notes are not cached, because test data is
@@ -24,40 +27,53 @@ const FETCH_LIMITS = { what: 'notes to be fetched from the authorizer', atOnce: 
 /**
  * The event store as downloads read it. Where the log has no bytes of the note, or bytes that cannot be opened (ADR 26), it adds the note that
  * the authorizer has under its access key (docs/contract.md PDF-4, XML-3). It adds nothing when the note is not found, is out of reach, is
- * another company's, or does not have the hash that the log records.
+ * another company's, or does not have the hash that the log records. A note of which the log records no hash must fit its invoice (ADR 30).
  */
 export const storeWithFetchedNotes = (
   store: EventStore,
   authorizer: Pick<Authorizer, 'findByAccessKey'>,
+  notify: IssuerDeps['notify'],
 ): EventStore => {
-  const cached = new LRUCache<string, PackedNote>({
+  const cached = new LRUCache<string, FetchedNote>({
     maxSize: CACHED_BYTES,
-    sizeCalculation: ({ nfseXmlGzip }) => nfseXmlGzip.length,
+    sizeCalculation: ({ packed }) => packed.nfseXmlGzip.length,
   });
   const fetches = createFairSemaphore(FETCH_LIMITS);
-  const fetching = new Map<string, Promise<PackedNote | undefined>>();
+  const fetching = new Map<string, Promise<FetchedNote | undefined>>();
 
-  const fetchNote = async ({ caller, accessKey, sha256 }: Missing): Promise<PackedNote | undefined> => {
+  const fetchNote = async (stream: StreamName, missing: Missing): Promise<PackedNote | undefined> => {
+    const { caller, accessKey, recorded } = missing;
     const noteKey = `${caller.mode} ${accessKey}`;
     const note = cached.get(noteKey) ?? (await (fetching.get(noteKey) ?? fetchOnce(noteKey, caller, accessKey)));
-    if (note === undefined || (sha256 !== undefined && note.nfseSha256 !== sha256)) return undefined;
+    if (note === undefined) return undefined;
+    if ('sha256' in recorded) {
+      if (note.packed.nfseSha256 !== recorded.sha256) return undefined;
+    } else {
+      const fault = faultOf(note, caller, recorded.amountInCents);
+      if (fault !== undefined) {
+        sendNotice({ notify }, { ...fault, stream });
+        return undefined;
+      }
+    }
     if (caller.mode === 'live') cached.set(noteKey, note);
-    return note;
+    return note.packed;
   };
 
   /** Concurrent requests for one note share one look-up. */
-  const fetchOnce = (noteKey: string, caller: Caller, accessKey: string): Promise<PackedNote | undefined> => {
+  const fetchOnce = (noteKey: string, caller: Caller, accessKey: string): Promise<FetchedNote | undefined> => {
     const fetched = fetches(caller.companyId, async () => {
       const answer = await authorizer.findByAccessKey(caller, accessKey);
-      return answer.kind === 'found' ? await packed(answer.found.xml) : undefined;
+      if (answer.kind !== 'found') return undefined;
+      const { xml, signatureFault, mode, provider, content } = answer.found;
+      return { packed: await pack(xml), signatureFault, mode, provider, amount: content.amount };
     }).finally(() => fetching.delete(noteKey));
     fetching.set(noteKey, fetched);
     return fetched;
   };
 
-  const completed = async (events: readonly StoredEvent[]): Promise<readonly StoredEvent[]> => {
+  const completed = async (stream: StreamName, events: readonly StoredEvent[]): Promise<readonly StoredEvent[]> => {
     const missing = missingNoteOf(events);
-    const found = missing === undefined ? undefined : await fetchNote(missing);
+    const found = missing === undefined ? undefined : await fetchNote(stream, missing);
     if (found === undefined) return events;
     return events.map((event) =>
       event === missing?.of ? ({ ...event, data: { ...event.data, ...found } } as StoredEvent) : event,
@@ -68,7 +84,7 @@ export const storeWithFetchedNotes = (
     ...store,
     load: async <E extends DomainEvent>(...args: Parameters<EventStore['load']>): Promise<LoadedStream<E>> => {
       const loaded = await store.load<InvoiceEvent>(...args);
-      return { ...loaded, events: await completed(loaded.events) } as unknown as LoadedStream<E>;
+      return { ...loaded, events: await completed(args[0], loaded.events) } as unknown as LoadedStream<E>;
     },
   };
 };
@@ -76,8 +92,32 @@ export const storeWithFetchedNotes = (
 /** The fields of an event that hold a note: gzip in base64, and the SHA-256 of the XML in hex. */
 type PackedNote = { nfseXmlGzip: string; nfseSha256: string };
 
+/** A note as the authorizer gave it, and what is compared with the invoice. `amount`: `vServ` as written. */
+type FetchedNote = {
+  packed: PackedNote;
+  signatureFault: string | undefined;
+  mode: Mode | undefined;
+  provider: string | undefined;
+  amount: string;
+};
+
+/**
+ * Why a note of which the log records no hash cannot be the note of the invoice. The DPS inside is another program's, so only the authorizer's
+ * signature vouches for it (ADR 30): that DPS may be signed by an algorithm that this program does not know, or not at all.
+ */
+const faultOf = (
+  { signatureFault, mode, provider, amount }: FetchedNote,
+  caller: Caller,
+  amountInCents: Cents,
+): Pick<IssuerNotice, 'kind' | 'detail'> | undefined => {
+  if (signatureFault !== undefined) return { kind: 'signature_unverified', detail: signatureFault };
+  if (mode !== caller.mode) return { kind: 'document_altered', detail: 'environment' };
+  if (provider !== caller.companyId) return { kind: 'document_altered', detail: 'provider' };
+  return centsFromDecimal(amount) === amountInCents ? undefined : { kind: 'document_altered', detail: 'amount' };
+};
+
 /** Packs outside the event loop, because a note of another program may have a megabyte. */
-const packed = (xml: Buffer): Promise<PackedNote> =>
+const pack = (xml: Buffer): Promise<PackedNote> =>
   new Promise((resolve, reject) => {
     gzip(xml, (error, bytes) =>
       error === null ? resolve({ nfseXmlGzip: bytes.toString('base64'), nfseSha256: sha256Hex(xml) }) : reject(error),
@@ -86,8 +126,13 @@ const packed = (xml: Buffer): Promise<PackedNote> =>
 
 type StoredEvent = StreamEvent<InvoiceEvent>;
 
-/** `sha256`: of the recorded bytes, in hex; undefined for a note that was imported without bytes. */
-type Missing = { of: StoredEvent; caller: Caller; accessKey: string; sha256: string | undefined };
+/** `recorded`: the hash of the recorded bytes, in hex; of a note that was imported without bytes the amount. */
+type Missing = {
+  of: StoredEvent;
+  caller: Caller;
+  accessKey: string;
+  recorded: { sha256: string } | { amountInCents: Cents };
+};
 
 /** Undefined when the log has the document, or when the client may not have it. */
 const missingNoteOf = (events: readonly StoredEvent[]): Missing | undefined => {
@@ -95,11 +140,13 @@ const missingNoteOf = (events: readonly StoredEvent[]): Missing | undefined => {
   if (of === undefined || (of.data.nfseXmlGzip as string | undefined) !== undefined) return undefined;
   const state = events.reduce<InvoiceState>(evolve, initialInvoice);
   if (state.kind !== 'invoice' || !isDownloadable(state)) return undefined;
-  const { mode, companyId } = state.facts;
+  const { mode, companyId, amountInCents } = state.facts;
   const { accessKey, nfseSha256: sha256 } = of.data;
   if (accessKey === undefined || providerOfKey(accessKey) !== companyId) return undefined;
   // Test bytes that were recorded and cannot be opened were erased.
-  return mode === 'test' && sha256 !== undefined ? undefined : { of, caller: { mode, companyId }, accessKey, sha256 };
+  if (mode === 'test' && sha256 !== undefined) return undefined;
+  const recorded = sha256 === undefined ? { amountInCents } : { sha256 };
+  return { of, caller: { mode, companyId }, accessKey, recorded };
 };
 
 type NoteEvent = Extract<

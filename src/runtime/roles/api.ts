@@ -28,6 +28,7 @@ import { connectionLimits, openFilesLimit, warnOfDrops } from '../config/connect
 import { faultFields, requestFields } from '../config/logger.js';
 import { openAuthorizer } from '../engines/authorizers.js';
 import { certificatesOf, companyOf, OPERATOR_CACHE_MS } from '../engines/companies.js';
+import { createNoticeTeller } from '../engines/notices.js';
 import { isOverloaded, isUnavailable, requestFaults } from './api-faults.js';
 import { companyCatalogue, eligibilityFacts, openTaxRegistry } from './companies.js';
 import { createUseRecorder, type UseRecorder } from './key-uses.js';
@@ -74,8 +75,9 @@ const httpDeps = (parts: Parts, { pdf, authorizer, company, address }: ApiParts)
   const { clock, config, diskSpace, drawn, engines, guards, logger, metrics, reader, traces, turns } = parts;
   const { store, readModel } = engines;
   const { testRetentionSeconds } = config.limits;
+  const tellOperators = createNoticeTeller({ pool: engines.pool, clock, logger, metrics });
   const downloads = {
-    store: storeWithFetchedNotes(fairStore(store, turns.downloads), authorizer),
+    store: storeWithFetchedNotes(fairStore(store, turns.downloads), authorizer, (notice) => void tellOperators(notice)),
     clock,
     pdf,
     drawn,

@@ -43,6 +43,8 @@ describe('sendDps', () => {
         dpsId: dps.id,
         digest: dps.digest,
         xml: note,
+        mode: 'test',
+        provider: '12345678000195',
         content: { amount: '80.00', description: 'Aula avulsa de natação', customerDocument: '' },
       },
     });

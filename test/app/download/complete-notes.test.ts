@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { storeWithFetchedNotes } from '../../../src/app/download/complete-notes.js';
 import { createEventStore } from '../../../src/app/event-store/event-store.js';
 import { sha256Hex } from '../../../src/app/event-store/hashes.js';
+import type { IssuerNotice } from '../../../src/app/issuing/deps.js';
 import { invoiceStream, type Mode } from '../../../src/domain/common/ids.js';
 import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
 import type { AuthorizedNote, LookupResult } from '../../../src/ports/authorizer.js';
@@ -24,7 +25,7 @@ const noted = (accessKey: string, xml: Buffer): InvoiceEvent => {
 
 const found = (xml: Buffer): LookupResult<AuthorizedNote> => ({
   kind: 'found',
-  found: { accessKey: KEY, xml } as AuthorizedNote,
+  found: { accessKey: KEY, xml, content: { amount: '' } } as AuthorizedNote,
 });
 
 type Case = { mode?: Mode; accessKey?: string; answer?: LookupResult<AuthorizedNote>; lost?: boolean };
@@ -42,7 +43,7 @@ const seen = async ({ mode = 'live', accessKey = KEY, answer = found(XML), lost 
     asked.push(key);
     return answer;
   };
-  const completing = storeWithFetchedNotes(createEventStore(log, keys), { findByAccessKey });
+  const completing = storeWithFetchedNotes(createEventStore(log, keys), { findByAccessKey }, () => undefined);
   const gzips: (string | undefined)[] = [];
   for (const _time of [1, 2]) {
     const { events } = await completing.load<InvoiceEvent>(stream);
@@ -74,6 +75,56 @@ describe('the note of an issued invoice whose key was lost', () => {
   });
 });
 
+describe('the note of an invoice that was imported without it', () => {
+  const clean = {
+    ...{ accessKey: KEY, xml: XML, mode: 'live' as const, provider: COMPANY, digest: 'of another program' },
+    content: { amount: '51.60', description: '', customerDocument: '' },
+  };
+
+  /** What two downloads read of an import of R$ 51,60 while the authorizer gives these notes, one after the other. */
+  const downloads = async (...notes: readonly object[]) => {
+    const { log, store } = emptyAuditHarness();
+    const stream = invoiceStream('live', COMPANY, ID);
+    const data = { companyId: COMPANY, invoiceId: ID, accessKey: KEY, amountInCents: 5_160 };
+    await appendTo(store, stream, [life.imported(data)], life.T0);
+    const notices: IssuerNotice[] = [];
+    let asked = 0;
+    const findByAccessKey = async () => {
+      asked += 1;
+      return { kind: 'found' as const, found: { ...clean, ...notes[asked - 1] } as AuthorizedNote };
+    };
+    const authorizer = { findByAccessKey };
+    const completing = storeWithFetchedNotes(createEventStore(log, fixedKeys()), authorizer, (one) => {
+      notices.push(one);
+    });
+    const has: boolean[] = [];
+    for (const _time of [1, 2]) {
+      const { events } = await completing.load<InvoiceEvent>(stream);
+      has.push(events.some(({ data: of }) => 'nfseXmlGzip' in of && of.nfseXmlGzip !== undefined));
+    }
+    return { has, asked, notices: notices.map(({ kind, detail, stream: of }) => [kind, detail, of === stream]) };
+  };
+
+  it('is asked for once when it fits the invoice', async () => {
+    expect(await downloads({}, {})).toEqual({ has: [true, true], asked: 1, notices: [] });
+  });
+
+  it('is given out when the DPS inside is signed by an algorithm that this program does not know, or not at all', async () => {
+    const contradiction = { claimed: '', computed: 'x' };
+    expect(await downloads({ digest: '', contradiction })).toMatchObject({ has: [true, true], notices: [] });
+  });
+
+  it.each([
+    ['of no valid signature', { signatureFault: 'digest' }, 'signature_unverified', 'digest'],
+    ['of the other environment', { mode: 'test' }, 'document_altered', 'environment'],
+    ['of an unknown environment', { mode: undefined }, 'document_altered', 'environment'],
+    ['of another provider', { provider: '98765432000198' }, 'document_altered', 'provider'],
+    ['of another amount', { content: { ...clean.content, amount: '999999.00' } }, 'document_altered', 'amount'],
+  ])('is not given out, with an alarm, and asked for again: a note %s', async (_what, wrong, kind, detail) => {
+    expect(await downloads(wrong, {})).toEqual({ has: [false, true], asked: 2, notices: [[kind, detail, true]] });
+  });
+});
+
 describe('the questions for notes that the log lacks', () => {
   /** An authorizer that answers when the test says so. */
   const createHarness = async () => {
@@ -86,7 +137,7 @@ describe('the questions for notes that the log lacks', () => {
       await new Promise<void>((resolve) => waiting.push(resolve));
       return { kind: 'absent' as const };
     };
-    const completing = storeWithFetchedNotes(createEventStore(log, keys), { findByAccessKey });
+    const completing = storeWithFetchedNotes(createEventStore(log, keys), { findByAccessKey }, () => undefined);
     const noteOf = async (companyId: string, index: number) => {
       const invoiceId = `${String(index).padStart(8, '0')}-1111-4111-8111-111111111111`;
       const stream = invoiceStream('live', companyId, invoiceId);
