@@ -23,10 +23,14 @@ export type AuthorizedNote = {
   signatureMark?: string;
   /** Present when the DPS' signature names another digest than we compute: another algorithm, no signature, or altered content. */
   contradiction?: Contradiction;
+  /** Present when Sefin cannot have made the note of the DPS that was asked for, because its key or its time does not fit that DPS. */
+  misfit?: true;
   /** Why the authorizer's signature does not hold; absent when it holds. */
   signatureFault?: string;
   /** The environment that the embedded DPS names (`tpAmb`); absent without a known one. */
   mode?: Mode;
+  /** `dhEmi` of the embedded DPS, in UTC; absent without one. */
+  emittedAt?: Instant;
   /** CNPJ of the provider that the embedded DPS names; absent without one. */
   provider?: string;
   /** Tells a foreign note under our DPS id from our own note of before a restore. */

@@ -2,9 +2,11 @@ import {
   CANCELLATION_EVENT,
   type CancelingEvent,
   cancelingEvents,
+  type DpsId,
   isMadeByMunicipality,
 } from '../../domain/common/access-key.js';
 import type { Mode } from '../../domain/common/ids.js';
+import { present } from '../../domain/common/present.js';
 import { addSeconds, epochMs, type Instant, isBefore } from '../../domain/common/time.js';
 import { within } from '../../lib/pause.js';
 import type {
@@ -112,17 +114,20 @@ export const createAuthorizer = (options: AuthorizerOptions): Authorizer & { clo
     } catch {
       return NOT_SENT;
     }
-    return await readAnswerOr({ name, expected, exchange: await answered() } as ReadingJob<Name>, UNKNOWN);
+    const exchange = await answered();
+    const job = { name, expected: { ...expected, heardAt: options.now() }, exchange } as ReadingJob<Name>;
+    return await readAnswerOr(job, UNKNOWN);
   };
 
   const fetchNote = async (
     caller: Caller,
     accessKey: string,
-    absentCodes: readonly string[],
+    { absentCodes, ofDps }: { absentCodes: readonly string[]; ofDps?: DpsId },
     until?: Instant,
   ): Promise<LookupResult<AuthorizedNote>> => {
-    const answer = await call(caller, 'GET', `/nfse/${accessKey}`, { until });
-    return await readAnswerOr({ name: 'note', expected: { accessKey, absentCodes }, exchange: answer }, INCONCLUSIVE);
+    const exchange = await call(caller, 'GET', `/nfse/${accessKey}`, { until });
+    const expected = present({ accessKey, absentCodes, dpsId: ofDps, heardAt: options.now() });
+    return await readAnswerOr({ name: 'note', expected, exchange }, INCONCLUSIVE);
   };
 
   const fetchEvent = async (
@@ -177,12 +182,12 @@ export const createAuthorizer = (options: AuthorizerOptions): Authorizer & { clo
       const answer = await call(caller, 'GET', `/dps/${dpsId}`, { until });
       const key = await readAnswerOr({ name: 'accessKeyOfDps', expected: undefined, exchange: answer }, INCONCLUSIVE);
       if (key.kind !== 'found') return key;
-      const note = await fetchNote(caller, key.found, [], until);
+      const note = await fetchNote(caller, key.found, { absentCodes: [], ofDps: dpsId }, until);
       if (note.kind === 'found' && note.found.dpsId === dpsId) return note;
       return { ...(note.kind === 'inconclusive' ? note : LOOK_UP_NOT_OURS), exists: true };
     },
 
-    findByAccessKey: (caller, accessKey) => fetchNote(caller, accessKey, ['E2401']),
+    findByAccessKey: (caller, accessKey) => fetchNote(caller, accessKey, { absentCodes: ['E2401'] }),
 
     sendCancellation: (caller, accessKey, signedRequest, deadlineAt) =>
       send(

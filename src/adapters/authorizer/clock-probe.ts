@@ -2,7 +2,7 @@ import { epochMs, type Instant } from '../../domain/common/time.js';
 import type { CompanyCertificate } from '../../ports/certificate-vault.js';
 import { createAgents } from './agents.js';
 import { exchange } from './exchange.js';
-import { readJson, textOf } from './responses.js';
+import { processedMsOf, readJson } from './responses.js';
 
 /** How far the authorizer's clock is ahead of ours, in seconds; `unknown` when no answer with its time came. */
 export type ClockOffset = { kind: 'known'; seconds: number } | { kind: 'unknown'; reason: string };
@@ -36,9 +36,8 @@ export const probeClock = async (dpsId: string, options: ClockProbeOptions): Pro
     const heardAt = epochMs(options.now());
     if (answer.kind !== 'answered') return { kind: 'unknown', reason: answer.reason };
     const body = readJson(answer.contentType, answer.body);
-    const stamp = body === undefined ? undefined : textOf(body, 'dataHoraProcessamento');
-    const ms = stamp === undefined ? Number.NaN : Date.parse(withOffset(stamp));
-    if (Number.isNaN(ms)) return { kind: 'unknown', reason: `HTTP ${answer.status} without its time` };
+    const ms = body === undefined ? undefined : processedMsOf(body);
+    if (ms === undefined) return { kind: 'unknown', reason: `HTTP ${answer.status} without its time` };
     return { kind: 'known', seconds: Math.round((ms - (askedAt + heardAt) / 2) / 1000) };
   } catch {
     return { kind: 'unknown', reason: 'the answer cannot be read' };
@@ -49,6 +48,3 @@ export const probeClock = async (dpsId: string, options: ClockProbeOptions): Pro
 
 /** The answer to a look-up of a DPS has a few hundred bytes, whether the DPS exists or not. */
 const MAX_PROBE_BYTES = 64 * 1024;
-
-/** Stamps without an offset are Brasília time (docs/national-system.md#stamps-without-offset). */
-const withOffset = (stamp: string): string => (/(?:Z|[+-]\d{2}:\d{2})$/.test(stamp) ? stamp : `${stamp}-03:00`);

@@ -65,7 +65,11 @@ export const readNote = (packed: string | undefined, sent?: Uint8Array): Authori
   const { digest, ...doubts } = digestOf(read, 'NFSe/infNFSe/DPS');
   // From the key, whose form was checked: the number goes into events in clear, and an element may hold any text.
   const nfseNumber = numberOfKey(accessKey);
-  const facts = { mode: modeOf(text(`${infDPS}/tpAmb`)), provider: text(`${infDPS}/prest/CNPJ`) };
+  const facts = {
+    mode: modeOf(text(`${infDPS}/tpAmb`)),
+    emittedAt: instantOf(text(`${infDPS}/dhEmi`)),
+    provider: text(`${infDPS}/prest/CNPJ`),
+  };
   return {
     accessKey,
     nfseNumber,

@@ -2,22 +2,29 @@ import {
   CANCELLATION_EVENT,
   type CancelingEvent,
   cancelingEvents,
+  type DpsId,
   eventRequestId,
   isAccessKey,
 } from '../../domain/common/access-key.js';
+import type { Instant } from '../../domain/common/time.js';
 import type { AuthorizedNote, LookupResult, RegisteredEvent, SendResult } from '../../ports/authorizer.js';
 import { classifyLookup, classifySend, SUCCESS_NOT_OURS, type SuccessRead } from './classify.js';
 import { readEvent, readNote, type SentDocument } from './documents.js';
 import type { Exchange } from './exchange.js';
+import { isNoteOfDps } from './note-of-dps.js';
 import { listsEvent, listsOnlyOtherEvents, packedEventOf, readJson, textOf } from './responses.js';
 import { mayEventCancel, saysNothingFound, sharedDocumentsOf } from './shared-documents.js';
 
 /** For each call, what the caller knows (`expected`) and what the reading returns. Plain values, so that both can cross to a thread. */
 export type Readings = {
-  sentDps: { expected: SentDocument; result: SendResult<AuthorizedNote> };
+  sentDps: { expected: SentDocument & { heardAt?: Instant }; result: SendResult<AuthorizedNote> };
   sentCancellation: { expected: SentDocument; result: SendResult<RegisteredEvent> };
   accessKeyOfDps: { expected: undefined; result: LookupResult<string> };
-  note: { expected: { accessKey: string; absentCodes: readonly string[] }; result: LookupResult<AuthorizedNote> };
+  /** `dpsId`: of the DPS of which the note should be made, where that is known. */
+  note: {
+    expected: { accessKey: string; absentCodes: readonly string[]; dpsId?: DpsId; heardAt?: Instant };
+    result: LookupResult<AuthorizedNote>;
+  };
   /** The look-up of one type of event. */
   event: { expected: { accessKey: string; eventType: CancelingEvent }; result: LookupResult<RegisteredEvent> };
   /** The list of all events of a note. */
@@ -53,11 +60,12 @@ const readers: {
     expected: Readings[Name]['expected'],
   ) => Readings[Name]['result'];
 } = {
-  sentDps: (exchange, { id, digest, document }) =>
+  sentDps: (exchange, { id, digest, document, heardAt }) =>
     classifySend('dps', id, exchange, (body) => {
       // `idDps` of this answer holds the access key (docs/national-system.md#iddps-holds-the-key), so only the document shows whose note it is.
       const note = readNote(textOf(body, 'nfseXmlGZipB64'), document);
-      return note?.dpsId === id && note.digest === digest ? reliable(note) : SUCCESS_NOT_OURS;
+      const isOurs = note?.dpsId === id && note.digest === digest && isNoteOfDps(note, body, { dpsId: id, heardAt });
+      return isOurs ? reliable(note) : SUCCESS_NOT_OURS;
     }),
 
   sentCancellation: (exchange, { id, digest, document }) =>
@@ -73,11 +81,13 @@ const readers: {
     return isAccessKey(accessKey) ? { kind: 'found', found: accessKey } : LOOK_UP_NOT_OURS;
   },
 
-  note: (exchange, { accessKey, absentCodes }) => {
+  note: (exchange, { accessKey, absentCodes, dpsId, heardAt }) => {
     const answer = classifyLookup(exchange, absentCodes);
     if (answer.kind !== 'present') return answer;
     const note = readNote(textOf(answer.body, 'nfseXmlGZipB64'));
-    return note?.accessKey === accessKey ? { kind: 'found', found: note } : LOOK_UP_NOT_OURS;
+    if (note?.accessKey !== accessKey) return LOOK_UP_NOT_OURS;
+    const isMisfit = dpsId !== undefined && !isNoteOfDps(note, answer.body, { dpsId, heardAt });
+    return { kind: 'found', found: isMisfit ? { ...note, misfit: true } : note };
   },
 
   event: (exchange, { accessKey, eventType }) => {

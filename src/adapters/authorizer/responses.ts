@@ -35,6 +35,15 @@ export const textOf = (body: JsonBody, key: string): string | undefined => {
   return typeof value === 'string' && value !== '' ? value : undefined;
 };
 
+/** When the authorizer answered, by its clock, in epoch milliseconds; undefined without a time that can be read. */
+export const processedMsOf = (body: JsonBody): number | undefined => {
+  const ms = Date.parse(withOffset(textOf(body, 'dataHoraProcessamento') ?? ''));
+  return Number.isNaN(ms) ? undefined : ms;
+};
+
+/** Stamps without an offset are Brasília time (docs/national-system.md#stamps-without-offset). */
+const withOffset = (stamp: string): string => (/(?:Z|[+-]\d{2}:\d{2})$/.test(stamp) ? stamp : `${stamp}-03:00`);
+
 /**
  * The packed event of a type: `eventos[].arquivoXml` of the live look-up, or `eventoXmlGZipB64` as the Swagger promises
  * (docs/national-system.md#event-look-up).

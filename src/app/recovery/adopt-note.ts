@@ -47,7 +47,7 @@ export const invoiceOfNote = async (
     const content = { ...accepted.data, description };
     const dps = buildDps({ mode, series, number, accepted: content, currencyCode: deps.currencyCode });
     if (dps.id === note.dpsId && (await digestOf(dps.xml, identity, deps)) === note.digest)
-      return { stream, isKnown: false };
+      return { stream, isKnown: state.attempts.some(({ dpsId }) => dpsId === note.dpsId) };
   }
   return undefined;
 };

@@ -60,6 +60,10 @@ export const isAccessKey = (value: string): value is AccessKey =>
 /** The provider's CNPJ in an access key. */
 export const providerOfKey = (accessKey: string): string => accessKey.slice(9, 23);
 
+/** Whether the key names the emitter of the DPS: municipality, kind of inscription, inscription (docs/national-system.md#access-key). */
+export const isKeyOfEmitter = (accessKey: string, dpsId: string): boolean =>
+  accessKey.slice(0, 7) + accessKey.slice(8, 23) === dpsId.slice('DPS'.length, 'DPS'.length + 22);
+
 /** The number of the NFS-e in an access key, without leading zeros: what `nNFSe` holds (docs/national-system.md#access-key). */
 export const numberOfKey = (accessKey: AccessKey): string => accessKey.slice(23, 36).replace(/^0+(?=.)/, '');
 

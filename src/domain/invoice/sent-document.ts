@@ -1,17 +1,19 @@
 /**
  * A document that a look-up found: the same two facts as `Sent`. `digest` is empty when the content does not fit the digest in its
- * signature; `contradiction` then holds both digests. `signatureFault`: why the authorizer's signature around the document does not hold.
+ * signature; `contradiction` then holds both digests. `misfit`: the note cannot have been made of the DPS inside, because its key or its time does
+ * not fit (ADR 30). `signatureFault`: why the authorizer's signature around the document does not hold.
  */
 export type FoundDocument = {
   digest: string;
   signatureMark?: string;
   contradiction?: { claimed: string; computed: string };
+  misfit?: true;
   signatureFault?: string;
 };
 
-/** True when the content does not match its own signature, or one of the two is missing. */
-export const isContradictory = ({ digest, contradiction }: FoundDocument): boolean =>
-  digest === '' || contradiction !== undefined;
+/** True when the content does not match its own signature, or one of the two is missing, and for a misfit. */
+export const isContradictory = ({ digest, contradiction, misfit }: FoundDocument): boolean =>
+  digest === '' || contradiction !== undefined || misfit === true;
 
 /** True when the document cannot be trusted: it may be ours, and cannot be shown to be foreign (ADR 30). */
 export const isDoubtful = (found: FoundDocument): boolean =>

@@ -42,7 +42,7 @@ export const whyDoubtful = (found: FoundDocument): string | undefined => {
 };
 
 const CONTRADICTORY =
-  'the document found contradicts itself (its content is not what its own signature says, or is not signed): nobody can tell whose it is, compare it with the national portal';
+  'the document found contradicts itself (its content is not what its own signature says, or is not signed, or its key or time does not fit its DPS): nobody can tell whose it is, compare it with the national portal';
 
 const UNVERIFIED =
   "the authorizer's signature on the document found cannot be verified: nobody can tell whose it is, compare it with the national portal";

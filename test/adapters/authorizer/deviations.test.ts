@@ -96,11 +96,11 @@ describe('alertas is null or empty', () => {
 });
 
 describe('dataHoraProcessamento with seven digits of a second', () => {
-  it.each(['2026-08-28T11:53:45.7001131-03:00', '2026-08-28T11:53:45.700113-03:00', '2026-08-28T11:53:45-03:00'])(
+  it.each(['2026-09-15T11:53:45.7001131-03:00', '2026-09-15T11:53:45.700113-03:00', '2026-09-15T11:53:45-03:00'])(
     'is a success with %s, whose instant is the one of the document',
     async (dataHoraProcessamento) => {
       harness.server.answer(json(201, { ...issued(noteAround(harness.dps.bytes)), dataHoraProcessamento }));
-      expect(await sendDps()).toMatchObject({ kind: 'done', result: { authorizedAt: '2026-03-03T15:17:37.000Z' } });
+      expect(await sendDps()).toMatchObject({ kind: 'done', result: { authorizedAt: '2026-09-15T13:32:37.000Z' } });
     },
   );
 });

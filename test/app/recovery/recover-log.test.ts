@@ -70,9 +70,12 @@ describe('a log that was put back', () => {
     expect(await status(stream)).toBe('issued');
   });
 
-  it('leaves an attempt that the log knows to its own protocol', async () => {
+  it.each([
+    ['', {}],
+    [', also when the note cannot be made of its DPS', { misfit: true as const }],
+  ])('leaves an attempt that the log knows to its own protocol%s', async (_also, doubt) => {
     const { deps, accept, numbers, register, status } = await recoveryHarness();
-    const note = register(1, 1);
+    const note = Object.assign(register(1, 1), doubt);
     await numbers('live', allocated(1, 1));
     const attempt = attempted(1, 10, note.digest);
     if (attempt.type !== 'IssuanceAttempted') throw new Error('not an attempt');

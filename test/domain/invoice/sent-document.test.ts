@@ -15,6 +15,8 @@ describe('what stands under an id of ours', () => {
     ['another digest', [open], { digest: 'x', signatureMark: 'm' }, 'other'],
     ['a content that does not fit its digest', [open], { digest: '' }, 'unknown'],
     ['a contradiction with our digest in it', [open], altered('d', 'x'), 'unknown'],
+    ['our digest in a note that cannot be made of our DPS', [open], { digest: 'd', misfit: true }, 'unknown'],
+    ['another digest in a note that cannot be made of its DPS', [open], { digest: 'x', misfit: true }, 'unknown'],
     ['a contradiction in which nothing is ours', [open], altered('x', 'y'), 'unknown'],
     ['an unsigned document of another content', [open], altered('', 'x'), 'unknown'],
     ['a contradiction under an id that was never sent', [], altered('', 'x'), 'unknown'],
