@@ -48,15 +48,17 @@ export const runIssuer = ({
 }: IssuerWorker): Promise<void> => {
   const faults = new Map<string, Faults>();
   const lookUpSemaphore = createLookUpSemaphore(Math.max(1, Math.floor(concurrency / 2)), deps.clock);
+  const report = (stream: string, error: unknown): void => reportSafely(() => onFault(stream, error));
+  const engineFaults = { isFault: isEngineFault, report };
   const handle = async (delivery: Delivery): Promise<HandlingResult> => {
     const { stream } = delivery;
     try {
       const work = delivery.kind === 'issue' ? workOnIssue : workOnCancellation;
-      const next = await inTurn(() => work(stream, { ...deps, lookUpSemaphore }));
+      const next = await inTurn(() => work(stream, { ...deps, lookUpSemaphore, engineFaults }));
       faults.delete(stream);
       return handlingOf(next, deps.clock.now());
     } catch (error) {
-      reportSafely(() => onFault(stream, error));
+      report(stream, error);
       const before = faults.get(stream) ?? noFaults;
       const counted = before.counted + (isEngineFault(error) ? 0 : 1);
       if (counted > MAX_FAULTS) {

@@ -110,6 +110,28 @@ describe('the issuer', () => {
     expect(await harness.status()).toBe('canceled');
   });
 
+  it('keeps the answer of the authorizer while the log refuses to record it', async () => {
+    const harness = await issuingHarness();
+    harness.authorizer.script = [{ rejected: ['E0160'] }];
+    const { store } = harness.deps;
+    let isDown = true;
+    harness.deps.store = {
+      ...store,
+      append: async (stream, version, events, context) => {
+        if (context.site === 'record_issue_outcome' && isDown) {
+          isDown = false;
+          throw new EventLogUnavailable('down');
+        }
+        return await store.append(stream, version, events, context);
+      },
+    };
+    const { deliver, faults } = await workerOf(harness);
+    expect(await deliver()).toEqual({ kind: 'ack' });
+    expect(faults).toEqual([expect.any(EventLogUnavailable)]);
+    expect(await harness.status()).toBe('failed');
+    expect(harness.authorizer.calls).toEqual(['sendDps']);
+  });
+
   it('counts the other faults on both sides of an outage', async () => {
     const harness = await issuingHarness();
     const { deliver } = await workerOf(harness);

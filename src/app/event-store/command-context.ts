@@ -35,7 +35,8 @@ export type Cause = Pick<RecordedEvent, 'id' | 'metadata'>;
 
 /**
  * The context of one append at an instant. `last` is the last event that the decision has seen, undefined for an empty stream. Every call gives a
- * fresh command id, so that an append is never taken for that of another try; only an acceptance has the id of its claim.
+ * fresh command id, so that an append is never taken for that of another try. Only an acceptance has the id of its claim, and all tries to record the
+ * result of a send have one id.
  */
 export type ContextAt = (now: Instant, last?: Cause) => CommandContext;
 

@@ -39,6 +39,12 @@ export type IssuerNotice = {
   detail?: string;
 };
 
+export type EngineFaults = {
+  /** Whether the log or the database cannot be used now, so that the fault says nothing about the work. */
+  isFault(error: unknown): boolean;
+  report(stream: StreamName, error: unknown): void;
+};
+
 export type IssuerDeps = {
   store: EventStore;
   authorizer: Authorizer;
@@ -50,6 +56,8 @@ export type IssuerDeps = {
   /** Bounds the look-ups of a worker, so that sends have room beside them. Without it look-ups are not bounded. */
   lookUpSemaphore?: LookUpSemaphore;
   lookups: LookupProgressStore;
+  /** With it, a result of a send is recorded again after a fault of an engine. Without it the fault ends the work on the stream. */
+  engineFaults?: EngineFaults;
   clock: Clock;
   limits: Limits;
   company(companyId: CompanyId): Promise<Company | undefined>;

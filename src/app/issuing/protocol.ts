@@ -10,13 +10,13 @@ import type { SchemaViolation } from '../../ports/documents.js';
 import type { AppendSite } from '../event-store/append-sites.js';
 import { workerContext } from '../event-store/command-context.js';
 import type { LoadedStream } from '../event-store/event-store.js';
-import { transact } from '../event-store/transact.js';
 import { loadInvoice, loadSealedInvoice } from '../read/read-invoice.js';
 import type { Permit } from './breaker.js';
-import { commandOf, decideAndAppend } from './decide-and-append.js';
+import { decideAndAppend } from './decide-and-append.js';
 import { done, type IssuerDeps, type Next, sendNotice } from './deps.js';
 import { lastLookUpUntil, withLookUpPermit } from './look-up-limit.js';
 import { existsUnread, lookUp, NOTHING_SEEN, progressOf, recordLookUp, type Shown } from './record-look-up.js';
+import { recordResult } from './record-result.js';
 import type { Job, OpenWork, Seen, SendDefinition, Sending } from './send-definition.js';
 
 /** The append may take this long. After a slower append the attempt is given up before a byte is sent. */
@@ -186,50 +186,6 @@ const TOO_LATE = {
   codes: [],
   certificateRefused: false,
 } as const satisfies SendResult<unknown>;
-
-/** Returns the state with the result; undefined when the stream no longer allows to record it. `known`: the stream with the attempt. */
-const recordResult = async <K extends Sending>(
-  { definition, stream, deps }: Job<K>,
-  key: K['key'],
-  document: K['document'],
-  result: SendResult<K['found']>,
-  known: LoadedStream<InvoiceEvent>,
-): Promise<InvoiceState | undefined> => {
-  const at = deps.clock.now();
-  const decide = (state: InvoiceState): Decision => {
-    switch (result.kind) {
-      case 'done':
-        return definition.decideDone(state, key, result.result, document, at);
-      case 'not_sent':
-        return definition.decideNotSent(state, { ...key, reason: result.reason, codes: result.codes, at });
-      case 'rejected': {
-        const { kind: _kind, ...answer } = result;
-        return definition.decideRejected(state, key, answer, at);
-      }
-      case 'unknown': {
-        const {
-          kind: _kind,
-          outage: _outage,
-          signatureFault: _fault,
-          certificateRefused: _refused,
-          ...answer
-        } = result;
-        return definition.decideUnknown(state, { ...key, ...answer, at });
-      }
-      default:
-        return unreachable(result);
-    }
-  };
-  const recorded = await transact(commandOf(stream, definition.sites.outcome, deps, decide, known), deps);
-  if (result.kind === 'unknown' && result.signatureFault !== undefined) {
-    sendNotice(deps, { kind: 'signature_unverified', stream, detail: result.signatureFault });
-  }
-  if (recorded.kind === 'refused') sendNotice(deps, { kind: 'outcome_not_recorded', stream, detail: result.kind });
-  if ('certificateRefused' in result && result.certificateRefused) {
-    sendNotice(deps, { kind: 'certificate_refused', stream });
-  }
-  return recorded.kind === 'refused' ? undefined : recorded.state;
-};
 
 /** Nothing can be sent until an operator removes the obstacle. */
 export const haltedBy = (

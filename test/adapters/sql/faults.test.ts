@@ -21,6 +21,7 @@ it.each([
   ['CERT_HAS_EXPIRED', 'untrusted'],
   ['ERR_TLS_CERT_ALTNAME_INVALID', 'untrusted'],
   ['EPROTO', 'untrusted'],
+  ['40001', 'unavailable'],
   ['40P01', 'unavailable'],
   ['23505', 'other'],
   ['42P01', 'other'],

@@ -1,0 +1,133 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { type EventStore, StoreUnavailable } from '../../../src/app/event-store/event-store.js';
+import { EventLogUnavailable } from '../../../src/ports/event-log.js';
+import { cancelRequested, provenAbsent } from '../../support/fixture/invoice.js';
+import { type IssuingHarness, issuingHarness } from '../../support/harness/issuing.js';
+
+type Append = EventStore['append'];
+
+/** What happens to the appends of results, in order; the others reach the log. */
+const harnessWhere = async (...faults: readonly ((append: () => ReturnType<Append>) => ReturnType<Append>)[]) => {
+  const harness = await issuingHarness();
+  const left = [...faults];
+  const commandIds: string[] = [];
+  const reported: unknown[] = [];
+  const { store } = harness;
+  harness.deps.store = {
+    ...store,
+    append: async (stream, version, events, context) => {
+      const append = () => store.append(stream, version, events, context);
+      if (!context.site.endsWith('_outcome')) return await append();
+      commandIds.push(context.commandId);
+      return await (left.shift() ?? ((stored) => stored()))(append);
+    },
+  };
+  harness.deps.engineFaults = {
+    isFault: (error) => error instanceof EventLogUnavailable || error instanceof StoreUnavailable,
+    report: (_stream, error) => reported.push(error),
+  };
+  return Object.assign(harness, { commandIds, reported });
+};
+
+const refused = () => Promise.reject(new EventLogUnavailable('down'));
+
+/** The event is stored, and neither the append nor the read after it shows that. */
+const lost = async (append: () => ReturnType<Append>): Promise<never> => {
+  await append();
+  throw new StoreUnavailable('lost');
+};
+
+const lookUps = ({ authorizer }: IssuingHarness): readonly string[] =>
+  authorizer.calls.filter((call) => call.startsWith('find'));
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+describe('the result of a send', () => {
+  it('is recorded when the log can be used again: a refusal ends the invoice after one send and without a look-up', async () => {
+    const harness = await harnessWhere(refused, refused);
+    harness.authorizer.script = [{ rejected: ['E0160'] }];
+    expect(await harness.issue()).toEqual({ kind: 'done' });
+    expect(await harness.types()).toEqual(['InvoiceAccepted', 'IssuanceAttempted', 'IssuanceRejected']);
+    expect(harness.authorizer.sends).toHaveLength(1);
+    expect(lookUps(harness)).toEqual([]);
+    expect(harness.reported).toEqual([expect.any(EventLogUnavailable), expect.any(EventLogUnavailable)]);
+    expect(new Set(harness.commandIds).size).toBe(1);
+  });
+
+  it('is recorded in the same way when nothing was sent, so that the same bytes are sent again and issued', async () => {
+    const harness = await harnessWhere(refused);
+    harness.authorizer.script = ['not_sent'];
+    await harness.issueToTheEnd();
+    const types = ['InvoiceAccepted', 'IssuanceAttempted', 'IssuanceNotSent', 'IssuanceAttempted', 'Authorized'];
+    expect(await harness.types()).toEqual(types);
+    expect(lookUps(harness)).toEqual([]);
+  });
+
+  it('is recorded in the same way for a cancellation', async () => {
+    const harness = await harnessWhere((append) => append(), refused);
+    await harness.issueToTheEnd();
+    await harness.record(cancelRequested(0));
+    harness.authorizer.script = [{ rejected: ['E0822'] }];
+    expect(await harness.cancel()).toEqual({ kind: 'done' });
+    expect((await harness.invoice()).cancellation).toMatchObject({ status: 'failed', codes: ['E0822'] });
+    expect(lookUps(harness)).toEqual([]);
+  });
+
+  it.each([
+    ['a note', []],
+    ['a refusal', [{ rejected: ['E0160'] }]],
+  ] as const)(
+    'is recorded once when only the answer of the append was lost, and no alarm is raised: %s',
+    async (_what, script) => {
+      const harness = await harnessWhere(lost);
+      harness.authorizer.script = [...script];
+      expect(await harness.issue()).toEqual({ kind: 'done' });
+      expect(await harness.types()).toHaveLength(3);
+      expect(harness.notices).toEqual([]);
+    },
+  );
+
+  it('is given up when the stream shows another result of the attempt', async () => {
+    const harness = await harnessWhere(async () => {
+      await harness.record(provenAbsent(1, 100));
+      throw new EventLogUnavailable('down');
+    });
+    harness.authorizer.script = [{ rejected: ['E0160'] }];
+    await harness.issueToTheEnd();
+    const types = ['InvoiceAccepted', 'IssuanceAttempted', 'IssuanceProvenAbsent', 'IssuanceAttempted', 'Authorized'];
+    expect(await harness.types()).toEqual(types);
+  });
+
+  it('is given up at a fault that is none of an engine', async () => {
+    const harness = await harnessWhere(() => Promise.reject(new Error('broken')));
+    await expect(harness.issue()).rejects.toThrow('broken');
+    expect(harness.reported).toEqual([]);
+  });
+
+  it.each([
+    ['ten minutes after it was there', false, 10 * 60_000],
+    ['ten seconds after the first try of a process that stops', true, 10_000],
+  ])('is given up %s', async (_what, isStopping, forMs) => {
+    let now = 0;
+    const later = (ms: number) => (): Promise<never> => {
+      now = ms;
+      return refused();
+    };
+    vi.spyOn(performance, 'now').mockImplementation(() => now);
+    const stop = new AbortController();
+    const harness = await harnessWhere(
+      async () => {
+        if (isStopping) stop.abort();
+        return await refused();
+      },
+      later(forMs - 1),
+      later(forMs),
+    );
+    harness.deps.stopping = stop.signal;
+    await expect(harness.issue()).rejects.toThrow('down');
+    expect(harness.reported).toHaveLength(2);
+    expect(await harness.types()).toEqual(['InvoiceAccepted', 'IssuanceAttempted']);
+  });
+});
