@@ -94,7 +94,9 @@ export const decideCancelAbsence = (
     const exists = sends.some(({ codes }) => codes.includes(EVENT_EXISTS));
     // Where an earlier send may have arrived, a delayed look-up could miss our event: one absence is not enough. All requests have one event id.
     const isOnlySend = request === 1 && allCameToNothing(sends.filter((other) => other.attempt !== attempt));
-    if (exists && isOnlySend) return blocked;
+    // When the clock was set back after the answer, the look-up may come at once after the answer: too early to settle anything alone.
+    const isAfterAnswer = !isBefore(at, send.resolvedAt ?? at);
+    if (exists && isOnlySend && isAfterAnswer) return blocked;
     if (!isProven) return NOT_PROVEN;
     if (exists) return blocked;
     if (isRefusedAfterOthers(sends, send)) return stale(MAY_HAVE_ARRIVED);

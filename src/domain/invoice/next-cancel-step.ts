@@ -22,7 +22,8 @@ export const nextCancelStep = (
   }
   if (last === undefined) return firstSend(state.cancellation, now);
   const mayStartUntil = addSeconds(sends[0]?.attemptedAt ?? last.attemptedAt, limits.cancellationSeconds);
-  return stepAfterSend(sends, last, { now, limits, progress, mayStartUntil, endsAt });
+  // The authorizer does not judge the instant of a request (docs/national-system.md#dhemi).
+  return stepAfterSend(sends, last, { now, limits, progress, sendableFrom: undefined, mayStartUntil, endsAt });
 };
 
 /** `dhEvento` follows from the request. Sent by an issuer whose clock is behind, the stamp would be later than the receipt (E1843). */

@@ -32,7 +32,10 @@ export const nextIssueStep = (
     const known = last === undefined || last.resolution === 'foreign';
     return known ? { do: 'conclude', verdict } : { do: 'conclude', verdict, lookUpFirst: last };
   }
-  if (last === undefined) return firstSend(state, now);
+  const from = documentFrom(state);
+  if (last === undefined) {
+    return from !== undefined && isBefore(now, from) ? { do: 'wait', until: from } : { do: 'send', attempt: 1 };
+  }
   const mayStartUntil = addSeconds(state.attempts[0]?.attemptedAt ?? last.attemptedAt, limits.processingSeconds);
   const { resolution } = last;
   switch (resolution) {
@@ -43,7 +46,7 @@ export const nextIssueStep = (
       return stepAfterSend(
         state.attempts,
         { ...last, resolution },
-        { now, limits, progress, mayStartUntil, endsAt: verdict.failedAt },
+        { now, limits, progress, sendableFrom: from, mayStartUntil, endsAt: verdict.failedAt },
       );
     case 'foreign':
       if (last.foreignSameContent === true) {
@@ -60,12 +63,9 @@ export const nextIssueStep = (
   }
 };
 
-const firstSend = ({ facts }: Invoice, now: Instant): IssueStep => {
-  const { createdAt, competence } = facts;
-  const from =
-    createdAt === undefined || competence === undefined ? now : sendableFrom({ acceptedAt: createdAt, competence });
-  return isBefore(now, from) ? { do: 'wait', until: from } : { do: 'send', attempt: 1 };
-};
+/** From when the authorizer takes the document that follows from the acceptance. */
+const documentFrom = ({ facts: { createdAt, competence } }: Invoice): Instant | undefined =>
+  createdAt === undefined || competence === undefined ? undefined : sendableFrom({ acceptedAt: createdAt, competence });
 
 /**
  * The verdict that time will give, and when. `failed` only when nothing came of any attempt. A proven absence allows a resend but never a `failed`,

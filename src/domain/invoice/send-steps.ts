@@ -30,6 +30,8 @@ type Situation = {
   now: Instant;
   limits: Limits;
   progress: LookupProgress;
+  /** No earlier resend: the authorizer refuses a document from the future of its clock. Undefined where it does not. */
+  sendableFrom: Instant | undefined;
   /** No send starts later. */
   mayStartUntil: Instant;
   /** When time ends what the authorizer leaves open. */
@@ -40,19 +42,20 @@ type Situation = {
 export const stepAfterSend = <S extends Send>(
   sends: readonly S[],
   last: S & { resolution: SendResolution },
-  { now, limits, progress, mayStartUntil, endsAt }: Situation,
+  { now, limits, progress, sendableFrom, mayStartUntil, endsAt }: Situation,
 ): Extract<SendStep<S>, { do: 'resend' | 'look_up' | 'wait' }> => {
   switch (last.resolution) {
     case 'open':
     case 'unknown': {
-      const isStillUnderWay = last.resolution === 'open' && isBefore(now, last.deadlineAt);
-      const due = isStillUnderWay ? last.deadlineAt : lookupDue(last, limits, progress);
+      const isAwaited = last.resolution === 'open' && !isAhead(last.attemptedAt, now) && isBefore(now, last.deadlineAt);
+      const due = isAwaited ? last.deadlineAt : lookupDue(last, now, limits, progress);
       return isBefore(now, due) ? { do: 'wait', until: due } : { do: 'look_up', send: last };
     }
     case 'not_sent':
     case 'absent': {
       if (sentCount(sends) >= MAX_SENDS || !isBefore(now, mayStartUntil)) return { do: 'wait', until: endsAt };
-      const earliest = resendFrom(sends, last, mayStartUntil);
+      const allowed = resendFrom(sends, last, now, mayStartUntil);
+      const earliest = laterOf(allowed, sendableFrom ?? allowed);
       return isBefore(now, earliest)
         ? { do: 'wait', until: earliest }
         : { do: 'resend', attempt: last.attempt + 1, of: last };
@@ -65,34 +68,45 @@ export const stepAfterSend = <S extends Send>(
 /** Whether look-ups for this send go on, so that their progress counts. */
 export const isLookedUp = ({ resolution }: Send): boolean => resolution === 'open' || resolution === 'unknown';
 
+/** Seconds by which the clock of the process that recorded an instant may be ahead of this one. */
+const CLOCKS_APART_SECONDS = 60;
+
+/**
+ * Whether an instant of the log was recorded by a clock that was ahead and has been set back since. A wait that counts from such an instant is over:
+ * it would last as long as the clock was ahead. Proofs of absence and verdicts count from such an instant all the same, because no evidence may come early.
+ */
+const isAhead = (recorded: Instant, now: Instant): boolean => isBefore(addSeconds(now, CLOCKS_APART_SECONDS), recorded);
+
 /** Instant of the next look-up: one pause after an unknown answer, at the deadline without an answer, then one pause after the last. */
 const lookupDue = (
-  send: Pick<Send, 'resolution' | 'deadlineAt' | 'resolvedAt'>,
+  { resolution, attemptedAt, deadlineAt, resolvedAt = deadlineAt }: Send,
+  now: Instant,
   limits: Limits,
-  progress: LookupProgress,
+  { asked, lastAskedAt }: LookupProgress,
 ): Instant => {
-  if (progress.lastAskedAt === undefined) {
-    return send.resolution === 'open'
-      ? send.deadlineAt
-      : addSeconds(send.resolvedAt ?? send.deadlineAt, lookupPauseSeconds(limits, 0));
-  }
-  return addSeconds(progress.lastAskedAt, lookupPauseSeconds(limits, progress.asked));
+  if (lastAskedAt !== undefined) return addSeconds(lastAskedAt, lookupPauseSeconds(limits, asked));
+  const isOpen = resolution === 'open';
+  if (isAhead(isOpen ? attemptedAt : resolvedAt, now)) return now;
+  return isOpen ? deadlineAt : addSeconds(resolvedAt, lookupPauseSeconds(limits, 0));
 };
 
 /**
  * When the last send may be repeated. Bytes that never left: after a pause that grows with the sends not sent in a row. A proven absence: at once, but
  * later each time when the authorizer has answered more than once without deciding.
  */
-const resendFrom = (sends: readonly Send[], last: Send, mayStartUntil: Instant): Instant => {
+const resendFrom = (sends: readonly Send[], last: Send, now: Instant, mayStartUntil: Instant): Instant => {
   const resolvedAt = last.resolvedAt ?? last.attemptedAt;
+  const isOver = isAhead(resolvedAt, now);
+  const settledAt = isOver ? now : resolvedAt;
   const sent = sends.findLastIndex(({ resolution }) => resolution !== 'not_sent');
   const notSentInARow = sends.length - 1 - sent;
-  if (notSentInARow > 0) return addSeconds(resolvedAt, resendPauseSeconds(notSentInARow));
+  if (notSentInARow > 0) return isOver ? now : addSeconds(resolvedAt, resendPauseSeconds(notSentInARow));
   const first = firstSent(sends);
   const isUndecidedAgain = last.undecided === true && sends.filter(({ undecided }) => undecided === true).length > 1;
-  if (first === undefined || !isUndecidedAgain) return resolvedAt;
+  const spreadFrom = firstSent(sends.filter(({ attemptedAt }) => !isAhead(attemptedAt, now)))?.attemptedAt;
+  if (first === undefined || !isUndecidedAgain || spreadFrom === undefined) return settledAt;
   const seconds = (epochMs(mayStartUntil) - epochMs(first.attemptedAt)) / 1000;
-  return laterOf(resolvedAt, addSeconds(first.attemptedAt, nextSendShare(sentCount(sends)) * seconds));
+  return laterOf(settledAt, addSeconds(spreadFrom, nextSendShare(sentCount(sends)) * seconds));
 };
 
 /**
@@ -117,7 +131,8 @@ export const provesAbsence = (
 /**
  * The stored progress when its last look-up was asked between the send and now, else none. An earlier one is of a send that a set-back log has lost; a
  * later one was asked by a clock that was ahead, and would put the next look-up off or void all later absences. Of a send that began before the clock
- * was set back, the answer is the earlier instant.
+ * was set back, the answer is the earlier instant. When both are ahead of the clock, no first absence is of the send, and the pauses between its
+ * look-ups count.
  */
 export const progressOfSend = (
   stored: LookupProgress | undefined,
@@ -126,8 +141,9 @@ export const progressOfSend = (
 ): LookupProgress => {
   const last = stored?.lastAskedAt;
   const since = isBefore(resolvedAt, attemptedAt) ? resolvedAt : attemptedAt;
-  const isOfSend = last !== undefined && !isBefore(last, since) && !isBefore(now, last);
-  return isOfSend && stored !== undefined ? stored : { asked: 0 };
+  if (stored === undefined || last === undefined || isBefore(now, last)) return { asked: 0 };
+  if (isAhead(since, now)) return { asked: stored.asked, lastAskedAt: last };
+  return isBefore(last, since) ? { asked: 0 } : stored;
 };
 
 /**

@@ -123,6 +123,12 @@ describe('the event is not there', () => {
     expect(absence([sent, cancelUnknown(1, 62, ['E0840'])], 1, 92, 92)).toEqual(blocked(92));
   });
 
+  it('after an E0840: a look-up by a clock that was set back since the answer proves nothing', () => {
+    expect(absence([sent, cancelUnknown(1, 10_800, ['E0840'])], 1, 92, 92)).toEqual({
+      refused: 'the proof is not complete',
+    });
+  });
+
   it('after an E0840 on the second send, the first never having left: one look-up is enough', () => {
     const events = [sent, cancelNotSent(1, 62), cancelAttempted(2, 64), cancelUnknown(2, 65, ['E0840'])];
     expect(absence(events, 2, 95, 95)).toEqual(blocked(95));

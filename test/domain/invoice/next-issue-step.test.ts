@@ -205,6 +205,57 @@ describe('bytes that may have arrived', () => {
   });
 });
 
+/** The clock of the sending process was three hours ahead, and is set back before anything else happens. */
+describe('after the clock was set back', () => {
+  const AHEAD = 10_800;
+  const sent = attempted(1, AHEAD);
+  const undecidedAhead = [AHEAD, AHEAD + 200].flatMap((start, index) => [
+    attempted(index + 1, start),
+    unknown(index + 1, start + 1, ['RNG9999']),
+    provenAbsent(index + 1, start + 190),
+  ]);
+
+  it.each([
+    ['an attempt without an answer', [sent]],
+    ['an unknown answer', [sent, unknown(1, AHEAD + 1)]],
+  ])('%s is looked up at once, and then after the usual pauses', (_what, events) => {
+    const state = given(accepted(), ...events);
+    expect(step(state, 10)).toMatchObject({ do: 'look_up', send: { attempt: 1 } });
+    expect(step(state, 69, { asked: 1, lastAskedAt: at(10) })).toEqual({ do: 'wait', until: at(70) });
+    expect(step(state, 70, { asked: 1, lastAskedAt: at(10) })).toMatchObject({ do: 'look_up' });
+  });
+
+  it.each([
+    ['bytes that never left', [sent, notSent(1, AHEAD + 1)]],
+    ['a proven absence', [sent, unknown(1, AHEAD + 1), provenAbsent(1, AHEAD + 100)]],
+    ['a proven absence of what was undecided again', undecidedAhead],
+  ])('the same document is sent again at once after %s', (_what, events) => {
+    expect(step(given(accepted(), ...events), 10)).toMatchObject({ do: 'resend' });
+  });
+
+  it('the further sends of what stays undecided are spread from the first one by the right clock', () => {
+    const events = [...undecidedAhead, attempted(3, 10), unknown(3, 11, ['RNG9999']), provenAbsent(3, 200)];
+    expect(step(given(accepted(), ...events), 200)).toEqual({ do: 'wait', until: at(10 + (3 / 8) * 3600) });
+  });
+
+  it('no document is sent again before its own stamp, which the authorizer would refuse (E0008)', () => {
+    const state = given(accepted({ acceptedAt: at(AHEAD - 5) }), sent, notSent(1, AHEAD + 1));
+    expect(step(state, 10)).toEqual({ do: 'wait', until: at(AHEAD - 5) });
+  });
+
+  it('the verdict comes when it would have come', () => {
+    const state = given(accepted(), sent, unknown(1, AHEAD + 1));
+    const lastAskedAt = at(AHEAD + 3600);
+    expect(step(state, AHEAD + 3600, { asked: 9, lastAskedAt })).toMatchObject({ do: 'wait' });
+    expect(step(state, AHEAD + 3601)).toMatchObject({ do: 'conclude', verdict: { failedAt: at(AHEAD + 3601) } });
+  });
+
+  it('instants of a clock that is a minute ahead at most are taken as they are', () => {
+    expect(step(given(accepted(), attempted(1, 70)), 10)).toEqual({ do: 'wait', until: at(105) });
+    expect(step(given(accepted(), attempted(1, 71)), 10)).toMatchObject({ do: 'look_up' });
+  });
+});
+
 describe('a foreign note under our DPS id', () => {
   const found = (sameContent: boolean, seconds = 40) =>
     given(accepted(), attempted(1, 1), unknown(1, 2), conflictFound(1, seconds, sameContent));

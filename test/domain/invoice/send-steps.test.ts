@@ -58,6 +58,12 @@ describe('the stored progress of a send', () => {
     expect(progressOfSend(before, { ...send, resolvedAt: at(101) }, at(130))).toEqual({ asked: 0 });
   });
 
+  it('keeps the pauses between look-ups, and no absence, of a send whose instants are ahead of the clock', () => {
+    const ahead = { attemptedAt: at(10_800), resolvedAt: at(10_801) };
+    expect(progressOfSend(before, ahead, at(130))).toEqual({ asked: 2, lastAskedAt: at(100) });
+    expect(progressOfSend(before, ahead, at(10_800))).toEqual({ asked: 0 });
+  });
+
   it('begins again when it is of a send that the log has lost, or was asked by a clock that was ahead', () => {
     expect(progressOfSend(before, { attemptedAt: at(101) }, at(130))).toEqual({ asked: 0 });
     expect(progressOfSend(before, send, at(99))).toEqual({ asked: 0 });
