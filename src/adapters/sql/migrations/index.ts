@@ -6,6 +6,7 @@ import { keyedGuardsMigration } from './0030-keyed-guards.js';
 import { leastRightsMigration } from './0035-least-rights.js';
 import { checkedAppendMigration } from './0041-checked-append.js';
 import { guardedAppendMigration } from './0042-guarded-append.js';
+import { setBackMarksMigration } from './0046-set-back-marks.js';
 
 /** How far the queue that the ADN keeps for each company was read (ADR 50). Losing the rows costs reading the queues again. */
 const distributionMigration: Migration = {
@@ -311,4 +312,5 @@ export const migrations: readonly Migration[] = [
   certificateRefusalsMigration,
   distributionMigration,
   queueOfTheCompanyMigration,
+  setBackMarksMigration,
 ];
