@@ -1,6 +1,6 @@
 import type { CatalogueLine } from '../../domain/catalog/events.js';
 import type { CompanyId, Mode } from '../../domain/common/ids.js';
-import { addSeconds, brasiliaDate, type Instant, isBefore } from '../../domain/common/time.js';
+import { addSeconds, brasiliaDate, type Instant, isBefore, isWithin } from '../../domain/common/time.js';
 import type { Company } from '../../domain/company/company.js';
 import { chosenMunicipalCode, type Registration } from '../../domain/company/events.js';
 import type { Catalogue } from '../../domain/company/line-selection.js';
@@ -186,7 +186,7 @@ const isDue = (
 ): boolean => {
   if (failures > 0) {
     const pause = Math.min(RETRY_SECONDS.first * 2 ** Math.min(failures - 1, 20), RETRY_SECONDS.longest);
-    return !isBefore(now, addSeconds(askedAt, pause));
+    return !isWithin(now, askedAt, addSeconds(askedAt, pause));
   }
   if (known === undefined || knownAt === undefined || !isBefore(now, addSeconds(knownAt, refreshSeconds))) return true;
   return hasEnded({ known, knownAt }, brasiliaDate(now));

@@ -1,5 +1,5 @@
 import { sqlFault } from '../../adapters/sql/errors.js';
-import { addSeconds, type Instant, isBefore } from '../../domain/common/time.js';
+import { addSeconds, type Instant, isWithin } from '../../domain/common/time.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Logger } from '../config/logger.js';
 
@@ -16,7 +16,8 @@ const REMEMBERED_SECONDS = 60;
 
 export const createDiskSpace = (clock: Clock, logger: Pick<Logger, 'error'>): DiskSpace => {
   let seen: Instant | undefined;
-  const isMissing = (): boolean => seen !== undefined && isBefore(clock.now(), addSeconds(seen, REMEMBERED_SECONDS));
+  const isMissing = (): boolean =>
+    seen !== undefined && isWithin(clock.now(), seen, addSeconds(seen, REMEMBERED_SECONDS));
   return {
     record: (error) => {
       if (!isDiskFull(error)) return;

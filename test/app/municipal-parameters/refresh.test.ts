@@ -170,6 +170,14 @@ describe('refreshing the municipal parameters', () => {
     expect(asked.at(-1)).toBe(`test ${RIO} convenio 2026-11-22`);
   });
 
+  it('asks again at once after a failure that a clock ahead of this one has noted', async () => {
+    const { cache, refresh } = createHarness([wanted(RIO)]);
+    await cache.noteFailure('test', RIO, 'convenio', 'timeout', at(10_800));
+    await cache.noteFailure('test', RIO, 'retencoes', 'timeout', at(0));
+    expect(await refresh()).toBe('asked');
+    expect(await refresh()).toBe('nothing due');
+  });
+
   it('asks again on the first day after the end of a rate, once', async () => {
     const { asked, cache, clock, refresh, refreshAll } = createHarness([wanted(RIO, [SERVICE])]);
     await refreshAll();
