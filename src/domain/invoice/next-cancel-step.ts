@@ -13,7 +13,7 @@ export const nextCancelStep = (
   progress: LookupProgress,
 ): CancelStep => {
   if (state.kind !== 'invoice' || state.cancellation?.status !== 'pending') return { do: 'nothing' };
-  const { sends } = state.cancellation;
+  const { sends, requestedAt } = state.cancellation;
   const endsAt = timeoutAt(state.cancellation, limits);
   const last = sends.at(-1);
   if (!isBefore(now, endsAt)) {
@@ -22,8 +22,7 @@ export const nextCancelStep = (
   }
   if (last === undefined) return firstSend(state.cancellation, now);
   const mayStartUntil = addSeconds(sends[0]?.attemptedAt ?? last.attemptedAt, limits.cancellationSeconds);
-  // The authorizer does not judge the instant of a request (docs/national-system.md#dhemi).
-  return stepAfterSend(sends, last, { now, limits, progress, sendableFrom: undefined, mayStartUntil, endsAt });
+  return stepAfterSend(sends, last, { now, limits, progress, sendableFrom: requestedAt, mayStartUntil, endsAt });
 };
 
 /** `dhEvento` follows from the request. Sent by an issuer whose clock is behind, the stamp would be later than the receipt (E1843). */

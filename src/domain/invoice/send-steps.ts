@@ -30,7 +30,7 @@ type Situation = {
   now: Instant;
   limits: Limits;
   progress: LookupProgress;
-  /** No earlier resend: the authorizer refuses a document from the future of its clock. Undefined where it does not. */
+  /** No earlier resend: the authorizer refuses a document from the future of its clock. Undefined for an import, which has no acceptance. */
   sendableFrom: Instant | undefined;
   /** No send starts later. */
   mayStartUntil: Instant;

@@ -28,6 +28,7 @@ const cancellationOf = async (harness: IssuingHarness) => (await harness.invoice
 const registeredAndDue = async (): Promise<IssuingHarness> => {
   const harness = await issuingHarness();
   await harness.issueToTheEnd();
+  harness.clock.pass(10);
   await harness.record(cancelRequested(10));
   harness.authorizer.script = ['lost_answer'];
   harness.authorizer.mute = true;
