@@ -123,6 +123,10 @@ export const commandExamples: readonly CommandExample[] = [
     'doctor --reconcile --without-authorizer live --without-authorizer test',
     'in a [rehearsal](operations/backup.md#rehearse): no authorizer is asked, and issuing resumes',
   ],
+  [
+    'doctor --reconcile --without-company 11444777000161',
+    'the same without a disabled company that [cannot be compared](operations/backup.md#a-company-that-cannot-be-compared)',
+  ],
   ['restore --from backup-2026-11-21', 'puts the backup back: [backup](operations/backup.md)'],
   [
     'master-key give-up m1 --reason TEXT --confirm m1',

@@ -4,7 +4,7 @@ import type { CommandResult, CompanyCommandDeps } from '../app/operator/company/
 import type { SettleDeps } from '../app/operator/settlement/settle-invoice.js';
 import type { StartingPoint } from '../app/recovery/ask-series.js';
 import type { RecoveryReport } from '../app/recovery/recover-log.js';
-import type { Mode, StreamName } from '../domain/common/ids.js';
+import type { CompanyId, Mode, StreamName } from '../domain/common/ids.js';
 import type { Instant } from '../domain/common/time.js';
 import type { Invoice } from '../domain/invoice/state.js';
 import type { CertificateVault, CompanyCertificate } from '../ports/certificate-vault.js';
@@ -95,6 +95,8 @@ export type LogRecoveryOptions = {
   from: readonly StartingPoint[];
   /** Modes without an authorizer here, over which issuing resumes all the same. */
   withoutAuthorizer: readonly Mode[];
+  /** Companies that are not compared; each stays disabled until a later comparison. */
+  withoutCompanies: readonly CompanyId[];
   /** Called before anything is asked, when issuing is paused. */
   onPaused(): void;
   onProgress(text: string): void;

@@ -63,6 +63,8 @@ describeWithPostgres('an operator who looks after the service', () => {
     ['parked', 'retry'],
     ['parked', 'retry', ID, '--all'],
     ['doctor', '--accept-unknown'],
+    ['doctor', '--without-company', CNPJ],
+    ['doctor', '--reconcile', '--without-company', 'acme'],
     ['doctor', '--reconcile', '--span', '0'],
     ['doctor', '--from', `${CNPJ}:live:1:1000`],
     ['doctor', '--reconcile', '--from', `${CNPJ}:live:1`],
@@ -275,6 +277,45 @@ describeWithPostgres('an operator who looks after the service', () => {
     for (const name of ['open work', 'indeterminate', 'cancellations', 'numbers', 'clock', 'layout', 'companies'])
       expect(text).toMatch(new RegExp(`^BAD  ${name} +unknown until the projections have caught up`, 'm'));
     expect(text).not.toContain(`certificate ${CNPJ}`);
+  });
+
+  it('is told which companies keep issuing paused after a restore, and how to go on without them', async () => {
+    const unproven = [
+      { companyId: CNPJ, lacks: 'certificate' },
+      { companyId: CNPJ, lacks: 'city' },
+      { companyId: CNPJ, mode: 'live', why: 'certificate_expired' },
+    ] as const;
+    const skipped = [{ companyId: CNPJ, why: 'it is left out', isHeld: true }] as const;
+    const compared = {
+      kind: 'compared',
+      resumed: false,
+      isDone: false,
+      series: [],
+      skipped,
+      unknown: [],
+      unproven,
+    } as const;
+    const asked: unknown[] = [];
+    const { exit, text } = await doctorCommand.run({
+      ...{ positionals: [], flags: { reconcile: true, 'without-company': ['12.345.678/0001-95'] }, actor: 'ana' },
+      terminal: { out: () => undefined, err: () => undefined },
+      session: async () => ({
+        ...operator.session,
+        recoverLog: async (_actor, { withoutCompanies }) => {
+          asked.push(withoutCompanies);
+          return compared;
+        },
+      }),
+    });
+    expect({ exit, asked }).toEqual({ exit: 1, asked: [[CNPJ]] });
+    const leftOut = `nfse company disable ${CNPJ}, nfse doctor --reconcile --without-company ${CNPJ}`;
+    for (const line of [
+      `it has no certificate -> nfse certificate put ${CNPJ} .*`,
+      'its city is in no table -> nfse company put FILE.json, .*',
+      `certificate_expired\\) -> nfse certificate put ${CNPJ} .*`,
+    ])
+      expect(text).toMatch(new RegExp(`^BAD .*${line}${leftOut}$`, 'm'));
+    expect(text).toMatch(/^ok .*not compared: it is left out$/m);
   });
 
   it('is told of a log that was put back, and that nothing is paused without one', async () => {

@@ -237,6 +237,10 @@ export const goldenVariants = {
       ...{ order: HASH, at: AT },
     },
   },
+  'LogRecovered.v1.held': {
+    type: 'LogRecovered',
+    data: { unknownNotes: 0, accessKeys: [], heldCompanies: [COMPANY], at: AT },
+  },
 } as const satisfies Record<string, DomainEvent>;
 
 /** A full instance of every event, with every optional field that was known when its file was written. Newer fields are in `goldenVariants`. */

@@ -5,7 +5,7 @@ import {
   revealsStream,
   supportStream,
 } from '../../domain/audit/events.js';
-import type { StreamName } from '../../domain/common/ids.js';
+import type { CompanyId, StreamName } from '../../domain/common/ids.js';
 import type { Instant } from '../../domain/common/time.js';
 import type { Clock } from '../../ports/clock.js';
 import type { ParkedWork } from '../../ports/work-queue.js';
@@ -51,6 +51,13 @@ export const appendAudit = async <Type extends keyof typeof streams>(
 export const logRecoveries = async (store: Pick<EventStore, 'load'>): Promise<readonly Instant[]> => {
   const { events } = await store.load<AuditEvent>(supportStream);
   return events.flatMap((event) => (event.type === 'LogRecovered' ? [event.data.at] : []));
+};
+
+/** The companies that the last log recovery could not compare: each may have notes that the log has lost. */
+export const heldCompanies = async (store: Pick<EventStore, 'load'>): Promise<readonly CompanyId[]> => {
+  const { events } = await store.load<AuditEvent>(supportStream);
+  const last = events.findLast((event) => event.type === 'LogRecovered');
+  return last?.data.heldCompanies ?? [];
 };
 
 /** The parked work items of all processes. */

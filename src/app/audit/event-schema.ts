@@ -297,7 +297,12 @@ const otherSchemas = {
   ProjectionRebuildOrdered: strictObject({ projection: text, at: instant }),
   ProjectionRollbackOrdered: strictObject({ projection: text, at: instant }),
   MasterKeyGivenUp: strictObject({ generation: text, reason: text, at: instant }),
-  LogRecovered: strictObject({ unknownNotes: integerFrom0, accessKeys: texts, at: instant }),
+  LogRecovered: strictObject({
+    unknownNotes: integerFrom0,
+    accessKeys: texts,
+    heldCompanies: optional(texts),
+    at: instant,
+  }),
   ConsoleSignedIn: strictObject({ session: text, peer: text, at: instant }),
   ConsoleSignInRefused: strictObject({ operator: text, peer: text, at: instant }),
   ConsoleSignedOut: strictObject({ session: text, peer: text, at: instant }),

@@ -31,7 +31,7 @@ export type RecoveryDeps = {
   authorizer: Authorizer;
   signer: DocumentSigner;
   clock: Clock;
-  limits: Pick<Limits, 'lookupIntervalsSeconds'>;
+  limits: Limits;
   actor: `support:${string}`;
   /** The company's opened certificate; undefined when the company has none that can be opened. */
   identityOf(caller: Caller): Promise<SigningIdentity | undefined>;
@@ -49,6 +49,8 @@ export type RecoveryDeps = {
   isForSimulator(companyId: CompanyId): Promise<boolean>;
   /** Modes that the operator leaves out. Each must be a mode without a ledger, so that a rehearsal asks no authorizer by mistake. */
   withoutAuthorizer: readonly Mode[];
+  /** Companies that the operator leaves out. Each stays disabled until a later comparison. */
+  withoutCompanies: readonly CompanyId[];
   /** Starting points that the operator named. */
   named: readonly StartingPoint[];
   /** How many absent numbers in a row end the search in a series. */

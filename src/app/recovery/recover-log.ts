@@ -19,7 +19,7 @@ import {
   type NumberRange,
 } from './ask-series.js';
 import { keysInLog, readKnownWork } from './known-work.js';
-import { planComparison, type Skipped } from './series-to-compare.js';
+import { planComparison, refusalOfLeftOut, type Skipped, type Unaskable } from './series-to-compare.js';
 
 /** A note at the authorizer that no invoice of the log accounts for. `once`: the id of its invoice, where the read model still has it. */
 export type UnknownNote = {
@@ -50,7 +50,7 @@ export type ComparedSeries = {
 };
 
 /** `certificateRefused`: the authorizer refuses the company's certificate. */
-export type Unproven = { companyId: CompanyId; mode: Mode; why: string; certificateRefused?: true };
+export type Unproven = { companyId: CompanyId; mode: Mode; why: string; certificateRefused?: true } | Unaskable;
 
 /**
  * `isDone`: nothing that is sent from now on can be a second note for a note among the numbers of `series`. A note elsewhere was not seen: under a
@@ -63,6 +63,19 @@ export type RecoveryReport = {
   skipped: readonly Skipped[];
   unknown: readonly UnknownNote[];
   unproven: readonly Unproven[];
+};
+
+/**
+ * The companies that stay disabled until a later comparison: those that this one leaves out, and those of earlier ones of which it asked for no live
+ * note.
+ */
+export const heldAfter = (
+  { series, skipped }: Pick<RecoveryReport, 'series' | 'skipped'>,
+  heldBefore: readonly CompanyId[],
+): readonly CompanyId[] => {
+  const compared = series.filter(({ mode }) => mode === 'live').map(({ companyId }) => companyId);
+  const leftOut = skipped.filter(({ isHeld }) => isHeld).map(({ companyId }) => companyId);
+  return [...new Set([...leftOut, ...heldBefore.filter((companyId) => !compared.includes(companyId))])];
 };
 
 type Compared = { wanted: SeriesToCompare; answers: SeriesAnswers };
@@ -80,9 +93,12 @@ export const compareRestoredLog = async (
   const known = await readKnownWork(deps.log);
   const plan = await planComparison(known, deps);
   if ('refused' in plan) return plan;
-  const { all, skipped } = plan;
-  const { compared, unproven } = await compareAll(all, deps);
+  const { all, skipped, unaskable } = plan;
+  const { compared, unproven } = await compareAll(all, unaskable, deps);
   if (unproven.length > 0) return { isDone: false, series: [], skipped, unknown: [], unproven };
+  // The comparison takes minutes, in which a company that is left out may have been enabled.
+  const refused = await refusalOfLeftOut(known, deps);
+  if (refused !== undefined) return { refused };
 
   const keys = compared.flatMap(({ answers: { found } }) => found.map(({ note }) => note.accessKey));
   const held = await keysInLog(deps.log, keys);
@@ -101,9 +117,14 @@ export const compareRestoredLog = async (
   return { isDone, series: await moveAll(compared, series, deps), skipped, unknown, unproven };
 };
 
-const compareAll = async (all: readonly SeriesToCompare[], deps: RecoveryDeps) => {
+/** Asks for all, also when a company cannot be asked for, so that one run reports every obstacle. */
+const compareAll = async (
+  all: readonly SeriesToCompare[],
+  unaskable: readonly Unaskable[],
+  deps: RecoveryDeps,
+): Promise<{ compared: readonly Compared[]; unproven: readonly Unproven[] }> => {
   const compared: Compared[] = [];
-  const unproven: Unproven[] = [];
+  const unproven: Unproven[] = [...unaskable];
   for (const wanted of all) {
     const { companyId, mode, series, municipality } = wanted;
     const starts = wanted.starts.join(' and ');

@@ -1,14 +1,25 @@
-import { type CompanyId, type Mode, modes } from '../../domain/common/ids.js';
+import { type CompanyId, invoicePrefix, type Mode, modes } from '../../domain/common/ids.js';
+import { type Instant, isBefore } from '../../domain/common/time.js';
 import type { Company } from '../../domain/company/company.js';
+import { verdictByTime } from '../../domain/invoice/next-issue-step.js';
 import type { HeldNumbers } from '../../ports/held-numbers.js';
 import { loadCompany } from '../operator/company/company-commands.js';
+import { loadSealedInvoice } from '../read/read-invoice.js';
 import type { RecoveryDeps, SeriesToCompare, StartingPoint } from './ask-series.js';
 import type { KnownRegistration, KnownSeries, KnownWork } from './known-work.js';
 
-/** A company or mode that is not compared, and why that is safe. */
-export type Skipped = { companyId: CompanyId; mode?: Mode; why: string };
+/**
+ * A company or mode that is not compared, and why that is safe. `isHeld`: the company may have notes that the log has lost, so it stays disabled until
+ * a later comparison.
+ */
+export type Skipped = { companyId: CompanyId; mode?: Mode; why: string; isHeld?: true };
 
-type Planned = { all: readonly SeriesToCompare[]; skipped: readonly Skipped[] } | { refused: string };
+/** A company for which nothing can be asked, because it has no certificate or its city is in no table. */
+export type Unaskable = { companyId: CompanyId; lacks: 'certificate' | 'city' };
+
+type Planned =
+  | { all: readonly SeriesToCompare[]; skipped: readonly Skipped[]; unaskable: readonly Unaskable[] }
+  | { refused: string };
 
 type CompanyToCompare = {
   companyId: CompanyId;
@@ -25,33 +36,96 @@ type CompanyToCompare = {
  * What is to be asked: for each series and city that a company has or had according to the log, the numbers after its end, and the numbers from each
  * starting point on. The database may belong to another end of the log, so it adds starting points and takes none away. Refuses a starting point at
  * which nothing can be asked, because an operator counts on it. Refuses a mode that cannot be asked, unless the operator leaves the mode out or the
- * certificate is for a simulator.
+ * certificate is for a simulator. Refuses to leave out a company that may still get a note.
  */
 export const planComparison = async (known: KnownWork, deps: RecoveryDeps): Promise<Planned> => {
   const { named } = deps;
-  const refused = refusalOf(known, deps);
+  const refused = refusalOf(known, deps) ?? (await refusalOfLeftOut(known, deps));
   if (refused !== undefined) return { refused };
   const held = await pointsOfDatabase(known, deps);
   const all: SeriesToCompare[] = [];
   const skipped: Skipped[] = held.flatMap((one) => unknownCompany(one, known));
+  const unaskable: Unaskable[] = [];
   for (const [companyId, registrations] of known.companies) {
     const { state } = await loadCompany(companyId, deps.store);
     if (state.kind !== 'company') continue;
+    if (deps.withoutCompanies.includes(companyId)) {
+      skipped.push({ companyId, why: 'it is left out: it cannot be enabled before a later comparison', isHeld: true });
+      continue;
+    }
     const own = (one: StartingPoint): boolean => one.companyId === companyId;
     const company = { companyId, state, registrations, named: named.filter(own), held: held.filter(own) };
+    const lacks = lackOf(company, deps);
+    if (lacks !== undefined) {
+      const mayGetNote = state.enabled || (await sendableUntil(companyId, known, deps)) !== undefined;
+      if (mayGetNote) unaskable.push({ companyId, lacks });
+      else skipped.push({ companyId, why: HELD[lacks], isHeld: true });
+      continue;
+    }
     const planned = planCompany(company, known, deps, await unaskedModes(companyId, deps));
     if ('refused' in planned) return planned;
     all.push(...planned.all);
     skipped.push(...planned.skipped);
   }
-  return { all, skipped };
+  return { all, skipped, unaskable };
+};
+
+const HELD: Readonly<Record<Unaskable['lacks'], string>> = {
+  certificate: 'it has no certificate: it is disabled, and cannot be enabled before a later comparison',
+  city: 'its city is in no table: it is disabled, and cannot be enabled before a later comparison',
+};
+
+/**
+ * What a company lacks to be asked for. The backup may be older than its certificate or its city, and then the company has issued with them. A company
+ * with starting points is asked for anyway: the look-ups say what is missing.
+ */
+const lackOf = (
+  { state, named, held }: CompanyToCompare,
+  { municipalityOf, withoutAuthorizer }: RecoveryDeps,
+): Unaskable['lacks'] | undefined => {
+  if (named.length + held.length > 0 || modes.every((mode) => withoutAuthorizer.includes(mode))) return undefined;
+  if (state.certificate === undefined) return 'certificate';
+  return municipalityOf(state.registration) === undefined ? 'city' : undefined;
+};
+
+/**
+ * Why a company may not be left out, if it may not. A left-out company accepts nothing and sends nothing until a later comparison, so none of its
+ * forgotten notes can be made a second time.
+ */
+export const refusalOfLeftOut = async (known: KnownWork, deps: RecoveryDeps): Promise<string | undefined> => {
+  for (const companyId of deps.withoutCompanies) {
+    const { state } = await loadCompany(companyId, deps.store);
+    if (state.kind === 'none') return `the log knows no company ${companyId}: leave out --without-company ${companyId}`;
+    if (state.enabled)
+      return `company ${companyId} is enabled and may issue a note a second time: nfse company disable ${companyId} first`;
+    const until = await sendableUntil(companyId, known, deps);
+    if (until !== undefined)
+      return `an open invoice of ${companyId} may be sent until ${until}: try --without-company ${companyId} again after that`;
+  }
+  return undefined;
+};
+
+/** Until when an open live invoice of the company may be sent once issuing resumes; undefined when none may. */
+const sendableUntil = async (
+  companyId: CompanyId,
+  { open }: KnownWork,
+  { store, clock, limits }: RecoveryDeps,
+): Promise<Instant | undefined> => {
+  let until: Instant | undefined;
+  for (const stream of open.filter((one) => one.startsWith(`${invoicePrefix.live}${companyId}_`))) {
+    const { state } = await loadSealedInvoice(stream, store);
+    if (state.kind !== 'invoice') continue;
+    const { failedAt } = verdictByTime(state, limits);
+    if (isBefore(clock.now(), failedAt) && (until === undefined || isBefore(until, failedAt))) until = failedAt;
+  }
+  return until;
 };
 
 const NO_LEDGER = "the simulator's ledger is not here; its notes are no fiscal documents";
 
 const refusalOf = (
   { companies }: KnownWork,
-  { named, modesWithoutLedger, withoutAuthorizer }: RecoveryDeps,
+  { named, modesWithoutLedger, withoutAuthorizer, withoutCompanies }: RecoveryDeps,
 ): string | undefined => {
   const asked = withoutAuthorizer.find((mode) => !modesWithoutLedger.includes(mode));
   if (asked !== undefined)
@@ -59,6 +133,8 @@ const refusalOf = (
   const stranger = named.find(({ companyId }) => !companies.has(companyId));
   if (stranger !== undefined)
     return `the log knows no company ${stranger.companyId}: register it with a next number that is behind its last note`;
+  const leftOut = named.find(({ companyId }) => withoutCompanies.includes(companyId))?.companyId;
+  if (leftOut !== undefined) return `--from names company ${leftOut}, which --without-company ${leftOut} leaves out`;
   const unasked = named.find(({ mode }) => modesWithoutLedger.includes(mode));
   return unasked === undefined ? undefined : `${unasked.mode} mode cannot be compared: ${NO_LEDGER}`;
 };
@@ -111,16 +187,8 @@ const planCompany = (
   known: KnownWork,
   deps: RecoveryDeps,
   unasked: readonly Mode[],
-): Planned => {
-  const { companyId, state, named, held, registrations } = company;
-  const isCertified = state.certificate !== undefined;
-  const present = deps.municipalityOf(state.registration);
-  const points = [...named, ...held];
-  // A company that has starting points may have issued with what the log has lost. Then its look-ups say what is missing.
-  if (points.length === 0 && (!isCertified || present === undefined)) {
-    const why = isCertified ? 'its city is in no table' : 'it has no certificate';
-    return { all: [], skipped: [{ companyId, why: `${why}, so it cannot issue` }] };
-  }
+): { all: readonly SeriesToCompare[]; skipped: readonly Skipped[] } | { refused: string } => {
+  const { companyId, named, registrations } = company;
   const cities = new Set(registrations.flatMap((one) => deps.municipalityOf(one) ?? []));
   if (cities.size === 0 && named.some(({ municipality }) => municipality === undefined))
     return { refused: `the city of ${companyId} is in no table: name its IBGE code behind the number` };

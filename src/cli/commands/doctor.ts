@@ -1,6 +1,7 @@
 import { apiSwitchedOffBy } from '../../app/operator/reference-data/commands.js';
 import type { ComparedSeries, RecoveryReport, UnknownNote, Unproven } from '../../app/recovery/recover-log.js';
 import { modes } from '../../domain/common/ids.js';
+import { codePattern, withoutMask } from '../../domain/common/masks.js';
 import type { Instant } from '../../domain/common/time.js';
 import { daysLeft, expiryWarning } from '../../domain/company/certificate-expiry.js';
 import { counted } from '../../lib/counted.js';
@@ -49,6 +50,12 @@ export const doctorCommand: Command = {
       multiple: true,
       help: 'with --reconcile, in a rehearsal: compare nothing in this mode, live or test, which has no authorizer here, and resume',
     },
+    'without-company': {
+      type: 'string',
+      value: 'CNPJ',
+      multiple: true,
+      help: 'with --reconcile: leave out this disabled company, which cannot be compared, and resume; notes that it made after the backup stay unknown, and it cannot be enabled before a later comparison',
+    },
   },
   changes: true,
   run: async ({ flags, actor, session, terminal }) => {
@@ -63,9 +70,15 @@ export const doctorCommand: Command = {
     const withoutAuthorizer = modes.filter((mode) => leftOut.includes(mode));
     if (leftOut.some((text) => !modes.some((mode) => mode === text)))
       return badUsage('--without-authorizer must be live or test');
-    const hasDetails = acceptUnknown || flags.span !== undefined || named.length > 0 || leftOut.length > 0;
+    const companies = textFlags(flags, 'without-company');
+    if (!companies.every((text) => codePattern('cnpj').test(text))) return badUsage('--without-company must be a CNPJ');
+    const withoutCompanies = companies.map((text) => withoutMask(text, 'cnpj'));
+    const details = [...named, ...leftOut, ...companies];
+    const hasDetails = acceptUnknown || flags.span !== undefined || details.length > 0;
     if (flags.reconcile !== true && hasDetails)
-      return badUsage('--accept-unknown, --span, --from and --without-authorizer go with --reconcile');
+      return badUsage(
+        '--accept-unknown, --span, --from, --without-authorizer and --without-company go with --reconcile',
+      );
     const opened = await session();
     if (flags.reconcile === true) {
       const from = named.flatMap((one) => ('point' in one ? [one.point] : []));
@@ -73,7 +86,15 @@ export const doctorCommand: Command = {
         terminal.err(NAME_WHAT_CHANGED);
         terminal.err('To name one now, end this command (Ctrl-C) before it is done: issuing resumes at its end.');
       };
-      const options = { acceptUnknown, span, from, withoutAuthorizer, onPaused, onProgress: terminal.err };
+      const options = {
+        acceptUnknown,
+        span,
+        from,
+        withoutAuthorizer,
+        withoutCompanies,
+        onPaused,
+        onProgress: terminal.err,
+      };
       const result = await opened.recoverLog(actor, options);
       return result.kind === 'refused' ? refused(result.why) : report(logRecoveryChecks(result));
     }
@@ -242,17 +263,34 @@ const comparedCheck = (compared: ComparedSeries): Check => {
   return { name: `reconcile ${companyId} ${mode}`, ok: true, detail: detail.join(', ') };
 };
 
-const unprovenCheck = ({ companyId, mode, why, certificateRefused }: Unproven): Check => ({
-  name: `reconcile ${companyId} ${mode}`,
-  ok: false,
-  detail: certificateRefused
-    ? `the authorizer refuses the certificate (${why})`
-    : `the authorizer's answer proves nothing (${why})`,
-  cure:
-    certificateRefused || why.startsWith('certificate')
-      ? `nfse certificate put ${companyId} --pfx FILE --password-file FILE, or nfse certificate issue-demo ${companyId} where a new simulator answers`
+const unprovenCheck = (unproven: Unproven): Check => {
+  const { companyId } = unproven;
+  if ('lacks' in unproven)
+    return {
+      name: `reconcile ${companyId}`,
+      ok: false,
+      detail: `its notes cannot be asked for: ${unproven.lacks === 'certificate' ? 'it has no certificate' : 'its city is in no table'}`,
+      cure: `${unproven.lacks === 'certificate' ? putCertificate(companyId) : 'nfse company put FILE.json'}, or ${leaveOut(companyId)}`,
+    };
+  const { mode, why, certificateRefused } = unproven;
+  const isOfCertificate = certificateRefused || why.startsWith('certificate');
+  return {
+    name: `reconcile ${companyId} ${mode}`,
+    ok: false,
+    detail: certificateRefused
+      ? `the authorizer refuses the certificate (${why})`
+      : `the authorizer's answer proves nothing (${why})`,
+    cure: isOfCertificate
+      ? `${putCertificate(companyId)}, or nfse certificate issue-demo ${companyId} where a new simulator answers, or ${leaveOut(companyId)}`
       : 'try again when it can be reached',
-});
+  };
+};
+
+const putCertificate = (companyId: string): string =>
+  `nfse certificate put ${companyId} --pfx FILE --password-file FILE`;
+
+const leaveOut = (companyId: string): string =>
+  `to go on without the company, which then stays disabled: nfse company disable ${companyId}, nfse doctor --reconcile --without-company ${companyId}`;
 
 /** A note of test mode is no fiscal document, so it is reported without being a fault. */
 const unknownCheck = (note: UnknownNote, accounted: boolean): Check => {

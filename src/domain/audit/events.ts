@@ -1,6 +1,6 @@
 import type { AccessKey } from '../common/access-key.js';
 import type { EventOf } from '../common/event-of.js';
-import type { StreamName } from '../common/ids.js';
+import type { CompanyId, StreamName } from '../common/ids.js';
 import type { Instant } from '../common/time.js';
 
 /** Root over the heads of the streams that moved, with the number of those streams and of their events. */
@@ -35,9 +35,15 @@ type AuditEvents = {
   MasterKeyGivenUp: { generation: string; reason: string; at: Instant };
   /**
    * An operator ended the pause that follows a log from a backup. `unknownNotes`: notes at the authorizer that no invoice accounts for, live ones only
-   * with `--accept-unknown`; `accessKeys` has the first thousand of them.
+   * with `--accept-unknown`; `accessKeys` has the first thousand of them. `heldCompanies`: those that were not compared and cannot be enabled before
+   * they are; absent without any.
    */
-  LogRecovered: { unknownNotes: number; accessKeys: readonly AccessKey[]; at: Instant };
+  LogRecovered: {
+    unknownNotes: number;
+    accessKeys: readonly AccessKey[];
+    heldCompanies?: readonly CompanyId[];
+    at: Instant;
+  };
   /** A holder of the operator token signed in under the actor's name. `session` opens nothing; `peer` is an IP address. */
   ConsoleSignedIn: { session: string; peer: string; at: Instant };
   /** A wrong operator token was tried; `operator` is the typed name, empty for text that is no name. */

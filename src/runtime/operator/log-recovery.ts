@@ -3,13 +3,14 @@ import { createDocumentSigner } from '../../adapters/authorizer/document-signer.
 import { readGuardReadiness } from '../../adapters/guards-postgres/guards-record.js';
 import { headAtPause, pauseIssuing, resumeIssuing } from '../../adapters/guards-postgres/incomplete-log.js';
 import { createHeldNumbersRead } from '../../adapters/read-model-postgres/held-numbers.js';
-import { appendAudit } from '../../app/audit/audit-trail.js';
+import { appendAudit, heldCompanies } from '../../app/audit/audit-trail.js';
 import { loadCompany } from '../../app/operator/company/company-commands.js';
 import type { RecoveryDeps } from '../../app/recovery/ask-series.js';
-import { compareRestoredLog } from '../../app/recovery/recover-log.js';
+import { compareRestoredLog, heldAfter } from '../../app/recovery/recover-log.js';
 import { isForSimulator } from '../../certificates/holder.js';
 import type { LogRecovery, LogRecoveryOptions } from '../../cli/session.js';
 import type { CompanyId } from '../../domain/common/ids.js';
+import { present } from '../../domain/common/present.js';
 import { epochMs } from '../../domain/common/time.js';
 import { pause } from '../../lib/pause.js';
 import { isEarlier } from '../../ports/event-log.js';
@@ -49,7 +50,12 @@ export const recoverLog = async (
     if (!result.isDone) return { kind: 'compared', resumed: false, ...result };
     await rebuildRowsIfBehind(parts, isShorter || wasShorter, options);
     const accessKeys = result.unknown.slice(0, MOST_KEYS).map(({ accessKey }) => accessKey);
-    const facts = { unknownNotes: result.unknown.length, accessKeys };
+    const held = heldAfter(result, await heldCompanies(engines.store));
+    const facts = present({
+      unknownNotes: result.unknown.length,
+      accessKeys,
+      heldCompanies: held.length === 0 ? undefined : held,
+    });
     await appendAudit('LogRecovered', facts, { store: engines.store, clock, actor });
     const guards = config.eventStoreUrl === undefined ? 'stored with the log' : 'made from the log';
     await resumeIssuing(patient, identity, await log.head(), guards);
@@ -66,7 +72,7 @@ const depsOf = async (
   parts: SessionParts,
   patient: pg.Pool,
   actor: `support:${string}`,
-  { span, from, withoutAuthorizer, onProgress }: LogRecoveryOptions,
+  { span, from, withoutAuthorizer, withoutCompanies, onProgress }: LogRecoveryOptions,
 ): Promise<RecoveryDeps> => {
   const { engines, config, clock } = parts;
   const { log, store, readModel } = engines;
@@ -99,6 +105,7 @@ const depsOf = async (
     heldNumbers: createHeldNumbersRead(patient),
     modesWithoutLedger: hasLedger ? [] : modesWithoutAuthorizer(config),
     withoutAuthorizer,
+    withoutCompanies,
     waitUntil: async (at) => {
       while (epochMs(clock.now()) < epochMs(at)) await pause(Math.min(1_000, epochMs(at) - epochMs(clock.now()) + 1));
     },

@@ -68,7 +68,7 @@ export const recoveryHarness = async (overrides: Partial<RecoveryDeps> = {}): Pr
     companyRows: async () => [],
     heldNumbers: async () => [],
     named: [],
-    ...{ modesWithoutLedger: [], withoutAuthorizer: [], isForSimulator: async () => false },
+    ...{ modesWithoutLedger: [], withoutAuthorizer: [], withoutCompanies: [], isForSimulator: async () => false },
     waitUntil: async (at) => clock.moveTo(at),
     onProgress: () => undefined,
     ...overrides,

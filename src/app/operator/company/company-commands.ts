@@ -31,6 +31,7 @@ import { beginNumbers, dpsNumbers, dpsNumbersFrom, moveNumber } from '../../../d
 import type { DpsNumberEvent } from '../../../domain/dps-number/events.js';
 import type { CertificateVault, CompanyCertificate } from '../../../ports/certificate-vault.js';
 import type { Clock } from '../../../ports/clock.js';
+import { heldCompanies } from '../../audit/audit-trail.js';
 import { operatorContext } from '../../event-store/command-context.js';
 import type { EventStore } from '../../event-store/event-store.js';
 import { contendedAsRefusal, transact } from '../../event-store/transact.js';
@@ -76,12 +77,21 @@ export const adoptMunicipalCodes = (
     return putCompany(state, { ...state.registration, municipalCodes: all }, at);
   });
 
-/** Switches the company on or off; no change where the switch is so already. Refused for an unknown company. */
-export const setCompanyEnabled = (
+/**
+ * Switches the company on or off; no change where the switch is so already. Refused for an unknown company, and for one that the last log recovery could
+ * not compare: a repeated request could make a note a second time.
+ */
+export const setCompanyEnabled = async (
   companyId: CompanyId,
   enabled: boolean,
   deps: CompanyCommandDeps,
-): Promise<CommandResult> => decideCompany(companyId, deps, (state, at) => switchCompany(state, enabled, at));
+): Promise<CommandResult> => {
+  if (enabled && (await heldCompanies(deps.store)).includes(companyId)) return { refused: notCompared(companyId) };
+  return await decideCompany(companyId, deps, (state, at) => switchCompany(state, enabled, at));
+};
+
+const notCompared = (companyId: CompanyId): string =>
+  `company ${companyId} was not compared with the authorizer after a restore, and may have notes that the log has lost: put its certificate (nfse certificate put ${companyId}), then nfse restore --mark, which pauses issuing for all companies, and nfse doctor --reconcile`;
 
 /** Returns the key, which is not stored; only its hash is. */
 export const createKey = async (

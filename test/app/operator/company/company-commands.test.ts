@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { appendAudit } from '../../../../src/app/audit/audit-trail.js';
 import { verifyLog } from '../../../../src/app/audit/verify-log.js';
 import { operatorContext } from '../../../../src/app/event-store/command-context.js';
 import { createEventStore, type EventStore } from '../../../../src/app/event-store/event-store.js';
@@ -57,6 +58,20 @@ describe('a command of an operator', () => {
     expect(applied).toEqual([companyStream(DEMO_CNPJ)]);
     const { events } = await store.load(companyStream(DEMO_CNPJ));
     expect(events.map(({ type }) => type)).toEqual(['CompanyRegistered', 'CompanyEnabled']);
+  });
+
+  it('enables no company that the last log recovery did not compare', async () => {
+    const { deps, store } = await registered();
+    const recovered = (held: readonly string[]) =>
+      appendAudit('LogRecovered', { unknownNotes: 0, accessKeys: [], heldCompanies: held }, deps);
+    await recovered([DEMO_CNPJ]);
+    expect(await setCompanyEnabled(DEMO_CNPJ, true, deps)).toEqual({
+      refused: expect.stringMatching(/was not compared .* nfse restore --mark, .* nfse doctor --reconcile$/),
+    });
+    expect(await setCompanyEnabled(DEMO_CNPJ, false, deps)).toEqual({ done: undefined });
+    await recovered([]);
+    expect(await setCompanyEnabled(DEMO_CNPJ, true, deps)).toEqual({ done: undefined });
+    expect((await loadCompany(DEMO_CNPJ, store)).state).toMatchObject({ enabled: true });
   });
 
   it('applies no row when it is refused', async () => {

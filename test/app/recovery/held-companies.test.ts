@@ -1,0 +1,97 @@
+import { describe, expect, it } from 'vitest';
+import type { RecoveryDeps } from '../../../src/app/recovery/ask-series.js';
+import { compareRestoredLog, heldAfter, type RecoveryReport } from '../../../src/app/recovery/recover-log.js';
+import { companyStream, modes } from '../../../src/domain/common/ids.js';
+import type { CompanyEvent } from '../../../src/domain/company/events.js';
+import { DEMO_CNPJ, demoCompany, OTHER_CNPJ } from '../../support/fixture/demo.js';
+import { at, limits, T0 } from '../../support/fixture/invoice.js';
+import { appendTo } from '../../support/harness/event-store.js';
+import { recoveryHarness } from '../../support/harness/recovery.js';
+
+const enabled: CompanyEvent = { type: 'CompanyEnabled', data: { at: T0 } };
+const disabled: CompanyEvent = { type: 'CompanyDisabled', data: { at: T0 } };
+
+const certified = (): CompanyEvent => {
+  const { certificate } = demoCompany(OTHER_CNPJ);
+  if (certificate === undefined) throw new Error('the demo company has a certificate');
+  return { type: 'CertificateStored', data: { ...certificate, at: T0 } };
+};
+
+/** Another company in the restored log, without a certificate unless an event says so. */
+const registerOther = async ({ store }: Pick<RecoveryDeps, 'store'>, ...more: CompanyEvent[]): Promise<void> => {
+  const { registration } = demoCompany(OTHER_CNPJ);
+  const registered = { type: 'CompanyRegistered', data: { registration, at: T0 } } as const;
+  await appendTo(store, companyStream(OTHER_CNPJ), [registered, ...more], T0);
+};
+
+const compare = async (deps: RecoveryDeps, acceptUnknown: boolean): Promise<RecoveryReport> => {
+  const report = await compareRestoredLog(deps, acceptUnknown);
+  if ('refused' in report) throw new Error(report.refused);
+  return report;
+};
+
+describe('a log that was put back with a company that may have got its certificate after the backup', () => {
+  it('keeps issuing paused while the company is enabled, and asks for the others all the same', async () => {
+    const { deps, ledgers } = await recoveryHarness();
+    await registerOther(deps, enabled);
+    expect(await compare(deps, true)).toMatchObject({
+      ...{ isDone: false, series: [], unproven: [{ companyId: OTHER_CNPJ, lacks: 'certificate' }] },
+    });
+    expect(ledgers.live.calls).toHaveLength(5);
+  });
+
+  it('keeps a disabled company disabled, until live notes of the company are asked for', async () => {
+    const { deps } = await recoveryHarness();
+    await registerOther(deps, enabled, disabled);
+    const done = await compare(deps, false);
+    expect(done).toMatchObject({ isDone: true, skipped: [{ companyId: OTHER_CNPJ, isHeld: true }] });
+    expect(heldAfter(done, [])).toEqual([OTHER_CNPJ]);
+    await appendTo(deps.store, companyStream(OTHER_CNPJ), [certified()], T0);
+    expect(heldAfter(await compare(deps, false), [OTHER_CNPJ])).toEqual([]);
+    const rehearsed = { modesWithoutLedger: modes, withoutAuthorizer: modes };
+    expect(heldAfter(await compare({ ...deps, ...rehearsed }, false), [OTHER_CNPJ])).toEqual([OTHER_CNPJ]);
+  });
+});
+
+describe('a log that was put back with a company that the operator leaves out', () => {
+  const withoutCompanies = [DEMO_CNPJ];
+
+  it('is done without the certificate of a disabled company, which stays disabled', async () => {
+    const { deps, ledgers } = await recoveryHarness();
+    ledgers.live.mute = true;
+    expect(await compare(deps, false)).toMatchObject({ isDone: false, unproven: [{ companyId: DEMO_CNPJ }] });
+    const done = await compare({ ...deps, withoutCompanies }, false);
+    expect(done).toMatchObject({ isDone: true, series: [], skipped: [{ companyId: DEMO_CNPJ, isHeld: true }] });
+    expect(heldAfter(done, [])).toEqual([DEMO_CNPJ]);
+  });
+
+  it('refuses while the company is enabled, also when that happens during the comparison', async () => {
+    const { deps } = await recoveryHarness();
+    const enable = () => appendTo(deps.store, companyStream(DEMO_CNPJ), [enabled], T0);
+    await registerOther(deps, certified());
+    const refused = { refused: expect.stringContaining(`nfse company disable ${DEMO_CNPJ} first`) };
+    expect(await compareRestoredLog({ ...deps, withoutCompanies, waitUntil: enable }, false)).toEqual(refused);
+    expect(await compareRestoredLog({ ...deps, withoutCompanies }, false)).toEqual(refused);
+  });
+
+  it('refuses while an open invoice of the company may be sent', async () => {
+    const { deps, accept, clock } = await recoveryHarness();
+    await accept(1);
+    expect(await compareRestoredLog({ ...deps, withoutCompanies }, false)).toEqual({
+      refused: expect.stringContaining(`may be sent until ${at(limits.queuedSeconds)}`),
+    });
+    clock.moveTo(at(limits.queuedSeconds));
+    expect(await compare({ ...deps, withoutCompanies }, false)).toMatchObject({ isDone: true });
+  });
+
+  it('refuses a company that the log does not know, and one that a starting point names', async () => {
+    const { deps } = await recoveryHarness();
+    expect(await compareRestoredLog({ ...deps, withoutCompanies: [OTHER_CNPJ] }, false)).toEqual({
+      refused: expect.stringContaining(`knows no company ${OTHER_CNPJ}`),
+    });
+    const named = [{ companyId: DEMO_CNPJ, mode: 'live', series: '1', number: 9 }] as const;
+    expect(await compareRestoredLog({ ...deps, named, withoutCompanies }, false)).toEqual({
+      refused: expect.stringContaining(`--from names company ${DEMO_CNPJ}`),
+    });
+  });
+});
