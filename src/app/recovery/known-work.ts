@@ -81,22 +81,34 @@ export const readKnownWork = async (log: Pick<EventLog, 'readAll'>): Promise<Kno
   };
 };
 
-/** The given access keys that an invoice of the log holds: issued, settled or imported. */
-export const keysInLog = async (
+/** A note at the authorizer, by the company and mode in which it was asked for. */
+type NoteKey = { mode: Mode; companyId: CompanyId; accessKey: string };
+
+const placeOf = ({ mode, companyId, accessKey }: NoteKey): string => `${mode} ${companyId} ${accessKey}`;
+
+/**
+ * Says of the given notes whether an invoice of the same company and mode holds them: issued, settled or imported. An import under another company or
+ * mode refuses no repeated request of this one, so it accounts for no note.
+ */
+export const notesInLog = async (
   log: Pick<EventLog, 'readAll'>,
-  accessKeys: readonly string[],
-): Promise<ReadonlySet<string>> => {
-  const wanted = new Set(accessKeys);
+  notes: readonly NoteKey[],
+): Promise<(note: NoteKey) => boolean> => {
+  const wanted = new Set(notes.map(placeOf));
   const held = new Set<string>();
-  if (wanted.size === 0) return held;
+  const isHeld = (note: NoteKey): boolean => held.has(placeOf(note));
+  if (wanted.size === 0) return isHeld;
   for await (const page of walkLog(log, Object.values(invoicePrefix))) {
-    for (const { type, data } of page) {
+    for (const { stream, type, data } of page) {
+      const address = parseInvoiceStream(stream);
       const holds = type === 'Authorized' || type === 'IndeterminateResolved' || type === 'InvoiceImported';
       const { accessKey } = data;
-      if (holds && typeof accessKey === 'string' && wanted.has(accessKey)) held.add(accessKey);
+      if (!holds || address === undefined || typeof accessKey !== 'string') continue;
+      const place = placeOf({ ...address, accessKey });
+      if (wanted.has(place)) held.add(place);
     }
   }
-  return held;
+  return isHeld;
 };
 
 const collect = (event: DecodedEvent, known: KnownWorkSoFar): void => {

@@ -18,7 +18,7 @@ import {
   type SeriesToCompare,
   type NumberRange,
 } from './ask-series.js';
-import { keysInLog, readKnownWork } from './known-work.js';
+import { notesInLog, readKnownWork } from './known-work.js';
 import { planComparison, refusalOfLeftOut, type Skipped, type Unaskable } from './series-to-compare.js';
 
 /** A note at the authorizer that no invoice of the log accounts for. `once`: the id of its invoice, where the read model still has it. */
@@ -100,14 +100,16 @@ export const compareRestoredLog = async (
   const refused = await refusalOfLeftOut(known, deps);
   if (refused !== undefined) return { refused };
 
-  const keys = compared.flatMap(({ answers: { found } }) => found.map(({ note }) => note.accessKey));
-  const held = await keysInLog(deps.log, keys);
+  const notes = compared.flatMap(({ wanted: { mode, companyId }, answers: { found } }) =>
+    found.map(({ note: { accessKey } }) => ({ mode, companyId, accessKey })),
+  );
+  const isHeld = await notesInLog(deps.log, notes);
   const series: ComparedSeries[] = [];
   const unknown: UnknownNote[] = [];
   for (const { wanted, answers } of compared) {
-    const news = answers.found.filter(({ note }) => !held.has(note.accessKey));
-    const { adopted, unknownNotes } = await adoptNotes(wanted, news, known.open, deps);
     const { mode, companyId, municipality, series: name } = wanted;
+    const news = answers.found.filter(({ note: { accessKey } }) => !isHeld({ mode, companyId, accessKey }));
+    const { adopted, unknownNotes } = await adoptNotes(wanted, news, known.open, deps);
     const place = { mode, companyId, municipality, series: name, walked: answers.walks };
     series.push({ ...place, found: news.length, adopted });
     unknown.push(...unknownNotes);
