@@ -14,10 +14,18 @@ import { eventCommands } from '../../src/cli/commands/events.js';
 import { importCommand } from '../../src/cli/commands/invoice.js';
 import { projectionCommands } from '../../src/cli/commands/projections.js';
 import type { Session } from '../../src/cli/session.js';
+import type { AccessKey } from '../../src/domain/common/access-key.js';
 import { dpsStream, invoiceStream } from '../../src/domain/common/ids.js';
 import type { Cents } from '../../src/domain/common/money.js';
-import { accepted, attempted, DPS_ID, unknown } from '../support/fixture/invoice.js';
-import { appendTo } from '../support/harness/event-store.js';
+import {
+  accepted,
+  attempted,
+  authorized,
+  DPS_ID,
+  imported as importedBefore,
+  unknown,
+} from '../support/fixture/invoice.js';
+import { appendTo, movableClock } from '../support/harness/event-store.js';
 import { type Operator, openOperator } from '../support/harness/operator.js';
 import { createMemoryGuards } from '../support/memory/guards.js';
 import { describeWithPostgres } from '../support/postgres.js';
@@ -49,7 +57,7 @@ describeWithPostgres('invoice import', () => {
   let session: Session;
 
   beforeAll(async () => {
-    operator = await openOperator(commands);
+    operator = await openOperator(commands, undefined, {}, movableClock('2026-11-22T12:00:00.000Z'));
     ({ folder, session } = operator);
     const company = {
       ...{ cnpj: CNPJ, legal_name: 'A', city: 'Rio de Janeiro', state: 'RJ', tax_regime: 'normal' },
@@ -340,6 +348,73 @@ describeWithPostgres('invoice import', () => {
     });
   });
 
+  it('refuses what would make the service act wrongly, and imports none', async () => {
+    // given
+    const before = await countOf();
+    const foreign_amount = { currency: 'USD', amount_in_cents: 5 };
+    const canceled = { state: 'canceled', canceled_at: '2026-11-21T11:59:59.000Z' };
+    // when
+    const result = await importing(
+      line({ reference: 'good' }),
+      line({ access_key: keyEnding('61').replace(CNPJ, '12ABC678000195') }),
+      line({ issued_at: '2026-11-22T12:05:01Z', reference: 'to-come' }),
+      line({ ...canceled, canceled_at: '2026-12-01T00:00:00Z' }),
+      line(canceled),
+      line({ foreign_amount, customer: { name: 'Maria' } }),
+    );
+    // then
+    expect(problemsOf(result)).toEqual([
+      'line 2: access_key is of another company: its CNPJ is not cnpj',
+      'line 3: issued_at is 2026-11-22T12:05:01.000Z, which is still to come',
+      'line 4: canceled_at is 2026-12-01T00:00:00.000Z, which is still to come',
+      `line 5: canceled_at is 2026-11-21T11:59:59.000Z, before the note was issued, ${AT}`,
+      'line 6: foreign_amount goes with a foreign customer only',
+    ]);
+    expect(await countOf()).toBe(before);
+  });
+
+  it('takes an instant that is a little ahead, and finds a wrong line of an earlier version imported already', async () => {
+    // given
+    const id = '12121212-1212-4212-8212-121212121212';
+    const access_key = keyEnding('64').replace(CNPJ, '12ABC678000195');
+    const ahead = line({ reference: 'ahead', issued_at: '2026-11-22T12:05:00Z' });
+    const stored = { companyId: CNPJ, invoiceId: id, amountInCents: 1_000 as Cents, competence: '2027-01-01' };
+    const wrong = importedBefore({
+      ...stored,
+      accessKey: access_key as AccessKey,
+      issuedAt: '2027-01-01T12:00:00.000Z',
+    });
+    await appendTo(session.store, invoiceStream('live', CNPJ, id), [wrong], AT);
+    // when
+    const result = await importing(ahead, line({ id, access_key, issued_at: '2027-01-01T12:00:00Z' }));
+    // then
+    expect(result).toEqual(imported(1, 1));
+  });
+
+  it('refuses a key that is on record in the other mode, unless that is a live note imported as a test invoice', async () => {
+    // given
+    const invoiceId = '13131313-1313-4313-8313-131313131313';
+    const sent = accepted({ companyId: CNPJ, invoiceId, mode: 'test' });
+    const test = invoiceStream('test', CNPJ, invoiceId);
+    await appendTo(session.store, test, [sent, attempted(1, 1), authorized(1, 2)], AT);
+    const key = authorized(1, 2).data;
+    const sentKey = 'accessKey' in key ? key.accessKey : '';
+    expect(await importing(line({ access_key: keyEnding('62') }))).toEqual(imported(1, 0));
+    expect(await importing(line({ access_key: keyEnding('63'), mode: 'test' }))).toEqual(imported(1, 0));
+    // when
+    const refused = await importing(
+      line({ access_key: sentKey }),
+      line({ access_key: keyEnding('62'), mode: 'test', reference: 'test-of-live' }),
+    );
+    const taken = await importing(line({ access_key: keyEnding('63'), reference: 'live-after-all' }));
+    // then
+    expect(problemsOf(refused)).toEqual([
+      'line 1: access_key is that of a test invoice on record',
+      'line 2: access_key is that of a live invoice on record',
+    ]);
+    expect(taken).toEqual(imported(1, 0));
+  });
+
   it('leaves a web-made invoice without competence as it is, and a test invoice in its mode', async () => {
     const web = { id: '66666666-6666-4666-8666-666666666666', origin: 'web' };
     expect(await importing(line(web), line({ mode: 'test', reference: 'r-t' }))).toEqual(imported(2, 0));
@@ -361,7 +436,7 @@ describeWithPostgres('invoice import', () => {
       },
     });
     expect(await importing(old)).toEqual(imported(0, 1));
-    expect(problemsOf(await importing({ ...old, created_at: new Date().toISOString() }))).toEqual([
+    expect(problemsOf(await importing({ ...old, created_at: session.clock.now() }))).toEqual([
       'line 1: its life in test mode is over',
     ]);
   });

@@ -7,7 +7,7 @@ import type { EventLog } from '../../../ports/event-log.js';
 import { operatorContext } from '../../event-store/command-context.js';
 import type { EventStore } from '../../event-store/event-store.js';
 import { create } from '../../event-store/transact.js';
-import { loadInvoice } from '../../read/read-invoice.js';
+import { loadInvoice, loadSealedInvoice } from '../../read/read-invoice.js';
 import { type CompanyCommandDeps, loadCompany } from '../company/company-commands.js';
 import { type Imported, type NoteFiles, type PlannedImport, parseImportLine, planLine } from './import-line.js';
 import {
@@ -42,7 +42,8 @@ export const importInvoices = async (text: string, deps: ImportDeps): Promise<Im
   const plans = await planLines(text, deps, report);
   const fresh = withoutRepetitions(plans, report);
   await checkCompanies(fresh, deps, report);
-  await checkAccessKeys(fresh, deps, report);
+  const holders = await holdersByKey(fresh, deps);
+  checkAccessKeys(fresh, holders, report);
   const checks = await inGroups(AT_ONCE, fresh, async (entry) => {
     const check = await checkImport(entry.plan, deps);
     if (check.kind === 'refused') report(entry.number, [check.problem]);
@@ -50,6 +51,7 @@ export const importInvoices = async (text: string, deps: ImportDeps): Promise<Im
     return { ...entry, isAlready: check.kind === 'already_so' };
   });
   const open = checks.filter(({ isAlready }) => !isAlready);
+  await checkOtherMode(open, holders, deps, report);
   await checkUnsettled(open, deps, report);
   if (problems.size > 0) return { problems: inOrder(problems) };
   if (plans.length === 0) return { problems: ['the file has no line'] };
@@ -70,7 +72,7 @@ const planLines = async (text: string, deps: ImportDeps, report: Report): Promis
   const numbered = lines.flatMap((line, index) => (line.trim() === '' ? [] : [{ line, number: index + 1 }]));
   const planned = await inGroups(AT_ONCE, numbered, async ({ line, number }) => {
     const parsed = parseImportLine(line);
-    const result = 'problems' in parsed ? parsed : await planLine(parsed.line, deps);
+    const result = 'problems' in parsed ? parsed : await planLine(parsed.line, deps, deps.clock.now());
     if ('problems' in result) report(number, result.problems);
     return 'plan' in result ? [{ number, plan: result.plan }] : [];
   });
@@ -103,20 +105,53 @@ const checkCompanies = async (plans: readonly Numbered[], deps: ImportDeps, repo
   }
 };
 
-/** One note is one invoice: a key that another invoice of the mode holds is refused. */
-const checkAccessKeys = async (plans: readonly Numbered[], deps: ImportDeps, report: Report): Promise<void> => {
+type HoldersByKey = ReadonlyMap<string, readonly StreamName[]>;
+
+const holdersByKey = async (plans: readonly Numbered[], deps: KeyHoldersDeps): Promise<HoldersByKey> => {
   const keys = plans.flatMap(({ plan }) => plan.data.accessKey ?? []);
-  const holders = new Map<string, StreamName[]>();
+  const holders = new Map<string, readonly StreamName[]>();
   for (const { accessKey, stream } of await holdersOfKeys(keys, deps)) {
     holders.set(accessKey, [...(holders.get(accessKey) ?? []), stream]);
   }
+  return holders;
+};
+
+/**
+ * One note is one invoice: a key that another invoice of the company and mode holds is refused. Under another company an earlier version may have imported
+ * the note by mistake, and that import refuses no repeated request of this company.
+ */
+const checkAccessKeys = (plans: readonly Numbered[], holders: HoldersByKey, report: Report): void => {
   for (const { number, plan } of plans) {
-    const { mode, accessKey = '' } = plan.data;
-    const isHeld = holders
-      .get(accessKey)
-      ?.some((stream) => stream !== plan.stream && stream.startsWith(invoicePrefix[mode]));
+    const { mode, companyId, accessKey = '' } = plan.data;
+    const own = `${invoicePrefix[mode]}${companyId}_`;
+    const isHeld = holders.get(accessKey)?.some((stream) => stream !== plan.stream && stream.startsWith(own));
     if (isHeld === true) report(number, ['access_key is that of an invoice on record']);
   }
+};
+
+/**
+ * A note is of one mode. A live key on record refuses a test line. A test key refuses a live line when the note was sent from here. An import as a test
+ * invoice may be the mistake, and log recovery asks for the note as a live one then.
+ */
+const checkOtherMode = async (
+  plans: readonly Numbered[],
+  holders: HoldersByKey,
+  { store }: Pick<ImportDeps, 'store'>,
+  report: Report,
+): Promise<void> => {
+  for (const { number, plan } of plans) {
+    const { mode, accessKey = '' } = plan.data;
+    const other = mode === 'live' ? 'test' : 'live';
+    const elsewhere = (holders.get(accessKey) ?? []).filter((stream) => stream.startsWith(invoicePrefix[other]));
+    const refusing: boolean[] = [];
+    for (const stream of elsewhere) refusing.push(other === 'live' || (await wasSentFromHere(stream, store)));
+    if (refusing.includes(true)) report(number, [`access_key is that of a ${other} invoice on record`]);
+  }
+};
+
+const wasSentFromHere = async (stream: StreamName, store: EventStore): Promise<boolean> => {
+  const { state } = await loadSealedInvoice(stream, store);
+  return state.kind === 'invoice' && state.origin.kind === 'api';
 };
 
 /** The authorizer's clock and an instant that a person typed may be this far before our own clock. */

@@ -10,7 +10,14 @@ import {
 } from '../../../domain/common/ids.js';
 import { centsFromDecimal } from '../../../domain/common/money.js';
 import { present } from '../../../domain/common/present.js';
-import { brasiliaDate, epochMs, type Instant, instantOfStamp } from '../../../domain/common/time.js';
+import {
+  addSeconds,
+  brasiliaDate,
+  epochMs,
+  type Instant,
+  instantOfStamp,
+  isBefore,
+} from '../../../domain/common/time.js';
 import type { Customer, InvoiceEventData } from '../../../domain/invoice/events.js';
 import { MAX_EVENT_BYTES } from '../../../ports/event-log.js';
 import {
@@ -231,7 +238,7 @@ export type PlannedImport = {
   reservation?: StreamName;
   keyReservation?: StreamName;
   dpsId?: DpsId;
-  /** What the line says otherwise than its XML. An import on record may hold such a line of an earlier version. */
+  /** What in the line contradicts its XML, its key, the time or other fields. An import on record may hold such a line of an earlier version. */
   contradictions: readonly string[];
 };
 
@@ -257,7 +264,7 @@ export type NoteFiles = {
 type PlanResult = { plan: PlannedImport } | { problems: readonly string[] };
 
 /** Completes a line from its XML and checks that it has what the API promises of every such invoice (docs/contract.md#invoice). */
-export const planLine = async (line: ImportLine, files: NoteFiles): Promise<PlanResult> => {
+export const planLine = async (line: ImportLine, files: NoteFiles, now: Instant): Promise<PlanResult> => {
   const xml = line.xml_file === undefined ? undefined : await files.readXml(line.xml_file);
   if (line.xml_file !== undefined && xml === undefined) return { problems: ['xml_file cannot be read'] };
   const note = xml === undefined ? undefined : files.readNote(xml);
@@ -282,7 +289,7 @@ export const planLine = async (line: ImportLine, files: NoteFiles): Promise<Plan
       reservation: derived === invoiceId ? undefined : invoiceStream(mode, companyId, derived),
       keyReservation: isFiscal ? invoiceStream(mode, companyId, invoiceIdOfAccessKey(mode, companyId, key)) : undefined,
       dpsId: note?.dpsId,
-      contradictions: problemsIf(contradictionsWith(line, note)),
+      contradictions: problemsIf([...contradictionsWith(line, note), ...contradictionsIn(data, now)]),
     }),
   };
 };
@@ -303,6 +310,29 @@ const contradictionsWith = (
       cents !== centsFromDecimal(amount),
       `amount_in_cents is ${cents}, and vServ of xml_file is ${amount || 'missing'}: give that in cents`,
     ],
+  ];
+};
+
+/** The authorizer's clock and that of an earlier system may be this far before our own clock. */
+const FUTURE_SECONDS = 300;
+
+/**
+ * What would make the service act wrongly. An invoice under the key of another company or with a foreign amount of a customer here would be shown so, and
+ * an instant to come would open the cancellation of a month that is over (INV-cancelable_until).
+ */
+const contradictionsIn = (
+  { companyId, accessKey: key, issuedAt, canceledAt, foreignAmount, customer: known }: Imported,
+  now: Instant,
+): readonly [boolean, string][] => {
+  const isToCome = (at: Instant | undefined): boolean =>
+    at !== undefined && isBefore(addSeconds(now, FUTURE_SECONDS), at);
+  const endsFirst = issuedAt !== undefined && canceledAt !== undefined && isBefore(canceledAt, issuedAt);
+  return [
+    [key !== undefined && providerOfKey(key) !== companyId, 'access_key is of another company: its CNPJ is not cnpj'],
+    [isToCome(issuedAt), `issued_at is ${issuedAt}, which is still to come`],
+    [isToCome(canceledAt), `canceled_at is ${canceledAt}, which is still to come`],
+    [endsFirst, `canceled_at is ${canceledAt}, before the note was issued, ${issuedAt}`],
+    [foreignAmount !== undefined && known?.type !== 'foreign', 'foreign_amount goes with a foreign customer only'],
   ];
 };
 
