@@ -1,11 +1,13 @@
+import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type pg from 'pg';
 import * as v from 'valibot';
-import { leaderSession } from '../../adapters/sql/leader-lock.js';
+import { type LeaderSession, leaderSession } from '../../adapters/sql/leader-lock.js';
 import type { Mode } from '../../domain/common/ids.js';
 import { DAY_SECONDS } from '../../domain/common/time.js';
+import { pause } from '../../lib/pause.js';
 import { writeWhole } from '../../lib/write-whole.js';
 import type { Clock } from '../../ports/clock.js';
 import { openIdentities, simulatorAuthority } from '../../simulator/authority.js';
@@ -96,16 +98,48 @@ export const openOnlySimulator = async (
   // No lease: a frozen simulator continues with its ledger when it resumes, so no other may start in the meantime.
   const session = leaderSession(pool, 'none');
   runner.onStop('simulator lock', () => session.close());
-  if ((await session.tryLead('simulator')) === undefined) {
+  const lost = await session.tryLead(LOCK);
+  if (lost === undefined) {
     throw new SimulatorElsewhere(
       'another process on this database runs the simulator: set AUTHORIZER_TEST_URL and AUTHORIZER_LIVE_URL, or give this process other roles than issuer',
     );
   }
+  // The stop does not wait for a silent server: closing the session frees the lock.
+  void keepLock(session, lost, logger, runner);
   if (process === undefined) return await openSimulator(config, clock, logger, runner);
   const simulator = await process.open(settingsOf(config));
   runner.onStop('simulator', () => simulator.close());
   await writeSimulatorAddress(simulatorFolder(config), simulator.urls);
   return simulator;
+};
+
+const LOCK = 'simulator';
+
+/** Takes the lock again whenever its session was lost, until the process stops. Says so while another process has it, because then two ledgers exist. */
+const keepLock = async (session: LeaderSession, first: AbortSignal, logger: Logger, runner: Runner): Promise<void> => {
+  let lost: AbortSignal | undefined = first;
+  let isTold = false;
+  while (!runner.stopping.aborted) {
+    if (lost !== undefined && !lost.aborted) {
+      isTold = false;
+      await untilAny([lost, runner.stopping]);
+      continue;
+    }
+    const taken = await session.tryLead(LOCK, runner.stopping).catch(() => 'unreachable' as const);
+    lost = taken === 'unreachable' ? undefined : taken;
+    if (taken === undefined && !isTold && !runner.stopping.aborted) {
+      isTold = true;
+      logger.error({ msg: 'another process on this database runs a simulator too: stop one of the two' });
+    }
+    if (lost === undefined) await pause(TRY_AGAIN_MS, runner.stopping);
+  }
+};
+
+const TRY_AGAIN_MS = 1_000;
+
+const untilAny = async (signals: readonly AbortSignal[]): Promise<void> => {
+  const any = AbortSignal.any([...signals]);
+  if (!any.aborted) await once(any, 'abort');
 };
 
 /** Address and authority of the simulator that last started on this data folder; undefined when none ever did. */
