@@ -51,12 +51,15 @@ type AuthorizerOptions = {
 /** Connections of one company: enough for the last look-ups of a sweep and for those of the issuer. */
 const LOOK_UPS_AT_ONCE = 80;
 
+/** The places of the issuer bound the sends under way. A second bound here would make a recorded attempt wait until its deadline is near. */
+const SENDS_AT_ONCE = Number.POSITIVE_INFINITY;
+
 /** Sefin Nacional over mutual TLS, with its deviations (docs/national-system.md#deviations). `close` drops the connections. */
 export const createAuthorizer = (options: AuthorizerOptions): Authorizer & { close(): void } => {
   const { read = readInline, timeoutMs } = options;
   // Sends and look-ups use separate connections, so that a send never waits for a socket behind look-ups that hang.
   const agents = {
-    POST: createAgents(options.trustRootsPem),
+    POST: createAgents(options.trustRootsPem, SENDS_AT_ONCE),
     GET: createAgents(options.trustRootsPem, LOOK_UPS_AT_ONCE),
   };
 

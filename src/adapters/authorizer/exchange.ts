@@ -7,7 +7,10 @@ import { readUpTo } from '../../lib/read-up-to.js';
 import type { CompanyCertificate } from '../../ports/certificate-vault.js';
 import type { createAgents } from './agents.js';
 
-/** Reasons for not connecting that lie in this process or with one company's certificate. */
+/** The call's time passed while it waited for a connection that other calls of the company held, or was too short after that wait. */
+const CONNECTIONS_BUSY = 'connections_busy';
+
+/** Reasons that lie in this process or with one company's certificate, and say nothing about the environment. */
 export const localReasons = [
   'certificate_missing',
   'certificate_expired',
@@ -15,6 +18,7 @@ export const localReasons = [
   'deadline_passed',
   'call_not_begun',
   'request_not_made',
+  CONNECTIONS_BUSY,
 ] as const;
 
 type LocalReason = (typeof localReasons)[number];
@@ -75,7 +79,13 @@ export const exchange = (call: Call): Promise<Exchange> =>
       settle({ kind: handed ? 'broken' : 'not_handed', reason });
       outgoing.destroy();
     };
-    const deadline = setTimeout(() => fail('timeout'), call.timeoutMs);
+    let hasSocket = false;
+    let hasWaited = false;
+    // An agent with a free place gives its socket before the next turn of the event loop.
+    setImmediate(() => {
+      hasWaited = !hasSocket;
+    });
+    const deadline = setTimeout(() => fail(hasWaited ? CONNECTIONS_BUSY : 'timeout'), call.timeoutMs);
     let connecting: NodeJS.Timeout | undefined;
     const hand = (): void => {
       clearTimeout(connecting);
@@ -91,6 +101,7 @@ export const exchange = (call: Call): Promise<Exchange> =>
       }
     };
     outgoing.on('socket', (socket) => {
+      hasSocket = true;
       // Nothing is written before the handshake ends and the server's certificate is accepted. The server may have closed a reused socket at any
       // moment, so a request on it counts as handed.
       if (outgoing.reusedSocket || !socket.connecting) return hand();

@@ -1,9 +1,12 @@
 import { X509Certificate } from 'node:crypto';
+import { Agent } from 'node:https';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { exchange } from '../../../src/adapters/authorizer/exchange.js';
 import { certificatesIn, sefinTrustRoots } from '../../../src/adapters/authorizer/trust-roots.js';
 import { issueCertificate } from '../../../src/certificates/issue-certificate.js';
+import { CONCURRENT_ISSUES } from '../../../src/runtime/roles/turns.js';
 import { certificateFor } from '../../support/fixture/sefin.js';
 import {
   at,
@@ -70,16 +73,41 @@ describe('the deadlines of a connection', () => {
     expect(harness.server.received).toEqual([]);
   });
 
-  it('count the wait for a free connection into the whole call', async () => {
+  it('count the wait for a connection that other look-ups hold into the whole call, and call it no outage', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     harness.server.answer(() => {
-      if (harness.server.received.length === 16) vi.advanceTimersByTime(CALL_LIMIT_MS);
+      if (harness.server.received.length === 80) vi.advanceTimersByTime(CALL_LIMIT_MS);
     });
-    const results = await Promise.all(Array.from({ length: 20 }, () => send()));
-    const kinds = results.map(({ kind }) => kind);
-    expect(kinds.filter((kind) => kind === 'unknown')).toHaveLength(16);
-    expect(kinds.filter((kind) => kind === 'not_sent')).toHaveLength(4);
-    expect(harness.server.received).toHaveLength(16);
+    const lookUps = Array.from({ length: 84 }, () => harness.client.findByDps(caller, harness.dps.id));
+    const results = await Promise.all(lookUps);
+    expect(results.filter((result) => 'outage' in result)).toHaveLength(80);
+    expect(results.slice(80)).toEqual(Array(4).fill({ kind: 'inconclusive', reason: 'connections_busy' }));
+    expect(harness.server.received).toHaveLength(80);
+  });
+
+  it('are no sign of an outage after such a wait', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const { certificatePem: cert, privateKeyPem: key } = harness.company;
+    const agent = new Agent({ maxSockets: 1, cert, key, ca: harness.authority.certificatePem });
+    const url = new URL(harness.server.address);
+    harness.server.answer((call, response) => {
+      if (harness.server.received.length === 2) vi.advanceTimersByTime(CALL_LIMIT_MS);
+      else json(400, errors('E0316'))(call, response);
+    });
+    const ask = () => exchange({ agent, method: 'GET', url, timeoutMs: CALL_LIMIT_MS });
+    const [first, second] = await Promise.all([ask(), ask()]);
+    expect(first).toMatchObject({ kind: 'answered' });
+    expect(second).toEqual({ kind: 'broken', reason: 'connections_busy' });
+  });
+
+  it('begin for all sends of a company at once, because each of them has a connection', async () => {
+    const held: (() => void)[] = [];
+    harness.server.answer((call, response) => {
+      held.push(() => json(400, errors('E0316'))(call, response));
+      if (held.length === CONCURRENT_ISSUES) for (const answer of held) answer();
+    });
+    const results = await Promise.all(Array.from({ length: CONCURRENT_ISSUES }, () => send()));
+    expect(new Set(results.map(({ kind }) => kind))).toEqual(new Set(['rejected']));
   });
 });
 
