@@ -1,4 +1,4 @@
-import type { StreamName } from '../domain/common/ids.js';
+import { invoicePrefix, type Mode, type StreamName } from '../domain/common/ids.js';
 import type { Instant } from '../domain/common/time.js';
 import type { Traceparent } from './tracing.js';
 
@@ -14,6 +14,9 @@ export type WorkItem = {
 
 /** True for work items that the sweeper put again: their ids begin with the stream's name. Ids of new work are event ids. */
 export const isFromSweep = ({ messageId, stream }: WorkItem): boolean => messageId.startsWith(`${stream}/`);
+
+/** The lane of a work item: live and test work wait apart from each other. */
+export const laneOf = (stream: StreamName): Mode => (stream.startsWith(invoicePrefix.test) ? 'test' : 'live');
 
 export type Delivery = WorkItem & { deliveries: number };
 

@@ -325,6 +325,26 @@ export const workQueueContract = (engineName: string, open: () => Promise<WorkQu
       await emptied();
     });
 
+    it('has a place for live work while test work of others takes all that it may', async () => {
+      const hold = gate();
+      const begun: string[] = [];
+      for (let index = 0; index < 12; index += 1) await put(`nfseTest-12345678000195_${index}`);
+      work(
+        async ({ stream }) => {
+          begun.push(stream.slice(0, 8));
+          if (stream.startsWith('nfseTest')) await hold.opened;
+          return ack;
+        },
+        { concurrency: 4 },
+      );
+      await vi.waitFor(() => expect(begun.length).toBeGreaterThanOrEqual(3), bound);
+      await put('nfseLive-98765432000198_0');
+      await vi.waitFor(() => expect(begun).toContain('nfseLive'), bound).finally(hold.open);
+      expect(begun.slice(0, 4)).toEqual(['nfseTest', 'nfseTest', 'nfseTest', 'nfseLive']);
+      await vi.waitFor(() => expect(begun).toHaveLength(13), bound);
+      await emptied();
+    });
+
     it('ends when the work in hand is done, and takes nothing new', async () => {
       const hold = gate();
       const started: string[] = [];

@@ -1,9 +1,12 @@
-import type { StreamName } from '../../domain/common/ids.js';
+import { parseInvoiceStream, type StreamName } from '../../domain/common/ids.js';
+import { createLaneTurns, type Lane, testPlacesOf } from '../../lib/lanes.js';
+import { createTurnQueue } from '../../lib/turn-queue.js';
 import type { Clock } from '../../ports/clock.js';
 import {
   type Delivery,
   type HandlingResult,
   isFromSweep,
+  laneOf,
   type ParkedWork,
   type WorkItem,
   type WorkQueue,
@@ -11,6 +14,9 @@ import {
 
 /** `dueMs` is on the monotonic clock, so that setting the wall clock makes no pause longer or shorter. */
 type Entry = { item: WorkItem; deliveries: number; dueMs: number };
+
+/** Companies take turns. Streams that are no invoice's share one turn. */
+const ownerOf = ({ stream }: WorkItem): string => parseInvoiceStream(stream)?.companyId ?? '';
 
 const keyOf = ({ kind, stream }: Pick<WorkItem, 'kind' | 'stream'>): string => `${kind} ${stream}`;
 
@@ -22,35 +28,59 @@ const LONGEST_TIMER_MS = 60_000;
 
 /**
  * The queue inside one process. Work items for one stream and kind merge, because each only says that the stream needs a look. What is lost with the
- * process is put back from the open rows of `deadlines`. A key waits, is handled or is parked, never two of them.
+ * process is put back from the open rows of `deadlines`. A key waits, is handled or is parked, never two of them. Live and test work wait in separate
+ * lanes, in which companies take turns (ADR 29).
  */
 export const createMemoryQueue = (clock: Clock): WorkQueue => {
   const waiting = new Map<string, Entry>();
-  const byDue = createDueHeap<Entry>();
+  const paused = createDueHeap<Entry>();
+  const ready: Record<Lane, ReturnType<typeof createTurnQueue<Entry>>> = {
+    live: createTurnQueue<Entry>(),
+    test: createTurnQueue<Entry>(),
+  };
+  const laneTurns = createLaneTurns();
+  /** Of all loops, and those that handle test work. */
+  let places = 0;
+  let testHandled = 0;
   const handling = new Map<string, { again: WorkItem | undefined }>();
   const parked = new Map<string, ParkedWork>();
   /** Each function wakes one idle loop. */
   const idle = new Set<() => void>();
 
   /** An entry that was replaced by an earlier one stays in the heap until it reaches the top. */
-  const first = (): Entry | undefined => {
+  const firstPaused = (): Entry | undefined => {
     for (;;) {
-      const entry = byDue.first();
+      const entry = paused.first();
       if (entry === undefined || waiting.get(keyOf(entry.item)) === entry) return entry;
-      byDue.pop();
+      paused.pop();
     }
   };
 
+  const makeReady = (entry: Entry): void => ready[laneOf(entry.item.stream)].push(ownerOf(entry.item), entry);
+
+  const endPauses = (): void => {
+    const nowMs = performance.now();
+    for (let entry = firstPaused(); entry !== undefined && entry.dueMs <= nowMs; entry = firstPaused()) {
+      paused.pop();
+      makeReady(entry);
+    }
+  };
+
+  const mayBegin = (lane: Lane): boolean =>
+    !ready[lane].isEmpty() && (lane === 'live' || testHandled < testPlacesOf(places));
+
   let timer: NodeJS.Timeout | undefined;
-  /** While a loop is idle, the first entry has woken a loop if it is due, or else the timer is set for it. */
+  /** While a loop is idle, an entry that may begin has woken a loop, or else the timer is set for the end of the first pause. */
   const watch = (): void => {
     clearTimeout(timer);
-    const entry = first();
     const [wake] = idle;
-    if (entry === undefined || wake === undefined) return;
-    const ms = Math.ceil(entry.dueMs - performance.now());
-    if (ms <= 0) wake();
-    else timer = setTimeout(watch, Math.min(LONGEST_TIMER_MS, ms));
+    if (wake === undefined) return;
+    endPauses();
+    const entry = firstPaused();
+    if (mayBegin('live') || mayBegin('test')) wake();
+    else if (entry !== undefined) {
+      timer = setTimeout(watch, Math.min(LONGEST_TIMER_MS, Math.ceil(entry.dueMs - performance.now())));
+    }
   };
 
   const wakeAll = (): void => {
@@ -58,7 +88,7 @@ export const createMemoryQueue = (clock: Clock): WorkQueue => {
     for (const wake of idle) wake();
   };
 
-  /** Resolves when something is due or when work ends: an abort wakes all loops. */
+  /** Resolves when something may begin or when work ends: an abort wakes all loops. */
   const sleep = (): Promise<void> =>
     new Promise((resolve) => {
       const wake = (): void => {
@@ -71,7 +101,10 @@ export const createMemoryQueue = (clock: Clock): WorkQueue => {
 
   const enqueue = (entry: Entry): void => {
     waiting.set(keyOf(entry.item), entry);
-    byDue.push(entry);
+    // What was due before goes first.
+    endPauses();
+    if (entry.dueMs <= performance.now()) makeReady(entry);
+    else paused.push(entry);
     watch();
   };
 
@@ -92,12 +125,14 @@ export const createMemoryQueue = (clock: Clock): WorkQueue => {
     else if (known.dueMs > nowMs && !isFromSweep(item)) enqueue({ ...known, dueMs: nowMs });
   };
 
-  const takeDue = (): Entry | undefined => {
-    const entry = first();
-    if (entry === undefined || entry.dueMs > performance.now()) return undefined;
-    byDue.pop();
-    waiting.delete(keyOf(entry.item));
-    handling.set(keyOf(entry.item), { again: undefined });
+  const takeNext = (): Entry | undefined => {
+    endPauses();
+    const entry = laneTurns((lane) => (mayBegin(lane) ? ready[lane].next() : undefined));
+    if (entry === undefined) return undefined;
+    const { item } = entry;
+    waiting.delete(keyOf(item));
+    handling.set(keyOf(item), { again: undefined });
+    if (laneOf(item.stream) === 'test') testHandled += 1;
     watch();
     return entry;
   };
@@ -112,6 +147,7 @@ export const createMemoryQueue = (clock: Clock): WorkQueue => {
     }));
     const again = handling.get(key)?.again;
     handling.delete(key);
+    if (laneOf(item.stream) === 'test') testHandled -= 1;
     // New work wakes what is parked, also when it came while the item was handled.
     if (again !== undefined) put(again);
     else if (result.kind === 'park') parked.set(key, { ...item, reason: result.reason, parkedAt: clock.now() });
@@ -124,12 +160,14 @@ export const createMemoryQueue = (clock: Clock): WorkQueue => {
       signal.addEventListener('abort', wakeAll, { once: true });
       const loop = async (): Promise<void> => {
         while (!signal.aborted) {
-          const entry = takeDue();
+          const entry = takeNext();
           if (entry === undefined) await sleep();
           else await finish(entry, handle);
         }
       };
+      places += concurrency;
       await Promise.all(Array.from({ length: concurrency }, loop));
+      places -= concurrency;
     },
     depth: async () => waiting.size + handling.size,
     parked: async () => [...parked.values()],

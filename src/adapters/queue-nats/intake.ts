@@ -1,13 +1,8 @@
-import type { WorkItem } from '../../ports/work-queue.js';
+import { createLaneTurns, type Lane, testPlacesOf } from '../../lib/lanes.js';
+import { laneOf, type WorkItem } from '../../ports/work-queue.js';
 import type { WorkMessage } from './message.js';
-import { type Lane, laneOf } from './names.js';
 
 export type Held = { item: WorkItem; message: WorkMessage };
-
-/** Live work goes first, except that one in this many messages is taken from test work first, so that neither starves the other. */
-const TEST_TURN = 4;
-/** One in this many places is never given to test work, so that live work finds one free. */
-const LIVE_SHARE = 4;
 
 const keyOf = ({ kind, stream }: WorkItem): string => `${kind} ${stream}`;
 
@@ -17,8 +12,8 @@ const isSame = (a: WorkMessage, b: WorkMessage): boolean => a.sequence === b.seq
 export const createIntake = (places: number) => {
   const ready: Record<Lane, Held[]> = { live: [], test: [] };
   const handling = new Map<string, { held: Held; again: Held | undefined }>();
-  const testPlaces = places === 1 ? 1 : places - Math.ceil(places / LIVE_SHARE);
-  let taken = 0;
+  const testPlaces = testPlacesOf(places);
+  const laneTurns = createLaneTurns();
 
   const testHandled = (): number =>
     [...handling.values()].filter(({ held }) => laneOf(held.item.stream) === 'test').length;
@@ -46,10 +41,8 @@ export const createIntake = (places: number) => {
     /** The next message to handle; undefined when none is ready or all workers are busy. */
     take: (): Held | undefined => {
       if (handling.size >= places) return undefined;
-      const held =
-        (taken + 1) % TEST_TURN === 0 ? (takeFrom('test') ?? takeFrom('live')) : (takeFrom('live') ?? takeFrom('test'));
+      const held = laneTurns(takeFrom);
       if (held === undefined) return undefined;
-      taken += 1;
       handling.set(keyOf(held.item), { held, again: undefined });
       return held;
     },

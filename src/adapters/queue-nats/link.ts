@@ -8,11 +8,12 @@ import {
 } from 'nats';
 import type { StreamName } from '../../domain/common/ids.js';
 import { createBackoff, jittered } from '../../lib/backoff.js';
+import type { Lane } from '../../lib/lanes.js';
 import { pause, settlesWithin } from '../../lib/pause.js';
 import { WorkQueueUnavailable } from '../../ports/work-queue.js';
 import { createClientSockets } from './client-sockets.js';
 import { faultCode, unavailable } from './faults.js';
-import type { Kind, Lane } from './names.js';
+import type { Kind } from './names.js';
 import { NatsTopologyMismatch } from './topology-mismatch.js';
 
 export type QueueStatus = { ok: true } | { ok: false; reason: string };

@@ -1,10 +1,8 @@
-import { invoicePrefix, type Mode, type StreamName } from '../../domain/common/ids.js';
-import type { WorkItem } from '../../ports/work-queue.js';
+import type { StreamName } from '../../domain/common/ids.js';
+import type { Lane } from '../../lib/lanes.js';
+import { laneOf, type WorkItem } from '../../ports/work-queue.js';
 
 export type Kind = WorkItem['kind'];
-
-/** The mode of the work: test work has separate consumers, so that a flood of it does not delay live work. */
-export type Lane = Mode;
 
 export const kinds = ['issue', 'cancel'] as const satisfies readonly Kind[];
 const lanes = ['live', 'test'] as const satisfies readonly Lane[];
@@ -29,8 +27,6 @@ export const namesFor = (prefix: string) => ({
   parked: ({ kind, stream }: Pick<WorkItem, 'kind' | 'stream'>): string =>
     `${prefix}.parked.${kind}.${subjectToken(stream)}`,
 });
-
-export const laneOf = (stream: StreamName): Lane => (stream.startsWith(invoicePrefix.test) ? 'test' : 'live');
 
 /** A stream's name as one token of a subject: a character that a token may not hold becomes `%` and its UTF-8 bytes in hex. */
 export const subjectToken = (stream: StreamName): string =>

@@ -3,6 +3,7 @@ import { pause, settlesWithin } from '../../lib/pause.js';
 import {
   type Delivery,
   type HandlingResult,
+  laneOf,
   type WorkItem,
   type WorkQueue,
   WorkQueueUnavailable,
@@ -11,7 +12,7 @@ import { faultCode } from './faults.js';
 import { createIntake, type Held } from './intake.js';
 import type { Link, Notify } from './link.js';
 import { readItem, type WorkMessage } from './message.js';
-import { type ConsumerName, laneOf, type Names } from './names.js';
+import type { ConsumerName, Names } from './names.js';
 import type { Parked } from './parked.js';
 import { pull } from './pull.js';
 

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createMemoryQueue } from '../../../src/adapters/queue-memory/memory-queue.js';
+import { invoiceStream, type Mode, modes } from '../../../src/domain/common/ids.js';
 import type { WorkItem, WorkQueue } from '../../../src/ports/work-queue.js';
 import { workQueueContract } from '../../contracts/work-queue.js';
 
@@ -39,6 +40,33 @@ describe('the memory queue', () => {
     await vi.waitFor(() => expect(streams.slice(many)).toEqual([`s${many}`, 's7']), bound);
     await vi.waitFor(async () => expect(await queue.depth()).toBe(many - 1), bound);
     await stop();
+  });
+
+  it('lets companies take turns, and live work go before test work three times of four', async () => {
+    const queue = createMemoryQueue(clock);
+    const [flooding, other] = ['12345678000195', '98765432000198'];
+    const putOne = async (mode: Mode, company: string, index: number): Promise<void> => {
+      const stream = invoiceStream(mode, company, `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`);
+      await queue.put({ kind: 'issue', stream, messageId: `${mode} ${company} ${index}` });
+    };
+    for (let index = 0; index < 4; index += 1) await putOne('test', flooding, index);
+    for (let index = 0; index < 4; index += 1) await putOne('live', flooding, index);
+    for (const mode of modes) for (const index of [8, 9]) await putOne(mode, other, index);
+    const order: string[] = [];
+    const stop = new AbortController();
+    const handle = async ({ messageId }: WorkItem) => {
+      order.push(messageId);
+      return { kind: 'ack' } as const;
+    };
+    const ended = queue.work({ concurrency: 1, signal: stop.signal, handle });
+    await vi.waitFor(() => expect(order).toHaveLength(12), bound);
+    stop.abort();
+    await ended;
+    const indexes = (mode: Mode) => order.filter((id) => id.startsWith(mode)).map((id) => Number(id.at(-1)));
+    expect(indexes('live')).toEqual([0, 8, 1, 9, 2, 3]);
+    expect(indexes('test')).toEqual([0, 8, 1, 9, 2, 3]);
+    const lanes = order.map((id) => id.slice(0, 4));
+    expect(lanes.slice(0, 8)).toEqual(['live', 'live', 'live', 'test', 'live', 'live', 'live', 'test']);
   });
 
   it('ends a pause in time when the wall clock is set back', async () => {

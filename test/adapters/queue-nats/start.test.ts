@@ -1,11 +1,11 @@
 import { nanos, RetentionPolicy, StorageType } from 'nats';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { unavailable } from '../../../src/adapters/queue-nats/faults.js';
-import { laneOf, subjectToken } from '../../../src/adapters/queue-nats/names.js';
+import { subjectToken } from '../../../src/adapters/queue-nats/names.js';
 import { readServers } from '../../../src/adapters/queue-nats/servers.js';
 import { NatsTopologyMismatch } from '../../../src/adapters/queue-nats/topology-mismatch.js';
 import { AddressInvalid } from '../../../src/ports/engine-address.js';
-import { WorkQueueUnavailable } from '../../../src/ports/work-queue.js';
+import { laneOf, WorkQueueUnavailable } from '../../../src/ports/work-queue.js';
 import { bound, itemOf, openQueueHarness, type QueueHarness } from '../../support/harness/nats-queue.js';
 import { type NatsServer, type NatsServerOptions, startNats } from '../../support/nats.js';
 import { describeWith } from '../../support/needs.js';
