@@ -1,9 +1,9 @@
 import { describe, expect, it, vi } from 'vitest';
 import { createMemoryQueue } from '../../src/adapters/queue-memory/memory-queue.js';
-import { createLookUpSemaphore } from '../../src/app/issuing/look-up-limit.js';
+import { createLookUpSemaphore, type LookUpSemaphore } from '../../src/app/issuing/look-up-limit.js';
 import { invoiceStream } from '../../src/domain/common/ids.js';
 import { addSeconds, epochMs, type Instant, isBefore } from '../../src/domain/common/time.js';
-import type { AuthorizedNote, Authorizer, LookupResult } from '../../src/ports/authorizer.js';
+import type { AuthorizedNote, Authorizer, Caller, LookupResult } from '../../src/ports/authorizer.js';
 import type { Timer } from '../../src/ports/read-model.js';
 import { runIssuer } from '../../src/workers/issuer.js';
 import { type Sweeper, sweep } from '../../src/workers/sweeper.js';
@@ -184,17 +184,73 @@ describe('the issuer beside look-ups that nobody answers', () => {
     await working;
   });
 
+  const flooding: Caller = { mode: 'live', companyId };
+  const inTest: Caller = { mode: 'test', companyId };
+  const other: Caller = { mode: 'live', companyId: '98765432000198' };
+  type Asked = ReturnType<LookUpSemaphore['acquire']>;
+  const releaseOf = (asked: Asked | undefined): (() => void) => {
+    if (asked === undefined || 'at' in asked) throw new Error('no permit');
+    return asked.release;
+  };
+  const given = (asked: readonly Asked[]): readonly Asked[] => asked.filter((one) => 'release' in one);
+  const askTimes = (semaphore: LookUpSemaphore, times: number, by: Caller): readonly Asked[] =>
+    Array.from({ length: times }, () => semaphore.acquire(by));
+
+  it('gives test mode three quarters of the permits, so that a live look-up finds one', () => {
+    const semaphore = createLookUpSemaphore(16, movableClock(T0));
+    expect(given(askTimes(semaphore, 100, inTest))).toHaveLength(12);
+    expect(given(askTimes(semaphore, 100, other))).toHaveLength(4);
+  });
+
+  it('keeps the next permit for a company that waits and has fewer', () => {
+    const clock = movableClock(T0);
+    const semaphore = createLookUpSemaphore(4, clock);
+    const [first, second] = askTimes(semaphore, 3_000, flooding);
+    expect(semaphore.acquire(other)).toEqual({ at: at(1) });
+    releaseOf(first)();
+    expect(given(askTimes(semaphore, 100, flooding))).toEqual([]);
+    clock.moveTo(at(1));
+    expect(semaphore.acquire(other)).toHaveProperty('release');
+    releaseOf(second)();
+    expect(semaphore.acquire(flooding)).toHaveProperty('release');
+  });
+
+  it('calls the waiting company back each second until a permit ends, and keeps none for work that does not come back', () => {
+    const clock = movableClock(T0);
+    const semaphore = createLookUpSemaphore(4, clock);
+    const [first] = askTimes(semaphore, 3_000, flooding);
+    for (let second = 0; second < 5; second += 1) {
+      clock.moveTo(at(second));
+      expect(semaphore.acquire(other)).toEqual({ at: at(second + 1) });
+    }
+    releaseOf(first)();
+    clock.moveTo(at(14));
+    expect(semaphore.acquire(flooding)).toHaveProperty('at');
+    clock.moveTo(at(16));
+    expect(semaphore.acquire(flooding)).toHaveProperty('release');
+  });
+
+  it('lets test mode wait for the next permit only while live look-ups of one company take all', () => {
+    const clock = movableClock(T0);
+    const semaphore = createLookUpSemaphore(4, clock);
+    const [first] = askTimes(semaphore, 100, flooding);
+    expect(semaphore.acquire(inTest)).toEqual({ at: at(1) });
+    releaseOf(first)();
+    expect(semaphore.acquire(flooding)).toHaveProperty('at');
+    expect(semaphore.acquire(inTest)).toHaveProperty('release');
+  });
+
   it('calls those without a place back in turns, fifty a second and none after half a minute', () => {
     const clock = movableClock(T0);
     const semaphore = createLookUpSemaphore(1, clock);
-    const first = semaphore.acquire();
-    const turns = Array.from({ length: 3_000 }, () => semaphore.acquire()).map((turn) =>
+    const first = semaphore.acquire(flooding);
+    const turns = Array.from({ length: 3_000 }, () => semaphore.acquire(flooding)).map((turn) =>
       'at' in turn ? turn.at : 'a place',
     );
     const expected = Array.from({ length: 1_500 }, (_, index) => at(Math.floor(index / 50) + 1));
     expect(turns.slice(0, 1_500)).toEqual(expected);
     expect(turns.filter((turn) => isBefore(at(31), turn))).toEqual([]);
     if ('release' in first) first.release();
-    expect(semaphore.acquire()).toHaveProperty('release');
+    expect(semaphore.acquire(flooding)).toHaveProperty('release');
   });
 });

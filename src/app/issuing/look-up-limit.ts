@@ -1,26 +1,93 @@
-import { addSeconds, type Instant, isBefore } from '../../domain/common/time.js';
+import type { Mode } from '../../domain/common/ids.js';
+import { addSeconds, type Instant, isBefore, isWithin } from '../../domain/common/time.js';
+import { testPlacesOf } from '../../lib/lanes.js';
+import type { Caller } from '../../ports/authorizer.js';
 import type { Clock } from '../../ports/clock.js';
 
 /** Bounds the look-ups that one worker has under way. */
 export type LookUpSemaphore = {
   /** A permit, which the caller releases when its look-up has ended, or the time to ask for a permit again. */
-  acquire(): { release(): void } | { at: Instant };
+  acquire(caller: Caller): { release(): void } | { at: Instant };
 };
 
 /** Work items that found no permit come back in turn, this many a second, because each of them reads its stream first. */
 const COME_BACK_PER_SECOND = 50;
 /** No turn is further away than this; instead the turns begin again at the next second. */
 const FURTHEST_TURN_SECONDS = 30;
+/** A claim ends this long after its work item should have come back, because the work may have ended in another way. */
+const CLAIM_SECONDS = 10;
+
+/** A company without a permit for one of its work items, which comes back at `comesAt` for the next permit that ends. */
+type Claim = { mode: Mode; since: Instant; comesAt: Instant };
 
 /**
  * `permits`: the look-ups that may be under way at once. A caller beyond them gets an instant at least 1 s away. The instants of many callers are
- * spread over the next 30 s.
+ * spread over the next 30 s. A quarter of the permits is never given to test mode, and a permit that ends is kept for a company that waits and has
+ * fewer. The callers do not wait here as in `createFairSemaphore`, because each of them has a place of the queue, which sends need.
  */
 export const createLookUpSemaphore = (permits: number, clock: Clock): LookUpSemaphore => {
-  let taken = 0;
+  const taken: Record<Mode, number> = { live: 0, test: 0 };
+  const takenBy = new Map<string, number>();
+  const claims = new Map<string, Claim>();
+  const nextTurn = createComeBackTurns(clock);
+
+  const permitsOf = (owner: string): number => takenBy.get(owner) ?? 0;
+
+  /** Claims of this mode by companies with fewer permits than the owner. */
+  const claimsBefore = (owner: string, mode: Mode): number =>
+    [...claims].filter(([other, claim]) => claim.mode === mode && permitsOf(other) < permitsOf(owner)).length;
+
+  const mayTake = (owner: string, mode: Mode): boolean => {
+    const testLeft = testPlacesOf(permits) - taken.test;
+    const testClaims = Math.min(testLeft, claimsBefore(owner, 'test'));
+    const left = permits - taken.live - taken.test - claimsBefore(owner, 'live') - testClaims;
+    return left > 0 && (mode === 'live' || testLeft > testClaims);
+  };
+
+  const dropLapsed = (now: Instant): void => {
+    for (const [owner, { since, comesAt }] of claims) {
+      if (!isWithin(now, since, addSeconds(comesAt, CLAIM_SECONDS))) claims.delete(owner);
+    }
+  };
+
+  const take = (owner: string, mode: Mode): { release(): void } => {
+    claims.delete(owner);
+    taken[mode] += 1;
+    takenBy.set(owner, permitsOf(owner) + 1);
+    return {
+      release: () => {
+        taken[mode] -= 1;
+        const left = permitsOf(owner) - 1;
+        if (left === 0) takenBy.delete(owner);
+        else takenBy.set(owner, left);
+      },
+    };
+  };
+
+  /** One work item of each company comes back within a second, however many of other companies have a turn. */
+  const comeBackAt = (owner: string, mode: Mode, now: Instant): Instant => {
+    const turnAt = nextTurn();
+    const claim = claims.get(owner);
+    if (claim !== undefined && isBefore(now, claim.comesAt)) return turnAt;
+    const comesAt = addSeconds(now, 1);
+    claims.set(owner, { mode, since: now, comesAt });
+    return comesAt;
+  };
+
+  return {
+    acquire: ({ mode, companyId }) => {
+      const owner = `${mode} ${companyId}`;
+      const now = clock.now();
+      dropLapsed(now);
+      return mayTake(owner, mode) ? take(owner, mode) : { at: comeBackAt(owner, mode, now) };
+    },
+  };
+};
+
+const createComeBackTurns = (clock: Clock) => {
   let assignedInTurn = 0;
   let turnAt: Instant = '';
-  const nextTurn = (): Instant => {
+  return (): Instant => {
     const earliest = addSeconds(clock.now(), 1);
     const isTooFar = turnAt !== '' && isBefore(addSeconds(clock.now(), FURTHEST_TURN_SECONDS), turnAt);
     if (turnAt === '' || isTooFar || isBefore(turnAt, earliest)) {
@@ -34,25 +101,15 @@ export const createLookUpSemaphore = (permits: number, clock: Clock): LookUpSema
     assignedInTurn += 1;
     return turnAt;
   };
-  return {
-    acquire: () => {
-      if (taken >= permits) return { at: nextTurn() };
-      taken += 1;
-      return {
-        release: () => {
-          taken -= 1;
-        },
-      };
-    },
-  };
 };
 
 /** Runs the look-up if the worker has a permit for it. Otherwise nothing is done, and the worker comes back later. */
 export const withLookUpPermit = async <Result>(
   { lookUpSemaphore }: { lookUpSemaphore?: LookUpSemaphore },
+  caller: Caller,
   look: () => Promise<Result>,
 ): Promise<Result | { kind: 'later'; at: Instant }> => {
-  const permit = lookUpSemaphore?.acquire();
+  const permit = lookUpSemaphore?.acquire(caller);
   if (permit !== undefined && 'at' in permit) return { kind: 'later', at: permit.at };
   try {
     return await look();

@@ -48,6 +48,7 @@ const take = async <K extends Sending>(
   open: OpenWork<K>,
   step: SendStep<K['send'], K['verdict']>,
 ): Promise<Next | 'reload'> => {
+  const caller = job.definition.callerOf(open.work);
   switch (step.do) {
     case 'nothing':
       return done;
@@ -57,13 +58,13 @@ const take = async <K extends Sending>(
     case 'resend':
       return await sendWithPermit(job, open, step);
     case 'look_up':
-      return await withLookUpPermit(job.deps, async (): Promise<'reload'> => {
+      return await withLookUpPermit(job.deps, caller, async (): Promise<'reload'> => {
         await recordLookUp(job, open, step.send, await lookUp(job, open.work, step.send));
         return 'reload';
       });
     case 'conclude': {
       const concludeNow = () => conclude(job, step, lastLookUpUntil(job.deps.clock.now()));
-      return await (step.lookUpFirst === undefined ? concludeNow() : withLookUpPermit(job.deps, concludeNow));
+      return await (step.lookUpFirst === undefined ? concludeNow() : withLookUpPermit(job.deps, caller, concludeNow));
     }
     default:
       return unreachable(step);
