@@ -60,6 +60,9 @@ type Call = {
 /** An authorized note travels in 20 KB; an answer above this limit is not a note. */
 const MAX_RESPONSE_BYTES = 2 * 1024 * 1024;
 
+/** Answers with a status 1xx before the answer. No request asks for one, and no limit of bytes counts them. */
+const MAX_INTERIM_ANSWERS = 10;
+
 /**
  * One call over HTTP/1.1 without retry, redirect or proxy. Proxy variables of the environment have no effect, because the agent is ours. Never
  * rejects.
@@ -108,6 +111,11 @@ export const exchange = (call: Call): Promise<Exchange> =>
       socket.once('secureConnect', hand);
       if (call.connectTimeoutMs === undefined) return;
       connecting = setTimeout(() => fail('connect_timeout'), call.connectTimeoutMs);
+    });
+    let interim = 0;
+    outgoing.on('information', () => {
+      interim += 1;
+      if (interim > MAX_INTERIM_ANSWERS) fail('too_many_interim_answers');
     });
     outgoing.on('response', (incoming) => {
       answering = true;

@@ -120,6 +120,15 @@ describe('the tax registry', () => {
     expect(await answered((response) => response.end(filled(MAX_REGISTRY_BYTES + 1)))).toBeUndefined();
   });
 
+  it('is left after a thousand chunks of one byte', async () => {
+    const inBytes = (response: ServerResponse): void => {
+      response.write(named);
+      for (let n = 0; n < 2_000; n += 1) response.write(' ');
+      response.end();
+    };
+    expect(await answered(inBytes)).toBeUndefined();
+  });
+
   it('has one limit for the whole exchange: a body that drips does not renew it', async () => {
     let drops = 0;
     let timer: NodeJS.Timeout | undefined;
