@@ -122,8 +122,8 @@ const PATIENCE_MS = 500;
 type LocalSources = Pick<Engines, 'readModel' | 'sealingKeys'>;
 
 /**
- * Asks entries of operators first, then companies of this service, then `TAX_REGISTRY_URL`. An address that the first two do not have comes from the
- * last: without the customer's address a note cannot declare IBS and CBS (ADR 46).
+ * Asks entries of operators first, then `TAX_REGISTRY_URL`. An address that an entry does not have comes from there too: without the customer's
+ * address a note cannot declare IBS and CBS (ADR 46). Companies of this service are no source: an answer would tell every caller who else is served.
  */
 export const openTaxRegistry = (
   { taxRegistryUrl: url }: Pick<Config, 'taxRegistryUrl'>,
@@ -133,7 +133,7 @@ export const openTaxRegistry = (
 ): TaxRegistry => {
   const known = shortCache(OPERATOR_CACHE_MS, clock, async (cnpj) => {
     const entry = await sources.readModel.registryEntry(cnpj);
-    return (entry && (await opened(cnpj, entry, sources))) ?? (await servedCompany(cnpj, sources));
+    return entry && (await opened(cnpj, entry, sources));
   });
   return {
     lookup: async (cnpj) => {
@@ -160,9 +160,4 @@ const opened = async (
     legalName,
     ...(address === undefined ? {} : { address: address as NonNullable<LocalEntry['address']> }),
   };
-};
-
-const servedCompany = async (cnpj: string, { readModel }: LocalSources): Promise<RegistryEntry | undefined> => {
-  const found = await readModel.company(cnpj);
-  return found && { cnpj, legalName: found.registration.legalName };
 };

@@ -37,7 +37,7 @@ const createHarness = (entry: Omit<RegistryEntry, 'cnpj'> | undefined, isKnown =
   return { asked, lookUp };
 };
 
-it('asks the address for a company that neither an operator nor this service knows', async () => {
+it('asks the address for a company that no operator entered', async () => {
   const { asked, lookUp } = createHarness(undefined);
   expect(await lookUp(OTHER)).toEqual({ cnpj: OTHER, legalName: 'NAME OF THE REGISTRY LTDA', address });
   expect(asked).toEqual([`${REGISTRY}/${OTHER}`]);
@@ -49,11 +49,14 @@ it('keeps the name of an operator and takes only the address that the entry lack
   expect(asked).toHaveLength(1);
 });
 
-it('takes the address of a company that this service knows by its name alone', async () => {
-  const { lookUp } = createHarness(undefined);
-  const { legalName } = demoCompany(DEMO_CNPJ).registration;
-  expect(await lookUp(DEMO_CNPJ)).toEqual({ cnpj: DEMO_CNPJ, legalName, address });
-});
+it.each([true, false])(
+  'knows nothing of a company because this service has it; with an address: %s',
+  async (isConfigured) => {
+    const { asked, lookUp } = createHarness(undefined, false);
+    expect(await lookUp(DEMO_CNPJ, isConfigured)).toBeUndefined();
+    expect(asked).toEqual(isConfigured ? [`${REGISTRY}/${DEMO_CNPJ}`] : []);
+  },
+);
 
 it('keeps the name when the address is not told, and asks nobody when nothing is missing', async () => {
   const unknown = createHarness({ legalName: 'NAME BY AN OPERATOR LTDA' }, false);
