@@ -3,8 +3,13 @@ import type { FiscalDate, Instant } from '../domain/common/time.js';
 import type { CachedParameters, KnownParameters, ParameterQuestion } from '../domain/municipality/parameters.js';
 import type { Caller } from './authorizer.js';
 
-/** `no_proof`: HTML, 429, 5xx, silence or an unreadable body say nothing about the municipality, so the cached answer stays. */
-export type ParametersAnswer = { kind: 'known'; known: KnownParameters } | { kind: 'no_proof'; reason: string };
+/**
+ * `no_proof`: HTML, 429, 5xx, silence or an unreadable body say nothing about the municipality, so the cached answer stays. `mayLieWithCertificate`: the
+ * company's certificate cannot be used, or the API seems to refuse it, so another company may get an answer.
+ */
+export type ParametersAnswer =
+  | { kind: 'known'; known: KnownParameters }
+  | { kind: 'no_proof'; reason: string; mayLieWithCertificate?: true };
 
 /** The municipal parameters API of the ADN. Asks once, within its time limit, and never throws for an answer of the API. */
 export type MunicipalParametersApi = {

@@ -108,7 +108,7 @@ export const classifyLookup = (exchange: Exchange, absentCodes: readonly string[
 const LOCAL_REASONS: ReadonlySet<string> = new Set(localReasons);
 
 /** A TLS alert from the authorizer is about the certificate of one company. */
-const isAlert = (reason: string): boolean => reason === 'EPROTO' || /^ERR_SSL_.*ALERT/.test(reason);
+export const isAlert = (reason: string): boolean => reason === 'EPROTO' || /^ERR_SSL_.*ALERT/.test(reason);
 
 /** Statuses about the caller or the rate of its calls; they count also without a JSON body. */
 const ABOUT_THE_CALLER = new Set([401, 403, 429]);

@@ -10,11 +10,12 @@ import type { createAgents } from './agents.js';
 /** The call's time passed while it waited for a connection that other calls of the company held, or was too short after that wait. */
 const CONNECTIONS_BUSY = 'connections_busy';
 
+/** Reasons for not connecting that lie with one company's certificate. */
+export const CERTIFICATE_REASONS = ['certificate_missing', 'certificate_expired', 'certificate_unusable'] as const;
+
 /** Reasons that lie in this process or with one company's certificate, and say nothing about the environment. */
 export const localReasons = [
-  'certificate_missing',
-  'certificate_expired',
-  'certificate_unusable',
+  ...CERTIFICATE_REASONS,
   'deadline_passed',
   'call_not_begun',
   'request_not_made',

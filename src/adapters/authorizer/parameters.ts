@@ -2,7 +2,9 @@ import type { FiscalDate } from '../../domain/common/time.js';
 import type { KnownParameters, ParameterQuestion } from '../../domain/municipality/parameters.js';
 import type { MunicipalParametersApi, ParametersAnswer } from '../../ports/municipal-parameters.js';
 import { type AdnOptions, createAdnCalls } from './adn.js';
-import type { Exchange } from './exchange.js';
+import { refusesCertificate, whatCallShows } from './classification.js';
+import { isAlert } from './classify.js';
+import { CERTIFICATE_REASONS, type Exchange } from './exchange.js';
 import { type JsonBody, objectOf, readJson } from './responses.js';
 
 /** The longest answer, the special regimes of a service, has a few kilobytes: small enough to be read in the event loop. */
@@ -47,7 +49,21 @@ const MEMBER = {
  * Judges one answer. Only a 200 or a 404 in the API's own JSON proves anything; the 404 means an inactive convênio or no such parameter. Keys are
  * read in any casing, because the items of `aliquotas` are in PascalCase (docs/national-system.md#convenio).
  */
-export const readParameters = ({ kind }: ParameterQuestion, answer: Exchange): ParametersAnswer => {
+export const readParameters = (question: ParameterQuestion, answer: Exchange): ParametersAnswer => {
+  const read = readAnswer(question, answer);
+  return read.kind === 'no_proof' && mayLieWithCertificate(answer) ? { ...read, mayLieWithCertificate: true } : read;
+};
+
+/** The ADN breaks the connection of a call whose certificate it does not take (docs/national-system.md#mutual-tls). */
+const BROKEN_REASONS = ['ECONNRESET', 'closed'];
+
+const mayLieWithCertificate = (answer: Exchange): boolean => {
+  if (refusesCertificate(whatCallShows(answer))) return true;
+  if (answer.kind === 'answered') return false;
+  return isAlert(answer.reason) || [...CERTIFICATE_REASONS, ...BROKEN_REASONS].includes(answer.reason);
+};
+
+const readAnswer = ({ kind }: ParameterQuestion, answer: Exchange): ParametersAnswer => {
   if (answer.kind !== 'answered') return noProof(answer.reason);
   if (answer.status !== 200 && answer.status !== 404) return noProof(`http_${answer.status}`);
   const body = readJson(answer.contentType, answer.body);

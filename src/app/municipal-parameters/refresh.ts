@@ -2,6 +2,7 @@ import type { CatalogueLine } from '../../domain/catalog/events.js';
 import type { CompanyId, Mode } from '../../domain/common/ids.js';
 import { addSeconds, brasiliaDate, type Instant, isBefore, isWithin } from '../../domain/common/time.js';
 import type { Company } from '../../domain/company/company.js';
+import { hasValidCertificate } from '../../domain/company/eligibility.js';
 import { chosenMunicipalCode, type Registration } from '../../domain/company/events.js';
 import type { Catalogue } from '../../domain/company/line-selection.js';
 import {
@@ -14,6 +15,7 @@ import {
   questionKeyOf,
   REFRESH_SECONDS,
 } from '../../domain/municipality/parameters.js';
+import type { CertificateRefusal } from '../../ports/certificate-refusals.js';
 import type { Clock } from '../../ports/clock.js';
 import {
   knownIn,
@@ -21,14 +23,16 @@ import {
   type ParametersCache,
   type ParametersEntry,
 } from '../../ports/municipal-parameters.js';
+import type { Askers } from './askers.js';
 
 export type RefreshDeps = {
   api: MunicipalParametersApi;
   cache: ParametersCache;
   clock: Clock;
+  askers: Askers;
   /** Modes whose environment this process can ask. */
   modes: readonly Mode[];
-  /** What the registered companies need; companies without a certificate cannot ask. */
+  /** What the registered companies need; companies without a valid certificate cannot ask. */
   wanted(): Promise<readonly Wanted[]>;
   onAnswer(mode: Mode, outcome: 'told' | 'no_proof', reason: string | undefined): void;
 };
@@ -38,18 +42,20 @@ export type RefreshDeps = {
  * as it is.
  */
 export const refreshOne = async (deps: RefreshDeps): Promise<'asked' | 'nothing due'> => {
-  const { api, cache, clock, onAnswer } = deps;
+  const { api, askers, cache, clock, onAnswer } = deps;
   const wanted = await deps.wanted();
   const due = nextQuestion(wanted, await cache.all(), clock.now());
   if (due === undefined) {
     for (const mode of deps.modes) await cache.keepOnly(mode, ibgesOf(wanted, mode));
     return 'nothing due';
   }
-  const { mode, ibge, companyId, question } = due;
+  const { mode, ibge, companies, question } = due;
+  const companyId = askers.choose(mode, companies);
   const questionKey = questionKeyOf(question);
   // The instant of the question: an answer that comes after midnight is of the day before.
   const asked = clock.now();
   const answer = await api.ask({ mode, companyId }, ibge, question, brasiliaDate(asked));
+  askers.note(mode, companyId, answer);
   if (answer.kind === 'known') {
     await cache.keep(mode, ibge, { questionKey, known: answer.known, knownAt: asked });
     onAnswer(mode, 'told', undefined);
@@ -63,11 +69,12 @@ export const refreshOne = async (deps: RefreshDeps): Promise<'asked' | 'nothing 
 const ibgesOf = (wanted: readonly Wanted[], mode: Mode): readonly string[] =>
   wanted.filter((one) => one.mode === mode).map(({ ibge }) => ibge);
 
-/** The parameters needed of one municipality, and the company whose certificate is used to ask. */
+/** The parameters needed of one municipality, and the companies whose certificates may be used to ask. */
 export type Wanted = {
   mode: Mode;
   ibge: string;
-  companyId: CompanyId;
+  /** At least one. */
+  companies: readonly CompanyId[];
   /** Dotted service codes of the default lines of companies there, with `000` and with the codes that companies chose. */
   services: readonly string[];
   /** The same of the other lines that a request may name. */
@@ -197,33 +204,60 @@ type WantedDeps = {
   /** 7-digit IBGE code; undefined when no municipality has this city and state. */
   ibgeOf(city: string, state: string): string | undefined;
   catalogueOf(company: Company): Promise<Catalogue>;
+  /** The refusals of certificates by the authorizer that stand. */
+  refusals(): Promise<readonly CertificateRefusal[]>;
   modes: readonly Mode[];
 };
 
-/** For each municipality: the services of the activity lines that requests of its enabled companies may name, and one company to ask with. */
+/** A company with the id of its certificate. */
+type Holder = { companyId: CompanyId; certificateId: string };
+
+type Municipality = { holders: Holder[]; services: Set<string>; otherServices: Set<string> };
+
+/**
+ * For each municipality: the services of the activity lines that requests of its enabled companies may name, and the companies to ask with: those with
+ * a valid certificate that the authorizer of the mode does not refuse, or all with a valid one where each is refused.
+ */
 export const wantedOf = async (deps: WantedDeps, now: Instant): Promise<readonly Wanted[]> => {
-  const municipalities = new Map<string, { companyId: CompanyId; services: Set<string>; otherServices: Set<string> }>();
+  const municipalities = new Map<string, Municipality>();
   for (const { companyId, company } of await deps.companies()) {
     const { registration, certificate } = company;
     const ibge = deps.ibgeOf(registration.city, registration.state);
     if (ibge === undefined || !company.enabled || certificate === undefined) continue;
-    if (!isBefore(now, certificate.notAfter)) continue;
-    const known = municipalities.get(ibge) ?? { companyId, services: new Set(), otherServices: new Set() };
+    if (!hasValidCertificate(company, now)) continue;
+    const known = municipalities.get(ibge) ?? { holders: [], services: new Set(), otherServices: new Set() };
     municipalities.set(ibge, known);
+    known.holders.push({ companyId, certificateId: certificate.certificateId });
     const lines = linesOf(company, await deps.catalogueOf(company));
     for (const { isDefault, serviceCode } of lines)
       for (const service of servicesOf(registration, serviceCode))
         (isDefault ? known.services : known.otherServices).add(service);
   }
-  return [...municipalities].flatMap(([ibge, { companyId, services, otherServices }]) => {
+  const refusals = await deps.refusals();
+  return [...municipalities].flatMap(([ibge, { holders, services, otherServices }]) => {
     const others = [...otherServices].filter((service) => !services.has(service));
     return deps.modes.map((mode) => ({
-      ...{ mode, ibge, companyId },
+      mode,
+      ibge,
+      companies: askingCompanies(mode, holders, refusals),
       services: [...services].sort(),
       otherServices: others.sort(),
     }));
   });
 };
+
+const askingCompanies = (
+  mode: Mode,
+  holders: readonly Holder[],
+  refusals: readonly CertificateRefusal[],
+): readonly CompanyId[] => {
+  const refused = new Set(refusals.filter((one) => one.mode === mode).map(holderKey));
+  const taken = holders.filter((holder) => !refused.has(holderKey(holder)));
+  return (taken.length > 0 ? taken : holders).map(({ companyId }) => companyId);
+};
+
+/** A certificate that was stored since the refusal is not refused. */
+const holderKey = ({ companyId, certificateId }: Holder): string => `${companyId}/${certificateId}`;
 
 const linesOf = ({ registration }: Company, catalogue: Catalogue): readonly CatalogueLine[] =>
   registration.activities.flatMap(({ cnae }) =>

@@ -101,7 +101,8 @@ export const checkEligibility = (
   };
 };
 
-const hasValidCertificate = ({ certificate }: Company, now: Instant): boolean =>
+/** Whether the company can issue with its certificate at this instant, as far as its own facts say. */
+export const hasValidCertificate = ({ certificate }: Company, now: Instant): boolean =>
   certificate !== undefined &&
   certificate.unusable === undefined &&
   !isBefore(now, certificate.notBefore) &&

@@ -2,11 +2,13 @@ import type { AdnOptions } from '../../adapters/authorizer/adn.js';
 import { createDistribution } from '../../adapters/authorizer/distribution.js';
 import { createMunicipalParameters } from '../../adapters/authorizer/parameters.js';
 import { createParametersCache } from '../../adapters/municipal-parameters/cache.js';
+import { createCertificateRefusals } from '../../adapters/read-model-postgres/certificate-refusals.js';
 import { DIFFERENCE } from '../../adapters/read-model-postgres/document-alarms.js';
 import { createDistributionProgressStore } from '../../adapters/reconciliation/distribution-progress.js';
 import { createReconciliationProgressStore } from '../../adapters/reconciliation/progress-store.js';
 import { lastingLead, leaderSession } from '../../adapters/sql/leader-lock.js';
 import type { IssuerDeps } from '../../app/issuing/deps.js';
+import { createAskers } from '../../app/municipal-parameters/askers.js';
 import { wantedOf } from '../../app/municipal-parameters/refresh.js';
 import { type Mode, modes, parseInvoiceStream } from '../../domain/common/ids.js';
 import { shortCache } from '../../lib/short-cache.js';
@@ -113,8 +115,9 @@ export const runParametersRefresh = async (parts: Parts, signal: AbortSignal): P
   const certificateOf = certificatesOf(parts, 'timer:parameters');
   const clients = await perMode(createMunicipalParameters, 'parametrizacao', asked, parts, certificateOf);
   const session = leaderSession(engines.pool);
+  const refusals = createCertificateRefusals(engines.pool).all;
   const wanted = shortCache(WANTED_MS, clock, async () =>
-    wantedOf({ ...companiesOf(parts), modes: asked }, clock.now()),
+    wantedOf({ ...companiesOf(parts), refusals, modes: asked }, clock.now()),
   );
   await runParametersRefresher({
     api: {
@@ -124,6 +127,7 @@ export const runParametersRefresh = async (parts: Parts, signal: AbortSignal): P
     clock,
     signal,
     modes: asked,
+    askers: createAskers(clock),
     cache: createParametersCache(engines.pool),
     wanted: () => wanted('all'),
     tryLead: lastingLead(session, 'municipal-parameters', signal).take,

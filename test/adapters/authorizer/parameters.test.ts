@@ -74,10 +74,22 @@ describe('an answer of the parameters API', () => {
     ['problem+json', CONVENIO, answered(200, { parametrosConvenio: flags }, 'application/problem+json'), 'no_json'],
     ['too many calls', CONVENIO, answered(429, { parametrosConvenio: null }), 'http_429'],
     ['a page of maintenance', CONVENIO, answered(503, '<html>', 'text/html'), 'http_503'],
-    ['a handshake that failed', CONVENIO, { kind: 'not_handed', reason: 'ECONNRESET' } as Exchange, 'ECONNRESET'],
     ['silence', CONVENIO, { kind: 'broken', reason: 'timeout' } as Exchange, 'timeout'],
   ])('proves nothing: %s', (_what, question, answer, reason) => {
     expect(readParameters(question, answer)).toEqual({ kind: 'no_proof', reason });
+  });
+
+  const notHanded = (reason: string): Exchange => ({ kind: 'not_handed', reason });
+  it.each([
+    ['a handshake that failed', notHanded('ECONNRESET')],
+    ['a connection that broke', { kind: 'broken', reason: 'closed' } as Exchange],
+    ['an alert', notHanded('ERR_SSL_SSLV3_ALERT_CERTIFICATE_UNKNOWN')],
+    ['an alert without a name', { kind: 'broken', reason: 'EPROTO' } as Exchange],
+    ['a page of the web server', answered(403, '<html>', 'text/html')],
+    ['the status of a missing certificate', answered(496, '', 'text/plain')],
+    ['a certificate that TLS cannot use', notHanded('certificate_unusable')],
+  ])('proves nothing, which may lie with the certificate: %s', (_what, answer) => {
+    expect(readParameters(CONVENIO, answer)).toMatchObject({ kind: 'no_proof', mayLieWithCertificate: true });
   });
 
   itWith('samples', 'is read as it was observed', () => {
@@ -138,6 +150,6 @@ describe('the parameters client', () => {
 
   it('asks nobody without a certificate', async () => {
     const answer = await client('test', false).ask({ mode: 'test', companyId: COMPANY }, RIO, CONVENIO, '2026-11-21');
-    expect(answer).toEqual({ kind: 'no_proof', reason: 'certificate_missing' });
+    expect(answer).toMatchObject({ kind: 'no_proof', reason: 'certificate_missing' });
   });
 });

@@ -79,7 +79,7 @@ describe('an answer of the parameters API', () => {
   it('is not asked for with an expired certificate', async () => {
     const asked = harness.server.received.length;
     expect(await parameters(30_000, { now: () => harness.company.notAfter })).toEqual({
-      ...{ kind: 'no_proof', reason: 'certificate_expired' },
+      ...{ kind: 'no_proof', reason: 'certificate_expired', mayLieWithCertificate: true },
     });
     expect(harness.server.received).toHaveLength(asked);
   });

@@ -1,8 +1,10 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
+import { createAskers } from '../../../src/app/municipal-parameters/askers.js';
 import { nextQuestion, refreshOne, type Wanted, wantedOf } from '../../../src/app/municipal-parameters/refresh.js';
-import type { Mode } from '../../../src/domain/common/ids.js';
+import type { CompanyId, Mode } from '../../../src/domain/common/ids.js';
 import { brasiliaDate } from '../../../src/domain/common/time.js';
 import { type KnownParameters, REFRESH_SECONDS } from '../../../src/domain/municipality/parameters.js';
+import type { CertificateRefusal } from '../../../src/ports/certificate-refusals.js';
 import type { ParametersAnswer, ParametersCache, ParametersEntry } from '../../../src/ports/municipal-parameters.js';
 import { catalogue, DEMO_CNPJ, demoCompany } from '../../support/fixture/demo.js';
 import { at, T0 } from '../../support/fixture/invoice.js';
@@ -19,7 +21,7 @@ const wanted = (
   otherServices: readonly string[] = [],
 ): Wanted => ({
   ...{ mode, ibge, services, otherServices },
-  companyId: DEMO_CNPJ,
+  companies: [DEMO_CNPJ],
 });
 
 /** The cache in memory, as the port describes it. */
@@ -67,15 +69,22 @@ const createHarness = (companies: readonly Wanted[]) => {
   const cache = memoryCache();
   const asked: string[] = [];
   const seen: string[] = [];
-  const state = { companies, answer: { kind: 'known', known: ACTIVE } as ParametersAnswer, answersAfterSeconds: 0 };
+  const askers: CompanyId[] = [];
+  const state = {
+    ...{ companies, answer: { kind: 'known', known: ACTIVE } as ParametersAnswer, answersAfterSeconds: 0 },
+    /** Answers that a company gets in place of `answer`. */
+    answersOf: {} as Record<CompanyId, ParametersAnswer>,
+  };
+  const memory = createAskers(clock);
   const refresh = () =>
     refreshOne({
-      ...{ cache, clock, modes: ['test', 'live'] },
+      ...{ cache, clock, askers: memory, modes: ['test', 'live'] },
       api: {
-        ask: async ({ mode }, ibge, question, competence) => {
+        ask: async ({ mode, companyId }, ibge, question, competence) => {
+          askers.push(companyId);
           asked.push([mode, ibge, ...Object.values(question), competence].join(' '));
           clock.pass(state.answersAfterSeconds);
-          return state.answer;
+          return state.answersOf[companyId] ?? state.answer;
         },
       },
       wanted: async () => state.companies,
@@ -85,7 +94,7 @@ const createHarness = (companies: readonly Wanted[]) => {
   const refreshAll = async (): Promise<void> => {
     for (let n = 0; (await refresh()) === 'asked'; n += 1) if (n > 100) throw new Error('it never ends');
   };
-  return { ...{ clock, cache, asked, seen, state, refresh, refreshAll } };
+  return { ...{ clock, cache, asked, askers, seen, state, refresh, refreshAll } };
 };
 
 describe('refreshing the municipal parameters', () => {
@@ -222,6 +231,48 @@ describe('refreshing the municipal parameters', () => {
     expect(pauses).toEqual([60, 180, 420, 900]);
   });
 
+  describe('with several companies in a municipality', () => {
+    const BAD = '00000000000191';
+    const REFUSED: ParametersAnswer = { kind: 'no_proof', reason: 'certificate_missing', mayLieWithCertificate: true };
+    const both = (): Wanted => ({ ...wanted(RIO, [SERVICE]), companies: [BAD, DEMO_CNPJ] });
+
+    it('asks with the next one after a fault of a certificate, from then on', async () => {
+      const { askers, asked, cache, clock, refreshAll, state } = createHarness([both()]);
+      state.answersOf[BAD] = REFUSED;
+      await refreshAll();
+      expect(askers).toEqual([BAD, DEMO_CNPJ, DEMO_CNPJ, DEMO_CNPJ]);
+      clock.pass(60);
+      await refreshAll();
+      expect(asked.at(-1)).toContain('convenio');
+      expect((await cache.of('test', RIO)).map(({ questionKey }) => questionKey)).toContain('convenio');
+      expect(askers.filter((one) => one === BAD)).toHaveLength(1);
+    });
+
+    it('asks with the one whose fault is oldest when each certificate was at fault, and forgets a fault after an answer', async () => {
+      const { askers, clock, refresh, state } = createHarness([both()]);
+      const { answersOf } = state;
+      answersOf[BAD] = REFUSED;
+      answersOf[DEMO_CNPJ] = REFUSED;
+      for (let n = 0; n < 4; n += 1) {
+        await refresh();
+        clock.pass(1);
+      }
+      expect(askers).toEqual([BAD, DEMO_CNPJ, BAD, DEMO_CNPJ]);
+      delete answersOf[BAD];
+      clock.pass(3_600);
+      await refresh();
+      await refresh();
+      expect(askers.slice(4)).toEqual([BAD, BAD]);
+    });
+
+    it('stays with a company after a failure that is not of its certificate', async () => {
+      const { askers, refreshAll, state } = createHarness([both()]);
+      state.answer = { kind: 'no_proof', reason: 'http_503' };
+      await refreshAll();
+      expect(new Set(askers)).toEqual(new Set([BAD]));
+    });
+  });
+
   it('forgets the municipalities in which no company is any more', async () => {
     const { cache, refresh, refreshAll, state } = createHarness([wanted(RIO), wanted(CURITIBA)]);
     await refreshAll();
@@ -247,9 +298,14 @@ describe('what is wanted to be known', () => {
     companyId: DEMO_CNPJ,
     company: { ...demoCompany(DEMO_CNPJ), ...changes },
   });
+  const refusals: CertificateRefusal[] = [];
+  afterEach(() => {
+    refusals.length = 0;
+  });
   const wantedBy = (...companies: ReturnType<typeof named>[]) =>
     wantedOf(
       {
+        refusals: async () => refusals,
         companies: async () => companies,
         ibgeOf: (city) => (city === 'Rio de Janeiro' ? RIO : undefined),
         catalogueOf: async () => catalogue,
@@ -286,6 +342,7 @@ describe('what is wanted to be known', () => {
     const municipalCodes = [{ serviceCode: '010501', municipalCode: '002' }];
     const [live] = await wantedOf(
       {
+        refusals: async () => [],
         companies: async () => [named({ registration: { ...registration, activities, municipalCodes } })],
         ibgeOf: () => RIO,
         catalogueOf: async () => ({ ...catalogue, linesOf: (cnae) => lines.filter((one) => one.cnae === cnae) }),
@@ -299,7 +356,34 @@ describe('what is wanted to be known', () => {
     });
   });
 
-  it('leaves out who cannot ask: disabled, without certificate, with one that is over, or in no known city', async () => {
+  const refusal = (companyId: CompanyId, certificateId: string): CertificateRefusal => ({
+    ...{ mode: 'live', companyId, certificateId, reason: 'no_json 403', seen: 1 },
+    ...{ since: T0, lastAt: T0, probeAt: T0 },
+  });
+  const certificateId = demoCompany(DEMO_CNPJ).certificate?.certificateId ?? '';
+  const other = { ...named(), companyId: '11222333000181' };
+  const askersOf = async (...companies: ReturnType<typeof named>[]) =>
+    (await wantedBy(...companies)).map(({ mode, companies: asking }) => [mode, ...asking]);
+
+  it('is asked for with every company there, but for those whose certificate the authorizer of the mode refuses', async () => {
+    refusals.push(refusal(DEMO_CNPJ, certificateId));
+    expect(await askersOf(named(), other)).toEqual([
+      ['live', other.companyId],
+      ['test', DEMO_CNPJ, other.companyId],
+    ]);
+  });
+
+  it('is asked for with all of them when each is refused, and with a certificate that was stored since', async () => {
+    refusals.push(refusal(DEMO_CNPJ, certificateId));
+    expect(await askersOf(named())).toEqual([
+      ['live', DEMO_CNPJ],
+      ['test', DEMO_CNPJ],
+    ]);
+    refusals[0] = refusal(DEMO_CNPJ, 'an earlier one');
+    expect((await askersOf(named(), other))[0]).toEqual(['live', DEMO_CNPJ, other.companyId]);
+  });
+
+  it('leaves out who cannot ask: disabled, without a certificate that is valid now and usable, or in no known city', async () => {
     const { certificate } = demoCompany(DEMO_CNPJ);
     const { registration } = demoCompany(DEMO_CNPJ);
     expect(
@@ -307,6 +391,8 @@ describe('what is wanted to be known', () => {
         named({ enabled: false }),
         named({ certificate: undefined }),
         named({ certificate: { ...certificate, notAfter: T0 } }),
+        named({ certificate: { ...certificate, notBefore: at(1) } }),
+        named({ certificate: { ...certificate, unusable: 'key_broken' } }),
         named({ registration: { ...registration, city: 'Atlântida' } }),
       ),
     ).toEqual([]);
