@@ -193,6 +193,23 @@ describeWith('natsServer', 'the NATS queue, when its server fails', () => {
     expect(connections).toHaveLength(2);
   });
 
+  it('keeps what is parked when the server refuses to take it back', async () => {
+    const queue = await harness.open();
+    let parking = true;
+    harness.work(queue, { handle: async () => (parking ? { kind: 'park', reason: 'poison' } : ack) });
+    await queue.put(itemOf('a'));
+    await vi.waitFor(async () => expect(await queue.parked()).toHaveLength(1), bound);
+    const { streams } = await manager();
+    await streams.update(harness.names.workStream, { max_msg_size: 1 });
+    await expect(queue.retryParked('a')).rejects.toThrow(WorkQueueUnavailable);
+    expect(await queue.parked()).toMatchObject([{ ...itemOf('a'), reason: 'poison' }]);
+    await streams.update(harness.names.workStream, { max_msg_size: -1 });
+    parking = false;
+    expect(await queue.retryParked('a')).toBe(true);
+    expect(await queue.parked()).toEqual([]);
+    await vi.waitFor(async () => expect(await queue.depth()).toBe(0), bound);
+  });
+
   it('keeps what is parked over a restart of the server', async () => {
     const queue = await harness.open();
     let parking = true;

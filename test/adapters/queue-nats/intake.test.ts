@@ -4,8 +4,8 @@ import type { WorkMessage } from '../../../src/adapters/queue-nats/message.js';
 import { itemOf } from '../../support/harness/nats-queue.js';
 
 const nothing = (): void => {};
-const message = (sequence: number, deliveries = 1): WorkMessage => ({
-  ...{ sequence, storedAt: `at ${sequence}`, deliveries, payload: '' },
+const message = (sequence: number, deliveries = 1, storedAt = `at ${sequence}`): WorkMessage => ({
+  ...{ sequence, storedAt, deliveries, payload: '' },
   ...{ ack: nothing, retry: nothing, giveBack: nothing, working: nothing, terminate: nothing },
 });
 
@@ -34,5 +34,16 @@ describe('what a process holds of the queue', () => {
     expect(intake.messageOf(item)?.deliveries).toBe(2);
     intake.finish(item, 'keep');
     expect(intake.take()).toBeUndefined();
+  });
+
+  it('handles a message that has the sequence of the handled one and came into a work stream that was made again', () => {
+    const intake = createIntake(2);
+    const item = itemOf('a');
+    intake.add({ item, message: message(1, 1, 'before') });
+    intake.take();
+    intake.add({ item, message: message(1, 1, 'after') });
+    expect(intake.messageOf(item)?.storedAt).toBe('before');
+    intake.finish(item, 'keep');
+    expect(intake.take()?.message.storedAt).toBe('after');
   });
 });

@@ -1,5 +1,5 @@
 import { connect, type NatsConnection } from 'nats';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { gate } from '../../support/gate.js';
 import { bound, itemOf, openQueueHarness, type QueueHarness, removeStreams } from '../../support/harness/nats-queue.js';
 import { anyNats } from '../../support/nats.js';
@@ -240,6 +240,52 @@ describeWith('nats', 'the NATS queue at work', () => {
     await second.put(itemOf('parked', 'request 2', 'cancel'));
     expect(await second.parked()).toEqual([]);
     expect(await second.depth()).toBe(1);
+  });
+
+  it('leaves work parked when its message is put a second time, which the server ignores', async () => {
+    const queue = await harness.open();
+    harness.work(queue, { handle: async () => ({ kind: 'park', reason: 'poison' }) });
+    await queue.put(itemOf('a'));
+    await vi.waitFor(async () => expect(await queue.parked()).toHaveLength(1), bound);
+    await vi.waitFor(async () => expect(await queue.depth()).toBe(0), bound);
+    await queue.put(itemOf('a'));
+    expect(await queue.depth()).toBe(0);
+    expect(await queue.parked()).toMatchObject([{ ...itemOf('a'), reason: 'poison' }]);
+  });
+
+  it('answers through the newest delivery of what it handles', async () => {
+    const queue = await harness.open();
+    const hold = gate();
+    let looks = 0;
+    harness.work(queue, {
+      concurrency: 2,
+      handle: async () => {
+        looks += 1;
+        await hold.opened;
+        return ack;
+      },
+    });
+    const spectator = await connect({ servers: new URL(server.url).host });
+    onTestFinished(() => spectator.close());
+    const answers: { text: string; delivery: number }[] = [];
+    spectator.subscribe('$JS.ACK.>', {
+      callback: (_error, message) => {
+        const tokens = message.subject.split('.');
+        const place = tokens.indexOf(harness.names.workStream);
+        if (place === -1) return;
+        answers.push({ text: message.string(), delivery: Number(tokens[place + 2]) });
+        // The server takes this for the end of the first delivery, and sends the message a second time.
+        if (answers.length === 1) spectator.publish(message.subject, '-NAK');
+      },
+    });
+    const deliveriesWith = (wanted: string): readonly number[] =>
+      answers.filter(({ text }) => text === wanted).map(({ delivery }) => delivery);
+    await queue.put(itemOf('a'));
+    await vi.waitFor(() => expect(Math.max(...deliveriesWith('+WPI'))).toBeGreaterThan(1), bound);
+    hold.open();
+    await vi.waitFor(() => expect(deliveriesWith('+ACK')).toHaveLength(1), bound);
+    expect(deliveriesWith('+ACK')[0]).toBeGreaterThan(1);
+    expect(looks).toBe(1);
   });
 
   it('removes a message that is no work item, and continues', async () => {
