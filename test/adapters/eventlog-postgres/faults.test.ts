@@ -1,5 +1,9 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import type pg from 'pg';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type PostgresEventLog, postgresEventLog } from '../../../src/adapters/eventlog-postgres/event-log.js';
+import { sendAppends } from '../../../src/adapters/eventlog-postgres/group-commit.js';
+import { prepareAppend } from '../../../src/adapters/eventlog-postgres/prepared-append.js';
+import { openPool } from '../../../src/adapters/sql/pool.js';
 import { AppendOutcomeUnknown, EventLogUnavailable } from '../../../src/ports/event-log.js';
 import { chained, deletedTestInvoice, freshStream, freshTestInvoice } from '../../support/harness/event-log.js';
 import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../../support/postgres.js';
@@ -48,6 +52,12 @@ describeWithPostgres('the postgres event log when things go wrong', () => {
       { timeout: 60_000, interval: 5 },
     );
 
+  const endWaiting = () =>
+    database.admin.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity
+       where datname = current_database() and wait_event_type = 'Lock'`,
+    );
+
   it('calls the outcome unknown when the answer is lost, and reading tells that the append was stored', async () => {
     const proxy = await silentProxy(database.connectionString);
     const far = postgresEventLog({ connectionString: proxy.connectionString, appendDeadlineMs: DEADLINE_MS });
@@ -66,10 +76,7 @@ describeWithPostgres('the postgres event log when things go wrong', () => {
     await whileLocked(async () => {
       const outcome = log.append(freshStream(), NONE, [chained('any', 0)]).catch((error: unknown) => error);
       await waiting(1);
-      await database.admin.query(
-        `select pg_terminate_backend(pid) from pg_stat_activity
-         where datname = current_database() and wait_event_type = 'Lock'`,
-      );
+      await endWaiting();
       expect(await outcome).toBeInstanceOf(AppendOutcomeUnknown);
     });
     expect(await log.head()).toBeNull();
@@ -88,6 +95,46 @@ describeWithPostgres('the postgres event log when things go wrong', () => {
     });
     expect(await log.read(stream)).toEqual([]);
     await hasty.close();
+  });
+
+  describe('on the only connection of its writer', () => {
+    let writer: pg.Pool;
+    beforeEach(() => {
+      const { connectionString } = database;
+      writer = openPool({ connectionString, max: 1, applicationName: 'writer of a test', answerTimeoutMs: 2_000 });
+    });
+    afterEach(() => writer.end());
+
+    const sessionOf = async (client: Pick<pg.Pool, 'query'>): Promise<unknown> =>
+      (await client.query('select pg_backend_pid() as session')).rows[0];
+
+    it('sends nothing more after a fault, because the statement may still run there', async () => {
+      const stream = freshStream();
+      const append = prepareAppend(stream, NONE, [chained(stream, 0)]);
+      const before = await sessionOf(writer);
+      await whileLocked(async () => {
+        const sent = sendAppends(writer)([append], new AbortController().signal);
+        await expect(sent).rejects.toThrow(AppendOutcomeUnknown);
+        expect(await sessionOf(writer)).not.toEqual(before);
+        // The statement would append after this test.
+        await endWaiting();
+        await waiting(0);
+      });
+    });
+
+    it('does not send an append whose deadline passed while it waited for the connection, which it gives back', async () => {
+      const stream = freshStream();
+      const append = prepareAppend(stream, NONE, [chained(stream, 0)]);
+      const deadline = new AbortController();
+      const client = await writer.connect();
+      const before = await sessionOf(client);
+      const sent = sendAppends(writer)([append], deadline.signal);
+      deadline.abort();
+      client.release();
+      await expect(sent).rejects.toThrow(EventLogUnavailable);
+      expect(await log.read(stream)).toEqual([]);
+      expect(await sessionOf(writer)).toEqual(before);
+    });
   });
 
   it('is certain that nothing was stored when there is no server', async () => {
