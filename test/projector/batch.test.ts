@@ -3,15 +3,21 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { credentials } from '../../projections/credentials.js';
 import { invoices } from '../../projections/invoices.js';
 import { allProjections } from '../../projections/registry.js';
-import type { Projection } from '../../projections/types.js';
+import { everyType, type Projection, type Row } from '../../projections/types.js';
 import { decodeSealed } from '../../src/app/event-store/codec.js';
 import { companyStream } from '../../src/domain/common/ids.js';
 import type { InvoiceEvent } from '../../src/domain/invoice/events.js';
 import { evolve } from '../../src/domain/invoice/evolve.js';
 import { type InvoiceState, initialInvoice } from '../../src/domain/invoice/state.js';
 import type { EventBatch, EventLog, LogPosition } from '../../src/ports/event-log.js';
-import { applyBatch } from '../../src/projector/batch.js';
-import { readCheckpoint, viewOf } from '../../src/projector/generations.js';
+import { applyBatch, foldSteps, planBatch } from '../../src/projector/batch.js';
+import {
+  changingTables,
+  dropGeneration,
+  liveGeneration,
+  readCheckpoint,
+  viewOf,
+} from '../../src/projector/generations.js';
 import { prepareProjections } from '../../src/projector/projector.js';
 import {
   accepted,
@@ -130,6 +136,16 @@ describeWithPostgres('applyBatch', () => {
     expect(outcomes.map(({ kind }) => kind).sort()).toEqual(['applied', ...Array.from({ length: 7 }, () => 'moved')]);
   });
 
+  it('finds no fault with the events when the table is gone, because the generation was dropped', async () => {
+    await appendEvents(log, streamOf('live', 1), [accepted('live', 1), attempted(1, 5)]);
+    const batch = await allOf(log, invoices);
+    const dropped = await liveOf(database.pool, invoices);
+    const record = await liveGeneration(database.pool, invoices.name);
+    await changingTables(database.pool, (client) => dropGeneration(client, record));
+    expect(await applyBatch(database.pool, dropped, null, batch, NOW)).toEqual({ kind: 'moved' });
+    expect(await applyBatch(database.pool, dropped, null, batch.slice(0, 1), NOW)).toEqual({ kind: 'moved' });
+  });
+
   describe('halts, with all before the culprit written and the checkpoint not past it,', () => {
     it('on an event of a newer version', async () => {
       await appendEvents(log, streamOf('live', 1), [accepted('live', 1)]);
@@ -172,5 +188,32 @@ describeWithPostgres('applyBatch', () => {
       expect(await readCheckpoint(database.pool, strict)).toBe(batch[1]?.position);
       expect(await dump(database.pool, strict)).toHaveLength(1);
     });
+  });
+});
+
+describe('foldSteps', () => {
+  const count = (row: Row | undefined, { revision }: Pick<Row, 'revision'>): Row => ({
+    ...{ events: Number(row?.events ?? 0) + 1, revision },
+  });
+  const { foldAll: _foldAll, ...invoicesOneByOne } = invoices;
+  const oneByOne: Projection = { ...invoicesOneByOne, handlers: everyType(invoices.eventTypes, count) };
+  const rowByRow: Projection = {
+    ...oneByOne,
+    foldAll: (row, [first, ...others]) => others.reduce(count, count(row, first)),
+  };
+
+  it.each([
+    ['one by one', oneByOne],
+    ['row by row', rowByRow],
+  ])('folds a repeated event once, also when a newer one follows, %s', async (_how, projection) => {
+    const log = memoryEventLog();
+    await appendEvents(log, streamOf('live', 1), [accepted('live', 1), attempted(1, 5)]);
+    const [first, second] = planBatch(projection, await allOf(log, projection)).steps;
+    if (first === undefined || second === undefined) throw new Error('two events were appended');
+    const both = { kind: 'upsert', row: { events: 2, revision: 1 } };
+    const atOnce = foldSteps(projection, [first, first, second], new Map());
+    expect([...atOnce.changes.values()]).toEqual([both]);
+    const stored = new Map([[first.key, { events: 1, revision: 0 }]]);
+    expect([...foldSteps(projection, [first, second], stored).changes.values()]).toEqual([both]);
   });
 });
