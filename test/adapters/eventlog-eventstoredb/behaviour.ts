@@ -75,6 +75,15 @@ export const eventStoreBehaviour = (name: string, open: () => Promise<Server>) =
       expect(await log.append(stream, at(2), [chained(stream, 3)])).toEqual({ ok: true, revision: 3 });
     });
 
+    it('takes its id at another place for another event, also when the events before that place were cut', async () => {
+      const stream = await streamOf(log, 1);
+      const end = chained(stream, 1);
+      await log.append(stream, at(0), [end]);
+      await log.cut(stream, 1);
+      expect(await log.append(stream, NONE, [end])).toEqual({ ok: false, actual: 1 });
+      expect((await log.read(stream)).map(({ revision }) => revision)).toEqual([1]);
+    });
+
     it('takes a stream that has only metadata for absent', async () => {
       const stream = freshStream();
       await client.setStreamMetadata(stream, { note: 'only' });
