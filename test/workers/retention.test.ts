@@ -130,6 +130,37 @@ describe('the life of a test invoice', () => {
     expect((await log.read(stream)).map(({ type }) => type)).toEqual(['TestInvoiceDeleted']);
   });
 
+  it('does not end while the process stops, unless its end has begun', async () => {
+    const harness = acceptHarness();
+    const { deps } = await issuingHarness('test');
+    const by = { mode: 'test' as const };
+    const streams: string[] = [];
+    for (const reference of ['under way', 'next']) {
+      streams.push(
+        invoiceStream('test', DEMO_CNPJ, idOf(await harness.post({ reference }, `key of ${reference}`, by))),
+      );
+    }
+    const [underWay = '', next = ''] = streams;
+    harness.clock.moveTo(at(WEEK));
+    const { log, clock } = harness;
+    const stop = new AbortController();
+    const stopping: Sweeper = {
+      ...sweeperOf({ log, stream: underWay, deps: { ...deps, store: harness.deps.store, clock } }),
+      log: {
+        ...log,
+        cut: async (...args) => {
+          stop.abort();
+          await log.cut(...args);
+        },
+      },
+      readModel: scriptedReadModel({ expired: streams }).readModel,
+    };
+    await sweep(stopping, 1, stop.signal);
+    const typesOf = async (stream: string) => (await log.read(stream)).map(({ type }) => type);
+    expect(await typesOf(underWay)).toEqual(['TestInvoiceDeleted']);
+    expect(await typesOf(next)).toEqual(['InvoiceAccepted']);
+  });
+
   it('is cut by the next sweep when the one that ended it died before the cut', async () => {
     const harness = await issuingHarness('test');
     await harness.issueToTheEnd();
