@@ -115,6 +115,19 @@ export const SUBSCRIPTION_BATCH = 500;
  */
 export type GuardedAppend = (stream: StreamName, event: EventToAppend, guards: KeyedGuards) => Promise<boolean>;
 
+/**
+ * Whether a log that shares its database has lost events which this process has read or appended, as after a failover to a standby that had not received
+ * them (ADR 14). From the moment that this is noticed until `accept`, appends throw `EventLogUnavailable`.
+ */
+export type LostEnd = {
+  /** Asks the server. Stays true until `accept`. */
+  isLost(): Promise<boolean>;
+  /** Calls the listener each time that a loss is noticed, by any read or append of the process. */
+  onLost(listener: () => void): void;
+  /** To be called when a pause of issuing is recorded and known in this process: appends are taken again. */
+  accept(): void;
+};
+
 export type EventLog = {
   /**
    * Appends all events or none. Appending the same ids at the same revision again returns the first result. Throws
@@ -146,6 +159,8 @@ export type EventLog = {
    * hidden, each with the first revision that `read` may still find, null for one that was deleted for good. Where absent, only `cut` hides events.
    */
   readHidden?(prefixes: readonly string[]): Promise<ReadonlyMap<StreamName, Revision | null>>;
+  /** Absent where the log is apart from the database: guard readiness compares the two there (ADR 14). */
+  lostEnd?: LostEnd;
   /** Position of the last event appended through this port, null without any; an engine's internal events do not count. */
   head(): Promise<LogPosition | null>;
   /** Identity of this log, stored beside every checkpoint. A restored or replaced log has another identity. */

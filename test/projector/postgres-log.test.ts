@@ -11,7 +11,7 @@ import { eventually } from '../support/eventually.js';
 import { accepted, attempted, authorized, cancelRequested, streamOf } from '../support/fixture/histories.js';
 import { retried } from '../support/harness/event-log.js';
 import { appendEvents, clock, emptyProjections, liveOf, NOW } from '../support/harness/projector.js';
-import { loseEnd } from '../support/lost-end.js';
+import { loseEndUnder } from '../support/lost-end.js';
 import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../support/postgres.js';
 
 const windows = { queuedSeconds: 900, processingSeconds: 3_600, cancellationSeconds: 3_600 };
@@ -86,7 +86,7 @@ describeWithPostgres('projector over the log in PostgreSQL', () => {
     for (const n of [1, 2, 3]) await accept(n);
     await eventually(async () => (await shown()).length === 3);
     // when
-    await loseEnd(lively, 2n);
+    await loseEndUnder(survivor, lively, 2n);
     for (const n of [4, 5]) await retried(() => accept(n));
     // then
     await expect.poll(shown, { timeout: 30_000 }).toEqual([1, 2, 4, 5].map((n) => streamOf('live', n)));
@@ -105,7 +105,7 @@ describeWithPostgres('projector over the log in PostgreSQL', () => {
     const generation = await liveOf(database.pool, deadlines);
     const apply = () => applyBatch(database.pool, generation, null, batch, NOW);
     await database.pool.query('update checkpoints set position = null');
-    await loseEnd(database, before ?? 0n);
+    await loseEndUnder(log, database, before ?? 0n);
     // when
     const atItsEnd = await retried(apply);
     await retried(() => accept(8));

@@ -1,10 +1,15 @@
+import type { EventLog } from '../../src/ports/event-log.js';
+import { eventually } from './eventually.js';
 import type { FreshDatabase } from './postgres.js';
 
 /**
  * Makes of a database that keeps the log the standby that had not received what came after a position: no event after it, no row of their streams, no
- * checkpoint past it. No stream may have events on both sides of the position. Ends every connection, as the failover does.
+ * checkpoint past it, or past the first event that is left of these streams. Ends every connection, as the failover does.
  */
-export const loseEnd = async ({ admin, breakConnections }: FreshDatabase, position: bigint): Promise<void> => {
+export const loseEnd = async (
+  { admin, breakConnections }: Pick<FreshDatabase, 'admin' | 'breakConnections'>,
+  position: bigint,
+): Promise<void> => {
   const client = await admin.connect();
   try {
     await client.query('begin');
@@ -20,8 +25,12 @@ export const loseEnd = async ({ admin, breakConnections }: FreshDatabase, positi
     for (const { schema } of tables) {
       await client.query(`delete from ${schema}.rows where stream = any ($1)`, [lost.map(({ stream }) => stream)]);
     }
+    const { rows: left } = await client.query<{ before: string | null }>(
+      'select min(position) - 1 as before from event_log where stream = any ($1)',
+      [lost.map(({ stream }) => stream)],
+    );
     await client.query('update checkpoints set position = $1::text where position::numeric > $1::numeric', [
-      position.toString(),
+      left[0]?.before ?? position.toString(),
     ]);
     await client.query('update relay_checkpoint set position = $1 where position > $1', [position]);
     await client.query('commit');
@@ -29,4 +38,11 @@ export const loseEnd = async ({ admin, breakConnections }: FreshDatabase, positi
     client.release();
   }
   await breakConnections();
+};
+
+/** As `loseEnd` over a log that no service watches: a pause counts as recorded once the log has noticed the loss. */
+export const loseEndUnder = async (log: EventLog, database: FreshDatabase, position: bigint): Promise<void> => {
+  await loseEnd(database, position);
+  await eventually(async () => (await log.lostEnd?.isLost().catch(() => undefined)) === true);
+  log.lostEnd?.accept();
 };

@@ -4,6 +4,7 @@ import { SUBSCRIPTION_BATCH } from '../../ports/event-log.js';
 import { batched } from '../sql/batched.js';
 import { openPool, type SessionLimits } from '../sql/pool.js';
 import { groupCommit, sendAppends } from './group-commit.js';
+import { watchEnd } from './lost-end.js';
 import { type PreparedAppend, prepareAppend } from './prepared-append.js';
 import { readHead, readLastEvents, readLastOf, readStored, readStream, readStretch, START } from './reader.js';
 import { watchedRead } from './set-back.js';
@@ -45,11 +46,15 @@ export const postgresEventLog = (options: PostgresEventLogOptions): PostgresEven
   const readers = openPool({ ...shared, ...limits, max: READ_CONNECTIONS });
   const lastEvent = batched<StreamName, LastEvent | null>((streams) => readLastOf(readers, streams));
   const appendSignal = wakeSignal();
-  const watched = watchedRead((prefixes, after, mark) =>
-    readStretch(readers, prefixes, after, SUBSCRIPTION_BATCH, mark),
-  );
+  const end = watchEnd(readers);
+  const watched = watchedRead(async (prefixes, after, mark) => {
+    const lookAt = end.beginRead();
+    const stretch = await readStretch(readers, prefixes, after, SUBSCRIPTION_BATCH, mark);
+    await lookAt(stretch, mark);
+    return stretch;
+  });
   const tail = sharedTail(watched, appendSignal.count);
-  const commits = groupCommit(sendAppends(writers), appendDeadlineMs);
+  const commits = groupCommit(sendAppends(writers, end), appendDeadlineMs);
 
   const commit = async (append: PreparedAppend): Promise<AppendResult> => {
     const result = await commits.append(append);
@@ -73,6 +78,7 @@ export const postgresEventLog = (options: PostgresEventLogOptions): PostgresEven
     readStored: ({ after, limit }) => readStored(readers, after ?? START, limit),
     readLast: ({ prefixes, limit }) => readLastEvents(readers, prefixes, limit),
     subscribe: (wanted) => subscription(wanted, tail, appendSignal),
+    lostEnd: end,
     head: async () => (await readHead(readers)).position,
     identity: async () => (await readHead(readers)).identity,
     cut: async (stream, before) => {

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { AppendOutcomeUnknown, type AppendResult, EventLogUnavailable } from '../../ports/event-log.js';
 import { isRolledBack, sqlFault } from '../sql/errors.js';
+import type { AppendedMark, EndWatch } from './lost-end.js';
 import { type PreparedAppend, statementOf } from './prepared-append.js';
 
 /** Writes appends in one round trip and returns their results in order. Gives up, and drops its connection, when the signal aborts. */
@@ -118,10 +119,11 @@ const fail = async (batch: readonly Waiting[], error: unknown, send: SendAppends
   for (const waiting of batch) waiting.reject(error);
 };
 
-/** Appends by one call of a function, which runs as one transaction. */
-export const sendAppends =
-  (pool: pg.Pool): SendAppends =>
-  async (appends, signal) => {
+/** Appends by one call of a function, which runs as one transaction. Refuses when the log has lost events that this process knows. */
+export const sendAppends = (pool: pg.Pool, end: EndWatch): SendAppends => {
+  /** Connections to a server that holds what this process knew when they began. */
+  const checked = new WeakSet<pg.PoolClient>();
+  return async (appends, signal) => {
     const statement = statementOf(appends);
     const client = await pool.connect().catch((cause: unknown) => {
       throw new EventLogUnavailable('the event log cannot be reached', { cause });
@@ -138,9 +140,16 @@ export const sendAppends =
     }
     signal.addEventListener('abort', giveUp, { once: true });
     try {
+      if (!checked.has(client) && (await isChecked(client, end))) checked.add(client);
+      if (end.isKnownLost()) throw new EventLogUnavailable('the event log has lost its end: no pause is recorded yet');
+      if (signal.aborted) throw notTakenInTime();
+      const remember = end.beginAppend();
       const { rows } = await client.query<Answer>(statement);
       release(false);
-      return results(appends, rows[0]);
+      const answers = results(appends, rows[0]);
+      const last = lastStored(appends, answers);
+      if (last !== undefined) remember(last);
+      return answers;
     } catch (error) {
       release(true);
       throw meaningOf(error);
@@ -148,6 +157,21 @@ export const sendAppends =
       signal.removeEventListener('abort', giveUp);
     }
   };
+};
+
+const isChecked = (client: pg.PoolClient, end: EndWatch): Promise<boolean> =>
+  end.check(client).catch((cause: unknown) => {
+    throw new EventLogUnavailable('the event log could not be compared with what this process knows', { cause });
+  });
+
+/** The last event of the batch in the log. A refused append stored nothing. */
+const lastStored = (appends: readonly PreparedAppend[], answers: readonly AppendResult[]): AppendedMark | undefined => {
+  const index = answers.findLastIndex(({ ok }) => ok);
+  const [append, answer] = [appends[index], answers[index]];
+  const last = append?.events.at(-1);
+  if (append === undefined || last === undefined || answer?.ok !== true) return undefined;
+  return { stream: append.stream, revision: answer.revision, id: last.id };
+};
 
 type Answer = { accepted: boolean[]; revisions: (number | null)[] };
 
@@ -161,6 +185,7 @@ const results = (appends: readonly PreparedAppend[], answer: Answer | undefined)
 
 /** Only an ERROR of the server proves that nothing was stored. */
 const meaningOf = (cause: unknown): unknown => {
+  if (cause instanceof EventLogUnavailable || cause instanceof AppendOutcomeUnknown) return cause;
   if (!isRolledBack(cause)) return new AppendOutcomeUnknown('the event log was lost during an append', { cause });
   return sqlFault(cause) === 'other' ? cause : new EventLogUnavailable('the event log refused the append', { cause });
 };

@@ -32,7 +32,10 @@ import type { Engines } from '../engines/engines.js';
 
 const RECONCILE = 'read docs/operations/lost-database.md, then nfse doctor --reconcile';
 
-/** A log and guards in one database are restored together, so neither is older. Such a restore is found by the pause that it recorded. */
+/**
+ * A log and guards in one database are restored together, and lose their end together, so neither is older. A restore and a process that noticed such a loss
+ * have recorded a pause.
+ */
 export const guardsChecks = async ({ pool, log }: Engines, { eventStoreUrl }: Config): Promise<readonly Check[]> => {
   if (eventStoreUrl === undefined) {
     const paused = await isIssuingPaused(pool, await log.identity());
@@ -52,7 +55,7 @@ export const guardsChecks = async ({ pool, log }: Engines, { eventStoreUrl }: Co
 export const pauseText = (head: LogPosition | null, furthest: LogPosition | null): string =>
   isEarlier(head, furthest)
     ? `the log ends at ${head ?? 'nothing'}, before ${furthest} that the database was made from: issuing is paused`
-    : `the log, which ends at ${head ?? 'nothing'}, was restored and is not yet compared with the authorizer: issuing is paused`;
+    : `the log, which ends at ${head ?? 'nothing'}, was restored or has lost its end, and is not yet compared with the authorizer: issuing is paused`;
 
 /** Whether database, log and read models are available, and how far each read model lags. */
 export const engineChecks = async (

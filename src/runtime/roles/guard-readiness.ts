@@ -1,7 +1,7 @@
 import { EventEmitter, once, setMaxListeners } from 'node:events';
 import { operatorProjections } from '../../../projections/registry.js';
 import { guardCheckpoint } from '../../adapters/guards-postgres/guards-record.js';
-import { isIssuingPaused } from '../../adapters/guards-postgres/incomplete-log.js';
+import { isIssuingPaused, pauseIssuing } from '../../adapters/guards-postgres/incomplete-log.js';
 import { openPool } from '../../adapters/sql/pool.js';
 import { positionBefore } from '../../app/audit/anchor-log.js';
 import { shareOf } from '../../app/event-store/walk-log.js';
@@ -85,31 +85,50 @@ export const createGuardReadiness = (): Omit<GuardReadinessSource, 'untilSettled
   };
 };
 
-/** Milliseconds between two looks for a pause. */
-const PAUSE_LOOK_MS = 1_000;
+/**
+ * Milliseconds between two looks for a pause. Another process may have noticed that the log lost its end. Its work comes back to the queue after a longer
+ * time, so no other issuer takes that work before it sees the pause.
+ */
+const PAUSE_LOOK_MS = 250;
 
 /**
  * A database that also keeps the log has one write-ahead log for both, so no event is without its guards. In a restored one both are of one moment,
- * and nothing shows how old that is: a restore records a pause. `nfse restore --mark` may do so while this process runs, so the pause is looked for
- * all the time. A database that does not answer changes nothing, because nothing can be appended without it.
+ * and nothing shows how old that is: a restore records a pause. A process that lives through a failover notices what the new primary has lost, and records
+ * a pause too. `nfse restore --mark` or another process may do so while this process runs, so the pause is looked for all the time. A database that does
+ * not answer changes nothing, because nothing can be appended without it.
  */
 const readinessInOneDatabase = async (parts: ReadinessParts): Promise<GuardReadinessSource> => {
-  const { engines, logger, runner } = parts;
+  const { clock, engines, logger, runner } = parts;
+  const { lostEnd } = engines.log;
   const identity = await engines.log.identity();
-  const look = async (): Promise<GuardReadiness> =>
-    (await isIssuingPaused(engines.pool, identity))
-      ? { kind: 'log incomplete', head: await engines.log.head(), furthest: null }
-      : { kind: 'complete' };
   const state = createGuardReadiness();
-  const first = await look();
-  state.set(first);
-  if (first.kind !== 'complete') logReadiness(first, logger);
+  const look = async (): Promise<void> => {
+    const isLost = (await lostEnd?.isLost()) === true;
+    if (isLost) await pauseIssuing(engines.pool, identity, await engines.log.head(), clock.now());
+    const seen: GuardReadiness =
+      isLost || (await isIssuingPaused(engines.pool, identity))
+        ? { kind: 'log incomplete', head: await engines.log.head(), furthest: null }
+        : { kind: 'complete' };
+    if (runner.stopping.aborted) return;
+    if (isLost) logger.fatal({ msg: 'the event log has lost events that this process has read or appended' });
+    const isFirst = state.current().kind === 'unknown';
+    if (state.set(seen) && !(isFirst && seen.kind === 'complete')) logReadiness(seen, logger);
+    // Not before the work of this process pauses: until then the log takes no append.
+    if (isLost) lostEnd?.accept();
+  };
+  let wake = new AbortController();
+  lostEnd?.onLost(() => wake.abort());
+  await look();
+  let pausing = AbortSignal.any([runner.stopping, wake.signal]);
   const watching = async (): Promise<void> => {
     for (;;) {
-      await pause(PAUSE_LOOK_MS, runner.stopping);
+      await pause(PAUSE_LOOK_MS, pausing);
       if (runner.stopping.aborted) return;
-      const seen = await look().catch(() => undefined);
-      if (seen !== undefined && !runner.stopping.aborted && state.set(seen)) logReadiness(seen, logger);
+      if (wake.signal.aborted) {
+        wake = new AbortController();
+        pausing = AbortSignal.any([runner.stopping, wake.signal]);
+      }
+      await look().catch(() => undefined);
     }
   };
   // Stopping does not wait for it: a silent database would delay the stop.

@@ -21,7 +21,7 @@ afterEach(async () => {
 const LONG = 128 * 1024;
 const HEAD = 'HTTP/1.1 400 Bad Request\r\ncontent-type: application/json\r\n';
 /** A final code: an answer that is read refuses the document. */
-const refusal = (bytes: number): string => JSON.stringify(errors('E0008')).padEnd(bytes, ' ');
+const refusal = (bytes: number): string => JSON.stringify(errors('E0316')).padEnd(bytes, ' ');
 
 const wire =
   (bytes: string): Answer =>

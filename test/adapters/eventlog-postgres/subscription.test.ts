@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type PostgresEventLog, postgresEventLog } from '../../../src/adapters/eventlog-postgres/event-log.js';
 import { EventLogSetBack, type LogPosition } from '../../../src/ports/event-log.js';
 import { retried, streamOf } from '../../support/harness/event-log.js';
-import { loseEnd } from '../../support/lost-end.js';
+import { loseEndUnder } from '../../support/lost-end.js';
 import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../../support/postgres.js';
 
 describeWithPostgres('a subscription of a process that lives through a failover which lost the end of the log', () => {
@@ -38,7 +38,7 @@ describeWithPostgres('a subscription of a process that lives through a failover 
     const [early, late] = [follow(null), follow(2n as LogPosition)];
     await expect.poll(() => [early.streams, late.streams]).toEqual([['s-1', 's-2', 's-lost'], ['s-lost']]);
     // when
-    await loseEnd(database, 2n);
+    await loseEndUnder(log, database, 2n);
     await streamOf(log, 1, 's-3', retried);
     await streamOf(log, 1, 's-4', retried);
     // then
@@ -55,7 +55,7 @@ describeWithPostgres('a subscription of a process that lives through a failover 
     await streamOf(log, 1, 's-5');
     const follower = follow(end as LogPosition);
     await expect.poll(() => follower.streams).toEqual(['s-5']);
-    await loseEnd(database, end);
+    await loseEndUnder(log, database, end);
     expect(await follower.ended).toBeInstanceOf(EventLogSetBack);
   });
 

@@ -75,11 +75,11 @@ describe('readiness', () => {
       { guards: () => ({ kind: 'log incomplete', head: at(5), furthest: at(9) }) },
     ],
     [
-      'guards: the log, which ends at 170, was restored and is not yet compared with the authorizer: issuing is paused',
+      'guards: the log, which ends at 170, was restored or has lost its end, and is not yet compared with the authorizer: issuing is paused',
       { guards: () => ({ kind: 'log incomplete', head: at(170), furthest: null }) },
     ],
     [
-      'guards: the log, which ends at 12, was restored and is not yet compared with the authorizer: issuing is paused',
+      'guards: the log, which ends at 12, was restored or has lost its end, and is not yet compared with the authorizer: issuing is paused',
       { guards: () => ({ kind: 'log incomplete', head: at(12), furthest: at(9) }) },
     ],
     ['certificate_vault: 2 certificates are sealed under another master key', { vault: async () => ({ wrongKey: 2 }) }],

@@ -7,7 +7,7 @@ import { accepted, streamOf } from '../../support/fixture/histories.js';
 import { retried } from '../../support/harness/event-log.js';
 import { appendEvents, emptyProjections } from '../../support/harness/projector.js';
 import { collectingQueue } from '../../support/harness/workers.js';
-import { loseEnd } from '../../support/lost-end.js';
+import { loseEndUnder } from '../../support/lost-end.js';
 import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../../support/postgres.js';
 
 describeWithPostgres('the relay of a process that lives through a failover which lost the last event', () => {
@@ -41,7 +41,7 @@ describeWithPostgres('the relay of a process that lives through a failover which
     await expect.poll(worked).toHaveLength(3);
     await database.pool.query(`update checkpoints set position = '3' where name = 'deadlines'`);
     // when
-    await loseEnd(database, 2n);
+    await loseEndUnder(log, database, 2n);
     for (const n of [4, 5]) await retried(() => accept(n));
     // then
     await expect

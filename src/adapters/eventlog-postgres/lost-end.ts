@@ -1,0 +1,126 @@
+import type pg from 'pg';
+import type { StreamName } from '../../domain/common/ids.js';
+import type { LogPosition, LostEnd, Revision } from '../../ports/event-log.js';
+import type { Mark, MarkedStretch } from './reader.js';
+
+/** The last event that this process has appended. An append is answered without a position, and its id belongs to no other event. */
+export type AppendedMark = { stream: StreamName; revision: Revision; id: string };
+
+type Marks = { read: Mark | undefined; appended: AppendedMark | undefined };
+
+type Db = Pick<pg.ClientBase, 'query'>;
+
+export type EndWatch = LostEnd & {
+  /**
+   * Compares the log with what this process has read and appended. Returns false when the answer proves nothing, because the server takes no writes.
+   */
+  check(db: Db): Promise<boolean>;
+  /** To be called before a statement that reads the log, with the result of which its answer is looked at. `mark`: what that statement asked for. */
+  beginRead(): (answer: Pick<MarkedStretch, 'last' | 'holdsMark'>, mark: Mark | undefined) => Promise<void>;
+  /** Whether a loss is known that was not accepted. */
+  isKnownLost(): boolean;
+  /** To be called before an append is sent, with the result of which its last event is remembered. */
+  beginAppend(): (last: AppendedMark) => void;
+};
+
+/**
+ * Notices that the log lost events which this process knows, as by a failover to a standby that had not received them (ADR 14). A note may have been
+ * sent by one of them, so nothing may be appended until a pause of issuing is recorded. A session of a server never loses events, so one check for each
+ * new connection is enough for the appends.
+ */
+export const watchEnd = (db: Db): EndWatch => {
+  let marks: Marks = { read: undefined, appended: undefined };
+  let isKnownLost = false;
+  /** How often a loss was accepted: an answer to a question from before may be the old server's. */
+  let accepted = 0;
+  const listeners: (() => void)[] = [];
+  /** The value of `accepted` before each event was read. A subscription may ask for an event whose loss was accepted. */
+  const readAt = new WeakMap<Mark, number>();
+
+  const check = async (asked: Db, read?: Mark): Promise<boolean> => {
+    const before = accepted;
+    const isPast = (): boolean => isKnownLost || accepted !== before;
+    const known = { ...marks, read: further(marks.read, read) };
+    const first = await askEnd(asked, known);
+    if (isPast() || !first.takesWrites) return first.takesWrites;
+    if (first.holds) {
+      marks = { ...marks, read: further(marks.read, first.last) };
+      return true;
+    }
+    // A standby that is promoted during a statement takes writes, and yet answers from before it had made all that it received readable.
+    const second = await askEnd(asked, known);
+    if (isPast() || !second.takesWrites) return second.takesWrites;
+    if (!second.holds) {
+      isKnownLost = true;
+      for (const listener of listeners) listener();
+    }
+    return true;
+  };
+
+  return {
+    check: (asked) => check(asked),
+    beginRead: () => {
+      const before = accepted;
+      return async ({ last, holdsMark }, mark) => {
+        if (last !== undefined) readAt.set(last, before);
+        if (!holdsMark && mark !== undefined && readAt.get(mark) === accepted) await check(db, mark);
+      };
+    },
+    isKnownLost: () => isKnownLost,
+    beginAppend: () => {
+      const before = accepted;
+      return (appended) => {
+        if (!isKnownLost && accepted === before) marks = { ...marks, appended };
+      };
+    },
+    isLost: async () => {
+      if (!isKnownLost) await check(db);
+      return isKnownLost;
+    },
+    onLost: (listener) => {
+      listeners.push(listener);
+    },
+    accept: () => {
+      if (!isKnownLost) return;
+      marks = { read: undefined, appended: undefined };
+      isKnownLost = false;
+      accepted += 1;
+    },
+  };
+};
+
+const further = (one: Mark | undefined, other: Mark | undefined): Mark | undefined => {
+  if (one === undefined || other === undefined) return one ?? other;
+  return other.position > one.position ? other : one;
+};
+
+type End = { holds: boolean; takesWrites: boolean; last: Mark | undefined };
+
+/**
+ * One snapshot shows the end of the log and whether the marks are held, so a later end never takes the place of a lost mark. A mark that retention has
+ * cut counts as held: retention cuts no last event of a stream.
+ */
+const askEnd = async (db: Db, { read, appended }: Marks): Promise<End> => {
+  const { rows } = await db.query<{ head: string; hash: string | null; holds: boolean; takes_writes: boolean }>({
+    name: 'ask-end',
+    text: `select h.position as head, (select hash from event_log where position = h.position) as hash,
+        current_setting('transaction_read_only') = 'off' as takes_writes,
+        coalesce((select hash = $2 from event_log where position = $1::bigint), $1::bigint <= h.position, true)
+        and coalesce(
+          (select id = $5::uuid from event_log where stream = $3::text and revision = $4::integer),
+          exists (select from event_log where stream = $3::text and revision > $4::integer) or $3::text is null
+        ) as holds
+      from event_log_head h`,
+    values: [
+      read?.position ?? null,
+      read?.hash ?? null,
+      appended?.stream ?? null,
+      appended?.revision ?? null,
+      appended?.id ?? null,
+    ],
+  });
+  const end = rows[0];
+  if (end === undefined) throw new Error('the event log has no head: was it migrated?');
+  const last = end.hash === null ? undefined : { position: BigInt(end.head) as LogPosition, hash: end.hash };
+  return { holds: end.holds, takesWrites: end.takes_writes, last };
+};

@@ -1,0 +1,98 @@
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { type PostgresEventLog, postgresEventLog } from '../../../src/adapters/eventlog-postgres/event-log.js';
+import { EventLogUnavailable } from '../../../src/ports/event-log.js';
+import { at, chained, freshTestInvoice, retried, streamOf } from '../../support/harness/event-log.js';
+import { loseEnd } from '../../support/lost-end.js';
+import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../../support/postgres.js';
+
+describeWithPostgres('a log that lost its end under a process', () => {
+  let database: FreshDatabase;
+  let log: PostgresEventLog;
+  let noticed: number;
+  beforeEach(async () => {
+    database = await freshDatabase();
+    database.pool.on('error', () => undefined);
+    log = postgresEventLog({ connectionString: database.connectionString, onIdleError: () => undefined });
+    noticed = 0;
+    log.lostEnd?.onLost(() => {
+      noticed += 1;
+    });
+  });
+  afterEach(async () => {
+    await log.close();
+    await database.close();
+  });
+
+  /** Ends all connections, as a restart or a failover does. */
+  const reconnect = async (): Promise<void> => {
+    await database.breakConnections();
+    await retried(() => log.head());
+  };
+  const isLost = () => log.lostEnd?.isLost();
+
+  it('takes no append of a process that has appended a lost event, before anything was read', async () => {
+    await streamOf(log, 1, 's-1');
+    await streamOf(log, 1, 's-lost');
+    await loseEnd(database, 1n);
+    const refusal = () => log.append('s-1', at(0), [chained('s-1', 1)]).catch((error: unknown) => error);
+    await expect
+      .poll(refusal)
+      .toEqual(new EventLogUnavailable('the event log has lost its end: no pause is recorded yet'));
+    expect(noticed).toBe(1);
+    expect(await database.admin.query('select from event_log')).toMatchObject({ rowCount: 1 });
+  });
+
+  it('takes appends again when the loss is accepted, and notices the next one', async () => {
+    for (const loss of [1, 2]) {
+      const end = (await log.head()) ?? 0n;
+      await streamOf(log, 1, `s-lost-${loss}`);
+      await loseEnd(database, end);
+      await expect.poll(() => isLost()?.catch(() => undefined)).toBe(true);
+      log.lostEnd?.accept();
+      await streamOf(log, 1, `s-${loss}`, retried);
+      expect([await isLost(), noticed]).toEqual([false, loss]);
+    }
+  });
+
+  it('is noticed also by what was only read, and where other events stand at the lost positions', async () => {
+    const other = postgresEventLog({ connectionString: database.connectionString, onIdleError: () => undefined });
+    await streamOf(other, 3, 's-1');
+    expect(await isLost()).toBe(false);
+    await loseEnd(database, 0n);
+    await expect.poll(() => other.lostEnd?.isLost().catch(() => undefined)).toBe(true);
+    other.lostEnd?.accept();
+    await streamOf(other, 5, 's-2', retried);
+    await expect.poll(() => isLost()?.catch(() => undefined)).toBe(true);
+    await other.close();
+  });
+
+  it('is not what a restart, an empty log, or the end of a deleted test invoice look like', async () => {
+    expect(await isLost()).toBe(false);
+    await reconnect();
+    expect(await isLost()).toBe(false);
+    const invoice = await streamOf(log, 1, freshTestInvoice());
+    await reconnect();
+    expect(await isLost()).toBe(false);
+    const other = postgresEventLog({ connectionString: database.connectionString });
+    await other.append(invoice, at(0), [chained(invoice, 1, { type: 'TestInvoiceDeleted' })]);
+    await other.cut(invoice, 1);
+    await other.close();
+    expect([await isLost(), noticed]).toEqual([false, 0]);
+  });
+
+  it('is not proven by a server that takes no writes', async () => {
+    await streamOf(log, 1, 's-1');
+    await isLost();
+    const name = new URL(database.connectionString).pathname.slice(1);
+    await database.admin.query(`alter database ${name} set default_transaction_read_only = on`);
+    await database.admin.query(
+      'begin; set local transaction_read_only = off; delete from event_log; update event_log_head set position = 0; commit',
+    );
+    await reconnect();
+    expect([await isLost(), noticed]).toEqual([false, 0]);
+    await database.admin.query(
+      `set transaction_read_only = off; alter database ${name} reset default_transaction_read_only`,
+    );
+    await expect.poll(() => isLost()?.catch(() => undefined)).toBe(true);
+  });
+});
