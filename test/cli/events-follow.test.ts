@@ -6,7 +6,7 @@ import { runCommand } from '../../src/cli/run.js';
 import { auditDeps } from '../../src/cli/session.js';
 import { eventually } from '../support/eventually.js';
 import { type Operator, openOperator } from '../support/harness/operator.js';
-import { loseEnd } from '../support/lost-end.js';
+import { loseEndUnder } from '../support/lost-end.js';
 import { describeWithPostgres } from '../support/postgres.js';
 
 describeWithPostgres('events tail --follow, when the log is lost', () => {
@@ -58,7 +58,7 @@ describeWithPostgres('events tail --follow, when the log is lost', () => {
     await expect.poll(shown).toBe(2);
     await operator.run('api', 'off');
     await expect.poll(shown).toBe(3);
-    await loseEnd(operator.database, end);
+    await loseEndUnder(operator.session.log, operator.database, end);
     expect(await ended).toBe(3);
     expect(err).toEqual([expect.stringContaining('the event log has lost events that are shown above')]);
   });

@@ -1,6 +1,12 @@
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { createGuardReadiness, startGuardReadiness } from '../../../src/runtime/roles/guard-readiness.js';
+import type { LostEnd } from '../../../src/ports/event-log.js';
+import { systemClock } from '../../../src/runtime/engines/clock.js';
+import {
+  createGuardReadiness,
+  type GuardReadinessSource,
+  startGuardReadiness,
+} from '../../../src/runtime/roles/guard-readiness.js';
 
 const incomplete = { kind: 'log incomplete', head: null, furthest: null } as const;
 
@@ -123,18 +129,36 @@ const oneDatabase = (paused: boolean) => {
   const row = { paused, answers: true };
   const lines: object[] = [];
   const stopping = new AbortController();
-  const query = async () => {
+  const query = async (text: string) => {
     if (!row.answers) throw new Error('no answer');
+    if (text.startsWith('insert into log_set_back')) row.paused = true;
     return { rows: [{ paused: row.paused }] };
   };
+  const end = { isLost: false, notice: (): void => undefined, accepted: [] as string[] };
   const say = (line: object) => void lines.push(line);
+  let source: GuardReadinessSource | undefined;
+  const lostEnd: LostEnd = {
+    isLost: async () => end.isLost,
+    onLost: (listener) => {
+      end.notice = listener;
+    },
+    accept: () => {
+      end.isLost = false;
+      end.accepted.push(source?.current().kind ?? 'at the start');
+    },
+  };
   const parts = {
     config: { eventStoreUrl: undefined },
-    engines: { log: { identity: async () => 'one', head: async () => 7n }, pool: { query } },
+    clock: systemClock,
+    engines: { log: { identity: async () => 'one', head: async () => 7n, lostEnd }, pool: { query } },
     logger: { fatal: say, info: say },
     runner: { stopping: stopping.signal, onStop: () => undefined },
   };
-  return { row, lines, stopping, start: () => startGuardReadiness(parts as unknown as Parts) };
+  const start = async () => {
+    source = await startGuardReadiness(parts as unknown as Parts);
+    return source;
+  };
+  return { row, end, lines, stopping, start };
 };
 
 describe('a pause in the database that also keeps the log', () => {
@@ -157,6 +181,27 @@ describe('a pause in the database that also keeps the log', () => {
     row.paused = true;
     await expect.poll(() => [source.current().kind, seen.ended]).toEqual(['log incomplete', 1]);
     expect(lines).toEqual([line]);
+    row.paused = false;
+    await expect.poll(() => [source.current().kind, seen.began]).toEqual(['complete', 2]);
+    stopping.abort();
+    await ended;
+  });
+
+  it('is recorded when the log has lost its end, before the log takes appends again', async () => {
+    // given
+    const { row, end, lines, stopping, start } = oneDatabase(false);
+    const source = await start();
+    const { seen, work } = watched();
+    const ended = source.whileAppendsAllowed(stopping.signal, work);
+    await turnsPass();
+    expect(end.accepted).toEqual([]);
+    // when
+    end.isLost = true;
+    end.notice();
+    await expect.poll(() => end.accepted).toEqual(['log incomplete']);
+    // then
+    expect([row.paused, source.current().kind, seen.ended]).toEqual([true, 'log incomplete', 1]);
+    expect(lines).toEqual([{ msg: 'the event log has lost events that this process has read or appended' }, line]);
     row.paused = false;
     await expect.poll(() => [source.current().kind, seen.began]).toEqual(['complete', 2]);
     stopping.abort();
