@@ -5,7 +5,13 @@ import { sendAppends } from '../../../src/adapters/eventlog-postgres/group-commi
 import { prepareAppend } from '../../../src/adapters/eventlog-postgres/prepared-append.js';
 import { openPool } from '../../../src/adapters/sql/pool.js';
 import { AppendOutcomeUnknown, EventLogUnavailable } from '../../../src/ports/event-log.js';
-import { chained, deletedTestInvoice, freshStream, freshTestInvoice } from '../../support/harness/event-log.js';
+import {
+  chained,
+  deletedTestInvoice,
+  freshStream,
+  freshTestInvoice,
+  retried,
+} from '../../support/harness/event-log.js';
 import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../../support/postgres.js';
 import { silentProxy } from '../../support/silent-proxy.js';
 
@@ -21,7 +27,12 @@ describeWithPostgres('the postgres event log when things go wrong', () => {
     database = await freshDatabase();
     log = postgresEventLog({ connectionString: database.connectionString });
   });
-  afterEach(() => database.reset());
+  afterEach(async () => {
+    await database.reset();
+    // What the test has appended is lost to this log.
+    await retried(async () => log.lostEnd?.isLost());
+    log.lostEnd?.accept();
+  });
   afterAll(async () => {
     await log.close();
     await database.close();
