@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -18,6 +18,15 @@ describe('a file that is written whole', () => {
     expect(await readFile(file, 'utf8')).toBe('second');
     expect((await stat(file)).mode & 0o777).toBe(0o640);
     expect(await readdir(folder)).toEqual(['secret']);
+  });
+
+  it.runIf(process.geteuid?.() === 0)('keeps its owner when root writes again', async () => {
+    const file = join(folder, 'connection.json');
+    await writeFile(file, 'first', { mode: 0o600 });
+    await chown(file, 65_534, 65_534);
+    await writeWhole(file, 'second', 0o600);
+    expect(await stat(file)).toMatchObject({ uid: 65_534, gid: 65_534 });
+    expect(await readFile(file, 'utf8')).toBe('second');
   });
 
   it('replaces the draft of a process that died', async () => {

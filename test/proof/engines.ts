@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { clusterFolder } from '../../src/adapters/embedded-postgres/cluster.js';
+import { clusterFolder } from '../../src/adapters/embedded-postgres/cluster-names.js';
 import { readEmbeddedAddresses } from '../../src/adapters/embedded-postgres/connection-file.js';
 import { openPool } from '../../src/adapters/sql/pool.js';
 import { openDatabaseLine } from '../support/database-line.js';

@@ -6,6 +6,7 @@ import { errorCode } from '../../lib/error-code.js';
 import { openPool } from '../sql/pool.js';
 import { assignOwners, prepareRoles } from '../sql/roles.js';
 import type { PostgresBinaries } from './binaries.js';
+import { CLUSTER_NAMES, clusterFolder } from './cluster-names.js';
 import {
   CONNECTION_FILE,
   type CompleteConnection,
@@ -24,11 +25,6 @@ import type { OsUser } from './os-user.js';
 import { runToEnd } from './server-process.js';
 
 const MAJOR = '18';
-
-/** Names in the data folder: the cluster, the cluster while `initdb` makes it, and the file that gives `initdb` the password. */
-export const CLUSTER_NAMES = { cluster: 'postgres', draft: 'postgres.new', password: 'postgres.password' } as const;
-
-export const clusterFolder = (dataDir: string): string => join(dataDir, CLUSTER_NAMES.cluster);
 
 /** Creates the cluster at the first start, later checks its version. Returns the passwords, with new ones for roles that have none. */
 export const prepareCluster = async (

@@ -5,7 +5,9 @@ import { errorCode } from '../../lib/error-code.js';
 import { isDenied, otherOwner } from '../../lib/other-owner.js';
 import { writeWhole } from '../../lib/write-whole.js';
 import { DEMANDS_PROOF } from '../sql/proven-client.js';
+import { clusterFolder } from './cluster-names.js';
 import { EmbeddedPostgresError } from './error.js';
+import { ownerOf } from './folder-owner.js';
 
 /**
  * `port` is 0 before the first start, and while the server is being started: any user of this machine may listen on the port of the last run.
@@ -62,7 +64,8 @@ const address = (user: string, password: string, port: number, database: string)
 export const readConnection = async (dataDir: string): Promise<EmbeddedConnection | undefined> => {
   const text = await readFile(path(dataDir), 'utf8').catch(async (cause: unknown) => {
     if (isDenied(cause)) {
-      const advice = await otherOwner(path(dataDir), { name: `DATA_DIR ${dataDir}`, path: dataDir });
+      const advice =
+        (await takenFile(dataDir)) ?? (await otherOwner(path(dataDir), { name: `DATA_DIR ${dataDir}`, path: dataDir }));
       if (advice !== undefined) throw new EmbeddedPostgresError(advice, { cause });
     }
     // A part of the path that is a file is refused where the folder is made.
@@ -70,6 +73,14 @@ export const readConnection = async (dataDir: string): Promise<EmbeddedConnectio
     return undefined;
   });
   return text === undefined ? undefined : parsed(dataDir, text);
+};
+
+/** What to do about a file that root wrote again for the database of this user, as versions before did; undefined for another case. */
+const takenFile = async (dataDir: string): Promise<string | undefined> => {
+  const own = process.geteuid?.();
+  const owner = await ownerOf(path(dataDir));
+  if (own === undefined || owner === own || (await ownerOf(clusterFolder(dataDir))) !== own) return undefined;
+  return `${path(dataDir)} belongs to the OS user ${owner}, and the database beside the file to ${own}: as root, chown ${own} ${path(dataDir)}`;
 };
 
 const parsed = (dataDir: string, text: string): EmbeddedConnection => {

@@ -7,6 +7,7 @@ import { errorCode } from '../../lib/error-code.js';
 import { pause } from '../../lib/pause.js';
 import { writeWhole } from '../../lib/write-whole.js';
 import { EmbeddedPostgresError } from './error.js';
+import { refusalOfOtherUser } from './folder-owner.js';
 import { type OsUser, unreachableFolder } from './os-user.js';
 import { listenAsOwner, ownerAnswers } from './owner-socket.js';
 
@@ -26,8 +27,13 @@ const makeDataDir = async (dataDir: string): Promise<{ undo(): Promise<void> }> 
   }
 };
 
-/** Creates the data folder; throws `EmbeddedPostgresError` when the server's user could not reach it. */
+/**
+ * Creates the data folder; throws `EmbeddedPostgresError` when the folder or its database belongs to another OS user, or the server's user could not
+ * reach the folder.
+ */
 export const prepareDataDir = async (dataDir: string, user: OsUser | undefined): Promise<void> => {
+  const refusal = await refusalOfOtherUser(dataDir);
+  if (refusal !== undefined) throw refusal;
   const { undo } = await makeDataDir(dataDir);
   if (user === undefined || (await unreachableFolder(user, dataDir)) === undefined) return;
   await undo();

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { draftOf, syncFolder, writeWhole } from '../../lib/write-whole.js';
-import { CLUSTER_NAMES, clusterFolder } from './cluster.js';
+import { CLUSTER_NAMES, clusterFolder } from './cluster-names.js';
 import { CONNECTION_FILE } from './connection-file.js';
 import { EmbeddedPostgresError } from './error.js';
 import { stopOrphan } from './orphan.js';

@@ -11,7 +11,11 @@ const OWN_USER = 'nfse-postgres';
 
 /** PostgreSQL refuses to run as root. Then this returns the user `postgres`, else a system user that is created for it. */
 export const chooseOsUser = (): OsUser | undefined =>
-  process.getuid?.() === 0 ? (findUser('postgres') ?? findUser(OWN_USER) ?? createUser()) : undefined;
+  process.getuid?.() === 0 ? (existingOsUsers()[0] ?? createUser()) : undefined;
+
+/** The users as which PostgreSQL runs for root, as far as this system has them: the one that it chooses first. */
+export const existingOsUsers = (): readonly OsUser[] =>
+  ['postgres', OWN_USER].map(findUser).filter((user) => user !== undefined);
 
 const findUser = (name: string): OsUser | undefined => {
   const line = readFileSync('/etc/passwd', 'utf8')

@@ -2,6 +2,7 @@ import type pg from 'pg';
 import { readEmbeddedAddresses } from '../../adapters/embedded-postgres/connection-file.js';
 import { type DataDirLock, lockDataDir, prepareDataDir } from '../../adapters/embedded-postgres/data-dir.js';
 import { EmbeddedPostgresError } from '../../adapters/embedded-postgres/error.js';
+import { refusalOfOtherUser } from '../../adapters/embedded-postgres/folder-owner.js';
 import { refuseHalfRestored } from '../../adapters/embedded-postgres/half-restored.js';
 import { chooseOsUser } from '../../adapters/embedded-postgres/os-user.js';
 import { startEmbeddedPostgres } from '../../adapters/embedded-postgres/start.js';
@@ -40,6 +41,10 @@ export const openDatabaseServer = async (options: DatabaseServerOptions): Promis
   if (config.databaseUrl !== undefined) return { service: config.databaseUrl, owner: config.databaseOwnerUrl };
   // Refuses the folder of another OS user before anything else speaks of the folder.
   await readEmbeddedAddresses(config.dataDir);
+  if (startedFor === 'command') {
+    const refusal = await refusalOfOtherUser(config.dataDir);
+    if (refusal !== undefined) return await openRunning(config.dataDir, refusal);
+  }
   // Checked before locking, because the lock would leave a folder behind that cannot be used.
   await prepareDataDir(config.dataDir, chooseOsUser());
   if (startedFor === 'serve')
@@ -51,11 +56,28 @@ export const openDatabaseServer = async (options: DatabaseServerOptions): Promis
       throw error;
     });
     if (!(lock instanceof Error)) return await startOwn(options, lock);
-    // The database that runs may be that of a restore, whose rows are not complete.
-    refuseHalfRestored(config.dataDir);
-    const running = await readEmbeddedAddresses(config.dataDir);
-    if (typeof running === 'object' && (await acceptsConnections(running.service))) return running;
+    const running = await findRunning(config.dataDir);
+    if (typeof running === 'object') return running;
     if (performance.now() > deadline) throw running === 'one_user' ? new EmbeddedPostgresError(OLDER) : lock;
+    await pause(100);
+  }
+};
+
+/** What is in the folder instead of addresses, or undefined for a database that does not answer. */
+const findRunning = async (dataDir: string): Promise<DatabaseAddresses | 'no_server' | 'one_user' | undefined> => {
+  // The database that runs may be that of a restore, whose rows are not complete.
+  refuseHalfRestored(dataDir);
+  const found = await readEmbeddedAddresses(dataDir);
+  return typeof found !== 'object' || (await acceptsConnections(found.service)) ? found : undefined;
+};
+
+/** Root may use the database of another user's service while the service runs. Nothing is written into the folder, the lock neither. */
+const openRunning = async (dataDir: string, refusal: EmbeddedPostgresError): Promise<DatabaseAddresses> => {
+  const deadline = performance.now() + LOCK_WAIT_MS;
+  for (;;) {
+    const running = await findRunning(dataDir);
+    if (typeof running === 'object') return running;
+    if (running !== 'no_server' || performance.now() > deadline) throw refusal;
     await pause(100);
   }
 };

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { addMasterKey } from '../../../src/adapters/vault/key-file.js';
@@ -7,7 +7,8 @@ import { describeWithPostgres, freshDatabase } from '../../support/postgres.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 
 /** The user `nobody` of Linux, and a program that only root may use. */
-const AS_NOBODY = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'];
+const NOBODY = 65_534;
+const AS_NOBODY = ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'];
 
 const isPossible = process.getuid?.() === 0 && existsSync('/usr/bin/setpriv');
 
@@ -65,6 +66,61 @@ describe.runIf(isPossible)('a command on the DATA_DIR of another OS user', () =>
     const program = runProgram(['src/main.ts', 'master-key', 'add', file], {}, AS_NOBODY);
     expect(await program.ended).toMatchObject({ code: 2 });
     expect(program.output().stderr).toBe(`the master key file ${file} belongs to user root: ${ADVICE}`);
+  });
+});
+
+describe.runIf(isPossible)('a command of root on the DATA_DIR of an unprivileged user', () => {
+  const folderOfNobody = (): string => {
+    const folder = join(temporaryFolder(), 'data');
+    mkdirSync(folder);
+    chownSync(folder, NOBODY, NOBODY);
+    return folder;
+  };
+  const stopped = '{"port":1,"password":"a","ownerPassword":"b","servicePassword":"c"}';
+  const runAsRoot = async (folder: string, args: readonly string[]) => {
+    const program = runProgram(['src/main.ts', ...args], { DATA_DIR: folder });
+    const { code } = await program.ended;
+    return { code, complaint: program.output().stderr };
+  };
+  const advice = (what: string): string =>
+    `${what} belongs to user nobody: run the command as that user (for example sudo -u nobody ...)\n`;
+
+  it.each([['company', 'list'], ['serve']])(
+    'is refused and changes nothing while the service is stopped: %s %s',
+    async (...args) => {
+      const folder = folderOfNobody();
+      mkdirSync(join(folder, 'postgres'));
+      writeFileSync(join(folder, 'postgres-connection.json'), stopped, { mode: 0o600 });
+      for (const name of readdirSync(folder)) chownSync(join(folder, name), NOBODY, NOBODY);
+      expect(await runAsRoot(folder, args)).toEqual({ code: 2, complaint: advice(join(folder, 'postgres')) });
+      expect(readdirSync(folder).sort()).toEqual(['postgres', 'postgres-connection.json']);
+      expect(readFileSync(join(folder, 'postgres-connection.json'), 'utf8')).toBe(stopped);
+    },
+  );
+
+  it('makes no database in such a folder, because the service could not use the database', async () => {
+    const folder = folderOfNobody();
+    const { code, complaint } = await runAsRoot(folder, ['company', 'list']);
+    expect({ code, complaint: complaint.split('\n').at(-2) }).toEqual({
+      code: 2,
+      complaint: advice(`DATA_DIR ${folder}`).trimEnd(),
+    });
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it('of an earlier version may have taken the file of addresses: the user reads which file to give back', async () => {
+    const parent = temporaryFolder();
+    chmodSync(parent, 0o711);
+    const folder = join(parent, 'data');
+    mkdirSync(join(folder, 'postgres'), { recursive: true });
+    for (const path of [folder, join(folder, 'postgres')]) chownSync(path, NOBODY, NOBODY);
+    const file = join(folder, 'postgres-connection.json');
+    writeFileSync(file, stopped, { mode: 0o600 });
+    const program = runProgram(['src/main.ts', 'company', 'list'], { DATA_DIR: folder }, AS_NOBODY);
+    expect(await program.ended).toMatchObject({ code: 2 });
+    expect(program.output().stderr).toBe(
+      `${file} belongs to the OS user 0, and the database beside the file to ${NOBODY}: as root, chown ${NOBODY} ${file}\n`,
+    );
   });
 });
 
