@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
-import { createReadStream, createWriteStream } from 'node:fs';
-import { chmod, copyFile, mkdir, readdir, readFile } from 'node:fs/promises';
+import { constants, createReadStream, createWriteStream } from 'node:fs';
+import { chmod, copyFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import type pg from 'pg';
+import { errorCode } from '../../lib/error-code.js';
 import { syncFolder, writeWhole } from '../../lib/write-whole.js';
 import { type AppliedMigration, appliedMigrations, type Migration, migrate } from '../sql/migrate.js';
 import { inTransaction } from '../sql/transaction.js';
@@ -90,12 +91,12 @@ const ROWS_AT_ONCE = 1_000;
 
 /**
  * Writes a consistent copy while the service runs: every table as of one moment, in one read-only transaction. Sealed fields and certificates stay
- * sealed. Throws `BackupRefused` when the folder is not empty. The manifest comes last, so that an interrupted copy is not a backup.
+ * sealed. Throws `BackupRefused` when the folder is not empty or another backup is being written there. The manifest comes last, so that an
+ * interrupted copy is not a backup.
  */
 export const writeBackup = async (options: BackupOptions): Promise<BackupManifest> => {
   const { folder, db, madeAt, logIsHere, masterKeyFile, onProgress } = options;
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  if ((await readdir(folder)).length > 0) throw new BackupRefused(`${folder} is not empty: name a new folder`);
+  await claimFolder(folder);
   const client = await db.connect();
   try {
     await client.query('begin transaction isolation level repeatable read read only');
@@ -116,9 +117,10 @@ export const writeBackup = async (options: BackupOptions): Promise<BackupManifes
     };
     await client.query('commit');
     if (masterKeyFile !== undefined) {
-      await copyFile(masterKeyFile, join(folder, MASTER_KEY_COPY));
+      await copyFile(masterKeyFile, join(folder, MASTER_KEY_COPY), constants.COPYFILE_EXCL);
       await chmod(join(folder, MASTER_KEY_COPY), 0o600);
     }
+    await rm(join(folder, UNFINISHED), { force: true });
     await writeWhole(join(folder, MANIFEST_FILE), `${JSON.stringify(manifest, null, 2)}\n`, 0o600);
     await syncFolder(folder);
     return manifest;
@@ -126,6 +128,23 @@ export const writeBackup = async (options: BackupOptions): Promise<BackupManifes
     // Closing the connection also ends a transaction that is still open.
     client.release(true);
   }
+};
+
+/** Name of the file that a backup which is being written, or was interrupted, has in its folder. */
+const UNFINISHED = 'unfinished';
+
+/** Takes the folder for one backup, or throws `BackupRefused`. Two backups may find the folder empty at once, and only one makes the file. */
+const claimFolder = async (folder: string): Promise<void> => {
+  const notEmpty = new BackupRefused(`${folder} is not empty: name a new folder`);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  if ((await readdir(folder)).length > 0) throw notEmpty;
+  await writeFile(join(folder, UNFINISHED), '', { flag: 'wx', mode: 0o600 }).catch((error: unknown) => {
+    throw errorCode(error) === 'EEXIST' ? notEmpty : error;
+  });
+  // A backup that ended since the first look has removed its file and left the others.
+  if ((await readdir(folder)).length === 1) return;
+  await rm(join(folder, UNFINISHED));
+  throw notEmpty;
 };
 
 const tableNames = async (client: pg.PoolClient): Promise<readonly string[]> => {
@@ -152,7 +171,11 @@ const writeTable = async (
       yield `${page.join('\n')}\n`;
     }
   };
-  await pipeline(Readable.from(lines()), createGzip(), createWriteStream(path, { mode: 0o600, flush: true }));
+  await pipeline(
+    Readable.from(lines()),
+    createGzip(),
+    createWriteStream(path, { flags: 'wx', mode: 0o600, flush: true }),
+  );
   return { name, file, rows, sha256: await sha256OfFile(path) };
 };
 

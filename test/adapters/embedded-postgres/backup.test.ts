@@ -1,4 +1,4 @@
-import { appendFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -132,4 +132,17 @@ describeWithPostgres('a backup of the embedded database', () => {
     await backUp();
     await expect(backUp()).rejects.toThrow('is not empty');
   });
+
+  it.each(['a new', 'an empty'])(
+    'of two at once into %s folder only one is made, and that one is whole',
+    async (which) => {
+      if (which === 'an empty') await mkdir(folder);
+      const both = await Promise.allSettled([backUp(), backUp()]);
+      const refusals = both.flatMap((one) => (one.status === 'rejected' ? [String(one.reason)] : []));
+      expect(refusals).toEqual([expect.stringContaining('is not empty: name a new folder')]);
+      expect(await readdir(folder)).not.toContain('unfinished');
+      await load();
+      expect(await rowsOf(to, 'event_log')).toHaveLength(1_203);
+    },
+  );
 });
