@@ -49,10 +49,14 @@ export type Session = {
   keySeconds: number;
   /** Lifetime of a test invoice in seconds. */
   testRetentionSeconds: number;
-  /** Makes a throwaway certificate that only the simulator accepts. Refused where the simulator is elsewhere and keeps its authority elsewhere. */
+  /**
+   * Makes a throwaway certificate that only the simulator accepts. Refused where no mode is simulated, where the simulator keeps its authority
+   * elsewhere, and in place of a certificate that is not a simulator's.
+   */
   issueDemoCertificate(
     cnpj: string,
     legalName: string,
+    actor: string,
   ): Promise<CommandResult<Omit<CompanyCertificate, 'certificateId'>>>;
   /** Modes that the simulator serves: nothing issued there is a fiscal document. */
   simulatedModes: readonly Mode[];

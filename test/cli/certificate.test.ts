@@ -125,6 +125,30 @@ describeWithPostgres('nfse certificate put', () => {
     });
   });
 
+  it('stores one that ends before the one that it replaces, and says so', async () => {
+    expect((await put(pfx(issued(CNPJ, 365)))).out).not.toContain('warning');
+    const result = await put(pfx(issued(CNPJ, 20)));
+    const until = /^warning: the certificate that it replaces is valid for longer, until \S+Z$/m;
+    expect(result).toMatchObject({ exit: 0, out: expect.stringMatching(until) });
+    expect((await put(pfx(issued(CNPJ, 365)))).out).not.toContain('warning');
+  });
+
+  it('is not replaced by issue-demo where a real authority issued the certificate', async () => {
+    const certificateId = async () => (await operator.session.readModel.company(CNPJ))?.certificate?.certificateId;
+    const official = issueCertificate({ subjectName: 'AC', organization: 'ICP-Brasil', validDays: 30, now });
+    expect(
+      await put(pfx(issueCertificate({ subjectName: 'EMPRESA', issuer: official, cnpj: CNPJ, validDays: 9, now }))),
+    ).toMatchObject({ exit: 0 });
+    const before = await certificateId();
+    expect(await operator.run('certificate', 'issue-demo', CNPJ)).toEqual({
+      ...{ exit: 1, out: '' },
+      err: `the certificate of ${CNPJ} is not a simulator's and is not replaced: to take it out first, nfse company disable ${CNPJ} and nfse certificate remove ${CNPJ}`,
+    });
+    expect(await certificateId()).toBe(before);
+    expect(await put(pfx(issued(CNPJ, 365)))).toMatchObject({ exit: 0 });
+    expect(await operator.run('certificate', 'issue-demo', CNPJ)).toMatchObject({ exit: 0 });
+  });
+
   it('stores one without its chain, and says what to do should it be refused', async () => {
     const { privateKeyPem, certificatePem } = issued(CNPJ, 365);
     expect(await put(pfxOf(privateKeyPem, [certificatePem], { password }))).toMatchObject({
@@ -323,6 +347,24 @@ describeWithPostgres('nfse certificate issue-demo where every mode has an addres
         err: `no simulator has an authority in ${folder}: set DATA_DIR to that of the simulator, and start it once before`,
       });
       expect(existsSync(folder)).toBe(false);
+    } finally {
+      await operator.close();
+    }
+  });
+
+  it('is refused where only the national system answers, although a simulator has used the folder', async () => {
+    const address = 'https://sefin.nfse.gov.br/SefinNacional';
+    const operator = await openOperator([...companyCommands, ...certificateCommands], undefined, {
+      ...{ AUTHORIZER_TEST_URL: address, AUTHORIZER_LIVE_URL: address },
+    });
+    try {
+      const file = join(operator.folder, 'company.json');
+      await writeFile(file, JSON.stringify(company));
+      await operator.run('company', 'put', file);
+      expect(await operator.run('certificate', 'issue-demo', CNPJ)).toMatchObject({
+        ...{ exit: 1, out: '', err: expect.stringMatching(/^no mode is simulated here, .*SIMULATED_MODES$/) },
+      });
+      expect((await operator.session.readModel.company(CNPJ))?.certificate).toBeUndefined();
     } finally {
       await operator.close();
     }

@@ -8,6 +8,7 @@ import type { CompanyCertificate } from '../../ports/certificate-vault.js';
 import { badUsage, type Command, done, type Outcome, refused, textFlag } from '../command.js';
 import { readOperatorFile } from '../flags.js';
 import { KEY_FAULTS } from '../key-faults.js';
+import { tellRowsBehind } from '../rows-behind.js';
 import type { Session } from '../session.js';
 
 const put: Command = {
@@ -19,7 +20,7 @@ const put: Command = {
     'password-file': { type: 'string', help: 'a file that holds its password', required: true },
   },
   changes: true,
-  run: async ({ positionals: [cnpj = ''], flags, actor, session }) => {
+  run: async ({ positionals: [cnpj = ''], flags, actor, session, terminal }) => {
     const pfxFile = textFlag(flags, 'pfx');
     const passwordFile = textFlag(flags, 'password-file');
     if (pfxFile === undefined || passwordFile === undefined) return badUsage('--pfx and --password-file are required');
@@ -34,7 +35,9 @@ const put: Command = {
     const { certificate } = read;
     const opened = await session();
     const refusal = holderFault(certificate.cnpj, cnpj) ?? validityFault(certificate, opened.clock.now());
-    return refusal === undefined ? await store(cnpj, certificate, actor, opened) : notStored(refusal);
+    if (refusal !== undefined) return notStored(refusal);
+    await tellRowsBehind(opened, terminal, ['companies']);
+    return await store(cnpj, certificate, actor, opened);
   },
 };
 
@@ -46,11 +49,12 @@ const issueDemo: Command = {
   positionals: ['CNPJ'],
   summary: 'make a throwaway certificate that only the simulator accepts',
   changes: true,
-  run: async ({ positionals: [cnpj = ''], actor, session }) => {
+  run: async ({ positionals: [cnpj = ''], actor, session, terminal }) => {
     const opened = await session();
+    await tellRowsBehind(opened, terminal, ['companies']);
     const company = await opened.readModel.company(cnpj);
     if (company === undefined) return unknownCompany(cnpj);
-    const issued = await opened.issueDemoCertificate(cnpj, company.registration.legalName);
+    const issued = await opened.issueDemoCertificate(cnpj, company.registration.legalName, actor);
     return 'refused' in issued ? refused(issued.refused) : await store(cnpj, issued.done, actor, opened);
   },
 };
@@ -149,7 +153,13 @@ const validityFault = ({ notBefore, notAfter }: Certificate, now: Instant): stri
 type Certificate = Omit<CompanyCertificate, 'certificateId'>;
 
 const store = async (cnpj: string, certificate: Certificate, actor: string, session: Session): Promise<Outcome> => {
-  if ((await session.readModel.company(cnpj)) === undefined) return unknownCompany(cnpj);
+  const company = await session.readModel.company(cnpj);
+  if (company === undefined) return unknownCompany(cnpj);
+  const replaced = company.certificate?.notAfter;
+  const warnings =
+    replaced !== undefined && isBefore(certificate.notAfter, replaced)
+      ? [`the certificate that it replaces is valid for longer, until ${replaced}`]
+      : [];
   const result = await putCertificate(cnpj, certificate, session.vault, session.companyDeps(actor));
   if ('refused' in result) return refused(result.refused);
   const remarks = [
@@ -160,11 +170,12 @@ const store = async (cnpj: string, certificate: Certificate, actor: string, sess
       : ['it came without its chain: should the national system refuse it (E1205), export it again with the chain']),
     ...(await profileRemark(certificate)),
   ];
-  return done(remarks.join('; '), {
+  return done([remarks.join('; '), ...warnings.map((warning) => `warning: ${warning}`)].join('\n'), {
     cnpj,
     certificate_id: result.done,
     not_after: certificate.notAfter,
     holder_cnpj: certificate.cnpj,
+    warnings,
   });
 };
 

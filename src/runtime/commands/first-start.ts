@@ -47,6 +47,8 @@ export const isFirstStart = async ({ log, store }: Pick<Engines, 'log' | 'store'
   return last?.stream === first.stream;
 };
 
+const FIRST_START = 'first-start';
+
 /** Registers and enables `registration` with a certificate of the simulator's authority and one key per mode. */
 export const makeDemoCompany = async (
   service: Pick<Service, 'engines'>,
@@ -56,10 +58,10 @@ export const makeDemoCompany = async (
   registration = demoCompany(),
 ): Promise<readonly NewApiKey[]> => {
   const session = sessionOver(service.engines, config, clock);
-  const deps = session.companyDeps('first-start');
+  const deps = session.companyDeps(FIRST_START);
   const { cnpj } = registration;
   doneOrThrow(await putCompanyFile(registration, deps));
-  const certificate = doneOrThrow(await session.issueDemoCertificate(cnpj, registration.legalName));
+  const certificate = doneOrThrow(await session.issueDemoCertificate(cnpj, registration.legalName, FIRST_START));
   doneOrThrow(await putCertificate(cnpj, certificate, session.vault, deps));
   const keys: NewApiKey[] = [];
   for (const mode of modes) keys.push(doneOrThrow(await createKey(cnpj, mode, ['nfse:read', 'nfse:write'], deps)));

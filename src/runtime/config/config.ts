@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import { readDatabaseUrl } from '../../adapters/sql/address.js';
 import { type Mode, modes } from '../../domain/common/ids.js';
 import { misspeltName } from '../../domain/common/nearest-name.js';
-import { combinationProblems, readCertificates, readToken } from './checks.js';
+import { combinationProblems, isLoopbackInUrl, readCertificates, readToken } from './checks.js';
 import { environment, FROM_FILE } from './environment.js';
 
 export const roles = ['api', 'projector', 'relay', 'issuer', 'sweeper'] as const;
@@ -22,6 +22,12 @@ export const modesWithoutAuthorizer = (config: Config): readonly Mode[] =>
 /** Modes that a simulator serves, here or elsewhere. Nothing authorized there is a fiscal document. */
 export const simulatedModes = (config: Config): readonly Mode[] =>
   modes.filter((mode) => config.authorizer[mode] === undefined || config.simulator.elsewhere.includes(mode));
+
+/** Whether a simulator answers in this mode: the national system is never on this machine, so a local address is a simulator's (ADR 34). */
+export const isSimulatorsMode = (config: Config, mode: Mode): boolean => {
+  const address = config.authorizer[mode];
+  return simulatedModes(config).includes(mode) || (address !== undefined && isLoopbackInUrl(new URL(address).hostname));
+};
 
 /** Reads the environment and names every wrong variable. Nothing is started. */
 export const readConfig = (env: NodeJS.ProcessEnv): ConfigResult => {

@@ -12,8 +12,7 @@ import { isSimulatorAuthority } from '../../simulator/authority.js';
 import type { Simulator } from '../../simulator/options.js';
 import { gzipBase64 } from '../../xml/packing.js';
 import { SAMPLE_NOTE } from '../../xml/sample-note.js';
-import { isLoopbackInUrl } from '../config/checks.js';
-import { type Config, simulatedModes } from '../config/config.js';
+import { type Config, isSimulatorsMode } from '../config/config.js';
 import { readingThreads, thisMachine } from '../config/machine.js';
 import { adnAddress } from './adn-address.js';
 import type { Runner } from './runner.js';
@@ -28,17 +27,13 @@ export const trustRoots = (
   mode: Mode,
 ): readonly string[] => {
   const isOurs = config.authorizer[mode] === undefined && simulator !== undefined;
-  const isSimulated = simulatedModes(config).includes(mode) || isOfThisMachine(config.authorizer[mode]);
+  const isSimulated = isSimulatorsMode(config, mode);
   return [
     ...sefinTrustRoots(),
     ...(isOurs ? [simulator.caPem] : []),
     ...config.authorizerRoots.filter((root) => isSimulated || !isSimulatorAuthority(root)),
   ];
 };
-
-/** The national system is never on this machine: a local address is a simulator, whose authority an operator configured. */
-const isOfThisMachine = (address: string | undefined): boolean =>
-  address !== undefined && isLoopbackInUrl(new URL(address).hostname);
 
 type AuthorizerParts = {
   config: Config;

@@ -16,13 +16,11 @@ import { localOrigin } from '../../http/local-origin.js';
 import type { Clock } from '../../ports/clock.js';
 import { applyStreamNow } from '../../projector/apply-now.js';
 import { compareWithLog } from '../../projector/drift.js';
-import { hasAuthority } from '../../simulator/authority.js';
-import { type Config, modesWithoutAuthorizer, simulatedModes } from '../config/config.js';
+import { type Config, simulatedModes } from '../config/config.js';
 import { createLogger, type Logger } from '../config/logger.js';
 import { type Engines, openEngines } from '../engines/engines.js';
 import { createNoticeTeller } from '../engines/notices.js';
 import { createRunner, type Runner } from '../engines/runner.js';
-import { simulatorFolder } from '../engines/simulator.js';
 import { type OpenedQueue, openWorkQueue } from '../engines/work-queue.js';
 import { anchorChecks } from './anchor-check.js';
 import type { SessionParts } from './authorizer.js';
@@ -116,15 +114,9 @@ export const sessionOver = (
     markRestored: async () => pauseIssuing(pool, await log.identity(), await log.head(), clock.now()),
     keySeconds: Math.min(DAY_SECONDS, config.idempotencySeconds),
     testRetentionSeconds: config.limits.testRetentionSeconds,
-    issueDemoCertificate: async (cnpj, name) => {
-      const folder = simulatorFolder(config);
-      // A simulator of this service may start here later; one elsewhere would refuse what an authority made here signs.
-      if (modesWithoutAuthorizer(config).length === 0 && !hasAuthority(folder))
-        return {
-          refused: `no simulator has an authority in ${folder}: set DATA_DIR to that of the simulator, and start it once before`,
-        };
+    issueDemoCertificate: async (cnpj, name, actor) => {
       const { issueDemoCertificate } = await import('./demo-certificate.js');
-      return { done: await issueDemoCertificate(folder, { cnpj, name, clock }) };
+      return await issueDemoCertificate(parts, { cnpj, name, actor: `support:${actor}` });
     },
     simulatedModes: simulatedModes(config),
     bodyOf: (invoice, at) => replayedBody(invoice, at, publicOrigin(config)),
