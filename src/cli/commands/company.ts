@@ -34,6 +34,7 @@ import {
 import { readJsonFile } from '../flags.js';
 import { companyIbsCbs } from '../ibs-cbs.js';
 import { KEY_FAULTS } from '../key-faults.js';
+import { tellRowsBehind } from '../rows-behind.js';
 import type { Session } from '../session.js';
 import { jsonText } from '../terminal.js';
 
@@ -172,8 +173,9 @@ const show: Command = {
   positionals: ['CNPJ'],
   summary: 'what is on file for a company',
   changes: false,
-  run: async ({ positionals: [cnpj = ''], session }) => {
+  run: async ({ positionals: [cnpj = ''], session, terminal }) => {
     const opened = await session();
+    await tellRowsBehind(opened, terminal, ['companies']);
     const found = await opened.readModel.company(cnpj);
     if (found === undefined) return refused(`no company ${cnpj}`);
     const shown = { ...describe(found), ibs_cbs_lines: linesOf(await companyIbsCbs(found, opened)) };
@@ -197,8 +199,10 @@ const list: Command = {
   name: 'company list',
   summary: 'all companies',
   changes: false,
-  run: async ({ session }) => {
-    const companies = (await (await session()).readModel.companies()).map(describe);
+  run: async ({ session, terminal }) => {
+    const opened = await session();
+    await tellRowsBehind(opened, terminal, ['companies']);
+    const companies = (await opened.readModel.companies()).map(describe);
     const lines = companies.map(
       ({ cnpj, legal_name, enabled }) => `${cnpj}  ${enabled ? 'enabled ' : 'disabled'}  ${legal_name}`,
     );
@@ -264,10 +268,12 @@ const usage: Command = {
   summary: 'invoices accepted, issued, failed and canceled in a month, by mode; live is what is billed',
   options: { month: { type: 'string', help: 'YYYY-MM, as the calendar of Brasília has it', required: true } },
   changes: false,
-  run: async ({ positionals: [cnpj = ''], flags, session }) => {
+  run: async ({ positionals: [cnpj = ''], flags, session, terminal }) => {
     const month = textFlag(flags, 'month') ?? '';
     if (!/^\d{4}-(0[1-9]|1[0-2])$/.test(month)) return badUsage('--month must be YYYY-MM');
-    const { readModel, log } = await session();
+    const opened = await session();
+    await tellRowsBehind(opened, terminal, ['companies']);
+    const { readModel, log } = opened;
     if ((await readModel.company(cnpj)) === undefined) return refused(`no company ${cnpj}`);
     const counts = await companyUsage(log, cnpj, month);
     const lines = [

@@ -2,6 +2,7 @@ import { sha256Hex } from '../../app/event-store/hashes.js';
 import { createKey, revokeKey } from '../../app/operator/company/company-commands.js';
 import type { Scope } from '../../domain/company/events.js';
 import { answer, badUsage, type Command, done, refused, textFlag, textFlags } from '../command.js';
+import { tellRowsBehind } from '../rows-behind.js';
 import { typedText } from '../terminal.js';
 
 const SCOPES: readonly Scope[] = ['nfse:read', 'nfse:write'];
@@ -33,8 +34,10 @@ const list: Command = {
   positionals: ['CNPJ'],
   summary: 'the API keys of a company, without their secrets',
   changes: false,
-  run: async ({ positionals: [cnpj = ''], session }) => {
-    const { readModel, keyUses } = await session();
+  run: async ({ positionals: [cnpj = ''], session, terminal }) => {
+    const opened = await session();
+    await tellRowsBehind(opened, terminal, ['companies']);
+    const { readModel, keyUses } = opened;
     const company = await readModel.company(cnpj);
     if (company === undefined) return refused(`no company ${cnpj}`);
     const uses = await keyUses(company.keys.map(({ keyId }) => keyId));
@@ -66,6 +69,7 @@ const revoke: Command = {
     const text = (await typedText(typed, terminal)).trim();
     if (text === '') return badUsage('ID is empty');
     const opened = await session();
+    await tellRowsBehind(opened, terminal, ['credentials']);
     const credential =
       (await opened.readModel.credentialById(text)) ?? (await opened.readModel.credential(sha256Hex(text)));
     if (credential === undefined) return refused(isKeyId(text) ? `no key ${text}` : NO_SUCH_KEY);
