@@ -18,6 +18,7 @@ import { projectionCommands } from '../../cli/commands/projections.js';
 import { catalogCommands, registryCommand } from '../../cli/commands/reference-data.js';
 import { runCommand } from '../../cli/run.js';
 import type { Check, Session, SessionNeeds } from '../../cli/session.js';
+import { jsonText } from '../../cli/terminal.js';
 import { withoutApiKeys } from '../../domain/company/company.js';
 import {
   type Config,
@@ -91,7 +92,7 @@ const openExaminer: OpenExaminer = async () => {
   return openExaminingThreads(examiningThreads(thisMachine()));
 };
 
-/** Runs the program and returns its exit code. Every fault of a start ends in one line on stderr. */
+/** Runs the program and returns its exit code. Every fault of a start ends in one line on stderr, or with `--json` in a document on stdout. */
 export const main = async (argv: readonly string[], env: NodeJS.ProcessEnv): Promise<number> => {
   const output = openOutput();
   const exit = await run(argv, env, output);
@@ -111,8 +112,13 @@ const run = async (argv: readonly string[], env: NodeJS.ProcessEnv, output: Outp
       return process.stdin;
     },
   };
+  // As a refusal of a command: with --json a document on stdout.
+  const tellFault = (line: string): void =>
+    argv.includes('--json')
+      ? terminal.out(jsonText({ error: withoutApiKeys(namedAsSet(line, env)) }))
+      : terminal.err(line);
   if (env.NODE_TLS_REJECT_UNAUTHORIZED === '0') {
-    terminal.err(UNVERIFIED);
+    tellFault(UNVERIFIED);
     return 2;
   }
   const parsed = readConfig(env);
@@ -160,7 +166,7 @@ const run = async (argv: readonly string[], env: NodeJS.ProcessEnv, output: Outp
       return interrupted;
     }
     const { exit, line } = await faultOf(error);
-    terminal.err(line);
+    tellFault(line);
     return exit;
   } finally {
     await interruption.bounded(runner?.stop() ?? Promise.resolve()).catch(() => undefined);
