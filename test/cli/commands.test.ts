@@ -75,6 +75,13 @@ describeWithPostgres('the operator command', () => {
     });
   });
 
+  it('company put with a file without dps leaves the series where they are', async () => {
+    const { out } = await put({ dps: undefined });
+    expect(out).toMatch(/next DPS number: live 1 of series 1, test 20 of series 7$/m);
+    const { json } = await runJson('company', 'show', CNPJ);
+    expect(json.dps).toMatchObject({ test: { series: '7', next_number: 20 } });
+  });
+
   it('company put refuses a bad file, naming everything that is wrong with it', async () => {
     const refused = await put({ cnpj: '1', surprise: true });
     expect(refused.exit).toBe(1);

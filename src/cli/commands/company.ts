@@ -1,14 +1,15 @@
 import {
+  loadCompany,
   type NextNumber,
   nextNumbersOf,
   putCompanyFile,
   setCompanyEnabled,
 } from '../../app/operator/company/company-commands.js';
-import { companyFile, parseCompanyFile } from '../../app/operator/company/company-file.js';
+import { type CompanyFileRead, companyFile, parseCompanyFile } from '../../app/operator/company/company-file.js';
 import { companyUsage, type UsageCounts } from '../../app/operator/company-usage.js';
 import { modes } from '../../domain/common/ids.js';
 import type { Company } from '../../domain/company/company.js';
-import type { IbsCbsOfCompany, Registration } from '../../domain/company/events.js';
+import type { IbsCbsOfCompany } from '../../domain/company/events.js';
 import type { IbsCbsReport } from '../../domain/company/ibs-cbs-report.js';
 import { isUsedUp } from '../../domain/dps-number/dps-number.js';
 import { companyFileTables, shippedCatalogue } from '../../tables/catalogue.js';
@@ -58,7 +59,7 @@ const put: Command = {
     if (file === undefined) return badUsage('company put wants a FILE.json; --template prints an example');
     const read = await readCompanyFile(file);
     if ('outcome' in read) return read.outcome;
-    const { registration } = read;
+    const { registration, modesWithoutSeries } = read;
     const { cnpj } = registration;
     const misplaced = placeWarnings(registration);
     const warnings = [...cnpjWarnings(registration), ...misplaced, ...approximateTaxWarnings(registration)];
@@ -69,13 +70,14 @@ const put: Command = {
       return done(warned(`${file} is a valid company file of ${cnpj}; nothing was changed`, warnings), json);
     }
     const opened = await session();
-    const result = await putCompanyFile(registration, opened.companyDeps(actor));
+    const result = await putCompanyFile(registration, opened.companyDeps(actor), modesWithoutSeries);
     warnings.push(
       ...approximateTableWarnings(registration, opened.clock.now()),
       ...(await activityWarnings({ registration }, opened)),
     );
     if ('refused' in result) return refused(result.refused);
-    const numbers = await nextNumbersOf(registration, opened.store);
+    const { state } = await loadCompany(cnpj, opened.store);
+    const numbers = await nextNumbersOf(state.kind === 'company' ? state.registration : registration, opened.store);
     warnings.push(...numbers.flatMap(stoppedSeries));
     const dps = Object.fromEntries(
       numbers.map(({ mode, series, nextNumber, isStopped }) => {
@@ -115,7 +117,7 @@ const template = async ({ flags, terminal }: Invocation): Promise<Outcome> => {
   return done(jsonText(example, 2), example);
 };
 
-const readCompanyFile = async (file: string): Promise<{ registration: Registration } | { outcome: Outcome }> => {
+const readCompanyFile = async (file: string): Promise<CompanyFileRead | { outcome: Outcome }> => {
   const json = await readJsonFile(file);
   if ('problem' in json) return { outcome: badUsage(json.problem) };
   const invalid = (problems: readonly string[]) => ({

@@ -53,14 +53,31 @@ export type NewApiKey = { id: string; key: string; mode: Mode; scopes: readonly 
 /**
  * Moves the DPS numbers, live mode first; then registers the company or changes its registration. Refused, without a new registration, for a number
  * that would move back, and when other writers are first again and again. The same call again finishes what an interrupted one has begun.
+ *
+ * A registered company keeps its series in `modesWithoutSeries`, and a stopped series stays stopped there.
  */
-export const putCompanyFile = async (registration: Registration, deps: CompanyCommandDeps): Promise<CommandResult> => {
+export const putCompanyFile = async (
+  registration: Registration,
+  deps: CompanyCommandDeps,
+  modesWithoutSeries: readonly Mode[] = [],
+): Promise<CommandResult> => {
   const { events } = await deps.store.load<CompanyEvent>(companyStream(registration.cnpj));
   for (const mode of modes) {
-    const moved = await moveDpsNumber(registration, mode, recordedNumbers(events, mode), deps);
+    const recorded = recordedNumbers(events, mode);
+    if (recorded.length > 0 && modesWithoutSeries.includes(mode)) continue;
+    const moved = await moveDpsNumber(registration, mode, recorded, deps);
     if ('refused' in moved) return moved;
   }
-  return await decideCompany(registration.cnpj, deps, (state, at) => putCompany(state, registration, at));
+  return await decideCompany(registration.cnpj, deps, (state, at) =>
+    putCompany(state, keepSeries(registration, state, modesWithoutSeries), at),
+  );
+};
+
+/** Decided on the state that the append is made on: another writer may have moved a series meanwhile. */
+const keepSeries = (registration: Registration, state: CompanyState, kept: readonly Mode[]): Registration => {
+  if (state.kind === 'none') return registration;
+  const from = (mode: Mode) => (kept.includes(mode) ? state.registration : registration).dps[mode];
+  return { ...registration, dps: { live: from('live'), test: from('test') } };
 };
 
 /** Adds municipal codes to the company file, for services that have none there; the others keep theirs. */

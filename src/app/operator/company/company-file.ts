@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { type Mode, modes } from '../../../domain/common/ids.js';
 import { present } from '../../../domain/common/present.js';
 import type { Registration } from '../../../domain/company/events.js';
 import { MAX_SOFTWARE_SERIES } from '../../../domain/dps-number/dps-number.js';
@@ -141,11 +142,16 @@ export const companyFile = v.strictObject({
   issuer_approved: explained(v.boolean(), 'whether its issuer is approved; false: 422', true),
 });
 
-/** Reads a company file; unknown fields and bad values are refused, each by its name. */
+export type CompanyFileRead = { registration: Registration; modesWithoutSeries: readonly Mode[] };
+
+/**
+ * Reads a company file; unknown fields and bad values are refused, each by its name. `modesWithoutSeries`: modes whose `dps` the file leaves out; the
+ * registration has the beginning of a new company there.
+ */
 export const parseCompanyFile = (
   json: unknown,
   tables: CompanyFileTables,
-): { registration: Registration } | { problems: readonly string[] } => {
+): CompanyFileRead | { problems: readonly string[] } => {
   const parsed = v.safeParse(companyFile, json);
   if (!parsed.success) {
     const unknown = unknownKeys(json).map((key) => `${key} is not a field of a company file`);
@@ -161,6 +167,7 @@ export const parseCompanyFile = (
   const start = { series: '1', next_number: 1 };
   const { live = start, test = start } = file.dps;
   return {
+    modesWithoutSeries: modes.filter((mode) => file.dps[mode] === undefined),
     registration: present({
       cnpj: file.cnpj,
       legalName: file.legal_name,

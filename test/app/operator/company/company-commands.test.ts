@@ -116,6 +116,30 @@ describe('the next DPS number of a company file', () => {
     refused: `dps.live: the next DPS number can only be moved forward: it is ${at}`,
   });
 
+  it('stays what is on record where the file names no series', async () => {
+    const { deps, store } = await registered();
+    const recorded = async () => (await loadCompany(DEMO_CNPJ, store)).state;
+    await putCompanyFile(elsewhere, deps);
+    const renamed = { ...registration, legalName: 'OUTRA RAZAO LTDA' };
+    expect(await putCompanyFile(renamed, deps, ['live'])).toEqual({ done: undefined });
+    expect(await recorded()).toMatchObject({
+      registration: { legalName: 'OUTRA RAZAO LTDA', dps: { live: { series: '2', nextNumber: 1 } } },
+    });
+    const ofSeries = dpsStream('live', DEMO_CNPJ, '2');
+    const numbers = async () => (await store.load<DpsNumberEvent>(ofSeries)).events;
+    const before = await numbers();
+    expect(await putCompanyFile(registration, deps, ['live', 'test'])).toEqual({ done: undefined });
+    expect(await numbers()).toEqual(before);
+    expect(await recorded()).toMatchObject({ registration: { ...registration, dps: elsewhere.dps } });
+  });
+
+  it('begins with the one of the file for a company that is not on record', async () => {
+    const store = createEventStore(memoryEventLog(), fixedKeys());
+    const deps = { store, clock: movableClock(T0), applyNow: async () => undefined, actor: 'support:test' } as const;
+    expect(await putCompanyFile(registration, deps, ['live', 'test'])).toEqual({ done: undefined });
+    expect((await loadCompany(DEMO_CNPJ, store)).state).toMatchObject({ registration });
+  });
+
   const setUp = async () => {
     const { deps, log, store } = await registered();
     let invoices = 0;
@@ -145,6 +169,15 @@ describe('the next DPS number of a company file', () => {
       types: async () => (await store.load<DpsNumberEvent>(stream)).events.map(({ type }) => type),
     };
   };
+
+  it('stays stopped where the file names no series', async () => {
+    const { deps, stop, numbers } = await setUp();
+    await stop();
+    const stopped = await numbers();
+    expect(stopped).toMatchObject({ isStopped: true });
+    expect(await putCompanyFile(registration, deps, ['live', 'test'])).toEqual({ done: undefined });
+    expect(await numbers()).toEqual(stopped);
+  });
 
   /** A store in which something happens once after the numbers were read and before anything is appended. */
   const meanwhile = (store: EventStore, happens: () => Promise<unknown>): EventStore => {
