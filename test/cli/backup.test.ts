@@ -9,6 +9,22 @@ it('backup makes no folder with the name -, and opens nothing for that', async (
   expect(open).not.toHaveBeenCalled();
 });
 
+it('restore beside a master key that does not open the backup says so, with what a start would say', async () => {
+  const [open, out, err] = [vi.fn(), vi.fn(), vi.fn()];
+  const done = {
+    rows: 1,
+    paused: true,
+    masterKeyThere: true,
+    masterKeyFault: 'm1 is another key',
+    madeAt: '2026-11-21',
+  };
+  const restore = restoreCommand(async () => ({ done, dataDir: '/data', masterKeyFile: '/data/master.key' }));
+  expect(await runCommand(['restore', '--from', 'backup'], [restore], open, { out, err })).toBe(0);
+  expect(out.mock.calls.flat().join('\n')).toContain(
+    'THE MASTER KEY IS NOT THAT OF THE BACKUP, and the service does not start with it: m1 is another key',
+  );
+});
+
 it.each([
   ['stays paused, as when the backup was made', true],
   ['missing rows are built from it at the start.', false],

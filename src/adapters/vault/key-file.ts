@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { chown, link, readFile, rename, stat, unlink, writeFile } from 'node:fs/promises';
+import { chown, link, readFile, realpath, rename, stat, unlink, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { errorCode } from '../../lib/error-code.js';
 import { isDenied, otherOwner } from '../../lib/other-owner.js';
@@ -51,11 +51,13 @@ export const addMasterKey = async (file: string, named?: string): Promise<string
     throw new MasterKeyUnusable(`the master key file ${file} holds ${newest.generation}: name a later generation`);
   const before = (await readFile(file, 'utf8')).trimEnd();
   await writing(file, async () => {
-    const { uid, gid } = await stat(file);
-    const draft = await writeDraft(file, `${before}\n${generation}:${freshKey()}\n`);
+    // A rename over a symbolic link would replace the link, and leave the file that others read as it was.
+    const target = await realpath(file);
+    const { uid, gid } = await stat(target);
+    const draft = await writeDraft(target, `${before}\n${generation}:${freshKey()}\n`);
     // The file keeps its owner, the user of the service, also when another user runs the command.
     await chown(draft, uid, gid)
-      .then(() => rename(draft, file))
+      .then(() => rename(draft, target))
       .catch((error: unknown) => unlink(draft).then(() => Promise.reject(error)));
   });
   return generation;
@@ -117,7 +119,7 @@ const createFile = (file: string, text: string): Promise<void> =>
 const writing = async (file: string, write: () => Promise<void>): Promise<void> => {
   try {
     await write();
-    await syncFolder(dirname(file));
+    await syncFolder(dirname(await realpath(file)));
   } catch (error) {
     throw new MasterKeyUnusable(`the master key file ${file} cannot be made (${errorCode(error) ?? 'unknown error'})`);
   }

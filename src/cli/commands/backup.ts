@@ -44,7 +44,15 @@ const WITH_KEY =
 /** What was restored, or one line why nothing was. */
 type RestoreOutcome =
   | {
-      done: { rows: number; events?: number; paused: boolean; masterKeyThere: boolean; madeAt: string };
+      done: {
+        rows: number;
+        events?: number;
+        paused: boolean;
+        masterKeyThere: boolean;
+        /** Why the service does not start with the key file that is there. */
+        masterKeyFault?: string;
+        madeAt: string;
+      };
       dataDir: string;
       masterKeyFile: string;
     }
@@ -98,13 +106,16 @@ const restoredOutcome = ({
   dataDir,
   masterKeyFile,
 }: Extract<RestoreOutcome, { dataDir: string }>): Outcome => {
-  const { rows, events, paused, masterKeyThere, madeAt } = restored;
+  const { rows, events, paused, masterKeyThere, masterKeyFault, madeAt } = restored;
   const ofThem = events === undefined ? '' : `, ${counted(events, 'event')} of the log among them,`;
   const lines = [
     `${counted(rows, 'row')}${ofThem} as of ${madeAt} are in ${dataDir}`,
     ...(masterKeyThere
       ? []
       : [`THE MASTER KEY IS MISSING: put your copy at ${masterKeyFile}, mode 0600, before the start.`]),
+    ...(masterKeyFault === undefined
+      ? []
+      : [`THE MASTER KEY IS NOT THAT OF THE BACKUP, and the service does not start with it: ${masterKeyFault}`]),
     ...(events === undefined
       ? ['The event log was not in the backup: missing rows are built from it at the start.']
       : []),

@@ -24,8 +24,13 @@ import { chooseOsUser } from '../../adapters/embedded-postgres/os-user.js';
 import { startEmbeddedPostgres } from '../../adapters/embedded-postgres/start.js';
 import { knowsPauses, pauseIssuing } from '../../adapters/guards-postgres/incomplete-log.js';
 import { migrations } from '../../adapters/sql/migrations/index.js';
+import { loadMasterKeys, MasterKeyUnusable } from '../../adapters/vault/key-file.js';
+import { listGenerations } from '../../adapters/vault/key-registry.js';
+import { openKeyring } from '../../adapters/vault/keyring.js';
+import { WrongMasterKey } from '../../adapters/vault/master-key.js';
 import type { Restore } from '../../cli/commands/backup.js';
 import type { BackupOutcome, BackupRequest } from '../../cli/session.js';
+import { present } from '../../domain/common/present.js';
 import { isDenied, otherOwner } from '../../lib/other-owner.js';
 import { writeWhole } from '../../lib/write-whole.js';
 import type { Clock } from '../../ports/clock.js';
@@ -79,7 +84,13 @@ const rowsOf = ({ tables }: BackupManifest, table: string): number =>
 /** Entries that the folder may hold before a restore: a backup of the database does not contain them, and the lock of a folder holds no data. */
 const MAY_BE_THERE = [MASTER_KEY_COPY, 'simulator', 'lock'];
 
-type Restored = ReturnType<typeof summaryOf> & { paused: boolean; masterKeyThere: boolean; madeAt: string };
+type Restored = ReturnType<typeof summaryOf> & {
+  paused: boolean;
+  masterKeyThere: boolean;
+  /** Why the service would not start with the key file that is there. */
+  masterKeyFault?: string;
+  madeAt: string;
+};
 
 /**
  * Restores a backup into an empty data folder on which nothing runs, or into one whose restore was interrupted. Issuing is paused until
@@ -100,15 +111,22 @@ const restoreInto = async (
   await checkFiles(from, manifest);
   await prepareDataDir(dataDir, chooseOsUser());
   const lock = await lockDataDir(dataDir, { waitMs: 0 });
+  let masterKeyFault: string | undefined;
   try {
     // Another process may have used the folder since the first look.
     await refuseOtherData(dataDir);
-    await restoreUnderLock(config, { from, manifest, lock, clock, onProgress });
+    masterKeyFault = await restoreUnderLock(config, { from, manifest, lock, clock, onProgress });
   } finally {
     await lock.release();
   }
   const paused = manifest.log.kind === 'database' || rowsOf(manifest, 'log_set_back') > 0;
-  return { ...summaryOf(manifest), paused, masterKeyThere: existsSync(masterKeyFile), madeAt: manifest.madeAt };
+  return present({
+    ...summaryOf(manifest),
+    paused,
+    masterKeyThere: existsSync(masterKeyFile),
+    masterKeyFault,
+    madeAt: manifest.madeAt,
+  });
 };
 
 /** Ignores what a killed restore has made, because the next one begins from nothing. */
@@ -131,13 +149,17 @@ type Loading = {
   onProgress(table: string, rows: number): void;
 };
 
-/** The folder stays marked until everything is in it, so that no process issues over what a kill leaves. */
-const restoreUnderLock = async ({ dataDir, masterKeyFile }: Config, loading: Loading): Promise<void> => {
+/**
+ * The folder stays marked until everything is in it, so that no process issues over what a kill leaves. Returns the fault of a key file that does not
+ * open the backup.
+ */
+const restoreUnderLock = async ({ dataDir, masterKeyFile }: Config, loading: Loading): Promise<string | undefined> => {
   const { from, manifest } = loading;
   await beginRestore(dataDir);
   await discardRestored(dataDir);
+  let masterKeyFault: string | undefined;
   try {
-    await loadInto(dataDir, loading);
+    masterKeyFault = await loadInto(dataDir, masterKeyFile, loading);
     if (manifest.masterKey === 'included' && !existsSync(masterKeyFile)) {
       await mkdir(dirname(masterKeyFile), { recursive: true });
       await writeWhole(masterKeyFile, await readFile(join(from, MASTER_KEY_COPY), 'utf8'), 0o600);
@@ -148,9 +170,14 @@ const restoreUnderLock = async ({ dataDir, masterKeyFile }: Config, loading: Loa
     throw error;
   }
   await endRestore(dataDir);
+  return masterKeyFault;
 };
 
-const loadInto = async (dataDir: string, { from, manifest, lock, clock, onProgress }: Loading): Promise<void> => {
+const loadInto = async (
+  dataDir: string,
+  masterKeyFile: string,
+  { from, manifest, lock, clock, onProgress }: Loading,
+): Promise<string | undefined> => {
   const { log } = manifest;
   const pauseOverLog = async (db: Pick<pg.Pool | pg.PoolClient, 'query'>): Promise<void> => {
     if (log.kind === 'database') await pauseIssuing(db, log.identity, BigInt(log.head) as LogPosition, clock.now());
@@ -166,11 +193,26 @@ const loadInto = async (dataDir: string, { from, manifest, lock, clock, onProgre
       await loadBackup(from, manifest, { db, migrations, withRows }, onProgress);
       // Again for a backup that is older than the table of pauses.
       await pauseOverLog(db);
+      return await keyFileFault(db, masterKeyFile, clock);
     } finally {
       await db.end();
     }
   } finally {
     await server.stop();
+  }
+};
+
+/** What a start would say of the key file. Undefined for a file that opens the database, and for one that is not there. */
+const keyFileFault = async (db: pg.Pool, file: string, clock: Clock): Promise<string | undefined> => {
+  // A database that knows no key yet takes those of the file.
+  if (!existsSync(file) || (await listGenerations(db)).length === 0) return undefined;
+  const readFile = () => loadMasterKeys(file, { createIfMissing: false });
+  try {
+    await openKeyring({ readFile, file, db, clock });
+    return undefined;
+  } catch (error) {
+    if (error instanceof WrongMasterKey || error instanceof MasterKeyUnusable) return error.message;
+    throw error;
   }
 };
 

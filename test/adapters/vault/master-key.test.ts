@@ -1,4 +1,4 @@
-import { chmod, chown, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, chown, lstat, mkdtemp, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -96,6 +96,15 @@ describe('a master key file of several generations', () => {
     const before = await ownerOf();
     await addMasterKey(file);
     expect(await ownerOf()).toEqual(before);
+  });
+
+  it('is made longer through a symbolic link, which stays a link', async () => {
+    await addMasterKey(join(folder, 'kept.key'), 'm1');
+    await symlink(join(folder, 'kept.key'), file);
+    expect(await addMasterKey(file)).toBe('m2');
+    expect((await lstat(file)).isSymbolicLink()).toBe(true);
+    const kept = await loadMasterKeys(join(folder, 'kept.key'), { createIfMissing: false });
+    expect(kept.map(({ generation }) => generation)).toEqual(['m2', 'm1']);
   });
 
   it('is not made longer where there is none', async () => {
