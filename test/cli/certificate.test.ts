@@ -133,19 +133,9 @@ describeWithPostgres('nfse certificate put', () => {
     expect((await put(pfx(issued(CNPJ, 365)))).out).not.toContain('warning');
   });
 
-  it('is not replaced by issue-demo where a real authority issued the certificate', async () => {
-    const certificateId = async () => (await operator.session.readModel.company(CNPJ))?.certificate?.certificateId;
+  it('is replaced by issue-demo where only the simulator answers', async () => {
     const official = issueCertificate({ subjectName: 'AC', organization: 'ICP-Brasil', validDays: 30, now });
-    expect(
-      await put(pfx(issueCertificate({ subjectName: 'EMPRESA', issuer: official, cnpj: CNPJ, validDays: 9, now }))),
-    ).toMatchObject({ exit: 0 });
-    const before = await certificateId();
-    expect(await operator.run('certificate', 'issue-demo', CNPJ)).toEqual({
-      ...{ exit: 1, out: '' },
-      err: `the certificate of ${CNPJ} is not a simulator's and is not replaced: to take it out first, nfse company disable ${CNPJ} and nfse certificate remove ${CNPJ}`,
-    });
-    expect(await certificateId()).toBe(before);
-    expect(await put(pfx(issued(CNPJ, 365)))).toMatchObject({ exit: 0 });
+    await put(pfx(issueCertificate({ subjectName: 'EMPRESA', issuer: official, cnpj: CNPJ, validDays: 9, now })));
     expect(await operator.run('certificate', 'issue-demo', CNPJ)).toMatchObject({ exit: 0 });
   });
 
@@ -365,6 +355,34 @@ describeWithPostgres('nfse certificate issue-demo where every mode has an addres
         ...{ exit: 1, out: '', err: expect.stringMatching(/^no mode is simulated here, .*SIMULATED_MODES$/) },
       });
       expect((await operator.session.readModel.company(CNPJ))?.certificate).toBeUndefined();
+    } finally {
+      await operator.close();
+    }
+  });
+
+  it('replaces no certificate of another authority while the national system answers in a mode', async () => {
+    const operator = await openOperator([...companyCommands, ...certificateCommands], undefined, {
+      AUTHORIZER_LIVE_URL: 'https://sefin.nfse.gov.br/SefinNacional',
+    });
+    const inFolder = (name: string): string => join(operator.folder, name);
+    const certificateId = async () => (await operator.session.readModel.company(CNPJ))?.certificate?.certificateId;
+    try {
+      await writeFile(inFolder('company.json'), JSON.stringify(company));
+      await operator.run('company', 'put', inFolder('company.json'));
+      expect(await operator.run('certificate', 'issue-demo', CNPJ)).toMatchObject({ exit: 0 });
+      const now = systemClock.now();
+      const issuer = issueCertificate({ subjectName: 'AC', organization: 'ICP-Brasil', validDays: 30, now });
+      const made = issueCertificate({ subjectName: 'EMPRESA', issuer, cnpj: CNPJ, validDays: 9, now });
+      await writeFile(inFolder('a1.pfx'), pfxOf(made.privateKeyPem, [made.certificatePem], { password }));
+      await writeFile(inFolder('password'), password);
+      const files = ['--pfx', inFolder('a1.pfx'), '--password-file', inFolder('password')];
+      expect(await operator.run('certificate', 'put', CNPJ, ...files)).toMatchObject({ exit: 0 });
+      const before = await certificateId();
+      expect(await operator.run('certificate', 'issue-demo', CNPJ)).toEqual({
+        ...{ exit: 1, out: '' },
+        err: `the certificate of ${CNPJ} is not a simulator's and is not replaced: to take it out first, nfse company disable ${CNPJ} and nfse certificate remove ${CNPJ}`,
+      });
+      expect(await certificateId()).toBe(before);
     } finally {
       await operator.close();
     }

@@ -24,15 +24,18 @@ export const demoCertificate = ({
 
 /**
  * Issues a certificate with the authority of this service's simulator. Refused where only the national system answers, where the simulator is
- * elsewhere, and in place of a certificate of a real authority.
+ * elsewhere, and, while the national system answers in a mode, in place of a certificate that no simulator issued.
  */
 export const issueDemoCertificate = async (
   { engines, config, clock }: Pick<SessionParts, 'engines' | 'config' | 'clock'>,
   { cnpj, name, actor }: { cnpj: string; name: string; actor: `support:${string}` },
 ): Promise<CommandResult<Omit<CompanyCertificate, 'certificateId'>>> => {
-  if (!modes.some((mode) => isSimulatorsMode(config, mode))) return { refused: NO_MODE_SIMULATED };
-  const current = await certificatesOf({ engines, clock }, actor)({ mode: 'test', companyId: cnpj });
-  if (current !== undefined && !isForSimulator(current.certificatePem)) return { refused: notReplaced(cnpj) };
+  const real = modes.filter((mode) => !isSimulatorsMode(config, mode));
+  if (real.length === modes.length) return { refused: NO_MODE_SIMULATED };
+  if (real.length > 0) {
+    const current = await certificatesOf({ engines, clock }, actor)({ mode: 'test', companyId: cnpj });
+    if (current !== undefined && !isForSimulator(current.certificatePem)) return { refused: notReplaced(cnpj) };
+  }
   const folder = simulatorFolder(config);
   // A simulator of this service may start here later; one elsewhere would refuse what an authority made here signs.
   if (modesWithoutAuthorizer(config).length === 0 && !hasAuthority(folder))

@@ -2,6 +2,7 @@ import type pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type PostgresEventLog, postgresEventLog } from '../../../src/adapters/eventlog-postgres/event-log.js';
 import { sendAppends } from '../../../src/adapters/eventlog-postgres/group-commit.js';
+import { watchEnd } from '../../../src/adapters/eventlog-postgres/lost-end.js';
 import { prepareAppend } from '../../../src/adapters/eventlog-postgres/prepared-append.js';
 import { openPool } from '../../../src/adapters/sql/pool.js';
 import { AppendOutcomeUnknown, EventLogUnavailable } from '../../../src/ports/event-log.js';
@@ -124,7 +125,7 @@ describeWithPostgres('the postgres event log when things go wrong', () => {
       const append = prepareAppend(stream, NONE, [chained(stream, 0)]);
       const before = await sessionOf(writer);
       await whileLocked(async () => {
-        const sent = sendAppends(writer)([append], new AbortController().signal);
+        const sent = sendAppends(writer, watchEnd(writer))([append], new AbortController().signal);
         await expect(sent).rejects.toThrow(AppendOutcomeUnknown);
         expect(await sessionOf(writer)).not.toEqual(before);
         // The statement would append after this test.
@@ -139,7 +140,7 @@ describeWithPostgres('the postgres event log when things go wrong', () => {
       const deadline = new AbortController();
       const client = await writer.connect();
       const before = await sessionOf(client);
-      const sent = sendAppends(writer)([append], deadline.signal);
+      const sent = sendAppends(writer, watchEnd(writer))([append], deadline.signal);
       deadline.abort();
       client.release();
       await expect(sent).rejects.toThrow(EventLogUnavailable);
