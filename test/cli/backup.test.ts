@@ -18,7 +18,11 @@ it('restore beside a master key that does not open the backup says so, with what
     masterKeyFault: 'm1 is another key',
     madeAt: '2026-11-21',
   };
-  const restore = restoreCommand(async () => ({ done, dataDir: '/data', masterKeyFile: '/data/master.key' }));
+  const restore = restoreCommand(async () => ({
+    done,
+    masterKeyFile: '/data/master.key',
+    into: { data_dir: '/data' },
+  }));
   expect(await runCommand(['restore', '--from', 'backup'], [restore], open, { out, err })).toBe(0);
   expect(out.mock.calls.flat().join('\n')).toContain(
     'THE MASTER KEY IS NOT THAT OF THE BACKUP, and the service does not start with it: m1 is another key',
@@ -31,7 +35,11 @@ it.each([
 ])('restore of a backup without the log says %s', async (expected, paused) => {
   const [open, out, err] = [vi.fn(), vi.fn(), vi.fn()];
   const done = { rows: 1, paused, masterKeyThere: true, madeAt: '2026-11-21T12:00:00.000Z' };
-  const restore = restoreCommand(async () => ({ done, dataDir: '/data', masterKeyFile: '/data/master.key' }));
+  const restore = restoreCommand(async () => ({
+    done,
+    masterKeyFile: '/data/master.key',
+    into: { data_dir: '/data' },
+  }));
   expect(await runCommand(['restore', '--from', 'backup'], [restore], open, { out, err })).toBe(0);
   const said = out.mock.calls.flat().join('\n');
   expect(said).toContain(expected);

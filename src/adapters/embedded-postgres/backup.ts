@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
-import type pg from 'pg';
+import pg from 'pg';
 import { errorCode } from '../../lib/error-code.js';
 import { syncFolder, writeWhole } from '../../lib/write-whole.js';
 import { type AppliedMigration, appliedMigrations, type Migration, migrate } from '../sql/migrate.js';
@@ -82,10 +82,10 @@ type BackupOptions = {
  * Not copied: tables that the projector and the relay derive from the log, tables about this database alone, and the manifest's `schema`. A pause over
  * an incomplete log is copied, because nothing in that log shows what it lacks: without the row a restored database would issue over it (ADR 22).
  */
-const DERIVED = ['checkpoints', 'relay_checkpoint', 'guards_position', 'schema_migrations'];
+export const DERIVED: readonly string[] = ['checkpoints', 'relay_checkpoint', 'guards_position', 'schema_migrations'];
 
 /** Day keys are destroyed to erase test data everywhere; a copy that is kept for longer would undo the erasure (ADR 25). */
-const NEVER_COPIED = ['vault_day_keys'];
+export const NEVER_COPIED: readonly string[] = ['vault_day_keys'];
 
 const ROWS_AT_ONCE = 1_000;
 
@@ -181,7 +181,7 @@ const writeTable = async (
 
 /** Pages of rows in the order of the key, so that the same rows give the same file. */
 const pagesOf = async function* (client: pg.PoolClient, name: string): AsyncGenerator<readonly string[]> {
-  const table = `"${name.replaceAll('"', '""')}"`;
+  const table = pg.escapeIdentifier(name);
   const { rows: key } = await client.query<{ column: string }>(
     `select quote_ident(a.attname) as column from pg_index i, unnest(i.indkey) with ordinality k (attnum, place)
      join pg_attribute a on a.attnum = k.attnum where i.indrelid = $1::regclass and a.attrelid = i.indrelid and i.indisprimary
@@ -242,13 +242,23 @@ export const loadBackup = async (
   await checkSteps(db, manifest);
   await inTransaction(db, async (client) => {
     await client.query('set local statement_timeout = 0');
-    for (const table of manifest.tables) {
-      await loadTable(client, table, folder, onProgress);
-      onProgress(table.name, table.rows);
-    }
+    await loadTables(client, folder, manifest, onProgress);
     await withRows(client);
   });
   await migrate(db, migrations);
+};
+
+/** Loads all tables of a backup, in the caller's transaction. Throws `BackupRefused` for a file with another number of rows than the manifest says. */
+export const loadTables = async (
+  client: pg.PoolClient,
+  folder: string,
+  { tables }: BackupManifest,
+  onProgress: (table: string, rows: number) => void,
+): Promise<void> => {
+  for (const table of tables) {
+    await loadTable(client, table, folder, onProgress);
+    onProgress(table.name, table.rows);
+  }
 };
 
 /** The migrations must have the same text as when the backup was made, so that its rows fit. */
@@ -267,7 +277,7 @@ const loadTable = async (
   folder: string,
   onProgress: (table: string, rows: number) => void,
 ): Promise<void> => {
-  const name = `"${table.name.replaceAll('"', '""')}"`;
+  const name = pg.escapeIdentifier(table.name);
   // Removes rows that a migration inserted, because the backup holds them too.
   await client.query(`delete from ${name}`);
   let loaded = 0;

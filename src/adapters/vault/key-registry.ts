@@ -12,7 +12,7 @@ export type RegisteredKey = {
   givenUpAt: Instant | undefined;
 };
 
-export const listGenerations = async (db: pg.Pool): Promise<readonly RegisteredKey[]> => {
+export const listGenerations = async (db: Pick<pg.Pool, 'query'>): Promise<readonly RegisteredKey[]> => {
   const { rows } = await db.query<{
     generation: string;
     key_id: string;

@@ -112,6 +112,12 @@ export const openKeyring = async ({ readFile, file, db, clock }: KeyringOptions)
   };
 };
 
+/** What an operator must cure before a process can open a database with these generations under these keys; empty when nothing is wrong. */
+export const keyFaults = (keys: MasterKeys, registered: readonly RegisteredKey[], file: string): readonly string[] => {
+  const knownKeys = keys.map(known);
+  return faultsOf(knownKeys, registered, usableKeysOf(knownKeys, registered), file);
+};
+
 /** Holds the id, because deriving it costs as much as sealing. */
 type KnownKey = MasterKey & { id: string };
 

@@ -53,8 +53,8 @@ type RestoreOutcome =
         masterKeyFault?: string;
         madeAt: string;
       };
-      dataDir: string;
       masterKeyFile: string;
+      into: { data_dir: string } | { database: string };
     }
   | { refused: string };
 
@@ -63,7 +63,8 @@ export type Restore = (from: string, onProgress: (table: string, rows: number) =
 
 export const restoreCommand = (restore: Restore): Command => ({
   name: 'restore',
-  summary: 'restore a backup of the embedded database into an empty DATA_DIR; issuing is paused then',
+  summary:
+    'restore a backup of the embedded database into an empty DATA_DIR, or an empty database of DATABASE_URL; issuing is paused then',
   options: {
     from: { type: 'string', value: 'FOLDER', help: 'the folder of the backup' },
     mark: {
@@ -103,13 +104,13 @@ const pauseOf = (isLogElsewhere: boolean): string =>
 
 const restoredOutcome = ({
   done: restored,
-  dataDir,
   masterKeyFile,
-}: Extract<RestoreOutcome, { dataDir: string }>): Outcome => {
+  into,
+}: Extract<RestoreOutcome, { into: object }>): Outcome => {
   const { rows, events, paused, masterKeyThere, masterKeyFault, madeAt } = restored;
   const ofThem = events === undefined ? '' : `, ${counted(events, 'event')} of the log among them,`;
   const lines = [
-    `${counted(rows, 'row')}${ofThem} as of ${madeAt} are in ${dataDir}`,
+    `${counted(rows, 'row')}${ofThem} as of ${madeAt} are in ${'database' in into ? `the database ${into.database}` : into.data_dir}`,
     ...(masterKeyThere
       ? []
       : [`THE MASTER KEY IS MISSING: put your copy at ${masterKeyFile}, mode 0600, before the start.`]),
@@ -122,5 +123,5 @@ const restoredOutcome = ({
     ...(paused ? [pauseOf(events === undefined), NAME_WHAT_CHANGED] : []),
     ...(events === undefined ? [] : [AS_OF_THE_BACKUP]),
   ];
-  return done(lines.join('\n'), { ...restored, data_dir: dataDir });
+  return done(lines.join('\n'), { ...restored, ...into });
 };

@@ -20,14 +20,16 @@ import {
   MADE_BY_RESTORE,
   RESTORING,
 } from '../../adapters/embedded-postgres/half-restored.js';
+import { loadIntoPrepared } from '../../adapters/embedded-postgres/load-prepared.js';
 import { chooseOsUser } from '../../adapters/embedded-postgres/os-user.js';
 import { startEmbeddedPostgres } from '../../adapters/embedded-postgres/start.js';
 import { knowsPauses, pauseIssuing } from '../../adapters/guards-postgres/incomplete-log.js';
+import { databasePlace } from '../../adapters/sql/address.js';
+import { atAddress } from '../../adapters/sql/errors.js';
 import { migrations } from '../../adapters/sql/migrations/index.js';
 import { loadMasterKeys, MasterKeyUnusable } from '../../adapters/vault/key-file.js';
 import { listGenerations } from '../../adapters/vault/key-registry.js';
-import { openKeyring } from '../../adapters/vault/keyring.js';
-import { WrongMasterKey } from '../../adapters/vault/master-key.js';
+import { keyFaults } from '../../adapters/vault/keyring.js';
 import type { Restore } from '../../cli/commands/backup.js';
 import type { BackupOutcome, BackupRequest } from '../../cli/session.js';
 import { present } from '../../domain/common/present.js';
@@ -92,20 +94,23 @@ type Restored = ReturnType<typeof summaryOf> & {
   madeAt: string;
 };
 
+type OnProgress = (table: string, rows: number) => void;
+
+/** The log over a log elsewhere stays paused if it was when the backup was made. */
+const restoredOf = (manifest: BackupManifest, masterKeyFile: string): Restored => ({
+  ...summaryOf(manifest),
+  paused: manifest.log.kind === 'database' || rowsOf(manifest, 'log_set_back') > 0,
+  masterKeyThere: existsSync(masterKeyFile),
+  madeAt: manifest.madeAt,
+});
+
 /**
  * Restores a backup into an empty data folder on which nothing runs, or into one whose restore was interrupted. Issuing is paused until
  * `doctor --reconcile`, because the restored log may lack events; over a log elsewhere it stays paused if it was when the backup was made. Throws
  * `BackupRefused`, and leaves no row in the folder then.
  */
-const restoreInto = async (
-  config: Config,
-  from: string,
-  clock: Clock,
-  onProgress: (table: string, rows: number) => void,
-): Promise<Restored> => {
+const restoreInto = async (config: Config, from: string, clock: Clock, onProgress: OnProgress): Promise<Restored> => {
   const { dataDir, masterKeyFile } = config;
-  if (config.databaseUrl !== undefined)
-    throw new BackupRefused('DATABASE_URL is set: this puts back the embedded database, in DATA_DIR, only');
   await refuseOtherData(dataDir);
   const manifest = await readManifest(from);
   await checkFiles(from, manifest);
@@ -119,14 +124,7 @@ const restoreInto = async (
   } finally {
     await lock.release();
   }
-  const paused = manifest.log.kind === 'database' || rowsOf(manifest, 'log_set_back') > 0;
-  return present({
-    ...summaryOf(manifest),
-    paused,
-    masterKeyThere: existsSync(masterKeyFile),
-    masterKeyFault,
-    madeAt: manifest.madeAt,
-  });
+  return present({ ...restoredOf(manifest, masterKeyFile), masterKeyFault });
 };
 
 /** Ignores what a killed restore has made, because the next one begins from nothing. */
@@ -146,7 +144,7 @@ type Loading = {
   manifest: BackupManifest;
   lock: DataDirLock;
   clock: Clock;
-  onProgress(table: string, rows: number): void;
+  onProgress: OnProgress;
 };
 
 /**
@@ -160,10 +158,7 @@ const restoreUnderLock = async ({ dataDir, masterKeyFile }: Config, loading: Loa
   let masterKeyFault: string | undefined;
   try {
     masterKeyFault = await loadInto(dataDir, masterKeyFile, loading);
-    if (manifest.masterKey === 'included' && !existsSync(masterKeyFile)) {
-      await mkdir(dirname(masterKeyFile), { recursive: true });
-      await writeWhole(masterKeyFile, await readFile(join(from, MASTER_KEY_COPY), 'utf8'), 0o600);
-    }
+    await putMasterKey(from, manifest, masterKeyFile);
   } catch (error) {
     await discardRestored(dataDir);
     await endRestore(dataDir);
@@ -173,15 +168,25 @@ const restoreUnderLock = async ({ dataDir, masterKeyFile }: Config, loading: Loa
   return masterKeyFault;
 };
 
+/** A key file that is there stays. */
+const putMasterKey = async (from: string, { masterKey }: BackupManifest, masterKeyFile: string): Promise<void> => {
+  if (masterKey === 'absent' || existsSync(masterKeyFile)) return;
+  await mkdir(dirname(masterKeyFile), { recursive: true });
+  await writeWhole(masterKeyFile, await readFile(join(from, MASTER_KEY_COPY), 'utf8'), 0o600);
+};
+
+const pauseOver =
+  ({ log }: BackupManifest, clock: Clock) =>
+  async (db: Pick<pg.Pool | pg.PoolClient, 'query'>): Promise<void> => {
+    if (log.kind === 'database') await pauseIssuing(db, log.identity, BigInt(log.head) as LogPosition, clock.now());
+  };
+
 const loadInto = async (
   dataDir: string,
   masterKeyFile: string,
   { from, manifest, lock, clock, onProgress }: Loading,
 ): Promise<string | undefined> => {
-  const { log } = manifest;
-  const pauseOverLog = async (db: Pick<pg.Pool | pg.PoolClient, 'query'>): Promise<void> => {
-    if (log.kind === 'database') await pauseIssuing(db, log.identity, BigInt(log.head) as LogPosition, clock.now());
-  };
+  const pauseOverLog = pauseOver(manifest, clock);
   const server = await startEmbeddedPostgres({ dataDir, lock, isRestore: true, log: () => undefined });
   try {
     // The owner loads rows into tables that the service may not write to. The next start grants the service its rights.
@@ -193,7 +198,7 @@ const loadInto = async (
       await loadBackup(from, manifest, { db, migrations, withRows }, onProgress);
       // Again for a backup that is older than the table of pauses.
       await pauseOverLog(db);
-      return await keyFileFault(db, masterKeyFile, clock);
+      return await keyFileFault(db, masterKeyFile);
     } finally {
       await db.end();
     }
@@ -203,26 +208,72 @@ const loadInto = async (
 };
 
 /** What a start would say of the key file. Undefined for a file that opens the database, and for one that is not there. */
-const keyFileFault = async (db: pg.Pool, file: string, clock: Clock): Promise<string | undefined> => {
+const keyFileFault = async (db: Parameters<typeof listGenerations>[0], file: string): Promise<string | undefined> => {
+  const registered = await listGenerations(db);
   // A database that knows no key yet takes those of the file.
-  if (!existsSync(file) || (await listGenerations(db)).length === 0) return undefined;
-  const readFile = () => loadMasterKeys(file, { createIfMissing: false });
+  if (!existsSync(file) || registered.length === 0) return undefined;
   try {
-    await openKeyring({ readFile, file, db, clock });
-    return undefined;
+    const faults = keyFaults(await loadMasterKeys(file, { createIfMissing: false }), registered, file);
+    return faults.length > 0 ? faults.join('; ') : undefined;
   } catch (error) {
-    if (error instanceof WrongMasterKey || error instanceof MasterKeyUnusable) return error.message;
+    if (error instanceof MasterKeyUnusable) return error.message;
     throw error;
   }
 };
 
-/** Restores into the DATA_DIR of the environment; no process may run on it. */
+/**
+ * Restores into an empty database of the operator, all or nothing, with the pause of `restoreInto`. DATA_DIR may hold anything, because the database
+ * in it stays unused. Throws `BackupRefused`, `FaultAtAddress`, and what `loadIntoPrepared` throws.
+ */
+const restoreElsewhere = async (
+  { databaseOwnerUrl, eventStoreUrl, masterKeyFile }: Config,
+  service: string,
+  { from, clock, onProgress }: Pick<Loading, 'from' | 'clock' | 'onProgress'>,
+): Promise<Restored> => {
+  const manifest = await readManifest(from);
+  if ((manifest.log.kind === 'elsewhere') !== (eventStoreUrl !== undefined))
+    throw new BackupRefused(
+      eventStoreUrl === undefined
+        ? 'the backup does not hold the event log: set EVENTSTORE_URL as it was when the backup was made'
+        : 'the backup holds the event log, and EVENTSTORE_URL names another one: unset it',
+    );
+  await checkFiles(from, manifest);
+  const withRows = async (client: pg.PoolClient): Promise<void> => {
+    await pauseOver(manifest, clock)(client);
+    await putMasterKey(from, manifest, masterKeyFile);
+    await refuseOtherKey(client, masterKeyFile);
+  };
+  const ofService = openLongPool(service);
+  const ofOwner = databaseOwnerUrl === undefined ? undefined : openLongPool(databaseOwnerUrl);
+  const target = { db: ofOwner ?? ofService, service: ofOwner && ofService, migrations, withRows };
+  try {
+    const loading = loadIntoPrepared(from, manifest, target, onProgress);
+    await atAddress(ofOwner === undefined ? 'DATABASE_URL' : 'DATABASE_OWNER_URL', loading);
+  } finally {
+    await ofService.end();
+    await ofOwner?.end();
+  }
+  return restoredOf(manifest, masterKeyFile);
+};
+
+/** Who sets up a database often makes a new key for it, which opens nothing of the backup. */
+const refuseOtherKey = async (client: pg.PoolClient, masterKeyFile: string): Promise<void> => {
+  const fault = await keyFileFault(client, masterKeyFile);
+  if (fault !== undefined) throw new BackupRefused(`the backup does not go with MASTER_KEY_FILE: ${fault}`);
+};
+
+/** Restores into the database of DATABASE_URL if it is set, otherwise into DATA_DIR; no process may run on them. */
 export const restoreOf =
   (config: () => Config): Restore =>
   async (from, onProgress) => {
-    const { dataDir, masterKeyFile } = config();
+    const { dataDir, databaseUrl, masterKeyFile } = config();
     try {
-      return { done: await restoreInto(config(), from, systemClock, onProgress), dataDir, masterKeyFile };
+      if (databaseUrl === undefined) {
+        const done = await restoreInto(config(), from, systemClock, onProgress);
+        return { done, masterKeyFile, into: { data_dir: dataDir } };
+      }
+      const done = await restoreElsewhere(config(), databaseUrl, { from, clock: systemClock, onProgress });
+      return { done, masterKeyFile, into: { database: databasePlace(databaseUrl) } };
     } catch (error) {
       if (error instanceof BackupRefused) return { refused: error.message };
       throw error;

@@ -40,9 +40,15 @@ export type EmbeddedHarness = {
   close(): Promise<void>;
 };
 
-/** `key` is the live API key when the company is registered already, in another folder that this one was made from. */
-export const openEmbeddedHarness = async (key = { live: '' }): Promise<EmbeddedHarness> => {
-  const folder = await mkdtemp(join(tmpdir(), 'nfse-embedded-'));
+/**
+ * `key` is the live API key when the company is registered already, in another folder that this one was made from. `more` may name the DATA_DIR of
+ * another harness, on which nothing runs, and a database of the operator.
+ */
+export const openEmbeddedHarness = async (
+  key = { live: '' },
+  more: NodeJS.ProcessEnv = {},
+): Promise<EmbeddedHarness> => {
+  const folder = more.DATA_DIR ?? (await mkdtemp(join(tmpdir(), 'nfse-embedded-')));
   // The database may run as another user, who has to walk through.
   await chmod(folder, 0o711);
   const running = new Set<Service>();
@@ -51,6 +57,8 @@ export const openEmbeddedHarness = async (key = { live: '' }): Promise<EmbeddedH
     ...{ PORT: '0', OPS_PORT: '0', DATA_DIR: folder, LOG_LEVEL: 'silent' },
     // Log recovery takes an answer after the timeout for no answer.
     ...{ AUTHORIZER_TIMEOUT_S: '15', LOOKUP_INTERVALS_S: '1,1', SWEEP_INTERVAL_S: '1' },
+    ...(more.DATABASE_URL === undefined ? {} : { MASTER_KEY_FILE: join(folder, 'master.key') }),
+    ...more,
   });
   if ('problems' in parsed) throw new Error(parsed.problems.join('; '));
   const { config } = parsed;
