@@ -6,6 +6,7 @@ import { type Config, modesWithoutAuthorizer, type Role, simulatedModes } from '
 import { faultFields } from './config/logger.js';
 import { pdfThreads, thisMachine } from './config/machine.js';
 import { createDiskSpace } from './engines/disk-space.js';
+import { unusedDatabase } from './engines/database.js';
 import { openEngines } from './engines/engines.js';
 import { refuseSimulatedLive } from './engines/real-live-notes.js';
 import { createRunner, type Runner } from './engines/runner.js';
@@ -46,6 +47,8 @@ const start = async (options: ServiceOptions, runner: Parts['runner']): Promise<
     if (stopAsked?.aborted) throw new StoppedWhileStarting();
   };
   throwIfStopAsked();
+  const unused = unusedDatabase(config);
+  if (unused !== undefined) logger.warn({ msg: unused.detail, cure: unused.cure });
   const state: ServiceState = { phase: 'starting', halted: new Set() };
   const metrics = createMetrics(simulatedModes(config), roles);
   const { decorateStore = identity, decorateAuthorizer = identity } = options;

@@ -26,6 +26,9 @@ import { runToEnd } from './server-process.js';
 
 const MAJOR = '18';
 
+/** Whether a data folder holds a cluster; no server is started for that. */
+export const holdsCluster = (dataDir: string): boolean => existsSync(clusterFolder(dataDir));
+
 /** Creates the cluster at the first start, later checks its version. Returns the passwords, with new ones for roles that have none. */
 export const prepareCluster = async (
   dataDir: string,

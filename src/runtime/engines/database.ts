@@ -1,4 +1,6 @@
 import type pg from 'pg';
+import { holdsCluster } from '../../adapters/embedded-postgres/cluster.js';
+import { clusterFolder } from '../../adapters/embedded-postgres/cluster-names.js';
 import { readEmbeddedAddresses } from '../../adapters/embedded-postgres/connection-file.js';
 import { type DataDirLock, lockDataDir, prepareDataDir } from '../../adapters/embedded-postgres/data-dir.js';
 import { EmbeddedPostgresError } from '../../adapters/embedded-postgres/error.js';
@@ -21,6 +23,21 @@ import type { Runner } from './runner.js';
 
 /** Milliseconds that `serve` waits for the lock of the folder, and a command for the database of the process that holds it. */
 const LOCK_WAIT_MS = 10_000;
+
+/**
+ * For operators, when DATABASE_URL is set beside an embedded database: the service knows none of its invoices, and a client that repeats one would get
+ * a second note. Undefined otherwise.
+ */
+export const unusedDatabase = ({
+  databaseUrl,
+  dataDir,
+}: Pick<Config, 'databaseUrl' | 'dataDir'>): { detail: string; cure: string } | undefined =>
+  databaseUrl === undefined || !holdsCluster(dataDir)
+    ? undefined
+    : {
+        detail: `DATA_DIR holds an embedded database that is not used: ${clusterFolder(dataDir)}`,
+        cure: 'move its invoices to the database of DATABASE_URL, or take the folder away (docs/operations/start.md#from-the-embedded-database-to-your-own)',
+      };
 
 /** Addresses of one database. Without an `owner` the user of `service` makes the schema's steps, if it may. */
 type DatabaseAddresses = { service: string; owner: string | undefined };

@@ -28,6 +28,7 @@ import { readCheckpoint } from '../../projector/generations.js';
 import { shippedCatalogue } from '../../tables/catalogue.js';
 import { type EngineAddresses, unprotectedConnections } from '../config/checks.js';
 import type { Config } from '../config/config.js';
+import { unusedDatabase } from '../engines/database.js';
 import type { Engines } from '../engines/engines.js';
 
 const RECONCILE = 'read docs/operations/lost-database.md, then nfse doctor --reconcile';
@@ -79,6 +80,12 @@ export const engineChecks = async (
   }
   checks.push(await catalogueCheck(readModel));
   return checks;
+};
+
+/** A fault, because the service would issue again what the embedded database has issued. */
+export const unusedDatabaseChecks = (config: Pick<Config, 'databaseUrl' | 'dataDir'>): readonly Check[] => {
+  const unused = unusedDatabase(config);
+  return unused === undefined ? [] : [{ name: 'embedded database', ok: false, ...unused }];
 };
 
 /** A command in a terminal without the service's variables looks at another database. */

@@ -37,6 +37,7 @@ import {
   projectionsBehind,
   rightsCheck,
   transportCheck,
+  unusedDatabaseChecks,
 } from './checks.js';
 import { layoutChecks } from './layout-checks.js';
 import { projectionOperations } from './projections.js';
@@ -132,6 +133,7 @@ export const sessionOver = (
     projectionsBehind: () => projectionsBehind(engines, clock),
     checks: async (actor, behind) => [
       ...(await engineChecks(engines, config, clock)),
+      ...unusedDatabaseChecks(config),
       await rightsCheck(pool),
       transportCheck(config),
       ...(await workChecks({ engines, config, clock, queue }, behind)),
