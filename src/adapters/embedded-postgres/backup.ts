@@ -248,7 +248,7 @@ export const loadBackup = async (
   await migrate(db, migrations);
 };
 
-/** Loads all tables of a backup, in the caller's transaction. Throws `BackupRefused` for a file with another number of rows than the manifest says. */
+/** Loads all tables of a backup in the transaction of `client`. Throws `BackupRefused` when a file has another number of rows than the manifest. */
 export const loadTables = async (
   client: pg.PoolClient,
   folder: string,

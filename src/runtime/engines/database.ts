@@ -25,8 +25,8 @@ import type { Runner } from './runner.js';
 const LOCK_WAIT_MS = 10_000;
 
 /**
- * For operators, when DATABASE_URL is set beside an embedded database: the service knows none of its invoices, and a client that repeats one would get
- * a second note. Undefined otherwise.
+ * For operators, when DATABASE_URL is set beside an embedded database: the service knows none of its invoices, and a client that repeats one would
+ * get a second note. Undefined otherwise.
  */
 export const unusedDatabase = ({
   databaseUrl,

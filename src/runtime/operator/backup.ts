@@ -96,7 +96,7 @@ type Restored = ReturnType<typeof summaryOf> & {
 
 type OnProgress = (table: string, rows: number) => void;
 
-/** The log over a log elsewhere stays paused if it was when the backup was made. */
+/** Issuing over a log elsewhere stays paused if it was when the backup was made. */
 const restoredOf = (manifest: BackupManifest, masterKeyFile: string): Restored => ({
   ...summaryOf(manifest),
   paused: manifest.log.kind === 'database' || rowsOf(manifest, 'log_set_back') > 0,
