@@ -171,9 +171,10 @@ describeWithPostgres('invoices imported from elsewhere', () => {
   it('without a note under its key, or without a key, there is nothing to download, now or later', async () => {
     await importing(
       line({ reference: 'unknown-key', access_key: keyOf('0004'), issued_at: OLD }),
+      line({ reference: 'foreign-key', access_key: keyOf('0005', '98765432000198'), issued_at: OLD }),
       line({ reference: 'no-key', issued_at: OLD }),
     );
-    for (const reference of ['unknown-key', 'no-key']) {
+    for (const reference of ['unknown-key', 'foreign-key', 'no-key']) {
       const { id } = await found(reference);
       for (const format of ['xml', 'pdf']) {
         const { status, body } = await call(here, 'live', 'GET', `/v1/nfse/${id}/${format}`);
@@ -200,4 +201,4 @@ describeWithPostgres('invoices imported from elsewhere', () => {
 });
 
 /** A key without a right check digit: an old system's key may be one that the authorizer would not accept. */
-const keyOf = (tail: string): string => `330455722${CNPJ}${'0'.repeat(23)}${tail}`;
+const keyOf = (tail: string, cnpj = CNPJ): string => `330455722${cnpj}${'0'.repeat(23)}${tail}`;

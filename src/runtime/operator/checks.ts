@@ -82,10 +82,12 @@ export const engineChecks = async (
   return checks;
 };
 
-/** A fault, because the service would issue again what the embedded database has issued. */
+/** No fault by itself: a folder that a demo or a rehearsal left is harmless. Invoices in the folder would be issued again when a client repeats them. */
 export const unusedDatabaseChecks = (config: Pick<Config, 'databaseUrl' | 'dataDir'>): readonly Check[] => {
   const unused = unusedDatabase(config);
-  return unused === undefined ? [] : [{ name: 'embedded database', ok: false, ...unused }];
+  return unused === undefined
+    ? []
+    : [{ name: 'embedded database', ok: true, detail: `${unused.detail}; ${unused.cure}`, cure: undefined }];
 };
 
 /** A command in a terminal without the service's variables looks at another database. */

@@ -1,3 +1,4 @@
+import { providerOfKey } from '../../../domain/common/access-key.js';
 import { invoicePrefix, publicInvoiceId, type StreamName } from '../../../domain/common/ids.js';
 import { addSeconds, isBefore } from '../../../domain/common/time.js';
 import type { InvoiceEvent } from '../../../domain/invoice/events.js';
@@ -7,7 +8,7 @@ import type { EventLog } from '../../../ports/event-log.js';
 import { operatorContext } from '../../event-store/command-context.js';
 import type { EventStore } from '../../event-store/event-store.js';
 import { create } from '../../event-store/transact.js';
-import { loadInvoice, loadSealedInvoice } from '../../read/read-invoice.js';
+import { loadInvoice } from '../../read/read-invoice.js';
 import { type CompanyCommandDeps, loadCompany } from '../company/company-commands.js';
 import { type Imported, type NoteFiles, type PlannedImport, parseImportLine, planLine } from './import-line.js';
 import {
@@ -47,11 +48,10 @@ export const importInvoices = async (text: string, deps: ImportDeps): Promise<Im
   const checks = await inGroups(AT_ONCE, fresh, async (entry) => {
     const check = await checkImport(entry.plan, deps);
     if (check.kind === 'refused') report(entry.number, [check.problem]);
-    if (check.kind !== 'already_so') report(entry.number, entry.plan.contradictions);
+    if (check.kind !== 'already_so') report(entry.number, entry.plan.objections);
     return { ...entry, isAlready: check.kind === 'already_so' };
   });
   const open = checks.filter(({ isAlready }) => !isAlready);
-  await checkOtherMode(open, holders, deps, report);
   await checkUnsettled(open, deps, report);
   if (problems.size > 0) return { problems: inOrder(problems) };
   if (plans.length === 0) return { problems: ['the file has no line'] };
@@ -117,41 +117,18 @@ const holdersByKey = async (plans: readonly Numbered[], deps: KeyHoldersDeps): P
 };
 
 /**
- * One note is one invoice: a key that another invoice of the company and mode holds is refused. Under another company an earlier version may have imported
- * the note by mistake, and that import refuses no repeated request of this company.
+ * One note is one invoice: a key that another invoice of the mode holds is refused. An invoice of another company does not refuse the line of the company
+ * whose CNPJ is in the key, because its import was the mistake, and refuses no repeated request of this company.
  */
 const checkAccessKeys = (plans: readonly Numbered[], holders: HoldersByKey, report: Report): void => {
   for (const { number, plan } of plans) {
     const { mode, companyId, accessKey = '' } = plan.data;
-    const own = `${invoicePrefix[mode]}${companyId}_`;
-    const isHeld = holders.get(accessKey)?.some((stream) => stream !== plan.stream && stream.startsWith(own));
-    if (isHeld === true) report(number, ['access_key is that of an invoice on record']);
+    const isOfThisCompany = providerOfKey(accessKey) === companyId;
+    const refuses = (stream: StreamName): boolean =>
+      stream !== plan.stream &&
+      stream.startsWith(isOfThisCompany ? `${invoicePrefix[mode]}${companyId}_` : invoicePrefix[mode]);
+    if (holders.get(accessKey)?.some(refuses) === true) report(number, ['access_key is that of an invoice on record']);
   }
-};
-
-/**
- * A note is of one mode. A live key on record refuses a test line. A test key refuses a live line when the note was sent from here. An import as a test
- * invoice may be the mistake, and log recovery asks for the note as a live one then.
- */
-const checkOtherMode = async (
-  plans: readonly Numbered[],
-  holders: HoldersByKey,
-  { store }: Pick<ImportDeps, 'store'>,
-  report: Report,
-): Promise<void> => {
-  for (const { number, plan } of plans) {
-    const { mode, accessKey = '' } = plan.data;
-    const other = mode === 'live' ? 'test' : 'live';
-    const elsewhere = (holders.get(accessKey) ?? []).filter((stream) => stream.startsWith(invoicePrefix[other]));
-    const refusing: boolean[] = [];
-    for (const stream of elsewhere) refusing.push(other === 'live' || (await wasSentFromHere(stream, store)));
-    if (refusing.includes(true)) report(number, [`access_key is that of a ${other} invoice on record`]);
-  }
-};
-
-const wasSentFromHere = async (stream: StreamName, store: EventStore): Promise<boolean> => {
-  const { state } = await loadSealedInvoice(stream, store);
-  return state.kind === 'invoice' && state.origin.kind === 'api';
 };
 
 /** The authorizer's clock and an instant that a person typed may be this far before our own clock. */

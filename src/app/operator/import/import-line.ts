@@ -71,7 +71,7 @@ const customer = v.strictObject({
   document: v.optional(
     explained(
       coded('must be a CPF or CNPJ', 'cpf', 'cnpj'),
-      'CPF or CNPJ, with or without mask; of br only',
+      'CPF or CNPJ, digits only, with or without mask; of br only',
       '52998224725',
     ),
   ),
@@ -238,8 +238,8 @@ export type PlannedImport = {
   reservation?: StreamName;
   keyReservation?: StreamName;
   dpsId?: DpsId;
-  /** What in the line contradicts its XML, its key, the time or other fields. An import on record may hold such a line of an earlier version. */
-  contradictions: readonly string[];
+  /** Why no new import takes the line. An import on record may hold such a line of an earlier version. */
+  objections: readonly string[];
 };
 
 /**
@@ -289,10 +289,19 @@ export const planLine = async (line: ImportLine, files: NoteFiles, now: Instant)
       reservation: derived === invoiceId ? undefined : invoiceStream(mode, companyId, derived),
       keyReservation: isFiscal ? invoiceStream(mode, companyId, invoiceIdOfAccessKey(mode, companyId, key)) : undefined,
       dpsId: note?.dpsId,
-      contradictions: problemsIf([...contradictionsWith(line, note), ...contradictionsIn(data, now)]),
+      objections: problemsIf([
+        [hasLetters(line), WITH_LETTERS],
+        ...contradictionsWith(line, note),
+        ...contradictionsIn(data, now),
+      ]),
     }),
   };
 };
+
+const WITH_LETTERS = 'customer.document is a CNPJ with letters, which the API does not take yet: leave document out';
+
+/** Answers hold CPFs and CNPJs of digits only (CUST-document). */
+const hasLetters = ({ customer: sent }: ImportLine): boolean => /[A-Z]/.test(sent?.document ?? '');
 
 /** What the line says otherwise than its XML. The month of `issued_at` decides until when the note can be canceled (INV-cancelable_until). */
 const contradictionsWith = (
@@ -316,23 +325,15 @@ const contradictionsWith = (
 /** The authorizer's clock and that of an earlier system may be this far before our own clock. */
 const FUTURE_SECONDS = 300;
 
-/**
- * What would make the service act wrongly. An invoice under the key of another company or with a foreign amount of a customer here would be shown so, and
- * an instant to come would open the cancellation of a month that is over (INV-cancelable_until).
- */
-const contradictionsIn = (
-  { companyId, accessKey: key, issuedAt, canceledAt, foreignAmount, customer: known }: Imported,
-  now: Instant,
-): readonly [boolean, string][] => {
+/** What would make the service act wrongly: an instant to come would open the cancellation of a month that is over (INV-cancelable_until). */
+const contradictionsIn = ({ issuedAt, canceledAt }: Imported, now: Instant): readonly [boolean, string][] => {
   const isToCome = (at: Instant | undefined): boolean =>
     at !== undefined && isBefore(addSeconds(now, FUTURE_SECONDS), at);
   const endsFirst = issuedAt !== undefined && canceledAt !== undefined && isBefore(canceledAt, issuedAt);
   return [
-    [key !== undefined && providerOfKey(key) !== companyId, 'access_key is of another company: its CNPJ is not cnpj'],
     [isToCome(issuedAt), `issued_at is ${issuedAt}, which is still to come`],
     [isToCome(canceledAt), `canceled_at is ${canceledAt}, which is still to come`],
     [endsFirst, `canceled_at is ${canceledAt}, before the note was issued, ${issuedAt}`],
-    [foreignAmount !== undefined && known?.type !== 'foreign', 'foreign_amount goes with a foreign customer only'],
   ];
 };
 
