@@ -1,7 +1,8 @@
+import { readFile } from 'node:fs/promises';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { checkBody } from '../../../src/http/body/check.js';
 import { issueBody } from '../../../src/http/body/issue-schema.js';
-import { MAX_STRUCTURE, MAX_TEXT_BYTES } from '../../../src/http/body/json-scanner.js';
+import { MAX_DEPTH, MAX_DIGITS, MAX_STRUCTURE, MAX_TEXT_BYTES } from '../../../src/http/body/json-scanner.js';
 import { SLICE_BYTES, scanInTurns } from '../../../src/http/body/read-json-object.js';
 import { createTurns } from '../../../src/http/turns.js';
 import { createHarness } from '../../support/harness/http.js';
@@ -29,6 +30,30 @@ describe('the work that a body of 10 MiB makes', () => {
     expect(longest).toBeLessThanOrEqual(MAX_TEXT_BYTES);
     expect(Buffer.byteLength(await response.clone().text())).toBeLessThan(2 * MAX_TEXT_BYTES);
     await expectRefusal(response, 400, body.code);
+  });
+
+  it('has bounds that the contract and the guide name', async () => {
+    for (const page of ['docs/contract.md', 'docs/guia/limites.md']) {
+      const text = await readFile(new URL(`../../../${page}`, import.meta.url), 'utf8');
+      const line = text.split('\n').find((one) => /CODE-invalid_request|conteúdo do corpo/.test(one)) ?? '';
+      const numbers = [MAX_TEXT_BYTES / 1024, MAX_STRUCTURE, MAX_DEPTH, MAX_DIGITS].map(String);
+      expect(line.match(/\d+/g), page).toEqual(expect.arrayContaining(numbers));
+    }
+  });
+
+  it('ends at 256 KiB of content: one cause, which names no field', async () => {
+    const fields = Array.from({ length: 600 }, (_, n) => [`${'k'.repeat(10_000)}${n}`, 1]);
+    const harness = createHarness();
+    const response = await harness.app.request('/v1/nfse', {
+      method: 'POST',
+      headers: { authorization: `Bearer ${harness.keys.test}`, 'content-type': 'application/json' },
+      body: JSON.stringify(Object.fromEntries(fields)),
+    });
+    const { error } = (await response.clone().json()) as { error: Record<string, unknown> };
+    const message = 'O corpo tem mais de 256 KiB de conteúdo. Envie só os campos da API.';
+    expect(error.message).toBe(message);
+    expect(error).not.toHaveProperty('param');
+    await expectRefusal(response, 400, 'invalid_request');
   });
 
   it('is no more than a look or two at each field, however many causes there are', () => {
