@@ -166,6 +166,7 @@ const contentOf = async (
     ...(link === null ? {} : { Link: link }),
     'Content-Type': 'application/json',
     'Content-Length': String(Buffer.byteLength(body)),
+    'Cache-Control': 'no-store',
     'X-Content-Type-Options': 'nosniff',
     Connection: 'close',
   };

@@ -12,6 +12,14 @@ const REMAINING = 'Pedidos que restam na janela.';
 const RESET = 'Segundos até a cota inteira voltar.';
 const BY_KEY = 'Ausente num acesso só com o token de um link, e numa falha antes de a chave ser conhecida.';
 
+/** A header with one value. */
+const always = (description: string, value: string) => ({
+  description,
+  required: true,
+  schema: { type: 'string', const: value },
+  example: value,
+});
+
 const NOTHING_BUT_PATH = '^/v1/nfse/nfse_[0-9a-f-]{36}$';
 
 /** Every header of an answer, by its name in the document's components. */
@@ -49,6 +57,10 @@ export const headerComponents = {
     schema: { type: 'string', pattern: '^attachment; filename="nfse_[0-9a-f-]{36}\\.(pdf|xml)"$' },
     example: 'attachment; filename="nfse_0190a1b2-3c4d-7e5f-8a9b-0c1d2e3f4a5b.pdf"',
   },
+  CacheControl: always('Nenhum cache guarda a resposta.', 'no-store'),
+  CacheControlOfFile: always('Nenhum cache guarda o arquivo.', 'private, no-store'),
+  ContentTypeOptions: always('O conteúdo é do tipo que Content-Type diz.', 'nosniff'),
+  AcceptRanges: always('O arquivo só vem inteiro: Range não vale.', 'none'),
 };
 
 type HeaderName = keyof typeof headerComponents;
@@ -75,7 +87,12 @@ export const responseHeaders = (status: number, operation: Operation): object =>
   const retry = retryAfter[status];
   if (retry !== undefined) headers['Retry-After'] = ref(retry);
   if (status === 202) headers.Location = ref('Location');
-  if (status === 200 && isDownload) headers['Content-Disposition'] = ref('ContentDisposition');
-  if (status >= 400 && status !== 401 && status !== 403) headers.Link = ref('ErrorPage');
+  const isFile = status === 200 && isDownload;
+  if (isFile) headers['Content-Disposition'] = ref('ContentDisposition');
+  if (isFile) headers['Accept-Ranges'] = ref('AcceptRanges');
+  if (status === 401 || status === 403) return headers;
+  headers['Cache-Control'] = ref(isFile ? 'CacheControlOfFile' : 'CacheControl');
+  headers['X-Content-Type-Options'] = ref('ContentTypeOptions');
+  if (status >= 400) headers.Link = ref('ErrorPage');
   return headers;
 };

@@ -29,6 +29,9 @@ const DECLARED_HEADERS = [
   'retry-after',
   'location',
   'link',
+  'cache-control',
+  'x-content-type-options',
+  'accept-ranges',
 ];
 
 /** Throws when an answer is not one that the OpenAPI document gives for this route and status. `hasPages`: the service serves `/docs`. */
@@ -60,6 +63,8 @@ const routeNotFound: ResponseObject = {
   headers: {
     'Request-Id': { $ref: '#/components/headers/RequestId' },
     Link: { $ref: '#/components/headers/ErrorPage' },
+    'Cache-Control': { $ref: '#/components/headers/CacheControl' },
+    'X-Content-Type-Options': { $ref: '#/components/headers/ContentTypeOptions' },
   },
   content: {
     'application/json': { schema: { $ref: '#/components/schemas/ApiError' }, examples: { route_not_found: {} } },

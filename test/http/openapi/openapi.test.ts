@@ -181,6 +181,8 @@ describe('the check of every answer', () => {
     'ratelimit-limit': '300',
     'ratelimit-remaining': '299',
     'ratelimit-reset': '60',
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
   };
   const list = { object: 'list', livemode: false, has_more: false, data: [] };
   const answer = (body: unknown, changes: Record<string, string> = {}, status = 200): Response =>
@@ -198,6 +200,8 @@ describe('the check of every answer', () => {
     ['another order', answer({ data: [], object: 'list', livemode: false, has_more: false })],
     ['another content type', answer(list, { 'content-type': 'text/html' })],
     ['a rate header that is no number', answer(list, { 'ratelimit-reset': 'soon' })],
+    ['an answer that a cache may keep', answer(list, { 'cache-control': 'max-age=60' })],
+    ['a header that belongs to a file', answer(list, { 'accept-ranges': 'none' })],
     ['a header that belongs to another status', answer(list, { location: '/v1/nfse/x' })],
     ['a status of no route', answer(list, {}, 418)],
   ])('refuses %s', async (_what, response) => {
