@@ -1,6 +1,6 @@
 import { APPEND_GRACE_SECONDS } from '../../src/app/issuing/protocol.js';
+import { EVENT_EXISTS } from '../../src/domain/common/authorizer-code.js';
 import { addSeconds, isBefore, laterOf } from '../../src/domain/common/time.js';
-import { EVENT_EXISTS } from '../../src/domain/invoice/decide-cancellation.js';
 import type { Decision } from '../../src/domain/invoice/decision.js';
 import { confirmationAwaitedUntil, timeoutAt } from '../../src/domain/invoice/next-cancel-step.js';
 import { ACCESS_KEY, confirmationData } from '../support/fixture/invoice.js';

@@ -1,10 +1,10 @@
+import { EVENT_EXISTS } from '../../src/domain/common/authorizer-code.js';
 import {
   decideCancelAbsence,
   decideCanceledElsewhere,
   decideCancelRejection,
   decideConfirmed,
   decideTimeout,
-  EVENT_EXISTS,
 } from '../../src/domain/invoice/decide-cancellation.js';
 import type { InvoiceEvent } from '../../src/domain/invoice/events.js';
 import { evolve } from '../../src/domain/invoice/evolve.js';

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { EVENT_EXISTS } from '../../src/domain/common/authorizer-code.js';
 import { isBefore } from '../../src/domain/common/time.js';
-import { decideCancelAbsence, decideTimeout, EVENT_EXISTS } from '../../src/domain/invoice/decide-cancellation.js';
+import { decideCancelAbsence, decideTimeout } from '../../src/domain/invoice/decide-cancellation.js';
 import { decided } from '../../src/domain/invoice/decision.js';
 import { confirmationAwaitedUntil } from '../../src/domain/invoice/next-cancel-step.js';
 import { decideAnswer } from '../../src/domain/invoice/send-decisions.js';

@@ -1,5 +1,5 @@
 import { APPEND_GRACE_SECONDS } from '../../src/app/issuing/protocol.js';
-import { DPS_EXISTS } from '../../src/domain/common/authorizer-code.js';
+import { existsCodes } from '../../src/domain/common/authorizer-code.js';
 import { addSeconds, isBefore, laterOf } from '../../src/domain/common/time.js';
 import type { Decision } from '../../src/domain/invoice/decision.js';
 import { absenceGapSeconds } from '../../src/domain/invoice/limits.js';
@@ -181,7 +181,7 @@ const recordAnswer = (rules: Rules, world: World, worker: Extract<Worker, { at: 
       case 'exists':
         return rules.decideAnswer(state, {
           type: 'IssuanceOutcomeUnknown',
-          data: { attempt: of, reason: 'exists', codes: [DPS_EXISTS], at },
+          data: { attempt: of, reason: 'exists', codes: existsCodes.dps, at },
         });
     }
   };

@@ -1,5 +1,5 @@
 import { APPEND_GRACE_SECONDS } from '../../src/app/issuing/protocol.js';
-import { DPS_EXISTS } from '../../src/domain/common/authorizer-code.js';
+import { existsCodes } from '../../src/domain/common/authorizer-code.js';
 import { addSeconds, isBefore } from '../../src/domain/common/time.js';
 import {
   decideAbsence,
@@ -70,7 +70,7 @@ const sending = (world: World, { attempt }: Extract<IssueStep, { do: 'send' | 'r
   const unknown = (answer: { reason: string; codes: readonly string[] }): Decision =>
     decideAnswer(begun.state, { type: 'IssuanceOutcomeUnknown', data: { attempt, at, ...answer } });
   const noted = { ...begun, authorizer: { hasNote: true, isUnderWay: false } };
-  const exists = { reason: 'exists', codes: [DPS_EXISTS] };
+  const exists = { reason: 'exists', codes: existsCodes.dps };
   const moves: Move<World>[] = authorizer.hasNote
     ? [{ name: 'sends, and hears that the DPS exists', after: recorded(begun, unknown(exists)) }]
     : [{ name: 'sends, and is authorized', after: recorded(noted, decideAuthorized(begun.state, noteOf(begun))) }];

@@ -1,9 +1,7 @@
+import { existsCodes } from '../../domain/common/authorizer-code.js';
 import { areaReasons } from '../../domain/invoice/messages/areas.js';
 import type { Exchange } from './exchange.js';
 import { type AuthorizerError, errorsOf, type JsonBody, listOf, objectOf, readJson, textOf } from './responses.js';
-
-/** Codes that say that the document exists already; only a look-up shows what exists (docs/national-system.md#error-codes). */
-export const existsCodes = { dps: ['E0014'], event: ['E0840', 'E0802', 'E1805'] } as const;
 
 export type Subject = keyof typeof existsCodes;
 
@@ -162,8 +160,8 @@ function isUncataloguedRefusal(seen: CallEvidence, subject: Subject): boolean {
 
 /**
  * The codes with a known meaning in the answer to a send: the rules of Annex I v1.01-20260209 and Annex II v1.01-20260122, and the observed `E6154`,
- * `E6155`, `RNG6110`, `RNG6159` and `RNG9997` (docs/national-system.md#error-codes). They are the keys of the table of reasons, so a new reason makes
- * its code final.
+ * `E6155`, `RNG6110`, `RNG6159` and `RNG9997` (docs/national-system.md#error-codes). They are the codes of areas.ts, so a code that is added there
+ * becomes final.
  */
 export const cataloguedCodes: ReadonlySet<string> = new Set(
   [...areaReasons.keys()].filter((code) => !LOOK_UP_AND_FAULT_CODES.has(code)),

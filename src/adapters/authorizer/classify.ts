@@ -1,10 +1,10 @@
+import { existsCodes } from '../../domain/common/authorizer-code.js';
 import type { LookupResult, SendResult } from '../../ports/authorizer.js';
 import {
   areAllOf,
   type CallEvidence,
   classification,
   contradicts,
-  existsCodes,
   hasOneOf,
   refusesCertificate,
   type Subject,

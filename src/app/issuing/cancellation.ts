@@ -1,3 +1,4 @@
+import { EVENT_EXISTS } from '../../domain/common/authorizer-code.js';
 import type { StreamName } from '../../domain/common/ids.js';
 import { buildCancellation } from '../../domain/dps/build-cancellation.js';
 import {
@@ -8,7 +9,6 @@ import {
   decideCancelUnsendable,
   decideConfirmed,
   decideTimeout,
-  EVENT_EXISTS,
 } from '../../domain/invoice/decide-cancellation.js';
 import { nextCancelStep } from '../../domain/invoice/next-cancel-step.js';
 import { decideAnswer, decideAttempt, isRefusedAfterOthers, saidIn } from '../../domain/invoice/send-decisions.js';

@@ -7,5 +7,13 @@ export const isAuthorizerCode = (text: string): boolean => CODE.test(text);
 /** The code that is stored for a text of another form. No catalogue has this code, so the answer is judged as an answer with an unknown code. */
 export const OTHER_CODE = 'OTHER';
 
-/** "This DPS already exists": this code outweighs all others in the answer and rules out a proof of absence. */
-export const DPS_EXISTS = 'E0014';
+/** "The note already has an event": an absence after this code alone can settle a cancellation (ADR 8). */
+export const EVENT_EXISTS = 'E0840';
+
+/** Codes that say that the document exists already; only a look-up shows what exists (docs/national-system.md#error-codes). */
+export const existsCodes = { dps: ['E0014'], event: [EVENT_EXISTS, 'E0802', 'E1805'] } as const;
+
+const dpsCodes: readonly string[] = existsCodes.dps;
+
+/** Whether an answer with these codes said that the DPS exists: that outweighs all other codes in the answer and rules out a proof of absence. */
+export const saysDpsExists = (codes: readonly string[]): boolean => codes.some((code) => dpsCodes.includes(code));

@@ -1,3 +1,4 @@
+import { EVENT_EXISTS } from '../common/authorizer-code.js';
 import { noChange } from '../common/decision.js';
 import { type Instant, isBefore } from '../common/time.js';
 import { type Decision, decided, stale } from './decision.js';
@@ -19,9 +20,6 @@ import {
 import { provesAbsence } from './send-steps.js';
 import { allCameToNothing, type InvoiceState } from './state.js';
 import { isCanceled } from './status.js';
-
-/** "The note already has an event": this code only leads to a look-up (ADR 8). */
-export const EVENT_EXISTS = 'E0840';
 
 /** Names a send of a cancellation. */
 export type CancelSendKey = { request: number; attempt: number };
@@ -74,8 +72,8 @@ const NOT_ISSUED = 'only an issued note can be canceled';
 
 /**
  * Decides on an absent cancellation event, ours and of others. After an E0840 the absence means that an event that cancels nothing blocks the note,
- * such as a customer's confirmation, which is a refusal. A proven absence makes a refusal with an uncatalogued code final, and one with final codes also
- * after other sends, which had the same content (ADR 8). Otherwise it allows the same content to be sent again.
+ * such as a customer's confirmation, and that counts as a refusal. A proven absence makes a refusal with an uncatalogued code final, and one with final
+ * codes also after other sends, which had the same content (ADR 8). Otherwise it allows the same content to be sent again.
  */
 export const decideCancelAbsence = (
   state: InvoiceState,

@@ -1,5 +1,5 @@
 import type { DpsId } from '../common/access-key.js';
-import { DPS_EXISTS } from '../common/authorizer-code.js';
+import { saysDpsExists } from '../common/authorizer-code.js';
 import { noChange } from '../common/decision.js';
 import { type Instant, isBefore } from '../common/time.js';
 import { type Decision, decided, stale } from './decision.js';
@@ -103,4 +103,4 @@ export const decideVerdict = (
 
 /** True when the authorizer said that this DPS exists; its absence can then not be proven (docs/architecture.md#never-twice, 5). */
 export const isKnownToExist = (invoice: Invoice, dpsId: DpsId): boolean =>
-  invoice.attempts.some((attempt) => attempt.dpsId === dpsId && attempt.codes.includes(DPS_EXISTS));
+  invoice.attempts.some((attempt) => attempt.dpsId === dpsId && saysDpsExists(attempt.codes));

@@ -6,12 +6,12 @@ import type { AuthorizerAnswer, InvoiceEvent, InvoiceEventOf } from './events.js
 import type { Limits } from './limits.js';
 import { isLookedUp, provesAbsence } from './send-steps.js';
 import {
+  allEarlierCameToNothing,
   type Cancellation,
   type CancelSend,
   type Invoice,
   type InvoiceState,
   type IssueAttempt,
-  allEarlierCameToNothing,
   type Send,
 } from './state.js';
 

@@ -1,4 +1,4 @@
-import { DPS_EXISTS } from '../common/authorizer-code.js';
+import { saysDpsExists } from '../common/authorizer-code.js';
 import { epochMs, type Instant } from '../common/time.js';
 import { unreachable } from '../common/unreachable.js';
 import type { ReadInvoiceEvent } from '../invoice/events.js';
@@ -118,7 +118,7 @@ const foldIssuance = (fold: FoldedInvoice, event: ReadInvoiceEvent): InvoiceFold
     case 'IssuanceOutcomeUnknown': {
       const answered = openAttempt(fold, event.data.attempt);
       if ('breach' in answered) return answered;
-      const dpsExists = answered.dpsExists || event.data.codes.includes(DPS_EXISTS);
+      const dpsExists = answered.dpsExists || saysDpsExists(event.data.codes);
       const refused = event.data.refused === true ? { refused: true as const } : {};
       return withResult(fold, { ...answered, dpsExists, ...refused }, 'unknown');
     }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { existsCodes } from '../../../src/domain/common/authorizer-code.js';
 import {
   decideAbsence,
   decideAuthorized,
@@ -138,6 +139,16 @@ describe('"this DPS exists" (E0014)', () => {
     ).toEqual({
       refused: 'the authorizer said that this DPS exists',
     });
+  });
+
+  it.each(existsCodes.dps)('is said by each code of the list that the adapter reads: %s', (code) => {
+    // given
+    const answered = [accepted(), attempted(1, 1), unknown(1, 2, [code])] as const;
+    // when
+    const decision = decideAbsence(given(...answered), { attempt: 1, firstAbsentAt: at(36), now: at(3000) }, limits);
+    // then
+    expect(decision).toEqual({ refused: 'the authorizer said that this DPS exists' });
+    expect(isKnownToExist(event.givenInvoice(...answered), event.DPS_ID)).toBe(true);
   });
 
   it('said of the second send forbids it as well', () => {
