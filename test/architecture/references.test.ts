@@ -96,6 +96,7 @@ describe('the checker of references', () => {
       'docs/contract.md has no POST-cents',
     ],
     ['a file', 'docs/pages/one.md', '`src/app/main.ts`', 'there is no src/app/main.ts'],
+    ['a file by its name', 'docs/adr/0007-order.md', 'Hidden (`print.ts`).', 'no source is called print.ts'],
   ])('finds %s that is not there', (_what, path, text, fault) => {
     expect(found(path, text)).toEqual([`${path}:1: ${fault}`]);
   });
@@ -119,6 +120,7 @@ describe('the checker of references', () => {
       '/** ADR 7, POST-amount_in_cents. CODE-nfse.*, UTF-8, X-Request-Id */',
     ],
     ['texts of code', 'src/main.ts', "export const a = 'POST-nothing docs/none.md ADR 99 http://x/POST-nothing';"],
+    ['files of a decision by their names', 'docs/adr/0007-order.md', '`main.ts`, `nkeys.js`, `Array.from`'],
     ['words', 'docs/pages/one.md', 'Reading a row, its design, a deviation, the issue at hand, a.spec.ts'],
   ])('lets %s pass', (_what, path, text) => {
     expect(found(path, text)).toEqual([]);

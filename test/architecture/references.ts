@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { join, normalize } from 'node:path';
+import { basename, join, normalize } from 'node:path';
 import { requirementsOf } from '../tools/contract-pages.js';
 
 export type TextFile = { path: string; text: string };
@@ -82,6 +82,9 @@ const MARKDOWN_LINK = /\]\((?!https?:|mailto:)([^)\s#]*)(?:#([^)\s]+))?\)/g;
 /** A path in backticks that begins at a folder of the repository; what holds a placeholder or a pattern is not looked at. */
 const CITED_PATH = /`((?:src|projections|test|docs|\.ci)\/[\w./-]+)`/g;
 
+/** A source in backticks by its name alone, as decisions name files of a folder that their text names. */
+const CITED_SOURCE = /`([\w-]+(?:\.[\w-]+)*\.ts)`/g;
+
 /** The projection that `docs/projections.md` builds as an example. */
 const EXAMPLE = 'projections/issued-notes/';
 
@@ -154,7 +157,12 @@ const idFault = ({ ids, prefixes }: Contract, prefix: string, rest: string, wild
   return known ? undefined : `docs/contract.md has no ${id}`;
 };
 
-const deadIn = (file: TextFile, repository: Repository, contract: Contract): readonly string[] =>
+const deadIn = (
+  file: TextFile,
+  repository: Repository,
+  contract: Contract,
+  sources: ReadonlySet<string>,
+): readonly string[] =>
   linesOf(file.path, citing(file)).flatMap(({ at, line }) => {
     const isMarkdown = file.path.endsWith('.md');
     const links = isMarkdown ? [...line.matchAll(MARKDOWN_LINK)] : [];
@@ -165,6 +173,9 @@ const deadIn = (file: TextFile, repository: Repository, contract: Contract): rea
       ),
       ...[...line.matchAll(CITED_PATH)].map(([, path = '']) =>
         path.startsWith(EXAMPLE) || repository.paths.has(path.replace(/\/$/, '')) ? undefined : `there is no ${path}`,
+      ),
+      ...(file.path.startsWith('docs/adr/') ? [...line.matchAll(CITED_SOURCE)] : []).map(([, name = '']) =>
+        sources.has(name) ? undefined : `no source is called ${name}`,
       ),
       ...[...line.matchAll(CITED_ADR)].flatMap(([, numbers = '']) => adrFaults(numbers, repository)),
       ...[...line.matchAll(CITED_ID)].map(([, prefix = '', rest = '', wildcard]) =>
@@ -177,5 +188,6 @@ const deadIn = (file: TextFile, repository: Repository, contract: Contract): rea
 /** One line for each reference to what is not in the repository, and for each link that leads nowhere; empty is good. */
 export const brokenReferences = (files: readonly TextFile[], repository: Repository): readonly string[] => {
   const contract = contractOf(repository);
-  return files.flatMap((file) => [...nowhereIn(file), ...deadIn(file, repository, contract)]);
+  const sources = new Set([...repository.paths].map((path) => basename(path)));
+  return files.flatMap((file) => [...nowhereIn(file), ...deadIn(file, repository, contract, sources)]);
 };
