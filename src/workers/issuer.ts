@@ -11,8 +11,8 @@ const LONGEST_PAUSE_MS = 60_000;
 const FIRST_FAULT_PAUSE_MS = 500;
 
 /**
- * A work item is parked after more than this many faults in a row that are not faults of an engine: an outage would else park all open work, which only
- * a person starts again. The timers of the sweeper still end its invoice.
+ * A work item is parked after more than this many faults in a row that are not faults of an engine: otherwise an outage would park all open work,
+ * which only a person starts again. The timers of the sweeper still end its invoice.
  */
 const MAX_FAULTS = 30;
 

@@ -12,7 +12,7 @@ import { pauseScaleOf } from './breaker.js';
 /** A look-up that changes nothing at the authorizer, under the company's newest certificate. */
 type Probe = () => Promise<unknown>;
 
-/** The leave for one send, or when to come again. `release` is always called, also when nothing was sent. */
+/** The permit for one send, or when to come again. `release` is always called, also when nothing was sent. */
 type CertificatePermit = { kind: 'permit'; release(): void } | { kind: 'paused'; until: Instant };
 
 /**

@@ -2,13 +2,13 @@
 export type Limits = {
   /** Queued without an attempt for this time: `failed` (docs/contract.md, "Limits"). */
   queuedSeconds: number;
-  /** Processing without a signal for this time: `indeterminate`. */
+  /** Processing without a signal for this time: `indeterminate`, or `failed` where nothing came of any attempt. */
   processingSeconds: number;
   /** A pending cancellation without confirmation for this time: `failed`. */
   cancellationSeconds: number;
   /** How long a test invoice is kept. */
   testRetentionSeconds: number;
-  /** How long one send may take; no process sends an attempt after it. */
+  /** Seconds for one send; its deadline is this plus the grace of the append. */
   sendSeconds: number;
   /** Pauses before the look-ups, in order; the last one repeats. Never empty. */
   lookupIntervalsSeconds: readonly number[];
