@@ -131,8 +131,8 @@ export const provesAbsence = (
 /**
  * The stored progress when its last look-up was asked between the send and now, else none. An earlier one is of a send that a set-back log has lost; a
  * later one was asked by a clock that was ahead, and would put the next look-up off or void all later absences. Of a send that began before the clock
- * was set back, the answer is the earlier instant. When both are ahead of the clock, no first absence is of the send, and the pauses between its
- * look-ups count.
+ * was set back, the answer is the earlier instant. While the instant that the next look-up counts from is ahead of the clock, no first absence is of
+ * the send, and the pauses between its look-ups count.
  */
 export const progressOfSend = (
   stored: LookupProgress | undefined,
@@ -142,7 +142,7 @@ export const progressOfSend = (
   const last = stored?.lastAskedAt;
   const since = isBefore(resolvedAt, attemptedAt) ? resolvedAt : attemptedAt;
   if (stored === undefined || last === undefined || isBefore(now, last)) return { asked: 0 };
-  if (isAhead(since, now)) return { asked: stored.asked, lastAskedAt: last };
+  if (isAhead(resolvedAt, now)) return { asked: stored.asked, lastAskedAt: last };
   return isBefore(last, since) ? { asked: 0 } : stored;
 };
 

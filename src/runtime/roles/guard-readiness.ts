@@ -104,20 +104,22 @@ const readinessInOneDatabase = async (parts: ReadinessParts): Promise<GuardReadi
   const state = createGuardReadiness();
   const look = async (): Promise<void> => {
     const isLost = (await lostEnd?.isLost()) === true;
-    if (isLost) await pauseIssuing(engines.pool, identity, await engines.log.head(), clock.now());
-    const seen: GuardReadiness =
-      isLost || (await isIssuingPaused(engines.pool, identity))
-        ? { kind: 'log incomplete', head: await engines.log.head(), furthest: null }
-        : { kind: 'complete' };
+    const isPaused = isLost || (await isIssuingPaused(engines.pool, identity));
+    const head = isPaused ? await engines.log.head() : null;
+    const seen: GuardReadiness = isPaused ? { kind: 'log incomplete', head, furthest: null } : { kind: 'complete' };
     if (runner.stopping.aborted) return;
-    if (isLost) logger.fatal({ msg: 'the event log has lost events that this process has read or appended' });
     const isFirst = state.current().kind === 'unknown';
     if (state.set(seen) && !(isFirst && seen.kind === 'complete')) logReadiness(seen, logger);
-    // Not before the work of this process pauses: until then the log takes no append.
-    if (isLost) lostEnd?.accept();
+    if (!isLost) return;
+    await pauseIssuing(engines.pool, identity, head, clock.now());
+    // The work of this process pauses by now, and that of others soon: until then the log takes no append.
+    lostEnd?.accept();
   };
   let wake = new AbortController();
-  lostEnd?.onLost(() => wake.abort());
+  lostEnd?.onLost(() => {
+    logger.fatal({ msg: 'the event log has lost events that this process has read or appended' });
+    wake.abort();
+  });
   await look();
   let pausing = AbortSignal.any([runner.stopping, wake.signal]);
   const watching = async (): Promise<void> => {

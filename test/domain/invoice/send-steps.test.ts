@@ -4,7 +4,9 @@ import {
   progressAfter,
   progressOfSend,
   provesAbsence,
+  stepAfterSend,
 } from '../../../src/domain/invoice/send-steps.js';
+import type { Send } from '../../../src/domain/invoice/state.js';
 import { at, limits } from '../../support/fixture/invoice.js';
 
 const before: LookupProgress = { asked: 2, lastAskedAt: at(100), firstAbsentAt: at(100) };
@@ -62,6 +64,27 @@ describe('the stored progress of a send', () => {
     const ahead = { attemptedAt: at(10_800), resolvedAt: at(10_801) };
     expect(progressOfSend(before, ahead, at(130))).toEqual({ asked: 2, lastAskedAt: at(100) });
     expect(progressOfSend(before, ahead, at(10_800))).toEqual({ asked: 0 });
+  });
+
+  it('leaves the pauses between look-ups at every moment after the clock was set back', () => {
+    const send: Send<'unknown'> = {
+      ...{ attempt: 1, attemptedAt: at(300), deadlineAt: at(335), resolution: 'unknown', codes: [] },
+      ...{ answeredAt: at(330), resolvedAt: at(330) },
+    };
+    const window = { sendableFrom: at(0), mayStartUntil: at(7_200), endsAt: at(7_200) };
+    const looked: number[] = [];
+    let stored: LookupProgress | undefined;
+    for (let seconds = 30; seconds < 900; seconds += 1) {
+      const now = at(seconds);
+      const progress = progressOfSend(stored, send, now);
+      const step = stepAfterSend([send], send, { ...window, now, limits, progress });
+      if (step.do !== 'look_up') continue;
+      looked.push(seconds);
+      stored = progressAfter(progress, { askedAt: now, kind: 'inconclusive' }, false);
+    }
+    const pauses = looked.slice(1).map((seconds, index) => seconds - (looked[index] ?? 0));
+    expect(looked.length).toBeGreaterThan(3);
+    expect(Math.min(...pauses)).toBeGreaterThanOrEqual(30);
   });
 
   it('begins again when it is of a send that the log has lost, or was asked by a clock that was ahead', () => {
