@@ -240,6 +240,27 @@ describe('the issuer beside look-ups that nobody answers', () => {
     expect(semaphore.acquire(inTest)).toHaveProperty('release');
   });
 
+  it('calls as many companies back in a second as of one company, however many wait', () => {
+    const clock = movableClock(T0);
+    const semaphore = createLookUpSemaphore(8, clock);
+    const callers = Array.from(
+      { length: 600 },
+      (_, index): Caller => ({ mode: 'live', companyId: `company ${index}` }),
+    );
+    let due = callers.map((caller) => ({ caller, at: at(0) }));
+    for (let second = 0; second < 60; second += 1) {
+      clock.moveTo(at(second));
+      const coming = due.filter((one) => !isBefore(at(second), one.at));
+      if (second > 0) expect(coming.length).toBeLessThanOrEqual(60);
+      const waiting = coming.flatMap(({ caller }) => {
+        const asked = semaphore.acquire(caller);
+        return 'at' in asked ? [{ caller, at: asked.at }] : [];
+      });
+      due = [...due.filter((one) => !coming.includes(one)), ...waiting];
+    }
+    expect(due).toHaveLength(592);
+  });
+
   it('calls those without a place back in turns, fifty a second and none after half a minute', () => {
     const clock = movableClock(T0);
     const semaphore = createLookUpSemaphore(1, clock);
@@ -248,7 +269,8 @@ describe('the issuer beside look-ups that nobody answers', () => {
       'at' in turn ? turn.at : 'a place',
     );
     const expected = Array.from({ length: 1_500 }, (_, index) => at(Math.floor(index / 50) + 1));
-    expect(turns.slice(0, 1_500)).toEqual(expected);
+    expect(turns[0]).toBe(at(1));
+    expect(turns.slice(1, 1_501)).toEqual(expected);
     expect(turns.filter((turn) => isBefore(at(31), turn))).toEqual([]);
     if ('release' in first) first.release();
     expect(semaphore.acquire(flooding)).toHaveProperty('release');

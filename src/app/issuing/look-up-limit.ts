@@ -38,13 +38,18 @@ export const createLookUpSemaphore = (permits: number, clock: Clock): LookUpSema
     [...claims].filter(([other, claim]) => claim.mode === mode && permitsOf(other) < permitsOf(owner)).length;
 
   const mayTake = (owner: string, mode: Mode): boolean => {
+    // Many companies may wait, and their claims are looked through only while a permit is free.
+    if (permits - taken.live - taken.test <= 0) return false;
     const testLeft = testPlacesOf(permits) - taken.test;
     const testClaims = Math.min(testLeft, claimsBefore(owner, 'test'));
     const left = permits - taken.live - taken.test - claimsBefore(owner, 'live') - testClaims;
     return left > 0 && (mode === 'live' || testLeft > testClaims);
   };
 
+  let lookedThroughAt: Instant = '';
   const dropLapsed = (now: Instant): void => {
+    if (lookedThroughAt !== '' && isWithin(now, lookedThroughAt, addSeconds(lookedThroughAt, 1))) return;
+    lookedThroughAt = now;
     for (const [owner, { since, comesAt }] of claims) {
       if (!isWithin(now, since, addSeconds(comesAt, CLAIM_SECONDS))) claims.delete(owner);
     }
@@ -64,12 +69,12 @@ export const createLookUpSemaphore = (permits: number, clock: Clock): LookUpSema
     };
   };
 
-  /** One work item of each company comes back within a second, however many of other companies have a turn. */
+  /** One work item of each company comes back within a second, or later while more companies wait than may come back in a second. */
   const comeBackAt = (owner: string, mode: Mode, now: Instant): Instant => {
-    const turnAt = nextTurn();
     const claim = claims.get(owner);
-    if (claim !== undefined && isBefore(now, claim.comesAt)) return turnAt;
-    const comesAt = addSeconds(now, 1);
+    if (claim !== undefined && isBefore(now, claim.comesAt)) return nextTurn();
+    claims.delete(owner);
+    const comesAt = addSeconds(now, Math.ceil((claims.size + 1) / COME_BACK_PER_SECOND));
     claims.set(owner, { mode, since: now, comesAt });
     return comesAt;
   };
