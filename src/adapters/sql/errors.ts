@@ -82,7 +82,10 @@ export const isRolledBack = (error: unknown): boolean => {
 
 const ENGLISH: ReadonlySet<string> = new Set(['ERROR', 'FATAL', 'PANIC']);
 
-/** Lost connections, time limits of sessions, lack of resources, configuration files, the operator's or system's intervention, faults of the system and of the server. */
+/**
+ * Codes that may come with the end of a session: lost connections, time limits of sessions, lack of resources, configuration files, shutdowns, and
+ * faults of the system and of the server.
+ */
 const MAY_END_A_SESSION = /^(?:08|25P0[34]|53|F0|57P|58|XX)/;
 
 const READ_ONLY = '25006';
