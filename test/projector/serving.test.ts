@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { allProjections } from '../../projections/registry.js';
+import type { Projection } from '../../projections/types.js';
 import { createEventStore, NO_STREAM } from '../../src/app/event-store/event-store.js';
 import { invoiceStream, publicInvoiceId } from '../../src/domain/common/ids.js';
+import type { LogPosition } from '../../src/ports/event-log.js';
 import { liveGeneration } from '../../src/projector/generations.js';
 import { rebuildProjection } from '../../src/projector/rebuild.js';
 import { demoCompany } from '../../src/runtime/commands/demo-company.js';
@@ -18,6 +20,7 @@ import { describeWithPostgres } from '../support/postgres.js';
 const INVOICES = 2_000;
 const WRITERS = 32;
 const WORK_MS = 60_000;
+const TRIES = 5;
 
 describeWithPostgres('a service while its read model is rebuilt by an operatorâ€™s process', () => {
   let running: RunningService;
@@ -30,7 +33,7 @@ describeWithPostgres('a service while its read model is rebuilt by an operatorâ€
 
   it('answers every read and takes every write, and ends with rows that a rebuild from the log gives byte for byte', async () => {
     const { service, config, keys } = running;
-    const { pool, log } = service.engines;
+    const { pool } = service.engines;
     const client = createCarefulClient(service.url, keys.live);
     const testClient = createCarefulClient(service.url, keys.test);
     const generations = async () =>
@@ -84,22 +87,8 @@ describeWithPostgres('a service while its read model is rebuilt by an operatorâ€
       WORK_MS,
     );
     for (const projection of allProjections) {
-      await eventually(
-        async () => {
-          const live = (await liveGeneration(pool, projection.name)).position;
-          const [left] = await log.readAll({ prefixes: projection.prefixes, after: live, limit: 1 });
-          return left;
-        },
-        (left) => left === undefined,
-      );
-      const followed = await dump(pool, projection);
-      const outcome = await rebuildProjection(projection, new AbortController().signal, {
-        log,
-        db: pool,
-        clock: systemClock,
-      });
-      expect(outcome).toMatchObject({ kind: 'live' });
-      expect(await dump(pool, projection)).toEqual(followed);
+      const { followed, rebuilt: again } = await rebuiltWhileQuiet(running, projection);
+      expect(again).toEqual(followed);
       if (projection.name === 'invoices') {
         expect(followed).toHaveLength(INVOICES + 2 * written.length);
         expect(followed.filter((row) => row.includes('""kind"":""deleted""'))).toHaveLength(written.length);
@@ -107,6 +96,31 @@ describeWithPostgres('a service while its read model is rebuilt by an operatorâ€
     }
   }, 300_000);
 });
+
+/**
+ * The rows as the projector left them and as a rebuild gives them. A worker may record an event in between, such as the opening of a certificate; then
+ * both are taken again.
+ */
+const rebuiltWhileQuiet = async (
+  { service }: RunningService,
+  projection: Projection,
+): Promise<{ followed: readonly string[]; rebuilt: readonly string[] }> => {
+  const { pool: db, log } = service.engines;
+  const live = async () => (await liveGeneration(db, projection.name)).position;
+  const isLast = async (position: LogPosition | null) =>
+    (await log.readAll({ prefixes: projection.prefixes, after: position, limit: 1 })).length === 0;
+  for (let tries = 0; tries < TRIES; tries++) {
+    await eventually(async () => await isLast(await live()), Boolean);
+    const position = await live();
+    const followed = await dump(db, projection);
+    const deps = { log, db, clock: systemClock };
+    const outcome = await rebuildProjection(projection, new AbortController().signal, deps);
+    expect(outcome).toMatchObject({ kind: 'live' });
+    const rebuilt = await dump(db, projection);
+    if (await isLast(position)) return { followed, rebuilt };
+  }
+  throw new Error(`${projection.name} was never quiet`);
+};
 
 const amountOf = (n: number): number => 100_000 + n;
 
