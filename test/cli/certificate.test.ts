@@ -236,6 +236,7 @@ describeWithPostgres('nfse certificate put', () => {
     const other = accepted({ companyId: CNPJ, invoiceId: otherId, acceptedAt: now.now() });
     const canceling = [other, attempted(1, 1), authorized(1, 2), cancelRequested(3)];
     await appendTo(store, invoiceStream('live', CNPJ, otherId), canceling, now.now());
+    expect(await remove()).toMatchObject({ exit: 1, out: '', err: expect.stringContaining('are in no row yet') });
     expect(await operator.run('projections', 'rebuild', 'invoices')).toMatchObject({ exit: 0 });
     const outcomes = '1 invoice and 1 cancellation of the company had no known outcome';
     expect(await remove()).toMatchObject({

@@ -275,4 +275,20 @@ describe('the issuer beside look-ups that nobody answers', () => {
     if ('release' in first) first.release();
     expect(semaphore.acquire(flooding)).toHaveProperty('release');
   });
+
+  it('calls at most fifty back within a second, also when each of them asks at another time', () => {
+    const clock = movableClock(T0);
+    const semaphore = createLookUpSemaphore(1, clock);
+    semaphore.acquire(flooding);
+    semaphore.acquire(flooding);
+    const turns = Array.from({ length: 1_000 }, (_, index) => {
+      clock.moveTo(addSeconds(T0, index / 1_000));
+      const turn = semaphore.acquire(flooding);
+      return 'at' in turn ? turn.at : 'a place';
+    });
+    for (const turn of turns) {
+      const within = turns.filter((other) => !isBefore(other, turn) && isBefore(other, addSeconds(turn, 1)));
+      expect(within.length).toBeLessThanOrEqual(50);
+    }
+  });
 });

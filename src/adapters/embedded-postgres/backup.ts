@@ -96,9 +96,10 @@ const ROWS_AT_ONCE = 1_000;
  */
 export const writeBackup = async (options: BackupOptions): Promise<BackupManifest> => {
   const { folder, db, madeAt, logIsHere, masterKeyFile, onProgress } = options;
-  await claimFolder(folder);
   const client = await db.connect();
   try {
+    // Only now: a folder that a backup has taken is refused to the next one.
+    await claimFolder(folder);
     await client.query('begin transaction isolation level repeatable read read only');
     await client.query('set local statement_timeout = 0');
     const tables: BackupTable[] = [];

@@ -1,8 +1,8 @@
 import {
   type AllStreamResolvedEvent,
   type AllStreamSubscription,
-  type RecordedEvent as ServerEvent,
   eventTypeFilter,
+  type RecordedEvent as ServerEvent,
   START,
   streamNameFilter,
 } from '@eventstore/db-client';

@@ -8,7 +8,7 @@ import { type Names, namesFor } from './names.js';
 import { createParked, findStored, type Parked, type ParkedRecord, removeStored } from './parked.js';
 import { readServers } from './servers.js';
 import { ensureTopology } from './topology.js';
-import { work } from './worker.js';
+import { type Endless, work } from './worker.js';
 
 export type NatsQueueOptions = {
   /** Addresses in the form that `readServers` accepts. */
@@ -25,8 +25,8 @@ export type NatsQueueOptions = {
   heartbeatMs?: number;
   /** Interval between checks of streams and consumers, which are also checked at each connection; default 60 s. */
   checkMs?: number;
-  /** Deliveries of one message before it is parked; default 1,000, because pauses of a long look-up count too. */
-  maxDeliveries?: number;
+  /** When a message that never ends is parked; default after 1,000 deliveries and 16 hours. */
+  endless?: Endless;
   /** For tests; the client's own function by default. */
   connect?: typeof connect;
 };
@@ -44,7 +44,12 @@ export type NatsWorkQueue = WorkQueue & {
  */
 export const createNatsQueue = async (options: NatsQueueOptions): Promise<NatsWorkQueue> => {
   const { clock, ackWaitMs = 30_000, answerMs = 5_000, heartbeatMs = 5_000 } = options;
-  const { maxDeliveries = 1_000, checkMs = 60_000, prefix = 'nfse', notify = () => undefined } = options;
+  const {
+    endless = { deliveries: 1_000, seconds: 16 * 3_600 },
+    checkMs = 60_000,
+    prefix = 'nfse',
+    notify = () => undefined,
+  } = options;
   const names = namesFor(prefix);
   const link = await openLink({
     server: readServers(options.servers),
@@ -76,7 +81,7 @@ export const createNatsQueue = async (options: NatsQueueOptions): Promise<NatsWo
     work: (asked) => {
       const signal = AbortSignal.any([asked.signal, closing.signal]);
       const task: Promise<void> = work(
-        { link, names, parked, ackWaitMs, heartbeatMs, maxDeliveries, notify },
+        { link, names, parked, ackWaitMs, heartbeatMs, endless, clock, notify },
         { ...asked, signal },
       ).finally(() => working.delete(task));
       working.add(task);

@@ -1,5 +1,7 @@
+import { epochMs, type Instant } from '../../domain/common/time.js';
 import { type Backoff, createBackoff } from '../../lib/backoff.js';
 import { pause, settlesWithin } from '../../lib/pause.js';
+import type { Clock } from '../../ports/clock.js';
 import {
   type Delivery,
   type HandlingResult,
@@ -22,10 +24,16 @@ type WorkerOptions = {
   parked: Parked;
   ackWaitMs: number;
   heartbeatMs: number;
-  /** A message with more deliveries than this is parked without being handled, because its handler may be what ends the process. */
-  maxDeliveries: number;
+  endless: Endless;
+  clock: Clock;
   notify: Notify;
 };
+
+/**
+ * A message that was delivered more often and is older is parked without being handled, because its handler may be what ends the process. The age counts
+ * too, because a look-up that waits for a permit makes many deliveries within minutes.
+ */
+export type Endless = { deliveries: number; seconds: number };
 
 type Work = Parameters<WorkQueue['work']>[0];
 
@@ -39,7 +47,7 @@ const SIGNS_OF_LIFE = 3;
 
 /** Pulls, handles and answers until the signal aborts; then gives back at once what is not being handled. */
 export const work = async (options: WorkerOptions, { concurrency, signal, handle }: Work): Promise<void> => {
-  const { link, names, parked, ackWaitMs, heartbeatMs, maxDeliveries, notify } = options;
+  const { link, names, parked, ackWaitMs, heartbeatMs, endless, clock, notify } = options;
   if (signal.aborted) return;
   const intake = createIntake(concurrency);
   const running = new Set<Promise<void>>();
@@ -66,7 +74,9 @@ export const work = async (options: WorkerOptions, { concurrency, signal, handle
 
   const finish = async (held: Held): Promise<void> => {
     const { item, message } = held;
-    const result = await handlingResult({ ...item, deliveries: message.deliveries }, handle, maxDeliveries);
+    const result = isEndless(message, endless, clock.now())
+      ? { kind: 'park' as const, reason: `delivered ${message.deliveries} times without an end` }
+      : await handlingResult({ ...item, deliveries: message.deliveries }, handle);
     const latest = (): WorkMessage => intake.messageOf(item) ?? message;
     let again: 'keep' | 'drop' = result.kind === 'park' ? 'drop' : 'keep';
     try {
@@ -168,14 +178,10 @@ export const work = async (options: WorkerOptions, { concurrency, signal, handle
   }
 };
 
-const handlingResult = async (
-  delivery: Delivery,
-  handle: Work['handle'],
-  maxDeliveries: number,
-): Promise<HandlingResult> => {
-  if (delivery.deliveries > maxDeliveries) {
-    return { kind: 'park', reason: `delivered ${delivery.deliveries} times without an end` };
-  }
+const isEndless = ({ deliveries, storedAt }: WorkMessage, endless: Endless, now: Instant): boolean =>
+  deliveries > endless.deliveries && epochMs(now) - Number(storedAt) / 1e6 >= endless.seconds * 1_000;
+
+const handlingResult = async (delivery: Delivery, handle: Work['handle']): Promise<HandlingResult> => {
   try {
     return await handle(delivery);
   } catch {

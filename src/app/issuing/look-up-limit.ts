@@ -89,20 +89,21 @@ export const createLookUpSemaphore = (permits: number, clock: Clock): LookUpSema
   };
 };
 
+/** Turns are a second apart or more, so that no second has more come-backs than one turn holds. */
 const createComeBackTurns = (clock: Clock) => {
   let assignedInTurn = 0;
   let turnAt: Instant = '';
+  const begin = (at: Instant): void => {
+    turnAt = at;
+    assignedInTurn = 0;
+  };
   return (): Instant => {
-    const earliest = addSeconds(clock.now(), 1);
-    const isTooFar = turnAt !== '' && isBefore(addSeconds(clock.now(), FURTHEST_TURN_SECONDS), turnAt);
-    if (turnAt === '' || isTooFar || isBefore(turnAt, earliest)) {
-      turnAt = earliest;
-      assignedInTurn = 0;
-    }
-    if (assignedInTurn >= COME_BACK_PER_SECOND) {
-      turnAt = addSeconds(turnAt, 1);
-      assignedInTurn = 0;
-    }
+    const now = clock.now();
+    const earliest = addSeconds(now, 1);
+    const furthest = addSeconds(now, FURTHEST_TURN_SECONDS);
+    const isAhead = turnAt !== '' && !isBefore(turnAt, now) && !isBefore(furthest, turnAt);
+    if (!isAhead) begin(earliest);
+    else if (isBefore(turnAt, earliest) || assignedInTurn >= COME_BACK_PER_SECOND) begin(addSeconds(turnAt, 1));
     assignedInTurn += 1;
     return turnAt;
   };

@@ -13,10 +13,10 @@ import {
   askSeries,
   type FoundNote,
   type NoProof,
+  type NumberRange,
   type RecoveryDeps,
   type SeriesAnswers,
   type SeriesToCompare,
-  type NumberRange,
 } from './ask-series.js';
 import { notesInLog, readKnownWork } from './known-work.js';
 import { planComparison, refusalOfLeftOut, type Skipped, type Unaskable } from './series-to-compare.js';

@@ -1,7 +1,7 @@
 import { putCertificate, removeStoredCertificates } from '../../app/operator/company/company-commands.js';
 import type { ProfileFault } from '../../certificates/profile.js';
 import type { Pkcs12Fault } from '../../certificates/read-pkcs12.js';
-import type { CompanyId } from '../../domain/common/ids.js';
+import { type CompanyId, invoicePrefix, modes } from '../../domain/common/ids.js';
 import { type Instant, isBefore } from '../../domain/common/time.js';
 import { counted } from '../../lib/counted.js';
 import type { CompanyCertificate } from '../../ports/certificate-vault.js';
@@ -88,8 +88,15 @@ const remove: Command = {
   },
 };
 
-/** Says how much work of the company ends without its true outcome when no certificate comes back; undefined for none. */
-const openOutcomes = async (companyId: CompanyId, { supportReads }: Session): Promise<string | undefined> => {
+/**
+ * Says how much work of the company ends without its true outcome when no certificate comes back, or that its newest events are in no row yet; undefined
+ * for none.
+ */
+const openOutcomes = async (companyId: CompanyId, opened: Session): Promise<string | undefined> => {
+  if (await hasUnseenEvents(companyId, opened)) {
+    return 'the newest events of the company are in no row yet, so its open outcomes are not known; nfse projections status';
+  }
+  const { supportReads } = opened;
   const statuses = ['queued', 'processing', 'indeterminate'] as const;
   const invoices = await countOf('invoice', statuses, (status) => supportReads.newest({ companyId, status }, MOST));
   const cancellations = await countOf('cancellation', ['pending'] as const, (cancellation) =>
@@ -98,6 +105,13 @@ const openOutcomes = async (companyId: CompanyId, { supportReads }: Session): Pr
   const open = [...invoices, ...cancellations];
   if (open.length === 0) return undefined;
   return `${open.join(' and ')} of the company had no known outcome: what was sent cannot be looked up without a certificate; nfse invoice list --company ${companyId}`;
+};
+
+/** Whether the log has events of the company's invoices that the projection of invoices has not handled. */
+const hasUnseenEvents = async (companyId: CompanyId, { log, projections }: Session): Promise<boolean> => {
+  const rows = (await projections.status()).find(({ name }) => name === 'invoices');
+  const prefixes = modes.map((mode) => `${invoicePrefix[mode]}${companyId}_`);
+  return (await log.readAll({ prefixes, after: rows?.position ?? null, limit: 1 })).length > 0;
 };
 
 /** `3 invoices`, `100 or more invoices` when a status has more than are read, or nothing. */

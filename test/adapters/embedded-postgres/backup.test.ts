@@ -50,6 +50,14 @@ describeWithPostgres('a backup of the embedded database', () => {
     await loadBackup(folder, manifest, { db: to.pool, migrations, withRows: async () => undefined }, () => undefined);
   };
 
+  it('leaves the folder as it was when the database cannot be reached', async () => {
+    const gone = { connect: () => Promise.reject(new Error('ECONNREFUSED')) } as unknown as FreshDatabase['pool'];
+    await mkdir(folder);
+    const options = { folder, madeAt: MADE_AT, logIsHere: true, onProgress: () => undefined };
+    await expect(writeBackup({ ...options, db: gone })).rejects.toThrow('ECONNREFUSED');
+    expect(await readdir(folder)).toEqual([]);
+  });
+
   it('gives back the very rows, whatever their text holds, and leaves out what is made from the log', async () => {
     const { log, masterKey } = await backUp();
     await load();

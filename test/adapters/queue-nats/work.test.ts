@@ -1,5 +1,6 @@
 import { connect, type NatsConnection } from 'nats';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { systemClock } from '../../../src/runtime/engines/clock.js';
 import { gate } from '../../support/gate.js';
 import { bound, itemOf, openQueueHarness, type QueueHarness, removeStreams } from '../../support/harness/nats-queue.js';
 import { anyNats } from '../../support/nats.js';
@@ -191,7 +192,7 @@ describeWith('nats', 'the NATS queue at work', () => {
   });
 
   it('parks what was delivered too often, without handling it once more', async () => {
-    const queue = await harness.open({ maxDeliveries: 2 });
+    const queue = await harness.open({ endless: { deliveries: 2, seconds: 0 }, clock: systemClock });
     let looks = 0;
     harness.work(queue, {
       handle: async () => {
@@ -203,6 +204,21 @@ describeWith('nats', 'the NATS queue at work', () => {
     await vi.waitFor(async () => expect(await queue.parked()).toHaveLength(1), bound);
     expect((await queue.parked())[0]?.reason).toBe('delivered 3 times without an end');
     expect(looks).toBe(2);
+  });
+
+  it('parks nothing that was delivered often within a short time, as a look-up that waits for a permit is', async () => {
+    const queue = await harness.open({ endless: { deliveries: 2, seconds: 3_600 }, clock: systemClock });
+    let looks = 0;
+    harness.work(queue, {
+      handle: async () => {
+        looks += 1;
+        return looks < 10 ? { kind: 'retry', afterMs: 1 } : ack;
+      },
+    });
+    await queue.put(itemOf('a'));
+    await vi.waitFor(async () => expect(await queue.depth()).toBe(0), bound);
+    expect(looks).toBe(10);
+    expect(await queue.parked()).toEqual([]);
   });
 
   it('reports each work item that it parks once, and no fault', async () => {
