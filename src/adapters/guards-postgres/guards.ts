@@ -29,7 +29,10 @@ export const LONGEST_DUPLICATE_WINDOW_SECONDS = DAY_SECONDS;
 /** A mark of this age is outside of any duplicate window, also for a request that began before the mark left its window. */
 const MARKS_KEPT_SECONDS = LONGEST_DUPLICATE_WINDOW_SECONDS + 2 * FREED_KEPT_SECONDS;
 
-/** Deletes guards that decide nothing any more: expired keys without a lease, and old marks. Returns how many rows were deleted. */
+/** No protocol is open for that long; a memo that is missing costs look-ups, and nothing else. */
+const MEMOS_KEPT_SECONDS = 30 * DAY_SECONDS;
+
+/** Deletes guards that decide nothing any more: expired keys without a lease, old marks and old memos. Returns how many rows were deleted. */
 export const pruneGuards = async (
   db: pg.Pool,
   { idempotencyTtlSeconds }: Pick<GuardOptions, 'idempotencyTtlSeconds'>,
@@ -38,7 +41,8 @@ export const pruneGuards = async (
   // The row of a released key is over at once, and says by how much since when.
   const keys = await db.query(PRUNE_KEYS, [addSeconds(now, -idempotencyTtlSeconds - 2 * FREED_KEPT_SECONDS), now]);
   const marks = await db.query(PRUNE_MARKS, [addSeconds(now, -MARKS_KEPT_SECONDS)]);
-  return (keys.rowCount ?? 0) + (marks.rowCount ?? 0);
+  const memos = await db.query(PRUNE_MEMOS, [addSeconds(now, -MEMOS_KEPT_SECONDS)]);
+  return (keys.rowCount ?? 0) + (marks.rowCount ?? 0) + (memos.rowCount ?? 0);
 };
 
 // Both skip rows that are locked. Acceptance locks several rows in one order, and a pruning that waited for one of them while it held another could
@@ -52,6 +56,9 @@ const PRUNE_KEYS = `with old as (
 
 const PRUNE_MARKS = `with old as (select fingerprint from duplicate_marks where at <= $1 for update skip locked)
   delete from duplicate_marks m using old where m.fingerprint = old.fingerprint`;
+
+const PRUNE_MEMOS = `with old as (select stream, work from lookup_memos where last_asked_at <= $1 for update skip locked)
+  delete from lookup_memos m using old where m.stream = old.stream and m.work = old.work`;
 
 const pendingCuts = (db: pg.Pool): PendingCuts => ({
   add: async (stream) => {

@@ -16,20 +16,28 @@ export class MigrationError extends Error {
  * `MigrationError`, `DatabaseUnsuitable`, or PostgreSQL's error of a migration, which was then rolled back. Nothing is written when no migration is
  * missing, so a user who may only read the history can call it.
  */
-export const migrate = (pool: pg.Pool, migrations: readonly Migration[]): Promise<readonly number[]> =>
-  withSchemaLock(pool, async (client) => {
+export const migrate = async (pool: pg.Pool, migrations: readonly Migration[]): Promise<readonly number[]> => {
+  // A process that was frozen while it held the lock must not hold up the start of others that have nothing to change.
+  if ((await pendingMigrations(pool, migrations)).length === 0) return [];
+  return await withSchemaLock(pool, async (client) => {
     if ((await findHistory(client)) === undefined) await client.query(HISTORY);
     const missing = unapplied(migrations, await appliedMigrations(client));
     for (const migration of missing) await apply(client, migration);
     return missing.map(({ id }) => id);
   });
+};
+
+/** A session that holds the lock is idle only between two statements, so one that is idle for longer belongs to a frozen process. */
+const FROZEN_AFTER = '60s';
 
 /** Runs `work` while no other process holds the lock of the schema, without a time limit, on a connection that is closed afterwards. */
 export const withSchemaLock = async <T>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> => {
   const client = await pool.connect();
   try {
     // A long migration must not be cut short, and other processes wait for its end.
-    await client.query('set statement_timeout = 0; set lock_timeout = 0');
+    await client.query(`set statement_timeout = 0; set lock_timeout = 0; set idle_session_timeout = '${FROZEN_AFTER}'`);
+    // The server ends the wait of a process that was killed; a server on a system without this check refuses the setting.
+    await client.query(`set client_connection_check_interval = '10s'`).catch(() => undefined);
     await client.query('select pg_advisory_lock($1)', [LOCK]);
     return await work(client);
   } finally {

@@ -166,14 +166,15 @@ const OWNERS_FUNCTIONS = [
  * Grants the role `service` what the product needs and revokes rights beyond that. The owner of the tables calls it after the migrations, and it
  * covers all tables of the owner. Repeating it does no harm.
  */
-export const grantService = (owner: pg.Pool, service: string): Promise<void> =>
-  withSchemaLock(owner, async (client) => {
-    // Every operator's command calls this, and a grant writes into the catalogue even when it changes nothing.
-    if ((await client.query(WRONG_RIGHTS, [service, READ_ONLY, OWNERS_FUNCTIONS])).rowCount === 0) return;
+export const grantService = async (owner: pg.Pool, service: string): Promise<void> => {
+  // Every operator's command calls this, and a grant writes into the catalogue even when it changes nothing.
+  if ((await owner.query(WRONG_RIGHTS, [service, READ_ONLY, OWNERS_FUNCTIONS])).rowCount === 0) return;
+  await withSchemaLock(owner, async (client) => {
     const { rows } = await client.query<OwnObjects>(OWN_OBJECTS);
     const owned = rows[0];
     if (owned !== undefined) await client.query(['begin', ...grants(owned, service), 'commit'].join(';\n'));
   });
+};
 
 /** Quoted names. Objects of other owners in these schemas are left alone. */
 type OwnObjects = { schema: string; tables: string[]; projections: string[] };

@@ -161,13 +161,14 @@ export const prepareDatabase = async (
   { service, owner }: DatabaseAddresses,
   limits: SessionLimits,
 ): Promise<readonly number[]> => {
-  if (owner === undefined) return await withPool(service, limits, prepareAlone);
+  if (owner === undefined) return await prepareAlone(service, limits);
   const prepared = withPool(owner, limits, async (pool) => {
     await checkServer(pool);
     const serviceUser = await atAddress('DATABASE_URL', withPool(service, limits, userOf));
     if (serviceUser === (await userOf(pool))) throw new MigrationError(ONE_USER);
     await checkOwner(pool);
-    const made = await migrate(pool, migrations);
+    const missing = await pendingMigrations(pool, migrations);
+    const made = missing.length === 0 ? [] : await makeSteps(owner, limits);
     await grantService(pool, serviceUser);
     await checkSchema(pool);
     return made;
@@ -177,17 +178,26 @@ export const prepareDatabase = async (
 
 const ONE_USER = 'DATABASE_URL and DATABASE_OWNER_URL name one user: the service must not be the owner of its tables';
 
-const prepareAlone = async (pool: pg.Pool): Promise<readonly number[]> => {
-  await checkServer(pool);
-  const missing = await pendingMigrations(pool, migrations);
-  if (missing.length > 0 && !(await mayCreate(pool)))
-    throw new MigrationError(
-      `the database lacks ${counted(missing.length, 'step')} of its schema, which the user of DATABASE_URL may not make: run nfse setup database, or set DATABASE_OWNER_URL`,
-    );
-  const made = await migrate(pool, migrations);
-  await checkSchema(pool);
-  return made;
+const prepareAlone = (service: string, limits: SessionLimits): Promise<readonly number[]> =>
+  withPool(service, limits, async (pool) => {
+    await checkServer(pool);
+    const missing = await pendingMigrations(pool, migrations);
+    if (missing.length > 0 && !(await mayCreate(pool)))
+      throw new MigrationError(
+        `the database lacks ${counted(missing.length, 'step')} of its schema, which the user of DATABASE_URL may not make: run nfse setup database, or set DATABASE_OWNER_URL`,
+      );
+    const made = missing.length === 0 ? [] : await makeSteps(service, limits);
+    await checkSchema(pool);
+    return made;
+  });
+
+/** Makes the missing steps on a separate connection without time limits: a step may take long, and a second process waits for it. */
+const makeSteps = async (connectionString: string, limits: SessionLimits): Promise<readonly number[]> => {
+  const patient = openPatientPool({ ...limits, connectionString, applicationName: APPLICATION });
+  return await migrate(patient, migrations).finally(() => patient.end());
 };
+
+const APPLICATION = 'nfse-migrations';
 
 /** A pool of `max` connections (default 1) whose statements may take as long as they need. */
 export const openPatientPool = ({
@@ -196,13 +206,13 @@ export const openPatientPool = ({
 }: Omit<PoolOptions, 'max' | 'statementTimeoutMs' | 'lockTimeoutMs'> & { max?: number }): pg.Pool =>
   openPool({ ...options, max, statementTimeoutMs: 0, lockTimeoutMs: 0 });
 
-/** Runs work on a separate connection without time limits: a step may take long, and a second process waits for it. */
+/** Runs work on a separate connection with the usual time limits, so that a silent line ends a start instead of holding it up. */
 const withPool = async <T>(
   connectionString: string,
   limits: SessionLimits,
   work: (pool: pg.Pool) => Promise<T>,
 ): Promise<T> => {
-  const pool = openPatientPool({ ...limits, connectionString, applicationName: 'nfse-migrations' });
+  const pool = openPool({ ...limits, connectionString, max: 1, applicationName: APPLICATION });
   return await work(pool).finally(() => pool.end());
 };
 

@@ -75,6 +75,14 @@ describeWithPostgres('guards in PostgreSQL', () => {
     expect(await keptKeys()).toEqual([young]);
   });
 
+  it('prunes the memo of a send that was last looked up 30 days ago', async () => {
+    const progress = { asked: 1, lastAskedAt: '2026-10-22T12:00:00.000Z' };
+    await guards.lookups.put('nfseLive-1', 'issue', progress);
+    expect(await prune('2026-11-21T11:59:59.999Z')).toBe(0);
+    expect(await prune('2026-11-21T12:00:00.000Z')).toBe(1);
+    expect(await guards.lookups.get('nfseLive-1', 'issue')).toBeUndefined();
+  });
+
   it('prunes a released key a minute after its release', async () => {
     await database.admin.query('truncate idempotency_keys, duplicate_marks');
     const owner = { mode: 'live', companyId: 'C', keyHash: 'released' } as const;

@@ -1,5 +1,11 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { type Migration, MigrationError, migrate, pendingMigrations } from '../../../src/adapters/sql/migrate.js';
+import {
+  type Migration,
+  MigrationError,
+  migrate,
+  pendingMigrations,
+  withSchemaLock,
+} from '../../../src/adapters/sql/migrate.js';
 import { migrations } from '../../../src/adapters/sql/migrations/index.js';
 import { openPool } from '../../../src/adapters/sql/pool.js';
 import { startProgram } from '../../support/harness/processes.js';
@@ -47,6 +53,18 @@ describeWithPostgres('migrate', () => {
     const ran = await Promise.all([migrate(hasty, [slow]), migrate(hasty, [slow])]);
     expect(ran.flat()).toEqual([1]);
     await hasty.end();
+  });
+
+  it('waits for no other process when nothing is missing, not even for one that was frozen with the lock', async () => {
+    const { pool } = database;
+    await migrate(pool, [one]);
+    await withSchemaLock(pool, async (holder) => {
+      expect(await migrate(pool, [one])).toEqual([]);
+      expect((await holder.query('show idle_session_timeout')).rows).toEqual([{ idle_session_timeout: '1min' }]);
+      expect((await holder.query('show client_connection_check_interval')).rows).toEqual([
+        { client_connection_check_interval: '10s' },
+      ]);
+    });
   });
 
   it('names a step whose row was lost from the history', async () => {
