@@ -20,8 +20,9 @@ export const createAdnCalls = (options: AdnOptions, maxBytes: number) => {
   const agents = createAgents(options.trustRootsPem);
   return {
     get: async (caller: Caller, path: string): Promise<Exchange> => {
-      const certificate = await options.certificateOf(caller).catch(() => undefined);
+      const certificate = await options.certificateOf(caller).catch(() => 'unread' as const);
       if (certificate === undefined) return notHanded('certificate_missing');
+      if (certificate === 'unread') return notHanded('certificate_unread');
       // The handshake of an expired certificate fails like an outage of the environment, which would hold up all companies.
       if (!isBefore(options.now(), certificate.notAfter)) return notHanded('certificate_expired');
       return await exchangeWith(agents, certificate, options.address, path, {

@@ -63,10 +63,13 @@ export const createAuthorizer = (options: AuthorizerOptions): Authorizer & { clo
     GET: createAgents(options.trustRootsPem, LOOK_UPS_AT_ONCE),
   };
 
-  const certificateFor = async (caller: Caller, limitMs: number): Promise<CompanyCertificate | undefined> => {
+  const certificateFor = async (
+    caller: Caller,
+    limitMs: number,
+  ): Promise<CompanyCertificate | 'unread' | undefined> => {
     const opening = (async () => options.certificateOf(caller))();
     return await within(limitMs, opening, () => new Error('the certificate was not opened in time')).catch(
-      () => undefined,
+      () => 'unread' as const,
     );
   };
 
@@ -85,6 +88,7 @@ export const createAuthorizer = (options: AuthorizerOptions): Authorizer & { clo
     // Opening the certificate may take the whole limit for a send, because its deadline is checked afterwards.
     const certificate = await certificateFor(caller, body === undefined ? Math.max(0, leftMs()) : timeoutMs);
     if (certificate === undefined) return notHanded('certificate_missing');
+    if (certificate === 'unread') return notHanded('certificate_unread');
     if (!isBefore(options.now(), certificate.notAfter)) return notHanded('certificate_expired');
     const callMs = leftMs();
     if (callMs <= 0) return notHanded('deadline_passed');

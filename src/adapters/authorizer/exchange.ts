@@ -10,8 +10,13 @@ import type { createAgents } from './agents.js';
 /** The call's time passed while it waited for a connection that other calls of the company held, or was too short after that wait. */
 const CONNECTIONS_BUSY = 'connections_busy';
 
-/** Reasons for not connecting that lie with one company's certificate. */
-export const CERTIFICATE_REASONS = ['certificate_missing', 'certificate_expired', 'certificate_unusable'] as const;
+/** Reasons for not connecting that lie with one company's certificate. `certificate_unread`: the vault failed or gave no answer in time. */
+export const CERTIFICATE_REASONS = [
+  'certificate_missing',
+  'certificate_unread',
+  'certificate_expired',
+  'certificate_unusable',
+] as const;
 
 /** Reasons that lie in this process or with one company's certificate, and say nothing about the environment. */
 export const localReasons = [

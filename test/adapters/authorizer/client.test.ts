@@ -247,7 +247,7 @@ describe('sendDps', () => {
 
   it.each([
     ['certificate_missing', () => Promise.resolve(undefined)],
-    ['certificate_missing', () => Promise.reject(new Error('vault'))],
+    ['certificate_unread', () => Promise.reject(new Error('vault'))],
   ])('sends nothing without a certificate: %s', async (reason, certificateOf) => {
     client = clientOf({ certificateOf });
     expect(await client.sendDps(caller, dps.bytes, inAMinute)).toMatchObject({ kind: 'not_sent', reason });

@@ -76,6 +76,8 @@ const STORE_ANOTHER = 'the authorizer was not asked: store a valid one with nfse
 
 const CERTIFICATE_REASONS: Readonly<Record<string, string>> = {
   certificate_missing: `the company has no certificate that can be opened, and ${STORE_ANOTHER}`,
+  certificate_unread:
+    "the company's certificate could not be read, and the authorizer was not asked: try again, and look at nfse doctor if this stays",
   certificate_expired: `the company's certificate has expired, and ${STORE_ANOTHER}`,
   certificate_unusable: `the company's certificate cannot be used, and ${STORE_ANOTHER}`,
 };
