@@ -140,15 +140,13 @@ describe('a refusal to settle as issued', () => {
 
 describe('a certificate that keeps the authorizer from being asked', () => {
   const STORE = 'store a valid one with nfse certificate put';
+  const AGAIN = 'try again, and look at nfse doctor if this stays';
   it.each([
     ['certificate_missing', 'the company has no certificate that can be opened', STORE],
-    [
-      ...['certificate_unread', "the company's certificate could not be read"],
-      'try again, and look at nfse doctor if this stays',
-    ],
+    ['certificate_unread', "the company's certificate could not be read", AGAIN],
     ['certificate_expired', "the company's certificate has expired", STORE],
     ['certificate_unusable', "the company's certificate cannot be used", STORE],
-  ])('%s is named with its cure', async (reason = '', words = '', cure = '') => {
+  ])('%s is named with its cure', async (reason, words, cure) => {
     const harness = await indeterminate();
     harness.authorizer.findByDps = async () => ({ kind: 'inconclusive', reason });
     const refusal = `${words}, and the authorizer was not asked: ${cure}`;
