@@ -59,9 +59,9 @@ export type SendResult<Success> =
   | { kind: 'done'; result: Success };
 
 /**
- * Result of a look-up. Only `absent` counts towards a proven absence: a JSON 404, for a DPS with the catalogued code, or a list of events
- * without one that cancels. `outage` and `certificateRefused` have the
- * meaning of their counterparts in `SendResult`. `exists`: the authorizer named the document by its key, but the document could not be had.
+ * Result of a look-up. Only `absent` counts towards a proven absence: a JSON 404, for a DPS with the catalogued code and for an event with an error of
+ * the authorizer, or a list of events without one that cancels. `outage` and `certificateRefused` have the meaning of their counterparts in
+ * `SendResult`. `exists`: the authorizer named the document by its key, but the document could not be had.
  */
 export type LookupResult<Found> =
   | { kind: 'found'; found: Found }

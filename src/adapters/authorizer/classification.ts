@@ -1,4 +1,4 @@
-import { existsCodes } from '../../domain/common/authorizer-code.js';
+import { existsCodes, OTHER_CODE } from '../../domain/common/authorizer-code.js';
 import { areaReasons } from '../../domain/invoice/messages/areas.js';
 import type { Exchange } from './exchange.js';
 import { type AuthorizerError, errorsOf, type JsonBody, listOf, objectOf, readJson, textOf } from './responses.js';
@@ -141,6 +141,12 @@ const LOOK_UP_AND_FAULT_CODES = new Set(['E1217', 'E2220', 'E2243', 'E2401', 'E2
 /** The form of the rules' codes in the annexes. */
 const RULE_CODE = /^E\d{4}$/;
 
+/** What the documented error body holds beside its items, and the body of a gateway lacks (docs/national-system.md#error-body). */
+const membersOfError = (body: JsonBody): readonly unknown[] => [
+  body.tipoambiente,
+  textOf(body, 'dataHoraProcessamento'),
+];
+
 /** Codes beside which a refusal says nothing final about the document. */
 const NOT_ABOUT_THE_DOCUMENT = new Set([...LOOK_UP_AND_FAULT_CODES, ...unansweredCodes]);
 
@@ -151,12 +157,22 @@ const NOT_ABOUT_THE_DOCUMENT = new Set([...LOOK_UP_AND_FAULT_CODES, ...unanswere
 function isUncataloguedRefusal(seen: CallEvidence, subject: Subject): boolean {
   const { body, errors } = seen;
   if (statusOf(seen) !== 400 || body === undefined || contradicts(seen, subject)) return false;
-  const isDocumented = body.tipoambiente !== undefined && textOf(body, 'dataHoraProcessamento') !== undefined;
+  const isDocumented = membersOfError(body).every((member) => member !== undefined);
   const areRules = errors.every(({ code }) => code !== undefined && RULE_CODE.test(code));
   return (
     isDocumented && areRules && !hasOneOf(errors, NOT_ABOUT_THE_DOCUMENT) && !errors.every(isOneOf(cataloguedCodes))
   );
 }
+
+/**
+ * Whether the error is one of the authorizer: an item with a code of the authorizer's form, or an item beside a member of the documented body. The
+ * framework and a gateway answer a path that they do not know by JSON without either (docs/national-system.md#proof-of-absence).
+ */
+export const holdsErrorOfAuthorizer = ({ body, errors }: CallEvidence): boolean => {
+  if (body === undefined || errors.length === 0) return false;
+  const hasCode = errors.some(({ code }) => code !== undefined && code !== OTHER_CODE);
+  return hasCode || membersOfError(body).some((member) => member !== undefined);
+};
 
 /**
  * The codes with a known meaning in the answer to a send: the rules of Annex I v1.01-20260209 and Annex II v1.01-20260122, and the observed `E6154`,

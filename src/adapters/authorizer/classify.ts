@@ -6,6 +6,7 @@ import {
   classification,
   contradicts,
   hasOneOf,
+  holdsErrorOfAuthorizer,
   refusesCertificate,
   type Subject,
   transientCodes,
@@ -83,8 +84,9 @@ type LookupAnswer =
   | Extract<LookupResult<never>, { kind: 'inconclusive' }>;
 
 /**
- * Absence is a JSON 404 whose only codes are `absentCodes` (docs/national-system.md#proof-of-absence). With 'any' it is a JSON 404 without
- * `unansweredCodes`, because no code is catalogued for the event look-up. HTML and a 404 that holds the document prove nothing.
+ * Absence is a JSON 404 whose only codes are `absentCodes` (docs/national-system.md#proof-of-absence). With 'any' it is a JSON 404 with the error body
+ * of the authorizer and without `unansweredCodes`, because no code is catalogued for the event look-up. HTML and a 404 that holds the document prove
+ * nothing.
  */
 export const classifyLookup = (exchange: Exchange, absentCodes: readonly string[] | 'any'): LookupAnswer => {
   const seen = whatCallShows(exchange);
@@ -99,7 +101,9 @@ export const classifyLookup = (exchange: Exchange, absentCodes: readonly string[
   if (body === undefined) return inconclusive(`no_json_${exchange.status}`);
   if (exchange.status === 200) return { kind: 'present', body };
   const proves =
-    absentCodes === 'any' ? !hasOneOf(errors, unansweredCodes) : errors.length > 0 && areAllOf(errors, absentCodes);
+    absentCodes === 'any'
+      ? holdsErrorOfAuthorizer(seen) && !hasOneOf(errors, unansweredCodes)
+      : errors.length > 0 && areAllOf(errors, absentCodes);
   if (exchange.status === 404 && contradicts(seen, absentCodes === 'any' ? 'event' : 'dps'))
     return inconclusive('absent_with_document');
   return exchange.status === 404 && proves ? { kind: 'absent' } : inconclusive(`status_${exchange.status}`);

@@ -375,7 +375,7 @@ describe('a refusal that shows a document', () => {
   it('proves no absence of an event, and the key of its note alone is no event', async () => {
     harness.server.answer(json(404, { eventos: [{ tipoEvento: 101101, arquivoXml: packed }] }));
     expect(await harness.client.findCancellation(caller, accessKey)).toMatchObject({ kind: 'inconclusive' });
-    harness.server.answer(json(404, { chaveAcesso: accessKey, eventos: [] }));
+    harness.server.answer(json(404, { ...errors('E2401'), chaveAcesso: accessKey, eventos: [] }));
     expect(await harness.client.findCancellation(caller, accessKey)).toEqual({ kind: 'absent' });
   });
 

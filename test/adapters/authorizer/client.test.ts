@@ -455,18 +455,41 @@ describe('cancellation', () => {
     expect(server.received[0]?.path).toBe(`/SefinNacional/nfse/${accessKey}/eventos/101101/1`);
   });
 
-  it.each([{}, { erro: { codigo: 'E2405' } }])('takes JSON 404 %j for absence', async (body) => {
+  const item = { descricao: 'Evento não encontrado.' };
+
+  it.each([
+    errors('E2401'),
+    { erro: { codigo: 'E2405' } },
+    { tipoAmbiente: 2, erro: item },
+    { dataHoraProcessamento: '2026-08-28T14:37:08.1234567-03:00', erros: [item] },
+  ])('takes JSON 404 %j for absence', async (body) => {
     server.answer(json(404, body));
     expect(await client.findCancellation(caller, accessKey)).toEqual({ kind: 'absent' });
   });
 
+  it.each([
+    ['no member', {}],
+    ['the words of the framework', { Message: 'No HTTP resource was found that matches the request URI.' }],
+    ['the words of a gateway', { message: 'no Route matched with those values' }],
+    ['an error of another form', { erro: { codigo: 'NotFound', mensagem: 'x' } }],
+    ['an error without a code', { erro: item }],
+    ['documented members without an error', { tipoAmbiente: 2, dataHoraProcessamento: 'x', erro: null }],
+  ])('takes JSON 404 with %s for no absence, of our event or of another type', async (_title, body) => {
+    const inconclusive = { kind: 'inconclusive', reason: 'status_404' };
+    server.answer(json(404, body));
+    expect(await client.findCancellation(caller, accessKey)).toEqual(inconclusive);
+    others(html(405), json(404, body));
+    expect(await client.findCancellation(caller, accessKey)).toEqual(inconclusive);
+  });
+
+  const NO_EVENT = json(404, errors('E2401'));
   const base = `/SefinNacional/nfse/${accessKey}/eventos`;
   const paths = () => server.received.map(({ path }) => path.slice(base.length));
   /** No event of ours; the list and the look-ups of other types as given. */
   const others = (list: Answer, byType: Answer) =>
     server.answer((call, response) => {
       if (call.path === base) return list(call, response);
-      const answer = call.path.endsWith('/101101/1') ? json(404, {}) : byType;
+      const answer = call.path.endsWith('/101101/1') ? NO_EVENT : byType;
       return answer(call, response);
     });
 
@@ -487,7 +510,7 @@ describe('cancellation', () => {
     ['501', html(501)],
     ['JSON without a list', json(200, {})],
   ])('asks for each type that cancels a note where the list is answered with %s', async (_title, list) => {
-    others(list, json(404, {}));
+    others(list, NO_EVENT);
     expect(await client.findCancellation(caller, accessKey)).toEqual({ kind: 'absent' });
     expect(paths()).toEqual(['/101101/1', '', '/105102/1', '/105104/1', '/305101/1']);
     expect(await client.findCancellation(caller, accessKey)).toEqual({ kind: 'absent' });
@@ -495,9 +518,9 @@ describe('cancellation', () => {
   });
 
   it.each([
-    ['the list fails', html(503), json(404, {})],
-    ['the list refuses the caller', html(403), json(404, {})],
-    ['the list is asked too often', json(429, {}), json(404, {})],
+    ['the list fails', html(503), NO_EVENT],
+    ['the list refuses the caller', html(403), NO_EVENT],
+    ['the list is asked too often', json(429, {}), NO_EVENT],
     ['a type has no answer', html(405), html(404)],
     ['the listed event is unreadable', json(200, { eventos: [{ tipoEvento: 105102, arquivoXml: 'AAAA' }] }), html(500)],
     ['the listed event has no document', json(200, { eventos: [{ tipoEvento: '305101' }] }), html(500)],

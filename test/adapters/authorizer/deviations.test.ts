@@ -135,7 +135,7 @@ describe('the event query answers a list, its XML in base64 twice', () => {
 describe('only the whole event path exists', () => {
   it('is the one that is asked, for each event that cancels a note, where the list is missing', async () => {
     const asked = harness.server.received.length;
-    harness.server.answer(json(404, {}));
+    harness.server.answer(json(404, { erro: { codigo: 'E2401', descricao: 'x' } }));
     expect(await findCancellation()).toEqual({ kind: 'absent' });
     const paths = harness.server.received.slice(asked).map(({ path }) => path.split('/eventos')[1]);
     expect(paths.filter((path) => path !== '')).toEqual(['/101101/1', '/105102/1', '/105104/1', '/305101/1']);

@@ -2,7 +2,13 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { compareRequest } from '../../../src/app/issuing/found-documents.js';
 import { gzipBase64 } from '../../../src/xml/packing.js';
 import { accessKey, eventAround, requestOf2025 } from '../../support/fixture/sefin.js';
-import { type Client, type ClientHarness, caller, openClientHarness } from '../../support/harness/authorizer-client.js';
+import {
+  type Client,
+  type ClientHarness,
+  caller,
+  errors,
+  openClientHarness,
+} from '../../support/harness/authorizer-client.js';
 import { json } from '../../support/harness/authorizer-server.js';
 
 const BASE = `/SefinNacional/nfse/${accessKey}/eventos`;
@@ -25,7 +31,7 @@ const listed = (list: object, events: Readonly<Record<string, Buffer>> = {}): vo
     const event = events[type];
     const answer =
       event === undefined
-        ? json(404, {})
+        ? json(404, errors('E2401'))
         : json(200, { eventos: [{ tipoEvento: type, arquivoXml: gzipBase64(event) }] });
     return (call.path === BASE ? json(200, list) : answer)(call, response);
   });

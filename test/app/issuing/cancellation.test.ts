@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { readAnswer } from '../../../src/adapters/authorizer/reading.js';
 import { concludeCancellationIfDue } from '../../../src/app/issuing/cancellation.js';
 import type { Mode } from '../../../src/domain/common/ids.js';
 import { addSeconds, isBefore } from '../../../src/domain/common/time.js';
@@ -266,6 +267,28 @@ describe('canceling', () => {
       data: { reason: 'timeout' },
     });
     expect(await harness.status()).toBe('issued');
+  });
+
+  it('ends by its time-out over a registered event when the event paths are answered by the framework’s 404', async () => {
+    const harness = await requested(['lost_answer']);
+    const exchange = {
+      ...{ kind: 'answered' as const, status: 404, contentType: 'application/json' },
+      body: Buffer.from('{"Message":"No HTTP resource was found that matches the request URI."}'),
+    };
+    harness.deps.authorizer = {
+      ...harness.authorizer,
+      findCancellation: async () =>
+        readAnswer({ name: 'event', exchange, expected: { accessKey: OTHER_KEY, eventType: '101101' } }),
+    };
+    await harness.cancelToTheEnd();
+    expect(harness.authorizer.sends).toHaveLength(1);
+    expect((await harness.events()).at(-1)).toMatchObject({
+      type: 'CancellationNotConfirmed',
+      data: { reason: 'timeout' },
+    });
+    expect(harness.notices).toContainEqual(
+      expect.objectContaining({ kind: 'lookup_inconclusive', detail: 'status_404' }),
+    );
   });
 
   it('may be asked for again in test after a time-out, with the same request id', async () => {
