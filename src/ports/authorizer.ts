@@ -43,7 +43,8 @@ export type AuthorizedNote = {
  * environment, not this document or company; it only pauses sends and is never recorded. `certificateRefused`: the answer refuses the
  * certificate of the connection; it holds back the company's sends (ADR 47) and is not recorded either. `signatureFault`: our document came back
  * inside a note whose signature cannot be relied on; this raises an alarm and is recorded as the reason only. `refused`: the answer refuses the
- * document by a code that is in no catalogue, so only look-ups make it final.
+ * document by a code that is in no catalogue, so only look-ups make it final. `namedEvent`: the answer refuses a cancellation because this event, which
+ * cancels the note, is there already.
  */
 export type SendResult<Success> =
   | { kind: 'not_sent'; reason: string; codes: readonly string[]; certificateRefused: boolean; outage?: true }
@@ -52,6 +53,7 @@ export type SendResult<Success> =
       kind: 'unknown';
       reason: string;
       refused?: true;
+      namedEvent?: CancelingEvent;
       outage?: true;
       certificateRefused?: true;
       signatureFault?: string;

@@ -134,7 +134,7 @@ const send = (world: World, { attempt: of, attemptedAt }: Extract<Worker, { at: 
   const isTaken = authorizer.registered || authorizer.blocked;
   const steps: Step[] = [
     isTaken
-      ? { name: 'hears that an event stands', after: world, holds: answered('exists') }
+      ? { name: 'hears that an event stands', after: world, holds: answered(authorizer.names ? 'canceled' : 'exists') }
       : { name: 'is registered', after: withEvent(world), holds: answered('done') },
   ];
   const spending = (
@@ -199,6 +199,11 @@ const recordAnswer = (
         return rules.decideAnswer(state, {
           type: 'CancellationOutcomeUnknown',
           data: { ...sent, reason: 'exists', codes: [EVENT_EXISTS], at },
+        });
+      case 'canceled':
+        return rules.decideAnswer(state, {
+          type: 'CancellationOutcomeUnknown',
+          data: { ...sent, reason: 'exists', namedEvent: '305101', codes: [EVENT_EXISTS], at },
         });
     }
   };

@@ -50,7 +50,7 @@ export type Worker =
       found: 'ours' | 'elsewhere' | 'absent' | 'doubtful';
     };
 
-export type Answer = 'done' | 'not sent' | 'undecided' | 'refused' | 'uncatalogued' | 'unknown' | 'exists';
+export type Answer = 'done' | 'not sent' | 'undecided' | 'refused' | 'uncatalogued' | 'unknown' | 'exists' | 'canceled';
 
 /** What may still go wrong; bounds the exploration. */
 export type Budget = {
@@ -89,6 +89,8 @@ export type World = {
     refused: boolean;
     /** The event that bars ours cancels the note. */
     elsewhere: boolean;
+    /** The refusal names the event in the way. */
+    names: boolean;
   };
   budget: Budget;
 };
@@ -102,7 +104,7 @@ export const appended = (world: World, events: readonly InvoiceEvent[]): World =
 export const idle: Worker = { at: 'idle' };
 
 /** What another party put on the note before our request. */
-export type Others = 'nothing' | 'an event that bars ours' | 'a cancellation';
+export type Others = 'nothing' | 'an event that bars ours' | 'a cancellation' | 'a cancellation that is named';
 
 export const startWorld = (budget: Budget, others: Others, workers = 2): World =>
   appended(
@@ -111,7 +113,8 @@ export const startWorld = (budget: Budget, others: Others, workers = 2): World =
       workers: Array.from({ length: workers }, () => idle),
       authorizer: {
         ...{ registered: false, underWay: false, refused: false },
-        ...{ blocked: others !== 'nothing', elsewhere: others === 'a cancellation' },
+        ...{ blocked: others !== 'nothing', elsewhere: others.startsWith('a cancellation') },
+        names: others === 'a cancellation that is named',
       },
     },
     [accepted(), attempted(1, 0), authorized(1, 0), cancelRequested(0)],
@@ -131,10 +134,10 @@ export const keyOf = (world: World): string => {
   const last = sends.length - 1;
   const sent = firstSent(sends);
   const shown = sends.map((send, index) => {
-    const { resolution, codes, refused, final, undecided, attemptedAt, answeredAt, resolvedAt } = send;
+    const { resolution, codes, refused, final, undecided, namedEvent, attemptedAt, answeredAt, resolvedAt } = send;
     const isFirst = index === 0 || send === sent;
     const times = index === last ? [attemptedAt, answeredAt, resolvedAt] : isFirst ? [attemptedAt] : [];
-    return [resolution, codes, refused, final, undecided, times];
+    return [resolution, codes, refused, final, undecided, namedEvent, times];
   });
   const held = workers.map((worker) => JSON.stringify(heldBy(worker, events.length))).sort();
   return JSON.stringify([

@@ -89,6 +89,11 @@ const cases: readonly (readonly [faults: string, budget: Budget, others: Others]
   ['another event on the note, and a lost answer', { ...none, lost: 1 }, 'an event that bars ours'],
   ['a cancellation of another party, a lost answer and a crash', { ...none, lost: 1, crashes: 1 }, 'a cancellation'],
   ['a cancellation of another party that cannot be recorded', { ...none, lost: 1, unrecorded: 1 }, 'a cancellation'],
+  [
+    'a cancellation that the refusal names, a lost answer and look-ups that do not show it',
+    { ...none, lost: 1, hidden: 3 },
+    'a cancellation that is named',
+  ],
   ['a refusal with an uncatalogued code', { ...none, uncatalogued: 1 }, 'nothing'],
   [
     'a lost answer, a refusal and a look-up that does not show it',
@@ -203,6 +208,19 @@ describe('the cancellation protocol, every interleaving of two processes, the au
       { ...none, lost: 1, refused: 1, hidden: 1 },
       'nothing',
       'refused while',
+    ],
+    [
+      'an "absent" outweighs the name of a cancellation',
+      {
+        decideAnswer: (state, event) => {
+          if (event.type !== 'CancellationOutcomeUnknown') return decideAnswer(state, event);
+          const { namedEvent: _named, ...data } = event.data;
+          return decideAnswer(state, { ...event, data });
+        },
+      },
+      { ...none, hidden: 1 },
+      'a cancellation that is named',
+      'refused although the note is canceled',
     ],
     [
       'an E0840 counts as success',

@@ -186,6 +186,10 @@ export const goldenVariants = {
     type: 'CancellationOutcomeUnknown',
     data: { request: 1, attempt: 1, reason: 'uncatalogued_refusal', refused: true, ...answer, at: AT },
   },
+  'CancellationOutcomeUnknown.v1.named': {
+    type: 'CancellationOutcomeUnknown',
+    data: { request: 1, attempt: 1, reason: 'already_there', namedEvent: '305101', ...answer, at: AT },
+  },
   'CancellationNotConfirmed.v1.proven': {
     type: 'CancellationNotConfirmed',
     data: { request: 1, reason: 'refused', ...answer, firstAskedAt: AT, secondAskedAt: LATER, at: LATER },

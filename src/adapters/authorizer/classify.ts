@@ -1,4 +1,6 @@
+import type { CancelingEvent } from '../../domain/common/access-key.js';
 import { existsCodes } from '../../domain/common/authorizer-code.js';
+import { present } from '../../domain/common/present.js';
 import type { LookupResult, SendResult } from '../../ports/authorizer.js';
 import {
   areAllOf,
@@ -14,6 +16,7 @@ import {
   whatCallShows,
 } from './classification.js';
 import { type Exchange, localReasons } from './exchange.js';
+import { namedCancelingEvent } from './named-event.js';
 import type { JsonBody } from './responses.js';
 
 /** What a 2xx body holds: the document that embeds what was sent, or the reason why the result of the send is unknown. */
@@ -34,6 +37,7 @@ export const classifySend = <Success>(
     kind: 'unknown' as const,
     reason: why,
     ...answer,
+    ...named(subject, seen),
     ...outage(seen),
     ...certificate(seen),
   });
@@ -71,6 +75,9 @@ const answerOf = ({ exchange, errors }: CallEvidence) => {
   if (exchange.kind !== 'answered') return { codes };
   return { codes, httpStatus: exchange.status, texts: errors.slice(0, MAX_RECORDED).map(({ text }) => text) };
 };
+
+const named = (subject: Subject, { errors }: CallEvidence): { namedEvent?: CancelingEvent } =>
+  present({ namedEvent: subject === 'event' ? namedCancelingEvent(errors) : undefined });
 
 const outage = (seen: CallEvidence): { outage?: true } => (isOutage(seen) ? { outage: true } : {});
 

@@ -168,7 +168,13 @@ const invoiceSchemas = {
   }),
   CancellationAttempted: cancelAttemptedWith(newest),
   CancellationNotSent: strictObject({ ...ofRequest, reason: text, codes: texts, at: instant }),
-  CancellationOutcomeUnknown: strictObject({ ...ofRequest, reason: text, ...refusable, at: instant }),
+  CancellationOutcomeUnknown: strictObject({
+    ...ofRequest,
+    reason: text,
+    namedEvent: optional(v.picklist(cancelingEvents)),
+    ...refusable,
+    at: instant,
+  }),
   CancellationProvenAbsent: strictObject({ ...ofRequest, ...absence }),
   CancellationConfirmed: strictObject({ request: integerFrom1, ...cancelEvent, evidence, at: instant }),
   CancellationNotConfirmed: strictObject({

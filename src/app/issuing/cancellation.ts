@@ -9,6 +9,7 @@ import {
   decideCancelUnsendable,
   decideConfirmed,
   decideTimeout,
+  isNamedCanceled,
 } from '../../domain/invoice/decide-cancellation.js';
 import { nextCancelStep } from '../../domain/invoice/next-cancel-step.js';
 import { decideAnswer, decideAttempt, isRefusedAfterOthers, saidIn } from '../../domain/invoice/send-decisions.js';
@@ -78,6 +79,7 @@ const cancellation: SendDefinition<CancellationSending> = {
   ownerOf: ({ sent }, found) => compareRequest(found, sent),
   recordOther: ({ stream, work }, _of, found, deps) => recordElsewhere(stream, work.accessKey, found, deps),
   absenceOf: ({ cancellation: { sends } }, send) => {
+    if (sends.some(isNamedCanceled)) return 'proves nothing';
     if (sends.some(({ codes }) => codes.includes(EVENT_EXISTS))) return 'one may settle it';
     return isRefusedAfterOthers(sends, send) ? 'proves nothing' : 'two prove it';
   },

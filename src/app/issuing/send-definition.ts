@@ -1,3 +1,4 @@
+import type { CancelingEvent } from '../../domain/common/access-key.js';
 import type { StreamName } from '../../domain/common/ids.js';
 import type { Instant } from '../../domain/common/time.js';
 import type { Decision } from '../../domain/invoice/decision.js';
@@ -90,7 +91,8 @@ export type SendDefinition<K extends Sending> = {
 
 type AttemptTimes = { attemptedAt: Instant; deadlineAt: Instant };
 type NotSent = { reason: string; codes: readonly string[]; at: Instant };
-type Unknown = { reason: string; refused?: true; at: Instant } & AuthorizerAnswer;
+/** `namedEvent` is of a cancellation only. */
+type Unknown = { reason: string; refused?: true; namedEvent?: CancelingEvent; at: Instant } & AuthorizerAnswer;
 
 /** The owner of a document that the last look-up found and that was not recorded; undefined when no such document was found. */
 export type Seen = Owner | undefined;

@@ -18,7 +18,7 @@ import {
   refusalOrEvidence,
 } from './send-decisions.js';
 import { provesAbsence } from './send-steps.js';
-import { allCameToNothing, type InvoiceState } from './state.js';
+import { allCameToNothing, type CancelSend, type InvoiceState } from './state.js';
 import { isCanceled } from './status.js';
 
 /** Names a send of a cancellation. */
@@ -72,8 +72,9 @@ const NOT_ISSUED = 'only an issued note can be canceled';
 
 /**
  * Decides on an absent cancellation event, ours and of others. After an E0840 the absence means that an event that cancels nothing blocks the note,
- * such as a customer's confirmation, and that counts as a refusal. A proven absence makes a refusal with an uncatalogued code final, and one with final
- * codes also after other sends, which had the same content (ADR 8). Otherwise it allows the same content to be sent again.
+ * such as a customer's confirmation, and that counts as a refusal. Where the E0840 named an event that cancels the note, an absence shows only that the
+ * look-up is behind, so look-ups continue until they find that event or the time is over (ADR 8). A proven absence makes a refusal with an uncatalogued
+ * code final, and one with final codes also after other sends, which had the same content (ADR 8). Otherwise it allows the same content to be sent again.
  */
 export const decideCancelAbsence = (
   state: InvoiceState,
@@ -85,6 +86,7 @@ export const decideCancelAbsence = (
     const { attempt } = send;
     const { request, firstAbsentAt, now: at } = proof;
     const sends = open.sends ?? [];
+    if (sends.some(isNamedCanceled)) return stale(NAMED_CANCELED);
     const blocked = decided({
       type: 'CancellationNotConfirmed',
       data: { request, reason: 'refused', codes: [EVENT_EXISTS], at },
@@ -111,6 +113,11 @@ export const decideCancelAbsence = (
     });
   });
 };
+
+/** Whether the authorizer said that the note is canceled already. No absence outweighs that. */
+export const isNamedCanceled = ({ namedEvent }: CancelSend): boolean => namedEvent !== undefined;
+
+const NAMED_CANCELED = 'the authorizer named an event that cancels the note';
 
 /** The request cannot be written and none was sent: the cancellation has failed, and the note is as it was. */
 export const decideCancelUnsendable = (state: InvoiceState, request: number, at: Instant): Decision => {

@@ -188,7 +188,14 @@ type InvoiceEvents = {
     deadlineAt: Instant;
   };
   CancellationNotSent: { request: number; attempt: number; reason: string; codes: readonly string[]; at: Instant };
-  CancellationOutcomeUnknown: { request: number; attempt: number; reason: string; at: Instant } & Refusable &
+  CancellationOutcomeUnknown: {
+    request: number;
+    attempt: number;
+    reason: string;
+    /** The event in the way, as the refusal names it, where that event cancels the note (ADR 8). Absent in events of before November 28, 2026. */
+    namedEvent?: CancelingEvent;
+    at: Instant;
+  } & Refusable &
     AuthorizerAnswer;
   CancellationProvenAbsent: {
     request: number;

@@ -228,8 +228,11 @@ const evolveCancellation = (current: Cancellation | undefined, event: Cancellati
     }
     case 'CancellationNotSent':
       return withSend(current, event.data.attempt, answered('not_sent', event.data));
-    case 'CancellationOutcomeUnknown':
-      return withSend(current, event.data.attempt, leftUnknown(event.data, REFUSED_AFTER_OTHERS.cancellation));
+    case 'CancellationOutcomeUnknown': {
+      const unknown = leftUnknown(event.data, REFUSED_AFTER_OTHERS.cancellation);
+      const named = present({ namedEvent: event.data.namedEvent });
+      return withSend(current, event.data.attempt, (send) => ({ ...unknown(send), ...named }));
+    }
     case 'CancellationProvenAbsent':
       return withSend(current, event.data.attempt, resolved('absent', event.data.at));
     case 'CancellationConfirmed':

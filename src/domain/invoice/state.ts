@@ -45,7 +45,8 @@ export type Outcome =
     }
   | { status: 'indeterminate'; failedAt: Instant };
 
-export type CancelSend = Send<SendResolution> & { requestId: string };
+/** `namedEvent`: the authorizer refused the send because this event, which cancels the note, is there already. */
+export type CancelSend = Send<SendResolution> & { requestId: string; namedEvent?: CancelingEvent };
 
 export type Cancellation = {
   request: number;

@@ -117,6 +117,40 @@ describe('canceling', () => {
     expect(harness.authorizer.events).toHaveLength(0);
   });
 
+  it('ends by its time-out when E0840 names a cancellation that no look-up shows, and is not sent again', async () => {
+    const harness = await requested([{ unknown: ['E0840'], namedEvent: '101101' }]);
+    const start = harness.clock.now();
+    await harness.cancelToTheEnd();
+    expect((await harness.events()).at(-1)).toMatchObject({
+      type: 'CancellationNotConfirmed',
+      data: { reason: 'timeout', codes: [] },
+    });
+    expect(harness.authorizer.sends).toHaveLength(1);
+    expect(isBefore(harness.clock.now(), addSeconds(start, 3_600))).toBe(false);
+  });
+
+  it.each(['101101', '105102', '105104', '305101'] as const)(
+    'succeeds when E0840 names the %s of another party that look-ups show later',
+    async (eventType) => {
+      const harness = await requested([{ unknown: ['E0840'], namedEvent: eventType }]);
+      const { accessKey } = harness.authorizer.notes[0] ?? { accessKey: '' };
+      const registeredAt = harness.clock.now();
+      const shownAt = addSeconds(registeredAt, 600);
+      for (;;) {
+        const next = await harness.cancel();
+        if (next.kind !== 'later') break;
+        harness.clock.moveTo(next.at);
+        if (isBefore(next.at, shownAt) || harness.authorizer.events.length > 0) continue;
+        const requestId = `PRE${accessKey}${eventType}`;
+        const xml = Buffer.from('<evento/>');
+        harness.authorizer.events.push({ xml, eventType, registeredAt, requestId, ...OTHER_ALGORITHM });
+      }
+      expect((await harness.events()).at(-1)).toMatchObject({ type: 'NoteCanceledElsewhere', data: { eventType } });
+      expect(await cancellation(harness)).toMatchObject({ status: 'succeeded' });
+      expect(await harness.status()).toBe('canceled');
+    },
+  );
+
   it.each(['E1831', 'E1983'])('outlives %s, which passes by itself after a quarter of an hour', async (code) => {
     const harness = await requested([]);
     const passesAt = addSeconds(harness.clock.now(), 900);

@@ -10,7 +10,7 @@ import { nextCancelStep } from '../../../src/domain/invoice/next-cancel-step.js'
 import { decideAnswer, decideAttempt } from '../../../src/domain/invoice/send-decisions.js';
 import * as event from '../../support/fixture/invoice.js';
 
-const { at, cancelAbsent, cancelAttempted, cancelNotSent, cancelUnknown, given, limits } = event;
+const { at, cancelAbsent, cancelAttempted, cancelNamed, cancelNotSent, cancelUnknown, given, limits } = event;
 
 const asked = [event.accepted(), event.attempted(1, 1), event.authorized(1, 2), event.cancelRequested(60)] as const;
 const pending = (...events: InvoiceEvent[]) => given(...asked, ...events);
@@ -121,6 +121,17 @@ describe('the event is not there', () => {
 
   it('after an E0840: another event blocks the note, and one look-up is enough', () => {
     expect(absence([sent, cancelUnknown(1, 62, ['E0840'])], 1, 92, 92)).toEqual(blocked(92));
+  });
+
+  it('after an E0840 that names an event which cancels the note: nothing is settled, and nothing is sent again', () => {
+    const named = { refused: 'the authorizer named an event that cancels the note' };
+    expect(absence([sent, cancelNamed(1, 62)], 1, 92, 92)).toEqual(named);
+    expect(absence([sent, cancelNamed(1, 62)], 1, 96, 1_200)).toEqual(named);
+    const resent = [sent, cancelUnknown(1, 62), cancelAbsent(1, 200), cancelAttempted(2, 201)];
+    expect(absence([...resent, cancelNamed(2, 202, '305101')], 2, 240, 1_200)).toEqual(named);
+    expect(decideTimeout(pending(sent, cancelNamed(1, 62)), at(3_662), limits)).toEqual(
+      notConfirmed({ reason: 'timeout', codes: [], at: at(3_662) }),
+    );
   });
 
   it('after an E0840: a look-up by a clock that was set back since the answer proves nothing', () => {

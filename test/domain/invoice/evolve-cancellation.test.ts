@@ -31,6 +31,14 @@ describe('a cancellation', () => {
       [cancelUnknown(1, 62, ['E0840'])],
       { resolution: 'unknown', answeredAt: at(62), resolvedAt: at(62), codes: ['E0840'], undecided: true },
     ],
+    [
+      'named canceled',
+      [event.cancelNamed(1, 62, '105102')],
+      {
+        ...{ resolution: 'unknown', answeredAt: at(62), resolvedAt: at(62), codes: ['E0840'], undecided: true },
+        namedEvent: '105102',
+      },
+    ],
     ['absent', [cancelAbsent(1, 200)], { resolution: 'absent', resolvedAt: at(200) }],
   ])('has a send that is %s', (_what, events, known) => {
     expect(folded(sent, ...events)).toEqual({ ...requested, sends: [{ ...send, ...known }] });

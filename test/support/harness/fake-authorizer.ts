@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import type { CancelingEvent } from '../../../src/domain/common/access-key.js';
+import { present } from '../../../src/domain/common/present.js';
 import type { Instant } from '../../../src/domain/common/time.js';
 import type { AuthorizedNote, Authorizer, LookupResult, RegisteredEvent } from '../../../src/ports/authorizer.js';
 
@@ -16,7 +18,7 @@ export type Turn =
   | 'die_before_arrival'
   | 'die_after_arrival'
   | { rejected: readonly string[] }
-  | { unknown: readonly string[] };
+  | { unknown: readonly string[]; namedEvent?: CancelingEvent };
 
 /** Stands for the end of the process during a send: nothing after the send runs. */
 export class ProcessDied extends Error {}
@@ -59,7 +61,7 @@ export const fakeAuthorizer = (): FakeAuthorizer => {
     | { kind: 'done'; result: Success }
     | { kind: 'not_sent'; reason: string; codes: readonly string[]; certificateRefused: boolean }
     | { kind: 'rejected'; codes: readonly string[] }
-    | { kind: 'unknown'; reason: string; codes: readonly string[] }
+    | { kind: 'unknown'; reason: string; codes: readonly string[]; namedEvent?: CancelingEvent }
   > => {
     fake.calls.push(name);
     const turn = fake.script.shift() ?? 'answer';
@@ -71,7 +73,7 @@ export const fakeAuthorizer = (): FakeAuthorizer => {
     if (typeof turn === 'object')
       return 'rejected' in turn
         ? { kind: 'rejected', codes: turn.rejected }
-        : { kind: 'unknown', reason: 'transient', codes: turn.unknown };
+        : { kind: 'unknown', reason: 'transient', codes: turn.unknown, ...present({ namedEvent: turn.namedEvent }) };
     switch (turn) {
       case 'lost_request':
         return { kind: 'unknown', reason: 'timeout', codes: [] };

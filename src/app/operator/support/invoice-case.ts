@@ -156,8 +156,12 @@ const evidenceOf = (event: Exclude<ReadInvoiceEvent, { type: 'IssuanceInterrupte
     case 'IssuanceNotSent':
     case 'CancellationNotSent':
     case 'IssuanceOutcomeUnknown':
-    case 'CancellationOutcomeUnknown':
       return [`attempt ${event.data.attempt}: ${event.data.reason}`, ...event.data.codes].join(' ');
+    case 'CancellationOutcomeUnknown': {
+      const { attempt, reason, codes, namedEvent } = event.data;
+      const named = namedEvent === undefined ? '' : `, which names event ${namedEvent}`;
+      return `${[`attempt ${attempt}: ${reason}`, ...codes].join(' ')}${named}`;
+    }
     case 'IssuanceProvenAbsent':
     case 'CancellationProvenAbsent':
       return `asked ${event.data.firstAskedAt} and ${event.data.secondAskedAt}`;

@@ -38,6 +38,7 @@ const evidence: Readonly<Record<string, string>> = {
   'CancellationNotConfirmed.v1.proven': `refused E0120 E0004 absent ${AT} and ${LATER}`,
   'CancellationNotSent.v1': 'attempt 1: ECONNREFUSED',
   'CancellationOutcomeUnknown.v1': 'attempt 1: timeout E0120 E0004',
+  'CancellationOutcomeUnknown.v1.named': 'attempt 1: already_there E0120 E0004, which names event 305101',
   'CancellationProvenAbsent.v1': `asked ${AT} and ${LATER}`,
   'CancellationRequested.v1': 'reason other',
   'CancellationSettledBySupport.v1': `canceled ${AT}`,
