@@ -51,7 +51,7 @@ describe('the parameters API of the simulator', () => {
       parametrosConvenio: { aderenteEmissorNacional: 1 },
     });
     const rate = await get(`${RIO}/01.07.01.003/${DAY}/aliquota`);
-    expect(rate.json).toMatchObject({ aliquotas: { '01.07.01.003': [{ Incidencia: 'NAO', Aliq: 2.5 }] } });
+    expect(rate.json).toMatchObject({ aliquotas: { '01.07.01.003': [{ Incidencia: 'NAO', Aliq: null }] } });
     for (const unknown of ['01.07.01.004', '01.01.01.000']) {
       expect(await get(`${RIO}/${unknown}/${DAY}/aliquota`)).toMatchObject({ status: 404, json: { aliquotas: null } });
     }

@@ -124,12 +124,13 @@ const flag = <Name extends string>(name: Name, value: unknown): { [K in Name]?: 
 
 const rateOf = (item: JsonBody | undefined) => {
   const days = inForce(item?.dtini, item?.dtfim);
-  const percent = item?.aliq;
-  if (item === undefined || days === undefined || typeof percent !== 'number' || !Number.isFinite(percent)) {
-    return undefined;
-  }
-  return { percent: percent.toFixed(2), ...days, ...incidence(item.incidencia) };
+  if (item === undefined || days === undefined) return undefined;
+  return { ...percentOf(item.aliq), ...days, ...incidence(item.incidencia) };
 };
+
+/** The API may tell no rate (docs/national-system.md#rates-and-regimes). The item still says that the municipality administers the service. */
+const percentOf = (value: unknown): { percent?: string } =>
+  typeof value === 'number' && Number.isFinite(value) ? { percent: value.toFixed(2) } : {};
 
 const incidence = (value: unknown): { incidence?: boolean } =>
   typeof value === 'string' && /^(?:sim|n[aã]o)$/i.test(value) ? { incidence: /^sim$/i.test(value) } : {};

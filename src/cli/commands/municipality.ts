@@ -108,7 +108,7 @@ export const parameterFields: Readonly<Record<KnownParameters['kind'], Readonly<
   },
   aliquota: {
     rates:
-      'rates of a service in percent with two decimals, each with its days; none: the service is not administered (E0312)',
+      'rates of a service, each with its days, and in percent with two decimals where that is told; none: the service is not administered (E0312)',
   },
   regimes_especiais: { regimes: 'special regimes of a service and their situation, each with its days' },
   retencoes: {

@@ -20,8 +20,10 @@ export type KnownParameters =
       /** `situacaoEmissaoPadraoContribuintesRFB`: companies known by the CNPJ alone may issue, without an entry in CNC (E0084). */
       rfbContributors?: boolean;
     }
-  /** `percent` with two places. Without rates, the municipality does not administer this service (E0312). */
-  | { kind: 'aliquota'; rates: readonly (InForce & { percent: string; incidence?: boolean })[] }
+  /**
+   * `percent` with two places; absent where the answer tells no rate. Without rates, the municipality does not administer this service (E0312).
+   */
+  | { kind: 'aliquota'; rates: readonly (InForce & { percent?: string; incidence?: boolean })[] }
   | { kind: 'regimes_especiais'; regimes: readonly (InForce & { regime: string; situation: number })[] }
   /** `article6`: those whom article 6 of LC 116 names withhold the tax. `municipal`: number of further rules by municipal law. */
   | { kind: 'retencoes'; article6: boolean; municipal: number };

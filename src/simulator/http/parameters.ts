@@ -83,7 +83,8 @@ const aliquotas = (asked: Asked, service: string): Answer => {
   const isIncident = entry.nonIncidentCodes?.includes(code) !== true;
   const rate = {
     Incidencia: isIncident ? 'SIM' : 'NAO',
-    Aliq: Number(entry.rate ?? '5.00'),
+    // Nullable in the Swagger; a service without incidence has no rate.
+    Aliq: isIncident ? Number(entry.rate ?? '5.00') : null,
     DtIni: stampOf(entry.adherentSince),
     DtFim: null,
   };

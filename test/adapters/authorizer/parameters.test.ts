@@ -41,6 +41,33 @@ describe('an answer of the parameters API', () => {
       }),
       { kind: 'aliquota', rates: [{ percent: '2.50', incidence: false, from: '2023-01-02', until: '2024-01-01' }] },
     ],
+    [
+      'a service without incidence, whose rate is not told',
+      RATE,
+      answered(200, { aliquotas: { [SERVICE]: [{ Incidencia: 'NAO', Aliq: null, DtIni: '2023-01-02T00:00:00' }] } }),
+      { kind: 'aliquota', rates: [{ incidence: false, from: '2023-01-02' }] },
+    ],
+    [
+      'the rate of today beside an ended one that is not told or no number',
+      RATE,
+      answered(200, {
+        aliquotas: {
+          [SERVICE]: [
+            { Incidencia: null, Aliq: null, DtIni: '2023-01-02T00:00:00', DtFim: '2023-12-31T00:00:00' },
+            { Aliq: '5', DtIni: '2024-01-01T00:00:00', DtFim: '2024-12-31T00:00:00' },
+            { Incidencia: 'SIM', Aliq: 5, DtIni: '2025-01-01T00:00:00', DtFim: null },
+          ],
+        },
+      }),
+      {
+        kind: 'aliquota',
+        rates: [
+          { from: '2023-01-02', until: '2023-12-31' },
+          { from: '2024-01-01', until: '2024-12-31' },
+          { percent: '5.00', incidence: true, from: '2025-01-01' },
+        ],
+      },
+    ],
     ['no rate', RATE, answered(404, { aliquotas: null, mensagem: '' }), { kind: 'aliquota', rates: [] }],
     [
       'special regimes',
@@ -65,9 +92,9 @@ describe('an answer of the parameters API', () => {
     ['a 200 without a convênio', CONVENIO, answered(200, { parametrosConvenio: null }), 'unreadable'],
     ['a 200 of another question', CONVENIO, answered(200, { aliquotas: {} }), 'not_the_api'],
     [
-      'a rate that is no number',
+      'a rate without its first day',
       RATE,
-      answered(200, { aliquotas: { [SERVICE]: [{ Aliq: '5', DtIni: '2023-01-01' }] } }),
+      answered(200, { aliquotas: { [SERVICE]: [{ Aliq: 5, DtIni: null }] } }),
       'unreadable',
     ],
     ['a refused call', RATE, answered(400, { aliquotas: null, mensagem: 'Chamada mal formada.' }), 'http_400'],
