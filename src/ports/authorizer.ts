@@ -43,8 +43,8 @@ export type AuthorizedNote = {
  * environment, not this document or company; it only pauses sends and is never recorded. `certificateRefused`: the answer refuses the
  * certificate of the connection; it holds back the company's sends (ADR 47) and is not recorded either. `signatureFault`: our document came back
  * inside a note whose signature cannot be relied on; this raises an alarm and is recorded as the reason only. `refused`: the answer refuses the
- * document by a code that is in no catalogue, so only look-ups make it final. `namedEvent`: the answer refuses a cancellation because this event, which
- * cancels the note, is there already.
+ * document by a code that is in no catalogue, so only look-ups make it final. `namedEvent`: the answer refuses a cancellation because this event,
+ * which cancels the note, is there already.
  */
 export type SendResult<Success> =
   | { kind: 'not_sent'; reason: string; codes: readonly string[]; certificateRefused: boolean; outage?: true }
@@ -61,8 +61,8 @@ export type SendResult<Success> =
   | { kind: 'done'; result: Success };
 
 /**
- * Result of a look-up. Only `absent` counts towards a proven absence: a JSON 404, for a DPS with the catalogued code and for an event with an error of
- * the authorizer, or a list of events without one that cancels. `outage` and `certificateRefused` have the meaning of their counterparts in
+ * Result of a look-up. Only `absent` counts towards a proven absence: a JSON 404, for a DPS with the catalogued code and for an event with an error
+ * of the authorizer, or a list of events without one that cancels. `outage` and `certificateRefused` have the meaning of their counterparts in
  * `SendResult`. `exists`: the authorizer named the document by its key, but the document could not be had.
  */
 export type LookupResult<Found> =

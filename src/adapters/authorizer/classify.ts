@@ -91,9 +91,9 @@ type LookupAnswer =
   | Extract<LookupResult<never>, { kind: 'inconclusive' }>;
 
 /**
- * Absence is a JSON 404 whose only codes are `absentCodes` (docs/national-system.md#proof-of-absence). With 'any' it is a JSON 404 with the error body
- * of the authorizer and without `unansweredCodes`, because no code is catalogued for the event look-up. HTML and a 404 that holds the document prove
- * nothing.
+ * Absence is a JSON 404 whose only codes are `absentCodes` (docs/national-system.md#proof-of-absence). With 'any' it is a JSON 404 with the error
+ * body of the authorizer and without `unansweredCodes`, because no code is catalogued for the event look-up. HTML and a 404 that holds the document
+ * prove nothing.
  */
 export const classifyLookup = (exchange: Exchange, absentCodes: readonly string[] | 'any'): LookupAnswer => {
   const seen = whatCallShows(exchange);

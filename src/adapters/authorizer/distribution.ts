@@ -1,5 +1,6 @@
 import { type AccessKey, isAccessKey } from '../../domain/common/access-key.js';
 import type { Distribution, DistributionAnswer } from '../../ports/distribution.js';
+import { gunzipBase64 } from '../../xml/packing.js';
 import { type AdnOptions, createAdnCalls } from './adn.js';
 import { type Exchange, RESPONSE_TOO_LARGE } from './exchange.js';
 import { type JsonBody, readJson, textOf } from './responses.js';
@@ -30,7 +31,8 @@ export const createDistribution = (options: AdnOptions): Distribution & { close(
 
 /**
  * Judges one answer. The end of the queue is a JSON 404 with E2220; another 404 proves nothing, because a wrong path answers so too. Keys are read
- * in any casing. The documents themselves are not read: what they say is asked of the authorizer.
+ * in any casing. A document is read only for the key of its note, where the item lacks that key: what else it says is asked of the authorizer. An
+ * item without a number counts when another one of the batch has a number, from which the queue is read on.
  */
 export const readDistribution = (nsu: number, answer: Exchange): DistributionAnswer => {
   if (answer.kind !== 'answered') return inconclusive(answer.reason);
@@ -43,11 +45,11 @@ export const readDistribution = (nsu: number, answer: Exchange): DistributionAns
   let last = nsu;
   const canceled: AccessKey[] = [];
   for (const document of documents) {
-    const number = document?.nsu;
-    if (document === undefined || !isNsu(number)) return inconclusive('unreadable');
-    last = Math.max(last, number);
-    const key = textOf(document, 'chaveAcesso');
-    if (mayCancel(document) && key !== undefined && isAccessKey(key)) canceled.push(key);
+    const number = document?.nsu ?? undefined;
+    if (document === undefined || (number !== undefined && !isNsu(number))) return inconclusive('unreadable');
+    last = Math.max(last, number ?? nsu);
+    const key = mayCancel(document) ? keyOf(document) : undefined;
+    if (key !== undefined && isAccessKey(key)) canceled.push(key);
   }
   // Documents up to that number would never be asked for.
   if (last - nsu > FURTHEST) return inconclusive('nsu_too_far');
@@ -74,6 +76,17 @@ const inconclusive = (reason: string): DistributionAnswer => ({ kind: 'inconclus
 
 const isNsu = (value: unknown): value is number =>
   typeof value === 'number' && Number.isSafeInteger(value) && value > 0;
+
+/** Events have a few kilobytes; a longer one is not read, because each answer is read in the event loop. */
+const MAX_EVENT_BYTES = 32 * 1024;
+
+/** The key of the note of an event. `ChaveAcesso` may be null (docs/national-system.md#distribution); the event names its note too. */
+const keyOf = (event: JsonBody): string | undefined => {
+  const key = textOf(event, 'chaveAcesso');
+  if (key !== undefined) return key;
+  const unpacked = gunzipBase64(textOf(event, 'arquivoXml') ?? '', MAX_EVENT_BYTES);
+  return unpacked.ok ? /<chNFSe>([0-9A-Z]{50})<\/chNFSe>/.exec(unpacked.bytes.toString('latin1'))?.[1] : undefined;
+};
 
 const mayCancel = (document: JsonBody): boolean =>
   textOf(document, 'tipoDocumento') === 'EVENTO' && mayEventCancel(document);

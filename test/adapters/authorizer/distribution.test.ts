@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createDistribution, readDistribution, readSingle } from '../../../src/adapters/authorizer/distribution.js';
 import type { Exchange } from '../../../src/adapters/authorizer/exchange.js';
+import { gzipBase64 } from '../../../src/xml/packing.js';
 import {
   CALL_LIMIT_MS,
   type ClientHarness,
@@ -22,6 +23,10 @@ const note = (NSU: unknown) => ({ NSU, ChaveAcesso: KEY, TipoDocumento: 'NFSE', 
 
 const event = (NSU: unknown, TipoEvento: unknown) => ({ ...note(NSU), TipoDocumento: 'EVENTO', TipoEvento });
 
+const evento = Buffer.from(
+  `<evento><pedRegEvento><infPedReg><chNFSe>${KEY}</chNFSe></infPedReg></pedRegEvento></evento>`,
+);
+
 const end = { StatusProcessamento: 'NENHUM_DOCUMENTO_LOCALIZADO', LoteDFe: [], Erros: [{ Codigo: 'E2220' }] };
 
 describe('an answer of the distribution', () => {
@@ -41,6 +46,29 @@ describe('an answer of the distribution', () => {
       'an event with a key that is none',
       batch({ ...event(9, 'CANCELAMENTO'), ChaveAcesso: 'x' }),
       { last: 9, canceled: [] },
+    ],
+    [
+      'an event whose key only its document tells',
+      batch({ ...event(9, 'CANCELAMENTO'), ChaveAcesso: null, ArquivoXml: gzipBase64(evento) }),
+      { last: 9, canceled: [KEY] },
+    ],
+    [
+      'an event without a key, whose document is none or too long',
+      batch(
+        { ...event(8, 'CANCELAMENTO'), ChaveAcesso: null },
+        { ...event(9, 'CANCELAMENTO'), ChaveAcesso: null, ArquivoXml: null },
+        {
+          ...event(10, 'CANCELAMENTO'),
+          ChaveAcesso: null,
+          ArquivoXml: gzipBase64(Buffer.concat([Buffer.alloc(32 * 1024, 32), evento])),
+        },
+      ),
+      { last: 10, canceled: [] },
+    ],
+    [
+      'the documents beside one without a number, and the key of that one',
+      batch(note(8), event(null, 'CANCELAMENTO'), note(9), { NSU: null, ChaveAcesso: null, TipoDocumento: 'NENHUM' }),
+      { last: 9, canceled: [KEY] },
     ],
     [
       'other casing',
@@ -74,6 +102,7 @@ describe('an answer of the distribution', () => {
     ['a number in words', batch(note('9')), 'unreadable'],
     ['a number that is none of ours any more', batch(note(2 ** 60)), 'unreadable'],
     ['a document that is none', answered(200, { LoteDFe: [3] }), 'unreadable'],
+    ['documents without a number', batch(note(null), event(undefined, 'CANCELAMENTO')), 'no_progress'],
     ['documents that were read before', batch(note(6), note(7)), 'no_progress'],
     ['a number that no queue can have reached', batch(note(8), note(Number.MAX_SAFE_INTEGER)), 'nsu_too_far'],
     ['a number just beyond the bound', batch(note(1_000_000_000_008)), 'nsu_too_far'],
