@@ -67,8 +67,10 @@ export type IssuerDeps = {
   currencyCode(iso: string): string | undefined;
   actor: `worker:${string}` | `timer:${string}`;
   notify(notice: IssuerNotice): void;
-  /** Once this aborts, no attempt begins; attempts under way are finished and recorded. */
+  /** Aborts when the process stops: no attempt begins, and what is under way is finished and recorded within the bounds of a stop. */
   stopping?: AbortSignal;
+  /** Aborts when issuing pauses: no attempt begins. The process runs on, so what is under way has all its time to be recorded. */
+  pausing?: AbortSignal;
 };
 
 /** Sends a notice to operators. A failure to send it must not affect the invoice. */

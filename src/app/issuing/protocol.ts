@@ -130,7 +130,7 @@ const sendWithPermit = async <K extends Sending>(
   step: SendNow<K>,
 ): Promise<Next | 'reload'> => {
   const { definition, deps } = job;
-  if (deps.stopping?.aborted) return { kind: 'later', at: deps.clock.now() };
+  if (deps.stopping?.aborted || deps.pausing?.aborted) return { kind: 'later', at: deps.clock.now() };
   const caller = definition.callerOf(open.work);
   const certificatePermit = await deps.certificates.requestPermit(caller, () => definition.probe(open, deps));
   if (certificatePermit.kind === 'paused') return { kind: 'later', at: certificatePermit.until };

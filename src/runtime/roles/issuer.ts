@@ -61,13 +61,13 @@ export const startWorkers = async (parts: Parts): Promise<void> => {
   if (roles.includes('issuer')) {
     // The simulator works on the same cores as the service. A real authorizer works elsewhere, so waiting for it takes nothing from clients.
     const inTurn: Turns['issues'] = simulator === undefined ? (task) => task() : turns.issues;
-    const issue = (stopping: AbortSignal): Promise<void> =>
+    const issue = (pausing: AbortSignal): Promise<void> =>
       runIssuer({
         queue,
-        deps: { ...deps, stopping },
+        deps: { ...deps, pausing },
         concurrency: CONCURRENT_ISSUES,
         inTurn,
-        signal: stopping,
+        signal: pausing,
         isEngineFault,
         onFault,
       });

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { type EventStore, StoreUnavailable } from '../../../src/app/event-store/event-store.js';
 import { EventLogUnavailable } from '../../../src/ports/event-log.js';
-import { cancelRequested, provenAbsent } from '../../support/fixture/invoice.js';
+import { at, cancelRequested, provenAbsent } from '../../support/fixture/invoice.js';
 import { type IssuingHarness, issuingHarness } from '../../support/harness/issuing.js';
 
 type Append = EventStore['append'];
@@ -100,6 +100,21 @@ describe('the result of a send', () => {
     expect(await harness.types()).toEqual(types);
   });
 
+  it('is recorded while issuing is paused, after which nothing more is sent', async () => {
+    const pausing = new AbortController();
+    const harness = await harnessWhere(async () => {
+      pausing.abort();
+      return await refused();
+    });
+    harness.deps.pausing = pausing.signal;
+    harness.authorizer.script = ['not_sent'];
+    expect(await harness.issue()).toMatchObject({ kind: 'later' });
+    expect(await harness.types()).toEqual(['InvoiceAccepted', 'IssuanceAttempted', 'IssuanceNotSent']);
+    harness.clock.moveTo(at(60));
+    expect(await harness.issue()).toEqual({ kind: 'later', at: at(60) });
+    expect(await harness.types()).toHaveLength(3);
+  });
+
   it('is given up at a fault that is none of an engine', async () => {
     const harness = await harnessWhere(() => Promise.reject(new Error('broken')));
     await expect(harness.issue()).rejects.toThrow('broken');
@@ -107,25 +122,26 @@ describe('the result of a send', () => {
   });
 
   it.each([
-    ['ten minutes after it was there', false, 10 * 60_000],
-    ['ten seconds after the first try of a process that stops', true, 10_000],
-  ])('is given up %s', async (_what, isStopping, forMs) => {
+    ['ten minutes after it was there', undefined, 10 * 60_000],
+    ['ten minutes after it was there, also while issuing is paused', 'pausing', 10 * 60_000],
+    ['ten seconds after the first try of a process that stops', 'stopping', 10_000],
+  ] as const)('is given up %s', async (_what, aborts, forMs) => {
     let now = 0;
     const later = (ms: number) => (): Promise<never> => {
       now = ms;
       return refused();
     };
     vi.spyOn(performance, 'now').mockImplementation(() => now);
-    const stop = new AbortController();
+    const ended = new AbortController();
     const harness = await harnessWhere(
       async () => {
-        if (isStopping) stop.abort();
+        ended.abort();
         return await refused();
       },
       later(forMs - 1),
       later(forMs),
     );
-    harness.deps.stopping = stop.signal;
+    if (aborts !== undefined) harness.deps[aborts] = ended.signal;
     await expect(harness.issue()).rejects.toThrow('down');
     expect(harness.reported).toHaveLength(2);
     expect(await harness.types()).toEqual(['InvoiceAccepted', 'IssuanceAttempted']);
