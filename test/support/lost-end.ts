@@ -4,14 +4,18 @@ import type { FreshDatabase } from './postgres.js';
 
 /**
  * Makes of a database that keeps the log the standby that had not received what came after a position: no event after it, no row of their streams, no
- * checkpoint past it, or past the first event that is left of these streams. Ends every connection, as the failover does.
+ * checkpoint past it, or past the first event that is left of these streams. Every session has ended before, as in a failover: none sees the events go.
  */
-export const loseEnd = async (
-  { admin, breakConnections }: Pick<FreshDatabase, 'admin' | 'breakConnections'>,
-  position: bigint,
-): Promise<void> => {
+export const loseEnd = async ({ admin }: Pick<FreshDatabase, 'admin'>, position: bigint): Promise<void> => {
   const client = await admin.connect();
+  const allowConnections = (isAllowed: boolean) =>
+    client.query(`update pg_database set datallowconn = ${isAllowed} where datname = current_database()`);
   try {
+    await allowConnections(false);
+    await client.query(
+      `select pg_terminate_backend(pid, 60000) from pg_stat_activity
+       where datname = current_database() and pid <> pg_backend_pid()`,
+    );
     await client.query('begin');
     const { rows: lost } = await client.query<{ stream: string }>(
       'delete from event_log where position > $1 returning stream',
@@ -35,9 +39,10 @@ export const loseEnd = async (
     await client.query('update relay_checkpoint set position = $1 where position > $1', [position]);
     await client.query('commit');
   } finally {
+    await client.query('rollback');
+    await allowConnections(true);
     client.release();
   }
-  await breakConnections();
 };
 
 /** As `loseEnd` over a log that no service watches: a pause counts as recorded once the log has noticed the loss. */
