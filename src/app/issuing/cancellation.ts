@@ -11,8 +11,15 @@ import {
   decideTimeout,
   isNamedCanceled,
 } from '../../domain/invoice/decide-cancellation.js';
+import { stale } from '../../domain/invoice/decision.js';
 import { nextCancelStep } from '../../domain/invoice/next-cancel-step.js';
-import { decideAnswer, decideAttempt, isRefusedAfterOthers, saidIn } from '../../domain/invoice/send-decisions.js';
+import {
+  ATTEMPT_LOST,
+  decideAnswer,
+  decideAttempt,
+  isRefusedAfterOthers,
+  saidIn,
+} from '../../domain/invoice/send-decisions.js';
 import type { Cancellation, CancelSend, Invoice } from '../../domain/invoice/state.js';
 import type { RegisteredEvent } from '../../ports/authorizer.js';
 import { SchemaViolation } from '../../ports/documents.js';
@@ -95,11 +102,15 @@ const cancellation: SendDefinition<CancellationSending> = {
   decideNotSent: (state, data) => decideAnswer(state, { type: 'CancellationNotSent', data }),
   decideUnknown: (state, data) => decideAnswer(state, { type: 'CancellationOutcomeUnknown', data }),
   decideRejected: decideCancelRejection,
-  // The note may have been canceled by another party under the same event id.
-  decideDone: (state, key, found, document, at) =>
-    compareRequest(found, [document]) === 'ours'
-      ? decideConfirmed(state, confirmationFrom(found, key.request, 'response', at))
-      : cancellation.decideUnknown(state, { ...key, reason: 'the answer holds another event', codes: [], at }),
+  decideDone: (state, key, found, document, at, lost) => {
+    // Another request may be under way now. Its own look-ups find the event.
+    if (lost.some(({ type }) => type === 'CancellationRequested')) return stale(ATTEMPT_LOST);
+    if (compareRequest(found, [document]) === 'ours')
+      return decideConfirmed(state, confirmationFrom(found, key.request, 'response', at));
+    // The note may have been canceled by another party under the same event id.
+    const reason = 'the answer holds another event';
+    return lost.length > 0 ? stale(ATTEMPT_LOST) : cancellation.decideUnknown(state, { ...key, reason, codes: [], at });
+  },
   decideFound: (state, { request }, found, at) =>
     decideConfirmed(state, confirmationFrom(found, request, 'lookup', at)),
   decideAbsence: decideCancelAbsence,

@@ -4,7 +4,7 @@ import { buildDps } from '../../domain/dps/build-dps.js';
 import { isCustomerNameMissing } from '../../domain/dps/customer.js';
 import {
   decideAbsence,
-  decideAuthorized,
+  decideNoteOf,
   decideNumberConflict,
   decideRejection,
   decideUnsendable,
@@ -83,9 +83,10 @@ const note: SendDefinition<NoteSending> = {
   decideNotSent: (state, data) => decideAnswer(state, { type: 'IssuanceNotSent', data }),
   decideUnknown: (state, data) => decideAnswer(state, { type: 'IssuanceOutcomeUnknown', data }),
   decideRejected: decideRejection,
-  decideDone: (state, { attempt }, found, _document, at) =>
-    decideAuthorized(state, authorizedFrom(found, attempt, 'response', at)),
-  decideFound: (state, { attempt }, found, at) => decideAuthorized(state, authorizedFrom(found, attempt, 'lookup', at)),
+  decideDone: (state, { attempt }, found, { dpsId }, at) =>
+    decideNoteOf(state, dpsId, authorizedFrom(found, attempt, 'response', at)),
+  decideFound: (state, { attempt }, found, at) =>
+    decideNoteOf(state, found.dpsId, authorizedFrom(found, attempt, 'lookup', at)),
   decideAbsence,
   decideVerdict: (state, verdict, now, limits, seen) => decideVerdict(state, verdict, now, limits, seen !== undefined),
 };

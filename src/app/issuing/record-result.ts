@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { noChange } from '../../domain/common/decision.js';
 import type { StreamName } from '../../domain/common/ids.js';
 import { unreachable } from '../../domain/common/unreachable.js';
-import type { Decision } from '../../domain/invoice/decision.js';
-import type { InvoiceEvent } from '../../domain/invoice/events.js';
+import { type Decision, stale } from '../../domain/invoice/decision.js';
+import type { InvoiceEvent, ReadInvoiceEvent } from '../../domain/invoice/events.js';
+import { ATTEMPT_LOST } from '../../domain/invoice/send-decisions.js';
 import type { InvoiceState } from '../../domain/invoice/state.js';
 import { createBackoff } from '../../lib/backoff.js';
 import { pause } from '../../lib/pause.js';
@@ -26,7 +27,7 @@ export const recordResult = async <K extends Sending>(
   known: LoadedStream<InvoiceEvent>,
 ): Promise<InvoiceState | undefined> => {
   const { stream, deps } = job;
-  const command = commandOfResult(job, key, document, result);
+  const command = commandOfResult(job, key, document, result, known);
   let first: typeof known | undefined = known;
   const recorded = await despiteFaults(stream, deps, () => {
     const tried = transact({ ...command, known: first }, deps);
@@ -44,19 +45,25 @@ export const recordResult = async <K extends Sending>(
   return recorded.kind === 'refused' ? undefined : recorded.state;
 };
 
-/** All tries have one command id, so that an append whose answer was lost is known by its event. */
+/**
+ * All tries have one command id, so that an append whose answer was lost is known by its event. A failover between two tries may lose the attempt, and
+ * another process may then make one of the same number. So a result belongs to the very event of its attempt, and without that event only a document is
+ * recorded (ADR 14).
+ */
 const commandOfResult = <K extends Sending>(
   { definition, stream, deps }: Job<K>,
   key: K['key'],
   document: K['document'],
   result: SendResult<K['found']>,
+  known: LoadedStream<InvoiceEvent>,
 ): Command<InvoiceState, InvoiceEvent, string> => {
   const at = deps.clock.now();
   const commandId = randomUUID();
-  const decide = (state: InvoiceState): Decision => {
+  const decide = (state: InvoiceState, lost: readonly ReadInvoiceEvent[]): Decision => {
+    if (lost.length > 0 && result.kind !== 'done') return stale(ATTEMPT_LOST);
     switch (result.kind) {
       case 'done':
-        return definition.decideDone(state, key, result.result, document, at);
+        return definition.decideDone(state, key, result.result, document, at, lost);
       case 'not_sent':
         return definition.decideNotSent(state, { ...key, reason: result.reason, codes: result.codes, at });
       case 'rejected': {
@@ -77,13 +84,24 @@ const commandOfResult = <K extends Sending>(
         return unreachable(result);
     }
   };
-  const command = commandOf(stream, definition.sites.outcome, deps, decide);
+  const command = commandOf(stream, definition.sites.outcome, deps, (state) => decide(state, []));
   return {
     ...command,
     decide: (state, { events }) =>
-      events.some(({ metadata }) => metadata.commandId === commandId) ? noChange : decide(state),
+      events.some(({ metadata }) => metadata.commandId === commandId)
+        ? noChange
+        : decide(state, lostOf(known.events, events)),
     context: (now, last) => ({ ...command.context(now, last), commandId }),
   };
+};
+
+type Events = LoadedStream<InvoiceEvent>['events'];
+
+/** The known events that the stream no longer holds; empty while it holds the last of them, the attempt. */
+const lostOf = (known: Events, held: Events): Events => {
+  const isLost = ({ id }: Events[number]): boolean => !held.some((event) => event.id === id);
+  const sent = known.at(-1);
+  return sent !== undefined && isLost(sent) ? known.filter(isLost) : [];
 };
 
 /** Milliseconds between two tries, which double. */

@@ -2,7 +2,7 @@ import type { CancelingEvent } from '../../domain/common/access-key.js';
 import type { StreamName } from '../../domain/common/ids.js';
 import type { Instant } from '../../domain/common/time.js';
 import type { Decision } from '../../domain/invoice/decision.js';
-import type { AuthorizerAnswer } from '../../domain/invoice/events.js';
+import type { AuthorizerAnswer, ReadInvoiceEvent } from '../../domain/invoice/events.js';
 import type { Limits } from '../../domain/invoice/limits.js';
 import type { AbsenceProof } from '../../domain/invoice/send-decisions.js';
 import type { LookupProgress, SendStep } from '../../domain/invoice/send-steps.js';
@@ -81,8 +81,15 @@ export type SendDefinition<K extends Sending> = {
   decideNotSent(state: InvoiceState, data: K['key'] & NotSent): Decision;
   decideUnknown(state: InvoiceState, data: K['key'] & Unknown): Decision;
   decideRejected(state: InvoiceState, key: K['key'], answer: AuthorizerAnswer, at: Instant): Decision;
-  /** The answer to the send holds a document. */
-  decideDone(state: InvoiceState, key: K['key'], found: K['found'], document: K['document'], at: Instant): Decision;
+  /** The answer to the send holds a document. `lost`: what the log has lost since the send, its attempt included; empty otherwise. */
+  decideDone(
+    state: InvoiceState,
+    key: K['key'],
+    found: K['found'],
+    document: K['document'],
+    at: Instant,
+    lost: readonly ReadInvoiceEvent[],
+  ): Decision;
   /** A look-up has found our document. */
   decideFound(state: InvoiceState, key: K['key'], found: K['found'], at: Instant): Decision;
   decideAbsence(state: InvoiceState, proof: K['key'] & AbsenceProof, limits: Limits): Decision;

@@ -1,6 +1,7 @@
 import type { DpsId } from '../common/access-key.js';
 import { saysDpsExists } from '../common/authorizer-code.js';
 import { noChange } from '../common/decision.js';
+import { present } from '../common/present.js';
 import { type Instant, isBefore } from '../common/time.js';
 import { type Decision, decided, stale } from './decision.js';
 import { type AuthorizerAnswer, type InvoiceEventData, REFUSED_AFTER_OTHERS, type UnsendableReason } from './events.js';
@@ -41,6 +42,22 @@ export const decideAuthorized = (state: InvoiceState, data: InvoiceEventData<'Au
   const known =
     state.kind === 'invoice' && state.outcome.status === 'issued' && state.outcome.accessKey === data.accessKey;
   return known ? noChange : stale(OUTCOME_KNOWN);
+};
+
+/**
+ * As `decideAuthorized`, for a note that answers the send or the look-up of an attempt under `dpsId`. A failover may have lost that attempt (ADR 14). Then
+ * an attempt of the log under the same id has the note, because all documents of an invoice under one id are equal. Without such an attempt the note is
+ * recorded as that of a lost attempt, after the last one that the log has.
+ */
+export const decideNoteOf = (state: InvoiceState, dpsId: DpsId, data: InvoiceEventData<'Authorized'>): Decision => {
+  const attempts = state.kind === 'invoice' ? state.attempts : [];
+  const under = attempts.filter((one) => one.dpsId === dpsId);
+  const held = under.find((one) => one.attempt === data.attempt) ?? under.at(-1);
+  const attempt = held?.attempt ?? (attempts.at(-1)?.attempt ?? 0) + 1;
+  return decideAuthorized(
+    state,
+    present({ ...data, attempt, attemptLost: held === undefined ? (true as const) : undefined }),
+  );
 };
 
 /**

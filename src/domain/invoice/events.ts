@@ -155,7 +155,7 @@ type InvoiceEvents = {
     nfseXmlGzip: string;
     nfseSha256: string;
     evidence: Evidence;
-    /** The attempt was lost with an incomplete log; `doctor --reconcile` found its note (ADR 22). */
+    /** The log has lost the attempt; `doctor --reconcile` found its note (ADR 22), or a process had its answer in hand (ADR 14). */
     attemptLost?: true;
     at: Instant;
   };

@@ -56,7 +56,7 @@ export const reconciliationLookups = ({ attempts, outcome }: Invoice): readonly 
   return [...notes, { about: 'cancellation', accessKey: outcome.accessKey }];
 };
 
-/** Whether log recovery gave the note back: the log has lost the attempt that made the note, and so its DPS id. */
+/** Whether the log has lost the attempt that made the note, and so its DPS id. Log recovery or a kept answer gave the note to the invoice. */
 export const isOfLostAttempt = (events: readonly ReadInvoiceEvent[]): boolean =>
   events.some(({ type, data }) => type === 'Authorized' && data.attemptLost === true);
 

@@ -3,6 +3,7 @@ import { existsCodes } from '../../../src/domain/common/authorizer-code.js';
 import {
   decideAbsence,
   decideAuthorized,
+  decideNoteOf,
   decideNumberConflict,
   decideRejection,
   decideUnsendable,
@@ -110,10 +111,27 @@ describe('a refusal', () => {
   });
 });
 
+const underOther = (attempt: number): InvoiceEvent => ({
+  ...attempted(attempt, attempt),
+  data: { ...attempted(attempt, attempt).data, dpsId: 'DPS' },
+});
+
 describe('a note in hand', () => {
   it('is recorded whatever became of its attempt, as long as no outcome stands', () => {
     const resent = given(accepted(), attempted(1, 1), unknown(1, 2), provenAbsent(1, 130), attempted(2, 131));
     expect(decideAuthorized(resent, event.authorizedData(1, 140))).toEqual({ events: [event.authorized(1, 140)] });
+  });
+
+  it.each([
+    ['its attempt', 1, [attempted(1, 1)], { attempt: 1 }],
+    ['an attempt under the same DPS id, where its own is lost', 2, [attempted(1, 1)], { attempt: 1 }],
+    ['a lost attempt', 1, [], { attempt: 1, attemptLost: true }],
+    ['a lost attempt after the last one', 1, [underOther(1), underOther(2)], { attempt: 3, attemptLost: true }],
+  ] as const)('is recorded as the note of %s', (_whose, of, held, expected) => {
+    const { data } = event.authorized(1, 140);
+    expect(decideNoteOf(given(accepted(), ...held), event.DPS_ID, event.authorizedData(of, 140))).toEqual({
+      events: [{ type: 'Authorized', data: { ...data, ...expected } }],
+    });
   });
 
   const issued = given(accepted(), attempted(1, 1), event.authorized(1, 2));

@@ -1,0 +1,129 @@
+import { describe, expect, it } from 'vitest';
+import { createEventStore } from '../../../src/app/event-store/event-store.js';
+import { loadInvoice } from '../../../src/app/read/read-invoice.js';
+import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
+import { foldInvoice, type InvoiceFold, noEvents } from '../../../src/domain/log/invoice-fold.js';
+import { EventLogUnavailable } from '../../../src/ports/event-log.js';
+import { attempted, cancelAttempted, cancelRequested } from '../../support/fixture/invoice.js';
+import { appendTo, fixedKeys } from '../../support/harness/event-store.js';
+import type { Turn } from '../../support/harness/fake-authorizer.js';
+import { type IssuingHarness, issuingHarness } from '../../support/harness/issuing.js';
+import { memoryEventLog } from '../../support/memory/event-log.js';
+
+/**
+ * The log fails over when the answer of the next send is to be recorded. `kept` events of the stream are left, another process appends `others`, and
+ * issuing pauses.
+ */
+const failOverAtAnswer = (harness: IssuingHarness, kept: number, others: readonly InvoiceEvent[]): void => {
+  const { deps, store, log, stream, clock } = harness;
+  const failOver = async (): Promise<never> => {
+    const standby = memoryEventLog();
+    await standby.append(stream, { kind: 'none' }, (await log.read(stream)).slice(0, kept));
+    deps.store = createEventStore(standby, fixedKeys());
+    deps.pausing = AbortSignal.abort();
+    if (others.length > 0) await appendTo(deps.store, stream, others, clock.now());
+    throw new EventLogUnavailable('down');
+  };
+  deps.store = {
+    ...store,
+    append: (of, version, events, context) =>
+      context.site.endsWith('_outcome') ? failOver() : store.append(of, version, events, context),
+  };
+  deps.engineFaults = { isFault: (error) => error instanceof EventLogUnavailable, report: () => undefined };
+};
+
+/** The events of the new log after those that were kept, and the first breach that `audit verify` would report. */
+const leftOf = async ({ stream, deps }: IssuingHarness, kept: number) => {
+  const { events } = await loadInvoice(stream, deps.store);
+  let fold: InvoiceFold = noEvents;
+  let breach: string | undefined;
+  for (const event of events) {
+    const next: ReturnType<typeof foldInvoice> = breach === undefined ? foldInvoice(fold, event) : fold;
+    if ('breach' in next) ({ breach } = next);
+    else fold = next;
+  }
+  return { events: events.slice(kept).map(({ type, data }) => ({ type, data })), breach };
+};
+
+const NOT_RECORDED = (detail: string) => [expect.objectContaining({ kind: 'outcome_not_recorded', detail })];
+
+describe('the kept answer to an attempt that a failover has lost', () => {
+  const issueOver = async (turn: Turn, others: (sentDpsId: string) => readonly InvoiceEvent[] = () => []) => {
+    const twin = await issuingHarness();
+    await twin.issueToTheEnd();
+    const harness = await issuingHarness();
+    failOverAtAnswer(harness, 1, others(twin.authorizer.notes[0]?.dpsId ?? ''));
+    harness.authorizer.script = [turn];
+    await harness.issue();
+    const { events, breach } = await leftOf(harness, 1);
+    expect(breach).toBe(undefined);
+    return { events, notices: harness.notices };
+  };
+
+  it('gives its note to the invoice, as that of a lost attempt', async () => {
+    const { events, notices } = await issueOver('answer');
+    expect(events).toMatchObject([
+      { type: 'Authorized', data: { attempt: 1, attemptLost: true, evidence: 'response' } },
+    ]);
+    expect(notices).toEqual([]);
+  });
+
+  it('gives its note to the invoice beside an attempt under another number', async () => {
+    const { events } = await issueOver('answer', () => [attempted(1, 3)]);
+    expect(events.slice(1)).toMatchObject([{ type: 'Authorized', data: { attempt: 2, attemptLost: true } }]);
+  });
+
+  it('gives its note to an attempt under the same DPS id', async () => {
+    const again = { ...attempted(1, 3) };
+    const { events } = await issueOver('answer', (dpsId) => [{ ...again, data: { ...again.data, dpsId } }]);
+    expect(events.slice(1)).toMatchObject([{ type: 'Authorized', data: { attempt: 1 } }]);
+    expect(events[1]?.data).not.toHaveProperty('attemptLost');
+  });
+
+  it.each([
+    ['a refusal', 'rejected', { rejected: ['E0160'] }],
+    ['an unknown outcome', 'unknown', { unknown: ['E9999'] }],
+    ['that nothing was sent', 'not_sent', 'not_sent'],
+  ] as const)('is only told to operators, and no word on a later attempt: %s', async (_what, kind, turn) => {
+    expect(await issueOver(turn)).toEqual({ events: [], notices: NOT_RECORDED(kind) });
+    const beside = await issueOver(turn, () => [attempted(1, 3)]);
+    expect(beside).toEqual({
+      events: [expect.objectContaining({ type: 'IssuanceAttempted' })],
+      notices: NOT_RECORDED(kind),
+    });
+  });
+});
+
+describe('the kept answer to a cancellation whose attempt a failover has lost', () => {
+  /** `kept`: 3 with the request, 2 without. */
+  const cancelOver = async (turn: Turn, kept: number, ...others: readonly InvoiceEvent[]) => {
+    const harness = await issuingHarness();
+    await harness.issueToTheEnd();
+    await harness.record(cancelRequested(0));
+    failOverAtAnswer(harness, kept + 1, others);
+    harness.authorizer.script = [turn];
+    await harness.cancel();
+    const { events, breach } = await leftOf(harness, kept + 1);
+    expect(breach).toBe(undefined);
+    return { types: events.map(({ type }) => type), notices: harness.notices };
+  };
+
+  it('confirms the request that the log still has', async () => {
+    expect(await cancelOver('answer', 3)).toEqual({ types: ['CancellationConfirmed'], notices: [] });
+  });
+
+  it('confirms no request when the log has lost the one that was sent', async () => {
+    const other = cancelRequested(5);
+    expect(await cancelOver('answer', 2, other)).toEqual({
+      types: ['CancellationRequested'],
+      notices: NOT_RECORDED('done'),
+    });
+  });
+
+  it('ends no later attempt as refused', async () => {
+    expect(await cancelOver({ rejected: ['E0822'] }, 3, cancelAttempted(1, 5))).toEqual({
+      types: ['CancellationAttempted'],
+      notices: NOT_RECORDED('rejected'),
+    });
+  });
+});
