@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { auditCommands } from '../../src/cli/commands/audit.js';
 import { doctorCommand } from '../../src/cli/commands/doctor.js';
 import { runCommand } from '../../src/cli/run.js';
 import { systemClock } from '../../src/runtime/engines/clock.js';
@@ -41,13 +42,26 @@ describeWithPostgres('a service whose one database fails over to a standby that 
     ((await running.control('GET', '/_control/ledger')) as LedgerNote[]).filter(
       ({ amount_in_cents }) => amount_in_cents === amount,
     );
+  /** The end of the log of a standby that has not received the attempt, once there is one. */
+  const beforeAttempt = async (): Promise<bigint> => {
+    const { rows } = await eventually(
+      () =>
+        database.admin.query<{ end: string }>(
+          `select position - 1 as end from event_log where type = 'IssuanceAttempted' order by position limit 1`,
+        ),
+      ({ rowCount }) => rowCount === 1,
+    );
+    return BigInt(rows[0]?.end ?? 0);
+  };
   const operate = async (...argv: string[]): Promise<{ exit: number; out: string }> => {
     const out: string[] = [];
     const write = (text: string): void => void out.push(text);
     const runner = createRunner(() => undefined);
     const session = sessionOver(running.service.engines, running.config, systemClock, { logger: runLogger(), runner });
     const terminal = { out: write, err: write };
-    const exit = await runCommand(argv, [doctorCommand], async () => session, terminal).finally(() => runner.stop());
+    const exit = await runCommand(argv, [doctorCommand, ...auditCommands()], async () => session, terminal).finally(
+      () => runner.stop(),
+    );
     return { exit, out: out.join('\n') };
   };
 
@@ -58,10 +72,7 @@ describeWithPostgres('a service whose one database fails over to a standby that 
     const id = await accept(1_001);
     const before = await issued(id);
     // when
-    const { rows } = await database.admin.query<{ end: string }>(
-      `select min(position) - 1 as end from event_log where type = 'IssuanceAttempted'`,
-    );
-    await loseEnd(database, BigInt(rows[0]?.end ?? 0));
+    await loseEnd(database, await beforeAttempt());
     // then
     await becomesNotReady(opsUrl, PAUSED);
     expect(await operate('doctor')).toMatchObject({
@@ -76,5 +87,47 @@ describeWithPostgres('a service whose one database fails over to a standby that 
     expect((await issued(id)).access_key).toBe(before.access_key);
     await issued(await accept(1_002));
     expect([await notes(1_001), await notes(1_002)]).toEqual([[expect.anything()], [expect.anything()]]);
+  });
+
+  it('gives a kept answer to the invoice whose attempt is lost, so that the whole log is sound', {
+    timeout: 300_000,
+  }, async () => {
+    // given
+    const { opsUrl } = running.service;
+    await becomesReady(opsUrl);
+    await running.control('POST', '/_control/faults', { on: 'issue', kind: 'slow', times: 1, delay_ms: 4_000 });
+    const id = await accept(1_001);
+    const before = await beforeAttempt();
+    // when
+    await loseEnd(database, before);
+    // then
+    await becomesNotReady(opsUrl, PAUSED);
+    const recorded = () =>
+      database.admin.query(
+        `select type, record like '%attemptLost%' as lost from event_log where type in ('IssuanceAttempted', 'Authorized')`,
+      );
+    await eventually(async () => (await recorded()).rowCount === 1);
+    expect((await recorded()).rows).toEqual([{ type: 'Authorized', lost: true }]);
+    expect(await operate('doctor', '--reconcile')).toMatchObject({ exit: 0 });
+    await becomesReady(opsUrl);
+    expect(await operate('audit', 'verify', '--documents')).toMatchObject({ exit: 0 });
+    const { access_key } = await issued(id);
+    expect(await notes(1_001)).toMatchObject([{ access_key }]);
+  });
+
+  it('records the pause also while it stops, so that the next process makes no second note', {
+    timeout: 300_000,
+  }, async () => {
+    // given
+    await becomesReady(running.service.opsUrl);
+    await running.control('POST', '/_control/faults', { on: 'issue', kind: 'slow', times: 1, delay_ms: 4_000 });
+    await accept(1_001);
+    const before = await beforeAttempt();
+    // when
+    const stopped = running.service.stop();
+    await loseEnd(database, before);
+    await stopped;
+    // then
+    expect(await database.admin.query('select from log_set_back')).toMatchObject({ rowCount: 1 });
   });
 });

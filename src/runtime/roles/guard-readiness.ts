@@ -6,9 +6,9 @@ import { openPool } from '../../adapters/sql/pool.js';
 import { positionBefore } from '../../app/audit/anchor-log.js';
 import { shareOf } from '../../app/event-store/walk-log.js';
 import { createFirstEvent } from '../../app/read/lag.js';
-import { pause } from '../../lib/pause.js';
+import { pause, settlesWithin } from '../../lib/pause.js';
 import type { Clock } from '../../ports/clock.js';
-import type { LogPosition } from '../../ports/event-log.js';
+import { isEarlier, type LogPosition } from '../../ports/event-log.js';
 import { readCheckpoint } from '../../projector/generations.js';
 import { type GuardReadiness, runGuardReadiness } from '../../workers/guard-readiness.js';
 import type { Config } from '../config/config.js';
@@ -91,10 +91,16 @@ export const createGuardReadiness = (): Omit<GuardReadinessSource, 'untilSettled
  */
 const PAUSE_LOOK_MS = 250;
 
+/** How long a stop waits for the last look for a pause. */
+const LAST_LOOK_MS = 1_000;
+
+/** How long after its beginning a stop still tries to record a pause that is due. The process is cut off after 55 s. */
+const RECORDED_IN_STOP_MS = 45_000;
+
 /**
  * A database that also keeps the log has one write-ahead log for both, so no event is without its guards. In a restored one both are of one moment,
  * and nothing shows how old that is: a restore records a pause. A process that lives through a failover notices what the new primary has lost, and records
- * a pause too. `nfse restore --mark` or another process may do so while this process runs, so the pause is looked for all the time. A database that does
+ * a pause too, also while the process stops. `nfse restore --mark` or another process may do so while this process runs, so the pause is looked for all the time. A database that does
  * not answer changes nothing, because nothing can be appended without it.
  */
 const readinessInOneDatabase = async (parts: ReadinessParts): Promise<GuardReadinessSource> => {
@@ -102,39 +108,72 @@ const readinessInOneDatabase = async (parts: ReadinessParts): Promise<GuardReadi
   const { lostEnd } = engines.log;
   const identity = await engines.log.identity();
   const state = createGuardReadiness();
+  /** Whether this process knows that the log or its pause was lost, and has not recorded a pause since. */
+  let isUnrecorded = false;
+  /** The end of the log when this process first saw the pause. The end of a pause is an event, so a pause that is gone without any event was lost. */
+  let endAtPause: { head: LogPosition | null } | undefined;
   const look = async (): Promise<void> => {
     const isLost = (await lostEnd?.isLost()) === true;
-    const isPaused = isLost || (await isIssuingPaused(engines.pool, identity));
-    const head = isPaused ? await engines.log.head() : null;
+    const isHeld = !isLost && (await isIssuingPaused(engines.pool, identity));
+    const head = isLost || isHeld || endAtPause !== undefined ? await engines.log.head() : null;
+    const isForgotten = !isLost && !isHeld && endAtPause !== undefined && !isEarlier(endAtPause.head, head);
+    if (isForgotten && !isUnrecorded) logger.fatal({ msg: 'the database has lost the pause of issuing' });
+    isUnrecorded ||= isForgotten;
+    const isPaused = isLost || isHeld || isForgotten;
     const seen: GuardReadiness = isPaused ? { kind: 'log incomplete', head, furthest: null } : { kind: 'complete' };
-    if (runner.stopping.aborted) return;
     const isFirst = state.current().kind === 'unknown';
     if (state.set(seen) && !(isFirst && seen.kind === 'complete')) logReadiness(seen, logger);
-    if (!isLost) return;
+    if (!isPaused) endAtPause = undefined;
+    if (isHeld) endAtPause ??= { head };
+    if (!isLost && !isForgotten) return;
     await pauseIssuing(engines.pool, identity, head, clock.now());
+    isUnrecorded = false;
+    endAtPause = { head: await engines.log.head() };
     // The work of this process pauses by now, and that of others soon: until then the log takes no append.
     lostEnd?.accept();
   };
   let wake = new AbortController();
   lostEnd?.onLost(() => {
+    isUnrecorded = true;
     logger.fatal({ msg: 'the event log has lost events that this process has read or appended' });
     wake.abort();
   });
   await look();
-  let pausing = AbortSignal.any([runner.stopping, wake.signal]);
+  const tellWhy = throttled(PROGRESS_MS, (error: unknown) =>
+    logger.error({
+      msg: 'no pause of issuing can be recorded: nothing is appended, trying again',
+      ...faultFields(error),
+    }),
+  );
+  let isEnding = false;
+  let isOver = false;
   const watching = async (): Promise<void> => {
     for (;;) {
-      await pause(PAUSE_LOOK_MS, pausing);
-      if (runner.stopping.aborted) return;
-      if (wake.signal.aborted) {
-        wake = new AbortController();
-        pausing = AbortSignal.any([runner.stopping, wake.signal]);
-      }
-      await look().catch(() => undefined);
+      await pause(PAUSE_LOOK_MS, wake.signal);
+      if (wake.signal.aborted) wake = new AbortController();
+      const isLast = isEnding;
+      await look().catch((error: unknown) => {
+        if (isUnrecorded) tellWhy(error);
+      });
+      if (isOver || (isLast && !isUnrecorded)) return;
     }
   };
-  // Stopping does not wait for it: a silent database would delay the stop.
-  void watching();
+  const watched = watching();
+  let stopBegan = 0;
+  runner.stopping.addEventListener('abort', () => {
+    stopBegan = performance.now();
+  });
+  // The next process remembers nothing of what was lost. Answers that were kept are recorded before this step, and may be what shows the loss.
+  runner.onStop('pause after a lost end', async () => {
+    isEnding = true;
+    wake.abort();
+    // A silent database delays the stop no longer, unless a loss is known.
+    await settlesWithin(LAST_LOOK_MS, watched);
+    if (isUnrecorded) await settlesWithin(stopBegan + RECORDED_IN_STOP_MS - performance.now(), watched);
+    isOver = true;
+    if (isUnrecorded)
+      logger.fatal({ msg: 'no pause of issuing is recorded: run nfse restore --mark before the next process starts' });
+  });
   return {
     ...state,
     // The rows are of the same moment as the log, so the projector may go on during a pause.

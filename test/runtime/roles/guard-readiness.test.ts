@@ -1,7 +1,8 @@
 import { once } from 'node:events';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { LostEnd } from '../../../src/ports/event-log.js';
 import { systemClock } from '../../../src/runtime/engines/clock.js';
+import { createRunner } from '../../../src/runtime/engines/runner.js';
 import {
   createGuardReadiness,
   type GuardReadinessSource,
@@ -126,21 +127,30 @@ type Parts = Parameters<typeof startGuardReadiness>[0];
 
 /** A database that also keeps the log; `paused` is what its row says. */
 const oneDatabase = (paused: boolean) => {
-  const row = { paused, answers: true };
+  const row = { paused, answers: true, takesPauses: true, refusals: 0 };
   const lines: object[] = [];
-  const stopping = new AbortController();
+  const runner = createRunner(() => undefined);
   const query = async (text: string) => {
     if (!row.answers) throw new Error('no answer');
-    if (text.startsWith('insert into log_set_back')) row.paused = true;
+    if (text.startsWith('insert into log_set_back')) {
+      if (!row.takesPauses) {
+        row.refusals += 1;
+        throw new Error('no writes');
+      }
+      row.paused = true;
+    }
     return { rows: [{ paused: row.paused }] };
   };
-  const end = { isLost: false, notice: (): void => undefined, accepted: [] as string[] };
+  const end = { isLost: false, head: 7n, notice: (): void => undefined, accepted: [] as string[] };
   const say = (line: object) => void lines.push(line);
   let source: GuardReadinessSource | undefined;
   const lostEnd: LostEnd = {
     isLost: async () => end.isLost,
     onLost: (listener) => {
-      end.notice = listener;
+      end.notice = () => {
+        end.isLost = true;
+        listener();
+      };
     },
     accept: () => {
       end.isLost = false;
@@ -150,66 +160,71 @@ const oneDatabase = (paused: boolean) => {
   const parts = {
     config: { eventStoreUrl: undefined },
     clock: systemClock,
-    engines: { log: { identity: async () => 'one', head: async () => 7n, lostEnd }, pool: { query } },
-    logger: { fatal: say, info: say },
-    runner: { stopping: stopping.signal, onStop: () => undefined },
+    engines: { log: { identity: async () => 'one', head: async () => end.head, lostEnd }, pool: { query } },
+    logger: { fatal: say, error: say, info: say },
+    runner,
   };
   const start = async () => {
     source = await startGuardReadiness(parts as unknown as Parts);
     return source;
   };
-  return { row, end, lines, stopping, start };
+  /** As log recovery does. */
+  const recover = (): void => {
+    end.head += 1n;
+    row.paused = false;
+  };
+  onTestFinished(() => runner.stop());
+  return { row, end, lines, runner, start, recover };
 };
 
 describe('a pause in the database that also keeps the log', () => {
   const line = { msg: 'the log is older than the database: issuing is paused', head: '7' };
 
   it('is logged with the end of the log, and with no further position that nobody looked for', async () => {
-    const { lines, stopping, start } = oneDatabase(true);
+    const { lines, runner, start } = oneDatabase(true);
     await start();
-    stopping.abort();
+    await runner.stop();
     expect(lines).toEqual([line]);
   });
 
   it('that begins while the process runs stops its work and its requests, and they go on when it ends', async () => {
-    const { row, lines, stopping, start } = oneDatabase(false);
+    const { row, lines, runner, start, recover } = oneDatabase(false);
     const source = await start();
     const { seen, work } = watched();
-    const ended = source.whileAppendsAllowed(stopping.signal, work);
+    const ended = source.whileAppendsAllowed(runner.stopping, work);
     await turnsPass();
     expect([source.current().kind, seen, lines]).toEqual(['complete', { began: 1, ended: 0 }, []]);
     row.paused = true;
     await expect.poll(() => [source.current().kind, seen.ended]).toEqual(['log incomplete', 1]);
     expect(lines).toEqual([line]);
-    row.paused = false;
+    recover();
     await expect.poll(() => [source.current().kind, seen.began]).toEqual(['complete', 2]);
-    stopping.abort();
+    await runner.stop();
     await ended;
   });
 
   it('is recorded when the log has lost its end, before the log takes appends again', async () => {
     // given
-    const { row, end, lines, stopping, start } = oneDatabase(false);
+    const { row, end, lines, runner, start, recover } = oneDatabase(false);
     const source = await start();
     const { seen, work } = watched();
-    const ended = source.whileAppendsAllowed(stopping.signal, work);
+    const ended = source.whileAppendsAllowed(runner.stopping, work);
     await turnsPass();
     expect(end.accepted).toEqual([]);
     // when
-    end.isLost = true;
     end.notice();
     await expect.poll(() => end.accepted).toEqual(['log incomplete']);
     // then
     expect([row.paused, source.current().kind, seen.ended]).toEqual([true, 'log incomplete', 1]);
     expect(lines).toEqual([{ msg: 'the event log has lost events that this process has read or appended' }, line]);
-    row.paused = false;
+    recover();
     await expect.poll(() => [source.current().kind, seen.began]).toEqual(['complete', 2]);
-    stopping.abort();
+    await runner.stop();
     await ended;
   });
 
   it('goes on while the database does not answer', async () => {
-    const { row, stopping, start } = oneDatabase(true);
+    const { row, runner, start } = oneDatabase(true);
     const source = await start();
     let looks = 0;
     const unanswered = (): boolean => {
@@ -219,6 +234,70 @@ describe('a pause in the database that also keeps the log', () => {
     Object.defineProperty(row, 'answers', { get: unanswered });
     await expect.poll(() => looks).toBeGreaterThan(1);
     expect(source.current().kind).toBe('log incomplete');
-    stopping.abort();
+    await runner.stop();
+  });
+
+  it('is recorded again when another failover has lost it with nothing else', async () => {
+    // given
+    const { row, end, lines, start, recover } = oneDatabase(false);
+    const source = await start();
+    end.notice();
+    await expect.poll(() => end.accepted).toHaveLength(1);
+    // when
+    row.paused = false;
+    // then
+    await expect.poll(() => row.paused).toBe(true);
+    expect(source.current().kind).toBe('log incomplete');
+    expect(lines.at(-1)).toEqual({ msg: 'the database has lost the pause of issuing' });
+    recover();
+    await expect.poll(() => source.current().kind).toBe('complete');
+  });
+
+  it('is recorded by a process that stops, when the answer to its last send shows the loss', async () => {
+    const { row, end, runner, start } = oneDatabase(false);
+    await start();
+    runner.onStop('issuing', () => end.notice());
+    await runner.stop();
+    expect([row.paused, end.accepted]).toEqual([true, ['log incomplete']]);
+  });
+
+  it('lets a process stop only when it is recorded', async () => {
+    // given
+    const { row, end, lines, runner, start } = oneDatabase(false);
+    await start();
+    row.takesPauses = false;
+    end.notice();
+    // when
+    const stopped = runner.stop();
+    // More than fit into the time of a last look.
+    await expect.poll(() => row.refusals).toBeGreaterThan(6);
+    row.takesPauses = true;
+    await stopped;
+    // then
+    expect([row.paused, end.accepted]).toEqual([true, ['log incomplete']]);
+    expect(lines).not.toContainEqual(expect.objectContaining({ msg: expect.stringContaining('restore --mark') }));
+  });
+
+  it('that cannot be recorded is told to operators, again at the end of a stop after 45 s', async () => {
+    // given
+    const { row, end, lines, runner, start } = oneDatabase(false);
+    let now = performance.now();
+    vi.spyOn(performance, 'now').mockImplementation(() => now);
+    onTestFinished(() => void vi.restoreAllMocks());
+    await start();
+    row.takesPauses = false;
+    now += 10_000;
+    end.notice();
+    const why = expect.objectContaining({ msg: expect.stringContaining('no pause of issuing can be recorded') });
+    await expect.poll(() => lines).toContainEqual(why);
+    const count = () => lines.filter((line) => 'msg' in line && String(line.msg).startsWith('no pause')).length;
+    // when
+    runner.onStop('issuing', () => {
+      now += 45_000;
+    });
+    await runner.stop();
+    // then
+    expect(count()).toBeLessThan(4);
+    expect(lines.at(-1)).toMatchObject({ msg: expect.stringContaining('run nfse restore --mark') });
   });
 });
