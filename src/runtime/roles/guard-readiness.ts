@@ -100,16 +100,17 @@ const RECORDED_IN_STOP_MS = 45_000;
 /**
  * A database that also keeps the log has one write-ahead log for both, so no event is without its guards. In a restored one both are of one moment,
  * and nothing shows how old that is: a restore records a pause. A process that lives through a failover notices what the new primary has lost, and records
- * a pause too, also while the process stops. `nfse restore --mark` or another process may do so while this process runs, so the pause is looked for all the time. A database that does
- * not answer changes nothing, because nothing can be appended without it.
+ * a pause too, also while it stops. `nfse restore --mark` or another process may do so while this process runs, so the pause is looked for all the time. A
+ * database that does not answer changes nothing, because nothing can be appended without it.
  */
 const readinessInOneDatabase = async (parts: ReadinessParts): Promise<GuardReadinessSource> => {
   const { clock, engines, logger, runner } = parts;
   const { lostEnd } = engines.log;
   const identity = await engines.log.identity();
   const state = createGuardReadiness();
-  /** Whether this process knows that the log or its pause was lost, and has not recorded a pause since. */
-  let isUnrecorded = false;
+  /** A loss that this process has noticed, and a pause that was lost; each until a pause is recorded. */
+  const due = { loss: false, forgotten: false };
+  const isDue = (): boolean => due.loss || due.forgotten;
   /** The end of the log when this process first saw the pause. The end of a pause is an event, so a pause that is gone without any event was lost. */
   let endAtPause: { head: LogPosition | null } | undefined;
   const look = async (): Promise<void> => {
@@ -117,8 +118,7 @@ const readinessInOneDatabase = async (parts: ReadinessParts): Promise<GuardReadi
     const isHeld = !isLost && (await isIssuingPaused(engines.pool, identity));
     const head = isLost || isHeld || endAtPause !== undefined ? await engines.log.head() : null;
     const isForgotten = !isLost && !isHeld && endAtPause !== undefined && !isEarlier(endAtPause.head, head);
-    if (isForgotten && !isUnrecorded) logger.fatal({ msg: 'the database has lost the pause of issuing' });
-    isUnrecorded ||= isForgotten;
+    due.forgotten = isForgotten;
     const isPaused = isLost || isHeld || isForgotten;
     const seen: GuardReadiness = isPaused ? { kind: 'log incomplete', head, furthest: null } : { kind: 'complete' };
     const isFirst = state.current().kind === 'unknown';
@@ -127,14 +127,17 @@ const readinessInOneDatabase = async (parts: ReadinessParts): Promise<GuardReadi
     if (isHeld) endAtPause ??= { head };
     if (!isLost && !isForgotten) return;
     await pauseIssuing(engines.pool, identity, head, clock.now());
-    isUnrecorded = false;
+    // A standby may have answered that no pause is held. It takes no record.
+    if (isForgotten) logger.fatal({ msg: 'the database had lost the pause of issuing, which is recorded again' });
+    due.loss = false;
+    due.forgotten = false;
     endAtPause = { head: await engines.log.head() };
     // The work of this process pauses by now, and that of others soon: until then the log takes no append.
     lostEnd?.accept();
   };
   let wake = new AbortController();
   lostEnd?.onLost(() => {
-    isUnrecorded = true;
+    due.loss = true;
     logger.fatal({ msg: 'the event log has lost events that this process has read or appended' });
     wake.abort();
   });
@@ -153,9 +156,9 @@ const readinessInOneDatabase = async (parts: ReadinessParts): Promise<GuardReadi
       if (wake.signal.aborted) wake = new AbortController();
       const isLast = isEnding;
       await look().catch((error: unknown) => {
-        if (isUnrecorded) tellWhy(error);
+        if (isDue()) tellWhy(error);
       });
-      if (isOver || (isLast && !isUnrecorded)) return;
+      if (isOver || (isLast && !isDue())) return;
     }
   };
   const watched = watching();
@@ -169,9 +172,9 @@ const readinessInOneDatabase = async (parts: ReadinessParts): Promise<GuardReadi
     wake.abort();
     // A silent database delays the stop no longer, unless a loss is known.
     await settlesWithin(LAST_LOOK_MS, watched);
-    if (isUnrecorded) await settlesWithin(stopBegan + RECORDED_IN_STOP_MS - performance.now(), watched);
+    if (isDue()) await settlesWithin(Math.max(0, stopBegan + RECORDED_IN_STOP_MS - performance.now()), watched);
     isOver = true;
-    if (isUnrecorded)
+    if (isDue())
       logger.fatal({ msg: 'no pause of issuing is recorded: run nfse restore --mark before the next process starts' });
   });
   return {
