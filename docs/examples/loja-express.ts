@@ -29,6 +29,9 @@ const gravar = (numero: string, pedido: Pedido): void => {
   renameSync(`${ARQUIVO}.novo`, ARQUIVO);
 };
 
+const NAO_MOSTRADA =
+  'A API não mostra a nota: a de teste é apagada depois de 7 dias, e outra precisa de outra reference. Em produção, chame o suporte.';
+
 const emitir = async (numero: string, pedido: Pedido): Promise<void> => {
   const reference = `loja-${numero}`;
   const corpo = { amount_in_cents: pedido.centavos, description: `Pedido ${numero}`, reference };
@@ -42,12 +45,17 @@ const emitir = async (numero: string, pedido: Pedido): Promise<void> => {
     gravar(numero, { ...pedido, nota: id, situacao: nota.status, ...aviso });
   } catch (erro) {
     const foiRecusado = erro instanceof ApiError && (erro.status === 400 || erro.status === 422);
+    const jaExiste = isRefusal(erro, 'nfse.reference_in_use') || isRefusal(erro, 'idempotency_key_reuse');
     // A chave vale 24 horas, e uma recusa prova só que este envio não emitiu: a nota de um envio anterior é achada pela reference.
-    if (foiRecusado || isRefusal(erro, 'nfse.reference_in_use')) {
+    if (foiRecusado || jaExiste) {
       const existente = await cliente.findByReference(reference);
+      if (existente !== undefined && existente.amount_in_cents !== pedido.centavos)
+        return gravar(numero, { ...pedido, situacao: 'diferente', aviso: `A nota ${existente.id} tem outro valor.` });
       if (existente !== undefined) return await emitir(numero, { ...pedido, nota: existente.id });
     }
     if (foiRecusado) return gravar(numero, { ...pedido, situacao: 'recusado', aviso: erro.details.message });
+    if (jaExiste || isRefusal(erro, 'not_found'))
+      return gravar(numero, { ...pedido, ...pedidos.get(numero), situacao: 'não mostrada', aviso: NAO_MOSTRADA });
     // Sem resposta a nota pode ter nascido, também quando uma repetição foi recusada: daqui a um minuto, com a mesma chave.
     setTimeout(retomar, 60_000, numero);
   }

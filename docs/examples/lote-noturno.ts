@@ -7,7 +7,8 @@
  * O livro é um arquivo com um fato por linha. A chave de idempotência e o corpo entram nele antes do envio, e a repetição
  * manda os mesmos. Uma linha que falhou é emitida de novo com a coluna tentativa aumentada: isso lhe dá outra chave e
  * outra reference. O CSV inteiro é conferido antes do primeiro envio: um texto que não é UTF-8, ou cortado num ponto e
- * vírgula, sairia errado na nota.
+ * vírgula, sairia errado na nota. Uma linha com o pedido e a tentativa de outra, ou mudada depois que entrou no livro, é
+ * uma venda que se perderia em silêncio.
  */
 import { closeSync, existsSync, fsyncSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { createClient, type Invoice, type IssueRequest } from 'nfse-issuance-service/client';
@@ -50,25 +51,43 @@ const ler = (): string => {
     return parar(`${csv} não está em UTF-8: salve o arquivo como "CSV UTF-8" e rode de novo`);
   }
 };
-const [, ...vendas] = ler()
-  .split('\n')
-  .map((linha, indice) => ({ numero: indice + 1, campos: linha.trim().split(';') }))
+const CABECALHO = 'pedido;tentativa;documento;cliente;centavos;descricao';
+const [primeira = '', ...linhas] = ler().split('\n');
+if (primeira.trim() !== CABECALHO) parar(`${csv}, linha 1: não é o cabeçalho "${CABECALHO}"`);
+const vendas = linhas
+  .map((linha, indice) => ({ numero: indice + 2, campos: linha.trim().split(';') }))
   .filter(({ campos }) => campos.length > 1 || campos[0] !== '');
-for (const { numero, campos } of vendas)
+const novas = new Map<string, { numero: number; corpo: IssueRequest }>();
+for (const { numero, campos } of vendas) {
+  const onde = `${csv}, linha ${numero}`;
   if (campos.length !== 6)
-    parar(`${csv}, linha ${numero}: ${campos.length} campos em vez de 6 (cada ponto e vírgula separa dois campos)`);
-
-// 3. As linhas novas entram no livro.
-for (const { campos } of vendas) {
+    parar(`${onde}: ${campos.length} campos em vez de 6 (cada ponto e vírgula separa dois campos)`);
   const [pedido, tentativa, document = '', name = '', centavos, description = ''] = campos;
   const reference = `lote-${pedido}-${tentativa}`;
   const customer = document === '' ? {} : { customer: { document, name } };
   const corpo = { amount_in_cents: Number(centavos), description, reference, ...customer };
-  if (!notas.has(reference)) anotar({ chave: reference, corpo });
+  const igual = novas.get(reference);
+  if (igual !== undefined)
+    parar(`${onde}: mesmo pedido e mesma tentativa da linha ${igual.numero}; outra venda precisa de outro pedido`);
+  const anotado = notas.get(reference)?.corpo;
+  if (anotado !== undefined && JSON.stringify(anotado) !== JSON.stringify(corpo))
+    parar(
+      `${onde}: mudou depois que entrou em ${livro}; se a nota falhou, aumente a tentativa; senão, desfaça a mudança`,
+    );
+  novas.set(reference, { numero, corpo });
 }
+
+// 3. As linhas novas entram no livro.
+for (const [chave, { corpo }] of novas) if (!notas.has(chave)) anotar({ chave, corpo });
 
 // Notas que existiram e que a API não mostra. Não entram no livro, porque a chave da API pode ser a errada.
 const naoMostradas = new Set<string>();
+
+/** Se a nota achada pela reference é desta linha. Os marcadores de uma descrição a API troca, e então ela não se compara. */
+const ehDaLinha = (nota: Invoice, { amount_in_cents, description, customer }: IssueRequest): boolean =>
+  nota.amount_in_cents === amount_in_cents &&
+  (nota.description === description || description.includes('{{')) &&
+  nota.customer?.document === customer?.document;
 
 // 4. O que ainda não tem id é enviado. Quando passa do limite por minuto, o cliente espera o Retry-After da API.
 for (const { chave, corpo, id, fim } of notas.values()) {
@@ -77,10 +96,12 @@ for (const { chave, corpo, id, fim } of notas.values()) {
     anotar({ chave, id: (await cliente.issue(corpo, { idempotencyKey: chave })).id });
   } catch (erro) {
     const foiRecusada = erro instanceof ApiError && (erro.status === 400 || erro.status === 422);
-    if (!foiRecusada && !isRefusal(erro, 'nfse.reference_in_use')) throw erro;
+    const jaExiste = isRefusal(erro, 'nfse.reference_in_use') || isRefusal(erro, 'idempotency_key_reuse');
+    if (!foiRecusada && !jaExiste) throw erro;
     // A chave vale 24 horas, e uma recusa prova só que este envio não emitiu: a nota de uma execução anterior é achada pela reference.
     const existente = await cliente.findByReference(chave);
-    if (existente !== undefined) anotar({ chave, id: existente.id });
+    if (existente !== undefined)
+      anotar({ chave, id: existente.id, ...(ehDaLinha(existente, corpo) ? {} : { fim: 'diferente' }) });
     else if (foiRecusada) anotar({ chave, fim: 'recusada', mensagem: erro.details.message });
     else naoMostradas.add(chave);
   }
@@ -109,7 +130,7 @@ while (abertas().length > 0) {
 closeSync(arquivo);
 
 // 6. O relatório da manhã.
-for (const { chave, fim, mensagem } of notas.values()) {
+for (const { chave, id, fim, mensagem } of notas.values()) {
   if (naoMostradas.has(chave))
     console.log(
       `${chave}: a API não mostra a nota: a de teste é apagada depois de 7 dias; senão, confira a chave da API`,
@@ -117,5 +138,9 @@ for (const { chave, fim, mensagem } of notas.values()) {
   else if (fim === 'issued' || fim === 'canceled') console.log(`${chave}: emitida`);
   else if (fim === 'failed' || fim === 'recusada')
     console.log(`${chave}: falhou, corrija a linha e aumente a tentativa: ${mensagem}`);
+  else if (fim === 'diferente')
+    console.log(
+      `${chave}: a nota ${id}, com outro valor, descrição ou cliente, já tem esta reference: confira a linha; só outra venda recebe outro pedido`,
+    );
   else console.log(`${chave}: ${fim}, não emita de novo e chame o suporte`);
 }

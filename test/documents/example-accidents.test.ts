@@ -8,6 +8,7 @@ import { itWith, type NeedName } from '../support/needs.js';
 import { readPage } from '../tools/documents/pages.js';
 
 const ID = 'nfse_0190a000-0000-7000-8000-000000000001';
+const HEADER = 'pedido;tentativa;documento;cliente;centavos;descricao';
 const ACCESS_KEY = '3'.repeat(50);
 const STATUS_OF_ISSUED = '"status":"issued"';
 
@@ -20,7 +21,10 @@ const answered = (status: number, body: object): ScriptedAnswer => ({
   body: JSON.stringify(body),
   headers: AT_ONCE,
 });
+/** What the orders of the shop and the first rows of the batches send. */
+const SENT = { amount_in_cents: 1000, description: 'A' };
 const invoice = (status: string) => ({
+  ...SENT,
   id: ID,
   object: 'nfse',
   status,
@@ -155,7 +159,7 @@ describe('the examples behind a proxy with accidents', () => {
   };
 
   it('lote-noturno.ts takes a row as refused only when the API has no invoice of it', async () => {
-    const csv = written('retomado.csv', ['header', '1;1;;;1000;A', '2;1;;;1000;B']);
+    const csv = written('retomado.csv', [HEADER, '1;1;;;1000;A', '2;1;;;1000;B']);
     const { run } = await facing([
       ...[certificateMissing, listed(invoice('queued'))],
       ...[certificateMissing, listed()],
@@ -169,7 +173,7 @@ describe('the examples behind a proxy with accidents', () => {
   });
 
   it('lote-noturno.ts goes past invoices that the API does not show, and keeps them open', async () => {
-    const csv = written('apagado.csv', ['header', '1;1;;;1000;A', '2;1;;;1000;B', '3;1;;;1000;C']);
+    const csv = written('apagado.csv', [HEADER, '1;1;;;1000;A', '2;1;;;1000;B', '3;1;;;1000;C']);
     const ledger = join(programs.folder, 'apagado.jsonl');
     const inUse = refused(409, 'nfse.reference_in_use');
     const { run } = await facing([accepted, accepted, inUse, listed(), unknown, issued]);
@@ -202,6 +206,31 @@ describe('the examples behind a proxy with accidents', () => {
     await shop.kill();
     expect(order).toMatchObject({ situacao: 'issued', nota: ID });
   });
+
+  for (const [what, answers, order] of [
+    ['deleted after the lost answer', [refused(409, 'nfse.reference_in_use'), listed()], { situacao: 'não mostrada' }],
+    ['deleted before its outcome was read', [accepted, unknown], { situacao: 'não mostrada', nota: ID }],
+    [
+      'about another amount',
+      [refused(409, 'idempotency_key_reuse'), listed(invoice('issued'))],
+      { situacao: 'diferente' },
+    ],
+  ] as const)
+    it(`loja-express.ts asks no more for an order whose invoice is ${what}`, async () => {
+      const { start } = await facing(answers);
+      const shop = start('loja-express.ts');
+      const url = await shop.says(/(http:\S+)/);
+      const number = what.length;
+      const headers = { 'content-type': 'application/json' };
+      const centavos = order.situacao === 'diferente' ? 2000 : 1000;
+      await fetch(`${url}/pedidos/${number}/pago`, { method: 'POST', headers, body: JSON.stringify({ centavos }) });
+      const seen = await eventually(
+        async () => (await (await fetch(`${url}/pedidos/${number}`)).json()) as { situacao: string },
+        ({ situacao }) => situacao !== 'aberto',
+      );
+      await shop.kill();
+      expect(seen).toMatchObject({ ...order, aviso: expect.any(String) });
+    });
 
   it('cancelar.ts asks to be run again when a cancel that may have arrived is answered 503', async () => {
     const cancelable = { ...invoice('issued'), cancelable_until: '2026-12-01T02:59:59.000Z' };
@@ -247,15 +276,51 @@ describe('the examples behind a proxy with accidents', () => {
     ['in Windows-1252', ['1;1;;;1000;Mensalidade de março'], /^\S+ não está em UTF-8: salve .*; nada foi enviado\n$/],
     ['with a field too many', ['1;1;;;1000;A', '', '2;1;;;1000;Plano A; adicional'], /, linha 4: 7 campos em vez de 6/],
     ['with a field too few', ['1;1;;;1000'], /, linha 2: 5 campos em vez de 6/],
+    ['with two sales of one order and try', ['1;1;;;1000;A', '1;1;;;2000;B'], /, linha 3: mesmo pedido.* da linha 2/],
   ] as const)
     it(`lote-noturno.ts sends and notes nothing of a file ${what}`, async () => {
       const { run, api } = await facing([accepted]);
       const [csv, ledger] = [join(programs.folder, 'errado.csv'), join(programs.folder, 'errado.jsonl')];
-      writeFileSync(csv, `header\n${lines.join('\n')}\n`, 'latin1');
+      writeFileSync(csv, `${HEADER}\n${lines.join('\n')}\n`, 'latin1');
       const complaint = expect.stringMatching(told);
       expect(await run('lote-noturno.ts', csv, ledger)).toEqual({ code: 1, out: '', complaint });
       expect([api.asked, readFileSync(ledger, 'utf8')]).toEqual([[], '']);
     });
+
+  it('lote-noturno.ts sends and notes nothing of a file without its header', async () => {
+    const csv = written('sem-cabecalho.csv', ['1;1;;;1000;A', '2;1;;;1000;B']);
+    const { run, api } = await facing([accepted]);
+    const complaint = expect.stringMatching(/, linha 1: não é o cabeçalho "pedido;.*"; nada foi enviado\n$/);
+    expect(await run('lote-noturno.ts', csv, 'sem-cabecalho.jsonl')).toEqual({ code: 1, out: '', complaint });
+    expect(api.asked).toEqual([]);
+  });
+
+  it('lote-noturno.ts sends nothing when a row is not the one that the ledger has', async () => {
+    const { run, api } = await facing([accepted, issued]);
+    const night = (row: string) => run('lote-noturno.ts', written('mudado.csv', [HEADER, row]), 'mudado.jsonl');
+    expect(await night('1;1;;;1000;A')).toMatchObject({ code: 0, out: 'lote-1-1: emitida\n' });
+    const { length } = api.asked;
+    const complaint = expect.stringMatching(
+      /, linha 2: mudou depois que entrou em mudado\.jsonl; .*nada foi enviado\n$/,
+    );
+    for (const row of ['1;1;;;2000;A', '1;1;;;1000;B', '1;1;11222333000181;X;1000;A'])
+      expect(await night(row)).toEqual({ code: 1, out: '', complaint });
+    expect(api.asked).toHaveLength(length);
+  });
+
+  it('lote-noturno.ts adopts no invoice with another content, and tells the other rows all the same', async () => {
+    const rows = ['1;1;;;2000;A', '2;1;;;1000;B', '3;1;11222333000181;X;1000;A', '4;1;;;1000;A', '5;1;;;1000;{{mes}}'];
+    const csv = written('sem-livro.csv', [HEADER, ...rows]);
+    const [keyReuse, inUse] = [refused(409, 'idempotency_key_reuse'), refused(409, 'nfse.reference_in_use')];
+    const { run } = await facing([
+      ...[keyReuse, inUse, keyReuse, inUse, inUse].flatMap((one) => [one, listed(invoice('issued'))]),
+      issued,
+    ]);
+    const { code, out } = await run('lote-noturno.ts', csv, 'sem-livro.jsonl');
+    const other = (row: string) => expect.stringMatching(`^lote-${row}-1: a nota ${ID}, com outro valor, descrição ou`);
+    const lines = [other('1'), other('2'), other('3'), 'lote-4-1: emitida', 'lote-5-1: emitida', ''];
+    expect([code, out.split('\n')]).toEqual([0, lines]);
+  });
 
   for (const [status, said] of [
     ['queued', 'a nota está queued: espere o resultado e peça o cancelamento depois\n'],

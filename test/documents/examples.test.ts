@@ -111,7 +111,7 @@ describeWithPostgres('the examples against the service, over a line with acciden
         '',
       ]);
       const corrected = join(programs.folder, 'corrected.csv');
-      writeFileSync(corrected, `header\n2004;2;11222333000181;CLIENTE FICTICIO;240001;Plano C\n`);
+      writeFileSync(corrected, `${HEADER}\n2004;2;11222333000181;CLIENTE FICTICIO;240001;Plano C\n`);
       expect((await programs.run('lote-noturno.ts', corrected, 'livro.jsonl')).out).toContain('lote-2004-2: emitida\n');
       const [{ body = '{}' } = {}] = postsOf('lote-2001-1');
       const { competence } = await shown(JSON.parse(body).reference);
@@ -211,6 +211,8 @@ describeWithPostgres('the examples against the service, over a line with acciden
     );
   });
 });
+
+const HEADER = 'pedido;tentativa;documento;cliente;centavos;descricao';
 
 /** A timer may end within the millisecond before its time. */
 const CLOCK_STEP_MS = 2;
