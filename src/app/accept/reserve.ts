@@ -1,6 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { Refusal } from '../../domain/common/error-catalogue.js';
-import { type InvoiceId, invoiceStream, parseInvoiceStream, publicInvoiceId } from '../../domain/common/ids.js';
+import {
+  type InvoiceId,
+  invoiceStream,
+  type Mode,
+  parseInvoiceStream,
+  publicInvoiceId,
+} from '../../domain/common/ids.js';
 import { addSeconds, isBefore } from '../../domain/common/time.js';
 import type { IdempotencyMark, InvoiceEvent } from '../../domain/invoice/events.js';
 import { evolve } from '../../domain/invoice/evolve.js';
@@ -41,7 +47,7 @@ export const reserveAndAppend = async (candidate: Candidate, deps: AcceptDeps): 
     const reserved = reservedId(candidate, generation);
     const own: Place = { invoiceId: reserved ?? randomUUID(), undo: async () => undefined };
     const place = idempotency === undefined ? await placeMark(own, reserved, candidate, deps) : own;
-    if (place === 'duplicate') return { refused: { code: 'duplicate_suspected' } };
+    if ('refused' in place) return place;
     const { invoiceId, undo } = place;
     const stream = invoiceStream(mode, companyId, invoiceId);
     const event = candidate.eventFor(invoiceId);
@@ -151,20 +157,22 @@ const placeMark = async (
   reserved: InvoiceId | undefined,
   { requester: { mode, companyId }, claim, fingerprints }: Candidate,
   { duplicates, windows, store }: AcceptDeps,
-): Promise<Place | 'duplicate'> => {
+): Promise<Place | { refused: Refusal }> => {
   const at = claim.acceptedAt;
   const mark = { stream: invoiceStream(mode, companyId, own.invoiceId), at };
   const youngerThan = addSeconds(at, -windows.duplicateSeconds);
   const earlier = await duplicates.place(fingerprints, mark, youngerThan);
   if (earlier === undefined) return { ...own, undo: () => duplicates.remove(fingerprints, mark) };
   const { state } = await loadInvoice(earlier.stream, store);
-  if (state.kind !== 'none') return 'duplicate';
-  if (earlier.stream === mark.stream) return own;
   const earlierId = parseInvoiceStream(earlier.stream)?.invoiceId;
+  if (state.kind !== 'none') return { refused: suspectedDuplicate(earlierId) };
+  if (earlier.stream === mark.stream) return own;
   const isAbandoned = isBefore(addSeconds(earlier.at, LATE_APPEND_SECONDS), at);
-  if (!isAbandoned || earlierId === undefined || reserved !== undefined || isDerivedId(earlierId)) return 'duplicate';
+  // An invoice that may never be accepted is not named.
+  const unnamed = { refused: suspectedDuplicate(undefined) };
+  if (!isAbandoned || earlierId === undefined || reserved !== undefined || isDerivedId(earlierId)) return unnamed;
   const taken = { stream: earlier.stream, at };
-  if (!(await duplicates.takeOver(fingerprints, earlier, taken, youngerThan))) return 'duplicate';
+  if (!(await duplicates.takeOver(fingerprints, earlier, taken, youngerThan))) return unnamed;
   const undo = async () => {
     await duplicates.takeOver(fingerprints, taken, earlier, youngerThan);
   };
@@ -178,7 +186,7 @@ const placeMark = async (
 const earlierAnswer = async (
   state: InvoiceState,
   invoiceId: InvoiceId,
-  { request, idempotency, claim }: ClaimedRequest,
+  { request, requester, idempotency, claim }: ClaimedRequest,
   deps: AcceptDeps,
 ): Promise<AcceptResult | 'next_generation'> => {
   const earlier = state.kind === 'invoice' ? state : undefined;
@@ -196,13 +204,28 @@ const earlierAnswer = async (
     const isTakenOver = earlier?.origin.kind === 'imported' && keyAlive;
     return isTakenOver ? { refused: bodyNotComparable(invoiceId) } : 'next_generation';
   }
-  return { refused: referenceInUse(state.kind === 'reference_taken' ? state.invoiceId : invoiceId) };
+  const holder = state.kind === 'reference_taken' ? state.invoiceId : invoiceId;
+  return { refused: referenceInUse(holder, requester.mode) };
 };
 
-/** Names the invoice that holds the reference (IDEM-6). */
-export const referenceInUse = (holder: InvoiceId): Refusal => {
-  const message = `Já existe uma nota da empresa com esta reference, mesmo que tenha falhado: ${publicInvoiceId(holder)}. Consulte essa nota; só para outra venda, ou se ela está em failed ou canceled (e não foi substituída fora daqui), use outra reference.`;
-  return { code: 'nfse.reference_in_use', message };
+/**
+ * Names the invoice that holds the reference (IDEM-6). In live mode `canceled` is also the status of a note that another note replaced, and only the
+ * stamp of the PDF tells (PDF-3). In test mode a canceled invoice has no PDF, and the named one may be deleted (SVC-6).
+ */
+export const referenceInUse = (holder: InvoiceId, mode: Mode): Refusal => {
+  const taken = `Já existe uma nota da empresa com esta reference, mesmo que tenha falhado: ${publicInvoiceId(holder)}. Consulte essa nota; só para outra venda, ou se ela está em failed ou canceled, use outra reference.`;
+  const more =
+    mode === 'test'
+      ? 'A nota de teste pode ter sido apagada depois de 7 dias: então use outra reference.'
+      : 'Em canceled, se você não pediu o cancelamento, ou em dúvida, veja o carimbo do PDF (SUBSTITUÍDA) ou fale com o suporte antes de emitir outra.';
+  return { code: 'nfse.reference_in_use', message: `${taken} ${more}` };
+};
+
+/** Names the invoice of the earlier request, if that was accepted for sure: the client must look at that invoice before sending another. */
+const suspectedDuplicate = (earlierId: InvoiceId | undefined): Refusal => {
+  if (earlierId === undefined) return { code: 'duplicate_suspected' };
+  const message = `Uma nota com o mesmo valor e a mesma descrição foi aceita há menos de 60 segundos: ${publicInvoiceId(earlierId)}. Consulte essa nota: se é a mesma venda, não repita; se é outra, envie Idempotency-Key ou aguarde.`;
+  return { code: 'duplicate_suspected', message };
 };
 
 /**

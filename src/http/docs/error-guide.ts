@@ -156,7 +156,7 @@ export const errorGuide: Readonly<Record<ErrorCode, Guide>> = {
     cause:
       'A nota não está autorizada, foi substituída, foi anexada manualmente ou foi importada com uma chave que não é deste prestador na Sefin Nacional.',
     action:
-      'Consulte a nota. Em queued ou processing, espere o resultado; se ficar issued, cancele então. Em failed não há o que cancelar. Senão, fale com o suporte.',
+      'Consulte a nota. Em queued ou processing, espere o resultado; se ficar issued, cancele então. Em failed não há o que cancelar. Em indeterminate, e em todo outro caso, fale com o suporte.',
   },
   'nfse.already_canceled': {
     group: 'document',
@@ -178,12 +178,15 @@ export const errorGuide: Readonly<Record<ErrorCode, Guide>> = {
     cause:
       'Já existe uma nota da empresa, neste modo, com esta reference, mesmo que tenha falhado. A mensagem traz o id.',
     action:
-      'Consulte a nota do id indicado. Só para outra venda, ou se essa nota está em failed ou canceled (e não foi substituída fora daqui), envie outra reference; em indeterminate nunca.',
+      'Consulte a nota do id indicado. Só para outra venda, ou se essa nota está em failed ou canceled, envie outra reference; em indeterminate nunca. ' +
+      'Uma nota substituída fora daqui também está em canceled, e a nota que a substituiu vale: se você não pediu o cancelamento, ou em dúvida, veja o carimbo do PDF (SUBSTITUÍDA) ou fale com o suporte antes de emitir outra. ' +
+      'No modo de teste a nota pode ter sido apagada depois de 7 dias (a consulta responde 404): então use outra reference.',
   },
   duplicate_suspected: {
     group: 'repetition',
     cause: 'Um pedido com o mesmo valor e a mesma descrição foi aceito há menos de 60 segundos.',
-    action: 'Confira se a nota já não foi emitida. Se é outra nota, envie Idempotency-Key ou espere 60 segundos.',
+    action:
+      'Consulte a nota que a mensagem mostra. Se é a mesma venda, não repita; se é outra, envie Idempotency-Key ou espere 60 segundos.',
   },
   idempotency_key_in_use: {
     group: 'repetition',
@@ -242,8 +245,9 @@ export const errorGuide: Readonly<Record<ErrorCode, Guide>> = {
   },
   service_unavailable: {
     group: 'service',
-    cause: 'O serviço está suspenso, ou uma parte dele não responde no momento.',
+    cause:
+      'O serviço está suspenso, uma parte dele não responde no momento, ou há downloads demais ao mesmo tempo (no máximo 32 PDFs por empresa).',
     action:
-      'Espere os segundos de Retry-After e repita o mesmo pedido, na emissão com a mesma Idempotency-Key; no cancelamento, consulte antes a nota.',
+      'Espere os segundos de Retry-After e repita o mesmo pedido, na emissão com a mesma Idempotency-Key; no cancelamento, consulte antes a nota. Peça no máximo 32 downloads de cada vez.',
   },
 };

@@ -87,7 +87,7 @@ const preciseRefusal = (code: ErrorCode): Refusal | undefined => {
       return 'refused' in checked ? checked.refused : undefined;
     }
     case 'nfse.reference_in_use':
-      return referenceInUse(EXAMPLE_ID.replace('nfse_', ''));
+      return referenceInUse(EXAMPLE_ID.replace('nfse_', ''), 'test');
     case 'nfse.export_incomplete':
       return customerRefusal({ type: 'foreign' });
     case 'nfse.customer_type_conflict':

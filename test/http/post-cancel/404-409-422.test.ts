@@ -71,7 +71,8 @@ describe('POST /v1/nfse/{id}/cancel 409', () => {
     await harness.record(id, [attempted()]);
     await expectRefusal(await cancel(harness, id), 409, 'nfse.not_cancelable');
     await harness.record(id, [rejected()]);
-    await expectRefusal(await cancel(harness, id), 409, 'nfse.not_cancelable');
+    const { message } = await expectRefusal(await cancel(harness, id), 409, 'nfse.not_cancelable');
+    expect(message).toMatch(/Em queued ou processing, espere .*; em indeterminate, fale com o suporte\.$/);
   });
 });
 

@@ -46,6 +46,22 @@ describe('POST /v1/nfse 409', () => {
     expect(error.message).toContain(id);
   });
 
+  it.each([
+    ['live', /veja o carimbo do PDF \(SUBSTITUÍDA\) ou fale com o suporte antes de emitir outra\.$/],
+    ['test', /A nota de teste pode ter sido apagada depois de 7 dias: então use outra reference\.$/],
+  ] as const)('nfse.reference_in_use: says in %s mode what the status alone does not tell', async (key, said) => {
+    const { call } = createHarness();
+    for (const status of [202, 409]) {
+      const response = await call('/v1/nfse', {
+        key,
+        json: issueBodyOf({ reference: 'r-1' }),
+        headers: { 'idempotency-key': `k-${status}` },
+      });
+      expect(response.status).toBe(status);
+      if (status === 409) expect((await expectRefusal(response, 409, 'nfse.reference_in_use')).message).toMatch(said);
+    }
+  });
+
   it('nfse.reference_in_use: also of a failed invoice, which stays as it is', async () => {
     const harness = createHarness();
     const id = await queuedInvoice(harness, 'test', issueBodyOf({ reference: 'r-1' }));
@@ -82,6 +98,13 @@ describe('POST /v1/nfse 409', () => {
     pass(59);
     const response = await call('/v1/nfse', { json: issueBodyOf({ reference: 'r-2' }) });
     expect((await expectRefusal(response, 409, 'duplicate_suspected')).retryable).toBe(false);
+  });
+
+  it.each([[{}], [headers]])('duplicate_suspected: names the accepted invoice, sent with %j', async (sent) => {
+    const { call } = createHarness();
+    const { id } = (await (await call('/v1/nfse', { json: issueBodyOf(), headers: sent })).json()) as { id: string };
+    const error = await expectRefusal(await call('/v1/nfse', { json: issueBodyOf() }), 409, 'duplicate_suspected');
+    expect(error.message).toContain(id);
   });
 
   it('duplicate_suspected: whatever the line ends of the description (TEXT-5)', async () => {
