@@ -4,8 +4,9 @@
  *     npx tsx docs/examples/cancelar.ts pedido-2001
  *
  * O prazo não é calculado aqui: o campo cancelable_until existe só enquanto um pedido seria aceito. O POST de
- * cancelamento não tem chave de idempotência e sai uma única vez; quando a resposta se perde, o cliente consulta a nota,
- * que diz se o pedido chegou.
+ * cancelamento não tem chave de idempotência e sai uma única vez em cada execução; quando a resposta se perde, o cliente
+ * consulta a nota, que diz se o pedido chegou. Se a nota não mostra cancellation e ainda tem cancelable_until, o pedido não
+ * chegou: a execução seguinte pede de novo, e um segundo pedido nunca cancela duas vezes.
  */
 import { createClient, mayIssueAgain } from 'nfse-issuance-service/client';
 import { ApiError, NoAnswerError, StillWaitingError } from 'nfse-issuance-service/client/errors';

@@ -242,6 +242,18 @@ describe('the examples behind a proxy with accidents', () => {
     }
   });
 
+  it('cancelar.ts asks again in its next run while the invoice shows no cancellation', async () => {
+    const cancelable = { ...invoice('issued'), cancelable_until: '2026-12-01T02:59:59.000Z' };
+    const [pending, canceled] = ['pending', 'succeeded'].map((status) => ({ ...cancelable, cancellation: { status } }));
+    const { run, methods } = await facing([
+      ...[listed(cancelable), upstream, answered(200, cancelable)],
+      ...[listed(cancelable), answered(202, pending ?? {}), answered(200, canceled ?? {})],
+    ]);
+    expect((await run('cancelar.ts', 'p-16')).out).toMatch(/^ainda sem resultado: rode de novo mais tarde/);
+    expect(await run('cancelar.ts', 'p-16')).toEqual({ code: 0, out: 'cancelada\n', complaint: '' });
+    expect(methods()).toEqual(['GET', 'POST', 'GET', 'GET', 'POST', 'GET']);
+  });
+
   for (const [need, file] of issuers.filter(([, name]) => !name.endsWith('.ts')))
     itWith(need, `${file} waits ${WAIT_S} s when Retry-After is a date`, async () => {
       const { api, run } = await facing([dated, accepted, dated, issued]);
