@@ -13,6 +13,10 @@ export type Call = {
   /** Known from the key, or from the token of a download. */
   mode?: Mode;
   rate?: RateState;
+  /** Gives the slot of this request back to the limit that it was taken from. */
+  giveBack?: () => void;
+  /** True once the slot was given back. */
+  isUncounted?: boolean;
   invoiceId?: InvoiceId;
   code?: ErrorCode;
   /** Id of a recorded key, also when the key is refused. */

@@ -70,6 +70,8 @@ export type HttpDeps = {
   docs: boolean;
   /** True when an engine cannot be used now: the answer is then 503 instead of 500. */
   isUnavailable(error: unknown): boolean;
+  /** True when too many requests waited already and nothing was done for this one. */
+  isOverloaded(error: unknown): boolean;
   /** Delays the answer to a fault, so that clients that repeat at once do not keep the service busy with refusals. */
   delayFault?(error: unknown): Promise<void>;
   /** Default: no answer waits. */

@@ -34,7 +34,7 @@ export const endpoint =
       response = refuse(call, faultRefusal(error, call.requestId, deps));
     }
     report(deps, route, c, call, response.status, startedAt);
-    if (isOff || (call.code !== undefined && pacedCodes.has(call.code)))
+    if (isOff || call.isUncounted || (call.code !== undefined && pacedCodes.has(call.code)))
       await deps.pacing?.refusals(call.keyId ?? peerOf(c) ?? '');
     return response;
   };

@@ -49,8 +49,10 @@ export const createAuthentication = (
   },
   takeSlot: ({ keyId, mode }, { bucket }, call) => {
     call.mode = mode;
-    const { state, retryAfterSeconds } = limits[bucket].take(keyId, epochMs(deps.clock.now()));
+    const nowMs = epochMs(deps.clock.now());
+    const { state, retryAfterSeconds } = limits[bucket].take(keyId, nowMs);
     call.rate = state;
+    if (retryAfterSeconds === undefined) call.giveBack = () => limits[bucket].giveBack(keyId, nowMs);
     return retryAfterSeconds === undefined ? undefined : { code: 'rate_limit_exceeded', retryAfterSeconds };
   },
 });

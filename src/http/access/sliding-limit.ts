@@ -6,6 +6,8 @@ export type SlidingLimit = {
    * takes no slot.
    */
   take(subject: string, nowMs: number): { state: RateState; retryAfterSeconds?: number };
+  /** Gives back a slot that was taken at `takenMs`; without effect when the slot has left the window. */
+  giveBack(subject: string, takenMs: number): void;
   /** Number of logs in memory: one for each `subject` that took a slot in the last 60 seconds. */
   kept(): number;
 };
@@ -30,6 +32,13 @@ export const createSlidingLimit = (limit: number): SlidingLimit => {
       return free
         ? { state }
         : { state, retryAfterSeconds: Math.min(secondsUntilLeft(hits[0] ?? nowMs, nowMs), state.resetSeconds) };
+    },
+    giveBack: (subject, takenMs) => {
+      const hits = logs.get(subject) ?? [];
+      const at = hits.lastIndexOf(takenMs);
+      if (at >= 0) hits.splice(at, 1);
+      // An empty log would keep `forgetIdle` from the logs behind it.
+      if (hits.length === 0) logs.delete(subject);
     },
     kept: () => logs.size,
   };

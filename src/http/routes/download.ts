@@ -9,6 +9,7 @@ import { commonHeaders, type HeaderRecord, refuse } from '../answer.js';
 import type { Call } from '../call.js';
 import type { HttpDeps } from '../deps.js';
 import type { Handler } from '../endpoint.js';
+import { faultRefusal } from '../faults.js';
 
 type DownloadFormat = {
   extension: 'pdf' | 'xml';
@@ -29,9 +30,19 @@ export const downloadRoute =
     const entry = await accessOf(c, call, deps, access);
     if ('refused' in entry) return refuse(call, entry.refused);
     call.invoiceId = entry.address.invoiceId;
-    const download = await format.load(entry.address);
+    const download = await format.load(entry.address).catch(async (error: unknown) => {
+      if (!deps.isOverloaded(error)) throw error;
+      call.giveBack?.();
+      call.isUncounted = true;
+      await deps.delayFault?.(error);
+      return { refused: { ...faultRefusal(error, call.requestId, deps), message: TOO_MANY_AT_ONCE } };
+    });
     return 'refused' in download ? refuse(call, download.refused) : file(call, entry.address, download.bytes, format);
   };
+
+/** 32 is the number of PDFs of one company that the renderer takes (docs/architecture.md#the-pdf). */
+const TOO_MANY_AT_ONCE =
+  'Há downloads demais ao mesmo tempo. Peça no máximo 32 de cada vez, aguarde os segundos de Retry-After e repita o pedido; esta recusa não gastou cota.';
 
 type Entry = { address: InvoiceAddress } | { refused: Refusal };
 
@@ -92,9 +103,12 @@ const accessByToken = async (
   delete call.rate;
   call.mode = address.mode;
   if (!(await deps.companyEnabled(address.companyId))) return { refused: { code: 'feature_not_enabled' } };
-  const { retryAfterSeconds } = openings.take(address.invoiceId, epochMs(deps.clock.now()));
-  if (retryAfterSeconds === undefined) return { address };
-  return { refused: { code: 'rate_limit_exceeded', message: OPENED_TOO_OFTEN, retryAfterSeconds } };
+  const nowMs = epochMs(deps.clock.now());
+  const { retryAfterSeconds } = openings.take(address.invoiceId, nowMs);
+  if (retryAfterSeconds !== undefined)
+    return { refused: { code: 'rate_limit_exceeded', message: OPENED_TOO_OFTEN, retryAfterSeconds } };
+  call.giveBack = () => openings.giveBack(address.invoiceId, nowMs);
+  return { address };
 };
 
 const OPENED_TOO_OFTEN =

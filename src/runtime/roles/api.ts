@@ -124,6 +124,7 @@ const httpDeps = (parts: Parts, { pdf, authorizer, company, address }: ApiParts)
     rateLimits: config.rates,
     docs: config.docs,
     isUnavailable,
+    isOverloaded,
     delayFault: async (error) => {
       // The random part spreads the answers to requests that were refused at the same moment.
       if (isOverloaded(error)) await pause(REFUSED_AFTER_MS * (0.5 + Math.random()));

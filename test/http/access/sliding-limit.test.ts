@@ -77,6 +77,20 @@ describe('a sliding limit', () => {
     expect(slots.take('key 0', START_MS + 61_000).state.remaining).toBe(0);
   });
 
+  it('gives a slot back once, only the one of that time, and keeps no empty log', () => {
+    const slots = createSlidingLimit(2);
+    slots.take('key', START_MS);
+    slots.giveBack('key', START_MS + 1);
+    slots.giveBack('stranger', START_MS);
+    expect(slots.take('key', START_MS + 1).state.remaining).toBe(0);
+    slots.giveBack('key', START_MS);
+    slots.giveBack('key', START_MS);
+    expect(slots.take('key', START_MS + 2)).toMatchObject({ state: { remaining: 0, resetSeconds: 60 } });
+    slots.giveBack('key', START_MS + 1);
+    slots.giveBack('key', START_MS + 2);
+    expect(slots.kept()).toBe(0);
+  });
+
   it('a key over its limit is not forgotten for asking on', () => {
     const slots = createSlidingLimit(1);
     slots.take('greedy', START_MS);

@@ -18,6 +18,7 @@ const counted = () => {
     baseUrl: 'https://nfse.example',
     apiSwitchedOff: async () => true,
     isUnavailable: () => false,
+    isOverloaded: () => false,
   };
   addDocs(app, deps as unknown as HttpDeps, {
     readText: (path) => {

@@ -1,11 +1,13 @@
 import { describe, expect, it, vi } from 'vitest';
 import { PdfFailed } from '../../../src/adapters/pdf/renderer.js';
 import { TooManyWaiting } from '../../../src/lib/fair-semaphore.js';
-import { isUnavailable } from '../../../src/runtime/roles/api-faults.js';
+import { isOverloaded, isUnavailable } from '../../../src/runtime/roles/api-faults.js';
 import { openRenderer } from '../../adapters/pdf/support/drawing.js';
 import { marks, noteXml } from '../../adapters/pdf/support/notes.js';
-import { createHarness } from '../../support/harness/http.js';
+import { BASE_URL, createHarness, issuedInvoice } from '../../support/harness/http.js';
 import { commonHeadersOf, expectRefusal } from '../../support/harness/http-answers.js';
+
+type Linked = { links: { pdf: string } };
 
 const path = '/v1/nfse/nfse_0191c3f0-0000-7000-8000-000000000001/pdf';
 
@@ -32,7 +34,7 @@ describe('GET /v1/nfse/{id}/pdf 503', () => {
     let release = (): void => {};
     const harness = createHarness({
       downloadPdf: () => Promise.reject(new TooManyWaiting('documents to be drawn')),
-      isUnavailable,
+      ...{ isUnavailable, isOverloaded },
       delayFault: (error) => {
         held.push(error);
         return new Promise((resolve) => {
@@ -49,6 +51,50 @@ describe('GET /v1/nfse/{id}/pdf 503', () => {
     expect(isAnswered).toBe(false);
     release();
     expect((await answer).status).toBe(503);
+  });
+
+  it.each(['key', 'link'] as const)(
+    'gives back the place in the limit that a full queue refused, by %s',
+    async (way) => {
+      const full = { is: true };
+      const harness = createHarness({
+        downloadPdf: async () => {
+          if (full.is) throw new TooManyWaiting('documents to be drawn');
+          return { bytes: Buffer.from('%PDF-') };
+        },
+        ...{ isUnavailable, isOverloaded, rateLimits: { write: 60, read: 3 } },
+      });
+      const links = ((await (await harness.call(`/v1/nfse/${await issuedInvoice(harness)}`)).json()) as Linked).links;
+      const link = links.pdf.replace(BASE_URL, '');
+      const [target, key, openings] = way === 'key' ? [path, 'test' as const, 2] : [link, 'none' as const, 60];
+      for (let at = 0; at < 2 * openings; at += 1) {
+        const error = await expectRefusal(await harness.call(target, { key }), 503, 'service_unavailable');
+        expect(error).toMatchObject({ retryable: true, message: expect.stringContaining('no máximo 32 de cada vez') });
+      }
+      full.is = false;
+      const statuses: number[] = [];
+      for (let at = 0; at <= openings; at += 1) statuses.push((await harness.call(target, { key })).status);
+      expect(statuses).toEqual([...Array<number>(openings).fill(200), 429]);
+      expect(harness.faults).toHaveLength(2 * openings);
+    },
+  );
+
+  it('is paced where a full queue refused, because no quota bounds such refusals', async () => {
+    const paced: string[] = [];
+    const harness = createHarness({
+      downloadPdf: () => Promise.reject(new TooManyWaiting('documents to be drawn')),
+      ...{ isUnavailable, isOverloaded },
+      pacing: { refusals: async (caller) => void paced.push(caller), pages: async () => undefined },
+    });
+    expect((await harness.call(path)).status).toBe(503);
+    expect(paced).toHaveLength(1);
+    const down = createHarness({
+      downloadPdf: () => Promise.reject(new PdfFailed('timeout')),
+      isUnavailable,
+      pacing: { refusals: async (caller) => void paced.push(caller), pages: async () => undefined },
+    });
+    expect((await down.call(path)).status).toBe(503);
+    expect(paced).toHaveLength(1);
   });
 
   it('for the call that finds no place in the queue, while the others get their document', async () => {

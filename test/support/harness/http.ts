@@ -157,6 +157,7 @@ export const createHarness = (overrides: Partial<HttpDeps> = {}): Harness => {
     rateLimits: { write: 60, read: 300 },
     docs: true,
     isUnavailable: (error) => error instanceof EngineDown,
+    isOverloaded: () => false,
     onRequest: (summary) => summaries.push(summary),
     onFault: (error) => faults.push(error),
     ...overrides,
