@@ -49,7 +49,7 @@ const OVERVIEW = [
   'Emite, consulta, cancela e baixa notas fiscais de serviço (NFS-e) pelo sistema nacional.',
   'A chave decide o modo: svc_sk_test_ emite em produção restrita, sem valor fiscal; svc_sk_live_ emite de verdade.',
   'Valores são inteiros em centavos; instantes são ISO 8601 em UTC; campos que não se aplicam ficam ausentes.',
-  'Toda falha usa o mesmo envelope; cada código tem a sua página em [/docs/errors](/docs/errors). Todo caminho ou método que não está neste documento responde 404 `route_not_found`.',
+  'Toda falha usa o mesmo envelope; cada código tem a sua página em [/docs/errors](/docs/errors). Todo caminho ou método que não está neste documento, menos HEAD nas rotas de GET, responde 404 `route_not_found`.',
   'Campos, códigos de erro e valores de status podem ser acrescentados: ignore um campo desconhecido, e trate um status desconhecido como indeterminate.',
 ].join('\n\n');
 
@@ -98,7 +98,7 @@ const referenceParameter = {
   name: 'reference',
   in: 'query',
   required: true,
-  description: 'A reference enviada na emissão, codificada para a URL (um + sem codificação é um espaço).',
+  description: 'A reference enviada na emissão, codificada para a URL em UTF-8 (um + sem codificação é um espaço).',
   schema: { type: 'string', minLength: 1, maxLength: MAX_REFERENCE },
   example: 'pedido-1042',
 };

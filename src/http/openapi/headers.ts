@@ -74,6 +74,14 @@ const retryAfter: Readonly<Record<number, HeaderName>> = {
   503: 'RetryAfter',
 };
 
+/** The headers of an answer to what the server cannot read as a request: no key is known then. */
+export const protocolHeaders = {
+  'Request-Id': ref('RequestId'),
+  'Cache-Control': ref('CacheControl'),
+  'X-Content-Type-Options': ref('ContentTypeOptions'),
+  Link: ref('ErrorPage'),
+};
+
 /** The headers of a status on this route (HDR-Request-Id, HDR-401-403, HDR-RateLimit-Reset, HDR-Retry-After, HDR-Link, PDF-1, PDF-2). */
 export const responseHeaders = (status: number, operation: Operation): object => {
   const headers: Record<string, object> = { 'Request-Id': ref('RequestId') };

@@ -2,15 +2,24 @@ import { type ErrorCode, errorCatalogue } from '../../domain/common/error-catalo
 import { pageOf } from '../answer.js';
 import { ref } from './components.js';
 import { activityExample, errorExample } from './examples.js';
-import { responseHeaders } from './headers.js';
+import { protocolHeaders, responseHeaders } from './headers.js';
 import { invoiceExamples } from './invoice-examples.js';
-import { commonCodes, type Operation } from './operations.js';
+import { commonCodes, type Operation, opensWithToken } from './operations.js';
 
 /** The answers of a route by status. */
 export const responsesOf = (operation: Operation, baseUrl: string): object => ({
   ...successResponse(operation, baseUrl),
   ...errorResponses(operation),
+  default: protocolResponse,
 });
+
+/** What the server answers before a route sees the request (HTTP-ORDER): the codes are those of every route, the statuses HTTP's. */
+const protocolResponse = {
+  description:
+    'Um pedido que o servidor não pôde ler: 400, 408 (não chegou inteiro no prazo), 417 (Expect desconhecido) ou 431 (endereço e cabeçalhos acima de 16 KiB), com o código [`invalid_request`](/docs/errors/invalid_request).',
+  headers: protocolHeaders,
+  content: { 'application/json': { schema: ref('ApiError') } },
+};
 
 const successResponse = (operation: Operation, baseUrl: string): object => {
   const { status, description, content } = successes(baseUrl)[operation.success];
@@ -27,13 +36,19 @@ const errorResponses = (operation: Operation): object => {
     [...byStatus].map(([status, codes]) => [
       status,
       {
-        description: codes.map((code) => `[\`${code}\`](${pageOf(code)})`).join(', '),
+        description: codes.map((code) => `[\`${code}\`](${pageOf(code)})`).join(', ') + remarkOn(status, operation),
         headers: responseHeaders(status, operation),
         content: errorContent(codes, operation),
       },
     ]),
   );
 };
+
+/** A full queue of the renderer is not a fault of the service, and the client can keep to its length. */
+const remarkOn = (status: number, operation: Operation): string =>
+  status === 503 && opensWithToken(operation)
+    ? '. Também quando há downloads demais ao mesmo tempo: peça no máximo 32 de cada vez. Essa recusa não gasta cota.'
+    : '';
 
 /** Each code of this route and status has an example of its name; clients must expect new codes (VER-2). */
 const errorContent = (codes: readonly ErrorCode[], { body }: Pick<Operation, 'body'>): object =>

@@ -76,7 +76,16 @@ describe('GET /openapi.json', () => {
     ['get /v1/activities', '200 401 403 429 500 503'],
   ])('%s answers %s', (name, statuses) => {
     const found = operations.find((operation) => operation.name === name);
-    expect(Object.keys(found?.operation.responses ?? {}).join(' ')).toBe(statuses);
+    expect(Object.keys(found?.operation.responses ?? {}).join(' ')).toBe(`${statuses} default`);
+  });
+
+  it('has a default answer for what the server cannot read as a request, and says what HEAD is', () => {
+    for (const { operation } of operations)
+      expect(operation.responses.default).toMatchObject({
+        description: expect.stringMatching(/408.*417.*431/),
+        content: { 'application/json': { schema: { $ref: '#/components/schemas/ApiError' } } },
+      });
+    expect(document.info).toMatchObject({ description: expect.stringContaining('menos HEAD nas rotas de GET') });
   });
 
   it('accepts every access key that an invoice can have, also of a CNPJ with letters', () => {
