@@ -106,7 +106,7 @@ export type LogRecoveryOptions = {
   onProgress(text: string): void;
 };
 
-/** `refused`: one line why nothing was asked. */
+/** `refused`: one line why nothing was asked, or why issuing stays paused after all. */
 export type LogRecovery =
   | { kind: 'not_paused' }
   | { kind: 'refused'; why: string }

@@ -57,8 +57,8 @@ const NAMED = {
   record_cancel_lookup: { 'app/issuing/cancellation.ts': 1 },
   conclude_cancellation: { 'app/issuing/cancellation.ts': 1 },
   delete_test_invoice: { 'app/retention/test-retention.ts': 1 },
-  // The company, and its DPS numbers.
-  operate_company: { 'app/operator/company/company-commands.ts': 2 },
+  // The company, and its DPS numbers; and a company that a log recovery holds.
+  operate_company: { 'app/operator/company/company-commands.ts': 2, 'app/recovery/hold-companies.ts': 1 },
   operate_reference_data: { 'app/operator/reference-data/commands.ts': 1 },
   import_invoice: { 'app/operator/import/import-invoices.ts': 1 },
   audit_certificate: { 'app/issuing/open-certificate.ts': 1 },

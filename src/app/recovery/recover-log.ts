@@ -18,6 +18,7 @@ import {
   type SeriesAnswers,
   type SeriesToCompare,
 } from './ask-series.js';
+import { refusalOfEnabled } from './hold-companies.js';
 import { notesInLog, readKnownWork } from './known-work.js';
 import { planComparison, refusalOfLeftOut, type Skipped, type Unaskable } from './series-to-compare.js';
 
@@ -74,9 +75,11 @@ export const heldAfter = (
   heldBefore: readonly CompanyId[],
 ): readonly CompanyId[] => {
   const compared = series.filter(({ mode }) => mode === 'live').map(({ companyId }) => companyId);
-  const leftOut = skipped.filter(({ isHeld }) => isHeld).map(({ companyId }) => companyId);
-  return [...new Set([...leftOut, ...heldBefore.filter((companyId) => !compared.includes(companyId))])];
+  return [...new Set([...leftOutOf(skipped), ...heldBefore.filter((companyId) => !compared.includes(companyId))])];
 };
+
+const leftOutOf = (skipped: readonly Skipped[]): readonly CompanyId[] =>
+  skipped.filter(({ isHeld }) => isHeld).map(({ companyId }) => companyId);
 
 type Compared = { wanted: SeriesToCompare; answers: SeriesAnswers };
 
@@ -97,7 +100,7 @@ export const compareRestoredLog = async (
   const { compared, unproven } = await compareAll(all, unaskable, deps);
   if (unproven.length > 0) return { isDone: false, series: [], skipped, unknown: [], unproven };
   // The comparison takes minutes, in which a company that is left out may have been enabled.
-  const refused = await refusalOfLeftOut(known, deps);
+  const refused = (await refusalOfLeftOut(known, deps)) ?? (await refusalOfEnabled(leftOutOf(skipped), deps.store));
   if (refused !== undefined) return { refused };
 
   const notes = compared.flatMap(({ wanted: { mode, companyId }, answers: { found } }) =>

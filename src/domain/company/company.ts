@@ -91,6 +91,15 @@ export const switchCompany = (state: CompanyState, enabled: boolean, at: Instant
   return { events: [{ type: enabled ? 'CompanyEnabled' : 'CompanyDisabled', data: { at } }] };
 };
 
+/**
+ * Records once more that the company is disabled: a switch that was decided before this event loses the race for the stream, and is decided again.
+ * Refused while the company is enabled.
+ */
+export const keepDisabled = (state: CompanyState, at: Instant): Decision<CompanyEvent, 'enabled'> => {
+  if (state.kind === 'none') return noChange;
+  return state.enabled ? { refused: 'enabled' } : { events: [{ type: 'CompanyDisabled', data: { at } }] };
+};
+
 export const createApiKey = (
   state: CompanyState,
   key: { keyId: string; companyId: CompanyId; mode: Mode; scopes: readonly Scope[]; keyHash: string },

@@ -3,14 +3,13 @@ import { createDocumentSigner } from '../../adapters/authorizer/document-signer.
 import { readGuardReadiness } from '../../adapters/guards-postgres/guards-record.js';
 import { headAtPause, pauseIssuing, resumeIssuing } from '../../adapters/guards-postgres/incomplete-log.js';
 import { createHeldNumbersRead } from '../../adapters/read-model-postgres/held-numbers.js';
-import { appendAudit, heldCompanies } from '../../app/audit/audit-trail.js';
 import { loadCompany } from '../../app/operator/company/company-commands.js';
 import type { RecoveryDeps } from '../../app/recovery/ask-series.js';
-import { compareRestoredLog, heldAfter } from '../../app/recovery/recover-log.js';
+import { recordRecovery } from '../../app/recovery/record-recovery.js';
+import { compareRestoredLog } from '../../app/recovery/recover-log.js';
 import { isForSimulator } from '../../certificates/holder.js';
 import type { LogRecovery, LogRecoveryOptions } from '../../cli/session.js';
 import type { CompanyId } from '../../domain/common/ids.js';
-import { present } from '../../domain/common/present.js';
 import { epochMs } from '../../domain/common/time.js';
 import { pause } from '../../lib/pause.js';
 import { isEarlier } from '../../ports/event-log.js';
@@ -45,18 +44,13 @@ export const recoverLog = async (
   // Without time limits: the rows of all invoices are read, and the finished keys of a busy day are millions of rows.
   const patient = openPatientPool({ connectionString, applicationName: 'nfse-recovery' });
   try {
-    const result = await compareRestoredLog(await depsOf(parts, patient, actor, options), options.acceptUnknown);
+    const deps = await depsOf(parts, patient, actor, options);
+    const result = await compareRestoredLog(deps, options.acceptUnknown);
     if ('refused' in result) return { kind: 'refused', why: result.refused };
     if (!result.isDone) return { kind: 'compared', resumed: false, ...result };
     await rebuildRowsIfBehind(parts, isShorter || wasShorter, options);
-    const accessKeys = result.unknown.slice(0, MOST_KEYS).map(({ accessKey }) => accessKey);
-    const held = heldAfter(result, await heldCompanies(engines.store));
-    const facts = present({
-      unknownNotes: result.unknown.length,
-      accessKeys,
-      heldCompanies: held.length === 0 ? undefined : held,
-    });
-    await appendAudit('LogRecovered', facts, { store: engines.store, clock, actor });
+    const refused = await recordRecovery(result, deps);
+    if (refused !== undefined) return { kind: 'refused', why: refused };
     const guards = config.eventStoreUrl === undefined ? 'stored with the log' : 'made from the log';
     await resumeIssuing(patient, identity, await log.head(), guards);
     return { kind: 'compared', resumed: true, ...result };
@@ -64,9 +58,6 @@ export const recoverLog = async (
     await patient.end();
   }
 };
-
-/** Of the access keys in one event, which holds at most some 64 KB of them. */
-const MOST_KEYS = 1_000;
 
 const depsOf = async (
   parts: SessionParts,

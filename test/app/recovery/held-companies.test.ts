@@ -1,10 +1,14 @@
 import { describe, expect, it } from 'vitest';
+import { loadCompany, setCompanyEnabled } from '../../../src/app/operator/company/company-commands.js';
 import type { RecoveryDeps } from '../../../src/app/recovery/ask-series.js';
+import { recordRecovery } from '../../../src/app/recovery/record-recovery.js';
 import { compareRestoredLog, heldAfter, type RecoveryReport } from '../../../src/app/recovery/recover-log.js';
-import { companyStream, modes } from '../../../src/domain/common/ids.js';
+import { supportStream } from '../../../src/domain/audit/events.js';
+import { companyStream, modes, type StreamName } from '../../../src/domain/common/ids.js';
 import type { CompanyEvent } from '../../../src/domain/company/events.js';
 import { DEMO_CNPJ, demoCompany, OTHER_CNPJ } from '../../support/fixture/demo.js';
 import { at, limits, T0 } from '../../support/fixture/invoice.js';
+import { gate } from '../../support/gate.js';
 import { appendTo } from '../../support/harness/event-store.js';
 import { recoveryHarness } from '../../support/harness/recovery.js';
 
@@ -50,6 +54,96 @@ describe('a log that was put back with a company that may have got its certifica
     expect(heldAfter(await compare(deps, false), [OTHER_CNPJ])).toEqual([]);
     const rehearsed = { modesWithoutLedger: modes, withoutAuthorizer: modes };
     expect(heldAfter(await compare({ ...deps, ...rehearsed }, false), [OTHER_CNPJ])).toEqual([OTHER_CNPJ]);
+  });
+});
+
+describe('a held company that another operator enables', () => {
+  const other = companyStream(OTHER_CNPJ);
+  const refusedRecovery = expect.stringMatching(
+    `^company ${OTHER_CNPJ} was enabled during the comparison.*stays paused: nfse doctor --reconcile again.*nfse company disable ${OTHER_CNPJ} first`,
+  );
+  const refusedEnable = { refused: expect.stringContaining('was not compared with the authorizer after a restore') };
+
+  const setUp = async () => {
+    const { deps } = await recoveryHarness();
+    await registerOther(deps, certified());
+    /** The same log; `act` runs before the first append to the stream, when the command that appends has decided. */
+    const storeActing = (stream: StreamName, act: () => Promise<unknown>): RecoveryDeps['store'] => {
+      let isDone = false;
+      return {
+        ...deps.store,
+        append: async (to, ...rest) => {
+          if (to === stream && !isDone) {
+            isDone = true;
+            await act();
+          }
+          return await deps.store.append(to, ...rest);
+        },
+      };
+    };
+    const enable = (store = deps.store) =>
+      setCompanyEnabled(OTHER_CNPJ, true, { ...deps, store, applyNow: async () => undefined });
+    const skipped = [{ companyId: OTHER_CNPJ, why: 'it is left out', isHeld: true }] as const;
+    const recover = (store = deps.store) => recordRecovery({ series: [], unknown: [], skipped }, { ...deps, store });
+    const isEnabled = async (): Promise<boolean> => {
+      const { state } = await loadCompany(OTHER_CNPJ, deps.store);
+      return state.kind === 'company' && state.enabled;
+    };
+    return { deps, storeActing, enable, recover, isEnabled };
+  };
+
+  it('with a certificate during the comparison keeps issuing paused, and is asked for by the next one', async () => {
+    const { deps } = await recoveryHarness();
+    await registerOther(deps);
+    let isFirst = true;
+    const waitUntil: RecoveryDeps['waitUntil'] = async (until) => {
+      await deps.waitUntil(until);
+      if (isFirst) await appendTo(deps.store, other, [certified(), enabled], T0);
+      isFirst = false;
+    };
+    expect(await compareRestoredLog({ ...deps, waitUntil }, false)).toEqual({ refused: refusedRecovery });
+    const done = await compare(deps, false);
+    expect(done).toMatchObject({ isDone: true, skipped: [] });
+    expect(done.series.filter(({ companyId }) => companyId === OTHER_CNPJ)).toHaveLength(modes.length);
+  });
+
+  it('before the end of the comparison is recorded keeps issuing paused', async () => {
+    const { enable, recover, isEnabled } = await setUp();
+    expect(await enable()).toEqual({ done: undefined });
+    expect(await recover()).toEqual(refusedRecovery);
+    expect(await isEnabled()).toBe(true);
+  });
+
+  it('while the end of the comparison is recorded keeps issuing paused when the company is enabled first', async () => {
+    const { storeActing, enable, recover, isEnabled } = await setUp();
+    // `company enable` has looked before `LogRecovered`, and appends before the company is held.
+    const [looked, mayAppend] = [gate(), gate()];
+    const enabling = enable(
+      storeActing(other, () => {
+        looked.open();
+        return mayAppend.opened;
+      }),
+    );
+    await looked.opened;
+    const recovering = recover(
+      storeActing(other, () => {
+        mayAppend.open();
+        return enabling;
+      }),
+    );
+    expect(await enabling).toEqual({ done: undefined });
+    expect(await recovering).toEqual(refusedRecovery);
+    expect(await isEnabled()).toBe(true);
+  });
+
+  it('while the end of the comparison is recorded stays disabled when the company is held first', async () => {
+    const { deps, storeActing, enable, recover, isEnabled } = await setUp();
+    const ends: unknown[] = [];
+    expect(await enable(storeActing(other, async () => ends.push(await recover())))).toEqual(refusedEnable);
+    expect(ends).toEqual([undefined]);
+    expect(await isEnabled()).toBe(false);
+    const { events } = await deps.store.load(supportStream);
+    expect(events).toMatchObject([{ type: 'LogRecovered', data: { heldCompanies: [OTHER_CNPJ] } }]);
   });
 });
 

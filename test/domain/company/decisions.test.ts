@@ -4,6 +4,7 @@ import {
   type CompanyState,
   companyFold,
   createApiKey,
+  keepDisabled,
   modeOfApiKey,
   putCompany,
   removeCertificates,
@@ -117,6 +118,16 @@ describe('a company is', () => {
 
   it('nothing before it is registered', () => {
     expect(() => given(enabled)).toThrow('CompanyEnabled before CompanyRegistered');
+  });
+});
+
+describe('a log recovery that holds a company', () => {
+  it.each([
+    ['given a disabled company, then says so once more in its stream', [registered], { events: [disabled] }],
+    ['given an enabled company, then is refused', [registered, enabled], { refused: 'enabled' }],
+    ['given no company, then records nothing', [], { events: [] }],
+  ])('%s', (_what, events, decision) => {
+    expect(keepDisabled(given(...events), AT)).toEqual(decision);
   });
 });
 

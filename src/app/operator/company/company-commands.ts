@@ -96,19 +96,36 @@ export const adoptMunicipalCodes = (
 
 /**
  * Switches the company on or off; no change where the switch is so already. Refused for an unknown company, and for one that the last log recovery could
- * not compare: a repeated request could make a note a second time.
+ * not compare: a repeated request could make a note a second time. A log recovery that ends meanwhile either finds the company enabled and keeps issuing
+ * paused, or appends to the company's stream first (`holdCompanies`), and then this command decides again.
  */
 export const setCompanyEnabled = async (
   companyId: CompanyId,
   enabled: boolean,
   deps: CompanyCommandDeps,
 ): Promise<CommandResult> => {
-  if (enabled && (await heldCompanies(deps.store)).includes(companyId)) return { refused: notCompared(companyId) };
-  return await decideCompany(companyId, deps, (state, at) => switchCompany(state, enabled, at));
+  const refuseHeld = async (): Promise<void> => {
+    if (enabled && (await heldCompanies(deps.store)).includes(companyId)) throw new NotCompared(companyId);
+  };
+  const decide = (state: CompanyState, at: Instant): CompanyDecision => switchCompany(state, enabled, at);
+  try {
+    return await decideCompany(companyId, deps, decide, refuseHeld);
+  } catch (error) {
+    if (error instanceof NotCompared) return { refused: error.message };
+    throw error;
+  }
 };
 
-const notCompared = (companyId: CompanyId): string =>
-  `company ${companyId} was not compared with the authorizer after a restore, and may have notes that the log has lost: put its certificate (nfse certificate put ${companyId}), then nfse restore --mark, which pauses issuing for all companies, and nfse doctor --reconcile`;
+/** Thrown before the append that would enable a company of which the last log recovery has asked for no live note. */
+class NotCompared extends Error {
+  override readonly name = 'NotCompared';
+
+  constructor(companyId: CompanyId) {
+    super(
+      `company ${companyId} was not compared with the authorizer after a restore, and may have notes that the log has lost: put its certificate (nfse certificate put ${companyId}), then nfse restore --mark, which pauses issuing for all companies, and nfse doctor --reconcile`,
+    );
+  }
+}
 
 /** Returns the key, which is not stored; only its hash is. */
 export const createKey = async (
@@ -181,6 +198,7 @@ const decideCompany = async (
   companyId: CompanyId,
   deps: CompanyCommandDeps,
   decide: (state: CompanyState, at: Instant) => CompanyDecision,
+  beforeAppend: () => Promise<void> = async () => undefined,
 ): Promise<CommandResult> => {
   const outcome = await transactAndApply(
     {
@@ -188,6 +206,7 @@ const decideCompany = async (
       read: 'opened',
       fold: companyFold,
       decide: (state, { now }) => decide(state, now),
+      beforeAppend,
       context: operatorContext('operate_company', { actor: deps.actor, companyId }),
     },
     deps,

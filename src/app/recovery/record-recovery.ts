@@ -1,0 +1,26 @@
+import { present } from '../../domain/common/present.js';
+import { appendAudit, heldCompanies } from '../audit/audit-trail.js';
+import type { RecoveryDeps } from './ask-series.js';
+import { holdCompanies } from './hold-companies.js';
+import { heldAfter, type RecoveryReport } from './recover-log.js';
+
+/** Of the access keys in one event, which holds at most some 64 KB of them. */
+const MOST_KEYS = 1_000;
+
+/**
+ * Records that the comparison is done and which companies it holds. Issuing may resume after that, unless this returns why it stays paused: a held
+ * company was enabled meanwhile. Throws what the log throws, and `StreamContended`.
+ */
+export const recordRecovery = async (
+  report: Pick<RecoveryReport, 'series' | 'skipped' | 'unknown'>,
+  deps: Pick<RecoveryDeps, 'store' | 'clock' | 'actor'>,
+): Promise<string | undefined> => {
+  const held = heldAfter(report, await heldCompanies(deps.store));
+  const facts = present({
+    unknownNotes: report.unknown.length,
+    accessKeys: report.unknown.slice(0, MOST_KEYS).map(({ accessKey }) => accessKey),
+    heldCompanies: held.length === 0 ? undefined : held,
+  });
+  await appendAudit('LogRecovered', facts, deps);
+  return await holdCompanies(held, deps);
+};
