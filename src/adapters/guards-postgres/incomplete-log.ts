@@ -22,16 +22,17 @@ export const isIssuingPaused = async (db: Pick<pg.Pool, 'query'>, logIdentity: s
   return rows[0]?.paused === true;
 };
 
-/** The head of the log when the pause began, null for an empty log; undefined when issuing is not paused. */
-export const headAtPause = async (
-  db: Pick<pg.Pool, 'query'>,
-  logIdentity: string,
-): Promise<{ head: LogPosition | null } | undefined> => {
-  const { rows } = await db.query<{ head: string | null }>('select head from log_set_back where log_identity = $1', [
-    logIdentity,
-  ]);
+/** `head`: of the log when the pause began, null for an empty log. `seenAt`: when the log was last seen to have lost events, or to be restored. */
+type IssuingPause = { head: LogPosition | null; seenAt: Instant };
+
+/** The pause of issuing over this log; undefined when issuing is not paused. */
+export const readPause = async (db: Pick<pg.Pool, 'query'>, logIdentity: string): Promise<IssuingPause | undefined> => {
+  const { rows } = await db.query<{ head: string | null; seen_at: Instant }>(
+    'select head, seen_at from log_set_back where log_identity = $1',
+    [logIdentity],
+  );
   const [row] = rows;
-  return row && { head: row.head === null ? null : (BigInt(row.head) as LogPosition) };
+  return row && { head: row.head === null ? null : (BigInt(row.head) as LogPosition), seenAt: row.seen_at };
 };
 
 /** Whether the schema has the table of pauses; that of an old backup has not. */
@@ -40,18 +41,21 @@ export const knowsPauses = async (db: Pick<pg.Pool | pg.PoolClient, 'query'>): P
   return rows[0]?.known === true;
 };
 
-/** Records that the log is incomplete: no process issues over it, also after restarts, until log recovery has finished (ADR 22). */
+/**
+ * Records that the log is incomplete: no process issues over it, also after restarts, until log recovery has finished (ADR 22). A pause that is there
+ * already keeps its head and gets the new instant: a backup that was made during a pause brings that pause back, and has lost sends of later.
+ */
 export const pauseIssuing = async (
   db: Pick<pg.Pool | pg.PoolClient, 'query'>,
   logIdentity: string,
   head: LogPosition | null,
   now: Instant,
 ): Promise<void> => {
-  await db.query('insert into log_set_back (log_identity, head, seen_at) values ($1, $2, $3) on conflict do nothing', [
-    logIdentity,
-    head?.toString() ?? null,
-    now,
-  ]);
+  await db.query(
+    `insert into log_set_back (log_identity, head, seen_at) values ($1, $2, $3)
+     on conflict (log_identity) do update set seen_at = excluded.seen_at`,
+    [logIdentity, head?.toString() ?? null, now],
+  );
 };
 
 /**

@@ -53,6 +53,8 @@ export type RecoveryDeps = {
   withoutCompanies: readonly CompanyId[];
   /** Starting points that the operator named. */
   named: readonly StartingPoint[];
+  /** When the log was last seen to have lost events, or to be restored: the sends that it has lost began before. */
+  lostBefore: Instant;
   /** How many absent numbers in a row end the search in a series. */
   span: number;
   waitUntil(at: Instant): Promise<void>;

@@ -9,8 +9,10 @@ import {
   parseInvoiceStream,
   type StreamName,
 } from '../../domain/common/ids.js';
+import { epochMs } from '../../domain/common/time.js';
 import type { CompanyEvent, Registration } from '../../domain/company/events.js';
 import type { DpsNumberEvent } from '../../domain/dps-number/events.js';
+import type { InvoiceEvent } from '../../domain/invoice/events.js';
 import type { EventLog } from '../../ports/event-log.js';
 import { type DecodedEvent, decodeSealed } from '../event-store/codec.js';
 import { walkLog } from '../event-store/walk-log.js';
@@ -39,6 +41,8 @@ export type KnownWork = {
   series: readonly KnownSeries[];
   /** Streams of invoices without an outcome. */
   open: readonly StreamName[];
+  /** Seconds from an attempt to its deadline, at most: what the processes over this log have allowed a send. 0 without an attempt. */
+  longestSendSeconds: number;
 };
 
 const PREFIXES = [invoicePrefix.live, invoicePrefix.test, dpsPrefix.live, dpsPrefix.test, companyPrefix];
@@ -64,16 +68,24 @@ type KnownWorkSoFar = {
   open: Map<InvoiceId, StreamName>;
   /** Numbers allocated since the last attempt of their invoice. */
   taken: Map<InvoiceId, readonly Taken[]>;
+  longestSendSeconds: number;
 };
 
 /** Reads the log once, without opening sealed fields. Memory holds only what is open. */
 export const readKnownWork = async (log: Pick<EventLog, 'readAll'>): Promise<KnownWork> => {
-  const known: KnownWorkSoFar = { companies: new Map(), series: new Map(), open: new Map(), taken: new Map() };
+  const known: KnownWorkSoFar = {
+    companies: new Map(),
+    series: new Map(),
+    open: new Map(),
+    taken: new Map(),
+    longestSendSeconds: 0,
+  };
   for await (const page of walkLog(log, PREFIXES)) for (const event of page) collect(decodeSealed(event), known);
   const taken = [...known.taken].filter(([invoiceId]) => known.open.has(invoiceId)).flatMap(([, all]) => all);
   return {
     companies: known.companies,
     open: [...known.open.values()],
+    longestSendSeconds: known.longestSendSeconds,
     series: [...known.series].map(([stream, one]) => ({
       ...one,
       taken: taken.filter((number) => number.stream === stream).map(({ number }) => number),
@@ -116,7 +128,7 @@ const collect = (event: DecodedEvent, known: KnownWorkSoFar): void => {
   if (stream.startsWith(companyPrefix)) noteCompany(event as DecodedEvent<CompanyEvent>, known);
   else if (stream.startsWith(dpsPrefix.live) || stream.startsWith(dpsPrefix.test))
     noteNumber(event as DecodedEvent<DpsNumberEvent>, known);
-  else noteInvoice(event, known);
+  else noteInvoice(event as DecodedEvent<InvoiceEvent>, known);
 };
 
 const noteCompany = (event: DecodedEvent<CompanyEvent>, { companies }: KnownWorkSoFar): void => {
@@ -144,9 +156,15 @@ const noteNumber = (event: DecodedEvent<DpsNumberEvent>, { series: all, taken }:
   all.set(stream, { ...address, nextNumber, isBegun, movedPast });
 };
 
-const noteInvoice = ({ stream, type }: DecodedEvent, { open, taken }: KnownWorkSoFar): void => {
+const noteInvoice = (event: DecodedEvent<InvoiceEvent>, known: KnownWorkSoFar): void => {
+  const { stream, type } = event;
+  const { open, taken } = known;
   const invoiceId = parseInvoiceStream(stream)?.invoiceId;
   if (invoiceId === undefined) return;
+  if (event.type === 'IssuanceAttempted') {
+    const seconds = (epochMs(event.data.deadlineAt) - epochMs(event.data.attemptedAt)) / 1_000;
+    known.longestSendSeconds = Math.max(known.longestSendSeconds, seconds);
+  }
   if (type === 'InvoiceAccepted') open.set(invoiceId, stream);
   if (type === 'IssuanceAttempted' || OUTCOMES.includes(type)) taken.delete(invoiceId);
   if (OUTCOMES.includes(type)) open.delete(invoiceId);

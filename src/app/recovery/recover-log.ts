@@ -2,11 +2,13 @@ import type { AccessKey } from '../../domain/common/access-key.js';
 import { noChange } from '../../domain/common/decision.js';
 import { type CompanyId, dpsStream, type Mode, parseInvoiceStream, publicInvoiceId } from '../../domain/common/ids.js';
 import { present } from '../../domain/common/present.js';
-import { addSeconds } from '../../domain/common/time.js';
+import { addSeconds, epochMs, isBefore } from '../../domain/common/time.js';
 import { dpsNumbersFrom, moveNumber } from '../../domain/dps-number/dps-number.js';
 import { absenceGapSeconds } from '../../domain/invoice/limits.js';
+import { counted } from '../../lib/counted.js';
 import { operatorContext } from '../event-store/command-context.js';
 import { transact } from '../event-store/transact.js';
+import { APPEND_GRACE_SECONDS } from '../issuing/protocol.js';
 import { adoptNote, candidatesOf, invoiceOfNote } from './adopt-note.js';
 import {
   askAgain,
@@ -19,7 +21,7 @@ import {
   type SeriesToCompare,
 } from './ask-series.js';
 import { refusalOfEnabled } from './hold-companies.js';
-import { notesInLog, readKnownWork } from './known-work.js';
+import { type KnownWork, notesInLog, readKnownWork } from './known-work.js';
 import { planComparison, refusalOfLeftOut, type Skipped, type Unaskable } from './series-to-compare.js';
 
 /** A note at the authorizer that no invoice of the log accounts for. `once`: the id of its invoice, where the read model still has it. */
@@ -97,6 +99,8 @@ export const compareRestoredLog = async (
   const plan = await planComparison(known, deps);
   if ('refused' in plan) return plan;
   const { all, skipped, unaskable } = plan;
+  // An obstacle that is known already is told without a wait.
+  if (all.length > 0 && unaskable.length === 0) await untilLostSendsAreOver(known, deps);
   const { compared, unproven } = await compareAll(all, unaskable, deps);
   if (unproven.length > 0) return { isDone: false, series: [], skipped, unknown: [], unproven };
   // The comparison takes minutes, in which a company that is left out may have been enabled.
@@ -120,6 +124,24 @@ export const compareRestoredLog = async (
   const isDone = acceptUnknown || unknown.every(({ mode }) => mode === 'test');
   if (!isDone) return { isDone, series, skipped, unknown, unproven };
   return { isDone, series: await moveAll(compared, series, deps), skipped, unknown, unproven };
+};
+
+/**
+ * An absence counts only after the deadline of the send (docs/architecture.md#never-twice, 6), and the deadlines of the sends that the log has lost are
+ * lost with them. The last of these sends may have begun just before the loss was seen, with the longest limit that this command or the log knows.
+ */
+const untilLostSendsAreOver = async (
+  { longestSendSeconds }: KnownWork,
+  { clock, limits, lostBefore, onProgress, waitUntil }: RecoveryDeps,
+): Promise<void> => {
+  const from = addSeconds(lostBefore, Math.max(APPEND_GRACE_SECONDS + limits.sendSeconds, longestSendSeconds));
+  const now = clock.now();
+  if (!isBefore(now, from)) return;
+  const seconds = Math.ceil((epochMs(from) - epochMs(now)) / 1_000);
+  onProgress(
+    `a send that the log has lost may be under way until ${from}: nothing is asked for before then, in ${counted(seconds, 'second')}`,
+  );
+  await waitUntil(from);
 };
 
 /** Asks for all, also when a company cannot be asked for, so that one run reports every obstacle. */

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { createDocumentSigner } from '../../adapters/authorizer/document-signer.js';
 import { readGuardReadiness } from '../../adapters/guards-postgres/guards-record.js';
-import { headAtPause, pauseIssuing, resumeIssuing } from '../../adapters/guards-postgres/incomplete-log.js';
+import { pauseIssuing, readPause, resumeIssuing } from '../../adapters/guards-postgres/incomplete-log.js';
 import { createHeldNumbersRead } from '../../adapters/read-model-postgres/held-numbers.js';
 import { loadCompany } from '../../app/operator/company/company-commands.js';
 import type { RecoveryDeps } from '../../app/recovery/ask-series.js';
@@ -10,7 +10,7 @@ import { compareRestoredLog } from '../../app/recovery/recover-log.js';
 import { isForSimulator } from '../../certificates/holder.js';
 import type { LogRecovery, LogRecoveryOptions } from '../../cli/session.js';
 import type { CompanyId } from '../../domain/common/ids.js';
-import { epochMs } from '../../domain/common/time.js';
+import { epochMs, type Instant } from '../../domain/common/time.js';
 import { pause } from '../../lib/pause.js';
 import { isEarlier } from '../../ports/event-log.js';
 import { centralBankCode } from '../../tables/catalogue.js';
@@ -33,18 +33,19 @@ export const recoverLog = async (
   const identity = await log.identity();
   const { furthest } = await readGuardReadiness(pool, identity);
   const head = await log.head();
-  const paused = await headAtPause(pool, identity);
+  const paused = await readPause(pool, identity);
   const isShorter = isEarlier(head, furthest);
   if (!isShorter && paused === undefined) return { kind: 'not_paused' };
   options.onPaused();
   // Recovery appends, and so may move the head past the positions that show what the log has lost: the pause must not depend on them any more.
-  if (isShorter) await pauseIssuing(pool, identity, head, clock.now());
+  const now = clock.now();
+  if (isShorter && paused === undefined) await pauseIssuing(pool, identity, head, now);
   const wasShorter = config.eventStoreUrl !== undefined && paused !== undefined && isEarlier(paused.head, furthest);
   const { connectionString = '' } = pool.options;
   // Without time limits: the rows of all invoices are read, and the finished keys of a busy day are millions of rows.
   const patient = openPatientPool({ connectionString, applicationName: 'nfse-recovery' });
   try {
-    const deps = await depsOf(parts, patient, actor, options);
+    const deps = await depsOf(parts, { patient, lostBefore: paused?.seenAt ?? now }, actor, options);
     const result = await compareRestoredLog(deps, options.acceptUnknown);
     if ('refused' in result) return { kind: 'refused', why: result.refused };
     if (!result.isDone) return { kind: 'compared', resumed: false, ...result };
@@ -61,7 +62,7 @@ export const recoverLog = async (
 
 const depsOf = async (
   parts: SessionParts,
-  patient: pg.Pool,
+  { patient, lostBefore }: { patient: pg.Pool; lostBefore: Instant },
   actor: `support:${string}`,
   { span, from, withoutAuthorizer, withoutCompanies, onProgress }: LogRecoveryOptions,
 ): Promise<RecoveryDeps> => {
@@ -78,6 +79,7 @@ const depsOf = async (
     store,
     clock,
     actor,
+    lostBefore,
     span,
     named: from,
     onProgress,

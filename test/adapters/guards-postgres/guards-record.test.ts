@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createPostgresGuards, type PostgresGuards } from '../../../src/adapters/guards-postgres/guards.js';
 import { guardCheckpoint, readGuardReadiness } from '../../../src/adapters/guards-postgres/guards-record.js';
-import { resumeIssuing } from '../../../src/adapters/guards-postgres/incomplete-log.js';
+import { pauseIssuing, readPause, resumeIssuing } from '../../../src/adapters/guards-postgres/incomplete-log.js';
 import { createDistributionProgressStore } from '../../../src/adapters/reconciliation/distribution-progress.js';
 import { openPool } from '../../../src/adapters/sql/pool.js';
 import { addSeconds } from '../../../src/domain/common/time.js';
@@ -119,6 +119,13 @@ describeWithPostgres('the record of how much of the log the guards hold', () => 
     await session.noteIncompleteLog(at(3), NOW);
     await session.noteIncompleteLog(null, NOW);
     expect(await session.look()).toMatchObject({ logWasIncomplete: true });
+  });
+
+  it('knows when a loss was last seen, also over a pause that a backup has brought back', async () => {
+    expect(await readPause(database.pool, 'log')).toBeUndefined();
+    await pauseIssuing(database.pool, 'log', at(3), ago(86_400));
+    await pauseIssuing(database.pool, 'log', at(9), NOW);
+    expect(await readPause(database.pool, 'log')).toEqual({ head: at(3), seenAt: NOW });
   });
 
   it('does not pause issuing again when a log recovery has ended since the look', async () => {

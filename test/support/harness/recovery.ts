@@ -9,7 +9,7 @@ import type { DpsNumberEvent } from '../../../src/domain/dps-number/events.js';
 import type { InvoiceEvent, InvoiceEventData } from '../../../src/domain/invoice/events.js';
 import type { AuthorizedNote, Authorizer } from '../../../src/ports/authorizer.js';
 import { DEMO_CNPJ, demoCompany } from '../fixture/demo.js';
-import { accepted, limits, T0 } from '../fixture/invoice.js';
+import { accepted, at, limits, T0 } from '../fixture/invoice.js';
 import { memoryEventLog } from '../memory/event-log.js';
 import { appendTo, fixedKeys, type MovableClock, movableClock } from './event-store.js';
 import { digestOf, type FakeAuthorizer, fakeAuthorizer, noteFor } from './fake-authorizer.js';
@@ -61,6 +61,8 @@ export const recoveryHarness = async (overrides: Partial<RecoveryDeps> = {}): Pr
     );
   const deps: RecoveryDeps = {
     ...{ log, store, authorizer, signer: fakeSigner, clock, limits, actor: 'support:maria', span: 5 },
+    // An hour before: the deadlines of all sends that the log has lost are over.
+    lostBefore: at(-3_600),
     identityOf: async () => ({ privateKeyPem: 'key', certificatePem: 'certificate' }),
     currencyCode: () => undefined,
     municipalityOf: () => '3304557',
@@ -69,7 +71,7 @@ export const recoveryHarness = async (overrides: Partial<RecoveryDeps> = {}): Pr
     heldNumbers: async () => [],
     named: [],
     ...{ modesWithoutLedger: [], withoutAuthorizer: [], withoutCompanies: [], isForSimulator: async () => false },
-    waitUntil: async (at) => clock.moveTo(at),
+    waitUntil: async (until) => clock.moveTo(until),
     onProgress: () => undefined,
     ...overrides,
   };
