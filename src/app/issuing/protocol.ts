@@ -172,7 +172,10 @@ const recordAndSend = async <K extends Sending>(
   if (!recorded.ok) return 'reload';
 
   const isInTime = isBefore(deps.clock.now(), addSeconds(attemptedAt, APPEND_GRACE_SECONDS));
-  const result = isInTime ? await definition.send(work, bytes, deadlineAt, deps) : TOO_LATE;
+  // The append may have waited for a database that has failed over meanwhile: an earlier attempt may be lost, whose note the comparison is to find.
+  const isPaused = deps.pausing?.aborted === true;
+  const unsent = isPaused ? PAUSED : TOO_LATE;
+  const result = isInTime && !isPaused ? await definition.send(work, bytes, deadlineAt, deps) : unsent;
   permit.report(result, (caller) => definition.find(caller, work, document, deps));
   const added = recorded.added as LoadedStream<InvoiceEvent>;
   const known = { events: [...loaded.events, ...added.events], version: added.version };
@@ -181,12 +184,11 @@ const recordAndSend = async <K extends Sending>(
   return definition.nextStep(state, deps.clock.now(), deps.limits, { asked: 0 }).do === 'nothing' ? done : 'reload';
 };
 
-const TOO_LATE = {
-  kind: 'not_sent',
-  reason: 'the deadline was too near',
-  codes: [],
-  certificateRefused: false,
-} as const satisfies SendResult<unknown>;
+const notSent = (reason: string) =>
+  ({ kind: 'not_sent', reason, codes: [], certificateRefused: false }) as const satisfies SendResult<unknown>;
+
+const TOO_LATE = notSent('the deadline was too near');
+const PAUSED = notSent('issuing was paused');
 
 /** Nothing can be sent until an operator removes the obstacle. */
 export const haltedBy = (

@@ -115,6 +115,31 @@ describe('the result of a send', () => {
     expect(await harness.types()).toHaveLength(3);
   });
 
+  it('is "not sent" when issuing paused while the attempt was being recorded, as a failover does', async () => {
+    const harness = await issuingHarness();
+    const pausing = new AbortController();
+    const { store } = harness;
+    harness.deps.pausing = pausing.signal;
+    harness.deps.store = {
+      ...store,
+      append: (...given) => {
+        pausing.abort();
+        return store.append(...given);
+      },
+    };
+    expect(await harness.issue()).toMatchObject({ kind: 'later' });
+    expect(harness.authorizer.sends).toEqual([]);
+    expect(await harness.events()).toMatchObject([
+      { type: 'InvoiceAccepted' },
+      { type: 'IssuanceAttempted' },
+      { type: 'IssuanceNotSent', data: { reason: 'issuing was paused' } },
+    ]);
+    delete harness.deps.pausing;
+    harness.clock.moveTo(at(60));
+    await harness.issueToTheEnd();
+    expect(harness.authorizer.sends).toHaveLength(1);
+  });
+
   it('is given up at a fault that is none of an engine', async () => {
     const harness = await harnessWhere(() => Promise.reject(new Error('broken')));
     await expect(harness.issue()).rejects.toThrow('broken');
