@@ -129,12 +129,15 @@ const MAINTENANCE = ['E1217'];
 
 /**
  * Whether the whole environment is out: unreachable, connection broken, 5xx, maintenance, or another body where JSON is expected. A fault of one
- * company or one document is no outage, because it would hold back the sends of all other companies.
+ * company or one document is no outage, because it would hold back the sends of all other companies. A look-up may meet a page with 404 or 422 on a
+ * server that takes sends, so a 4xx without JSON is no outage there, and proves nothing.
  */
-const isOutage = ({ exchange, body, errors }: CallEvidence): boolean => {
+const isOutage = ({ exchange, body, errors, sentId }: CallEvidence): boolean => {
   if (exchange.kind !== 'answered') return !LOCAL_REASONS.has(exchange.reason) && !isAlert(exchange.reason);
-  if (ABOUT_THE_CALLER.has(exchange.status)) return false;
+  const { status } = exchange;
+  if (ABOUT_THE_CALLER.has(status)) return false;
   // A 5xx whose codes judge the document is an answer.
-  const serverFault = exchange.status >= 500 && areAllOf(errors, transientCodes);
-  return serverFault || body === undefined || hasOneOf(errors, MAINTENANCE);
+  const serverFault = status >= 500 && areAllOf(errors, transientCodes);
+  const isPageToLookUp = sentId === undefined && status >= 400 && status < 500;
+  return serverFault || (body === undefined && !isPageToLookUp) || hasOneOf(errors, MAINTENANCE);
 };

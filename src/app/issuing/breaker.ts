@@ -17,19 +17,35 @@ export type Permit = {
   release(): void;
 };
 
+/** What is sent: notes, or events of notes. The authorizer may be out for one of them alone, because each has separate paths. */
+export type Resource = 'notes' | 'events';
+
+export const resources: readonly Resource[] = ['notes', 'events'];
+
 export type Breaker = {
   /** Called before an attempt is recorded, so that a paused caller has lost nothing and comes again at `until`. */
-  requestPermit(caller: Caller): Promise<Permit | { kind: 'paused'; until: Instant }>;
-  /** Whether the environment answers, as far as is known: no outage, or a look-up was answered since. Calls that can wait check this first. */
+  requestPermit(caller: Caller, resource: Resource): Promise<Admitted>;
+  /**
+   * Whether the environment answers about notes, as far as is known: no outage, or a look-up was answered since. Calls that can wait check this
+   * first. Events that are out alone hold back none of these calls.
+   */
   isAnswering(mode: Mode): boolean;
   /**
-   * Makes the look-up that no held-back send makes, so that an outage also ends while nothing is sent. Does nothing unless the breaker is open and its
-   * pause is over. A look-up that is not answered holds back no send.
+   * Makes the look-ups that no held-back send makes, so that an outage also ends while nothing is sent. Does nothing for notes or events unless their
+   * breaker is open and its pause is over. A look-up that is not answered holds back no send.
    */
   probeWithoutSend(mode: Mode): Promise<void>;
 };
 
-export type BreakerChange = { mode: Mode; from: BreakerState['state']; to: BreakerState['state']; until?: Instant };
+type Admitted = Permit | { kind: 'paused'; until: Instant };
+
+export type BreakerChange = {
+  mode: Mode;
+  resource: Resource;
+  from: BreakerState['state'];
+  to: BreakerState['state'];
+  until?: Instant;
+};
 
 type BreakerOptions = {
   clock: Clock;
@@ -58,8 +74,24 @@ const PROBES_KEPT = 5;
 /** Paused callers come back spread over this many seconds. */
 const SPREAD_SECONDS = 5;
 
-/** A breaker for each environment, in the memory of this process. It saves attempts, and losing its state costs a few attempts (ADR 17). */
+/**
+ * A breaker for the notes and one for the events of each environment, in the memory of this process. They save attempts, and losing their state costs
+ * a few attempts (ADR 17).
+ */
 export const createBreaker = (options: BreakerOptions): Breaker => {
+  const breakers = { notes: breakerOf('notes', options), events: breakerOf('events', options) };
+  return {
+    requestPermit: (caller, resource) => breakers[resource].requestPermit(caller),
+    isAnswering: (mode) => breakers.notes.isAnswering(mode),
+    probeWithoutSend: async (mode) => {
+      await Promise.all(resources.map((resource) => breakers[resource].probeWithoutSend(mode)));
+    },
+  };
+};
+
+type ResourceBreaker = Omit<Breaker, 'requestPermit'> & { requestPermit(caller: Caller): Promise<Admitted> };
+
+const breakerOf = (resource: Resource, options: BreakerOptions): ResourceBreaker => {
   const { clock, leaseSeconds, chance, onChange } = options;
   const pace = pauseScaleOf(options.shortestWindowSeconds);
   const states: Record<Mode, BreakerState> = { live: closedBreaker, test: closedBreaker };
@@ -75,7 +107,7 @@ export const createBreaker = (options: BreakerOptions): Breaker => {
     states[mode] = to;
     if (to.state === 'closed' && to.failures === 0) probing[mode] = NO_PROBES;
     if (from.state === to.state) return;
-    onChange({ mode, from: from.state, to: to.state, ...(to.state === 'open' ? { until: to.until } : {}) });
+    onChange({ mode, resource, from: from.state, to: to.state, ...(to.state === 'open' ? { until: to.until } : {}) });
   };
 
   const recordOutage = ({ mode, companyId }: Caller, isProbe: boolean): void =>
@@ -164,7 +196,7 @@ export const createBreaker = (options: BreakerOptions): Breaker => {
   };
 };
 
-/** State of the breaker of one environment (ADR 17). Look-ups and verdicts do not depend on it. */
+/** State of the breaker of one environment for notes or for events (ADR 17). Look-ups and verdicts do not depend on it. */
 export type BreakerState =
   /** `failures`: sends in a row that met an outage. */
   | { state: 'closed'; failures: number }
@@ -177,7 +209,7 @@ export const closedBreaker: BreakerState = { state: 'closed', failures: 0 };
 
 type Admission = { kind: 'send' } | { kind: 'probe' } | { kind: 'paused'; until: Instant };
 
-/** With fewer failures in a row, one short disturbance would stop the sends of an environment. */
+/** With fewer failures in a row, one short disturbance would stop the sends of all companies. */
 const FAILURES_TO_OPEN = 5;
 
 /** First pause and longest pause, in seconds. A waiting invoice is tried again within the longest pause, well within its 15 minutes. */
@@ -218,7 +250,7 @@ export const admit = (
   return { state: { state: 'half_open', lease, openings, blamed }, admission: { kind: 'probe' } };
 };
 
-/** The environment answered, so it takes sends, whatever the answer says of the document. */
+/** A send was answered, so such sends are taken, whatever the answer says of the document. */
 export const onAnswer = (): BreakerState => closedBreaker;
 
 /** A look-up was answered while nothing was sent. It does not show that the environment takes sends, so the next send is a probe. */

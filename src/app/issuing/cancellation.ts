@@ -64,6 +64,7 @@ export const concludeCancellationIfDue = (
 export const cancelLookupKey = ({ request, attempt }: CancelSendKey): string => `cancel/${request}/${attempt}`;
 
 const cancellation: SendDefinition<CancellationSending> = {
+  resource: 'events',
   sites: {
     attempt: 'record_cancel_attempt',
     outcome: 'record_cancel_outcome',

@@ -49,6 +49,7 @@ export const concludeIssueIfDue = (
 export const issueLookupKey = ({ attempt }: { attempt: number }): string => `issue/${attempt}`;
 
 const note: SendDefinition<NoteSending> = {
+  resource: 'notes',
   sites: {
     attempt: 'record_issue_attempt',
     outcome: 'record_issue_outcome',

@@ -135,7 +135,7 @@ const sendWithPermit = async <K extends Sending>(
   const certificatePermit = await deps.certificates.requestPermit(caller, () => definition.probe(open, deps));
   if (certificatePermit.kind === 'paused') return { kind: 'later', at: certificatePermit.until };
   try {
-    const permit = await deps.breaker.requestPermit(caller);
+    const permit = await deps.breaker.requestPermit(caller, definition.resource);
     if (permit.kind === 'paused') return { kind: 'later', at: permit.until };
     try {
       return await recordAndSend(job, open, step, permit);

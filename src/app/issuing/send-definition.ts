@@ -11,6 +11,7 @@ import type { InvoiceState, Send } from '../../domain/invoice/state.js';
 import type { Caller, LookupResult, SendResult } from '../../ports/authorizer.js';
 import type { AppendSite } from '../event-store/append-sites.js';
 import type { LoadedInvoice } from '../read/read-invoice.js';
+import type { Resource } from './breaker.js';
 import type { IssuerDeps, Next } from './deps.js';
 import type { StoredSignature } from './stored-documents.js';
 
@@ -34,6 +35,8 @@ export type Sending = {
  * is sent, how a document that is found is judged, and which events record it.
  */
 export type SendDefinition<K extends Sending> = {
+  /** Whose breaker holds the sends back. */
+  resource: Resource;
   /** The append sites, which crash tests and fault tests name. */
   sites: Readonly<Record<'attempt' | 'outcome' | 'lookup' | 'conclude', AppendSite>>;
   nextStep(

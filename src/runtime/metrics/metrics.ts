@@ -1,5 +1,5 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
-import type { BreakerChange } from '../../app/issuing/breaker.js';
+import { type BreakerChange, resources } from '../../app/issuing/breaker.js';
 import type { IssuerNotice } from '../../app/issuing/deps.js';
 import { type Mode, modes } from '../../domain/common/ids.js';
 import type { Role } from '../config/config.js';
@@ -56,7 +56,7 @@ export const createMetrics = (simulated: readonly Mode[], roles: readonly Role[]
     ...nationalRegisterMetrics(series),
     request: requestMetrics(series),
     notice: (notice: IssuerNotice['kind']): void => notices.inc({ notice }),
-    /** The breaker of an environment changed its state. */
+    /** A breaker of an environment changed its state. */
     circuit: circuitGauge(series),
     /** Returns the same store; events that are appended through it are counted. */
     measureStore: measuredStore(series),
@@ -76,17 +76,17 @@ export const createMetrics = (simulated: readonly Mode[], roles: readonly Role[]
 
 const STATES: Record<BreakerChange['to'], true> = { closed: true, open: true, half_open: true };
 
-/** Shows the state of each environment's breaker in this process: the series of the current state is 1, the others are 0. */
+/** Shows the state of each environment's breakers in this process: the series of the current state is 1, the others are 0. */
 const circuitGauge = ({ gauge }: Series): ((change: BreakerChange) => void) => {
   const circuit = gauge(
     'nfse_authorizer_circuit',
-    'Whether this process sends to the authorizer (closed), pauses (open) or tries one send (half_open): 1 for the state it is in.',
-    ['mode', 'state'],
+    'Whether this process sends notes and events to the authorizer (closed), pauses (open) or tries one send (half_open): 1 for the state it is in.',
+    ['mode', 'resource', 'state'],
   );
-  const show = ({ mode, to }: Pick<BreakerChange, 'mode' | 'to'>): void => {
-    for (const state of Object.keys(STATES)) circuit.set({ mode, state }, state === to ? 1 : 0);
+  const show = ({ mode, resource, to }: Pick<BreakerChange, 'mode' | 'resource' | 'to'>): void => {
+    for (const state of Object.keys(STATES)) circuit.set({ mode, resource, state }, state === to ? 1 : 0);
   };
-  for (const mode of modes) show({ mode, to: 'closed' });
+  for (const mode of modes) for (const resource of resources) show({ mode, resource, to: 'closed' });
   return show;
 };
 

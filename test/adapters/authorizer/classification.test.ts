@@ -420,6 +420,26 @@ describe('an outage', () => {
     expect(classifyLookup({ kind: 'not_handed', reason }, 'any')).toMatchObject({ outage: true });
   });
 
+  it.each([
+    ['a page with 404', 404, 'text/html', '<html>404 - File or directory not found.</html>'],
+    ['an empty 404', 404, '', ''],
+    ['a 422 of another form', 422, 'application/problem+json', '{"status":422}'],
+    ['a page with 400', 400, 'text/html', '<html>'],
+  ] as const)('is not heard by a look-up from %s, and by a send it is', (_what, status, contentType, text) => {
+    const exchange = { kind: 'answered', status, contentType, body: Buffer.from(text) } as const;
+    expect(classifyLookup(exchange, 'any')).toEqual({ kind: 'inconclusive', reason: `no_json_${status}` });
+    expect(classifySend('dps', harness.dps.id, exchange, () => ({ reason: 'unread' }))).toMatchObject({ outage: true });
+  });
+
+  it.each([
+    ['a page with 200', 200],
+    ['a redirection', 307],
+    ['a page with 502', 502],
+  ] as const)('is heard by a look-up from %s', (_what, status) => {
+    const exchange = { kind: 'answered', status, contentType: 'text/html', body: Buffer.from('<html>') } as const;
+    expect(classifyLookup(exchange, 'any')).toMatchObject({ outage: true });
+  });
+
   it('is heard by a look-up too, and a proof of absence is none', () => {
     const heard = (status: number, contentType: string, text: string) =>
       classifyLookup({ kind: 'answered', status, contentType, body: Buffer.from(text) }, ['E2404']);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type BreakerChange, createBreaker, type Probe } from '../../../src/app/issuing/breaker.js';
+import { type BreakerChange, createBreaker, type Probe, type Resource } from '../../../src/app/issuing/breaker.js';
 import { addSeconds, type Instant } from '../../../src/domain/common/time.js';
 import { DEMO_CNPJ } from '../../support/fixture/demo.js';
 import { at } from '../../support/fixture/invoice.js';
@@ -16,7 +16,8 @@ describe('the breaker of an environment', () => {
       onChange: (change) => changes.push(change),
     });
     const caller = { mode: 'live', companyId: DEMO_CNPJ } as const;
-    const request = async (mode: 'live' | 'test' = 'live') => breaker.requestPermit({ ...caller, mode });
+    const request = async (mode: 'live' | 'test' = 'live', resource: Resource = 'notes') =>
+      breaker.requestPermit({ ...caller, mode }, resource);
     const outage = { kind: 'unknown', reason: 'no_json', codes: [], outage: true } as const;
     let answer: 'out' | 'absent' | 'found' = 'out';
     let asked = 0;
@@ -27,8 +28,8 @@ describe('the breaker of an environment', () => {
         ? ({ kind: 'inconclusive', reason: 'no_json_503', outage: true } as const)
         : ({ kind: 'absent' } as const);
     };
-    const fail = async (about: Probe = question) => {
-      const permit = await request();
+    const fail = async (about: Probe = question, resource: Resource = 'notes') => {
+      const permit = await request('live', resource);
       if (permit.kind !== 'permit') throw new Error('paused');
       permit.report(outage, about);
       permit.release();
@@ -51,6 +52,43 @@ describe('the breaker of an environment', () => {
     expect([isAnswering('live'), isAnswering('test')]).toEqual([false, true]);
     expect(await request('live')).toMatchObject({ kind: 'paused' });
     expect(await request('test')).toMatchObject({ kind: 'permit' });
+  });
+
+  describe('given that only the paths of events are out, to sends and look-ups', () => {
+    it('when five cancellations in a row meet that, then notes are sent and the environment counts as answering', async () => {
+      const { fail, request, pass, probe, isAnswering, changes } = breakerOf();
+      for (let sends = 0; sends < 5; sends += 1) await fail(undefined, 'events');
+      for (let minutes = 0; minutes < 120; minutes += 1) {
+        pass(60);
+        await probe();
+        expect(await request('live', 'notes')).toMatchObject({ kind: 'permit' });
+        expect(isAnswering('live')).toBe(true);
+      }
+      expect(changes).toMatchObject([{ resource: 'events', to: 'open' }]);
+    });
+
+    it('when cancellations wait, then they make one look-up at a time and are sent once one is answered', async () => {
+      const { fail, request, pass, recover, asked } = breakerOf();
+      for (let sends = 0; sends < 5; sends += 1) await fail(undefined, 'events');
+      pass(15);
+      const both = await Promise.all([request('live', 'events'), request('live', 'events')]);
+      expect([both.map(({ kind }) => kind), asked()]).toEqual([['paused', 'paused'], 1]);
+      recover();
+      pass(20);
+      await request('live', 'events');
+      expect(await request('live', 'events')).toMatchObject({ kind: 'permit' });
+    });
+  });
+
+  it('counts outages of notes and of events apart, and an answer to one kind ends no outage of the other', async () => {
+    const { fail, request, isAnswering } = breakerOf();
+    for (let sends = 0; sends < 5; sends += 1) {
+      await fail();
+      const permit = await request('live', 'events');
+      if (permit.kind === 'permit') permit.report({ kind: 'done', result: {} }, async () => ({ kind: 'absent' }));
+    }
+    expect([(await request()).kind, (await request('live', 'events')).kind]).toEqual(['paused', 'permit']);
+    expect(isAnswering('live')).toBe(false);
   });
 
   it('asks about the last send before it lets one through, and waits on while that is not answered', async () => {
@@ -186,6 +224,19 @@ describe('the breaker of an environment', () => {
         sent.report({ kind: 'unknown', reason: 'no_json', codes: [], outage: true }, async () => ({ kind: 'absent' }));
       expect(isAnswering('live')).toBe(false);
       expect(changes.map(({ to }) => to)).toEqual(['open', 'half_open', 'open']);
+    });
+
+    it('looks up notes and events apart', async () => {
+      const { fail, probe, pass, asked, recover, changes } = await openOf();
+      for (let sends = 0; sends < 5; sends += 1) await fail(undefined, 'events');
+      recover('found');
+      pass(15);
+      await probe();
+      expect(asked()).toBe(2);
+      expect(changes.slice(-2)).toMatchObject([
+        { resource: 'notes', to: 'closed' },
+        { resource: 'events', to: 'closed' },
+      ]);
     });
 
     it('a look-up that is not answered holds back no send, which probes by itself', async () => {

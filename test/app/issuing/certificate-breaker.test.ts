@@ -326,13 +326,13 @@ describe('given documents of another company, about which the authorizer answers
     const { clock, refusals, certificates, authorizer, breaker } = await watchedOf();
     const outage = { kind: 'unknown', reason: 'no_json', codes: [], outage: true } as const;
     for (let sends = 0; sends < 5; sends += 1) {
-      const permit = await breaker.requestPermit({ ...other, companyId: DEMO_CNPJ });
+      const permit = await breaker.requestPermit({ ...other, companyId: DEMO_CNPJ }, 'notes');
       if (permit.kind === 'permit') permit.report(outage, (caller) => authorizer.findByDps(caller, DPS_ID));
     }
     clock.pass(16);
     // when
-    const probing = await breaker.requestPermit(other);
-    const sending = await breaker.requestPermit(other);
+    const probing = await breaker.requestPermit(other, 'notes');
+    const sending = await breaker.requestPermit(other, 'notes');
     // then
     expect([probing.kind, sending.kind]).toEqual(['paused', 'permit']);
     expect(await refusals.all()).toEqual([]);

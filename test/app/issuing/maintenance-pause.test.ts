@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type Breaker, type BreakerChange, createBreaker } from '../../../src/app/issuing/breaker.js';
 import { dpsStream } from '../../../src/domain/common/ids.js';
 import { createMetrics } from '../../../src/runtime/metrics/metrics.js';
-import { DEMO_CNPJ, demoCompany } from '../../support/fixture/demo.js';
+import { DEMO_CNPJ, demoCompany, OTHER_CNPJ } from '../../support/fixture/demo.js';
 import { at } from '../../support/fixture/invoice.js';
 import { issuingHarness } from '../../support/harness/issuing.js';
 import { readMetrics } from '../../support/metrics-text.js';
@@ -51,7 +51,7 @@ describe('while sends are paused', () => {
   });
 });
 
-it('a cancellation that meets an outage opens the breaker too, and its answer closes it', async () => {
+it('a cancellation that meets an outage opens the breaker of events, and its answer closes it', async () => {
   const changes: BreakerChange[] = [];
   const harness = await issuingHarness();
   await harness.issueToTheEnd();
@@ -76,15 +76,40 @@ it('a cancellation that meets an outage opens the breaker too, and its answer cl
   };
   await harness.cancelToTheEnd();
   expect(await harness.status()).toBe('canceled');
-  expect(changes.map(({ to }) => to)).toEqual(['open', 'half_open', 'closed']);
+  expect(changes.map(({ resource, to }) => `${resource} ${to}`)).toEqual([
+    'events open',
+    'events half_open',
+    'events closed',
+  ]);
 });
 
-it('shows the state of each environment, one series at 1', async () => {
+it('an invoice is issued while cancellations meet an outage, of which look-ups say the same', async () => {
+  // given
+  const harness = await issuingHarness();
+  const { breaker } = harness.deps;
+  const caller = { mode: 'live', companyId: OTHER_CNPJ } as const;
+  for (let sends = 0; sends < 5; sends += 1) {
+    const permit = await breaker.requestPermit(caller, 'events');
+    if (permit.kind === 'permit')
+      permit.report({ kind: 'unknown', reason: 'no_json', codes: [], outage: true }, async () => ({
+        ...{ kind: 'inconclusive', reason: 'no_json_503', outage: true },
+      }));
+  }
+  // when
+  await harness.issueToTheEnd();
+  // then
+  expect(await harness.status()).toBe('issued');
+});
+
+it('shows the state of notes and events of each environment, one series at 1', async () => {
   const metrics = createMetrics([], []);
-  metrics.circuit({ mode: 'live', from: 'closed', to: 'open' });
+  metrics.circuit({ mode: 'live', resource: 'notes', from: 'closed', to: 'open' });
   const shown = readMetrics((await metrics.scrape()).text);
-  const states = (mode: string) =>
-    ['closed', 'open', 'half_open'].map((state) => shown.value('nfse_authorizer_circuit', { mode, state }));
-  expect(states('live')).toEqual([0, 1, 0]);
-  expect(states('test')).toEqual([1, 0, 0]);
+  const states = (mode: string, resource: string) =>
+    ['closed', 'open', 'half_open'].map((state) => shown.value('nfse_authorizer_circuit', { mode, resource, state }));
+  expect(states('live', 'notes')).toEqual([0, 1, 0]);
+  expect([states('live', 'events'), states('test', 'notes')]).toEqual([
+    [1, 0, 0],
+    [1, 0, 0],
+  ]);
 });

@@ -117,8 +117,9 @@ const scenes: readonly Scene[] = [
   ].map(({ what, open }, nth) => ({
     ...{ alert: 'NfseAuthorizerPaused', what, at: 10, fires: nth === 0 ? ['warning'] : [] },
     played: [
-      series('nfse_authorizer_circuit', { mode: 'live', state: 'open' }, open),
-      series('nfse_authorizer_circuit', { mode: 'live', state: 'half_open' }, (minute) => 1 - open(minute)),
+      series('nfse_authorizer_circuit', { mode: 'live', resource: 'notes', state: 'open' }, open),
+      series('nfse_authorizer_circuit', { mode: 'live', resource: 'notes', state: 'half_open' }, (at) => 1 - open(at)),
+      series('nfse_authorizer_circuit', { mode: 'live', resource: 'events', state: 'closed' }, always(1)),
     ],
   })),
   { alert: 'NfseRoleMissing', what: 'every role runs', played: roles([]), at: 120, fires: [] },
