@@ -63,12 +63,20 @@ export type SendResult<Success> =
 /**
  * Result of a look-up. Only `absent` counts towards a proven absence: a JSON 404, for a DPS with the catalogued code and for an event with an error
  * of the authorizer, or a list of events without one that cancels. `outage` and `certificateRefused` have the meaning of their counterparts in
- * `SendResult`. `exists`: the authorizer named the document by its key, but the document could not be had.
+ * `SendResult`. `mayBeNoActor`: the refusal is a 401 or 403 without codes, which the authorizer also gives to a good certificate whose company is no
+ * actor of the document. `exists`: the authorizer named the document by its key, but the document could not be had.
  */
 export type LookupResult<Found> =
   | { kind: 'found'; found: Found }
   | { kind: 'absent' }
-  | { kind: 'inconclusive'; reason: string; exists?: true; outage?: true; certificateRefused?: true };
+  | {
+      kind: 'inconclusive';
+      reason: string;
+      exists?: true;
+      outage?: true;
+      certificateRefused?: true;
+      mayBeNoActor?: true;
+    };
 
 /** The event registered at the authorizer that cancels or replaces a note, ours or another party's: its exact bytes. */
 export type RegisteredEvent = {

@@ -73,6 +73,32 @@ describeWithPostgres('a certificate that the authorizer refuses with a page', ()
     );
   });
 
+  it('is not the one whose sends are taken while look-ups get the page, as of a company that is no actor of its note', async () => {
+    for (const on of ['lookup', 'fetch'] as const)
+      await running.control('POST', '/_control/faults', { on, kind: 'http_403_html', times: 1_000 });
+    await running.control('POST', '/_control/faults', { on: 'issue', kind: 'lost_after_commit', times: 1 });
+    const lookUps = async (): Promise<number> => {
+      const calls = (await running.control('GET', '/_control/calls')) as { path: string }[];
+      return calls.filter(({ path }) => path.includes('/dps/')).length;
+    };
+    const before = await lookUps();
+    const lost = await post(42_000);
+    await eventually(lookUps, (seen) => seen > before);
+    const others = await Promise.all([42_001, 42_002, 42_003].map(post));
+    await eventually(
+      () => statuses(others),
+      (seen) => countOf(seen, 'issued') === others.length,
+    );
+    expect(await statuses([lost])).toEqual(['processing']);
+    expect(await operations('/metrics')).not.toContain(`company="${DEMO_CNPJ}"} 1`);
+
+    await running.control('DELETE', '/_control/faults');
+    await eventually(
+      () => statuses([lost]),
+      ([status]) => status === 'issued',
+    );
+  });
+
   it('lets invoices that it holds fail safe to repeat when their time is over', async () => {
     await refuseAll();
     const first = await post(41_000);

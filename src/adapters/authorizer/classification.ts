@@ -44,6 +44,13 @@ export const refusesCertificate = (seen: CallEvidence): boolean => {
     : !GATEWAY_STATUSES.includes(statusOf(seen)) && areAllOf(seen.errors, CHANNEL_CODES);
 };
 
+/** Statuses with which Sefin refuses a look-up to a company that is no actor of the document (docs/national-system.md#operations). */
+const NO_ACTOR = [401, 403];
+
+/** Whether a look-up was refused in a way that leaves open whether the certificate or the company is the reason. */
+export const mayBeNoActor = (seen: CallEvidence): boolean =>
+  seen.errors.length === 0 && NO_ACTOR.includes(statusOf(seen));
+
 /** Codes that pass by themselves and say nothing about the document: revocation list unreachable, maintenance, uncatalogued faults. */
 export const transientCodes: readonly string[] = ['E1206', 'E1217', 'RNG9999', 'E999'];
 

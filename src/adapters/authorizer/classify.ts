@@ -9,6 +9,7 @@ import {
   contradicts,
   hasOneOf,
   holdsErrorOfAuthorizer,
+  mayBeNoActor,
   refusesCertificate,
   type Subject,
   transientCodes,
@@ -103,6 +104,7 @@ export const classifyLookup = (exchange: Exchange, absentCodes: readonly string[
     reason,
     ...outage(seen),
     ...certificate(seen),
+    ...(mayBeNoActor(seen) ? { mayBeNoActor: true } : {}),
   });
   if (exchange.kind !== 'answered') return inconclusive(exchange.reason);
   if (body === undefined) return inconclusive(`no_json_${exchange.status}`);

@@ -1,3 +1,4 @@
+import { municipalityOfKey } from '../../domain/common/access-key.js';
 import { EVENT_EXISTS } from '../../domain/common/authorizer-code.js';
 import type { StreamName } from '../../domain/common/ids.js';
 import { buildCancellation } from '../../domain/dps/build-cancellation.js';
@@ -28,6 +29,7 @@ import { decideAndAppend } from './decide-and-append.js';
 import type { IssuerDeps, Next } from './deps.js';
 import { compareRequest, confirmationFrom, elsewhereFrom, type SentRequest, sentRequests } from './found-documents.js';
 import { lastLookUpUntil } from './look-up-limit.js';
+import { probeCertificate } from './probe-certificate.js';
 import { concludeIfDue, haltedBy, refusedBySchema, workOn } from './protocol.js';
 import type { OpenWork, Prepared, SendDefinition } from './send-definition.js';
 import { bytesOf, resignedIfRenewed, type StoredSignature, storedOf } from './stored-documents.js';
@@ -83,7 +85,8 @@ const cancellation: SendDefinition<CancellationSending> = {
   send: ({ invoice, accessKey }, bytes, deadlineAt, { authorizer }) =>
     authorizer.sendCancellation(invoice.facts, accessKey, bytes, deadlineAt),
   find: (caller, { accessKey }, _of, { authorizer }, until) => authorizer.findCancellation(caller, accessKey, until),
-  probe: ({ work: { invoice, accessKey } }, { authorizer }) => authorizer.findByAccessKey(invoice.facts, accessKey),
+  probe: ({ work: { invoice, accessKey } }, deps) =>
+    probeCertificate(invoice.facts, municipalityOfKey(accessKey), deps),
   ownerOf: ({ sent }, found) => compareRequest(found, sent),
   recordOther: ({ stream, work }, _of, found, deps) => recordElsewhere(stream, work.accessKey, found, deps),
   absenceOf: ({ cancellation: { sends } }, send) => {

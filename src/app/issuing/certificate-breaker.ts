@@ -193,13 +193,16 @@ const NO_WAIT: CertificatePermit = { kind: 'permit', release: () => undefined };
 
 const keyOf = ({ mode, companyId }: { mode: Mode; companyId: CompanyId }): string => `${mode}/${companyId}`;
 
-/** A document that was judged, found or proven absent was asked for under a good certificate. Everything else may come from a server before it. */
+/**
+ * A document that was judged, found or proven absent was asked for under a good certificate. Everything else may come from a server before it. A
+ * look-up that is refused without a code may be about the company and not its certificate, under which sends may be taken.
+ */
 const verdictOn = (answer: AuthorizerResult): 'refused' | 'taken' | 'nothing' => {
   switch (answer.kind) {
     case 'unknown':
       return answer.certificateRefused === true ? 'refused' : answer.refused === true ? 'taken' : 'nothing';
     case 'inconclusive':
-      return answer.certificateRefused === true ? 'refused' : 'nothing';
+      return answer.certificateRefused === true && answer.mayBeNoActor !== true ? 'refused' : 'nothing';
     case 'not_sent':
       return answer.certificateRefused ? 'refused' : 'nothing';
     default:

@@ -1,4 +1,3 @@
-import { dpsId } from '../../domain/common/access-key.js';
 import type { StreamName } from '../../domain/common/ids.js';
 import { buildDps } from '../../domain/dps/build-dps.js';
 import { isCustomerNameMissing } from '../../domain/dps/customer.js';
@@ -21,6 +20,7 @@ import { decideAndAppend } from './decide-and-append.js';
 import { done, type IssuerDeps, type Next, sendNotice } from './deps.js';
 import { authorizedFrom, compareNote, hasSameContent } from './found-documents.js';
 import { lastLookUpUntil } from './look-up-limit.js';
+import { probeCertificate } from './probe-certificate.js';
 import { concludeIfDue, haltedBy, refusedBySchema, workOn } from './protocol.js';
 import type { OpenWork, Prepared, SendDefinition } from './send-definition.js';
 import { bytesOf, resignedIfRenewed, type StoredSignature, storedOf } from './stored-documents.js';
@@ -67,7 +67,10 @@ const note: SendDefinition<NoteSending> = {
   storedDocument: (open, of, deps) => storedDps(open, of, deps),
   send: ({ facts }, bytes, deadlineAt, { authorizer }) => authorizer.sendDps(facts, bytes, deadlineAt),
   find: (caller, _invoice, { dpsId }, { authorizer }, until) => authorizer.findByDps(caller, dpsId, until),
-  probe: (open, deps) => probeNumberOne(open, deps),
+  probe: async ({ loaded: { events }, work }, deps) => {
+    const accepted = events.find((event) => event.type === 'InvoiceAccepted');
+    if (accepted !== undefined) await probeCertificate(work.facts, accepted.data.issuer.municipality, deps);
+  },
   ownerOf: compareNote,
   recordOther: (open, of, found, deps) => recordNumberConflict(open, of, found, deps),
   absenceOf: (invoice, send) =>
@@ -90,19 +93,6 @@ const note: SendDefinition<NoteSending> = {
     decideNoteOf(state, found.dpsId, authorizedFrom(found, attempt, 'lookup', at)),
   decideAbsence,
   decideVerdict: (state, verdict, now, limits, seen) => decideVerdict(state, verdict, now, limits, seen !== undefined),
-};
-
-/** Asks for the first DPS of the company's series: whatever the answer says of the note, it was given under the company's certificate. */
-const probeNumberOne = async (
-  { loaded: { events }, work }: OpenWork<NoteSending>,
-  { authorizer, company }: Pick<IssuerDeps, 'authorizer' | 'company'>,
-): Promise<void> => {
-  const { mode, companyId } = work.facts;
-  const accepted = events.find((event) => event.type === 'InvoiceAccepted');
-  const series = (await company(companyId))?.registration.dps[mode].series;
-  if (accepted === undefined || series === undefined) return;
-  const { municipality } = accepted.data.issuer;
-  await authorizer.findByDps(work.facts, dpsId({ municipality, cnpj: companyId, series, number: 1 }));
 };
 
 /** Another party's note has our DPS id: the series stops, and the invoice may go on with another number. */

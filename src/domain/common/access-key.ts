@@ -64,6 +64,9 @@ export const providerOfKey = (accessKey: string): string => accessKey.slice(9, 2
 export const isKeyOfEmitter = (accessKey: string, dpsId: string): boolean =>
   accessKey.slice(0, 7) + accessKey.slice(8, 23) === dpsId.slice('DPS'.length, 'DPS'.length + 22);
 
+/** The IBGE code of the emitter's municipality in an access key. */
+export const municipalityOfKey = (accessKey: string): string => accessKey.slice(0, 7);
+
 /** The number of the NFS-e in an access key, without leading zeros: what `nNFSe` holds (docs/national-system.md#access-key). */
 export const numberOfKey = (accessKey: AccessKey): string => accessKey.slice(23, 36).replace(/^0+(?=.)/, '');
 

@@ -445,7 +445,7 @@ describe('an outage', () => {
       classifyLookup({ kind: 'answered', status, contentType, body: Buffer.from(text) }, ['E2404']);
     expect(heard(503, 'text/html', '<html>')).toEqual({ kind: 'inconclusive', reason: 'no_json_503', outage: true });
     expect(heard(403, 'application/json', '{}')).toEqual({
-      ...{ kind: 'inconclusive', reason: 'status_403', certificateRefused: true },
+      ...{ kind: 'inconclusive', reason: 'status_403', certificateRefused: true, mayBeNoActor: true },
     });
     expect(heard(404, 'application/json', '{"erro":{"codigo":"E2404"}}')).toEqual({ kind: 'absent' });
   });
@@ -471,6 +471,19 @@ describe('a certificate that the authorizer refuses', () => {
     ['such an alert after the first byte', { kind: 'broken', reason: 'ERR_SSL_SSLV3_ALERT_CERTIFICATE_REVOKED' }],
   ] as const)('is known by %s, to a send and a look-up alike', (_what, exchange) => {
     expect(judged(exchange)).toEqual([true, true]);
+  });
+
+  it.each([
+    ['a page with 401', page(401), true],
+    ['a page with 403', page(403), true],
+    ['a 403 in JSON without codes', answered(403, 'application/json', '{}'), true],
+    ['a page with 496', page(496), false],
+    ['a code of the channel', coded('E1205'), false],
+    ['a TLS alert', { kind: 'not_handed', reason: 'ERR_SSL_TLSV1_ALERT_UNKNOWN_CA' }, false],
+  ] as const)('may be refused as no actor of the document, when a look-up meets %s', (_what, exchange, isDoubtful) => {
+    const answer = classifyLookup(exchange, ['E2404']);
+    expect(answer).toMatchObject({ certificateRefused: true });
+    expect('mayBeNoActor' in answer).toBe(isDoubtful);
   });
 
   it.each([

@@ -15,7 +15,10 @@ import { memoryRefusals } from '../../support/memory/certificate-refusals.js';
 
 const page = { kind: 'unknown', reason: 'no_json', codes: [], httpStatus: 403, certificateRefused: true } as const;
 const chain = { kind: 'not_sent', reason: 'certificate_refused', codes: ['E1205'], certificateRefused: true } as const;
-const noAnswer = { kind: 'inconclusive', reason: 'no_json_403', certificateRefused: true } as const;
+const forbidden = { certificateRefused: true, mayBeNoActor: true } as const;
+const noAnswer = { kind: 'inconclusive', reason: 'no_json_403', ...forbidden } as const;
+const REVOKED = 'ERR_SSL_TLSV1_ALERT_CERTIFICATE_REVOKED';
+const alert = { kind: 'inconclusive', reason: REVOKED, certificateRefused: true } as const;
 
 type World = {
   harness: IssuingHarness;
@@ -24,6 +27,8 @@ type World = {
   calls: string[];
   /** What the authorizer's server does with the certificate of these ids. */
   refused: Map<string, SendResult<never>>;
+  /** What the server refuses by a 403 page although it takes the certificate: questions about documents that exist, or all questions. */
+  noActor: { of: 'nothing' | 'what exists' | 'all' };
   company: { current: Company };
   /** Another process of the service, which knows only log and database. */
   process(): IssuerDeps;
@@ -41,6 +46,7 @@ const world = async (): Promise<World> => {
   const changes: CertificateChange[] = [];
   const calls: string[] = [];
   const refused = new Map<string, SendResult<never>>();
+  const noActor: World['noActor'] = { of: 'nothing' };
   const current = () => refused.get(company.current.certificate?.certificateId ?? '');
   const asked = async <T extends SendResult<unknown> | LookupResult<unknown>>(
     name: string,
@@ -49,7 +55,10 @@ const world = async (): Promise<World> => {
   ): Promise<T> => {
     calls.push(name);
     const answer = current();
-    return answer === undefined ? await call() : (no(answer) as T);
+    if (answer !== undefined) return no(answer) as T;
+    const given = await call();
+    const isRefused = noActor.of === 'all' || (noActor.of === 'what exists' && given.kind === 'found');
+    return name === 'look-up' && isRefused ? (noAnswer as unknown as T) : given;
   };
   const server: Authorizer = {
     ...authorizer,
@@ -93,7 +102,7 @@ const world = async (): Promise<World> => {
   };
   const own = process();
   return {
-    ...{ harness, refusals, changes, calls, refused, company, process },
+    ...{ harness, refusals, changes, calls, refused, noActor, company, process },
     accept: async (nth) => {
       const invoiceId = `00000000-0000-4000-8000-${String(nth).padStart(12, '0')}`;
       const event = accepted({ mode: 'live', invoiceId, acceptedAt: clock.now() });
@@ -180,16 +189,28 @@ describe('given a certificate that the web server refuses by a page', () => {
     for (const stream of streams) expect(await typesOf(stream)).toEqual(['InvoiceAccepted']);
   });
 
-  it('when a process dies before it notes the refusal, then the look-up of its attempt holds the others', async () => {
-    const { harness, refused, refusals, accept, process, pass, typesOf } = await world();
+  it('when a process dies before it notes the refusal, then one more send meets it and holds the others', async () => {
+    const { harness, refused, refusals, accept, process, pass, typesOf, calls } = await world();
     refused.set('certificate', page);
     harness.authorizer.script = ['lost_request'];
     await harness.issue();
     await pass(40, [harness.stream], process());
-    expect(await refusals.all()).toMatchObject([{ certificateId: 'certificate', reason: 'no_json_403' }]);
-    const other = await accept(1);
-    await pass(30, [other], process());
-    expect(await typesOf(other)).toEqual(['InvoiceAccepted']);
+    const others = await Promise.all([1, 2, 3].map(accept));
+    await pass(30, others, process());
+    expect(await refusals.all()).toMatchObject([{ certificateId: 'certificate', reason: 'no_json 403' }]);
+    expect(calls.filter((call) => call === 'send')).toHaveLength(1);
+    const types = await Promise.all(others.map(typesOf));
+    expect(types.slice(1)).toEqual([['InvoiceAccepted'], ['InvoiceAccepted']]);
+  });
+
+  it('when a look-up meets a TLS alert about it, then no send begins', async () => {
+    const { harness, process, refusals } = await world();
+    const deps = process();
+    const caller = { mode: 'live', companyId: DEMO_CNPJ } as const;
+    const watched = deps.certificates.watch({ ...harness.authorizer, findByDps: async () => alert });
+    await watched.findByDps(caller, DPS_ID);
+    expect(await refusals.all()).toMatchObject([{ reason: REVOKED }]);
+    expect((await deps.certificates.requestPermit(caller, async () => undefined)).kind).toBe('paused');
   });
 
   it('when the clock is set back by a day, then the next look-up is due at once and claimed once', async () => {
@@ -221,18 +242,77 @@ describe('given a certificate that the web server refuses by a page', () => {
     expect(await permitOf('test', DEMO_CNPJ)).toBe('permit');
   });
 
-  it('holds a cancellation too, and asks for the note as its probe', async () => {
-    const { harness, refused, calls, process } = await world();
+  it('holds a cancellation too, and makes a look-up as its probe', async () => {
+    const { harness, refused, calls, accept, pass, process } = await world();
     await harness.issueToTheEnd();
     await harness.record(cancelRequested(0));
-    const deps = process();
     refused.set('certificate', page);
-    await deps.authorizer.findByAccessKey({ mode: 'live', companyId: DEMO_CNPJ }, ACCESS_KEY);
+    await pass(1, [await accept(1)]);
     harness.clock.pass(16);
-    const step = await workOnCancellation(harness.stream, deps);
+    const step = await workOnCancellation(harness.stream, process());
     expect(step.kind).toBe('later');
-    expect(calls).toEqual(['look-up', 'look-up']);
+    expect(calls).toEqual(['send', 'look-up']);
     expect(await harness.types()).not.toContain('CancellationAttempted');
+  });
+});
+
+describe('given a certificate whose sends are taken and whose company is no actor of its notes, such as that of a head office', () => {
+  it('when an answer is lost and its look-ups get 403, then the later invoices are issued and the lost one ends interrupted', async () => {
+    // given
+    const { harness, noActor, accept, pass, typesOf, changes } = await world();
+    await pass(60, [harness.stream]);
+    noActor.of = 'all';
+    harness.authorizer.script = ['lost_answer'];
+    const lost = await accept(1);
+    await pass(100, [lost]);
+    // when
+    const later = await Promise.all([2, 3, 4].map(accept));
+    await pass(4_200, [lost, ...later]);
+    // then
+    for (const stream of later) expect((await typesOf(stream)).at(-1)).toBe('Authorized');
+    expect(await typesOf(lost)).toEqual([
+      ...['InvoiceAccepted', 'IssuanceAttempted', 'IssuanceOutcomeUnknown', 'IssuanceInterrupted'],
+    ]);
+    expect([changes, harness.authorizer.notes.length]).toEqual([[], 5]);
+  });
+
+  it('when another process or a new start sees only the 403 of the look-up, then it sends too', async () => {
+    const { harness, noActor, accept, pass, process, typesOf, refusals } = await world();
+    noActor.of = 'all';
+    harness.authorizer.script = ['lost_answer'];
+    await pass(100, [harness.stream], process());
+    const other = await accept(1);
+    await pass(5, [other], process());
+    expect((await typesOf(other)).at(-1)).toBe('Authorized');
+    expect(await refusals.all()).toEqual([]);
+  });
+
+  it('when a send was refused for a while, then the probe asks for a DPS that has no actors and sends go on', async () => {
+    const { harness, refused, noActor, accept, pass, typesOf, changes } = await world();
+    await pass(60, [harness.stream]);
+    noActor.of = 'what exists';
+    refused.set('certificate', page);
+    await pass(1, [await accept(1)]);
+    refused.clear();
+    const other = await accept(2);
+    await pass(60, [other]);
+    expect((await typesOf(other)).at(-1)).toBe('Authorized');
+    expect(changes.map(({ refused: is }) => is)).toEqual([true, false]);
+  });
+
+  it('when such a send was that of a cancellation, then its probe frees the company too', async () => {
+    const { harness, refused, noActor, accept, pass, process } = await world();
+    await harness.issueToTheEnd();
+    await harness.record(cancelRequested(0));
+    noActor.of = 'what exists';
+    refused.set('certificate', page);
+    const deps = process();
+    await pass(1, [await accept(1)], deps);
+    refused.clear();
+    harness.clock.pass(16);
+    await workOnCancellation(harness.stream, deps);
+    await workOnCancellation(harness.stream, deps);
+    expect(await harness.types()).toContain('CancellationAttempted');
   });
 });
 
@@ -339,13 +419,12 @@ describe('given documents of another company, about which the authorizer answers
     expect((await certificates.requestPermit(other, async () => undefined)).kind).toBe('permit');
   });
 
-  it('when the reconciliation asks about a note under the key of that company, then only a 403 about an own note counts', async () => {
+  it('when the reconciliation asks about notes, then a 403 counts neither about a note of that company nor about an own note', async () => {
     const { refusals, authorizer } = await watchedOf();
     await authorizer.findByAccessKey(other, ACCESS_KEY);
     await authorizer.findCancellation(other, ACCESS_KEY);
-    expect(await refusals.all()).toEqual([]);
     await authorizer.findCancellation({ ...other, companyId: DEMO_CNPJ }, ACCESS_KEY);
-    expect(await refusals.all()).toMatchObject([{ companyId: DEMO_CNPJ, reason: 'no_json_403' }]);
+    expect(await refusals.all()).toEqual([]);
   });
 });
 
