@@ -287,7 +287,7 @@ describe('given a certificate whose sends are taken and whose company is no acto
     expect(await refusals.all()).toEqual([]);
   });
 
-  it('when a send was refused for a while, then the probe asks for a DPS that has no actors and sends go on', async () => {
+  it('when a send was refused for a while, then the probe asks for a DPS that has no actors, and sending continues', async () => {
     const { harness, refused, noActor, accept, pass, typesOf, changes } = await world();
     await pass(60, [harness.stream]);
     noActor.of = 'what exists';
