@@ -16,7 +16,8 @@ import { faultCode, unavailable } from './faults.js';
 import type { Kind } from './names.js';
 import { NatsTopologyMismatch } from './topology-mismatch.js';
 
-export type QueueStatus = { ok: true } | { ok: false; reason: string };
+/** `isConnected`: the server answers, and took no work item when the last one was put. */
+export type QueueStatus = { ok: true } | { ok: false; reason: string; isConnected?: boolean };
 
 export type Link = Awaited<ReturnType<typeof openLink>>;
 

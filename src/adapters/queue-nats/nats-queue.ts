@@ -32,10 +32,17 @@ export type NatsQueueOptions = {
 };
 
 export type NatsWorkQueue = WorkQueue & {
+  /** Also says that the last put failed, as when the disk or a limit of the account is full: the connection shows nothing of that. */
   status(): QueueStatus;
   /** Ends all work as an abort of its signal would, then drains the connection. */
   close(): Promise<void>;
 };
+
+/**
+ * Milliseconds for which a failed put counts when no put follows. The relay puts again after a second; a process that puts nothing more says nothing of
+ * the queue.
+ */
+const FAILED_PUT_COUNTS_MS = 60_000;
 
 /**
  * The queue on NATS JetStream, 2.9 or newer. Work items for one stream and kind merge, because the server keeps one message of each subject. Within a
@@ -51,6 +58,8 @@ export const createNatsQueue = async (options: NatsQueueOptions): Promise<NatsWo
     notify = () => undefined,
   } = options;
   const names = namesFor(prefix);
+  /** The last put, if it failed on this connection. */
+  let failedPut: { code: string; at: number } | undefined;
   const link = await openLink({
     server: readServers(options.servers),
     answerMs,
@@ -59,7 +68,10 @@ export const createNatsQueue = async (options: NatsQueueOptions): Promise<NatsWo
       await ensureTopology(manager, names, ackWaitMs);
       if (await clearCrashLeftovers(manager, names)) await ensureTopology(manager, names, ackWaitMs);
     },
-    notify,
+    notify: (notice) => {
+      if (notice.kind === 'connected') failedPut = undefined;
+      notify(notice);
+    },
     ...(options.connect === undefined ? {} : { connect: options.connect }),
   });
   const parked = createParked(link, names, clock);
@@ -67,17 +79,30 @@ export const createNatsQueue = async (options: NatsQueueOptions): Promise<NatsWo
   const closing = new AbortController();
   const working = new Set<Promise<void>>();
 
+  const put = async (item: WorkItem): Promise<void> => {
+    try {
+      await asPort('the item could not be put', () => items.put(item));
+      failedPut = undefined;
+    } catch (error) {
+      failedPut = { code: faultCode(error), at: performance.now() };
+      notify({ kind: 'put_failed', code: failedPut.code });
+      throw error;
+    }
+  };
+  const status = (): QueueStatus => {
+    const connection = link.status();
+    if (!connection.ok || failedPut === undefined) return connection;
+    const counts = performance.now() - failedPut.at <= FAILED_PUT_COUNTS_MS;
+    return counts ? { ok: false, reason: failedPut.code, isConnected: true } : connection;
+  };
+
   const asPort = <T>(what: string, asking: () => Promise<T>): Promise<T> =>
     asking().catch((error: unknown) => {
       throw unavailable(what, error);
     });
 
   return {
-    put: (item) =>
-      asPort('the item could not be put', () => items.put(item)).catch((error: unknown) => {
-        notify({ kind: 'put_failed', code: faultCode(error) });
-        throw error;
-      }),
+    put,
     work: (asked) => {
       const signal = AbortSignal.any([asked.signal, closing.signal]);
       const task: Promise<void> = work(
@@ -104,7 +129,7 @@ export const createNatsQueue = async (options: NatsQueueOptions): Promise<NatsWo
         for (const record of records) await items.unpark(record);
         return records.length > 0;
       }),
-    status: () => link.status(),
+    status,
     close: async () => {
       closing.abort();
       await Promise.allSettled(working);

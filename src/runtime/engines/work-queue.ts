@@ -9,7 +9,7 @@ import type { Runner } from './runner.js';
 export type OpenedQueue = WorkQueue & {
   /** True when work items survive this process, so that the next relay continues from the stored position. */
   isDurable: boolean;
-  status(): { ok: true } | { ok: false; reason: string };
+  status(): { ok: true } | { ok: false; reason: string; isConnected?: boolean };
 };
 
 const USED_BY: readonly Role[] = ['relay', 'issuer', 'sweeper'];

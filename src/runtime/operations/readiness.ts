@@ -9,6 +9,7 @@ import type { ProjectionStatus } from '../../ports/projection-status.js';
 import type { rowsOfOtherVersions } from '../../projector/status.js';
 import type { GuardReadiness } from '../../workers/guard-readiness.js';
 import { faultFields } from '../config/logger.js';
+import type { OpenedQueue } from '../engines/work-queue.js';
 import { pauseText } from '../operator/checks.js';
 
 type CheckName = 'serving' | 'database' | 'event_log' | 'queue' | 'guards' | 'certificate_vault';
@@ -16,6 +17,8 @@ type CheckName = 'serving' | 'database' | 'event_log' | 'queue' | 'guards' | 'ce
 /** `reason` never contains a name or a value of a client. */
 type Failed = { ok: false; reason: string };
 type Check = { ok: true } | Failed;
+
+type QueueStatus = ReturnType<OpenedQueue['status']>;
 
 /** `lag_s` is the longest lag, `lags` has the lag of each projection, in seconds. */
 type Lags = { lag_s: number; lags: Readonly<Record<string, number>> };
@@ -43,7 +46,7 @@ export type ReadinessDeps = {
   isDiskFull(): boolean;
   /** Position of the last event of the log. */
   logHead(): Promise<unknown>;
-  queueStatus(): Check;
+  queueStatus(): QueueStatus;
   projections(): Promise<ProjectionsState>;
   guards(): GuardReadiness;
   vault(): Promise<{ wrongKey: number }>;
@@ -106,8 +109,11 @@ const DATABASE_FAULTS: Record<SqlFault, string | undefined> = {
   other: undefined,
 };
 
-const queueCheck = (status: Check): Check =>
-  status.ok ? { ok: true } : { ok: false, reason: `disconnected (${status.reason})` };
+const queueCheck = (status: QueueStatus): Check => {
+  if (status.ok) return { ok: true };
+  const what = status.isConnected === true ? 'takes no work items' : 'disconnected';
+  return { ok: false, reason: `${what} (${status.reason})` };
+};
 
 /** Why the check `guards` of `/health/ready` fails. docs/operations/lost-database.md says what to do. */
 const guardsFault = (readiness: GuardReadiness): string | undefined => {

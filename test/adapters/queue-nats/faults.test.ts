@@ -1,4 +1,4 @@
-import { connect, type NatsConnection } from 'nats';
+import { connect, type NatsConnection, StorageType } from 'nats';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { WorkQueueUnavailable } from '../../../src/ports/work-queue.js';
 import { gate } from '../../support/gate.js';
@@ -222,5 +222,26 @@ describeWith('natsServer', 'the NATS queue, when its server fails', () => {
     parking = false;
     expect(await queue.retryParked('a')).toBe(true);
     await vi.waitFor(async () => expect(await queue.depth()).toBe(0), bound);
+  });
+
+  it('shows that work items are refused although the server answers all else, until one is taken', async () => {
+    // given
+    await beginAnew({ maxStore: 40_000 });
+    const queue = await harness.open();
+    const { streams } = await manager();
+    await streams.add({ name: 'others', subjects: ['others'], storage: StorageType.File });
+    const admin = await server.admin();
+    const fill = async (): Promise<void> => {
+      for (let index = 0; index < 1_000; index += 1) await admin.jetstream().publish('others', 'x'.repeat(500));
+    };
+    await expect(fill()).rejects.toThrow();
+    // when
+    await expect(queue.put(itemOf('s1'))).rejects.toThrow(WorkQueueUnavailable);
+    // then
+    expect(queue.status()).toEqual({ ok: false, reason: 'JetStream 10023', isConnected: true });
+    expect(await queue.depth()).toBe(0);
+    await streams.delete('others');
+    await putUntilTaken(queue, itemOf('s1'));
+    expect(queue.status()).toEqual({ ok: true });
   });
 });

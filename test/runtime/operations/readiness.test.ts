@@ -63,6 +63,10 @@ describe('readiness', () => {
     ['database: no answer within 0.05 s', { watch: { isReadOnly: silent } }],
     ['event_log: unreachable', { logHead: fails(new EventLogUnavailable('gone')) }],
     ['event_log: no answer within 0.05 s', { logHead: silent }],
+    [
+      'queue: takes no work items (JetStream 10023)',
+      { queueStatus: () => ({ ok: false, reason: 'JetStream 10023', isConnected: true }) },
+    ],
     ['queue: disconnected (CONNECTION_REFUSED)', { queueStatus: () => ({ ok: false, reason: 'CONNECTION_REFUSED' }) }],
     ['projections: invoices halted', { state: { phase: 'serving', halted: new Set(['invoices']) } }],
     ['projections: deadlines lags 31 s behind the log', { projections: async () => lagging('deadlines', 31) }],
