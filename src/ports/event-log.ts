@@ -163,6 +163,8 @@ export type EventLog = {
   lostEnd?: LostEnd;
   /** Position of the last event appended through this port, null without any; an engine's internal events do not count. */
   head(): Promise<LogPosition | null>;
+  /** Whether a reader can begin after this position. Absent where a reader can begin at any number. */
+  hasPlace?(position: LogPosition): Promise<boolean>;
   /** Identity of this log, stored beside every checkpoint. A restored or replaced log has another identity. */
   identity(): Promise<string>;
   /**

@@ -2,6 +2,7 @@ import type pg from 'pg';
 import type { Projection } from '../../projections/types.js';
 import { asLeader, leaderSession } from '../adapters/sql/leader-lock.js';
 import { inTransaction } from '../adapters/sql/transaction.js';
+import { isPlaceOf } from '../app/event-store/place.js';
 import type { Instant } from '../domain/common/time.js';
 import { jittered } from '../lib/backoff.js';
 import { errorCode } from '../lib/error-code.js';
@@ -96,7 +97,7 @@ export const rollbackProjection = (
     if (previous === undefined) return { kind: 'no_previous' };
     if (previous.version !== projection.version) return { kind: 'other_version', version: previous.version };
     if (previous.logIdentity !== (await deps.log.identity())) return { kind: 'other_log' };
-    if (isEarlier(await deps.log.head(), previous.position)) return { kind: 'beyond_log' };
+    if (!(await isPlaceOf(deps.log, await deps.log.head(), previous.position))) return { kind: 'beyond_log' };
     return await catchUpAndSwap(generationOf(projection, previous), previous.position, held, deps);
   });
 
@@ -156,13 +157,15 @@ type Build = { generation: Generation; position: LogPosition | null };
  */
 const openBuild = async (projection: Projection, { db, log, clock }: CatchUpDeps): Promise<Build> => {
   const [logIdentity, head] = [await log.identity(), await log.head()];
-  const canContinue = (left: GenerationRecord): boolean =>
-    left.version === projection.version && left.logIdentity === logIdentity && !isEarlier(head, left.position);
+  const canContinue = async (left: GenerationRecord): Promise<boolean> =>
+    left.version === projection.version &&
+    left.logIdentity === logIdentity &&
+    (await isPlaceOf(log, head, left.position));
   return await changingTables(db, async (client) => {
     const all = await generationRecords(client, projection.name);
     const left = all.find(({ role }) => role === 'building');
     if (left !== undefined) {
-      if (canContinue(left)) return { generation: generationOf(projection, left), position: left.position };
+      if (await canContinue(left)) return { generation: generationOf(projection, left), position: left.position };
       await dropGeneration(client, left);
     }
     const number = Math.max(0, ...all.map(({ generation }) => generation)) + 1;

@@ -58,6 +58,30 @@ describeWithPostgres('generations of a log that has lost its end', () => {
     expect(await revisions()).toEqual([{ stream: streamOf('live', 1), revision: 1 }]);
   });
 
+  it('gives up an interrupted build at a position from which the log cannot be read', async () => {
+    // given
+    await invoice(1);
+    await invoice(2);
+    await interruptedAfter(4);
+    harness.log = { ...harness.log, hasPlace: async () => false };
+    // when
+    const rebuilt = await rebuild(invoices);
+    // then
+    expect(rebuilt).toMatchObject({ kind: 'live', events: 4 });
+  });
+
+  it('refuses to go back to rows at a position from which the log cannot be read', async () => {
+    // given
+    await invoice(1);
+    await rebuild(invoices);
+    await rebuild(invoices);
+    harness.log = { ...harness.log, hasPlace: async () => false };
+    // when
+    const back = await rollback(invoices);
+    // then
+    expect(back).toEqual({ kind: 'beyond_log' });
+  });
+
   it('refuses to go back to rows that the log does not reach', async () => {
     // given
     await invoice(1);

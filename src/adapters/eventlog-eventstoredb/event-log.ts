@@ -6,7 +6,7 @@ import { cutBefore } from './cut.js';
 import { EventLogStreamDeleted } from './faults.js';
 import { readHidden } from './hidden.js';
 import { logIdentity } from './identity.js';
-import { createHeadFinder, readAfter, readLastEvents, type Stretch } from './pages.js';
+import { createHeadFinder, isPlace, readAfter, readLastEvents, type Stretch } from './pages.js';
 import { type Reader, readLastEvent, readStream } from './read.js';
 import { createStreamStartFilter } from './stream-starts.js';
 import { supervised } from './subscription.js';
@@ -98,6 +98,7 @@ export const createEventStoreEventLog = (options: EventStoreEventLogOptions): Ev
     },
     readHidden: (prefixes) => whileOpen(() => readHidden(reader, prefixes, firstRevision, closing.signal)),
     head: () => whileOpen(head),
+    hasPlace: (position) => whileOpen(() => isPlace(reader, position)),
     identity: () => whileOpen(() => logIdentity(reader)),
     cut: (stream, before) => whileOpen(() => cutBefore(reader, stream, before)),
     close: async () => {

@@ -65,6 +65,12 @@ export const isTooSlow = (error: unknown): boolean => {
   return typeOf(cause) === ErrorType.TIMEOUT && /Consumer too slow/.test(textOf(cause));
 };
 
+/** Whether the server refused to read from a position at which no record begins. Text of EventStoreDB 23.10.6; later versions name the position. */
+export const isNoSuchPlace = (error: unknown): boolean => {
+  const cause = error instanceof EventLogUnavailable ? (error.cause ?? error) : error;
+  return /Unexpected ReadAllResult: Error|invalid position/i.test(textOf(cause));
+};
+
 /** Returns the port's error for a failed append: `AppendOutcomeUnknown` unless it is certain that nothing was stored. */
 export const meaningOfAppendFault = (error: unknown): Error => {
   if (error instanceof AppendOutcomeUnknown) return error;

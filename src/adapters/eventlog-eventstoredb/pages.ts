@@ -2,7 +2,7 @@ import { BACKWARDS, END, type ReadAllOptions, type RecordedEvent as ServerEvent,
 import { EventLogUnavailable, type LogPosition, type RecordedEvent } from '../../ports/event-log.js';
 import { callOptions } from './client.js';
 import { fromServerEvent, positionOf, toServerPosition } from './events.js';
-import { isLost } from './faults.js';
+import { isLost, isNoSuchPlace } from './faults.js';
 import { eventsOf, follow, laterOf, type SelectedBy } from './following.js';
 import { identityStream } from './identity.js';
 import { answered, type Reader } from './read.js';
@@ -99,6 +99,18 @@ const search = async (
     inbox.close();
   }
   return { events: events.slice(0, limit), cursor: reached(), atEnd: false };
+};
+
+/** Whether a read can begin at this position. Throws `EventLogUnavailable`. */
+export const isPlace = async (reader: Reader, position: LogPosition): Promise<boolean> => {
+  const options = { ...callOptions(reader), fromPosition: toServerPosition(position), maxCount: 1 };
+  try {
+    await answered(reader, () => reader.client.readAll(options), isLost);
+    return true;
+  } catch (error) {
+    if (isNoSuchPlace(error)) return false;
+    throw error;
+  }
 };
 
 /** Events of a page that is read from the end. */

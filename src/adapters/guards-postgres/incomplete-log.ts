@@ -3,12 +3,27 @@ import type { Instant } from '../../domain/common/time.js';
 import type { LogPosition } from '../../ports/event-log.js';
 import { inTransaction } from '../sql/transaction.js';
 
-/** SQL: the furthest position in the log of identity `$1` that any row was made from. */
-export const FURTHEST = `(select max(position) from (
+/** SQL: the positions in the log of identity `$1` that any row was made from, or null. */
+const HELD = `(
       select position::numeric from checkpoints where log_identity = $1
       union all select position from relay_checkpoint where log_identity = $1
       union all select guards from guards_position where log_identity = $1
-    ) held (position))`;
+    ) held (position)`;
+
+/** SQL: the furthest of these positions. */
+export const FURTHEST = `(select max(position) from ${HELD})`;
+
+/** The positions in this log that any row was made from. */
+export const heldPositions = async (
+  db: Pick<pg.Pool, 'query'>,
+  logIdentity: string,
+): Promise<readonly LogPosition[]> => {
+  const { rows } = await db.query<{ position: string }>(
+    `select distinct position from ${HELD} where position is not null`,
+    [logIdentity],
+  );
+  return rows.map(({ position }) => BigInt(position) as LogPosition);
+};
 
 /** The end of a pause and a finding that begins one exclude each other. */
 const LOCK_KEY = `hashtextextended('log recovery', 0)`;
@@ -82,7 +97,8 @@ type GuardsOfLog = 'made from the log' | 'stored with the log';
 
 /**
  * Ends the pause, in one transaction. Checkpoints past the head no longer belong to this log: they move back to the head, because otherwise the same
- * finding would begin the pause again. A generation beside the live one is given up instead, because a rollback or a continued build would show its
+ * finding would begin the pause again. The relay's moves to the head in any case when the log is apart from the database: what was appended during the
+ * pause may have passed a position of the lost end, from which no read can begin. Work before the head is put into the queue by the sweeper. A generation beside the live one is given up instead, because a rollback or a continued build would show its
  * rows of lost events; its table stays until the next build takes its number. Errors of PostgreSQL pass through, and then the pause stays.
  *
  * Guards that are made from the log may hold idempotency keys of acceptances that the log has lost. Those keys are finished, so nothing would ever
@@ -111,8 +127,8 @@ export const resumeIssuing = (
       values,
     );
     await client.query(
-      'update relay_checkpoint set position = $2::numeric where log_identity = $1 and position > $2::numeric',
-      values,
+      'update relay_checkpoint set position = $2::numeric where log_identity = $1 and (position > $2::numeric or $3)',
+      [...values, guards === 'made from the log'],
     );
     await client.query('delete from guards_position where log_identity = $1', [logIdentity]);
     if (guards === 'made from the log') {

@@ -12,11 +12,17 @@ export type LagReader = (prefixes: readonly string[], position: LogPosition | nu
  * The lag is the age of the oldest event of the log that a reader has not handled, and 0 at the head. It is read from the log, so that a dead
  * subscription shows (docs/architecture.md#reading-row-or-fold).
  */
-export const createLag = (log: Pick<EventLog, 'head' | 'readAll'>, clock: Clock): LagReader => {
+export const createLag = (log: Pick<EventLog, 'hasPlace' | 'head' | 'readAll'>, clock: Clock): LagReader => {
   const firstEvent = createFirstEvent(log);
+  const firstUnhandled: typeof firstEvent = (prefixes, position, head) =>
+    firstEvent(prefixes, position, head).catch(async (error: unknown) => {
+      if (position === null || (await log.hasPlace?.(position)) !== false) throw error;
+      // The reader followed an end that the log has lost, so no event of this log counts as handled.
+      return await firstEvent(prefixes, null, head);
+    });
   return async (prefixes, position) => {
     const head = await log.head();
-    const oldest = head === null ? undefined : await firstEvent(prefixes, position, head);
+    const oldest = head === null ? undefined : await firstUnhandled(prefixes, position, head);
     if (oldest === undefined) return 0;
     const now = clock.now();
     return Math.max(0, (epochMs(now) - epochMs(oldest.metadata.recordedAt ?? now)) / 1000);

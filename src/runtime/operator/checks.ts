@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { allProjections } from '../../../projections/registry.js';
 import { readGuardReadiness } from '../../adapters/guards-postgres/guards-record.js';
-import { isIssuingPaused } from '../../adapters/guards-postgres/incomplete-log.js';
+import { heldPositions, isIssuingPaused } from '../../adapters/guards-postgres/incomplete-log.js';
 import {
   ALARM_SECONDS,
   DIFFERENCE,
@@ -12,6 +12,7 @@ import type { MonitoringReads } from '../../adapters/read-model-postgres/monitor
 import { databasePlace } from '../../adapters/sql/address.js';
 import { excessRights } from '../../adapters/sql/roles.js';
 import { adviceWithoutCopy } from '../../adapters/vault/master-key.js';
+import { isPlaceOf } from '../../app/event-store/place.js';
 import { createLag, LATE_SECONDS } from '../../app/read/lag.js';
 import type { Check } from '../../cli/session.js';
 import { modes, parseInvoiceStream, publicInvoiceId } from '../../domain/common/ids.js';
@@ -31,7 +32,8 @@ import type { Config } from '../config/config.js';
 import { unusedDatabase } from '../engines/database.js';
 import type { Engines } from '../engines/engines.js';
 
-const RECONCILE = 'read docs/operations/lost-database.md, then nfse doctor --reconcile';
+/** What an operator does about rows that were made from events which the log does not have. */
+export const RECONCILE = 'read docs/operations/lost-database.md, then nfse doctor --reconcile';
 
 /**
  * A log and guards in one database are restored together, and lose their end together, so neither is older. A restore and a process that noticed such a loss
@@ -44,12 +46,24 @@ export const guardsChecks = async ({ pool, log }: Engines, { eventStoreUrl }: Co
     return paused ? [{ name: 'guards', ok: false, detail, cure: 'nfse doctor --reconcile' }] : [];
   }
   const look = await readGuardReadiness(pool, await log.identity());
-  const head = await log.head();
-  const ok = !look.logWasIncomplete && !isEarlier(head, look.furthest);
+  const [head, isOfThisLog] = await headAndPlaces({ pool, log });
+  const ok = !look.logWasIncomplete && isOfThisLog;
   const detail = ok
     ? `${look.guards === null ? 'not yet compared with the log' : `complete up to ${look.guards}`}; what is missing is rebuilt at the start`
     : pauseText(head, look.furthest);
   return [{ name: 'guards', ok, detail, cure: ok ? undefined : RECONCILE }];
+};
+
+/** The head of the log, and whether every position that the database was made from is a place of this log. */
+export const headAndPlaces = async ({
+  pool,
+  log,
+}: Pick<Engines, 'pool' | 'log'>): Promise<readonly [LogPosition | null, boolean]> => {
+  // The database is read first. The log only grows, so a later head is never before what the database was made from.
+  const held = await heldPositions(pool, await log.identity());
+  const head = await log.head();
+  const places = await Promise.all(held.map((position) => isPlaceOf(log, head, position)));
+  return [head, places.every((isPlace) => isPlace)];
 };
 
 /** Why issuing is paused. After a restore of both nothing shows how far the log once went, and a newer log may have been put in place since. */
@@ -103,8 +117,8 @@ const projectionLags = async ({ pool, log }: Pick<Engines, 'pool' | 'log'>, cloc
   const lags: { projection: string; lag: number | 'of another log' }[] = [];
   for (const projection of allProjections) {
     const checkpoint = await readCheckpoint(pool, projection);
-    const isOfAnother = isEarlier(head, checkpoint);
-    const lag = isOfAnother ? 'of another log' : await lagOf(projection.prefixes, checkpoint);
+    const isOfThis = await isPlaceOf(log, head, checkpoint);
+    const lag = isOfThis ? await lagOf(projection.prefixes, checkpoint) : 'of another log';
     lags.push({ projection: projection.name, lag });
   }
   return lags;

@@ -1,6 +1,5 @@
 import type pg from 'pg';
 import { createDocumentSigner } from '../../adapters/authorizer/document-signer.js';
-import { readGuardReadiness } from '../../adapters/guards-postgres/guards-record.js';
 import { pauseIssuing, readPause, resumeIssuing } from '../../adapters/guards-postgres/incomplete-log.js';
 import { createHeldNumbersRead } from '../../adapters/read-model-postgres/held-numbers.js';
 import { loadCompany } from '../../app/operator/company/company-commands.js';
@@ -12,7 +11,6 @@ import type { LogRecovery, LogRecoveryOptions } from '../../cli/session.js';
 import type { CompanyId } from '../../domain/common/ids.js';
 import { epochMs, type Instant } from '../../domain/common/time.js';
 import { pause } from '../../lib/pause.js';
-import { isEarlier } from '../../ports/event-log.js';
 import { centralBankCode } from '../../tables/catalogue.js';
 import { municipalityByName } from '../../tables/municipalities.js';
 import { modesWithoutAuthorizer } from '../config/config.js';
@@ -20,6 +18,7 @@ import { certificatesOf } from '../engines/companies.js';
 import { openPatientPool } from '../engines/database.js';
 import { runningSimulator } from '../engines/simulator.js';
 import { openSessionAuthorizer, type SessionParts } from './authorizer.js';
+import { headAndPlaces } from './checks.js';
 import { projectionOperations } from './projections.js';
 
 /** `doctor --reconcile`: log recovery. Compares the log with the authorizer, and ends the pause when nothing contradicts it. */
@@ -31,16 +30,14 @@ export const recoverLog = async (
   const { engines, clock, config } = parts;
   const { log, pool } = engines;
   const identity = await log.identity();
-  const { furthest } = await readGuardReadiness(pool, identity);
-  const head = await log.head();
+  const [head, isOfThisLog] = await headAndPlaces({ pool, log });
   const paused = await readPause(pool, identity);
-  const isShorter = isEarlier(head, furthest);
-  if (!isShorter && paused === undefined) return { kind: 'not_paused' };
+  if (isOfThisLog && paused === undefined) return { kind: 'not_paused' };
   options.onPaused();
   // Recovery appends, and so may move the head past the positions that show what the log has lost: the pause must not depend on them any more.
   const now = clock.now();
-  if (isShorter && paused === undefined) await pauseIssuing(pool, identity, head, now);
-  const wasShorter = config.eventStoreUrl !== undefined && paused !== undefined && isEarlier(paused.head, furthest);
+  if (!isOfThisLog && paused === undefined) await pauseIssuing(pool, identity, head, now);
+  const isApart = config.eventStoreUrl !== undefined;
   const { connectionString = '' } = pool.options;
   // Without time limits: the rows of all invoices are read, and the finished keys of a busy day are millions of rows.
   const patient = openPatientPool({ connectionString, applicationName: 'nfse-recovery' });
@@ -49,10 +46,10 @@ export const recoverLog = async (
     const result = await compareRestoredLog(deps, options.acceptUnknown);
     if ('refused' in result) return { kind: 'refused', why: result.refused };
     if (!result.isDone) return { kind: 'compared', resumed: false, ...result };
-    await rebuildRowsIfBehind(parts, isShorter || wasShorter, options);
+    await rebuildRowsIfBehind(parts, !isOfThisLog || isApart, options);
     const refused = await recordRecovery(result, deps);
     if (refused !== undefined) return { kind: 'refused', why: refused };
-    const guards = config.eventStoreUrl === undefined ? 'stored with the log' : 'made from the log';
+    const guards = isApart ? 'made from the log' : 'stored with the log';
     await resumeIssuing(patient, identity, await log.head(), guards);
     return { kind: 'compared', resumed: true, ...result };
   } finally {
@@ -106,18 +103,19 @@ const depsOf = async (
 };
 
 /**
- * Rebuilds from nothing the rows that were made from another end of this log, and drops what is left of that end. Rows that only lag are rebuilt,
- * because they would refuse valid keys once requests are accepted.
+ * Rebuilds from nothing the rows that may be made from another end of this log, and drops what is left of that end. Nothing proves that rows beside a log
+ * apart are not: since the loss that log may have grown past their positions. Rows that only lag are rebuilt, because they would refuse valid keys once
+ * requests are accepted.
  */
 const rebuildRowsIfBehind = async (
   { engines, clock }: SessionParts,
-  areOfAnotherEnd: boolean,
+  mayBeOfAnotherEnd: boolean,
   { onProgress }: LogRecoveryOptions,
 ): Promise<void> => {
   const projections = projectionOperations(engines, clock);
   // Positions past the end of the log cannot be read from, so the lag of such rows is not even asked for.
-  if (!areOfAnotherEnd && (await projections.status()).every(({ lagSeconds }) => lagSeconds === 0)) return;
-  const make = areOfAnotherEnd ? projections.remake : projections.rebuild;
+  if (!mayBeOfAnotherEnd && (await projections.status()).every(({ lagSeconds }) => lagSeconds === 0)) return;
+  const make = mayBeOfAnotherEnd ? projections.remake : projections.rebuild;
   for (const name of projections.names) {
     onProgress(`rows of ${name} are made from the log`);
     const rebuilt = await make(name, () => undefined);

@@ -1,9 +1,12 @@
+import { deadlines } from '../../../projections/deadlines.js';
 import { NatsTopologyMismatch } from '../../adapters/queue-nats/topology-mismatch.js';
 import { createMonitoringReads, type OpenWork } from '../../adapters/read-model-postgres/monitoring-reads.js';
 import { createSupportReads } from '../../adapters/read-model-postgres/support-reads.js';
+import { isPlaceOf } from '../../app/event-store/place.js';
 import { stoppedSeries, stoppedTexts } from '../../app/operator/support/stopped-series.js';
+import { createLag, LATE_SECONDS } from '../../app/read/lag.js';
 import { type Check, type Session, unlessBehind } from '../../cli/session.js';
-import { parseInvoiceStream, publicInvoiceId } from '../../domain/common/ids.js';
+import { invoicePrefix, parseInvoiceStream, publicInvoiceId } from '../../domain/common/ids.js';
 import { epochMs, type Instant } from '../../domain/common/time.js';
 import type { Limits } from '../../domain/invoice/limits.js';
 import { ageText } from '../../lib/age-text.js';
@@ -11,9 +14,11 @@ import { counted } from '../../lib/counted.js';
 import type { Clock } from '../../ports/clock.js';
 import type { SupportRow } from '../../ports/support-reads.js';
 import { WorkQueueUnavailable } from '../../ports/work-queue.js';
+import { readCheckpoint } from '../../projector/generations.js';
 import type { Config } from '../config/config.js';
 import type { Engines } from '../engines/engines.js';
 import { QUEUE_FAULTS } from '../engines/queue-faults.js';
+import { RECONCILE } from './checks.js';
 
 type Parts = { engines: Engines; config: Config; clock: Clock; queue: Session['queue'] };
 
@@ -23,6 +28,7 @@ export const workChecks = async (parts: Parts, behind: readonly string[]): Promi
     unlessBehind(behind, { name, reads: [projection] }, make);
   return [
     await queueCheck(parts),
+    ...(parts.config.natsUrl === undefined ? [] : [await relayCheck(parts)]),
     ...(await known('open work', 'deadlines', async () => [await openWorkCheck(parts)])),
     ...(await known('indeterminate', 'invoices', async () => [await indeterminateCheck(parts)])),
     ...(await known('cancellations', 'invoices', async () => [await cancellationsCheck(parts)])),
@@ -55,6 +61,29 @@ const queueState = async (queue: Session['queue']) => {
     throw error;
   }
 };
+
+/**
+ * How far the relay is behind the log, where its position is stored. A relay whose work items NATS refuses is late, although NATS answers all else; so is
+ * one that cannot read from its position.
+ */
+export const relayCheck = async ({
+  engines,
+  clock,
+}: Pick<Parts, 'clock'> & { engines: RelayEngines }): Promise<Check> => {
+  const { guards, log, pool } = engines;
+  const name = 'relay';
+  const position = (await guards.relay.read(await log.identity())) ?? (await readCheckpoint(pool, deadlines));
+  if (!(await isPlaceOf(log, await log.head(), position))) {
+    return { name, ok: false, detail: 'its position is of events that the log does not have', cure: RECONCILE };
+  }
+  const lag = await createLag(log, clock)(Object.values(invoicePrefix), position);
+  const ok = lag < LATE_SECONDS;
+  const cure =
+    'start a process with the role relay (nfse serve); where one runs, its log says why it is late: put_failed names what NATS refuses, as when its disk or a limit of the account is full';
+  return { name, ok, detail: `${Math.round(lag)} s behind the log`, cure: ok ? undefined : cure };
+};
+
+type RelayEngines = Pick<Engines, 'log' | 'pool'> & { guards: Pick<Engines['guards'], 'relay'> };
 
 /** Seconds after its limit at which a verdict counts as overdue. Sweeps take seconds, so an overdue verdict shows that no sweeper runs. */
 const GRACE_SECONDS = 120;

@@ -211,6 +211,20 @@ describeWithPostgres('the record of how much of the log the guards hold', () => 
       ]);
     });
 
+    it.each([
+      ['moves the relay to the head of a log apart, which may have passed its lost position', 'made from the log', 20n],
+      ['leaves the relay where a log of this database has it', 'stored with the log', 12n],
+    ] as const)('%s', async (_name, stored, position) => {
+      // given
+      await guards.relay.move('log', at(12));
+      const session = await openSession();
+      await session.noteIncompleteLog(at(3), NOW);
+      // when
+      await resumeIssuing(database.pool, 'log', at(20), stored);
+      // then
+      expect(await guards.relay.read('log')).toBe(position);
+    });
+
     it('changes nothing when it fails', async () => {
       await finish('lost', 'lost');
       const session = await openSession();

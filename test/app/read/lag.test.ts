@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createLag } from '../../../src/app/read/lag.js';
-import type { EventLog, LogPosition } from '../../../src/ports/event-log.js';
+import { type EventLog, EventLogUnavailable, type LogPosition } from '../../../src/ports/event-log.js';
 import { chained, NONE, streamOf } from '../../support/harness/event-log.js';
 import { memoryEventLog } from '../../support/memory/event-log.js';
 
@@ -59,6 +59,25 @@ describe('how far a reader is behind the log', () => {
     expect(await lag(RARE, place)).toBe(10);
     await lag(RARE, null);
     expect(from.at(-1)).toBeNull();
+  });
+
+  it('is the whole age of the log for a reader whose place the log has lost, and a fault when the log cannot be read', async () => {
+    // given
+    const { log } = observed();
+    await recorded(log, 'company-1', '2026-11-21T12:00:00.000Z');
+    await streamOf(log, 3, 'nfseTest-1');
+    let isPlace = false;
+    const readAll: EventLog['readAll'] = async (wanted) => {
+      if (wanted.after !== null) throw new EventLogUnavailable('the event log cannot be read');
+      return await log.readAll(wanted);
+    };
+    const lag = createLag({ ...log, readAll, hasPlace: async () => isPlace }, clock);
+    // when
+    const ofLostEnd = await lag(RARE, 2n as LogPosition);
+    // then
+    expect(ofLostEnd).toBe(30);
+    isPlace = true;
+    await expect(lag(RARE, 2n as LogPosition)).rejects.toThrow('cannot be read');
   });
 
   it('does not trust a stretch that is longer than the log has become', async () => {
