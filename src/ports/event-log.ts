@@ -128,6 +128,17 @@ export type LostEnd = {
   accept(): void;
 };
 
+/**
+ * Whether a log apart from the database has the last events that this process has seen and appended (ADR 14). `missing`: the log ends before one, as on a
+ * node that lags for moments. `replaced`: another event is in the place of one, so this is another log, or it was set back and has grown again.
+ */
+export type RememberedEvents = {
+  /** Until it finds every event, appends throw `EventLogUnavailable`. Throws `EventLogUnavailable`. */
+  look(): Promise<'held' | 'missing' | 'replaced'>;
+  /** To be called when a pause of issuing is recorded: the events of what the log has lost are not looked for any more. */
+  forget(): void;
+};
+
 export type EventLog = {
   /**
    * Appends all events or none. Appending the same ids at the same revision again returns the first result. Throws
@@ -161,6 +172,8 @@ export type EventLog = {
   readHidden?(prefixes: readonly string[]): Promise<ReadonlyMap<StreamName, Revision | null>>;
   /** Absent where the log is apart from the database: guard readiness compares the two there (ADR 14). */
   lostEnd?: LostEnd;
+  /** Absent where log and database are one. */
+  remembered?: RememberedEvents;
   /** Position of the last event appended through this port, null without any; an engine's internal events do not count. */
   head(): Promise<LogPosition | null>;
   /** Whether a reader can begin after this position. Absent where a reader can begin at any number. */

@@ -245,25 +245,41 @@ export const readCheckpoint = async (db: Queryable, { name }: Pick<Projection, '
 /**
  * Compare-and-set that also locks the row until the transaction ends. False when the position or the role of the generation has changed. Also false
  * where the database keeps the log and this ends before `to` or holds another event there than the one with `hash`: the event was read before a
- * failover that lost it. An event that retention has cut since cannot be compared.
+ * failover that lost it. An event that retention has cut since cannot be compared. Also false where `to` is of another log.
  */
 export const moveCheckpoint = async (
   client: pg.PoolClient,
   { name, generation, role }: Generation,
-  { from, to, hash }: CheckpointMove,
+  { from, to, hash, logIdentity }: CheckpointMove,
   now: Instant,
 ): Promise<boolean> => {
   const { rowCount } = await client.query(
     `update checkpoints c set position = $1::text, updated_at = $2
-     where name = $3 and generation = $4 and role = $5 and position is not distinct from $6 and not exists (
+     where name = $3 and generation = $4 and role = $5 and position is not distinct from $6
+     and log_identity = coalesce($8, log_identity) and not exists (
        select from event_log_head h where h.identity::text = c.log_identity and (h.position < $1::text::numeric or exists (
          select from event_log e where e.position = least(h.position, $1::text::numeric)::bigint and e.hash <> $7)))`,
-    [to.toString(), now, name, generation, role, from === null ? null : from.toString(), hash ?? null],
+    [
+      to.toString(),
+      now,
+      name,
+      generation,
+      role,
+      from === null ? null : from.toString(),
+      hash ?? null,
+      logIdentity ?? null,
+    ],
   );
   return rowCount === 1;
 };
 
-export type CheckpointMove = { from: LogPosition | null; to: LogPosition; hash?: string | undefined };
+/** `logIdentity`: the log of `to`, where another log may be at the address. */
+export type CheckpointMove = {
+  from: LogPosition | null;
+  to: LogPosition;
+  hash?: string | undefined;
+  logIdentity?: string;
+};
 
 /** Whether a compare-and-set from this position would succeed now. */
 export const isCheckpointAt = async (

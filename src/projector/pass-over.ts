@@ -6,7 +6,7 @@ import { type EventLog, isEarlier, type LogPosition } from '../ports/event-log.j
 import { type Generation, moveCheckpoint } from './generations.js';
 
 type PassOver = {
-  log: Pick<EventLog, 'head' | 'readAll'>;
+  log: Pick<EventLog, 'head' | 'identity' | 'readAll' | 'remembered'>;
   db: pg.Pool;
   clock: Clock;
   /** The checkpoint as the projector knows it. */
@@ -45,9 +45,12 @@ const toHead = async (
   if (head === null || !isEarlier(from, head)) return;
   const [next] = await log.readAll({ prefixes: generation.prefixes, after: from, limit: 1 });
   if (signal.aborted || position() !== from || (next !== undefined && !isEarlier(head, next.position))) return;
+  // A position of another log, or of another end of this one, would make the right log look older than the rows.
+  const logIdentity = await log.identity();
+  if (((await log.remembered?.look()) ?? 'held') !== 'held' || signal.aborted || position() !== from) return;
   // A crash that loses this commit loses nothing: the stretch is looked through once more.
   const move = (client: pg.PoolClient): Promise<boolean> =>
-    moveCheckpoint(client, generation, { from, to: head }, clock.now());
+    moveCheckpoint(client, generation, { from, to: head, logIdentity }, clock.now());
   const moved = await inTransaction(db, move, 'set local synchronous_commit = off');
   if (moved) onMoved(head);
 };

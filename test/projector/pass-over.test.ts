@@ -105,4 +105,19 @@ describeWithPostgres('passing over events of other streams', () => {
     await eventually(async () => (await checkpoint()) === (await harness.log.head()));
     expect(seen.faults).toEqual([gone]);
   });
+
+  it.each<[string, () => Partial<EventLog>]>([
+    ['another log is at the address', () => ({ identity: async () => 'another' })],
+    [
+      'the log lacks an event that was in it',
+      () => ({ remembered: { look: async () => 'missing', forget: () => undefined } }),
+    ],
+  ])('moves nothing while %s', async (_name, changes) => {
+    await others();
+    const before = await checkpoint();
+    const seen = await passOver(changes());
+    await eventually(async () => seen.rounds > 3);
+    expect(seen.moves).toEqual([]);
+    expect(await checkpoint()).toBe(before);
+  });
 });

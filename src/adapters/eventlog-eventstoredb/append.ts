@@ -24,6 +24,8 @@ import type { Reader } from './read.js';
 export type AppendDeps = Pick<Connection, 'client' | 'credentials'> & {
   /** Longest time from the call to an answer. */
   deadlineMs: number;
+  /** Throws `EventLogUnavailable` when the log lacks an event that this process knows. */
+  ensureHeld(): Promise<void>;
   read(stream: StreamName, from: Revision, limit: number): Promise<readonly RecordedEvent[]>;
 };
 
@@ -62,6 +64,8 @@ const retryUntilStored = async (
   deadline: number,
 ): Promise<AppendResult> => {
   for (;;) {
+    // The server behind another connection may have an older state of the log.
+    await within(Math.max(1, deadline - performance.now()), deps.ensureHeld(), notLooked);
     try {
       return await send(deps, stream, revision, events, Math.max(1, Math.floor(deadline - performance.now())));
     } catch (error) {
@@ -98,6 +102,8 @@ const send = async (
 };
 
 const tooLate = (): Error => new AppendOutcomeUnknown('the event log did not answer the append in time');
+
+const notLooked = (): Error => new EventLogUnavailable('the event log did not answer a read before an append in time');
 
 /** Pauses between the reads that look for the events of another writer. */
 const SHOWN_MS = { first: 10, longest: 200 };

@@ -7,11 +7,17 @@ import { NothingSent } from './faults.js';
 export type Connection = {
   client: EventStoreDBClient;
   credentials: EventStoreCredentials;
+  /** How often a connection was made or lost. The server behind the next one may have another state of the log. */
+  losses(): number;
   close(): Promise<void>;
 };
 
 /** The part of a gRPC client and channel that this file uses. */
-type Channel = { getConnectivityState(tryToConnect: boolean): number; close(): void };
+type Channel = {
+  getConnectivityState(tryToConnect: boolean): number;
+  watchConnectivityState(from: number, deadline: number, changed: () => void): void;
+  close(): void;
+};
 type GrpcClient = { getChannel(): Channel };
 
 /** Protected members of the client (6.2.1), which looks them up on itself at each call, so that they can be replaced. */
@@ -21,7 +27,8 @@ type Internals = {
   getChannel(): Promise<Channel>;
 };
 
-/** gRPC's connectivity state of a closed channel. */
+/** gRPC's connectivity states of a channel with a connection and of a closed one. */
+const READY = 2;
 const SHUT_DOWN = 4;
 
 const CLOSE_MS = 1_000;
@@ -37,10 +44,24 @@ export const openConnection = (url: string): Connection => {
   const internals = client as unknown as Internals;
   const { execute, handleError, getChannel } = internals;
   const channels = new Set<Channel>();
+  let losses = 0;
+  /** The channel connects again by itself, so that a call may never see that its connection was lost. */
+  const watch = (channel: Channel): void => {
+    const state = channel.getConnectivityState(false);
+    if (state === SHUT_DOWN) return;
+    channel.watchConnectivityState(state, Number.POSITIVE_INFINITY, () => {
+      if (state === READY) losses += 1;
+      watch(channel);
+    });
+  };
   internals.getChannel = async () => {
     const channel = await getChannel();
     for (const other of channels) {
       if (other.getConnectivityState(false) === SHUT_DOWN) channels.delete(other);
+    }
+    if (!channels.has(channel)) {
+      losses += 1;
+      watch(channel);
     }
     channels.add(channel);
     return channel;
@@ -55,6 +76,7 @@ export const openConnection = (url: string): Connection => {
   return {
     client,
     credentials,
+    losses: () => losses,
     close: async () => {
       // `dispose` waits for the end of each call, which a silent server can hold back.
       await within(CLOSE_MS, client.dispose(), () => new NothingSent('not disposed')).catch(() => undefined);

@@ -7,6 +7,7 @@ import { EventLogStreamDeleted } from './faults.js';
 import { readHidden } from './hidden.js';
 import { logIdentity } from './identity.js';
 import { createHeadFinder, isPlace, readAfter, readLastEvents, type Stretch } from './pages.js';
+import { createMemory } from './remembered.js';
 import { type Reader, readLastEvent, readStream } from './read.js';
 import { createStreamStartFilter } from './stream-starts.js';
 import { supervised } from './subscription.js';
@@ -36,6 +37,7 @@ export const createEventStoreEventLog = (options: EventStoreEventLogOptions): Ev
   const connection = openConnection(url);
   const { client, credentials } = connection;
   const reader: Reader = { client, credentials, timeoutMs: readTimeoutMs };
+  const memory = createMemory(reader, connection.losses);
   const closing = new AbortController();
   const appending = new Set<Promise<unknown>>();
 
@@ -59,6 +61,7 @@ export const createEventStoreEventLog = (options: EventStoreEventLogOptions): Ev
     client,
     credentials,
     deadlineMs: appendDeadlineMs,
+    ensureHeld: memory.ensureHeld,
     read: (stream, from, limit) => readStream(reader, stream, { from, limit }),
   };
   const streamStarts = createStreamStartFilter(firstRevision);
@@ -72,14 +75,18 @@ export const createEventStoreEventLog = (options: EventStoreEventLogOptions): Ev
       cursor = stretch.cursor;
     }
   };
-  const head = createHeadFinder(reader);
+  const head = createHeadFinder(reader, memory.sawHead);
 
   return {
     append: (stream, expected, events) =>
       whileOpen(() => {
         const answer = appendTo(appends, stream, expected, events).finally(() => appending.delete(answer));
         appending.add(answer);
-        return answer;
+        return answer.then((result) => {
+          const last = events.at(-1);
+          if (result.ok && last !== undefined) memory.appended({ stream, revision: result.revision, id: last.id });
+          return result;
+        });
       }),
     read: (stream, readOptions = {}) => whileOpen(() => readStream(reader, stream, readOptions)),
     lastEvent: (stream) => whileOpen(() => readLastEvent(reader, stream)),
@@ -92,13 +99,20 @@ export const createEventStoreEventLog = (options: EventStoreEventLogOptions): Ev
     subscribe: (wanted) => {
       const ownStarts = createStreamStartFilter(firstRevision);
       return supervised(
-        { reader, streamStarts: ownStarts, checkMs: subscriptionCheckMs, closing: closing.signal },
+        {
+          reader,
+          streamStarts: ownStarts,
+          checkMs: subscriptionCheckMs,
+          closing: closing.signal,
+          ensureHeld: memory.ensureHeld,
+        },
         wanted,
       );
     },
     readHidden: (prefixes) => whileOpen(() => readHidden(reader, prefixes, firstRevision, closing.signal)),
     head: () => whileOpen(head),
     hasPlace: (position) => whileOpen(() => isPlace(reader, position)),
+    remembered: { look: () => whileOpen(memory.look), forget: memory.forget },
     identity: () => whileOpen(() => logIdentity(reader)),
     cut: (stream, before) => whileOpen(() => cutBefore(reader, stream, before)),
     close: async () => {

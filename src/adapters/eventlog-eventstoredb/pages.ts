@@ -122,9 +122,13 @@ type SeenEnd = { head: LogPosition | null; newest: Pick<ServerEvent, 'id'> & { p
 /**
  * Finds the position of the last event that is not the server's own. Reads backwards, only what is new since the previous call. Any number of the
  * server's own events (statistics, metadata, scavenges) may follow ours. What the previous call saw counts only where its newest event is still there:
- * the server writes its own events past the end of a log that was set back, so the log may be longer than before and hold less.
+ * the server writes its own events past the end of a log that was set back, so the log may be longer than before and hold less. `onFound`: called with
+ * the event at the head when it is new.
  */
-export const createHeadFinder = (reader: Reader): (() => Promise<LogPosition | null>) => {
+export const createHeadFinder = (
+  reader: Reader,
+  onFound: (event: ServerEvent) => void = () => undefined,
+): (() => Promise<LogPosition | null>) => {
   let known: SeenEnd | undefined;
   return async () => {
     const before = known;
@@ -143,6 +147,7 @@ export const createHeadFinder = (reader: Reader): (() => Promise<LogPosition | n
         continue;
       }
       const head = found === undefined ? null : isOurs(found) ? positionOf(found) : (before?.head ?? null);
+      if (found !== undefined && isOurs(found)) onFound(found);
       if (newest !== undefined) known = { head, newest };
       return head;
     }

@@ -24,6 +24,8 @@ type Supervision = {
   streamStarts: StreamStartFilter;
   /** A subscription that is silent for this long is compared with the log. */
   checkMs: number;
+  /** Throws `EventLogUnavailable` when the log lacks an event that this process knows: what follows the cursor is then of another log. */
+  ensureHeld(): Promise<void>;
   /** Aborts when the log is closed. */
   closing: AbortSignal;
 };
@@ -34,7 +36,7 @@ type Supervision = {
  * after the last event and another subscription follows. Ends when the signal aborts.
  */
 export async function* supervised(
-  { reader, streamStarts, checkMs, closing }: Supervision,
+  { reader, streamStarts, checkMs, ensureHeld, closing }: Supervision,
   { prefixes, after, signal: own, onInterrupted }: Subscription,
 ): AsyncGenerator<EventBatch, void> {
   const signal = AbortSignal.any([own, closing]);
@@ -43,6 +45,7 @@ export async function* supervised(
   while (!signal.aborted) {
     let following: Following | undefined;
     try {
+      await ensureHeld();
       for (let atEnd = false; !atEnd; ) {
         const stretch = await readAfter(reader, { prefixes, after: cursor, limit: SUBSCRIPTION_BATCH }, signal);
         const shown = await streamStarts(stretch.events);

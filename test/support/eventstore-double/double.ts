@@ -55,6 +55,8 @@ export type DoubleOptions = {
   log?: DoubleLog;
   /** Ports of the nodes in the gossip, the leader first; default: this node only. */
   cluster?: () => readonly number[];
+  /** Of a double that was stopped, so that this one is at its address. */
+  port?: number;
 };
 
 const HOST = '127.0.0.1';
@@ -64,7 +66,7 @@ export const startEventStoreDouble = async (options: DoubleOptions = {}): Promis
   const log = options.log ?? createDoubleLog();
   const faults: Faults = {};
   let server = new Server();
-  let port = 0;
+  let port = options.port ?? 0;
   let gossiped = 0;
   const credentials =
     options.tls === undefined

@@ -1,0 +1,81 @@
+import type { RecordedEvent as ServerEvent } from '@eventstore/db-client';
+import type { StreamName } from '../../domain/common/ids.js';
+import { EventLogUnavailable, type RememberedEvents, type Revision } from '../../ports/event-log.js';
+import { EventLogStreamDeleted } from './faults.js';
+import { type Reader, readLastAsStored, readStream } from './read.js';
+
+/** An event of ours. Its id belongs to no other event, so another id in its place shows another log, or another end of this one. */
+type Mark = { stream: StreamName; revision: Revision; id: string };
+
+type Answer = Awaited<ReturnType<RememberedEvents['look']>>;
+
+export type Memory = RememberedEvents & {
+  /** To be called with the last event of ours, each time that the head of the log was read. It is remembered when the next look finds the earlier ones. */
+  sawHead(event: Pick<ServerEvent, 'streamId' | 'revision' | 'id'>): void;
+  appended(mark: Mark): void;
+  /**
+   * Resolves when the log was looked at since the last loss of a connection. Throws `EventLogUnavailable` when the log lacks an event: nothing may be
+   * appended, because a note may have been sent by that event.
+   */
+  ensureHeld(): Promise<void>;
+};
+
+/**
+ * Remembers the newest event at the last look and the last event that this process has appended. A server that was set back loses its connections, so one
+ * look after each loss is enough for the appends (ADR 14). `losses`: how often a connection was lost or made.
+ */
+export const createMemory = (reader: Reader, losses: () => number): Memory => {
+  let head: Mark | undefined;
+  let appended: Mark | undefined;
+  let seen: Mark | undefined;
+  /** The value of `losses` when a look began that found every event. */
+  let heldAt: number | undefined;
+  let looking: Promise<Answer> | undefined;
+
+  const look = async (): Promise<Answer> => {
+    const [began, newest] = [losses(), seen];
+    const known = [head, appended].filter((mark) => mark !== undefined);
+    const answers = await Promise.all(known.map((mark) => ask(reader, mark)));
+    const answer = answers.includes('replaced') ? 'replaced' : answers.includes('missing') ? 'missing' : 'held';
+    heldAt = answer === 'held' ? began : undefined;
+    if (answer === 'held') head = newest;
+    return answer;
+  };
+  const shared = (): Promise<Answer> => {
+    looking ??= look().finally(() => {
+      looking = undefined;
+    });
+    return looking;
+  };
+
+  return {
+    look: shared,
+    forget: () => {
+      head = undefined;
+      appended = undefined;
+    },
+    sawHead: ({ streamId, revision, id }) => {
+      seen = { stream: streamId, revision: Number(revision), id };
+    },
+    appended: (mark) => {
+      appended = mark;
+    },
+    ensureHeld: async () => {
+      while (heldAt !== losses()) {
+        if ((await shared()) !== 'held') throw new EventLogUnavailable('the event log lacks an event that was in it');
+      }
+    },
+  };
+};
+
+/** A stream that retention has cut begins later, and one that a person has hidden or deleted shows nothing: neither says that the log was set back. */
+const ask = async (reader: Reader, { stream, revision, id }: Mark): Promise<Answer> => {
+  try {
+    const [found] = await readStream(reader, stream, { from: revision, limit: 1 });
+    if (found !== undefined) return found.revision > revision || found.id === id ? 'held' : 'replaced';
+    return (await readLastAsStored(reader, `$$${stream}`)) === undefined ? 'missing' : 'held';
+  } catch (error) {
+    if (error instanceof EventLogStreamDeleted) return 'held';
+    throw error;
+  }
+};

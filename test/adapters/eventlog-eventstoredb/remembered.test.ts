@@ -1,0 +1,96 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { EventStoreEventLog } from '../../../src/adapters/eventlog-eventstoredb/event-log.js';
+import { EventLogUnavailable } from '../../../src/ports/event-log.js';
+import type { EventStoreDouble } from '../../support/eventstore-double/double.js';
+import { createDoubleLog, type DoubleLog } from '../../support/eventstore-double/log.js';
+import { chained, NONE, streamOf } from '../../support/harness/event-log.js';
+import { type EventStoreHarness, fillWith, openEventStoreHarness } from '../../support/harness/eventstore-log.js';
+
+describe('what a process remembers of a log in EventStoreDB', () => {
+  let harness: EventStoreHarness;
+  let double: EventStoreDouble;
+  let log: EventStoreEventLog;
+  beforeEach(async () => {
+    harness = openEventStoreHarness();
+    double = await harness.double();
+    log = harness.open(double.url);
+  });
+  afterEach(() => harness.close());
+
+  const copy = (): DoubleLog => {
+    const backup = createDoubleLog();
+    for (const event of double.log.all().slice(backup.all().length)) backup.append(event.stream, 'any', [event]);
+    return backup;
+  };
+  /** The older state at the address of the newer one. */
+  const putBack = async (backup: DoubleLog): Promise<EventStoreDouble> => {
+    double.stop();
+    return await harness.double({ log: backup, port: double.port });
+  };
+  const look = () => log.remembered?.look();
+  const append = (stream: string) => log.append(stream, NONE, [chained(stream, 0)]);
+
+  it('refuses the first append after the connection was lost when the log lacks the last event that was appended', async () => {
+    // given
+    await streamOf(log, 1, 'nfseTest-a');
+    const backup = copy();
+    await streamOf(log, 1, 'nfseTest-b');
+    // when
+    const older = await putBack(backup);
+    fillWith(older, 50);
+    const length = backup.all().length;
+    // then
+    await expect
+      .poll(() => append('nfseTest-c').catch((error: unknown) => error))
+      .toMatchObject({
+        message: expect.stringContaining('lacks an event'),
+      });
+    await expect(append('nfseTest-c')).rejects.toBeInstanceOf(EventLogUnavailable);
+    expect(await look()).toBe('missing');
+    expect(backup.all().length).toBe(length);
+    log.remembered?.forget();
+    expect(await append('nfseTest-c')).toEqual({ ok: true, revision: 0 });
+  });
+
+  it('knows the head that was read, and another event in its place', async () => {
+    // given
+    const writer = harness.open(double.url);
+    await streamOf(writer, 1, 'nfseTest-a');
+    const backup = copy();
+    await streamOf(writer, 1, 'nfseTest-b');
+    await log.head();
+    expect(await look()).toBe('held');
+    // when
+    const older = await putBack(backup);
+    const other = harness.open(older.url);
+    await expect.poll(() => streamOf(other, 1, 'nfseTest-b').then(() => 'taken')).toBe('taken');
+    // then
+    await log.head();
+    expect(await look()).toBe('replaced');
+    await log.head();
+    expect(await look()).toBe('replaced');
+  });
+
+  it('misses no event that retention has cut, and none of a stream that a person has deleted', async () => {
+    await streamOf(log, 3, 'nfseTest-a');
+    await log.head();
+    expect(await look()).toBe('held');
+    await log.cut('nfseTest-a', 2);
+    double.log.scavenge();
+    expect(await look()).toBe('held');
+    double.log.remove('nfseTest-a', false);
+    expect(await look()).toBe('held');
+    double.log.remove('nfseTest-a', true);
+    expect(await look()).toBe('held');
+  });
+
+  it('takes appends again when the complete log is back', async () => {
+    await streamOf(log, 1, 'nfseTest-a');
+    const backup = createDoubleLog();
+    const older = await putBack(backup);
+    await expect.poll(() => append('nfseTest-c').catch(({ message }: Error) => message)).toContain('lacks an event');
+    older.stop();
+    await double.start();
+    await expect.poll(() => append('nfseTest-c').catch(() => undefined)).toEqual({ ok: true, revision: 0 });
+  });
+});
