@@ -1,4 +1,5 @@
 import { type GuardWindows, replayGuards } from '../app/recovery/replay-guards.js';
+import { isPlaceOf } from '../app/event-store/place.js';
 import { epochMs, type Instant } from '../domain/common/time.js';
 import { pause } from '../lib/pause.js';
 import type { Clock } from '../ports/clock.js';
@@ -11,11 +12,14 @@ export type GuardReadiness =
   | { kind: 'unknown' }
   | { kind: 'rebuilding'; position: LogPosition | null; upTo: LogPosition; waitsFor: 'guards' | 'operator rows' }
   | { kind: 'complete' }
-  /** Incomplete log: it ends before a position that the database was made from, because it was restored from a backup. Appending is refused. */
-  | { kind: 'log incomplete'; head: LogPosition | null; furthest: LogPosition | null };
+  /**
+   * Incomplete log: it was restored from a backup, and so ends before a position that the database was made from, or has grown past that position, or lacks
+   * an event that this process knows. `isOther`: another log is at its address. Appending is refused.
+   */
+  | { kind: 'log incomplete'; head: LogPosition | null; furthest: LogPosition | null; isOther?: true };
 
 export type GuardReadinessWorker = {
-  log: Pick<EventLog, 'head' | 'identity' | 'readAll'>;
+  log: Pick<EventLog, 'hasPlace' | 'head' | 'identity' | 'readAll' | 'remembered'>;
   record: GuardCheckpoint;
   clock: Clock;
   windows: GuardWindows;
@@ -66,7 +70,7 @@ export const runGuardReadiness = async (worker: GuardReadinessWorker): Promise<v
     try {
       identity ??= await log.identity();
       session = await record.open(identity);
-      await runSession(session, worker, pauseMs, onAnswer);
+      await runSession(session, worker, { identity, pauseMs, onAnswer });
     } catch (error) {
       onFault(error);
     }
@@ -85,8 +89,7 @@ class GuardsReplaced extends Error {
 const runSession = async (
   session: GuardsSession,
   worker: GuardReadinessWorker,
-  pauseMs: { complete: number; waiting: number },
-  onAnswer: () => void,
+  { identity, pauseMs, onAnswer }: { identity: string; pauseMs: typeof PAUSE_MS; onAnswer: () => void },
 ): Promise<void> => {
   const { log, clock, signal, onReadiness, onFault } = worker;
   const beganAt = epochMs(clock.now());
@@ -96,28 +99,36 @@ const runSession = async (
   let hasReadPastGrace = false;
   let incompleteLooks = 0;
   let wasIncomplete = false;
-  let seen: LogPosition | null = null;
+  let covers: LogPosition | null = null;
   const ended = AbortSignal.any([signal, session.lost]);
   while (!signal.aborted) {
     // The database is read first. The log only grows, so a later head is never before what the database was made from.
     const look = await session.look();
-    if (isEarlier(look.guards, seen)) throw new GuardsReplaced('the guards were replaced while they were watched');
+    if (isEarlier(look.guards, covers)) throw new GuardsReplaced('the guards were replaced while they were watched');
     onAnswer();
-    const head = await log.head().catch((error: unknown) => {
-      onFault(error);
-      return 'unknown' as const;
-    });
-    if (head === 'unknown') {
+    const seen = await lookAtLog(log, identity, isComplete && !wasIncomplete ? [] : positionsOf(look)).catch(
+      (error: unknown) => {
+        onFault(error);
+        return undefined;
+      },
+    );
+    if (seen === undefined) {
       if (begin === undefined) onReadiness({ kind: 'unknown' });
       await pause(pauseMs.complete, ended);
       continue;
     }
-    const isIncomplete = isEarlier(head, look.furthest);
-    incompleteLooks = isIncomplete ? incompleteLooks + 1 : 0;
-    if (incompleteLooks === INCOMPLETE_LOOKS) await session.noteIncompleteLog(head, clock.now());
-    if (isIncomplete || look.logWasIncomplete) {
+    const { head, end } = seen;
+    const isShorter = isEarlier(head, look.furthest);
+    // Another log has lost nothing of this one, which is complete when it comes back.
+    incompleteLooks = end !== 'another log' && (isShorter || end !== 'held') ? incompleteLooks + 1 : 0;
+    if (look.logWasIncomplete) log.remembered?.forget();
+    else if (end === 'replaced' || incompleteLooks === INCOMPLETE_LOOKS) {
+      await session.noteIncompleteLog(head, clock.now(), end === 'held' ? 'positions' : 'events');
+    }
+    if (isShorter || end !== 'held' || look.logWasIncomplete) {
       wasIncomplete = true;
-      onReadiness({ kind: 'log incomplete', head, furthest: look.furthest });
+      const isOther = end === 'another log' ? { isOther: true as const } : {};
+      onReadiness({ kind: 'log incomplete', head, furthest: look.furthest, ...isOther });
       await pause(pauseMs.complete, ended);
       continue;
     }
@@ -147,7 +158,7 @@ const runSession = async (
       continue;
     }
     if (look.leads) hasReadPastGrace ||= isPastGrace && !isEarlier(covered.guards, head);
-    seen = covered.guards;
+    covers = covered.guards;
     const waitsFor = waitReason(covered, begin.head);
     if (waitsFor === undefined) {
       isComplete = true;
@@ -160,6 +171,33 @@ const runSession = async (
     await pause(isSettled ? pauseMs.complete : pauseMs.waiting, ended);
   }
 };
+
+type LogLook = {
+  head: LogPosition | null;
+  /** `missing` also when the log cannot be read from a position that the database was made from. */
+  end: 'held' | 'missing' | 'replaced' | 'another log';
+};
+
+/** The identity and the remembered events are asked for after the head, which is then of the log that they are of. */
+const lookAtLog = async (
+  log: GuardReadinessWorker['log'],
+  identity: string,
+  positions: readonly LogPosition[],
+): Promise<LogLook> => {
+  const head = await log.head();
+  // An empty log would get an identity by the question; its length already shows the loss.
+  if (head !== null && (await log.identity()) !== identity) return { head, end: 'another log' };
+  const end = (await log.remembered?.look()) ?? 'held';
+  if (end !== 'held') return { head, end };
+  const places = await Promise.all(
+    positions.map((position) => isEarlier(head, position) || isPlaceOf(log, head, position)),
+  );
+  return { head, end: places.every((isPlace) => isPlace) ? 'held' : 'missing' };
+};
+
+const positionsOf = ({ guards, operatorRows, furthest }: GuardsAnswer): readonly LogPosition[] => [
+  ...new Set([guards, operatorRows, furthest].filter((position) => position !== null)),
+];
 
 /** Once the guards are complete, events that are read again belong to requests in progress: no reason to refuse requests or to report rows. */
 const ignore = (): void => undefined;

@@ -225,6 +225,79 @@ describe('the keeper of the guards', () => {
     expect(record.identities.length).toBeGreaterThan(1);
   });
 
+  it('notices another and longer log under the same address while its session lives, moves nothing and writes no pause down', async () => {
+    // given
+    const fixture = acceptances();
+    await fixture.accept();
+    const other = acceptances();
+    for (let n = 0; n < 9; n++) await other.accept();
+    let current = fixture.log;
+    const log: GuardReadinessWorker['log'] = {
+      identity: () => current.identity(),
+      head: () => current.head(),
+      readAll: (wanted) => current.readAll(wanted),
+    };
+    const { record, last, start, becomes } = keep(fixture, { log });
+    void start();
+    await becomes('complete');
+    // when
+    current = other.log;
+    // then
+    await becomes('log incomplete');
+    const looked = record.looks;
+    await soon(() => expect(record.looks).toBeGreaterThan(looked + 10));
+    expect(last()).toMatchObject({ isOther: true });
+    expect(record.standing.guards).toBe(1n);
+    expect(record.setBackNotes).toBe(0);
+    current = fixture.log;
+    await becomes('complete');
+  });
+
+  it.each([
+    ['at once when another event is in the place of a remembered one', 'replaced', 1],
+    ['after several looks when a remembered event is missing, as on a node that lags', 'missing', 5],
+  ] as const)(
+    'writes the pause down %s, however long the log is, and then forgets the event',
+    async (_name, end, looks) => {
+      // given
+      const fixture = acceptances();
+      await fixture.accept();
+      let answer: 'held' | 'missing' | 'replaced' = 'held';
+      let looksAtLoss = 0;
+      const remembered = {
+        look: async () => {
+          if (answer !== 'held') looksAtLoss += 1;
+          return answer;
+        },
+        forget: () => {
+          answer = 'held';
+        },
+      };
+      const { record, start, becomes } = keep(fixture, { log: { ...fixture.log, remembered } });
+      void start();
+      await becomes('complete');
+      // when
+      answer = end;
+      await becomes('log incomplete');
+      // then
+      await soon(() => expect(record.setBackNotes).toBe(1));
+      expect(looksAtLoss).toBe(looks);
+      await soon(() => expect(answer).toBe('held'));
+    },
+  );
+
+  it('takes a log that cannot be read from a position of the database for an incomplete one', async () => {
+    const fixture = acceptances();
+    for (let n = 0; n < 3; n++) await fixture.accept();
+    const hasPlace = async (position: LogPosition) => position !== 2n;
+    const { record, start, becomes } = keep(fixture, { log: { ...fixture.log, hasPlace } });
+    Object.assign(record.standing, { guards: at(2), operatorRows: at(2), furthest: at(2) });
+    void start();
+    await becomes('log incomplete');
+    await soon(() => expect(record.setBackNotes).toBe(1));
+    expect(record.keys).toEqual([]);
+  });
+
   it('forgives a node that lags for moments', async () => {
     const fixture = acceptances();
     for (let n = 0; n < 2; n++) await fixture.accept();

@@ -61,7 +61,8 @@ export const guardCheckpoint = (
         }),
       fill: (keys, marks, now) =>
         inSession((client) => restoreMissingGuards(client, { keys, marks }, now, idempotencyTtlSeconds)),
-      noteIncompleteLog: (head, now) => inSession((client) => pauseIfStillIncomplete(client, logIdentity, head, now)),
+      noteIncompleteLog: (head, now, evidence) =>
+        inSession((client) => pauseIfStillIncomplete(client, logIdentity, { head, evidence }, now)),
       lost,
       close: async () => lose(),
     };

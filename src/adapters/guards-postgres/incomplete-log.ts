@@ -74,20 +74,20 @@ export const pauseIssuing = async (
 };
 
 /**
- * Pauses issuing as `pauseIssuing` does, if rows are still made from more than this log holds. A log recovery may have ended since the positions were
- * read, and its end must last. Any error ends the session and so frees the lock.
+ * Pauses issuing as `pauseIssuing` does, where only positions showed the loss if rows are still made from more than this log holds: a log recovery may have
+ * ended since the positions were read, and its end must last. Any error ends the session and so frees the lock.
  */
 export const pauseIfStillIncomplete = async (
   client: pg.PoolClient,
   logIdentity: string,
-  head: LogPosition | null,
+  { head, evidence }: { head: LogPosition | null; evidence: 'positions' | 'events' },
   now: Instant,
 ): Promise<void> => {
   await client.query(`select pg_advisory_lock(${LOCK_KEY})`);
   await client.query(
     `insert into log_set_back (log_identity, head, seen_at) select $1, $2, $3
-     where ${FURTHEST} > coalesce($2::numeric, -1) on conflict do nothing`,
-    [logIdentity, head?.toString() ?? null, now],
+     where $4 or ${FURTHEST} > coalesce($2::numeric, -1) on conflict do nothing`,
+    [logIdentity, head?.toString() ?? null, now, evidence === 'events'],
   );
   await client.query(`select pg_advisory_unlock(${LOCK_KEY})`);
 };

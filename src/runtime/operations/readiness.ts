@@ -125,7 +125,9 @@ const guardsFault = (readiness: GuardReadiness): string | undefined => {
     case 'rebuilding':
       return `rebuilding (${progressOf(readiness)})`;
     case 'log incomplete':
-      return pauseText(readiness.head, readiness.furthest);
+      return readiness.isOther === true
+        ? 'another log is at the address of the event log: issuing is paused'
+        : pauseText(readiness.head, readiness.furthest);
     default:
       return unreachable(readiness);
   }

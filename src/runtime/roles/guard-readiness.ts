@@ -290,9 +290,12 @@ const logReadiness = (readiness: GuardReadiness, logger: Logger): void => {
       ...rebuildingFields(readiness),
     });
   if (readiness.kind === 'log incomplete') {
-    const { head, furthest } = readiness;
+    const { head, furthest, isOther } = readiness;
     logger.fatal({
-      msg: 'the log is older than the database: issuing is paused',
+      msg:
+        isOther === true
+          ? 'another log is at the address of the event log: issuing is paused'
+          : 'the log is older than the database: issuing is paused',
       ...(head === null ? {} : { head: String(head) }),
       // After a restore of one database nothing shows how far the log once went.
       ...(furthest === null ? {} : { furthest: String(furthest) }),

@@ -116,8 +116,17 @@ describeWithPostgres('the record of how much of the log the guards hold', () => 
   it('remembers that the log was set back', async () => {
     const session = await openSession();
     await guards.relay.move('log', at(12));
-    await session.noteIncompleteLog(at(3), NOW);
-    await session.noteIncompleteLog(null, NOW);
+    await session.noteIncompleteLog(at(3), NOW, 'positions');
+    await session.noteIncompleteLog(null, NOW, 'positions');
+    expect(await session.look()).toMatchObject({ logWasIncomplete: true });
+  });
+
+  it('pauses issuing over a log of any length that lacks an event which was in it', async () => {
+    const session = await openSession();
+    await guards.relay.move('log', at(12));
+    await session.noteIncompleteLog(at(40), NOW, 'positions');
+    expect(await session.look()).toMatchObject({ logWasIncomplete: false });
+    await session.noteIncompleteLog(at(40), NOW, 'events');
     expect(await session.look()).toMatchObject({ logWasIncomplete: true });
   });
 
@@ -131,10 +140,10 @@ describeWithPostgres('the record of how much of the log the guards hold', () => 
   it('does not pause issuing again when a log recovery has ended since the look', async () => {
     const session = await openSession();
     await guards.relay.move('log', at(12));
-    await session.noteIncompleteLog(at(3), NOW);
+    await session.noteIncompleteLog(at(3), NOW, 'positions');
     expect(await session.look()).toMatchObject({ furthest: 12n, logWasIncomplete: true });
     await resumeIssuing(database.pool, 'log', at(3), 'made from the log');
-    await session.noteIncompleteLog(at(3), NOW);
+    await session.noteIncompleteLog(at(3), NOW, 'positions');
     expect(await session.look()).toMatchObject({ furthest: 3n, logWasIncomplete: false });
   });
 
@@ -153,7 +162,7 @@ describeWithPostgres('the record of how much of the log the guards hold', () => 
       await guards.duplicates.place(knownAs('f'), { stream: 'nfseLive-lost', at: ago(5) }, null);
       const session = await openSession();
       await session.move({ guards: at(2), operatorRows: at(2) });
-      await session.noteIncompleteLog(at(1), NOW);
+      await session.noteIncompleteLog(at(1), NOW, 'positions');
       await resumeIssuing(database.pool, 'log', at(3), 'made from the log');
       // Also a position that the log reaches: the guards of what it has lost would count until they end.
       expect(await (await openSession()).look()).toMatchObject({ guards: null, operatorRows: null });
@@ -218,7 +227,7 @@ describeWithPostgres('the record of how much of the log the guards hold', () => 
       // given
       await guards.relay.move('log', at(12));
       const session = await openSession();
-      await session.noteIncompleteLog(at(3), NOW);
+      await session.noteIncompleteLog(at(3), NOW, 'positions');
       // when
       await resumeIssuing(database.pool, 'log', at(20), stored);
       // then
@@ -241,10 +250,10 @@ describeWithPostgres('the record of how much of the log the guards hold', () => 
 
   it('pauses issuing over an empty log when any row was made from it', async () => {
     const session = await openSession();
-    await session.noteIncompleteLog(null, NOW);
+    await session.noteIncompleteLog(null, NOW, 'positions');
     expect(await session.look()).toMatchObject({ logWasIncomplete: false });
     await guards.relay.move('log', at(0));
-    await session.noteIncompleteLog(null, NOW);
+    await session.noteIncompleteLog(null, NOW, 'positions');
     expect(await session.look()).toMatchObject({ logWasIncomplete: true });
   });
 
