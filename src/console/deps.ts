@@ -64,6 +64,8 @@ export type ConsoleDeps = SearchDeps & {
   lookups: Pick<LookupProgressStore, 'get'>;
   queue: ParkedQueue;
   simulatedModes: readonly Mode[];
+  /** Whether a simulator signed the note (XML), whatever serves its mode today. */
+  isSimulatorsNote(nfseXml: Buffer): boolean;
   /** Asks the authorizer and records the settlement, with the operator as actor. */
   settle(command: SettleCommand, operator: string): Promise<SettleResult>;
   health(): Promise<{ roles: readonly RoleHealth[]; checks: readonly CheckHealth[]; waiting: readonly WaitingWork[] }>;

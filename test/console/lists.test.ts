@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { eventName } from '../../src/console/event-names.js';
 import { sayIn } from '../../src/console/language.js';
@@ -13,6 +14,7 @@ import {
   cancelRequested,
   cancelUnknown,
 } from '../support/fixture/invoice.js';
+import { noteSignedBy } from '../support/fixture/signed-notes.js';
 import { type ConsoleHarness, consoleHarness } from '../support/harness/console.js';
 import { appendTo } from '../support/harness/event-store.js';
 
@@ -246,6 +248,19 @@ describe('an invoice', () => {
     await appendTo(elsewhere.store, elsewhere.stream, [...life.slice(0, 3), canceled], at(90_004));
     const other = (await elsewhere.visit(elsewhere.invoice, { headers: { 'accept-language': 'pt-BR' } })).text;
     expect(other.replaceAll(/<[^>]*>/g, ' ')).toMatch(/cancelamento 1\s+aberta\s+–/);
+  });
+
+  it('leads to the national consultation by the signature of the note, whatever serves its mode today', async () => {
+    for (const [signer, simulatedModes] of [['simulator', []] as const, ['other', ['live']] as const]) {
+      const one = await consoleHarness({}, { simulatedModes });
+      const nfseXmlGzip = gzipSync(noteSignedBy(signer)).toString('base64');
+      const events: InvoiceEvent[] = [{ type: 'IndeterminateResolved', data: { ...settled, nfseXmlGzip } }];
+      await appendTo(one.store, one.stream, events, at(90_000));
+      const { text } = await one.visit(one.invoice);
+      const isSimulated = signer === 'simulator';
+      expect([signer, text.includes('note of the simulator')]).toEqual([signer, isSimulated]);
+      expect([signer, text.includes('National consultation')]).toEqual([signer, !isSimulated]);
+    }
   });
 
   it('leads to PDF, XML and the national consultation once it is issued', async () => {

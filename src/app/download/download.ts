@@ -25,8 +25,8 @@ export type DownloadDeps = {
   clock: Clock;
   pdf: PdfRenderer;
   testRetentionSeconds: number;
-  /** Whether the simulator answers in place of the authorizer in live mode; the PDF must then say so. */
-  simulatedLive: boolean;
+  /** Whether a simulator signed the note; the PDF of a live one must say so (ADR 5). */
+  isSimulatorsNote(nfseXml: Buffer): boolean;
 };
 
 export type Download = { bytes: Buffer } | { refused: Refusal };
@@ -93,7 +93,7 @@ export const downloadPdf = async (address: InvoiceAddress, deps: PdfDeps): Promi
     const marks = {
       canceled: invoiceStatus(invoice) === 'canceled' && !replaced,
       replaced,
-      simulated: invoice.facts.mode === 'live' && deps.simulatedLive,
+      simulated: invoice.facts.mode === 'live' && deps.isSimulatorsNote(xml),
     };
     const bytes = await permit.render(xml, marks);
     deps.drawn.set(stream, { bytes, hash, ends: retentionEnds(invoice, deps.testRetentionSeconds) });
@@ -111,10 +111,20 @@ const authorizedXml = async (
   const { state, events, version } = await loadInvoice(invoiceStream(mode, companyId, invoiceId), deps.store);
   const seen = visible(state, deps.clock.now(), deps.testRetentionSeconds);
   if (seen.kind !== 'invoice' || version.kind === 'none') return { refused: { code: 'not_found' } };
-  const gzip = events.map(nfseXmlGzipOf).findLast((xml) => xml !== undefined);
+  const gzip = gzipOfNote(events);
   if (!isDownloadable(seen.invoice) || gzip === undefined) return { refused: notIssued(seen.invoice) };
-  const xml = await unzipped(Buffer.from(gzip, 'base64'));
-  return { invoice: seen.invoice, xml, hash: version.hash };
+  return { invoice: seen.invoice, xml: await unzipped(gzip), hash: version.hash };
+};
+
+/** The XML of the invoice's note, whatever became of the invoice since. Undefined where the log has no note that can be opened. */
+export const noteXmlOf = async (stream: StreamName, store: EventStore): Promise<Buffer | undefined> => {
+  const gzip = gzipOfNote((await loadInvoice(stream, store)).events);
+  return gzip === undefined ? undefined : await unzipped(gzip);
+};
+
+const gzipOfNote = (events: readonly ReadInvoiceEvent[]): Buffer | undefined => {
+  const gzip = events.map(nfseXmlGzipOf).findLast((xml) => xml !== undefined);
+  return gzip === undefined ? undefined : Buffer.from(gzip, 'base64');
 };
 
 /** Decompresses outside the main thread, which a large note would block. */

@@ -31,6 +31,8 @@ export type Revealed = {
 
 type InvoicePage = {
   case: InvoiceCase;
+  /** A simulator made the note. */
+  isSimulated: boolean;
   notice?: Notice | undefined;
   /** The sentences that the client got. */
   sentences: readonly string[];
@@ -87,7 +89,10 @@ ${invoice === undefined ? none : personal(context, id, shown.revealed)}`,
   );
 };
 
-const summary = (context: PageContext, { case: { address, state, stream }, sentences }: InvoicePage): Html => {
+const summary = (
+  context: PageContext,
+  { case: { address, state, stream }, isSimulated, sentences }: InvoicePage,
+): Html => {
   const { say } = context;
   const owner = [
     [say('Empresa', 'Company'), companyOf(context, address.companyId)],
@@ -120,7 +125,7 @@ const summary = (context: PageContext, { case: { address, state, stream }, sente
             say('Chave de acesso', 'Access key'),
             accessKey === undefined
               ? '–'
-              : html`${copied(context, accessKey, say('a chave', 'the key'))}${consultation(context, address.mode, accessKey)}`,
+              : html`${copied(context, accessKey, say('a chave', 'the key'))}${isSimulated ? noConsultation(context) : consultation(context, address.mode, accessKey)}`,
           ],
         ] as const)
       : []),
@@ -143,11 +148,11 @@ const CONSULTATION = {
   test: 'https://www.producaorestrita.nfse.gov.br/ConsultaPublica/?tpc=1&chave=',
 } as const;
 
-/** A note of the simulator is not in the national system. */
-const consultation = ({ say, simulatedModes }: PageContext, mode: Mode, accessKey: string): Html =>
-  simulatedModes.includes(mode)
-    ? html`<br>${say('nota do simulador: não está no sistema nacional', 'note of the simulator: not in the national system')}`
-    : html`<br><a href="${CONSULTATION[mode]}${accessKey}" rel="noreferrer external">${say('Consulta nacional', 'National consultation')}</a>`;
+const noConsultation = ({ say }: PageContext): Html =>
+  html`<br>${say('nota do simulador: não está no sistema nacional', 'note of the simulator: not in the national system')}`;
+
+const consultation = ({ say }: PageContext, mode: Mode, accessKey: string): Html =>
+  html`<br><a href="${CONSULTATION[mode]}${accessKey}" rel="noreferrer external">${say('Consulta nacional', 'National consultation')}</a>`;
 
 const elsewhere = (
   context: PageContext,

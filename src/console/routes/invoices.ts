@@ -1,5 +1,6 @@
 import type { Hono } from 'hono';
 import { appendAudit } from '../../app/audit/audit-trail.js';
+import { noteXmlOf } from '../../app/download/download.js';
 import type { SettleCommand, SettleResult } from '../../app/operator/settlement/settle-invoice.js';
 import { type InvoiceCase, loadCase, personalLines } from '../../app/operator/support/invoice-case.js';
 import {
@@ -36,7 +37,7 @@ export const invoiceRoutes = (app: Hono<ConsoleEnv>, deps: ConsoleDeps): void =>
     // Any link may carry this parameter.
     const isNew = c.req.query('settled') === '1' && endsSettled(found);
     const notice: Notice | undefined = isNew ? { tone: 'good', text } : undefined;
-    return c.html(invoicePage(c.get('page'), { ...shownOf(found, deps), notice }));
+    return c.html(invoicePage(c.get('page'), { ...(await shownOf(found, deps)), notice }));
   });
 
   app.post(`${ROOT}/invoices/:id/reveal`, async (c) => {
@@ -46,12 +47,12 @@ export const invoiceRoutes = (app: Hono<ConsoleEnv>, deps: ConsoleDeps): void =>
     const operator = actingOperator(c);
     if (operator === undefined) {
       const notice: Notice = { tone: 'bad', text: nameNeeded(page) };
-      return c.html(invoicePage(page, { ...shownOf(found, deps), notice }), 400);
+      return c.html(invoicePage(page, { ...(await shownOf(found, deps)), notice }), 400);
     }
     const { store, clock } = deps;
     const seen = { command: 'console', subject: found.stream };
     await appendAudit('PersonalDataRevealed', seen, { store, clock, actor: `support:${operator}` });
-    return c.html(invoicePage(page, { ...shownOf(found, deps), revealed: await revealedOf(found, deps) }));
+    return c.html(invoicePage(page, { ...(await shownOf(found, deps)), revealed: await revealedOf(found, deps) }));
   });
 
   app.post(`${ROOT}/invoices/:id/settle`, async (c) => {
@@ -64,7 +65,7 @@ export const invoiceRoutes = (app: Hono<ConsoleEnv>, deps: ConsoleDeps): void =>
     const operator = actingOperator(c);
     const again = async (text: string, tone: Notice['tone'], status: 400 | 409) => {
       const current = (await caseOf(id, deps)) ?? found;
-      return c.html(invoicePage(page, { ...shownOf(current, deps), typed, notice: { tone, text } }), status);
+      return c.html(invoicePage(page, { ...(await shownOf(current, deps)), typed, notice: { tone, text } }), status);
     };
     if (operator === undefined) return await again(nameNeeded(page), 'bad', 400);
     const command = readSettlement(found, typed, page);
@@ -99,13 +100,25 @@ const noInvoice = (c: ConsoleContext): Response | Promise<Response> => {
   return c.html(messagePage(c.get('page'), say('Nota inexistente', 'No such invoice'), text), 404);
 };
 
-/** What a page of an invoice shows without opening what is sealed. */
-const shownOf = (found: InvoiceCase, deps: ConsoleDeps) => {
+/** What a page of an invoice shows without what is sealed. */
+const shownOf = async (found: InvoiceCase, deps: ConsoleDeps) => {
   const now = deps.clock.now();
   const { state, stream } = found;
-  if (state.kind !== 'invoice') return { case: found, sentences: [], choices: [], body: undefined };
+  const isSimulated = await hasSimulatorsNote(found, deps);
+  const shown = { case: found, isSimulated };
+  if (state.kind !== 'invoice') return { ...shown, sentences: [], choices: [], body: undefined };
   const { sentences } = withSentences({ stream, createdAt: state.facts.createdAt ?? '', state }, deps, now);
-  return { case: found, sentences, choices: settleChoices(state, now), body: sealedBody(state, deps, now) };
+  return { ...shown, sentences, choices: settleChoices(state, now), body: sealedBody(state, deps, now) };
+};
+
+/** Only the certificate of the opened note is looked at. A note that cannot be opened or read keeps no page from support. */
+const hasSimulatorsNote = async (
+  { stream, state }: InvoiceCase,
+  { store, isSimulatorsNote }: ConsoleDeps,
+): Promise<boolean> => {
+  if (state.kind !== 'invoice' || state.outcome.status !== 'issued') return false;
+  const xml = await noteXmlOf(stream, store).catch(() => undefined);
+  return xml !== undefined && isSimulatorsNote(xml);
 };
 
 type BodyWithLinks = { links?: { pdf: string; xml: string } };

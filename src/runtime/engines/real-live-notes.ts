@@ -1,4 +1,4 @@
-import { X509Certificate } from 'node:crypto';
+import type { X509Certificate } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
 import type pg from 'pg';
 import { recentLiveNote } from '../../adapters/read-model-postgres/support-reads.js';
@@ -7,6 +7,7 @@ import { loadInvoice } from '../../app/read/read-invoice.js';
 import { parseInvoiceStream, publicInvoiceId, type StreamName } from '../../domain/common/ids.js';
 import type { ReadInvoiceEvent } from '../../domain/invoice/events.js';
 import { isSignedBySimulator } from '../../simulator/authority.js';
+import { signerOfNote } from './note-signer.js';
 
 /** Thrown when the simulator would serve live mode on a database with live notes of the national system. */
 export class LiveNotesAreReal extends Error {
@@ -19,7 +20,7 @@ export class LiveNotesAreReal extends Error {
  */
 export const refuseSimulatedLive = async (db: pg.Pool, store: EventStore): Promise<void> => {
   const stream = await recentLiveNote(db);
-  const signer = stream && (await signerOfNote(stream, store));
+  const signer = stream && (await signerOf(stream, store));
   if (stream === undefined || signer === undefined || isSignedBySimulator(signer)) return;
   const invoiceId = parseInvoiceStream(stream)?.invoiceId ?? '';
   throw new LiveNotesAreReal(
@@ -27,20 +28,15 @@ export const refuseSimulatedLive = async (db: pg.Pool, store: EventStore): Promi
   );
 };
 
-/**
- * The certificate of the note's last signature, which is the authorizer's; the first is that of the embedded DPS. Undefined for a note that cannot
- * be read: such an event stops no start, `audit verify` names it.
- */
-const signerOfNote = async (stream: StreamName, store: EventStore): Promise<X509Certificate | undefined> => {
+/** Undefined for a note that cannot be read: such an event stops no start, `audit verify` names it. */
+const signerOf = async (stream: StreamName, store: EventStore): Promise<X509Certificate | undefined> => {
   const events: readonly ReadInvoiceEvent[] = await loadInvoice(stream, store).then(
     (loaded) => loaded.events,
     () => [],
   );
   const authorized = events.findLast((event) => event.type === 'Authorized');
   try {
-    const xml = gunzipSync(Buffer.from(authorized?.data.nfseXmlGzip ?? '', 'base64')).toString('utf8');
-    const base64 = [...xml.matchAll(/X509Certificate>([^<]+)</g)].at(-1)?.[1] ?? '';
-    return new X509Certificate(Buffer.from(base64, 'base64'));
+    return signerOfNote(gunzipSync(Buffer.from(authorized?.data.nfseXmlGzip ?? '', 'base64')));
   } catch {
     return undefined;
   }

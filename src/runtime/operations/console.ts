@@ -23,6 +23,7 @@ import { programVersion } from '../config/program-version.js';
 import { openAuthorizer } from '../engines/authorizers.js';
 import { certificatesOf } from '../engines/companies.js';
 import type { Engines } from '../engines/engines.js';
+import { isSimulatorsNote } from '../engines/note-signer.js';
 import { createNoticeTeller } from '../engines/notices.js';
 import { createRunner } from '../engines/runner.js';
 import { runningSimulator } from '../engines/simulator.js';
@@ -83,6 +84,7 @@ const consoleDeps = (parts: Parts, sources: ConsoleSources): ConsoleDeps => {
     lookups: engines.guards.lookups,
     queue: session.queue,
     simulatedModes: session.simulatedModes,
+    isSimulatorsNote,
     version: programVersion(),
     testRetentionSeconds: config.limits.testRetentionSeconds,
     access: {

@@ -23,11 +23,12 @@ import type { Authorizer } from '../../ports/authorizer.js';
 import type { PdfRenderer } from '../../ports/pdf.js';
 import { ibsCbsTables } from '../../tables/catalogue.js';
 import { municipalityByName } from '../../tables/municipalities.js';
-import { type Config, simulatedModes } from '../config/config.js';
+import type { Config } from '../config/config.js';
 import { connectionLimits, openFilesLimit, warnOfDrops } from '../config/connection-limits.js';
 import { faultFields, requestFields } from '../config/logger.js';
 import { openAuthorizer } from '../engines/authorizers.js';
 import { certificatesOf, companyOf, OPERATOR_CACHE_MS } from '../engines/companies.js';
+import { isSimulatorsNote } from '../engines/note-signer.js';
 import { createNoticeTeller } from '../engines/notices.js';
 import { isOverloaded, isUnavailable, requestFaults } from './api-faults.js';
 import { companyCatalogue, eligibilityFacts, openTaxRegistry } from './companies.js';
@@ -83,7 +84,7 @@ const httpDeps = (parts: Parts, { pdf, authorizer, company, address }: ApiParts)
     drawn,
     hashOf: (address: InvoiceAddress) => turns.reads(address.companyId, () => reader.hashOf(address)),
     testRetentionSeconds,
-    simulatedLive: simulatedModes(config).includes('live'),
+    isSimulatorsNote,
   };
   const catalogueOf = companyCatalogue(engines, clock);
   const accepting = acceptDeps(parts, company, catalogueOf);

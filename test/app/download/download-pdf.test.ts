@@ -7,8 +7,11 @@ import { invoiceStream, type Mode } from '../../../src/domain/common/ids.js';
 import { addSeconds } from '../../../src/domain/common/time.js';
 import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
 import { TooManyWaiting } from '../../../src/lib/fair-semaphore.js';
+import type { PdfMarks } from '../../../src/ports/pdf.js';
+import { isSimulatorsNote } from '../../../src/runtime/engines/note-signer.js';
 import { createTurns } from '../../../src/runtime/roles/turns.js';
 import * as life from '../../support/fixture/invoice.js';
+import { noteSignedBy } from '../../support/fixture/signed-notes.js';
 import { emptyAuditHarness } from '../../support/harness/audit.js';
 import { appendTo, fixedKeys } from '../../support/harness/event-store.js';
 
@@ -27,7 +30,10 @@ const depsWith = (pdf: DownloadDeps['pdf']) => {
   } as unknown as EventStore;
   const clock = { now: () => '2026-11-22T12:00:00.000Z' as const };
   const known = { drawn: createDrawnPdfs(clock), hashOf: async () => undefined };
-  return { loaded, deps: { store, clock, pdf, testRetentionSeconds: 604_800, simulatedLive: false, ...known } };
+  return {
+    loaded,
+    deps: { store, clock, pdf, testRetentionSeconds: 604_800, isSimulatorsNote: () => false, ...known },
+  };
 };
 
 describe('the PDF of an invoice', () => {
@@ -86,7 +92,7 @@ describe('a PDF that was drawn before', () => {
     const readModel = { invoice: async () => undefined };
     const reader = createInvoiceReader({ store, log, readModel, keys: fixedKeys(), clock, testRetentionSeconds: WEEK });
     const deps = {
-      ...{ store: reading, clock, testRetentionSeconds: WEEK, simulatedLive: false },
+      ...{ store: reading, clock, testRetentionSeconds: WEEK, isSimulatorsNote: () => false },
       pdf: { enter: () => ({ render, leave: () => {} }), close: async () => {} },
       drawn: createDrawnPdfs(clock),
       hashOf: reader.hashOf,
@@ -142,6 +148,39 @@ describe('a PDF that was drawn before', () => {
     await ask();
     state.now = addSeconds(life.T0, WEEK * 100);
     expect([drawn.evictExpired(), await ask()]).toEqual([0, 'drawing 1']);
+  });
+});
+
+describe('SIMULADO on a PDF', () => {
+  /** The marks with which the PDF of an invoice with this note is drawn. */
+  const marksOf = async (mode: Mode, nfseXml: Buffer): Promise<readonly PdfMarks[]> => {
+    const { store } = emptyAuditHarness();
+    const note = life.authorized(1, 2);
+    if (note.type !== 'Authorized') throw new Error('another event than the name says');
+    const nfseXmlGzip = gzipSync(nfseXml).toString('base64');
+    const accepted = life.accepted({ mode, companyId: address.companyId, invoiceId: ID });
+    const events: InvoiceEvent[] = [accepted, life.attempted(1, 1), { ...note, data: { ...note.data, nfseXmlGzip } }];
+    await appendTo(store, invoiceStream(mode, address.companyId, ID), events, life.T0);
+    const seen: PdfMarks[] = [];
+    const { deps } = depsWith({
+      enter: () => ({
+        render: async (_xml, marks) => {
+          seen.push(marks);
+          return Buffer.from('drawn');
+        },
+        leave: () => {},
+      }),
+      close: async () => {},
+    });
+    await downloadPdf({ ...address, mode }, { ...deps, store, isSimulatorsNote });
+    return seen;
+  };
+
+  it('is on every live note that a simulator signed, and on no other, whatever answers in live mode today', async () => {
+    const plain = { canceled: false, replaced: false, simulated: false };
+    expect(await marksOf('live', noteSignedBy('simulator'))).toEqual([{ ...plain, simulated: true }]);
+    expect(await marksOf('live', noteSignedBy('other'))).toEqual([plain]);
+    expect(await marksOf('test', noteSignedBy('simulator'))).toEqual([plain]);
   });
 });
 

@@ -20,6 +20,7 @@ import type { ReadModel } from '../../../src/ports/read-model.js';
 import type { SupportFilter, SupportRow } from '../../../src/ports/support-reads.js';
 import type { StoredLookupProgress } from '../../../src/ports/work-progress.js';
 import type { ParkedWork } from '../../../src/ports/work-queue.js';
+import { isSimulatorsNote } from '../../../src/runtime/engines/note-signer.js';
 import { DEMO_CNPJ, demoCompany } from '../fixture/demo.js';
 import { accepted, attempted, interrupted, T0 } from '../fixture/invoice.js';
 import { memoryEventLog } from '../memory/event-log.js';
@@ -106,6 +107,7 @@ export const consoleHarness = async (
   };
   const deps: ConsoleDeps = {
     ...{ clock, log, store, sealingKeys: keys, simulatedModes, version: '0', testRetentionSeconds: 604_800 },
+    isSimulatorsNote,
     access: { token: undefined, secret: () => Buffer.alloc(32, 7), hosts: [], defaultOperator: 'ana', ...access },
     readModel: {
       companies: async () => harness.companies,

@@ -99,7 +99,7 @@ export const createHarness = (overrides: Partial<HttpDeps> = {}): Harness => {
   const faults: unknown[] = [];
   const pdf = { enter: () => ({ render: async () => PDF, leave: () => {} }), close: async () => {} };
   const downloadDeps = {
-    ...{ store, clock, pdf, testRetentionSeconds: 604_800, simulatedLive: false },
+    ...{ store, clock, pdf, testRetentionSeconds: 604_800, isSimulatorsNote: () => false },
     drawn: createDrawnPdfs(clock),
     hashOf: reader.hashOf,
   };
