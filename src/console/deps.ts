@@ -72,8 +72,8 @@ export type ConsoleDeps = SearchDeps & {
   /** Certificates that the authorizer refuses; the longest refused first. */
   refusedCertificates(): Promise<readonly CertificateRefusal[]>;
   projections(): Promise<readonly ProjectionLine[]>;
-  /** Series that send nothing until an operator moves them; may be a minute old. */
-  stoppedSeries(): Promise<readonly StoppedSeries[]>;
+  /** Series that send nothing until an operator moves them; may be a minute old. `unknown` while the log cannot be read. */
+  stoppedSeries(): Promise<readonly StoppedSeries[] | 'unknown'>;
   /** The legal names of the companies by CNPJ; may be some seconds old. */
   companyNames(): Promise<ReadonlyMap<string, string>>;
   /** The invoice as the public API shows it at that instant; links have no token. */

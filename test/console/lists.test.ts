@@ -113,13 +113,45 @@ it('failed cancellations are listed, counted on the overview, and settled as can
 
 it('a stopped series is named on the overview, in both languages', async () => {
   const stopped = { companyId: '12345678000195', mode: 'live', isUsedUp: false, since: at(0) } as const;
-  harness.stopped.push({ ...stopped, series: '7' }, { ...stopped, series: '8', isUsedUp: true });
+  harness.stopped = [
+    { ...stopped, series: '7' },
+    { ...stopped, series: '8', isUsedUp: true },
+  ];
   const { text } = await harness.visit('/console');
   expect(text).toContain('Series 7 of CNPJ 12345678000195 in live mode sends nothing since');
   expect(text).toMatch(/Series 8 of .*: its last number was given\. Put a company file with another series\./);
   expect((await portuguese('/console')).text).toContain(
     'A série 7 de ESTUDIO EXEMPLO LTDA (CNPJ 12345678000195) nada envia em produção (live) desde',
   );
+});
+
+describe('while an engine is lost', () => {
+  it('the overview shows what does not depend on the queue, and says that parked work is not known', async () => {
+    harness.queueLost = true;
+    const { status, text } = await portuguese('/console');
+    expect([status, text.includes('<span class="count">?</span> trabalhos parados')]).toEqual([200, true]);
+    expect(text).toContain(
+      'a fila não responde: <span lang="en">the work queue is not reachable (ECONNREFUSED)</span>',
+    );
+    expect(text).toContain('<span class="count">1</span> nota indeterminada');
+  });
+
+  it('the page of parked work says why it is not known, also after a try again', async () => {
+    harness.queueLost = true;
+    const seen = await harness.visit('/console/parked');
+    expect([seen.status, seen.text]).toEqual([503, expect.stringContaining('Check NATS_URL and the NATS server')]);
+    for (const fields of [{ operator: 'ana', stream: 'all' }, { operator: 'ana', stream: harness.stream }, {}]) {
+      const sent = await harness.send('/console/parked/retry', fields);
+      expect([sent.status, sent.text]).toEqual([503, expect.stringContaining('Check NATS_URL and the NATS server')]);
+    }
+    expect([harness.faults, await harness.onRecord()]).toEqual([[], []]);
+  });
+
+  it('the overview says that stopped series are not known without the log', async () => {
+    harness.stopped = 'unknown';
+    const { status, text } = await portuguese('/console');
+    expect([status, text]).toEqual([200, expect.stringContaining('Não se sabe se uma série está parada')]);
+  });
 });
 
 it('a refused certificate and simulated modes have the names of the modes that the other pages use', async () => {

@@ -1,5 +1,6 @@
 import { html } from 'hono/html';
 import type { StoppedSeries } from '../../app/operator/support/stopped-series.js';
+import type { ParkedIn } from '../../app/operator/support/waiting.js';
 import { parseInvoiceStream, publicInvoiceId } from '../../domain/common/ids.js';
 import type { Instant } from '../../domain/common/time.js';
 import { daysLeft, expiryWarning } from '../../domain/company/certificate-expiry.js';
@@ -7,7 +8,7 @@ import { ageText } from '../../lib/age-text.js';
 import type { CertificateRefusal } from '../../ports/certificate-refusals.js';
 import type { ParkedWork } from '../../ports/work-queue.js';
 import type { CheckHealth, ProjectionLine, RebuildRun, RoleHealth, WaitingWork } from '../deps.js';
-import { badge, companyOf, type Html, modeText, table, timeOf } from './elements.js';
+import { badge, companyOf, type Html, modeText, none, table, timeOf } from './elements.js';
 import { form, invoiceLink, type Notice, operatorField, type PageContext, page, ROOT } from './layout.js';
 import { searchForm } from './search.js';
 
@@ -15,8 +16,20 @@ import { searchForm } from './search.js';
 const workText = ({ say }: PageContext, kind: ParkedWork['kind']): string =>
   kind === 'issue' ? say('emissão', 'issue') : say('cancelamento', 'cancel');
 
-export const parkedPage = (context: PageContext, parked: readonly ParkedWork[], notice?: Notice): Html => {
+/** Why parked work cannot be shown, and what helps; the reason stays in English, as at the command line. */
+const parkedUnknown = ({ say }: PageContext, reason: string): Html =>
+  html`<p>${badge(say('não se sabe', 'unknown'), 'wait')} ${say(
+    'Não se sabe qual trabalho está parado, porque a fila não responde',
+    'Which work is parked is not known, because the queue does not answer',
+  )}: <span lang="en">${reason}</span>. ${say(
+    'Verifique NATS_URL e o servidor NATS. Os prazos ainda encerram as notas.',
+    'Check NATS_URL and the NATS server. Timers still end the invoices.',
+  )}</p>`;
+
+export const parkedPage = (context: PageContext, { work: parked, unknown }: ParkedIn, notice?: Notice): Html => {
   const { say } = context;
+  if (unknown !== undefined)
+    return page(context, { title: say('Trabalho parado', 'Parked work'), notice }, parkedUnknown(context, unknown));
   const again = say('Tentar de novo', 'Try again');
   return page(
     context,
@@ -204,8 +217,8 @@ type OverviewFacts = {
   indeterminate: number;
   /** Failed live cancellations that support has not settled or closed. */
   cancellations: number;
-  stopped: readonly StoppedSeries[];
-  parked: number;
+  stopped: readonly StoppedSeries[] | 'unknown';
+  parked: ParkedIn;
   /** Companies whose certificate has fewer than 30 days left or has expired. */
   certificates: number;
   refused: readonly CertificateRefusal[];
@@ -217,15 +230,20 @@ export const overviewPage = (context: PageContext, facts: OverviewFacts): Html =
     context,
     { title: say('Visão geral', 'Overview') },
     html`<section aria-labelledby="find"><h2 id="find">${say('Encontrar uma nota', 'Find an invoice')}</h2>${searchForm(context)}</section>
-<section aria-labelledby="attention"><h2 id="attention">${say('Espera por você', 'Waits for you')}</h2>${attention(context, facts)}${refusedList(context, facts.refused)}${stoppedList(context, facts.stopped)}</section>
+<section aria-labelledby="attention"><h2 id="attention">${say('Espera por você', 'Waits for you')}</h2>${attention(context, facts)}${facts.parked.unknown === undefined ? none : parkedUnknown(context, facts.parked.unknown)}${refusedList(context, facts.refused)}${stoppedList(context, facts.stopped)}</section>
 <section aria-labelledby="roles"><h2 id="roles">${say('Papéis', 'Roles')}</h2>${rolesTable(context, facts.roles)}</section>
 <section aria-labelledby="work"><h2 id="work">${say('Trabalho sem resultado', 'Work without an outcome')}</h2>${waitingTable(context, facts.waiting)}</section>
 <section aria-labelledby="process"><h2 id="process">${say('Este processo', 'This process')}</h2>${checksTable(context, facts.checks)}</section>`,
   );
 };
 
-const stoppedList = (context: PageContext, stopped: readonly StoppedSeries[]): Html => {
+const stoppedList = (context: PageContext, stopped: OverviewFacts['stopped']): Html => {
   const { say, names } = context;
+  if (stopped === 'unknown')
+    return html`<p>${badge(say('não se sabe', 'unknown'), 'wait')} ${say(
+      'Não se sabe se uma série está parada, porque o log não responde.',
+      'Whether a series is stopped is not known, because the log does not answer.',
+    )}</p>`;
   return stopped.length === 0
     ? html``
     : html`<ul>${stopped.map(
@@ -251,7 +269,7 @@ const attention = (
   { say }: PageContext,
   { indeterminate, cancellations, parked, certificates }: OverviewFacts,
 ): Html => {
-  const lines: readonly (readonly [count: number, path: string, one: string, many: string])[] = [
+  const lines: readonly (readonly [count: number | '?', path: string, one: string, many: string])[] = [
     [
       indeterminate,
       'indeterminate',
@@ -264,7 +282,12 @@ const attention = (
       say('cancelamento que falhou', 'failed cancellation'),
       say('cancelamentos que falharam', 'failed cancellations'),
     ],
-    [parked, 'parked', say('trabalho parado', 'parked work item'), say('trabalhos parados', 'parked work items')],
+    [
+      parked.unknown === undefined ? parked.work.length : '?',
+      'parked',
+      say('trabalho parado', 'parked work item'),
+      say('trabalhos parados', 'parked work items'),
+    ],
     [
       certificates,
       'certificates',

@@ -1,8 +1,10 @@
 import type { Hono } from 'hono';
 import { appendAudit, retryParked } from '../../app/audit/audit-trail.js';
+import { parkedIn } from '../../app/operator/support/waiting.js';
 import { expiryWarning } from '../../domain/company/certificate-expiry.js';
 import type { ConsoleDeps } from '../deps.js';
-import { actingOperator, type ConsoleEnv } from '../guard.js';
+import { WorkQueueUnavailable } from '../../ports/work-queue.js';
+import { actingOperator, type ConsoleContext, type ConsoleEnv } from '../guard.js';
 import { type Notice, nameNeeded, type PageContext, ROOT } from '../pages/layout.js';
 import {
   type CertificateLine,
@@ -31,7 +33,10 @@ const notices = ({ say }: PageContext) =>
 /** Pages of open work, certificates, parked work items and projections, with retries and rebuilds. */
 export const workRoutes = (app: Hono<ConsoleEnv>, deps: ConsoleDeps): void => {
   const { clock, queue, rebuilds, store, supportReads } = deps;
-  const parked = async (notice?: Notice) => [await queue.parked(), notice] as const;
+  const showParked = async (c: ConsoleContext, status: 200 | 400 | 409, notice?: Notice) => {
+    const parked = await parkedIn(queue);
+    return c.html(parkedPage(c.get('page'), parked, notice), parked.unknown === undefined ? status : 503);
+  };
   const lines = async () => (await deps.projections()).map((line) => ({ ...line, run: rebuilds.of(line.name) }));
 
   app.get(ROOT, async (c) => {
@@ -40,7 +45,7 @@ export const workRoutes = (app: Hono<ConsoleEnv>, deps: ConsoleDeps): void => {
       supportReads.indeterminate(1),
       supportReads.failedCancellations(1),
       deps.stoppedSeries(),
-      queue.parked(),
+      parkedIn(queue),
       certificateLines(deps),
       deps.refusedCertificates(),
     ]);
@@ -51,7 +56,7 @@ export const workRoutes = (app: Hono<ConsoleEnv>, deps: ConsoleDeps): void => {
     const counts = {
       indeterminate: waiting.count,
       cancellations: canceling.count,
-      parked: parkedItems.length,
+      parked: parkedItems,
       certificates: ending.length,
     };
     return c.html(overviewPage(c.get('page'), { ...health, ...counts, refused, stopped }));
@@ -66,25 +71,24 @@ export const workRoutes = (app: Hono<ConsoleEnv>, deps: ConsoleDeps): void => {
     ),
   );
 
-  app.get(`${ROOT}/parked`, async (c) =>
-    c.html(
-      parkedPage(
-        c.get('page'),
-        ...(await parked(c.req.query('retried') === '1' ? notices(c.get('page')).retried : undefined)),
-      ),
-    ),
+  app.get(`${ROOT}/parked`, (c) =>
+    showParked(c, 200, c.req.query('retried') === '1' ? notices(c.get('page')).retried : undefined),
   );
 
   app.post(`${ROOT}/parked/retry`, async (c) => {
     const operator = actingOperator(c);
-    if (operator === undefined)
-      return c.html(parkedPage(c.get('page'), ...(await parked(notices(c.get('page')).name))), 400);
+    if (operator === undefined) return await showParked(c, 400, notices(c.get('page')).name);
     const wanted = c.get('field')('stream');
-    const streams = wanted === 'all' ? [...new Set((await queue.parked()).map(({ stream }) => stream))] : [wanted];
     let retried = 0;
-    for (const stream of streams)
-      if (await retryParked(stream, queue, { store, clock, actor: `support:${operator}` })) retried += 1;
-    if (retried === 0) return c.html(parkedPage(c.get('page'), ...(await parked(notices(c.get('page')).gone))), 409);
+    try {
+      const streams = wanted === 'all' ? [...new Set((await queue.parked()).map(({ stream }) => stream))] : [wanted];
+      for (const stream of streams)
+        if (await retryParked(stream, queue, { store, clock, actor: `support:${operator}` })) retried += 1;
+    } catch (error) {
+      if (!(error instanceof WorkQueueUnavailable)) throw error;
+      return c.html(parkedPage(c.get('page'), { work: [], unknown: error.message }), 503);
+    }
+    if (retried === 0) return await showParked(c, 409, notices(c.get('page')).gone);
     return c.redirect(`${ROOT}/parked?retried=1`, 303);
   });
 

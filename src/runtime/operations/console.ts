@@ -31,6 +31,7 @@ import { projectionOperations } from '../operator/projections.js';
 import { sessionOver } from '../operator/session.js';
 import { isStuck, openSeconds, stateOf } from '../operator/work-checks.js';
 import { downloadTokensOf } from '../roles/api.js';
+import { isEngineFault } from '../roles/engine-faults.js';
 import type { Parts } from '../roles/parts.js';
 import type { Readiness, ServiceState } from './readiness.js';
 
@@ -70,7 +71,7 @@ const consoleDeps = (parts: Parts, sources: ConsoleSources): ConsoleDeps => {
         (await engines.readModel.companies()).map(({ registration }) => [registration.cnpj, registration.legalName]),
       ),
   );
-  const stopped = shortCache(SERIES_KEPT_MS, clock, sources.stoppedSeries);
+  const stopped = shortCache(SERIES_KEPT_MS, clock, () => sources.stoppedSeries());
   const tokens = downloadTokensOf(engines.keyring, config);
   return {
     clock,
@@ -97,16 +98,16 @@ const consoleDeps = (parts: Parts, sources: ConsoleSources): ConsoleDeps => {
     refusedCertificates: () => sources.watch.refusedCertificates(),
     projections: sources.statuses,
     companyNames: () => names(''),
-    stoppedSeries: () => stopped(''),
+    stoppedSeries: () => unlessLost(stopped('')),
     bodyOf: session.bodyOf,
     downloadToken: (invoice, at) => tokens.issue(invoice, at),
     health: async () => {
       const [readiness, openWork, projections, switchedOff, lag] = await Promise.all([
         sources.readiness(),
         sources.watch.openWork(),
-        sources.statuses(),
+        unlessLost(sources.statuses()),
         engines.readModel.apiSwitchedOff(),
-        config.natsUrl === undefined ? undefined : relayLag(),
+        config.natsUrl === undefined ? undefined : unlessLost(relayLag()),
       ]);
       const now = clock.now();
       const known = { readiness, openWork, projections, switchedOff, relayLag: lag, halted: [...sources.state.halted] };
@@ -126,6 +127,16 @@ const consoleDeps = (parts: Parts, sources: ConsoleSources): ConsoleDeps => {
       };
     },
   };
+};
+
+/** `unknown` while the log or the database cannot be used, so that a page shows what does not depend on it. */
+export const unlessLost = async <T>(asked: Promise<T>): Promise<T | 'unknown'> => {
+  try {
+    return await asked;
+  } catch (error) {
+    if (isEngineFault(error)) return 'unknown';
+    throw error;
+  }
 };
 
 /**
@@ -219,11 +230,11 @@ export type RoleSources = {
   limits: Limits;
   readiness: Pick<Readiness, 'ready' | 'reasons'>;
   switchedOff: boolean;
-  projections: readonly Pick<ProjectionStatus, 'name' | 'lagSeconds'>[];
+  projections: readonly Pick<ProjectionStatus, 'name' | 'lagSeconds'>[] | 'unknown';
   halted: readonly string[];
   openWork: readonly OpenWork[];
   /** Seconds by which the relay is behind the log; undefined for the in-process queue, which hands work over at once. */
-  relayLag: number | undefined;
+  relayLag: number | 'unknown' | undefined;
 };
 
 /**
@@ -274,10 +285,16 @@ const behindTheLog = (seconds: number, name = ''): Seen['detail'] =>
     ? [`${seconds} s atrás do log`, `${seconds} s behind the log`]
     : [`${name} está ${seconds} s atrás do log`, `${name} is ${seconds} s behind the log`];
 
+const LAG_UNKNOWN: Seen['detail'] = [
+  'não se sabe o atraso, porque o log não responde',
+  'its lag is not known, because the log does not answer',
+];
+
 const projectorHealth = ({ projections, halted }: RoleSources): Seen => {
   const names = halted.join(', ');
   if (halted.length > 0)
     return { role: 'projector', health: 'bad', detail: [`parou em ${names}`, `halted at ${names}`] };
+  if (projections === 'unknown') return { role: 'projector', health: 'bad', detail: LAG_UNKNOWN };
   const [furthest] = projections.toSorted((a, b) => b.lagSeconds - a.lagSeconds);
   const seconds = Math.round(furthest?.lagSeconds ?? 0);
   const detail = behindTheLog(seconds, seconds === 0 ? '' : furthest?.name);
@@ -291,6 +308,7 @@ const relayHealth = ({ relayLag }: RoleSources): Seen => {
       health: 'ok',
       detail: ['a fila está dentro do processo do issuer', 'the queue is inside the issuer’s process'],
     };
+  if (relayLag === 'unknown') return { role: 'relay', health: 'bad', detail: LAG_UNKNOWN };
   const seconds = Math.round(relayLag);
   return { role: 'relay', health: inTime(seconds), detail: behindTheLog(seconds) };
 };

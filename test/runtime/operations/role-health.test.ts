@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { OpenWork } from '../../../src/adapters/read-model-postgres/monitoring-reads.js';
 import { addSeconds } from '../../../src/domain/common/time.js';
-import { createRelayLag, type RoleSources, roleHealth } from '../../../src/runtime/operations/console.js';
+import { EventLogUnavailable } from '../../../src/ports/event-log.js';
+import { createRelayLag, type RoleSources, roleHealth, unlessLost } from '../../../src/runtime/operations/console.js';
 import type { Readiness } from '../../../src/runtime/operations/readiness.js';
 import { limits, T0 } from '../../support/fixture/invoice.js';
 import { chained, NONE } from '../../support/harness/event-log.js';
@@ -87,6 +88,21 @@ describe('what a process sees of each role', () => {
     const relay = { read: async () => relayed, move: () => Promise.reject(new Error('nothing is moved')) };
     const relayLag = await createRelayLag({ log, guards: { relay } }, { now: () => T0 })();
     expect(seen('relay', { relayLag })).toMatchObject({ health: 'bad', detail: '31 s behind the log' });
+  });
+
+  it('knows no lag of projector and relay while the log cannot be read, and the rest all the same', async () => {
+    const lost = () => unlessLost<never>(Promise.reject(new EventLogUnavailable('the log is not reachable')));
+    const [projections, relayLag] = await Promise.all([lost(), lost()]);
+    const all = roleHealth(sources({ projections, relayLag }));
+    const unknown = 'its lag is not known, because the log does not answer';
+    expect(all.map(({ role, health, detail }) => [role, health, detail[1] === unknown])).toEqual([
+      ['api', 'ok', false],
+      ['projector', 'bad', true],
+      ['relay', 'bad', true],
+      ['issuer', 'ok', false],
+      ['sweeper', 'ok', false],
+    ]);
+    await expect(unlessLost(Promise.reject(new Error('a fault of ours')))).rejects.toThrow('a fault of ours');
   });
 
   it('takes an issuer for ill when something waits 30 s for its first attempt, not while it works', () => {

@@ -19,7 +19,7 @@ import type { CertificateRefusal } from '../../../src/ports/certificate-refusals
 import type { ReadModel } from '../../../src/ports/read-model.js';
 import type { SupportFilter, SupportRow } from '../../../src/ports/support-reads.js';
 import type { StoredLookupProgress } from '../../../src/ports/work-progress.js';
-import type { ParkedWork } from '../../../src/ports/work-queue.js';
+import { type ParkedWork, WorkQueueUnavailable } from '../../../src/ports/work-queue.js';
 import { isSimulatorsNote } from '../../../src/runtime/engines/note-signer.js';
 import { DEMO_CNPJ, demoCompany } from '../fixture/demo.js';
 import { accepted, attempted, interrupted, T0 } from '../fixture/invoice.js';
@@ -50,7 +50,9 @@ export type ConsoleHarness = {
   /** Rows whose cancellation failed. */
   canceling: SupportRow[];
   /** Series that are stopped. */
-  stopped: StoppedSeries[];
+  stopped: StoppedSeries[] | 'unknown';
+  /** Whether the queue cannot be reached. */
+  queueLost: boolean;
   /** Progress of the look-ups of the one invoice, by their work. */
   lookups: Map<string, StoredLookupProgress>;
   /** What the read model lists. */
@@ -97,7 +99,8 @@ export const consoleHarness = async (
     ...{ faults: [] as unknown[], settled: [] as ConsoleHarness['settled'], begun: [] as string[] },
     refused: [] as CertificateRefusal[],
     canceling: [] as SupportRow[],
-    stopped: [] as StoppedSeries[],
+    stopped: [] as StoppedSeries[] | 'unknown',
+    queueLost: false,
     lookups: new Map<string, StoredLookupProgress>(),
     companies: [demoCompany(DEMO_CNPJ)] as Company[],
     filters: [] as SupportFilter[],
@@ -126,7 +129,10 @@ export const consoleHarness = async (
     },
     lookups: { get: async (_stream, work) => harness.lookups.get(work) },
     queue: {
-      parked: async () => harness.parked,
+      parked: async () => {
+        if (harness.queueLost) throw new WorkQueueUnavailable('the work queue is not reachable', 'ECONNREFUSED');
+        return harness.parked;
+      },
       retryParked: async (wanted) => {
         const found = harness.parked.some((item) => item.stream === wanted);
         harness.parked = [];

@@ -55,7 +55,10 @@ export const waitingWork = async (
   return present({ count, oldest, parkedUnknown: parked.unknown });
 };
 
-const parkedIn = async (queue: WaitingDeps['queue']): Promise<{ work: readonly ParkedWork[]; unknown?: string }> => {
+/** `unknown`: why the queue cannot say what is parked. */
+export type ParkedIn = { work: readonly ParkedWork[]; unknown?: string };
+
+export const parkedIn = async (queue: WaitingDeps['queue']): Promise<ParkedIn> => {
   try {
     return { work: await queue.parked() };
   } catch (error) {
