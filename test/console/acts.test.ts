@@ -1,4 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { invoiceIdOfReference } from '../../src/app/event-store/hashes.js';
+import { DEMO_CNPJ } from '../support/fixture/demo.js';
 import { at } from '../support/fixture/invoice.js';
 import { type ConsoleHarness, consoleHarness } from '../support/harness/console.js';
 import { appendTo } from '../support/harness/event-store.js';
@@ -114,6 +116,19 @@ describe('a search', () => {
     expect((await search({ text: ' pedido-1 ' })).text).toContain(harness.invoice);
     expect((await search({ text: 'pedido-2' })).text).toContain('Nothing found');
     expect(await harness.onRecord()).toEqual([]);
+  });
+
+  it('without a kind finds a reference that looks like an id or a document, and records nothing', async () => {
+    for (const reference of ['0b9a7a5e-3a44-4d5e-9f60-1c2d3e4f5a6b', '00000004711']) {
+      const invoiceId = invoiceIdOfReference('live', DEMO_CNPJ, reference);
+      const other = await consoleHarness({}, {}, reference);
+      const found = await other.send('/console/search', { operator: '', text: reference });
+      expect([found.status, found.text]).toEqual([200, expect.stringContaining(`nfse_${invoiceId}`)]);
+      expect(found.text).toContain(`By reference “${reference}”: 1 invoice.`);
+      expect(await other.onRecord()).toEqual([]);
+    }
+    const nothing = await search({ text: '52998224725' });
+    expect(nothing.text).toContain('By reference and by customer document (CPF, CNPJ, tax id) “52998224725”');
   });
 
   it('by id leads to the invoice, which the log knows before its row does', async () => {

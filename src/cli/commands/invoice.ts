@@ -8,7 +8,7 @@ import { type SettleAs, type SettleResult, settleInvoice } from '../../app/opera
 import { shortActor, type TimelineEntry, timelineEntries } from '../../app/operator/support/invoice-case.js';
 import {
   findStream,
-  kindOf,
+  kindsToLookFor,
   readCursor,
   SEARCH_KINDS,
   type SearchResult,
@@ -58,17 +58,17 @@ const search: Command = {
   positionals: ['TEXT'],
   summary: 'invoices by id, reference, access key, DPS id or customer document; - reads it from stdin',
   options: {
-    by: { type: 'string', help: `${SEARCH_KINDS.join(', ')} (default: derived from TEXT)` },
+    by: { type: 'string', help: `${SEARCH_KINDS.join(', ')} (default: reference, then what TEXT looks like)` },
     company: { type: 'string', help: 'CNPJ; narrows a search by document' },
     before: { type: 'string', help: 'continues a search by document: "next" of its last answer' },
   },
   changes: true,
   run: async ({ positionals: [typed = ''], flags, actor, session, terminal }) => {
-    const text = await typedText(typed, terminal);
+    const text = (await typedText(typed, terminal)).trim();
     if (text === '') return badUsage('TEXT is empty');
-    const by = textFlag(flags, 'by') ?? kindOf(text);
-    const kind = SEARCH_KINDS.find((one) => one === by);
-    if (kind === undefined) return badUsage(`--by must be one of ${SEARCH_KINDS.join(', ')}`);
+    const by = textFlag(flags, 'by');
+    const wanted = SEARCH_KINDS.find((one) => one === by);
+    if (by !== undefined && wanted === undefined) return badUsage(`--by must be one of ${SEARCH_KINDS.join(', ')}`);
     const before = cursorFlag(textFlag(flags, 'before'));
     if (before === 'unreadable') return badUsage('--before takes the "next" of the search before');
     const companyId = textFlag(flags, 'company');
@@ -77,9 +77,11 @@ const search: Command = {
     if (companyId !== undefined && (await opened.readModel.company(companyId)) === undefined)
       return refused(`no company ${companyId}`);
     const searcher = { command: 'invoice search', actor: `support:${actor}` } as const;
-    const result = await searchInvoices({ text, kind, companyId, before }, opened, searcher);
-    const { found, lookedAt, next } = result;
+    const kinds = kindsToLookFor(text, wanted);
+    const result = await searchInvoices({ text, kinds, companyId, before }, opened, searcher);
+    const { lookedFor, found, lookedAt, next } = result;
     return done(textOf(result), {
+      looked_for: lookedFor,
       invoices: found.map(jsonOf),
       looked_at: lookedAt,
       next: next && cursorText(next),
@@ -119,9 +121,9 @@ export const cursorFlag = (text: string | undefined): SupportCursor | undefined 
   return (more.length === 0 ? readCursor(createdAt, stream) : undefined) ?? 'unreadable';
 };
 
-const textOf = ({ found, lookedAt, next }: SearchResult): string =>
+const textOf = ({ lookedFor, found, lookedAt, next }: SearchResult): string =>
   [
-    ...(found.length === 0 ? ['nothing found'] : found.map(lineOf)),
+    ...(found.length === 0 ? [`nothing found by ${lookedFor.join(' and by ')}`] : found.map(lineOf)),
     ...(next === undefined
       ? []
       : [

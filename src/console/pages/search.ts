@@ -1,11 +1,7 @@
 import { html } from 'hono/html';
-import {
-  SEARCH_KINDS,
-  type SearchKind,
-  type SearchQuery,
-  type SearchResult,
-} from '../../app/operator/support/search.js';
+import { SEARCH_KINDS, type SearchKind, type SearchResult } from '../../app/operator/support/search.js';
 import type { Instant } from '../../domain/common/time.js';
+import type { SupportCursor } from '../../ports/support-reads.js';
 import { type Html, none, timeOf } from './elements.js';
 import { form, operatorField, type PageContext, page, ROOT } from './layout.js';
 import { invoicesTable, type ShownInvoice } from './lists.js';
@@ -61,7 +57,10 @@ const searchAgain = (context: PageContext, typed: TypedSearch): Html =>
 /** The name of a kind within a sentence; an acronym keeps its capitals. */
 const inSentence = (name: string): string => name.replace(/^\p{Lu}(?!\p{Lu})/u, (first) => first.toLowerCase());
 
-type Results = { typed: TypedSearch; query: SearchQuery; result: SearchResult; found: readonly ShownInvoice[] };
+/** What was searched for, without the kinds. */
+type Searched = { text: string; companyId?: string; before?: SupportCursor };
+
+type Results = { typed: TypedSearch; query: Searched; result: SearchResult; found: readonly ShownInvoice[] };
 
 export const resultsPage = (context: PageContext, { typed, query, result, found }: Results): Html => {
   const { say } = context;
@@ -70,15 +69,20 @@ export const resultsPage = (context: PageContext, { typed, query, result, found 
   return page(
     context,
     { title: say('Busca', 'Search') },
-    html`<p>${say('Por', 'By')} ${inSentence(say(...KIND_NAMES[query.kind]))} “${query.text}”: ${count}${scanned(context, query, result)}.</p>
+    html`<p>${kindsText(context, result.lookedFor)} “${query.text}”: ${count}${scanned(context, query, result)}.</p>
 ${invoicesTable(context, say('Notas encontradas', 'Invoices found'), found, say('Nada encontrado.', 'Nothing found.'))}
 ${result.next === undefined ? none : olderForm(context, query, result.next)}
 ${searchAgain(context, typed)}`,
   );
 };
 
-const scanned = (context: PageContext, { kind, before }: SearchQuery, { lookedAt }: SearchResult): Html => {
-  if (kind !== 'document') return none;
+const kindsText = ({ say }: PageContext, kinds: readonly SearchKind[]): string => {
+  const names = kinds.map((kind) => inSentence(say(...KIND_NAMES[kind])));
+  return `${say('Por', 'By')} ${names.join(say(' e por ', ' and by '))}`;
+};
+
+const scanned = (context: PageContext, { before }: Searched, { lookedFor, lookedAt }: SearchResult): Html => {
+  if (!lookedFor.includes('document')) return none;
   const { say } = context;
   return before === undefined
     ? html` ${say(`entre as ${lookedAt} mais novas`, `among ${lookedAt} newest`)}`
@@ -94,7 +98,7 @@ const olderThan = (context: PageContext, lookedAt: number, createdAt: Instant): 
 
 const olderForm = (
   context: PageContext,
-  { text, companyId }: SearchQuery,
+  { text, companyId }: Searched,
   next: NonNullable<SearchResult['next']>,
 ): Html =>
   form(

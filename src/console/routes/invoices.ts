@@ -5,10 +5,10 @@ import type { SettleCommand, SettleResult } from '../../app/operator/settlement/
 import { type InvoiceCase, loadCase, personalLines } from '../../app/operator/support/invoice-case.js';
 import {
   findStream,
-  kindOf,
+  kindsToLookFor,
   readCursor,
   SEARCH_KINDS,
-  type SearchQuery,
+  type SearchKind,
   searchInvoices,
 } from '../../app/operator/support/search.js';
 import { loadInvoice } from '../../app/read/read-invoice.js';
@@ -191,12 +191,9 @@ export const searchRoutes = (app: Hono<ConsoleEnv>, deps: ConsoleDeps): void => 
     const query = readQuery(field);
     const typed = { text: query.text, by: field('by'), company: field('company') };
     if (query.text === '') return c.redirect(ROOT, 303);
-    // The invoice's own page reads the log, which holds an invoice before its row exists.
-    if (query.kind === 'id') return c.redirect(`${ROOT}/invoices/${encodeURIComponent(idOf(query.text))}`, 303);
     const page = c.get('page');
     const operator = actingOperator(c);
-    if (query.kind === 'document' && operator === undefined)
-      return c.html(refusedSearchPage(page, typed, nameNeeded(page)), 400);
+    const mayAsk = (kind: SearchKind): boolean => kind !== 'id' && (kind !== 'document' || operator !== undefined);
     const named = operator === undefined ? page : { ...page, operator: { ...page.operator, name: operator } };
     // The filter is recorded as typed, so a document in this field would stay in the log.
     if (query.companyId !== undefined && (await deps.readModel.company(query.companyId)) === undefined) {
@@ -204,7 +201,13 @@ export const searchRoutes = (app: Hono<ConsoleEnv>, deps: ConsoleDeps): void => 
       return c.html(refusedSearchPage(named, typed, problem), 400);
     }
     const by = { command: 'console', actor: `support:${named.operator.name}` } as const;
-    const result = await searchInvoices(query, deps, by);
+    const result = await searchInvoices({ ...query, kinds: query.kinds.filter(mayAsk) }, deps, by);
+    if (result.found.length === 0) {
+      // The invoice's own page reads the log, which holds an invoice before its row exists.
+      if (query.kinds.includes('id'))
+        return c.redirect(`${ROOT}/invoices/${encodeURIComponent(idOf(query.text))}`, 303);
+      if (!query.kinds.every(mayAsk)) return c.html(refusedSearchPage(page, typed, nameNeeded(page)), 400);
+    }
     const found = result.found.map((row) => withSentences(row, deps, page.now));
     return c.html(resultsPage(named, { typed, query, result, found }));
   });
@@ -215,11 +218,14 @@ const idOf = (text: string): string => {
   return invoiceId === undefined ? text : publicInvoiceId(invoiceId);
 };
 
-const readQuery = (field: (name: string) => string): SearchQuery => {
+const readQuery = (field: (name: string) => string) => {
   const text = field('text')
     .replace(/\p{Cc}/gu, '')
     .trim();
-  const kind = SEARCH_KINDS.find((one) => one === field('by')) ?? kindOf(text);
+  const kinds = kindsToLookFor(
+    text,
+    SEARCH_KINDS.find((one) => one === field('by')),
+  );
   const companyId = withoutMask(
     field('company')
       .replace(/[\s\p{Cc}]/gu, '')
@@ -227,5 +233,5 @@ const readQuery = (field: (name: string) => string): SearchQuery => {
     'cnpj',
   );
   const before = readCursor(field('created_at'), field('stream'));
-  return { text, kind, ...(companyId === '' ? {} : { companyId }), ...(before === undefined ? {} : { before }) };
+  return { text, kinds, ...(companyId === '' ? {} : { companyId }), ...(before === undefined ? {} : { before }) };
 };

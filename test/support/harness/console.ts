@@ -81,14 +81,15 @@ export type ConsoleHarness = {
 export const consoleHarness = async (
   access: Partial<ConsoleDeps['access']> = {},
   { simulatedModes = [] }: Partial<Pick<ConsoleDeps, 'simulatedModes'>> = {},
+  reference = 'pedido-1',
 ): Promise<ConsoleHarness> => {
   const log = memoryEventLog();
   const keys = fixedKeys();
   const store = createEventStore(log, keys);
   const clock = movableClock(T0);
-  const invoiceId = invoiceIdOfReference('live', DEMO_CNPJ, 'pedido-1');
+  const invoiceId = invoiceIdOfReference('live', DEMO_CNPJ, reference);
   const stream = invoiceStream('live', DEMO_CNPJ, invoiceId);
-  const life = [accepted({ companyId: DEMO_CNPJ, invoiceId }), attempted(1, 1), interrupted];
+  const life = [accepted({ companyId: DEMO_CNPJ, invoiceId, reference }), attempted(1, 1), interrupted];
   await store.append(stream, { kind: 'none' }, life, contextAt(T0, { mode: 'live', companyId: DEMO_CNPJ }));
   const rowsOf = async (streams: readonly StreamName[]): Promise<readonly SupportRow[]> => {
     if (!streams.includes(stream)) return [];

@@ -25,7 +25,7 @@ export const SEARCH_KINDS = ['id', 'reference', 'access-key', 'dps-id', 'documen
 
 export type SearchKind = (typeof SEARCH_KINDS)[number];
 
-export type SearchQuery = {
+type SearchQuery = {
   text: string;
   kind: SearchKind;
   /** Narrows a search by document; the other kinds are as fast without it. */
@@ -40,8 +40,16 @@ export const readCursor = (createdAt: string, stream: string): SupportCursor | u
   return isInstant && parseInvoiceStream(stream) !== undefined ? { createdAt, stream } : undefined;
 };
 
-/** `next`: the cursor for older invoices, when a search by document stopped at its limit. */
-export type SearchResult = { found: readonly SupportRow[]; lookedAt: number; next?: SupportCursor };
+/**
+ * `lookedFor`: the kind by which something was found, or all kinds by which nothing was. `next`: the cursor for older invoices, when a search by
+ * document stopped at its limit.
+ */
+export type SearchResult = {
+  lookedFor: readonly SearchKind[];
+  found: readonly SupportRow[];
+  lookedAt: number;
+  next?: SupportCursor;
+};
 
 export type SearchDeps = {
   store: EventStore;
@@ -56,24 +64,50 @@ export type SearchDeps = {
 /** Invoices that one search by document opens: about a second of work (ADR 24). */
 export const SCANNED_AT_ONCE = 5_000;
 
-/** What the text looks like; anything else is a reference. A foreign tax id has no recognisable form. */
-export const kindOf = (text: string): SearchKind => {
+/** What the text without surrounding blanks looks like; anything else is a reference. A foreign tax id has no recognisable form. */
+const kindOf = (text: string): SearchKind => {
   if (parseInvoiceId(text) !== undefined) return 'id';
-  if (/^[0-9A-Z]{50}$/.test(text)) return 'access-key';
-  if (/^DPS[0-9A-Z]{42}$/.test(text)) return 'dps-id';
+  if (/^(?:NFS)?[0-9A-Z]{50}$/.test(withoutBlanks(text))) return 'access-key';
+  if (/^DPS[0-9A-Z]{42}$/.test(withoutBlanks(text))) return 'dps-id';
   if (/^\d{3}\.?\d{3}\.?\d{3}-?\d{2}$|^[0-9A-Z]{2}\.?[0-9A-Z]{3}\.?[0-9A-Z]{3}\/?[0-9A-Z]{4}-?\d{2}$/.test(text))
     return 'document';
   return 'reference';
 };
 
+/** A key is pasted in groups as often as in one piece. */
+const withoutBlanks = (text: string): string => text.replace(/\s/g, '');
+
+/**
+ * The kinds to look for one after the other, until something is found. A client's reference may have the form of any other kind, so it comes first
+ * where `wanted` names no kind.
+ */
+export const kindsToLookFor = (text: string, wanted?: SearchKind): readonly SearchKind[] =>
+  wanted === undefined ? [...new Set<SearchKind>(['reference', kindOf(text)])] : [wanted];
+
 /** Who searches, by which command; a search by document is recorded under it. */
 type Searcher = { command: string; actor: `support:${string}` };
 
 /**
- * Invoices of every company and mode that the text names. A search by document is recorded before anything is opened, because its result tells
+ * Invoices of every company and mode that the text names, by the first kind that finds any. A search by document is recorded before anything is opened, because its result tells
  * who a customer is. Expired test invoices are not found.
  */
-export const searchInvoices = async (query: SearchQuery, deps: SearchDeps, by: Searcher): Promise<SearchResult> => {
+export const searchInvoices = async (
+  { kinds, ...query }: Omit<SearchQuery, 'kind'> & { kinds: readonly SearchKind[] },
+  deps: SearchDeps,
+  by: Searcher,
+): Promise<SearchResult> => {
+  let result: SearchResult = { lookedFor: [], found: [], lookedAt: 0 };
+  for (const kind of kinds) {
+    const next = await searchByKind({ ...query, kind }, deps, by);
+    result = { ...next, lookedFor: [...result.lookedFor, kind] };
+    if (result.found.length > 0) return { ...result, lookedFor: [kind] };
+  }
+  return result;
+};
+
+type OfKind = Omit<SearchResult, 'lookedFor'>;
+
+const searchByKind = async (query: SearchQuery, deps: SearchDeps, by: Searcher): Promise<OfKind> => {
   if (query.kind === 'document') return await searchByDocument(query, deps, by);
   const streams = await streamsOf(query, deps);
   const found = await followReferences(await deps.supportReads.invoices(streams), deps);
@@ -88,10 +122,12 @@ const streamsOf = async ({ text, kind }: SearchQuery, deps: SearchDeps): Promise
       return invoiceId === undefined ? [] : await streamsOfEveryOwner(deps.readModel, () => invoiceId);
     }
     case 'access-key':
-      return (await deps.readModel.byAccessKeys([text])).map(({ stream }) => stream);
+      // In a note's XML, `NFS` precedes the key.
+      return (await deps.readModel.byAccessKeys([withoutBlanks(text).replace(/^NFS/, '')])).map(({ stream }) => stream);
     case 'dps-id': {
-      const owner = await invoiceOfDpsId(text, deps.log);
-      return [...new Set([...(await deps.supportReads.byDpsId(text)), ...owner])];
+      const dpsId = withoutBlanks(text);
+      const owner = await invoiceOfDpsId(dpsId, deps.log);
+      return [...new Set([...(await deps.supportReads.byDpsId(dpsId)), ...owner])];
     }
     default:
       // The id derives from the reference, so no index of references is needed.
@@ -131,7 +167,7 @@ const searchByDocument = async (
   { text, companyId, before }: SearchQuery,
   deps: SearchDeps,
   { command, actor }: Searcher,
-): Promise<SearchResult> => {
+): Promise<OfKind> => {
   const document = readDocument(text);
   if (document === undefined) return { found: [], lookedAt: 0 };
   const mark = await documentMark(document, deps.sealingKeys, deps.clock);

@@ -5,11 +5,12 @@ import { invoiceIdOfReference } from '../../../../src/app/event-store/hashes.js'
 import {
   findStream,
   invoiceOfDpsId,
-  kindOf,
+  kindsToLookFor,
   SCANNED_AT_ONCE,
   type SearchDeps,
   searchInvoices,
 } from '../../../../src/app/operator/support/search.js';
+import { revealsStream } from '../../../../src/domain/audit/events.js';
 import { dpsStream, invoiceStream, type StreamName } from '../../../../src/domain/common/ids.js';
 import type { DpsNumberEvent } from '../../../../src/domain/dps-number/events.js';
 import type { InvoiceEvent } from '../../../../src/domain/invoice/events.js';
@@ -62,19 +63,40 @@ describe('what is searched for', () => {
     ['12ABC34501DE35', 'document'],
     ['pedido-1', 'reference'],
     ['12345', 'reference'],
-  ])('%s is taken for %s', (text, kind) => {
-    expect(kindOf(text)).toBe(kind);
+    [`NFS${ACCESS_KEY}`, 'access-key'],
+    [` ${ACCESS_KEY.replaceAll(/(.{4})/g, '$1 ')}`, 'access-key'],
+  ])('%s is taken for a reference, and then for %s', (text, kind) => {
+    expect(kindsToLookFor(text)).toEqual(kind === 'reference' ? ['reference'] : ['reference', kind]);
+    expect(kindsToLookFor(text, 'document')).toEqual(['document']);
   });
 });
 
 describe('a search by reference', () => {
+  it.each([
+    ['0b9a7a5e-3a44-4d5e-9f60-1c2d3e4f5a6b', 'id'],
+    ['00000004711', 'document'],
+    ['PEDIDO20260001', 'document'],
+    ['A'.repeat(50), 'access-key'],
+  ])('finds %s, which looks like another kind, and opens no customer', async (reference, kind) => {
+    const { put, deps, log } = createHarness();
+    const invoiceId = invoiceIdOfReference('live', DEMO_CNPJ, reference);
+    const stream = invoiceStream('live', DEMO_CNPJ, invoiceId);
+    await put(stream, accepted({ companyId: DEMO_CNPJ, invoiceId, reference }));
+    const kinds = kindsToLookFor(reference);
+    const result = await searchInvoices({ text: reference, kinds }, deps(), by);
+    expect([result.lookedFor, result.found.map((row) => row.stream)]).toEqual([['reference'], [stream]]);
+    expect(await log.read(revealsStream)).toEqual([]);
+    const text = `${reference.slice(0, -1)}9`;
+    expect((await searchInvoices({ text, kinds }, deps(), by)).lookedFor).toEqual(['reference', kind]);
+  });
+
   it('follows the reference of an imported invoice to the invoice, which has an id of its own', async () => {
     const { put, deps } = createHarness();
     const taken = invoiceStream('live', DEMO_CNPJ, invoiceIdOfReference('live', DEMO_CNPJ, 'antiga'));
     const own = invoiceStream('live', DEMO_CNPJ, OWN_ID);
     await put(taken, { type: 'ReferenceTaken', data: { invoiceId: OWN_ID, takenAt: T0 } });
     await put(own, accepted({ companyId: DEMO_CNPJ, invoiceId: OWN_ID }));
-    const { found } = await searchInvoices({ text: 'antiga', kind: 'reference' }, deps(), by);
+    const { found } = await searchInvoices({ text: 'antiga', kinds: ['reference'] }, deps(), by);
     expect(found.map(({ stream }) => stream)).toEqual([own]);
   });
 
@@ -83,13 +105,28 @@ describe('a search by reference', () => {
     const invoiceId = invoiceIdOfReference('test', DEMO_CNPJ, 'teste');
     const stream = invoiceStream('test', DEMO_CNPJ, invoiceId);
     await put(stream, accepted({ mode: 'test', companyId: DEMO_CNPJ, invoiceId }));
-    const search = async () => (await searchInvoices({ text: 'teste', kind: 'reference' }, deps(), by)).found.length;
+    const search = async () => (await searchInvoices({ text: 'teste', kinds: ['reference'] }, deps(), by)).found.length;
     expect(await search()).toBe(1);
     clock.pass(604_799);
     expect(await search()).toBe(1);
     clock.pass(1);
     expect(await search()).toBe(0);
   });
+});
+
+it('a search by access key takes the key as it is pasted: in groups, or with the NFS of the XML', async () => {
+  const { deps } = createHarness();
+  const asked: string[] = [];
+  const readModel: SearchDeps['readModel'] = {
+    companies: async () => [],
+    byAccessKeys: async (keys) => {
+      asked.push(...keys);
+      return [];
+    },
+  };
+  for (const text of [ACCESS_KEY, `NFS${ACCESS_KEY}`, ` ${ACCESS_KEY.replaceAll(/(.{4})/g, '$1 ')}`])
+    await searchInvoices({ text, kinds: kindsToLookFor(text) }, { ...deps(), readModel }, by);
+  expect(asked).toEqual([ACCESS_KEY, ACCESS_KEY, ACCESS_KEY]);
 });
 
 describe('a search by document', () => {
@@ -101,7 +138,7 @@ describe('a search by document', () => {
     const rows = row === undefined ? [] : Array.from({ length: count }, () => row);
     return { keys, deps: deps(async () => rows), stream };
   };
-  const query = { text: '11.111.111/0001-91', kind: 'document' } as const;
+  const query = { text: '11.111.111/0001-91', kinds: ['document'] } as const;
 
   it('says where the next one goes on when it has looked at as many as it may', async () => {
     const full = await many(SCANNED_AT_ONCE);
