@@ -47,6 +47,17 @@ describeWith('chromium', 'the console in a browser', () => {
   const open = (path: string) => page.goto(`${harness.origin}/console${path}`);
   const pages = () => pagesOf(harness);
 
+  it('begins no rebuild and tries nothing again at Enter in the field for the name', async () => {
+    for (const path of ['/projections', '/parked']) {
+      await open(path);
+      await page.locator('input[name=operator]').fill('maria');
+      await page.locator('input[name=operator]').press('Enter');
+      await page.waitForTimeout(300);
+      // A form that is sent leads to another address.
+      expect(page.url()).toBe(`${harness.origin}/console${path}`);
+    }
+  });
+
   it.each(WIDTHS)('shows every page %i pixels wide without anything beside the screen', async (width) => {
     await page.setViewportSize({ width, height: 844 });
     for (const [name, path] of pages()) {

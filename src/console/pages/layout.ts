@@ -123,6 +123,12 @@ const signOut = (context: PageContext): Html => {
 export const form = ({ formToken }: PageContext, action: string, content: Html): Html =>
   html`<form method="post" action="${action}"><input type="hidden" name="form_token" value="${formToken}">${content}</form>`;
 
+/**
+ * The first button of a form in which each row of a table has a button. Enter in a field presses the first button, which does nothing here; without
+ * this one it would be that of the first row.
+ */
+export const noDefaultButton: Html = html`<button disabled hidden>–</button>`;
+
 /** The field for the operator's name that is recorded with an act; a signed-in operator is not asked again. `id` must be unique on the page. */
 export const operatorField = ({ operator, say }: PageContext, id: string): Html =>
   operator.signedIn

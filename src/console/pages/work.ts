@@ -9,7 +9,16 @@ import type { CertificateRefusal } from '../../ports/certificate-refusals.js';
 import type { ParkedWork } from '../../ports/work-queue.js';
 import type { CheckHealth, ProjectionLine, RebuildRun, RoleHealth, WaitingWork } from '../deps.js';
 import { badge, companyOf, type Html, modeText, none, table, timeOf } from './elements.js';
-import { form, invoiceLink, type Notice, operatorField, type PageContext, page, ROOT } from './layout.js';
+import {
+  form,
+  invoiceLink,
+  noDefaultButton,
+  type Notice,
+  operatorField,
+  type PageContext,
+  page,
+  ROOT,
+} from './layout.js';
 import { searchForm } from './search.js';
 
 /** `issue` or `cancel`, as a person says it. */
@@ -43,7 +52,7 @@ export const parkedPage = (context: PageContext, { work: parked, unknown }: Park
             'Trabalho que falhou muitas vezes. Os prazos ainda encerram suas notas; tentar de novo não causa dano.',
             'Work items that failed many times. Timers still end their invoices; trying again does no harm.',
           )}</p>
-${operatorField(context, 'parked-operator')}
+${noDefaultButton}${operatorField(context, 'parked-operator')}
 ${table(
   say('Parado, o mais antigo primeiro', 'Parked, oldest first'),
   [
@@ -163,7 +172,7 @@ export const projectionsPage = (context: PageContext, rows: readonly ProjectionR
         'Uma reconstrução faz linhas novas ao lado das atuais e depois troca. O serviço continua.',
         'A rebuild builds fresh rows beside the live ones, then swaps. The service keeps running.',
       )}${isMoving ? reloads : ''}</p>
-${operatorField(context, 'rebuild-operator')}
+${noDefaultButton}${operatorField(context, 'rebuild-operator')}
 ${table(
   say('Linhas em uso', 'Live rows'),
   [
