@@ -43,6 +43,11 @@ describe('the list of invoices', () => {
     expect(text).toContain('ESTUDIO EXEMPLO LTDA');
   });
 
+  it('has no end for the last day that a date can name', async () => {
+    for (const until of ['9999-12-30', '9999-12-31']) await harness.visit(`/console/invoices?until=${until}`);
+    expect(harness.filters.map(({ until }) => until)).toEqual(['9999-12-31T03:00:00.000Z', undefined]);
+  });
+
   it('keeps filter and page in the link to the other language and in the link to refresh', async () => {
     const [before, after] = ['/console/invoices?', 'status=failed&amp;since=2026-11-01'];
     for (const query of ['status=failed&since=2026-11-01', 'lang=en&status=failed&since=2026-11-01&lang=en']) {

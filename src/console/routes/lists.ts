@@ -1,7 +1,7 @@
 import type { Hono } from 'hono';
 import { readCursor } from '../../app/operator/support/search.js';
 import { codePattern, withoutMask } from '../../domain/common/masks.js';
-import { brasiliaMidnight, type Instant, isDay } from '../../domain/common/time.js';
+import { brasiliaMidnight, DAY_MS, type Instant, instant, isDay } from '../../domain/common/time.js';
 import type { Invoice } from '../../domain/invoice/state.js';
 import { isInvoiceStatus } from '../../domain/invoice/status.js';
 import type { SupportCursor, SupportFilter, SupportRow } from '../../ports/support-reads.js';
@@ -103,12 +103,13 @@ const filterOf = (
     mode: mode === '' ? undefined : mode,
     companyId: companyId === '' ? undefined : withoutMask(companyId, 'cnpj'),
     since: since === '' ? undefined : brasiliaMidnight(since),
-    until: until === '' ? undefined : brasiliaMidnight(dayAfter(until)),
+    until: until === '' ? undefined : endOfDay(until),
     before: cursor,
   };
 };
 
-const dayAfter = (day: string): string => {
-  const [year = 0, month = 1, date = 1] = day.split('-').map(Number);
-  return new Date(Date.UTC(year, month - 1, date + 1)).toISOString().slice(0, 10);
+/** The midnight after the day, in Brasília. Undefined for the last day of the year 9999: no row is later, and instants are compared as text. */
+const endOfDay = (day: string): Instant | undefined => {
+  const next = instant(Date.parse(day) + DAY_MS).slice(0, 10);
+  return isDay(next) ? brasiliaMidnight(next) : undefined;
 };
