@@ -1,7 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { invoiceIdOfReference } from '../../src/app/event-store/hashes.js';
+import type { InvoiceEvent } from '../../src/domain/invoice/events.js';
 import { DEMO_CNPJ } from '../support/fixture/demo.js';
-import { at } from '../support/fixture/invoice.js';
+import { ACCESS_KEY, at, cancelNotConfirmed, cancelRequested } from '../support/fixture/invoice.js';
 import { type ConsoleHarness, consoleHarness } from '../support/harness/console.js';
 import { appendTo } from '../support/harness/event-store.js';
 
@@ -188,9 +189,34 @@ describe('a settlement', () => {
   it('of what a colleague has settled meanwhile says so, and asks nobody', async () => {
     const resolved = { as: 'failed', evidence: 'portal', at: at(90_000) } as const;
     await appendTo(harness.store, harness.stream, [{ type: 'IndeterminateResolved', data: resolved }], at(90_000));
-    const { status, text } = await settle({});
+    const { status, text } = await settle({ as: 'issued' });
     expect([status, harness.settled]).toEqual([400, []]);
     expect(text).toContain('There is nothing to settle here any more');
+  });
+
+  it('that is sent a second time is answered as the first time', async () => {
+    const life = (...events: readonly InvoiceEvent[]) =>
+      appendTo(harness.store, harness.stream, events, at(90_000), { actor: 'support:maria' });
+    harness.answers.settle = { kind: 'already_so' };
+    const again = async (as: string) => [as, (await settle({ as })).headers.get('location')];
+    const note = { ...{ accessKey: ACCESS_KEY, nfseNumber: '1', authorizedAt: at(5) }, nfseXmlGzip: 'H4sI' } as const;
+    const evidence = { evidence: 'portal', at: at(90_000) };
+    await life({ type: 'IndeterminateResolved', data: { as: 'issued', ...note, nfseSha256: 'a', ...evidence } });
+    expect(await again('issued')).toEqual(['issued', `${harness.invoice}?settled=1`]);
+    await life(cancelRequested(90_001), cancelNotConfirmed(93_700), {
+      ...{ type: 'CancellationClosedBySupport', data: evidence },
+    });
+    expect(await again('valid')).toEqual(['valid', `${harness.invoice}?settled=1`]);
+    expect((await harness.visit(`${harness.invoice}?settled=1`)).text).toContain(
+      'Settled, and on record. The note stays valid, and nothing changes for the client.',
+    );
+    await life({
+      type: 'CancellationSettledBySupport',
+      data: { ...evidence, eventXmlGzip: 'H4sI', eventSha256: 'b', canceledAt: at(90_000) },
+    });
+    expect(await again('canceled')).toEqual(['canceled', `${harness.invoice}?settled=1`]);
+    expect(await again('valid')).toEqual(['valid', `${harness.invoice}?settled=1`]);
+    expect((await settle({ as: 'failed' })).status).toBe(400);
   });
 
   it.each([
@@ -216,6 +242,13 @@ describe('the machinery', () => {
     expect(await harness.onRecord()).toMatchObject([
       { type: 'ParkedWorkRetried', actor: 'support:maria', data: { subject: harness.stream } },
     ]);
+  });
+
+  it.each(['/console/parked', '/console/projections'])('does nothing at Enter in a field of %s', async (path) => {
+    const form = /<form method="post" action="\/console\/(?:parked|projections)\/.*?<\/form>/s;
+    const { text } = await harness.visit(path);
+    const [first, ...others] = form.exec(text)?.[0].match(/<button[^>]*>/g) ?? [];
+    expect([first, others.length > 0]).toEqual(['<button disabled hidden>', true]);
   });
 
   it('records no retry of what is not parked', async () => {

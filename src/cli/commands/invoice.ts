@@ -4,7 +4,12 @@ import { dirname, resolve } from 'node:path';
 import { MAX_XML_BYTES } from '../../app/download/download.js';
 import { importInvoices } from '../../app/operator/import/import-invoices.js';
 import type { NoteFiles } from '../../app/operator/import/import-line.js';
-import { type SettleAs, type SettleResult, settleInvoice } from '../../app/operator/settlement/settle-invoice.js';
+import {
+  SETTLE_ENDS,
+  type SettleAs,
+  type SettleResult,
+  settleInvoice,
+} from '../../app/operator/settlement/settle-invoice.js';
 import { shortActor, type TimelineEntry, timelineEntries } from '../../app/operator/support/invoice-case.js';
 import {
   findStream,
@@ -151,8 +156,6 @@ export const lineOf = (row: SupportRow): string => {
   return `${created_at ?? NO_INSTANT}  ${id}  ${cnpj}  ${livemode ? 'live' : 'test'}  ${status ?? ''}`;
 };
 
-const ENDS: readonly SettleAs[] = ['issued', 'failed', 'canceled', 'valid'];
-
 /** Look-ups that prove an absence; a third is never needed. The bound ends the wait when the clock does not move. */
 const LOOKS = 3;
 
@@ -169,8 +172,8 @@ const resolveCommand: Command = {
   },
   changes: true,
   run: async ({ positionals: [id = ''], flags, actor, session, terminal }) => {
-    const as = ENDS.find((end) => end === textFlag(flags, 'as'));
-    if (as === undefined) return badUsage(`--as must be one of ${ENDS.join(', ')}`);
+    const as = SETTLE_ENDS.find((end) => end === textFlag(flags, 'as'));
+    if (as === undefined) return badUsage(`--as must be one of ${SETTLE_ENDS.join(', ')}`);
     const accessKey = textFlag(flags, 'access-key');
     if (accessKey !== undefined && (as !== 'issued' || !isAccessKey(accessKey)))
       return badUsage('--access-key is the 50 characters of a note, and goes with --as issued');

@@ -8,6 +8,7 @@ import {
   SETTLE_ABSENCE_SECONDS,
 } from '../../domain/invoice/settle.js';
 import type { Invoice } from '../../domain/invoice/state.js';
+import { isCanceled } from '../../domain/invoice/status.js';
 import { type Html, none, timeOf } from './elements.js';
 import { form, operatorField, type PageContext, ROOT } from './layout.js';
 
@@ -22,6 +23,19 @@ export const settleChoices = (invoice: Invoice, now: Instant): readonly SettleCh
   if (cannotBeCanceled(invoice) !== undefined) return [];
   const mayClose = isCancellationFailed(invoice) && invoice.cancellation?.closedAt === undefined;
   return mayClose ? [{ as: 'canceled' }, { as: 'valid' }] : [{ as: 'canceled' }];
+};
+
+/** Whether the invoice has this end already, as when its form is sent a second time. */
+export const hasEnd = (invoice: Invoice, as: SettleAs): boolean => {
+  switch (as) {
+    case 'issued':
+    case 'failed':
+      return invoice.outcome.status === as;
+    case 'canceled':
+      return isCanceled(invoice);
+    case 'valid':
+      return invoice.cancellation?.closedAt !== undefined;
+  }
 };
 
 const failedChoice = (invoice: Invoice, now: Instant): SettleChoice => {

@@ -1,7 +1,7 @@
 import type { Hono } from 'hono';
 import { appendAudit } from '../../app/audit/audit-trail.js';
 import { noteXmlOf } from '../../app/download/download.js';
-import type { SettleCommand, SettleResult } from '../../app/operator/settlement/settle-invoice.js';
+import { SETTLE_ENDS, type SettleCommand, type SettleResult } from '../../app/operator/settlement/settle-invoice.js';
 import { type InvoiceCase, loadCase, personalLines } from '../../app/operator/support/invoice-case.js';
 import {
   findStream,
@@ -21,7 +21,7 @@ import { clockText } from '../pages/elements.js';
 import { invoicePage, type Revealed } from '../pages/invoice.js';
 import { messagePage, type Notice, nameNeeded, type PageContext, ROOT } from '../pages/layout.js';
 import { refusedSearchPage, resultsPage } from '../pages/search.js';
-import { settleChoices, type TypedSettlement } from '../pages/settle.js';
+import { hasEnd, settleChoices, type TypedSettlement } from '../pages/settle.js';
 import { sealedBody, withSentences } from './lists.js';
 
 /** Pages of one invoice: its events, its sealed fields and documents (a recorded look) and its settlement. */
@@ -30,10 +30,16 @@ export const invoiceRoutes = (app: Hono<ConsoleEnv>, deps: ConsoleDeps): void =>
     const found = await caseOf(c.req.param('id'), deps);
     if (found === undefined) return noInvoice(c);
     const { say } = c.get('page');
-    const text = say(
-      'Resolvida e registrada. O cliente vê na próxima consulta.',
-      'Settled, and on record. The client sees it at the next read.',
-    );
+    const text =
+      found.timeline.at(-1)?.event === 'CancellationClosedBySupport'
+        ? say(
+            'Resolvida e registrada. A nota continua válida, e para o cliente nada muda.',
+            'Settled, and on record. The note stays valid, and nothing changes for the client.',
+          )
+        : say(
+            'Resolvida e registrada. O cliente vê na próxima consulta.',
+            'Settled, and on record. The client sees it at the next read.',
+          );
     // Any link may carry this parameter.
     const isNew = c.req.query('settled') === '1' && endsSettled(found);
     const notice: Notice | undefined = isNew ? { tone: 'good', text } : undefined;
@@ -145,14 +151,16 @@ const readSettlement = (
   { say, now }: PageContext,
 ): SettleCommand | { problem: string } => {
   const choices = state.kind === 'invoice' ? settleChoices(state, now) : [];
-  if (choices.length === 0)
+  // A form that is sent a second time is answered by the settlement itself, which finds that the invoice has this end.
+  const already = SETTLE_ENDS.find((one) => one === as && state.kind === 'invoice' && hasEnd(state, one));
+  if (choices.length === 0 && already === undefined)
     return {
       problem: say(
         'Já não há nada a resolver aqui: veja o que foi registrado.',
         'There is nothing to settle here any more: see what was recorded.',
       ),
     };
-  const end = choices.find((one) => one.as === as)?.as;
+  const end = choices.find((one) => one.as === as)?.as ?? already;
   if (end === undefined)
     return { problem: say('Escolha como a nota é resolvida.', 'Choose what the invoice is settled as.') };
   if (evidence === '')

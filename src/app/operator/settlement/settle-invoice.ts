@@ -36,7 +36,9 @@ import {
 import { invoiceFold, loadInvoice } from '../../read/read-invoice.js';
 
 /** `valid` is of a failed cancellation: the note stays. */
-export type SettleAs = 'issued' | 'failed' | 'canceled' | 'valid';
+export type SettleAs = (typeof SETTLE_ENDS)[number];
+
+export const SETTLE_ENDS = ['issued', 'failed', 'canceled', 'valid'] as const;
 
 export type SettleCommand = {
   stream: StreamName;
