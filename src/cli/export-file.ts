@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { constants, createReadStream, createWriteStream } from 'node:fs';
 import { access, readdir, rename, rm, stat } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
@@ -133,12 +133,22 @@ export const holdsSomething = async (file: string): Promise<boolean> => {
   return found?.isFile() === true && found.size > 0;
 };
 
-/** Whether `writeExport` can write: into the folder of a file, which must exist, or into a pipe or device. */
-export const isWritable = async (file: string): Promise<boolean> =>
-  access((await isPipeOrDevice(file)) ? file : dirname(file), constants.W_OK).then(
-    async () => !(await isFolder(file)),
-    () => false,
+/**
+ * Why `writeExport` cannot write, in one line for a person; undefined where it can: into the folder of a file, which must exist, or into a pipe or
+ * device.
+ */
+export const whyNotWritable = async (file: string): Promise<string | undefined> => {
+  if (await isFolder(file)) return `${file} cannot be written: ${resolve(file)} is a folder`;
+  const place = resolve((await isPipeOrDevice(file)) ? file : dirname(file));
+  return await access(place, constants.W_OK).then(
+    () => undefined,
+    (error: unknown) => {
+      const code = errorCode(error);
+      const why = code === 'ENOENT' ? `there is no folder ${place}` : `${code ?? 'unknown fault'} at ${place}`;
+      return `${file} cannot be written: ${why}`;
+    },
   );
+};
 
 const isFolder = async (file: string): Promise<boolean> =>
   (await stat(file).catch(() => undefined))?.isDirectory() === true;

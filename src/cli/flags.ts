@@ -42,11 +42,16 @@ export const readOperatorFile = async (file: string): Promise<{ bytes: Buffer } 
   try {
     return { bytes: await readFile(file) };
   } catch (error) {
-    const path = resolve(file);
-    const { code } = error as NodeJS.ErrnoException;
-    const why = code === 'ENOENT' ? `there is no file ${path}` : `${code ?? 'unknown fault'} at ${path}`;
-    return { problem: `${file} cannot be read: ${why}` };
+    return { problem: unreadable(file, error) };
   }
+};
+
+/** Why an operator's file or folder cannot be read, by what the system threw, in one line for a person. */
+export const unreadable = (file: string, error: unknown, what: 'file' | 'folder' = 'file'): string => {
+  const path = resolve(file);
+  const { code } = error as NodeJS.ErrnoException;
+  const why = code === 'ENOENT' ? `there is no ${what} ${path}` : `${code ?? 'unknown fault'} at ${path}`;
+  return `${file} cannot be read: ${why}`;
 };
 
 /** Line and column of a fault of JSON.parse; empty where its message names no position. */

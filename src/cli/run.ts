@@ -17,12 +17,13 @@ export const runCommand = async (
   version = '',
 ): Promise<number> => {
   const say = (outcome: Outcome): number => print(outcome, argv.includes('--json'), terminal);
-  if (argv[0] === '--version') return say(done(`nfse ${version}`, { version }));
   // `help company put` is `company put --help`.
   const words = argv[0] === 'help' ? [...argv.slice(1), '--help'] : argv;
-  if (words.length === 0 || words[0] === '--help') {
-    terminal.out(overview(commands));
-    return 0;
+  const [first] = words.filter((word) => word !== '--json');
+  if (first === '--version') return say(done(`nfse ${version}`, { version }));
+  if (first === undefined || first === '--help') {
+    const usage = overview(commands);
+    return say(done(usage, { usage }));
   }
   let exit: number | undefined;
   const written: string[] = [];

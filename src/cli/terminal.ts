@@ -13,7 +13,7 @@ export type Terminal = {
   progress?: ProgressStream;
   untilInterrupted?(): AbortSignal;
   /** `process.stdin`, or a test's replacement. */
-  input?: NodeJS.ReadableStream;
+  input?: NodeJS.ReadableStream & { isTTY?: boolean };
 };
 
 /** A text may quote the authorizer, a client or a file. A control character in it could move the cursor or retitle the terminal. */
@@ -39,10 +39,15 @@ const FROM_INPUT = '-';
 
 /**
  * An argument as it was typed, or the first line of the input for `-`. Every user of a machine may see the arguments of its processes, so a document
- * goes through the input.
+ * goes through the input. A person at a terminal is asked for `what`.
  */
-export const typedText = async (typed: string, { input }: Pick<Terminal, 'input'>): Promise<string> => {
+export const typedText = async (
+  typed: string,
+  what: string,
+  { input, err }: Pick<Terminal, 'input' | 'err'>,
+): Promise<string> => {
   if (typed !== FROM_INPUT || input === undefined) return typed;
+  if (input.isTTY === true) err(`${what}, then Enter:`);
   const lines = createInterface({ input });
   try {
     for await (const line of lines) return line.trim();

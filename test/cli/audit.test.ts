@@ -173,6 +173,14 @@ describeWithPostgres('an auditor at the command line', () => {
     expect(result.err.length).toBeGreaterThan(10);
   });
 
+  it.each([
+    [['events', 'export', '--out', '/nowhere/all.ndjson'], 'cannot be written: there is no folder /nowhere'],
+    [['audit', 'verify', '--file', '/nowhere.ndjson'], 'cannot be read: there is no file /nowhere.ndjson'],
+    [['audit', 'verify', '--anchors', '/nowhere'], 'cannot be read: there is no folder /nowhere'],
+  ])('%j says what is missing', async (argv, reason) => {
+    expect((await operator.run(...argv)).err).toContain(reason);
+  });
+
   it('events export says that --out names a file, and makes none with the name -', async () => {
     const { err } = await operator.run('events', 'export', '--out', '-');
     expect(err).toBe('--out names a file; the manifest is written beside it');

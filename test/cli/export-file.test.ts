@@ -6,7 +6,7 @@ import { text as readAll } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { UnreadableFile } from '../../src/app/audit/verify-export.js';
-import { isWritable, readExport, writeExport } from '../../src/cli/export-file.js';
+import { readExport, whyNotWritable, writeExport } from '../../src/cli/export-file.js';
 import { Interrupted } from '../../src/cli/terminal.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
@@ -101,14 +101,18 @@ describe('the file of an export', () => {
   it('needs a folder, and is none', async () => {
     const folder = temporaryFolder();
     const files = [join(folder, 'log.ndjson'), join(folder, 'missing', 'log.ndjson'), folder];
-    expect(await Promise.all(files.map(isWritable))).toEqual([true, false, false]);
+    expect(await Promise.all(files.map(whyNotWritable))).toEqual([
+      undefined,
+      `${files[1]} cannot be written: there is no folder ${join(folder, 'missing')}`,
+      `${folder} cannot be written: ${folder} is a folder`,
+    ]);
     expect(readdirSync(folder)).toEqual([]);
   });
 
   it('may be a pipe', async () => {
     const pipe = join(temporaryFolder(), 'pipe');
     execFileSync('mkfifo', [pipe]);
-    expect(await isWritable(pipe)).toBe(true);
+    expect(await whyNotWritable(pipe)).toBeUndefined();
     const reader = spawn('cat', [pipe], { stdio: ['ignore', 'pipe', 'ignore'] });
     const read = readAll(reader.stdout);
     await writeExport(pipe, text());

@@ -86,6 +86,12 @@ describeWithPostgres('invoice import', () => {
   const countOf = async (): Promise<number> =>
     (await session.log.readAll({ prefixes: ['nfse'], after: null, limit: 1_000 })).length;
 
+  it('says which file is missing', async () => {
+    expect(await operator.run('invoice', 'import', '/nowhere.ndjson')).toMatchObject({
+      ...{ exit: 2, err: '/nowhere.ndjson cannot be read: there is no file /nowhere.ndjson' },
+    });
+  });
+
   it('is repeatable: the same lines again are already there, also when written in another order of keys', async () => {
     const one = line({ reference: 'r-1', description: 'Parcela {{mes}}' });
     const other = line({ amount_in_cents: 2_000, description: 'sem id nem reference' });

@@ -139,6 +139,12 @@ describeWithPostgres('the operator command over reference data', () => {
     expect(await eventsOf('catalog-6202300')).toHaveLength(1);
   });
 
+  it('catalog import says which file is missing', async () => {
+    expect(await operator.run('catalog', 'import', '/nowhere.tsv')).toMatchObject({
+      ...{ exit: 2, err: '/nowhere.tsv cannot be read: there is no file /nowhere.tsv' },
+    });
+  });
+
   it('catalog import names every bad row with its line number, and imports nothing', async () => {
     const refused = await importLines(
       '9602501\t060101\t\tBoa\ttrue',

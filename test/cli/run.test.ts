@@ -58,6 +58,15 @@ it('help is given in three ways, and as JSON', async () => {
   expect(JSON.parse((await typed('key', 'create', '--help', '--json')).out)).toEqual({ usage: out });
 });
 
+it('the overview is JSON with --json, before or behind --help, help, or alone', async () => {
+  const { out } = await typed('--help');
+  for (const argv of [['--help', '--json'], ['--json', '--help'], ['help', '--json'], ['--json']]) {
+    const given = await typed(...argv);
+    expect([argv, given.exit, JSON.parse(given.out)]).toEqual([argv, 0, { usage: out }]);
+  }
+  expect(JSON.parse((await typed('--json', '--version')).out)).toHaveProperty('version');
+});
+
 it.each([
   ['company', 'show', '123'],
   ['key', 'list', '12.345.678/0001-9'],

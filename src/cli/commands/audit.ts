@@ -23,7 +23,7 @@ import {
   textFlag,
 } from '../command.js';
 import { manifestOf, readExport } from '../export-file.js';
-import { instantFlag } from '../flags.js';
+import { instantFlag, unreadable } from '../flags.js';
 import { auditDeps, type DriftReport, type Session } from '../session.js';
 import { jsonText, type ShowProgress, withProgress } from '../terminal.js';
 
@@ -89,7 +89,7 @@ const verify = (openExaminer: OpenExaminer): Command => ({
 const verifyTheLog = async ({ flags, session, terminal }: Invocation, examiner: Examiner): Promise<Outcome> => {
   const folder = textFlag(flags, 'anchors');
   const published = folder === undefined ? [] : await anchorFiles(folder);
-  if (published === undefined) return badUsage(`${folder} cannot be read`);
+  if (typeof published === 'string') return badUsage(published);
   const opened = await session();
   return await withProgress(terminal, async (progress) => {
     const report = await verifyLog(opened.log, {
@@ -147,8 +147,8 @@ const verifyFile = async (
   const given = textFlag(flags, 'public-key');
   const key = given === undefined ? undefined : await publicKeyOf(given);
   if (given !== undefined && key === undefined) return badUsage('--public-key is no Ed25519 public key');
-  const source = await readExport(file).catch(() => undefined);
-  if (source === undefined) return badUsage(`${file} cannot be read`);
+  const source = await readExport(file).catch((error: unknown) => unreadable(file, error));
+  if (typeof source === 'string') return badUsage(source);
   // Without a given key only keys of this installation are trusted, and these are read from its database.
   const trusted = key === undefined ? await (await session()).exportSigner.publicKeys() : [key];
   const text = await readFile(manifestOf(file), 'utf8').catch(() => undefined);
@@ -183,14 +183,12 @@ const extentText = ({ exported_at, filter, dense_positions }: Manifest): string 
 const publicKeyOf = async (given: string): Promise<string | undefined> =>
   readPublicKey(given) ?? readPublicKey(await readFile(given, 'utf8').catch(() => ''));
 
-/** Undefined when the folder cannot be read. */
-const anchorFiles = async (folder: string): Promise<readonly PublishedFile[] | undefined> => {
-  const names = await readdir(folder).catch(() => undefined);
-  const files = names?.filter(isAnchorFileName).sort();
-  return (
-    files &&
-    (await Promise.all(files.map(async (name) => ({ name, text: await readFile(join(folder, name), 'utf8') }))))
-  );
+/** A line for a person when the folder cannot be read. */
+const anchorFiles = async (folder: string): Promise<readonly PublishedFile[] | string> => {
+  const names = await readdir(folder).catch((error: unknown) => unreadable(folder, error, 'folder'));
+  if (typeof names === 'string') return names;
+  const files = names.filter(isAnchorFileName).sort();
+  return await Promise.all(files.map(async (name) => ({ name, text: await readFile(join(folder, name), 'utf8') })));
 };
 
 /** `manifest` is that of an export. */

@@ -8,7 +8,7 @@ import type { Finding } from '../../app/audit/finding.js';
 import { type ExportFilter, type ManifestHead, manifestText, signedText } from '../../app/audit/manifest.js';
 import { DAY_SECONDS } from '../../domain/common/time.js';
 import { badUsage, type Command, type Flags, refused, textFlag } from '../command.js';
-import { holdsSomething, isWritable, manifestOf, writeExport } from '../export-file.js';
+import { holdsSomething, manifestOf, whyNotWritable, writeExport } from '../export-file.js';
 import { instantFlag } from '../flags.js';
 import { auditDeps, type Session } from '../session.js';
 import { type ShowProgress, withProgress } from '../terminal.js';
@@ -20,8 +20,8 @@ export const exportCommand: Command = {
   options: {
     out: { type: 'string', help: 'the file; gzipped when its name ends in .gz', required: true },
     company: { type: 'string', help: 'only the streams of this CNPJ' },
-    from: { type: 'string', help: 'from the first event that was recorded at or after this instant' },
-    to: { type: 'string', help: 'to the last event that was recorded before this instant' },
+    from: { type: 'string', help: 'from the first event that was recorded at or after this instant or day (UTC)' },
+    to: { type: 'string', help: 'to the last event that was recorded before this instant or day (UTC)' },
     replace: { type: 'boolean', help: 'replace the file and its manifest when they are there' },
     reveal: { type: 'boolean', help: 'personal fields in clear, too; this is recorded with the actor' },
   },
@@ -39,7 +39,8 @@ export const exportCommand: Command = {
     }
     if (flags.replace !== true && (await holdsSomething(file)))
       return refused(`${file} is there already: choose another name, or --replace it`);
-    if (!(await isWritable(file))) return badUsage(`${file} cannot be written`);
+    const unwritable = await whyNotWritable(file);
+    if (unwritable !== undefined) return badUsage(unwritable);
     const reveal = flags.reveal === true;
     const seen = { command: 'events export', subject: JSON.stringify(filter) };
     if (reveal) await appendAudit('PersonalDataRevealed', seen, auditDeps(opened, actor));

@@ -36,8 +36,8 @@ const searchCommand: Command = {
   options: {
     type: { type: 'string', help: 'an event type, e.g. Authorized' },
     company: { type: 'string', help: 'CNPJ: its own streams, its invoices and its DPS numbers' },
-    since: { type: 'string', help: 'recorded at or after this instant' },
-    until: { type: 'string', help: 'recorded before this instant' },
+    since: { type: 'string', help: 'recorded at or after this instant or day (UTC)' },
+    until: { type: 'string', help: 'recorded before this instant or day (UTC)' },
     by: { type: 'string', help: 'what the actor begins with, e.g. support:maria' },
     limit: { type: 'string', help: `events of a page (default ${SEARCH_PAGE})` },
     after: { type: 'string', help: 'continue after this position, from the page before' },

@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { open, readFile } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { MAX_XML_BYTES } from '../../app/download/download.js';
 import { importInvoices } from '../../app/operator/import/import-invoices.js';
@@ -29,6 +29,7 @@ import { pause } from '../../lib/pause.js';
 import type { LogPosition } from '../../ports/event-log.js';
 import type { SupportCursor, SupportRow } from '../../ports/support-reads.js';
 import { badUsage, type Command, done, type Outcome, refused, textFlag, withProblems } from '../command.js';
+import { readOperatorFile } from '../flags.js';
 import { tellRowsBehind } from '../rows-behind.js';
 import type { Session } from '../session.js';
 import { typedText } from '../terminal.js';
@@ -69,7 +70,7 @@ const search: Command = {
   },
   changes: true,
   run: async ({ positionals: [typed = ''], flags, actor, session, terminal }) => {
-    const text = (await typedText(typed, terminal)).trim();
+    const text = (await typedText(typed, 'id, reference, access key, DPS id or customer document', terminal)).trim();
     if (text === '') return badUsage('TEXT is empty');
     const by = textFlag(flags, 'by');
     const wanted = SEARCH_KINDS.find((one) => one === by);
@@ -177,7 +178,7 @@ const resolveCommand: Command = {
     const accessKey = textFlag(flags, 'access-key');
     if (accessKey !== undefined && (as !== 'issued' || !isAccessKey(accessKey)))
       return badUsage('--access-key is the 50 characters of a note, and goes with --as issued');
-    const evidence = (await typedText(textFlag(flags, 'evidence') ?? '', terminal)).trim();
+    const evidence = (await typedText(textFlag(flags, 'evidence') ?? '', 'evidence in one line', terminal)).trim();
     if (evidence === '') return badUsage('--evidence must say what the settlement rests on');
     const opened = await session();
     const found = await findStream(id, opened);
@@ -215,10 +216,10 @@ export const importCommand = (noteReader: () => Promise<NoteFiles['readNote']>):
   summary: 'take over invoices made elsewhere, one JSON object a line, all or nothing',
   changes: true,
   run: async ({ positionals: [file = ''], actor, session }) => {
-    const text = await readFile(file, 'utf8').catch(() => undefined);
-    if (text === undefined) return badUsage(`${file} cannot be read`);
+    const read = await readOperatorFile(file);
+    if ('problem' in read) return badUsage(read.problem);
     const opened = await session();
-    const result = await importInvoices(text, {
+    const result = await importInvoices(read.bytes.toString('utf8'), {
       ...opened.companyDeps(actor),
       readModel: opened.readModel,
       supportReads: opened.supportReads,

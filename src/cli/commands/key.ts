@@ -66,7 +66,7 @@ const revoke: Command = {
   summary: 'stop an API key by its id or the whole key; it is refused within 2 s; - reads either from stdin',
   changes: true,
   run: async ({ positionals: [typed = ''], actor, session, terminal }) => {
-    const text = (await typedText(typed, terminal)).trim();
+    const text = (await typedText(typed, 'id of the key or the whole key', terminal)).trim();
     if (text === '') return badUsage('ID is empty');
     const opened = await session();
     await tellRowsBehind(opened, terminal, ['credentials']);

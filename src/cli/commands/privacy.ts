@@ -17,7 +17,7 @@ export const privacyCommand: Command = {
   },
   changes: true,
   run: async ({ positionals: [typed = ''], flags, actor, session, terminal }) => {
-    const document = readDocument(await typedText(typed, terminal));
+    const document = readDocument(await typedText(typed, 'CPF, CNPJ or NIF', terminal));
     if (document === undefined)
       return badUsage('DOCUMENT is a CPF, a CNPJ or a foreign NIF, or - with one of them on stdin');
     const limit = wholeFlag(flags, 'limit', LISTED);

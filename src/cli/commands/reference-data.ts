@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { adoptMunicipalCodes } from '../../app/operator/company/company-commands.js';
 import {
   type MunicipalCodeOfLine,
@@ -16,7 +15,7 @@ import { ibsCbsText } from '../../domain/company/ibs-cbs-report.js';
 import { counted } from '../../lib/counted.js';
 import { companyFileTables, ibsCbsTables, shippedCatalogue, shippedCnaes } from '../../tables/catalogue.js';
 import { badUsage, type Command, done, refused, textFlag, withProblems } from '../command.js';
-import { readJsonFile } from '../flags.js';
+import { readJsonFile, readOperatorFile } from '../flags.js';
 import { companyIbsCbs } from '../ibs-cbs.js';
 import type { Session } from '../session.js';
 
@@ -26,9 +25,9 @@ const importCommand: Command = {
   summary: 'replace the activity lines of the CNAEs in the file, all or nothing',
   changes: true,
   run: async ({ positionals: [file = ''], actor, session }) => {
-    const text = await readFile(file, 'utf8').catch(() => undefined);
-    if (text === undefined) return badUsage(`${file} cannot be read`);
-    const parsed = parseCatalogFile(text, companyFileTables);
+    const read = await readOperatorFile(file);
+    if ('problem' in read) return badUsage(read.problem);
+    const parsed = parseCatalogFile(read.bytes.toString('utf8'), companyFileTables);
     if ('problems' in parsed) return withProblems(`${file} was not imported:`, parsed.problems);
     const opened = await session();
     const changed = await importCatalog(parsed.lines, opened.companyDeps(actor));

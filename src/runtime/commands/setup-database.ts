@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import pg from 'pg';
 import { readDatabaseUrl } from '../../adapters/sql/address.js';
 import { checkBelongs, otherDatabaseOf } from '../../adapters/sql/belonging.js';
@@ -6,6 +5,7 @@ import { DatabaseUnsuitable } from '../../adapters/sql/database-checks.js';
 import { atAddress } from '../../adapters/sql/errors.js';
 import { assignOwners, hasExcess, type Login, prepareRoles } from '../../adapters/sql/roles.js';
 import { badUsage, done, type Outcome, refused } from '../../cli/command.js';
+import { readOperatorFile } from '../../cli/flags.js';
 import { counted } from '../../lib/counted.js';
 import { errorCode } from '../../lib/error-code.js';
 import { plaintextProblems } from '../config/checks.js';
@@ -21,8 +21,9 @@ export const setupDatabase = async (config: Config, file: string | undefined): P
   const { databaseUrl: service, databaseOwnerUrl: owner, database, allowsPlaintext } = config;
   if (service === undefined) return badUsage('DATABASE_URL is not set: the embedded database needs no setup');
   if (file !== undefined) {
-    const text = await readFile(file, 'utf8').catch(() => undefined);
-    if (text === undefined) return badUsage(`${file} cannot be read`);
+    const read = await readOperatorFile(file);
+    if ('problem' in read) return badUsage(read.problem);
+    const text = read.bytes.toString('utf8');
     if (owner === undefined)
       return badUsage('DATABASE_OWNER_URL is not set: it names the role that is to own the tables');
     const admin = addressIn(text);

@@ -1,5 +1,5 @@
-import { readFile } from 'node:fs/promises';
 import { badUsage, type Command, done, refused, textFlag } from '../../cli/command.js';
+import { readOperatorFile } from '../../cli/flags.js';
 import { AddressInvalid } from '../../ports/engine-address.js';
 import type { Config } from '../config/config.js';
 import { systemClock } from '../engines/clock.js';
@@ -51,8 +51,9 @@ const eventStore = (config: () => Config): Command => ({
     if (url === undefined) return badUsage('EVENTSTORE_URL is not set');
     const file = textFlag(flags, 'admin-password-file');
     if (file === undefined) return badUsage('--admin-password-file is required');
-    const password = await readFile(file, 'utf8').catch(() => undefined);
-    if (password === undefined) return badUsage(`${file} cannot be read`);
+    const read = await readOperatorFile(file);
+    if ('problem' in read) return badUsage(read.problem);
+    const password = read.bytes.toString('utf8');
     const { AccountNotPrepared, prepareAccount } = await import('../../adapters/eventlog-eventstoredb/account.js');
     try {
       const outcome = await prepareAccount(url, password.trim());
