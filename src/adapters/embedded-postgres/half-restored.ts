@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { draftOf, syncFolder, writeWhole } from '../../lib/write-whole.js';
-import { CLUSTER_NAMES, clusterFolder } from './cluster-names.js';
+import { CLUSTER_NAMES } from './cluster-names.js';
 import { CONNECTION_FILE } from './connection-file.js';
 import { EmbeddedPostgresError } from './error.js';
 import { stopOrphan } from './orphan.js';
@@ -44,8 +44,8 @@ export const endRestore = async (dataDir: string): Promise<void> => {
   await syncFolder(dataDir);
 };
 
-/** Removes what a restore has made in the folder, and stops the server that it left running. The caller holds the folder's lock. */
+/** Removes what a restore has made in the folder, and stops the server that it left running; throws as `stopOrphan`. The caller holds the folder's lock. */
 export const discardRestored = async (dataDir: string): Promise<void> => {
-  await stopOrphan(clusterFolder(dataDir), () => undefined);
+  await stopOrphan(dataDir, () => undefined);
   for (const name of MADE_BY_RESTORE) await rm(join(dataDir, name), { recursive: true, force: true });
 };

@@ -1,14 +1,17 @@
 import { once } from 'node:events';
 import { open, rm } from 'node:fs/promises';
-import { connect, createServer } from 'node:net';
+import { connect, createServer, type Server } from 'node:net';
 import { basename, dirname } from 'node:path';
 import { errorCode } from '../../lib/error-code.js';
 
+/** `fd`: number of the socket in this process, to be inherited by another one; undefined on a system without such numbers. */
+export type OwnerSocket = { fd: number | undefined; end(): Promise<void> };
+
 /**
- * Shows that this process, the owner of a lock, lives: it listens on a Unix socket. The kernel ends the socket with the process, also after a kill, and
- * answers processes of every container of this machine. Rejects where the file system takes no sockets.
+ * Shows that this process, the owner of a lock, lives: it listens on a Unix socket. The kernel ends the socket with the last process that has it, also
+ * after a kill, and answers processes of every container of this machine. Rejects where the file system takes no sockets.
  */
-export const listenAsOwner = async (path: string): Promise<{ end(): Promise<void> }> => {
+export const listenAsOwner = async (path: string): Promise<OwnerSocket> => {
   const server = createServer((socket) => socket.destroy());
   await withShortPath(path, async (short) => {
     server.listen(short);
@@ -16,11 +19,18 @@ export const listenAsOwner = async (path: string): Promise<{ end(): Promise<void
   });
   server.unref();
   return {
+    fd: descriptorOf(server),
     end: async () => {
       await new Promise<void>((done) => server.close(() => done()));
       await rm(path, { force: true });
     },
   };
+};
+
+/** Node gives a child the sockets of connections only, so the number of a listening socket is read from Node's own handle. */
+const descriptorOf = (server: Server & { _handle?: { fd?: number } }): number | undefined => {
+  const fd = server._handle?.fd;
+  return fd === undefined || fd < 0 ? undefined : fd;
 };
 
 /** Whether the process that listens as the owner at this path lives, be it frozen. False without such a file. */

@@ -3,6 +3,7 @@ import { createInterface } from 'node:readline';
 import { settlesWithin } from '../../lib/pause.js';
 import { EmbeddedPostgresError } from './error.js';
 import type { OsUser } from './os-user.js';
+import type { OwnerSocket } from './owner-socket.js';
 
 export type PostgresExit = { code: number | null; signal: NodeJS.Signals | null };
 
@@ -13,6 +14,8 @@ type Launch = {
   cluster: string;
   port: number;
   user: OsUser | undefined;
+  /** All processes of the server inherit this socket, which answers as long as one of them lives. */
+  socket: OwnerSocket | undefined;
   /** Server settings that override the defaults. */
   settings: Readonly<Record<string, string>>;
   log: (line: string) => void;
@@ -41,7 +44,7 @@ const SETTINGS: Readonly<Record<string, string>> = {
 export const launchServer = async (launch: Launch): Promise<ServerProcess> => {
   const settings = { ...SETTINGS, port: String(launch.port), ...launch.settings };
   const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-  const child = spawn(launch.postgres, ['-D', launch.cluster, ...flags], spawnOptions(launch.user));
+  const child = spawn(launch.postgres, ['-D', launch.cluster, ...flags], spawnOptions(launch.user, launch.socket));
   const exited = exitOf(child);
   const failureLine = failureLineOf(child);
   let isReady = false;
@@ -66,8 +69,8 @@ export const runToEnd = async (program: string, args: readonly string[], user: O
   if (code !== 0) throw new EmbeddedPostgresError(`PostgreSQL could not be prepared: ${failureLine()}`);
 };
 
-const spawnOptions = (user: OsUser | undefined) => ({
-  stdio: ['ignore', 'pipe', 'pipe'] as ['ignore', 'pipe', 'pipe'],
+const spawnOptions = (user: OsUser | undefined, socket?: OwnerSocket) => ({
+  stdio: ['ignore', 'pipe', 'pipe', socket?.fd ?? 'ignore'] as ['ignore', 'pipe', 'pipe', number | 'ignore'],
   // A separate process group: Ctrl-C at a terminal must reach only this process, which stops the server after its users.
   detached: true,
   cwd: '/',

@@ -9,8 +9,9 @@ import { addressesOf, forgetPort, superuserAddress, writeConnection } from './co
 import { type DataDirLock, lockDataDir, prepareDataDir } from './data-dir.js';
 import { EmbeddedPostgresError } from './error.js';
 import { refuseHalfRestored } from './half-restored.js';
-import { stopOrphan } from './orphan.js';
+import { openServerSocket, stopOrphan } from './orphan.js';
 import { chooseOsUser, type OsUser } from './os-user.js';
+import type { OwnerSocket } from './owner-socket.js';
 import { launchServer, type ServerProcess } from './server-process.js';
 import { supervise } from './supervisor.js';
 
@@ -39,11 +40,19 @@ export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions) =>
   const user = chooseOsUser();
   if (options.lock === undefined) await prepareDataDir(dataDir, user);
   const ownLock = options.lock === undefined ? await lockDataDir(dataDir, { waitMs: 0 }) : undefined;
+  let socket: OwnerSocket | undefined;
+  const unlock = async (): Promise<void> => {
+    await socket?.end();
+    await ownLock?.release();
+  };
   try {
     if (options.isRestore !== true) refuseHalfRestored(dataDir);
-    return await startLocked(dataDir, user, options, async () => ownLock?.release());
+    await forgetPort(dataDir);
+    await stopOrphan(dataDir, options.log);
+    socket = await openServerSocket(dataDir);
+    return await startLocked(dataDir, user, options, socket, unlock);
   } catch (error) {
-    await ownLock?.release();
+    await unlock();
     throw error;
   }
 };
@@ -52,16 +61,16 @@ const startLocked = async (
   dataDir: string,
   user: OsUser | undefined,
   { log, settings = {}, whileStarting }: EmbeddedPostgresOptions,
+  socket: OwnerSocket | undefined,
   unlock: () => Promise<void>,
 ) => {
   const binaries = await findBinaries(user);
   const cluster = clusterFolder(dataDir);
-  await forgetPort(dataDir);
-  await stopOrphan(cluster, log);
   const isNew = !existsSync(cluster);
   let work = isNew ? whileStarting?.(isNew) : undefined;
   const passwords = await prepareCluster(dataDir, binaries, user);
-  const launchOn = (port: number) => launchServer({ postgres: binaries.postgres, cluster, port, user, settings, log });
+  const { postgres } = binaries;
+  const launchOn = (port: number) => launchServer({ postgres, cluster, port, user, socket, settings, log });
   const launching = launchOnFreePort(launchOn);
   work ??= whileStarting?.(isNew);
   const { server, port } = await launching;

@@ -1,15 +1,19 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { readEmbeddedAddresses } from '../../../src/adapters/embedded-postgres/connection-file.js';
 import { lockDataDir, processIdentity } from '../../../src/adapters/embedded-postgres/data-dir.js';
 import { EmbeddedPostgresError } from '../../../src/adapters/embedded-postgres/error.js';
+import { discardRestored } from '../../../src/adapters/embedded-postgres/half-restored.js';
+import { ownerAnswers } from '../../../src/adapters/embedded-postgres/owner-socket.js';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../../src/adapters/embedded-postgres/start.js';
 import { describeWithPostgres } from '../../support/postgres.js';
+
+const LISTEN = "require('net').createServer().listen(process.argv[1], () => console.log('listens'))";
 
 describeWithPostgres('the embedded server', () => {
   let home: string;
@@ -26,6 +30,7 @@ describeWithPostgres('the embedded server', () => {
     await rm(home, { recursive: true, force: true });
   });
 
+  const serverSocket = (): string => join(dataDir, 'lock', 'server.sock');
   const start = async (options: { log?: (line: string) => void; whileStarting?: () => Promise<void> } = {}) => {
     const server = await startEmbeddedPostgres({ dataDir, log: () => undefined, ...options });
     running.push(server);
@@ -111,9 +116,38 @@ describeWithPostgres('the embedded server', () => {
     owner.kill('SIGKILL');
     await once(owner, 'exit');
     expect(processIdentity(orphan.pid)).toBeDefined();
+    // By this alone a service of another container learns of the orphan.
+    expect(await ownerAnswers(serverSocket())).toBe(true);
     const server = await start();
     expect(processIdentity(orphan.pid)).toBeUndefined();
     expect(await readNote(server)).toEqual(kept);
+  });
+
+  describe('while a server that a killed service left behind runs in another container', () => {
+    let unseen: ChildProcess;
+    beforeEach(async () => {
+      await mkdir(join(dataDir, 'lock'), { recursive: true });
+      await chmod(dataDir, 0o711);
+      unseen = spawn(process.execPath, ['-e', LISTEN, serverSocket()], { stdio: ['ignore', 'pipe', 'inherit'] });
+      await once(unseen.stdout ?? unseen, 'data');
+    });
+    afterEach(() => unseen.kill('SIGKILL'));
+
+    it('starts no second server on the folder, and starts once that server is gone', async () => {
+      await expect(start()).rejects.toThrow(
+        /^DATA_DIR \S+ is in use by a PostgreSQL that a killed service left behind outside this container: /,
+      );
+      expect(await readdir(dataDir)).toEqual(['lock']);
+      unseen.kill('SIGKILL');
+      await once(unseen, 'exit');
+      expect(await ask((await start()).connectionString, 'select 1 as n')).toEqual([{ n: 1 }]);
+    });
+
+    it('removes nothing of a restore that was interrupted', async () => {
+      await mkdir(join(dataDir, 'postgres'));
+      await expect(discardRestored(dataDir)).rejects.toThrow(EmbeddedPostgresError);
+      expect(await readdir(dataDir)).toEqual(['lock', 'postgres']);
+    });
   });
 
   it('refuses a folder that is in use, names the owner, and lets go of it in the end', async () => {
