@@ -34,6 +34,8 @@ export type Command = {
   summary: string;
   options?: Readonly<Record<string, Option>>;
   changes: boolean;
+  /** Set where the command does its work also on an empty database, and so may make the embedded one. */
+  begins?: true;
   run(invocation: Invocation): Promise<Outcome>;
 };
 

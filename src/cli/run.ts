@@ -36,7 +36,9 @@ export const runCommand = async (
       return;
     }
     const actor = command.changes ? (textFlag(flags, 'actor') ?? osUser()) : '';
-    const outcome = await command.run({ positionals, flags, actor, session: open, terminal });
+    const session = (needs?: SessionNeeds): Promise<Session> =>
+      open(command.begins === true ? needs : { ...needs, onlyExisting: true });
+    const outcome = await command.run({ positionals, flags, actor, session, terminal });
     exit = print(outcome, flags.json === true, terminal);
   };
   const program = programOf(commands, words, (text) => void written.push(text), act);

@@ -20,8 +20,11 @@ import type { SealingKeys } from '../ports/sealing-keys.js';
 import type { SupportReads } from '../ports/support-reads.js';
 import type { ParkedWork } from '../ports/work-queue.js';
 
-/** Only the rebuild, which repairs it, may open a read model that was made from another log. */
-export type SessionNeeds = { readModelOfAnyLog: true };
+/**
+ * `readModelOfAnyLog`: only the rebuild, which repairs it, may open a read model that was made from another log. `onlyExisting`: an embedded database
+ * that is not there is not made but refused.
+ */
+export type SessionNeeds = { readModelOfAnyLog?: true; onlyExisting?: true };
 
 /** What operator commands work with: the same engines as the running service. */
 export type Session = {

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { link, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorCode } from '../../lib/error-code.js';
@@ -42,6 +42,11 @@ export const prepareDataDir = async (dataDir: string, user: OsUser | undefined):
   );
 };
 
+const lockFolder = (dataDir: string): string => join(dataDir, 'lock');
+
+/** Whether a process has ever taken the lock of this data folder. */
+export const wasLocked = (dataDir: string): boolean => existsSync(lockFolder(dataDir));
+
 export type DataDirLock = { release(): Promise<void> };
 
 /** `socket`: file in the lock's folder by which the owner shows that it lives; absent where the file system takes no sockets. */
@@ -58,7 +63,7 @@ const RETRY_MS = 50;
  * never deleted. So no process can remove a lock that it has not seen, which a single lock file would allow.
  */
 export const lockDataDir = async (dataDir: string, { waitMs }: { waitMs: number }): Promise<DataDirLock> => {
-  const folder = join(dataDir, 'lock');
+  const folder = lockFolder(dataDir);
   await makeDataDir(dataDir);
   // Under a umask of 000 other users could remove the lock or write one.
   await mkdir(folder, { recursive: true, mode: 0o755 });

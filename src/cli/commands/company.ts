@@ -48,6 +48,7 @@ const put: Command = {
     check: { type: 'boolean', help: 'check FILE.json and change nothing' },
   },
   changes: true,
+  begins: true,
   run: async (invocation) => {
     const {
       positionals: [file],

@@ -21,6 +21,7 @@ const set: Command = {
     },
   },
   changes: true,
+  begins: true,
   run: async ({ positionals: [ibge = ''], flags, actor, session }) => {
     const change = demandsIn(flags);
     if (change === undefined) return badUsage('name --requires-customer or --requires-registration, each on or off');

@@ -24,6 +24,7 @@ const importCommand: Command = {
   positionals: ['FILE.tsv'],
   summary: 'replace the activity lines of the CNAEs in the file, all or nothing',
   changes: true,
+  begins: true,
   run: async ({ positionals: [file = ''], actor, session }) => {
     const read = await readOperatorFile(file);
     if ('problem' in read) return badUsage(read.problem);
@@ -130,6 +131,7 @@ export const registryCommand: Command = {
   positionals: ['FILE.json'],
   summary: 'record names of the local tax registry: one entry or a list',
   changes: true,
+  begins: true,
   run: async ({ positionals: [file = ''], actor, session }) => {
     const json = await readJsonFile(file);
     if ('problem' in json) return badUsage(json.problem);

@@ -28,7 +28,14 @@ export const giveUpOf =
     const runner = createRunner((part) => logger.error({ msg: 'stopping failed', part }));
     try {
       const keys = await loadMasterKeys(file, { createIfMissing: false });
-      const server = { config: settings, clock, logger, runner, startedFor: 'command' as const };
+      const server = {
+        config: settings,
+        clock,
+        logger,
+        runner,
+        startedFor: 'command' as const,
+        onlyExisting: true as const,
+      };
       const addresses = await openDatabaseServer(server);
       await prepareDatabase(addresses, database.limits);
       const connectionString = addresses.service;

@@ -142,8 +142,8 @@ const run = async (argv: readonly string[], env: NodeJS.ProcessEnv, output: Outp
     ]);
     const { dataDir, databaseUrl } = needed();
     if (databaseUrl === undefined) half.refuseHalfRestored(dataDir);
-    if (databaseUrl === undefined && (await readEmbeddedAddresses(dataDir)) === undefined)
-      terminal.err(emptyFolder(dataDir));
+    const mayMake = databaseUrl === undefined && needs?.onlyExisting !== true;
+    if (mayMake && (await readEmbeddedAddresses(dataDir)) === undefined) terminal.err(emptyFolder(dataDir));
     const logger = createLogger(needed().logLevel, 'stderr');
     runner = createRunner((name, error) => logger.error({ msg: 'stopping failed', part: name, ...faultFields(error) }));
     const opened = await openSession(needed(), systemClock, logger, runner, needs);

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { holdsCluster } from '../../adapters/embedded-postgres/cluster.js';
 import { clusterFolder } from '../../adapters/embedded-postgres/cluster-names.js';
 import { readEmbeddedAddresses } from '../../adapters/embedded-postgres/connection-file.js';
-import { type DataDirLock, lockDataDir, prepareDataDir } from '../../adapters/embedded-postgres/data-dir.js';
+import { type DataDirLock, lockDataDir, prepareDataDir, wasLocked } from '../../adapters/embedded-postgres/data-dir.js';
 import { EmbeddedPostgresError } from '../../adapters/embedded-postgres/error.js';
 import { refusalOfOtherUser } from '../../adapters/embedded-postgres/folder-owner.js';
 import { refuseHalfRestored } from '../../adapters/embedded-postgres/half-restored.js';
@@ -48,6 +48,8 @@ export type DatabaseServerOptions = {
   runner: Runner;
   /** A command stops the database that it started only when no other process uses it any more. */
   startedFor: 'serve' | 'command';
+  /** Set for what has nothing to do in an empty database: an embedded one that is not there is refused and not made. */
+  onlyExisting?: true;
   /** Called once, while a server of this folder starts and before it is connected to. `isNew`: the folder had none. The promise never rejects. */
   whileOpening?: (isNew: boolean) => Promise<void>;
 };
@@ -62,23 +64,40 @@ export const openDatabaseServer = async (options: DatabaseServerOptions): Promis
     const refusal = await refusalOfOtherUser(config.dataDir);
     if (refusal !== undefined) return await openRunning(config.dataDir, refusal);
   }
+  const refuseEmpty = (): void => {
+    if (options.onlyExisting === true && !holdsCluster(config.dataDir)) throw noDatabase(config.dataDir);
+  };
+  // A service that is at its first start has taken the lock.
+  if (!wasLocked(config.dataDir)) refuseEmpty();
   // Checked before locking, because the lock would leave a folder behind that cannot be used.
   await prepareDataDir(config.dataDir, chooseOsUser());
-  if (startedFor === 'serve')
-    return await startOwn(options, await lockDataDir(config.dataDir, { waitMs: LOCK_WAIT_MS }));
+  if (startedFor === 'serve') {
+    const lock = await lockDataDir(config.dataDir, { waitMs: LOCK_WAIT_MS });
+    options.runner.onStop('data folder lock', () => lock.release());
+    return await startOwn(options, lock);
+  }
   const deadline = performance.now() + LOCK_WAIT_MS;
   for (;;) {
     const lock = await lockDataDir(config.dataDir, { waitMs: 0 }).catch((error: unknown) => {
       if (error instanceof EmbeddedPostgresError) return error;
       throw error;
     });
-    if (!(lock instanceof Error)) return await startOwn(options, lock);
+    if (!(lock instanceof Error)) {
+      options.runner.onStop('data folder lock', () => lock.release());
+      refuseEmpty();
+      return await startOwn(options, lock);
+    }
     const running = await findRunning(config.dataDir);
     if (typeof running === 'object') return running;
     if (performance.now() > deadline) throw running === 'one_user' ? new EmbeddedPostgresError(OLDER) : lock;
     await pause(100);
   }
 };
+
+const noDatabase = (dataDir: string): EmbeddedPostgresError =>
+  new EmbeddedPostgresError(
+    `DATA_DIR ${dataDir} holds no database, and this command makes none: set DATA_DIR or DATABASE_URL as the service has it`,
+  );
 
 /** What is in the folder instead of addresses, or undefined for a database that does not answer. */
 const findRunning = async (dataDir: string): Promise<DatabaseAddresses | 'no_server' | 'one_user' | undefined> => {
@@ -105,7 +124,6 @@ const startOwn = async (
   { config, logger, runner, startedFor, whileOpening }: DatabaseServerOptions,
   lock: DataDirLock,
 ): Promise<DatabaseAddresses> => {
-  runner.onStop('data folder lock', () => lock.release());
   const server = await startEmbeddedPostgres({
     dataDir: config.dataDir,
     lock,

@@ -1,19 +1,51 @@
-import { chmodSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { runProgram } from '../../support/harness/processes.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 
-it('a command in a terminal without the DATA_DIR of the service says that the database which it opens is a new one', async () => {
+const newFolder = (): string => {
   const parent = temporaryFolder();
   // The embedded PostgreSQL does not run as root: its user has to pass through.
   chmodSync(parent, 0o711);
-  const folder = join(parent, 'data');
+  return join(parent, 'data');
+};
+
+it('a command that may begin says that the database which it opens is a new one', async () => {
+  const folder = newFolder();
   const complaintOf = async (): Promise<string> => {
-    const program = runProgram(['src/main.ts', 'company', 'list'], { DATA_DIR: folder });
+    const program = runProgram(['src/main.ts', 'api', 'on'], { DATA_DIR: folder });
     expect(await program.ended).toMatchObject({ code: 0 });
     return program.complaint();
   };
   expect(await complaintOf()).toContain(`warning: DATA_DIR ${folder} holds no database yet`);
   expect(await complaintOf()).toBe('');
+});
+
+it.each([
+  ['backup', '--out', 'OUT'],
+  ['company', 'list'],
+  ['doctor', '--json'],
+])(
+  'a command in a terminal without the DATA_DIR of the service is refused and makes nothing: %s %s',
+  async (...args) => {
+    const folder = newFolder();
+    const out = join(folder, '..', 'backup');
+    const words = args.map((word) => (word === 'OUT' ? out : word));
+    const program = runProgram(['src/main.ts', ...words], { DATA_DIR: folder });
+    expect(await program.ended).toMatchObject({ code: 2 });
+    const { stdout, stderr } = program.output();
+    expect(stdout + stderr).toContain(`DATA_DIR ${folder} holds no database, and this command makes none: `);
+    expect([existsSync(folder), existsSync(out)]).toEqual([false, false]);
+  },
+);
+
+it('a backup of a folder whose database was moved away is refused, so that no empty backup takes the place of older ones', async () => {
+  const folder = newFolder();
+  mkdirSync(join(folder, 'lock'), { recursive: true });
+  chmodSync(folder, 0o711);
+  const out = join(folder, '..', 'backup');
+  const program = runProgram(['src/main.ts', 'backup', '--out', out], { DATA_DIR: folder });
+  expect(await program.ended).toMatchObject({ code: 2 });
+  expect([readdirSync(folder), existsSync(out)]).toEqual([['lock'], false]);
 });
