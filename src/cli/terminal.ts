@@ -5,7 +5,7 @@ export type ProgressStream = { isTTY?: boolean; write(text: string): unknown };
 
 /**
  * Where a command writes: `out` and `err` take lines, `progress` a bar. Absent or no terminal, no progress is shown. From a call of
- * `untilInterrupted` on, SIGINT and SIGTERM abort its signal, and no longer end the process at once.
+ * `untilInterrupted` on, SIGINT, SIGTERM and SIGHUP abort its signal, and the command has 10 s to end.
  */
 export type Terminal = {
   out(text: string): void;
@@ -60,7 +60,7 @@ export const typedText = async (
 const BAR_WIDTH = 30;
 
 /**
- * Shows the progress of work as a bar that is redrawn, on a terminal only. Work that ends well leaves its bar at 100 %. After SIGINT or SIGTERM the
+ * Shows the progress of work as a bar that is redrawn, on a terminal only. Work that ends well leaves its bar at 100 %. After a signal that ends the process the
  * next `show` throws `Interrupted`; work that may wait for long takes the signal too.
  */
 export const withProgress = async <T>(

@@ -13,7 +13,7 @@ import { EventLogSetBack, isEarlier, type LogPosition, type RecordedEvent } from
 import { badUsage, type Command, done, type Flags, refused, textFlag } from '../command.js';
 import { instantFlag, wholeFlag } from '../flags.js';
 import { auditDeps, type Session } from '../session.js';
-import { jsonText, printable } from '../terminal.js';
+import { jsonText, printable, type Terminal } from '../terminal.js';
 import { exportCommand } from './events-export.js';
 
 const SEARCH_PAGE = 100;
@@ -141,8 +141,10 @@ const show: Command = {
   },
 };
 
+type UntilStopped = (terminal: Pick<Terminal, 'untilInterrupted'>) => AbortSignal;
+
 /** `untilStopped` returns a signal that ends `tail --follow`, `lookEveryMs` is the pause between its looks at a lost log. */
-export const eventCommandsUntil = (untilStopped: () => AbortSignal, lookEveryMs = 3_000): readonly Command[] => [
+export const eventCommandsUntil = (untilStopped: UntilStopped, lookEveryMs = 3_000): readonly Command[] => [
   show,
   tailCommand(untilStopped, lookEveryMs),
   searchCommand,
@@ -175,7 +177,7 @@ const linesOf = ({ revision, at, type, meta, revealed }: ShownEvent): readonly s
 const LAST = 20;
 
 /** With `--follow` each event is written as it arrives, with `--json` as one document a line. */
-const tailCommand = (untilStopped: () => AbortSignal, lookEveryMs: number): Command => ({
+const tailCommand = (untilStopped: UntilStopped, lookEveryMs: number): Command => ({
   name: 'events tail',
   summary: 'the last events of the log; --follow then shows new ones as they come',
   options: {
@@ -195,7 +197,7 @@ const tailCommand = (untilStopped: () => AbortSignal, lookEveryMs: number): Comm
     };
     write(last);
     const after = last[last.length - 1]?.position ?? (await log.head());
-    const stopped = untilStopped();
+    const stopped = untilStopped(terminal);
     const { lost, onInterrupted } = watchLoss(log, stopped, lookEveryMs);
     const signal = AbortSignal.any([stopped, lost]);
     const follow = async (): Promise<'ended' | 'set back'> => {
@@ -249,9 +251,9 @@ const watchLoss = (log: Session['log'], stopped: AbortSignal, lookEveryMs: numbe
   return { lost: lost.signal, onInterrupted };
 };
 
-export const eventCommands: readonly Command[] = eventCommandsUntil(() => {
+export const eventCommands: readonly Command[] = eventCommandsUntil(({ untilInterrupted }) => {
   const stop = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
+  untilInterrupted?.().addEventListener('abort', () => stop.abort(), { once: true });
   // The reader of the output may close the pipe (`nfse events tail --follow | head`).
   process.stdout.once('error', () => stop.abort());
   return stop.signal;

@@ -97,7 +97,9 @@ export const giveUpCommand = (giveUp: GiveUp): Command => ({
     confirm: { type: 'string', help: 'the generation again: what it sealed can never be opened again' },
   },
   changes: true,
-  run: async ({ positionals: [generation = ''], flags, actor }) => {
+  run: async ({ positionals: [generation = ''], flags, actor, terminal }) => {
+    // A signal does not end the process at once, so that the database is stopped where this command has started it.
+    terminal.untilInterrupted?.();
     const reason = textFlag(flags, 'reason')?.trim() ?? '';
     if (reason === '') return badUsage('--reason must say how it was lost, and where you searched for a copy');
     if (textFlag(flags, 'confirm') !== generation)

@@ -1,3 +1,4 @@
+import { Interrupted } from '../../cli/terminal.js';
 import { type Client, createClient, type Invoice } from '../../client/client.js';
 import { ApiError, NoAnswerError, StillWaitingError } from '../../client/errors.js';
 import { pause } from '../../lib/pause.js';
@@ -13,25 +14,33 @@ const POLL_MS = 50;
 const SLOW_POLL_MS = 1_000;
 const QUICK_LOOKS = 100;
 
-const pauseAfter = (looks: number): Promise<void> => pause(looks < QUICK_LOOKS ? POLL_MS : SLOW_POLL_MS);
+/** Throws `Interrupted` once a signal has come. */
+const pauseAfter = async (looks: number, interrupted: AbortSignal | undefined): Promise<void> => {
+  await pause(looks < QUICK_LOOKS ? POLL_MS : SLOW_POLL_MS, interrupted);
+  if (interrupted?.aborted === true) throw new Interrupted();
+};
 
-/** Looks until there is something to see. Throws `DemoFailed` with what `missing` says after 45 s. */
-export const lookUntil = async <T>(look: () => Promise<T | undefined>, missing: () => string): Promise<T> => {
+/** Looks until there is something to see. Throws `DemoFailed` with what `missing` says after 45 s, and `Interrupted`. */
+export const lookUntil = async <T>(
+  look: () => Promise<T | undefined>,
+  missing: () => string,
+  interrupted: AbortSignal | undefined,
+): Promise<T> => {
   const deadline = performance.now() + PATIENCE_MS;
   for (let looks = 0; ; looks += 1) {
     const seen = await look();
     if (seen !== undefined) return seen;
     if (performance.now() > deadline) throw new DemoFailed(`${missing()} after ${PATIENCE_MS / 1000} s`);
-    await pauseAfter(looks);
+    await pauseAfter(looks, interrupted);
   }
 };
 
 /** The client of programs of others. At first it looks more often than they may, because a person waits. */
-export const createDemoClient = (baseUrl: string, key: string): Client => {
+export const createDemoClient = (baseUrl: string, key: string, interrupted: AbortSignal | undefined): Client => {
   let looks = 0;
   const sleep = (): Promise<void> => {
     looks += 1;
-    return pauseAfter(looks);
+    return pauseAfter(looks, interrupted);
   };
   return createClient({ baseUrl, key, sleep });
 };

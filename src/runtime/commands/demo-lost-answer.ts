@@ -12,6 +12,7 @@ export type DemoStage = {
   controlUrl: string;
   storyOf(id: string): Promise<readonly TimelineEntry[] | undefined>;
   log: EventLog;
+  interrupted?: AbortSignal | undefined;
   show(text: string): void;
   /** Writes a text as it is. */
   write(text: string): void;
@@ -77,10 +78,15 @@ export const showProof = async (id: string, { storyOf, log, show, write }: DemoS
   return { id, verified: true, events: report.events, timeline: story };
 };
 
-const untilRecorded = ({ storyOf }: Pick<DemoStage, 'storyOf'>, id: string, event: string): Promise<TimelineEntry> =>
+const untilRecorded = (
+  { storyOf, interrupted }: Pick<DemoStage, 'storyOf' | 'interrupted'>,
+  id: string,
+  event: string,
+): Promise<TimelineEntry> =>
   lookUntil(
     async () => (await storyOf(id))?.find((entry) => entry.event === event),
     () => `${id} has no ${event}`,
+    interrupted,
   );
 
 type Controlled = Pick<DemoStage, 'controlUrl'>;

@@ -24,11 +24,13 @@ import { makeDemoCompany } from './first-start.js';
 
 const OUT = 'out';
 
-/** Runs the demo against a service in a throwaway data folder. `losesAnswer`: the authorizer's answer to the send is lost. */
+/** How the demo is run. `losesAnswer`: the authorizer's answer to the send is lost. */
+type DemoOptions = { losesAnswer: boolean; write(text: string): void; interrupted: AbortSignal | undefined };
+
+/** Runs the demo against a service in a throwaway data folder. After a signal it stops the service, removes the folder and throws. */
 export const runDemo = async (
   env: NodeJS.ProcessEnv,
-  losesAnswer: boolean,
-  write: (text: string) => void,
+  { losesAnswer, write, interrupted }: DemoOptions,
 ): Promise<Outcome> => {
   const dataDir = await mkdtemp(join(tmpdir(), 'nfse-demo-'));
   // When run as root, the database runs as another user, who must be able to pass through this folder.
@@ -49,9 +51,10 @@ export const runDemo = async (
       simulatorProcess: true,
       warmThreads: true,
       logger,
+      ...(interrupted === undefined ? {} : { stopAsked: interrupted }),
     });
     try {
-      const stage = await openStage(service, config, { show, write });
+      const stage = await openStage(service, config, { show, write, interrupted });
       const id = await (losesAnswer ? loseAnswer(stage) : walk(stage)).catch((error: unknown) => {
         throw asDemoFailure(error);
       });
@@ -74,7 +77,7 @@ type DemoStep = { at_s: number; step: string };
 const openStage = async (
   service: Service,
   config: Config,
-  { show, write }: Pick<DemoStage, 'show' | 'write'>,
+  { show, write, interrupted }: Pick<DemoStage, 'show' | 'write' | 'interrupted'>,
 ): Promise<DemoStage> => {
   show(`service ready on ${service.url}: PostgreSQL, authorizer simulator, projector, issuer, API`);
   const [key] = await makeDemoCompany(service, config, systemClock, ['test']);
@@ -82,17 +85,18 @@ const openStage = async (
   show(`company ${demoCompany().cnpj} registered, with a throwaway certificate and a test key`);
   const session = sessionOver(service.engines, config, systemClock);
   return {
-    client: createDemoClient(service.url, key.key),
+    client: createDemoClient(service.url, key.key, interrupted),
     controlUrl: service.simulator?.controlUrl ?? '',
     storyOf: (id) => timelineOf(id, session),
     log: service.engines.log,
+    interrupted,
     show,
     write,
   };
 };
 
 /** Takes an invoice from acceptance to cancellation, as a client would, and returns its id. Throws at the first result that is not as promised. */
-const walk = async ({ client, show }: DemoStage): Promise<string> => {
+const walk = async ({ client, show, interrupted }: DemoStage): Promise<string> => {
   const accepted = await client.issue(DEMO_REQUEST, DEMO_KEY);
   show(`POST /v1/nfse -> 202 ${accepted.status}, ${accepted.id}`);
   const issued = await untilIssued(client, accepted.id);
@@ -108,7 +112,8 @@ const walk = async ({ client, show }: DemoStage): Promise<string> => {
     const seen = await client.get(issued.id);
     return seen.cancellation?.status === 'pending' ? undefined : seen;
   };
-  const canceled = await lookUntil(look, () => `the cancellation of ${issued.id} is still pending`);
+  const isPending = (): string => `the cancellation of ${issued.id} is still pending`;
+  const canceled = await lookUntil(look, isPending, interrupted);
   if (canceled.status !== 'canceled')
     throw new DemoFailed(`the cancellation ended ${canceled.cancellation?.status ?? 'nowhere'}`);
   show(`GET  /v1/nfse/{id} -> ${canceled.status}, cancellation ${canceled.cancellation?.status ?? ''}`);

@@ -1,7 +1,9 @@
 import { Interrupted } from '../../cli/terminal.js';
 
 /** 128 and the number of the signal, as a shell has it. */
-const EXITS = { SIGINT: 130, SIGTERM: 143 } as const;
+const EXITS = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
+
+const SIGNALS = ['SIGHUP', 'SIGINT', 'SIGTERM'] as const;
 
 /** Milliseconds that a command, and then its engines, have to undo what they have begun. */
 const UNDO_MS = 10_000;
@@ -10,12 +12,16 @@ const UNDO_MS = 10_000;
 const REPEATED_SIGNAL_MS = 1_000;
 
 type Interruption = {
-  /** From the first call on, SIGINT and SIGTERM abort this signal. A second one, more than a second later, ends the process at once. */
+  /** From the first call on, a signal to end interrupts the command. A second one, more than a second later, ends the process at once. */
+  arm(): void;
+  /** Arms, and gives the command, which ends by itself when this signal aborts, 10 s for that. */
   untilInterrupted(): AbortSignal;
   /** The exit code, once a signal has come. */
   exit(): number | undefined;
-  /** Settles as `work` does. After a signal it rejects with `Interrupted` when `work` has not settled within 10 s. */
-  bounded<T>(work: Promise<T>): Promise<T>;
+  /** Settles as the command does. After a signal it rejects with `Interrupted`: at once, or after 10 s when the command has called `untilInterrupted`. */
+  bounded<T>(command: Promise<T>): Promise<T>;
+  /** Settles as `work` does, which closes what the command has opened. After a signal it rejects with `Interrupted` after 10 s. */
+  closing<T>(work: Promise<T>): Promise<T>;
   /** Ends the process when something that was bounded is still at work; otherwise signals have their usual effect again. */
   end(): void;
 };
@@ -25,44 +31,52 @@ export const createInterruption = (): Interruption => {
   const begun = new AbortController();
   let first: { exit: number; at: number } | undefined;
   let isArmed = false;
+  let isHeeded = false;
   let isLate = false;
-  const onSignal = (name: NodeJS.Signals): void => {
-    const exit = name === 'SIGINT' ? EXITS.SIGINT : EXITS.SIGTERM;
+  const onSignal = (name: (typeof SIGNALS)[number]): void => {
+    const exit = EXITS[name];
     if (first === undefined) {
       first = { exit, at: performance.now() };
       begun.abort();
     } else if (performance.now() - first.at > REPEATED_SIGNAL_MS) process.exit(exit);
   };
+  const arm = (): void => {
+    if (!isArmed) for (const name of SIGNALS) process.on(name, onSignal);
+    isArmed = true;
+  };
+  const settled = async <T>(work: Promise<T>, limitMs: () => number): Promise<T> => {
+    let timer: NodeJS.Timeout | undefined;
+    let count = (): void => undefined;
+    const late = new Promise<never>((_resolve, reject) => {
+      count = () => {
+        timer = setTimeout(() => {
+          isLate = true;
+          reject(new Interrupted());
+        }, limitMs());
+      };
+      if (begun.signal.aborted) count();
+      else begun.signal.addEventListener('abort', count, { once: true });
+    });
+    try {
+      return await Promise.race([work, late]);
+    } finally {
+      begun.signal.removeEventListener('abort', count);
+      clearTimeout(timer);
+    }
+  };
   return {
+    arm,
     untilInterrupted: () => {
-      if (!isArmed) for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, onSignal);
-      isArmed = true;
+      arm();
+      isHeeded = true;
       return begun.signal;
     },
     exit: () => first?.exit,
-    bounded: async (work) => {
-      let timer: NodeJS.Timeout | undefined;
-      let count = (): void => undefined;
-      const late = new Promise<never>((_resolve, reject) => {
-        count = () => {
-          timer = setTimeout(() => {
-            isLate = true;
-            reject(new Interrupted());
-          }, UNDO_MS);
-        };
-        if (begun.signal.aborted) count();
-        else begun.signal.addEventListener('abort', count, { once: true });
-      });
-      try {
-        return await Promise.race([work, late]);
-      } finally {
-        begun.signal.removeEventListener('abort', count);
-        clearTimeout(timer);
-      }
-    },
+    bounded: (command) => settled(command, () => (isHeeded ? UNDO_MS : 0)),
+    closing: (work) => settled(work, () => UNDO_MS),
     end: () => {
       if (isLate) process.exit(first?.exit);
-      for (const name of ['SIGINT', 'SIGTERM'] as const) process.removeListener(name, onSignal);
+      for (const name of SIGNALS) process.removeListener(name, onSignal);
     },
   };
 };

@@ -133,6 +133,8 @@ const run = async (argv: readonly string[], env: NodeJS.ProcessEnv, output: Outp
   const needed = (): Config => usable(parsed);
   let runner: Runner | undefined;
   const openEngines = async (needs: SessionNeeds | undefined): Promise<Session> => {
+    // A database that this command starts would outlive the process.
+    interruption.arm();
     // Loaded when a command opens engines: a help text needs none of this.
     const [{ openSession }, { createLogger, faultFields }, { readEmbeddedAddresses }, half] = await Promise.all([
       import('../operator/session.js'),
@@ -169,7 +171,9 @@ const run = async (argv: readonly string[], env: NodeJS.ProcessEnv, output: Outp
     tellFault(line);
     return exit;
   } finally {
-    await interruption.bounded(runner?.stop() ?? Promise.resolve()).catch(() => undefined);
+    // What is being opened can be stopped only afterwards.
+    await interruption.closing(Promise.resolve(session)).catch(() => undefined);
+    await interruption.closing(runner?.stop() ?? Promise.resolve()).catch(() => undefined);
     interruption.end();
   }
 };

@@ -13,11 +13,13 @@ export const demoCommand = (env: NodeJS.ProcessEnv): Command => ({
     'lost-answer': { type: 'boolean', help: "lose the authorizer's answer to the send, and watch the recovery" },
   },
   changes: false,
-  run: async ({ flags }) => {
+  run: async ({ flags, terminal }) => {
+    const interrupted = terminal.untilInterrupted?.();
     const { runDemo } = await import('./demo.js');
     // With --json stdout holds the document alone.
     const stream = flags.json === true ? process.stderr : process.stdout;
-    return await runDemo(env, flags['lost-answer'] === true, (text) => void stream.write(text));
+    const write = (text: string): void => void stream.write(text);
+    return await runDemo(env, { losesAnswer: flags['lost-answer'] === true, write, interrupted });
   },
 });
 

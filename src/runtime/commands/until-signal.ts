@@ -6,7 +6,10 @@ const FORCED_EXIT = 1;
 const REPEATED_SIGNAL_MS = 1_000;
 const PARENT_CHECK_MS = 250;
 
-/** Resolves at the first SIGTERM or SIGINT, or when npm, which started this process, is gone. A second signal, or 55 s, ends the process at once. */
+/**
+ * Resolves at the first SIGTERM, SIGINT or SIGHUP, or when npm, which started this process, is gone. A second signal, or 55 s, ends the process at
+ * once.
+ */
 export const untilSignal = (onForced: () => void): Promise<NodeJS.Signals> => {
   const force = (): void => {
     onForced();
@@ -23,8 +26,8 @@ export const untilSignal = (onForced: () => void): Promise<NodeJS.Signals> => {
       if (askedAt === undefined) ask(signal);
       else if (performance.now() - askedAt > REPEATED_SIGNAL_MS) force();
     };
-    process.on('SIGTERM', onSignal);
-    process.on('SIGINT', onSignal);
+    // A terminal that closes sends SIGHUP, which would leave the database behind.
+    for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(name, onSignal);
     whenParentGone(() => {
       if (askedAt === undefined) ask('SIGTERM');
     });

@@ -6,11 +6,12 @@ describe('a wish to stop', () => {
   const exits: (number | undefined)[] = [];
   let forced: number;
   let asked: Promise<NodeJS.Signals>;
-  const before = { SIGTERM: process.listeners('SIGTERM'), SIGINT: process.listeners('SIGINT') };
+  const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
+  const before = SIGNALS.map((name) => ({ name, listeners: process.listeners(name) }));
   beforeEach(() => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] });
     vi.spyOn(process, 'exit').mockImplementation(((code?: number) => void exits.push(code)) as typeof process.exit);
-    for (const name of ['SIGTERM', 'SIGINT'] as const) process.removeAllListeners(name);
+    for (const name of SIGNALS) process.removeAllListeners(name);
     forced = 0;
     asked = untilSignal(() => {
       forced += 1;
@@ -20,13 +21,13 @@ describe('a wish to stop', () => {
     vi.restoreAllMocks();
     vi.useRealTimers();
     exits.splice(0);
-    for (const name of ['SIGTERM', 'SIGINT'] as const) {
+    for (const { name, listeners } of before) {
       process.removeAllListeners(name);
-      for (const listener of before[name]) process.on(name, listener);
+      for (const listener of listeners) process.on(name, listener);
     }
   });
 
-  it.each(['SIGTERM', 'SIGINT'] as const)('is heard as %s and ends nothing by itself', async (signal) => {
+  it.each(SIGNALS)('is heard as %s and ends nothing by itself', async (signal) => {
     process.emit(signal, signal);
     expect(await asked).toBe(signal);
     vi.advanceTimersByTime(54_999);
