@@ -47,16 +47,27 @@ const restoreSymlinks = async (folder: string): Promise<void> => {
   }
 };
 
-const reachableCopy = async (native: string, version: string, user: OsUser): Promise<string> => {
-  // The copy must not lie in a folder that other users can write to, because its files are executed.
-  const home = '/var/lib/nfse-postgres';
+/** The copy must not lie in a folder that other users can write to, because its files are executed. */
+const HOME_OF_COPIES = '/var/lib/nfse-postgres';
+
+/** Returns the copy for `user` of the binaries in `native`, which is made if it is missing. Throws `EmbeddedPostgresError`. */
+export const reachableCopy = async (
+  native: string,
+  version: string,
+  user: OsUser,
+  home = HOME_OF_COPIES,
+): Promise<string> => {
   const copy = join(home, version);
-  if (existsSync(copy)) return copy;
-  await mkdir(home, { recursive: true, mode: 0o755 });
+  const isReachable = async (): Promise<boolean> => (await unreachableFolder(user, copy)) === undefined;
+  if (existsSync(copy) && (await isReachable())) return copy;
+  await mkdir(home, { recursive: true });
+  // A umask cuts the mode, and an earlier version has left the folder so.
+  await chmod(home, 0o755);
+  if (existsSync(copy) && (await isReachable())) return copy;
   const draft = `${copy}.${process.pid}`;
   await cp(native, draft, { recursive: true, verbatimSymlinks: true });
   // Renamed when complete; a failure means that another process was faster.
   await rename(draft, copy).catch(() => rm(draft, { recursive: true, force: true }));
-  if (existsSync(copy) && (await unreachableFolder(user, copy)) === undefined) return copy;
+  if (existsSync(copy) && (await isReachable())) return copy;
   throw new EmbeddedPostgresError(`OS user ${user.name} can reach neither ${native} nor ${copy}: run as a normal user`);
 };

@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
-import { link, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { chmod, link, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
 import { errorCode } from '../../lib/error-code.js';
 import { pause } from '../../lib/pause.js';
 import { writeWhole } from '../../lib/write-whole.js';
@@ -11,14 +11,16 @@ import { refusalOfOtherUser } from './folder-owner.js';
 import { type OsUser, unreachableFolder } from './os-user.js';
 import { listenAsOwner, ownerAnswers } from './owner-socket.js';
 
+const PASSABLE = 0o711;
+
 /**
  * Creates the data folder if it is missing; throws `EmbeddedPostgresError`. Other users may pass through the folder, because PostgreSQL may run as
  * one of them, but not list it. Secret files in it have their own mode.
  */
-const makeDataDir = async (dataDir: string): Promise<{ undo(): Promise<void> }> => {
+const makeDataDir = async (dataDir: string): Promise<{ made: string | undefined; undo(): Promise<void> }> => {
   try {
-    const made = await mkdir(dataDir, { recursive: true, mode: 0o711 });
-    return { undo: async () => (made === undefined ? undefined : rm(made, { recursive: true, force: true })) };
+    const made = await mkdir(dataDir, { recursive: true, mode: PASSABLE });
+    return { made, undo: async () => (made === undefined ? undefined : rm(made, { recursive: true, force: true })) };
   } catch (cause) {
     const code = errorCode(cause) ?? 'unknown error';
     throw new EmbeddedPostgresError(`DATA_DIR ${dataDir} cannot be created (${code}): choose another DATA_DIR`, {
@@ -34,8 +36,10 @@ const makeDataDir = async (dataDir: string): Promise<{ undo(): Promise<void> }> 
 export const prepareDataDir = async (dataDir: string, user: OsUser | undefined): Promise<void> => {
   const refusal = await refusalOfOtherUser(dataDir);
   if (refusal !== undefined) throw refusal;
-  const { undo } = await makeDataDir(dataDir);
-  if (user === undefined || (await unreachableFolder(user, dataDir)) === undefined) return;
+  const { made, undo } = await makeDataDir(dataDir);
+  if (user === undefined) return;
+  if (made !== undefined) await letPass(resolve(made), resolve(dataDir));
+  if ((await unreachableFolder(user, dataDir)) === undefined) return;
   await undo();
   throw new EmbeddedPostgresError(
     `DATA_DIR ${dataDir} cannot be reached by OS user ${user.name}: choose another DATA_DIR or run as a normal user`,
@@ -46,6 +50,11 @@ const lockFolder = (dataDir: string): string => join(dataDir, 'lock');
 
 /** Whether a process has ever taken the lock of this data folder. */
 export const wasLocked = (dataDir: string): boolean => existsSync(lockFolder(dataDir));
+
+/** Gives folders that were just made their mode in full, because a umask of root cuts the mode. */
+const letPass = async (highest: string, dataDir: string): Promise<void> => {
+  for (let folder = dataDir; folder.length >= highest.length; folder = dirname(folder)) await chmod(folder, PASSABLE);
+};
 
 export type DataDirLock = { release(): Promise<void> };
 

@@ -15,6 +15,8 @@ import { describeWithPostgres } from '../../support/postgres.js';
 
 const LISTEN = "require('net').createServer().listen(process.argv[1], () => console.log('listens'))";
 
+const OWNER = [process.execPath, '--import', 'tsx', join(import.meta.dirname, 'owner.ts')] as const;
+
 describeWithPostgres('the embedded server', () => {
   let home: string;
   let dataDir: string;
@@ -106,9 +108,8 @@ describeWithPostgres('the embedded server', () => {
   });
 
   it('is taken over, by way of a clean stop, from an owner that was killed', async () => {
-    const owner = spawn(process.execPath, ['--import', 'tsx', join(import.meta.dirname, 'owner.ts'), dataDir], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
+    const [command, ...args] = OWNER;
+    const owner = spawn(command, [...args, dataDir], { stdio: ['ignore', 'pipe', 'inherit'] });
     const [line] = await once(owner.stdout, 'data');
     const orphan: { pid: number } & Server = JSON.parse(String(line));
     await writeNote(orphan);
@@ -188,6 +189,21 @@ describeWithPostgres('the embedded server', () => {
     dataDir = join(dataDir, 'below');
     await expect(start()).rejects.toThrow(`DATA_DIR ${dataDir} cannot be created (ENOTDIR): choose another DATA_DIR`);
   });
+
+  it.runIf(process.getuid?.() === 0)(
+    'starts under a umask that closes new folders to the user of the server',
+    async () => {
+      dataDir = join(home, 'above', 'data');
+      const owner = spawn('sh', ['-c', 'umask 077; exec "$@"', 'sh', ...OWNER, dataDir], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+      const [line] = await once(owner.stdout, 'data');
+      expect(JSON.parse(String(line))).toMatchObject({ pid: expect.any(Number) });
+      owner.kill('SIGKILL');
+      await once(owner, 'exit');
+      await stop(await start());
+    },
+  );
 
   it.runIf(process.getuid?.() === 0)(
     'says in one line what to do about a folder that its user cannot reach',

@@ -1,0 +1,47 @@
+import { chmod, mkdir, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { reachableCopy } from '../../../src/adapters/embedded-postgres/binaries.js';
+import { EmbeddedPostgresError } from '../../../src/adapters/embedded-postgres/error.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
+
+/** The user `nobody` of Linux. */
+const stranger = { name: 'stranger', uid: 65_534, gid: 65_534 };
+
+describe.runIf(process.getuid?.() === 0)('the copy of the binaries for another user', () => {
+  let parent: string;
+  let native: string;
+  let home: string;
+  const copied = () => reachableCopy(native, '18.0.0', stranger, home);
+  beforeEach(async () => {
+    parent = temporaryFolder();
+    await chmod(parent, 0o711);
+    [native, home] = [join(parent, 'closed', 'native'), join(parent, 'copies')];
+    await mkdir(join(native, 'bin'), { recursive: true });
+    await chmod(join(parent, 'closed'), 0o700);
+    await writeFile(join(native, 'bin', 'postgres'), '', { mode: 0o755 });
+  });
+
+  it.each([0o022, 0o027, 0o077])('can be reached, whatever the umask is', async (umask) => {
+    const before = process.umask(umask);
+    try {
+      expect(await copied()).toBe(join(home, '18.0.0'));
+    } finally {
+      process.umask(before);
+    }
+    expect((await stat(home)).mode & 0o777).toBe(0o755);
+    expect((await stat(join(home, '18.0.0', 'bin', 'postgres'))).mode & 0o777).toBe(0o755);
+  });
+
+  it('is opened where an earlier version has left its folder closed', async () => {
+    await copied();
+    await chmod(home, 0o750);
+    expect(await copied()).toBe(join(home, '18.0.0'));
+  });
+
+  it('is refused where a folder above is closed, also when the copy is there', async () => {
+    await copied();
+    await chmod(parent, 0o700);
+    await expect(copied()).rejects.toThrow(EmbeddedPostgresError);
+  });
+});
