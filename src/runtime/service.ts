@@ -110,7 +110,7 @@ const start = async (options: ServiceOptions, runner: Parts['runner']): Promise<
     decorateAuthorizer: (authorizer) => metrics.measureAuthorizer(traces.authorizer(decorateAuthorizer(authorizer))),
   };
   const { startOperations, startProjector, startWorkers, startApi } = await (loading ?? loadRoles(roles));
-  const opsPort = await startOperations(parts, state);
+  const opsUrl = await startOperations(parts, state);
   throwIfStopAsked();
   startProjector?.(parts, state.halted);
   await startWorkers?.(parts);
@@ -118,7 +118,6 @@ const start = async (options: ServiceOptions, runner: Parts['runner']): Promise<
   if (startApi !== undefined) await guards.untilSettled();
   throwIfStopAsked();
   const url = startApi === undefined ? '' : await startApi(parts, openPdfRenderer(parts));
-  const opsUrl = `http://${config.ops.host}:${opsPort}`;
   const service: Service = { url, opsUrl, simulator, engines, stop: () => runner.stop() };
   await options.beforeReady?.(service);
   state.phase = 'serving';

@@ -121,7 +121,6 @@ const run = async (argv: readonly string[], env: NodeJS.ProcessEnv, output: Outp
     tellFault(UNVERIFIED);
     return 2;
   }
-  const parsed = readConfig(env);
   let isWarned = false;
   const usable = (read: ConfigResult): Config => {
     for (const { sent, meant } of isWarned ? [] : misspeltVariables(env))
@@ -130,7 +129,11 @@ const run = async (argv: readonly string[], env: NodeJS.ProcessEnv, output: Outp
     if ('problems' in read) throw new ConfigurationUnusable(read.problems);
     return read.config;
   };
-  const needed = (): Config => usable(parsed);
+  let parsed: ConfigResult | undefined;
+  const needed = (): Config => {
+    parsed ??= readConfig(env);
+    return usable(parsed);
+  };
   let runner: Runner | undefined;
   const openEngines = async (needs: SessionNeeds | undefined): Promise<Session> => {
     // A database that this command starts would outlive the process.

@@ -16,6 +16,7 @@ import { LiveRowsOfOtherVersion } from '../../projector/apply-now.js';
 import { LogIdentityMismatch } from '../../projector/projector.js';
 import { FolderInUse, LedgerDamaged } from '../../simulator/options.js';
 import { faultFields } from '../config/logger.js';
+import { NotOwnAddress } from '../config/own-address.js';
 import { QUEUE_FAULTS } from '../engines/queue-faults.js';
 import { LiveNotesAreReal } from '../engines/real-live-notes.js';
 import { SimulatorElsewhere } from '../engines/simulator.js';
@@ -36,6 +37,8 @@ const faultOf = (error: unknown, addressSetBy: string): StartupFault => {
       exit: 2,
       line: `${portOf(error)} is in use: stop the program that holds it or choose another port (${PORTS})`,
     };
+  // From Node, for a relative path while the folder that this process works in is deleted.
+  if (error instanceof Error && 'syscall' in error && error.syscall === 'uv_cwd') return { exit: 2, line: NO_FOLDER };
   if (code === 'EACCES' || code === 'EPERM') return { exit: 2, line: deniedLine(error, code) };
   if (code === 'ENOTDIR' || code === 'EEXIST' || code === 'EROFS') return { exit: 2, line: unusableLine(error, code) };
   if (error instanceof WorkQueueUnavailable) return { exit: 3, line: queueLine(error) };
@@ -73,6 +76,7 @@ const BAD_SETUP = [
   MigrationError,
   LogIdentityMismatch,
   DatabaseUnsuitable,
+  NotOwnAddress,
 ];
 
 /** Their messages are texts of this code. */
@@ -128,6 +132,9 @@ const LOG_LINE =
 const saidAs = (code: unknown): string => (typeof code === 'string' ? ` (${code})` : '');
 
 const PORTS = 'PORT, OPS_PORT, SIMULATOR_PORT, SIMULATOR_CONTROL_PORT';
+
+const NO_FOLDER =
+  'the folder in which this command runs is gone: change into another one, or set DATA_DIR and other paths from / on';
 
 const portOf = (error: unknown): string =>
   error instanceof Error && 'port' in error ? `port ${String(error.port)}` : 'a port';

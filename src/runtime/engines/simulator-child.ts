@@ -41,8 +41,8 @@ const run = async ({ settings, logs }: SimulatorOrder): Promise<void> => {
     });
     tell({ kind: 'ready', simulator });
   } catch (error) {
-    const { name, message, code, port } = error as NodeJS.ErrnoException & { port?: number };
-    tell({ kind: 'failed', fault: { name, message, code, port } }, () => process.disconnect());
+    const { name, message, code, port, syscall } = error as NodeJS.ErrnoException & { port?: number };
+    tell({ kind: 'failed', fault: { name, message, code, port, syscall } }, () => process.disconnect());
   }
 };
 

@@ -12,7 +12,13 @@ export type SimulatorSettings = Omit<SimulatorOptions, 'clock' | 'timers' | 'tab
 /** The one message to the process. `logs`: whether it sends its log lines. */
 export type SimulatorOrder = { settings: SimulatorSettings; logs: boolean };
 
-type StartFault = { name: string; message: string; code: string | undefined; port: number | undefined };
+type StartFault = {
+  name: string;
+  message: string;
+  code: string | undefined;
+  port: number | undefined;
+  syscall: string | undefined;
+};
 
 export type ChildMessage =
   | { kind: 'ready'; simulator: Omit<Simulator, 'close'> }
@@ -91,10 +97,10 @@ const started = (child: ChildProcess, settings: SimulatorSettings, logger: Logge
   });
 
 /** The error as a start in this process would have thrown it. */
-const errorOf = ({ name, message, code, port }: StartFault): Error => {
+const errorOf = ({ name, message, code, port, syscall }: StartFault): Error => {
   if (name === 'FolderInUse') return new FolderInUse(message);
   if (name === 'LedgerDamaged') return new LedgerDamaged(message);
-  return Object.assign(new Error(message), { code, port });
+  return Object.assign(new Error(message), { code, port, syscall });
 };
 
 const ended = async (child: ChildProcess): Promise<void> => {

@@ -16,6 +16,7 @@ import { isLoopback } from '../config/checks.js';
 import type { Config } from '../config/config.js';
 import { SPEC_WINDOWS } from '../config/environment.js';
 import type { Logger } from '../config/logger.js';
+import { atOwnAddress } from '../config/own-address.js';
 import type { Runner } from './runner.js';
 import type { SimulatorProcess, SimulatorSettings } from './simulator-process.js';
 
@@ -74,7 +75,8 @@ export const openSimulator = async (
     import('./simulator-tables.js'),
   ]);
   const log = (line: object): void => logger.debug({ msg: 'simulator', ...line });
-  const simulator = await startSimulator({ ...settingsOf(config), clock, tables: simulatorTables, log });
+  const starting = startSimulator({ ...settingsOf(config), clock, tables: simulatorTables, log });
+  const simulator = await atOwnAddress('SIMULATOR_HOST', config.simulator.host, starting);
   runner.onStop('simulator', () => simulator.close());
   await writeSimulatorAddress(simulatorFolder(config), simulator.urls);
   return simulator;
@@ -107,7 +109,7 @@ export const openOnlySimulator = async (
   // The stop does not wait for a silent server: closing the session frees the lock.
   void keepLock(session, lost, logger, runner);
   if (process === undefined) return await openSimulator(config, clock, logger, runner);
-  const simulator = await process.open(settingsOf(config));
+  const simulator = await atOwnAddress('SIMULATOR_HOST', config.simulator.host, process.open(settingsOf(config)));
   runner.onStop('simulator', () => simulator.close());
   await writeSimulatorAddress(simulatorFolder(config), simulator.urls);
   return simulator;

@@ -5,9 +5,11 @@ import { openPool } from '../../adapters/sql/pool.js';
 import { checkVault } from '../../adapters/vault/certificate-vault.js';
 import { stoppedSeries } from '../../app/operator/support/stopped-series.js';
 import { createLag } from '../../app/read/lag.js';
+import { localOrigin } from '../../http/local-origin.js';
 import { projectionStatus, rowsOfOtherVersions } from '../../projector/status.js';
 import { connectionLimits, openFilesLimit, warnOfDrops } from '../config/connection-limits.js';
 import { faultFields } from '../config/logger.js';
+import { atOwnAddress } from '../config/own-address.js';
 import type { Parts } from '../roles/parts.js';
 import { openConsole } from './console.js';
 import { startOpsServer } from './ops-server.js';
@@ -16,8 +18,8 @@ import { createReadiness, type ServiceState } from './readiness.js';
 const CONNECTIONS = 4;
 const ANSWER_MS = 2_000;
 
-/** Serves health, metrics and the console on the operations port. Returns the port that was taken. */
-export const startOperations = async (parts: Parts, state: ServiceState): Promise<number> => {
+/** Serves health, metrics and the console on the operations port. Returns the origin to open on this machine. */
+export const startOperations = async (parts: Parts, state: ServiceState): Promise<string> => {
   const { config, clock, diskSpace, engines, guards, logger, metrics, queue, runner } = parts;
   const { log, keyring } = engines;
   const db = openOwnPool(parts);
@@ -49,7 +51,7 @@ export const startOperations = async (parts: Parts, state: ServiceState): Promis
     clock,
   });
   const maxConnections = connectionLimits(openFilesLimit(), config.database.poolSize).ops;
-  const server = await startOpsServer(
+  const listening = startOpsServer(
     { ...config.ops, maxConnections },
     {
       readiness,
@@ -61,8 +63,9 @@ export const startOperations = async (parts: Parts, state: ServiceState): Promis
       onDrop: warnOfDrops(logger, 'operations'),
     },
   );
+  const server = await atOwnAddress('OPS_HOST', config.ops.host, listening);
   runner.onStop('operations server', () => server.close());
-  return server.port;
+  return localOrigin(config.ops.host, server.port);
 };
 
 /** A pool for probes: they do not wait behind the service's work, take none of its connections, and give up on a silent server. */

@@ -26,6 +26,7 @@ import { municipalityByName } from '../../tables/municipalities.js';
 import type { Config } from '../config/config.js';
 import { connectionLimits, openFilesLimit, warnOfDrops } from '../config/connection-limits.js';
 import { faultFields, requestFields } from '../config/logger.js';
+import { atOwnAddress } from '../config/own-address.js';
 import { openAuthorizer } from '../engines/authorizers.js';
 import { certificatesOf, companyOf, OPERATOR_CACHE_MS } from '../engines/companies.js';
 import { isSimulatorsNote } from '../engines/note-signer.js';
@@ -54,11 +55,12 @@ export const startApi = async (parts: Parts, pdf: PdfRenderer): Promise<string> 
   const opened = await openAuthorizer({ ...parts, certificateOf, whenReady: undefined });
   const authorizer = parts.metrics.measureAuthorizer(parts.traces.authorizer(opened));
   const app = createApp(httpDeps(parts, { pdf, authorizer, company, address }));
-  const server = await listen({ fetch: parts.traces.requests(app.fetch) }, config.api, {
+  const listening = listen({ fetch: parts.traces.requests(app.fetch) }, config.api, {
     maxConnections: connectionLimits(openFilesLimit(), config.database.poolSize, config.maxConnections).api,
     onDrop: warnOfDrops(logger, 'public api'),
     hasPages: config.docs,
   });
+  const server = await atOwnAddress('HOST', config.api.host, listening);
   address.baseUrl ||= server.url;
   runner.onStop('public api', () => server.close(DRAIN_MS));
   return server.url;

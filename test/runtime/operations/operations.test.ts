@@ -157,6 +157,18 @@ describeWithPostgres('health of a process without a projector', () => {
   });
 });
 
+describeWithPostgres('the operations port on an address of IPv6', () => {
+  it('is told as an origin that opens', async () => {
+    const running = await startRunningService({ OPS_HOST: '::1' }, ['api']);
+    try {
+      expect(running.service.opsUrl).toMatch(/^http:\/\/\[::1\]:\d+$/);
+      expect(await statusOf(running.service.opsUrl, '/health/live')).toBe(200);
+    } finally {
+      await running.close();
+    }
+  });
+});
+
 describeWithPostgres('health of a service that starts and stops', () => {
   it('has not started before it serves, and is not ready while it drains', async () => {
     const { config, keys, close } = await startRunningService({}, ['api']);
