@@ -23,6 +23,7 @@ type Prometheus = {
       job_name: string;
       authorization: { credentials_file: string };
       dns_sd_configs: [{ names: string[]; port: number }];
+      relabel_configs: [{ target_label: string }];
     },
   ];
 };
@@ -47,6 +48,14 @@ describe('the profile observability of compose.yaml', () => {
     }
     const shared = (service: string) => serviceText(service).networks?.includes('engines');
     expect(['prometheus', 'jaeger', ...roles].map(shared)).not.toContain(false);
+  });
+
+  it('gives a process no label that a metric has, because Prometheus would rename that of the metric', () => {
+    const [{ relabel_configs }] = (mounted('prometheus', path) as Prometheus).scrape_configs;
+    const page = readFileSync(join(root, 'docs/operations/monitoring.md'), 'utf8');
+    const labels = [...page.matchAll(/nfse_\w+\{([\w,]+)\}/g)].flatMap(([, names = '']) => names.split(','));
+    expect(labels).toContain('role');
+    expect(relabel_configs.filter(({ target_label }) => labels.includes(target_label))).toEqual([]);
   });
 
   it('evaluates the shipped rules', () => {
