@@ -202,6 +202,7 @@ const list: Command = {
   name: 'company list',
   summary: 'all companies',
   changes: false,
+  begins: true,
   run: async ({ session, terminal }) => {
     const opened = await session();
     await tellRowsBehind(opened, terminal, ['companies']);

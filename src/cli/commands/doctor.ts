@@ -58,6 +58,7 @@ export const doctorCommand: Command = {
     },
   },
   changes: true,
+  begins: true,
   run: async ({ flags, actor, session, terminal }) => {
     const span = Number(textFlag(flags, 'span') ?? SPAN);
     if (!Number.isInteger(span) || span < 1 || span > 10_000)

@@ -37,6 +37,7 @@ const show: Command = {
   positionals: ['IBGE'],
   summary: 'what a municipality demands of an invoice, and what the national system answered, with its age',
   changes: false,
+  begins: true,
   run: async ({ positionals: [ibge = ''], session }) => {
     const found = municipalityByCode(ibge);
     if (found === undefined) return refused(`no municipality has the IBGE code ${ibge}`);

@@ -77,6 +77,7 @@ const exportCommand: Command = {
   summary: 'the shipped activity lines under the imported ones, tab-separated, with what IBS and CBS lack',
   options: { company: { type: 'string', help: 'CNPJ: only the lines of its activities, with its choices' } },
   changes: false,
+  begins: true,
   run: async ({ flags, session, terminal }) => {
     const cnpj = textFlag(flags, 'company');
     const opened = await session();

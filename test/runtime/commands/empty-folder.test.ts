@@ -14,7 +14,7 @@ const newFolder = (): string => {
 it('a command that may begin says that the database which it opens is a new one', async () => {
   const folder = newFolder();
   const complaintOf = async (): Promise<string> => {
-    const program = runProgram(['src/main.ts', 'api', 'on'], { DATA_DIR: folder });
+    const program = runProgram(['src/main.ts', 'company', 'list'], { DATA_DIR: folder });
     expect(await program.ended).toMatchObject({ code: 0 });
     return program.complaint();
   };
@@ -24,8 +24,8 @@ it('a command that may begin says that the database which it opens is a new one'
 
 it.each([
   ['backup', '--out', 'OUT'],
-  ['company', 'list'],
-  ['doctor', '--json'],
+  ['invoice', 'list'],
+  ['audit', 'verify', '--json'],
 ])(
   'a command in a terminal without the DATA_DIR of the service is refused and makes nothing: %s %s',
   async (...args) => {
