@@ -60,8 +60,8 @@ export const typedText = async (
 const BAR_WIDTH = 30;
 
 /**
- * Shows the progress of work as a bar that is redrawn, on a terminal only. Work that ends well leaves its bar at 100 %. After a signal that ends the process the
- * next `show` throws `Interrupted`; work that may wait for long takes the signal too.
+ * Shows the progress of work as a bar that is redrawn, on a terminal only. Work that ends well leaves its bar at 100 %. After a signal that ends the
+ * process the next `show` throws `Interrupted`; work that may wait for long takes the signal too.
  */
 export const withProgress = async <T>(
   { progress, untilInterrupted }: Pick<Terminal, 'progress' | 'untilInterrupted'>,

@@ -116,8 +116,8 @@ export const SUBSCRIPTION_BATCH = 500;
 export type GuardedAppend = (stream: StreamName, event: EventToAppend, guards: KeyedGuards) => Promise<boolean>;
 
 /**
- * Whether a log that shares its database has lost events which this process has read or appended, as after a failover to a standby that had not received
- * them (ADR 14). From the moment that this is noticed until `accept`, appends throw `EventLogUnavailable`.
+ * Whether a log that shares its database has lost events which this process has read or appended, as after a failover to a standby that had not
+ * received them (ADR 14). From the moment that this is noticed until `accept`, appends throw `EventLogUnavailable`.
  */
 export type LostEnd = {
   /** Asks the server. Stays true until `accept`. */
@@ -129,8 +129,8 @@ export type LostEnd = {
 };
 
 /**
- * Whether a log apart from the database has the last events that this process has seen and appended (ADR 14). `missing`: the log ends before one, as on a
- * node that lags for moments. `replaced`: another event is in the place of one, so this is another log, or it was set back and has grown again.
+ * Whether a log apart from the database has the last events that this process has seen and appended (ADR 14). `missing`: the log ends before one, as
+ * on a node that lags for moments. `replaced`: another event is in the place of one, so this is another log, or it was set back and has grown again.
  */
 export type RememberedEvents = {
   /** Until it finds every event, appends throw `EventLogUnavailable`. Throws `EventLogUnavailable`. */

@@ -49,8 +49,8 @@ export type GuardsSession = {
    */
   fill(keys: readonly AcceptedKey[], marks: readonly AcceptedMark[], now: Instant): Promise<number>;
   /**
-   * Pauses issuing. When only `positions` showed the loss: unless no row is made from more than the log holds any more. `events`: the log lacks an event that
-   * was in it, however long it is.
+   * Pauses issuing. When only `positions` showed the loss: unless no row is made from more than the log holds any more. `events`: the log lacks an
+   * event that was in it, however long it is.
    */
   noteIncompleteLog(head: LogPosition | null, now: Instant, evidence: 'positions' | 'events'): Promise<void>;
   /** Aborts when the session is lost. */

@@ -4,8 +4,8 @@ import type { CachedParameters, KnownParameters, ParameterQuestion } from '../do
 import type { Caller } from './authorizer.js';
 
 /**
- * `no_proof`: HTML, 429, 5xx, silence or an unreadable body say nothing about the municipality, so the cached answer stays. `mayLieWithCertificate`: the
- * company's certificate cannot be used, or the API seems to refuse it, so another company may get an answer.
+ * `no_proof`: HTML, 429, 5xx, silence or an unreadable body say nothing about the municipality, so the cached answer stays. `mayLieWithCertificate`:
+ * the company's certificate cannot be used, or the API seems to refuse it, so another company may get an answer.
  */
 export type ParametersAnswer =
   | { kind: 'known'; known: KnownParameters }

@@ -1,5 +1,5 @@
-import { type GuardWindows, replayGuards } from '../app/recovery/replay-guards.js';
 import { isPlaceOf } from '../app/event-store/place.js';
+import { type GuardWindows, replayGuards } from '../app/recovery/replay-guards.js';
 import { epochMs, type Instant } from '../domain/common/time.js';
 import { pause } from '../lib/pause.js';
 import type { Clock } from '../ports/clock.js';
@@ -13,8 +13,8 @@ export type GuardReadiness =
   | { kind: 'rebuilding'; position: LogPosition | null; upTo: LogPosition; waitsFor: 'guards' | 'operator rows' }
   | { kind: 'complete' }
   /**
-   * Incomplete log: it was restored from a backup, and so ends before a position that the database was made from, or has grown past that position, or lacks
-   * an event that this process knows. `isOther`: another log is at its address. Appending is refused.
+   * Incomplete log: it was restored from a backup, and so ends before a position that the database was made from, or has grown past that position, or
+   * lacks an event that this process knows. `isOther`: another log is at its address. Appending is refused.
    */
   | { kind: 'log incomplete'; head: LogPosition | null; furthest: LogPosition | null; isOther?: true };
 

@@ -32,7 +32,8 @@ type EmbeddedAddresses = {
 
 /**
  * Undefined before the first start; `no_server` while the server is being started; `one_user` while a version runs on the folder that knows only the
- * superuser. The server need not be running: hold the folder's lock, or try to connect. Throws `EmbeddedPostgresError` for the folder of another OS user.
+ * superuser. The server need not be running: hold the folder's lock, or try to connect. Throws `EmbeddedPostgresError` for the folder of another OS
+ * user.
  */
 export const readEmbeddedAddresses = async (
   dataDir: string,

@@ -44,7 +44,10 @@ export const endRestore = async (dataDir: string): Promise<void> => {
   await syncFolder(dataDir);
 };
 
-/** Removes what a restore has made in the folder, and stops the server that it left running; throws as `stopOrphan`. The caller holds the folder's lock. */
+/**
+ * Removes what a restore has made in the folder, and stops the server that it left running; throws as `stopOrphan`. The caller holds the folder's
+ * lock.
+ */
 export const discardRestored = async (dataDir: string): Promise<void> => {
   await stopOrphan(dataDir, () => undefined);
   for (const name of MADE_BY_RESTORE) await rm(join(dataDir, name), { recursive: true, force: true });

@@ -26,8 +26,8 @@ export const openServerSocket = async (dataDir: string): Promise<OwnerSocket | u
 };
 
 /**
- * Stops the server that a killed owner left behind, and throws `EmbeddedPostgresError` while any process of such a server lives on in another container.
- * Call it only under the folder's lock.
+ * Stops the server that a killed owner left behind, and throws `EmbeddedPostgresError` while any process of such a server lives on in another
+ * container. Call it only under the folder's lock.
  */
 export const stopOrphan = async (dataDir: string, log: (line: string) => void): Promise<void> => {
   await stopSeen(clusterFolder(dataDir), log);

@@ -7,8 +7,8 @@ import { EventLogStreamDeleted } from './faults.js';
 import { readHidden } from './hidden.js';
 import { logIdentity } from './identity.js';
 import { createHeadFinder, isPlace, readAfter, readLastEvents, type Stretch } from './pages.js';
-import { createMemory } from './remembered.js';
 import { type Reader, readLastEvent, readStream } from './read.js';
+import { createMemory } from './remembered.js';
 import { createStreamStartFilter } from './stream-starts.js';
 import { supervised } from './subscription.js';
 

@@ -15,8 +15,9 @@ const firstLeft = ({ data }: RecordedEvent): Revision | undefined => {
 };
 
 /**
- * The streams with these prefixes of which a person or retention has hidden the beginning or all, each with the first revision that a read of the stream
- * may still find; null for one that was deleted for good. The server looks for the marks, so that no other stream is read. Throws `EventLogUnavailable`.
+ * The streams with these prefixes of which a person or retention has hidden the beginning or all, each with the first revision that a read of the
+ * stream may still find; null for one that was deleted for good. The server looks for the marks, so that no other stream is read. Throws
+ * `EventLogUnavailable`.
  */
 export const readHidden = async (
   reader: Reader,

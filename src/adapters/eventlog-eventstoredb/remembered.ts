@@ -10,7 +10,10 @@ type Mark = { stream: StreamName; revision: Revision; id: string };
 type Answer = Awaited<ReturnType<RememberedEvents['look']>>;
 
 export type Memory = RememberedEvents & {
-  /** To be called with the last event of ours, each time that the head of the log was read. It is remembered when the next look finds the earlier ones. */
+  /**
+   * To be called with the last event of ours, each time that the head of the log was read. It is remembered when the next look finds the earlier
+   * ones.
+   */
   sawHead(event: Pick<ServerEvent, 'streamId' | 'revision' | 'id'>): void;
   appended(mark: Mark): void;
   /**
@@ -21,8 +24,8 @@ export type Memory = RememberedEvents & {
 };
 
 /**
- * Remembers the newest event at the last look and the last event that this process has appended. A server that was set back loses its connections, so one
- * look after each loss is enough for the appends (ADR 14). `losses`: how often a connection was lost or made.
+ * Remembers the newest event at the last look and the last event that this process has appended. A server that was set back loses its connections, so
+ * one look after each loss is enough for the appends (ADR 14). `losses`: how often a connection was lost or made.
  */
 export const createMemory = (reader: Reader, losses: () => number): Memory => {
   let head: Mark | undefined;

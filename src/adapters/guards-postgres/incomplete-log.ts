@@ -74,8 +74,8 @@ export const pauseIssuing = async (
 };
 
 /**
- * Pauses issuing as `pauseIssuing` does, where only positions showed the loss if rows are still made from more than this log holds: a log recovery may have
- * ended since the positions were read, and its end must last. Any error ends the session and so frees the lock.
+ * Pauses issuing as `pauseIssuing` does, where only positions showed the loss if rows are still made from more than this log holds: a log recovery
+ * may have ended since the positions were read, and its end must last. Any error ends the session and so frees the lock.
  */
 export const pauseIfStillIncomplete = async (
   client: pg.PoolClient,
@@ -97,15 +97,16 @@ type GuardsOfLog = 'made from the log' | 'stored with the log';
 
 /**
  * Ends the pause, in one transaction. Checkpoints past the head no longer belong to this log: they move back to the head, because otherwise the same
- * finding would begin the pause again. The relay's moves to the head in any case when the log is apart from the database: what was appended during the
- * pause may have passed a position of the lost end, from which no read can begin. Work before the head is put into the queue by the sweeper. A generation beside the live one is given up instead, because a rollback or a continued build would show its
- * rows of lost events; its table stays until the next build takes its number. Errors of PostgreSQL pass through, and then the pause stays.
+ * finding would begin the pause again. The relay's moves to the head in any case when the log is apart from the database: what was appended during
+ * the pause may have passed a position of the lost end, from which no read can begin. Work before the head is put into the queue by the sweeper. A
+ * generation beside the live one is given up instead, because a rollback or a continued build would show its rows of lost events; its table stays
+ * until the next build takes its number. Errors of PostgreSQL pass through, and then the pause stays.
  *
  * Guards that are made from the log may hold idempotency keys of acceptances that the log has lost. Those keys are finished, so nothing would ever
  * correct them, and a repeated request would be answered with an invoice that is not there. So all finished keys go, with the position of the guards,
  * and every process refuses requests until the log has filled the keys in again (ADR 14). A key without an invoice stays: its acceptance may be under
- * way. Marks of the duplicate window stay too: a mark whose invoice the log does not have is taken over, or refuses until the window ends (ADR 7). Guards that are stored with
- * the log are of the same moment, and nothing would fill them in again.
+ * way. Marks of the duplicate window stay too: a mark whose invoice the log does not have is taken over, or refuses until the window ends (ADR 7).
+ * Guards that are stored with the log are of the same moment, and nothing would fill them in again.
  *
  * How far the queues of the ADN were read goes in the same case: the log may have lost what they led to, so they are read from their beginning.
  */

@@ -30,8 +30,8 @@ type WorkerOptions = {
 };
 
 /**
- * A message that was delivered more often and is older is parked without being handled, because its handler may be what ends the process. The age counts
- * too, because a look-up that waits for a permit makes many deliveries within minutes.
+ * A message that was delivered more often and is older is parked without being handled, because its handler may be what ends the process. The age
+ * counts too, because a look-up that waits for a permit makes many deliveries within minutes.
  */
 export type Endless = { deliveries: number; seconds: number };
 

@@ -6,8 +6,8 @@ import { type ProofMissing, ServerUnproven } from './errors.js';
 export const DEMANDS_PROOF = 'require_auth=scram-sha-256';
 
 /**
- * The client class for an address from `readDatabaseUrl`. Verified TLS proves whose server answers. Without it SCRAM-SHA-256 has to, in which
- * both sides prove their knowledge and the password stays here: any user of this machine may listen on a port that a server has left. A server that asks
+ * The client class for an address from `readDatabaseUrl`. Verified TLS proves whose server answers. Without it SCRAM-SHA-256 has to, in which both
+ * sides prove their knowledge and the password stays here: any user of this machine may listen on a port that a server has left. A server that asks
  * for nothing gets no password, and is believed where the address does not demand the proof.
  */
 export const clientClassFor = (address: string): typeof pg.Client => {
@@ -39,9 +39,9 @@ const OTHER_REQUESTS: ReadonlyMap<unknown, ProofMissing> = new Map<unknown, Proo
 ]);
 
 /**
- * The driver answers each of these at any time, obeys a server that skips them, and takes one whose proof failed for connected when that server
- * says so. Its messages therefore pass here until the server has let the client in. Then its listeners for these are removed, because a line that is tapped may
- * ask for the password later.
+ * The driver answers each of these at any time, obeys a server that skips them, and takes one whose proof failed for connected when that server says
+ * so. Its messages therefore pass here until the server has let the client in. Then its listeners for these are removed, because a line that is
+ * tapped may ask for the password later.
  */
 const filterMessages = ({ connection }: pg.Client, isProofOwed: boolean): void => {
   const { emit } = connection;

@@ -37,8 +37,8 @@ export const giveUp = (fold: StreamFold): void => {
 
 /**
  * Invariants 1, 2, 4 and 5 of docs/architecture.md#invariants, as far as events alone show them, and one invoice for one request. `wholeLog`: also
- * checks that every DPS number in use was allocated to its invoice, which needs all streams. The result checks one well-formed event, in the order of the log, and folds it into its
- * stream.
+ * checks that every DPS number in use was allocated to its invoice, which needs all streams. The result checks one well-formed event, in the order of
+ * the log, and folds it into its stream.
  */
 export const createLogInvariants = (wholeLog: boolean, keySeconds: number) => {
   /** The stream that each key was first seen in. */

@@ -89,8 +89,8 @@ const remove: Command = {
 };
 
 /**
- * Says how much work of the company ends without its true outcome when no certificate comes back, or that its newest events are in no row yet; undefined
- * for none.
+ * Says how much work of the company ends without its true outcome when no certificate comes back, or that its newest events are in no row yet;
+ * undefined for none.
  */
 const openOutcomes = async (companyId: CompanyId, opened: Session): Promise<string | undefined> => {
   if (await hasUnseenEvents(companyId, opened)) {

@@ -12,8 +12,8 @@ import { badge, companyOf, type Html, modeText, none, table, timeOf } from './el
 import {
   form,
   invoiceLink,
-  noDefaultButton,
   type Notice,
+  noDefaultButton,
   operatorField,
   type PageContext,
   page,

@@ -2,8 +2,8 @@ import type { Hono } from 'hono';
 import { appendAudit, retryParked } from '../../app/audit/audit-trail.js';
 import { parkedIn } from '../../app/operator/support/waiting.js';
 import { expiryWarning } from '../../domain/company/certificate-expiry.js';
-import type { ConsoleDeps } from '../deps.js';
 import { WorkQueueUnavailable } from '../../ports/work-queue.js';
+import type { ConsoleDeps } from '../deps.js';
 import { actingOperator, type ConsoleContext, type ConsoleEnv } from '../guard.js';
 import { type Notice, nameNeeded, type PageContext, ROOT } from '../pages/layout.js';
 import {

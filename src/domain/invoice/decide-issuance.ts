@@ -45,9 +45,9 @@ export const decideAuthorized = (state: InvoiceState, data: InvoiceEventData<'Au
 };
 
 /**
- * As `decideAuthorized`, for a note that answers the send or the look-up of an attempt under `dpsId`. A failover may have lost that attempt (ADR 14). Then
- * an attempt of the log under the same id has the note, because all documents of an invoice under one id are equal. Without such an attempt the note is
- * recorded as that of a lost attempt, after the last one that the log has.
+ * As `decideAuthorized`, for a note that answers the send or the look-up of an attempt under `dpsId`. A failover may have lost that attempt (ADR 14).
+ * Then an attempt of the log under the same id has the note, because all documents of an invoice under one id are equal. Without such an attempt the
+ * note is recorded as that of a lost attempt, after the last one that the log has.
  */
 export const decideNoteOf = (state: InvoiceState, dpsId: DpsId, data: InvoiceEventData<'Authorized'>): Decision => {
   const attempts = state.kind === 'invoice' ? state.attempts : [];

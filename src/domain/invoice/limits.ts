@@ -18,8 +18,8 @@ export type Limits = {
 export const MAX_SENDS = 5;
 
 /**
- * Where the next send begins after `sent` sends, while the authorizer answers without deciding: 0, 1/8, 3/8 and 7/8 of the time in which sends may begin.
- * Each pause is twice as long as the one before, so a condition that passes within that time does not use up the five sends.
+ * Where the next send begins after `sent` sends, while the authorizer answers without deciding: 0, 1/8, 3/8 and 7/8 of the time in which sends may
+ * begin. Each pause is twice as long as the one before, so a condition that passes within that time does not use up the five sends.
  */
 export const nextSendShare = (sent: number): number => (2 ** (sent - 1) - 1) / 2 ** (MAX_SENDS - 2);
 

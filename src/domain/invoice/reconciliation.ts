@@ -105,8 +105,8 @@ const cancellationDifference = (
 };
 
 /**
- * DPS id of the attempt that became the note; of the last attempt for an invoice that support settled, where none is marked. Undefined where the log has
- * lost that attempt.
+ * DPS id of the attempt that became the note; of the last attempt for an invoice that support settled, where none is marked. Undefined where the log
+ * has lost that attempt.
  */
 const issuedDpsId = ({ attempts }: Invoice, attemptLost: boolean): string | undefined => {
   const marked = attempts.find(({ resolution }) => resolution === 'authorized');

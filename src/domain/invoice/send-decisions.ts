@@ -34,8 +34,8 @@ export const OUTCOME_KNOWN = 'the invoice has its outcome';
 export const NOT_PENDING = 'no such pending cancellation';
 
 /**
- * A refusal, an unknown outcome or "not sent" of a lost attempt is not recorded: a later attempt may have the number of the lost one, and an earlier one
- * that left a document may be lost too.
+ * A refusal, an unknown outcome or "not sent" of a lost attempt is not recorded: a later attempt may have the number of the lost one, and an earlier
+ * one that left a document may be lost too.
  */
 export const ATTEMPT_LOST = 'the log has lost the attempt';
 

@@ -73,7 +73,8 @@ const CLOCKS_APART_SECONDS = 60;
 
 /**
  * Whether an instant of the log was recorded by a clock that was ahead and has been set back since. A wait that counts from such an instant is over:
- * it would last as long as the clock was ahead. Proofs of absence and verdicts count from such an instant all the same, because no evidence may come early.
+ * it would last as long as the clock was ahead. Proofs of absence and verdicts count from such an instant all the same, because no evidence may come
+ * early.
  */
 const isAhead = (recorded: Instant, now: Instant): boolean => isBefore(addSeconds(now, CLOCKS_APART_SECONDS), recorded);
 

@@ -25,8 +25,8 @@ export const setDemands = (
 type Demanded = { requiresCustomer: boolean; requiresRegistration: boolean };
 
 /**
- * The demands that hold now: the operator's entries first, then the parameters API's answer while it is young enough. A convênio that admits
- * only companies with an entry in CNC demands the registration (E0084, E0116). A MEI is exempt and never sends one, so an operator's entry does not hold
+ * The demands that hold now: the operator's entries first, then the parameters API's answer while it is young enough. A convênio that admits only
+ * companies with an entry in CNC demands the registration (E0084, E0116). A MEI is exempt and never sends one, so an operator's entry does not hold
  * for a MEI either. No parameter says whether a customer is demanded. What is unknown is not demanded.
  */
 export const demandsNow = (

@@ -117,7 +117,9 @@ export const openOnlySimulator = async (
 
 const LOCK = 'simulator';
 
-/** Takes the lock again whenever its session was lost, until the process stops. Says so while another process has it, because then two ledgers exist. */
+/**
+ * Takes the lock again whenever its session was lost, until the process stops. Says so while another process has it, because then two ledgers exist.
+ */
 const keepLock = async (session: LeaderSession, first: AbortSignal, logger: Logger, runner: Runner): Promise<void> => {
   let lost: AbortSignal | undefined = first;
   let isTold = false;

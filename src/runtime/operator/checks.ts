@@ -36,8 +36,8 @@ import type { Engines } from '../engines/engines.js';
 export const RECONCILE = 'read docs/operations/lost-database.md, then nfse doctor --reconcile';
 
 /**
- * A log and guards in one database are restored together, and lose their end together, so neither is older. A restore and a process that noticed such a loss
- * have recorded a pause.
+ * A log and guards in one database are restored together, and lose their end together, so neither is older. A restore and a process that noticed such
+ * a loss have recorded a pause.
  */
 export const guardsChecks = async ({ pool, log }: Engines, { eventStoreUrl }: Config): Promise<readonly Check[]> => {
   if (eventStoreUrl === undefined) {
@@ -96,7 +96,9 @@ export const engineChecks = async (
   return checks;
 };
 
-/** No fault by itself: a folder that a demo or a rehearsal left is harmless. Invoices in the folder would be issued again when a client repeats them. */
+/**
+ * No fault by itself: a folder that a demo or a rehearsal left is harmless. Invoices in the folder would be issued again when a client repeats them.
+ */
 export const unusedDatabaseChecks = (config: Pick<Config, 'databaseUrl' | 'dataDir'>): readonly Check[] => {
   const unused = unusedDatabase(config);
   return unused === undefined

@@ -103,9 +103,9 @@ const depsOf = async (
 };
 
 /**
- * Rebuilds from nothing the rows that may be made from another end of this log, and drops what is left of that end. Nothing proves that rows beside a log
- * apart are not: since the loss that log may have grown past their positions. Rows that only lag are rebuilt, because they would refuse valid keys once
- * requests are accepted.
+ * Rebuilds from nothing the rows that may be made from another end of this log, and drops what is left of that end. Nothing proves that rows beside a
+ * log apart are not: since the loss that log may have grown past their positions. Rows that only lag are rebuilt, because they would refuse valid
+ * keys once requests are accepted.
  */
 const rebuildRowsIfBehind = async (
   { engines, clock }: SessionParts,

@@ -63,8 +63,8 @@ const queueState = async (queue: Session['queue']) => {
 };
 
 /**
- * How far the relay is behind the log, where its position is stored. A relay whose work items NATS refuses is late, although NATS answers all else; so is
- * one that cannot read from its position.
+ * How far the relay is behind the log, where its position is stored. A relay whose work items NATS refuses is late, although NATS answers all else;
+ * so is one that cannot read from its position.
  */
 export const relayCheck = async ({
   engines,

@@ -86,8 +86,8 @@ export const createGuardReadiness = (): Omit<GuardReadinessSource, 'untilSettled
 };
 
 /**
- * Milliseconds between two looks for a pause. Another process may have noticed that the log lost its end. Its work comes back to the queue after a longer
- * time, so no other issuer takes that work before it sees the pause.
+ * Milliseconds between two looks for a pause. Another process may have noticed that the log lost its end. Its work comes back to the queue after a
+ * longer time, so no other issuer takes that work before it sees the pause.
  */
 const PAUSE_LOOK_MS = 250;
 
@@ -99,9 +99,9 @@ const RECORDED_IN_STOP_MS = 45_000;
 
 /**
  * A database that also keeps the log has one write-ahead log for both, so no event is without its guards. In a restored one both are of one moment,
- * and nothing shows how old that is: a restore records a pause. A process that lives through a failover notices what the new primary has lost, and records
- * a pause too, also while it stops. `nfse restore --mark` or another process may do so while this process runs, so the pause is looked for all the time. A
- * database that does not answer changes nothing, because nothing can be appended without it.
+ * and nothing shows how old that is: a restore records a pause. A process that lives through a failover notices what the new primary has lost, and
+ * records a pause too, also while it stops. `nfse restore --mark` or another process may do so while this process runs, so the pause is looked for
+ * all the time. A database that does not answer changes nothing, because nothing can be appended without it.
  */
 const readinessInOneDatabase = async (parts: ReadinessParts): Promise<GuardReadinessSource> => {
   const { clock, engines, logger, runner } = parts;

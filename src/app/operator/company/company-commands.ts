@@ -95,9 +95,9 @@ export const adoptMunicipalCodes = (
   });
 
 /**
- * Switches the company on or off; no change where the switch is so already. Refused for an unknown company, and for one that the last log recovery could
- * not compare: a repeated request could make a note a second time. A log recovery that ends meanwhile either finds the company enabled and keeps issuing
- * paused, or appends to the company's stream first (`holdCompanies`), and then this command decides again.
+ * Switches the company on or off; no change where the switch is so already. Refused for an unknown company, and for one that the last log recovery
+ * could not compare: a repeated request could make a note a second time. A log recovery that ends meanwhile either finds the company enabled and
+ * keeps issuing paused, or appends to the company's stream first (`holdCompanies`), and then this command decides again.
  */
 export const setCompanyEnabled = async (
   companyId: CompanyId,

@@ -117,8 +117,8 @@ const holdersByKey = async (plans: readonly Numbered[], deps: KeyHoldersDeps): P
 };
 
 /**
- * One note is one invoice: a key that another invoice of the mode holds is refused. An invoice of another company does not refuse the line of the company
- * whose CNPJ is in the key, because its import was the mistake, and refuses no repeated request of this company.
+ * One note is one invoice: a key that another invoice of the mode holds is refused. An invoice of another company does not refuse the line of the
+ * company whose CNPJ is in the key, because its import was the mistake, and refuses no repeated request of this company.
  */
 const checkAccessKeys = (plans: readonly Numbered[], holders: HoldersByKey, report: Report): void => {
   for (const { number, plan } of plans) {

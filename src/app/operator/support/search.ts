@@ -88,8 +88,8 @@ export const kindsToLookFor = (text: string, wanted?: SearchKind): readonly Sear
 type Searcher = { command: string; actor: `support:${string}` };
 
 /**
- * Invoices of every company and mode that the text names, by the first kind that finds any. A search by document is recorded before anything is opened, because its result tells
- * who a customer is. Expired test invoices are not found.
+ * Invoices of every company and mode that the text names, by the first kind that finds any. A search by document is recorded before anything is
+ * opened, because its result tells who a customer is. Expired test invoices are not found.
  */
 export const searchInvoices = async (
   { kinds, ...query }: Omit<SearchQuery, 'kind'> & { kinds: readonly SearchKind[] },
