@@ -20,16 +20,12 @@ export const invoiceError = (invoice: Invoice): InvoiceBody['error'] => {
 
 type CancellationError = NonNullable<NonNullable<InvoiceBody['cancellation']>['error']>;
 
-/**
- * `error` of the cancellation. Live: always the generic text. Test: with the authorizer's reason, and with the advice to request the cancellation
- * again (SVC-10.4, SVC-10.5).
- */
+/** `error` of the cancellation. Live: always the generic text. Test: with the authorizer's reason (SVC-10.5). */
 export const cancellationError = (codes: readonly string[], mode: Mode): CancellationError => {
   const reason = mode === 'test' && codes.length > 0 ? ` Motivo do autorizador: ${named(codes)}` : '';
-  const next = mode === 'test' ? '. Se esta ainda tem cancelable_until, peça o cancelamento de novo; senão, ' : ': ';
   return {
     code: 'nfse.cancel_failed',
-    message: `O cancelamento não foi confirmado pelo sistema nacional.${reason} Não emita outra nota${next}fale com o suporte.`,
+    message: `O cancelamento não foi confirmado pelo sistema nacional.${reason} Não emita outra nota: fale com o suporte.`,
   };
 };
 
