@@ -124,7 +124,9 @@ describe('a note in hand', () => {
 
   it.each([
     ['its attempt', 1, [attempted(1, 1)], { attempt: 1 }],
+    ['its attempt, beside a later one under the same DPS id', 1, [attempted(1, 1), attempted(2, 100)], { attempt: 1 }],
     ['an attempt under the same DPS id, where its own is lost', 2, [attempted(1, 1)], { attempt: 1 }],
+    ['the last attempt under that DPS id', 3, [attempted(1, 1), attempted(2, 100)], { attempt: 2 }],
     ['a lost attempt', 1, [], { attempt: 1, attemptLost: true }],
     ['a lost attempt after the last one', 1, [underOther(1), underOther(2)], { attempt: 3, attemptLost: true }],
   ] as const)('is recorded as the note of %s', (_whose, of, held, expected) => {
@@ -132,6 +134,11 @@ describe('a note in hand', () => {
     expect(decideNoteOf(given(accepted(), ...held), event.DPS_ID, event.authorizedData(of, 140))).toEqual({
       events: [{ type: 'Authorized', data: { ...data, ...expected } }],
     });
+  });
+
+  it('is recorded for no stream without an invoice', () => {
+    const refused = { refused: 'the invoice has its outcome' };
+    expect(decideNoteOf(given(), event.DPS_ID, event.authorizedData(1, 140))).toEqual(refused);
   });
 
   const issued = given(accepted(), attempted(1, 1), event.authorized(1, 2));
