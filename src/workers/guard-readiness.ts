@@ -100,35 +100,36 @@ const runSession = async (
   let incompleteLooks = 0;
   let wasIncomplete = false;
   let covers: LogPosition | null = null;
+  let lastHead: LogPosition | null = null;
   const ended = AbortSignal.any([signal, session.lost]);
   while (!signal.aborted) {
     // The database is read first. The log only grows, so a later head is never before what the database was made from.
     const look = await session.look();
     if (isEarlier(look.guards, covers)) throw new GuardsReplaced('the guards were replaced while they were watched');
     onAnswer();
-    const seen = await lookAtLog(log, identity, isComplete && !wasIncomplete ? [] : positionsOf(look)).catch(
-      (error: unknown) => {
-        onFault(error);
-        return undefined;
-      },
-    );
-    if (seen === undefined) {
-      if (begin === undefined) onReadiness({ kind: 'unknown' });
-      await pause(pauseMs.complete, ended);
-      continue;
-    }
-    const { head, end } = seen;
-    const isShorter = isEarlier(head, look.furthest);
-    // Another log has lost nothing of this one, which is complete when it comes back.
-    incompleteLooks = end !== 'another log' && (isShorter || end !== 'held') ? incompleteLooks + 1 : 0;
+    // A pause holds whatever the log says, and what it has lost is no longer looked for.
     if (look.logWasIncomplete) log.remembered?.forget();
-    else if (end === 'replaced' || incompleteLooks === INCOMPLETE_LOOKS) {
-      await session.noteIncompleteLog(head, clock.now(), end === 'held' ? 'positions' : 'events');
+    const positions = isComplete && !wasIncomplete ? [] : positionsOf(look);
+    const { head: found, end } = await lookAtLog(log, identity, positions, onFault);
+    const head: LogPosition | null = found === undefined ? lastHead : found;
+    lastHead = head;
+    const isShorter = end !== 'no answer' && isEarlier(head, look.furthest);
+    const isIncomplete = isShorter || INCOMPLETE_ENDS.has(end);
+    // Another log has lost nothing of this one, which is complete when it comes back. A look without an answer says neither.
+    if (isIncomplete && end !== 'another log') incompleteLooks += 1;
+    else if (end === 'held' || end === 'another log') incompleteLooks = 0;
+    if (!look.logWasIncomplete && (end === 'replaced' || incompleteLooks === INCOMPLETE_LOOKS)) {
+      await session.noteIncompleteLog(head, clock.now(), INCOMPLETE_ENDS.has(end) ? 'events' : 'positions');
     }
-    if (isShorter || end !== 'held' || look.logWasIncomplete) {
+    if (isIncomplete || look.logWasIncomplete) {
       wasIncomplete = true;
       const isOther = end === 'another log' ? { isOther: true as const } : {};
       onReadiness({ kind: 'log incomplete', head, furthest: look.furthest, ...isOther });
+      await pause(pauseMs.complete, ended);
+      continue;
+    }
+    if (end !== 'held') {
+      if (begin === undefined) onReadiness({ kind: 'unknown' });
       await pause(pauseMs.complete, ended);
       continue;
     }
@@ -172,27 +173,45 @@ const runSession = async (
   }
 };
 
-type LogLook = {
-  head: LogPosition | null;
-  /** `missing` also when the log cannot be read from a position that the database was made from. */
-  end: 'held' | 'missing' | 'replaced' | 'another log';
-};
+/** `missing` also when the log cannot be read from a position that the database was made from. `unread`: the head was read, and the rest was not. */
+type LogEnd = 'held' | 'missing' | 'replaced' | 'another log' | 'unread' | 'no answer';
 
-/** The identity and the remembered events are asked for after the head, which is then of the log that they are of. */
+const INCOMPLETE_ENDS: ReadonlySet<LogEnd> = new Set(['missing', 'replaced', 'another log']);
+
+/**
+ * The identity and the remembered events are asked for after the head, which is then of the log that they are of. A head that was read counts also
+ * when the rest cannot be read, because it may show a loss.
+ */
 const lookAtLog = async (
   log: GuardReadinessWorker['log'],
   identity: string,
   positions: readonly LogPosition[],
-): Promise<LogLook> => {
-  const head = await log.head();
+  onFault: (error: unknown) => void,
+): Promise<{ head?: LogPosition | null; end: LogEnd }> => {
+  let head: LogPosition | null | undefined;
+  try {
+    head = await log.head();
+    return { head, end: await endOf(log, identity, head, positions) };
+  } catch (error) {
+    onFault(error);
+    return head === undefined ? { end: 'no answer' } : { head, end: 'unread' };
+  }
+};
+
+const endOf = async (
+  log: GuardReadinessWorker['log'],
+  identity: string,
+  head: LogPosition | null,
+  positions: readonly LogPosition[],
+): Promise<LogEnd> => {
   // An empty log would get an identity by the question; its length already shows the loss.
-  if (head !== null && (await log.identity()) !== identity) return { head, end: 'another log' };
+  if (head !== null && (await log.identity()) !== identity) return 'another log';
   const end = (await log.remembered?.look()) ?? 'held';
-  if (end !== 'held') return { head, end };
+  if (end !== 'held') return end;
   const places = await Promise.all(
     positions.map((position) => isEarlier(head, position) || isPlaceOf(log, head, position)),
   );
-  return { head, end: places.every((isPlace) => isPlace) ? 'held' : 'missing' };
+  return places.every((isPlace) => isPlace) ? 'held' : 'missing';
 };
 
 const positionsOf = ({ guards, operatorRows, furthest }: GuardsAnswer): readonly LogPosition[] => [

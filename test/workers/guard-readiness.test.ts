@@ -288,6 +288,42 @@ describe('the keeper of the guards', () => {
     },
   );
 
+  describe('while a read of the log behind its head fails', () => {
+    const withFailingLook = async () => {
+      const fixture = acceptances();
+      await fixture.accept();
+      const state = { isFailing: false, forgotten: 0 };
+      const remembered = {
+        look: async () => {
+          if (state.isFailing) throw new EventLogUnavailable('one read is not answered');
+          return 'held' as const;
+        },
+        forget: () => {
+          state.forgotten += 1;
+        },
+      };
+      const kept = keep(fixture, { log: { ...fixture.log, remembered } });
+      void kept.start();
+      await kept.becomes('complete');
+      state.isFailing = true;
+      return { ...kept, state };
+    };
+
+    it('obeys a pause that the database has, and looks for nothing of what the log has lost', async () => {
+      const { record, becomes, state } = await withFailingLook();
+      record.standing.logWasIncomplete = true;
+      await becomes('log incomplete');
+      expect(state.forgotten).toBeGreaterThan(0);
+    });
+
+    it('sees that the log is shorter than what the database was made from, and writes that down', async () => {
+      const { record, becomes } = await withFailingLook();
+      record.standing.furthest = at(1_000_000);
+      await becomes('log incomplete');
+      await soon(() => expect(record.setBackNotes).toBe(1));
+    });
+  });
+
   it('takes a log that cannot be read from a position of the database for an incomplete one', async () => {
     const fixture = acceptances();
     for (let n = 0; n < 3; n++) await fixture.accept();

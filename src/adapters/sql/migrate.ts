@@ -30,7 +30,10 @@ export const migrate = async (pool: pg.Pool, migrations: readonly Migration[]): 
 /** A session that holds the lock is idle only between two statements, so one that is idle for longer belongs to a frozen process. */
 const FROZEN_AFTER = '60s';
 
-/** Runs `work` while no other process holds the lock of the schema, without a time limit, on a connection that is closed afterwards. */
+/**
+ * Runs `work` while no other process holds the lock of the schema, on a connection that is closed afterwards. The server sets no time limit; the pool may
+ * give up earlier.
+ */
 export const withSchemaLock = async <T>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> => {
   const client = await pool.connect();
   try {

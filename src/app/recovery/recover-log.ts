@@ -134,8 +134,10 @@ const untilLostSendsAreOver = async (
   { longestSendSeconds }: KnownWork,
   { clock, limits, lostBefore, onProgress, waitUntil }: RecoveryDeps,
 ): Promise<void> => {
-  const from = addSeconds(lostBefore, Math.max(APPEND_GRACE_SECONDS + limits.sendSeconds, longestSendSeconds));
   const now = clock.now();
+  // A loss that lies ahead was seen by a clock that was ahead.
+  const seen = isBefore(now, lostBefore) ? now : lostBefore;
+  const from = addSeconds(seen, Math.max(APPEND_GRACE_SECONDS + limits.sendSeconds, longestSendSeconds));
   if (!isBefore(now, from)) return;
   const seconds = Math.ceil((epochMs(from) - epochMs(now)) / 1_000);
   onProgress(

@@ -1,7 +1,7 @@
 import { EventEmitter, once, setMaxListeners } from 'node:events';
 import { operatorProjections } from '../../../projections/registry.js';
 import { guardCheckpoint } from '../../adapters/guards-postgres/guards-record.js';
-import { isIssuingPaused, pauseIssuing } from '../../adapters/guards-postgres/incomplete-log.js';
+import { pauseIssuing, readPause } from '../../adapters/guards-postgres/incomplete-log.js';
 import { openPool } from '../../adapters/sql/pool.js';
 import { positionBefore } from '../../app/audit/anchor-log.js';
 import { shareOf } from '../../app/event-store/walk-log.js';
@@ -111,11 +111,12 @@ const readinessInOneDatabase = async (parts: ReadinessParts): Promise<GuardReadi
   /** A loss that this process has noticed, and a pause that was lost; each until a pause is recorded. */
   const due = { loss: false, forgotten: false };
   const isDue = (): boolean => due.loss || due.forgotten;
-  /** The end of the log when this process first saw the pause. The end of a pause is an event, so a pause that is gone without any event was lost. */
+  /** The end of the log at which the pause was recorded. Recovery appends before it ends a pause, so a pause that is gone without any event was lost. */
   let endAtPause: { head: LogPosition | null } | undefined;
   const look = async (): Promise<void> => {
     const isLost = (await lostEnd?.isLost()) === true;
-    const isHeld = !isLost && (await isIssuingPaused(engines.pool, identity));
+    const held = isLost ? undefined : await readPause(engines.pool, identity);
+    const isHeld = held !== undefined;
     const head = isLost || isHeld || endAtPause !== undefined ? await engines.log.head() : null;
     const isForgotten = !isLost && !isHeld && endAtPause !== undefined && !isEarlier(endAtPause.head, head);
     due.forgotten = isForgotten;
@@ -124,14 +125,14 @@ const readinessInOneDatabase = async (parts: ReadinessParts): Promise<GuardReadi
     const isFirst = state.current().kind === 'unknown';
     if (state.set(seen) && !(isFirst && seen.kind === 'complete')) logReadiness(seen, logger);
     if (!isPaused) endAtPause = undefined;
-    if (isHeld) endAtPause ??= { head };
+    if (isHeld) endAtPause ??= { head: held.head };
     if (!isLost && !isForgotten) return;
     await pauseIssuing(engines.pool, identity, head, clock.now());
     // A standby may have answered that no pause is held. It takes no record.
     if (isForgotten) logger.fatal({ msg: 'the database had lost the pause of issuing, which is recorded again' });
     due.loss = false;
     due.forgotten = false;
-    endAtPause = { head: await engines.log.head() };
+    endAtPause = { head };
     // The work of this process pauses by now, and that of others soon: until then the log takes no append.
     lostEnd?.accept();
   };

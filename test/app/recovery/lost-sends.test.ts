@@ -49,6 +49,13 @@ describe('a comparison that begins while a send that the log has lost is under w
     expect(clock.now()).toBe(at(35 + 60));
   });
 
+  it('given a loss that was seen by a clock three hours ahead, then waits from now on', async () => {
+    const said: string[] = [];
+    const { deps } = await recoveryHarness({ lostBefore: at(10_800), onProgress: (text) => void said.push(text) });
+    await compareRestoredLog(deps, false);
+    expect(said[0]).toContain(`until ${at(35)}:`);
+  });
+
   it.each([
     ['the limit of this command', { sendSeconds: 100 }, 0, 105],
     ['the limit of a process whose attempt is in the log', { sendSeconds: 2 }, -50, 35],

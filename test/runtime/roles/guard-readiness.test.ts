@@ -125,12 +125,12 @@ describe('work that appends to the log', () => {
 
 type Parts = Parameters<typeof startGuardReadiness>[0];
 
-/** A database that also keeps the log; `paused` is what its row says. */
+/** A database that also keeps the log; `paused` is whether it has the row of a pause, which began at `head`. */
 const oneDatabase = (paused: boolean) => {
-  const row = { paused, answers: true, takesPauses: true, refusals: 0 };
+  const row = { paused, head: 7n as bigint | string | null, answers: true, takesPauses: true, refusals: 0 };
   const lines: object[] = [];
   const runner = createRunner(() => undefined);
-  const query = async (text: string) => {
+  const query = async (text: string, values: readonly unknown[] = []) => {
     if (!row.answers) throw new Error('no answer');
     if (text.startsWith('insert into log_set_back')) {
       if (!row.takesPauses) {
@@ -138,8 +138,9 @@ const oneDatabase = (paused: boolean) => {
         throw new Error('no writes');
       }
       row.paused = true;
+      row.head = String(values[1]);
     }
-    return { rows: [{ paused: row.paused }] };
+    return { rows: row.paused ? [{ head: row.head, seen_at: systemClock.now() }] : [] };
   };
   const end = { isLost: false, head: 7n, notice: (): void => undefined, accepted: [] as string[] };
   const say = (line: object) => void lines.push(line);
@@ -251,6 +252,18 @@ describe('a pause in the database that also keeps the log', () => {
     expect([row.paused, source.current().kind]).toEqual([true, 'log incomplete']);
     recover();
     await expect.poll(() => source.current().kind).toBe('complete');
+  });
+
+  it('is over for a process that begins while log recovery ends, also when nothing is appended any more', async () => {
+    // given: recovery has appended its events and not yet removed the row
+    const { row, end, lines, start } = oneDatabase(true);
+    end.head += 1n;
+    const source = await start();
+    // when
+    row.paused = false;
+    // then
+    await expect.poll(() => source.current().kind).toBe('complete');
+    expect([row.paused, lines.length]).toEqual([false, 2]);
   });
 
   it('is recorded by a process that stops, when the answer to its last send shows the loss', async () => {
