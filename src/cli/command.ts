@@ -34,8 +34,8 @@ export type Command = {
   summary: string;
   options?: Readonly<Record<string, Option>>;
   changes: boolean;
-  /** Set where the command does its work also on an empty database, and so may make the embedded one. */
-  begins?: true;
+  /** Set where the work on an empty database gives a copy that somebody keeps: an embedded database that is not there is refused and not made. */
+  needsDatabase?: true;
   run(invocation: Invocation): Promise<Outcome>;
 };
 

@@ -37,7 +37,7 @@ export const runCommand = async (
     }
     const actor = command.changes ? (textFlag(flags, 'actor') ?? osUser()) : '';
     const session = (needs?: SessionNeeds): Promise<Session> =>
-      open(command.begins === true ? needs : { ...needs, onlyExisting: true });
+      open(command.needsDatabase === true ? { ...needs, onlyExisting: true } : needs);
     const outcome = await command.run({ positionals, flags, actor, session, terminal });
     exit = print(outcome, flags.json === true, terminal);
   };

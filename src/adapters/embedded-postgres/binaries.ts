@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { chmod, cp, mkdir, readFile, rename, rm, symlink } from 'node:fs/promises';
+import { chmod, cp, lstat, mkdir, readdir, readFile, rename, rm, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { arch, platform } from 'node:os';
 import { dirname, join, relative } from 'node:path';
@@ -66,8 +66,21 @@ export const reachableCopy = async (
   if (existsSync(copy) && (await isReachable())) return copy;
   const draft = `${copy}.${process.pid}`;
   await cp(native, draft, { recursive: true, verbatimSymlinks: true });
+  await openToAll(draft);
+  // A copy that the user cannot reach serves nothing, and the new one cannot take its place while it is there.
+  if (!(existsSync(copy) && (await isReachable()))) await rm(copy, { recursive: true, force: true });
   // Renamed when complete; a failure means that another process was faster.
   await rename(draft, copy).catch(() => rm(draft, { recursive: true, force: true }));
   if (existsSync(copy) && (await isReachable())) return copy;
   throw new EmbeddedPostgresError(`OS user ${user.name} can reach neither ${native} nor ${copy}: run as a normal user`);
+};
+
+/** Lets every user read the files and pass through the folders: the copy has the modes of the original, which a umask of root may have cut. */
+const openToAll = async (folder: string): Promise<void> => {
+  for (const name of ['.', ...(await readdir(folder, { recursive: true }))]) {
+    const path = join(folder, name);
+    const found = await lstat(path);
+    if (found.isDirectory() || found.isFile())
+      await chmod(path, found.isFile() && (found.mode & 0o100) === 0 ? 0o644 : 0o755);
+  }
 };

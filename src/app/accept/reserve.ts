@@ -7,7 +7,7 @@ import {
   parseInvoiceStream,
   publicInvoiceId,
 } from '../../domain/common/ids.js';
-import { addSeconds, isBefore } from '../../domain/common/time.js';
+import { addSeconds, type Instant, isBefore } from '../../domain/common/time.js';
 import type { IdempotencyMark, InvoiceEvent } from '../../domain/invoice/events.js';
 import { evolve } from '../../domain/invoice/evolve.js';
 import { type Invoice, type InvoiceState, initialInvoice } from '../../domain/invoice/state.js';
@@ -165,7 +165,8 @@ const placeMark = async (
   if (earlier === undefined) return { ...own, undo: () => duplicates.remove(fingerprints, mark) };
   const { state } = await loadInvoice(earlier.stream, store);
   const earlierId = parseInvoiceStream(earlier.stream)?.invoiceId;
-  if (state.kind !== 'none') return { refused: suspectedDuplicate(earlierId) };
+  if (state.kind !== 'none')
+    return { refused: suspectedDuplicate(isYoung(state, youngerThan) ? earlierId : undefined) };
   if (earlier.stream === mark.stream) return own;
   const isAbandoned = isBefore(addSeconds(earlier.at, LATE_APPEND_SECONDS), at);
   // An invoice that may never be accepted is not named.
@@ -220,6 +221,10 @@ export const referenceInUse = (holder: InvoiceId, mode: Mode): Refusal => {
       : 'Em canceled, se você não pediu o cancelamento, ou em dúvida, veja o carimbo do PDF (SUBSTITUÍDA) ou fale com o suporte antes de emitir outra.';
   return { code: 'nfse.reference_in_use', message: `${taken} ${more}` };
 };
+
+/** Whether the earlier request was accepted. Its reference may have led to an older invoice, whose stream it then marks for moments. */
+const isYoung = (state: InvoiceState, youngerThan: Instant): boolean =>
+  state.kind === 'invoice' && state.facts.createdAt !== undefined && !isBefore(state.facts.createdAt, youngerThan);
 
 /** Names the invoice of the earlier request, if that was accepted for sure: the client must look at that invoice before sending another. */
 const suspectedDuplicate = (earlierId: InvoiceId | undefined): Refusal => {

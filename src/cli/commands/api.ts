@@ -8,7 +8,6 @@ const off: Command = {
   summary: 'the kill switch: every route under /v1 answers 503; work in progress continues',
   options: { reason: { type: 'string', help: 'why, for the log; never shown to clients' } },
   changes: true,
-  begins: true,
   run: async ({ flags, actor, session }) => {
     const reason = textFlag(flags, 'reason');
     if (reason !== undefined && (reason.length > MAX_REASON || /[\p{Cc}\p{Cs}]/u.test(reason)))
@@ -31,7 +30,6 @@ const on: Command = {
   name: 'api on',
   summary: 'open the API again after api off',
   changes: true,
-  begins: true,
   run: async ({ actor, session }) => {
     const changed = await setApiSwitch('on', undefined, (await session()).companyDeps(actor));
     return done(changed ? 'the API is on' : 'the API was on already', { api: 'on', changed });

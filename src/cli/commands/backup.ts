@@ -11,6 +11,7 @@ export const backupCommand: Command = {
     'with-master-key': { type: 'boolean', help: 'copy the master key too: the folder alone then opens everything' },
   },
   changes: false,
+  needsDatabase: true,
   run: async ({ flags, session, terminal }) => {
     const folder = textFlag(flags, 'out');
     if (folder === undefined) return badUsage('--out is required: a new folder');

@@ -48,7 +48,6 @@ const put: Command = {
     check: { type: 'boolean', help: 'check FILE.json and change nothing' },
   },
   changes: true,
-  begins: true,
   run: async (invocation) => {
     const {
       positionals: [file],
@@ -202,7 +201,6 @@ const list: Command = {
   name: 'company list',
   summary: 'all companies',
   changes: false,
-  begins: true,
   run: async ({ session, terminal }) => {
     const opened = await session();
     await tellRowsBehind(opened, terminal, ['companies']);

@@ -58,7 +58,6 @@ export const doctorCommand: Command = {
     },
   },
   changes: true,
-  begins: true,
   run: async ({ flags, actor, session, terminal }) => {
     const span = Number(textFlag(flags, 'span') ?? SPAN);
     if (!Number.isInteger(span) || span < 1 || span > 10_000)

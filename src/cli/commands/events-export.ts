@@ -26,6 +26,7 @@ export const exportCommand: Command = {
     reveal: { type: 'boolean', help: 'personal fields in clear, too; this is recorded with the actor' },
   },
   changes: true,
+  needsDatabase: true,
   run: async ({ flags, actor, session, terminal }) => {
     const file = textFlag(flags, 'out');
     if (file === undefined) return badUsage('--out FILE is required');

@@ -21,7 +21,6 @@ const set: Command = {
     },
   },
   changes: true,
-  begins: true,
   run: async ({ positionals: [ibge = ''], flags, actor, session }) => {
     const change = demandsIn(flags);
     if (change === undefined) return badUsage('name --requires-customer or --requires-registration, each on or off');
@@ -37,7 +36,6 @@ const show: Command = {
   positionals: ['IBGE'],
   summary: 'what a municipality demands of an invoice, and what the national system answered, with its age',
   changes: false,
-  begins: true,
   run: async ({ positionals: [ibge = ''], session }) => {
     const found = municipalityByCode(ibge);
     if (found === undefined) return refused(`no municipality has the IBGE code ${ibge}`);

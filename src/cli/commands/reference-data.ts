@@ -24,7 +24,6 @@ const importCommand: Command = {
   positionals: ['FILE.tsv'],
   summary: 'replace the activity lines of the CNAEs in the file, all or nothing',
   changes: true,
-  begins: true,
   run: async ({ positionals: [file = ''], actor, session }) => {
     const read = await readOperatorFile(file);
     if ('problem' in read) return badUsage(read.problem);
@@ -77,7 +76,6 @@ const exportCommand: Command = {
   summary: 'the shipped activity lines under the imported ones, tab-separated, with what IBS and CBS lack',
   options: { company: { type: 'string', help: 'CNPJ: only the lines of its activities, with its choices' } },
   changes: false,
-  begins: true,
   run: async ({ flags, session, terminal }) => {
     const cnpj = textFlag(flags, 'company');
     const opened = await session();
@@ -132,7 +130,6 @@ export const registryCommand: Command = {
   positionals: ['FILE.json'],
   summary: 'record names of the local tax registry: one entry or a list',
   changes: true,
-  begins: true,
   run: async ({ positionals: [file = ''], actor, session }) => {
     const json = await readJsonFile(file);
     if ('problem' in json) return badUsage(json.problem);

@@ -39,6 +39,23 @@ describe.runIf(process.getuid?.() === 0)('the copy of the binaries for another u
     expect(await copied()).toBe(join(home, '18.0.0'));
   });
 
+  it('can be read where the original is closed, as after an installation under a umask', async () => {
+    await chmod(native, 0o700);
+    await chmod(join(native, 'bin'), 0o700);
+    await chmod(join(native, 'bin', 'postgres'), 0o700);
+    await copied();
+    const modes = await Promise.all(
+      ['.', 'bin', 'bin/postgres'].map(async (name) => (await stat(join(home, '18.0.0', name))).mode & 0o777),
+    );
+    expect(modes).toEqual([0o755, 0o755, 0o755]);
+  });
+
+  it('takes the place of one that cannot be reached', async () => {
+    await copied();
+    await chmod(join(home, '18.0.0'), 0o700);
+    expect(await copied()).toBe(join(home, '18.0.0'));
+  });
+
   it('is refused where a folder above is closed, also when the copy is there', async () => {
     await copied();
     await chmod(parent, 0o700);

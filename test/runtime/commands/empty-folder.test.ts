@@ -11,7 +11,7 @@ const newFolder = (): string => {
   return join(parent, 'data');
 };
 
-it('a command that may begin says that the database which it opens is a new one', async () => {
+it('a command says that the database which it opens is a new one', async () => {
   const folder = newFolder();
   const complaintOf = async (): Promise<string> => {
     const program = runProgram(['src/main.ts', 'company', 'list'], { DATA_DIR: folder });
@@ -24,8 +24,7 @@ it('a command that may begin says that the database which it opens is a new one'
 
 it.each([
   ['backup', '--out', 'OUT'],
-  ['invoice', 'list'],
-  ['audit', 'verify', '--json'],
+  ['events', 'export', '--out', 'OUT', '--json'],
 ])(
   'a command in a terminal without the DATA_DIR of the service is refused and makes nothing: %s %s',
   async (...args) => {
