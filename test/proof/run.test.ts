@@ -15,6 +15,8 @@ const folder = temporaryFolder();
 const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
 
 const STARTS_WITHIN_MS = 120_000;
+/** A run that is broken off within the limit of a test says what it was waiting for. */
+const ENDS_WITHIN_MS = 540_000;
 
 /** `npm run proof` with these arguments. */
 const proof = (...args: readonly string[]) => {
@@ -22,7 +24,8 @@ const proof = (...args: readonly string[]) => {
   let said = '';
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding('utf8').on('data', (text: string) => (said += text));
-  const code = new Promise<number | null>((resolve) => child.once('close', resolve));
+  const limit = setTimeout(() => child.kill('SIGINT'), ENDS_WITHIN_MS);
+  const code = new Promise<number | null>((resolve) => child.once('close', resolve)).finally(() => clearTimeout(limit));
   return { code, said: () => said, signal: (signal: NodeJS.Signals) => child.kill(signal) };
 };
 
@@ -67,10 +70,14 @@ describe('a run of the proof', () => {
       out,
       writesReport: false,
     };
-    const silent: Screen = { step: () => undefined, live: () => undefined };
+    let said = '';
+    const hear = (text: string): void => {
+      said = text;
+    };
+    const screen: Screen = { step: hear, live: hear };
     const service = ['--import', 'tsx', 'test/proof/broken-service.ts'];
-    const { isWhole, live } = await runProof(options, out, silent, new AbortController().signal, service);
-    expect(isWhole).toBe(true);
+    const { isWhole, live } = await runProof(options, out, screen, AbortSignal.timeout(ENDS_WITHIN_MS), service);
+    expect(isWhole, said).toBe(true);
     expect(live.counts.accepted).toBeGreaterThanOrEqual(150);
     const names = judge(await readRaw(out, sha256)).findings.map(({ name }) => name);
     expect(names).toContain('double_send');

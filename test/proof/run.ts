@@ -21,7 +21,7 @@ import { readLines } from './read-lines.js';
 import { openRecorder, type Recorder } from './recorder.js';
 import { type Service, startService } from './service.js';
 import { NO_CLOCK_STEPS, openServiceClock } from './service-clock.js';
-import { downloadNotes, exportLog, readAllOnce, repeatRequests, untilSettled } from './settle.js';
+import { downloadNotes, exportLog, readAllOnce, repeatRequests, SETTLES_WITHIN_MS, untilSettled } from './settle.js';
 import { makeTenants, TENANTS } from './tenants.js';
 import { faultDeck, PERSONAL, wishOf } from './wishes.js';
 
@@ -183,12 +183,14 @@ const settle = async (
   const exported = join(folder, RAW_FILES.events);
   screen.step('no more mishaps: waiting for every outcome');
   await authorizer.clearFaults();
-  await untilSettled(service, exported, recorder, screen.live, signal);
+  const { first, last } = SETTLES_WITHIN_MS;
+  const played = { service, authorizer };
+  await untilSettled(played, exported, recorder, screen.live, { withinMs: first, signal });
   signal.throwIfAborted();
   screen.step('starting the service anew, and asking for every promise once more');
   await service.drain(0);
   await repeatRequests(seed, clients);
-  const stories = await untilSettled(service, exported, recorder, screen.live, signal);
+  const stories = await untilSettled(played, exported, recorder, screen.live, { withinMs: last, signal });
   await readAllOnce(clients, stories);
   const documents: DocumentFile[] = [...(await downloadNotes(folder, service, keys, stories, recorder))];
   signal.throwIfAborted();

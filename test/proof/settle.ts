@@ -1,9 +1,11 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { AuthorizerOfRun } from './authorizer.js';
 import type { Clients } from './clients.js';
 import { drawsOf } from './draws.js';
-import type { DocumentFile, LoggedEvent } from './judge/raw.js';
+import { waitsForItsHour } from './judge/ledger.js';
+import type { DocumentFile, LoggedEvent, ReceivedCall } from './judge/raw.js';
 import { type Story, storiesOf } from './judge/story.js';
 import { runNfse } from './program.js';
 import { readLines } from './read-lines.js';
@@ -11,7 +13,10 @@ import type { Recorder } from './recorder.js';
 import type { Service } from './service.js';
 import { type Keys, TENANT_NAMES, TENANTS, type TenantName } from './tenants.js';
 
-const SETTLES_WITHIN_MS = 300_000;
+/** Milliseconds for outcomes after the mishaps, and after the last start. */
+export const SETTLES_WITHIN_MS = { first: 300_000, last: 120_000 } as const;
+/** Longer than a late note or event takes to appear, and to be looked up. */
+const UNCHANGED_FOR_MS = 30_000;
 const EXPORTS_AT_MOST = 4;
 const LOOK_EVERY_MS = 3_000;
 const AT_ONCE = 8;
@@ -43,25 +48,40 @@ export const exportLog = async (service: Service, file: string, recorder: Record
   }
 };
 
+/** What no wait of minutes can end, and what it can, among the open invoices and cancellations. */
+export const openOf = (
+  stories: readonly Story[],
+  calls: readonly ReceivedCall[],
+): { undecided: readonly Story[]; inTheirHour: readonly Story[] } => {
+  const open = stories.filter(isOpen);
+  const inTheirHour = open.filter((story) => waitsForItsHour({ calls }, story));
+  return { undecided: open.filter((story) => !inTheirHour.includes(story)), inTheirHour };
+};
+
 /**
- * Waits until every accepted invoice has an outcome and every cancellation an end, also those whose clients have vanished. The last look
- * at the log; what is still open then is for the judge to name.
+ * Waits until every accepted invoice has an outcome and every cancellation an end, also those whose clients have vanished. What only its hour can end is
+ * given up after 30 s. The last look at the log; what is still open then is for the judge to name.
  */
 export const untilSettled = async (
-  service: Service,
+  { service, authorizer }: { service: Service; authorizer: Pick<AuthorizerOfRun, 'calls'> },
   file: string,
   recorder: Recorder,
   say: (text: string) => void,
-  signal: AbortSignal,
+  { withinMs, signal }: { withinMs: number; signal: AbortSignal },
 ): Promise<readonly Story[]> => {
-  const until = Date.now() + SETTLES_WITHIN_MS;
+  const until = Date.now() + withinMs;
+  let undecidedAt = Date.now();
   for (;;) {
     signal.throwIfAborted();
     await exportLog(service, file, recorder);
     const stories = storiesOf(await readLines<LoggedEvent>(file));
-    const open = stories.filter(isOpen).length;
-    say(`${stories.length} invoices, ${open} still open`);
-    if (open === 0 || Date.now() > until) return stories;
+    const { undecided, inTheirHour } = openOf(stories, await authorizer.calls());
+    const waiting = inTheirHour.length === 0 ? '' : `, ${inTheirHour.length} in their hour`;
+    say(`${stories.length} invoices, ${undecided.length} still open${waiting}`);
+    if (undecided.length > 0) undecidedAt = Date.now();
+    const isUnchanged = Date.now() - undecidedAt >= UNCHANGED_FOR_MS;
+    if (undecided.length === 0 && (inTheirHour.length === 0 || isUnchanged)) return stories;
+    if (Date.now() > until) return stories;
     await pause(LOOK_EVERY_MS);
   }
 };

@@ -77,7 +77,7 @@ const LOOKED_UP_WITHIN_MS = 30_000;
  * otherwise the service has forgotten it.
  */
 export const waitsForItsHour = (
-  { calls }: Raw,
+  { calls }: Pick<Raw, 'calls'>,
   { events, status, cancellation, tenant, accessKey }: Story,
 ): boolean => {
   const isCancellation = cancellation === 'pending';

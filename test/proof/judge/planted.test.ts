@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { type InvoiceEventType, invoicePersonalFields } from '../../../src/domain/invoice/events.js';
 import { proofRun } from '../../support/fixture/proof-run.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
+import { openOf } from '../settle.js';
 import type { FaultName } from './finding.js';
 import { judge } from './judge.js';
 import { judgeOutcomes } from './ledger.js';
@@ -250,6 +251,16 @@ describe('the judge', () => {
 
     it('has been forgotten when its look-ups have ended', () => {
       expect(outcomes(openSince(600, { lookedUp: secondsBefore(40) }))).toEqual(['wrong_outcome']);
+    });
+
+    it('is no outcome that a run waits for, unless it has been forgotten', () => {
+      const waits = (lookedUp: string): object => {
+        const { events, calls } = openSince(600, { lookedUp });
+        const { undecided, inTheirHour } = openOf(storiesOf(events), calls);
+        return { undecided: undecided.length, inTheirHour: inTheirHour.length };
+      };
+      expect(waits(secondsBefore(5))).toEqual({ undecided: 0, inTheirHour: 1 });
+      expect(waits(secondsBefore(40))).toEqual({ undecided: 1, inTheirHour: 0 });
     });
 
     it('has an outcome after its hour', () => {
