@@ -30,8 +30,8 @@ type Deciding<State, Event extends DomainEvent, Refusal extends string> = {
 
 export type Command<State, Event extends DomainEvent, Refusal extends string> = StreamCommand<State, Event> &
   Deciding<State, Event, Refusal> & {
-    /** Runs before each append, and not when nothing is appended. */
-    beforeAppend?(): Promise<void>;
+    /** Runs before each append, and not when nothing is appended. Nothing is appended when it resolves with a refusal. */
+    beforeAppend?(): Promise<Refusal | undefined>;
   };
 
 type Outcome<State, Event extends DomainEvent, Refusal extends string> =
@@ -87,7 +87,8 @@ export const transactTogether = async <State, Event extends DomainEvent, Refusal
     });
     const [first] = added;
     if (first === undefined) return outcomes;
-    await beforeAppend?.();
+    const refused = await beforeAppend?.();
+    if (refused !== undefined) return commands.map(() => ({ kind: 'refused', refused }));
     const context = added.every((one) => one.context === first.context)
       ? first.context
       : { ...first.context, ofEvents: added.map((one) => one.context) };

@@ -49,7 +49,10 @@ export const deleteTestInvoice = async (stream: StreamName, deps: Deps): Promise
       decide: (state, { version, now }) => decideDeletion(state, version, now, deps.limits),
       context: workerContext(stream, 'delete_test_invoice', deps),
       // Before the append, so that a later sweep ends what this process may leave undone.
-      beforeAppend: () => deps.cuts.add(stream),
+      beforeAppend: async () => {
+        await deps.cuts.add(stream);
+        return undefined;
+      },
     },
     deps,
   );

@@ -159,7 +159,10 @@ describe('a transaction', () => {
   it('prepares before each append, and not without one', async () => {
     const harness = harnessOf();
     const steps: string[] = [];
-    const beforeAppend = async () => void steps.push('prepared');
+    const beforeAppend = async () => {
+      steps.push('prepared');
+      return undefined;
+    };
     let races = 1;
     const store = watched(harness, async () => {
       steps.push('appends');
@@ -169,6 +172,13 @@ describe('a transaction', () => {
     expect(steps).toEqual(['prepared', 'appends', 'prepared', 'appends']);
     await transact({ ...command(harness), decide: () => noChange, beforeAppend }, { ...harness, store });
     expect(steps).toHaveLength(4);
+  });
+
+  it('appends nothing when the preparation refuses', async () => {
+    const harness = harnessOf();
+    const refused = await transact({ ...command(harness), beforeAppend: async () => 'held' }, harness);
+    expect(refused).toEqual({ kind: 'refused', refused: 'held' });
+    expect(await numbersIn(harness)).toEqual([]);
   });
 
   it('reads as the command says: whole, sealed, or the last event alone', async () => {

@@ -104,28 +104,15 @@ export const setCompanyEnabled = async (
   enabled: boolean,
   deps: CompanyCommandDeps,
 ): Promise<CommandResult> => {
-  const refuseHeld = async (): Promise<void> => {
-    if (enabled && (await heldCompanies(deps.store)).includes(companyId)) throw new NotCompared(companyId);
-  };
+  const refusalOfHeld = async (): Promise<string | undefined> =>
+    enabled && (await heldCompanies(deps.store)).includes(companyId) ? notCompared(companyId) : undefined;
   const decide = (state: CompanyState, at: Instant): CompanyDecision => switchCompany(state, enabled, at);
-  try {
-    return await decideCompany(companyId, deps, decide, refuseHeld);
-  } catch (error) {
-    if (error instanceof NotCompared) return { refused: error.message };
-    throw error;
-  }
+  return await decideCompany(companyId, deps, decide, refusalOfHeld);
 };
 
-/** Thrown before the append that would enable a company of which the last log recovery has asked for no live note. */
-class NotCompared extends Error {
-  override readonly name = 'NotCompared';
-
-  constructor(companyId: CompanyId) {
-    super(
-      `company ${companyId} was not compared with the authorizer after a restore, and may have notes that the log has lost: put its certificate (nfse certificate put ${companyId}), then nfse restore --mark, which pauses issuing for all companies, and nfse doctor --reconcile`,
-    );
-  }
-}
+/** Why a company stays disabled of which the last log recovery has asked for no live note. */
+const notCompared = (companyId: CompanyId): string =>
+  `company ${companyId} was not compared with the authorizer after a restore, and may have notes that the log has lost: put its certificate (nfse certificate put ${companyId}), then nfse restore --mark, which pauses issuing for all companies, and nfse doctor --reconcile`;
 
 /** Returns the key, which is not stored; only its hash is. */
 export const createKey = async (
@@ -198,7 +185,7 @@ const decideCompany = async (
   companyId: CompanyId,
   deps: CompanyCommandDeps,
   decide: (state: CompanyState, at: Instant) => CompanyDecision,
-  beforeAppend: () => Promise<void> = async () => undefined,
+  beforeAppend: () => Promise<string | undefined> = async () => undefined,
 ): Promise<CommandResult> => {
   const outcome = await transactAndApply(
     {
