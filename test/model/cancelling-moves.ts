@@ -149,7 +149,7 @@ const send = (world: World, { attempt: of, attemptedAt }: Extract<Worker, { at: 
   spending('notSent', 'cannot connect', answered('not sent'));
   // Every send has the same content. What the authorizer makes of an earlier one after this refusal, it makes by the deadline (ADR 8).
   const refused = authorizer.refused || authorizer.underWay;
-  const judged: World = { ...world, authorizer: { ...authorizer, underWay: false, refused } };
+  const judged: World = { ...world, authorizer: { ...authorizer, underWay: false, refused, refuses: true } };
   spending('refused', 'is refused', answered('refused'), judged);
   spending('uncatalogued', 'is refused with an uncatalogued code', answered('uncatalogued'));
   if (!isTaken) {
@@ -280,7 +280,7 @@ const withEvent = (world: World): World => ({
 });
 
 const left = (world: World): World =>
-  world.authorizer.registered || world.authorizer.blocked
+  world.authorizer.registered || world.authorizer.blocked || world.authorizer.refuses
     ? world
     : { ...world, authorizer: { ...world.authorizer, underWay: true } };
 

@@ -87,6 +87,8 @@ export type World = {
     underWay: boolean;
     /** A request that was refused, or one of the same content that was sent before, may still become an event by the deadline of the last send. */
     refused: boolean;
+    /** The authorizer has refused our content for good, so it refuses what it gets of the same content from then on (ADR 8). */
+    refuses: boolean;
     /** The event that bars ours cancels the note. */
     elsewhere: boolean;
     /** The refusal names the event in the way. */
@@ -112,7 +114,7 @@ export const startWorld = (budget: Budget, others: Others, workers = 2): World =
       ...{ now: T0, events: [], state: initialInvoice, memos: {}, budget },
       workers: Array.from({ length: workers }, () => idle),
       authorizer: {
-        ...{ registered: false, underWay: false, refused: false },
+        ...{ registered: false, underWay: false, refused: false, refuses: false },
         ...{ blocked: others !== 'nothing', elsewhere: others.startsWith('a cancellation') },
         names: others === 'a cancellation that is named',
       },
