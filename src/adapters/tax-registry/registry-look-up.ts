@@ -31,7 +31,15 @@ const address = v.pipe(
 );
 
 /** An address of another shape is left out; the name counts all the same. */
-const answer = v.object({ legal_name: text(300), address: v.fallback(v.optional(address), undefined) });
+const answer = v.object({
+  cnpj: v.fallback(v.optional(v.string()), undefined),
+  legal_name: text(300),
+  address: v.fallback(v.optional(address), undefined),
+});
+
+/** A cache or a proxy before the registry may answer about another company. An answer need not say whom it is about. */
+const isAbout = (cnpj: string, named: string | undefined): boolean =>
+  named === undefined || named.toUpperCase().replace(/[^0-9A-Z]/g, '') === cnpj;
 
 /**
  * `GET {url}/{cnpj}`. A POST waits for the answer, so the whole exchange, name service included, ends after `timeoutMs`. No redirect, no encoding,
@@ -45,7 +53,7 @@ export const findRegistryEntry = async (
   try {
     const body = await fetched(new URL(`${url}/${cnpj}`), AbortSignal.timeout(timeoutMs));
     const parsed = v.safeParse(answer, body === undefined ? undefined : JSON.parse(body));
-    return parsed.success
+    return parsed.success && isAbout(cnpj, parsed.output.cnpj)
       ? present({ cnpj, legalName: parsed.output.legal_name, address: parsed.output.address })
       : undefined;
   } catch {

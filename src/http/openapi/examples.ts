@@ -4,6 +4,7 @@ import { present } from '../../domain/common/present.js';
 import { customerOf, type IssueRequest } from '../../domain/company/eligibility.js';
 import { envelope } from '../answer.js';
 import { issueRequestOf } from '../body/issue-request.js';
+import type { JsonBody } from '../body/read-json-object.js';
 import { badReference } from '../routes/find.js';
 import { EXAMPLE_ID } from './invoice-examples.js';
 
@@ -69,8 +70,16 @@ export const activityExample = {
   is_default: true,
 };
 
-/** A body with the classic mistake of `invalid_request`. */
+/** A body with the classic mistake of `invalid_request`, and one in which the document alone is wrong. */
 const mistaken = { amount: 125_050, description: 'Consultoria' };
+const wrongDocument = { amount_in_cents: 125_050, description: 'Consultoria', customer: { document: '123' } };
+
+const RECEIVED_AT = '2026-11-21T12:00:00.000Z';
+
+const bodyRefusalOf = (body: JsonBody): Refusal | undefined => {
+  const checked = issueRequestOf(body, RECEIVED_AT);
+  return 'refused' in checked ? checked.refused : undefined;
+};
 
 /** An export of which only the type is there, and a `br` customer with an address abroad: their messages name the fields. */
 const customerRefusal = (customer: IssueRequest['customer']): Refusal | undefined => {
@@ -82,10 +91,10 @@ const customerRefusal = (customer: IssueRequest['customer']): Refusal | undefine
 /** Refusals whose message depends on the request, as the handlers make them. */
 const preciseRefusal = (code: ErrorCode): Refusal | undefined => {
   switch (code) {
-    case 'invalid_request': {
-      const checked = issueRequestOf(mistaken, '2026-11-21T12:00:00.000Z');
-      return 'refused' in checked ? checked.refused : undefined;
-    }
+    case 'invalid_request':
+      return bodyRefusalOf(mistaken);
+    case 'nfse.customer_document_invalid':
+      return bodyRefusalOf(wrongDocument);
     case 'nfse.reference_in_use':
       return referenceInUse(EXAMPLE_ID.replace('nfse_', ''), 'test');
     case 'nfse.export_incomplete':

@@ -46,6 +46,14 @@ describe('the tax registry', () => {
     expect(seen).toEqual([`/${CNPJ}`, 'identity']);
   });
 
+  it.each([
+    ['about the CNPJ that was asked for, with a mask', '12.345.678/0001-95', 'EMPRESA LTDA'],
+    ['about another CNPJ, which counts as no answer', '98765432000198', undefined],
+  ])('may say whom it is about: %s', async (_what, cnpj, name) => {
+    const found = await answered((response) => response.end(JSON.stringify({ cnpj, legal_name: 'EMPRESA LTDA' })));
+    expect(found?.legalName).toBe(name);
+  });
+
   const address = {
     ...{ street: ' Av. Rio Branco ', number: '123', district: 'Centro', city: 'Niterói', state: 'RJ' },
     postal_code: '24020077',
