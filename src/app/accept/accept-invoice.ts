@@ -132,9 +132,9 @@ const claimKey = async (
   const bodyHash = await hashes.bodyHash(owner, plainBodyHash, now);
   const claimed = await idempotency.claim(owner, bodyHash, fresh, now);
   if (claimed.kind !== 'reuse') return claimed;
-  const verdict = await hashes.compareBody(claimed.bodyHash, owner, plainBodyHash);
-  if (verdict === 'same') return await idempotency.claim(owner, bodyHash, fresh, now, claimed.bodyHash);
-  return verdict === 'other' ? claimed : { ...claimed, kind: 'not_comparable' };
+  const comparison = await hashes.compareBody(claimed.bodyHash, owner, plainBodyHash);
+  if (comparison === 'same') return await idempotency.claim(owner, bodyHash, fresh, now, claimed.bodyHash);
+  return comparison === 'other' ? claimed : { ...claimed, kind: 'not_comparable' };
 };
 
 /** The idempotency key is in use, and the secret that hashed its body is gone. */

@@ -197,9 +197,9 @@ const earlierAnswer = async (
     const { mode, companyId, idempotency: held } = earlier.facts;
     const { keyHash, plainBodyHash } = idempotency;
     const stored = held?.bodyHash ?? '';
-    const verdict = await deps.hashes.compareBody(stored, { mode, companyId, keyHash }, plainBodyHash);
-    if (verdict === 'same') return { accepted: earlier };
-    return { refused: verdict === 'other' ? otherBody(invoiceId) : bodyNotComparable(invoiceId) };
+    const comparison = await deps.hashes.compareBody(stored, { mode, companyId, keyHash }, plainBodyHash);
+    if (comparison === 'same') return { accepted: earlier };
+    return { refused: comparison === 'other' ? otherBody(invoiceId) : bodyNotComparable(invoiceId) };
   }
   if (request.reference === undefined) {
     const isTakenOver = earlier?.origin.kind === 'imported' && keyAlive;

@@ -111,7 +111,7 @@ export const createCertificateBreaker = (options: CertificateBreakerOptions): Ce
     const answer = await call();
     if (certificateId === undefined) return answer;
     try {
-      const said = verdictOn(answer);
+      const said = whatAnswerSays(answer);
       if (said === 'refused') await noteRefused(caller, certificateId, reasonOf(answer));
       if (said === 'taken') await noteTaken(caller);
       if (isAnsweredSend(answer)) proven.set(keyOf(caller), certificateId);
@@ -197,7 +197,7 @@ const keyOf = ({ mode, companyId }: { mode: Mode; companyId: CompanyId }): strin
  * A document that was judged, found or proven absent was asked for under a good certificate. Everything else may come from a server before it. A
  * look-up that is refused without a code may be about the company and not its certificate, under which sends may be taken.
  */
-const verdictOn = (answer: AuthorizerResult): 'refused' | 'taken' | 'nothing' => {
+const whatAnswerSays = (answer: AuthorizerResult): 'refused' | 'taken' | 'nothing' => {
   switch (answer.kind) {
     case 'unknown':
       return answer.certificateRefused === true ? 'refused' : answer.refused === true ? 'taken' : 'nothing';

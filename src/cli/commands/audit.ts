@@ -201,9 +201,9 @@ const outcomeOf = (report: Report, notes: readonly string[]): Outcome => {
   const { streams, events, findings, anchors, givenUp, documents, manifest } = report;
   const ok = findings.total === 0;
   const hidden = findings.total - findings.kept.length;
-  const verdict = ok ? 'nothing is wrong' : counted(findings.total, 'finding');
+  const summary = ok ? 'nothing is wrong' : counted(findings.total, 'finding');
   const text = [
-    `${events} events in ${streams} streams, ${counted(anchors.anchors, 'anchor')}: ${verdict}`,
+    `${events} events in ${streams} streams, ${counted(anchors.anchors, 'anchor')}: ${summary}`,
     ...notes,
     ...givenUp.map((one) => `${counted(one.events, 'event')} sealed under ${one.generation}, which was given up`),
     ...findings.kept.map(lineOf),

@@ -82,7 +82,11 @@ const clockCheck = async (
   const certificate = await certificateOf({ mode, companyId: company.registration.cnpj });
   if (certificate === undefined) return { name, ok: true, detail: 'not asked: the certificate could not be opened' };
   const probe = { address, trustRootsPem, certificate, timeoutMs: ANSWER_MS, now: parts.clock.now };
-  return verdict(name, await probeClock(idToAsk(mode, company), probe), parts.config.authorizer[mode] === undefined);
+  return offsetCheck(
+    name,
+    await probeClock(idToAsk(mode, company), probe),
+    parts.config.authorizer[mode] === undefined,
+  );
 };
 
 const idToAsk = (mode: Mode, { registration: { cnpj, city, state, dps } }: Company): string => {
@@ -93,7 +97,7 @@ const idToAsk = (mode: Mode, { registration: { cnpj, city, state, dps } }: Compa
 /** Codes of Node for a certificate that no trusted authority vouches for. */
 const NOT_TRUSTED = /SELF_SIGNED_CERT|UNABLE_TO_(?:VERIFY|GET_ISSUER)/;
 
-const verdict = (name: string, asked: ClockOffset, isSimulated: boolean): Check => {
+const offsetCheck = (name: string, asked: ClockOffset, isSimulated: boolean): Check => {
   if (asked.kind === 'unknown') {
     const cure = NOT_TRUSTED.test(asked.reason)
       ? 'name the authority of its certificate in AUTHORIZER_CA_FILE, and a mode that a simulator serves in SIMULATED_MODES'
