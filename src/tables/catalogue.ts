@@ -1,6 +1,6 @@
 import type { CatalogueLine } from '../domain/catalog/events.js';
 import type { Classification, Classifications } from '../domain/common/classification.js';
-import { type AnnexVIII, type IbsCbsOptions, type IbsCbsTables, settledByAnnex } from '../domain/company/ibs-cbs.js';
+import { type AnnexVIII, fromAnnex, type IbsCbsOptions, type IbsCbsTables } from '../domain/company/ibs-cbs.js';
 import type { Catalogue } from '../domain/company/line-selection.js';
 import { unmetDemandOf } from '../domain/company/service-rules.js';
 import { grouped, lazy, lazyByKey, readTable } from './tsv.js';
@@ -26,7 +26,7 @@ const linesOf = lazyByKey((cnae) =>
       ({ service_code, nbs, is_default }): CatalogueLine => ({
         cnae,
         serviceCode: service_code,
-        ...(nbs === '' ? {} : { nbs, ...settledByAnnex(service_code, nbs, annexVIII) }),
+        ...(nbs === '' ? {} : { nbs, ...fromAnnex(service_code, nbs, annexVIII) }),
         description: serviceCodeDescription(service_code) ?? service_code,
         isDefault: is_default === 'true',
         isBlocked: unmetDemandOf(service_code) !== undefined,

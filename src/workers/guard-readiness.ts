@@ -168,8 +168,8 @@ const runSession = async (
       onReadiness({ kind: 'rebuilding', position: covered.guards, upTo: begin.head, waitsFor });
     }
     // Processes that started together wait for the position to reach the head that each saw at its start, so they compare more often.
-    const isSettled = isComplete && (hasReadPastGrace || !look.leads);
-    await pause(isSettled ? pauseMs.complete : pauseMs.waiting, ended);
+    const isSteady = isComplete && (hasReadPastGrace || !look.leads);
+    await pause(isSteady ? pauseMs.complete : pauseMs.waiting, ended);
   }
 };
 

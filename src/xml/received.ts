@@ -54,7 +54,7 @@ export const readAuthorizerDocument = (
 ): AuthorizerDocument | undefined => {
   const opened = withXmlDocument(xml, (document) => {
     const quick = sent === undefined || embeds(xml, sent) ? readByText(document, kind) : undefined;
-    return quick !== undefined && isSettled(quick) ? quick : readExactly(document, xml, kind);
+    return quick !== undefined && isUsualCase(quick) ? quick : readExactly(document, xml, kind);
   });
   return opened.ok ? opened.value : undefined;
 };
@@ -71,7 +71,7 @@ const embeds = (xml: Buffer, sent: Uint8Array): boolean => {
 
 const SPACE = 0x20;
 
-const isSettled = ({ embeddedDigest, claimedDigest, signatureFault }: AuthorizerDocument): boolean =>
+const isUsualCase = ({ embeddedDigest, claimedDigest, signatureFault }: AuthorizerDocument): boolean =>
   signatureFault === undefined && embeddedDigest !== '' && embeddedDigest === claimedDigest;
 
 const readByText = (document: XmlDocument, kind: AuthorizerDocumentKind): AuthorizerDocument | undefined => {

@@ -91,7 +91,7 @@ const workConsumer = ({ name, filter }: ConsumerName, ackWaitMs: number) => ({
 
 const ensureStream = async (manager: JetStreamManager, name: string, wanted: Partial<StreamConfig>): Promise<void> => {
   const found = await ifFound(manager.streams.info(name));
-  await settle(name, `stream ${name}`, found?.config, wanted, () =>
+  await correct(name, `stream ${name}`, found?.config, wanted, () =>
     found === undefined
       ? manager.streams.add({ ...wanted, name, num_replicas: 1 })
       : manager.streams.update(name, wanted),
@@ -105,13 +105,13 @@ const ensureConsumer = async (
   wanted: ConsumerConfig,
 ): Promise<void> => {
   const found = await ifFound(manager.consumers.info(stream, name));
-  await settle(stream, `consumer ${name}`, found?.config, wanted, () =>
+  await correct(stream, `consumer ${name}`, found?.config, wanted, () =>
     found === undefined ? manager.consumers.add(stream, wanted) : manager.consumers.update(stream, name, wanted),
   );
 };
 
 /** Runs `change` unless what was found is as it has to be; `found` is undefined for what does not exist yet. */
-const settle = async (
+const correct = async (
   stream: string,
   what: string,
   found: object | undefined,

@@ -4,7 +4,7 @@ import { present } from '../../domain/common/present.js';
 import type { FiscalDate } from '../../domain/common/time.js';
 import type { Eligible } from '../../domain/company/eligibility.js';
 import { approximateTaxesAt, type Registration } from '../../domain/company/events.js';
-import { declarationOf, type IbsCbsTables, settlementOf } from '../../domain/company/ibs-cbs.js';
+import { declarationOf, type IbsCbsTables, resolveDeclaration } from '../../domain/company/ibs-cbs.js';
 import { isDueWherePerformed } from '../../domain/company/service-rules.js';
 import type { Customer, IssuerFacts, ServiceLine } from '../../domain/invoice/events.js';
 import { domesticAddress, type MunicipalityCode } from '../../domain/registry/entry.js';
@@ -54,7 +54,13 @@ const declared = (
 ) => {
   const { taxRegime } = issuer;
   const { serviceCode } = line;
-  return declarationOf(settlementOf(line, company, tables), { taxRegime, serviceCode, competence, customer, company });
+  return declarationOf(resolveDeclaration(line, company, tables), {
+    taxRegime,
+    serviceCode,
+    competence,
+    customer,
+    company,
+  });
 };
 
 /**

@@ -10,7 +10,7 @@ import { parseRegistryFile } from '../../app/operator/reference-data/registry-fi
 import type { ImportedLines } from '../../domain/catalog/catalog.js';
 import type { OperatorLine } from '../../domain/catalog/events.js';
 import { chosenMunicipalCode, type IbsCbsOfCompany } from '../../domain/company/events.js';
-import { settlementOf } from '../../domain/company/ibs-cbs.js';
+import { resolveDeclaration } from '../../domain/company/ibs-cbs.js';
 import { ibsCbsText } from '../../domain/company/ibs-cbs-report.js';
 import { counted } from '../../lib/counted.js';
 import { companyFileTables, ibsCbsTables, shippedCatalogue, shippedCnaes } from '../../tables/catalogue.js';
@@ -101,12 +101,12 @@ const allLines = (imported: ImportedLines, cnaes: readonly string[] | undefined)
 /** With the options of annex VIII for what is a choice, and what the declaration of IBS and CBS lacks; a blocked line declares nothing. */
 const shown = (line: OperatorLine, company: IbsCbsOfCompany | undefined): ShownLine => {
   const { cIndOp = [], cClassTrib = [] } = ibsCbsTables.annexVIII(line.serviceCode, line.nbs ?? '') ?? {};
-  const settlement = settlementOf(line, company, ibsCbsTables);
+  const resolved = resolveDeclaration(line, company, ibsCbsTables);
   const candidates = [
     ...(line.indOp === undefined && cIndOp.length > 0 ? [`ind_op ${cIndOp.join(' ')}`] : []),
     ...(line.classTrib === undefined && cClassTrib.length > 0 ? [`class_trib ${cClassTrib.join(' ')}`] : []),
   ];
-  const missing = settlement.kind === 'missing' && !line.isBlocked ? settlement.data : [];
+  const missing = resolved.kind === 'missing' && !line.isBlocked ? resolved.data : [];
   return { ...line, candidates: candidates.join('; '), missing: missing.join(', ') };
 };
 

@@ -1,7 +1,7 @@
 import { type Duty, dutyOf } from '../common/ibs-cbs-calendar.js';
 import type { FiscalDate } from '../common/time.js';
 import type { Registration } from './events.js';
-import { type IbsCbsTables, settlementOf } from './ibs-cbs.js';
+import { type IbsCbsTables, resolveDeclaration } from './ibs-cbs.js';
 import type { Catalogue } from './line-selection.js';
 
 /**
@@ -31,12 +31,12 @@ export const ibsCbsReport = (
     .flatMap(({ cnae }) => catalogue.linesOf(cnae))
     .filter(({ isBlocked, serviceCode }) => !isBlocked && serviceCode !== '')
     .map((line) => {
-      const settlement = settlementOf(line, ibsCbs, tables);
-      const data = settlement.kind === 'missing' ? settlement.data : [];
+      const resolved = resolveDeclaration(line, ibsCbs, tables);
+      const data = resolved.kind === 'missing' ? resolved.data : [];
       return {
         duty: dutyOf(taxRegime, line.serviceCode),
         data: ibsCbs?.declare === false ? ['declare is false'] : data,
-        needsAddress: settlement.kind === 'settled' && settlement.place === 'customer',
+        needsAddress: resolved.kind === 'resolved' && resolved.place === 'customer',
       };
     });
   const without = lines.filter(({ data }) => data.length > 0);

@@ -19,17 +19,21 @@ export type IbsCbsTables = { annexVIII: AnnexVIII; classification: Classificatio
  * Operation and classification of a line (ADR 46). `place` says what places the operation. `data` names what is missing: data that an operator
  * enters, and what the API has no fields for.
  */
-type Settlement =
-  | { kind: 'settled'; operation: string; place: Place; classification: string; regular?: string }
+type Resolved =
+  | { kind: 'resolved'; operation: string; place: Place; classification: string; regular?: string }
   | { kind: 'missing'; data: readonly string[] };
 
 type Line = Pick<CatalogueLine, 'serviceCode' | 'nbs' | 'indOp' | 'classTrib' | 'classTribRegular'>;
 
 /** The company's choice precedes the line's, which precedes annex VIII where that leaves one option. */
-export const settlementOf = (line: Line, company: IbsCbsOfCompany | undefined, tables: IbsCbsTables): Settlement => {
+export const resolveDeclaration = (
+  line: Line,
+  company: IbsCbsOfCompany | undefined,
+  tables: IbsCbsTables,
+): Resolved => {
   const { serviceCode, nbs } = line;
   const chosen = company?.services.find((service) => service.serviceCode === serviceCode);
-  const annex = nbs === undefined ? undefined : settledByAnnex(serviceCode, nbs, tables.annexVIII);
+  const annex = nbs === undefined ? undefined : fromAnnex(serviceCode, nbs, tables.annexVIII);
   const operation = chosen?.indOp ?? line.indOp ?? annex?.indOp;
   const by = [chosen, line, annex].find((source) => source?.classTrib !== undefined);
   const { classTrib: classification, classTribRegular: regular } = by ?? {};
@@ -44,15 +48,15 @@ export const settlementOf = (line: Line, company: IbsCbsOfCompany | undefined, t
   ];
   if (data.length > 0 || operation === undefined || place === undefined || classification === undefined)
     return { kind: 'missing', data };
-  return present({ kind: 'settled' as const, operation, place, classification, regular });
+  return present({ kind: 'resolved' as const, operation, place, classification, regular });
 };
 
 /**
- * What annex VIII settles for a line: operation and classification, each where the annex has one option. The annex alone does not settle an operation
+ * What annex VIII decides for a line: operation and classification, each where the annex has one option. The annex alone does not decide an operation
  * in another place than the provider's. The company file or the catalogue line must say that a journey begins, or a load goes, where the company is.
- * An operation that annex C does not have is not settled either.
+ * An operation that annex C does not have is not decided either.
  */
-export const settledByAnnex = (
+export const fromAnnex = (
   serviceCode: string,
   nbs: string,
   annex: AnnexVIII,
@@ -60,10 +64,10 @@ export const settledByAnnex = (
   const { cIndOp = [], cClassTrib = [] } = annex(serviceCode, nbs) ?? {};
   const [indOp, ...otherOperations] = cIndOp;
   const [classTrib, ...otherClassifications] = cClassTrib;
-  const isSettled =
+  const isResolved =
     indOp !== undefined && otherOperations.length === 0 && isKnown(indOp) && placeOf(indOp) !== 'confirmed';
   return present({
-    indOp: isSettled ? indOp : undefined,
+    indOp: isResolved ? indOp : undefined,
     classTrib: otherClassifications.length > 0 ? undefined : classTrib,
   });
 };
@@ -81,16 +85,16 @@ type Invoice = {
 
 /**
  * The declaration of an invoice, decided at its acceptance. Undefined where no declaration may be sent, or none would be honest (ADR 46). An invoice
- * declares from the date of its regime on (docs/national-system.md#ibs-and-cbs-by-date), and its line must be settled. An operation that the
+ * declares from the date of its regime on (docs/national-system.md#ibs-and-cbs-by-date), and its line must be resolved. An operation that the
  * customer's address places needs that address (E0187, E0234). For a customer in Brazil this is the address that a registry knows, for a customer
  * abroad the address of the request. A customer abroad gets the operation of annex C for customers abroad. The company file chose the classification
  * of exports. A service whose ISSQN is due where it is performed is no export (E0529): the address abroad does not place such an operation.
  */
-export const declarationOf = (settlement: Settlement, invoice: Invoice): IbsCbs | undefined => {
+export const declarationOf = (resolved: Resolved, invoice: Invoice): IbsCbs | undefined => {
   const { taxRegime, serviceCode, competence, customer, company } = invoice;
   if (company?.declare === false || competence < dutyOf(taxRegime, serviceCode).declaredFrom) return undefined;
-  if (settlement.kind === 'missing') return undefined;
-  const { operation, place, classification, regular } = settlement;
+  if (resolved.kind === 'missing') return undefined;
+  const { operation, place, classification, regular } = resolved;
   const declared = present({ cIndOp: operation, cClassTrib: classification, cClassTribReg: regular });
   if (place !== 'customer') return declared;
   if (customer?.type === 'foreign')

@@ -4,9 +4,9 @@ import type { IbsCbsOfCompany } from '../../../src/domain/company/events.js';
 import {
   type AnnexVIII,
   declarationOf,
+  fromAnnex,
   type IbsCbsOptions,
-  settledByAnnex,
-  settlementOf,
+  resolveDeclaration,
 } from '../../../src/domain/company/ibs-cbs.js';
 import type { Customer } from '../../../src/domain/invoice/events.js';
 import { domesticAddress } from '../../../src/domain/registry/entry.js';
@@ -21,7 +21,7 @@ const annex =
   (): IbsCbsOptions => ({ cIndOp: cIndOp.split(' '), cClassTrib: cClassTrib.split(' ') });
 
 const settled = (table: AnnexVIII, changes: object = {}, company?: IbsCbsOfCompany) =>
-  settlementOf({ ...line, ...changes }, company, { annexVIII: table, classification });
+  resolveDeclaration({ ...line, ...changes }, company, { annexVIII: table, classification });
 
 const services = (choice: Partial<IbsCbsOfCompany['services'][number]>): IbsCbsOfCompany => ({
   declare: true,
@@ -36,7 +36,7 @@ describe('operation and classification of a line', () => {
     ['050201', '820007', 'provider'],
   ])('%s and %s are settled where annex VIII has nothing else', (operation, cClassTrib, place) => {
     expect(settled(annex(operation, cClassTrib))).toEqual({
-      kind: 'settled',
+      kind: 'resolved',
       operation,
       place,
       classification: cClassTrib,
@@ -83,12 +83,12 @@ describe('operation and classification of a line', () => {
   });
 
   it('are filled into the shipped catalogue where the annex settles them', () => {
-    expect(settledByAnnex('010101', '115022000', annexVIII)).toEqual({ indOp: '100301', classTrib: '000001' });
+    expect(fromAnnex('010101', '115022000', annexVIII)).toEqual({ indOp: '100301', classTrib: '000001' });
     const [shipped] = shippedCatalogue.linesOf('6201501').filter(({ serviceCode }) => serviceCode === '010101');
     expect(shipped).toMatchObject({ indOp: '100301', classTrib: '000001' });
-    expect(settledByAnnex('010701', '115013000', annexVIII)).toEqual({ classTrib: '000001' });
-    expect(settledByAnnex('010101', '115029000', annexVIII)).toEqual({ indOp: '100301' });
-    expect(settledByAnnex('160101', '999999999', annexVIII)).toEqual({});
+    expect(fromAnnex('010701', '115013000', annexVIII)).toEqual({ classTrib: '000001' });
+    expect(fromAnnex('010101', '115029000', annexVIII)).toEqual({ indOp: '100301' });
+    expect(fromAnnex('160101', '999999999', annexVIII)).toEqual({});
   });
 });
 
@@ -103,7 +103,7 @@ const abroad: Customer = {
 };
 
 const declared = (changes: object = {}, operation = '100301', cClassTrib = '000001') =>
-  declarationOf(settlementOf({ ...line, indOp: operation, classTrib: cClassTrib }, undefined, ibsCbsTables), {
+  declarationOf(resolveDeclaration({ ...line, indOp: operation, classTrib: cClassTrib }, undefined, ibsCbsTables), {
     taxRegime: 'normal',
     serviceCode: '010101',
     competence: '2026-11-23',
