@@ -22,17 +22,17 @@ export type SecretsOfDay = (day: string) => readonly [Buffer, ...Buffer[]];
  */
 export const createDownloadTokens = (secretsOfDay: SecretsOfDay, ttlSeconds: number): DownloadTokens => {
   const secrets = (expiresMs: number) => secretsOfDay(utcDay(instant(expiresMs)));
-  const mac = (secret: Buffer, claims: string, invoiceId: string): string =>
-    createHmac('sha256', secret).update(`${claims}|${invoiceId}`).digest('base64url');
+  const mac = (secret: Buffer, named: string, invoiceId: string): string =>
+    createHmac('sha256', secret).update(`${named}|${invoiceId}`).digest('base64url');
   return {
     issue: ({ mode, companyId, invoiceId }, now) => {
       const expiresMs = epochMs(addSeconds(now, ttlSeconds));
-      const claims = `${mode === 'live' ? 'l' : 't'}${companyId}${expiresMs.toString(36)}`;
-      return `${claims}.${mac(secrets(expiresMs)[0], claims, invoiceId)}`;
+      const named = `${mode === 'live' ? 'l' : 't'}${companyId}${expiresMs.toString(36)}`;
+      return `${named}.${mac(secrets(expiresMs)[0], named, invoiceId)}`;
     },
     check: (token, invoiceId, now) => {
-      const [claims = '', sentMac = '', ...rest] = token.split('.');
-      const parsed = CLAIMS.exec(claims);
+      const [named = '', sentMac = '', ...rest] = token.split('.');
+      const parsed = NAMED.exec(named);
       if (rest.length > 0 || parsed === null) return undefined;
       const [, modeLetter, companyId = '', expires = ''] = parsed;
       const expiresMs = Number.parseInt(expires, 36);
@@ -40,7 +40,7 @@ export const createDownloadTokens = (secretsOfDay: SecretsOfDay, ttlSeconds: num
       // An expiry that is later than any issued one would choose the secret of another day.
       if (leftMs <= 0 || leftMs > ttlSeconds * 1000 + CLOCK_SKEW_MS) return undefined;
       // The texts are compared, not their bytes: the same bytes have several spellings in base64url, and a token must have only one.
-      const isGood = secrets(expiresMs).some((secret) => sameSecret(sentMac, mac(secret, claims, invoiceId)));
+      const isGood = secrets(expiresMs).some((secret) => sameSecret(sentMac, mac(secret, named, invoiceId)));
       if (!isGood) return undefined;
       const mode: Mode = modeLetter === 'l' ? 'live' : 'test';
       return { mode, companyId, invoiceId };
@@ -49,7 +49,7 @@ export const createDownloadTokens = (secretsOfDay: SecretsOfDay, ttlSeconds: num
 };
 
 /** Nine digits of base 36 reach the year 5188. */
-const CLAIMS = /^([lt])([0-9A-Z]{14})([0-9a-z]{1,9})$/;
+const NAMED = /^([lt])([0-9A-Z]{14})([0-9a-z]{1,9})$/;
 
 /** How far the clocks of two api processes may be apart before the links of one are refused by the other. */
 const CLOCK_SKEW_MS = 60_000;

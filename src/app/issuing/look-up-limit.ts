@@ -14,11 +14,11 @@ export type LookUpSemaphore = {
 const COME_BACK_PER_SECOND = 50;
 /** No turn is further away than this; instead the turns begin again at the next second. */
 const FURTHEST_TURN_SECONDS = 30;
-/** A claim ends this long after its work item should have come back, because the work may have ended in another way. */
-const CLAIM_SECONDS = 10;
+/** A company waits no longer than this after its work item should have come back, because the work may have ended in another way. */
+const WAITING_SECONDS = 10;
 
 /** A company without a permit for one of its work items, which comes back at `comesAt` for the next permit that ends. */
-type Claim = { mode: Mode; since: Instant; comesAt: Instant };
+type Waiting = { mode: Mode; since: Instant; comesAt: Instant };
 
 /**
  * `permits`: the look-ups that may be under way at once. A caller beyond them gets an instant at least 1 s away. The instants of many callers are
@@ -28,35 +28,35 @@ type Claim = { mode: Mode; since: Instant; comesAt: Instant };
 export const createLookUpSemaphore = (permits: number, clock: Clock): LookUpSemaphore => {
   const taken: Record<Mode, number> = { live: 0, test: 0 };
   const takenBy = new Map<string, number>();
-  const claims = new Map<string, Claim>();
+  const waiting = new Map<string, Waiting>();
   const nextTurn = createComeBackTurns(clock);
 
   const permitsOf = (owner: string): number => takenBy.get(owner) ?? 0;
 
-  /** Claims of this mode by companies with fewer permits than the owner. */
-  const claimsBefore = (owner: string, mode: Mode): number =>
-    [...claims].filter(([other, claim]) => claim.mode === mode && permitsOf(other) < permitsOf(owner)).length;
+  /** Companies that wait in this mode with fewer permits than the owner. */
+  const waitingBefore = (owner: string, mode: Mode): number =>
+    [...waiting].filter(([other, entry]) => entry.mode === mode && permitsOf(other) < permitsOf(owner)).length;
 
   const mayTake = (owner: string, mode: Mode): boolean => {
-    // Many companies may wait, and their claims are looked through only while a permit is free.
+    // Many companies may wait, and they are looked through only while a permit is free.
     if (permits - taken.live - taken.test <= 0) return false;
     const testLeft = testPlacesOf(permits) - taken.test;
-    const testClaims = Math.min(testLeft, claimsBefore(owner, 'test'));
-    const left = permits - taken.live - taken.test - claimsBefore(owner, 'live') - testClaims;
-    return left > 0 && (mode === 'live' || testLeft > testClaims);
+    const testWaiting = Math.min(testLeft, waitingBefore(owner, 'test'));
+    const left = permits - taken.live - taken.test - waitingBefore(owner, 'live') - testWaiting;
+    return left > 0 && (mode === 'live' || testLeft > testWaiting);
   };
 
   let lookedThroughAt: Instant = '';
   const dropLapsed = (now: Instant): void => {
     if (lookedThroughAt !== '' && isWithin(now, lookedThroughAt, addSeconds(lookedThroughAt, 1))) return;
     lookedThroughAt = now;
-    for (const [owner, { since, comesAt }] of claims) {
-      if (!isWithin(now, since, addSeconds(comesAt, CLAIM_SECONDS))) claims.delete(owner);
+    for (const [owner, { since, comesAt }] of waiting) {
+      if (!isWithin(now, since, addSeconds(comesAt, WAITING_SECONDS))) waiting.delete(owner);
     }
   };
 
   const take = (owner: string, mode: Mode): { release(): void } => {
-    claims.delete(owner);
+    waiting.delete(owner);
     taken[mode] += 1;
     takenBy.set(owner, permitsOf(owner) + 1);
     return {
@@ -71,11 +71,11 @@ export const createLookUpSemaphore = (permits: number, clock: Clock): LookUpSema
 
   /** One work item of each company comes back within a second, or later while more companies wait than may come back in a second. */
   const comeBackAt = (owner: string, mode: Mode, now: Instant): Instant => {
-    const claim = claims.get(owner);
-    if (claim !== undefined && isBefore(now, claim.comesAt)) return nextTurn();
-    claims.delete(owner);
-    const comesAt = addSeconds(now, Math.ceil((claims.size + 1) / COME_BACK_PER_SECOND));
-    claims.set(owner, { mode, since: now, comesAt });
+    const entry = waiting.get(owner);
+    if (entry !== undefined && isBefore(now, entry.comesAt)) return nextTurn();
+    waiting.delete(owner);
+    const comesAt = addSeconds(now, Math.ceil((waiting.size + 1) / COME_BACK_PER_SECOND));
+    waiting.set(owner, { mode, since: now, comesAt });
     return comesAt;
   };
 

@@ -79,16 +79,16 @@ const planLines = async (text: string, deps: ImportDeps, report: Report): Promis
   return planned.flat();
 };
 
-/** A line that repeats another line is no problem. A line that claims the same id, reference or access key for other content is one. */
+/** A line that repeats another line is no problem. A line that names the same id, reference or access key for other content is one. */
 const withoutRepetitions = (plans: readonly Numbered[], report: Report): readonly Numbered[] => {
   const owners = new Map<string, Numbered>();
   return plans.filter((entry) => {
     const { stream, data, reservation } = entry.plan;
-    const claims = [stream, reservation, data.accessKey && `${data.mode} ${data.accessKey}`].filter(isText);
-    const holders = claims.flatMap((claim) => owners.get(claim) ?? []);
+    const names = [stream, reservation, data.accessKey && `${data.mode} ${data.accessKey}`].filter(isText);
+    const holders = names.flatMap((name) => owners.get(name) ?? []);
     const other = holders.find((holder) => JSON.stringify(holder.plan) !== JSON.stringify(entry.plan));
     if (other !== undefined) report(entry.number, [`its id, reference or access_key is that of line ${other.number}`]);
-    for (const claim of claims) if (!owners.has(claim)) owners.set(claim, entry);
+    for (const name of names) if (!owners.has(name)) owners.set(name, entry);
     return holders.length === 0;
   });
 };
