@@ -2,9 +2,9 @@ import type { FiscalDate } from '../../domain/common/time.js';
 import type { KnownParameters, ParameterQuestion } from '../../domain/municipality/parameters.js';
 import type { MunicipalParametersApi, ParametersAnswer } from '../../ports/municipal-parameters.js';
 import { type AdnOptions, createAdnCalls } from './adn.js';
-import { refusesCertificate, whatCallShows } from './classification.js';
-import { isAlert } from './classify.js';
+import { refusesCertificate, whatCallShows } from './answer-table.js';
 import { CERTIFICATE_REASONS, type Exchange } from './exchange.js';
+import { isAlert } from './judge-answer.js';
 import { type JsonBody, objectOf, readJson } from './responses.js';
 
 /** The longest answer, the special regimes of a service, has a few kilobytes: small enough to be read in the event loop. */

@@ -8,9 +8,9 @@ import {
 } from '../../domain/common/access-key.js';
 import type { Instant } from '../../domain/common/time.js';
 import type { AuthorizedNote, LookupResult, RegisteredEvent, SendResult } from '../../ports/authorizer.js';
-import { classifyLookup, classifySend, SUCCESS_NOT_OURS, type SuccessRead } from './classify.js';
 import { readEvent, readNote, type SentDocument } from './documents.js';
 import type { Exchange } from './exchange.js';
+import { judgeLookup, judgeSend, SUCCESS_NOT_OURS, type SuccessRead } from './judge-answer.js';
 import { isNoteOfDps } from './note-of-dps.js';
 import { listsEvent, listsOnlyOtherEvents, packedEventOf, readJson, textOf } from './responses.js';
 import { mayEventCancel, saysNothingFound, sharedDocumentsOf } from './shared-documents.js';
@@ -61,7 +61,7 @@ const readers: {
   ) => Readings[Name]['result'];
 } = {
   sentDps: (exchange, { id, digest, document, heardAt }) =>
-    classifySend('dps', id, exchange, (body) => {
+    judgeSend('dps', id, exchange, (body) => {
       // `idDps` of this answer holds the access key (docs/national-system.md#iddps-holds-the-key), so only the document shows whose note it is.
       const note = readNote(textOf(body, 'nfseXmlGZipB64'), document);
       const isOurs = note?.dpsId === id && note.digest === digest && isNoteOfDps(note, body, { dpsId: id, heardAt });
@@ -69,20 +69,20 @@ const readers: {
     }),
 
   sentCancellation: (exchange, { id, digest, document }) =>
-    classifySend('event', id, exchange, (body) => {
+    judgeSend('event', id, exchange, (body) => {
       const event = readEvent(packedEventOf(body, CANCELLATION_EVENT), document);
       return event?.requestId === id && event.digest === digest ? reliable(event) : SUCCESS_NOT_OURS;
     }),
 
   accessKeyOfDps: (exchange) => {
-    const answer = classifyLookup(exchange, ['E2404']);
+    const answer = judgeLookup(exchange, ['E2404']);
     if (answer.kind !== 'present') return answer;
     const accessKey = textOf(answer.body, 'chaveAcesso') ?? '';
     return isAccessKey(accessKey) ? { kind: 'found', found: accessKey } : LOOK_UP_NOT_OURS;
   },
 
   note: (exchange, { accessKey, absentCodes, dpsId, heardAt }) => {
-    const answer = classifyLookup(exchange, absentCodes);
+    const answer = judgeLookup(exchange, absentCodes);
     if (answer.kind !== 'present') return answer;
     const note = readNote(textOf(answer.body, 'nfseXmlGZipB64'));
     if (note?.accessKey !== accessKey) return LOOK_UP_NOT_OURS;
@@ -91,7 +91,7 @@ const readers: {
   },
 
   event: (exchange, { accessKey, eventType }) => {
-    const answer = classifyLookup(exchange, 'any');
+    const answer = judgeLookup(exchange, 'any');
     if (answer.kind !== 'present') return answer;
     const found = eventOn(accessKey, eventType, packedEventOf(answer.body, eventType));
     return found === undefined ? LOOK_UP_NOT_OURS : { kind: 'found', found };
@@ -101,7 +101,7 @@ const readers: {
   // says less than such a list counts as no list, and each type is asked for.
   events: (exchange, { accessKey }) => {
     if (exchange.kind === 'answered' && isNotOffered(exchange.status)) return { kind: 'not_offered' };
-    const answer = classifyLookup(exchange, []);
+    const answer = judgeLookup(exchange, []);
     if (answer.kind !== 'present') return answer;
     for (const eventType of cancelingEvents) {
       if (!listsEvent(answer.body, eventType)) continue;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { classifySend } from '../../../src/adapters/authorizer/classify.js';
+import { judgeSend } from '../../../src/adapters/authorizer/judge-answer.js';
 import { namedCancelingEvent } from '../../../src/adapters/authorizer/named-event.js';
 import { cancelingEvents } from '../../../src/domain/common/access-key.js';
 import { EVENT_KINDS, EVENT_TYPES, type EventType } from '../../../src/simulator/event/kinds.js';
@@ -46,7 +46,7 @@ describe('the event that an E0840 names', () => {
       ...{ kind: 'answered' as const, status: 400, contentType: 'application/json' },
       body: Buffer.from(JSON.stringify({ erro })),
     };
-    const sent = (subject: 'event' | 'dps') => classifySend(subject, 'PRE1', exchange, () => ({ reason: 'unread' }));
+    const sent = (subject: 'event' | 'dps') => judgeSend(subject, 'PRE1', exchange, () => ({ reason: 'unread' }));
     expect(sent('event')).toMatchObject({ kind: 'unknown', codes: ['E0840'], namedEvent: '305101' });
     expect(sent('dps')).not.toHaveProperty('namedEvent');
   });

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { invoices } from '../../../projections/invoices.js';
-import { cataloguedCodes } from '../../../src/adapters/authorizer/classification.js';
+import { cataloguedCodes } from '../../../src/adapters/authorizer/answer-table.js';
 import type { DomainEvent } from '../../../src/app/event-store/event-types.js';
 import { publicInvoiceId } from '../../../src/domain/common/ids.js';
 import type { Instant } from '../../../src/domain/common/time.js';

@@ -1,8 +1,8 @@
 import { createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { cataloguedCodes, classification, type Subject } from '../../../src/adapters/authorizer/classification.js';
-import { classifyLookup, classifySend } from '../../../src/adapters/authorizer/classify.js';
+import { answerTable, cataloguedCodes, type Subject } from '../../../src/adapters/authorizer/answer-table.js';
 import { type Exchange, localReasons } from '../../../src/adapters/authorizer/exchange.js';
+import { judgeLookup, judgeSend } from '../../../src/adapters/authorizer/judge-answer.js';
 import { sha256Hex } from '../../../src/app/event-store/hashes.js';
 import { isAuthorizerCode, OTHER_CODE } from '../../../src/domain/common/authorizer-code.js';
 import type { SendResult } from '../../../src/ports/authorizer.js';
@@ -223,13 +223,13 @@ const rows = Object.entries(answered).flatMap(([row, cases]) =>
   (['dps', 'event'] as const).flatMap((subject) => cases.map((one, nth) => ({ row, subject, nth: nth + 1, ...one }))),
 );
 
-describe('the classification table', () => {
+describe('the table of answers', () => {
   it('has a test here for every row, in the order of the rows', () => {
-    expect(classification.map(({ name }) => name)).toEqual(['not_handed', ...Object.keys(answered)]);
+    expect(answerTable.map(({ name }) => name)).toEqual(['not_handed', ...Object.keys(answered)]);
   });
 
   it('calls nothing final but codes of the catalogue, also without the rows before', () => {
-    const last = classification.at(-1);
+    const last = answerTable.at(-1);
     expect(last).toMatchObject({ name: 'final_codes', is: 'rejected' });
     const isFinal = (...codes: string[]) => {
       const said = codes.map((code) => ({ code, text: '' }));
@@ -397,13 +397,13 @@ describe('a refusal that shows a document', () => {
 
 describe('an outage', () => {
   const sendThat = (reason: string, kind: 'not_handed' | 'broken') =>
-    classifySend('dps', harness.dps.id, { kind, reason }, () => ({ reason: 'unread' }));
+    judgeSend('dps', harness.dps.id, { kind, reason }, () => ({ reason: 'unread' }));
 
   it.each([...localReasons, 'EPROTO', 'ERR_SSL_TLSV1_ALERT_UNKNOWN_CA', 'ERR_SSL_SSLV3_ALERT_CERTIFICATE_REVOKED'])(
     'is not what lies with one company: %s',
     (reason) => {
       expect(sendThat(reason, 'not_handed')).not.toHaveProperty('outage');
-      expect(classifyLookup({ kind: 'broken', reason }, 'any')).not.toHaveProperty('outage');
+      expect(judgeLookup({ kind: 'broken', reason }, 'any')).not.toHaveProperty('outage');
     },
   );
 
@@ -417,7 +417,7 @@ describe('an outage', () => {
     'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
   ])('is what meets every company: %s', (reason) => {
     expect(sendThat(reason, 'broken')).toMatchObject({ kind: 'unknown', outage: true });
-    expect(classifyLookup({ kind: 'not_handed', reason }, 'any')).toMatchObject({ outage: true });
+    expect(judgeLookup({ kind: 'not_handed', reason }, 'any')).toMatchObject({ outage: true });
   });
 
   it.each([
@@ -427,8 +427,8 @@ describe('an outage', () => {
     ['a page with 400', 400, 'text/html', '<html>'],
   ] as const)('is not heard by a look-up from %s, and by a send it is', (_what, status, contentType, text) => {
     const exchange = { kind: 'answered', status, contentType, body: Buffer.from(text) } as const;
-    expect(classifyLookup(exchange, 'any')).toEqual({ kind: 'inconclusive', reason: `no_json_${status}` });
-    expect(classifySend('dps', harness.dps.id, exchange, () => ({ reason: 'unread' }))).toMatchObject({ outage: true });
+    expect(judgeLookup(exchange, 'any')).toEqual({ kind: 'inconclusive', reason: `no_json_${status}` });
+    expect(judgeSend('dps', harness.dps.id, exchange, () => ({ reason: 'unread' }))).toMatchObject({ outage: true });
   });
 
   it.each([
@@ -437,12 +437,12 @@ describe('an outage', () => {
     ['a page with 502', 502],
   ] as const)('is heard by a look-up from %s', (_what, status) => {
     const exchange = { kind: 'answered', status, contentType: 'text/html', body: Buffer.from('<html>') } as const;
-    expect(classifyLookup(exchange, 'any')).toMatchObject({ outage: true });
+    expect(judgeLookup(exchange, 'any')).toMatchObject({ outage: true });
   });
 
   it('is heard by a look-up too, and a proof of absence is none', () => {
     const heard = (status: number, contentType: string, text: string) =>
-      classifyLookup({ kind: 'answered', status, contentType, body: Buffer.from(text) }, ['E2404']);
+      judgeLookup({ kind: 'answered', status, contentType, body: Buffer.from(text) }, ['E2404']);
     expect(heard(503, 'text/html', '<html>')).toEqual({ kind: 'inconclusive', reason: 'no_json_503', outage: true });
     expect(heard(403, 'application/json', '{}')).toEqual({
       ...{ kind: 'inconclusive', reason: 'status_403', certificateRefused: true, mayBeNoActor: true },
@@ -457,10 +457,9 @@ describe('a certificate that the authorizer refuses', () => {
   const page = (status: number) => answered(status, 'text/html', '<html>403 - Forbidden</html>');
   const coded = (...codes: string[]) => answered(403, 'application/json', JSON.stringify(errors(...codes)));
   const judged = (exchange: Exchange) =>
-    [
-      classifySend('dps', harness.dps.id, exchange, () => ({ reason: 'unread' })),
-      classifyLookup(exchange, ['E2404']),
-    ].map((answer) => 'certificateRefused' in answer && answer.certificateRefused);
+    [judgeSend('dps', harness.dps.id, exchange, () => ({ reason: 'unread' })), judgeLookup(exchange, ['E2404'])].map(
+      (answer) => 'certificateRefused' in answer && answer.certificateRefused,
+    );
 
   it.each([
     ['a page with 403', page(403)],
@@ -481,7 +480,7 @@ describe('a certificate that the authorizer refuses', () => {
     ['a code of the channel', coded('E1205'), false],
     ['a TLS alert', { kind: 'not_handed', reason: 'ERR_SSL_TLSV1_ALERT_UNKNOWN_CA' }, false],
   ] as const)('may be refused as no actor of the document, when a look-up meets %s', (_what, exchange, isDoubtful) => {
-    const answer = classifyLookup(exchange, ['E2404']);
+    const answer = judgeLookup(exchange, ['E2404']);
     expect(answer).toMatchObject({ certificateRefused: true });
     expect('mayBeNoActor' in answer).toBe(isDoubtful);
   });

@@ -3,9 +3,9 @@ import { existsCodes } from '../../domain/common/authorizer-code.js';
 import { present } from '../../domain/common/present.js';
 import type { LookupResult, SendResult } from '../../ports/authorizer.js';
 import {
+  answerTable,
   areAllOf,
   type CallEvidence,
-  classification,
   contradicts,
   hasOneOf,
   holdsErrorOfAuthorizer,
@@ -15,7 +15,7 @@ import {
   transientCodes,
   unansweredCodes,
   whatCallShows,
-} from './classification.js';
+} from './answer-table.js';
 import { type Exchange, localReasons } from './exchange.js';
 import { namedCancelingEvent } from './named-event.js';
 import type { JsonBody } from './responses.js';
@@ -24,14 +24,14 @@ import type { JsonBody } from './responses.js';
 export type SuccessRead<Success> = { result: Success } | { reason: string; signatureFault?: string };
 
 /** Judges one send of the document `sentId`; `readSuccess` reads the document from a 2xx body. */
-export const classifySend = <Success>(
+export const judgeSend = <Success>(
   subject: Subject,
   sentId: string,
   exchange: Exchange,
   readSuccess: (body: JsonBody) => SuccessRead<Success>,
 ): SendResult<Success> => {
   const seen: CallEvidence = { ...whatCallShows(exchange), sentId };
-  const row = classification.find(({ when }) => when(seen, subject));
+  const row = answerTable.find(({ when }) => when(seen, subject));
   const reason = exchange.kind === 'answered' ? (row?.name ?? 'unclassified') : exchange.reason;
   const answer = answerOf(seen);
   const unknown = (why: string) => ({
@@ -96,7 +96,7 @@ type LookupAnswer =
  * body of the authorizer and without `unansweredCodes`, because no code is catalogued for the event look-up. HTML and a 404 that holds the document
  * prove nothing.
  */
-export const classifyLookup = (exchange: Exchange, absentCodes: readonly string[] | 'any'): LookupAnswer => {
+export const judgeLookup = (exchange: Exchange, absentCodes: readonly string[] | 'any'): LookupAnswer => {
   const seen = whatCallShows(exchange);
   const { body, errors } = seen;
   const inconclusive = (reason: string): LookupAnswer => ({

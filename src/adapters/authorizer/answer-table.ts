@@ -105,7 +105,7 @@ export const contradicts = ({ body }: CallEvidence, subject: Subject): boolean =
  * The first row that fits decides; an answer that fits none is unknown. What is not provably final is unknown: a wrong "unknown" costs a look-up, a
  * wrong "rejected" a second note (docs/architecture.md#never-twice). `name` is the recorded reason unless the exchange has a reason itself.
  */
-export const classification: readonly Row[] = [
+export const answerTable: readonly Row[] = [
   { name: 'not_handed', when: ({ exchange }) => exchange.kind === 'not_handed', is: 'not_sent' },
   { name: 'broken', when: ({ exchange }) => exchange.kind === 'broken', is: 'unknown' },
   { name: 'success', when: (seen) => statusOf(seen) >= 200 && statusOf(seen) < 300, is: 'success' },
