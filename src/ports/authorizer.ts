@@ -47,7 +47,7 @@ export type AuthorizedNote = {
  * which cancels the note, is there already.
  */
 export type SendResult<Success> =
-  | { kind: 'not_sent'; reason: string; codes: readonly string[]; certificateRefused: boolean; outage?: true }
+  | { kind: 'not_sent'; reason: string; codes: readonly string[]; certificateRefused?: true; outage?: true }
   | ({ kind: 'rejected' } & AuthorizerAnswer)
   | ({
       kind: 'unknown';

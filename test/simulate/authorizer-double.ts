@@ -146,4 +146,4 @@ export const authorizerFor = (process: Process, { ledger, scheduler, choices, is
 };
 
 const LOST: SendResult<never> = { kind: 'unknown', reason: 'ECONNRESET', codes: [] };
-const NOT_SENT: SendResult<never> = { kind: 'not_sent', reason: 'ECONNREFUSED', codes: [], certificateRefused: false };
+const NOT_SENT: SendResult<never> = { kind: 'not_sent', reason: 'ECONNREFUSED', codes: [] };

@@ -243,5 +243,4 @@ const NOT_SENT: SendResult<never> = {
   kind: 'not_sent',
   reason: 'document_unreadable',
   codes: [],
-  certificateRefused: false,
 };

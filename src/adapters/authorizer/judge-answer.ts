@@ -49,10 +49,8 @@ export const judgeSend = <Success>(
       const { reason: why, ...alarm } = read;
       return { ...unknown(why), ...alarm };
     }
-    case 'not_sent': {
-      const certificateRefused = refusesCertificate(seen);
-      return { kind: 'not_sent', reason, codes: answer.codes, certificateRefused, ...outage(seen) };
-    }
+    case 'not_sent':
+      return { kind: 'not_sent', reason, codes: answer.codes, ...certificate(seen), ...outage(seen) };
     case 'rejected':
       return { kind: 'rejected', ...answer };
     case 'refused':

@@ -150,7 +150,13 @@ const invoiceSchemas = {
   IssuanceNotSent: strictObject({ attempt: integerFrom1, reason: text, codes: texts, at: instant }),
   IssuanceOutcomeUnknown: strictObject({ attempt: integerFrom1, reason: text, ...refusable, at: instant }),
   IssuanceProvenAbsent: strictObject({ attempt: integerFrom1, dpsId: text, ...absence }),
-  Authorized: strictObject({ attempt: integerFrom1, ...note, evidence, attemptLost: optional(boolean), at: instant }),
+  Authorized: strictObject({
+    attempt: integerFrom1,
+    ...note,
+    evidence,
+    attemptLost: optional(v.literal(true)),
+    at: instant,
+  }),
   IssuanceRejected: strictObject({ attempt: integerFrom1, ...answer, ...absences, at: instant }),
   IssuanceFailed: strictObject({
     failedAt: instant,

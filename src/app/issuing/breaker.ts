@@ -127,7 +127,7 @@ const breakerOf = (resource: Resource, options: BreakerOptions): ResourceBreaker
           return recordOutage(caller, isProbe);
         }
         // Codes about the caller or the document come from an environment that works.
-        const isAnswer = result.kind === 'unknown' ? result.codes.length > 0 : result.certificateRefused;
+        const isAnswer = result.kind === 'unknown' ? result.codes.length > 0 : result.certificateRefused === true;
         setState(mode, isAnswer ? onAnswer() : releaseProbe(states[mode], isProbe));
       },
       release: () => {

@@ -204,7 +204,7 @@ const whatAnswerSays = (answer: AuthorizerResult): 'refused' | 'taken' | 'nothin
     case 'inconclusive':
       return answer.certificateRefused === true && answer.mayBeNoActor !== true ? 'refused' : 'nothing';
     case 'not_sent':
-      return answer.certificateRefused ? 'refused' : 'nothing';
+      return answer.certificateRefused === true ? 'refused' : 'nothing';
     default:
       return 'taken';
   }

@@ -184,8 +184,7 @@ const recordAndSend = async <K extends Sending>(
   return definition.nextStep(state, deps.clock.now(), deps.limits, { asked: 0 }).do === 'nothing' ? done : 'reload';
 };
 
-const notSent = (reason: string) =>
-  ({ kind: 'not_sent', reason, codes: [], certificateRefused: false }) as const satisfies SendResult<unknown>;
+const notSent = (reason: string) => ({ kind: 'not_sent', reason, codes: [] }) as const satisfies SendResult<unknown>;
 
 const TOO_LATE = notSent('the deadline was too near');
 const PAUSED = notSent('issuing was paused');

@@ -39,7 +39,7 @@ export const recordResult = async <K extends Sending>(
     sendNotice(deps, { kind: 'signature_unverified', stream, detail: result.signatureFault });
   }
   if (recorded.kind === 'refused') sendNotice(deps, { kind: 'outcome_not_recorded', stream, detail: result.kind });
-  if ('certificateRefused' in result && result.certificateRefused) {
+  if ('certificateRefused' in result && result.certificateRefused === true) {
     sendNotice(deps, { kind: 'certificate_refused', stream });
   }
   return recorded.kind === 'refused' ? undefined : recorded.state;

@@ -97,7 +97,7 @@ export const authorizerAddress = (
 });
 
 const reason = 'this process has no authorizer for the mode';
-const notSent = { kind: 'not_sent', reason, codes: [], certificateRefused: false } as const;
+const notSent = { kind: 'not_sent', reason, codes: [] } as const;
 const notLookedUp = { kind: 'inconclusive', reason } as const;
 
 /** Reading a note takes milliseconds; the rest is for a machine whose cores are all busy. */

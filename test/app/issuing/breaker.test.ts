@@ -260,10 +260,7 @@ describe('the breaker of an environment', () => {
   });
 
   it.each([
-    [
-      'a missing certificate',
-      { kind: 'not_sent', reason: 'certificate_missing', codes: [], certificateRefused: false },
-    ],
+    ['a missing certificate', { kind: 'not_sent', reason: 'certificate_missing', codes: [] }],
     [
       'a refused certificate',
       { kind: 'not_sent', reason: 'certificate_refused', codes: ['E1203'], certificateRefused: true },

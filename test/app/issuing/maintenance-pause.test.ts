@@ -72,7 +72,7 @@ it('a cancellation that meets an outage opens the breaker of events, and its ans
   harness.authorizer.sendCancellation = async (...call) => {
     refusals -= 1;
     if (refusals < 0) return sendCancellation(...call);
-    return { kind: 'not_sent', reason: 'ECONNREFUSED', codes: [], certificateRefused: false, outage: true };
+    return { kind: 'not_sent', reason: 'ECONNREFUSED', codes: [], outage: true };
   };
   await harness.cancelToTheEnd();
   expect(await harness.status()).toBe('canceled');

@@ -59,13 +59,13 @@ export const fakeAuthorizer = (): FakeAuthorizer => {
     register: () => Success | { exists: string },
   ): Promise<
     | { kind: 'done'; result: Success }
-    | { kind: 'not_sent'; reason: string; codes: readonly string[]; certificateRefused: boolean }
+    | { kind: 'not_sent'; reason: string; codes: readonly string[]; certificateRefused?: true }
     | { kind: 'rejected'; codes: readonly string[] }
     | { kind: 'unknown'; reason: string; codes: readonly string[]; namedEvent?: CancelingEvent }
   > => {
     fake.calls.push(name);
     const turn = fake.script.shift() ?? 'answer';
-    if (turn === 'not_sent') return { kind: 'not_sent', reason: 'ECONNREFUSED', codes: [], certificateRefused: false };
+    if (turn === 'not_sent') return { kind: 'not_sent', reason: 'ECONNREFUSED', codes: [] };
     if (turn === 'certificate_refused')
       return { kind: 'not_sent', reason: 'certificate', codes: ['E1203'], certificateRefused: true };
     fake.sends.push(bytes);

@@ -162,7 +162,7 @@ const outWithin = (
       calls.push({ at: now(), is: 'send' });
       if (!isOut()) return authorizer.sendDps(caller, bytes, deadlineAt);
       if (kind === 'refused') {
-        const refused = { reason: 'ECONNREFUSED', codes: [], certificateRefused: false };
+        const refused = { reason: 'ECONNREFUSED', codes: [] };
         return { kind: 'not_sent', ...refused, outage: true };
       }
       sends += 1;
