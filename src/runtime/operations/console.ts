@@ -1,39 +1,37 @@
 import { getRequestListener } from '@hono/node-server';
-import type { MonitoringReads, OpenWork } from '../../adapters/read-model-postgres/monitoring-reads.js';
+import type { MonitoringReads } from '../../adapters/read-model-postgres/monitoring-reads.js';
 import { deriveSecret } from '../../adapters/vault/master-key.js';
 import type { SettleCommand, SettleResult } from '../../app/operator/settlement/settle-invoice.js';
 import { settleInvoice } from '../../app/operator/settlement/settle-invoice.js';
 import type { StoppedSeries } from '../../app/operator/support/stopped-series.js';
-import { createLag, LATE_SECONDS } from '../../app/read/lag.js';
+import { createLag } from '../../app/read/lag.js';
 import { osUser } from '../../cli/run.js';
 import type { ProjectionOperations, RebuildResult } from '../../cli/session.js';
 import { createConsole } from '../../console/app.js';
-import type { ConsoleDeps, RebuildRun, Rebuilds, RoleHealth } from '../../console/deps.js';
+import type { ConsoleDeps, RebuildRun, Rebuilds } from '../../console/deps.js';
 import { invoicePrefix } from '../../domain/common/ids.js';
-import type { Instant } from '../../domain/common/time.js';
-import type { Limits } from '../../domain/invoice/limits.js';
 import { counted } from '../../lib/counted.js';
 import { shortCache } from '../../lib/short-cache.js';
 import type { Clock } from '../../ports/clock.js';
 import type { EventLog } from '../../ports/event-log.js';
 import type { ProjectionStatus } from '../../ports/projection-status.js';
-import { modesWithoutAuthorizer, type Role } from '../config/config.js';
+import { modesWithoutAuthorizer } from '../config/config.js';
 import { faultFields } from '../config/logger.js';
 import { programVersion } from '../config/program-version.js';
 import { openAuthorizer } from '../engines/authorizers.js';
 import { certificatesOf } from '../engines/companies.js';
 import type { Engines } from '../engines/engines.js';
 import { isSimulatorsNote } from '../engines/note-signer.js';
-import { createNoticeTeller } from '../engines/notices.js';
 import { createRunner } from '../engines/runner.js';
 import { runningSimulator } from '../engines/simulator.js';
 import { projectionOperations } from '../operator/projections.js';
-import { sessionOver } from '../operator/session.js';
-import { isStuck, openSeconds, stateOf } from '../operator/work-checks.js';
+import { sessionOver, settleDepsOf } from '../operator/session.js';
+import { openSeconds, stateOf } from '../operator/work-checks.js';
 import { downloadTokensOf } from '../roles/api.js';
 import { isEngineFault } from '../roles/engine-faults.js';
 import type { Parts } from '../roles/parts.js';
 import type { Readiness, ServiceState } from './readiness.js';
+import { roleHealth } from './role-health.js';
 
 /** Sources that the health pages share with the console. */
 type ConsoleSources = {
@@ -144,8 +142,7 @@ export const unlessLost = async <T>(asked: Promise<T>): Promise<T | 'unknown'> =
  * where one runs: starting one here would lock it away from other processes while this process lives.
  */
 const settle = async (command: SettleCommand, operator: string, parts: Parts): Promise<SettleResult> => {
-  const { config, clock, engines, logger } = parts;
-  const { store, guards } = engines;
+  const { config, clock, logger } = parts;
   const actor = `support:${operator}` as const;
   const own = createRunner((_name, error) => logger.debug({ msg: 'closing failed', ...faultFields(error) }));
   try {
@@ -154,9 +151,7 @@ const settle = async (command: SettleCommand, operator: string, parts: Parts): P
     const certificateOf = certificatesOf(parts, actor);
     const opened = await openAuthorizer({ config, clock, runner: own, simulator, certificateOf });
     const authorizer = parts.metrics.measureAuthorizer(opened);
-    const alarm = createNoticeTeller({ pool: engines.pool, clock, logger, metrics: parts.metrics });
-    const deps = { store, clock, actor, limits: config.limits, lookups: guards.lookups, authorizer, alarm };
-    return await settleInvoice(command, deps);
+    return await settleInvoice(command, settleDepsOf(parts, authorizer, actor));
   } finally {
     await own.stop();
   }
@@ -222,120 +217,3 @@ export const createRelayLag = (
   const lag = createLag(log, clock);
   return async () => lag([invoicePrefix.live, invoicePrefix.test], await guards.relay.read(await log.identity()));
 };
-
-/** What a process knows of the work of all roles. */
-export type RoleSources = {
-  roles: readonly Role[];
-  now: Instant;
-  limits: Limits;
-  readiness: Pick<Readiness, 'ready' | 'reasons'>;
-  switchedOff: boolean;
-  projections: readonly Pick<ProjectionStatus, 'name' | 'lagSeconds'>[] | 'unknown';
-  halted: readonly string[];
-  openWork: readonly OpenWork[];
-  /** Seconds by which the relay is behind the log; undefined for the in-process queue, which hands work over at once. */
-  relayLag: number | 'unknown' | undefined;
-};
-
-/**
- * Health of every role as this process sees it: its own roles from the inside, other roles by the work they leave undone. A role that runs nowhere
- * therefore shows as waiting work, not as a missing heartbeat.
- */
-export const roleHealth = (sources: RoleSources): readonly RoleHealth[] =>
-  [
-    apiHealth(sources),
-    projectorHealth(sources),
-    relayHealth(sources),
-    issuerHealth(sources),
-    sweeperHealth(sources),
-  ].map((one) => ({ ...one, here: sources.roles.includes(one.role) }));
-
-type Seen = Omit<RoleHealth, 'here'> & { role: Role };
-
-const apiHealth = ({ roles, readiness, switchedOff }: RoleSources): Seen => {
-  // The switch is known in every process with the console, and readiness does not show it.
-  if (switchedOff)
-    return {
-      role: 'api',
-      health: 'bad',
-      detail: ['desligada por um operador: nfse api on', 'switched off by an operator: nfse api on'],
-    };
-  if (!roles.includes('api'))
-    return {
-      role: 'api',
-      health: 'elsewhere',
-      detail: [
-        'pergunte a /health/ready de um processo com este papel',
-        'ask /health/ready of a process with this role',
-      ],
-    };
-  const { ready, reasons } = readiness;
-  const why = reasons.join('; ');
-  return {
-    role: 'api',
-    health: ready ? 'ok' : 'bad',
-    detail: ready ? ['recebe pedidos', 'takes requests'] : [why, why],
-  };
-};
-
-const inTime = (seconds: number): 'ok' | 'bad' => (seconds < LATE_SECONDS ? 'ok' : 'bad');
-
-const behindTheLog = (seconds: number, name = ''): Seen['detail'] =>
-  name === ''
-    ? [`${seconds} s atrás do log`, `${seconds} s behind the log`]
-    : [`${name} está ${seconds} s atrás do log`, `${name} is ${seconds} s behind the log`];
-
-const LAG_UNKNOWN: Seen['detail'] = [
-  'não se sabe o atraso, porque o log não responde',
-  'its lag is not known, because the log does not answer',
-];
-
-const projectorHealth = ({ projections, halted }: RoleSources): Seen => {
-  const names = halted.join(', ');
-  if (halted.length > 0)
-    return { role: 'projector', health: 'bad', detail: [`parou em ${names}`, `halted at ${names}`] };
-  if (projections === 'unknown') return { role: 'projector', health: 'bad', detail: LAG_UNKNOWN };
-  const [furthest] = projections.toSorted((a, b) => b.lagSeconds - a.lagSeconds);
-  const seconds = Math.round(furthest?.lagSeconds ?? 0);
-  const detail = behindTheLog(seconds, seconds === 0 ? '' : furthest?.name);
-  return { role: 'projector', health: inTime(seconds), detail };
-};
-
-const relayHealth = ({ relayLag }: RoleSources): Seen => {
-  if (relayLag === undefined)
-    return {
-      role: 'relay',
-      health: 'ok',
-      detail: ['a fila está dentro do processo do issuer', 'the queue is inside the issuer’s process'],
-    };
-  if (relayLag === 'unknown') return { role: 'relay', health: 'bad', detail: LAG_UNKNOWN };
-  const seconds = Math.round(relayLag);
-  return { role: 'relay', health: inTime(seconds), detail: behindTheLog(seconds) };
-};
-
-const issuerHealth = ({ openWork, now }: RoleSources): Seen => {
-  const neverTried = openWork.filter(({ started, work }) => !started && work === 'issue');
-  const wait = Math.max(0, ...neverTried.map((row) => openSeconds(row, now)));
-  const open = openWork.reduce((sum, { count }) => sum + count, 0);
-  return {
-    role: 'issuer',
-    health: inTime(wait),
-    detail: [
-      `${counted(open, 'nota aberta', 'notas abertas')}, a mais antiga sem tentativa espera ${wait} s`,
-      `${counted(open, 'invoice')} open, the oldest without an attempt waits ${wait} s`,
-    ],
-  };
-};
-
-const sweeperHealth = ({ openWork, now, limits }: RoleSources): Seen =>
-  openWork.some((row) => isStuck(row, now, limits))
-    ? {
-        role: 'sweeper',
-        health: 'bad',
-        detail: ['há vereditos atrasados: nenhum sweeper roda', 'verdicts are overdue: no sweeper is running'],
-      }
-    : {
-        role: 'sweeper',
-        health: 'ok',
-        detail: ['nenhum veredito atrasado', 'no verdict is overdue'],
-      };

@@ -9,10 +9,12 @@ import { createSupportReads } from '../../adapters/read-model-postgres/support-r
 import { createDistributionProgressStore } from '../../adapters/reconciliation/distribution-progress.js';
 import { createExportSigner } from '../../adapters/vault/export-signer.js';
 import { masterKeyStatus, rotateMasterKey } from '../../adapters/vault/rotation.js';
+import type { SettleDeps } from '../../app/operator/settlement/settle-invoice.js';
 import { type DriftReport, type Session, type SessionNeeds, unlessBehind } from '../../cli/session.js';
 import { DAY_SECONDS } from '../../domain/common/time.js';
 import { replayedBody } from '../../http/invoice-body.js';
 import { localOrigin } from '../../http/local-origin.js';
+import type { Authorizer } from '../../ports/authorizer.js';
 import type { Clock } from '../../ports/clock.js';
 import { applyStreamNow } from '../../projector/apply-now.js';
 import { compareWithLog } from '../../projector/drift.js';
@@ -97,15 +99,7 @@ export const sessionOver = (
     }),
     settleDeps: async (actor) => {
       const { openSessionAuthorizer } = await import('./authorizer.js');
-      return {
-        store,
-        clock,
-        limits: config.limits,
-        lookups: engines.guards.lookups,
-        actor: `support:${actor}`,
-        authorizer: await openSessionAuthorizer(parts, `support:${actor}`),
-        alarm: createNoticeTeller({ pool, clock, logger: rest.logger }),
-      };
+      return settleDepsOf(parts, await openSessionAuthorizer(parts, `support:${actor}`), `support:${actor}`);
     },
     recoverLog: async (actor, options) => {
       const { recoverLog } = await import('./log-recovery.js');
@@ -151,6 +145,25 @@ export const sessionOver = (
       ...(await alarmChecks(createDocumentAlarms(pool), clock)),
       ...(await certificateRefusalChecks(createMonitoringReads(pool))),
     ],
+  };
+};
+
+/** What settling an invoice needs. Its notices are counted where the process has metrics. */
+export const settleDepsOf = (
+  parts: Pick<SessionParts, 'engines' | 'config' | 'clock' | 'logger'> &
+    Pick<Parameters<typeof createNoticeTeller>[0], 'metrics'>,
+  authorizer: Authorizer,
+  actor: `support:${string}`,
+): SettleDeps => {
+  const { engines, config, clock } = parts;
+  return {
+    store: engines.store,
+    clock,
+    limits: config.limits,
+    lookups: engines.guards.lookups,
+    actor,
+    authorizer,
+    alarm: createNoticeTeller({ ...parts, pool: engines.pool }),
   };
 };
 
