@@ -4,7 +4,7 @@ import { credentialsOf, eventStoreTransport } from '../../adapters/eventlog-even
 import { natsTransport, readServers } from '../../adapters/queue-nats/servers.js';
 import { databaseTransport, readDatabaseUrl } from '../../adapters/sql/address.js';
 import { AddressInvalid, type Transport } from '../../ports/engine-address.js';
-import { SPEC_WINDOWS } from './environment.js';
+import { DEFAULTS, SPEC_WINDOWS } from './environment.js';
 
 /** Leaves connections for a command beside the service, below the 60 of the embedded server. */
 const EMBEDDED_POOL_SIZE = 30;
@@ -23,13 +23,14 @@ export const combinationProblems = (values: Readonly<Record<string, string>>): r
   if (values.DATABASE_OWNER_URL !== undefined && values.DATABASE_URL === undefined) {
     problems.push('DATABASE_OWNER_URL needs DATABASE_URL, the address of the service in the same database');
   }
-  if (!isLoopback(values.OPS_HOST ?? '127.0.0.1') && values.OPERATOR_TOKEN_FILE === undefined) {
+  if (!isLoopback(values.OPS_HOST ?? DEFAULTS.OPS_HOST) && values.OPERATOR_TOKEN_FILE === undefined) {
     problems.push('OPERATOR_TOKEN_FILE is required when OPS_HOST is not a loopback address');
   }
   if (values.DATABASE_URL === undefined && Number(values.DATABASE_POOL_SIZE ?? 0) > EMBEDDED_POOL_SIZE) {
     problems.push(`DATABASE_POOL_SIZE must be at most ${EMBEDDED_POOL_SIZE} without DATABASE_URL`);
   }
-  if (Number(values.DATABASE_LOCK_TIMEOUT_S ?? 0) > Number(values.DATABASE_STATEMENT_TIMEOUT_S ?? 15)) {
+  const { DATABASE_STATEMENT_TIMEOUT_S: longest = DEFAULTS.DATABASE_STATEMENT_TIMEOUT_S } = values;
+  if (Number(values.DATABASE_LOCK_TIMEOUT_S ?? 0) > Number(longest)) {
     problems.push('DATABASE_LOCK_TIMEOUT_S must not be above DATABASE_STATEMENT_TIMEOUT_S, which ends the wait before');
   }
   if (values.TAX_REGISTRY_URL !== undefined && !isSafeOnItsWay(values.TAX_REGISTRY_URL)) {

@@ -71,11 +71,14 @@ const MOST = {
   TEST_RETENTION_S: 7 * DAY_SECONDS,
 } as const;
 
+/** Values of variables that are not set, which `combinationProblems` counts on too. */
+export const DEFAULTS = { OPS_HOST: '127.0.0.1', DATABASE_STATEMENT_TIMEOUT_S: '15' } as const;
+
 /** The check of each variable alone; `combinationProblems` checks them together. */
 export const environment = v.object({
   HOST: v.optional(text, '127.0.0.1'),
   PORT: port('3000'),
-  OPS_HOST: v.optional(text, '127.0.0.1'),
+  OPS_HOST: v.optional(text, DEFAULTS.OPS_HOST),
   OPS_PORT: port('3001'),
   CONSOLE_HOSTS: v.optional(hostList, ''),
   BASE_URL: v.optional(publicAddress),
@@ -84,7 +87,7 @@ export const environment = v.object({
   DATABASE_OWNER_URL: v.optional(text),
   ALLOW_PLAINTEXT_ENGINES: flag,
   DATABASE_POOL_SIZE: v.optional(whole(10, 500), '20'),
-  DATABASE_STATEMENT_TIMEOUT_S: v.optional(whole(2, 600), '15'),
+  DATABASE_STATEMENT_TIMEOUT_S: v.optional(whole(2, 600), DEFAULTS.DATABASE_STATEMENT_TIMEOUT_S),
   DATABASE_LOCK_TIMEOUT_S: v.optional(whole(1, 600), '10'),
   DATABASE_CONNECT_TIMEOUT_S: v.optional(whole(1, 60), '5'),
   EVENTSTORE_URL: v.optional(text),
