@@ -93,7 +93,7 @@ type ResourceBreaker = Omit<Breaker, 'requestPermit'> & { requestPermit(caller: 
 
 const breakerOf = (resource: Resource, options: BreakerOptions): ResourceBreaker => {
   const { clock, leaseSeconds, chance, onChange } = options;
-  const pace = pauseScaleOf(options.shortestWindowSeconds);
+  const pauseScale = pauseScaleOf(options.shortestWindowSeconds);
   const states: Record<Mode, BreakerState> = { live: closedBreaker, test: closedBreaker };
   const probing: Record<Mode, ProbeState> = { live: NO_PROBES, test: NO_PROBES };
   /** When the last look-up without a send began, and whether it is under way. */
@@ -111,7 +111,10 @@ const breakerOf = (resource: Resource, options: BreakerOptions): ResourceBreaker
   };
 
   const recordOutage = ({ mode, companyId }: Caller, isProbe: boolean): void =>
-    setState(mode, onOutage(states[mode], { company: companyId, isProbe, now: clock.now(), chance: chance(), pace }));
+    setState(
+      mode,
+      onOutage(states[mode], { company: companyId, isProbe, now: clock.now(), chance: chance(), pauseScale }),
+    );
 
   const permitFor = (caller: Caller, isProbe: boolean): Permit => {
     const { mode } = caller;
@@ -162,11 +165,11 @@ const breakerOf = (resource: Resource, options: BreakerOptions): ResourceBreaker
     isAnswering: (mode) =>
       states[mode].state === 'closed' || (states[mode].state === 'half_open' && probing[mode].answered),
     requestPermit: async (caller) => {
-      const asked = admit(states[caller.mode], caller.companyId, clock.now(), { leaseSeconds, pace });
+      const asked = admit(states[caller.mode], caller.companyId, clock.now(), { leaseSeconds, pauseScale });
       setState(caller.mode, asked.state);
       const { admission } = asked;
       if (admission.kind === 'paused') {
-        return { kind: 'paused', until: addSeconds(admission.until, SPREAD_SECONDS * pace * chance()) };
+        return { kind: 'paused', until: addSeconds(admission.until, SPREAD_SECONDS * pauseScale * chance()) };
       }
       const isProbe = admission.kind === 'probe';
       const { probes, answered: isAnswered } = probing[caller.mode];
@@ -182,8 +185,12 @@ const breakerOf = (resource: Resource, options: BreakerOptions): ResourceBreaker
       const now = clock.now();
       const { since } = unsent[mode];
       // Sends that wait come first, also those of the company whose send failed last.
-      const isPaused = isWithin(now, state.since, addSeconds(state.until, BLAMED_EXTRA_SECONDS * pace));
-      if (isPaused || (since !== undefined && isWithin(now, since, addSeconds(since, LONGEST_PAUSE * pace)))) return;
+      const isPaused = isWithin(now, state.since, addSeconds(state.until, BLAMED_EXTRA_SECONDS * pauseScale));
+      if (
+        isPaused ||
+        (since !== undefined && isWithin(now, since, addSeconds(since, LONGEST_PAUSE_SECONDS * pauseScale)))
+      )
+        return;
       unsent[mode] = { since: now, isUnderWay: true };
       const answer = await probe.lookUp(probe.sender).catch(() => undefined);
       unsent[mode] = { since: now, isUnderWay: false };
@@ -212,37 +219,37 @@ type Admission = { kind: 'send' } | { kind: 'probe' } | { kind: 'paused'; until:
 /** With fewer failures in a row, one short disturbance would stop the sends of all companies. */
 const FAILURES_TO_OPEN = 5;
 
-/** First pause and longest pause, in seconds. A waiting invoice is tried again within the longest pause, well within its 15 minutes. */
-const FIRST_PAUSE = 5;
-const LONGEST_PAUSE = 60;
+const FIRST_PAUSE_SECONDS = 5;
+/** A waiting invoice is tried again within this pause, well within its 15 minutes. */
+const LONGEST_PAUSE_SECONDS = 60;
 
 /** The company whose send failed last may be the cause of the failure, so other companies go first for this many seconds. */
 const BLAMED_EXTRA_SECONDS = 10;
 
-/** Seconds: the shortest window of the contract, for which the pauses are made. */
-const SHORTEST_WINDOW = 900;
+/** The shortest window of the contract, for which the pauses are made. */
+const SHORTEST_WINDOW_SECONDS = 900;
 
 /** The least share of the pauses, so that waiting invoices do not ask in a tight loop. */
-const LEAST_PACE = 1 / 30;
+const LEAST_PAUSE_SCALE = 1 / 30;
 
 /** The share of the pauses, from 1/30 to 1, for this shortest window of an invoice, in seconds. */
 export const pauseScaleOf = (windowSeconds: number): number =>
-  Math.min(1, Math.max(LEAST_PACE, windowSeconds / SHORTEST_WINDOW));
+  Math.min(1, Math.max(LEAST_PAUSE_SCALE, windowSeconds / SHORTEST_WINDOW_SECONDS));
 
 /** Whether a company may send at `now`. `leaseSeconds` is longer than a send can last. */
 export const admit = (
   state: BreakerState,
   company: string,
   now: Instant,
-  { leaseSeconds, pace }: { leaseSeconds: number; pace: number },
+  { leaseSeconds, pauseScale }: { leaseSeconds: number; pauseScale: number },
 ): { state: BreakerState; admission: Admission } => {
   const paused = (until: Instant) => ({ state, admission: { kind: 'paused', until } as const });
   if (state.state === 'closed') return { state, admission: { kind: 'send' } };
   if (state.state === 'open') {
-    const until = company === state.blamed ? addSeconds(state.until, BLAMED_EXTRA_SECONDS * pace) : state.until;
+    const until = company === state.blamed ? addSeconds(state.until, BLAMED_EXTRA_SECONDS * pauseScale) : state.until;
     if (isWithin(now, state.since, until)) return paused(until);
   } else if (state.lease !== undefined && isWithin(now, state.lease.since, state.lease.until)) {
-    const soon = addSeconds(now, FIRST_PAUSE * pace);
+    const soon = addSeconds(now, FIRST_PAUSE_SECONDS * pauseScale);
     return paused(isBefore(soon, state.lease.until) ? soon : state.lease.until);
   }
   const { openings, blamed } = state;
@@ -264,11 +271,12 @@ const onLookUpAnswered = ({ openings, blamed }: BreakerState & { state: 'open' }
 /** A send met an outage. `chance` from 0 to 1 shortens the pause by up to half, so that many processes do not return at once. */
 export const onOutage = (
   state: BreakerState,
-  outage: { company: string; isProbe: boolean; now: Instant; chance: number; pace: number },
+  outage: { company: string; isProbe: boolean; now: Instant; chance: number; pauseScale: number },
 ): BreakerState => {
-  const { company, isProbe, now, chance, pace } = outage;
+  const { company, isProbe, now, chance, pauseScale } = outage;
   const open = (openings: number): BreakerState => {
-    const pause = Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** (openings - 1)) * (1 - chance / 2) * pace;
+    const pause =
+      Math.min(LONGEST_PAUSE_SECONDS, FIRST_PAUSE_SECONDS * 2 ** (openings - 1)) * (1 - chance / 2) * pauseScale;
     return { state: 'open', since: now, until: addSeconds(now, pause), openings, blamed: company };
   };
   switch (state.state) {

@@ -47,8 +47,9 @@ const CACHE_MS = 1_000;
 /** Held sends look again after this many seconds, so that a new certificate is used soon. */
 const LOOK_AGAIN_SECONDS = 15;
 
-/** A probe comes after half of the time since the refusal, within these seconds: well within the 15 minutes of a queued invoice. */
-const [SHORTEST_PROBE_PAUSE, LONGEST_PROBE_PAUSE] = [15, 300];
+/** A probe comes after half of the time since the refusal, within these bounds: well within the 15 minutes of a queued invoice. */
+const SHORTEST_PROBE_PAUSE_SECONDS = 15;
+const LONGEST_PROBE_PAUSE_SECONDS = 300;
 
 /**
  * The first send of a certificate goes ahead of the company's other sends until it is answered, this long at most. So a certificate that is refused
@@ -64,7 +65,7 @@ const BEHIND_SECONDS = 0.2;
  */
 export const createCertificateBreaker = (options: CertificateBreakerOptions): CertificateBreaker => {
   const { refusals, clock, onChange, onFault } = options;
-  const pace = pauseScaleOf(options.shortestWindowSeconds);
+  const pauseScale = pauseScaleOf(options.shortestWindowSeconds);
   const standing = standingRefusals(refusals, clock, onFault);
   /** By company and mode: the certificate under which a send of this process was answered. */
   const proven = new Map<string, string>();
@@ -87,7 +88,7 @@ export const createCertificateBreaker = (options: CertificateBreakerOptions): Ce
     const before = (await standing.all()).get(keyOf(caller));
     const isNew = before?.certificateId !== certificateId;
     const since = isNew ? at : before.since;
-    const probeAt = isNew ? addSeconds(at, SHORTEST_PROBE_PAUSE * pace) : before.probeAt;
+    const probeAt = isNew ? addSeconds(at, SHORTEST_PROBE_PAUSE_SECONDS * pauseScale) : before.probeAt;
     const refusal = { mode, companyId, certificateId, reason, probeAt };
     standing.set({ ...refusal, since, lastAt: at, seen: 1 });
     if (isNew) onChange({ mode, companyId, refused: true, reason });
@@ -123,13 +124,16 @@ export const createCertificateBreaker = (options: CertificateBreakerOptions): Ce
 
   const held = async (caller: Caller, refusal: CertificateRefusal, probe: Probe): Promise<CertificatePermit> => {
     const now = clock.now();
-    const nextLook = addSeconds(now, LOOK_AGAIN_SECONDS * pace);
+    const nextLook = addSeconds(now, LOOK_AGAIN_SECONDS * pauseScale);
     // No pause is longer: a later probe was set before the clock was set back, and is due.
-    const isFar = isBefore(addSeconds(now, LONGEST_PROBE_PAUSE * pace), refusal.probeAt);
+    const isFar = isBefore(addSeconds(now, LONGEST_PROBE_PAUSE_SECONDS * pauseScale), refusal.probeAt);
     if (isBefore(now, refusal.probeAt) && !isFar)
       return { kind: 'paused', until: isBefore(nextLook, refusal.probeAt) ? nextLook : refusal.probeAt };
     const age = (epochMs(now) - epochMs(refusal.since)) / 1000;
-    const pause = Math.min(LONGEST_PROBE_PAUSE * pace, Math.max(SHORTEST_PROBE_PAUSE * pace, age / 2));
+    const pause = Math.min(
+      LONGEST_PROBE_PAUSE_SECONDS * pauseScale,
+      Math.max(SHORTEST_PROBE_PAUSE_SECONDS * pauseScale, age / 2),
+    );
     const probeAt = addSeconds(now, pause);
     standing.set({ ...refusal, probeAt });
     if (!(await refusals.claimProbe(caller, refusal.probeAt, probeAt))) return { kind: 'paused', until: nextLook };
@@ -146,8 +150,8 @@ export const createCertificateBreaker = (options: CertificateBreakerOptions): Ce
     const first = ahead.get(key);
     const isBehind =
       first?.certificateId === certificateId &&
-      isWithin(now, first.since, addSeconds(first.since, AHEAD_SECONDS * pace));
-    if (isBehind) return { kind: 'paused', until: addSeconds(now, BEHIND_SECONDS * pace) };
+      isWithin(now, first.since, addSeconds(first.since, AHEAD_SECONDS * pauseScale));
+    if (isBehind) return { kind: 'paused', until: addSeconds(now, BEHIND_SECONDS * pauseScale) };
     const mine = { certificateId, since: now };
     ahead.set(key, mine);
     return {

@@ -11,10 +11,13 @@ import {
 import { at } from '../../support/fixture/invoice.js';
 
 const LEASE = 65;
-const outage = (state: BreakerState, seconds: number, { chance = 0, isProbe = false, company = 'A', pace = 1 } = {}) =>
-  onOutage(state, { company, isProbe, now: at(seconds), chance, pace });
-const ask = (state: BreakerState, seconds: number, company = 'B', pace = 1) =>
-  admit(state, company, at(seconds), { leaseSeconds: LEASE, pace });
+const outage = (
+  state: BreakerState,
+  seconds: number,
+  { chance = 0, isProbe = false, company = 'A', pauseScale = 1 } = {},
+) => onOutage(state, { company, isProbe, now: at(seconds), chance, pauseScale });
+const ask = (state: BreakerState, seconds: number, company = 'B', pauseScale = 1) =>
+  admit(state, company, at(seconds), { leaseSeconds: LEASE, pauseScale });
 
 /** Five outages in a row at second 0, without chance: open until second 5. */
 const opened = [1, 2, 3, 4, 5].reduce((state: BreakerState) => outage(state, 0), closedBreaker);
@@ -34,13 +37,13 @@ describe('the state of the breaker of an environment', () => {
 
   it('pauses less in a rehearsal, in proportion to its shorter windows', () => {
     expect([900, 3_600, 90, 30, 1].map(pauseScaleOf)).toEqual([1, 1, 0.1, 1 / 30, 1 / 30]);
-    const pace = pauseScaleOf(90);
-    const open = [1, 2, 3, 4, 5].reduce((state: BreakerState) => outage(state, 0, { pace }), closedBreaker);
-    expect(ask(open, 0, 'B', pace).admission).toEqual({ kind: 'paused', until: at(0.5) });
-    expect(ask(open, 0.5, 'A', pace).admission).toEqual({ kind: 'paused', until: at(1.5) });
-    const asked = ask(open, 0.5, 'B', pace);
+    const pauseScale = pauseScaleOf(90);
+    const open = [1, 2, 3, 4, 5].reduce((state: BreakerState) => outage(state, 0, { pauseScale }), closedBreaker);
+    expect(ask(open, 0, 'B', pauseScale).admission).toEqual({ kind: 'paused', until: at(0.5) });
+    expect(ask(open, 0.5, 'A', pauseScale).admission).toEqual({ kind: 'paused', until: at(1.5) });
+    const asked = ask(open, 0.5, 'B', pauseScale);
     expect(asked.admission).toEqual({ kind: 'probe' });
-    expect(ask(asked.state, 0.5, 'C', pace).admission).toEqual({ kind: 'paused', until: at(1) });
+    expect(ask(asked.state, 0.5, 'C', pauseScale).admission).toEqual({ kind: 'paused', until: at(1) });
   });
 
   it('counts again after an answer', () => {
