@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { deliverBatch, type Waiting } from '../../lib/deliver-batch.js';
 import { AppendOutcomeUnknown, type AppendResult, EventLogUnavailable } from '../../ports/event-log.js';
 import { isRolledBack, sqlFault } from '../sql/errors.js';
 import type { AppendedMark, EndWatch } from './lost-end.js';
@@ -11,33 +12,33 @@ export type SendAppends = (appends: readonly PreparedAppend[], signal: AbortSign
 const MAX_APPENDS = 64;
 const MAX_BYTES = 1024 * 1024;
 
-type Waiting = {
+type Pending = {
   append: PreparedAppend;
   /** Gives up the write that carries this append; undefined before. */
   write: AbortController | undefined;
   expired: boolean;
-  resolve(result: AppendResult): void;
-  reject(error: unknown): void;
 };
+
+type WaitingAppend = Waiting<Pending, AppendResult>;
 
 /**
  * While one batch is being written the next one gathers, so that waiting appends share the cost of a durable commit and of the append lock (ADR 1).
  * `deadlineMs` counts from the call of `append`.
  */
 export const groupCommit = (send: SendAppends, deadlineMs: number) => {
-  const queue: Waiting[] = [];
+  const queue: WaitingAppend[] = [];
   let pumping: Promise<void> | undefined;
   let closed = false;
 
-  const expire = (waiting: Waiting): void => {
-    waiting.expired = true;
+  const expire = (waiting: WaitingAppend): void => {
+    waiting.item.expired = true;
     const place = queue.indexOf(waiting);
     if (place >= 0) {
       queue.splice(place, 1);
       waiting.reject(notTakenInTime());
     }
     // One transaction carries the batch, and only the end of its connection gives it up. The appends that wait behind it would wait on.
-    waiting.write?.abort();
+    waiting.item.write?.abort();
   };
 
   /** Throws `EventLogUnavailable` (not stored), `AppendOutcomeUnknown`, or the error by which the server refused the append. */
@@ -45,7 +46,7 @@ export const groupCommit = (send: SendAppends, deadlineMs: number) => {
     if (closed) throw new EventLogUnavailable('the event log is closed');
     let timer: NodeJS.Timeout | undefined;
     const answer = new Promise<AppendResult>((resolve, reject) => {
-      const waiting: Waiting = { append: prepared, write: undefined, expired: false, resolve, reject };
+      const waiting = { item: { append: prepared, write: undefined, expired: false }, resolve, reject };
       timer = setTimeout(() => expire(waiting), deadlineMs);
       queue.push(waiting);
       pumping ??= pump();
@@ -58,7 +59,7 @@ export const groupCommit = (send: SendAppends, deadlineMs: number) => {
       // Lets callers whose answers have just arrived, and all callers of this turn of the event loop, join the batch.
       await new Promise((resolve) => setImmediate(resolve));
       const batch = takeBatch(queue);
-      if (batch.length > 0) await write(batch, send);
+      if (batch.length > 0) await deliverBatch(batch, (items) => write(items, send), mayBeOfOneAppend);
     } while (queue.length > 0);
     // In the same turn as the last check of the queue, so that a later append starts the pump again.
     pumping = undefined;
@@ -77,47 +78,34 @@ export const groupCommit = (send: SendAppends, deadlineMs: number) => {
 const notTakenInTime = (): EventLogUnavailable =>
   new EventLogUnavailable('the event log did not take the append in time');
 
-const takeBatch = (queue: Waiting[]): Waiting[] => {
+const takeBatch = (queue: WaitingAppend[]): WaitingAppend[] => {
   let bytes = 0;
   let count = 0;
-  for (const { append } of queue) {
-    bytes += append.bytes;
+  for (const { item } of queue) {
+    bytes += item.append.bytes;
     if (count === MAX_APPENDS || (count > 0 && bytes > MAX_BYTES)) break;
     count += 1;
   }
   return queue.splice(0, count);
 };
 
-const write = async (batch: readonly Waiting[], send: SendAppends): Promise<void> => {
+/** Each append of a refused batch is written again alone, unless its deadline has passed meanwhile. */
+const write = async (items: readonly Pending[], send: SendAppends): Promise<readonly AppendResult[]> => {
+  if (items.every(({ expired }) => expired)) throw notTakenInTime();
   const controller = new AbortController();
-  for (const waiting of batch) waiting.write = controller;
-  try {
-    const results = await send(
-      batch.map(({ append }) => append),
-      controller.signal,
-    );
-    batch.forEach((waiting, index) => {
-      const result = results[index];
-      if (result === undefined) waiting.reject(new AppendOutcomeUnknown('the event log gave no answer to the append'));
-      else waiting.resolve(result);
-    });
-  } catch (error) {
-    await fail(batch, error, send);
-  }
+  for (const item of items) item.write = controller;
+  const results = await send(
+    items.map(({ append }) => append),
+    controller.signal,
+  );
+  // An append without an answer may be stored, so the batch must not be written again.
+  if (results.length !== items.length) throw new AppendOutcomeUnknown('the event log gave no answer to the append');
+  return results;
 };
 
-/** A refusal may be the fault of one append of the batch, so each append is written again alone, unless its deadline has passed meanwhile. */
-const fail = async (batch: readonly Waiting[], error: unknown, send: SendAppends): Promise<void> => {
-  const settled = error instanceof EventLogUnavailable || error instanceof AppendOutcomeUnknown;
-  if (!settled && batch.length > 1) {
-    for (const waiting of batch) {
-      if (waiting.expired) waiting.reject(notTakenInTime());
-      else await write([waiting], send);
-    }
-    return;
-  }
-  for (const waiting of batch) waiting.reject(error);
-};
+/** Any other failure is a refusal, which may be the fault of one append of the batch. */
+const mayBeOfOneAppend = (error: unknown): boolean =>
+  !(error instanceof EventLogUnavailable || error instanceof AppendOutcomeUnknown);
 
 /** Appends by one call of a function, which runs as one transaction. Refuses when the log has lost events that this process knows. */
 export const sendAppends = (pool: pg.Pool, end: EndWatch): SendAppends => {

@@ -39,6 +39,18 @@ it('sends one by one what the server refused together', async () => {
   ]);
 });
 
+it('writes no batch again that was answered in part, because its appends may be stored', async () => {
+  const sent: string[][] = [];
+  const { append } = groupCommit(async (appends) => {
+    sent.push(appends.map(({ stream }) => stream));
+    return [{ ok: true, revision: 0 }];
+  }, 5_000);
+  const results = await Promise.allSettled(['a', 'b'].map((stream) => append(prepared(stream))));
+  const unknown = { status: 'rejected', reason: expect.any(AppendOutcomeUnknown) };
+  expect(results).toEqual([unknown, unknown]);
+  expect(sent).toEqual([['a', 'b']]);
+});
+
 it('gives up the append under way at its deadline, and refuses the appends that wait', async () => {
   let lose: (() => void) | undefined;
   let aborted = false;
