@@ -1,4 +1,3 @@
-import { gunzipSync } from 'node:zlib';
 import { type AccessKey, CANCELLATION_EVENT, cancelingEvents } from '../../domain/common/access-key.js';
 import { invoicePrefix } from '../../domain/common/ids.js';
 import { present } from '../../domain/common/present.js';
@@ -9,6 +8,7 @@ import type { SealingKeys } from '../../ports/sealing-keys.js';
 import { MAX_XML_BYTES } from '../download/download.js';
 import { decodeSealed } from '../event-store/codec.js';
 import { sha256Hex } from '../event-store/hashes.js';
+import { unpacked } from '../event-store/packing.js';
 import { isSealed, openField, sealedWith } from '../event-store/sealing.js';
 import { shareOf, type WalkProgress, walkLog } from '../event-store/walk-log.js';
 import { createEmbeddedCheck, createNoteKeys, createResendCheck } from './documents-of-stream.js';
@@ -52,7 +52,7 @@ export const verifyDocuments = async (
     count.checked += 1;
     const openedDigest = await openedText(recorded, 'digest', keys);
     if (opened === 'changed' || openedDigest === 'changed') return `the ${document.name} cannot be opened`;
-    const xml = unpacked(opened.text);
+    const xml = unpackedIfWhole(opened.text);
     if (xml === undefined) return `the ${document.name} cannot be unpacked`;
     const digest = typeof openedDigest === 'object' ? openedDigest.text : undefined;
     return (
@@ -96,10 +96,10 @@ const openedText = async (
   }
 };
 
-/** Base64 of gzip; undefined for damaged data and for data that unpacks to too much. */
-const unpacked = (gzip: string): Buffer | undefined => {
+/** Undefined for damaged data, and for data that unpacks to too much. */
+const unpackedIfWhole = (gzip: string): Buffer | undefined => {
   try {
-    return gunzipSync(Buffer.from(gzip, 'base64'), { maxOutputLength: MAX_XML_BYTES });
+    return unpacked(gzip, MAX_XML_BYTES);
   } catch {
     return undefined;
   }

@@ -1,4 +1,3 @@
-import { gzipSync } from 'node:zlib';
 import { type AccessKey, CANCELLATION_EVENT } from '../../domain/common/access-key.js';
 import { withLineFeeds } from '../../domain/common/line-ends.js';
 import { decimalFromCents } from '../../domain/common/money.js';
@@ -9,6 +8,7 @@ import { compareSent, type Owner } from '../../domain/invoice/sent-document.js';
 import type { Invoice } from '../../domain/invoice/state.js';
 import type { AuthorizedNote, RegisteredEvent } from '../../ports/authorizer.js';
 import { sha256Hex } from '../event-store/hashes.js';
+import { packed } from '../event-store/packing.js';
 
 /** Whether the note embeds a DPS that the invoice has sent. */
 export const compareNote = ({ attempts }: Pick<Invoice, 'attempts'>, note: AuthorizedNote): Owner =>
@@ -22,7 +22,7 @@ export const noteFields = ({ accessKey, nfseNumber, authorizedAt, xml }: Authori
   accessKey,
   nfseNumber,
   authorizedAt,
-  nfseXmlGzip: gzipSync(xml).toString('base64'),
+  nfseXmlGzip: packed(xml),
   nfseSha256: sha256Hex(xml),
 });
 
@@ -89,7 +89,7 @@ export const elsewhereFrom = (
 
 /** What an event of the log records of a cancellation event that was found. */
 export const cancellationFields = ({ xml, registeredAt }: RegisteredEvent) => ({
-  eventXmlGzip: gzipSync(xml).toString('base64'),
+  eventXmlGzip: packed(xml),
   eventSha256: sha256Hex(xml),
   canceledAt: registeredAt,
 });

@@ -1,5 +1,5 @@
-import { gunzipSync, gzipSync } from 'node:zlib';
 import { SchemaViolation, type SignedDocument } from '../../ports/documents.js';
+import { packed, unpacked } from '../event-store/packing.js';
 import type { IssuerDeps } from './deps.js';
 
 /** A signed document as an attempt records it: gzip in base64, the digest of what was signed, and the mark of its signature. */
@@ -28,13 +28,13 @@ export const resignedIfRenewed = async (
 };
 
 export const storedOf = ({ bytes, digest, signatureMark }: SignedDocument): StoredSignature => ({
-  signedGzip: gzipSync(bytes).toString('base64'),
+  signedGzip: packed(bytes),
   digest,
   signatureMark,
 });
 
 /** The signed bytes, unpacked before an attempt is recorded, so that none is recorded for bytes that cannot be sent. */
-export const bytesOf = ({ signedGzip }: StoredSignature): Buffer => gunzipSync(Buffer.from(signedGzip, 'base64'));
+export const bytesOf = ({ signedGzip }: StoredSignature): Buffer => unpacked(signedGzip);
 
 const unlessUnfit = (error: unknown): SignedDocument | undefined => {
   if (error instanceof SchemaViolation) return undefined;

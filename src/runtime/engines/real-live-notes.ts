@@ -1,8 +1,8 @@
 import type { X509Certificate } from 'node:crypto';
-import { gunzipSync } from 'node:zlib';
 import type pg from 'pg';
 import { recentLiveNote } from '../../adapters/read-model-postgres/support-reads.js';
 import type { EventStore } from '../../app/event-store/event-store.js';
+import { unpacked } from '../../app/event-store/packing.js';
 import { loadInvoice } from '../../app/read/read-invoice.js';
 import { parseInvoiceStream, publicInvoiceId, type StreamName } from '../../domain/common/ids.js';
 import type { ReadInvoiceEvent } from '../../domain/invoice/events.js';
@@ -36,7 +36,7 @@ const signerOf = async (stream: StreamName, store: EventStore): Promise<X509Cert
   );
   const authorized = events.findLast((event) => event.type === 'Authorized');
   try {
-    return signerOfNote(gunzipSync(Buffer.from(authorized?.data.nfseXmlGzip ?? '', 'base64')));
+    return signerOfNote(unpacked(authorized?.data.nfseXmlGzip ?? ''));
   } catch {
     return undefined;
   }

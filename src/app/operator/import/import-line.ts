@@ -1,4 +1,3 @@
-import { gzipSync } from 'node:zlib';
 import * as v from 'valibot';
 import { type DpsId, providerOfKey } from '../../../domain/common/access-key.js';
 import {
@@ -28,6 +27,7 @@ import {
   sha256Hex,
   uuidV8OfHash,
 } from '../../event-store/hashes.js';
+import { packed } from '../../event-store/packing.js';
 import { cnpj, coded, day, explained, problemsIf, shaped } from '../file-text.js';
 
 const MAX_DESCRIPTION = 10_000;
@@ -366,7 +366,7 @@ const dataOf = (line: ImportLine, note: NoteFacts | undefined, xml: Buffer | und
     issuedAt,
     canceledAt: line.canceled_at,
     replacedBy: line.replaced_by,
-    nfseXmlGzip: xml && gzipSync(xml).toString('base64'),
+    nfseXmlGzip: xml && packed(xml),
     nfseSha256: xml && sha256Hex(xml),
   });
 };

@@ -1,4 +1,3 @@
-import { gunzipSync } from 'node:zlib';
 import { type CompanyId, type Mode, parseInvoiceStream, type StreamName } from '../../../domain/common/ids.js';
 import type { Customer, InvoiceEventType, ReadInvoiceEvent } from '../../../domain/invoice/events.js';
 import type { RegistryEvent } from '../../../domain/registry/events.js';
@@ -6,6 +5,7 @@ import { registryPrefix, registryStream } from '../../../domain/registry/events.
 import type { EventLog, RecordedEvent } from '../../../ports/event-log.js';
 import type { SealingKeys } from '../../../ports/sealing-keys.js';
 import { decodeEvent } from '../../event-store/codec.js';
+import { unpacked } from '../../event-store/packing.js';
 import { shareOf, type WalkProgress, walkLog } from '../../event-store/walk-log.js';
 import { isSameDocument, mentions, type PersonalDocument } from './document.js';
 
@@ -131,7 +131,7 @@ const isCustomer = (customer: Customer | undefined, document: PersonalDocument):
 
 /** Whether an imported note names the document, as its customer, its intermediary or otherwise. */
 const xmlNames = (gzip: string, document: PersonalDocument): boolean => {
-  const xml = gunzipSync(Buffer.from(gzip, 'base64')).toString('utf8');
+  const xml = unpacked(gzip).toString('utf8');
   for (const [, found] of xml.matchAll(/<(?:CPF|CNPJ|NIF)>([^<]+)</g)) if (isSameDocument(found, document)) return true;
   return false;
 };
