@@ -42,18 +42,20 @@ const WITHOUT_KEY =
 const WITH_KEY =
   'THE MASTER KEY IS IN IT: anyone with this folder can open every certificate and every personal field. Keep it encrypted.';
 
+export type Restored = {
+  rows: number;
+  events?: number;
+  paused: boolean;
+  masterKeyThere: boolean;
+  /** Why the service does not start with the key file that is there. */
+  masterKeyFault?: string;
+  madeAt: string;
+};
+
 /** What was restored, or one line why nothing was. */
 type RestoreOutcome =
   | {
-      done: {
-        rows: number;
-        events?: number;
-        paused: boolean;
-        masterKeyThere: boolean;
-        /** Why the service does not start with the key file that is there. */
-        masterKeyFault?: string;
-        madeAt: string;
-      };
+      done: Restored;
       masterKeyFile: string;
       into: { data_dir: string } | { database: string };
     }

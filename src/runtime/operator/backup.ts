@@ -30,7 +30,7 @@ import { migrations } from '../../adapters/sql/migrations/index.js';
 import { loadMasterKeys, MasterKeyUnusable } from '../../adapters/vault/key-file.js';
 import { listGenerations } from '../../adapters/vault/key-registry.js';
 import { keyFaults } from '../../adapters/vault/keyring.js';
-import type { Restore } from '../../cli/commands/backup.js';
+import type { Restore, Restored } from '../../cli/commands/backup.js';
 import type { BackupOutcome, BackupRequest } from '../../cli/session.js';
 import { present } from '../../domain/common/present.js';
 import { isDenied, otherOwner } from '../../lib/other-owner.js';
@@ -85,14 +85,6 @@ const rowsOf = ({ tables }: BackupManifest, table: string): number =>
 
 /** Entries that the folder may hold before a restore: a backup of the database does not contain them, and the lock of a folder holds no data. */
 const MAY_BE_THERE = [MASTER_KEY_COPY, 'simulator', 'lock'];
-
-type Restored = ReturnType<typeof summaryOf> & {
-  paused: boolean;
-  masterKeyThere: boolean;
-  /** Why the service would not start with the key file that is there. */
-  masterKeyFault?: string;
-  madeAt: string;
-};
 
 type OnProgress = (table: string, rows: number) => void;
 
