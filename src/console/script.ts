@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { sha256 } from '../lib/sha256.js';
 
 /**
  * The only script of the console: it shows the buttons that copy a text, and copies. Pages are whole without it. It is part of the page, and its
@@ -18,4 +18,4 @@ for (const button of document.querySelectorAll('button[data-copy]')) {
 export const SCRIPT_ELEMENT = `<script>${SCRIPT}</script>`;
 
 /** As a source of `script-src`. */
-export const SCRIPT_SOURCE = `'sha256-${createHash('sha256').update(SCRIPT).digest('base64')}'`;
+export const SCRIPT_SOURCE = `'sha256-${sha256(SCRIPT, 'base64')}'`;

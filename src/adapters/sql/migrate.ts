@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import type pg from 'pg';
+import { sha256 } from '../../lib/sha256.js';
 import { IS_HISTORY } from './belonging.js';
 import { DatabaseUnsuitable } from './database-checks.js';
 
@@ -137,7 +137,7 @@ const apply = async (client: pg.PoolClient, migration: Migration): Promise<void>
   }
 };
 
-const checksumOf = ({ name, sql }: Migration): string => createHash('sha256').update(`${name}\n${sql}`).digest('hex');
+const checksumOf = ({ name, sql }: Migration): string => sha256(`${name}\n${sql}`, 'hex');
 
 const HISTORY = `create table if not exists schema_migrations (
   id integer primary key, name text not null, checksum text not null)`;

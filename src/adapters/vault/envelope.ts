@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import type { Keyring } from './keyring.js';
-import { deriveKey, masterKeyId, WrongMasterKey } from './master-key.js';
+import { deriveKey, KEY_BYTES, masterKeyId, WrongMasterKey } from './master-key.js';
 
 /** Thrown when a row does not open under the master key that it names: it was changed, or moved from another row. */
 export class TamperedSecret extends Error {
@@ -13,7 +13,6 @@ export type SecretBinding = { purpose: 'day-key' | 'certificate' | 'signing-key'
 const ENVELOPE = 'vault:2';
 /** Older text, sealed under a key that is derived from the master key directly. A rotation turns it into an envelope. */
 const DIRECT = 'vault:1';
-const KEY_BYTES = 32;
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 

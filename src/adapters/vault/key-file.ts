@@ -4,14 +4,19 @@ import { dirname } from 'node:path';
 import { errorCode } from '../../lib/error-code.js';
 import { isDenied, otherOwner } from '../../lib/other-owner.js';
 import { syncFolder } from '../../lib/write-whole.js';
-import { byGeneration, generationNumber, type MasterKey, type MasterKeys, nextGeneration } from './master-key.js';
+import {
+  byGeneration,
+  generationNumber,
+  KEY_BYTES,
+  type MasterKey,
+  type MasterKeys,
+  nextGeneration,
+} from './master-key.js';
 
 /** Thrown when the file is missing, holds no keys, or may be read by others; the message names the file and what to do. */
 export class MasterKeyUnusable extends Error {
   override readonly name = 'MasterKeyUnusable';
 }
-
-const KEY_BYTES = 32;
 
 /**
  * The generations of the master key from a file that only its owner may read: `m2:BASE64`, one a line; the first may lack its name. With

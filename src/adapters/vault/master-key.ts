@@ -11,7 +11,8 @@ export class WrongMasterKey extends Error {
   override readonly name = 'WrongMasterKey';
 }
 
-const KEY_BYTES = 32;
+/** Of AES-256, and of each generation of the master key. */
+export const KEY_BYTES = 32;
 
 /** A secret of 32 bytes per label (HKDF-SHA256), always the same under the same master key. */
 export const deriveSecret = (masterKey: Buffer, label: string): Buffer => deriveKey(masterKey, `secret|${label}`);

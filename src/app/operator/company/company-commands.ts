@@ -1,4 +1,4 @@
-import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { noChange } from '../../../domain/common/decision.js';
 import {
   type CompanyId,
@@ -34,6 +34,7 @@ import type { Clock } from '../../../ports/clock.js';
 import { heldCompanies } from '../../audit/audit-trail.js';
 import { operatorContext } from '../../event-store/command-context.js';
 import type { EventStore } from '../../event-store/event-store.js';
+import { sha256Hex } from '../../event-store/hashes.js';
 import { contendedAsRefusal, transact } from '../../event-store/transact.js';
 import { transactAndApply } from '../transact-and-apply.js';
 
@@ -123,7 +124,7 @@ export const createKey = async (
 ): Promise<CommandResult<NewApiKey>> => {
   const key = apiKeyText(mode, randomBytes(32).toString('base64url'));
   const keyId = `key_${randomUUID()}`;
-  const keyHash = createHash('sha256').update(key).digest('hex');
+  const keyHash = sha256Hex(key);
   const result = await decideCompany(companyId, deps, (state, at) =>
     createApiKey(state, { keyId, companyId, mode, scopes, keyHash }, at),
   );
