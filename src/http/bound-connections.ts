@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 
 type Exchange = { request: IncomingMessage; response: ServerResponse };
 
-export type ConnectionBound = {
+type ConnectionBound = {
   /** Connections at once. */
   most: number;
   /** True: a request whose body is still coming, or whose answer the client does not take, gives way too. Default false. */

@@ -3,7 +3,7 @@ const FREE_CHUNKS = 1_000;
 const MEAN_CHUNK_BYTES = 48;
 
 /** The code of the error for a stream in chunks that are smaller than any program sends on purpose. */
-export const CHUNKS_TOO_SMALL = 'response_chunks_too_small';
+const CHUNKS_TOO_SMALL = 'response_chunks_too_small';
 
 /** An answer that Node receives: each chunk is pushed into the stream while its packet is parsed. */
 type Received = AsyncIterable<Buffer> & {

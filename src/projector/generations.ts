@@ -274,7 +274,7 @@ export const moveCheckpoint = async (
 };
 
 /** `logIdentity`: the log of `to`, where another log may be at the address. */
-export type CheckpointMove = {
+type CheckpointMove = {
   from: LogPosition | null;
   to: LogPosition;
   hash?: string | undefined;

@@ -6,7 +6,7 @@ import type { WatchedRead, WatchedStretch } from './set-back.js';
 export type SeenStretch = WatchedStretch & { seen: number };
 
 /** Throws `EventLogSetBack` when the log ends before `after`. */
-export type ReadNext = (prefixes: readonly string[], after: LogPosition) => Promise<SeenStretch>;
+type ReadNext = (prefixes: readonly string[], after: LogPosition) => Promise<SeenStretch>;
 
 /** Events of the log's end that are kept for subscriptions that come for them later. */
 const KEPT_EVENTS = 512;

@@ -28,7 +28,7 @@ const schema = strictObject({ format: v.literal(FORMAT), log: text, ...anchorFie
 export type PublishedFile = { name: string; text: string };
 
 /** A file that contradicts the log. `at`: when its anchor was made, absent where the file is no anchor. */
-export type ContradictedFile = { name: string; at?: Instant; finding: Finding };
+type ContradictedFile = { name: string; at?: Instant; finding: Finding };
 
 /** The published anchors that the log does not have, or has with another content. */
 export const contradictedFiles = async (

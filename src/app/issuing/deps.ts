@@ -39,7 +39,7 @@ export type IssuerNotice = {
   detail?: string;
 };
 
-export type EngineFaults = {
+type EngineFaults = {
   /** Whether the log or the database cannot be used now, so that the fault says nothing about the work. */
   isFault(error: unknown): boolean;
   report(stream: StreamName, error: unknown): void;
