@@ -7,7 +7,6 @@ import { untilSignal } from './until-signal.js';
 
 export const serveCommand = (config: () => Config): Command => ({
   name: 'serve',
-  positionals: [],
   summary: 'run the service until SIGTERM or SIGINT',
   options: { role: { type: 'string', help: `all, or a list of ${allRoles.join(',')}` } },
   changes: false,
@@ -66,9 +65,7 @@ const parseRoles = (text: string): readonly Role[] | undefined => {
 
 export const simulatorCommand = (config: () => Config): Command => ({
   name: 'simulator',
-  positionals: [],
   summary: 'run the authorizer simulator alone until SIGTERM or SIGINT',
-  options: {},
   changes: false,
   run: async () => {
     const { createLogger, faultFields } = await import('../config/logger.js');
