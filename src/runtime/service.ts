@@ -152,7 +152,7 @@ const loadRoles = async (roles: readonly Role[]) => {
   const [operations, projector, workers, signer, api] = await Promise.all([
     import('./operations/operations.js'),
     has('projector') ? import('./roles/projector.js') : undefined,
-    isWorker ? import('./roles/issuer.js') : undefined,
+    isWorker ? import('./roles/workers.js') : undefined,
     isWorker ? import('../adapters/authorizer/document-signer.js') : undefined,
     has('api') ? import('./roles/api.js') : undefined,
   ]);

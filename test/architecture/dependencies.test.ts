@@ -13,7 +13,7 @@ const withService = [
   'src/runtime/service.js',
   'src/runtime/operations/operations.js',
   'src/runtime/roles/projector.js',
-  'src/runtime/roles/issuer.js',
+  'src/runtime/roles/workers.js',
   'src/runtime/roles/api.js',
 ].flatMap((program) => [...loadedWith(program, files)]);
 

@@ -13,7 +13,7 @@ import { runCommand } from '../../src/cli/run.js';
 import { revealsStream } from '../../src/domain/audit/events.js';
 import { companyStream, dpsStream, invoiceStream } from '../../src/domain/common/ids.js';
 import { WorkQueueUnavailable } from '../../src/ports/work-queue.js';
-import { mirrorParked } from '../../src/runtime/roles/issuer.js';
+import { mirrorParked } from '../../src/runtime/roles/parked-items.js';
 import { eventually } from '../support/eventually.js';
 import { accepted, attempted, authorized, cancelNotConfirmed, interrupted } from '../support/fixture/invoice.js';
 import { appendTo, contextAt } from '../support/harness/event-store.js';

@@ -1,0 +1,54 @@
+import { createPreviousGeneration } from '../../adapters/read-model-postgres/kept-rows.js';
+import { refillQueue, type Sweeper } from '../../workers/sweeper.js';
+import { faultFields, streamFields } from '../config/logger.js';
+import { type IssuingDeps, type OnWorkFault, openIssuingDeps, startIssuer } from './issuer.js';
+import { showParked } from './parked-items.js';
+import type { Parts } from './parts.js';
+import { relayStart, runRelayRole } from './relay.js';
+import { runAnchorerRole, runSweeper } from './sweeper.js';
+
+/** Starts relay, issuer and sweeper, as far as this process has these roles. */
+export const startWorkers = async (parts: Parts): Promise<void> => {
+  const { guards, roles, logger, runner, queue, diskSpace } = parts;
+  const running: Promise<void>[] = [];
+  const onFault: OnWorkFault = (stream, error) => {
+    diskSpace.record(error);
+    logger.warn({ msg: 'work failed and will be tried again', ...streamFields(stream), ...faultFields(error) });
+  };
+  const issues = roles.includes('issuer');
+  const sweeps = roles.includes('sweeper');
+  const deps = issues || sweeps ? await openIssuingDeps(parts) : undefined;
+  // Aborts at the very beginning of a stop: a send that begins while the public API still drains might be cut off at the end.
+  const signal = runner.stopping;
+  const after = await relayStart(parts);
+  runner.onStop('issuing', async () => {
+    await Promise.all(running);
+  });
+  const sweeper = deps && sweeperOf(deps, parts, onFault);
+  const hasOwnQueue = issues && !queue.isDurable;
+  if (sweeper !== undefined && hasOwnQueue) await refillQueue(sweeper, signal);
+  if (roles.includes('relay')) {
+    // After a pause the position of the start may be one that the log has lost.
+    const relay = async (going: AbortSignal, wasPaused: boolean): Promise<void> =>
+      runRelayRole(wasPaused ? await relayStart(parts) : after, parts, going);
+    running.push(guards.whileLogCoversCheckpoint(signal, relay));
+  }
+  if (hasOwnQueue) running.push(showParked(parts, signal));
+  if (deps !== undefined && issues) running.push(...startIssuer(deps, parts, onFault, signal));
+  if (sweeper !== undefined && sweeps) {
+    running.push(guards.whileAppendsAllowed(signal, (stopping) => runSweeper(sweeper, parts, stopping)));
+    running.push(guards.whileAppendsAllowed(signal, (stopping) => runAnchorerRole(parts, stopping)));
+  }
+};
+
+const sweeperOf = (deps: IssuingDeps, { engines, queue, roles, traces }: Parts, onFault: OnWorkFault): Sweeper => ({
+  readModel: engines.readModel,
+  log: engines.log,
+  cuts: engines.guards.cuts,
+  previousGeneration: createPreviousGeneration(engines.pool),
+  // A queue in memory that no issuer of this process works on would only grow.
+  queue: queue.isDurable || roles.includes('issuer') ? queue : undefined,
+  deps: { ...deps, actor: 'timer:sweeper' },
+  inTrace: (stream, conclude) => traces.verdict(stream, engines.log, conclude),
+  onFault,
+});
