@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
-import { constants, createReadStream, createWriteStream } from 'node:fs';
-import { chmod, copyFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { lstat, mkdir, open, readdir, readFile, realpath, rm } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import pg from 'pg';
 import { errorCode } from '../../lib/error-code.js';
-import { syncFolder, writeWhole } from '../../lib/write-whole.js';
+import { syncFolder, writeNew, writeWhole } from '../../lib/write-whole.js';
 import { type AppliedMigration, appliedMigrations, type Migration, migrate } from '../sql/migrate.js';
 import { inTransaction } from '../sql/transaction.js';
 
@@ -117,10 +117,8 @@ export const writeBackup = async (options: BackupOptions): Promise<BackupManifes
       masterKey: masterKeyFile === undefined ? 'absent' : 'included',
     };
     await client.query('commit');
-    if (masterKeyFile !== undefined) {
-      await copyFile(masterKeyFile, join(folder, MASTER_KEY_COPY), constants.COPYFILE_EXCL);
-      await chmod(join(folder, MASTER_KEY_COPY), 0o600);
-    }
+    if (masterKeyFile !== undefined)
+      await writeNew(join(folder, MASTER_KEY_COPY), await readFile(masterKeyFile), 0o600);
     await rm(join(folder, UNFINISHED), { force: true });
     await writeWhole(join(folder, MANIFEST_FILE), `${JSON.stringify(manifest, null, 2)}\n`, 0o600);
     await syncFolder(folder);
@@ -134,18 +132,39 @@ export const writeBackup = async (options: BackupOptions): Promise<BackupManifes
 /** Name of the file that a backup which is being written, or was interrupted, has in its folder. */
 const UNFINISHED = 'unfinished';
 
-/** Takes the folder for one backup, or throws `BackupRefused`. Two backups may find the folder empty at once, and only one makes the file. */
+/**
+ * Takes the folder for one backup, or throws `BackupRefused`. Two backups may find the folder empty at once, and only one makes the file. The file
+ * shows as whose this process writes here, which a file server may decide.
+ */
 const claimFolder = async (folder: string): Promise<void> => {
   const notEmpty = new BackupRefused(`${folder} is not empty: name a new folder`);
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const made = await mkdir(folder, { recursive: true, mode: 0o700 });
   if ((await readdir(folder)).length > 0) throw notEmpty;
-  await writeFile(join(folder, UNFINISHED), '', { flag: 'wx', mode: 0o600 }).catch((error: unknown) => {
+  const claim = await open(join(folder, UNFINISHED), 'wx', 0o600).catch((error: unknown) => {
     throw errorCode(error) === 'EEXIST' ? notEmpty : error;
   });
+  const { uid } = await claim.stat().finally(() => claim.close());
   // A backup that ended since the first look has removed its file and left the others.
-  if ((await readdir(folder)).length === 1) return;
+  const isTaken = (await readdir(folder)).length > 1;
+  if (!isTaken && (made !== undefined || !(await isPlanted(folder, uid)))) return;
   await rm(join(folder, UNFINISHED));
-  throw notEmpty;
+  throw isTaken ? notEmpty : new BackupRefused(`${folder} ${PLANTED}`);
+};
+
+const PLANTED =
+  'belongs to another user and lies where all users may make folders, so its owner could exchange the backup: name a folder that is not there yet';
+
+/**
+ * Whether another user may have made the folder, a folder above or a link of such a name in a place such as /tmp. A folder of another user elsewhere,
+ * such as the volume of a container, was given to that user by the owner of the place.
+ */
+const isPlanted = async (folder: string, own: number): Promise<boolean> => {
+  for (const path of [resolve(folder), await realpath(folder)])
+    for (let at = path; at !== dirname(at); at = dirname(at)) {
+      const [{ uid }, { mode }] = [await lstat(at), await lstat(dirname(at))];
+      if (![0, own].includes(uid) && (mode & 0o002) !== 0) return true;
+    }
+  return false;
 };
 
 const tableNames = async (client: pg.PoolClient): Promise<readonly string[]> => {
@@ -172,12 +191,17 @@ const writeTable = async (
       yield `${page.join('\n')}\n`;
     }
   };
-  await pipeline(
-    Readable.from(lines()),
-    createGzip(),
-    createWriteStream(path, { flags: 'wx', mode: 0o600, flush: true }),
-  );
-  return { name, file, rows, sha256: await sha256OfFile(path) };
+  const hash = createHash('sha256');
+  // The bytes are hashed on their way: a file of that name may be another one by the time that this process reads again.
+  const hashed = async function* (zipped: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    for await (const chunk of zipped) {
+      hash.update(chunk);
+      yield chunk;
+    }
+  };
+  const target = createWriteStream(path, { flags: 'wx', mode: 0o600, flush: true });
+  await pipeline(Readable.from(lines()), createGzip(), hashed, target);
+  return { name, file, rows, sha256: hash.digest('hex') };
 };
 
 /** Pages of rows in the order of the key, so that the same rows give the same file. */

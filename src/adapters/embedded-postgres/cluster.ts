@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs';
-import { chown, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { lchown, mkdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type pg from 'pg';
 import { errorCode } from '../../lib/error-code.js';
+import { writeNew } from '../../lib/write-whole.js';
 import { openPool } from '../sql/pool.js';
 import { assignOwners, prepareRoles } from '../sql/roles.js';
 import type { PostgresBinaries } from './binaries.js';
@@ -51,8 +52,10 @@ export const prepareCluster = async (
     await rm(draft, { recursive: true, force: true });
     await mkdir(draft, { mode: 0o700 });
     await rm(passwordFile, { force: true });
-    await writeFile(passwordFile, password, { mode: 0o600 });
-    if (user !== undefined) for (const path of [draft, passwordFile]) await chown(path, user.uid, user.gid);
+    if (user !== undefined) await lchown(draft, user.uid, user.gid);
+    await writeNew(passwordFile, password, 0o600, async (handle) => {
+      if (user !== undefined) await handle.chown(user.uid, user.gid);
+    });
     await runToEnd(initdb, [...INITDB, `--pgdata=${draft}`, `--pwfile=${passwordFile}`], user);
     // The password is stored first and the cluster renamed last, so that a cluster under its final name is complete.
     await writeConnection(dataDir, { port: 0, password });

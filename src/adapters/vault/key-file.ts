@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { chown, link, readFile, realpath, rename, stat, unlink, writeFile } from 'node:fs/promises';
+import { type FileHandle, link, open, realpath, rename, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { errorCode } from '../../lib/error-code.js';
 import { isDenied, otherOwner } from '../../lib/other-owner.js';
-import { syncFolder } from '../../lib/write-whole.js';
+import { syncFolder, writeNew } from '../../lib/write-whole.js';
 import {
   byGeneration,
   generationNumber,
@@ -27,17 +27,16 @@ export const loadMasterKeys = async (
   { createIfMissing }: { createIfMissing: boolean },
 ): Promise<MasterKeys> => {
   const found = await readKeys(file);
-  if (found !== undefined) return found;
-  if (!createIfMissing) {
-    throw new MasterKeyUnusable(
-      `the master key file ${file} is missing: put 32 random bytes in base64 there, mode 0600`,
-    );
-  }
+  if (found !== undefined) return found.keys;
+  if (!createIfMissing) throw missing(file);
   await createFile(file, `${freshKey()}\n`);
   const created = await readKeys(file);
   if (created === undefined) throw new MasterKeyUnusable(`the master key file ${file} vanished while it was made`);
-  return created;
+  return created.keys;
 };
+
+const missing = (file: string): MasterKeyUnusable =>
+  new MasterKeyUnusable(`the master key file ${file} is missing: put 32 random bytes in base64 there, mode 0600`);
 
 /**
  * Adds a generation to the key file and returns its name: the next one unless another is named. A missing file is made when one is named. The key
@@ -46,44 +45,55 @@ export const loadMasterKeys = async (
 export const addMasterKey = async (file: string, named?: string): Promise<string> => {
   if (named !== undefined && generationNumber(named) === undefined)
     throw new MasterKeyUnusable(`${named} is no name of a generation: m1, m2, and so on`);
-  if (named !== undefined && (await readKeys(file)) === undefined) {
+  // A rename over a symbolic link would replace the link, and leave the file that others read as it was.
+  const target = await realpath(file).catch(() => file);
+  const found = await readKeys(target, file);
+  if (found === undefined) {
+    if (named === undefined) throw missing(file);
     await createFile(file, `${named}:${freshKey()}\n`);
     return named;
   }
-  const [newest] = await loadMasterKeys(file, { createIfMissing: false });
+  const [newest] = found.keys;
   const generation = named ?? nextGeneration([newest]);
   if (byGeneration({ generation }, newest) >= 0)
     throw new MasterKeyUnusable(`the master key file ${file} holds ${newest.generation}: name a later generation`);
-  const before = (await readFile(file, 'utf8')).trimEnd();
   await writing(file, async () => {
-    // A rename over a symbolic link would replace the link, and leave the file that others read as it was.
-    const target = await realpath(file);
-    const { uid, gid } = await stat(target);
-    const draft = await writeDraft(target, `${before}\n${generation}:${freshKey()}\n`);
+    const { uid, gid } = found;
     // The file keeps its owner, the user of the service, also when another user runs the command.
-    await chown(draft, uid, gid)
-      .then(() => rename(draft, target))
-      .catch((error: unknown) => unlink(draft).then(() => Promise.reject(error)));
+    const text = `${found.text.trimEnd()}\n${generation}:${freshKey()}\n`;
+    const draft = await writeDraft(target, text, (handle) => handle.chown(uid, gid));
+    await rename(draft, target).catch((error: unknown) => unlink(draft).then(() => Promise.reject(error)));
   });
   return generation;
 };
 
 const freshKey = (): string => randomBytes(KEY_BYTES).toString('base64');
 
-const readKeys = async (file: string): Promise<MasterKeys | undefined> => {
+type FoundKeys = { keys: MasterKeys; text: string; uid: number; gid: number };
+
+/**
+ * Text and owner are those of one file, whatever the owner of the folder puts under its name meanwhile. `named` is the file that messages name.
+ */
+const readKeys = async (file: string, named = file): Promise<FoundKeys | undefined> => {
   try {
-    const { mode } = await stat(file);
-    if ((mode & 0o077) !== 0) {
-      throw new MasterKeyUnusable(`the master key file ${file} may be read by others: set its mode to 0600`);
+    const handle = await open(file, 'r');
+    try {
+      const { mode, uid, gid } = await handle.stat();
+      if ((mode & 0o077) !== 0) {
+        throw new MasterKeyUnusable(`the master key file ${named} may be read by others: set its mode to 0600`);
+      }
+      const text = await handle.readFile('utf8');
+      return { keys: parseKeys(named, text), text, uid, gid };
+    } finally {
+      await handle.close();
     }
-    return parseKeys(file, await readFile(file, 'utf8'));
   } catch (error) {
     if (error instanceof MasterKeyUnusable) throw error;
     const code = errorCode(error);
     if (code === 'ENOENT') return undefined;
-    const named = `the master key file ${file}`;
-    const advice = isDenied(error) ? await otherOwner(file, { name: named }) : undefined;
-    throw new MasterKeyUnusable(advice ?? `${named} cannot be read (${code ?? 'unknown error'})`);
+    const what = `the master key file ${named}`;
+    const advice = isDenied(error) ? await otherOwner(named, { name: what }) : undefined;
+    throw new MasterKeyUnusable(advice ?? `${what} cannot be read (${code ?? 'unknown error'})`);
   }
 };
 
@@ -131,10 +141,14 @@ const writing = async (file: string, write: () => Promise<void>): Promise<void> 
 };
 
 /** Writes the text to a new file beside `file`, complete and on the disk. Returns its name. */
-const writeDraft = async (file: string, text: string): Promise<string> => {
+const writeDraft = async (
+  file: string,
+  text: string,
+  prepare?: (handle: FileHandle) => Promise<void>,
+): Promise<string> => {
   const draft = `${file}.${randomBytes(6).toString('hex')}`;
   try {
-    await writeFile(draft, text, { flag: 'wx', mode: 0o600, flush: true });
+    await writeNew(draft, text, 0o600, prepare);
   } catch (error) {
     await unlink(draft).catch(() => undefined);
     throw error;

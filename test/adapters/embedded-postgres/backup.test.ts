@@ -1,4 +1,17 @@
-import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import {
+  appendFile,
+  chmod,
+  chown,
+  lchown,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -41,8 +54,8 @@ describeWithPostgres('a backup of the embedded database', () => {
 
   const MADE_AT = '2026-11-21T12:00:00.000Z';
 
-  const backUp = (logIsHere = true): Promise<BackupManifest> =>
-    writeBackup({ folder, db: from.pool, madeAt: MADE_AT, logIsHere, onProgress: () => undefined });
+  const backUp = (logIsHere = true, to = folder): Promise<BackupManifest> =>
+    writeBackup({ folder: to, db: from.pool, madeAt: MADE_AT, logIsHere, onProgress: () => undefined });
 
   const load = async (): Promise<void> => {
     const manifest = await readManifest(folder);
@@ -139,6 +152,53 @@ describeWithPostgres('a backup of the embedded database', () => {
   it('is not written into a folder that holds something', async () => {
     await backUp();
     await expect(backUp()).rejects.toThrow('is not empty');
+  });
+
+  it('is read by its owner alone, the copy of the master key too', async () => {
+    const masterKeyFile = join(folder, '..', 'master.key');
+    await writeFile(masterKeyFile, 'secret', { mode: 0o400 });
+    const options = { folder, db: from.pool, madeAt: MADE_AT, logIsHere: true, onProgress: () => undefined };
+    await writeBackup({ ...options, masterKeyFile });
+    const modes = (await readdir(folder)).map(async (name) => (await stat(join(folder, name))).mode & 0o777);
+    expect(new Set(await Promise.all(modes))).toEqual(new Set([0o600]));
+    expect(await readFile(join(folder, 'master.key'), 'utf8')).toBe('secret');
+  });
+
+  it.runIf(process.geteuid?.() === 0)('is not written into a folder that another user has put into /tmp', async () => {
+    await mkdir(folder);
+    await chown(folder, 65_534, 65_534);
+    await chmod(join(folder, '..'), 0o1777);
+    await expect(backUp()).rejects.toThrow('belongs to another user and lies where all users may make folders');
+    expect(await readdir(folder)).toEqual([]);
+    const below = join(folder, 'below');
+    await mkdir(below);
+    await expect(backUp(true, below)).rejects.toThrow('belongs to another user');
+    const [target, link] = [join(folder, '..', 'other'), join(folder, '..', 'link')];
+    await mkdir(target);
+    await symlink(target, link);
+    await lchown(link, 65_534, 65_534);
+    await expect(backUp(true, link)).rejects.toThrow('belongs to another user');
+  });
+
+  it.runIf(process.geteuid?.() === 0)(
+    'is written by root into the empty folder of another user elsewhere, such as the volume of a container',
+    async () => {
+      await mkdir(folder);
+      await chown(folder, 65_534, 65_534);
+      expect((await backUp()).masterKey).toBe('absent');
+    },
+  );
+
+  it.runIf(process.geteuid?.() === 0)('is written into a new folder in that of another user', async () => {
+    await mkdir(folder);
+    await chown(folder, 65_534, 65_534);
+    expect((await backUp(true, join(folder, 'today'))).masterKey).toBe('absent');
+  });
+
+  it('is written into an empty folder of the own user in a place where all users may make folders', async () => {
+    await mkdir(folder);
+    await chmod(join(folder, '..'), 0o1777);
+    expect((await backUp()).masterKey).toBe('absent');
   });
 
   it.each(['a new', 'an empty'])(

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { addMasterKey, loadMasterKeys } from '../../../src/adapters/vault/key-file.js';
 import { deriveSecret } from '../../../src/adapters/vault/master-key.js';
+import { exchangeDraft } from '../../support/exchanged-draft.js';
 
 describe('loadMasterKeys', () => {
   let folder: string;
@@ -97,6 +98,20 @@ describe('a master key file of several generations', () => {
     await addMasterKey(file);
     expect(await ownerOf()).toEqual(before);
   });
+
+  it.runIf(process.getuid?.() === 0)(
+    'gives no file away, when root makes it longer, that its owner links under the name of the draft',
+    async () => {
+      await loadMasterKeys(file, { createIfMissing: true });
+      await chown(file, 65_534, 65_534);
+      const victim = join(folder, 'victim');
+      await writeFile(victim, 'of root', { mode: 0o600 });
+      const exchanged = exchangeDraft(folder, 'master.key.', victim);
+      await addMasterKey(file).catch(() => undefined);
+      await exchanged;
+      expect(await stat(victim)).toMatchObject({ uid: 0, gid: 0 });
+    },
+  );
 
   it('is made longer through a symbolic link, which stays a link', async () => {
     await addMasterKey(join(folder, 'kept.key'), 'm1');
