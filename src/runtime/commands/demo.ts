@@ -1,8 +1,9 @@
-import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { done, type Outcome, refused } from '../../cli/command.js';
 import { timelineOf } from '../../cli/commands/invoice.js';
+import { writeWhole } from '../../lib/write-whole.js';
 import { type Config, readConfig, roles } from '../config/config.js';
 import { createLogger } from '../config/logger.js';
 import { systemClock } from '../engines/clock.js';
@@ -125,7 +126,8 @@ const saveDocuments = async (client: DemoStage['client'], id: string): Promise<r
   for (const format of ['xml', 'pdf'] as const) {
     const bytes = await client.download(id, format);
     const path = join(OUT, `nfse.${format}`);
-    await writeFile(path, bytes);
+    // A new file under the name: a link that is there may lead to a file that another user wants to see overwritten.
+    await writeWhole(path, bytes);
     saved.push(`${resolve(path)} (${bytes.length} bytes)`);
   }
   return saved;
