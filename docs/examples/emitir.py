@@ -20,6 +20,16 @@ URL = os.environ.get("NFSE_URL", "http://127.0.0.1:3000")
 CHAVE_DA_API = os.environ.get("NFSE_KEY", "")
 
 
+class SemDesvio(urllib.request.HTTPRedirectHandler):
+    """Um desvio levaria a chave e a resposta a outro servidor: ele conta como resposta que não é da API."""
+
+    def redirect_request(self, req, fp, code, msg, headers, newurl):
+        return None
+
+
+ABRIDOR = urllib.request.build_opener(SemDesvio)
+
+
 def segundos(cabecalhos):
     """Os segundos de Retry-After, ou 3: um proxy pode mandar uma data no lugar deles."""
     valor = cabecalhos.get("Retry-After", "").strip()
@@ -44,7 +54,7 @@ def chamar(metodo, caminho, corpo=None, chave=None, objeto="nfse", tentativas=6)
         espera = 3
         try:
             pedido = urllib.request.Request(URL + caminho, dados, cabecalhos, method=metodo)
-            with urllib.request.urlopen(pedido, timeout=30) as resposta:
+            with ABRIDOR.open(pedido, timeout=30) as resposta:
                 espera = segundos(resposta.headers)
                 nota = json.load(resposta)
                 if isinstance(nota, dict) and nota.get("object") == objeto:

@@ -47,6 +47,11 @@ const unavailable = answered(503, {
 });
 
 const cut = (answer: ScriptedAnswer, cutAfter: number): ScriptedAnswer => ({ ...answer, cutAfter });
+const redirectTo = ({ url }: ScriptedApi): ScriptedAnswer => ({
+  status: 302,
+  body: '',
+  headers: { location: `${url}/v1/nfse` },
+});
 const cutAfterStatus = cut(issued, issued.body.indexOf(STATUS_OF_ISSUED) + STATUS_OF_ISSUED.length);
 
 const issuers: readonly [NeedName, string][] = [
@@ -104,6 +109,14 @@ describe('the examples behind a proxy with accidents', () => {
       ]);
       expect(await run(file, 'p-2', '1000')).toMatchObject({ code: 0, out: `emitida: ${ACCESS_KEY}\n` });
       expect(methods()).toEqual(['POST', 'POST', 'POST', 'GET', 'GET', 'GET', ...downloads]);
+    });
+
+    itWith(need, `${file} follows no redirect, because the key and the order would go to another server`, async () => {
+      const other = await facing([accepted, issued]);
+      const away = redirectTo(other.api);
+      const { run, methods } = await facing([away, accepted, away, issued]);
+      expect(await run(file, 'p-4', '1000')).toMatchObject({ code: 0, out: `emitida: ${ACCESS_KEY}\n` });
+      expect([methods(), other.api.asked]).toEqual([['POST', 'POST', 'GET', 'GET', ...downloads], []]);
     });
 
     itWith(need, `${file} says of a canceled invoice that it was issued and is canceled`, async () => {
@@ -271,6 +284,16 @@ describe('the examples behind a proxy with accidents', () => {
     expect(await run('esperar.mjs')).toEqual({ code: 0, out: 'issued\n', complaint: '' });
     expect(methods()).toEqual(['POST', 'GET', 'GET', 'GET', 'GET']);
     expect(pausesOf(api)[0]).toBeGreaterThanOrEqual(LEAST_MS);
+  });
+
+  it('esperar.mjs of the guide follows no redirect', async () => {
+    const [, program = ''] = /<<'FIM'\n([\s\S]*?)\nFIM\n/.exec(readPage('docs/guia/vida-da-nota.md')) ?? [];
+    await programs.write('esperar.mjs', program);
+    const other = await facing([issued]);
+    const { api } = await facing([accepted, redirectTo(other.api), issued]);
+    const { run } = programs.within({ API: api.url, KEY: 'svc_sk_test_any', REFERENCE: 'guia-2' });
+    expect(await run('esperar.mjs')).toEqual({ code: 0, out: 'issued\n', complaint: '' });
+    expect(other.api.asked).toEqual([]);
   });
 
   for (const [what, key] of [

@@ -8,6 +8,7 @@ import { EXAMPLE_ID } from '../../../src/http/openapi/invoice-examples.js';
 import { operations } from '../../../src/http/openapi/operations.js';
 import { listen, type RunningServer } from '../../../src/http/server.js';
 import { createHarness, type Harness, issuedInvoice, PDF } from '../../support/harness/http.js';
+import { openLocalServer } from '../../support/harness/local-server.js';
 import { describeWith, type NeedName } from '../../support/needs.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 
@@ -57,8 +58,8 @@ describe.each(runners)('the samples for %s', (need, label, file, [program = '', 
     });
     afterAll(() => server?.close(0));
 
-    const run = async (operationId: string, id = EXAMPLE_ID) => {
-      const sample = samplesOf(operationId, server.url).find((each) => each.label === label);
+    const run = async (operationId: string, id = EXAMPLE_ID, url = server.url) => {
+      const sample = samplesOf(operationId, url).find((each) => each.label === label);
       await writeFile(join(folder, file), (sample?.source ?? '').replace(EXAMPLE_ID, id));
       const env = { PATH: process.env.PATH, NFSE_KEY: harness.keys.test };
       return await promisify(execFile)(program, args, { cwd: folder, env }).catch(
@@ -83,6 +84,20 @@ describe.each(runners)('the samples for %s', (need, label, file, [program = '', 
         stderr: expect.stringMatching(/404|not_found/),
       });
       expect(await readdir(folder)).not.toContain('nota.xml');
+    });
+
+    it('bring the key to no other server, whatever the answer says', async () => {
+      const keys: (string | undefined)[] = [];
+      const other = await openLocalServer(async (request, response) => {
+        keys.push(request.headers.authorization);
+        response.end('{}');
+      });
+      const away = await openLocalServer(async (_request, response) => {
+        response.writeHead(302, { location: `${other.url.replace('127.0.0.1', 'localhost')}/` }).end('{}');
+      });
+      await run('get_nfse', EXAMPLE_ID, away.url);
+      expect(keys.filter((key) => key !== undefined)).toEqual([]);
+      await Promise.all([other.close(), away.close()]);
     });
 
     it('show a refusal', async () => {
