@@ -17,6 +17,7 @@ export type FakePostgres = {
 export const BACKEND = {
   ready: message('Z', Buffer.from('I')),
   error: message('E', Buffer.from('SFATAL\0C28P01\0Mno\0\0')),
+  full: message('E', Buffer.from('SFATAL\0C53300\0Msorry, too many clients already\0\0')),
   row: Buffer.concat([
     message('T', Buffer.from(`\0\u0001n\0${'\0'.repeat(18)}`)),
     message('D', Buffer.from('\0\u0001\0\0\0\u00011')),

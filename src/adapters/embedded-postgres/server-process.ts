@@ -28,6 +28,8 @@ const SETTINGS: Readonly<Record<string, string>> = {
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
   max_connections: '60',
+  // Any user of this machine may connect and say nothing. Three times as long as the service waits for a connection, so no slow machine loses one by this.
+  authentication_timeout: '15s',
   shared_buffers: '64MB',
   fsync: 'on',
   synchronous_commit: 'on',

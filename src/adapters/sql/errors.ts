@@ -54,6 +54,11 @@ export const atAddress = <T>(setBy: string, work: Promise<T>): Promise<T> =>
     throw sqlFault(error) === 'other' ? error : new FaultAtAddress(setBy, error);
   });
 
+/** The server takes no more connections: all that it allows, this user or this database has, are held. */
+export const isFull = (error: unknown): boolean => codeOf(error) === TOO_MANY_CONNECTIONS;
+
+const TOO_MANY_CONNECTIONS = '53300';
+
 const faultOfCode = (code: string): SqlFault => {
   if (UNAVAILABLE.has(code) || /^08...$/.test(code)) return 'unavailable';
   if (REFUSED.has(code) || /^28...$/.test(code)) return 'refused';
@@ -102,7 +107,7 @@ const UNAVAILABLE: ReadonlySet<string> = new Set([
   '40001', // serialization_failure, also a conflict with recovery on a standby: the statement may be repeated
   '40P01', // deadlock_detected: the statement may be repeated
   '53200', // out_of_memory
-  '53300', // too_many_connections
+  TOO_MANY_CONNECTIONS,
   '57P01', // admin_shutdown
   '57P02', // crash_shutdown
   '57P03', // cannot_connect_now

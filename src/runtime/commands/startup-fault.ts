@@ -1,7 +1,7 @@
 import { EmbeddedPostgresError } from '../../adapters/embedded-postgres/error.js';
 import { NatsTopologyMismatch } from '../../adapters/queue-nats/topology-mismatch.js';
 import { DatabaseUnsuitable } from '../../adapters/sql/database-checks.js';
-import { FaultAtAddress, type SqlFault, sqlFault } from '../../adapters/sql/errors.js';
+import { FaultAtAddress, isFull, type SqlFault, sqlFault } from '../../adapters/sql/errors.js';
 import { MigrationError } from '../../adapters/sql/migrate.js';
 import { TamperedSecret } from '../../adapters/vault/envelope.js';
 import { MasterKeyUnusable } from '../../adapters/vault/key-file.js';
@@ -44,20 +44,21 @@ const faultOf = (error: unknown, addressSetBy: string): StartupFault => {
   if (error instanceof WorkQueueUnavailable) return { exit: 3, line: queueLine(error) };
   const fault = sqlFault(error);
   if (fault !== 'other') {
-    const line = code === RIGHT_MISSING ? RIGHTS_LINE : DATABASE_LINES[fault];
+    const line = code === RIGHT_MISSING ? RIGHTS_LINE : isFull(error) ? FULL_LINE : DATABASE_LINES[fault];
     const hint = isNotSetUp(code) && addressSetBy.startsWith('DATABASE_') ? SETUP_HINT : '';
     return { exit: 3, line: `${line.replace('DATABASE_URL', addressSetBy)}${saidAs(code)}${hint}` };
   }
   if (isOneOf(UNREACHABLE_LOG, error)) {
-    const line = refusedWrite(error.cause) ?? `${LOG_LINE}${saidAs(code ?? error.message)}`;
+    const line = refusedWork(error.cause) ?? `${LOG_LINE}${saidAs(code ?? error.message)}`;
     return { exit: 3, line };
   }
   if (isOneOf(REFUSED_HERE, error)) return { exit: 1, line: error.message };
   return { exit: 1, line: `failed unexpectedly: ${shown(error)}` };
 };
 
-/** For a log that is reached and takes no write, because its database takes none. */
-const refusedWrite = (cause: unknown): string | undefined => {
+/** For a log that is reached and does not work, because its database takes no connection or no write. */
+const refusedWork = (cause: unknown): string | undefined => {
+  if (isFull(cause)) return `${FULL_LINE}${saidAs(errorCode(cause))}`;
   const fault = sqlFault(cause);
   return fault === 'disk_full' || fault === 'read_only'
     ? `${DATABASE_LINES[fault]}${saidAs(errorCode(cause))}`
@@ -108,6 +109,10 @@ const DATABASE_LINES: Record<Exclude<SqlFault, 'other'>, string> = {
   no_tls:
     'the server of the database offers no TLS, which sslmode in DATABASE_URL demands: switch it on there (ssl = on), or check host and port',
 };
+
+/** Connections that have not signed in are in no list of the database itself. */
+const FULL_LINE =
+  'the database has no free connection, because other programs hold all that it allows: see which (on its machine, ss -tnp), end them, and try again';
 
 const queueLine = ({ fault, code }: WorkQueueUnavailable): string => {
   const { what, cure } = QUEUE_FAULTS[fault];

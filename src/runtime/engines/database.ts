@@ -9,7 +9,7 @@ import { refuseHalfRestored } from '../../adapters/embedded-postgres/half-restor
 import { chooseOsUser } from '../../adapters/embedded-postgres/os-user.js';
 import { startEmbeddedPostgres } from '../../adapters/embedded-postgres/start.js';
 import { checkSchema, checkServer } from '../../adapters/sql/database-checks.js';
-import { atAddress } from '../../adapters/sql/errors.js';
+import { atAddress, isFull } from '../../adapters/sql/errors.js';
 import { findHistory, MigrationError, migrate, pendingMigrations } from '../../adapters/sql/migrate.js';
 import { migrations } from '../../adapters/sql/migrations/index.js';
 import { openPool, type PoolOptions, type SessionLimits } from '../../adapters/sql/pool.js';
@@ -88,8 +88,10 @@ export const openDatabaseServer = async (options: DatabaseServerOptions): Promis
       return await startOwn(options, lock);
     }
     const running = await findRunning(config.dataDir);
-    if (typeof running === 'object') return running;
-    if (performance.now() > deadline) throw running === 'one_user' ? new EmbeddedPostgresError(OLDER) : lock;
+    if (running instanceof Error) {
+      if (performance.now() > deadline) throw running;
+    } else if (typeof running === 'object') return running;
+    else if (performance.now() > deadline) throw running === 'one_user' ? new EmbeddedPostgresError(OLDER) : lock;
     await pause(100);
   }
 };
@@ -99,12 +101,14 @@ const noDatabase = (dataDir: string): EmbeddedPostgresError =>
     `DATA_DIR ${dataDir} holds no database, and this command makes none: set DATA_DIR or DATABASE_URL as the service has it`,
   );
 
-/** What is in the folder instead of addresses, or undefined for a database that does not answer. */
-const findRunning = async (dataDir: string): Promise<DatabaseAddresses | 'no_server' | 'one_user' | undefined> => {
+/** What is in the folder instead of addresses; the refusal of a database whose connections are all held; undefined for one that does not answer. */
+const findRunning = async (
+  dataDir: string,
+): Promise<DatabaseAddresses | 'no_server' | 'one_user' | Error | undefined> => {
   // The database that runs may be that of a restore, whose rows are not complete.
   refuseHalfRestored(dataDir);
   const found = await readEmbeddedAddresses(dataDir);
-  return typeof found !== 'object' || (await acceptsConnections(found.service)) ? found : undefined;
+  return typeof found === 'object' ? await connectable(found) : found;
 };
 
 /** Root may use the database of another user's service while the service runs. Nothing is written into the folder, the lock neither. */
@@ -112,8 +116,10 @@ const openRunning = async (dataDir: string, refusal: EmbeddedPostgresError): Pro
   const deadline = performance.now() + LOCK_WAIT_MS;
   for (;;) {
     const running = await findRunning(dataDir);
-    if (typeof running === 'object') return running;
-    if (running !== 'no_server' || performance.now() > deadline) throw refusal;
+    if (running instanceof Error) {
+      if (performance.now() > deadline) throw running;
+    } else if (typeof running === 'object') return running;
+    else if (running !== 'no_server' || performance.now() > deadline) throw refusal;
     await pause(100);
   }
 };
@@ -138,11 +144,13 @@ const startOwn = async (
   return { service: server.connectionString, owner: server.ownerConnectionString };
 };
 
-const acceptsConnections = (connectionString: string): Promise<boolean> =>
-  withClient({ connectionString, connectionTimeoutMillis: 2_000 }, (client) => client.query('select 1')).then(
-    () => true,
-    () => false,
+const connectable = (found: DatabaseAddresses): Promise<DatabaseAddresses | Error | undefined> => {
+  const config = { connectionString: found.service, connectionTimeoutMillis: 2_000 };
+  return withClient(config, (client) => client.query('select 1')).then(
+    () => found,
+    (error: unknown) => (error instanceof Error && isFull(error) ? error : undefined),
   );
+};
 
 const withClient = async <T>(
   config: pg.ClientConfig & { connectionString: string },

@@ -69,9 +69,10 @@ describeWithPostgres('the embedded server', () => {
     const settings = await ask(
       connectionString,
       `select name, setting from pg_settings where name in
-       ('fsync', 'synchronous_commit', 'full_page_writes', 'data_checksums', 'server_encoding') order by name`,
+       ('authentication_timeout', 'fsync', 'synchronous_commit', 'full_page_writes', 'data_checksums', 'server_encoding') order by name`,
     );
     expect(settings.map((row) => Object.values(row as object).join('='))).toEqual([
+      'authentication_timeout=15',
       'data_checksums=on',
       'fsync=on',
       'full_page_writes=on',

@@ -10,7 +10,7 @@ import { createLogger } from '../../../src/runtime/config/logger.js';
 import { openDatabaseServer } from '../../../src/runtime/engines/database.js';
 import { createRunner } from '../../../src/runtime/engines/runner.js';
 import { openDatabaseLine } from '../../support/database-line.js';
-import { authentication, startFakePostgres } from '../../support/fake-postgres.js';
+import { authentication, BACKEND, startFakePostgres } from '../../support/fake-postgres.js';
 import { openOn } from '../../support/harness/open-engines.js';
 import { runProgram } from '../../support/harness/processes.js';
 import { describeWithPostgres, emptyDatabase, type FreshDatabase, freshDatabase } from '../../support/postgres.js';
@@ -188,6 +188,23 @@ describeWithPostgres('a start on a database by its address', () => {
       line: expect.stringMatching(/^the user of DATABASE_URL lacks a right .* nfse setup database .*\(42501\)$/),
     });
   });
+});
+
+it('a command says of a database without a free connection that other programs hold all, and not which process to stop', async () => {
+  const dataDir = join(temporaryFolder(), 'data');
+  chmodSync(join(dataDir, '..'), 0o711);
+  await prepareDataDir(dataDir, chooseOsUser());
+  const lock = await lockDataDir(dataDir, { waitMs: 0 });
+  const full = await startFakePostgres([BACKEND.full]);
+  const passwords = { password: 'secret-1', ownerPassword: 'secret-2', servicePassword: 'secret-3' };
+  await writeConnection(dataDir, { port: full.port, ...passwords });
+  const program = runProgram(['src/main.ts', 'company', 'list'], { DATA_DIR: dataDir });
+  expect((await program.ended).code).toBe(3);
+  expect(program.complaint().trim()).toMatch(
+    /^the database has no free connection, because .*, and try again \(53300\)$/,
+  );
+  await lock.release();
+  await full.close();
 });
 
 it('a command gives its password to no other program on the port of the data folder', async () => {
