@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { constants, createReadStream, createWriteStream } from 'node:fs';
-import { access, readdir, rename, rm, stat } from 'node:fs/promises';
+import { constants, createReadStream, createWriteStream, type Stats } from 'node:fs';
+import { access, type FileHandle, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -17,7 +17,8 @@ export const manifestOf = (file: string): string => `${file}.manifest.json`;
 
 /**
  * Writes the chunks, gzipped if the name says so. Returns size and SHA-256 of the file's bytes. A slow disk slows the source, so that memory stays
- * bounded. A new file is made each time, because an existing one may have another mode or be a link; only pipes and devices are written as they are.
+ * bounded. A new file is made each time, because an existing one may have another mode or be a link; only pipes and devices are written as they are,
+ * and none of another user.
  * Rejects with `Interrupted` when `signal` aborts. Drafts of this file that a killed process has left are removed first.
  */
 export const writeExport = async (
@@ -35,18 +36,19 @@ export const writeExport = async (
     }
   };
   const source = Readable.from(chunks, { objectMode: false });
-  const writeTo = async (path: string, flags: 'w' | 'wx'): Promise<void> => {
-    const target = createWriteStream(path, { mode: OWNER_ONLY, flags, flush: flags === 'wx' });
+  const writeTo = async (target: NodeJS.WritableStream): Promise<void> => {
     const options = signal === undefined ? {} : { signal };
     if (isGzip(file)) await pipeline(source, createGzip(), measure, target, options);
     else await pipeline(source, measure, target, options);
   };
-  if (await isPipeOrDevice(file)) await writeTo(file, 'w');
+  const special = await unlessInterrupted(openSpecial(file), signal);
+  if (special !== undefined) await writeTo(special.createWriteStream());
   else {
     await removeDrafts(file);
     const draft = `${file}.${randomUUID()}.draft`;
     try {
-      await unlessInterrupted(writeTo(draft, 'wx'), signal);
+      const target = createWriteStream(draft, { mode: OWNER_ONLY, flags: 'wx', flush: true });
+      await unlessInterrupted(writeTo(target), signal);
       await rename(draft, file);
     } finally {
       await rm(draft, { force: true });
@@ -56,17 +58,21 @@ export const writeExport = async (
 };
 
 /** Does not wait for the streams to end: a source that waits for the log would delay that. */
-const unlessInterrupted = async (writing: Promise<void>, signal: AbortSignal | undefined): Promise<void> => {
-  if (signal === undefined) return await writing;
+const unlessInterrupted = async <T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> => {
+  if (signal === undefined) return await work;
   const over = new AbortController();
+  const interrupted = once(signal, 'abort', { signal: over.signal }).then((): never => {
+    throw new Interrupted();
+  });
   try {
-    await Promise.race([writing, once(signal, 'abort', { signal: over.signal })]);
+    const result = await Promise.race([work, interrupted]);
+    if (signal.aborted) throw new Interrupted();
+    return result;
   } catch (error) {
-    if (!signal.aborted) throw error;
+    throw signal.aborted ? new Interrupted() : error;
   } finally {
     over.abort();
   }
-  if (signal.aborted) throw new Interrupted();
 };
 
 /** A draft may hold personal data in clear. Two exports into one file at the same time are not meant to work: the first one fails. */
@@ -85,6 +91,37 @@ const isPipeOrDevice = async (file: string): Promise<boolean> => {
   const found = await stat(file).catch(() => undefined);
   return found !== undefined && !found.isFile();
 };
+
+/** Opens a pipe or a device; undefined for anything else. Never makes a file. Opening a pipe waits for its reader. */
+const openSpecial = async (file: string): Promise<FileHandle | undefined> => {
+  if (!(await isPipeOrDevice(file))) return undefined;
+  const handle = await open(file, constants.O_WRONLY);
+  // Another one may have taken the place of what was there a moment ago.
+  const found = await handle.stat();
+  if (!found.isFile() && !(await isForeign(found, handle.fd))) return handle;
+  await handle.close();
+  if (found.isFile()) return undefined;
+  throw new Error(`${file} ${FOREIGN}`);
+};
+
+const FOREIGN = 'cannot be written: it is a pipe or a device of another user, who could read all that is written';
+
+/**
+ * Another user may have made a pipe under the name before. What this process has been given as an open descriptor, such as the pipe behind /dev/stdout,
+ * is for the export, also one of another user: under sudo a shell of another user has made that pipe. `own` is the descriptor that this process opened itself.
+ */
+const isForeign = async ({ uid, dev, ino }: Stats, own?: number): Promise<boolean> => {
+  const user = process.geteuid?.();
+  if (user === undefined || uid === user || uid === 0) return false;
+  for (const name of await readdir(DESCRIPTORS).catch((): string[] => [])) {
+    const given = name === String(own) ? undefined : await stat(join(DESCRIPTORS, name)).catch(() => undefined);
+    if (given?.dev === dev && given.ino === ino) return false;
+  }
+  return true;
+};
+
+/** A name for each open descriptor of this process, on Linux and macOS. */
+const DESCRIPTORS = '/dev/fd';
 
 type ReadExport = {
   lines(): AsyncGenerator<readonly string[], void, void>;
@@ -139,7 +176,10 @@ export const holdsSomething = async (file: string): Promise<boolean> => {
  */
 export const whyNotWritable = async (file: string): Promise<string | undefined> => {
   if (await isFolder(file)) return `${file} cannot be written: ${resolve(file)} is a folder`;
-  const place = resolve((await isPipeOrDevice(file)) ? file : dirname(file));
+  const found = await stat(file).catch(() => undefined);
+  const isSpecial = found?.isFile() === false;
+  if (isSpecial && (await isForeign(found))) return `${file} ${FOREIGN}`;
+  const place = resolve(isSpecial ? file : dirname(file));
   return await access(place, constants.W_OK).then(
     () => undefined,
     (error: unknown) => {

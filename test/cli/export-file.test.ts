@@ -1,6 +1,17 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { chmodSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  closeSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
@@ -117,5 +128,37 @@ describe('the file of an export', () => {
     const read = readAll(reader.stdout);
     await writeExport(pipe, text());
     expect(await read).toBe('private');
+  });
+
+  it.runIf(process.geteuid?.() === 0)('is no pipe that another user has put under its name', async () => {
+    const pipe = join(temporaryFolder(), 'log.ndjson');
+    execFileSync('mkfifo', [pipe]);
+    chownSync(pipe, 65_534, 65_534);
+    const reader = spawn('cat', [pipe], { stdio: ['ignore', 'pipe', 'ignore'] });
+    const read = readAll(reader.stdout);
+    expect(await whyNotWritable(pipe)).toMatch(/ cannot be written: it is a pipe or a device of another user, /);
+    await expect(writeExport(pipe, text())).rejects.toThrow('a pipe or a device of another user');
+    expect(await read).toBe('');
+  });
+
+  it.runIf(process.geteuid?.() === 0)(
+    'may be a pipe of another user that this process was given open, as under sudo',
+    async () => {
+      const pipe = join(temporaryFolder(), 'pipe');
+      execFileSync('mkfifo', [pipe]);
+      chownSync(pipe, 65_534, 65_534);
+      const given = openSync(pipe, 'r+');
+      const byDescriptor = `/dev/fd/${given}`;
+      expect(await whyNotWritable(byDescriptor)).toBeUndefined();
+      await writeExport(byDescriptor, text());
+      const read = Buffer.alloc(7);
+      readSync(given, read);
+      closeSync(given);
+      expect(read.toString()).toBe('private');
+    },
+  );
+
+  it.each(['/dev/null', '/dev/stdout', '/dev/stderr'])('may be %s', async (device) => {
+    expect(await whyNotWritable(device)).toBeUndefined();
   });
 });
