@@ -1,4 +1,5 @@
 import { createInterface } from 'node:readline';
+import { visibleDirections } from '../lib/visible-directions.js';
 
 /** `process.stderr`, or a test's replacement. */
 export type ProgressStream = { isTTY?: boolean; write(text: string): unknown };
@@ -16,12 +17,18 @@ export type Terminal = {
   input?: NodeJS.ReadableStream & { isTTY?: boolean };
 };
 
-/** A text may quote the authorizer, a client or a file. A control character in it could move the cursor or retitle the terminal. */
-export const printable = (text: string): string => text.replace(/[^\P{Cc}\n\t]/gu, '\uFFFD');
+/**
+ * A text may quote the authorizer, a client or a file. A control character in it could move the cursor or retitle the terminal, and a control of
+ * direction could show another text.
+ */
+export const printable = (text: string): string => visibleDirections(text.replace(/[^\P{Cc}\n\t]/gu, '\uFFFD'));
 
-/** JSON for a terminal: `JSON.stringify` leaves DEL and the control characters from U+0080 to U+009F as they are, of which U+009B begins a sequence. */
+/**
+ * JSON for a terminal: `JSON.stringify` leaves DEL and the control characters from U+0080 to U+009F as they are, of which U+009B begins a sequence, and
+ * controls of direction. The escapes mean the same values.
+ */
 export const jsonText = (value: unknown, indent?: number): string =>
-  JSON.stringify(value, undefined, indent).replace(
+  visibleDirections(JSON.stringify(value, undefined, indent)).replace(
     /[\x7f-\x9f]/g,
     (control) => `\\u00${control.charCodeAt(0).toString(16)}`,
   );

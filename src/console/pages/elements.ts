@@ -1,6 +1,7 @@
 import { html } from 'hono/html';
 import { brasiliaClock, epochMs, type Instant } from '../../domain/common/time.js';
 import { ageText } from '../../lib/age-text.js';
+import { visibleDirections } from '../../lib/visible-directions.js';
 import type { Say } from '../language.js';
 
 /** A piece of a page. Templates escape every value except pieces made by a template. */
@@ -47,7 +48,7 @@ export const whole = (text: string): Html => html`<span class="mono whole">${tex
 export const companyOf = ({ names }: Pick<Shown, 'names'>, cnpj: string | undefined): Html => {
   if (cnpj === undefined) return html`–`;
   const name = names.get(cnpj);
-  return name === undefined ? whole(cnpj) : html`${name}<br>${whole(cnpj)}`;
+  return name === undefined ? whole(cnpj) : html`${visibleDirections(name)}<br>${whole(cnpj)}`;
 };
 
 /** A text that is copied often, with a button that the page's script makes visible. */
@@ -82,6 +83,8 @@ export const modeText = ({ say }: Pick<Shown, 'say'>, mode: string | undefined):
 
 type Cell = Html | string | number;
 
+const shownCell = (cell: Cell): Cell => (typeof cell === 'string' ? visibleDirections(cell) : cell);
+
 /**
  * A table whose rows become blocks on a narrow screen, each cell below the name of its column. The first cell of a row is its heading. `empty` is
  * shown instead when there are no rows.
@@ -95,8 +98,8 @@ export const table = (
   if (rows.length === 0) return html`<p class="empty">${empty}</p>`;
   const cellOf = (cell: Cell, index: number): Html =>
     index === 0
-      ? html`<th scope="row" role="rowheader" data-label="${columns[index]}"><div>${cell}</div></th>`
-      : html`<td role="cell" data-label="${columns[index]}"><div>${cell}</div></td>`;
+      ? html`<th scope="row" role="rowheader" data-label="${columns[index]}"><div>${shownCell(cell)}</div></th>`
+      : html`<td role="cell" data-label="${columns[index]}"><div>${shownCell(cell)}</div></td>`;
   return html`<div class="table">
 <table role="table">
 <caption>${caption}</caption>
@@ -111,4 +114,4 @@ export const table = (
 
 /** A list of names and values. */
 export const facts = (pairs: readonly (readonly [string, Cell])[]): Html =>
-  html`<dl class="facts">${pairs.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
+  html`<dl class="facts">${pairs.map(([name, value]) => html`<div><dt>${name}</dt><dd>${shownCell(value)}</dd></div>`)}</dl>`;

@@ -5,6 +5,7 @@ import { type Mode, publicInvoiceId } from '../../domain/common/ids.js';
 import type { Instant } from '../../domain/common/time.js';
 import type { CanceledElsewhere, Cancellation, CancelSend, Invoice, InvoiceState } from '../../domain/invoice/state.js';
 import { invoiceStatus } from '../../domain/invoice/status.js';
+import { visibleDirections } from '../../lib/visible-directions.js';
 import { eventName } from '../event-names.js';
 import {
   ageOf,
@@ -77,7 +78,7 @@ ${table(
     timeOf(context, at),
     html`${eventName(event, say)} <span class="mono" lang="en">${event}</span>`,
     shortActor(who),
-    html`<span class="mono" lang="en">${evidence}</span>`,
+    html`<span class="mono" lang="en">${visibleDirections(evidence)}</span>`,
     html`<span class="mono">${request_id}</span>`,
   ]),
   say('Nada foi registrado.', 'Nothing is recorded.'),
@@ -283,7 +284,7 @@ const bodySection = ({ say }: PageContext, { body, revealed }: InvoicePage): Htm
   const shown = revealed?.body ?? body;
   if (shown === undefined) return none;
   return html`<section aria-labelledby="body"><h2 id="body">${say('Como a API mostra', 'As the API shows it')}</h2>
-<pre class="mono" tabindex="0">${JSON.stringify(shown, null, 2)}</pre></section>`;
+<pre class="mono" tabindex="0">${visibleDirections(JSON.stringify(shown, null, 2))}</pre></section>`;
 };
 
 /** The names of personal lines, in Portuguese. A number may follow. */

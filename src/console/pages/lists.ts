@@ -1,6 +1,7 @@
 import { html } from 'hono/html';
 import { modes, parseInvoiceStream, publicInvoiceId, type StreamName } from '../../domain/common/ids.js';
 import { invoiceStatus, invoiceStatuses } from '../../domain/invoice/status.js';
+import { visibleDirections } from '../../lib/visible-directions.js';
 import type { SupportRow } from '../../ports/support-reads.js';
 import {
   badge,
@@ -52,7 +53,7 @@ export const invoicesTable = (
         company,
         mode,
         invoice === undefined ? '–' : html`<span class="amount">${reais(invoice.facts.amountInCents)}</span>`,
-        html`<span class="reference">${invoice?.facts.reference ?? '–'}</span>`,
+        html`<span class="reference">${visibleDirections(invoice?.facts.reference ?? '–')}</span>`,
         timeOf(context, createdAt),
       ];
     }),

@@ -1,6 +1,7 @@
 import { html } from 'hono/html';
 import { SEARCH_KINDS, type SearchKind, type SearchResult } from '../../app/operator/support/search.js';
 import type { Instant } from '../../domain/common/time.js';
+import { visibleDirections } from '../../lib/visible-directions.js';
 import type { SupportCursor } from '../../ports/support-reads.js';
 import { type Html, none, timeOf } from './elements.js';
 import { form, operatorField, type PageContext, page, ROOT } from './layout.js';
@@ -69,7 +70,7 @@ export const resultsPage = (context: PageContext, { typed, query, result, found 
   return page(
     context,
     { title: say('Busca', 'Search') },
-    html`<p>${kindsText(context, result.lookedFor)} “${query.text}”: ${count}${scanned(context, query, result)}.</p>
+    html`<p>${kindsText(context, result.lookedFor)} “${visibleDirections(query.text)}”: ${count}${scanned(context, query, result)}.</p>
 ${invoicesTable(context, say('Notas encontradas', 'Invoices found'), found, say('Nada encontrado.', 'Nothing found.'))}
 ${result.next === undefined ? none : olderForm(context, query, result.next)}
 ${searchAgain(context, typed)}`,
