@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { chmod, link, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { errorCode } from '../../lib/error-code.js';
@@ -10,6 +10,7 @@ import { EmbeddedPostgresError } from './error.js';
 import { refusalOfOtherUser } from './folder-owner.js';
 import { type OsUser, unreachableFolder } from './os-user.js';
 import { listenAsOwner, ownerAnswers } from './owner-socket.js';
+import { readStat, readText } from './process-stat.js';
 
 const PASSABLE = 0o711;
 
@@ -183,22 +184,12 @@ const createWhole = async (path: string, lockFile: LockFile): Promise<boolean> =
  * Undefined when no such process lives on this machine or in this container.
  */
 export const processIdentity = (pid: number): string | undefined => {
-  const stat = readText(`/proc/${pid}/stat`);
+  const stat = readStat(pid);
   if (stat !== undefined) {
-    // The second field is the program's name in parentheses and may hold anything; the 22nd is the start time.
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    if (fields[0] === 'Z' || fields[0] === 'X') return undefined;
-    return `${readText('/proc/sys/kernel/random/boot_id')?.trim() ?? ''}/${fields[19] ?? ''}`;
+    if (stat.state === 'Z' || stat.state === 'X') return undefined;
+    return `${readText('/proc/sys/kernel/random/boot_id')?.trim() ?? ''}/${stat.started}`;
   }
   if (process.platform === 'linux') return undefined;
   const { stdout } = spawnSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8' });
   return stdout?.trim() || undefined;
-};
-
-const readText = (path: string): string | undefined => {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return undefined;
-  }
 };

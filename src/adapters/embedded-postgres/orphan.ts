@@ -1,17 +1,24 @@
-import { readlinkSync } from 'node:fs';
-import { readFile, realpath, rm } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { errorCode } from '../../lib/error-code.js';
 import { pause } from '../../lib/pause.js';
 import { clusterFolder } from './cluster-names.js';
 import { processIdentity } from './data-dir.js';
 import { EmbeddedPostgresError } from './error.js';
 import { listenAsOwner, type OwnerSocket, ownerAnswers } from './owner-socket.js';
+import { parentOfUnreaped, type SeenProcess, serverProcess, serverProcesses } from './server-processes.js';
 
 const FAST_STOP_MS = 10_000;
 const KILL_MS = 5_000;
 
-/** Processes of a server whose main process was killed end by themselves within this time, unless they are frozen. */
+/** Other processes of a server whose main process is gone do not write to its files at the end, so they get less time. */
+const REST_STOP_MS = 2_000;
+
+/** Processes of a server whose main process was killed end by themselves within this time, unless they are busy or frozen. */
 const LINGER_MS = 5_000;
+
+/** Some init processes look for ended processes only every few seconds. */
+const REAP_MS = 10_000;
 
 const serverSocket = (dataDir: string): string => join(dataDir, 'lock', 'server.sock');
 
@@ -26,46 +33,87 @@ export const openServerSocket = async (dataDir: string): Promise<OwnerSocket | u
 };
 
 /**
- * Stops the server that a killed owner left behind, and throws `EmbeddedPostgresError` while any process of such a server lives on in another
- * container. Call it only under the folder's lock.
+ * Stops the server that a killed owner left behind, and throws `EmbeddedPostgresError` while any process of such a server lives on where this process
+ * does not see it. Call it only under the folder's lock.
  */
 export const stopOrphan = async (dataDir: string, log: (line: string) => void): Promise<void> => {
-  await stopSeen(clusterFolder(dataDir), log);
+  const cluster = clusterFolder(dataDir);
+  const main = await mainProcessId(cluster);
+  if (main !== undefined) await stopMain(main, cluster, log);
+  await endRest(dataDir, cluster, log);
+  if (main !== undefined) await untilReaped(main, dataDir, log);
   const deadline = performance.now() + LINGER_MS;
   while (await ownerAnswers(serverSocket(dataDir))) {
     if (performance.now() >= deadline)
       throw new EmbeddedPostgresError(
-        `DATA_DIR ${dataDir} is in use by a PostgreSQL that a killed service left behind outside this container: start the service there, which stops that PostgreSQL, or end its processes (postgres -D …/postgres)`,
+        `DATA_DIR ${dataDir} is in use by a PostgreSQL that a killed service left behind where this process does not see it, as in another container: start the service there, which stops that PostgreSQL, or end its processes (postgres -D …/postgres)`,
       );
     await pause(20);
   }
 };
 
-/** Another process that has the old server's id is recognized by its working folder and left alone. */
-const stopSeen = async (cluster: string, log: (line: string) => void): Promise<void> => {
+const mainProcessId = async (cluster: string): Promise<number | undefined> => {
   const pid = Number((await readFile(join(cluster, 'postmaster.pid'), 'utf8').catch(() => '')).split('\n')[0]);
-  if (!Number.isSafeInteger(pid) || pid <= 0 || pid === process.pid) return;
-  const identity = processIdentity(pid);
-  if (identity === undefined || !(await worksIn(pid, cluster))) return;
-  log(`stopping PostgreSQL process ${pid}, whose owner is gone`);
-  process.kill(pid, 'SIGINT');
-  if (await isGone(pid, identity, FAST_STOP_MS)) return;
-  process.kill(pid, 'SIGKILL');
-  await isGone(pid, identity, KILL_MS);
+  return Number.isSafeInteger(pid) && pid > 0 && pid !== process.pid ? pid : undefined;
 };
 
-const worksIn = async (pid: number, cluster: string): Promise<boolean> => {
-  try {
-    return readlinkSync(`/proc/${pid}/cwd`) === (await realpath(cluster));
-  } catch {
-    // On a system without /proc the pid file alone decides; on Linux an unreadable entry counts as another process.
-    return process.platform !== 'linux';
+/** Another process that has the old server's id is recognized by its program and its working folder, and left alone. */
+const stopMain = async (pid: number, cluster: string, log: (line: string) => void): Promise<void> => {
+  const seen = serverProcess(pid, cluster);
+  if (seen === undefined) return;
+  log(`stopping PostgreSQL process ${pid}, whose owner is gone`);
+  send(seen, 'SIGINT');
+  if (await areGone([seen], FAST_STOP_MS)) return;
+  send(seen, 'SIGKILL');
+  await areGone([seen], KILL_MS);
+};
+
+/** A process that works on a statement, or is frozen, does not notice that the main process is gone, and keeps PostgreSQL from starting. */
+const endRest = async (dataDir: string, cluster: string, log: (line: string) => void): Promise<void> => {
+  const rest = serverProcesses(cluster);
+  if (rest.length === 0) return;
+  log(`ending PostgreSQL processes whose main process is gone: ${idsOf(rest)}`);
+  for (const seen of rest) send(seen, 'SIGQUIT');
+  if (await areGone(rest, REST_STOP_MS)) return;
+  for (const seen of rest) send(seen, 'SIGKILL');
+  if (await areGone(rest, KILL_MS)) return;
+  throw new EmbeddedPostgresError(
+    `DATA_DIR ${dataDir} is in use by processes of a PostgreSQL that a killed service left behind, and they do not end: end ${idsOf(rest.filter(lives))}, or restart the machine`,
+  );
+};
+
+/** PostgreSQL takes a main process that has ended for a living one until the parent of that process reaps it. */
+const untilReaped = async (pid: number, dataDir: string, log: (line: string) => void): Promise<void> => {
+  const deadline = performance.now() + REAP_MS;
+  for (let isFirst = true; ; isFirst = false) {
+    const parent = parentOfUnreaped(pid);
+    if (parent === undefined) return;
+    if (isFirst) log(`waiting until process ${parent} reaps PostgreSQL process ${pid}, which has ended`);
+    if (performance.now() >= deadline)
+      throw new EmbeddedPostgresError(
+        `DATA_DIR ${dataDir} cannot be used yet: PostgreSQL process ${pid} has ended and its parent, process ${parent}, does not reap it: run the container with an init (docker run --init), or end the parent`,
+      );
+    await pause(20);
   }
 };
 
-const isGone = async (pid: number, identity: string, withinMs: number): Promise<boolean> => {
+const idsOf = (processes: readonly SeenProcess[]): string => processes.map(({ pid }) => pid).join(', ');
+
+const lives = ({ pid, identity }: SeenProcess): boolean => processIdentity(pid) === identity;
+
+/** The process may have ended, and another may have its id by now. A process that this user may not end is found by the wait for its end. */
+const send = (seen: SeenProcess, signal: NodeJS.Signals): void => {
+  if (!lives(seen)) return;
+  try {
+    process.kill(seen.pid, signal);
+  } catch (error) {
+    if (!['ESRCH', 'EPERM'].includes(errorCode(error) ?? '')) throw error;
+  }
+};
+
+const areGone = async (processes: readonly SeenProcess[], withinMs: number): Promise<boolean> => {
   const deadline = performance.now() + withinMs;
-  while (processIdentity(pid) === identity) {
+  while (processes.some(lives)) {
     if (performance.now() >= deadline) return false;
     await pause(20);
   }

@@ -1,14 +1,16 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { readEmbeddedAddresses } from '../../../src/adapters/embedded-postgres/connection-file.js';
 import { lockDataDir, processIdentity } from '../../../src/adapters/embedded-postgres/data-dir.js';
 import { EmbeddedPostgresError } from '../../../src/adapters/embedded-postgres/error.js';
 import { discardRestored } from '../../../src/adapters/embedded-postgres/half-restored.js';
+import { chooseOsUser } from '../../../src/adapters/embedded-postgres/os-user.js';
 import { ownerAnswers } from '../../../src/adapters/embedded-postgres/owner-socket.js';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../../src/adapters/embedded-postgres/start.js';
 import { describeWithPostgres } from '../../support/postgres.js';
@@ -125,6 +127,79 @@ describeWithPostgres('the embedded server', () => {
     expect(await readNote(server)).toEqual(kept);
   });
 
+  /** A service and the main process of its server, both killed, and a process of that server that works on a statement. */
+  const killedWithBusyProcess = async (): Promise<number> => {
+    const [command, ...args] = OWNER;
+    const owner = spawn(command, [...args, dataDir], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const [line] = await once(owner.stdout, 'data');
+    const { pid, superuserConnectionString: connectionString }: { pid: number } & Server = JSON.parse(String(line));
+    const client = new pg.Client({ connectionString });
+    client.on('error', () => undefined);
+    await client.connect();
+    const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
+    const busy = rows[0]?.pid ?? 0;
+    void client.query('do $$ begin loop end loop; end $$').catch(() => undefined);
+    await vi.waitUntil(
+      async () => (await ask(connectionString, `select from pg_stat_activity where query like 'do %'`)).length > 0,
+      { timeout: 60_000 },
+    );
+    owner.kill('SIGKILL');
+    process.kill(pid, 'SIGKILL');
+    await once(owner, 'exit');
+    return busy;
+  };
+
+  it.runIf(process.platform === 'linux').each(['busy', 'frozen'])(
+    'ends a %s process of a server whose main process was killed too, and no other program in the folder',
+    { timeout: 120_000 },
+    async (how) => {
+      const left = await killedWithBusyProcess();
+      if (how === 'frozen') process.kill(left, 'SIGSTOP');
+      const shell = spawn('sleep', ['600'], { cwd: join(dataDir, 'postgres'), stdio: 'ignore' });
+      await once(shell, 'spawn');
+      const lines: string[] = [];
+      const server = await start({ log: (line) => lines.push(line) });
+      expect(await ask(server.connectionString, 'select 1 as n')).toEqual([{ n: 1 }]);
+      expect(processIdentity(left)).toBeUndefined();
+      expect(lines.find((line) => /^ending PostgreSQL processes .*: /.test(line))).toContain(String(left));
+      expect(processIdentity(shell.pid ?? 0)).toBeDefined();
+      shell.kill('SIGKILL');
+    },
+  );
+
+  describe.runIf(process.platform === 'linux')('after a main process that has ended and is not reaped', () => {
+    let parent: ChildProcess;
+    let ended: number;
+    /** `sleep` takes over the process of the shell and reaps no child. PostgreSQL heeds the process only when the user is its own. */
+    beforeEach(async () => {
+      await stop(await start());
+      const named = join(home, 'postgres');
+      await symlink((await promisify(execFile)('which', ['sleep'])).stdout.trim(), named);
+      const user = chooseOsUser();
+      parent = spawn('sh', ['-c', '"$0" 0 & echo $!; exec sleep 600', named], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+        ...(user === undefined ? {} : { uid: user.uid, gid: user.gid }),
+      });
+      const [line] = await once(parent.stdout ?? parent, 'data');
+      ended = Number(String(line));
+      await writeFile(join(dataDir, 'postgres', 'postmaster.pid'), `${ended}\n`);
+    });
+    afterEach(() => parent.kill('SIGKILL'));
+
+    it('starts once the process is reaped', { timeout: 60_000 }, async () => {
+      const log = (line: string) => {
+        if (line.startsWith('waiting until process')) parent.kill('SIGKILL');
+      };
+      expect(await ask((await start({ log })).connectionString, 'select 1 as n')).toEqual([{ n: 1 }]);
+    });
+
+    it('says which process has to reap it, when that process does not', { timeout: 60_000 }, async () => {
+      await expect(start()).rejects.toThrow(
+        `PostgreSQL process ${ended} has ended and its parent, process ${parent.pid}, does not reap it: run the container with an init`,
+      );
+    });
+  });
+
   describe('while a server that a killed service left behind runs in another container', () => {
     let unseen: ChildProcess;
     beforeEach(async () => {
@@ -137,7 +212,7 @@ describeWithPostgres('the embedded server', () => {
 
     it('starts no second server on the folder, and starts once that server is gone', async () => {
       await expect(start()).rejects.toThrow(
-        /^DATA_DIR \S+ is in use by a PostgreSQL that a killed service left behind outside this container: /,
+        /^DATA_DIR \S+ is in use by a PostgreSQL that a killed service left behind where this process does not see it, as in another container: /,
       );
       expect(await readdir(dataDir)).toEqual(['lock']);
       unseen.kill('SIGKILL');
