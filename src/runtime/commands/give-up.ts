@@ -1,4 +1,3 @@
-import type pg from 'pg';
 import { openPool } from '../../adapters/sql/pool.js';
 import { giveUpGeneration } from '../../adapters/vault/give-up.js';
 import { loadMasterKeys } from '../../adapters/vault/key-file.js';
@@ -9,8 +8,8 @@ import type { Clock } from '../../ports/clock.js';
 import type { SealingKeys } from '../../ports/sealing-keys.js';
 import type { Config } from '../config/config.js';
 import { createLogger } from '../config/logger.js';
-import { openDatabaseServer, prepareDatabase } from '../engines/database.js';
-import { openEventLog, SERVICE_SESSION } from '../engines/engines.js';
+import { openDatabaseServer, prepareDatabase, serviceSessions } from '../engines/database.js';
+import { openEventLog } from '../engines/engines.js';
 import { createRunner } from '../engines/runner.js';
 
 const NAME = 'nfse-give-up';
@@ -37,7 +36,7 @@ export const giveUpOf =
         onlyExisting: true as const,
       };
       const addresses = await openDatabaseServer(server);
-      await prepareDatabase(addresses, database.limits);
+      await prepareDatabase(addresses, database.limits, server.startedFor);
       const connectionString = addresses.service;
       const db = openPool({ ...database.limits, connectionString, max: 1, applicationName: NAME });
       runner.onStop('database pool', () => db.end());
@@ -46,7 +45,8 @@ export const giveUpOf =
         { connectionString, limits: database.limits, onIdleError: () => undefined },
         runner,
       );
-      const running = await connectionsOfOthers(db);
+      // A process with the engines open reads its key generations once a second.
+      const running = await serviceSessions(db);
       if (running > 0)
         return {
           refused: `a process of the service is still connected to the database (${running} connections): stop them all first`,
@@ -63,16 +63,6 @@ export const giveUpOf =
       await runner.stop();
     }
   };
-
-/** Counts sessions of processes that have the engines open, on any machine. Such a process reads its key generations once a second. */
-const connectionsOfOthers = async (db: pg.Pool): Promise<number> => {
-  const { rows } = await db.query<{ others: number }>(
-    `select count(*)::int as others from pg_stat_activity
-     where datname = current_database() and application_name = $1`,
-    [SERVICE_SESSION],
-  );
-  return rows[0]?.others ?? 0;
-};
 
 const noKey = (): never => {
   throw new Error('the event of a lost key has nothing personal in it');

@@ -33,7 +33,7 @@ export const setupDatabase = async (config: Config, file: string | undefined): P
     const fault = await atAddress(file, prepareServer(admin, loginOf(owner), loginOf(service)));
     if (fault !== undefined) return refused(fault);
   }
-  const steps = await prepareDatabase({ service, owner }, database.limits);
+  const steps = await prepareDatabase({ service, owner }, database.limits, 'setup');
   return done(`the database is ready: ${counted(steps.length, 'step')} of its schema made`, { steps });
 };
 

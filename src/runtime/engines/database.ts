@@ -179,21 +179,40 @@ const waitUntilUnused = (connectionString: string): Promise<void> =>
     }
   });
 
+/** Name of the database sessions of every process that has the engines open. One is always open, because the process watches its keys. */
+export const SERVICE_SESSION = 'nfse';
+
+/** Counts sessions of processes that have the engines open, on any machine. */
+export const serviceSessions = async (db: pg.Pool): Promise<number> => {
+  const { rows } = await db.query<{ others: number }>(
+    `select count(*)::int as others from pg_stat_activity
+     where datname = current_database() and application_name = $1`,
+    [SERVICE_SESSION],
+  );
+  return rows[0]?.others ?? 0;
+};
+
 /**
  * Checks that the database can be used and brings its schema up to this program's. The owner makes the schema's steps and grants the service its
- * rights. Without an owner the service's user makes them. Returns the steps made; throws `MigrationError` when the user may not.
+ * rights. Without an owner the service's user makes them. A command makes no step while a process of the service is connected. Returns the steps
+ * made; throws `MigrationError` when they may not be made.
  */
 export const prepareDatabase = async (
   { service, owner }: DatabaseAddresses,
   limits: SessionLimits,
+  startedFor: DatabaseServerOptions['startedFor'] | 'setup',
 ): Promise<readonly number[]> => {
-  if (owner === undefined) return await prepareAlone(service, limits);
+  const refuseInUse = async (pool: pg.Pool): Promise<void> => {
+    if (startedFor === 'command' && (await serviceSessions(pool)) > 0) throw new MigrationError(IN_USE);
+  };
+  if (owner === undefined) return await prepareAlone(service, limits, refuseInUse);
   const prepared = withPool(owner, limits, async (pool) => {
     await checkServer(pool);
     const serviceUser = await atAddress('DATABASE_URL', withPool(service, limits, userOf));
     if (serviceUser === (await userOf(pool))) throw new MigrationError(ONE_USER);
     await checkOwner(pool);
     const missing = await pendingMigrations(pool, migrations);
+    if (missing.length > 0) await refuseInUse(pool);
     const made = missing.length === 0 ? [] : await makeSteps(owner, limits);
     await grantService(pool, serviceUser);
     await checkSchema(pool);
@@ -204,7 +223,15 @@ export const prepareDatabase = async (
 
 const ONE_USER = 'DATABASE_URL and DATABASE_OWNER_URL name one user: the service must not be the owner of its tables';
 
-const prepareAlone = (service: string, limits: SessionLimits): Promise<readonly number[]> =>
+/** The older program could not start again on the newer schema, nor restore a backup of it. */
+const IN_USE =
+  'an older version of the service uses this database, and this program would change its schema: run the program of that version, or start this version of the service first';
+
+const prepareAlone = (
+  service: string,
+  limits: SessionLimits,
+  refuseInUse: (pool: pg.Pool) => Promise<void>,
+): Promise<readonly number[]> =>
   withPool(service, limits, async (pool) => {
     await checkServer(pool);
     const missing = await pendingMigrations(pool, migrations);
@@ -212,6 +239,7 @@ const prepareAlone = (service: string, limits: SessionLimits): Promise<readonly 
       throw new MigrationError(
         `the database lacks ${counted(missing.length, 'step')} of its schema, which the user of DATABASE_URL may not make: run nfse setup database, or set DATABASE_OWNER_URL`,
       );
+    if (missing.length > 0) await refuseInUse(pool);
     const made = missing.length === 0 ? [] : await makeSteps(service, limits);
     await checkSchema(pool);
     return made;

@@ -22,7 +22,7 @@ import type { ReadModel } from '../../ports/read-model.js';
 import { checkProjectedLog, prepareProjections } from '../../projector/projector.js';
 import type { Config } from '../config/config.js';
 import type { Logger } from '../config/logger.js';
-import { type DatabaseServerOptions, openDatabaseServer, prepareDatabase } from './database.js';
+import { type DatabaseServerOptions, openDatabaseServer, prepareDatabase, SERVICE_SESSION } from './database.js';
 import type { Runner } from './runner.js';
 
 /**
@@ -53,9 +53,6 @@ type EngineOptions = DatabaseServerOptions & {
   readModelOfAnyLog?: true;
 };
 
-/** Name of the database sessions of every process that has the engines open. One is always open, because the process watches its keys. */
-export const SERVICE_SESSION = 'nfse';
-
 /** Opens the engines in the order lock, database, migrations, keys. The runner closes them in reverse order. */
 export const openEngines = async (options: EngineOptions): Promise<Engines> => {
   const { config, clock, logger, runner, decorateStore = (store) => store } = options;
@@ -65,7 +62,7 @@ export const openEngines = async (options: EngineOptions): Promise<Engines> => {
     if (!runner.stopping.aborted) logger.warn({ msg: 'a database connection was lost' });
   };
   const { poolSize, limits } = config.database;
-  await prepareDatabase(addresses, limits);
+  await prepareDatabase(addresses, limits, options.startedFor);
   const server = { connectionString, onIdleError, refuseStandby: true, ...limits };
   const pool = openPool({ ...server, max: poolSize, applicationName: SERVICE_SESSION });
   runner.onStop('database pool', () => pool.end());

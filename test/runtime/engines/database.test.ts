@@ -5,9 +5,12 @@ import { writeConnection } from '../../../src/adapters/embedded-postgres/connect
 import { lockDataDir, prepareDataDir } from '../../../src/adapters/embedded-postgres/data-dir.js';
 import { chooseOsUser } from '../../../src/adapters/embedded-postgres/os-user.js';
 import { schemaLines } from '../../../src/adapters/sql/database-checks.js';
+import { migrate } from '../../../src/adapters/sql/migrate.js';
+import { migrations } from '../../../src/adapters/sql/migrations/index.js';
+import { openPool } from '../../../src/adapters/sql/pool.js';
 import { readConfig } from '../../../src/runtime/config/config.js';
 import { createLogger } from '../../../src/runtime/config/logger.js';
-import { openDatabaseServer } from '../../../src/runtime/engines/database.js';
+import { openDatabaseServer, SERVICE_SESSION, serviceSessions } from '../../../src/runtime/engines/database.js';
 import { createRunner } from '../../../src/runtime/engines/runner.js';
 import { openDatabaseLine } from '../../support/database-line.js';
 import { authentication, BACKEND, startFakePostgres } from '../../support/fake-postgres.js';
@@ -66,6 +69,26 @@ describeWithPostgres('a start on a database by its address', () => {
       line: expect.stringMatching(/999-from-the-future.*run a newer version/),
     });
     expect(await schemaLines(database.pool)).toEqual(before);
+  });
+
+  it('is refused to a command whose version is newer than the service that is connected, and changes nothing', async () => {
+    const bare = await emptyDatabase();
+    await migrate(bare.pool, migrations.slice(0, -1));
+    const before = await schemaLines(bare.pool);
+    const { connectionString } = bare;
+    const service = openPool({ connectionString, max: 1, applicationName: SERVICE_SESSION });
+    await service.query('select');
+    expect(await openOn(connectionString)).toEqual({
+      exit: 2,
+      line: expect.stringMatching(
+        /^an older version of the service uses this database, .*: run the program of that version/,
+      ),
+    });
+    expect(await schemaLines(bare.pool)).toEqual(before);
+    await service.end();
+    await vi.waitUntil(async () => (await serviceSessions(bare.pool)) === 0, { timeout: 60_000 });
+    expect(await openOn(connectionString)).toBe('opened');
+    await bare.close();
   });
 
   const ANOTHER =
