@@ -1,5 +1,5 @@
 import { providerOfKey } from '../../../domain/common/access-key.js';
-import { invoicePrefix, publicInvoiceId, type StreamName } from '../../../domain/common/ids.js';
+import { parseInvoiceStream, publicInvoiceId, type StreamName } from '../../../domain/common/ids.js';
 import { addSeconds, isBefore } from '../../../domain/common/time.js';
 import type { InvoiceEvent } from '../../../domain/invoice/events.js';
 import { sortedJson } from '../../../domain/log/hash-text.js';
@@ -124,9 +124,10 @@ const checkAccessKeys = (plans: readonly Numbered[], holders: HoldersByKey, repo
   for (const { number, plan } of plans) {
     const { mode, companyId, accessKey = '' } = plan.data;
     const isOfThisCompany = providerOfKey(accessKey) === companyId;
-    const refuses = (stream: StreamName): boolean =>
-      stream !== plan.stream &&
-      stream.startsWith(isOfThisCompany ? `${invoicePrefix[mode]}${companyId}_` : invoicePrefix[mode]);
+    const refuses = (stream: StreamName): boolean => {
+      const holder = parseInvoiceStream(stream);
+      return stream !== plan.stream && holder?.mode === mode && (!isOfThisCompany || holder.companyId === companyId);
+    };
     if (holders.get(accessKey)?.some(refuses) === true) report(number, ['access_key is that of an invoice on record']);
   }
 };

@@ -1,4 +1,9 @@
-import { type InvoiceAddress, parseInvoiceStream, type StreamName } from '../../../domain/common/ids.js';
+import {
+  type InvoiceAddress,
+  parseInvoiceStream,
+  publicInvoiceId,
+  type StreamName,
+} from '../../../domain/common/ids.js';
 import type { Instant } from '../../../domain/common/time.js';
 import type { InvoiceEvent, ReadInvoiceEvent } from '../../../domain/invoice/events.js';
 import { evolve } from '../../../domain/invoice/evolve.js';
@@ -197,7 +202,7 @@ const evidenceOf = (event: Exclude<ReadInvoiceEvent, { type: 'IssuanceInterrupte
     case 'ReconciliationDifferenceFound':
       return event.data.kind;
     case 'ReferenceTaken':
-      return `by nfse_${event.data.invoiceId}`;
+      return `by ${publicInvoiceId(event.data.invoiceId)}`;
     case 'TestInvoiceDeleted':
       return `chain ended at ${event.data.lastHash}`;
   }

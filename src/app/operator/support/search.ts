@@ -153,9 +153,11 @@ const followReferences = async (
   rows: readonly SupportRow[],
   { supportReads }: SearchDeps,
 ): Promise<readonly SupportRow[]> => {
-  const moved = rows.flatMap(({ stream, state }) =>
-    state.kind === 'reference_taken' ? [stream.replace(/_[^_]*$/, `_${state.invoiceId}`)] : [],
-  );
+  const moved = rows.flatMap(({ stream, state }) => {
+    const address = parseInvoiceStream(stream);
+    if (state.kind !== 'reference_taken' || address === undefined) return [];
+    return [invoiceStream(address.mode, address.companyId, state.invoiceId)];
+  });
   const own = rows.filter(({ state }) => state.kind !== 'reference_taken');
   return moved.length === 0 ? own : [...own, ...(await supportReads.invoices(moved))];
 };
