@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { type Instant, instant, isDay } from '../domain/common/time.js';
+import { errorCode } from '../lib/error-code.js';
 import { type Flags, textFlag } from './command.js';
 
 const DATE = /^\d{4}-\d\d-\d\d$/;
@@ -49,7 +50,7 @@ export const readOperatorFile = async (file: string): Promise<{ bytes: Buffer } 
 /** Why an operator's file or folder cannot be read, by what the system threw, in one line for a person. */
 export const unreadable = (file: string, error: unknown, what: 'file' | 'folder' = 'file'): string => {
   const path = resolve(file);
-  const { code } = error as NodeJS.ErrnoException;
+  const code = errorCode(error);
   const why = code === 'ENOENT' ? `there is no ${what} ${path}` : `${code ?? 'unknown fault'} at ${path}`;
   return `${file} cannot be read: ${why}`;
 };

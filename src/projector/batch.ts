@@ -166,7 +166,7 @@ export const foldBatch = async (db: Queryable, generation: Generation, batch: Ev
 const applyAtOnce: ApplyBatch = async (db, generation, from, batch, now) => {
   const { changes, halt } = await foldBatch(db, generation, batch);
   const good = halt === undefined ? batch : batch.filter(({ position }) => position < halt.position);
-  const last = good[good.length - 1];
+  const last = good.at(-1);
   const to = last?.position ?? from;
   if (to !== null && to !== from) {
     const move = { from, to, hash: last?.metadata.hash };

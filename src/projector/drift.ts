@@ -171,7 +171,7 @@ const foldUpTo = async (
     if (halt !== undefined) return { reason: `${halt.type} (${halt.stream}@${halt.revision}) cannot be applied` };
     await onPage?.({ steps, changes });
     await saveRows(db, copy, changes);
-    reached = batch[batch.length - 1]?.position ?? reached;
+    reached = batch.at(-1)?.position ?? reached;
     count(batch.length);
   }
   return { position: reached };

@@ -232,7 +232,7 @@ const foldToHead = async (
     if (!isEarlier(readState.readTo, head)) return { readState, complete: true };
     const { prefixes } = generation;
     const batch = await log.readAll({ prefixes, after: readState.readTo, limit: SUBSCRIPTION_BATCH });
-    const last = batch[batch.length - 1];
+    const last = batch.at(-1);
     if (last === undefined) return { readState, complete: true };
     const to = last.position;
     const move = { from: readState.position, to, hash: last.metadata.hash };

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { type AnchorDeps, anchorLog, type RecordedAnchor } from '../app/audit/anchor-log.js';
 import { anchorFileName, anchorFileText, isFileOf, secondFileName } from '../app/audit/published-anchors.js';
 import { utcDay } from '../domain/common/time.js';
+import { errorCode } from '../lib/error-code.js';
 import { writeWhole } from '../lib/write-whole.js';
 
 type Anchorer = AnchorDeps & {
@@ -55,7 +56,7 @@ const textOf = async (path: string): Promise<string | undefined> => {
   try {
     return await readFile(path, 'utf8');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    if (errorCode(error) === 'ENOENT') return undefined;
     throw error;
   }
 };

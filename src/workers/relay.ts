@@ -22,7 +22,7 @@ export const runRelay = async ({ log, queue, after, signal, onRelayed, onInterru
       const item = workItemFor(event);
       if (item !== undefined) await queue.put(item);
     }
-    const last = batch[batch.length - 1];
+    const last = batch.at(-1);
     if (last !== undefined) await onRelayed(last.position);
   }
 };

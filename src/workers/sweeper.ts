@@ -84,7 +84,7 @@ async function* paged<Cursor, Row extends Cursor>(
       if (signal?.aborted) return;
       yield row;
     }
-    after = page[page.length - 1];
+    after = page.at(-1);
     if (page.length < PAGE) return;
   }
 }

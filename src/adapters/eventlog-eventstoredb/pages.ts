@@ -141,7 +141,7 @@ export const createHeadFinder = (
       const [first] = page;
       if (newest === undefined && first !== undefined) newest = { id: first.id, position: positionOf(first) };
       const found = page.find((event) => isOurs(event) || isSeen(event));
-      const last = page[page.length - 1];
+      const last = page.at(-1);
       if (found === undefined && last !== undefined && page.length === size) {
         from = positionOf(last);
         continue;
@@ -166,7 +166,7 @@ export const readLastEvents = async (
     const page = await readBackwards(reader, from, BACKWARDS_PAGE.largest);
     const ours = page.filter((event) => isOurs(event) && prefixes.some((prefix) => event.streamId.startsWith(prefix)));
     found.push(...ours.slice(0, limit - found.length).map(fromServerEvent));
-    const last = page[page.length - 1];
+    const last = page.at(-1);
     if (last === undefined || page.length < BACKWARDS_PAGE.largest) break;
     from = positionOf(last);
   }

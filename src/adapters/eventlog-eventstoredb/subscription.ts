@@ -60,7 +60,7 @@ export async function* supervised(
         const shown = await streamStarts(batch);
         if (signal.aborted) return;
         if (shown.length > 0) yield shown;
-        cursor = batch[batch.length - 1]?.position ?? cursor;
+        cursor = batch.at(-1)?.position ?? cursor;
       }
     } catch (error) {
       if (signal.aborted) return;
@@ -91,7 +91,7 @@ async function* batchesOf(
   let batch = eventsOf(missedFirst, prefixes);
   while (!signal.aborted) {
     if (batch.length > 0) {
-      cursor = batch[batch.length - 1]?.position ?? cursor;
+      cursor = batch.at(-1)?.position ?? cursor;
       missed = undefined;
       yield batch;
     } else {

@@ -108,7 +108,7 @@ const readMovedHeads = async (after: LogPosition | null, log: EventLog, signal?:
         moved.add({ stream, revision, hash: metadata.hash ?? '' });
         if (stream.startsWith(anchorPrefix)) anchors.push(stream);
       }
-      upTo = within[within.length - 1]?.position ?? upTo;
+      upTo = within.at(-1)?.position ?? upTo;
       read += within.length;
       if (within.length < page.length) break;
     }

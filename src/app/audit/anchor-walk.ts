@@ -76,7 +76,7 @@ export const createAnchorWalk = () => {
       heads.set(one.stream, { position: one.position, revision: one.revision, hash: one.hash });
       events[anchoredPart(one.stream)] += 1;
     }
-    counted = covered[covered.length - 1]?.position ?? counted;
+    counted = covered.at(-1)?.position ?? counted;
     waiting = behind < 0 ? [] : waiting.slice(behind);
   };
 

@@ -31,7 +31,7 @@ async function* pagesOf<Item extends { position: LogPosition }>(
   let reading = read(after);
   for (;;) {
     const page = await reading;
-    const last = page[page.length - 1];
+    const last = page.at(-1);
     if (last === undefined) return;
     reading = read(last.position);
     // A consumer that stops early never awaits this page, so its failure must not become an unhandled rejection.

@@ -76,7 +76,7 @@ export async function* replayGuards(
     const now = clock.now();
     const { keys, marks } = acceptedGuards(page, windows, now);
     const filled = await session.fill(keys, marks, now);
-    const last = page[page.length - 1];
+    const last = page.at(-1);
     // An empty page means that no invoice event is left before `upTo`.
     position = last?.position ?? upTo;
     const since = neededSince(windows, now);

@@ -58,7 +58,7 @@ const searchCommand: Command = {
       if (found.length > search.limit) break;
     }
     const shown = found.slice(0, search.limit);
-    const next = found.length > search.limit ? shown[shown.length - 1]?.position : undefined;
+    const next = found.length > search.limit ? shown.at(-1)?.position : undefined;
     const lines = [...shown.map(lineOf), ...(next === undefined ? [] : [`more: --after ${next}`])];
     const text = lines.length === 0 ? 'no such event' : lines.join('\n');
     return done(text, { events: shown.map(describeEvent), next: next?.toString() });
@@ -135,7 +135,7 @@ const show: Command = {
     const shown = await Promise.all(
       events.map((event) => (reveal ? revealEvent(event, opened.sealingKeys) : describeEvent(event))),
     );
-    const last = events[events.length - 1];
+    const last = events.at(-1);
     const more = last !== undefined && events.length === limit ? { next: last.revision + 1 } : {};
     return done([`stream ${stream}`, ...shown.flatMap(linesOf)].join('\n'), { events: shown, ...more });
   },
@@ -159,7 +159,7 @@ const readPages = async (
 ): Promise<readonly RecordedEvent[]> => {
   const events: RecordedEvent[] = [];
   for (;;) {
-    const last = events[events.length - 1];
+    const last = events.at(-1);
     const size = Math.min(PAGE, limit - events.length);
     const page =
       size === 0 ? [] : await log.read(stream, { from: last === undefined ? from : last.revision + 1, limit: size });
@@ -196,7 +196,7 @@ const tailCommand = (untilStopped: UntilStopped, lookEveryMs: number): Command =
         terminal.out(flags.json === true ? jsonText(describeEvent(event)) : printable(lineOf(event)));
     };
     write(last);
-    const after = last[last.length - 1]?.position ?? (await log.head());
+    const after = last.at(-1)?.position ?? (await log.head());
     const stopped = untilStopped(terminal);
     const { lost, onInterrupted } = watchLoss(log, stopped, lookEveryMs);
     const signal = AbortSignal.any([stopped, lost]);

@@ -64,7 +64,7 @@ export const findInvoices = async (
   for await (const page of walkLog(log, ['nfse', registryPrefix])) {
     for (const event of page) if (LOOKED_AT.has(event.type)) await look(event);
     events += page.length;
-    onProgress?.({ events, share: shareOf(page[page.length - 1]?.position ?? null, head) });
+    onProgress?.({ events, share: shareOf(page.at(-1)?.position ?? null, head) });
   }
   const invoices = [...found]
     .slice(0, limit)

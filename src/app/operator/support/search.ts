@@ -180,7 +180,7 @@ const searchByDocument = async (
   const found: SupportRow[] = [];
   for (const row of rows)
     if (isVisible(row, deps) && isSameDocument(await documentOf(row, deps), document)) found.push(row);
-  const last = rows[rows.length - 1];
+  const last = rows.at(-1);
   const more = rows.length === SCANNED_AT_ONCE && last !== undefined;
   return {
     found,
