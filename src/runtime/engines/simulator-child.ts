@@ -3,6 +3,7 @@ import { pause } from '../../lib/pause.js';
 import { FolderInUse, type Simulator } from '../../simulator/options.js';
 import { startSimulator } from '../../simulator/start.js';
 import { systemClock } from './clock.js';
+import { endAbandonedSimulator, namedProcess, simulatorProcessId, writeSimulatorOwner } from './simulator-owner.js';
 import type { ChildMessage, SimulatorOrder, SimulatorSettings } from './simulator-process.js';
 import { simulatorTables } from './simulator-tables.js';
 
@@ -12,6 +13,9 @@ const NICER = 15;
 /** Milliseconds in which the simulator of a service that was killed has ended and left the folder. */
 const FOLDER_FREE_WITHIN_MS = 5_000;
 const AGAIN_AFTER_MS = 100;
+
+/** A simulator that still has the folder of a killed service after this time is frozen. */
+const ABANDONED_AFTER_MS = 2_000;
 
 const tell = (message: ChildMessage, sent: () => void = () => undefined): void => {
   // The service may have ended; then `disconnect` ends this process, and the error of sending says nothing new.
@@ -23,17 +27,26 @@ const startOnFreeFolder = async (settings: SimulatorSettings, log: (line: object
     try {
       return await startSimulator({ ...settings, clock: systemClock, tables: simulatorTables, log });
     } catch (error) {
-      if (!(error instanceof FolderInUse) || waitedMs >= FOLDER_FREE_WITHIN_MS) throw error;
+      if (!(error instanceof FolderInUse)) throw error;
+      if (waitedMs >= FOLDER_FREE_WITHIN_MS) throw await naming(error, settings.folder);
+      if (waitedMs >= ABANDONED_AFTER_MS) await endAbandonedSimulator(settings.folder);
       await pause(AGAIN_AFTER_MS);
     }
   }
 };
 
+const naming = async (error: FolderInUse, folder: string): Promise<FolderInUse> => {
+  const pid = await simulatorProcessId(folder);
+  return pid === undefined ? error : new FolderInUse(`${error.message} (process ${pid})`);
+};
+
 const run = async ({ settings, logs }: SimulatorOrder): Promise<void> => {
+  const service = namedProcess(process.ppid);
   try {
     const { close, ...simulator } = await startOnFreeFolder(settings, (line) => {
       if (logs) tell({ kind: 'log', line });
     });
+    await writeSimulatorOwner(settings.folder, service);
     process.once('disconnect', () => {
       // A client that never reads must not keep the folder locked.
       setTimeout(() => process.exit(0), CLOSE_WITHIN_MS).unref();

@@ -1,8 +1,9 @@
-import { chmodSync } from 'node:fs';
+import { chmodSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { processIdentity } from '../../../src/adapters/embedded-postgres/data-dir.js';
 import { createRunner, type Runner } from '../../../src/runtime/engines/runner.js';
 import {
   forkSimulator,
@@ -77,7 +78,11 @@ describe('the simulator in a process of its own', () => {
 
   it('rejects as a simulator in this process would: for a folder in use', { timeout: WITHIN_MS }, async () => {
     await fork().simulator.open(settings());
-    await expect(fork().simulator.open(settings())).rejects.toBeInstanceOf(FolderInUse);
+    await expect(fork().simulator.open(settings())).rejects.toThrow(
+      new FolderInUse(
+        `another simulator is running on ${folder}: stop it, or give this one another DATA_DIR (process ${await pidOf(1)})`,
+      ),
+    );
   });
 
   it('rejects as a simulator in this process would: for a port in use', async () => {
@@ -102,6 +107,23 @@ describe('the simulator in a process of its own', () => {
     );
     const next = await startProgram<{ simulator_control_url: string }>(['src/main.ts', 'serve'], env);
     expect(await statusOf(next.ready.simulator_control_url)).toBe(200);
+    expect(await next.stop()).toEqual({ code: 0, signal: null });
+  });
+
+  it('is ended by the next start when it is frozen and its service was killed', {
+    timeout: 2 * WITHIN_MS,
+  }, async () => {
+    chmodSync(folder, 0o711);
+    const env = { DATA_DIR: join(folder, 'data'), PORT: '0', OPS_PORT: '0', SIMULATOR_PORT: '0' };
+    const killed = await startProgram<{ simulator_control_url: string }>(['src/main.ts', 'serve'], env);
+    const { simulator } = JSON.parse(readFileSync(join(folder, 'data', 'simulator', 'process.json'), 'utf8'));
+    process.kill(simulator.pid, 'SIGSTOP');
+    // The frozen process keeps the output of the service open, so the end is awaited after the next start.
+    const ended = killed.kill();
+    const next = await startProgram<{ simulator_control_url: string }>(['src/main.ts', 'serve'], env);
+    expect(await statusOf(next.ready.simulator_control_url)).toBe(200);
+    expect(processIdentity(simulator.pid)).toBeUndefined();
+    await ended;
     expect(await next.stop()).toEqual({ code: 0, signal: null });
   });
 });
