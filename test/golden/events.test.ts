@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
+import { dataSchemas } from '../../src/app/audit/event-schema.js';
 import { decodeEvent } from '../../src/app/event-store/codec.js';
 import { eventTypeDefinitions } from '../../src/app/event-store/event-types.js';
 import type { JsonObject, LogPosition, RecordedEvent } from '../../src/ports/event-log.js';
@@ -33,6 +35,38 @@ const plainAtFirst: ReadonlySet<string> = new Set([
   'CancellationAttempted.v1.digest',
 ]);
 
+/** The optional fields and the variants of a schema that none of these values shows. */
+const notShown = (schema: v.GenericSchema, values: readonly unknown[], path: string): string[] => {
+  if (isSchema(schema, 'optional')) {
+    const present = values.filter((value) => value !== undefined);
+    return present.length === 0 ? [path] : notShown(schema.wrapped, present, path);
+  }
+  if (isSchema(schema, 'array')) return notShown(schema.item, values.flat(), path);
+  if (isSchema(schema, 'strict_object'))
+    return Object.entries(schema.entries).flatMap(([key, inner]) =>
+      notShown(
+        inner,
+        values.map((value) => (value as JsonObject)[key]),
+        `${path}.${key}`,
+      ),
+    );
+  if (!isSchema(schema, 'variant')) return [];
+  return schema.options.flatMap((option, index) => {
+    const fitting = values.filter((value) => v.is(option, value));
+    return fitting.length === 0 ? [`${path}, variant ${index + 1}`] : notShown(option, fitting, path);
+  });
+};
+
+type Schemas = {
+  optional: v.OptionalSchema<v.GenericSchema, undefined>;
+  array: v.ArraySchema<v.GenericSchema, undefined>;
+  strict_object: v.StrictObjectSchema<Record<string, v.GenericSchema>, undefined>;
+  variant: { readonly type: 'variant'; readonly options: readonly v.GenericSchema[] };
+};
+
+const isSchema = <T extends keyof Schemas>(schema: v.GenericSchema, type: T): schema is v.GenericSchema & Schemas[T] =>
+  schema.type === type;
+
 describe('golden events', () => {
   it('hold every version of every event type that was ever written', () => {
     expect(names.filter((name) => !isVariant(name)).toSorted()).toEqual(versions.toSorted());
@@ -62,6 +96,20 @@ describe('golden events', () => {
       if (plainAtFirst.has(`${versionOf(name)}.${field}`) || event.data[field] === undefined) continue;
       expect(event.data[field]).toMatch(/^sealed:1:golden:/);
     }
+  });
+
+  it('show each optional field and each variant of each type', () => {
+    const events = names.map((name) => goldenOf(name).event);
+    const missing = [...dataSchemas].flatMap(([name, schema]) => {
+      // What a company is, `CompanyRegistered` and `CompanyChanged` say by one schema.
+      const alike = events.filter(({ type }) => dataSchemas.get(type) === schema);
+      return notShown(
+        schema,
+        alike.map(({ data }) => data),
+        name,
+      );
+    });
+    expect(missing).toEqual([]);
   });
 
   it('hold each personal field of each type, sealed', () => {

@@ -241,13 +241,31 @@ export const goldenVariants = {
       ...{ order: HASH, at: AT },
     },
   },
+  'Authorized.v1.lost': {
+    type: 'Authorized',
+    data: {
+      ...{ attempt: 2, attemptLost: true, accessKey: ACCESS_KEY, nfseNumber: '1467', authorizedAt: AT },
+      ...{ nfseXmlGzip: XML, nfseSha256: HASH, evidence: 'response', at: LATER },
+    },
+  },
+  'IndeterminateResolved.v1.failed': {
+    type: 'IndeterminateResolved',
+    data: {
+      ...{ evidence: 'Consulta ao portal', as: 'failed', at: LATER },
+      absences: [{ dpsId: DPS_ID, firstAskedAt: AT, secondAskedAt: LATER }],
+    },
+  },
+  'CompanyChanged.v1.test-registration': {
+    type: 'CompanyChanged',
+    data: { registration: { ...registration, municipalRegistration: { test: '87654321' } }, at: AT },
+  },
   'LogRecovered.v1.held': {
     type: 'LogRecovered',
     data: { unknownNotes: 0, accessKeys: [], heldCompanies: [COMPANY], at: AT },
   },
 } as const satisfies Record<string, DomainEvent>;
 
-/** A full instance of every event, with every optional field that was known when its file was written. Newer fields are in `goldenVariants`. */
+/** A full instance of every event, with most of the optional fields that were known when its file was written. `goldenVariants` has the others. */
 export const goldenSamples: { readonly [T in DomainEvent['type']]: DataOf<T> } = {
   InvoiceAccepted: {
     mode: 'live',
