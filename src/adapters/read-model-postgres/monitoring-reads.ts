@@ -23,7 +23,7 @@ const MOST_CERTIFICATES = 1_000;
 
 export type MonitoringReads = ReturnType<typeof createMonitoringReads>;
 
-/** Numbers for monitoring; no decision depends on them. */
+/** Reads for monitoring. Readiness depends on `isReadOnly`; nothing else decides by them. */
 export const createMonitoringReads = (pool: pg.Pool) => {
   const db = openDatabase<ReadSchema>(pool);
   return {

@@ -7,7 +7,7 @@ export const isAuthorizerCode = (text: string): boolean => CODE.test(text);
 /** The code that is stored for a text of another form. No catalogue has this code, so the answer is judged as an answer with an unknown code. */
 export const OTHER_CODE = 'OTHER';
 
-/** "The note already has an event": an absence after this code alone can settle a cancellation (ADR 8). */
+/** "The note already has an event": after this code one absence may suffice to refuse a cancellation (ADR 8). */
 export const EVENT_EXISTS = 'E0840';
 
 /** Codes that say that the document exists already; only a look-up shows what exists (docs/national-system.md#error-codes). */

@@ -78,8 +78,9 @@ export const decideAnswer = (state: InvoiceState, event: AnswerEvent): Decision 
 
 /** The first answer to a send counts. A second one changes nothing. */
 const firstAnswer = ({ sends, none }: OpenSends<Send>, attempt: number, event: InvoiceEvent): Decision => {
-  const send = sends?.find((candidate) => candidate.attempt === attempt);
-  if (send === undefined) return stale(none);
+  if (sends === undefined) return stale(none);
+  const send = sends.find((candidate) => candidate.attempt === attempt);
+  if (send === undefined) return stale('there is no such attempt');
   return send.resolution === 'open' ? decided(event) : noChange;
 };
 

@@ -45,6 +45,7 @@ const commands: Record<string, Command> = {
 };
 
 const OUTCOME = 'the invoice has its outcome';
+const UNKNOWN = 'there is no such attempt';
 const BUSY = 'another attempt is under way';
 const NOT_LAST = 'not the last attempt';
 const SETTLED = 'the attempt is settled';
@@ -63,7 +64,7 @@ const FOREIGN = 'NumberConflictFound';
 
 const table: Record<string, readonly string[]> = {
   'no invoice': [OUTCOME, OUTCOME, OUTCOME, OUTCOME, OUTCOME, OUTCOME, OUTCOME, NOT_LAST, NOT_LAST, SO],
-  queued: [SENT, BUSY, BUSY, OUTCOME, OUTCOME, OUTCOME, NOTE, NOT_LAST, NOT_LAST, 'IssuanceFailed'],
+  queued: [SENT, BUSY, BUSY, UNKNOWN, UNKNOWN, UNKNOWN, NOTE, NOT_LAST, NOT_LAST, 'IssuanceFailed'],
   open: [
     ...[BUSY, BUSY, BUSY, 'IssuanceNotSent', 'IssuanceOutcomeUnknown', 'IssuanceRejected', NOTE],
     ...['IssuanceProvenAbsent', FOREIGN, TRIED],

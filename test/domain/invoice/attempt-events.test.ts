@@ -79,7 +79,7 @@ describe('an answer belongs to its attempt', () => {
   });
 
   it('and changes nothing for an attempt that was never made', () => {
-    expect(decideAnswer(open, notSent(2, 6))).toEqual({ refused: 'the invoice has its outcome' });
+    expect(decideAnswer(open, notSent(2, 6))).toEqual({ refused: 'there is no such attempt' });
   });
 });
 

@@ -46,6 +46,7 @@ const commands: Record<string, (state: InvoiceState) => Decision> = {
 };
 
 const NONE = 'no such pending cancellation';
+const UNKNOWN = 'there is no such attempt';
 const BUSY = 'another attempt is under way';
 const NOT_LAST = 'not the last attempt';
 const SETTLED = 'the attempt is settled';
@@ -61,7 +62,7 @@ const ABSENT = 'CancellationProvenAbsent';
 const table: Record<string, readonly string[]> = {
   'no invoice': [NONE, NONE, NONE, NONE, NONE, NONE, NOT_LAST, SO, SO],
   'not asked for': [NONE, NONE, NONE, NONE, NONE, NONE, NOT_LAST, SO, SO],
-  requested: [SENT, BUSY, NONE, NONE, NONE, DONE, NOT_LAST, OVER, OVER],
+  requested: [SENT, BUSY, UNKNOWN, UNKNOWN, UNKNOWN, DONE, NOT_LAST, OVER, OVER],
   open: [BUSY, BUSY, 'CancellationNotSent', 'CancellationOutcomeUnknown', OVER, DONE, ABSENT, OVER, TRIED],
   'not sent': [BUSY, SENT, SO, SO, SO, DONE, SETTLED, OVER, TRIED],
   unknown: [BUSY, BUSY, SO, SO, SO, DONE, ABSENT, OVER, TRIED],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { invoiceEventTypes, invoicePersonalFields, type ReadInvoiceEvent } from '../../../src/domain/invoice/events.js';
+import { invoicePersonalFields, type ReadInvoiceEvent } from '../../../src/domain/invoice/events.js';
 import { evolve } from '../../../src/domain/invoice/evolve.js';
 import { initialInvoice } from '../../../src/domain/invoice/state.js';
 import { accepted } from '../../support/fixture/invoice.js';
@@ -36,10 +36,5 @@ describe('personal fields', () => {
     const description: string = read.data.description;
     expect(description).toBeUndefined();
     expect(evolve(initialInvoice, read)).toMatchObject({ kind: 'invoice', outcome: { status: 'open' } });
-  });
-
-  it('are decided for each of the 26 types of event', () => {
-    expect(invoiceEventTypes).toHaveLength(26);
-    expect(new Set(invoiceEventTypes)).toEqual(new Set(Object.keys(invoicePersonalFields)));
   });
 });
