@@ -78,6 +78,9 @@ export type LookupResult<Found> =
       mayBeNoActor?: true;
     };
 
+/** Whether the reason of an answer lies with the company's certificate, which is missing, unusable or refused. */
+export const isCertificateReason = (reason: string): boolean => reason.startsWith('certificate_');
+
 /** The event registered at the authorizer that cancels or replaces a note, ours or another party's: its exact bytes. */
 export type RegisteredEvent = {
   xml: Buffer;

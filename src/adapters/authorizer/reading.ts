@@ -7,7 +7,13 @@ import {
   isAccessKey,
 } from '../../domain/common/access-key.js';
 import type { Instant } from '../../domain/common/time.js';
-import type { AuthorizedNote, LookupResult, RegisteredEvent, SendResult } from '../../ports/authorizer.js';
+import {
+  type AuthorizedNote,
+  isCertificateReason,
+  type LookupResult,
+  type RegisteredEvent,
+  type SendResult,
+} from '../../ports/authorizer.js';
 import { readEvent, readNote, type SentDocument } from './documents.js';
 import type { Exchange } from './exchange.js';
 import { judgeLookup, judgeSend, SUCCESS_NOT_OURS, type SuccessRead } from './judge-answer.js';
@@ -136,7 +142,7 @@ const readers: {
  */
 const inconclusiveAtAdn = (reason: string): LookupResult<never> => ({
   kind: 'inconclusive',
-  reason: reason.startsWith('certificate_') ? reason : `adn_${reason}`,
+  reason: isCertificateReason(reason) ? reason : `adn_${reason}`,
 });
 
 /**

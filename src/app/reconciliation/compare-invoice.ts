@@ -18,7 +18,7 @@ import {
 import { type FoundDocument, isDoubtful, type Owner } from '../../domain/invoice/sent-document.js';
 import type { Invoice, InvoiceState } from '../../domain/invoice/state.js';
 import { isCanceled } from '../../domain/invoice/status.js';
-import type { RegisteredEvent } from '../../ports/authorizer.js';
+import { isCertificateReason, type RegisteredEvent } from '../../ports/authorizer.js';
 import type { ReconciliationProgressStore } from '../../ports/reconciliation.js';
 import { workerContext } from '../event-store/command-context.js';
 import { transact } from '../event-store/transact.js';
@@ -85,11 +85,11 @@ const NOTHING_PROVEN = { result: 'inconclusive', isEventFound: false, absentOnce
  * that.
  */
 export const isOwnFault = ({ reason = '', certificateRefused }: Comparison): boolean =>
-  certificateRefused === true || reason.startsWith('certificate_');
+  certificateRefused === true || isCertificateReason(reason);
 
 /**
- * Asks the authorizer what it holds of one invoice and appends what differs, or that another party canceled the note. `absentBefore`: keys of look-
- * ups that were absent before, long enough ago. A first absence proves nothing yet.
+ * Asks the authorizer what it holds of one invoice and appends what differs, or that another party canceled the note. `absentBefore`: keys of the
+ * look-ups that were absent before, long enough ago. A first absence proves nothing yet.
  */
 const compareInvoice = async (
   stream: StreamName,

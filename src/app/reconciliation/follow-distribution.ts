@@ -3,7 +3,7 @@ import { type Mode, parseInvoiceStream, type StreamName } from '../../domain/com
 import { present } from '../../domain/common/present.js';
 import { addSeconds, DAY_SECONDS, type Instant, isBefore } from '../../domain/common/time.js';
 import { isCanceledOrReplaced } from '../../domain/invoice/status.js';
-import type { Caller } from '../../ports/authorizer.js';
+import { type Caller, isCertificateReason } from '../../ports/authorizer.js';
 import type {
   Distribution,
   DistributionAnswer,
@@ -90,9 +90,9 @@ const readOn = async (
       return 'asked';
     case 'inconclusive': {
       // The other companies' queues do not wait because one company lacks a valid certificate.
-      const isOwnFault = answer.reason.startsWith('certificate_');
-      await askAgainLater(answer.reason, isOwnFault ? deps.everySeconds : undefined);
-      return isOwnFault ? 'asked' : 'inconclusive';
+      const isOfCertificate = isCertificateReason(answer.reason);
+      await askAgainLater(answer.reason, isOfCertificate ? deps.everySeconds : undefined);
+      return isOfCertificate ? 'asked' : 'inconclusive';
     }
   }
 };

@@ -5,6 +5,7 @@ import { codePattern, withoutMask } from '../../domain/common/masks.js';
 import type { Instant } from '../../domain/common/time.js';
 import { daysLeft, expiryWarning } from '../../domain/company/certificate-expiry.js';
 import { counted } from '../../lib/counted.js';
+import { isCertificateReason } from '../../ports/authorizer.js';
 import { municipalityByCode } from '../../tables/municipalities.js';
 import { badUsage, type Command, type Outcome, refused, reported, textFlag, textFlags } from '../command.js';
 import {
@@ -273,7 +274,7 @@ const unprovenCheck = (unproven: Unproven): Check => {
       cure: `${unproven.lacks === 'certificate' ? putCertificate(companyId) : 'nfse company put FILE.json'}, or ${leaveOut(companyId)}`,
     };
   const { mode, why, certificateRefused } = unproven;
-  const isOfCertificate = certificateRefused || why.startsWith('certificate');
+  const isOfCertificate = certificateRefused || isCertificateReason(why);
   return {
     name: `reconcile ${companyId} ${mode}`,
     ok: false,
