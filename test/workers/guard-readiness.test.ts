@@ -12,7 +12,7 @@ import { acceptances, recordedGuards } from '../support/fixture/recorded-guards.
 const at = (position: number): LogPosition => BigInt(position) as LogPosition;
 const soon = <T>(check: () => T | Promise<T>) => vi.waitFor(check, { timeout: 60_000, interval: 2 });
 
-describe('the keeper of the guards', () => {
+describe('guard readiness', () => {
   const running: (() => Promise<void>)[] = [];
   afterEach(async () => {
     for (const end of running.splice(0)) await end();
@@ -21,7 +21,7 @@ describe('the keeper of the guards', () => {
   const keep = (fixture: ReturnType<typeof acceptances>, changes: Partial<GuardReadinessWorker> = {}) => {
     const stop = new AbortController();
     const record = recordedGuards();
-    const standings: GuardReadiness[] = [];
+    const readiness: GuardReadiness[] = [];
     const faults: unknown[] = [];
     let ended: Promise<void> | undefined;
     const end = async (): Promise<void> => {
@@ -35,7 +35,7 @@ describe('the keeper of the guards', () => {
         positionBefore: async () => null,
         windows: { idempotencySeconds: 86_400, duplicateSeconds: 60 },
         signal: stop.signal,
-        onReadiness: (standing) => standings.push(standing),
+        onReadiness: (now) => readiness.push(now),
         onFilled: () => undefined,
         onFault: (error) => faults.push(error),
         pauseMs: { complete: 1, waiting: 1 },
@@ -43,9 +43,9 @@ describe('the keeper of the guards', () => {
       });
       return ended;
     };
-    const last = () => standings[standings.length - 1];
+    const last = () => readiness[readiness.length - 1];
     const becomes = (kind: GuardReadiness['kind']) => soon(() => expect(last()?.kind).toBe(kind));
-    return { record, standings, faults, start, end, last, becomes };
+    return { record, readiness, faults, start, end, last, becomes };
   };
 
   it('finds nothing missing in a log without an event', async () => {
@@ -58,12 +58,12 @@ describe('the keeper of the guards', () => {
   it('fills an empty database from the log, never more than a page at once, and says how far it is', async () => {
     const fixture = acceptances();
     for (let n = 0; n < 1_200; n++) await fixture.accept();
-    const { record, standings, start, becomes } = keep(fixture);
+    const { record, readiness, start, becomes } = keep(fixture);
     void start();
     await becomes('complete');
     expect(record.keys).toHaveLength(1_200);
     expect(record.fills).toEqual([1_000, 1_000, 400]);
-    expect(standings.slice(0, 3)).toMatchObject([
+    expect(readiness.slice(0, 3)).toMatchObject([
       { kind: 'rebuilding', position: 500n, upTo: 1_200n, waitsFor: 'guards' },
       { kind: 'rebuilding', position: 1_000n, upTo: 1_200n, waitsFor: 'guards' },
       { kind: 'complete' },
@@ -75,14 +75,14 @@ describe('the keeper of the guards', () => {
     for (let n = 0; n < 1_200; n++) await fixture.accept();
     const first = keep(fixture, { onReadiness: () => void first.end() });
     await first.start();
-    const { guards } = first.record.standing;
+    const { guards } = first.record.answer;
     expect(guards).toBe(1_000n);
     const second = keep(fixture);
-    second.record.standing.guards = guards;
+    second.record.answer.guards = guards;
     void second.start();
     await second.becomes('complete');
     expect(second.record.keys).toHaveLength(200);
-    expect(second.record.standing.guards).toBe(1_200n);
+    expect(second.record.answer.guards).toBe(1_200n);
   });
 
   it('reads what is appended in its first minute without a word, and from then on only follows the head', async () => {
@@ -90,7 +90,7 @@ describe('the keeper of the guards', () => {
     const filled: number[] = [];
     let isSeen = false;
     const head = async (): Promise<LogPosition | null> => (isSeen ? await fixture.log.head() : null);
-    const { record, standings, start, becomes } = keep(fixture, {
+    const { record, readiness, start, becomes } = keep(fixture, {
       log: { ...fixture.log, head },
       onFilled: (rows) => filled.push(rows),
     });
@@ -101,40 +101,40 @@ describe('the keeper of the guards', () => {
     await soon(() => expect(record.keys).toHaveLength(1_200));
     fixture.clock.pass(60);
     await fixture.accept();
-    await soon(() => expect(record.standing).toMatchObject({ guards: 1_201n, operatorRows: 1_201n }));
+    await soon(() => expect(record.answer).toMatchObject({ guards: 1_201n, operatorRows: 1_201n }));
     expect(record.keys).toHaveLength(1_201);
     await fixture.accept();
-    await soon(() => expect(record.standing).toMatchObject({ guards: 1_202n, operatorRows: 1_202n }));
+    await soon(() => expect(record.answer).toMatchObject({ guards: 1_202n, operatorRows: 1_202n }));
     expect(record.keys).toHaveLength(1_201);
-    expect(new Set(standings.map(({ kind }) => kind))).toEqual(new Set(['complete']));
+    expect(new Set(readiness.map(({ kind }) => kind))).toEqual(new Set(['complete']));
     expect(filled).toEqual([]);
   });
 
   it('takes nothing for granted once its session was lost: tells at once, and reads behind the position again', async () => {
     const fixture = acceptances();
-    const { record, standings, start, becomes } = keep(fixture);
+    const { record, readiness, start, becomes } = keep(fixture);
     void start();
     await becomes('complete');
     fixture.clock.pass(60);
-    record.standing.leads = false;
+    record.answer.leads = false;
     await fixture.accept();
-    const before = standings.length;
+    const before = readiness.length;
     record.lose();
-    await soon(() => expect(standings.slice(before)).toContainEqual({ kind: 'unknown' }));
-    record.standing.leads = true;
+    await soon(() => expect(readiness.slice(before)).toContainEqual({ kind: 'unknown' }));
+    record.answer.leads = true;
     await becomes('complete');
     expect(record.keys).toHaveLength(1);
   });
 
-  it('starts again when the rows were set back under its session', async () => {
+  it('starts again when the rows were replaced during its session', async () => {
     const fixture = acceptances();
     for (let n = 0; n < 3; n++) await fixture.accept();
-    const { record, standings, start, becomes } = keep(fixture);
+    const { record, readiness, start, becomes } = keep(fixture);
     void start();
     await becomes('complete');
-    const before = standings.length;
-    Object.assign(record.standing, { guards: at(1), operatorRows: at(1) });
-    await soon(() => expect(standings.slice(before)).toContainEqual({ kind: 'unknown' }));
+    const before = readiness.length;
+    Object.assign(record.answer, { guards: at(1), operatorRows: at(1) });
+    await soon(() => expect(readiness.slice(before)).toContainEqual({ kind: 'unknown' }));
     await becomes('complete');
     expect(record.keys.map(({ keyHash }) => keyHash)).toEqual(['key-1', 'key-2', 'key-3', 'key-2', 'key-3']);
   });
@@ -143,13 +143,13 @@ describe('the keeper of the guards', () => {
     const fixture = acceptances();
     await fixture.accept();
     const { record, last, start, becomes } = keep(fixture);
-    record.standing.leads = false;
+    record.answer.leads = false;
     void start();
     await becomes('rebuilding');
     await soon(() => expect(record.looks).toBeGreaterThan(5));
     expect(last()).toMatchObject({ waitsFor: 'guards' });
     expect([record.moves, record.keys]).toEqual([[], []]);
-    Object.assign(record.standing, { guards: at(1), operatorRows: at(1) });
+    Object.assign(record.answer, { guards: at(1), operatorRows: at(1) });
     await becomes('complete');
   });
 
@@ -168,13 +168,13 @@ describe('the keeper of the guards', () => {
     const fixture = acceptances();
     await fixture.accept();
     const { record, last, start, becomes } = keep(fixture);
-    record.standing.furthest = at(9);
+    record.answer.furthest = at(9);
     void start();
     await becomes('log incomplete');
     expect(last()).toEqual({ kind: 'log incomplete', head: 1n, furthest: 9n });
-    await soon(() => expect(record.setBackNotes).toBe(1));
+    await soon(() => expect(record.incompleteNotes).toBe(1));
     expect(record.looks).toBeGreaterThanOrEqual(5);
-    record.standing.furthest = at(1);
+    record.answer.furthest = at(1);
     const looked = record.looks;
     await soon(() => expect(record.looks).toBeGreaterThan(looked + 2));
     expect(last()?.kind).toBe('log incomplete');
@@ -193,10 +193,10 @@ describe('the keeper of the guards', () => {
       },
     };
     const { record, last, start, becomes } = keep(fixture, { log });
-    record.standing.furthest = at(9);
+    record.answer.furthest = at(9);
     void start();
     await becomes('log incomplete');
-    record.standing.furthest = at(1);
+    record.answer.furthest = at(1);
     await becomes('rebuilding');
     expect(last()).toEqual({ kind: 'rebuilding', position: null, upTo: 1n, waitsFor: 'guards' });
     read.emit('answered');
@@ -217,7 +217,7 @@ describe('the keeper of the guards', () => {
     const { record, start, becomes } = keep(fixture, { log });
     void start();
     await becomes('complete');
-    record.standing.furthest = record.standing.guards;
+    record.answer.furthest = record.answer.guards;
     current = other.log;
     record.lose();
     await becomes('log incomplete');
@@ -247,8 +247,8 @@ describe('the keeper of the guards', () => {
     const looked = record.looks;
     await soon(() => expect(record.looks).toBeGreaterThan(looked + 10));
     expect(last()).toMatchObject({ isOther: true });
-    expect(record.standing.guards).toBe(1n);
-    expect(record.setBackNotes).toBe(0);
+    expect(record.answer.guards).toBe(1n);
+    expect(record.incompleteNotes).toBe(0);
     current = fixture.log;
     await becomes('complete');
   });
@@ -266,7 +266,7 @@ describe('the keeper of the guards', () => {
       let looksAtLoss = 0;
       const remembered = {
         look: async () => {
-          if (answer !== 'held' && record.setBackNotes === 0) looksAtLoss += 1;
+          if (answer !== 'held' && record.incompleteNotes === 0) looksAtLoss += 1;
           return answer;
         },
         forget: () => {
@@ -282,7 +282,7 @@ describe('the keeper of the guards', () => {
       answer = end;
       await becomes('log incomplete');
       // then
-      await soon(() => expect(record.setBackNotes).toBe(1));
+      await soon(() => expect(record.incompleteNotes).toBe(1));
       expect(looksAtLoss).toBe(looks);
       await soon(() => expect(answer).toBe('held'));
     },
@@ -311,16 +311,16 @@ describe('the keeper of the guards', () => {
 
     it('obeys a pause that the database has, and looks for nothing of what the log has lost', async () => {
       const { record, becomes, state } = await withFailingLook();
-      record.standing.logWasIncomplete = true;
+      record.answer.logWasIncomplete = true;
       await becomes('log incomplete');
       expect(state.forgotten).toBeGreaterThan(0);
     });
 
     it('sees that the log is shorter than what the database was made from, and writes that down', async () => {
       const { record, becomes } = await withFailingLook();
-      record.standing.furthest = at(1_000_000);
+      record.answer.furthest = at(1_000_000);
       await becomes('log incomplete');
-      await soon(() => expect(record.setBackNotes).toBe(1));
+      await soon(() => expect(record.incompleteNotes).toBe(1));
     });
   });
 
@@ -329,10 +329,10 @@ describe('the keeper of the guards', () => {
     for (let n = 0; n < 3; n++) await fixture.accept();
     const hasPlace = async (position: LogPosition) => position !== 2n;
     const { record, start, becomes } = keep(fixture, { log: { ...fixture.log, hasPlace } });
-    Object.assign(record.standing, { guards: at(2), operatorRows: at(2), furthest: at(2) });
+    Object.assign(record.answer, { guards: at(2), operatorRows: at(2), furthest: at(2) });
     void start();
     await becomes('log incomplete');
-    await soon(() => expect(record.setBackNotes).toBe(1));
+    await soon(() => expect(record.incompleteNotes).toBe(1));
     expect(record.keys).toEqual([]);
   });
 
@@ -341,14 +341,14 @@ describe('the keeper of the guards', () => {
     for (let n = 0; n < 2; n++) await fixture.accept();
     const heads = [1, 1, 1, 2, 1, 1, 1];
     const lagging = async (): Promise<LogPosition> => at(heads.shift() ?? 2);
-    const { record, standings, start, becomes } = keep(fixture, { log: { ...fixture.log, head: lagging } });
-    record.standing.furthest = at(2);
+    const { record, readiness, start, becomes } = keep(fixture, { log: { ...fixture.log, head: lagging } });
+    record.answer.furthest = at(2);
     void start();
     await becomes('complete');
     await soon(() => expect(heads).toEqual([]));
     await becomes('complete');
-    expect(standings[0]?.kind).toBe('log incomplete');
-    expect(record.setBackNotes).toBe(0);
+    expect(readiness[0]?.kind).toBe('log incomplete');
+    expect(record.incompleteNotes).toBe(0);
   });
 
   it('keeps what it knows while the log cannot be asked, and knows nothing before', async () => {
@@ -378,13 +378,13 @@ describe('the keeper of the guards', () => {
       if (fails) throw new EventLogUnavailable('dropped');
       return await fixture.log.readAll(wanted);
     };
-    const { record, standings, faults, start, becomes } = keep(fixture, { log: { ...fixture.log, readAll } });
+    const { record, readiness, faults, start, becomes } = keep(fixture, { log: { ...fixture.log, readAll } });
     void start();
     await becomes('complete');
     fails = true;
     await fixture.accept();
     await soon(() => expect(faults.length).toBeGreaterThan(3));
-    expect(new Set(standings.map(({ kind }) => kind))).toEqual(new Set(['complete']));
+    expect(new Set(readiness.map(({ kind }) => kind))).toEqual(new Set(['complete']));
     expect(record.identities).toHaveLength(1);
     fails = false;
     await soon(() => expect(record.keys).toHaveLength(2));
@@ -399,12 +399,12 @@ describe('the keeper of the guards', () => {
       if (reads % 2 === 0) throw new EventLogUnavailable('dropped');
       return await fixture.log.readAll(wanted);
     };
-    const { record, standings, start, becomes } = keep(fixture, { log: { ...fixture.log, readAll } });
+    const { record, readiness, start, becomes } = keep(fixture, { log: { ...fixture.log, readAll } });
     void start();
     await becomes('complete');
     expect(record.fills).toEqual([1_000, 1_000, 400]);
     expect(record.identities).toHaveLength(1);
-    expect(standings.map(({ kind }) => kind)).not.toContain('unknown');
+    expect(readiness.map(({ kind }) => kind)).not.toContain('unknown');
   });
 
   it('vouches for nothing that it could not read in its first minute', async () => {
@@ -423,9 +423,9 @@ describe('the keeper of the guards', () => {
     fixture.clock.pass(61);
     const before = faults.length;
     await soon(() => expect(faults.length).toBeGreaterThan(before + 3));
-    expect(record.standing.guards).toBeNull();
+    expect(record.answer.guards).toBeNull();
     fails = false;
-    await soon(() => expect(record.standing.guards).toBe(1n));
+    await soon(() => expect(record.answer.guards).toBe(1n));
     expect(record.keys).toHaveLength(1);
   });
 
@@ -460,10 +460,10 @@ describe('the keeper of the guards', () => {
     const { record, start, becomes } = keep(fixture, { positionBefore: async () => at(700) });
     void start();
     await becomes('complete');
-    expect([record.keys, record.fills.length, record.standing.guards]).toEqual([[], 1, 700n]);
+    expect([record.keys, record.fills.length, record.answer.guards]).toEqual([[], 1, 700n]);
   });
 
-  it('lets R hear from it while a reading lasts, and notices rows that are set back meanwhile', async () => {
+  it('reads the position while it works, so that the database keeps its session, and notices rows that were replaced meanwhile', async () => {
     const fixture = acceptances();
     await fixture.accept();
     let goOn = (): void => undefined;
@@ -476,10 +476,10 @@ describe('the keeper of the guards', () => {
       });
     };
     const { record, faults, start, becomes } = keep(fixture, { operatorRowsHold, beatMs: 1 });
-    record.standing.guards = at(1);
+    record.answer.guards = at(1);
     void start();
     await soon(() => expect(record.looks).toBeGreaterThan(5));
-    record.standing.guards = null;
+    record.answer.guards = null;
     const looked = record.looks;
     // The look that finds it is the last of this session.
     await soon(() => expect(record.looks).toBeGreaterThan(looked));
