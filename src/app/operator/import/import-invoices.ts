@@ -186,7 +186,7 @@ const checkImport = async (plan: PlannedImport, deps: ImportDeps): Promise<Impor
 };
 
 /** Appends the reservations first, because only one of several writers can get each. All appends expect no stream. */
-const appendImport = async (plan: PlannedImport, deps: ImportDeps): Promise<ImportCheck> => {
+const appendImport = async (plan: PlannedImport, deps: ImportDeps): Promise<ImportCheck | { kind: 'appended' }> => {
   const { stream, data } = plan;
   const importedAt = deps.clock.now();
   const taken: InvoiceEvent = { type: 'ReferenceTaken', data: { invoiceId: data.invoiceId, takenAt: importedAt } };
@@ -196,7 +196,7 @@ const appendImport = async (plan: PlannedImport, deps: ImportDeps): Promise<Impo
     if (check.kind === 'refused') return check;
   }
   const imported: InvoiceEvent = { type: 'InvoiceImported', data: { ...data, importedAt } };
-  return (await appendFirst(stream, imported, plan, deps)) ? { kind: 'already_so' } : checkInvoice(plan, deps);
+  return (await appendFirst(stream, imported, plan, deps)) ? { kind: 'appended' } : checkInvoice(plan, deps);
 };
 
 const appendFirst = (
