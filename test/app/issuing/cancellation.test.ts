@@ -79,7 +79,7 @@ describe('canceling', () => {
     expect(harness.authorizer.events).toHaveLength(1);
   });
 
-  it('sends the same bytes again after two proofs of absence', async () => {
+  it('sends the same bytes again once the absence is proven', async () => {
     const harness = await requested(['lost_request']);
     await harness.cancelToTheEnd();
     expect(await harness.types()).toContain('CancellationProvenAbsent');
@@ -91,6 +91,8 @@ describe('canceling', () => {
 
   it('retries after a pause when no byte left', async () => {
     const harness = await requested(['not_sent', 'not_sent']);
+    const next = await harness.cancel();
+    expect(next.kind).toBe('later');
     await harness.cancelToTheEnd();
     expect(await harness.status()).toBe('canceled');
     expect(harness.authorizer.sends).toHaveLength(1);
@@ -240,8 +242,10 @@ describe('canceling', () => {
 
   it('is refused at once by a final refusal of the first send', async () => {
     const harness = await requested([{ rejected: ['E0822'] }]);
+    const start = harness.clock.now();
     await harness.cancelToTheEnd();
     expect(await cancellation(harness)).toMatchObject({ status: 'failed', codes: ['E0822'] });
+    expect(harness.clock.now()).toBe(start);
     expect(harness.authorizer.sends).toHaveLength(1);
   });
 
