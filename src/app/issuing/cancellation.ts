@@ -1,5 +1,4 @@
 import { municipalityOfKey } from '../../domain/common/access-key.js';
-import { EVENT_EXISTS } from '../../domain/common/authorizer-code.js';
 import type { StreamName } from '../../domain/common/ids.js';
 import { buildCancellation } from '../../domain/dps/build-cancellation.js';
 import {
@@ -10,17 +9,11 @@ import {
   decideCancelUnsendable,
   decideConfirmed,
   decideTimeout,
-  isNamedCanceled,
+  whatAbsenceShows,
 } from '../../domain/invoice/decide-cancellation.js';
 import { stale } from '../../domain/invoice/decision.js';
 import { nextCancelStep } from '../../domain/invoice/next-cancel-step.js';
-import {
-  ATTEMPT_LOST,
-  decideAnswer,
-  decideAttempt,
-  isRefusedAfterOthers,
-  saidIn,
-} from '../../domain/invoice/send-decisions.js';
+import { ATTEMPT_LOST, decideAnswer, decideAttempt, saidIn } from '../../domain/invoice/send-decisions.js';
 import type { Cancellation, CancelSend, Invoice } from '../../domain/invoice/state.js';
 import type { RegisteredEvent } from '../../ports/authorizer.js';
 import { SchemaViolation } from '../../ports/documents.js';
@@ -51,11 +44,11 @@ type PendingCancellation = {
   sent: readonly SentRequest[];
 };
 
-/** Takes a pending cancellation as far as possible now (docs/architecture.md#never-twice). Safe to call at any time, by any number of workers. */
+/** Takes a pending cancellation as far as possible now. See `workOn`. */
 export const workOnCancellation = (stream: StreamName, deps: IssuerDeps): Promise<Next> =>
   workOn(cancellation, stream, deps);
 
-/** For the sweep: records the time-out if it is due, and never sends. The look-up before it ends at `lookUpUntil`. */
+/** Records the time-out of a cancellation. See `concludeIfDue`. */
 export const concludeCancellationIfDue = (
   stream: StreamName,
   deps: IssuerDeps,
@@ -89,11 +82,7 @@ const cancellation: SendDefinition<CancellationSending> = {
     probeCertificate(invoice.facts, municipalityOfKey(accessKey), deps),
   ownerOf: ({ sent }, found) => compareRequest(found, sent),
   recordOther: ({ stream, work }, _of, found, deps) => recordElsewhere(stream, work.accessKey, found, deps),
-  absenceOf: ({ cancellation: { sends } }, send) => {
-    if (sends.some(isNamedCanceled)) return 'proves nothing';
-    if (sends.some(({ codes }) => codes.includes(EVENT_EXISTS))) return 'one may settle it';
-    return isRefusedAfterOthers(sends, send) ? 'proves nothing' : 'two prove it';
-  },
+  absenceOf: ({ cancellation: { sends } }, send) => whatAbsenceShows(sends, send),
   saidTo: ({ loaded: { events } }, { request, attempt }) => {
     const answer = events.find(
       ({ type, data }) => type === 'CancellationOutcomeUnknown' && data.request === request && data.attempt === attempt,

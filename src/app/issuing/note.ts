@@ -8,10 +8,10 @@ import {
   decideRejection,
   decideUnsendable,
   decideVerdict,
-  isKnownToExist,
+  whatAbsenceShows,
 } from '../../domain/invoice/decide-issuance.js';
 import { type IssueVerdict, nextIssueStep } from '../../domain/invoice/next-issue-step.js';
-import { decideAnswer, decideAttempt, isRefusedAfterOthers, saidIn } from '../../domain/invoice/send-decisions.js';
+import { decideAnswer, decideAttempt, saidIn } from '../../domain/invoice/send-decisions.js';
 import type { Invoice, IssueAttempt } from '../../domain/invoice/state.js';
 import type { AuthorizedNote } from '../../ports/authorizer.js';
 import { SchemaViolation } from '../../ports/documents.js';
@@ -35,10 +35,10 @@ type NoteSending = {
   verdict: IssueVerdict;
 };
 
-/** Takes an accepted invoice as far as possible now (docs/architecture.md#never-twice). Safe to call at any time, by any number of workers. */
+/** Takes an accepted invoice as far as possible now. See `workOn`. */
 export const workOnIssue = (stream: StreamName, deps: IssuerDeps): Promise<Next> => workOn(note, stream, deps);
 
-/** For the sweep: records the verdict if it is due, and never sends. The look-up before it ends at `lookUpUntil`. */
+/** Records the verdict of an invoice. See `concludeIfDue`. */
 export const concludeIssueIfDue = (
   stream: StreamName,
   deps: IssuerDeps,
@@ -73,10 +73,7 @@ const note: SendDefinition<NoteSending> = {
   },
   ownerOf: compareNote,
   recordOther: (open, of, found, deps) => recordNumberConflict(open, of, found, deps),
-  absenceOf: (invoice, send) =>
-    isKnownToExist(invoice, send.dpsId) || isRefusedAfterOthers(invoice.attempts, send)
-      ? 'proves nothing'
-      : 'two prove it',
+  absenceOf: (invoice, send) => whatAbsenceShows(invoice, send),
   saidTo: ({ loaded: { events } }, { attempt }) => {
     const answer = events.find(({ type, data }) => type === 'IssuanceOutcomeUnknown' && data.attempt === attempt);
     return answer?.type === 'IssuanceOutcomeUnknown' ? saidIn(answer.data) : {};

@@ -25,7 +25,7 @@ export const APPEND_GRACE_SECONDS = 5;
 /** Pause before the next try when only an operator can remove an obstacle, and while a recording fails. */
 const OBSTACLE_PAUSE_SECONDS = 30;
 
-/** Takes the work as far as possible now. Safe to call at any time, by any number of workers. */
+/** Takes the work as far as possible now (docs/architecture.md#never-twice). Safe to call at any time, by any number of workers. */
 export const workOn = async <K extends Sending>(
   definition: SendDefinition<K>,
   stream: StreamName,

@@ -4,7 +4,7 @@ import type { Instant } from '../../domain/common/time.js';
 import type { Decision } from '../../domain/invoice/decision.js';
 import type { AuthorizerAnswer, ReadInvoiceEvent } from '../../domain/invoice/events.js';
 import type { Limits } from '../../domain/invoice/limits.js';
-import type { AbsenceProof } from '../../domain/invoice/send-decisions.js';
+import type { AbsenceMeaning, AbsenceProof } from '../../domain/invoice/send-decisions.js';
 import type { LookupProgress, SendStep } from '../../domain/invoice/send-steps.js';
 import type { FoundDocument, Owner } from '../../domain/invoice/sent-document.js';
 import type { InvoiceState, Send } from '../../domain/invoice/state.js';
@@ -74,8 +74,7 @@ export type SendDefinition<K extends Sending> = {
   ownerOf(work: K['work'], found: K['found']): Owner;
   /** Records another's document under our id. */
   recordOther(open: OpenWork<K>, of: K['send'], found: K['found'], deps: IssuerDeps): Promise<void>;
-  /** What absent look-ups of the send can settle. */
-  absenceOf(work: K['work'], of: K['send']): 'two prove it' | 'one may settle it' | 'proves nothing';
+  absenceOf(work: K['work'], of: K['send']): AbsenceMeaning;
 
   /** What the answer to the send said besides its codes, where it settled nothing. */
   saidTo(open: OpenWork<K>, key: K['key']): NonNullable<AbsenceProof['answer']>;

@@ -6,6 +6,7 @@ import { type AuthorizerAnswer, type InvoiceEventData, REFUSED_AFTER_OTHERS } fr
 import type { Limits } from './limits.js';
 import { confirmationAwaitedUntil, timeoutAt } from './next-cancel-step.js';
 import {
+  type AbsenceMeaning,
   type AbsenceProof,
   cancelSends,
   isRefusedAfterOthers,
@@ -92,7 +93,8 @@ export const decideCancelAbsence = (
       type: 'CancellationNotConfirmed',
       data: { request, reason: 'refused', codes: [EVENT_EXISTS], at },
     });
-    const exists = sends.some(({ codes }) => codes.includes(EVENT_EXISTS));
+    const shows = whatAbsenceShows(sends, send);
+    const exists = shows === 'one may settle it';
     // Where an earlier send may have arrived, a delayed look-up could miss our event: one absence is not enough. All requests have one event id.
     const isOnlySend = request === 1 && allCameToNothing(sends.filter((other) => other.attempt !== attempt));
     // When the clock was set back after the answer, the look-up may come at once after the answer: too early to settle anything alone.
@@ -100,7 +102,7 @@ export const decideCancelAbsence = (
     if (exists && isOnlySend && isAfterAnswer) return blocked;
     if (!isProven) return NOT_PROVEN;
     if (exists) return blocked;
-    if (isRefusedAfterOthers(sends, send)) return stale(MAY_HAVE_ARRIVED);
+    if (shows === 'proves nothing') return stale(MAY_HAVE_ARRIVED);
     // As after an uncatalogued refusal nothing is sent again, so the absences must be as far apart.
     const isFinal = send.final === true;
     if (isFinal && !provesAbsence({ ...send, refused: true }, firstAbsentAt, at, limits)) return NOT_PROVEN;
@@ -115,8 +117,15 @@ export const decideCancelAbsence = (
   });
 };
 
+/** What absent look-ups of a cancellation's event can settle by the answers to its sends. `decideCancelAbsence` has the reasons. */
+export const whatAbsenceShows = (sends: readonly CancelSend[], send: CancelSend): AbsenceMeaning => {
+  if (sends.some(isNamedCanceled)) return 'proves nothing';
+  if (sends.some(({ codes }) => codes.includes(EVENT_EXISTS))) return 'one may settle it';
+  return isRefusedAfterOthers(sends, send) ? 'proves nothing' : 'two prove it';
+};
+
 /** Whether the authorizer said that the note is canceled already. No absence outweighs that. */
-export const isNamedCanceled = ({ namedEvent }: CancelSend): boolean => namedEvent !== undefined;
+const isNamedCanceled = ({ namedEvent }: CancelSend): boolean => namedEvent !== undefined;
 
 const NAMED_CANCELED = 'the authorizer named an event that cancels the note';
 

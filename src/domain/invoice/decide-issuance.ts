@@ -8,6 +8,7 @@ import { type AuthorizerAnswer, type InvoiceEventData, REFUSED_AFTER_OTHERS, typ
 import type { Limits } from './limits.js';
 import { type IssueVerdict, verdictByTime } from './next-issue-step.js';
 import {
+  type AbsenceMeaning,
   type AbsenceProof,
   isRefusedAfterOthers,
   issueSends,
@@ -19,7 +20,7 @@ import {
   provenRefusal,
   refusalOrEvidence,
 } from './send-decisions.js';
-import type { Invoice, InvoiceState } from './state.js';
+import type { Invoice, InvoiceState, IssueAttempt } from './state.js';
 
 /** A refusal with final codes ends the invoice when nothing came of any earlier attempt; else it is evidence. Refuses once an outcome is known. */
 export const decideRejection = (
@@ -71,7 +72,7 @@ export const decideAbsence = (state: InvoiceState, proof: AbsenceProof, limits: 
     if (invoice !== undefined && isKnownToExist(invoice, dpsId))
       return stale('the authorizer said that this DPS exists');
     if (!isProven) return NOT_PROVEN;
-    if (isRefusedAfterOthers(invoice?.attempts ?? [], send)) return stale(MAY_HAVE_ARRIVED);
+    if (invoice !== undefined && whatAbsenceShows(invoice, send) === 'proves nothing') return stale(MAY_HAVE_ARRIVED);
     if (send.refused === true)
       return decided({ type: 'IssuanceRejected', data: { attempt, ...provenRefusal(send, proof) } });
     const { firstAbsentAt: firstAskedAt, now: secondAskedAt } = proof;
@@ -121,3 +122,9 @@ export const decideVerdict = (
 /** True when the authorizer said that this DPS exists; its absence can then not be proven (docs/architecture.md#never-twice, 5). */
 export const isKnownToExist = (invoice: Invoice, dpsId: DpsId): boolean =>
   invoice.attempts.some((attempt) => attempt.dpsId === dpsId && saysDpsExists(attempt.codes));
+
+/** What absent look-ups of an attempt can settle by the answers to all attempts. `decideAbsence` has the reasons. */
+export const whatAbsenceShows = (invoice: Invoice, send: IssueAttempt): Exclude<AbsenceMeaning, 'one may settle it'> =>
+  isKnownToExist(invoice, send.dpsId) || isRefusedAfterOthers(invoice.attempts, send)
+    ? 'proves nothing'
+    : 'two prove it';

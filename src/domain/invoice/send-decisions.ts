@@ -129,6 +129,9 @@ export const isRefusedAfterOthers = (sends: readonly Send[], { refused, attempt 
 
 export const MAY_HAVE_ARRIVED = 'it was refused, and an earlier send may have arrived';
 
+/** What absent look-ups of a send can settle. */
+export type AbsenceMeaning = 'two prove it' | 'one may settle it' | 'proves nothing';
+
 /** What an absence of the last send means is decided by `decide`, while that send is not settled. */
 export const onAbsence = <S extends Send>(
   { sends }: OpenSends<S>,
