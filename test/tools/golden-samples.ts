@@ -202,6 +202,17 @@ export const goldenVariants = {
     type: 'CancellationNotConfirmed',
     data: { request: 1, reason: 'document_invalid', codes: [], at: LATER },
   },
+  'Authorized.v1.without-xml': {
+    type: 'Authorized',
+    data: {
+      ...{ attempt: 1, accessKey: ACCESS_KEY, nfseNumber: '1467', authorizedAt: AT },
+      ...{ evidence: 'lookup', at: LATER },
+    },
+  },
+  'CancellationConfirmed.v1.without-xml': {
+    type: 'CancellationConfirmed',
+    data: { request: 1, eventSha256: HASH, canceledAt: AT, evidence: 'lookup', at: LATER },
+  },
   'CompanyChanged.v1.taxes': {
     type: 'CompanyChanged',
     data: {

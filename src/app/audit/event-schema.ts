@@ -36,8 +36,10 @@ const ofRequest = { request: integerFrom1, attempt: integerFrom1 };
 const verdict = strictObject({ failedAt: instant, at: instant });
 const evidence = v.picklist(['response', 'lookup'], 'must be response or lookup');
 const foreignAmount = optional(strictObject({ currency: text, amountInCents: integerFrom0 }));
-const note = { accessKey: text, nfseNumber: text, authorizedAt: instant, nfseXmlGzip: sealed, nfseSha256: hash };
-const cancelEvent = { eventXmlGzip: sealed, eventSha256: hash, canceledAt: instant };
+/** A document that does not fit into an event is recorded without its bytes. */
+const document = { nfseXmlGzip: optional(sealed), nfseSha256: optional(hash) };
+const note = { accessKey: text, nfseNumber: text, authorizedAt: instant, ...document };
+const cancelEvent = { eventXmlGzip: optional(sealed), eventSha256: hash, canceledAt: instant };
 
 /** How an event version stores the hashes of a request and the digest of a document: keyed and sealed, or plain as in version 1 (ADR 32). */
 type VersionHashes = { guardHash: typeof keyedHash | typeof hash; digest: typeof sealed | typeof base64 };

@@ -102,8 +102,8 @@ type FetchedNote = {
 };
 
 /**
- * Why a note of which the log records no hash cannot be the note of the invoice. The DPS inside is another program's, so only the authorizer's
- * signature vouches for it (ADR 30): that DPS may be signed by an algorithm that this program does not know, or not at all.
+ * Why a note of which the log records no hash cannot be the note of the invoice. The DPS inside may be another program's, so only the
+ * authorizer's signature vouches for it (ADR 30): that DPS may be signed by an algorithm that this program does not know, or not at all.
  */
 const faultOf = (
   { signatureFault, mode, provider, amount }: FetchedNote,
@@ -126,7 +126,7 @@ const pack = (xml: Buffer): Promise<PackedNote> =>
 
 type StoredEvent = StreamEvent<InvoiceEvent>;
 
-/** `recorded`: the hash of the recorded bytes, in hex; of a note that was imported without bytes the amount. */
+/** `recorded`: the hash of the recorded bytes, in hex; of a note that was recorded without bytes the amount. */
 type Missing = {
   of: StoredEvent;
   caller: Caller;

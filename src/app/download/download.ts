@@ -112,7 +112,8 @@ const authorizedXml = async (
   const seen = visible(state, deps.clock.now(), deps.testRetentionSeconds);
   if (seen.kind !== 'invoice' || version.kind === 'none') return { refused: { code: 'not_found' } };
   const gzip = gzipOfNote(events);
-  if (!isDownloadable(seen.invoice) || gzip === undefined) return { refused: notIssued(seen.invoice) };
+  if (!isDownloadable(seen.invoice) || gzip === undefined)
+    return { refused: notIssued(seen.invoice, events.some(isRecordedNote)) };
   return { invoice: seen.invoice, xml: await unzipped(gzip), hash: version.hash };
 };
 
@@ -141,6 +142,10 @@ const nfseXmlGzipOf = (event: ReadInvoiceEvent): string | undefined => {
   return event.type === 'IndeterminateResolved' && event.data.as === 'issued' ? event.data.nfseXmlGzip : undefined;
 };
 
+/** Whether the log has, or had, the bytes of the note that the event records. */
+const isRecordedNote = (event: ReadInvoiceEvent): boolean =>
+  'nfseSha256' in event.data && event.data.nfseSha256 !== undefined;
+
 /** An invoice made elsewhere whose XML neither the log nor the authorizer has (docs/contract.md PDF-4, XML-3). */
 const NO_DOCUMENT =
   'A nota foi emitida fora deste serviço e o seu XML não está disponível: não há PDF nem XML para baixar.';
@@ -151,6 +156,10 @@ const ERASED = 'O conteúdo desta nota de teste foi apagado: não há PDF nem XM
 /** A live invoice whose key was lost, while the authorizer does not give its note either (ADR 26). */
 const CLOSED =
   'O conteúdo desta nota não pode mais ser aberto por este serviço, e o sistema nacional não o forneceu agora: consulte a nota no portal nacional pela chave de acesso (access_key).';
+
+/** An invoice whose note did not fit into an event, while the authorizer does not give the note either (ADR 30). */
+const NOT_KEPT =
+  'Este serviço não guarda o XML desta nota, e o sistema nacional não o forneceu agora: repita o pedido mais tarde, ou consulte a nota no portal nacional pela chave de acesso (access_key).';
 
 /** A canceled test invoice, which was authorized and has no documents any more (docs/contract.md PDF-3). */
 const CANCELED_TEST =
@@ -168,21 +177,22 @@ const withoutDocument: Partial<Record<InvoiceStatus, string>> = {
   canceled: CANCELED_TEST,
 };
 
-const missingText = (invoice: Invoice): string | undefined => {
+const missingText = (invoice: Invoice, isRecorded: boolean): string | undefined => {
   const { origin, facts } = invoice;
   if (!isDownloadable(invoice)) return withoutDocument[invoiceStatus(invoice)];
   if (origin.kind !== 'api') return NO_DOCUMENT;
+  if (!isRecorded) return NOT_KEPT;
   return facts.mode === 'test' ? ERASED : CLOSED;
 };
 
 /** Retryable only while the outcome is still to come; a rejection names the authorizer's code (docs/contract.md PDF-3, ERR-provider_code). */
-const notIssued = (invoice: Invoice): Refusal => {
+const notIssued = (invoice: Invoice, isRecorded: boolean): Refusal => {
   const status = invoiceStatus(invoice);
   const waiting = status === 'queued' || status === 'processing';
   return present({
     code: 'nfse.not_issued' as const,
     retryable: waiting,
-    message: missingText(invoice),
+    message: missingText(invoice, isRecorded),
     retryAfterSeconds: waiting ? RETRY_AFTER_SECONDS : undefined,
     providerCode: invoice.outcome.status === 'failed' ? invoice.outcome.codes[0] : undefined,
   });

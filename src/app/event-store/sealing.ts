@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, randomFillSync } from 'node:crypto';
 import type { StreamName } from '../../domain/common/ids.js';
-import type { Json } from '../../ports/event-log.js';
+import { type Json, MAX_EVENT_BYTES } from '../../ports/event-log.js';
 import type { SealingKey } from '../../ports/sealing-keys.js';
 
 /** What a sealed field is bound to; its text opens only with the same stream, event and field (docs/architecture.md#sealing-and-hash-chain). */
@@ -18,6 +18,13 @@ export const sealField = (value: Json, binding: FieldBinding, { generation, key 
   const sealed = Buffer.concat([cipher.update(JSON.stringify(value), 'utf8'), cipher.final(), cipher.getAuthTag()]);
   return `${PREFIX}${generation}:${binding.eventId}:${iv.toString('base64url')}:${sealed.toString('base64url')}`;
 };
+
+/** Room in an event for its metadata and for all fields but its largest one. */
+const OTHER_FIELDS_BYTES = 64 * 1024;
+
+/** Whether an event can hold this base64 as its largest sealed field. Sealing encodes the base64 in base64 once more. */
+export const fitsIntoEvent = (base64: string): boolean =>
+  Math.ceil((base64.length * 4) / 3) + OTHER_FIELDS_BYTES <= MAX_EVENT_BYTES;
 
 const IV_BYTES = 12;
 

@@ -3,13 +3,14 @@ import type { Instant } from '../../domain/common/time.js';
 import type { Company } from '../../domain/company/company.js';
 import type { Limits } from '../../domain/invoice/limits.js';
 import { type FoundDocument, isContradictory, type Owner } from '../../domain/invoice/sent-document.js';
-import type { Authorizer, Caller } from '../../ports/authorizer.js';
+import type { AuthorizedNote, Authorizer, Caller } from '../../ports/authorizer.js';
 import type { Clock } from '../../ports/clock.js';
 import type { DocumentSigner, SigningIdentity } from '../../ports/documents.js';
 import type { LookupProgressStore } from '../../ports/work-progress.js';
 import type { EventStore } from '../event-store/event-store.js';
 import type { Breaker } from './breaker.js';
 import type { CertificateBreaker } from './certificate-breaker.js';
+import { isInflated } from './found-documents.js';
 import type { LookUpSemaphore } from './look-up-limit.js';
 
 /** What the protocol reports to operators; never holds a document, a name or a raw answer. */
@@ -30,7 +31,10 @@ export type IssuerNotice = {
      * cancellation whose confirmation was found waits.
      */
     | 'last_look_up_failed'
-    /** A note or event under our Id whose content does not fit its signature, or which is not signed. */
+    /**
+     * A note or event under our Id whose content does not fit its signature, or which is not signed. With the detail `size`: its bytes do not fit into an
+     * event, and what it proves is recorded without them.
+     */
     | 'document_altered'
     /** A document under our Id whose outer signature is missing or wrong, or has an unknown algorithm or an unreadable certificate. */
     | 'signature_unverified'
@@ -83,12 +87,16 @@ export const sendNotice = ({ notify }: Pick<IssuerDeps, 'notify'>, notice: Issue
 };
 
 /** The notices for a document under one of our ids; empty for a reliable document. */
-export const noticesOf = (stream: StreamName, found: FoundDocument, owner: Owner): readonly IssuerNotice[] => [
+export const noticesOf = (stream: StreamName, found: ReceivedDocument, owner: Owner): readonly IssuerNotice[] => [
   ...(found.signatureFault === undefined
     ? []
     : [{ kind: 'signature_unverified' as const, stream, detail: found.signatureFault }]),
   ...(owner === 'unknown' && isContradictory(found) ? [{ kind: 'document_altered' as const, stream }] : []),
+  ...(isInflated(found) ? [{ kind: 'document_altered' as const, stream, detail: 'size' }] : []),
 ];
+
+/** A document as a call to the authorizer gave it. */
+export type ReceivedDocument = FoundDocument & Pick<AuthorizedNote, 'xml'>;
 
 /** When a worker should look at the stream again; `done`: not before a new event. */
 export type Next = { kind: 'done' } | { kind: 'later'; at: Instant } | { kind: 'park'; reason: string };

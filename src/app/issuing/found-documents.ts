@@ -9,6 +9,7 @@ import type { Invoice } from '../../domain/invoice/state.js';
 import type { AuthorizedNote, RegisteredEvent } from '../../ports/authorizer.js';
 import { sha256Hex } from '../event-store/hashes.js';
 import { packed } from '../event-store/packing.js';
+import { fitsIntoEvent } from '../event-store/sealing.js';
 
 /** Whether the note embeds a DPS that the invoice has sent. */
 export const compareNote = ({ attempts }: Pick<Invoice, 'attempts'>, note: AuthorizedNote): Owner =>
@@ -17,14 +18,28 @@ export const compareNote = ({ attempts }: Pick<Invoice, 'attempts'>, note: Autho
     note,
   );
 
-/** What an event records of a note that was found. */
-export const noteFields = ({ accessKey, nfseNumber, authorizedAt, xml }: AuthorizedNote) => ({
-  accessKey,
-  nfseNumber,
-  authorizedAt,
-  nfseXmlGzip: packed(xml),
-  nfseSha256: sha256Hex(xml),
-});
+/**
+ * What an event records of a note that was found. The outcome must not depend on the size of the note: one that a gateway has inflated is recorded
+ * without its bytes, and without their hash, which the note of the authorizer does not have.
+ */
+export const noteFields = ({ accessKey, nfseNumber, authorizedAt, xml }: AuthorizedNote) => {
+  const nfseXmlGzip = packedToFit(xml);
+  const nfseSha256 = nfseXmlGzip === undefined ? undefined : sha256Hex(xml);
+  return present({ accessKey, nfseNumber, authorizedAt, nfseXmlGzip, nfseSha256 });
+};
+
+/** Gzip in base64 as events hold a document; undefined for a document that does not fit into an event. */
+const packedToFit = (xml: Buffer): string | undefined => {
+  const text = packed(xml);
+  return fitsIntoEvent(text) ? text : undefined;
+};
+
+/** Whether events record the document without its bytes. */
+export const isInflated = ({ xml }: Pick<AuthorizedNote, 'xml'>): boolean =>
+  xml.length > FITS_UNPACKED && packedToFit(xml) === undefined;
+
+/** Up to this size a document fits into an event however little gzip makes of it, so that a genuine one is packed once only. */
+const FITS_UNPACKED = 64 * 1024;
 
 /** The note as its event records it. */
 export const authorizedFrom = (
@@ -87,12 +102,9 @@ export const elsewhereFrom = (
   return present({ accessKey, eventType, replacedBy, ...cancellationFields(event), evidence, at });
 };
 
-/** What an event of the log records of a cancellation event that was found. */
-export const cancellationFields = ({ xml, registeredAt }: RegisteredEvent) => ({
-  eventXmlGzip: packed(xml),
-  eventSha256: sha256Hex(xml),
-  canceledAt: registeredAt,
-});
+/** What an event of the log records of a cancellation event that was found; of one that does not fit into an event without its bytes. */
+export const cancellationFields = ({ xml, registeredAt }: RegisteredEvent) =>
+  present({ eventXmlGzip: packedToFit(xml), eventSha256: sha256Hex(xml), canceledAt: registeredAt });
 
 /** The cancellation event as its event in the log records it. */
 export const confirmationFrom = (

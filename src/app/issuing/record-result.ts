@@ -12,7 +12,7 @@ import type { SendResult } from '../../ports/authorizer.js';
 import type { LoadedStream } from '../event-store/event-store.js';
 import { type Command, StreamContended, transact } from '../event-store/transact.js';
 import { commandOf } from './decide-and-append.js';
-import { type IssuerDeps, sendNotice } from './deps.js';
+import { type IssuerDeps, noticesOf, sendNotice } from './deps.js';
 import type { Job, Sending } from './send-definition.js';
 
 /**
@@ -37,6 +37,9 @@ export const recordResult = async <K extends Sending>(
   });
   if (result.kind === 'unknown' && result.signatureFault !== undefined) {
     sendNotice(deps, { kind: 'signature_unverified', stream, detail: result.signatureFault });
+  }
+  if (result.kind === 'done') {
+    for (const notice of noticesOf(stream, result.result, 'ours')) sendNotice(deps, notice);
   }
   if (recorded.kind === 'refused') sendNotice(deps, { kind: 'outcome_not_recorded', stream, detail: result.kind });
   if ('certificateRefused' in result && result.certificateRefused === true) {

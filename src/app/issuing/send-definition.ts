@@ -6,13 +6,13 @@ import type { AuthorizerAnswer, ReadInvoiceEvent } from '../../domain/invoice/ev
 import type { Limits } from '../../domain/invoice/limits.js';
 import type { AbsenceMeaning, AbsenceProof } from '../../domain/invoice/send-decisions.js';
 import type { LookupProgress, SendStep } from '../../domain/invoice/send-steps.js';
-import type { FoundDocument, Owner } from '../../domain/invoice/sent-document.js';
+import type { Owner } from '../../domain/invoice/sent-document.js';
 import type { InvoiceState, Send } from '../../domain/invoice/state.js';
 import type { Caller, LookupResult, SendResult } from '../../ports/authorizer.js';
 import type { AppendSite } from '../event-store/append-sites.js';
 import type { LoadedInvoice } from '../read/read-invoice.js';
 import type { Resource } from './breaker.js';
-import type { IssuerDeps, Next } from './deps.js';
+import type { IssuerDeps, Next, ReceivedDocument } from './deps.js';
 import type { StoredSignature } from './stored-documents.js';
 
 /** The types in which a note and a cancellation differ. */
@@ -25,7 +25,7 @@ export type Sending = {
   /** What is sent, with its signed bytes. */
   document: StoredSignature;
   /** What a look-up finds. */
-  found: FoundDocument;
+  found: ReceivedDocument;
   /** What time decides. */
   verdict: unknown;
 };

@@ -15,7 +15,7 @@ import {
   type ReconciliationLookup,
   reconciliationLookups,
 } from '../../domain/invoice/reconciliation.js';
-import { type FoundDocument, isDoubtful, type Owner } from '../../domain/invoice/sent-document.js';
+import { isDoubtful, type Owner } from '../../domain/invoice/sent-document.js';
 import type { Invoice, InvoiceState } from '../../domain/invoice/state.js';
 import { isCanceled } from '../../domain/invoice/status.js';
 import { isCertificateReason, type RegisteredEvent } from '../../ports/authorizer.js';
@@ -23,7 +23,7 @@ import type { ReconciliationProgressStore } from '../../ports/reconciliation.js'
 import { workerContext } from '../event-store/command-context.js';
 import { transact } from '../event-store/transact.js';
 import { decideAndAppend } from '../issuing/decide-and-append.js';
-import { type IssuerDeps, noticesOf, sendNotice } from '../issuing/deps.js';
+import { type IssuerDeps, noticesOf, type ReceivedDocument, sendNotice } from '../issuing/deps.js';
 import { compareNote, compareRequest, elsewhereFrom, sentRequests } from '../issuing/found-documents.js';
 import { invoiceFold, type LoadedInvoice, loadInvoice } from '../read/read-invoice.js';
 
@@ -206,7 +206,7 @@ const ask = async (
 const DOUBTFUL = { doubt: DOUBTFUL_DOCUMENT };
 
 /** Sends the notices for a found document. False for a doubtful document of unknown owner, which shows neither agreement nor difference. */
-const isReliable = (stream: StreamName, found: FoundDocument, owner: Owner, deps: ReconciliationDeps): boolean => {
+const isReliable = (stream: StreamName, found: ReceivedDocument, owner: Owner, deps: ReconciliationDeps): boolean => {
   for (const notice of noticesOf(stream, found, owner)) sendNotice(deps, notice);
   return owner !== 'unknown' || !isDoubtful(found);
 };

@@ -152,8 +152,9 @@ type InvoiceEvents = {
     nfseNumber: string;
     /** `dhProc` of the note, in UTC: the API's `issued_at` (INV-issued_at). */
     authorizedAt: Instant;
-    nfseXmlGzip: string;
-    nfseSha256: string;
+    /** With its hash absent for a note that does not fit into an event; a download asks the authorizer for that note (ADR 30). */
+    nfseXmlGzip?: string;
+    nfseSha256?: string;
     evidence: Evidence;
     /** The log has lost the attempt; `doctor --reconcile` found its note (ADR 22), or a process had its answer in hand (ADR 14). */
     attemptLost?: true;
@@ -206,7 +207,8 @@ type InvoiceEvents = {
   };
   CancellationConfirmed: {
     request: number;
-    eventXmlGzip: string;
+    /** Absent for a document that does not fit into an event. */
+    eventXmlGzip?: string;
     eventSha256: string;
     canceledAt: Instant;
     evidence: Evidence;
@@ -221,7 +223,7 @@ type InvoiceEvents = {
     AuthorizerAnswer;
   CancellationSettledBySupport: {
     evidence: string;
-    eventXmlGzip: string;
+    eventXmlGzip?: string;
     eventSha256: string;
     canceledAt: Instant;
     at: Instant;
@@ -237,7 +239,7 @@ type InvoiceEvents = {
     eventType: CancelingEvent;
     /** The note that replaces this one, as the event of a substitution names it. */
     replacedBy?: AccessKey;
-    eventXmlGzip: string;
+    eventXmlGzip?: string;
     eventSha256: string;
     /** `dhProc` of the event, in UTC. */
     canceledAt: Instant;
@@ -253,8 +255,8 @@ type InvoiceEvents = {
         accessKey: AccessKey;
         nfseNumber: string;
         authorizedAt: Instant;
-        nfseXmlGzip: string;
-        nfseSha256: string;
+        nfseXmlGzip?: string;
+        nfseSha256?: string;
       }
   );
   ReconciliationDifferenceFound: { kind: string; accessKey?: AccessKey; at: Instant };

@@ -75,18 +75,22 @@ describe('the note of an issued invoice whose key was lost', () => {
   });
 });
 
-describe('the note of an invoice that was imported without it', () => {
+describe('the note of an invoice that was recorded without it', () => {
   const clean = {
     ...{ accessKey: KEY, xml: XML, mode: 'live' as const, provider: COMPANY, digest: 'of another program' },
     content: { amount: '51.60', description: '', customerDocument: '' },
   };
 
   /** What two downloads read of an import of R$ 51,60 while the authorizer gives these notes, one after the other. */
-  const downloads = async (...notes: readonly object[]) => {
-    const { log, store } = emptyAuditHarness();
-    const stream = invoiceStream('live', COMPANY, ID);
+  const downloads = (...notes: readonly object[]) => {
     const data = { companyId: COMPANY, invoiceId: ID, accessKey: KEY, amountInCents: 5_160 };
-    await appendTo(store, stream, [life.imported(data)], life.T0);
+    return downloadsOf([life.imported(data)], 'live', notes);
+  };
+
+  const downloadsOf = async (events: readonly InvoiceEvent[], mode: Mode, notes: readonly object[]) => {
+    const { log, store } = emptyAuditHarness();
+    const stream = invoiceStream(mode, COMPANY, ID);
+    await appendTo(store, stream, events, life.T0);
     const notices: IssuerNotice[] = [];
     let asked = 0;
     const findByAccessKey = async () => {
@@ -108,6 +112,19 @@ describe('the note of an invoice that was imported without it', () => {
   it('is asked for once when it fits the invoice', async () => {
     expect(await downloads({}, {})).toEqual({ has: [true, true], asked: 1, notices: [] });
   });
+
+  it.each<Mode>(['live', 'test'])(
+    'is asked for when an inflated note was recorded without its bytes, in %s mode too',
+    async (mode) => {
+      const facts = { mode, companyId: COMPANY, invoiceId: ID, amountInCents: 5_160 };
+      const { nfseXmlGzip: _xml, nfseSha256: _hash, ...data } = life.authorizedData(1, 2);
+      const noted: InvoiceEvent = { type: 'Authorized', data: { ...data, accessKey: KEY } };
+      const events = [life.accepted(facts), life.attempted(1, 1), noted];
+      expect(await downloadsOf(events, mode, [{ mode }, { mode }])).toMatchObject({ has: [true, true], notices: [] });
+      const altered = [{ mode, content: { ...clean.content, amount: '1.00' } }, { mode }];
+      expect(await downloadsOf(events, mode, altered)).toMatchObject({ has: [false, true] });
+    },
+  );
 
   it('is given out when the DPS inside is signed by an algorithm that this program does not know, or not at all', async () => {
     const contradiction = { claimed: '', computed: 'x' };

@@ -18,7 +18,6 @@ import {
   isBefore,
 } from '../../../domain/common/time.js';
 import type { Customer, InvoiceEventData } from '../../../domain/invoice/events.js';
-import { MAX_EVENT_BYTES } from '../../../ports/event-log.js';
 import {
   bodyHashOf,
   invoiceIdOfAccessKey,
@@ -28,6 +27,7 @@ import {
   uuidV8OfHash,
 } from '../../event-store/hashes.js';
 import { packed } from '../../event-store/packing.js';
+import { fitsIntoEvent } from '../../event-store/sealing.js';
 import { cnpj, coded, day, explained, problemsIf, shaped } from '../file-text.js';
 
 const MAX_DESCRIPTION = 10_000;
@@ -274,7 +274,7 @@ export const planLine = async (line: ImportLine, files: NoteFiles, now: Instant)
     [note !== undefined && data.accessKey !== note.accessKey, 'access_key is not that of xml_file'],
     [note !== undefined && providerOfKey(note.accessKey) !== line.cnpj, 'xml_file is of another company'],
     [note?.mode !== undefined && note.mode !== line.mode, 'xml_file is of the other mode'],
-    [data.nfseXmlGzip !== undefined && storedBytes(data.nfseXmlGzip) > MAX_EVENT_BYTES, 'xml_file is too large'],
+    [data.nfseXmlGzip !== undefined && !fitsIntoEvent(data.nfseXmlGzip), 'xml_file is too large'],
     [data.issuedAt === undefined && line.state !== 'canceled', `issued_at is missing (state ${line.state})`],
     [data.competence === undefined && line.origin !== 'web', `competence is missing (origin ${line.origin})`],
   ]);
@@ -383,6 +383,3 @@ const idOf = ({ xml_file: _xml, ...line }: ImportLine): InvoiceId => {
     ? uuidV8OfHash(bodyHashOf({ imported: line }))
     : invoiceIdOfKey(mode, cnpj, sha256Hex(key), 0);
 };
-
-/** The size of the stored event in bytes, at most. Sealing encodes the base64 once more in base64; the other fields fit in 64 KiB. */
-const storedBytes = (gzipBase64: string): number => Math.ceil((gzipBase64.length * 4) / 3) + 64 * 1024;

@@ -3,7 +3,7 @@ import { addSeconds, isBefore, laterOf } from '../../../domain/common/time.js';
 import type { Decision } from '../../../domain/invoice/decision.js';
 import { absenceGapSeconds, type Limits } from '../../../domain/invoice/limits.js';
 import type { LookupProgress } from '../../../domain/invoice/send-steps.js';
-import type { FoundDocument, Owner } from '../../../domain/invoice/sent-document.js';
+import type { Owner } from '../../../domain/invoice/sent-document.js';
 import {
   absencesToProve,
   cannotBeCanceled,
@@ -24,7 +24,7 @@ import type { LookupProgressStore } from '../../../ports/work-progress.js';
 import { workerContext } from '../../event-store/command-context.js';
 import type { EventStore } from '../../event-store/event-store.js';
 import { contendedAsRefusal, transact } from '../../event-store/transact.js';
-import { type IssuerNotice, noticesOf } from '../../issuing/deps.js';
+import { type IssuerNotice, noticesOf, type ReceivedDocument } from '../../issuing/deps.js';
 import {
   cancellationFields,
   compareNote,
@@ -90,7 +90,7 @@ const CERTIFICATE_REASONS: Readonly<Record<string, string>> = {
  */
 const notifyDoubts = async (
   stream: StreamName,
-  found: FoundDocument,
+  found: ReceivedDocument,
   owner: Owner,
   { alarm }: Pick<SettleDeps, 'alarm'>,
 ): Promise<void> => {
