@@ -6,8 +6,12 @@ import { type Exchange, RESPONSE_TOO_LARGE } from './exchange.js';
 import { type JsonBody, readJson, textOf } from './responses.js';
 import { mayEventCancel, saysNothingFound, sharedDocumentsOf } from './shared-documents.js';
 
-/** An answer holds up to 50 notes of some 5 kB each. One of this length still takes the event loop less than 10 ms. */
+/** An answer holds up to 50 notes of some 5 kB each. */
 const MAX_BYTES = 1024 * 1024;
+
+/** Four times what an answer holds. Each item may be unpacked in the event loop, so their number bounds the time that an answer takes there. */
+const MAX_ITEMS = 200;
+const TOO_MANY = 'too_many_items';
 
 /** The distribution of the ADN over mutual TLS (docs/national-system.md#distribution). `close` drops the connections. */
 export const createDistribution = (options: AdnOptions): Distribution & { close(): void } => {
@@ -19,8 +23,10 @@ export const createDistribution = (options: AdnOptions): Distribution & { close(
         calls.get(caller, `/DFe/${nsu}?cnpjConsulta=${caller.companyId}&lote=${batch}`);
       try {
         const answer = await ask(true);
-        const isTooLong = answer.kind === 'broken' && answer.reason === RESPONSE_TOO_LARGE;
-        return isTooLong ? readSingle(nsu, await ask(false)) : readDistribution(nsu, answer);
+        const read = readDistribution(nsu, answer);
+        const isTooLong =
+          read.kind === 'inconclusive' && (read.reason === RESPONSE_TOO_LARGE || read.reason === TOO_MANY);
+        return isTooLong ? readSingle(nsu, await ask(false)) : read;
       } catch {
         return inconclusive('unreadable');
       }
@@ -41,6 +47,7 @@ export const readDistribution = (nsu: number, answer: Exchange): DistributionAns
   if (answer.status !== 200) return inconclusive(`http_${answer.status}`);
   if (body === undefined) return inconclusive('no_json');
   const documents = sharedDocumentsOf(body);
+  if (documents.length > MAX_ITEMS) return inconclusive(TOO_MANY);
   if (documents.length === 0) return saysNothingFound(body) ? { kind: 'end' } : inconclusive('not_the_api');
   let last = nsu;
   const canceled: AccessKey[] = [];

@@ -8,6 +8,7 @@ import {
   caller,
   openClientHarness,
 } from '../../support/harness/authorizer-client.js';
+import { json } from '../../support/harness/authorizer-server.js';
 
 const KEY = '33045572212345678000195000000000000126119418294735';
 
@@ -105,6 +106,11 @@ describe('an answer of the distribution', () => {
     ['documents without a number', batch(note(null), event(undefined, 'CANCELAMENTO')), 'no_progress'],
     ['documents that were read before', batch(note(6), note(7)), 'no_progress'],
     ['a number that no queue can have reached', batch(note(8), note(Number.MAX_SAFE_INTEGER)), 'nsu_too_far'],
+    [
+      'more items than could be unpacked in the event loop',
+      batch(...Array.from({ length: 201 }, (_, index) => event(8 + index, null))),
+      'too_many_items',
+    ],
     ['a number just beyond the bound', batch(note(1_000_000_000_008)), 'nsu_too_far'],
     ['silence', { kind: 'broken', reason: 'timeout' } as Exchange, 'timeout'],
   ])('proves nothing: %s', (_what, answer, reason) => {
@@ -118,6 +124,25 @@ describe('the client of the distribution', () => {
     harness = await openClientHarness();
   });
   afterAll(() => harness.close());
+
+  it('asks for a single document when a batch has too many', async () => {
+    const distribution = createDistribution({
+      ...{ address: harness.server.address, trustRootsPem: [harness.authority.certificatePem] },
+      ...{ timeoutMs: CALL_LIMIT_MS, certificateOf: async () => harness.company, now: () => harness.company.notBefore },
+    });
+    const flood = Array.from({ length: 201 }, (_, index) => note(1 + index));
+    harness.server.answer((received, response) => {
+      const LoteDFe = received.path.endsWith('lote=true') ? flood : [event(1, 'CANCELAMENTO')];
+      json(200, { LoteDFe })(received, response);
+    });
+    expect(await distribution.after(caller, 0)).toEqual({ kind: 'documents', last: 1, canceled: [KEY] });
+    expect(harness.server.received.map(({ path }) => path)).toEqual([
+      expect.stringMatching('lote=true'),
+      expect.stringMatching('lote=false'),
+    ]);
+    distribution.close();
+    harness.server.received.length = 0;
+  });
 
   it('asks nothing with an expired certificate, and says so like the client of Sefin', async () => {
     const distribution = createDistribution({
