@@ -1,5 +1,6 @@
 import type { JetStreamManager } from 'nats';
 import type { StreamName } from '../../domain/common/ids.js';
+import { instantOfStamp } from '../../domain/common/time.js';
 import type { Clock } from '../../ports/clock.js';
 import { isFromSweep, type ParkedWork, type WorkItem } from '../../ports/work-queue.js';
 import { ifFound, isRefused } from './faults.js';
@@ -91,6 +92,8 @@ const readRecord = (stored: Stored): ParkedRecord | undefined => {
   const item = readItem(payload);
   const { reason, parkedAt, workSequence, workStreamMadeAt } = readFields(payload);
   if (item === undefined || typeof reason !== 'string' || typeof parkedAt !== 'string') return undefined;
+  // Readers sort and show it as an instant.
+  if (instantOfStamp(parkedAt) !== parkedAt) return undefined;
   return {
     ...item,
     reason,

@@ -210,6 +210,16 @@ describeWith('natsServer', 'the NATS queue, when its server fails', () => {
     await vi.waitFor(async () => expect(await queue.depth()).toBe(0), bound);
   });
 
+  it('shows what is parked beside a record of another program whose time is none', async () => {
+    const queue = await harness.open();
+    harness.work(queue, { handle: async () => ({ kind: 'park', reason: 'poison' }) });
+    await queue.put(itemOf('a'));
+    await vi.waitFor(async () => expect(await queue.parked()).toHaveLength(1), bound);
+    const record = { ...itemOf('b'), reason: 'x', parkedAt: 'x', workSequence: 1 };
+    await (await server.admin()).jetstream().publish(harness.names.parked(itemOf('b')), JSON.stringify(record));
+    expect(await queue.parked()).toMatchObject([{ ...itemOf('a'), reason: 'poison' }]);
+  });
+
   it('keeps what is parked over a restart of the server', async () => {
     const queue = await harness.open();
     let parking = true;
