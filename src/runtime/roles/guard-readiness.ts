@@ -20,7 +20,7 @@ export type GuardReadinessSource = {
   current(): GuardReadiness;
   /**
    * Runs work of this process that appends to the log, while appends are allowed: not before the log is known to be complete, and again after each
-   * pause. The signal of the work aborts when a pause begins.
+   * pause. The signal of the work aborts when a pause begins. Work that fails is reported and begins again.
    */
   whileAppendsAllowed(signal: AbortSignal, work: (signal: AbortSignal) => Promise<void>): Promise<void>;
   /**
@@ -35,11 +35,16 @@ export type GuardReadinessSource = {
   untilSettled(): Promise<void>;
 };
 
+/** Milliseconds before work that failed begins again. */
+const AGAIN_MS = 1_000;
+
 /**
  * Keeps the last guard readiness and runs work under it. A lost database pauses no work: work stops by itself where it needs the database, and the
- * log decides what it appends.
+ * log decides what it appends. `onFault` gets the fault of work that failed.
  */
-export const createGuardReadiness = (): Omit<GuardReadinessSource, 'untilSettled'> & {
+export const createGuardReadiness = (
+  onFault: (error: unknown) => void,
+): Omit<GuardReadinessSource, 'untilSettled'> & {
   /** True when the kind differs from the last one. */
   set(readiness: GuardReadiness): boolean;
 } => {
@@ -64,7 +69,14 @@ export const createGuardReadiness = (): Omit<GuardReadinessSource, 'untilSettled
         const going = AbortSignal.any([signal, current.signal]);
         // Each work may be many loops, which Node would take for a leak.
         setMaxListeners(0, going);
-        await work(going, wasPaused);
+        try {
+          await work(going, wasPaused);
+        } catch (error) {
+          // Without this work the process would issue no more, and its end would also end its other work.
+          onFault(error);
+          await pause(AGAIN_MS, going);
+          continue;
+        }
       }
       // Work that has nothing to do ends by itself, and would end at once again.
       if (current === period && !signal.aborted) await nextPeriod();
@@ -107,7 +119,7 @@ const readinessInOneDatabase = async (parts: ReadinessParts): Promise<GuardReadi
   const { clock, engines, logger, runner } = parts;
   const { lostEnd } = engines.log;
   const identity = await engines.log.identity();
-  const state = createGuardReadiness();
+  const state = createGuardReadiness(reportTo(logger));
   /** A loss that this process has noticed, and a pause that was lost; each until a pause is recorded. */
   const due = { loss: false, forgotten: false };
   const isDue = (): boolean => due.loss || due.forgotten;
@@ -195,7 +207,7 @@ const SETTLED_WITHIN_MS = 5_000;
 export const startGuardReadiness = async (parts: ReadinessParts): Promise<GuardReadinessSource> => {
   const { config, clock, engines, logger, runner } = parts;
   if (config.eventStoreUrl === undefined) return await readinessInOneDatabase(parts);
-  const state = createGuardReadiness();
+  const state = createGuardReadiness(reportTo(logger));
   const pool = openSessionPool(parts);
   let settle = (): void => undefined;
   const settled = new Promise<void>((resolve) => {
@@ -257,6 +269,11 @@ const operatorRowsHold = ({ log, pool }: Pick<Engines, 'log' | 'pool'>) => {
     return true;
   };
 };
+
+const reportTo =
+  (logger: Logger) =>
+  (error: unknown): void =>
+    logger.error({ msg: 'work of this process failed and begins again', ...faultFields(error) });
 
 type Rebuilding = Extract<GuardReadiness, { kind: 'rebuilding' }>;
 

@@ -7,10 +7,10 @@ import type { Parts } from './parts.js';
 export const startProjector = (parts: Parts, halted: Set<string>): void => {
   const { engines, clock, guards, logger, runner, diskSpace } = parts;
   const stopping = new AbortController();
-  const project = (signal: AbortSignal): Promise<void> => {
+  const project = async (signal: AbortSignal): Promise<void> => {
     // After a pause of the log the rows may be others. Where they are not, the projection halts again.
-    for (const { name } of allProjections) halted.delete(name);
-    return runProjector({
+    halted.clear();
+    await runProjector({
       log: engines.log,
       db: engines.pool,
       projections: allProjections,
@@ -31,12 +31,13 @@ export const startProjector = (parts: Parts, halted: Set<string>): void => {
         diskSpace.record(error);
         logger.warn({ msg: 'a projection failed and is tried again', name, ...faultFields(error) });
       },
+    }).catch((error: unknown) => {
+      // Rows of another log or a schema that refuses stay so until a person mends them, so nothing is tried again before a pause or a start.
+      logger.fatal({ msg: 'the projector ended', ...faultFields(error) });
+      halted.add('projector');
     });
   };
-  const running = guards.whileLogCoversCheckpoint(stopping.signal, project).catch((error: unknown) => {
-    logger.fatal({ msg: 'the projector ended', ...faultFields(error) });
-    halted.add('projector');
-  });
+  const running = guards.whileLogCoversCheckpoint(stopping.signal, project);
   runner.onStop('projector', async () => {
     stopping.abort();
     await running;

@@ -30,9 +30,13 @@ const turnsPass = async (): Promise<void> => {
   for (let n = 0; n < 5; n++) await new Promise((resolve) => setImmediate(resolve));
 };
 
+const noFault = (error: unknown): void => {
+  throw error;
+};
+
 describe('work that appends to the log', () => {
   it('begins when the log is known to be complete, pauses while it is incomplete, and ends with its signal', async () => {
-    const source = createGuardReadiness();
+    const source = createGuardReadiness(noFault);
     const stop = new AbortController();
     const { seen, work } = watched();
     const ended = source.whileAppendsAllowed(stop.signal, work);
@@ -61,7 +65,7 @@ describe('work that appends to the log', () => {
   });
 
   it('that ends by itself, because it has nothing to do, begins again only after a pause', async () => {
-    const source = createGuardReadiness();
+    const source = createGuardReadiness(noFault);
     const stop = new AbortController();
     let began = 0;
     const work = async (): Promise<void> => {
@@ -83,8 +87,56 @@ describe('work that appends to the log', () => {
     await ended;
   });
 
+  it.each(['whileAppendsAllowed', 'whileLogCoversCheckpoint'] as const)(
+    'that fails is reported, ends no other work and begins again in the same period: %s',
+    async (run) => {
+      // given
+      const faults: unknown[] = [];
+      const source = createGuardReadiness((error) => faults.push(error));
+      const stop = new AbortController();
+      const { seen, work } = watched();
+      const tries = [new Error('the database takes no connection'), new Error('once more')];
+      const failing = async (signal: AbortSignal): Promise<void> => {
+        const fault = tries.shift();
+        if (fault !== undefined) throw fault;
+        await work(signal);
+      };
+      const ended = source[run](stop.signal, failing);
+      // when
+      source.set({ kind: 'complete' });
+      // then
+      await expect.poll(() => seen).toEqual({ began: 1, ended: 0 });
+      expect(faults).toEqual([new Error('the database takes no connection'), new Error('once more')]);
+      stop.abort();
+      await ended;
+      expect(seen).toEqual({ began: 1, ended: 1 });
+    },
+  );
+
+  it('that fails at the end of a period begins again only in the next one', async () => {
+    const faults: unknown[] = [];
+    const source = createGuardReadiness((error) => faults.push(error));
+    const stop = new AbortController();
+    const { seen, work } = watched();
+    const ended = source.whileAppendsAllowed(stop.signal, async (signal) => {
+      await work(signal);
+      throw new Error('the connection was lost');
+    });
+    source.set({ kind: 'complete' });
+    await turnsPass();
+    source.set(incomplete);
+    await turnsPass();
+    expect(faults).toHaveLength(1);
+    expect(seen).toEqual({ began: 1, ended: 1 });
+    source.set({ kind: 'complete' });
+    await turnsPass();
+    expect(seen).toEqual({ began: 2, ended: 1 });
+    stop.abort();
+    await ended;
+  });
+
   it('never begins when it is stopped before anything is known', async () => {
-    const source = createGuardReadiness();
+    const source = createGuardReadiness(noFault);
     const stop = new AbortController();
     const { seen, work } = watched();
     const ended = source.whileAppendsAllowed(stop.signal, work);
@@ -95,7 +147,7 @@ describe('work that appends to the log', () => {
 
   it('learns whether the log was incomplete before', async () => {
     const beganAfterPause = async (...kinds: Parameters<ReturnType<typeof createGuardReadiness>['set']>[0][]) => {
-      const source = createGuardReadiness();
+      const source = createGuardReadiness(noFault);
       const stop = new AbortController();
       const seen: boolean[] = [];
       const ended = source.whileLogCoversCheckpoint(stop.signal, async (signal, wasPaused) => {
@@ -116,7 +168,7 @@ describe('work that appends to the log', () => {
   });
 
   it('says whether the kind is another than before', () => {
-    const source = createGuardReadiness();
+    const source = createGuardReadiness(noFault);
     expect([source.set({ kind: 'complete' }), source.set({ kind: 'complete' }), source.set(incomplete)]).toEqual([
       ...[true, false, true],
     ]);

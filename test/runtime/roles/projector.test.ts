@@ -3,11 +3,13 @@ import { expect, it } from 'vitest';
 import { invoices } from '../../../projections/invoices.js';
 import { taxRegistry } from '../../../projections/tax-registry.js';
 import { registryStream } from '../../../src/domain/registry/events.js';
+import { prepareProjections } from '../../../src/projector/projector.js';
 import { createLogger } from '../../../src/runtime/config/logger.js';
 import type { Parts } from '../../../src/runtime/roles/parts.js';
 import { startProjector } from '../../../src/runtime/roles/projector.js';
 import { eventually } from '../../support/eventually.js';
 import { accepted, attempted, streamOf } from '../../support/fixture/histories.js';
+import { gate } from '../../support/gate.js';
 import { projecting } from '../../support/harness/projecting.js';
 import { appendFromTheFuture, clock } from '../../support/harness/projector.js';
 import { plant } from '../../support/planted.js';
@@ -50,6 +52,36 @@ describeWithPostgres('the role projector', () => {
     await harness.append(streamOf('live', 2), [accepted('live', 2)]);
     await eventually(() => harness.caughtUp());
     expect(halted).toEqual(new Set());
+    for (const stop of stops) await stop();
+  });
+
+  it('shows as halted when the rows are of another log, until the work after a pause finds them mended', async () => {
+    // given
+    await prepareProjections(harness.pool, harness.log, clock, [invoices]);
+    const halted = new Set<string>();
+    const stops: (() => Promise<void>)[] = [];
+    const log = { ...harness.log, identity: async () => 'another log' };
+    const engines = { log, pool: harness.pool };
+    const pausing = gate();
+    const twice = async (stopping: AbortSignal, project: (signal: AbortSignal) => Promise<void>): Promise<void> => {
+      await project(stopping);
+      await pausing.opened;
+      engines.log.identity = harness.log.identity;
+      await project(stopping);
+    };
+    const parts = {
+      ...{ engines, clock, guards: { whileLogCoversCheckpoint: twice }, logger: createLogger('silent', 'stderr') },
+      runner: { onStop: (_name: string, stop: () => Promise<void>) => stops.push(stop) },
+      diskSpace: { record: () => undefined },
+    };
+    // when
+    startProjector(parts as unknown as Parts, halted);
+    // then
+    await eventually(async () => halted.has('projector'));
+    pausing.open();
+    await eventually(async () => halted.size === 0);
+    await harness.append(streamOf('live', 1), [accepted('live', 1)]);
+    await eventually(() => harness.caughtUp());
     for (const stop of stops) await stop();
   });
 
