@@ -1,5 +1,5 @@
 import { connect, type NatsConnection, StorageType } from 'nats';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, expect, it, onTestFinished, vi } from 'vitest';
 import { WorkQueueUnavailable } from '../../../src/ports/work-queue.js';
 import { gate } from '../../support/gate.js';
 import { bound, itemOf, openQueueHarness, putUntilTaken, type QueueHarness } from '../../support/harness/nats-queue.js';
@@ -67,6 +67,22 @@ describeWith('natsServer', 'the NATS queue, when its server fails', () => {
     await server.kill();
     await vi.waitFor(() => expect(queue.status().ok).toBe(false), bound);
     worker.abort();
+    await worker.ended;
+    await queue.close();
+  });
+
+  it('ends its work while the server is silent and then lost before the last answers are sent', async () => {
+    // given
+    const queue = await harness.open();
+    const worker = harness.work(queue, { handle: async () => ack });
+    const flush = vi.spyOn(Object.getPrototypeOf(await server.admin()) as NatsConnection, 'flush');
+    onTestFinished(() => flush.mockRestore());
+    server.freeze();
+    worker.abort();
+    await vi.waitFor(() => expect(flush).toHaveBeenCalled(), bound);
+    // when
+    await server.kill();
+    // then
     await worker.ended;
     await queue.close();
   });
