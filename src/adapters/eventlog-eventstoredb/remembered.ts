@@ -12,7 +12,7 @@ type Answer = Awaited<ReturnType<RememberedEvents['look']>>;
 export type Memory = RememberedEvents & {
   /**
    * To be called with the last event of ours, each time that the head of the log was read. It is remembered when the next look finds the earlier
-   * ones.
+   * ones over the same connection: behind another one may be another log.
    */
   sawHead(event: Pick<ServerEvent, 'streamId' | 'revision' | 'id'>): void;
   appended(mark: Mark): void;
@@ -30,7 +30,8 @@ export type Memory = RememberedEvents & {
 export const createMemory = (reader: Reader, losses: () => number): Memory => {
   let head: Mark | undefined;
   let appended: Mark | undefined;
-  let seen: Mark | undefined;
+  /** `at`: the value of `losses` when the event was read. */
+  let seen: { mark: Mark; at: number } | undefined;
   /** The value of `losses` when a look began that found every event. */
   let heldAt: number | undefined;
   let looking: Promise<Answer> | undefined;
@@ -41,7 +42,8 @@ export const createMemory = (reader: Reader, losses: () => number): Memory => {
     const answers = await Promise.all(known.map((mark) => ask(reader, mark)));
     const answer = answers.includes('replaced') ? 'replaced' : answers.includes('missing') ? 'missing' : 'held';
     heldAt = answer === 'held' ? began : undefined;
-    if (answer === 'held') head = newest;
+    // An event that was read over another connection may be of a log that was at the address for a while, and would then be missing in this one.
+    if (answer === 'held' && newest?.at === began && losses() === began) head = newest.mark;
     return answer;
   };
   const shared = (): Promise<Answer> => {
@@ -58,7 +60,7 @@ export const createMemory = (reader: Reader, losses: () => number): Memory => {
       appended = undefined;
     },
     sawHead: ({ streamId, revision, id }) => {
-      seen = { stream: streamId, revision: Number(revision), id };
+      seen = { mark: { stream: streamId, revision: Number(revision), id }, at: losses() };
     },
     appended: (mark) => {
       appended = mark;
