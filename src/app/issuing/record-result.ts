@@ -28,7 +28,9 @@ export const recordResult = async <K extends Sending>(
 ): Promise<InvoiceState | undefined> => {
   const { stream, deps } = job;
   const command = commandOfResult(job, key, document, result, known);
-  let first: typeof known | undefined = known;
+  // A pause that has begun since the attempt may follow the loss of the attempt. Another process may then have appended an event at the same revision, so
+  // the stream is read and compared.
+  let first: typeof known | undefined = deps.pausing?.aborted === true ? undefined : known;
   const recorded = await despiteFaults(stream, deps, () => {
     const tried = transact({ ...command, known: first }, deps);
     // After an append of unknown outcome the stream is read before the next append.

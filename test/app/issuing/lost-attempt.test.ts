@@ -10,26 +10,45 @@ import type { Turn } from '../../support/harness/fake-authorizer.js';
 import { type IssuingHarness, issuingHarness } from '../../support/harness/issuing.js';
 import { memoryEventLog } from '../../support/memory/event-log.js';
 
-/**
- * The log fails over when the answer of the next send is to be recorded. `kept` events of the stream are left, another process appends `others`, and
- * issuing pauses.
- */
+/** The log fails over now: `kept` events of the stream are left, another process appends `others`, and issuing pauses. */
+const failOver = async (harness: IssuingHarness, kept: number, others: readonly InvoiceEvent[]): Promise<void> => {
+  const { deps, log, stream, clock } = harness;
+  const standby = memoryEventLog();
+  await standby.append(stream, { kind: 'none' }, (await log.read(stream)).slice(0, kept));
+  deps.store = createEventStore(standby, fixedKeys());
+  deps.pausing = AbortSignal.abort();
+  if (others.length > 0) await appendTo(deps.store, stream, others, clock.now());
+};
+
+/** The log fails over when the answer of the next send is to be recorded. */
 const failOverAtAnswer = (harness: IssuingHarness, kept: number, others: readonly InvoiceEvent[]): void => {
-  const { deps, store, log, stream, clock } = harness;
-  const failOver = async (): Promise<never> => {
-    const standby = memoryEventLog();
-    await standby.append(stream, { kind: 'none' }, (await log.read(stream)).slice(0, kept));
-    deps.store = createEventStore(standby, fixedKeys());
-    deps.pausing = AbortSignal.abort();
-    if (others.length > 0) await appendTo(deps.store, stream, others, clock.now());
+  const { deps, store } = harness;
+  const refuse = async (): Promise<never> => {
+    await failOver(harness, kept, others);
     throw new EventLogUnavailable('down');
   };
   deps.store = {
     ...store,
     append: (of, version, events, context) =>
-      context.site.endsWith('_outcome') ? failOver() : store.append(of, version, events, context),
+      context.site.endsWith('_outcome') ? refuse() : store.append(of, version, events, context),
   };
   deps.engineFaults = { isFault: (error) => error instanceof EventLogUnavailable, report: () => undefined };
+};
+
+/** The log fails over while the next send waits for its answer, and the pause is recorded before the answer comes. */
+const failOverDuringSend = (harness: IssuingHarness, kept: number, others: readonly InvoiceEvent[]): void => {
+  const { deps } = harness;
+  const { authorizer } = deps;
+  const during = async <T>(answer: Promise<T>): Promise<T> => {
+    const answered = await answer;
+    await failOver(harness, kept, others);
+    return answered;
+  };
+  deps.authorizer = {
+    ...authorizer,
+    sendDps: (...given) => during(authorizer.sendDps(...given)),
+    sendCancellation: (...given) => during(authorizer.sendCancellation(...given)),
+  };
 };
 
 /** The events of the new log after those that were kept, and the first breach that `audit verify` would report. */
@@ -91,6 +110,49 @@ describe('the kept answer to an attempt that a failover has lost', () => {
       events: [expect.objectContaining({ type: 'IssuanceAttempted' })],
       notices: NOT_RECORDED(kind),
     });
+  });
+});
+
+describe('an answer that comes when the loss of its attempt was already noticed and another process has appended at its revision', () => {
+  const other = attempted(1, 3);
+
+  it.each([
+    ['a refusal', 'rejected', { rejected: ['E0160'] }],
+    ['an unknown outcome', 'unknown', { unknown: ['E9999'] }],
+    ['that nothing was sent', 'not_sent', 'not_sent'],
+  ] as const)(
+    'is only told to operators, and no word on the attempt of the other process: %s',
+    async (_what, kind, turn) => {
+      // given
+      const harness = await issuingHarness();
+      failOverDuringSend(harness, 1, [other]);
+      harness.authorizer.script = [turn];
+      // when
+      await harness.issue();
+      // then
+      expect(await leftOf(harness, 1)).toMatchObject({ events: [{ type: 'IssuanceAttempted' }], breach: undefined });
+      expect(harness.notices).toEqual(NOT_RECORDED(kind));
+    },
+  );
+
+  it('gives its note to the invoice beside that attempt, and its event to the request', async () => {
+    // given
+    const harness = await issuingHarness();
+    failOverDuringSend(harness, 1, [other]);
+    const canceled = await issuingHarness();
+    await canceled.issueToTheEnd();
+    await canceled.record(cancelRequested(0));
+    failOverDuringSend(canceled, 4, [cancelAttempted(1, 5)]);
+    // when
+    await harness.issue();
+    await canceled.cancel();
+    // then
+    expect(await leftOf(harness, 2)).toMatchObject({
+      events: [{ type: 'Authorized', data: { attempt: 2, attemptLost: true } }],
+      breach: undefined,
+    });
+    expect(await leftOf(canceled, 5)).toMatchObject({ events: [{ type: 'CancellationConfirmed' }], breach: undefined });
+    expect([...harness.notices, ...canceled.notices]).toEqual([]);
   });
 });
 
