@@ -1,6 +1,6 @@
 import { isPlaceOf } from '../app/event-store/place.js';
 import { type GuardWindows, replayGuards } from '../app/recovery/replay-guards.js';
-import { epochMs, type Instant } from '../domain/common/time.js';
+import type { Instant } from '../domain/common/time.js';
 import { pause } from '../lib/pause.js';
 import type { Clock } from '../ports/clock.js';
 import { type EventLog, isEarlier, type LogPosition } from '../ports/event-log.js';
@@ -37,6 +37,8 @@ export type GuardReadinessWorker = {
   /** Milliseconds between two comparisons; tests use short ones. */
   pauseMs?: { complete: number; waiting: number };
   beatMs?: number;
+  /** Milliseconds of a clock that is never set. */
+  steadyMs?: () => number;
 };
 
 const PAUSE_MS = { complete: 1_000, waiting: 250 };
@@ -45,9 +47,12 @@ const PAUSE_MS = { complete: 1_000, waiting: 250 };
  * A guard may have been committed before this session began and then lost, with its invoice appended only later. No request takes longer than this
  * time; until it is over the log is read again, whatever the guards' position says.
  */
-const GRACE_SECONDS = 60;
+const GRACE_MS = 60_000;
 
-/** The database ends a session that is silent for 20 s. A long part of the log without relevant events takes longer to read. */
+/**
+ * The database ends a session that is silent for 20 s. A long part of the log without relevant events takes longer to read, and so does a look at a log
+ * that answers slowly.
+ */
 const BEAT_MS = 5_000;
 
 /** An EventStoreDB node that lags behind its leader briefly reports an older head. Only this many such answers in a row are recorded. */
@@ -91,8 +96,8 @@ const runSession = async (
   worker: GuardReadinessWorker,
   { identity, pauseMs, onAnswer }: { identity: string; pauseMs: typeof PAUSE_MS; onAnswer: () => void },
 ): Promise<void> => {
-  const { log, clock, signal, onReadiness, onFault } = worker;
-  const beganAt = epochMs(clock.now());
+  const { log, clock, signal, onReadiness, onFault, steadyMs = () => performance.now() } = worker;
+  const beganAt = steadyMs();
   let begin: { head: LogPosition | null } | undefined;
   let isComplete = false;
   /** True when the log was read up to a head from after the grace: requests that began before this session are all included. */
@@ -110,7 +115,9 @@ const runSession = async (
     // A pause holds whatever the log says, and what it has lost is no longer looked for.
     if (look.logWasIncomplete) log.remembered?.forget();
     const positions = isComplete && !wasIncomplete ? [] : positionsOf(look);
-    const { head: found, end } = await lookAtLog(log, identity, positions, onFault);
+    const { head: found, end } = await withHeartbeat(session, look.guards, worker, () =>
+      lookAtLog(log, identity, positions, onFault),
+    );
     const head: LogPosition | null = found === undefined ? lastHead : found;
     lastHead = head;
     const isShorter = end !== 'no answer' && isEarlier(head, look.furthest);
@@ -139,7 +146,7 @@ const runSession = async (
       onReadiness({ kind: 'rebuilding', position: look.guards, upTo: head, waitsFor: 'guards' });
       wasIncomplete = false;
     }
-    const isPastGrace = epochMs(clock.now()) - beganAt >= GRACE_SECONDS * 1_000;
+    const isPastGrace = steadyMs() - beganAt >= GRACE_MS;
     const reporter = isComplete ? { ...worker, onReadiness: ignore, onFilled: ignore } : worker;
     const covered = await withHeartbeat(session, look.guards, worker, async () => {
       if (!look.leads || head === null) return look;

@@ -1,6 +1,6 @@
 import { EventEmitter, once } from 'node:events';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { addSeconds } from '../../src/domain/common/time.js';
+import { addSeconds, epochMs } from '../../src/domain/common/time.js';
 import { EventLogUnavailable, type LogPosition } from '../../src/ports/event-log.js';
 import {
   type GuardReadiness,
@@ -39,6 +39,7 @@ describe('guard readiness', () => {
         onFilled: () => undefined,
         onFault: (error) => faults.push(error),
         pauseMs: { complete: 1, waiting: 1 },
+        steadyMs: () => epochMs(fixture.clock.now()),
         ...changes,
       });
       return ended;
