@@ -144,7 +144,8 @@ const readinessInOneDatabase = async (parts: ReadinessParts): Promise<GuardReadi
     if (isForgotten) logger.fatal({ msg: 'the database had lost the pause of issuing, which is recorded again' });
     due.loss = false;
     due.forgotten = false;
-    endAtPause = { head };
+    // Another process may have appended since the head was read. What is appended after the record survives no failover that loses the record.
+    endAtPause = { head: await engines.log.head() };
     // The work of this process pauses by now, and that of others soon: until then the log takes no append.
     lostEnd?.accept();
   };

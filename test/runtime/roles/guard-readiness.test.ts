@@ -189,12 +189,14 @@ const oneDatabase = (paused: boolean) => {
         row.refusals += 1;
         throw new Error('no writes');
       }
+      end.beforeRecord();
       row.paused = true;
       row.head = String(values[1]);
     }
     return { rows: row.paused ? [{ head: row.head, seen_at: systemClock.now() }] : [] };
   };
-  const end = { isLost: false, head: 7n, notice: (): void => undefined, accepted: [] as string[] };
+  const nothing = (): void => undefined;
+  const end = { isLost: false, head: 7n, notice: nothing, beforeRecord: nothing, accepted: [] as string[] };
   const say = (line: object) => void lines.push(line);
   let source: GuardReadinessSource | undefined;
   const lostEnd: LostEnd = {
@@ -293,6 +295,26 @@ describe('a pause in the database that also keeps the log', () => {
   it('is recorded again when another failover has lost it with nothing else', async () => {
     // given
     const { row, end, lines, start, recover } = oneDatabase(false);
+    const source = await start();
+    end.notice();
+    await expect.poll(() => end.accepted).toHaveLength(1);
+    // when
+    row.paused = false;
+    // then
+    const again = { msg: 'the database had lost the pause of issuing, which is recorded again' };
+    await expect.poll(() => lines.at(-1)).toEqual(again);
+    expect([row.paused, source.current().kind]).toEqual([true, 'log incomplete']);
+    recover();
+    await expect.poll(() => source.current().kind).toBe('complete');
+  });
+
+  it('is recorded again also when another process has appended between the read of the head and the record', async () => {
+    // given
+    const { row, end, lines, start, recover } = oneDatabase(false);
+    end.beforeRecord = () => {
+      end.head += 1n;
+      end.beforeRecord = () => undefined;
+    };
     const source = await start();
     end.notice();
     await expect.poll(() => end.accepted).toHaveLength(1);
