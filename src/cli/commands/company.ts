@@ -71,14 +71,14 @@ const put: Command = {
     }
     const opened = await session();
     const result = await putCompanyFile(registration, opened.companyDeps(actor), modesWithoutSeries);
+    if ('refused' in result) return refused(result.refused);
     warnings.push(
       ...approximateTableWarnings(registration, opened.clock.now()),
       ...(await activityWarnings({ registration }, opened)),
     );
-    if ('refused' in result) return refused(result.refused);
     const { state } = await loadCompany(cnpj, opened.store);
     const numbers = await nextNumbersOf(state.kind === 'company' ? state.registration : registration, opened.store);
-    warnings.push(...numbers.flatMap(stoppedSeries));
+    warnings.push(...numbers.flatMap(seriesWarnings));
     const dps = Object.fromEntries(
       numbers.map(({ mode, series, nextNumber, isStopped }) => {
         const isEnded = isUsedUp({ nextNumber });
@@ -93,7 +93,7 @@ const put: Command = {
 const nextNumberText = ({ mode, series, nextNumber }: NextNumber): string =>
   `${mode} ${isUsedUp({ nextNumber }) ? 'none' : nextNumber} of series ${series}`;
 
-const stoppedSeries = ({ mode, series, nextNumber, isStopped }: NextNumber): readonly string[] => {
+const seriesWarnings = ({ mode, series, nextNumber, isStopped }: NextNumber): readonly string[] => {
   if (isUsedUp({ nextNumber })) return [`series ${series} of ${mode} mode is used up: name another dps.${mode}.series`];
   return isStopped
     ? [
@@ -180,12 +180,12 @@ const show: Command = {
     await tellRowsBehind(opened, terminal, ['companies']);
     const found = await opened.readModel.company(cnpj);
     if (found === undefined) return refused(`no company ${cnpj}`);
-    const shown = { ...describe(found), ibs_cbs_lines: linesOf(await companyIbsCbs(found, opened)) };
+    const shown = { ...describe(found), ibs_cbs_lines: reportBody(await companyIbsCbs(found, opened)) };
     return done(jsonText(shown, 2), shown);
   },
 };
 
-const linesOf = ({ lines, declared, withAddress, without, missing, owing, duty }: IbsCbsReport) => ({
+const reportBody = ({ lines, declared, withAddress, without, missing, owing, duty }: IbsCbsReport) => ({
   owed_from: duty?.owedFrom ?? null,
   notes_without_are_taken_until: duty?.toleratedUntil ?? null,
   source: duty?.source ?? null,

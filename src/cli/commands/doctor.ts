@@ -125,7 +125,7 @@ const report = (checks: readonly Check[]): Outcome => {
   return reported(ok, lines.join('\n'), { ok, checks });
 };
 
-/** Reported, because the switch may have been forgotten. */
+/** A forgotten switch would refuse every request. */
 const apiCheck = async ({ readModel, store }: Session): Promise<Check> => {
   if (!(await readModel.apiSwitchedOff())) return { name: 'api', ok: true, detail: 'not switched off' };
   const by = await apiSwitchedOffBy({ store });
@@ -188,7 +188,7 @@ const certificateChecks = async ({ readModel, vault, clock }: Session): Promise<
   const now = clock.now();
   for (const company of await readModel.companies()) {
     const { cnpj } = company.registration;
-    const [name, cure] = [`certificate ${cnpj}`, `nfse certificate put ${cnpj} --pfx FILE --password-file FILE`];
+    const [name, cure] = [`certificate ${cnpj}`, putCertificate(cnpj)];
     if (company.certificate === undefined) {
       const detail = 'none: the company is enabled, and its requests are refused';
       if (company.enabled) checks.push({ name, ok: false, detail, cure });
@@ -239,7 +239,7 @@ const logRecoveryChecks = (result: Exclude<LogRecovery, { kind: 'refused' }>): r
   ];
 };
 
-/** Says no more than the lines above it: what they leave out was not compared. */
+/** What the lines above left out was not compared, so this text does not claim it. */
 const comparedText = ({ series, skipped }: Pick<RecoveryReport, 'series' | 'skipped'>): string => {
   if (skipped.length === 0) return 'compared with the authorizer';
   return series.length === 0
