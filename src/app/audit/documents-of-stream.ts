@@ -7,7 +7,7 @@ import type { EmbeddedDigest, SignatureOracle } from '../../ports/documents.js';
 type SpanningCheck = { afterEvent(stream: StreamName, event: InvoiceEvent): void };
 
 /** After these events nothing is sent, and no attempt of the stream can record a note. */
-const OUTCOMES: ReadonlySet<InvoiceEvent['type']> = new Set<InvoiceEvent['type']>([
+const ENDS_SENDING: ReadonlySet<InvoiceEvent['type']> = new Set<InvoiceEvent['type']>([
   'Authorized',
   'IssuanceRejected',
   'IssuanceFailed',
@@ -39,7 +39,7 @@ export const createResendCheck = (): SpanningCheck & {
         : undefined;
     },
     afterEvent: (stream, { type }) => {
-      if (OUTCOMES.has(type)) sent.delete(stream);
+      if (ENDS_SENDING.has(type)) sent.delete(stream);
     },
   };
 };
@@ -122,7 +122,7 @@ export const createEmbeddedCheck = (
     },
     afterEvent: (stream, { type, data }) => {
       if (type === 'IssuanceAttempted') noteAttempt(stream, data.attempt, undefined);
-      if (OUTCOMES.has(type)) issues.delete(stream);
+      if (ENDS_SENDING.has(type)) issues.delete(stream);
       if (CANCELED.has(type)) requests.delete(stream);
     },
   };

@@ -34,7 +34,7 @@ const absence = { firstAskedAt: instant, secondAskedAt: instant, at: instant };
 const absences = { firstAskedAt: optional(instant), secondAskedAt: optional(instant) };
 const ofRequest = { request: integerFrom1, attempt: integerFrom1 };
 const verdict = strictObject({ failedAt: instant, at: instant });
-const evidence = v.picklist(['response', 'lookup'], 'must be response or lookup');
+const answeredBy = v.picklist(['response', 'lookup'], 'must be response or lookup');
 const foreignAmount = optional(strictObject({ currency: text, amountInCents: integerFrom0 }));
 /** A document that does not fit into an event is recorded without its bytes. */
 const document = { nfseXmlGzip: optional(sealed), nfseSha256: optional(hash) };
@@ -155,7 +155,7 @@ const invoiceSchemas = {
   Authorized: strictObject({
     attempt: integerFrom1,
     ...note,
-    evidence,
+    evidence: answeredBy,
     attemptLost: optional(v.literal(true)),
     at: instant,
   }),
@@ -184,7 +184,7 @@ const invoiceSchemas = {
     at: instant,
   }),
   CancellationProvenAbsent: strictObject({ ...ofRequest, ...absence }),
-  CancellationConfirmed: strictObject({ request: integerFrom1, ...cancelEvent, evidence, at: instant }),
+  CancellationConfirmed: strictObject({ request: integerFrom1, ...cancelEvent, evidence: answeredBy, at: instant }),
   CancellationNotConfirmed: strictObject({
     request: integerFrom1,
     reason: v.picklist(['refused', 'timeout', 'document_invalid']),

@@ -12,7 +12,7 @@ import {
 import { epochMs } from '../../domain/common/time.js';
 import type { CompanyEvent, Registration } from '../../domain/company/events.js';
 import type { DpsNumberEvent } from '../../domain/dps-number/events.js';
-import type { InvoiceEvent } from '../../domain/invoice/events.js';
+import type { InvoiceEvent, InvoiceEventType } from '../../domain/invoice/events.js';
 import type { EventLog } from '../../ports/event-log.js';
 import { type DecodedEvent, decodeSealed } from '../event-store/codec.js';
 import { walkLog } from '../event-store/walk-log.js';
@@ -48,7 +48,7 @@ export type KnownWork = {
 const PREFIXES = [invoicePrefix.live, invoicePrefix.test, dpsPrefix.live, dpsPrefix.test, companyPrefix];
 
 /** After these events no note of the invoice is searched for. An indeterminate invoice is left to support. */
-const OUTCOMES: readonly string[] = [
+const ENDS_SEARCH: ReadonlySet<string> = new Set<InvoiceEventType>([
   'Authorized',
   'IssuanceRejected',
   'IssuanceFailed',
@@ -56,7 +56,7 @@ const OUTCOMES: readonly string[] = [
   'IssuanceInterrupted',
   'IndeterminateResolved',
   'TestInvoiceDeleted',
-];
+]);
 
 type Series = Omit<KnownSeries, 'taken'>;
 
@@ -166,6 +166,6 @@ const noteInvoice = (event: DecodedEvent<InvoiceEvent>, known: KnownWorkSoFar): 
     known.longestSendSeconds = Math.max(known.longestSendSeconds, seconds);
   }
   if (type === 'InvoiceAccepted') open.set(invoiceId, stream);
-  if (type === 'IssuanceAttempted' || OUTCOMES.includes(type)) taken.delete(invoiceId);
-  if (OUTCOMES.includes(type)) open.delete(invoiceId);
+  if (type === 'IssuanceAttempted' || ENDS_SEARCH.has(type)) taken.delete(invoiceId);
+  if (ENDS_SEARCH.has(type)) open.delete(invoiceId);
 };

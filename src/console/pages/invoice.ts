@@ -185,7 +185,10 @@ const RESOLUTIONS: Readonly<Record<string, string>> = {
   confirmed: 'confirmada',
 };
 
-/** The outcome of a cancellation is its last send's, which the fold keeps as open or unknown. Look-ups may make a refusal final after its answer. */
+/**
+ * Shows the outcome of the cancellation on its last send, because the fold leaves that send open or unknown. Where look-ups made the refusal final,
+ * `refusedAt` is the time of that event.
+ */
 const shownSend = (
   send: CancelSend,
   { sends, status, codes, canceledAt }: Cancellation,
@@ -245,7 +248,7 @@ const isSettled = (state: InvoiceState): boolean =>
   (state.outcome.status === 'issued' || state.outcome.status === 'failed') &&
   state.cancellation?.status !== 'pending';
 
-/** Each look-up with the reason why its send had to be looked for. Those of a cancellation are of the last request, after which its events lie. */
+/** Each look-up with the reason why its send had to be looked for. For a cancellation only events after the last request count. */
 const lookups = (context: PageContext, { case: { lookups: asked, timeline, state } }: InvoicePage): Html => {
   if (asked.length === 0) return none;
   const { say } = context;

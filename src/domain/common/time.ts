@@ -34,7 +34,7 @@ export const epochMs = (at: Instant): number => {
 };
 
 const PARSED_KEPT = 1_000;
-/** A request asks some twenty times when its few instants are. */
+/** One request parses the same few instants about twenty times. */
 const parsed = new Map<Instant, number>();
 
 /** Years in which an NFS-e can exist: there was none before, and a later year is a mistake. */

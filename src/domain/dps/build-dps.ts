@@ -12,8 +12,7 @@ import { taxationOf, valores } from './values.js';
 
 /**
  * The unsigned DPS in canonical form, in the layout of its `dhEmi`, and its id. Pure: the same acceptance and number always give the same bytes
- * (ADR 2).
- * Throws `CustomerNameMissing` for an identified customer without a name.
+ * (ADR 2). Throws `CustomerNameMissing` for an identified customer without a name.
  */
 export const buildDps = (input: DpsInput): { id: string; xml: string } => {
   const { issuer, companyId } = input.accepted;
