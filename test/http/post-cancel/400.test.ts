@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createHarness, issuedInvoice } from '../../support/harness/http.js';
-import { expectCauses, expectRefusal } from '../../support/harness/http-answers.js';
+import { createHarness } from '../../support/harness/http.js';
+import { expectRefusal } from '../../support/harness/http-answers.js';
 
 const UUID = '0190a1b2-0000-7000-8000-000000000000';
 
@@ -9,27 +9,6 @@ describe('POST /v1/nfse/{id}/cancel 400', () => {
     const response = await createHarness().call(`/v1/nfse/${UUID}/cancel`, { raw: '' });
     const { message } = await expectRefusal(response, 400, 'malformed_json');
     expect(message).toContain('vazio');
-  });
-
-  it.each([
-    [{ reason: 'because' }, ['reason']],
-    [{ reason: null }, ['reason']],
-    [{ description: 'x'.repeat(14) }, ['description']],
-    [{ description: 'x'.repeat(256) }, ['description']],
-    [{ description: ' '.repeat(20) }, ['description']],
-    [{ description: '取消取消取消取消取消取消取消取消' }, ['description']],
-    [{ description: `\u0007${'x'.repeat(20)}` }, ['description']],
-    [{ motivo: 1, reason: 1, constructor: 1, description: 1 }, ['motivo', 'reason', 'constructor', 'description']],
-  ])('invalid_request for %j', async (json, params) => {
-    const harness = createHarness();
-    const id = await issuedInvoice(harness);
-    const error = await expectRefusal(await harness.call(`/v1/nfse/${id}/cancel`, { json }), 400, 'invalid_request');
-    expectCauses(error, params);
-    expect(error).toMatchObject({ param: params[0], message: error.errors?.[0]?.message });
-  });
-
-  it('invalid_request for a list', async () => {
-    await expectRefusal(await createHarness().call(`/v1/nfse/${UUID}/cancel`, { json: [] }), 400, 'invalid_request');
   });
 
   it.each(['x', `nfe_${UUID}`])('invalid_id for %s', async (id) => {

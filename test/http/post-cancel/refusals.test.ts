@@ -78,6 +78,24 @@ describe('POST /v1/nfse/{id}/cancel: the refusal of each state', () => {
   });
 });
 
+describe('POST /v1/nfse/{id}/cancel 409', () => {
+  it('nfse.not_cancelable says what helps in which state', async () => {
+    for (const state of ['queued', 'processing', 'rejected', 'indeterminate'] as const) {
+      const { harness, id } = await stood(state, 'test');
+      const { message } = await expectRefusal(await cancel(harness, id), 409, 'nfse.not_cancelable');
+      expect(message).toMatch(/Em queued ou processing, espere .*; em indeterminate, fale com o suporte\.$/);
+    }
+  });
+
+  it('a repeat with the same Idempotency-Key is no replay', async () => {
+    const { harness, id } = await stood('issued', 'test');
+    const repeat = () =>
+      harness.call(`/v1/nfse/${id}/cancel`, { json: {}, headers: { 'Idempotency-Key': 'cancel-1' } });
+    expect((await repeat()).status).toBe(202);
+    await expectRefusal(await repeat(), 409, 'nfse.cancel_in_progress');
+  });
+});
+
 describe('POST /v1/nfse/{id}/cancel: what comes before what', () => {
   it('the id, then the body, then whether the invoice is there, then its state', async () => {
     const { harness, id } = await stood('canceled', 'test');
