@@ -4,16 +4,46 @@ import { dpsStream, parseInvoiceStream } from '../../src/domain/common/ids.js';
 import { systemClock } from '../../src/runtime/engines/clock.js';
 import { eventually } from '../support/eventually.js';
 import { issueBodyOf } from '../support/fixture/demo.js';
+import { tokenOf } from '../support/harness/console.js';
 import {
   CNPJ,
   type ConsoleServiceHarness,
   DOCUMENT,
   openConsoleServiceHarness,
 } from '../support/harness/console-service.js';
-import { visitor } from '../support/harness/console-visitor.js';
 import { contextAt } from '../support/harness/event-store.js';
 import { type RunningService, startRunningService } from '../support/harness/running-service.js';
 import { describeWithPostgres } from '../support/postgres.js';
+
+type Page = { status: number; location: string | null; text: string };
+
+const ENGLISH = { 'accept-language': 'en' };
+
+/** Uses the console of a running service as a browser would, without one. */
+const visitor = (origin: string) => {
+  const visit = async (path: string): Promise<Page> =>
+    pageOf(await fetch(`${origin}/console${path}`, { redirect: 'manual', headers: ENGLISH }));
+  return {
+    visit,
+    /** Sends a form of the overview, which has one, with its token. */
+    send: async (path: string, fields: Record<string, string>): Promise<Page> => {
+      const form_token = tokenOf((await visit('')).text);
+      const response = await fetch(`${origin}/console${path}`, {
+        ...{
+          method: 'POST',
+          redirect: 'manual',
+          body: new URLSearchParams({ form_token, operator: 'maria', ...fields }),
+        },
+        headers: { origin, ...ENGLISH },
+      });
+      return await pageOf(response);
+    },
+  };
+};
+
+const pageOf = async (response: Response): Promise<Page> => ({
+  ...{ status: response.status, location: response.headers.get('location'), text: await response.text() },
+});
 
 describeWithPostgres('the console of a running service', () => {
   let harness: ConsoleServiceHarness;

@@ -1,12 +1,35 @@
+import type pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { invoices } from '../../../projections/invoices.js';
 import { createReconciliationProgressStore } from '../../../src/adapters/reconciliation/progress-store.js';
 import type { ReconciliationProgress, ReconciliationProgressStore } from '../../../src/ports/reconciliation.js';
+import { prepareProjections } from '../../../src/projector/projector.js';
 import { T0 } from '../../support/fixture/invoice.js';
-import { rowsOfInvoices } from '../../support/fixture/invoice-rows.js';
+import { memoryEventLog } from '../../support/memory/event-log.js';
 import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../../support/postgres.js';
 
 const stream = (mode: 'Live' | 'Test', n: number) =>
   `nfse${mode}-12345678000195_00000000-0000-4000-8000-00000000000${n}`;
+
+type Row = {
+  stream: string;
+  createdAt: string | null;
+  accessKey: string | null;
+  cancellation?: 'succeeded' | 'failed';
+};
+
+/** Rows of the read model as its projection would have left them, without the events. */
+const rowsOfInvoices = async (pool: pg.Pool, rows: readonly Row[]): Promise<void> => {
+  await prepareProjections(pool, memoryEventLog(), { now: () => T0 }, [invoices]);
+  for (const { stream, createdAt, accessKey, cancellation } of rows) {
+    const state = JSON.stringify(cancellation === undefined ? {} : { cancellation: { status: cancellation } });
+    await pool.query(
+      `insert into read.invoices (stream, revision, mode, company_id, invoice_id, access_key, created_at, state)
+       values ($1, 0, $2, '12345678000195', $1, $3, $4, $5)`,
+      [stream, stream.startsWith('nfseLive') ? 'live' : 'test', accessKey, createdAt, state],
+    );
+  }
+};
 
 describeWithPostgres('the cursor of the reconciliation in the database', () => {
   let database: FreshDatabase;
