@@ -160,7 +160,6 @@ describeWithPostgres('the operator command', () => {
   });
 
   it('company put says that a series is used up, and that another one is needed', async () => {
-    // given
     const first = {
       dps: { live: { series: '77', next_number: 999_999_999_999_999 }, test: { series: '7', next_number: 20 } },
     };
@@ -171,10 +170,8 @@ describeWithPostgres('the operator command', () => {
     const data = { ...last, invoiceId: '00000000-0000-4000-8000-000000000001' };
     const context = operatorContext('operate_company', { actor: 'support:ana', companyId: CNPJ })(last.at);
     await session.store.append(stream, version, [{ type: 'DpsNumberAllocated', data }], context);
-    // when
     const { out } = await put(first);
     const { json } = await operator.runJson('company', 'put', await changedFile(first));
-    // then
     expect(out).toContain('next DPS number: live none of series 77');
     expect(out).toContain('warning: series 77 of live mode is used up: name another dps.live.series');
     expect(json).toMatchObject({ dps: { live: { series: '77', next_number: null, stopped: true } } });

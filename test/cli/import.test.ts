@@ -219,18 +219,15 @@ describeWithPostgres('invoice import', () => {
   });
 
   it('refuses a customer whose CNPJ has letters, unless an earlier version imported the line', async () => {
-    // given
     const letters = line({ customer: { document: '12.ABC.345/01DE-35', name: 'Alfa' }, reference: 'letters' });
     const parsed = parseImportLine(JSON.stringify(letters));
     if (!('line' in parsed)) throw new Error('an earlier version read this line');
     const planned = await planLine(parsed.line, { readXml: async () => undefined, readNote }, AT);
     if (!('plan' in planned)) throw new Error('an earlier version planned this line');
     const { stream, data } = planned.plan;
-    // when
     const refused = await importing(letters);
     await appendTo(session.store, stream, [{ type: 'InvoiceImported', data: { ...data, importedAt: AT } }], AT);
     const onRecord = await importing(letters);
-    // then
     expect(problemsOf(refused)).toEqual([
       'line 1: customer.document is a CNPJ with letters, which the API does not take yet: leave document out',
     ]);
@@ -273,18 +270,14 @@ describeWithPostgres('invoice import', () => {
   });
 
   it('takes an issued_at whose second is that of the XML', async () => {
-    // given
     const key = keyEnding('79');
     await writeFile(join(folder, 'fraction.xml'), `<NFSe>${key}</NFSe>`);
     const issued_at = AT.replace('.000Z', '.4Z');
-    // when
     const result = await importing(line({ xml_file: 'fraction.xml', reference: 'fraction', issued_at }));
-    // then
     expect(result).toEqual(imported(1, 0));
   });
 
   it('refuses the note of an invoice whose outcome is unknown, by the DPS in the XML', async () => {
-    // given
     const invoiceId = '77777777-7777-4777-8777-777777777777';
     const allocated = { number: 7, nextNumber: 8, invoiceId, at: AT };
     await appendTo(session.store, dpsStream('live', CNPJ, '1'), [{ type: 'DpsNumberAllocated', data: allocated }], AT);
@@ -292,14 +285,11 @@ describeWithPostgres('invoice import', () => {
     const open = [accepted({ companyId: CNPJ, invoiceId }), attempted(1, 1), unknown(1, 3)];
     await appendTo(session.store, stream, open, AT);
     await writeFile(join(folder, 'open.xml'), `<NFSe>${keyEnding('81')}</NFSe>`);
-    // when
     const result = await importing(line({ xml_file: 'open.xml', reference: 'open' }));
-    // then
     expect(problemsOf(result)).toEqual([`line 1: xml_file is the note of nfse_${invoiceId}`]);
   });
 
   it('refuses a key without XML while the note may be that of an invoice with this amount whose outcome is unknown', async () => {
-    // given
     const invoiceId = '77777777-7777-4777-8777-777777777778';
     const amount_in_cents = 98_765;
     const open = accepted({ companyId: CNPJ, invoiceId, amountInCents: amount_in_cents as Cents });
@@ -307,12 +297,10 @@ describeWithPostgres('invoice import', () => {
     expect((await run('projections', 'rebuild', 'invoices')).exit).toBe(0);
     const before = { amount_in_cents, access_key: keyEnding('85'), issued_at: '2026-11-21T10:00:00.000Z' };
     const after = { ...before, access_key: keyEnding('86'), issued_at: '2026-11-21T12:00:02.000Z' };
-    // when
     const results = [
       await importing(line(before), line({ ...after, amount_in_cents: 98_766, access_key: keyEnding('87') })),
       await importing(line(before), line(after)),
     ];
-    // then
     expect(results[0]).toEqual(imported(2, 0));
     expect(problemsOf(results[1] ?? { exit: 0, out: '' })).toEqual([
       `line 2: access_key may be that of nfse_${invoiceId}, whose outcome is unknown: give xml_file`,
@@ -323,12 +311,9 @@ describeWithPostgres('invoice import', () => {
     const ids = ['88888888-8888-4888-8888-888888888881', '88888888-8888-4888-8888-888888888882'] as const;
 
     it('refuses the key that another import brought, although no row shows it yet', async () => {
-      // given
       const access_key = keyEnding('82');
       expect(await importing(line({ access_key, reference: 'first' }))).toEqual(imported(1, 0));
-      // when
       const result = await importing(line({ access_key, reference: 'second' }));
-      // then
       expect(problemsOf(result)).toEqual([
         'line 1: access_key is that of an invoice on record',
         `line 1: access_key is held by nfse_${invoiceIdOfReference('live', CNPJ, 'first')}`,
@@ -336,7 +321,6 @@ describeWithPostgres('invoice import', () => {
     });
 
     it('lets one of two operators import it who begin at once under two ids', async () => {
-      // given
       const access_key = keyEnding('83');
       const files = await Promise.all(
         ids.map(async (id) => {
@@ -345,40 +329,32 @@ describeWithPostgres('invoice import', () => {
           return file;
         }),
       );
-      // when
       const results = await Promise.all(files.map((file) => run('invoice', 'import', file)));
-      // then
       expect(results.map(({ exit }) => exit).sort()).toEqual([0, 1]);
       expect((await Promise.all(ids.map(eventsOf))).map((events) => events.length).sort()).toEqual([0, 1]);
     });
 
     it('names the id of an import that died before its invoice, under which the note can be imported', async () => {
-      // given
       const access_key = keyEnding('84');
       const [id, other] = ids.map((one) => one.replaceAll('8888', '9999')) as [string, string];
       const stream = invoiceStream('live', CNPJ, invoiceIdOfAccessKey('live', CNPJ, access_key));
       await appendTo(session.store, stream, [{ type: 'ReferenceTaken', data: { invoiceId: id, takenAt: AT } }], AT);
-      // when
       const refused = await importing(line({ id: other, access_key }));
       const taken = await importing(line({ id, access_key }));
-      // then
       expect(problemsOf(refused)).toEqual([`line 1: access_key is held by nfse_${id}`]);
       expect(taken).toEqual(imported(1, 0));
     });
   });
 
   it('refuses what would make the service act wrongly, and imports none', async () => {
-    // given
     const before = await countOf();
     const canceled = { state: 'canceled', canceled_at: '2026-11-21T11:59:59.000Z' };
-    // when
     const result = await importing(
       line({ reference: 'good' }),
       line({ issued_at: '2026-11-22T12:05:01Z', reference: 'to-come' }),
       line({ ...canceled, canceled_at: '2026-12-01T00:00:00Z' }),
       line(canceled),
     );
-    // then
     expect(problemsOf(result)).toEqual([
       'line 2: issued_at is 2026-11-22T12:05:01.000Z, which is still to come',
       'line 3: canceled_at is 2026-12-01T00:00:00.000Z, which is still to come',
@@ -388,7 +364,6 @@ describeWithPostgres('invoice import', () => {
   });
 
   it('takes an instant that is a little ahead, and finds a wrong line of an earlier version imported already', async () => {
-    // given
     const id = '12121212-1212-4212-8212-121212121212';
     const access_key = keyEnding('64').replace(CNPJ, '12ABC678000195');
     const ahead = line({ reference: 'ahead', issued_at: '2026-11-22T12:05:00Z' });
@@ -399,14 +374,11 @@ describeWithPostgres('invoice import', () => {
       issuedAt: '2027-01-01T12:00:00.000Z',
     });
     await appendTo(session.store, invoiceStream('live', CNPJ, id), [wrong], AT);
-    // when
     const result = await importing(ahead, line({ id, access_key, issued_at: '2027-01-01T12:00:00Z' }));
-    // then
     expect(result).toEqual(imported(1, 1));
   });
 
   it('takes a note of the company also after an import under another company, which may take no key that is on record', async () => {
-    // given
     const invoiceId = '13131313-1313-4313-8313-131313131313';
     const other = '98765432000198';
     const access_key = keyEnding('63');
@@ -423,10 +395,8 @@ describeWithPostgres('invoice import', () => {
       accessKey: foreign as AccessKey,
     });
     await appendTo(session.store, invoiceStream('live', other, third.invoiceId), [ofThird], AT);
-    // when
     const taken = await importing(line({ access_key, reference: 'after-all' }));
     const refused = await importing(line({ access_key: foreign }));
-    // then
     expect(taken).toEqual(imported(1, 0));
     expect(problemsOf(refused)).toEqual(['line 1: access_key is that of an invoice on record']);
   });

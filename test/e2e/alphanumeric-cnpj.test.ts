@@ -68,16 +68,14 @@ describeWithPostgres('an invoice of a company whose CNPJ has letters', () => {
   };
 
   it('lives as any other: issued, looked up, printed, canceled, replayed, exported, verified', async () => {
-    // given an authorizer whose first answer is lost, so that a look-up has to find the note
+    // The first answer is lost, so that a look-up has to find the note.
     await running.control('POST', '/_control/faults', {
       ...{ on: 'issue', kind: 'lost_after_commit', times: 1, match: { cnpj: CNPJ } },
     });
-    // when the company issues
     const key = { 'Idempotency-Key': 'letras-1' };
     const accepted = await call('POST', '/v1/nfse', REQUEST, key);
     expect(accepted.status).toBe(202);
     const issued = await settled(accepted.body.id);
-    // then the note has the company's CNPJ in its key, and document and page are right
     expect(issued).toMatchObject({
       status: 'issued',
       access_key: expect.stringMatching(/^\d{9}12ABC34501DE35\d{27}$/),
@@ -89,12 +87,11 @@ describeWithPostgres('an invoice of a company whose CNPJ has letters', () => {
     // and the same request again is the same invoice
     expect((await call('POST', '/v1/nfse', REQUEST, key)).body.id).toBe(issued.id);
 
-    // when it cancels, and that answer is lost too
+    // The answer to the cancellation is lost too.
     await running.control('POST', '/_control/faults', {
       ...{ on: 'event', kind: 'lost_after_commit', times: 1, match: { cnpj: CNPJ } },
     });
     expect((await call('POST', `/v1/nfse/${issued.id}/cancel`, {})).status).toBe(202);
-    // then the authorizer has the event
     expect(await settled(issued.id)).toMatchObject({ status: 'canceled', cancellation: { status: 'succeeded' } });
     const notes = (await running.control('GET', '/_control/ledger')) as Record<string, unknown>[];
     expect(notes.filter(({ access_key }) => access_key === issued.access_key)).toMatchObject([

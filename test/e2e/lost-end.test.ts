@@ -66,14 +66,11 @@ describeWithPostgres('a service whose one database fails over to a standby that 
   };
 
   it('pauses issuing by itself, and gives the note back before anything is sent', { timeout: 300_000 }, async () => {
-    // given
     const { opsUrl } = running.service;
     await becomesReady(opsUrl);
     const id = await accept(1_001);
     const before = await issued(id);
-    // when
     await loseEnd(database, await beforeAttempt());
-    // then
     await becomesNotReady(opsUrl, PAUSED);
     expect(await operate('doctor')).toMatchObject({
       exit: 1,
@@ -92,15 +89,12 @@ describeWithPostgres('a service whose one database fails over to a standby that 
   it('gives a kept answer to the invoice whose attempt is lost, so that the whole log is sound', {
     timeout: 300_000,
   }, async () => {
-    // given
     const { opsUrl } = running.service;
     await becomesReady(opsUrl);
     await running.control('POST', '/_control/faults', { on: 'issue', kind: 'slow', times: 1, delay_ms: 4_000 });
     const id = await accept(1_001);
     const before = await beforeAttempt();
-    // when
     await loseEnd(database, before);
-    // then
     await becomesNotReady(opsUrl, PAUSED);
     const recorded = () =>
       database.admin.query(
@@ -118,16 +112,13 @@ describeWithPostgres('a service whose one database fails over to a standby that 
   it('records the pause also while it stops, so that the next process makes no second note', {
     timeout: 300_000,
   }, async () => {
-    // given
     await becomesReady(running.service.opsUrl);
     await running.control('POST', '/_control/faults', { on: 'issue', kind: 'slow', times: 1, delay_ms: 4_000 });
     await accept(1_001);
     const before = await beforeAttempt();
-    // when
     const stopped = running.service.stop();
     await loseEnd(database, before);
     await stopped;
-    // then
     expect(await database.admin.query('select from log_set_back')).toMatchObject({ rowCount: 1 });
   });
 });

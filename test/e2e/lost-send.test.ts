@@ -51,7 +51,7 @@ describeWithPostgres('a send under way whose attempt is lost in a failover', () 
   };
 
   it('is asked for after its deadline, also when the comparison begins at once', { timeout: 300_000 }, async () => {
-    // given: the note appears 8 s after the send, before the deadline of the attempt, which is 6 s and 5 s of grace
+    // The note appears 8 s after the send, before the deadline of the attempt, which is 6 s and 5 s of grace.
     await becomesReady(running.service.opsUrl);
     await running.control('POST', '/_control/faults', {
       on: 'issue',
@@ -64,12 +64,10 @@ describeWithPostgres('a send under way whose attempt is lost in a failover', () 
     expect(accepted.status).toBe(202);
     const answers = `select from event_log where type = 'IssuanceOutcomeUnknown'`;
     await eventually(async () => (await database.admin.query(answers)).rowCount === 1);
-    // when
     await failOverBefore('IssuanceAttempted');
     await becomesNotReady(running.service.opsUrl, /guards/);
     await eventually(async () => (await database.admin.query('select from log_set_back')).rowCount === 1);
     const compared = await reconcile();
-    // then
     expect(compared).toMatchObject({
       exit: 0,
       out: expect.stringContaining('1 note behind the end of the log, 1 recorded on its open invoice'),

@@ -100,14 +100,11 @@ describeWithPostgres('a log that is exchanged at the address of running processe
   it('takes nothing when it was put back, also when it has grown past its old end, and recovers', {
     timeout: 240_000,
   }, async () => {
-    // given
     const { at, backup } = await issueAfterBackup();
-    // when
     grow(backup);
     const length = backup.all().length;
     await putInPlace(backup);
     const answers = await Promise.all(Array.from({ length: 12 }, (_, n) => post(at, 2_000 + n)));
-    // then
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([503]));
     await eventually(pauses, (rows) => rows === 1);
     await guardsSay(at, /issuing is paused$/);
@@ -124,14 +121,11 @@ describeWithPostgres('a log that is exchanged at the address of running processe
   it('is found by a process that starts over it when it has grown past its old end, and recovers', {
     timeout: 240_000,
   }, async () => {
-    // given
     const { at: first, backup } = await issueAfterBackup();
     await first.stop();
     grow(backup);
     await putInPlace(backup);
-    // when
     const at = await harness.start(database, double.url);
-    // then
     await guardsSay(at, /issuing is paused$/);
     await eventually(pauses, (rows) => rows === 1);
     const done = await at.operate('doctor', '--reconcile', '--accept-unknown');
@@ -143,16 +137,13 @@ describeWithPostgres('a log that is exchanged at the address of running processe
   it('takes nothing when another and longer log is there, and all again when the right one is back', {
     timeout: 240_000,
   }, async () => {
-    // given
     const at = await begin();
     const other = createDoubleLog();
     other.append('log-identity', 'any', [{ ...eventOf({ identity: randomUUID() }), type: 'LogIdentityGiven' }]);
     grow(other);
     const length = other.all().length;
-    // when
     await putInPlace(other);
     const answer = await post(at, 1_002);
-    // then
     expect(answer.status).toBe(503);
     await guardsSay(at, /^another log is at the address of the event log: issuing is paused$/);
     expect(other.all().length).toBe(length);

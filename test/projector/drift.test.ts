@@ -50,16 +50,12 @@ describeWithPostgres('a comparison of rows that a stopped projector has left beh
   });
 
   it('finds nothing in the row of a test invoice that has vanished since', async () => {
-    // given
     await vanish(1);
-    // when
     const outcome = await compared();
-    // then
     expect(outcome).toEqual({ kind: 'compared', rows: 2, drifts: [] });
   });
 
   it('finds a row that no event made, and one that is further than the end of its test invoice', async () => {
-    // given
     await vanish(1);
     const table = tableOf(await liveGeneration(harness.pool, 'deadlines'));
     await harness.pool.query(`update ${table} set revision = 9 where stream = $1`, [streamOf('test', 1)]);
@@ -67,9 +63,7 @@ describeWithPostgres('a comparison of rows that a stopped projector has left beh
       streamOf('test', 2),
       streamOf('test', 3),
     ]);
-    // when
     const outcome = await compared();
-    // then
     expect(outcome).toMatchObject({
       drifts: [
         { row: streamOf('test', 2), what: 'the row is missing' },
@@ -80,12 +74,9 @@ describeWithPostgres('a comparison of rows that a stopped projector has left beh
   });
 
   it('compares nothing when an event behind the rows cannot be applied, which may explain the difference', async () => {
-    // given
     await appendFromTheFuture(harness.log, streamOf('live', 4), 'InvoiceAccepted');
     await vanish(1);
-    // when
     const outcome = await compared();
-    // then
     expect(outcome).toEqual({
       kind: 'not_comparable',
       reason: `InvoiceAccepted (${streamOf('live', 4)}@0) cannot be applied`,
@@ -119,7 +110,6 @@ describeWithPostgres('a comparison of rows whose checkpoint was set back', () =>
   });
 
   it.each([0, 1])('finds a tampered row that says revision %i', async (revision) => {
-    // given
     const [one = '', other = ''] = [streamOf('live', 1), streamOf('live', 2)];
     for (const stream of [one, other]) {
       const n = stream === one ? 1 : 2;
@@ -127,22 +117,17 @@ describeWithPostgres('a comparison of rows whose checkpoint was set back', () =>
     }
     await caughtUp();
     await change('update rows set amount_in_cents = 1, revision = $2 where stream = $1', one, revision);
-    // when
     await setBack();
-    // then
     const what = revision === 0 ? expect.stringContaining('amount_in_cents') : 'amount_in_cents differs';
     expect(await compared()).toMatchObject({ drifts: [{ row: one, what }] });
   });
 
   it('finds a tampered row behind more than a thousand rows that are only ahead', async () => {
-    // given
     const last = 1_005;
     for (let n = 1; n <= last; n += 1) await harness.append(streamOf('live', n), [accepted('live', n)]);
     await caughtUp();
     await change('update rows set amount_in_cents = 1 where stream = $1', streamOf('live', last));
-    // when
     await setBack();
-    // then
     expect(await compared()).toEqual({
       kind: 'compared',
       rows: last,

@@ -46,67 +46,52 @@ describeWithPostgres('generations of a log that has lost its end', () => {
     (await generationRecords(harness.pool, 'invoices')).map(({ role }) => role);
 
   it('gives up an interrupted build whose position the log does not reach', async () => {
-    // given
     await invoice(1);
     await invoice(2);
     await interruptedAfter(4);
     await loseTheEnd();
-    // when
     const rebuilt = await rebuild(invoices);
-    // then
     expect(rebuilt).toMatchObject({ kind: 'live', events: 2 });
     expect(await revisions()).toEqual([{ stream: streamOf('live', 1), revision: 1 }]);
   });
 
   it('gives up an interrupted build at a position from which the log cannot be read', async () => {
-    // given
     await invoice(1);
     await invoice(2);
     await interruptedAfter(4);
     harness.log = { ...harness.log, hasPlace: async () => false };
-    // when
     const rebuilt = await rebuild(invoices);
-    // then
     expect(rebuilt).toMatchObject({ kind: 'live', events: 4 });
   });
 
   it('refuses to go back to rows at a position from which the log cannot be read', async () => {
-    // given
     await invoice(1);
     await rebuild(invoices);
     await rebuild(invoices);
     harness.log = { ...harness.log, hasPlace: async () => false };
-    // when
     const back = await rollback(invoices);
-    // then
     expect(back).toEqual({ kind: 'beyond_log' });
   });
 
   it('refuses to go back to rows that the log does not reach', async () => {
-    // given
     await invoice(1);
     await invoice(2);
     await rebuild(invoices);
     await loseTheEnd();
     await rebuild(invoices);
-    // when
     const back = await rollback(invoices);
-    // then
     expect(back).toEqual({ kind: 'beyond_log' });
     expect(await dump(invoices)).toHaveLength(1);
   });
 
   it('are all made anew by a log recovery, also when the log has grown past their positions', async () => {
-    // given
     await invoice(1);
     await invoice(2);
     await rebuild(invoices);
     await rebuild(invoices);
     await loseTheEnd();
     await appendEvents(harness.log, streamOf('live', 3), [accepted('live', 3), attempted(1, 5), attempted(2, 9)]);
-    // when
     const remade = await remakeProjection(invoices, harness.signal, { log: harness.log, db: harness.pool, clock });
-    // then
     expect(remade).toMatchObject({ kind: 'live', events: 5 });
     expect(await revisions()).toEqual([
       { stream: streamOf('live', 1), revision: 1 },
@@ -117,15 +102,12 @@ describeWithPostgres('generations of a log that has lost its end', () => {
   });
 
   it('lose an interrupted build too when a log recovery makes them anew', async () => {
-    // given
     await invoice(1);
     await invoice(2);
     await interruptedAfter(3);
     await loseTheEnd();
     await invoice(3);
-    // when
     await remakeProjection(invoices, harness.signal, { log: harness.log, db: harness.pool, clock });
-    // then
     expect(await revisions()).toEqual([
       { stream: streamOf('live', 1), revision: 1 },
       { stream: streamOf('live', 3), revision: 1 },

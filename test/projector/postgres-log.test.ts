@@ -66,7 +66,6 @@ describeWithPostgres('projector over the log in PostgreSQL', () => {
   });
 
   it('shows what is accepted after a failover that lost the last event, and nothing of what was lost', async () => {
-    // given
     const lively = await freshDatabase();
     lively.pool.on('error', () => undefined);
     const survivor = postgresEventLog({ connectionString: lively.connectionString, onIdleError: () => undefined });
@@ -85,10 +84,8 @@ describeWithPostgres('projector over the log in PostgreSQL', () => {
     const accept = (n: number) => appendEvents(survivor, streamOf('live', n), [accepted('live', n)]);
     for (const n of [1, 2, 3]) await accept(n);
     await eventually(async () => (await shown()).length === 3);
-    // when
     await loseEndUnder(survivor, lively, 2n);
     for (const n of [4, 5]) await retried(() => accept(n));
-    // then
     await expect.poll(shown, { timeout: 30_000 }).toEqual([1, 2, 4, 5].map((n) => streamOf('live', n)));
     stop.abort();
     await running;
@@ -97,7 +94,6 @@ describeWithPostgres('projector over the log in PostgreSQL', () => {
   });
 
   it('does not fold a batch that it read before a failover which lost it', async () => {
-    // given
     const accept = (n: number) => appendEvents(log, streamOf('live', n), [accepted('live', n)]);
     const before = await log.head();
     await accept(7);
@@ -106,11 +102,9 @@ describeWithPostgres('projector over the log in PostgreSQL', () => {
     const apply = () => applyBatch(database.pool, generation, null, batch, NOW);
     await database.pool.query('update checkpoints set position = null');
     await loseEndUnder(log, database, before ?? 0n);
-    // when
     const atItsEnd = await retried(apply);
     await retried(() => accept(8));
     const withAnother = await apply();
-    // then
     expect([atItsEnd, withAnother]).toEqual([{ kind: 'moved' }, { kind: 'moved' }]);
     const [other] = await log.readAll({ prefixes: deadlines.prefixes, after: before, limit: 10 });
     expect([batch[0]?.position, other?.position]).toEqual([other?.position, batch[0]?.position]);

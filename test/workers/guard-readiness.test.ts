@@ -227,7 +227,6 @@ describe('guard readiness', () => {
   });
 
   it('notices another and longer log under the same address while its session lives, moves nothing and writes no pause down', async () => {
-    // given
     const fixture = acceptances();
     await fixture.accept();
     const other = acceptances();
@@ -241,9 +240,7 @@ describe('guard readiness', () => {
     const { record, last, start, becomes } = keep(fixture, { log });
     void start();
     await becomes('complete');
-    // when
     current = other.log;
-    // then
     await becomes('log incomplete');
     const looked = record.looks;
     await soon(() => expect(record.looks).toBeGreaterThan(looked + 10));
@@ -260,7 +257,6 @@ describe('guard readiness', () => {
   ] as const)(
     'writes the pause down %s, however long the log is, and then forgets the event',
     async (_name, end, looks) => {
-      // given
       const fixture = acceptances();
       await fixture.accept();
       let answer: 'held' | 'missing' | 'replaced' = 'held';
@@ -279,10 +275,8 @@ describe('guard readiness', () => {
       });
       void start();
       await becomes('complete');
-      // when
       answer = end;
       await becomes('log incomplete');
-      // then
       await soon(() => expect(record.incompleteNotes).toBe(1));
       expect(looksAtLoss).toBe(looks);
       await soon(() => expect(answer).toBe('held'));

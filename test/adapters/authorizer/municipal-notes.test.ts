@@ -99,7 +99,6 @@ describe('the look-up of an event on a note that a municipality made', () => {
 
 describe('an imported invoice with the note of a municipality', () => {
   it('becomes canceled in a round, and an ADN that proves nothing holds up no round', async () => {
-    // given
     const reconciliation = await openReconciliationHarness();
     const { clock, deps, looks, record, status, streams, walkToTheEnd } = reconciliation;
     const id = '00000000-0000-4000-8000-0000000000aa';
@@ -111,14 +110,12 @@ describe('an imported invoice with the note of a municipality', () => {
     clock.pass(3_600);
     const { findCancellation } = client;
     const own = { ...deps, authorizer: { ...deps.authorizer, findCancellation } };
-    // when
     harness.server.answer(json(429, {}));
     await walkToTheEnd('live', own);
     const afterOneRound = [...looks];
     harness.server.answer(canceled());
     clock.pass(24 * 3_600);
     await walkToTheEnd('live', own);
-    // then
     expect([afterOneRound, looks]).toEqual([['inconclusive'], ['inconclusive', 'canceled_elsewhere']]);
     expect(await status(stream)).toBe('canceled');
     expect((await loadInvoice(stream, deps.store)).events.at(-1)).toMatchObject({

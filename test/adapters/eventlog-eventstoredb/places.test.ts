@@ -10,14 +10,11 @@ beforeEach(() => {
 afterEach(() => harness.close());
 
 it('says whether a reader can begin at a position: of an event, inside a record, past the end', async () => {
-  // given
   const { url } = await harness.double();
   const log = harness.open(url);
   await streamOf(log, 2, 'nfseTest-a');
   const head = ((await log.head()) ?? 0n) as LogPosition;
-  // when
   const places = [head, head - 1n, head + 1_000n].map((position) => log.hasPlace?.(position as LogPosition));
-  // then
   expect(await Promise.all(places)).toEqual([true, false, false]);
 });
 

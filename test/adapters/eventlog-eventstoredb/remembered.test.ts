@@ -31,15 +31,12 @@ describe('what a process remembers of a log in EventStoreDB', () => {
   const append = (stream: string) => log.append(stream, NONE, [chained(stream, 0)]);
 
   it('refuses the first append after the connection was lost when the log lacks the last event that was appended', async () => {
-    // given
     await streamOf(log, 1, 'nfseTest-a');
     const backup = copy();
     await streamOf(log, 1, 'nfseTest-b');
-    // when
     const older = await putBack(backup);
     fillWith(older, 50);
     const length = backup.all().length;
-    // then
     await expect
       .poll(() => append('nfseTest-c').catch((error: unknown) => error))
       .toMatchObject({
@@ -53,18 +50,15 @@ describe('what a process remembers of a log in EventStoreDB', () => {
   });
 
   it('knows the head that was read, and another event in its place', async () => {
-    // given
     const writer = harness.open(double.url);
     await streamOf(writer, 1, 'nfseTest-a');
     const backup = copy();
     await streamOf(writer, 1, 'nfseTest-b');
     await log.head();
     expect(await look()).toBe('held');
-    // when
     const older = await putBack(backup);
     const other = harness.open(older.url);
     await expect.poll(() => streamOf(other, 1, 'nfseTest-b').then(() => 'taken')).toBe('taken');
-    // then
     await log.head();
     expect(await look()).toBe('replaced');
     await log.head();

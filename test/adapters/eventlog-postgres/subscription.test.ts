@@ -33,15 +33,12 @@ describeWithPostgres('a subscription of a process that lives through a failover 
   };
 
   it('ends, and a new one reads what stands at the positions of the lost events', async () => {
-    // given
     for (const name of ['s-1', 's-2', 's-lost']) await streamOf(log, 1, name);
     const [early, late] = [follow(null), follow(2n as LogPosition)];
     await expect.poll(() => [early.streams, late.streams]).toEqual([['s-1', 's-2', 's-lost'], ['s-lost']]);
-    // when
     await loseEndUnder(log, database, 2n);
     await streamOf(log, 1, 's-3', retried);
     await streamOf(log, 1, 's-4', retried);
-    // then
     expect([await early.ended, await late.ended]).toEqual([expect.any(EventLogSetBack), expect.any(EventLogSetBack)]);
     const again = follow(2n as LogPosition);
     await expect.poll(() => again.streams).toEqual(['s-3', 's-4']);

@@ -203,16 +203,13 @@ describeWithPostgres('the record of how much of the log the guards hold', () => 
     });
 
     it('moves the checkpoint of live rows to the head, and gives up generations beside them that are further', async () => {
-      // given
       await database.pool.query(
         `insert into checkpoints (name, version, log_identity, position, updated_at, generation, role, compatible_from)
          select 'invoices', 1, 'log', position, $1, generation, role, 1
          from (values (1, 'live', '40'), (2, 'previous', '41'), (3, 'building', '2')) as of (generation, role, position)`,
         [NOW],
       );
-      // when
       await resumeIssuing(database.pool, 'log', at(3), 'made from the log');
-      // then
       const { rows } = await database.pool.query('select role, position from checkpoints order by generation');
       expect(rows).toEqual([
         { role: 'live', position: '3' },
@@ -224,13 +221,10 @@ describeWithPostgres('the record of how much of the log the guards hold', () => 
       ['moves the relay to the head of a log apart, which may have passed its lost position', 'made from the log', 20n],
       ['leaves the relay where a log of this database has it', 'stored with the log', 12n],
     ] as const)('%s', async (_name, stored, position) => {
-      // given
       await guards.relay.move('log', at(12));
       const session = await openSession();
       await session.noteIncompleteLog(at(3), NOW, 'positions');
-      // when
       await resumeIssuing(database.pool, 'log', at(20), stored);
-      // then
       expect(await guards.relay.read('log')).toBe(position);
     });
 

@@ -251,7 +251,6 @@ describeWith('natsServer', 'the NATS queue, when its server fails', () => {
   });
 
   it('shows that work items are refused although the server answers all else, until one is taken', async () => {
-    // given
     await beginAnew({ maxStore: 40_000 });
     const queue = await harness.open();
     const { streams } = await manager();
@@ -261,9 +260,7 @@ describeWith('natsServer', 'the NATS queue, when its server fails', () => {
       for (let index = 0; index < 1_000; index += 1) await admin.jetstream().publish('others', 'x'.repeat(500));
     };
     await expect(fill()).rejects.toThrow();
-    // when
     await expect(queue.put(itemOf('s1'))).rejects.toThrow(WorkQueueUnavailable);
-    // then
     expect(queue.status()).toEqual({ ok: false, reason: 'JetStream 10023', isConnected: true });
     expect(await queue.depth()).toBe(0);
     await streams.delete('others');

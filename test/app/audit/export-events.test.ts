@@ -30,18 +30,15 @@ describe('an export of a period', () => {
   };
 
   it('has no gap in a stream wherever it begins and ends, although the clocks of processes differ', async () => {
-    // given
     const { harness, instants } = await ofTwoClocks();
     const borders = [undefined, ...new Set(instants), '2036-01-01T00:00:00.000Z'];
     expect([...instants].sort()).not.toEqual(instants);
     for (const from of borders) {
       for (const to of borders) {
-        // when
         const { findings, report } = await exported(harness.log, {
           ...(from === undefined ? {} : { from }),
           ...(to === undefined ? {} : { to }),
         });
-        // then
         const recorded = instants.filter((at) => (from === undefined || at >= from) && (to === undefined || at < to));
         expect([from, to, findings]).toEqual([from, to, []]);
         expect(report.events).toBeGreaterThanOrEqual(recorded.length);
@@ -51,12 +48,9 @@ describe('an export of a period', () => {
   });
 
   it('ends with the last event that was recorded before its end, and begins with the first at or after its beginning', async () => {
-    // given
     const { harness, instants } = await ofTwoClocks();
     const [secondMinute = '', thirdMinute = ''] = [instants[4], instants.at(-1)];
-    // when
     const { manifest } = await exported(harness.log, { from: secondMinute, to: thirdMinute });
-    // then
     expect(manifest?.streams).toEqual([
       expect.objectContaining({ first_revision: 1, revision: 1 }),
       expect.objectContaining({ stream: harness.streamOf(2), first_revision: 0, revision: 2, events: 3 }),
@@ -79,7 +73,6 @@ const dense = (log: EventLog): EventLog => ({ ...log, readStored: async () => []
 
 describe('an export of a whole log in which a test invoice ends meanwhile', () => {
   it('reads on to that end, which explains what an anchor covers and the file lacks', async () => {
-    // given
     const harness = emptyAuditHarness();
     await harness.issue(1, 'test');
     await harness.issue(2);
@@ -89,9 +82,7 @@ describe('an export of a whole log in which a test invoice ends meanwhile', () =
       await endTestInvoice(harness, 1, 'cut');
       await harness.issue(4);
     });
-    // when
     const { findings, report, manifest } = await exported(ending);
-    // then
     expect(findings).toEqual([]);
     expect(report.anchors).toEqual({ anchors: 1, testPartsGone: 1 });
     const names = manifest?.streams.map(({ stream }) => stream);
@@ -101,12 +92,9 @@ describe('an export of a whole log in which a test invoice ends meanwhile', () =
   });
 
   it('ends at the head of its start when none ends', async () => {
-    // given
     const harness = emptyAuditHarness();
     await harness.issue(1, 'test');
-    // when
     const { manifest } = await exported(afterTheHead(harness.log, () => harness.issue(2)));
-    // then
     expect(manifest?.streams.map(({ stream }) => stream)).not.toContain(harness.streamOf(2));
   });
 });
@@ -127,12 +115,9 @@ describe('an export of a whole log that has lost events', () => {
   };
 
   it('says so, and so does its reader, when no other event misses the lost one', async () => {
-    // given
     const harness = await issued();
     const log = without(dense(harness.log), ({ stream }) => stream === harness.streamOf(2));
-    // when
     const { losses, findings } = await exported(log);
-    // then
     const detail = 'empty positions of the log: 1 (5); the ends of test invoices account for 0';
     expect(losses).toEqual([{ kind: 'missing_position', detail }]);
     expect(findings).toEqual(losses);
@@ -142,12 +127,9 @@ describe('an export of a whole log that has lost events', () => {
     ['with positions without a gap', dense],
     ['with other positions', (log: EventLog) => log],
   ])('says so when its end was cut off, in an engine %s', async (_which, engine) => {
-    // given
     const harness = await issued();
     const log = without(engine(harness.log), ({ stream }) => stream === harness.streamOf(3));
-    // when
     const { losses, findings } = await exported(log);
-    // then
     const detail = 'the log says that it ends at 6, but its last event is at 5';
     expect(losses).toEqual([{ kind: 'log_end', detail }]);
     expect(findings).toEqual(losses);
@@ -164,7 +146,6 @@ describe('an export of a whole log that has lost events', () => {
   });
 
   it('is explained by the ends of all test invoices that ended meanwhile', async () => {
-    // given
     const harness = await issued();
     await harness.issue(4, 'test');
     await harness.issue(5, 'test');
@@ -174,9 +155,7 @@ describe('an export of a whole log that has lost events', () => {
       await endTestInvoice(harness, 5, 'cut');
       await harness.accept(7);
     });
-    // when
     const { losses, findings, manifest } = await exported(log);
-    // then
     expect(losses).toEqual([]);
     expect(findings).toEqual([]);
     expect(manifest?.dense_positions).toBe(true);
@@ -184,7 +163,6 @@ describe('an export of a whole log that has lost events', () => {
   });
 
   it('can still be read from a manifest of an earlier version, which does not name the end of the log', async () => {
-    // given
     const { log } = await issued();
     const texts = await exportOf(log, signer);
     const manifest = readManifest(texts.manifest);
@@ -192,9 +170,7 @@ describe('an export of a whole log that has lost events', () => {
     const { head_position: _head, dense_positions: _dense, ...head } = headOf(manifest);
     const signature = await signer.sign(signedText(head));
     const earlier = { ...texts, manifest: [...manifestText(head, signature, manifest.streams)].join('') };
-    // when
     const { findings } = await verified(earlier, [await signer.publicKey()]);
-    // then
     expect(findings.kept).toEqual([]);
   });
 });

@@ -45,11 +45,8 @@ describe('the reference of an accepted invoice', () => {
     ['one of them has its id', byReference('a')],
     ['none of them has its id', idOf(2)],
   ])('is found where two invoices have it and %s', async (_which, first) => {
-    // given
     await accept({ invoiceId: first, reference: 'a' });
-    // when
     const second = await accept({ invoiceId: idOf(1), reference: 'a' });
-    // then
     expect(await found()).toContain(`invariant ${second} its id is not the one that its reference gives`);
   });
 });
@@ -74,12 +71,9 @@ describe('the reference of an imported live invoice', () => {
   });
 
   it('is found where it is that of an accepted invoice, or of another import', async () => {
-    // given
     await accept({ invoiceId: byReference('a'), reference: 'a' });
     await importAs(1, [byReference('b')], { reference: 'b' });
-    // when
     const streams = [await importAs(2, [], { reference: 'a' }), await importAs(3, [], { reference: 'b' })];
-    // then
     const detail = 'an import whose reference was not taken for it';
     expect(await found()).toEqual(streams.map((stream) => `invariant ${stream} ${detail}`));
   });
@@ -113,15 +107,12 @@ describe('an Idempotency-Key', () => {
   ])(
     'is found when a second invoice has it after %d seconds, where the first has it after %d',
     async (later, first) => {
-      // given
       await accept({ invoiceId: idOf(1) });
       const before = await accept({ invoiceId: idOf(2), idempotency, acceptedAt: life.at(first) });
-      // when
       const stream = await accept({
         ...{ invoiceId: byReference('a'), reference: 'a' },
         ...{ idempotency, acceptedAt: life.at(later) },
       });
-      // then
       const detail = `an Idempotency-Key that ${before} had, and whose time was not over (a rehearsal may have had a shorter IDEMPOTENCY_TTL_S)`;
       expect(await found()).toEqual([`duplicate ${stream} ${detail}`]);
     },

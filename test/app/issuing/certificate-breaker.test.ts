@@ -258,17 +258,14 @@ describe('given a certificate that the web server refuses by a page', () => {
 
 describe('given a certificate whose sends are taken and whose company is no actor of its notes, such as that of a head office', () => {
   it('when an answer is lost and its look-ups get 403, then the later invoices are issued and the lost one ends interrupted', async () => {
-    // given
     const { harness, noActor, accept, pass, typesOf, changes } = await world();
     await pass(60, [harness.stream]);
     noActor.of = 'all';
     harness.authorizer.script = ['lost_answer'];
     const lost = await accept(1);
     await pass(100, [lost]);
-    // when
     const later = await Promise.all([2, 3, 4].map(accept));
     await pass(4_200, [lost, ...later]);
-    // then
     for (const stream of later) expect((await typesOf(stream)).at(-1)).toBe('Authorized');
     expect(await typesOf(lost)).toEqual([
       ...['InvoiceAccepted', 'IssuanceAttempted', 'IssuanceOutcomeUnknown', 'IssuanceInterrupted'],
@@ -368,7 +365,6 @@ describe('the first send of a certificate', () => {
 
 describe('a look-up of a note that a municipality made', () => {
   it('does not tell that the authorizer takes a certificate, because the ADN answers it', async () => {
-    // given
     const { harness, refused, pass, process, changes } = await world();
     refused.set('certificate', page);
     await pass(60, [harness.stream]);
@@ -376,11 +372,9 @@ describe('a look-up of a note that a municipality made', () => {
     refused.clear();
     const caller = { mode: 'live', companyId: DEMO_CNPJ } as const;
     const { authorizer } = process();
-    // when
     const answer = await authorizer.findCancellation(caller, `${ACCESS_KEY.slice(0, 7)}1${ACCESS_KEY.slice(8)}`);
     const afterAdn = changes.length;
     await authorizer.findCancellation(caller, ACCESS_KEY);
-    // then
     expect([answer.kind, afterAdn]).toEqual(['absent', 1]);
     expect(changes.slice(1)).toEqual([{ mode: 'live', companyId: DEMO_CNPJ, refused: false }]);
   });
@@ -402,7 +396,6 @@ describe('given documents of another company, about which the authorizer answers
   };
 
   it('when the probe of an outage asks about a send of that company, then the sender is not held', async () => {
-    // given
     const { clock, refusals, certificates, authorizer, breaker } = await watchedOf();
     const outage = { kind: 'unknown', reason: 'no_json', codes: [], outage: true } as const;
     for (let sends = 0; sends < 5; sends += 1) {
@@ -410,10 +403,8 @@ describe('given documents of another company, about which the authorizer answers
       if (permit.kind === 'permit') permit.report(outage, (caller) => authorizer.findByDps(caller, DPS_ID));
     }
     clock.pass(16);
-    // when
     const probing = await breaker.requestPermit(other, 'notes');
     const sending = await breaker.requestPermit(other, 'notes');
-    // then
     expect([probing.kind, sending.kind]).toEqual(['paused', 'permit']);
     expect(await refusals.all()).toEqual([]);
     expect((await certificates.requestPermit(other, async () => undefined)).kind).toBe('permit');

@@ -84,7 +84,6 @@ it('a cancellation that meets an outage opens the breaker of events, and its ans
 });
 
 it('an invoice is issued while cancellations meet an outage, of which look-ups say the same', async () => {
-  // given
   const harness = await issuingHarness();
   const { breaker } = harness.deps;
   const caller = { mode: 'live', companyId: OTHER_CNPJ } as const;
@@ -95,9 +94,7 @@ it('an invoice is issued while cancellations meet an outage, of which look-ups s
         ...{ kind: 'inconclusive', reason: 'no_json_503', outage: true },
       }));
   }
-  // when
   await harness.issueToTheEnd();
-  // then
   expect(await harness.status()).toBe('issued');
 });
 

@@ -83,7 +83,6 @@ describe('the certificate of a company', () => {
   });
 
   it('adds one event, however often a process walks over more companies than it keeps open', async () => {
-    // given
     const companies = Array.from({ length: 1_001 }, (_, index) => String(index).padStart(14, '0'));
     const certificateFor = opener({
       company: async (id) => ({
@@ -95,10 +94,8 @@ describe('the certificate of a company', () => {
     const walk = async (): Promise<void> => {
       for (const id of companies) expect(await certificateFor({ mode: 'live', companyId: id })).toBeDefined();
     };
-    // when
     await walk();
     await walk();
-    // then
     const { events } = await store.load<CompanyEvent>(companyStream(companies[0] ?? ''));
     expect(events.map(({ type }) => type)).toEqual(['CertificateOpened']);
   });

@@ -21,7 +21,6 @@ describe('verdicts by time', () => {
   });
 
   it('fails an invoice whose series is used up, and the notice says so, not that the series is blocked', async () => {
-    // given
     const company = demoCompany(DEMO_CNPJ);
     const ofOneNumber = { series: '1', nextNumber: MAX_DPS_NUMBER };
     const registration = { ...company.registration, dps: { live: ofOneNumber, test: ofOneNumber } };
@@ -31,11 +30,9 @@ describe('verdicts by time', () => {
     const stream = invoiceStream('live', DEMO_CNPJ, id);
     const acceptedAt = harness.clock.now();
     await appendTo(harness.store, stream, [accepted({ mode: 'live', invoiceId: id, acceptedAt })], acceptedAt);
-    // when
     await workOnIssue(stream, harness.deps);
     harness.clock.pass(900);
     await concludeIssueIfDue(stream, harness.deps);
-    // then
     expect(await harness.status()).toBe('issued');
     expect(harness.notices).toEqual([{ kind: 'series_exhausted', stream }]);
     const { state } = await loadInvoice(stream, harness.store);

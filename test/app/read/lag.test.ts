@@ -62,7 +62,6 @@ describe('how far a reader is behind the log', () => {
   });
 
   it('is the whole age of the log for a reader whose place the log has lost, and a fault when the log cannot be read', async () => {
-    // given
     const { log } = observed();
     await recorded(log, 'company-1', '2026-11-21T12:00:00.000Z');
     await streamOf(log, 3, 'nfseTest-1');
@@ -72,9 +71,7 @@ describe('how far a reader is behind the log', () => {
       return await log.readAll(wanted);
     };
     const lag = createLag({ ...log, readAll, hasPlace: async () => isPlace }, clock);
-    // when
     const ofLostEnd = await lag(RARE, 2n as LogPosition);
-    // then
     expect(ofLostEnd).toBe(30);
     isPlace = true;
     await expect(lag(RARE, 2n as LogPosition)).rejects.toThrow('cannot be read');

@@ -157,16 +157,13 @@ describe('the queue of the ADN', () => {
   ] as const)(
     'puts off all waiting invoices of a company whose certificate the authorizer %s',
     async (_which, answer) => {
-      // given
       const streams = [await harness.issue(), await harness.issue(), await harness.issue()];
       harness.clock.pass(HOUR);
       for (const stream of streams) await eventElsewhere(stream, '101101');
       const findByDps = async () => answer;
       const deps = { ...harness.deps, authorizer: { ...harness.deps.authorizer, findByDps } };
-      // when
       const results: string[] = [];
       for (let steps = 0; steps < 4; steps += 1) results.push(await distributionStep('live', deps));
-      // then
       expect([results, harness.looks]).toEqual([['asked', 'asked', 'asked', 'nothing to do'], ['inconclusive']]);
       expect((await progress())?.waiting.map(({ tries }) => tries)).toEqual([0, 0, 1]);
       harness.clock.pass(HOUR);

@@ -12,15 +12,12 @@ describe('a forgotten live note that was imported', () => {
     ['without an invoice after an import in test mode', 'test', DEMO_CNPJ, false],
     ['without an invoice after an import of another company', 'live', OTHER_CNPJ, false],
   ])('is %s', async (_name, mode, companyId, isDone) => {
-    // given
     const { deps, register } = await recoveryHarness();
     const { accessKey } = register(7, 3);
     const stream = invoiceStream(mode, companyId, idOf(8));
     const event = imported({ mode, companyId, invoiceId: idOf(8), accessKey });
     await appendTo(deps.store, stream, [event], T0);
-    // when
     const report = await compareRestoredLog(deps, false);
-    // then
     expect(report).toMatchObject({
       isDone,
       unknown: isDone ? [] : [{ mode: 'live', companyId: DEMO_CNPJ, accessKey }],

@@ -28,12 +28,9 @@ const committing = ({ deps, register }: RecoveryHarness, seconds: number) => {
 
 describe('a comparison that begins while a send that the log has lost is under way', () => {
   it('given a commit a minute after its deadline at most, then gives the note back and moves the number past it', async () => {
-    // given
     const harness = await seenNow();
     const stream = await harness.accept(1);
-    // when
     const done = await compareRestoredLog(committing(harness, 35 + 60), false);
-    // then
     expect(done).toMatchObject({ isDone: true, unknown: [] });
     expect(await harness.status(stream)).toBe('issued');
     expect(await harness.lastNumber()).toMatchObject({ data: { nextNumber: 2 } });

@@ -18,7 +18,7 @@ const { accepted, at, attempted, conflictFound, dataOf, given, limits, notSent, 
 
 const open = given(accepted(), attempted(1, 1));
 
-describe('what is recorded', () => {
+describe('a decision records', () => {
   it.each([
     ['of a send', () => decideAttempt(given(accepted()), attempted(1, 1)), attempted(1, 1)],
     ['of bytes that never left', () => decideAnswer(open, notSent(1, 2)), notSent(1, 2)],
@@ -29,18 +29,18 @@ describe('what is recorded', () => {
       () => decideNumberConflict(open, dataOf(conflictFound(1, 40), 'NumberConflictFound')),
       conflictFound(1, 40),
     ],
-  ])('%s is all that the sender knows', (_what, decide, recorded) => {
+  ])('all that the sender knows %s', (_what, decide, recorded) => {
     expect(decide()).toEqual({ events: [recorded] });
   });
 
-  it('of a refusal are its codes, its status and the authorizer’s words', () => {
+  it('of a refusal its codes, its status and the authorizer’s words', () => {
     const answer = { codes: ['E0188'], httpStatus: 400, texts: ['CNPJ inválido'] };
     expect(decideRejection(open, { attempt: 1 }, answer, at(6))).toEqual({
       events: [{ type: 'IssuanceRejected', data: { attempt: 1, ...answer, at: at(6) } }],
     });
   });
 
-  it('of a refusal after a send that may have arrived is evidence, and says why', () => {
+  it('a refusal after a send that may have arrived as evidence, with the reason', () => {
     const resent = given(accepted(), attempted(1, 1), unknown(1, 2), provenAbsent(1, 130), attempted(2, 131));
     expect(decideRejection(resent, { attempt: 2 }, { codes: ['E0188'] }, at(132))).toEqual({
       events: [
@@ -52,7 +52,7 @@ describe('what is recorded', () => {
     });
   });
 
-  it('of a proven absence are the DPS and both times of asking', () => {
+  it('of a proven absence the DPS and both times of asking', () => {
     expect(decideAbsence(open, { attempt: 1, firstAbsentAt: at(36), now: at(96) }, limits)).toEqual({
       events: [
         {
@@ -63,7 +63,7 @@ describe('what is recorded', () => {
     });
   });
 
-  it('of a document that cannot be written is a safe failure with its reason, dated now', () => {
+  it('a document that cannot be written as a safe failure with its reason, dated now', () => {
     expect(decideUnsendable(given(accepted()), 'customer_name_missing', at(3))).toEqual({
       events: [{ type: 'IssuanceFailed', data: { failedAt: at(3), reason: 'customer_name_missing', at: at(3) } }],
     });
@@ -167,11 +167,8 @@ describe('"this DPS exists" (E0014)', () => {
   });
 
   it.each(existsCodes.dps)('is said by each code of the list that the adapter reads: %s', (code) => {
-    // given
     const answered = [accepted(), attempted(1, 1), unknown(1, 2, [code])] as const;
-    // when
     const decision = decideAbsence(given(...answered), { attempt: 1, firstAbsentAt: at(36), now: at(3000) }, limits);
-    // then
     expect(decision).toEqual({ refused: 'the authorizer said that this DPS exists' });
     expect(isKnownToExist(event.givenInvoice(...answered), event.DPS_ID)).toBe(true);
   });

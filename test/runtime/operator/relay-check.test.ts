@@ -19,15 +19,12 @@ const checkAt = async (position: LogPosition | null, log: EventLog) =>
   } as unknown as Parameters<typeof relayCheck>[0]);
 
 it('doctor says how late the relay is, which shows that NATS refuses its work items', async () => {
-  // given
   const log = memoryEventLog();
   await accepted(log, 'nfseLive-1');
   const place = await log.head();
-  // when
   const atHead = await checkAt(place, log);
   await accepted(log, 'nfseTest-2');
   const late = await checkAt(place, log);
-  // then
   expect(atHead).toEqual({ name: 'relay', ok: true, detail: '0 s behind the log', cure: undefined });
   expect(late).toMatchObject({
     ok: false,
@@ -40,12 +37,9 @@ it.each([
   ['past the end of the log', true, 9n],
   ['inside a record of a log that has grown again', false, 1n],
 ] as const)('doctor says that the relay cannot continue from a position %s', async (_name, isPlace, position) => {
-  // given
   const log = memoryEventLog();
   await accepted(log, 'nfseLive-1');
   await accepted(log, 'nfseLive-2');
-  // when
   const check = await checkAt(position as LogPosition, { ...log, hasPlace: async () => isPlace });
-  // then
   expect(check).toMatchObject({ ok: false, detail: 'its position is of events that the log does not have' });
 });

@@ -259,17 +259,14 @@ describe('a pause in the database that also keeps the log', () => {
   });
 
   it('is recorded when the log has lost its end, before the log takes appends again', async () => {
-    // given
     const { row, end, lines, runner, start, recover } = oneDatabase(false);
     const source = await start();
     const { seen, work } = watched();
     const ended = source.whileAppendsAllowed(runner.stopping, work);
     await turnsPass();
     expect(end.accepted).toEqual([]);
-    // when
     end.notice();
     await expect.poll(() => end.accepted).toEqual(['log incomplete']);
-    // then
     expect([row.paused, source.current().kind, seen.ended]).toEqual([true, 'log incomplete', 1]);
     expect(lines).toEqual([{ msg: 'the event log has lost events that this process has read or appended' }, line]);
     recover();
@@ -293,14 +290,11 @@ describe('a pause in the database that also keeps the log', () => {
   });
 
   it('is recorded again when another failover has lost it with nothing else', async () => {
-    // given
     const { row, end, lines, start, recover } = oneDatabase(false);
     const source = await start();
     end.notice();
     await expect.poll(() => end.accepted).toHaveLength(1);
-    // when
     row.paused = false;
-    // then
     const again = { msg: 'the database had lost the pause of issuing, which is recorded again' };
     await expect.poll(() => lines.at(-1)).toEqual(again);
     expect([row.paused, source.current().kind]).toEqual([true, 'log incomplete']);
@@ -333,9 +327,7 @@ describe('a pause in the database that also keeps the log', () => {
     const { row, end, lines, start } = oneDatabase(true);
     end.head += 1n;
     const source = await start();
-    // when
     row.paused = false;
-    // then
     await expect.poll(() => source.current().kind).toBe('complete');
     expect([row.paused, lines.length]).toEqual([false, 2]);
   });
@@ -349,24 +341,20 @@ describe('a pause in the database that also keeps the log', () => {
   });
 
   it('lets a process stop only when it is recorded', async () => {
-    // given
     const { row, end, lines, runner, start } = oneDatabase(false);
     await start();
     row.takesPauses = false;
     end.notice();
-    // when
     const stopped = runner.stop();
     // More than fit into the time of a last look.
     await expect.poll(() => row.refusals).toBeGreaterThan(6);
     row.takesPauses = true;
     await stopped;
-    // then
     expect([row.paused, end.accepted]).toEqual([true, ['log incomplete']]);
     expect(lines).not.toContainEqual(expect.objectContaining({ msg: expect.stringContaining('restore --mark') }));
   });
 
   it('that cannot be recorded is told to operators, again at the end of a stop after 45 s', async () => {
-    // given
     const { row, end, lines, runner, start } = oneDatabase(false);
     let now = performance.now();
     vi.spyOn(performance, 'now').mockImplementation(() => now);
@@ -378,12 +366,10 @@ describe('a pause in the database that also keeps the log', () => {
     const why = expect.objectContaining({ msg: expect.stringContaining('no pause of issuing can be recorded') });
     await expect.poll(() => lines).toContainEqual(why);
     const count = () => lines.filter((line) => 'msg' in line && String(line.msg).startsWith('no pause')).length;
-    // when
     runner.onStop('issuing', () => {
       now += 60_000;
     });
     await runner.stop();
-    // then
     expect(count()).toBeLessThan(4);
     expect(lines.at(-1)).toMatchObject({ msg: expect.stringContaining('run nfse restore --mark') });
   });

@@ -28,7 +28,6 @@ describeWithPostgres('the relay of a process that lives through a failover which
     ['in this process', false],
     ['that is durable', true],
   ])('puts the work that is accepted at the lost positions into a queue %s', async (_name, isDurable) => {
-    // given
     const queue = Object.assign(collectingQueue(), { isDurable });
     const guards = createPostgresGuards(database.pool, { idempotencyTtlSeconds: 86_400, leaseSeconds: 60 });
     const engines = { log, pool: database.pool, guards };
@@ -40,10 +39,8 @@ describeWithPostgres('the relay of a process that lives through a failover which
     for (const n of [1, 2, 3]) await accept(n);
     await expect.poll(worked).toHaveLength(3);
     await database.pool.query(`update checkpoints set position = '3' where name = 'deadlines'`);
-    // when
     await loseEndUnder(log, database, 2n);
     for (const n of [4, 5]) await retried(() => accept(n));
-    // then
     await expect
       .poll(worked, { timeout: 30_000 })
       .toEqual(expect.arrayContaining([streamOf('live', 4), streamOf('live', 5)]));

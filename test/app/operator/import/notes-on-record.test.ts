@@ -30,14 +30,11 @@ describe('the owner of a DPS id', () => {
     ['indeterminate', [life.attempted(1, 1), life.unknown(1, 3), life.interrupted]],
     ['issued', [life.attempted(1, 1), life.authorized(1, 2)]],
   ])('is the invoice that was sent under it and is %s', async (_state, events) => {
-    // given
     await harness.issue(1);
     await harness.accept(2);
     await harness.record(2, events);
     await harness.issue(3);
-    // when
     const found = await Promise.all([1, 2, 3].map((number) => owner(dpsIdOf(number))));
-    // then
     expect(found).toEqual([idOf(1), idOf(2), idOf(3)]);
   });
 
@@ -46,17 +43,13 @@ describe('the owner of a DPS id', () => {
     ['has met a foreign note there', [life.attempted(1, 1), life.conflictFound(1, 4)]],
     ['was never sent', [life.attempted(1, 1), life.notSent(1, 2)]],
   ])('is not an invoice that %s', async (_state, events) => {
-    // given
     await harness.accept(1);
     await harness.record(1, events);
-    // when
     const found = await owner(dpsIdOf(1));
-    // then
     expect(found).toBeUndefined();
   });
 
   it('is nobody for a number, series, city or company of which the log knows no send', async () => {
-    // given
     for (const n of [1, 2, 3]) await harness.issue(n);
     const moved: DpsNumberEvent = { type: 'DpsNumberMoved', data: { nextNumber: 900, at: life.T0 } };
     await appendTo(harness.store, dpsStream('live', COMPANY, '1'), [moved], life.T0);
@@ -67,9 +60,7 @@ describe('the owner of a DPS id', () => {
       dpsIdOf(2, '00002'),
       dpsIdOf(2).replace('3304557', '3303302'),
     ];
-    // when
     const found = await Promise.all(unknown.map((dpsId) => owner(dpsId)));
-    // then
     expect(found).toEqual(unknown.map(() => undefined));
     expect(await owner(dpsIdOf(2), '11222333000181')).toBeUndefined();
     expect(await owner(dpsIdOf(2))).toBe(idOf(2));
@@ -80,7 +71,6 @@ describe('the unsettled invoices of a company', () => {
   const AMOUNT = 150_000 as Cents;
 
   it('are those that were sent for one of the amounts and have no outcome, or an indeterminate one', async () => {
-    // given
     await harness.issue(1);
     await harness.accept(2);
     const lives = [
@@ -101,9 +91,7 @@ describe('the unsettled invoices of a company', () => {
     };
     const unsettled = (amount: Cents) =>
       unsettledInvoices(COMPANY, new Set([amount]), { supportReads, store: harness.store });
-    // when
     const found = await unsettled(AMOUNT);
-    // then
     expect(found).toEqual([
       { invoiceId: idOf(3), amountInCents: AMOUNT, firstSentAt: life.at(1) },
       { invoiceId: idOf(4), amountInCents: AMOUNT, firstSentAt: life.at(4) },
@@ -127,32 +115,23 @@ describe('the holders of access keys', () => {
     });
 
   it('are also those that the rows do not hold yet, and no others', async () => {
-    // given
     await harness.issue(1);
     const rowsUpTo = await harness.log.head();
     await harness.issue(2);
-    // when
     const found = await holders(rowsUpTo);
-    // then
     expect(found).toEqual([{ accessKey: keyOf(2), stream: harness.streamOf(2) }]);
   });
 
   it('are read from the whole log when the rows are of another end of it', async () => {
-    // given
     await harness.issue(1);
-    // when
     const found = await holders(1_000n as LogPosition);
-    // then
     expect(found).toEqual([{ accessKey: keyOf(1), stream: harness.streamOf(1) }]);
   });
 
   it('are no test invoices that have ended', async () => {
-    // given
     await harness.issue(1, 'test');
     await endTestInvoice(harness, 1, 'whole');
-    // when
     const found = await holders(null);
-    // then
     expect(found).toEqual([]);
   });
 });
