@@ -1,5 +1,5 @@
 /** Folders of tests without a source folder of the same name, with what they follow instead. The longest that holds a file decides. */
-export const OTHER_FOLDERS: Readonly<Record<string, string>> = {
+const OTHER_FOLDERS: Readonly<Record<string, string>> = {
   'test/architecture': 'the repository as a whole',
   'test/bench/growth': 'the generated history of the growth bench',
   'test/crash': 'points at which a process dies',

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, join, normalize } from 'node:path';
 import { requirementsOf } from '../tools/contract-pages.js';
 
-export type TextFile = { path: string; text: string };
+type TextFile = { path: string; text: string };
 
 /** What a reference may name: every file and folder by its path from the root, and the texts of the Markdown files among them. */
 export type Repository = { paths: ReadonlySet<string>; texts: ReadonlyMap<string, string> };

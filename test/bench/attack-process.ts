@@ -25,7 +25,7 @@ const GET = 'GET /v1/nfse/x';
 const ROOM = 16_000;
 
 /** Everything that one connection can make costly: bodies of 10 MiB, and requests within the limits of their headers. */
-export const attacks: Readonly<Record<string, Make>> = {
+const attacks: Readonly<Record<string, Make>> = {
   ...Object.fromEntries(Object.entries(hostileBodies).map(([name, { make }]) => [name, posted(make)])),
   'a body under an unknown key': (host, key) =>
     posted(() => 'x'.repeat(10 * 1024 * 1024))(host, `${key.slice(0, -1)}?`),

@@ -16,7 +16,7 @@ export type Comparison = { name: string; aim: number; what: Load['what']; beside
 type BareServer = Child<BareReady, 'processor seconds', number>;
 
 /** What the service is compared with. */
-export type OtherServer = { target: Target; ask: BareServer['ask'] };
+type OtherServer = { target: Target; ask: BareServer['ask'] };
 
 /** The server that the service is compared with, on the service's own database. */
 export const startBare = async (

@@ -18,7 +18,7 @@ export type GrowthOptions = {
   fillMinutes?: number | undefined;
 };
 
-export const GROWTH_SIZES: readonly number[] = [10_000, 100_000, 1_000_000];
+const GROWTH_SIZES: readonly number[] = [10_000, 100_000, 1_000_000];
 
 /** The double of EventStoreDB keeps its log in memory: 10 KB an invoice. */
 const DOUBLE_SIZES: readonly number[] = [10_000, 100_000];

@@ -13,7 +13,7 @@ export type FloodTarget = {
   links: readonly string[];
 };
 
-export type FloodPlan = Omit<Flood, 'milliseconds'>;
+type FloodPlan = Omit<Flood, 'milliseconds'>;
 
 const get = (paths: readonly string[]) => ({ kind: 'get', paths }) as const;
 

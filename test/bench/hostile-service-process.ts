@@ -7,7 +7,7 @@ import { serveParent } from './child.js';
 import { benchCompanies } from './growth/companies.js';
 import { type LoopBlocks, watchLoop } from './loop.js';
 
-export type HostileArgument = { env: Record<string, string>; companies: number };
+type HostileArgument = { env: Record<string, string>; companies: number };
 
 /** `keys`: a test key of each company. */
 export type HostileReady = { origin: string; opsUrl: string; keys: readonly string[] };

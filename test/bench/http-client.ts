@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 
 /** Status of the answer; the body is read and dropped. */
-export type Exchange = (request: string) => Promise<number>;
+type Exchange = (request: string) => Promise<number>;
 
 /**
  * One keep-alive connection that sends ready-made requests. Reads only answers with a

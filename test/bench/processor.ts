@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
 /** Processor time in ms: of the thread that runs the event loop, and of all other threads of the process. */
-export type ProcessorMs = { main: number; others: number };
+type ProcessorMs = { main: number; others: number };
 
 /**
  * Processor time of a process so far, by its threads. Of Linux, the one system that tells it from outside; zero elsewhere and for a process that

@@ -13,7 +13,7 @@ export type Row = {
 };
 
 /** The aim of a figure (docs/development.md#bench), and whether this run met it. `limit` has the unit of the text. */
-export type Aim = { text: string; sign: Sign; limit: number; unit: string; met: boolean };
+type Aim = { text: string; sign: Sign; limit: number; unit: string; met: boolean };
 
 type Sign = '>=' | '<=' | '<';
 

@@ -1,6 +1,6 @@
 const WARM_UPS = 2;
 
-export type Side<T> = () => Promise<T>;
+type Side<T> = () => Promise<T>;
 
 /**
  * Measures two sides in turn, A B A B, so that a slow moment of the machine meets both; the first two rounds of

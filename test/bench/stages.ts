@@ -12,7 +12,7 @@ import { median } from './rounds.js';
 import { measureWay, type Spent } from './way.js';
 
 /** Of one invoice, in ms. */
-export type Stages = {
+type Stages = {
   /** Processor time by process. */
   processes: Spent;
   /** Time of the service's event loop by what it did, which includes times at which other processes had its core; the largest first. */
@@ -24,7 +24,7 @@ export type Stages = {
 /** Where each millisecond of an invoice goes on its way, by a profile of the service and by the times of the events in its log. */
 export const benchStages = async (): Promise<readonly Row[]> => rowsOf(await measureStages());
 
-export const measureStages = async (): Promise<Stages> => {
+const measureStages = async (): Promise<Stages> => {
   const folder = await mkdtemp(join(tmpdir(), 'nfse-profile-'));
   try {
     let elapsed: Stages['elapsed'] | undefined;

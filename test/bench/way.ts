@@ -34,7 +34,7 @@ export type Spent = {
 };
 
 /** `seconds`: from the first POST to the last authorization in the log. `signatures`: a second of one core, just before. */
-export type WayRound = { invoices: number; seconds: number; signatures: number; spent: Spent } & {
+type WayRound = { invoices: number; seconds: number; signatures: number; spent: Spent } & {
   /** On the monotonic clock of the machine, in µs, by which profiles count. */
   begunAt: number;
   endedAt: number;

@@ -9,7 +9,7 @@ import { chained, freshStream, NONE } from '../support/harness/event-log.js';
 import { knownAs } from '../support/harness/event-store.js';
 
 /** A log and the guards of the same database. */
-export type GuardedLog = {
+type GuardedLog = {
   log: EventLog & { appendGuarded?: GuardedAppend };
   idempotency: IdempotencyKeys;
   duplicates: DuplicateWindow;

@@ -6,7 +6,7 @@ import type { Claim, IdempotencyKeys, KeyOwner } from '../../src/ports/idempoten
 import { knownAs } from '../support/harness/event-store.js';
 
 /** Both guards are opened with a time to live of 24 h and a lease of 15 s. */
-export type GuardsUnderTest = { idempotency: IdempotencyKeys; duplicates: DuplicateWindow };
+type GuardsUnderTest = { idempotency: IdempotencyKeys; duplicates: DuplicateWindow };
 
 const NOW = '2026-11-21T12:00:00.000Z';
 const later = (seconds: number): string => addSeconds(NOW, seconds);

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Delivery, HandlingResult, WorkItem, WorkQueue } from '../../src/ports/work-queue.js';
 import { gate } from '../support/gate.js';
 
-export type WorkQueueEngine = { queue: WorkQueue; close(): Promise<void> };
+type WorkQueueEngine = { queue: WorkQueue; close(): Promise<void> };
 
 type Handle = (delivery: Delivery) => Promise<HandlingResult>;
 

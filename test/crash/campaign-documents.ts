@@ -22,7 +22,7 @@ type Kind = keyof typeof KINDS;
 const BATCH = 200;
 
 /** Counts by kind; a tool that is not installed is named in its place. */
-export type Checked = { line: string; faults: readonly string[] };
+type Checked = { line: string; faults: readonly string[] };
 
 /** Checks every document of the log against the official schemas, and its signatures with independent programs. */
 export const checkDocuments = async (harness: CrashHarness): Promise<Checked> => {

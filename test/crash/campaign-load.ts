@@ -8,7 +8,7 @@ import type { Seeded } from './seeded.js';
 /** One invoice to issue, with a unique key and amount; the authorizer may fail at it once. */
 export type PlannedInvoice = { key: string; amountInCents: number; fault: FaultKind | undefined };
 
-export const FAULT_KINDS = [
+const FAULT_KINDS = [
   'lost_after_commit',
   'lost_before_commit',
   'late_commit',
@@ -21,7 +21,7 @@ export const FAULT_KINDS = [
   'reset',
   'garbage',
 ] as const;
-export type FaultKind = (typeof FAULT_KINDS)[number];
+type FaultKind = (typeof FAULT_KINDS)[number];
 
 const CLIENTS = 8;
 /** Of all invoices, for each kind of fault. */

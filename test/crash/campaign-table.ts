@@ -6,7 +6,7 @@ import type { PlannedInvoice } from './campaign-load.js';
 export type End = { planned: PlannedInvoice; seen: Invoice };
 
 /** Of one invoice: sends by what was recorded before them, look-ups by what the authorizer received. */
-export type MostCalls = { sends: number; lookUps: number };
+type MostCalls = { sends: number; lookUps: number };
 
 type Call = { method: string; path: string };
 

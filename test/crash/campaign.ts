@@ -18,7 +18,7 @@ import { type Seeded, seeded } from './seeded.js';
 /** `rounds`: how often each mishap befalls each role. */
 export type CampaignSize = { invoices: number; rounds: Readonly<Record<Mishap, number>> };
 
-export type CampaignPlan = {
+type CampaignPlan = {
   size: CampaignSize;
   seed: number;
   /** Of the company's DPS numbers: one authorizer may serve several campaigns. */

@@ -9,7 +9,7 @@ import type { CrashHarness } from '../support/harness/crash.js';
 export type Command = { args: readonly string[]; env: Readonly<Record<string, string>> };
 
 /** `eventStoreUrl` is left out where the log is in PostgreSQL. */
-export type EngineUrls = { natsUrl: string; eventStoreUrl?: string };
+type EngineUrls = { natsUrl: string; eventStoreUrl?: string };
 
 /** Values that mean something only inside of a container or to a container of another name. */
 const OF_A_CONTAINER = /^\/|0\.0\.0\.0|\bsimulator\b/;

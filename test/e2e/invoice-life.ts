@@ -17,7 +17,7 @@ type Body = Record<string, unknown> & {
 type LedgerEntry = { access_key: string; amount_in_cents: number; canceled_at?: string; environment: string };
 
 /** The engines of the service besides its database. */
-export type LifeEngines = {
+type LifeEngines = {
   env: NodeJS.ProcessEnv;
   /** The log also has events of other runs; only the events of this run are checked. */
   isShared?: true;

@@ -3,7 +3,7 @@ import type { Service } from '../../src/runtime/roles/parts.js';
 import { eventually } from '../support/eventually.js';
 import type { LedgerNote } from '../support/harness/ledger.js';
 
-export type Body = Record<string, unknown> & { id: string; status: string; links: { pdf: string; xml: string } };
+type Body = Record<string, unknown> & { id: string; status: string; links: { pdf: string; xml: string } };
 
 export const CUSTOMER = { document: '52998224725', name: 'Maria Aparecida' };
 

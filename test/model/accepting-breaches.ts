@@ -6,7 +6,7 @@ import { requester } from '../support/harness/accept.js';
 import { guardKeyOf } from '../support/harness/event-store.js';
 import type { Acceptance, Client, Try } from './accepting-world.js';
 
-export type Seen = {
+type Seen = {
   accepted: readonly Acceptance[];
   tries: readonly Try[];
   /** Rows of the keys, and whether their lease still runs. */
@@ -128,7 +128,7 @@ export const untrueRefusal = (
 };
 
 /** The entry in a try's memory for an append with an unknown outcome. */
-export const LATE = 'append: AppendOutcomeUnknown';
+const LATE = 'append: AppendOutcomeUnknown';
 
 export const laterKey: GuardKey = { tag: 'later', key: Buffer.alloc(32, 'later') };
 

@@ -12,10 +12,10 @@ export type Ports = { log: EventLog; idempotency: IdempotencyKeys; duplicates: D
 export type AppendFate = 'goes' | 'loses its answer' | 'is late' | 'is refused by the engine';
 
 /** Waits until it is this call's turn; resolves with the fate of the call. */
-export type Gate = (call: string) => Promise<AppendFate>;
+type Gate = (call: string) => Promise<AppendFate>;
 
 /** One answer that a process got, as text; the memory of a process is a function of its answers. */
-export type Hear = (call: string, answer: unknown) => void;
+type Hear = (call: string, answer: unknown) => void;
 
 export type Shared = { log: EventLog; guards: MemoryGuards; late: (() => Promise<unknown>)[] };
 

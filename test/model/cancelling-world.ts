@@ -33,7 +33,7 @@ export const rules = {
 };
 export type Rules = typeof rules;
 
-export type Send = Cancellation['sends'][number];
+type Send = Cancellation['sends'][number];
 
 /** What one process holds in its memory, and loses when it dies. `revision`: how much of the log it had read. */
 export type Worker =

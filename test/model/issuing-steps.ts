@@ -8,7 +8,7 @@ import { authorizedData, conflictFound, dataOf } from '../support/fixture/invoic
 import type { Rules } from './issuing-rules.js';
 import { appendTo, idle, type Worker, type World } from './issuing-world.js';
 
-export type Step = { name: string; after: World; holds: Worker };
+type Step = { name: string; after: World; holds: Worker };
 
 export const stepsOf = (rules: Rules, world: World, worker: Worker): readonly Step[] => {
   switch (worker.at) {

@@ -17,7 +17,7 @@ export const limits: Limits = {
 };
 
 /** The invoice's stream, with what was folded out of it. */
-export type Log = { events: readonly InvoiceEvent[]; state: InvoiceState };
+type Log = { events: readonly InvoiceEvent[]; state: InvoiceState };
 
 /** What one process holds in its memory, and loses when it dies. `revision`: how much of the log it had read; `seen`: what it read. */
 export type Worker =
@@ -41,7 +41,7 @@ export type Worker =
 
 export type Answer = 'done' | 'not sent' | 'rejected' | 'refused' | 'unknown' | 'undecided' | 'exists';
 
-export type LookingUp = Extract<IssueStep, { do: 'look_up' | 'conclude' }>;
+type LookingUp = Extract<IssueStep, { do: 'look_up' | 'conclude' }>;
 
 /** What may still go wrong; bounds the exploration. */
 export type Budget = {

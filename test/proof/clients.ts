@@ -7,7 +7,7 @@ import type { Keys, TenantName } from './tenants.js';
 import type { Request, Wish } from './wishes.js';
 
 /** An invoice that a client was promised. */
-export type Promised = { id: string; tenant: TenantName; wish: Wish; request: Request };
+type Promised = { id: string; tenant: TenantName; wish: Wish; request: Request };
 
 export type Clients = {
   /** Plays a wish from its request to what the client wants to know, and gives up after a while. */
@@ -17,7 +17,7 @@ export type Clients = {
   ask(question: Question): Promise<Heard>;
 };
 
-export type Question = {
+type Question = {
   tenant: TenantName;
   intent: string;
   method: 'GET' | 'POST';
@@ -26,7 +26,7 @@ export type Question = {
   vanishAfterMs?: number;
 };
 
-export type Heard = { status?: number; answer?: Readonly<Record<string, unknown>> };
+type Heard = { status?: number; answer?: Readonly<Record<string, unknown>> };
 
 type Surroundings = {
   seed: number;

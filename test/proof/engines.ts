@@ -18,7 +18,7 @@ import { openTcpLine } from '../support/tcp-line.js';
 import type { EngineName } from './options.js';
 
 /** Breaks an engine for so many milliseconds and mends it again. */
-export type EngineMishap = (milliseconds: number) => Promise<void>;
+type EngineMishap = (milliseconds: number) => Promise<void>;
 
 export type Engines = {
   /** For each process of the service and each command. */

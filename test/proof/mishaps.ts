@@ -7,7 +7,7 @@ import type { Service } from './service.js';
 import type { ServiceClock } from './service-clock.js';
 
 /** One mishap of the plan; what each number means depends on the kind. `after`: share of the run's time that has passed. */
-export type PlannedMishap = { kind: string; after: number; index: number; milliseconds: number; offsetSeconds: number };
+type PlannedMishap = { kind: string; after: number; index: number; milliseconds: number; offsetSeconds: number };
 
 /** Mishaps of every run, beside those of its engines; `kill` comes as often as asked for. */
 const ALWAYS = ['drain', 'freeze', 'network_cut', 'network_hold', 'authorizer_clock'] as const;

@@ -19,7 +19,7 @@ export type ProofOptions = {
   writesReport: boolean;
 };
 
-export type Asked =
+type Asked =
   | { kind: 'run'; options: ProofOptions }
   | { kind: 'judge'; folder: string; writesReport: boolean }
   | { kind: 'help' }

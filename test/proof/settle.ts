@@ -23,7 +23,7 @@ const AT_ONCE = 8;
 const REPEATED_AT_MOST = 1_500;
 
 /** Does the work for each item, so many at once. */
-export const forEachOf = async <T>(items: readonly T[], work: (item: T) => Promise<unknown>): Promise<void> => {
+const forEachOf = async <T>(items: readonly T[], work: (item: T) => Promise<unknown>): Promise<void> => {
   const left = [...items];
   const lane = async (): Promise<void> => {
     for (let item = left.shift(); item !== undefined; item = left.shift()) await work(item);
@@ -86,7 +86,7 @@ export const untilSettled = async (
   }
 };
 
-export const tenantNameOf = ({ tenant }: Story): TenantName =>
+const tenantNameOf = ({ tenant }: Story): TenantName =>
   TENANT_NAMES.find((name) => TENANTS[name].cnpj === tenant.cnpj && TENANTS[name].mode === tenant.mode) ?? 'a-test';
 
 /** After the last start each promise is asked for once more: the same request gives the same invoice. */

@@ -14,7 +14,7 @@ export const WISH_KINDS = [
   'vanishes and returns',
   'vanishes',
 ] as const;
-export type WishKind = (typeof WISH_KINDS)[number];
+type WishKind = (typeof WISH_KINDS)[number];
 
 const SHARES: Readonly<Record<WishKind, number>> = {
   key: 30,
@@ -47,7 +47,7 @@ export type Wish = {
 };
 
 /** As the control port takes it, without the amount that selects the note. */
-export type OrderedFault = { on: string; kind: string; delay_ms?: number; commit?: boolean; code?: string };
+type OrderedFault = { on: string; kind: string; delay_ms?: number; commit?: boolean; code?: string };
 
 /** Texts that only sealed fields may hold. */
 export const PERSONAL = ['Sigiloso', 'sigiloso', '52998224725'] as const;

@@ -11,7 +11,7 @@ import type { Api } from './processes.js';
 import type { Process } from './scheduler.js';
 
 /** An invoice that a client wants; `clients`: how many ask for it at once. */
-export type Wish = {
+type Wish = {
   name: string;
   amountInCents: number;
   key: boolean;

@@ -33,7 +33,7 @@ export type Surviving = {
 };
 
 export const ROLES = ['api', 'api', 'issuer', 'issuer', 'relay', 'sweeper'] as const;
-export type RoleName = (typeof ROLES)[number];
+type RoleName = (typeof ROLES)[number];
 
 /** What a client needs of an api process. */
 export type Api = { process: Process; store: EventStore; acceptDeps: AcceptDeps };

@@ -3,17 +3,17 @@ import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
 
 /** The parts of a service of compose.yaml that concern its process. */
-export type ComposeService = {
+type ComposeService = {
   /** Arguments of the program: `['serve', '--role', 'api']`. */
   command: readonly string[];
   /** Variables that are not given to compose have their defaults; empty ones count as unset, as the service sees it. */
   environment: Readonly<Record<string, string>>;
 };
 
-export type Condition = 'service_healthy' | 'service_completed_successfully';
+type Condition = 'service_healthy' | 'service_completed_successfully';
 
 /** A service as compose.yaml writes it; compose.test.ts checks that it has these members and no others. */
-export type ServiceText = {
+type ServiceText = {
   image: string;
   build?: { context: string; dockerfile: string };
   pull_policy?: string;
@@ -35,7 +35,7 @@ export type ServiceText = {
   deploy: { resources: { limits: { cpus: string; memory: string; pids: number } } };
 };
 
-export type ComposeText = {
+type ComposeText = {
   services: Readonly<Record<string, ServiceText>>;
   volumes: Readonly<Record<string, null>>;
   configs: Readonly<Record<string, { file: string }>>;

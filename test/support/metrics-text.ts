@@ -1,4 +1,4 @@
-export type Sample = { name: string; labels: Readonly<Record<string, string>>; value: number };
+type Sample = { name: string; labels: Readonly<Record<string, string>>; value: number };
 
 /** The metrics of a service, parsed from `/metrics` as Prometheus does. */
 export type ShownMetrics = {

@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-export type Page = { name: string; text: string };
+type Page = { name: string; text: string };
 
 /** A command `nfse …` as a person would type it, without the text around it. */
-export type CommandLine = { page: string; line: string; words: readonly string[] };
+type CommandLine = { page: string; line: string; words: readonly string[] };
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const FOLDER = 'docs/operations';

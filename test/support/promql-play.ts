@@ -11,7 +11,7 @@ export type Played = {
 type Labels = Readonly<Record<string, string>>;
 type Sample = { labels: Labels; value: number };
 
-export type Firing = { alert: string; labels: Labels; severity: string };
+type Firing = { alert: string; labels: Labels; severity: string };
 
 /** The alerts of these rules that fire at the minute, with their labels. */
 export const firing = (rules: readonly Rule[], played: readonly Played[], minute: number): readonly Firing[] =>

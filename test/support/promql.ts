@@ -1,5 +1,5 @@
 /** The parts of a PromQL expression that tell whether its series can exist. */
-export type Asked = {
+type Asked = {
   metrics: readonly string[];
   /** Label matchers beside their metric. */
   matchers: readonly { metric: string; label: string; operator: string; value: string }[];

@@ -1,7 +1,7 @@
 import type { Readiness } from '../../src/runtime/operations/readiness.js';
 import { eventually } from './eventually.js';
 
-export type Probe = { status: number; body: Readiness };
+type Probe = { status: number; body: Readiness };
 
 /** Milliseconds after which a probe of an orchestrator counts as failed. */
 export const PROBE_MS = 15_000;

@@ -4,7 +4,7 @@ import type { Reporter, TestModule, TestSpecification } from 'vitest/node';
 /** Longer than the bound of a test or a hook: whoever waits within a bound has failed before. */
 const STALLED_AFTER_MS = 12 * 60_000;
 
-export type StallReporter = Reporter & {
+type StallReporter = Reporter & {
   /** True for the error by which vitest tells of a process that this reporter killed after all files of that process had ended. */
   forgives(error: { message?: string }): boolean;
 };

@@ -5,7 +5,7 @@ import { walkLog } from '../../src/app/event-store/walk-log.js';
 import type { StreamName } from '../../src/domain/common/ids.js';
 import type { EventLog } from '../../src/ports/event-log.js';
 
-export type ChainReport = { streams: number; events: number; findings: readonly Finding[] };
+type ChainReport = { streams: number; events: number; findings: readonly Finding[] };
 
 /** Checks the hash chains alone, of some streams or all; `verifyLog` checks everything that a log can show. */
 export const verifyChain = async (

@@ -1,10 +1,10 @@
-export type Requirement = { id: string; text: string };
+type Requirement = { id: string; text: string };
 
 /** One heading of the contract with the ids of its table, in the order of the page. */
-export type ContractSection = { heading: string; ids: readonly string[] };
+type ContractSection = { heading: string; ids: readonly string[] };
 
 /** The second column of the evidence: tests as `file › title`, or `not testable here: reason`. */
-export type Evidence = { id: string; shownBy: readonly string[]; notTestable: boolean };
+type Evidence = { id: string; shownBy: readonly string[]; notTestable: boolean };
 
 const ROW = /^\| ([A-Z]+-[\w.-]+) \| ([^|]+) \|$/;
 

@@ -20,7 +20,7 @@ const instantOf = (mode: Owner['mode'], share: number, now: Instant): Instant =>
 const AT_ONCE = 256;
 
 /** Of a history of `invoices`, seen at `now`, those from `from` on; the others are in the log already. */
-export type Stretch = { invoices: number; now: Instant; from: number; to: number };
+type Stretch = { invoices: number; now: Instant; from: number; to: number };
 
 /**
  * Appends the lives of a stretch of invoices through the event store, as the use cases do: conditional on the exact revision, personal fields

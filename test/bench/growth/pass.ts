@@ -27,7 +27,7 @@ export const timed = [
   'the checks of doctor',
 ] as const;
 
-export type Timed = (typeof timed)[number];
+type Timed = (typeof timed)[number];
 
 export type Pass = {
   times: Record<Timed, number[]>;

@@ -15,7 +15,7 @@ import type { Owner } from './companies.js';
 /** How the invoice ended. `indeterminate` and `unconfirmed` wait for support. */
 type Ending = 'issued' | 'rejected' | 'canceled' | 'indeterminate' | 'unconfirmed';
 
-export type PastInvoice = { invoiceId: InvoiceId; stream: StreamName; events: readonly InvoiceEvent[] };
+type PastInvoice = { invoiceId: InvoiceId; stream: StreamName; events: readonly InvoiceEvent[] };
 
 /** How many invoices wait for support, at any size of the history: support settles them, so they do not grow with it. */
 const INDETERMINATE = 40;

@@ -23,7 +23,7 @@ const BATCH = 200;
 /** How many documents each program passed; `not made` with the reason where it is not installed. */
 export type Judged = { passed: number; of: number } | { notMade: string };
 
-export type DocumentJudgement = {
+type DocumentJudgement = {
   findings: readonly Finding[];
   by: Readonly<Record<'xmllint' | 'xmlsec1' | 'xml-crypto', Judged>>;
 };

@@ -75,7 +75,7 @@ export type LoggedEvent = {
   meta: Readonly<Record<string, string>>;
 };
 
-export type ExportManifest = {
+type ExportManifest = {
   file: string;
   sha256: string;
   events: number;

@@ -13,12 +13,12 @@ export type Story = {
   cancellation: 'none' | 'pending' | 'succeeded' | 'failed';
 };
 
-export type Status = 'queued' | 'processing' | 'issued' | 'failed' | 'indeterminate' | 'canceled';
+type Status = 'queued' | 'processing' | 'issued' | 'failed' | 'indeterminate' | 'canceled';
 
 /** Of an invoice's stream: mode, company and UUID. */
 const INVOICE_STREAM = /^nfse(Test|Live)-([0-9A-Z]{14})_([0-9a-f-]{36})$/;
 
-export const tenantOf = (stream: string): (Tenant & { uuid: string }) | undefined => {
+const tenantOf = (stream: string): (Tenant & { uuid: string }) | undefined => {
   const [, mode, cnpj = '', uuid = ''] = INVOICE_STREAM.exec(stream) ?? [];
   if (mode === undefined) return undefined;
   return { cnpj, mode: mode === 'Test' ? 'test' : 'live', uuid };

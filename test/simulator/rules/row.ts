@@ -22,7 +22,7 @@ import {
 import { schemaFaults } from '../../support/schema.js';
 
 /** The entries that the control port made, and the notes in the ledger. */
-export type Setup = {
+type Setup = {
   municipalities?: Record<string, Municipality>;
   companies?: Record<string, Company>;
   persons?: Record<string, Person>;

@@ -21,10 +21,7 @@ export type Written =
   /** The leader has written the events and shows them later; `shown` may never resolve. */
   | { kind: 'unconfirmed'; shown: Promise<Written> };
 
-export type StreamContent =
-  | { kind: 'found'; events: readonly StoredEvent[] }
-  | { kind: 'absent' }
-  | { kind: 'deleted' };
+type StreamContent = { kind: 'found'; events: readonly StoredEvent[] } | { kind: 'absent' } | { kind: 'deleted' };
 
 export type DoubleLog = {
   append(stream: string, expected: ExpectedRevision, events: readonly ProposedEvent[]): Written;

@@ -5,7 +5,7 @@ import type { PeerCertificate, TLSSocket } from 'node:tls';
 import { gunzipSync } from 'node:zlib';
 import type { KeyAndCertificate } from '../../../src/certificates/issue-certificate.js';
 
-export type Received = {
+type Received = {
   method: string;
   path: string;
   body: string;

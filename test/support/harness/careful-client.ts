@@ -9,7 +9,7 @@ export type SeenInvoice = {
   cancellation?: { status: 'pending' | 'succeeded' | 'failed' };
 };
 
-export type Answer = { status: number; body: { error?: { code: string } } & Partial<SeenInvoice> };
+type Answer = { status: number; body: { error?: { code: string } } & Partial<SeenInvoice> };
 
 const POLL_MS = 100;
 const READS_WITHIN_MS = 60_000;

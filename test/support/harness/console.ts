@@ -28,9 +28,9 @@ import { contextAt, fixedKeys, type MovableClock, movableClock } from './event-s
 
 export const HOST = '127.0.0.1:3001';
 
-export type Answer = { status: number; headers: Headers; text: string };
+type Answer = { status: number; headers: Headers; text: string };
 
-export type Visit = {
+type Visit = {
   method?: string;
   headers?: Record<string, string>;
   /** Address that the call comes from. */

@@ -14,7 +14,7 @@ export type EventStoreHarness = {
   close(): Promise<void>;
 };
 
-export type Follower = { events: RecordedEvent[]; names(): readonly string[]; errors: unknown[] };
+type Follower = { events: RecordedEvent[]; names(): readonly string[]; errors: unknown[] };
 
 /** Other events, all in one turn of the event loop: too many for the buffer of a subscription that is not live yet. */
 export const fillWith = (double: EventStoreDouble, events: number, stream = 'other'): void => {

@@ -8,7 +8,7 @@ import { ROOT } from '../../tools/root.js';
 
 type Ended = { code: number | null; out: string; complaint: string };
 
-export type ExampleProgram = {
+type ExampleProgram = {
   ended: Promise<Ended>;
   /** Resolves with the first group of the pattern in the output. */
   says(pattern: RegExp): Promise<string>;

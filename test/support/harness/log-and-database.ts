@@ -20,7 +20,7 @@ import type { LedgerNote } from './ledger.js';
 
 export type Answer = { status: number; headers: Headers; body: Record<string, unknown> & { error?: { code: string } } };
 
-export type Ask = { mode?: 'live' | 'test'; body?: object; idempotencyKey?: string };
+type Ask = { mode?: 'live' | 'test'; body?: object; idempotencyKey?: string };
 
 export type ServiceAt = {
   service: Service;

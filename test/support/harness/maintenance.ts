@@ -17,11 +17,11 @@ import { issuingHarness } from './issuing.js';
 
 export type Window = { from: Instant; until: Instant };
 /** What the authorizer does during the outage; `commits` registers every second note and still answers 503. */
-export type Maintenance = 'page' | 'refused' | 'commits';
+type Maintenance = 'page' | 'refused' | 'commits';
 
 const SWEEP_SECONDS = 30;
 
-export type WindowEnd = {
+type WindowEnd = {
   stream: StreamName;
   status: string;
   notes: number;
@@ -33,7 +33,7 @@ export type WindowEnd = {
   overdueSeconds: number;
 };
 
-export type MaintenanceHarness = {
+type MaintenanceHarness = {
   sweepSeconds: number;
   changes: readonly BreakerChange[];
   /** Streams, each accepted when its time comes. */

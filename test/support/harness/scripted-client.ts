@@ -6,7 +6,7 @@ export type Answer = (init: RequestInit) => Response | Promise<Response>;
 
 type Sent = { method: string; key: string | null; at: number };
 
-export type ScriptedClient = {
+type ScriptedClient = {
   client: Client;
   sent: Sent[];
   slept: number[];

@@ -10,7 +10,7 @@ import { type CarefulClient, createCarefulClient } from './careful-client.js';
 import { type Operator, openOperator } from './operator.js';
 import { type Program, startProgram } from './processes.js';
 
-export type Ask = { key?: string; body?: object; idempotencyKey?: string };
+type Ask = { key?: string; body?: object; idempotencyKey?: string };
 
 export type ServiceProcess = {
   origin: string;

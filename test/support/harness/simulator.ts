@@ -188,7 +188,7 @@ export const NORMAL = '<opSimpNac>1</opSimpNac><regEspTrib>0</regEspTrib>';
 export const MONEY_TOT_TRIB =
   '<vTotTrib><vTotTribFed>13.45</vTotTribFed><vTotTribEst>0.00</vTotTribEst><vTotTribMun>5.00</vTotTribMun></vTotTrib>';
 
-export const performedIn = (ibge: string): string => `<cLocPrestacao>${ibge}</cLocPrestacao>`;
+const performedIn = (ibge: string): string => `<cLocPrestacao>${ibge}</cLocPrestacao>`;
 
 /** `toma`, `interm` or `fornec`; `rest` follows its name. */
 export const party = (element: string, identity: string, rest = ''): string =>

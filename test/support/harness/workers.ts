@@ -57,7 +57,7 @@ export const scriptedReadModel = (rows: {
   return { readModel, asked };
 };
 
-export type CollectingQueue = WorkQueue & {
+type CollectingQueue = WorkQueue & {
   items: WorkItem[];
   /** The handler of the worker that began to work. */
   handler(): (delivery: Delivery) => Promise<HandlingResult>;

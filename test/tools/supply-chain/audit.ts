@@ -12,7 +12,7 @@ type Report = {
   >;
 };
 
-export type Verdict =
+type Verdict =
   /** No registry answered with advisories; nothing was learned. */
   | { kind: 'unanswered'; why: string }
   | { kind: 'answered'; findings: readonly string[]; accepted: readonly string[]; stale: readonly string[] };

@@ -93,7 +93,7 @@ const notes = {
   }),
 } as const;
 
-export type NoteName = keyof typeof notes;
+type NoteName = keyof typeof notes;
 
 export const noteXml = (name: NoteName): Buffer => Buffer.from(notes[name], 'utf8');
 

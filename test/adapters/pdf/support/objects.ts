@@ -1,7 +1,7 @@
 import { inflateSync } from 'node:zlib';
 
 /** An indirect object: its dictionary as text, and its stream, inflated, when it has one. */
-export type PdfObject = { id: string; dictionary: string; stream?: Buffer; storedLength: number };
+type PdfObject = { id: string; dictionary: string; stream?: Buffer; storedLength: number };
 
 /** The objects of a PDF as pdfkit writes it (one after the other, no object streams), in the order of the file. */
 export const objectsOf = (pdf: Buffer): readonly PdfObject[] => {
