@@ -30,10 +30,13 @@ const LATER = '2026-11-21T12:00:35.000Z';
 /** What support reads beside each event. */
 const evidence: Readonly<Record<string, string>> = {
   'Authorized.v1': `access key ${KEY}, by lookup`,
+  'Authorized.v1.lost': `access key ${KEY}, by response`,
+  'Authorized.v1.without-xml': `access key ${KEY}, by lookup`,
   'CancellationAttempted.v1': `attempt 1, PRE${KEY}101101`,
   'CancellationAttempted.v2': `attempt 1, PRE${KEY}101101`,
   'CancellationClosedBySupport.v1': 'the note stays valid',
   'CancellationConfirmed.v1': `canceled ${AT}, by response`,
+  'CancellationConfirmed.v1.without-xml': `canceled ${AT}, by lookup`,
   'CancellationNotConfirmed.v1.invalid': 'document_invalid',
   'CancellationNotConfirmed.v1': 'refused E0120 E0004',
   'CancellationNotConfirmed.v1.proven': `refused E0120 E0004 absent ${AT} and ${LATER}`,
@@ -45,6 +48,7 @@ const evidence: Readonly<Record<string, string>> = {
   'CancellationRequested.v1': 'reason other',
   'CancellationSettledBySupport.v1': `canceled ${AT}`,
   'IndeterminateResolved.v1': `settled as issued, access key ${KEY}`,
+  'IndeterminateResolved.v1.failed': 'settled as failed',
   'InvoiceAccepted.v1': '150000 cents, line 6201501/010101',
   'InvoiceAccepted.v1.declared': '150000 cents, line 6201501/010101',
   'InvoiceAccepted.v2': '150000 cents, line 6201501/010101',
