@@ -33,15 +33,15 @@ const BLANK = '(?: |\\s*\\n\\s*(?:\\*|//)?\\s*)';
 /** Names of documents that are not in the repository. */
 const NOWHERE = new RegExp(
   [
-    ...[
-      '\\breadings? \\d+',
-      '\\bthe design\\b',
-      '\\bdeviations? \\d+',
-      '\\bissues? #?\\d+\\b',
-      '\\bspec\\b(?!\\.ts|:)',
-    ],
-    ...["\\bdesign(?:'s)?(?: |, | ?\\()section", '\\bdesign(?:\\.md)?(?: section)? \\d+'],
-    ...['\\b(?:design|domain|interface|readings|interface-specification)\\.md\\b', '\\bshared/'],
+    '\\breadings? \\d+',
+    '\\bthe design\\b',
+    '\\bdeviations? \\d+',
+    '\\bissues? #?\\d+\\b',
+    '\\bspec\\b(?!\\.ts|:)',
+    "\\bdesign(?:'s)?(?: |, | ?\\()section",
+    '\\bdesign(?:\\.md)?(?: section)? \\d+',
+    '\\b(?:design|domain|interface|readings|interface-specification)\\.md\\b',
+    '\\bshared/',
   ]
     .join('|')
     .replaceAll(' ', BLANK),

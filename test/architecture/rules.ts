@@ -65,7 +65,11 @@ const allowances: Readonly<Record<string, Allowance>> = {
 };
 
 const ADAPTER_MAY = [
-  ...['src/ports', 'src/domain', 'src/lib', 'src/xml', 'src/tables'],
+  'src/ports',
+  'src/domain',
+  'src/lib',
+  'src/xml',
+  'src/tables',
   'src/adapters/sql',
   // Only files `*.source.mjs`, which start a thread in development.
   'src/launch/from-source',

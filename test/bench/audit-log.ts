@@ -103,8 +103,12 @@ const append = async (store: EventStore, stream: StreamName, event: DomainEvent)
   const { version } = await store.load(stream, { direction: 'backwards', limit: 1 });
   const commandId = randomUUID();
   const { ok } = await store.append(stream, version.kind === 'none' ? NO_STREAM : version, [event], {
-    ...{ commandId, correlationId: commandId, causationId: commandId, actor: 'worker:issuer' as const },
-    ...{ now: systemClock.now(), site: 'accept_invoice' as const },
+    commandId,
+    correlationId: commandId,
+    causationId: commandId,
+    actor: 'worker:issuer' as const,
+    now: systemClock.now(),
+    site: 'accept_invoice' as const,
   });
   if (!ok) throw new Error('the generated log has two writers');
 };

@@ -55,7 +55,9 @@ const issueBeside = async ({ service, alsoStop }: BenchHarness): Promise<() => P
   const load: Load = {
     target: service.ready,
     what: { kind: 'post' },
-    ...{ inFlight: 4, perSecond: WRITES_PER_SECOND, until: { milliseconds: ROUND_MS } },
+    inFlight: 4,
+    perSecond: WRITES_PER_SECOND,
+    until: { milliseconds: ROUND_MS },
   };
   return () => writer.ask(load);
 };

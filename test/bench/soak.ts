@@ -77,7 +77,10 @@ export const benchSoak = async (minutes: number): Promise<BenchResult> => {
     });
     const ids = await postUntilShown(flooding, FLOODING_INVOICES);
     const target: FloodTarget = {
-      ...{ origin, bareOrigin: bare.ready, key: floodingKey, ids },
+      origin,
+      bareOrigin: bare.ready,
+      key: floodingKey,
+      ids,
       links: await linksOf(flooding, ids),
     };
     const traffic = createTraffic(others);
@@ -144,7 +147,11 @@ const sampleOf = async (
     return Math.max(0, ...values);
   };
   return {
-    ...{ minute, rssMb, times, refused, underWay: traffic.underWay() },
+    minute,
+    rssMb,
+    times,
+    refused,
+    underWay: traffic.underWay(),
     depth: most('nfse_queue_depth'),
     lagSeconds: most('nfse_projection_lag_seconds'),
   };

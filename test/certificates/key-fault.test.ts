@@ -38,7 +38,8 @@ describe('an RSA key', () => {
     const certificatePem = certificateOfKey(good, named);
     expect(keyFault({ privateKeyPem: good, certificatePem })).toBeUndefined();
     expect(readPkcs12(plainPfxOf(good, certificatePem), '')).toMatchObject({
-      ...{ ok: true, certificate: { privateKeyPem: good, certificatePem, cnpj: named.cnpj } },
+      ok: true,
+      certificate: { privateKeyPem: good, certificatePem, cnpj: named.cnpj },
     });
   });
 

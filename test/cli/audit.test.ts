@@ -33,9 +33,15 @@ const ID = invoiceIdOfReference('live', CNPJ, 'pedido-1');
 const STREAM = invoiceStream('live', CNPJ, ID);
 const CUSTOMER = 'CLIENTE LTDA';
 const company = {
-  ...{ cnpj: CNPJ, legal_name: 'ESTUDIO EXEMPLO LTDA', city: 'Rio de Janeiro', state: 'RJ', tax_regime: 'simples' },
+  cnpj: CNPJ,
+  legal_name: 'ESTUDIO EXEMPLO LTDA',
+  city: 'Rio de Janeiro',
+  state: 'RJ',
+  tax_regime: 'simples',
   activities: [{ cnae: '6201501', is_main: true }],
-  ...{ automatic_issuance: true, issuer_configured: true, issuer_approved: true },
+  automatic_issuance: true,
+  issuer_configured: true,
+  issuer_approved: true,
 };
 
 type Shown = { stream: string; type: string; revision: number; position: string; data: object; revealed?: object };
@@ -282,7 +288,11 @@ describeWithPostgres('an auditor at the command line', () => {
     const anchored: string[] = [];
     const anchorer = () =>
       createAnchorer({
-        ...{ log, store, clock, actor: 'timer:anchorer', folder },
+        log,
+        store,
+        clock,
+        actor: 'timer:anchorer',
+        folder,
         onAnchored: ({ day }) => anchored.push(day),
       });
     const once = anchorer();

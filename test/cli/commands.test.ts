@@ -124,7 +124,8 @@ describeWithPostgres('the operator command', () => {
     expect((await run('company', 'show', '98765432000198')).exit).toBe(1);
     await writeFile(changed, JSON.stringify({ ...file, state: 'Rio' }));
     expect(await run('company', 'put', changed, '--check')).toMatchObject({
-      ...{ exit: 1, err: expect.stringContaining('state must be a state in two capital letters') },
+      exit: 1,
+      err: expect.stringContaining('state must be a state in two capital letters'),
     });
   });
 
@@ -180,16 +181,19 @@ describeWithPostgres('the operator command', () => {
   it('takes a CNPJ with its mask, in a file, as an argument and in a flag', async () => {
     expect(await put({ cnpj: '12.345.678/0001-95', activities: [{ cnae: '6201-5/01', is_main: true }] })).toMatchObject(
       {
-        ...{ exit: 0, out: expect.stringContaining(`company ${CNPJ} recorded`) },
+        exit: 0,
+        out: expect.stringContaining(`company ${CNPJ} recorded`),
       },
     );
     expect((await runJson('company', 'show', '12.345.678/0001-95')).json).toMatchObject({
-      ...{ cnpj: CNPJ, activities: [{ cnae: '6201501' }] },
+      cnpj: CNPJ,
+      activities: [{ cnae: '6201501' }],
     });
     const { json } = await runJson('events', 'search', '--company', '12.345.678/0001-95');
     expect((json.events as unknown[]).length).toBeGreaterThan(0);
     expect(await put({ municipal_codes: { '010101': '003', '01.01.01': '004' } })).toMatchObject({
-      ...{ exit: 1, err: expect.stringContaining('municipal_codes names a service code twice') },
+      exit: 1,
+      err: expect.stringContaining('municipal_codes names a service code twice'),
     });
   });
 

@@ -21,13 +21,19 @@ const withCheckDigits = (twelve: string): string => {
 };
 
 const file = {
-  ...{ cnpj: CNPJ, legal_name: 'ESTUDIO EXEMPLO LTDA', city: 'Rio de Janeiro', state: 'RJ', tax_regime: 'simples' },
+  cnpj: CNPJ,
+  legal_name: 'ESTUDIO EXEMPLO LTDA',
+  city: 'Rio de Janeiro',
+  state: 'RJ',
+  tax_regime: 'simples',
   activities: [
     { cnae: '6201501', is_main: true },
     { cnae: '8121400', is_main: false },
     { cnae: '4120400', is_main: false },
   ],
-  ...{ automatic_issuance: true, issuer_configured: true, issuer_approved: true },
+  automatic_issuance: true,
+  issuer_configured: true,
+  issuer_approved: true,
 };
 
 describe('the first checks of a kind', () => {

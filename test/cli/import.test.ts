@@ -54,9 +54,15 @@ describeWithPostgres('invoice import', () => {
     operator = await openOperator(commands, undefined, {}, movableClock('2026-11-22T12:00:00.000Z'));
     ({ folder, session } = operator);
     const company = {
-      ...{ cnpj: CNPJ, legal_name: 'A', city: 'Rio de Janeiro', state: 'RJ', tax_regime: 'normal' },
+      cnpj: CNPJ,
+      legal_name: 'A',
+      city: 'Rio de Janeiro',
+      state: 'RJ',
+      tax_regime: 'normal',
       activities: [{ cnae: '6201501', is_main: true }],
-      ...{ automatic_issuance: true, issuer_configured: true, issuer_approved: true },
+      automatic_issuance: true,
+      issuer_configured: true,
+      issuer_approved: true,
     };
     await writeFile(join(folder, 'company.json'), JSON.stringify(company));
     expect(await run('company', 'put', join(folder, 'company.json'))).toMatchObject({ exit: 0 });
@@ -65,7 +71,12 @@ describeWithPostgres('invoice import', () => {
 
   const run = (...argv: string[]) => operator.run(...argv);
   const line = (fields: object = {}) => ({
-    ...{ cnpj: CNPJ, mode: 'live', origin: 'legacy', state: 'issued', amount_in_cents: 1_000, issued_at: AT },
+    cnpj: CNPJ,
+    mode: 'live',
+    origin: 'legacy',
+    state: 'issued',
+    amount_in_cents: 1_000,
+    issued_at: AT,
     ...fields,
   });
   const importing = async (...lines: readonly unknown[]) => {
@@ -88,7 +99,8 @@ describeWithPostgres('invoice import', () => {
 
   it('says which file is missing', async () => {
     expect(await operator.run('invoice', 'import', '/nowhere.ndjson')).toMatchObject({
-      ...{ exit: 2, err: '/nowhere.ndjson cannot be read: there is no file /nowhere.ndjson' },
+      exit: 2,
+      err: '/nowhere.ndjson cannot be read: there is no file /nowhere.ndjson',
     });
   });
 
@@ -383,7 +395,10 @@ describeWithPostgres('invoice import', () => {
     const other = '98765432000198';
     const access_key = keyEnding('63');
     const mistake = importedBefore({
-      ...{ companyId: other, invoiceId, amountInCents: 1_000 as Cents, issuedAt: AT },
+      companyId: other,
+      invoiceId,
+      amountInCents: 1_000 as Cents,
+      issuedAt: AT,
       accessKey: access_key as AccessKey,
     });
     await appendTo(session.store, invoiceStream('live', other, invoiceId), [mistake], AT);
@@ -391,7 +406,8 @@ describeWithPostgres('invoice import', () => {
     const third = { companyId: other, invoiceId: invoiceIdOfReference('live', other, 'third') };
     const ofThird = importedBefore({
       ...third,
-      ...{ amountInCents: 1_000 as Cents, issuedAt: AT },
+      amountInCents: 1_000 as Cents,
+      issuedAt: AT,
       accessKey: foreign as AccessKey,
     });
     await appendTo(session.store, invoiceStream('live', other, third.invoiceId), [ofThird], AT);
@@ -413,12 +429,19 @@ describeWithPostgres('invoice import', () => {
     const old = line({ mode: 'test', reference: 'r-old', created_at: '2026-01-02T12:00:00.000Z' });
     expect(await importing(old)).toEqual(imported(1, 0));
     await deleteTestInvoice(`nfseTest-${CNPJ}_${invoiceIdOfReference('test', CNPJ, 'r-old')}`, {
-      ...{ store: session.store, log: session.log, clock: session.clock, actor: 'timer:sweeper' },
+      store: session.store,
+      log: session.log,
+      clock: session.clock,
+      actor: 'timer:sweeper',
       ...createMemoryGuards(),
       previousGeneration: { end: async () => undefined },
       limits: {
-        ...{ queuedSeconds: 900, processingSeconds: 3_600, cancellationSeconds: 3_600, sendSeconds: 30 },
-        ...{ lookupIntervalsSeconds: [30], testRetentionSeconds: session.testRetentionSeconds },
+        queuedSeconds: 900,
+        processingSeconds: 3_600,
+        cancellationSeconds: 3_600,
+        sendSeconds: 30,
+        lookupIntervalsSeconds: [30],
+        testRetentionSeconds: session.testRetentionSeconds,
       },
     });
     expect(await importing(old)).toEqual(imported(0, 1));

@@ -19,9 +19,15 @@ import { describeWithPostgres } from '../support/postgres.js';
 
 const CNPJ = '12345678000195';
 const company = {
-  ...{ cnpj: CNPJ, legal_name: 'ESTUDIO EXEMPLO LTDA', city: 'Rio de Janeiro', state: 'RJ', tax_regime: 'mei' },
-  ...{ activities: [{ cnae: '6201501', is_main: true }] },
-  ...{ automatic_issuance: true, issuer_configured: true, issuer_approved: true },
+  cnpj: CNPJ,
+  legal_name: 'ESTUDIO EXEMPLO LTDA',
+  city: 'Rio de Janeiro',
+  state: 'RJ',
+  tax_regime: 'mei',
+  activities: [{ cnae: '6201501', is_main: true }],
+  automatic_issuance: true,
+  issuer_configured: true,
+  issuer_approved: true,
 };
 const ID = invoiceIdOfReference('live', CNPJ, 'pedido-1');
 
@@ -29,7 +35,11 @@ describeWithPostgres('support at the command line', () => {
   let operator: Operator;
   beforeAll(async () => {
     operator = await openOperator([
-      ...[...companyCommands, ...invoiceCommands, ...invoiceViewCommands, ...parkedCommands, ...projectionCommands],
+      ...companyCommands,
+      ...invoiceCommands,
+      ...invoiceViewCommands,
+      ...parkedCommands,
+      ...projectionCommands,
     ]);
     await writeFile(join(operator.folder, 'company.json'), JSON.stringify(company));
     await operator.run('company', 'put', join(operator.folder, 'company.json'));

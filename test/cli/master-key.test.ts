@@ -12,9 +12,15 @@ import { describeWithPostgres } from '../support/postgres.js';
 
 const CNPJ = '12345678000195';
 const company = {
-  ...{ cnpj: CNPJ, legal_name: 'ESTUDIO EXEMPLO LTDA', city: 'Rio de Janeiro', state: 'RJ', tax_regime: 'mei' },
-  ...{ activities: [{ cnae: '6201501', is_main: true }] },
-  ...{ automatic_issuance: true, issuer_configured: true, issuer_approved: true },
+  cnpj: CNPJ,
+  legal_name: 'ESTUDIO EXEMPLO LTDA',
+  city: 'Rio de Janeiro',
+  state: 'RJ',
+  tax_regime: 'mei',
+  activities: [{ cnae: '6201501', is_main: true }],
+  automatic_issuance: true,
+  issuer_configured: true,
+  issuer_approved: true,
 };
 
 describeWithPostgres('nfse master-key', () => {
@@ -96,7 +102,8 @@ describeWithPostgres('nfse master-key', () => {
       expect(await doctor()).toMatch(/^BAD .*generation m3 is not in the key file.* -> restore its line/);
       expect((await operator.run('master-key', 'status')).out).toContain('m3   ff  LOST');
       expect(await operator.run('master-key', 'rotate')).toMatchObject({
-        ...{ exit: 1, err: expect.stringContaining('no master key of generation m3 is in') },
+        exit: 1,
+        err: expect.stringContaining('no master key of generation m3 is in'),
       });
     });
   });
@@ -126,8 +133,11 @@ describe('nfse master-key give-up', () => {
       0,
       [
         'm1 is given up, m2 seals from now on',
-        ...['1 certificate removed', `  ${CNPJ} c1`, '0 keys of test days removed'],
-        ...['1 signing key of exports removed', '  ed25519:x'],
+        '1 certificate removed',
+        `  ${CNPJ} c1`,
+        '0 keys of test days removed',
+        '1 signing key of exports removed',
+        '  ed25519:x',
         'Before the start: nfse certificate put CNPJ --pfx FILE --password-file FILE for each company',
       ],
     ]);

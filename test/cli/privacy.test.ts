@@ -19,9 +19,15 @@ const CPF = '11144477735';
 const LEGAL_NAME = 'MARIA DA SILVA';
 const idOf = (mode: Mode): string => invoiceIdOfReference(mode, CNPJ, 'pedido-1');
 const company = {
-  ...{ cnpj: CNPJ, legal_name: LEGAL_NAME, city: 'Rio de Janeiro', state: 'RJ', tax_regime: 'mei' },
-  ...{ activities: [{ cnae: '6201501', is_main: true }] },
-  ...{ automatic_issuance: true, issuer_configured: true, issuer_approved: true },
+  cnpj: CNPJ,
+  legal_name: LEGAL_NAME,
+  city: 'Rio de Janeiro',
+  state: 'RJ',
+  tax_regime: 'mei',
+  activities: [{ cnae: '6201501', is_main: true }],
+  automatic_issuance: true,
+  issuer_configured: true,
+  issuer_approved: true,
 };
 
 describeWithPostgres('nfse privacy report', () => {

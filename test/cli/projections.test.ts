@@ -39,7 +39,11 @@ describeWithPostgres('the operator command of projections', () => {
     const { projections } = json as { projections: Shown[] };
     expect(projections.map(({ name }) => name)).toEqual(allProjections.map(({ name }) => name));
     expect(await statusOf('invoices')).toEqual({
-      ...{ name: 'invoices', version: invoices.version, generation: 1, position: null, lag_s: expect.any(Number) },
+      name: 'invoices',
+      version: invoices.version,
+      generation: 1,
+      position: null,
+      lag_s: expect.any(Number),
     });
     expect((await statusOf('invoices'))?.lag_s).toBeGreaterThan(0);
     expect(await statusOf('companies')).toMatchObject({ lag_s: 0 });
@@ -103,7 +107,8 @@ describeWithPostgres('the operator command of projections', () => {
     expect(await statusOf('invoices')).toMatchObject({ previous: { generation: before?.generation }, lag_s: 0 });
     const { events } = await operator.session.store.load(supportStream);
     expect(events.at(-1)).toMatchObject({
-      ...{ type: 'ProjectionRollbackOrdered', data: { projection: 'invoices' } },
+      type: 'ProjectionRollbackOrdered',
+      data: { projection: 'invoices' },
       metadata: { actor: 'support:maria' },
     });
     const fresh = await openOperator(projectionCommands, stream);

@@ -57,9 +57,15 @@ describeWithPostgres('the operator command over reference data', () => {
   it('a company’s lines say what their IBS and CBS lack, and a choice settles it for the catalogue or for the company', async () => {
     const cnpj = '11444777000161';
     const file = {
-      ...{ cnpj, legal_name: 'OFICINA LTDA', city: 'Rio de Janeiro', state: 'RJ', tax_regime: 'normal' },
+      cnpj,
+      legal_name: 'OFICINA LTDA',
+      city: 'Rio de Janeiro',
+      state: 'RJ',
+      tax_regime: 'normal',
       activities: [{ cnae: '9511800', is_main: true }],
-      ...{ automatic_issuance: true, issuer_configured: true, issuer_approved: true },
+      automatic_issuance: true,
+      issuer_configured: true,
+      issuer_approved: true,
     };
     const put = async (changes: object) =>
       await run('company', 'put', await fileOf('company.json', JSON.stringify({ ...file, ...changes })));
@@ -97,9 +103,16 @@ describeWithPostgres('the operator command over reference data', () => {
   it('company put names what is wrong in the choices, and records nothing', async () => {
     const ibs_cbs = { '999999': { ind_op: '100302' }, '010101': {} };
     const file = {
-      ...{ cnpj: '11444777000161', legal_name: 'X', city: 'Rio de Janeiro', state: 'RJ', tax_regime: 'normal' },
+      cnpj: '11444777000161',
+      legal_name: 'X',
+      city: 'Rio de Janeiro',
+      state: 'RJ',
+      tax_regime: 'normal',
       activities: [{ cnae: '6201501', is_main: true }],
-      ...{ automatic_issuance: true, issuer_configured: true, issuer_approved: true, ibs_cbs },
+      automatic_issuance: true,
+      issuer_configured: true,
+      issuer_approved: true,
+      ibs_cbs,
     };
     const refused = await run('company', 'put', await fileOf('wrong.json', JSON.stringify(file)));
     expect(refused).toMatchObject({ exit: 1 });
@@ -111,9 +124,16 @@ describeWithPostgres('the operator command over reference data', () => {
   it('catalog import takes municipal codes of a former column over into the companies that use the lines', async () => {
     const cnpj = '98765432000198';
     const file = {
-      ...{ cnpj, legal_name: 'X', city: 'Rio de Janeiro', state: 'RJ', tax_regime: 'normal' },
-      ...{ activities: [{ cnae: '6209100', is_main: true }], municipal_codes: { '010601': '002' } },
-      ...{ automatic_issuance: true, issuer_configured: true, issuer_approved: true },
+      cnpj,
+      legal_name: 'X',
+      city: 'Rio de Janeiro',
+      state: 'RJ',
+      tax_regime: 'normal',
+      activities: [{ cnae: '6209100', is_main: true }],
+      municipal_codes: { '010601': '002' },
+      automatic_issuance: true,
+      issuer_configured: true,
+      issuer_approved: true,
     };
     expect(await run('company', 'put', await fileOf('former.json', JSON.stringify(file)))).toMatchObject({ exit: 0 });
     const header = 'cnae\tservice_code\tnbs\tdescription\tis_default\tmunicipal_code';
@@ -141,7 +161,8 @@ describeWithPostgres('the operator command over reference data', () => {
 
   it('catalog import says which file is missing', async () => {
     expect(await operator.run('catalog', 'import', '/nowhere.tsv')).toMatchObject({
-      ...{ exit: 2, err: '/nowhere.tsv cannot be read: there is no file /nowhere.tsv' },
+      exit: 2,
+      err: '/nowhere.tsv cannot be read: there is no file /nowhere.tsv',
     });
   });
 
@@ -238,7 +259,9 @@ describeWithPostgres('the operator command over reference data', () => {
     expect((await runJson('api', 'off')).json).toMatchObject({ changed: false, reason: 'manutenção' });
     const { checks } = (await runJson('doctor')).json;
     expect(checks).toContainEqual({
-      ...{ name: 'api', ok: false, cure: 'nfse api on' },
+      name: 'api',
+      ok: false,
+      cure: 'nfse api on',
       detail: expect.stringMatching(new RegExp(`^switched off ${standing}; every request is answered 503$`)),
     });
     await run('api', 'on');
@@ -248,7 +271,9 @@ describeWithPostgres('the operator command over reference data', () => {
     expect(await session.readModel.apiSwitchedOff()).toBe(false);
     expect(await eventsOf('system-api')).toMatchObject([
       { type: 'ApiSwitchedOff', data: { reason: 'manutenção' }, meta: { actor: 'support:maria' } },
-      ...[{ type: 'ApiSwitchedOn' }, { type: 'ApiSwitchedOff' }, { type: 'ApiSwitchedOn' }],
+      { type: 'ApiSwitchedOn' },
+      { type: 'ApiSwitchedOff' },
+      { type: 'ApiSwitchedOn' },
     ]);
   });
 
@@ -271,12 +296,18 @@ describeWithPostgres('the operator command over reference data', () => {
 
   it('doctor counts the lines of registered activities that no operator has confirmed, which is no problem', async () => {
     const company = {
-      ...{ cnpj: '12345678000195', legal_name: 'A', city: 'Rio de Janeiro', state: 'RJ', tax_regime: 'normal' },
+      cnpj: '12345678000195',
+      legal_name: 'A',
+      city: 'Rio de Janeiro',
+      state: 'RJ',
+      tax_regime: 'normal',
       activities: [
         { cnae: '6201501', is_main: true },
         { cnae: '9602501', is_main: false },
       ],
-      ...{ automatic_issuance: true, issuer_configured: true, issuer_approved: true },
+      automatic_issuance: true,
+      issuer_configured: true,
+      issuer_approved: true,
     };
     await run('company', 'put', await fileOf('company.json', JSON.stringify(company)));
     const catalogueCheck = async () =>

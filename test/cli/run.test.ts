@@ -83,7 +83,9 @@ it('the help of a group lists its commands', async () => {
   const { exit, out } = await typed('key', '--help');
   expect(exit).toBe(0);
   expect(out.split('\n').map((line) => line.trim().split(' ').slice(0, 2).join(' '))).toEqual([
-    ...['key create', 'key list', 'key revoke'],
+    'key create',
+    'key list',
+    'key revoke',
   ]);
 });
 

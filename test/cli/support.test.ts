@@ -27,9 +27,15 @@ const WITHOUT_AUTHORIZER = ['--without-authorizer', 'live', '--without-authorize
 const withoutAges = (text: string): string => text.replaceAll(/\d+ (?:d|h|min|s)\b/g, '');
 
 const company = {
-  ...{ cnpj: CNPJ, legal_name: 'ESTUDIO EXEMPLO LTDA', city: 'Rio de Janeiro', state: 'RJ', tax_regime: 'mei' },
-  ...{ activities: [{ cnae: '6201501', is_main: true }] },
-  ...{ automatic_issuance: true, issuer_configured: true, issuer_approved: true },
+  cnpj: CNPJ,
+  legal_name: 'ESTUDIO EXEMPLO LTDA',
+  city: 'Rio de Janeiro',
+  state: 'RJ',
+  tax_regime: 'mei',
+  activities: [{ cnae: '6201501', is_main: true }],
+  automatic_issuance: true,
+  issuer_configured: true,
+  issuer_approved: true,
 };
 const ID = '11111111-1111-4111-8111-111111111111';
 const STREAM = invoiceStream('live', CNPJ, ID);
@@ -38,7 +44,11 @@ describeWithPostgres('an operator who looks after the service', () => {
   let operator: Operator;
   beforeAll(async () => {
     operator = await openOperator([
-      ...[...companyCommands, ...keyCommands, ...parkedCommands, ...invoiceCommands, ...invoiceViewCommands],
+      ...companyCommands,
+      ...keyCommands,
+      ...parkedCommands,
+      ...invoiceCommands,
+      ...invoiceViewCommands,
       doctorCommand,
     ]);
     await writeFile(join(operator.folder, 'company.json'), JSON.stringify(company));
@@ -163,7 +173,9 @@ describeWithPostgres('an operator who looks after the service', () => {
         streamOf(mode, last),
         { kind: 'none' },
         [
-          ...[accepted({ mode, companyId: CNPJ, invoiceId }), attempted(1, 1), authorized(1, 2)],
+          accepted({ mode, companyId: CNPJ, invoiceId }),
+          attempted(1, 1),
+          authorized(1, 2),
           { type: 'CancellationRequested', data },
           cancelNotConfirmed(3_700, codes),
         ],
@@ -227,16 +239,13 @@ describeWithPostgres('an operator who looks after the service', () => {
     expect(await ids('--since', '2999-01-01')).toEqual([]);
     expect(await ids('--until', '2000-01-01')).toEqual([]);
     for (const wrong of [
-      ...[
-        ['--status', 'gone'],
-        ['--mode', 'both'],
-        ['--since', 'yesterday'],
-      ],
-      ...[
-        ['--limit', '0'],
-        ['--limit', '1001'],
-        ['--before', 'x'],
-      ],
+      ['--status', 'gone'],
+      ['--mode', 'both'],
+      ['--since', 'yesterday'],
+
+      ['--limit', '0'],
+      ['--limit', '1001'],
+      ['--before', 'x'],
     ])
       expect([wrong, (await operator.run('invoice', 'list', ...wrong)).exit]).toEqual([wrong, 2]);
     expect((await operator.run('invoice', 'list', '--company', '00000000000000')).exit).toBe(1);
@@ -269,7 +278,10 @@ describeWithPostgres('an operator who looks after the service', () => {
   it('is told what is unknown while the projections have not caught up, as after a restore', async () => {
     const { session } = operator;
     const doctor = doctorCommand.run({
-      ...{ positionals: [], flags: {}, actor: 'ana', terminal: { out: () => undefined, err: () => undefined } },
+      positionals: [],
+      flags: {},
+      actor: 'ana',
+      terminal: { out: () => undefined, err: () => undefined },
       session: async () => ({ ...session, projectionsBehind: async () => ['invoices', 'companies', 'deadlines'] }),
     });
     const { exit, text } = await doctor;
@@ -297,7 +309,9 @@ describeWithPostgres('an operator who looks after the service', () => {
     } as const;
     const asked: unknown[] = [];
     const { exit, text } = await doctorCommand.run({
-      ...{ positionals: [], flags: { reconcile: true, 'without-company': ['12.345.678/0001-95'] }, actor: 'ana' },
+      positionals: [],
+      flags: { reconcile: true, 'without-company': ['12.345.678/0001-95'] },
+      actor: 'ana',
       terminal: { out: () => undefined, err: () => undefined },
       session: async () => ({
         ...operator.session,
@@ -360,7 +374,8 @@ describeWithPostgres('an operator who looks after the service', () => {
     await operator.run('key', 'create', CNPJ, '--mode', 'test');
     expect(await doctorLine('guards')).toMatch(/^BAD .*issuing is paused -> nfse doctor --reconcile$/);
     expect(await operator.run('doctor', '--reconcile', ...WITHOUT_AUTHORIZER)).toMatchObject({
-      ...{ exit: 0, out: expect.stringContaining('issuing resumes within seconds') },
+      exit: 0,
+      out: expect.stringContaining('issuing resumes within seconds'),
     });
     expect(await doctorLine('guards')).toBe('');
   });

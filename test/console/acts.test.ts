@@ -28,7 +28,8 @@ describe('personal data', () => {
     expect([status, PERSONAL.filter((one) => !text.includes(one))]).toEqual([200, []]);
     expect(await harness.onRecord()).toEqual([
       {
-        ...{ type: 'PersonalDataRevealed', actor: 'support:maria' },
+        type: 'PersonalDataRevealed',
+        actor: 'support:maria',
         data: expect.objectContaining({ command: 'console', subject: harness.stream }),
       },
     ]);
@@ -199,12 +200,13 @@ describe('a settlement', () => {
       appendTo(harness.store, harness.stream, events, at(90_000), { actor: 'support:maria' });
     harness.answers.settle = { kind: 'already_so' };
     const again = async (as: string) => [as, (await settle({ as })).headers.get('location')];
-    const note = { ...{ accessKey: ACCESS_KEY, nfseNumber: '1', authorizedAt: at(5) }, nfseXmlGzip: 'H4sI' } as const;
+    const note = { accessKey: ACCESS_KEY, nfseNumber: '1', authorizedAt: at(5), nfseXmlGzip: 'H4sI' } as const;
     const evidence = { evidence: 'portal', at: at(90_000) };
     await life({ type: 'IndeterminateResolved', data: { as: 'issued', ...note, nfseSha256: 'a', ...evidence } });
     expect(await again('issued')).toEqual(['issued', `${harness.invoice}?settled=1`]);
     await life(cancelRequested(90_001), cancelNotConfirmed(93_700), {
-      ...{ type: 'CancellationClosedBySupport', data: evidence },
+      type: 'CancellationClosedBySupport',
+      data: evidence,
     });
     expect(await again('valid')).toEqual(['valid', `${harness.invoice}?settled=1`]);
     expect((await harness.visit(`${harness.invoice}?settled=1`)).text).toContain(

@@ -53,8 +53,15 @@ describe('the Host', () => {
   );
 
   it.each([
-    ...['evil.example', '127.0.0.1.evil.example', 'localhost.evil.example', '127.0.0.1@evil', '', '10.0.0.1'],
-    ...['127.999.1.1', '127.0.0.256', '127.1'],
+    'evil.example',
+    '127.0.0.1.evil.example',
+    'localhost.evil.example',
+    '127.0.0.1@evil',
+    '',
+    '10.0.0.1',
+    '127.999.1.1',
+    '127.0.0.256',
+    '127.1',
   ])('may not be "%s", which a page of another site could be made to send', async (host) => {
     const { status, text } = await harness.visit('/console', { headers: { host } });
     expect([status, text]).toEqual([421, expect.not.stringContaining('form_token')]);

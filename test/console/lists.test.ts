@@ -33,8 +33,12 @@ describe('the list of invoices', () => {
     expect(status).toBe(200);
     expect(harness.filters).toEqual([
       {
-        ...{ status: 'indeterminate', mode: 'live', companyId: '12345678000195', before: undefined },
-        ...{ since: '2026-11-20T03:00:00.000Z', until: '2026-11-22T03:00:00.000Z' },
+        status: 'indeterminate',
+        mode: 'live',
+        companyId: '12345678000195',
+        before: undefined,
+        since: '2026-11-20T03:00:00.000Z',
+        until: '2026-11-22T03:00:00.000Z',
       },
     ]);
     expect(text).toContain('<option value="indeterminate" selected>');
@@ -106,7 +110,12 @@ it('failed cancellations are listed, counted on the overview, and settled as can
   const [found] = await harness.rows();
   const state = found?.state as Invoice;
   const cancellation: Cancellation = {
-    ...{ request: 1, status: 'failed', reason: 'other', requestedAt: at(10), sends: [], codes: ['E0822'] },
+    request: 1,
+    status: 'failed',
+    reason: 'other',
+    requestedAt: at(10),
+    sends: [],
+    codes: ['E0822'],
   };
   const issued = { status: 'issued', issuedAt: at(5), accessKey: '3', nfseNumber: '1' } as const;
   if (found !== undefined) harness.canceling.push({ ...found, state: { ...state, outcome: issued, cancellation } });
@@ -162,8 +171,14 @@ describe('while an engine is lost', () => {
 it('a refused certificate and simulated modes have the names of the modes that the other pages use', async () => {
   const simulated = await consoleHarness({}, { simulatedModes: ['live', 'test'] });
   simulated.refused.push({
-    ...{ companyId: '12345678000195', mode: 'test', certificateId: 'c', reason: 'refused', seen: 3 },
-    ...{ since: at(0), lastAt: at(1), probeAt: at(2) },
+    companyId: '12345678000195',
+    mode: 'test',
+    certificateId: 'c',
+    reason: 'refused',
+    seen: 3,
+    since: at(0),
+    lastAt: at(1),
+    probeAt: at(2),
   });
   const pt = (await simulated.visit('/console', { headers: { 'accept-language': 'pt-BR' } })).text;
   expect(pt).toContain('o simulador atende produção (live) e teste. Suas');
@@ -221,14 +236,21 @@ describe('an invoice', () => {
 
   const settled = {
     as: 'issued',
-    ...{ accessKey: '33045572212345678000195000000000014826082012345670', nfseNumber: '7' },
-    ...{ authorizedAt: at(10), nfseXmlGzip: 'H4sI', nfseSha256: 'a'.repeat(64), evidence: 'portal', at: at(90_000) },
+    accessKey: '33045572212345678000195000000000014826082012345670',
+    nfseNumber: '7',
+    authorizedAt: at(10),
+    nfseXmlGzip: 'H4sI',
+    nfseSha256: 'a'.repeat(64),
+    evidence: 'portal',
+    at: at(90_000),
   } as const;
 
   it('shows the refusal of a cancellation at its last attempt', async () => {
     const life: readonly InvoiceEvent[] = [
       { type: 'IndeterminateResolved', data: settled },
-      ...[cancelRequested(90_001), cancelAttempted(1, 90_002), cancelNotConfirmed(90_003, ['E0822'])],
+      cancelRequested(90_001),
+      cancelAttempted(1, 90_002),
+      cancelNotConfirmed(90_003, ['E0822']),
     ];
     await appendTo(harness.store, harness.stream, life, at(90_003));
     const { text } = await portuguese(harness.invoice);
@@ -238,7 +260,9 @@ describe('an invoice', () => {
   it('shows a refusal that look-ups made final at the instant of that end', async () => {
     const life: readonly InvoiceEvent[] = [
       { type: 'IndeterminateResolved', data: settled },
-      ...[cancelRequested(90_001), cancelAttempted(1, 90_002), cancelUnknown(1, 90_060, ['E9999'])],
+      cancelRequested(90_001),
+      cancelAttempted(1, 90_002),
+      cancelUnknown(1, 90_060, ['E9999']),
     ];
     await appendTo(harness.store, harness.stream, life, at(90_060));
     await appendTo(harness.store, harness.stream, [cancelNotConfirmed(90_660, ['E9999'])], at(90_660));
@@ -251,7 +275,10 @@ describe('an invoice', () => {
     const first = [cancelRequested(90_001), cancelAttempted(1, 90_002), cancelUnknown(1, 90_003, ['E0901'])];
     const life: readonly InvoiceEvent[] = [
       { type: 'IndeterminateResolved', data: settled },
-      ...[...first, cancelNotConfirmed(90_004, []), cancelRequested(90_005, 2), cancelAttempted(1, 90_006, 2)],
+      ...first,
+      cancelNotConfirmed(90_004, []),
+      cancelRequested(90_005, 2),
+      cancelAttempted(1, 90_006, 2),
     ];
     await appendTo(harness.store, harness.stream, life, at(90_006));
     harness.lookups.set('cancel/2/1', { asked: 1, lastAskedAt: at(90_100) });
@@ -269,7 +296,9 @@ describe('an invoice', () => {
   it('shows the confirmation of a cancellation at its last attempt, unless another party canceled the note', async () => {
     const life: readonly InvoiceEvent[] = [
       { type: 'IndeterminateResolved', data: settled },
-      ...[cancelRequested(90_001), cancelAttempted(1, 90_002), cancelConfirmed(90_003)],
+      cancelRequested(90_001),
+      cancelAttempted(1, 90_002),
+      cancelConfirmed(90_003),
     ];
     await appendTo(harness.store, harness.stream, life, at(90_003));
     const { text } = await portuguese(harness.invoice);
@@ -278,8 +307,12 @@ describe('an invoice', () => {
     const canceled: InvoiceEvent = {
       type: 'NoteCanceledElsewhere',
       data: {
-        ...{ accessKey: settled.accessKey, eventType: '101101', canceledAt: at(90_003), at: at(90_004) },
-        ...{ eventXmlGzip: 'H4sI', eventSha256: 'b'.repeat(64) },
+        accessKey: settled.accessKey,
+        eventType: '101101',
+        canceledAt: at(90_003),
+        at: at(90_004),
+        eventXmlGzip: 'H4sI',
+        eventSha256: 'b'.repeat(64),
       },
     };
     await appendTo(elsewhere.store, elsewhere.stream, [...life.slice(0, 3), canceled], at(90_004));

@@ -29,11 +29,9 @@ const visitor = (origin: string) => {
     send: async (path: string, fields: Record<string, string>): Promise<Page> => {
       const form_token = tokenOf((await visit('')).text);
       const response = await fetch(`${origin}/console${path}`, {
-        ...{
-          method: 'POST',
-          redirect: 'manual',
-          body: new URLSearchParams({ form_token, operator: 'maria', ...fields }),
-        },
+        method: 'POST',
+        redirect: 'manual',
+        body: new URLSearchParams({ form_token, operator: 'maria', ...fields }),
         headers: { origin, ...ENGLISH },
       });
       return await pageOf(response);
@@ -42,7 +40,9 @@ const visitor = (origin: string) => {
 };
 
 const pageOf = async (response: Response): Promise<Page> => ({
-  ...{ status: response.status, location: response.headers.get('location'), text: await response.text() },
+  status: response.status,
+  location: response.headers.get('location'),
+  text: await response.text(),
 });
 
 describeWithPostgres('the console of a running service', () => {
@@ -52,7 +52,7 @@ describeWithPostgres('the console of a running service', () => {
     const { invoiceId = '' } = parseInvoiceStream(harness.parkedStream) ?? {};
     const now = systemClock.now();
     const allocated = (number: number, id: string) => ({
-      ...{ type: 'DpsNumberAllocated' as const },
+      type: 'DpsNumberAllocated' as const,
       data: { number, nextNumber: number + 1, invoiceId: id, at: now },
     });
     const others = [1, 2, 3, 4, 5, 6].map((number) => allocated(number, '00000000-0000-4000-8000-000000000000'));

@@ -22,9 +22,17 @@ const AMOUNTS = [100, 150_000, 99_999_999_999, Number.MAX_SAFE_INTEGER];
 const listOf = async (language: Language): Promise<string> => {
   const say = sayIn(language);
   const context: PageContext = {
-    ...{ say, language, now: at(200_000), names: new Map([[CNPJ, 'ESTUDIO EXEMPLO DE DESENVOLVIMENTO LTDA']]) },
-    ...{ operator: { name: 'maria', signedIn: false }, isClosed: false, formToken: '', path: '/console/invoices' },
-    ...{ address: '/console/invoices', version: '0', simulatedModes: ['live', 'test'] },
+    say,
+    language,
+    now: at(200_000),
+    names: new Map([[CNPJ, 'ESTUDIO EXEMPLO DE DESENVOLVIMENTO LTDA']]),
+    operator: { name: 'maria', signedIn: false },
+    isClosed: false,
+    formToken: '',
+    path: '/console/invoices',
+    address: '/console/invoices',
+    version: '0',
+    simulatedModes: ['live', 'test'],
   };
   const rows = REFERENCES.map((reference, index) => {
     const invoiceId = `0d5c84e${index}-8f8b-4a77-9c0c-a8a8b8d8c8f8`;

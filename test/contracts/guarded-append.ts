@@ -166,8 +166,13 @@ export const guardedAppendContract = (database: () => GuardedLog): void => {
         accept(freshGuards()),
       ]);
       expect(results).toEqual([
-        ...[true, { ok: true, revision: 1 }, false, { ok: true, revision: 1 }, false],
-        ...[{ ok: false, actual: 1 }, true],
+        true,
+        { ok: true, revision: 1 },
+        false,
+        { ok: true, revision: 1 },
+        false,
+        { ok: false, actual: 1 },
+        true,
       ]);
       expect((await log.read(plain)).map(({ revision }) => revision)).toEqual([0, 1]);
     });

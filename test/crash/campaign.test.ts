@@ -19,7 +19,8 @@ describeWith('natsServer', 'two processes of each role, ended one after another'
     describeWithPostgres('over all engines', () => {
       campaign('over PostgreSQL and NATS', {
         size: isLong ? LONG : { invoices: 40, rounds: { kill: 1, drain: 1, freeze: 0 } },
-        ...{ seed, series: '900' },
+        seed,
+        series: '900',
       });
     });
 
@@ -27,7 +28,8 @@ describeWith('natsServer', 'two processes of each role, ended one after another'
     describeWithPostgres('with the log in EventStoreDB', () => {
       campaign('over EventStoreDB, the double, and NATS', {
         size: isLong ? LONG : { invoices: 40, rounds: { kill: 1, drain: 0, freeze: 0 } },
-        ...{ seed, series: '901' },
+        seed,
+        series: '901',
         openLog: () => startEventStoreDouble(),
       });
     });

@@ -73,7 +73,11 @@ const operate = async (file: string, config: Config, hooks: ReturnType<typeof ki
   const noFiles = { readXml: async () => undefined, readNote: () => undefined };
   const line = JSON.stringify({ ...IMPORTED, cnpj: parsed.registration.cnpj });
   const imported = await importInvoices(line, {
-    ...{ ...deps, ...noFiles, readModel: engines.readModel, log: engines.log, invoiceRowsUpTo: async () => null },
+    ...deps,
+    ...noFiles,
+    readModel: engines.readModel,
+    log: engines.log,
+    invoiceRowsUpTo: async () => null,
     supportReads: { newest: async () => [] },
     testRetentionSeconds: config.limits.testRetentionSeconds,
   });
@@ -86,8 +90,13 @@ const operate = async (file: string, config: Config, hooks: ReturnType<typeof ki
 };
 
 const IMPORTED = {
-  ...{ mode: 'test', origin: 'legacy', state: 'canceled', amount_in_cents: 4_321, competence: '2025-01-31' },
-  ...{ id: '99999999-9999-4999-8999-999999999999', reference: 'imported-by-an-operator' },
+  mode: 'test',
+  origin: 'legacy',
+  state: 'canceled',
+  amount_in_cents: 4_321,
+  competence: '2025-01-31',
+  id: '99999999-9999-4999-8999-999999999999',
+  reference: 'imported-by-an-operator',
 };
 
 await main(process.argv.slice(2));

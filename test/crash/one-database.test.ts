@@ -67,7 +67,10 @@ describeWithPostgres('a process killed inside the transaction that accepts, over
       const harness = await openCrashHarness(simulator, String(serial));
       const scenario = { title: 'issue', kind: 'issue', ends: 'issued', asks: 'with a key' } as const;
       const crash: Crash = {
-        ...{ point: 'before:accept_invoice', scenario, harness, simulator },
+        point: 'before:accept_invoice',
+        scenario,
+        harness,
+        simulator,
         amountInCents: 10_000 + 10 * serial,
       };
       const open: Running[] = [];

@@ -160,8 +160,10 @@ export const appendScenarios = {
       kind: 'reconcile',
       ends: 'canceled elsewhere',
       env: {
-        ...{ RECONCILE_SAMPLE_PERCENT: '100', RECONCILE_PACE_S: '1' },
-        ...{ RECONCILE_ROUND_S: '1', RECONCILE_SETTLED_S: '1' },
+        RECONCILE_SAMPLE_PERCENT: '100',
+        RECONCILE_PACE_S: '1',
+        RECONCILE_ROUND_S: '1',
+        RECONCILE_SETTLED_S: '1',
       },
     },
   ],

@@ -14,8 +14,13 @@ const SERIES = '900';
 
 /** The result of a look-up without an authorizer; these notes are in no ledger. */
 const note = (accessKey: string): AuthorizedNote => ({
-  ...{ accessKey, nfseNumber: '1', authorizedAt: systemClock.now(), xml: Buffer.from('<NFSe/>') },
-  ...{ dpsId: DPS_ID, digest: 'digest', content: { amount: '1.00', description: '', customerDocument: '' } },
+  accessKey,
+  nfseNumber: '1',
+  authorizedAt: systemClock.now(),
+  xml: Buffer.from('<NFSe/>'),
+  dpsId: DPS_ID,
+  digest: 'digest',
+  content: { amount: '1.00', description: '', customerDocument: '' },
 });
 
 /** Registered nowhere, so the living service leaves its invoices alone. */

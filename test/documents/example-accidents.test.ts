@@ -104,8 +104,12 @@ describe('the examples behind a proxy with accidents', () => {
 
     itWith(need, `${file} goes on after answers that are not of the API`, async () => {
       const { run, methods } = await facing([
-        ...[upstream, answered(202, {}), accepted],
-        ...[upstream, answered(200, { ok: true }), issued],
+        upstream,
+        answered(202, {}),
+        accepted,
+        upstream,
+        answered(200, { ok: true }),
+        issued,
       ]);
       expect(await run(file, 'p-2', '1000')).toMatchObject({ code: 0, out: `emitida: ${ACCESS_KEY}\n` });
       expect(methods()).toEqual(['POST', 'POST', 'POST', 'GET', 'GET', 'GET', ...downloads]);
@@ -173,11 +177,7 @@ describe('the examples behind a proxy with accidents', () => {
 
   it('lote-noturno.ts takes a row as refused only when the API has no invoice of it', async () => {
     const csv = written('retomado.csv', [HEADER, '1;1;;;1000;A', '2;1;;;1000;B']);
-    const { run } = await facing([
-      ...[certificateMissing, listed(invoice('queued'))],
-      ...[certificateMissing, listed()],
-      issued,
-    ]);
+    const { run } = await facing([certificateMissing, listed(invoice('queued')), certificateMissing, listed(), issued]);
     const { code, out } = await run('lote-noturno.ts', csv, join(programs.folder, 'retomado.jsonl'));
     expect([code, out.split('\n')]).toEqual([
       0,
@@ -259,8 +259,12 @@ describe('the examples behind a proxy with accidents', () => {
     const cancelable = { ...invoice('issued'), cancelable_until: '2026-12-01T02:59:59.000Z' };
     const [pending, canceled] = ['pending', 'succeeded'].map((status) => ({ ...cancelable, cancellation: { status } }));
     const { run, methods } = await facing([
-      ...[listed(cancelable), upstream, answered(200, cancelable)],
-      ...[listed(cancelable), answered(202, pending ?? {}), answered(200, canceled ?? {})],
+      listed(cancelable),
+      upstream,
+      answered(200, cancelable),
+      listed(cancelable),
+      answered(202, pending ?? {}),
+      answered(200, canceled ?? {}),
     ]);
     expect((await run('cancelar.ts', 'p-16')).out).toMatch(/^ainda sem resultado: rode de novo mais tarde/);
     expect(await run('cancelar.ts', 'p-16')).toEqual({ code: 0, out: 'cancelada\n', complaint: '' });

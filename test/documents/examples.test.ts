@@ -106,7 +106,9 @@ describeWithPostgres('the examples against the service, over a line with acciden
       const { code, out } = await programs.run('lote-noturno.ts', csv, 'livro.jsonl');
       expect(code).toBe(0);
       expect(out.split('\n')).toEqual([
-        ...['lote-2001-1: emitida', 'lote-2002-1: emitida', 'lote-2003-1: emitida'],
+        'lote-2001-1: emitida',
+        'lote-2002-1: emitida',
+        'lote-2003-1: emitida',
         expect.stringMatching(/^lote-2004-1: falhou, corrija a linha e aumente a tentativa: .*E0188/),
         '',
       ]);

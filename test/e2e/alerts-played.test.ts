@@ -45,7 +45,8 @@ const isOn = (alert: string, shown: ShownMetrics): boolean => {
 /** Scrapes, one for each minute, as series. */
 const playedFrom = (scrapes: readonly ShownMetrics[]): readonly Played[] =>
   (scrapes.at(-1)?.samples ?? []).map(({ name, labels }) => ({
-    ...{ name, labels },
+    name,
+    labels,
     values: scrapes.map((shown) => shown.value(name, labels)),
   }));
 
@@ -130,7 +131,8 @@ describeWithPostgres('an operator does what the section of an alert says', () =>
       expect(await doctor()).toContain(`numbers ${DEMO_CNPJ} test`);
       expect(await type(alert, 'invoice', 'waiting')).toContain('series 1 is stopped');
       const moved = await companyFile('moved.json', {
-        ...{ cnpj: DEMO_CNPJ, dps: { test: { series: '1', next_number: 100 } } },
+        cnpj: DEMO_CNPJ,
+        dps: { test: { series: '1', next_number: 100 } },
       });
       await type(alert, 'company', 'put', moved);
       expect(await doctor()).toContain('no series is stopped');
@@ -196,7 +198,8 @@ describeWithPostgres('an operator does what the section of an alert says', () =>
     await type(alert, 'invoice', 'timeline', id);
     await type(alert, 'invoice', 'resolve', id, '--as', 'valid', '--evidence', 'portal');
     expect(await call('GET', `/v1/nfse/${id}`)).toMatchObject({
-      ...{ status: 'issued', cancellation: { status: 'failed' } },
+      status: 'issued',
+      cancellation: { status: 'failed' },
     });
     await alertIs(alert, false);
   });

@@ -70,7 +70,10 @@ describeWithPostgres('an invoice of a company whose CNPJ has letters', () => {
   it('lives as any other: issued, looked up, printed, canceled, replayed, exported, verified', async () => {
     // The first answer is lost, so that a look-up has to find the note.
     await running.control('POST', '/_control/faults', {
-      ...{ on: 'issue', kind: 'lost_after_commit', times: 1, match: { cnpj: CNPJ } },
+      on: 'issue',
+      kind: 'lost_after_commit',
+      times: 1,
+      match: { cnpj: CNPJ },
     });
     const key = { 'Idempotency-Key': 'letras-1' };
     const accepted = await call('POST', '/v1/nfse', REQUEST, key);
@@ -89,7 +92,10 @@ describeWithPostgres('an invoice of a company whose CNPJ has letters', () => {
 
     // The answer to the cancellation is lost too.
     await running.control('POST', '/_control/faults', {
-      ...{ on: 'event', kind: 'lost_after_commit', times: 1, match: { cnpj: CNPJ } },
+      on: 'event',
+      kind: 'lost_after_commit',
+      times: 1,
+      match: { cnpj: CNPJ },
     });
     expect((await call('POST', `/v1/nfse/${issued.id}/cancel`, {})).status).toBe(202);
     expect(await settled(issued.id)).toMatchObject({ status: 'canceled', cancellation: { status: 'succeeded' } });

@@ -18,7 +18,10 @@ type Body = {
 };
 
 const PROMPT_ROUNDS = {
-  ...{ RECONCILE_PACE_S: '1', RECONCILE_ROUND_S: '1', RECONCILE_SETTLED_S: '1', RECONCILE_SAMPLE_PERCENT: '100' },
+  RECONCILE_PACE_S: '1',
+  RECONCILE_ROUND_S: '1',
+  RECONCILE_SETTLED_S: '1',
+  RECONCILE_SAMPLE_PERCENT: '100',
 } as const;
 
 describeWithPostgres('a note that is canceled or replaced elsewhere', () => {

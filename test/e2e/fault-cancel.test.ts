@@ -43,7 +43,9 @@ describe('a cancellation at the national system', () => {
     async (type) => {
       expect(await canceled(link(type))).toMatchObject({
         ends: { status: 'failed', codes: ['E0840'] },
-        ...{ isCanceled: false, eventSends: 1, eventLookUps: 1 },
+        isCanceled: false,
+        eventSends: 1,
+        eventLookUps: 1,
       });
     },
   );
@@ -65,7 +67,9 @@ describe('a cancellation at the national system', () => {
       expect(await canceled(link(type))).toMatchObject({
         ends: { status: 'succeeded', codes: [] },
         // The ledger calls only a note with 101101 canceled.
-        ...{ isCanceled: type === '101101', eventSends: 1, eventLookUps: 1 },
+        isCanceled: type === '101101',
+        eventSends: 1,
+        eventLookUps: 1,
       });
     },
   );
@@ -77,7 +81,8 @@ describe('a cancellation at the national system', () => {
     ];
     expect(await canceled(nothing, faults)).toMatchObject({
       ends: { status: 'succeeded', codes: [] },
-      ...{ isCanceled: true, eventSends: 2 },
+      isCanceled: true,
+      eventSends: 2,
     });
   });
 
@@ -88,7 +93,9 @@ describe('a cancellation at the national system', () => {
     };
     expect(await canceled(close)).toMatchObject({
       ends: { status: 'failed', codes: ['E0822'] },
-      ...{ isCanceled: false, eventSends: 1, eventLookUps: 0 },
+      isCanceled: false,
+      eventSends: 1,
+      eventLookUps: 0,
     });
   });
 });

@@ -67,14 +67,18 @@ export const openFaultHarness = async (): Promise<FaultHarness> => {
     createAuthorizer({
       addresses: simulator.urls,
       trustRootsPem: [simulator.caPem],
-      ...{ connectTimeoutMs: PATIENCE_MS.long, timeoutMs },
+      connectTimeoutMs: PATIENCE_MS.long,
+      timeoutMs,
       certificateOf: async () => certificate,
       now: clock.now,
     });
   const clients = { long: clientOf(PATIENCE_MS.long), short: clientOf(PATIENCE_MS.short) };
   const store = createEventStore(memoryEventLog(), fixedKeys());
   const { deps: usual } = await issuingHarness('test', {
-    ...{ store, clock, signer: createDocumentSigner(), lookups: createMemoryGuards().lookups },
+    store,
+    clock,
+    signer: createDocumentSigner(),
+    lookups: createMemoryGuards().lookups,
     identityOf: async () => certificate,
   });
   const control = async (path: string, body?: object): Promise<unknown> => {
@@ -84,7 +88,10 @@ export const openFaultHarness = async (): Promise<FaultHarness> => {
     return await response.json();
   };
   return {
-    ...{ clock, timers, store, control },
+    clock,
+    timers,
+    store,
+    control,
     order: async ({ delaySeconds, ...fault }, amountInCents) => {
       const delay = delaySeconds === undefined ? {} : { delay_ms: delaySeconds * 1_000 };
       await control('faults', { ...fault, ...delay, match: { amount_in_cents: amountInCents } });

@@ -59,7 +59,11 @@ const begin = async (harness: FaultHarness, plan: Plan, amountInCents: number): 
   const invoiceId = `00000000-0000-4000-8000-${String(amountInCents).padStart(12, '0')}`;
   const stream = invoiceStream('test', DEMO_CNPJ, invoiceId);
   const event = accepted({
-    ...{ mode: 'test', invoiceId, amountInCents, acceptedAt: now, competence: brasiliaDate(now) },
+    mode: 'test',
+    invoiceId,
+    amountInCents,
+    acceptedAt: now,
+    competence: brasiliaDate(now),
     customer: { type: 'br', document: CUSTOMER, name: 'CLIENTE FICTICIO' },
     line: { cnae: '6201501', serviceCode: '010101', nbs: '115022000' },
   });

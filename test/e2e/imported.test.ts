@@ -82,7 +82,11 @@ describeWithPostgres('invoices imported from elsewhere', () => {
     expect(exit).toBe(0);
   };
   const line = (fields: object) => ({
-    ...{ cnpj: CNPJ, mode: 'live', origin: 'legacy', state: 'issued', amount_in_cents: 5_000 },
+    cnpj: CNPJ,
+    mode: 'live',
+    origin: 'legacy',
+    state: 'issued',
+    amount_in_cents: 5_000,
     ...fields,
   });
   const found = async (reference: string, mode: Mode = 'live'): Promise<Body> => {

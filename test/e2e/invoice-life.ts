@@ -159,7 +159,10 @@ const life = (open: () => Promise<LifeEngines>): void => {
       faults.map(async ({ on, kind, ends: wanted }, index) => {
         const amount = 80_000 + index;
         await running.control('POST', '/_control/faults', {
-          ...{ on, kind, times: 1, match: { amount_in_cents: amount } },
+          on,
+          kind,
+          times: 1,
+          match: { amount_in_cents: amount },
         });
         const { body } = await call('live', 'POST', '/v1/nfse', { amount_in_cents: amount, description: kind });
         let end = await outcomeOf('live', body.id);

@@ -123,7 +123,10 @@ describeWithPostgres('the log at its most talkative', () => {
     const { cnpj } = demoCompany();
     const inFolder = (name: string): string => join(processes.operator.folder, name);
     const { privateKeyPem, certificatePem } = issueCertificate({
-      ...{ subjectName: 'EMPRESA', cnpj, validDays: 10, now: systemClock.now() },
+      subjectName: 'EMPRESA',
+      cnpj,
+      validDays: 10,
+      now: systemClock.now(),
     });
     const pfx = pfxOf(privateKeyPem, [certificatePem], { password: planted.certificatePassword });
     await writeFile(inFolder('made.pfx'), pfx);

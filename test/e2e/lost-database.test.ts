@@ -15,7 +15,8 @@ import { startRunningService } from '../support/harness/running-service.js';
 import { copyOfDatabase, describeWithPostgres, type FreshDatabase, freshDatabase } from '../support/postgres.js';
 
 const bodyOf = (amount: number, fields: object = {}): object => ({
-  ...{ amount_in_cents: amount, description: 'Desenvolvimento de sistema' },
+  amount_in_cents: amount,
+  description: 'Desenvolvimento de sistema',
   ...fields,
 });
 

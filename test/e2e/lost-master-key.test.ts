@@ -72,8 +72,12 @@ const play = (open: () => Promise<Engines>): void => {
   const nfse = async (...words: readonly string[]): Promise<{ exit: number | null; output: string }> => {
     const { config } = running;
     const program = runProgram(['src/main.ts', ...words], {
-      ...{ PORT: '0', OPS_PORT: '0', DATA_DIR: config.dataDir, DATABASE_URL: config.databaseUrl ?? '' },
-      ...{ MASTER_KEY_FILE: config.masterKeyFile, ...standing.env },
+      PORT: '0',
+      OPS_PORT: '0',
+      DATA_DIR: config.dataDir,
+      DATABASE_URL: config.databaseUrl ?? '',
+      MASTER_KEY_FILE: config.masterKeyFile,
+      ...standing.env,
     });
     const { code } = await program.ended;
     const { stdout, stderr } = program.output();
@@ -147,7 +151,9 @@ const play = (open: () => Promise<Engines>): void => {
       const refused = await post(Number(amount));
       const { error } = (await refused.json()) as unknown as { error: { code: string; message: string } };
       expect([refused.status, error.code, error.message]).toEqual([
-        ...[409, 'idempotency_key_reuse', expect.stringContaining(id)],
+        409,
+        'idempotency_key_reuse',
+        expect.stringContaining(id),
       ]);
     }
     const again = await ask('/v1/nfse', { amount_in_cents: 2_005, description: 'x', reference: 'pedido-1005' });
@@ -182,7 +188,8 @@ const play = (open: () => Promise<Engines>): void => {
     expect((await operate('privacy', 'report', CUSTOMER.document)).output).toMatch(/5 invoices whose key is gone/);
     expect((await operate('projections', 'rebuild', '--all')).exit).toBe(0);
     expect(await operate('events', 'show', 'audit-support')).toMatchObject({
-      ...{ exit: 0, output: expect.stringContaining('MasterKeyGivenUp') },
+      exit: 0,
+      output: expect.stringContaining('MasterKeyGivenUp'),
     });
     const exported = join(running.config.dataDir, 'log.ndjson');
     expect((await operate('events', 'export', '--out', exported, '--reveal')).exit).toBe(0);

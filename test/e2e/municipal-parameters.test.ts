@@ -37,7 +37,8 @@ describeWithPostgres('a service whose municipality has parameters', () => {
     const response = await fetch(`${running.service.url}/v1/nfse`, {
       method: 'POST',
       headers: {
-        ...{ authorization: `Bearer ${running.keys[mode]}`, 'content-type': 'application/json' },
+        authorization: `Bearer ${running.keys[mode]}`,
+        'content-type': 'application/json',
         'idempotency-key': crypto.randomUUID(),
       },
       body: JSON.stringify(BODY),

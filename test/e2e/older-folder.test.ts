@@ -28,7 +28,13 @@ const asSuperuserOf = async (dataDir: string, statement: string): Promise<readon
   const { postgres } = await findBinaries(user);
   const port = await freePort();
   const server = await launchServer({
-    ...{ postgres, cluster: clusterFolder(dataDir), port, user, socket: undefined, settings: {}, log: () => undefined },
+    postgres,
+    cluster: clusterFolder(dataDir),
+    port,
+    user,
+    socket: undefined,
+    settings: {},
+    log: () => undefined,
   });
   const stored = await readConnection(dataDir);
   if (stored === undefined) throw new Error('the folder has no connection file');

@@ -20,8 +20,11 @@ type AuditReport = {
 const operator = async (running: RunningService, ...args: readonly string[]): Promise<unknown> => {
   const { dataDir, databaseUrl, eventStoreUrl, natsUrl, masterKeyFile } = running.config;
   const program = runProgram(['src/main.ts', ...args, '--json'], {
-    ...{ DATA_DIR: dataDir, DATABASE_URL: databaseUrl ?? '', MASTER_KEY_FILE: masterKeyFile },
-    ...{ EVENTSTORE_URL: eventStoreUrl ?? '', NATS_URL: natsUrl ?? '' },
+    DATA_DIR: dataDir,
+    DATABASE_URL: databaseUrl ?? '',
+    MASTER_KEY_FILE: masterKeyFile,
+    EVENTSTORE_URL: eventStoreUrl ?? '',
+    NATS_URL: natsUrl ?? '',
   });
   expect(await program.ended, program.complaint()).toEqual({ code: 0, signal: null });
   return JSON.parse(program.output().stdout);

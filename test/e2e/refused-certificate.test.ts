@@ -55,7 +55,8 @@ describeWithPostgres('a certificate that the authorizer refuses with a page', ()
     expect(await operations('/console')).toContain(`refuses the certificate of CNPJ ${DEMO_CNPJ}`);
     const pool = openPool({
       connectionString: running.config.databaseUrl ?? '',
-      ...{ max: 1, applicationName: 'refused-certificate' },
+      max: 1,
+      applicationName: 'refused-certificate',
     });
     const checks = await certificateRefusalChecks(createMonitoringReads(pool));
     await pool.end();

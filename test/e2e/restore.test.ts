@@ -11,7 +11,9 @@ import {
 import { putNextNumber } from '../support/harness/next-number.js';
 
 const bodyOf = (amount: number) => ({
-  ...{ amount_in_cents: amount, description: `Pedido ${amount}`, reference: `pedido-${amount}` },
+  amount_in_cents: amount,
+  description: `Pedido ${amount}`,
+  reference: `pedido-${amount}`,
 });
 
 /** Restored with the log, the database does not know that the next number was moved after the backup. */
@@ -118,7 +120,7 @@ describe('a backup of the embedded database, put back while the authorizer has g
     });
     await issued(paused, await idOf(paused, 1_005));
     expect((await paused.ledger()).map((note) => note.amount_in_cents).toSorted()).toEqual([
-      ...[1_001, 1_002, 1_003, 1_004, 1_005],
+      1_001, 1_002, 1_003, 1_004, 1_005,
     ]);
     await paused.stop();
   });

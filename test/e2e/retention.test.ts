@@ -101,7 +101,10 @@ describe.each(engines)('the end of a test invoice on $on', ({ open }) => {
       sealedBefore.push(...(await sealedInExport(join(folder, 'early.ndjson'))));
       const madeAt = systemClock.now();
       await writeBackup({
-        ...{ folder: join(folder, 'backup'), db: pool(), madeAt, logIsHere: double === undefined },
+        folder: join(folder, 'backup'),
+        db: pool(),
+        madeAt,
+        logIsHere: double === undefined,
         onProgress: () => undefined,
       });
     }, RUN_MS);

@@ -43,7 +43,10 @@ const copyOf = (log: DoubleLog): DoubleLog => {
 };
 
 const eventOf = (data: object) => ({
-  ...{ id: randomUUID(), type: 'Other', contentType: 'application/json', metadata: Buffer.from('{}') },
+  id: randomUUID(),
+  type: 'Other',
+  contentType: 'application/json',
+  metadata: Buffer.from('{}'),
   data: Buffer.from(JSON.stringify(data)),
 });
 

@@ -72,7 +72,9 @@ describeWithPostgres('support settles what the protocol could not', () => {
     expect(await resolve(id, 'issued')).toMatchObject({ exit: 0, output: expect.stringContaining('access key') });
     const body = await call('GET', `/v1/nfse/${id}`);
     expect(body).toMatchObject({
-      ...{ status: 'issued', access_key: expect.stringMatching(/^\d{50}$/), issued_at: expect.any(String) },
+      status: 'issued',
+      access_key: expect.stringMatching(/^\d{50}$/),
+      issued_at: expect.any(String),
       links: { pdf: expect.any(String), xml: expect.any(String) },
     });
     expect(body).not.toHaveProperty('error');

@@ -15,9 +15,13 @@ describeWithPostgres('a process that is stopped while its database is silent', (
     const masterKeyFile = join(folder, 'master.key');
     await loadMasterKeys(masterKeyFile, { createIfMissing: true });
     const program = await startProgram<{ ops_url: string }>(['src/main.ts', 'serve'], {
-      ...{ PORT: '0', OPS_PORT: '0', DATA_DIR: folder },
-      ...{ DATABASE_URL: line.connectionString, MASTER_KEY_FILE: masterKeyFile },
-      ...{ DATABASE_STATEMENT_TIMEOUT_S: '2', DATABASE_LOCK_TIMEOUT_S: '2' },
+      PORT: '0',
+      OPS_PORT: '0',
+      DATA_DIR: folder,
+      DATABASE_URL: line.connectionString,
+      MASTER_KEY_FILE: masterKeyFile,
+      DATABASE_STATEMENT_TIMEOUT_S: '2',
+      DATABASE_LOCK_TIMEOUT_S: '2',
     });
     line.silence();
     await becomesNotReady(program.ready.ops_url, /^database: /);

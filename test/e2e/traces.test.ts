@@ -92,7 +92,9 @@ describeWithPostgres('traces of an api and an issuer in two processes', () => {
     const of = (name: string) => spans.find((span) => span.name === name);
     const company = { 'nfse.mode': 'test', 'nfse.company': '12345678000195' };
     expect(of('POST /v1/nfse')).toMatchObject({
-      ...{ kind: SERVER, parentSpanId: PARENT, failed: false },
+      kind: SERVER,
+      parentSpanId: PARENT,
+      failed: false,
       attributes: { ...company, 'http.route': '/v1/nfse', 'http.response.status_code': 202, 'nfse.invoice_id': id },
       resource: { 'service.name': 'nfse-under-test', 'nfse.roles': 'api' },
     });

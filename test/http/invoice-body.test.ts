@@ -11,10 +11,17 @@ const NOW = at(4000);
 
 /** The members of every body of the fixture's invoice, in each state. */
 const facts = {
-  ...{ object: 'nfse', id: 'nfse_11111111-1111-4111-8111-111111111111', livemode: true, amount_in_cents: 150_000 },
-  ...{ description: 'Desenvolvimento de sistema', competence: '2026-11-21', reference: 'pedido-1' },
+  object: 'nfse',
+  id: 'nfse_11111111-1111-4111-8111-111111111111',
+  livemode: true,
+  amount_in_cents: 150_000,
+  description: 'Desenvolvimento de sistema',
+  competence: '2026-11-21',
+  reference: 'pedido-1',
   customer: { type: 'br', document: '11111111000191', name: 'CLIENTE LTDA' },
-  ...{ service_code: '010101', cnae: '6201501', created_at: event.T0 },
+  service_code: '010101',
+  cnae: '6201501',
+  created_at: event.T0,
 };
 
 const sent = [accepted(), attempted(1, 1)] as const;
@@ -49,9 +56,11 @@ describe('the body of an invoice', () => {
       'issued, its cancellation failed',
       [...issued, event.cancelRequested(60), event.cancelNotConfirmed(3660)],
       {
-        ...{ status: 'issued', ...issuedFields },
+        status: 'issued',
+        ...issuedFields,
         cancellation: {
-          ...{ status: 'failed', ...cancellation },
+          status: 'failed',
+          ...cancellation,
           error: {
             code: 'nfse.cancel_failed',
             message:
@@ -64,7 +73,9 @@ describe('the body of an invoice', () => {
       'failed',
       [...sent, event.rejected(1, 2)],
       {
-        ...{ status: 'failed', failed_attempts: 1, failed_at: at(2) },
+        status: 'failed',
+        failed_attempts: 1,
+        failed_at: at(2),
         error: {
           code: 'issue_failed',
           message: 'O CNPJ do cliente é inválido. Corrija customer.document e emita de novo. (E0188)',
@@ -75,7 +86,9 @@ describe('the body of an invoice', () => {
       'indeterminate',
       [...sent, event.interrupted],
       {
-        ...{ status: 'indeterminate', failed_attempts: 0, failed_at: at(3602) },
+        status: 'indeterminate',
+        failed_attempts: 0,
+        failed_at: at(3602),
         error: {
           code: 'nfse.issue_interrupted',
           message:
@@ -91,8 +104,11 @@ describe('the body of an invoice', () => {
     const messageIn = (mode: 'live' | 'test') =>
       invoiceView(
         givenInvoice(
-          ...[accepted({ mode }), attempted(1, 1), authorized(1, 2)],
-          ...[event.cancelRequested(60), event.cancelNotConfirmed(62, ['E0822'])],
+          accepted({ mode }),
+          attempted(1, 1),
+          authorized(1, 2),
+          event.cancelRequested(60),
+          event.cancelNotConfirmed(62, ['E0822']),
         ),
         NOW,
       ).cancellation?.error?.message;
@@ -110,7 +126,9 @@ describe('the body of an invoice', () => {
     const invoice = givenInvoice(...sent, { type: 'Authorized', data });
     const { issued_at: _at, ...others } = issuedFields;
     expect(invoiceView(invoice, NOW)).toStrictEqual({
-      ...{ ...facts, status: 'issued', ...others },
+      ...facts,
+      status: 'issued',
+      ...others,
       ...(shown ? { issued_at: authorizedAt } : {}),
     });
     expect(requestCancellation(invoice, { now: NOW })).toEqual({ refused: 'nfse.cancel_window_closed' });
@@ -140,7 +158,9 @@ describe('the body of an invoice', () => {
       'abroad, without one',
       { type: 'foreign', name: 'ACME', taxIdAbsenceReason: 'exempt', address: { ...address, postalCode: '73301' } },
       {
-        ...{ type: 'foreign', name: 'ACME', tax_id_absence_reason: 'exempt' },
+        type: 'foreign',
+        name: 'ACME',
+        tax_id_absence_reason: 'exempt',
         address: { ...address, postal_code: '73301' },
       },
     ],
@@ -151,7 +171,8 @@ describe('the body of an invoice', () => {
   it('shows the amount in the foreign currency', () => {
     const foreignAmount = { currency: 'USD', amountInCents: 500 };
     expect(invoiceView(givenInvoice(accepted({ foreignAmount })), NOW).foreign_amount).toStrictEqual({
-      ...{ currency: 'USD', amount_in_cents: 500 },
+      currency: 'USD',
+      amount_in_cents: 500,
     });
   });
 });
@@ -177,8 +198,11 @@ describe('failed_attempts', () => {
 describe('PDF and XML', () => {
   const canceled = (mode: 'live' | 'test') =>
     givenInvoice(
-      ...[accepted({ mode }), attempted(1, 1), authorized(1, 2)],
-      ...[event.cancelRequested(60), event.cancelConfirmed(63)],
+      accepted({ mode }),
+      attempted(1, 1),
+      authorized(1, 2),
+      event.cancelRequested(60),
+      event.cancelConfirmed(63),
     );
 
   it('are there once the note is issued, and after a cancellation in live mode only', () => {

@@ -106,7 +106,9 @@ describe('a fair gate', () => {
       let now = 0;
       let resting: { untilMs: number; callBack: () => void }[] = [];
       const { run, begun, endOne } = createHarness({
-        ...{ atOnce: 4, rests: true, waitingPerOwner: 8 },
+        atOnce: 4,
+        rests: true,
+        waitingPerOwner: 8,
         nowMs: () => now,
         after: (milliseconds, callBack) => void resting.push({ untilMs: now + milliseconds, callBack }),
       });

@@ -42,13 +42,14 @@ type World = {
 /** `acceptInvoice` itself, at two api processes or more: every call to an engine waits until the story lets it go. */
 export const startRun = (story: Story): Run => {
   const world: World = {
-    ...{
-      story,
-      shared: createShared(story.isOneDatabase === true),
-      clock: movableClock(T0),
-      company: { current: demoCompany(DEMO_CNPJ) },
-    },
-    ...{ tries: [], budget: { ...story.budget }, accepted: [], breach: undefined },
+    story,
+    shared: createShared(story.isOneDatabase === true),
+    clock: movableClock(T0),
+    company: { current: demoCompany(DEMO_CNPJ) },
+    tries: [],
+    budget: { ...story.budget },
+    accepted: [],
+    breach: undefined,
   };
   return {
     moves: () => [...movesOf(world).keys()],
@@ -262,7 +263,10 @@ const keyOf = ({ shared, clock, company, tries, budget, accepted }: World): stri
   const { keys, marks } = shared.guards.contents();
   const seen = tries
     .map(({ client, nth, heard, waiting, answer, end }) => ({
-      ...{ name: client.name, nth, answer, end },
+      name: client.name,
+      nth,
+      answer,
+      end,
       ...(end === undefined ? { heard, waiting: waiting.map(({ call }) => call).sort() } : {}),
     }))
     .sort((one, other) => (`${one.name}${one.nth}` < `${other.name}${other.nth}` ? -1 : 1));

@@ -18,7 +18,12 @@ export type Budget = {
 };
 
 export const none: Budget = {
-  ...{ crashes: 0, lostAnswers: 0, uncertain: 0, away: 0, spoiled: 0, guardsLost: 0 },
+  crashes: 0,
+  lostAnswers: 0,
+  uncertain: 0,
+  away: 0,
+  spoiled: 0,
+  guardsLost: 0,
   passes: [],
 };
 
@@ -80,10 +85,15 @@ export type Acceptance = {
 export const acceptanceOf = ({ stream, data, metadata }: RecordedEvent): Acceptance => {
   const { idempotency } = data as { idempotency?: { keyHash: string; bodyHash: string } };
   return {
-    ...{ stream, commandId: metadata.commandId ?? '', invoiceId: String(data.invoiceId) },
-    ...{ amountInCents: Number(data.amountInCents), acceptedAt: String(data.acceptedAt) },
-    ...{ fingerprint: String(data.fingerprint), tag: String(data.fingerprint).split(':')[2] ?? '' },
-    ...{ keyHash: idempotency?.keyHash, bodyHash: idempotency?.bodyHash },
+    stream,
+    commandId: metadata.commandId ?? '',
+    invoiceId: String(data.invoiceId),
+    amountInCents: Number(data.amountInCents),
+    acceptedAt: String(data.acceptedAt),
+    fingerprint: String(data.fingerprint),
+    tag: String(data.fingerprint).split(':')[2] ?? '',
+    keyHash: idempotency?.keyHash,
+    bodyHash: idempotency?.bodyHash,
   };
 };
 

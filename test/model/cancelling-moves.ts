@@ -81,7 +81,10 @@ const act = (rules: Rules, world: World, worker: Extract<Worker, { at: 'decided'
     ];
   }
   const heard = {
-    ...{ at: 'heard' as const, send: asked, isLast: step.do === 'conclude', askedAt: worker.decidedAt },
+    at: 'heard' as const,
+    send: asked,
+    isLast: step.do === 'conclude',
+    askedAt: worker.decidedAt,
     existed: isKnownToExist(cancellationOf(world)),
   };
   const { registered, elsewhere } = world.authorizer;
@@ -111,7 +114,12 @@ const act = (rules: Rules, world: World, worker: Extract<Worker, { at: 'decided'
 
 const attempt = (rules: Rules, world: World, revision: number, number: number): Step => {
   const data = {
-    ...{ request: 1, attempt: number, requestId: 'PRE', digest: 'ours', signedRequestGzip: '', attemptedAt: world.now },
+    request: 1,
+    attempt: number,
+    requestId: 'PRE',
+    digest: 'ours',
+    signedRequestGzip: '',
+    attemptedAt: world.now,
     deadlineAt: addSeconds(world.now, APPEND_GRACE_SECONDS + limits.sendSeconds),
   };
   const decision = rules.decideAttempt(world.state, { type: 'CancellationAttempted', data });

@@ -111,11 +111,19 @@ export type Others = 'nothing' | 'an event that bars ours' | 'a cancellation' | 
 export const startWorld = (budget: Budget, others: Others, workers = 2): World =>
   appended(
     {
-      ...{ now: T0, events: [], state: initialInvoice, memos: {}, budget },
+      now: T0,
+      events: [],
+      state: initialInvoice,
+      memos: {},
+      budget,
       workers: Array.from({ length: workers }, () => idle),
       authorizer: {
-        ...{ registered: false, underWay: false, refused: false, refuses: false },
-        ...{ blocked: others !== 'nothing', elsewhere: others.startsWith('a cancellation') },
+        registered: false,
+        underWay: false,
+        refused: false,
+        refuses: false,
+        blocked: others !== 'nothing',
+        elsewhere: others.startsWith('a cancellation'),
         names: others === 'a cancellation that is named',
       },
     },

@@ -76,8 +76,15 @@ const model = (given: Rules, budget: Budget, others: Others, workers?: number): 
 });
 
 const none: Budget = {
-  ...{ crashes: 0, lost: 0, notSent: 0, undecided: 0, refused: 0, uncatalogued: 0 },
-  ...{ hidden: 0, doubtful: 0, unrecorded: 0 },
+  crashes: 0,
+  lost: 0,
+  notSent: 0,
+  undecided: 0,
+  refused: 0,
+  uncatalogued: 0,
+  hidden: 0,
+  doubtful: 0,
+  unrecorded: 0,
 };
 const isFull = process.env.MODEL_FULL === '1';
 const MOST = isFull ? 15_000_000 : 400_000;

@@ -80,7 +80,12 @@ const attempt = (
 ): Step => {
   const number = step.do === 'resend' ? step.of.number : numbersGiven(world) + 1;
   const data = {
-    ...{ attempt: step.attempt, series: '1', number, dpsId: `DPS${number}`, digest: 'ours', signedDpsGzip: '' },
+    attempt: step.attempt,
+    series: '1',
+    number,
+    dpsId: `DPS${number}`,
+    digest: 'ours',
+    signedDpsGzip: '',
     attemptedAt: world.now,
     deadlineAt: addSeconds(world.now, APPEND_GRACE_SECONDS + rules.limits.sendSeconds),
   };
@@ -99,7 +104,10 @@ const send = (rules: Rules, world: World, worker: Extract<Worker, { at: 'sending
   const { authorizer, budget } = world;
   const { attempt: of, number } = worker;
   const answered = (answer: Extract<Worker, { at: 'answered' }>['answer']): Worker => ({
-    ...{ at: 'answered', attempt: of, number, answer },
+    at: 'answered',
+    attempt: of,
+    number,
+    answer,
   });
   const begunInTime = isBefore(world.now, addSeconds(worker.attemptedAt, APPEND_GRACE_SECONDS));
   if (!begunInTime && rules.givesUpLateSends) {
@@ -263,7 +271,9 @@ const withNoteBrought = (world: World): World => {
 
 const noteData = (of: number, number: number, at: string) => ({
   ...authorizedData(of, 0),
-  ...{ accessKey: String(number).padStart(50, '0'), authorizedAt: at, at },
+  accessKey: String(number).padStart(50, '0'),
+  authorizedAt: at,
+  at,
 });
 
 /** A number that was taken by the loser of an append stays unused, so the state is as if it had taken none. */

@@ -64,8 +64,16 @@ export type Budget = {
 };
 
 export const noFaults: Budget = {
-  ...{ crashes: 0, lost: 0, notSent: 0, undecided: 0, rejected: 0, refused: 0 },
-  ...{ hidden: 0, doubtful: 0, echoed: 0, unlocked: 0 },
+  crashes: 0,
+  lost: 0,
+  notSent: 0,
+  undecided: 0,
+  rejected: 0,
+  refused: 0,
+  hidden: 0,
+  doubtful: 0,
+  echoed: 0,
+  unlocked: 0,
 };
 
 /** What holds in the whole of a story. Without either, everything may take as long as it likes. */

@@ -157,7 +157,9 @@ describe('invoices', () => {
       'canceled',
       [attempted(1, 5), authorized(1, 6), cancelRequested(9), canceled(12)],
       {
-        ...{ outcome_at: at(6), cancellation_status: 'succeeded', canceled_at: at(12) },
+        outcome_at: at(6),
+        cancellation_status: 'succeeded',
+        canceled_at: at(12),
       },
     ],
     ['failed', [{ type: 'IssuanceFailed', data: { failedAt: at(900), at: at(901) } }], { outcome_at: at(900) }],
@@ -170,8 +172,14 @@ describe('invoices', () => {
     ],
   ])('shows a %s invoice in columns', (status, events, columns) => {
     expect(fold(invoices, 'live', [accepted('live', 1), ...events])).toMatchObject({
-      ...{ status, mode: 'live', company_id: COMPANY, origin: 'api', amount_in_cents: 12_345 },
-      ...{ competence: '2026-11-21', service_code: '010101', ...columns },
+      status,
+      mode: 'live',
+      company_id: COMPANY,
+      origin: 'api',
+      amount_in_cents: 12_345,
+      competence: '2026-11-21',
+      service_code: '010101',
+      ...columns,
     });
   });
 
@@ -186,8 +194,14 @@ describe('invoices', () => {
     };
     const imported = { type: 'InvoiceImported', data: { ...data, importedAt: at(3) } } as InvoiceEvent;
     expect(fold(invoices, 'live', [imported])).toMatchObject({
-      ...{ status: 'canceled', origin: 'web', amount_in_cents: 5, competence: null, service_code: null },
-      ...{ outcome_at: null, canceled_at: null, created_at: null },
+      status: 'canceled',
+      origin: 'web',
+      amount_in_cents: 5,
+      competence: null,
+      service_code: null,
+      outcome_at: null,
+      canceled_at: null,
+      created_at: null,
     });
   });
 

@@ -129,7 +129,8 @@ describeWithPostgres('the columns of invoices', () => {
     await rebuild(invoices);
     expect(await indeterminate()).toEqual(before);
     expect(await createSupportReads(harness.pool).indeterminate(1)).toMatchObject({
-      ...{ count: 2, oldest: [{ stream: streamOf('test', 3) }] },
+      count: 2,
+      oldest: [{ stream: streamOf('test', 3) }],
     });
   });
 
@@ -194,7 +195,9 @@ describeWithPostgres('the columns of invoices', () => {
     const { newest } = createSupportReads(harness.pool);
     const all = await newest({}, 10);
     expect(all.map(({ stream }) => stream)).toEqual([
-      ...[streamOf('live', 2), streamOf('live', 1), streamOf('test', 3)],
+      streamOf('live', 2),
+      streamOf('live', 1),
+      streamOf('test', 3),
       ...undated,
     ]);
     expect(await newest({}, 4)).toEqual(all.slice(0, 4));

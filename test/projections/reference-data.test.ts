@@ -19,7 +19,11 @@ import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../supp
 
 const CNPJ = '11222333000181';
 const line = (serviceCode: string): OperatorLine => ({
-  ...{ cnae: '6201501', serviceCode, description: 'A', isDefault: true, isBlocked: false },
+  cnae: '6201501',
+  serviceCode,
+  description: 'A',
+  isDefault: true,
+  isBlocked: false,
 });
 const ours: readonly Projection[] = [catalogLines, municipalities, taxRegistry];
 

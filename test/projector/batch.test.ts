@@ -193,7 +193,8 @@ describeWithPostgres('applyBatch', () => {
 
 describe('foldSteps', () => {
   const count = (row: Row | undefined, { revision }: Pick<Row, 'revision'>): Row => ({
-    ...{ events: Number(row?.events ?? 0) + 1, revision },
+    events: Number(row?.events ?? 0) + 1,
+    revision,
   });
   const { foldAll: _foldAll, ...invoicesOneByOne } = invoices;
   const oneByOne: Projection = { ...invoicesOneByOne, handlers: everyType(invoices.eventTypes, count) };

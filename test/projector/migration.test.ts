@@ -21,8 +21,13 @@ describeWithPostgres('the migration to generations', () => {
     await migrate(pool, migrations);
     const live = await liveGeneration(pool, 'invoices');
     expect(live).toEqual({
-      ...{ name: 'invoices', version: 1, compatibleFrom: 1, generation: 1, role: 'live' },
-      ...{ logIdentity: 'the log', position: 42n },
+      name: 'invoices',
+      version: 1,
+      compatibleFrom: 1,
+      generation: 1,
+      role: 'live',
+      logIdentity: 'the log',
+      position: 42n,
     });
     expect((await pool.query(`select * from ${tableOf(live)}`)).rows).toEqual([{ stream: 'kept' }]);
     expect((await pool.query('select * from read.invoices')).rows).toEqual([{ stream: 'kept' }]);

@@ -74,7 +74,11 @@ describeWithPostgres('projector over the log in PostgreSQL', () => {
     const { signal } = stop;
     const onHalt = ({ reason }: { reason: string }) => expect.fail(reason);
     const running = runProjector({
-      ...{ log: survivor, db: lively.pool, clock, signal, onHalt },
+      log: survivor,
+      db: lively.pool,
+      clock,
+      signal,
+      onHalt,
       projections: allProjections,
     });
     const shown = async () => {

@@ -32,7 +32,11 @@ describeWithPostgres('a rebuild whose process is killed', () => {
     stop = new AbortController();
     halts = [];
     running = runProjector({
-      ...{ log, db: database.pool, clock, projections: [invoices], signal: stop.signal },
+      log,
+      db: database.pool,
+      clock,
+      projections: [invoices],
+      signal: stop.signal,
       onHalt: ({ reason }) => void halts.push(reason),
     });
     for (let n = 1; n <= INVOICES; n++) {
@@ -74,7 +78,9 @@ describeWithPostgres('a rebuild whose process is killed', () => {
     async ({ point, left, again }) => {
       const marker = join(folder, 'died');
       const child = runProgram(['test/projector/rebuild-child.ts'], {
-        ...{ DATABASE_URL: database.connectionString, KILL_POINT: point, MARKER: marker },
+        DATABASE_URL: database.connectionString,
+        KILL_POINT: point,
+        MARKER: marker,
       });
       expect(await child.ended, child.complaint()).toEqual({ code: null, signal: 'SIGKILL' });
       expect(existsSync(marker)).toBe(true);

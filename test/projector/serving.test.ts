@@ -141,13 +141,11 @@ const writeInvoices = async ({ service }: RunningService): Promise<readonly stri
       const { reference: _none, ...facts } = acceptance.data;
       const own = { ...acceptance, data: { ...facts, companyId: cnpj, invoiceId, amountInCents: amountOf(n) } };
       await store.append(invoiceStream('live', cnpj, invoiceId), NO_STREAM, [own, attempted(1, 1), outcome], {
-        ...{
-          commandId: randomUUID(),
-          correlationId: 'test',
-          causationId: 'test',
-          actor: 'worker:issuer',
-          mode: 'live',
-        },
+        commandId: randomUUID(),
+        correlationId: 'test',
+        causationId: 'test',
+        actor: 'worker:issuer',
+        mode: 'live',
         now: systemClock.now(),
         site: 'accept_invoice',
       });

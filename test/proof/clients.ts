@@ -66,7 +66,10 @@ export const createClients = ({
     const origin = all[turn % all.length] ?? '';
     const began = new Date().toISOString();
     const about = {
-      ...{ tenant, intent, method, path },
+      tenant,
+      intent,
+      method,
+      path,
       ...(request?.idempotencyKey === undefined ? {} : { idempotencyKey: request.idempotencyKey }),
       ...(request === undefined ? {} : { body: request.body }),
       began,

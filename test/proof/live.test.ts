@@ -9,7 +9,11 @@ const answered = (
   answer: object,
   rest: Partial<Exchange> = {},
 ): Exchange => ({
-  ...{ tenant: 'a-test', intent: 'w1', method, path, status: 200 },
+  tenant: 'a-test',
+  intent: 'w1',
+  method,
+  path,
+  status: 200,
   began: `2026-11-23T12:00:0${second}.000Z`,
   ended: `2026-11-23T12:00:0${second}.500Z`,
   answer: answer as Exchange['answer'] & object,

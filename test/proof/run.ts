@@ -114,7 +114,11 @@ const play = async (
   const { seed } = options;
   const totalMs = options.minutes * 60_000;
   const clients = createClients({
-    ...{ seed, keys, recorder, authorizer, signal },
+    seed,
+    keys,
+    recorder,
+    authorizer,
+    signal,
     origins: service.origins,
     heard: live.heard,
     ordered: live.fault,

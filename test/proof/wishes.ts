@@ -80,7 +80,9 @@ export const wishOf = (seed: number, number: number, deck: readonly Fault[]): Wi
   const plan = drawn === undefined ? undefined : planOf([drawn], false);
   const cancels = inPercent(draws, CANCELS_PERCENT) || (plan !== undefined && isCanceledIn(plan));
   return {
-    ...{ name, tenant, kind },
+    name,
+    tenant,
+    kind,
     requests: requestsOf(kind, name, amounts),
     vanishesAfterMs: between(draws, 0, 120),
     faults: (plan?.faults ?? []).map((fault) => orderOf(fault, between(draws, 500, 9_000))),
@@ -138,7 +140,8 @@ const requestsOf = (kind: WishKind, name: string, [first, second, third]: readon
 
 /** Seconds of the fault matrix are of a moved clock; here time is real. */
 const orderOf = ({ on, kind, commit, delaySeconds, code }: Fault, delayMs: number): OrderedFault => ({
-  ...{ on, kind },
+  on,
+  kind,
   ...(delaySeconds === undefined ? {} : { delay_ms: delayMs }),
   ...(commit === undefined ? {} : { commit }),
   ...(code === undefined ? {} : { code }),

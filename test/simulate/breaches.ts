@@ -23,7 +23,12 @@ export const breachesOf = (recorded: readonly RecordedEvent[], ledger: Ledger, t
 };
 
 const loggedOf = ({ position, stream, revision, type, id, data, metadata }: RecordedEvent): LoggedEvent => ({
-  ...{ position: String(position), stream, revision, type, id, data },
+  position: String(position),
+  stream,
+  revision,
+  type,
+  id,
+  data,
   at: metadata.recordedAt ?? '',
   meta: metadata,
 });

@@ -75,7 +75,9 @@ export const runClient = async (wish: Wish, process: Process, anyApi: () => Api,
     const { clock } = anyApi().acceptDeps;
     const answer = await ask(anyApi(), ({ store }) =>
       cancelInvoice({ invoiceId: id }, requester, {
-        ...{ store, clock, waitForProjection: async () => undefined },
+        store,
+        clock,
+        waitForProjection: async () => undefined,
         testRetentionSeconds: limits.testRetentionSeconds,
       }),
     );

@@ -50,7 +50,10 @@ export const playLife = async (choices: Choices, sabotage: Sabotage = () => unde
   let crashes = 0;
   const isPeaceful = (): boolean => steps >= trouble;
   const surviving: Surviving = {
-    ...{ scheduler, choices, shared, isPeaceful },
+    scheduler,
+    choices,
+    shared,
+    isPeaceful,
     ledger,
     bag: createWorkBag(scheduler),
     timers: createTimers(shared.log),
@@ -122,9 +125,12 @@ export const playLife = async (choices: Choices, sabotage: Sabotage = () => unde
   ];
   const countOf = (type: string): number => events.filter((event) => event.type === type).length;
   return {
-    ...{ breaches, history: scheduler.history, choices: choices.made() },
+    breaches,
+    history: scheduler.history,
+    choices: choices.made(),
     counts: {
-      ...{ steps, crashes },
+      steps,
+      crashes,
       invoices: countOf('InvoiceAccepted'),
       notes: ledger.notes.length,
       indeterminate: countOf('IssuanceInterrupted'),

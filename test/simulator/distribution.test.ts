@@ -61,7 +61,9 @@ describe('the distribution of the simulator', () => {
 
   it('shows a note to its emitter and its customer only', async () => {
     const other = await issueClientCertificate(harness.folder, {
-      ...{ cnpj: OTHER_COMPANY, name: 'Outra Empresa Ltda', clock: harness.clock },
+      cnpj: OTHER_COMPANY,
+      name: 'Outra Empresa Ltda',
+      clock: harness.clock,
     });
     await issue(harness, { number: 1 });
     await issue(harness, { number: 2, toma: customer(`<CNPJ>${OTHER_COMPANY}</CNPJ>`) });
@@ -86,7 +88,8 @@ describe('the distribution of the simulator', () => {
     expect(itemsOf(answer)).toMatchObject([{ NSU: 2, TipoEvento: 'CANCELAMENTO' }]);
     const exchange = { ...answer, kind: 'answered' as const, body: Buffer.from(answer.text) };
     expect(readAnswer({ name: 'sharedEvents', expected: { accessKey: key }, exchange })).toMatchObject({
-      ...{ kind: 'found', found: { eventType: '101101' } },
+      kind: 'found',
+      found: { eventType: '101101' },
     });
   });
 

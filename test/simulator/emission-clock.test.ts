@@ -26,7 +26,9 @@ const sentAt = async (acceptedAt: Instant, offset: number): Promise<readonly str
   harness.clock.at = acceptedAt;
   await harness.control('POST', 'clock', { offset_s: offset });
   const accepted = acceptedFacts({
-    ...{ companyId: COMPANY, acceptedAt, competence: brasiliaDate(acceptedAt) },
+    companyId: COMPANY,
+    acceptedAt,
+    competence: brasiliaDate(acceptedAt),
     line: { cnae: '6201501', serviceCode: '010101', nbs: '115022000' },
     issuer: { municipality: RIO, taxRegime: 'simples', simplesAssessment: 'all', specialRegime: 0 },
   });

@@ -244,7 +244,10 @@ describe('issuing', () => {
     const today = harness.clock.at;
     harness.clock.at = '2027-01-15T15:00:00.000Z';
     const { xml, at } = await issued({
-      ...{ regTrib: NORMAL, totTrib: MONEY_TOT_TRIB, amount: '90071992547409.91', ibscbs: IBSCBS },
+      regTrib: NORMAL,
+      totTrib: MONEY_TOT_TRIB,
+      amount: '90071992547409.91',
+      ibscbs: IBSCBS,
       toma: party('toma', `<CNPJ>${CUSTOMER}</CNPJ>`, address()),
     });
     harness.clock.at = today;
@@ -252,7 +255,10 @@ describe('issuing', () => {
     const paths = ['valores/vISSQN', 'IBSCBS/valores/vBC', 'IBSCBS/totCIBS/gCBS/vCBS', 'IBSCBS/totCIBS/vTotNF'];
     // 5 % of the amount, what is left, 0.9 % of that, and the amount with 0.05, 0.05 and 0.9 % on top.
     expect(paths.map((path) => at(path))).toEqual([
-      ...['4503599627370.50', '85568392920039.41', '770115536280.35', '90927676476610.30'],
+      '4503599627370.50',
+      '85568392920039.41',
+      '770115536280.35',
+      '90927676476610.30',
     ]);
   });
 
@@ -263,14 +269,19 @@ describe('issuing', () => {
     const today = harness.clock.at;
     harness.clock.at = '2027-01-01T12:00:00.000Z';
     const { xml, at } = await issued({
-      ...{ dCompet, regTrib: NORMAL, totTrib: MONEY_TOT_TRIB, ibscbs: IBSCBS },
+      dCompet,
+      regTrib: NORMAL,
+      totTrib: MONEY_TOT_TRIB,
+      ibscbs: IBSCBS,
       toma: party('toma', `<CNPJ>${CUSTOMER}</CNPJ>`, address()),
     });
     harness.clock.at = today;
     expect(schemaFaults('NFSe', xml)).toEqual([]);
     const valores = 'IBSCBS/valores';
     expect([at(`${valores}/uf/pIBSUF`), at(`${valores}/mun/pIBSMun`), at(`${valores}/fed/pCBS`)]).toEqual([
-      ...[pIBSUF, pIBSMun, pCBS],
+      pIBSUF,
+      pIBSMun,
+      pCBS,
     ]);
   });
 
@@ -293,7 +304,10 @@ describe('issuing', () => {
   ])('reduces the rates by the classification %s', async (cClassTrib, group, expected) => {
     const declared = `<CST>${cClassTrib.slice(0, 3)}</CST><cClassTrib>${cClassTrib}</cClassTrib>${group}`;
     const { xml, at } = await issued({
-      ...{ dCompet: '2026-01-02', regTrib: NORMAL, totTrib: MONEY_TOT_TRIB, amount: '1000.00' },
+      dCompet: '2026-01-02',
+      regTrib: NORMAL,
+      totTrib: MONEY_TOT_TRIB,
+      amount: '1000.00',
       toma: party('toma', `<CNPJ>${CUSTOMER}</CNPJ>`, address()),
       ibscbs: IBSCBS.replace('<CST>000</CST><cClassTrib>000001</cClassTrib>', declared),
     });

@@ -21,7 +21,11 @@ const LIVE = { tpAmb: '1' };
 const noteAt = (index: number, authorizedAt: Instant, cnpj = COMPANY): Note => ({
   accessKey: String(index).padStart(50, '3'),
   dpsId: `DPS${index}`,
-  ...{ cnpj, number: index, municipality: '3304557', amountInCents: 100, authorizedAt },
+  cnpj,
+  number: index,
+  municipality: '3304557',
+  amountInCents: 100,
+  authorizedAt,
 });
 
 describe('the ledger of the test environment', () => {

@@ -39,8 +39,11 @@ describeWith('openNfse', 'open-nfse at the simulator', () => {
       ambiente: 'PRODUCAO_RESTRITA',
       certificado: {
         load: async () => ({
-          ...{ keyPem: key, certPem: cert, subject: 'CN=Teste' },
-          ...{ issuedOn: new Date(0), expiresOn: new Date('2100-01-01') },
+          keyPem: key,
+          certPem: cert,
+          subject: 'CN=Teste',
+          issuedOn: new Date(0),
+          expiresOn: new Date('2100-01-01'),
         }),
       },
       dispatcher,
@@ -55,7 +58,10 @@ describeWith('openNfse', 'open-nfse at the simulator', () => {
   it('issues a note, looks it up, and reads note and cancellation from the distribution', async () => {
     const dps = buildDps({
       emitente: { cnpj: COMPANY, codMunicipio: RIO, regime: { opSimpNac: '2', regEspTrib: '0' } },
-      ...{ serie: '1', nDPS: '1', dhEmi: new Date(harness.clock.at), dCompet: new Date(harness.clock.at) },
+      serie: '1',
+      nDPS: '1',
+      dhEmi: new Date(harness.clock.at),
+      dCompet: new Date(harness.clock.at),
       servico: { cTribNac: '010101', cNBS: '115022000', descricao: 'Consultoria' },
       valores: { vServ: 1500 },
     });

@@ -41,8 +41,13 @@ describe('the parameters API of the simulator', () => {
 
   it('answers from the registry that the rules judge by, each environment from its own', async () => {
     await tell({
-      ...{ registration_required: true, national_emitter: false, rate: '2.50', special_regimes: ['6'] },
-      ...{ service_codes: ['010701'], municipal_codes: ['010701003'], non_incident_codes: ['010701'] },
+      registration_required: true,
+      national_emitter: false,
+      rate: '2.50',
+      special_regimes: ['6'],
+      service_codes: ['010701'],
+      municipal_codes: ['010701003'],
+      non_incident_codes: ['010701'],
       benefits: [{ number: '33045570200001', kind: 'percent', percent: '50.00', until: '2027-01-01' }],
     });
     const flags = { aderenteEmissorNacional: 0, situacaoEmissaoPadraoContribuintesRFB: 0 };

@@ -48,7 +48,8 @@ export const commandLinesOf = ({ name, text }: Page): readonly CommandLine[] =>
 /** The second column of the table of commands in docs/cli.md. */
 export const examplesOf = ({ name, text }: Page): readonly CommandLine[] =>
   [...text.matchAll(/^\| \[[a-z][^|]*\| `([a-z][^`|]*)` \|/gm)].map(([line, typed = '']) => ({
-    ...{ page: name, line },
+    page: name,
+    line,
     words: typed.split(' '),
   }));
 

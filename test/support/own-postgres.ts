@@ -98,7 +98,8 @@ const startIn = async (
     const flags = Object.entries({ ...TEST_SETTINGS, ...settings, port: String(port) });
     const args = ['-D', cluster, ...flags.flatMap(([name, value]) => ['-c', `${name}=${value}`])];
     running = spawn(programs.postgres, args, {
-      ...{ stdio: 'ignore', cwd: '/' },
+      stdio: 'ignore',
+      cwd: '/',
       ...(user === undefined ? {} : { uid: user.uid, gid: user.gid }),
     });
     const isUp = (): Promise<boolean> =>
@@ -120,7 +121,9 @@ const startIn = async (
 
   await start();
   return {
-    ...{ url, start, ask },
+    url,
+    start,
+    ask,
     pid: () => running?.pid,
     // Fast and immediate shutdown, in the words of the server.
     stop: () => end('SIGINT'),

@@ -70,7 +70,9 @@ const createDatabase = async (
   const admin = openPool({ connectionString: url.href, max: 2, applicationName: 'test-admin', ...PATIENT });
   const seeds = await seedRows(admin);
   return {
-    ...{ connectionString, pool, admin },
+    connectionString,
+    pool,
+    admin,
     ownerConnectionString: as(OWNER, url.href),
     reset: () => reset(admin, seeds),
     breakConnections: async () => {

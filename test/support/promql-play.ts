@@ -23,7 +23,8 @@ export const firing = (rules: readonly Rule[], played: readonly Played[], minute
     return now
       .filter(({ labels }) => before.every((then) => then.some((one) => sameLabels(one.labels, labels))))
       .map(({ labels, value }) => ({
-        ...{ alert: rule.alert, severity: rendered(rule.labels.severity, labels) },
+        alert: rule.alert,
+        severity: rendered(rule.labels.severity, labels),
         labels: { ...labels, ...(rule.labels.seen === VALUE && { seen: value.toFixed() }) },
       }));
   });

@@ -18,7 +18,10 @@ export const readPromql = (expression: string): Asked => {
   checkBrackets(expression);
   const matchers = [...expression.matchAll(SELECTOR)].flatMap(([, metric = '', inside = '']) =>
     [...inside.matchAll(MATCHER)].map(([, label = '', operator = '', value = '']) => ({
-      ...{ metric, label, operator, value },
+      metric,
+      label,
+      operator,
+      value,
     })),
   );
   const grouping = [...expression.matchAll(GROUPING)].flatMap(([, labels = '']) => labels.match(NAME) ?? []);

@@ -14,7 +14,10 @@ it('reports the day of the anchor, also when midnight passes before it is made',
   const days = ['2026-11-20T23:59:59.999Z'];
   const anchored: string[] = [];
   const anchor = createAnchorer({
-    ...{ log, store, actor: 'timer:anchorer', folder: undefined },
+    log,
+    store,
+    actor: 'timer:anchorer',
+    folder: undefined,
     clock: { now: () => days.shift() ?? clock.now() },
     onAnchored: ({ day }) => anchored.push(day),
   });
@@ -28,7 +31,11 @@ it('keeps the file that was published before a restore, writes its own beside it
   const contradicted: unknown[] = [];
   const anchorerOf = ({ log, store, clock }: AuditHarness) =>
     createAnchorer({
-      ...{ log, store, clock, folder, actor: 'timer:anchorer' },
+      log,
+      store,
+      clock,
+      folder,
+      actor: 'timer:anchorer',
       onContradicted: (found) => contradicted.push(found),
     });
   const files = async () =>

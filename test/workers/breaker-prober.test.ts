@@ -15,7 +15,9 @@ describe('the prober of the breakers', () => {
     };
     await runBreakerProber({
       breaker: { probeWithoutSend },
-      ...{ modes: ['live', 'test'], paceMs: 1, signal: ended.signal },
+      modes: ['live', 'test'],
+      paceMs: 1,
+      signal: ended.signal,
       onFault: (error) => faults.push(error),
     });
     expect(asked.live).toBeGreaterThanOrEqual(3);

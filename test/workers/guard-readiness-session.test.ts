@@ -14,7 +14,10 @@ const keep = (fixture: ReturnType<typeof acceptances>, changes: Partial<GuardRea
   const record = recordedGuards();
   const seen: GuardReadiness['kind'][] = [];
   const running = runGuardReadiness({
-    ...{ log: fixture.log, record, clock: fixture.clock, operatorRowsHold: async () => true },
+    log: fixture.log,
+    record,
+    clock: fixture.clock,
+    operatorRowsHold: async () => true,
     positionBefore: async () => null,
     windows: { idempotencySeconds: 86_400, duplicateSeconds: 60 },
     signal: stop.signal,

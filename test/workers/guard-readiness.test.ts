@@ -31,7 +31,10 @@ describe('guard readiness', () => {
     running.push(end);
     const start = (): Promise<void> => {
       ended = runGuardReadiness({
-        ...{ log: fixture.log, record, clock: fixture.clock, operatorRowsHold: async () => true },
+        log: fixture.log,
+        record,
+        clock: fixture.clock,
+        operatorRowsHold: async () => true,
         positionBefore: async () => null,
         windows: { idempotencySeconds: 86_400, duplicateSeconds: 60 },
         signal: stop.signal,

@@ -200,7 +200,10 @@ describe('the issuer', () => {
     const stop = new AbortController();
     const { signal } = stop;
     const relaying = runRelay({
-      ...{ log: harness.log, queue, after: null, signal },
+      log: harness.log,
+      queue,
+      after: null,
+      signal,
       onRelayed: async () => undefined,
       onInterrupted: () => undefined,
     });

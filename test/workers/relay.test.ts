@@ -19,7 +19,10 @@ const relayOver = () => {
   const start = (after: LogPosition | null) => {
     const stop = new AbortController();
     const running = runRelay({
-      ...{ log, queue, after, signal: stop.signal },
+      log,
+      queue,
+      after,
+      signal: stop.signal,
       onRelayed: async (position) => {
         relayed.push(position);
       },

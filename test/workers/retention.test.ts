@@ -15,13 +15,11 @@ import { verifyChain } from '../support/verify-chain.js';
 const WEEK = 604_800;
 
 const sweeperOf = ({ log, stream, deps }: Pick<IssuingHarness, 'log' | 'stream' | 'deps'>): Sweeper => ({
-  ...{
-    log,
-    deps,
-    queue: undefined,
-    cuts: createMemoryGuards().cuts,
-    previousGeneration: { end: async () => undefined },
-  },
+  log,
+  deps,
+  queue: undefined,
+  cuts: createMemoryGuards().cuts,
+  previousGeneration: { end: async () => undefined },
   readModel: scriptedReadModel({ expired: [stream] }).readModel,
   inTrace: (_stream, conclude) => conclude(),
   onFault: (_stream, error) => {
@@ -34,7 +32,11 @@ const typesIn = async ({ log, stream }: IssuingHarness): Promise<readonly string
 
 const readerOf = ({ store, log, clock }: Pick<IssuingHarness, 'store' | 'log' | 'clock'>) =>
   createInvoiceReader({
-    ...{ store, log, keys: fixedKeys(), clock, testRetentionSeconds: limits.testRetentionSeconds },
+    store,
+    log,
+    keys: fixedKeys(),
+    clock,
+    testRetentionSeconds: limits.testRetentionSeconds,
     readModel: scriptedReadModel({}).readModel,
   });
 

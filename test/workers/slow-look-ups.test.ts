@@ -75,8 +75,11 @@ const sweeperOf = (
   authorizer: Partial<Authorizer>,
   verdictsDue: readonly Timer[],
 ): Sweeper => ({
-  ...{ readModel: scriptedReadModel({ verdictsDue }).readModel, log: harness.log, queue: collectingQueue() },
-  ...{ cuts: createMemoryGuards().cuts, previousGeneration: { end: async () => undefined } },
+  readModel: scriptedReadModel({ verdictsDue }).readModel,
+  log: harness.log,
+  queue: collectingQueue(),
+  cuts: createMemoryGuards().cuts,
+  previousGeneration: { end: async () => undefined },
   deps: { ...harness.deps, authorizer: { ...harness.authorizer, ...authorizer }, actor: 'timer:sweeper' },
   inTrace: (_stream, conclude) => conclude(),
   onFault: (_stream, error) => {
@@ -85,7 +88,12 @@ const sweeperOf = (
 });
 
 const dueRow = (stream: string, kind: Timer['kind'] = 'issue'): Timer => ({
-  ...{ stream, mode: 'live', companyId, kind, since: T0, started: true },
+  stream,
+  mode: 'live',
+  companyId,
+  kind,
+  since: T0,
+  started: true,
 });
 
 const verdictOf = async (harness: IssuingHarness, stream: string): Promise<string | undefined> =>

@@ -10,7 +10,12 @@ import { collectingQueue, scriptedReadModel } from '../support/harness/workers.j
 import { createMemoryGuards } from '../support/memory/guards.js';
 
 const deadline = (harness: IssuingHarness, kind: Timer['kind'] = 'issue', mode: Mode = 'live'): Timer => ({
-  ...{ stream: harness.stream, mode, companyId: '12345678000195', kind, since: T0, started: false },
+  stream: harness.stream,
+  mode,
+  companyId: '12345678000195',
+  kind,
+  since: T0,
+  started: false,
 });
 
 /** Open work that is due so many seconds after the beginning. */
@@ -21,13 +26,11 @@ const sweeperOf = (harness: IssuingHarness, rows: Parameters<typeof scriptedRead
   const faults: string[] = [];
   const { readModel, asked } = scriptedReadModel(rows);
   const sweeper: Sweeper = {
-    ...{
-      readModel,
-      log: harness.log,
-      queue,
-      cuts: createMemoryGuards().cuts,
-      previousGeneration: { end: async () => undefined },
-    },
+    readModel,
+    log: harness.log,
+    queue,
+    cuts: createMemoryGuards().cuts,
+    previousGeneration: { end: async () => undefined },
     deps: { ...harness.deps, actor: 'timer:sweeper' },
     inTrace: (_stream, conclude) => conclude(),
     onFault: (stream) => faults.push(stream),
@@ -40,8 +43,12 @@ const bound = { timeout: 60_000, interval: 5 };
 /** Rows of streams that hold nothing. */
 const strangers = (count: number): Timer[] =>
   Array.from({ length: count }, (_, index) => ({
-    ...{ stream: `nfseLive-${String(index).padStart(4, '0')}`, mode: 'live', companyId: '12345678000195' },
-    ...{ kind: 'issue', since: T0, started: false },
+    stream: `nfseLive-${String(index).padStart(4, '0')}`,
+    mode: 'live',
+    companyId: '12345678000195',
+    kind: 'issue',
+    since: T0,
+    started: false,
   }));
 
 /** A promise that the sweeper's reading of a stream waits for; the test's own readings do not wait. */

@@ -66,8 +66,11 @@ describe('a note whose number is another text', () => {
 
 describe('a document of a time that does not exist', () => {
   it.each([
-    ...['9999-12-31T23:59:59-03:00', '0001-01-01T00:00:00+00:00', '2026-02-31T10:00:00-03:00'],
-    ...['2026-11-21T24:00:00-03:00', '2026-11-21T10:00:00+23:00'],
+    '9999-12-31T23:59:59-03:00',
+    '0001-01-01T00:00:00+00:00',
+    '2026-02-31T10:00:00-03:00',
+    '2026-11-21T24:00:00-03:00',
+    '2026-11-21T10:00:00+23:00',
   ])('%s is unreadable, a note as an event', (stamp) => {
     const to = `<dhProc>${stamp}<`;
     expect(readNote(gzipBase64(note()))).toBeDefined();

@@ -147,8 +147,14 @@ describe('a document', () => {
       `<a b='<' c=">"><!-- <x y="1"> --><![CDATA[<x><x>]]><?p <x>?><d xmlns="u:1" xmlns:e="u:2"/>t=1</a  ><f g = "1" />`,
     );
     expect(countXml(xml)).toMatchObject({
-      ...{ elements: 4, sections: 3, attributes: 5, attributesOfOneElement: 2, namespaces: 2, depth: 2 },
-      ...{ bytesRead: xml.length, exceededLimit: undefined },
+      elements: 4,
+      sections: 3,
+      attributes: 5,
+      attributesOfOneElement: 2,
+      namespaces: 2,
+      depth: 2,
+      bytesRead: xml.length,
+      exceededLimit: undefined,
     });
   });
 
@@ -162,7 +168,9 @@ describe('a document', () => {
   });
 
   for (const name of [
-    ...['nfse-07-producao-me-epp-cpf.xml', 'nfse-08-restrita-ibscbs.xml', 'nfse-09-emissor-web-v1.00.xml'],
+    'nfse-07-producao-me-epp-cpf.xml',
+    'nfse-08-restrita-ibscbs.xml',
+    'nfse-09-emissor-web-v1.00.xml',
     'nfse-10-exportacao-construida.xml',
   ]) {
     itWith('samples', `of the national system is far below each bound: ${name}`, () => {
@@ -178,7 +186,9 @@ describe('a document', () => {
     const packed = gzipBase64(Buffer.alloc(20 * MIB, 'a'));
     expect(gunzipBase64(packed, MIB)).toEqual({ ok: false, reason: 'too_large' });
     const exchange: Exchange = {
-      ...{ kind: 'answered', status: 201, contentType: 'application/json' },
+      kind: 'answered',
+      status: 201,
+      contentType: 'application/json',
       body: json(JSON.stringify({ nfseXmlGZipB64: packed })),
     };
     const result = readAnswer({ name: 'sentDps', expected: { id: 'DPS', digest: 'digest' }, exchange });

@@ -264,7 +264,10 @@ describe('the table of answers', () => {
     await new Promise((resolve) => closed.close(resolve));
     const client = harness.clientOf({ addresses: at(`https://127.0.0.1:${port}`) });
     expect(await send(subject, client)).toEqual({
-      ...{ kind: 'not_sent', reason: 'ECONNREFUSED', codes: [], outage: true },
+      kind: 'not_sent',
+      reason: 'ECONNREFUSED',
+      codes: [],
+      outage: true,
     });
   });
 
@@ -287,8 +290,11 @@ describe('the table of answers', () => {
         harness.server.answer(json(status, { ...envelope, ...errors(said) }));
         const result = await send('dps', harness.client);
         expect(result).toEqual({
-          ...{ kind: 'unknown', reason: 'uncatalogued_code', httpStatus: status },
-          ...{ codes: [OTHER_CODE], texts: [`${said} texto ${said}`] },
+          kind: 'unknown',
+          reason: 'uncatalogued_code',
+          httpStatus: status,
+          codes: [OTHER_CODE],
+          texts: [`${said} texto ${said}`],
         });
       }
     },
@@ -389,7 +395,8 @@ describe('a refusal that shows a document', () => {
   it('proves no absence as HTML, though its text is JSON', async () => {
     harness.server.answer(raw(404, JSON.stringify(errors('E2404')), 'text/html'));
     expect(await harness.client.findByDps(caller, harness.dps.id)).toMatchObject({
-      ...{ kind: 'inconclusive', reason: 'no_json_404' },
+      kind: 'inconclusive',
+      reason: 'no_json_404',
     });
   });
 });
@@ -444,7 +451,10 @@ describe('an outage', () => {
       judgeLookup({ kind: 'answered', status, contentType, body: Buffer.from(text) }, ['E2404']);
     expect(heard(503, 'text/html', '<html>')).toEqual({ kind: 'inconclusive', reason: 'no_json_503', outage: true });
     expect(heard(403, 'application/json', '{}')).toEqual({
-      ...{ kind: 'inconclusive', reason: 'status_403', certificateRefused: true, mayBeNoActor: true },
+      kind: 'inconclusive',
+      reason: 'status_403',
+      certificateRefused: true,
+      mayBeNoActor: true,
     });
     expect(heard(404, 'application/json', '{"erro":{"codigo":"E2404"}}')).toEqual({ kind: 'absent' });
   });

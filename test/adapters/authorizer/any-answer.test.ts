@@ -86,7 +86,9 @@ const packed = fc.oneof(
 );
 
 const documented = packed.map((document) => ({
-  ...{ chaveAcesso: accessKey, nfseXmlGZipB64: document, eventoXmlGZipB64: document },
+  chaveAcesso: accessKey,
+  nfseXmlGZipB64: document,
+  eventoXmlGZipB64: document,
   eventos: [{ tipoEvento: 101101, arquivoXml: document }],
 }));
 

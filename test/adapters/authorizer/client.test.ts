@@ -352,7 +352,9 @@ describe('findByDps', () => {
       json(200, call.path.includes('/dps/') ? { chaveAcesso: accessKey } : issued(foreign))(call, response),
     );
     expect(await client.findByDps(caller, dps.id)).toEqual({
-      ...{ kind: 'inconclusive', reason: 'not_ours_or_unreadable', exists: true },
+      kind: 'inconclusive',
+      reason: 'not_ours_or_unreadable',
+      exists: true,
     });
   });
 

@@ -114,7 +114,8 @@ describe('the 404 of GET /dps says environment 0 and no version', () => {
 
 describe('the event query answers a list, its XML in base64 twice', () => {
   const item = {
-    ...{ chaveAcesso: accessKey, numeroPedidoRegistroEvento: 1 },
+    chaveAcesso: accessKey,
+    numeroPedidoRegistroEvento: 1,
     dataHoraRecebimento: '2026-03-04T13:34:50.1234567',
   };
 

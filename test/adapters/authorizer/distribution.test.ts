@@ -13,7 +13,9 @@ import { json } from '../../support/harness/authorizer-server.js';
 const KEY = '33045572212345678000195000000000000126119418294735';
 
 const answered = (status: number, body: object | string, contentType = 'application/json'): Exchange => ({
-  ...{ kind: 'answered', status, contentType },
+  kind: 'answered',
+  status,
+  contentType,
   body: Buffer.from(typeof body === 'string' ? body : JSON.stringify(body), 'utf8'),
 });
 
@@ -127,8 +129,11 @@ describe('the client of the distribution', () => {
 
   it('asks for a single document when a batch has too many', async () => {
     const distribution = createDistribution({
-      ...{ address: harness.server.address, trustRootsPem: [harness.authority.certificatePem] },
-      ...{ timeoutMs: CALL_LIMIT_MS, certificateOf: async () => harness.company, now: () => harness.company.notBefore },
+      address: harness.server.address,
+      trustRootsPem: [harness.authority.certificatePem],
+      timeoutMs: CALL_LIMIT_MS,
+      certificateOf: async () => harness.company,
+      now: () => harness.company.notBefore,
     });
     const flood = Array.from({ length: 201 }, (_, index) => note(1 + index));
     harness.server.answer((received, response) => {
@@ -146,8 +151,11 @@ describe('the client of the distribution', () => {
 
   it('asks nothing with an expired certificate, and says so like the client of Sefin', async () => {
     const distribution = createDistribution({
-      ...{ address: harness.server.address, trustRootsPem: [harness.authority.certificatePem] },
-      ...{ timeoutMs: CALL_LIMIT_MS, certificateOf: async () => harness.company, now: () => harness.company.notAfter },
+      address: harness.server.address,
+      trustRootsPem: [harness.authority.certificatePem],
+      timeoutMs: CALL_LIMIT_MS,
+      certificateOf: async () => harness.company,
+      now: () => harness.company.notAfter,
     });
     expect(await distribution.after(caller, 0)).toEqual({ kind: 'inconclusive', reason: 'certificate_expired' });
     expect(harness.server.received).toEqual([]);

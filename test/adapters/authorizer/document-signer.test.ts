@@ -36,10 +36,17 @@ const shapes: readonly (readonly [string, Partial<Accepted>])[] = [
     'an export',
     {
       customer: {
-        ...{ type: 'foreign', taxId: 'X-1', name: 'Example Inc' },
+        type: 'foreign',
+        taxId: 'X-1',
+        name: 'Example Inc',
         address: {
-          ...{ street: 'Main Street', number: '1', district: 'Centre', city: 'Springfield', state: 'OR' },
-          ...{ postalCode: '97477', country: 'US' },
+          street: 'Main Street',
+          number: '1',
+          district: 'Centre',
+          city: 'Springfield',
+          state: 'OR',
+          postalCode: '97477',
+          country: 'US',
         },
       },
       foreignAmount: { currency: 'USD', amountInCents: 1500 },

@@ -24,7 +24,10 @@ beforeAll(async () => {
 afterAll(() => harness.close());
 
 const item = (TipoEvento: string | null, document?: Buffer) => ({
-  ...{ NSU: 7, ChaveAcesso: KEY, TipoDocumento: 'EVENTO', TipoEvento },
+  NSU: 7,
+  ChaveAcesso: KEY,
+  TipoDocumento: 'EVENTO',
+  TipoEvento,
   ArquivoXml: document === undefined ? null : gzipBase64(document),
 });
 const listed = (...documents: readonly object[]) =>
@@ -47,7 +50,8 @@ describe('the look-up of an event on a note that a municipality made', () => {
     const altered = Buffer.from(exOfficioEvent(KEY).toString('utf8').replace('13:34:50', '13:34:51'));
     harness.server.answer(listed(item('CANCELAMENTO_POR_OFICIO', altered)));
     expect(await client.findCancellation(caller, KEY)).toMatchObject({
-      ...{ kind: 'found', found: { signatureFault: expect.any(String) } },
+      kind: 'found',
+      found: { signatureFault: expect.any(String) },
     });
   });
 
@@ -81,7 +85,9 @@ describe('the look-up of an event on a note that a municipality made', () => {
       await client.findCancellation(caller, KEY, '2026-01-01T00:00:00.000Z'),
     ];
     expect(answers.map((answer) => 'reason' in answer && answer.reason)).toEqual([
-      ...['adn_no_address', 'certificate_expired', 'adn_deadline_passed'],
+      'adn_no_address',
+      'certificate_expired',
+      'adn_deadline_passed',
     ]);
   });
 
@@ -119,7 +125,8 @@ describe('an imported invoice with the note of a municipality', () => {
     expect([afterOneRound, looks]).toEqual([['inconclusive'], ['inconclusive', 'canceled_elsewhere']]);
     expect(await status(stream)).toBe('canceled');
     expect((await loadInvoice(stream, deps.store)).events.at(-1)).toMatchObject({
-      ...{ type: 'NoteCanceledElsewhere', data: { accessKey: KEY, eventType: '305101' } },
+      type: 'NoteCanceledElsewhere',
+      data: { accessKey: KEY, eventType: '305101' },
     });
     await reconciliation.close();
   });

@@ -43,7 +43,9 @@ describe('the event that an E0840 names', () => {
   it('comes with the unknown result of the send of a cancellation, and with no send of a DPS', () => {
     const erro = [{ codigo: 'E0840', descricao: textOf('Cancelamento de NFS-e por Ofício') }];
     const exchange = {
-      ...{ kind: 'answered' as const, status: 400, contentType: 'application/json' },
+      kind: 'answered' as const,
+      status: 400,
+      contentType: 'application/json',
       body: Buffer.from(JSON.stringify({ erro })),
     };
     const sent = (subject: 'event' | 'dps') => judgeSend(subject, 'PRE1', exchange, () => ({ reason: 'unread' }));

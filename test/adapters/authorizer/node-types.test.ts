@@ -66,7 +66,9 @@ const put = (xml: Buffer, place: Place[1], what: string): string =>
   gzipBase64(Buffer.from(place(xml.toString(), what)));
 
 const answered = (status: number, body: unknown): Exchange => ({
-  ...{ kind: 'answered', status, contentType: 'application/json' },
+  kind: 'answered',
+  status,
+  contentType: 'application/json',
   body: Buffer.from(JSON.stringify(body)),
 });
 

@@ -90,7 +90,9 @@ describe('a note with our DPS inside', () => {
 
 describe('a note of the national system', () => {
   for (const name of [
-    ...['nfse-07-producao-me-epp-cpf.xml', 'nfse-08-restrita-ibscbs.xml', 'nfse-09-emissor-web-v1.00.xml'],
+    'nfse-07-producao-me-epp-cpf.xml',
+    'nfse-08-restrita-ibscbs.xml',
+    'nfse-09-emissor-web-v1.00.xml',
     'nfse-10-exportacao-construida.xml',
   ]) {
     itWith('samples', `is one that Sefin can have made of its DPS: ${name}`, () => {

@@ -11,7 +11,9 @@ const CONVENIO: ParameterQuestion = { kind: 'convenio' };
 const RATE: ParameterQuestion = { kind: 'aliquota', service: SERVICE };
 
 const answered = (status: number, body: object | string, contentType = 'application/json'): Exchange => ({
-  ...{ kind: 'answered', status, contentType },
+  kind: 'answered',
+  status,
+  contentType,
   body: Buffer.from(typeof body === 'string' ? body : JSON.stringify(body), 'utf8'),
 });
 
@@ -148,8 +150,14 @@ describe('the parameters client', () => {
   const client = (mode: 'live' | 'test', hasCertificate = true) => {
     const { privateKeyPem, certificatePem } = harness.identity;
     const certificate = {
-      ...{ certificateId: 'c', privateKeyPem, certificatePem, chainPem: [], fingerprint: 'f', cnpj: COMPANY },
-      ...{ notBefore: harness.clock.at, notAfter: '2036-01-01T00:00:00.000Z' },
+      certificateId: 'c',
+      privateKeyPem,
+      certificatePem,
+      chainPem: [],
+      fingerprint: 'f',
+      cnpj: COMPANY,
+      notBefore: harness.clock.at,
+      notAfter: '2036-01-01T00:00:00.000Z',
     };
     return createMunicipalParameters({
       address: harness.simulator.urls[mode].replace('SefinNacional', 'parametrizacao'),

@@ -31,8 +31,11 @@ const endless: Answer = (_received, response) => {
 
 const parameters = async (timeoutMs = 30_000, changes: object = {}) => {
   const api = createMunicipalParameters({
-    ...{ address: harness.server.address, trustRootsPem: [harness.authority.certificatePem], timeoutMs },
-    ...{ certificateOf: () => Promise.resolve(harness.company), now: () => now },
+    address: harness.server.address,
+    trustRootsPem: [harness.authority.certificatePem],
+    timeoutMs,
+    certificateOf: () => Promise.resolve(harness.company),
+    now: () => now,
     ...changes,
   });
   try {
@@ -44,7 +47,10 @@ const parameters = async (timeoutMs = 30_000, changes: object = {}) => {
 
 const probe = (timeoutMs = 30_000, address = harness.server.address) =>
   probeClock('DPS1', {
-    ...{ address, trustRootsPem: [harness.authority.certificatePem], certificate: harness.company, timeoutMs },
+    address,
+    trustRootsPem: [harness.authority.certificatePem],
+    certificate: harness.company,
+    timeoutMs,
     now: () => now,
   });
 
@@ -79,7 +85,9 @@ describe('an answer of the parameters API', () => {
   it('is not asked for with an expired certificate', async () => {
     const asked = harness.server.received.length;
     expect(await parameters(30_000, { now: () => harness.company.notAfter })).toEqual({
-      ...{ kind: 'no_proof', reason: 'certificate_expired', mayLieWithCertificate: true },
+      kind: 'no_proof',
+      reason: 'certificate_expired',
+      mayLieWithCertificate: true,
     });
     expect(harness.server.received).toHaveLength(asked);
   });

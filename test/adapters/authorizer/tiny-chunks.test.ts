@@ -55,7 +55,8 @@ describe('an answer in tiny chunks', () => {
   it('proves nothing in a look-up', async () => {
     harness.server.answer(inChunks(refusal(LONG), 1));
     expect(await harness.client.findByDps(caller, harness.dps.id)).toMatchObject({
-      ...{ kind: 'inconclusive', reason: 'response_chunks_too_small' },
+      kind: 'inconclusive',
+      reason: 'response_chunks_too_small',
     });
   });
 

@@ -100,7 +100,10 @@ describeWithPostgres('a backup of the embedded database', () => {
   it('is of one moment, whatever is written meanwhile', async () => {
     let written = false;
     const manifest = await writeBackup({
-      ...{ folder, db: from.pool, madeAt: MADE_AT, logIsHere: true },
+      folder,
+      db: from.pool,
+      madeAt: MADE_AT,
+      logIsHere: true,
       onProgress: () => {
         if (written) return;
         written = true;

@@ -168,7 +168,9 @@ describe('what leaves the event log in EventStoreDB', () => {
         const interruption = new Promise<unknown>((resolve) => {
           void (async () => {
             const batches = log.subscribe({
-              ...{ prefixes: ['rare-'], after: null, signal: stop.signal },
+              prefixes: ['rare-'],
+              after: null,
+              signal: stop.signal,
               onInterrupted: resolve,
             });
             for await (const _batch of batches);

@@ -128,11 +128,18 @@ describeWithPostgres('readers of the whole log in EventStoreDB whose server drop
     await underDrops(async () => {
       const running = [
         runProjector({
-          ...{ log, db, clock: fixture.clock, projections: [invoices], signal: stop.signal },
+          log,
+          db,
+          clock: fixture.clock,
+          projections: [invoices],
+          signal: stop.signal,
           onHalt: ({ reason }) => expect.fail(reason),
         }),
         runRelay({
-          ...{ log, queue, after: null, signal: stop.signal },
+          log,
+          queue,
+          after: null,
+          signal: stop.signal,
           onRelayed: async () => undefined,
           onInterrupted: () => undefined,
         }),

@@ -3,8 +3,13 @@ import { createStreamStartFilter } from '../../../src/adapters/eventlog-eventsto
 import type { LogPosition, RecordedEvent } from '../../../src/ports/event-log.js';
 
 const event = (stream: string, revision: number): RecordedEvent => ({
-  ...{ stream, revision, position: 0n as LogPosition },
-  ...{ id: '', type: '', data: {}, metadata: {} },
+  stream,
+  revision,
+  position: 0n as LogPosition,
+  id: '',
+  type: '',
+  data: {},
+  metadata: {},
 });
 const shown = (events: readonly RecordedEvent[]) => events.map(({ stream, revision }) => `${stream}${revision}`);
 

@@ -20,15 +20,22 @@ const at = (position: number): LogPosition => BigInt(position) as LogPosition;
 const owner = { mode: 'live', companyId: '12345678000195', keyHash: 'key' } as const;
 const keyOf = (changes: Partial<AcceptedKey> = {}): AcceptedKey => ({
   ...owner,
-  ...{ bodyHash: 'body', commandId: 'command', invoiceId: 'invoice', acceptedAt: ago(60) },
+  bodyHash: 'body',
+  commandId: 'command',
+  invoiceId: 'invoice',
+  acceptedAt: ago(60),
   ...changes,
 });
 const markOf = (changes: Partial<AcceptedMark> = {}): AcceptedMark => ({
-  ...{ fingerprint: 'f', stream: 'nfseLive-1', at: ago(10) },
+  fingerprint: 'f',
+  stream: 'nfseLive-1',
+  at: ago(10),
   ...changes,
 });
 const claimAt = (acceptedAt: string, commandId = 'command'): Claim => ({
-  ...{ leaseToken: randomUUID(), commandId, acceptedAt },
+  leaseToken: randomUUID(),
+  commandId,
+  acceptedAt,
 });
 
 describeWithPostgres('the record of how much of the log the guards hold', () => {

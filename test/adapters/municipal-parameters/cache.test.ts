@@ -36,22 +36,26 @@ describeWithPostgres('the cache of municipal parameters', () => {
     expect(await cache.entriesOf(RIO)).toEqual([
       { mode: 'live', ibge: RIO, questionKey: 'convenio', askedAt: at(80), failures: 1, reason: 'no_json' },
       {
-        ...{ mode: 'test', ibge: RIO, questionKey: 'convenio', known: ACTIVE, knownAt: at(60) },
-        ...{ askedAt: at(80), failures: 2, reason: 'timeout' },
+        mode: 'test',
+        ibge: RIO,
+        questionKey: 'convenio',
+        known: ACTIVE,
+        knownAt: at(60),
+        askedAt: at(80),
+        failures: 2,
+        reason: 'timeout',
       },
     ]);
     expect(await cache.of('live', RIO)).toEqual([]);
     await cache.keep('test', RIO, { questionKey: 'convenio', known: ACTIVE, knownAt: at(90) });
     expect(await cache.entriesOf(RIO)).toContainEqual({
-      ...{
-        mode: 'test',
-        ibge: RIO,
-        questionKey: 'convenio',
-        known: ACTIVE,
-        knownAt: at(90),
-        askedAt: at(90),
-        failures: 0,
-      },
+      mode: 'test',
+      ibge: RIO,
+      questionKey: 'convenio',
+      known: ACTIVE,
+      knownAt: at(90),
+      askedAt: at(90),
+      failures: 0,
     });
   });
 

@@ -13,7 +13,9 @@ describe('the memory queue', () => {
   afterEach(() => vi.restoreAllMocks());
 
   const item = (index: number): WorkItem => ({
-    ...{ kind: index % 2 === 0 ? 'issue' : 'cancel', stream: `s${index}`, messageId: `event ${index}` },
+    kind: index % 2 === 0 ? 'issue' : 'cancel',
+    stream: `s${index}`,
+    messageId: `event ${index}`,
   });
   const worker = (queue: WorkQueue, handle: Parameters<WorkQueue['work']>[0]['handle']) => {
     const stop = new AbortController();

@@ -25,8 +25,11 @@ describeWith('natsServer', 'what a crashed NATS server left behind', () => {
 
   /** The server's answer about each consumer, except one, which is reported as acknowledged up to this sequence. */
   const afterCrash = (consumer: string, answeredUpTo: number): JetStreamManager => ({
-    ...{ getAccountInfo: manager.getAccountInfo, advisories: manager.advisories, jetstream: manager.jetstream },
-    ...{ getOptions: manager.getOptions, streams: manager.streams },
+    getAccountInfo: manager.getAccountInfo,
+    advisories: manager.advisories,
+    jetstream: manager.jetstream,
+    getOptions: manager.getOptions,
+    streams: manager.streams,
     consumers: Object.assign(Object.create(manager.consumers), {
       info: async (stream: string, name: string) => {
         const info = await manager.consumers.info(stream, name);

@@ -5,8 +5,15 @@ import { itemOf } from '../../support/harness/nats-queue.js';
 
 const nothing = (): void => {};
 const message = (sequence: number, deliveries = 1, storedAt = `at ${sequence}`): WorkMessage => ({
-  ...{ sequence, storedAt, deliveries, payload: '' },
-  ...{ ack: nothing, retry: nothing, giveBack: nothing, working: nothing, terminate: nothing },
+  sequence,
+  storedAt,
+  deliveries,
+  payload: '',
+  ack: nothing,
+  retry: nothing,
+  giveBack: nothing,
+  working: nothing,
+  terminate: nothing,
 });
 
 describe('what a process holds of the queue', () => {

@@ -32,8 +32,11 @@ describeWith('natsServer', 'the NATS queue at its start', () => {
     const { names } = harness;
     const { streams, consumers } = await manager();
     await streams.add({
-      ...{ name: names.workStream, subjects: [names.workSubjects], retention: RetentionPolicy.Workqueue },
-      ...{ duplicate_window: nanos(5_000), max_msgs: 10 },
+      name: names.workStream,
+      subjects: [names.workSubjects],
+      retention: RetentionPolicy.Workqueue,
+      duplicate_window: nanos(5_000),
+      max_msgs: 10,
     });
     await harness.open({ ackWaitMs: 2_000 });
     await harness.open({ ackWaitMs: 4_000 });
@@ -47,8 +50,10 @@ describeWith('natsServer', 'the NATS queue at its start', () => {
     const { names } = harness;
     const { streams } = await manager();
     await streams.add({
-      ...{ name: names.workStream, subjects: [names.workSubjects] },
-      ...{ retention: RetentionPolicy.Limits, storage: StorageType.Memory },
+      name: names.workStream,
+      subjects: [names.workSubjects],
+      retention: RetentionPolicy.Limits,
+      storage: StorageType.Memory,
     });
     const opening = harness.open();
     await expect(opening).rejects.toThrow(NatsTopologyMismatch);

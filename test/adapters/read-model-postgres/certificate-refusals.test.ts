@@ -22,7 +22,12 @@ const promises = (open: () => CertificateRefusals): void => {
     await refusals.save({ ...refused, mode: 'test', at: at(6), probeAt: at(21) });
     expect(await refusals.all()).toHaveLength(2);
     expect((await refusals.all()).find(({ mode }) => mode === 'live')).toEqual({
-      ...{ ...refused, reason: 'no_json_403', since: T0, seen: 2, lastAt: at(5), probeAt: at(15) },
+      ...refused,
+      reason: 'no_json_403',
+      since: T0,
+      seen: 2,
+      lastAt: at(5),
+      probeAt: at(15),
     });
   });
 

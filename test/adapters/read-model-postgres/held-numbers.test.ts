@@ -48,7 +48,12 @@ describeWithPostgres('numbers that the database holds and the log does not', () 
   const end = (nextNumber: number, series = '1') => ({ mode: 'live', companyId: CNPJ, series, nextNumber }) as const;
   const held = (ends: readonly ReturnType<typeof end>[]) => createHeldNumbersRead(database.pool)(ends, 5);
   const run = (number: number, last: number, { mode = 'live', municipality = RIO, series = '1' }: Sent = {}) => ({
-    ...{ mode, companyId: CNPJ, municipality, series, number, last },
+    mode,
+    companyId: CNPJ,
+    municipality,
+    series,
+    number,
+    last,
   });
 
   it('are those from the end of their series on, and a wide gap begins another run', async () => {

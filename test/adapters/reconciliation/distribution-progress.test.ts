@@ -23,7 +23,12 @@ describeWithPostgres('how far the queues of the ADN were read, in the database',
   it('is kept for each mode and company', async () => {
     const store = createDistributionProgressStore(database.pool);
     const progress: DistributionProgress = {
-      ...{ nsu: 17, askedAt: T0, endSeenAt: T0, queueDueAt: at(60), dueAt: T0, reason: 'http_429' },
+      nsu: 17,
+      askedAt: T0,
+      endSeenAt: T0,
+      queueDueAt: at(60),
+      dueAt: T0,
+      reason: 'http_429',
       waiting: [{ stream: 'nfseLive-12345678000195_00000000-0000-4000-8000-000000000001', tries: 2, dueAt: T0 }],
     };
     expect(await store.all('live')).toEqual(new Map());

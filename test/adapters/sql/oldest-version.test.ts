@@ -52,7 +52,8 @@ describeWith('postgres15', 'PostgreSQL 15, the oldest that is supported', () => 
     const [log] = opened;
     if (log === undefined) throw new Error('not opened');
     return {
-      ...{ log, breakConnections },
+      log,
+      breakConnections,
       reopen: async () => {
         const again = postgresEventLog({ connectionString });
         opened.push(again);

@@ -42,7 +42,10 @@ const suite = (programsOf: () => Promise<PostgresPrograms>, method: string): voi
   beforeAll(async () => {
     programs = await programsOf();
     server = await startOwnPostgres(programs, {
-      ...{ logging_collector: 'on', log_filename: 'log', log_statement: 'all', password_encryption: 'md5' },
+      logging_collector: 'on',
+      log_filename: 'log',
+      log_statement: 'all',
+      password_encryption: 'md5',
     });
     admin = new pg.Pool({ connectionString: server.url, max: 1 });
     const lines = `host all postgres 127.0.0.1/32 trust\nhost all all 127.0.0.1/32 ${method}`;
@@ -122,7 +125,9 @@ describeWith('postgres15', 'passwords of roles on PostgreSQL 15, whose pg_hba.co
   it("the handbook's line sets the administrator's password, which neither its arguments nor the log of the server show", async () => {
     const { pgBasebackup = '' } = await programs();
     const server = await startOwnPostgres(await programs(), {
-      ...{ logging_collector: 'on', log_filename: 'log', log_statement: 'all' },
+      logging_collector: 'on',
+      log_filename: 'log',
+      log_statement: 'all',
     });
     await server.ask('create role nfse superuser login');
     await server.ask('create database nfse');

@@ -154,8 +154,15 @@ describeWithPostgres("the service's role", () => {
         const before = await client.query<{ last: string }>('select position as last from event_log_head');
         const last = Number(before.rows[0]?.last);
         await append({
-          ...{ streams: '{a}', expected: '{-1}', counts: '{1}', event_streams: '{a}', event_revisions: '{0}' },
-          ...{ event_ids: `{${id}}`, event_types: '{T}', event_records: '{r}', event_hashes: '{h}' },
+          streams: '{a}',
+          expected: '{-1}',
+          counts: '{1}',
+          event_streams: '{a}',
+          event_revisions: '{0}',
+          event_ids: `{${id}}`,
+          event_types: '{T}',
+          event_records: '{r}',
+          event_hashes: '{h}',
         });
         const { rows } = await append({ ...call, ...change });
         const stored = await client.query(
@@ -179,9 +186,15 @@ describeWithPostgres("the service's role", () => {
       [
         'a place before the first event',
         {
-          ...{ streams: '{c,d,a}', expected: '{-1,-1,-1}', counts: '{-51,1,0}', event_streams: '[-50:-50]={a}' },
-          ...{ event_revisions: '[-50:-50]={1}', event_ids: `[-50:-50]={${id}}`, event_types: '[-50:-50]={T}' },
-          ...{ event_records: '[-50:-50]={r}', event_hashes: '[-50:-50]={h}' },
+          streams: '{c,d,a}',
+          expected: '{-1,-1,-1}',
+          counts: '{-51,1,0}',
+          event_streams: '[-50:-50]={a}',
+          event_revisions: '[-50:-50]={1}',
+          event_ids: `[-50:-50]={${id}}`,
+          event_types: '[-50:-50]={T}',
+          event_records: '[-50:-50]={r}',
+          event_hashes: '[-50:-50]={h}',
         },
       ],
       ['events from 0', eventsAt('[0:2]=')],

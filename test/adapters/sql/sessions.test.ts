@@ -20,8 +20,11 @@ describeWithPostgres('connections of a pool', () => {
     database = await freshDatabase();
     line = await openDatabaseLine(database.connectionString);
     pool = openPool({
-      ...{ connectionString: line.connectionString, max: 1, applicationName: 'under-test' },
-      ...{ statementTimeoutMs: 60_000, answerTimeoutMs: ANSWER_MS },
+      connectionString: line.connectionString,
+      max: 1,
+      applicationName: 'under-test',
+      statementTimeoutMs: 60_000,
+      answerTimeoutMs: ANSWER_MS,
     });
   });
   afterEach(async () => {

@@ -55,11 +55,19 @@ describe('the tax registry', () => {
   });
 
   const address = {
-    ...{ street: ' Av. Rio Branco ', number: '123', district: 'Centro', city: 'Niterói', state: 'RJ' },
+    street: ' Av. Rio Branco ',
+    number: '123',
+    district: 'Centro',
+    city: 'Niterói',
+    state: 'RJ',
     postal_code: '24020077',
   };
   const known = {
-    ...{ street: 'Av. Rio Branco', number: '123', district: 'Centro', city: 'Niterói', state: 'RJ' },
+    street: 'Av. Rio Branco',
+    number: '123',
+    district: 'Centro',
+    city: 'Niterói',
+    state: 'RJ',
     postalCode: '24020077',
   };
 
@@ -71,7 +79,9 @@ describe('the tax registry', () => {
   ])('tells the address too, %s', async (_name, said, wanted) => {
     const body = JSON.stringify({ legal_name: 'EMPRESA', address: said });
     expect(await answered((response) => response.end(body))).toEqual({
-      ...{ cnpj: CNPJ, legalName: 'EMPRESA', address: wanted },
+      cnpj: CNPJ,
+      legalName: 'EMPRESA',
+      address: wanted,
     });
   });
 

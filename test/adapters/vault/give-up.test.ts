@@ -16,8 +16,14 @@ const company = '12345678000195';
 const live = `nfseLive-${company}_00000000-0000-8000-a000-000000000001`;
 
 const certificate = (certificateId: string): CompanyCertificate => ({
-  ...{ certificateId, privateKeyPem: 'private', certificatePem: 'leaf', chainPem: ['ca'], cnpj: company },
-  ...{ notBefore: '2026-01-01T00:00:00.000Z', notAfter: '2027-01-01T00:00:00.000Z', fingerprint: 'ff' },
+  certificateId,
+  privateKeyPem: 'private',
+  certificatePem: 'leaf',
+  chainPem: ['ca'],
+  cnpj: company,
+  notBefore: '2026-01-01T00:00:00.000Z',
+  notAfter: '2027-01-01T00:00:00.000Z',
+  fingerprint: 'ff',
 });
 
 describeWithPostgres('giving up a generation of the master key', () => {
@@ -37,7 +43,10 @@ describeWithPostgres('giving up a generation of the master key', () => {
     createCertificateVault(database.pool, await open(...keys), clock);
   const giveUp = (generation: string, file: readonly [MasterKey, ...MasterKey[]]) =>
     giveUpGeneration(generation, 'support:ana', {
-      ...{ db: database.pool, keys: file, file: 'master.key', clock },
+      db: database.pool,
+      keys: file,
+      file: 'master.key',
+      clock,
       record: async (one) => void recorded.push(one),
     });
   const refused = (why: RegExp) => ({ refused: expect.stringMatching(why) });
@@ -56,8 +65,11 @@ describeWithPostgres('giving up a generation of the master key', () => {
     await expect(open(m2)).rejects.toThrow(/nfse master-key give-up m1 --reason TEXT --confirm m1/);
     expect(await giveUp('m1', [m2])).toEqual({
       done: {
-        ...{ generation: 'm1', sealing: 'm2', certificates: [`${company} c1`] },
-        ...{ dayKeys: ['2026-11-21'], signingKeys: [publicKey] },
+        generation: 'm1',
+        sealing: 'm2',
+        certificates: [`${company} c1`],
+        dayKeys: ['2026-11-21'],
+        signingKeys: [publicKey],
       },
     });
     expect(recorded).toEqual(['m1']);
@@ -113,7 +125,10 @@ describeWithPostgres('giving up a generation of the master key', () => {
   it('does nothing that could not be put on record', async () => {
     await fill();
     const act = giveUpGeneration('m1', 'support:ana', {
-      ...{ db: database.pool, keys: [m2] as const, file: 'master.key', clock },
+      db: database.pool,
+      keys: [m2] as const,
+      file: 'master.key',
+      clock,
       record: () => Promise.reject(new Error('the log is away')),
     });
     await expect(act).rejects.toThrow('the log is away');

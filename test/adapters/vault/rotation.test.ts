@@ -16,8 +16,14 @@ const company = '12345678000195';
 const live = `nfseLive-${company}_00000000-0000-8000-a000-000000000001`;
 
 const certificate = (certificateId: string): CompanyCertificate => ({
-  ...{ certificateId, privateKeyPem: 'private', certificatePem: 'leaf', chainPem: ['ca'], cnpj: company },
-  ...{ notBefore: '2026-01-01T00:00:00.000Z', notAfter: '2027-01-01T00:00:00.000Z', fingerprint: 'ff' },
+  certificateId,
+  privateKeyPem: 'private',
+  certificatePem: 'leaf',
+  chainPem: ['ca'],
+  cnpj: company,
+  notBefore: '2026-01-01T00:00:00.000Z',
+  notAfter: '2027-01-01T00:00:00.000Z',
+  fingerprint: 'ff',
 });
 
 describeWithPostgres('rotation of the master key', () => {

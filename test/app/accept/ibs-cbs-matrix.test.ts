@@ -57,13 +57,17 @@ const services: Readonly<Record<string, Service>> = {
   licence: { serviceCode: '010501', nbs: '111032100', expected: { indOp: '100501', classTrib: '000001' } },
   'security, a choice': { serviceCode: '010101', nbs: '115029000', expected: undefined },
   'security, chosen': {
-    ...{ serviceCode: '010101', nbs: '115029000', choice: { classTrib: '200044' } },
+    serviceCode: '010101',
+    nbs: '115029000',
+    choice: { classTrib: '200044' },
     expected: { indOp: '100301', classTrib: '200044' },
   },
   lawyer: { serviceCode: '171401', nbs: '113012000', expected: { indOp: '100301', classTrib: '200052' } },
   physician: { serviceCode: '040101', nbs: '123012200', expected: undefined },
   'physician at the practice': {
-    ...{ serviceCode: '040101', nbs: '123012200', choice: { indOp: '030101' } },
+    serviceCode: '040101',
+    nbs: '123012200',
+    choice: { indOp: '030101' },
     expected: { indOp: '030101', classTrib: '200029' },
   },
   bank: { serviceCode: '150101', nbs: '109052100', expected: { indOp: '100301', classTrib: '820007' } },
@@ -82,7 +86,13 @@ const abroad = {
   name: 'ACME',
   tax_id: '1',
   address: {
-    ...{ street: 'Main', number: '1', district: 'D', city: 'Austin', state: 'TX', postal_code: '73301', country: 'US' },
+    street: 'Main',
+    number: '1',
+    district: 'D',
+    city: 'Austin',
+    state: 'TX',
+    postal_code: '73301',
+    country: 'US',
   },
 };
 const dollars = { currency: 'USD', amount_in_cents: 500 };
@@ -97,7 +107,8 @@ const customers: Readonly<Record<string, Customer>> = {
   'a company in the registry': { body: { customer: { document: CNPJ_WITH_ADDRESS } }, form: 'address' },
   'a customer abroad': { body: { customer: abroad, foreign_amount: dollars }, form: 'abroad' },
   'a customer abroad of a company that chose': {
-    ...{ body: { customer: abroad, foreign_amount: dollars }, form: 'abroad' },
+    body: { customer: abroad, foreign_amount: dollars },
+    form: 'abroad',
     exportClassTrib: '410027',
   },
 };
@@ -114,7 +125,9 @@ const acceptedOf = async ({ regime, at, service, customer }: Case): Promise<Acce
   company.current = {
     ...current,
     registration: {
-      ...{ ...current.registration, ...regimes[regime], activities: [{ cnae, isMain: true }] },
+      ...current.registration,
+      ...regimes[regime],
+      activities: [{ cnae, isMain: true }],
       ...(exportClassTrib === undefined ? {} : { ibsCbs: { declare: true, exportClassTrib, services: [] } }),
     },
     certificate: {
@@ -142,9 +155,14 @@ const acceptedOf = async ({ regime, at, service, customer }: Case): Promise<Acce
           cnpj !== CNPJ_WITH_ADDRESS
             ? undefined
             : {
-                ...{ cnpj, legalName: 'CLIENTE SA' },
+                cnpj,
+                legalName: 'CLIENTE SA',
                 address: {
-                  ...{ street: 'Rua A', number: '1', district: 'Centro', city: 'Niterói', state: 'RJ' },
+                  street: 'Rua A',
+                  number: '1',
+                  district: 'Centro',
+                  city: 'Niterói',
+                  state: 'RJ',
                   postalCode: '24020077',
                 },
               },

@@ -16,9 +16,14 @@ const eligible = (changes: Partial<Eligible> = {}): Eligible => ({
 });
 
 const entry: RegistryEntry = {
-  ...{ cnpj: '11111111000191', legalName: 'CLIENTE REGISTRADO SA' },
+  cnpj: '11111111000191',
+  legalName: 'CLIENTE REGISTRADO SA',
   address: {
-    ...{ street: 'Av. Rio Branco', number: '123', district: 'Centro', city: 'Niterói', state: 'RJ' },
+    street: 'Av. Rio Branco',
+    number: '123',
+    district: 'Centro',
+    city: 'Niterói',
+    state: 'RJ',
     postalCode: '24020077',
   },
 };
@@ -38,7 +43,11 @@ const recorded = (given: Eligible, cIndOp = '100301', found: RegistryEntry | und
   });
 
 const address = {
-  ...{ street: 'Av. Rio Branco', number: '123', district: 'Centro', municipality: '3303302', postalCode: '24020077' },
+  street: 'Av. Rio Branco',
+  number: '123',
+  district: 'Centro',
+  municipality: '3303302',
+  postalCode: '24020077',
 };
 
 describe('what an acceptance records of the tables and the tax registry', () => {
@@ -91,7 +100,9 @@ describe('what an acceptance records of the tables and the tax registry', () => 
     harness.deps.taxRegistry = { lookup: async () => entry };
     const invoice = acceptedOf(await harness.post({ customer: { document: '11111111000191' } }));
     expect(invoiceView(invoice, T0).customer).toEqual({
-      ...{ document: '11111111000191', name: 'CLIENTE REGISTRADO SA', type: 'br' },
+      document: '11111111000191',
+      name: 'CLIENTE REGISTRADO SA',
+      type: 'br',
     });
     const [stored] = await harness.acceptances();
     expect(stored?.data.ibsCbs).toEqual({ cIndOp: '100301', cClassTrib: '000001' });
@@ -104,9 +115,17 @@ describe('what an acceptance records of the tables and the tax registry', () => 
   it('is where the ISSQN is due, for a customer abroad alone', async () => {
     const line = { cnae: '8111700', serviceCode: '071001', nbs: '118021000' };
     const customer: Eligible['customer'] = {
-      ...{ type: 'foreign', name: 'ACME', taxId: '1' },
+      type: 'foreign',
+      name: 'ACME',
+      taxId: '1',
       address: {
-        ...{ street: 'Main', number: '1', district: 'D', city: 'Austin', state: 'TX', postalCode: '1', country: 'US' },
+        street: 'Main',
+        number: '1',
+        district: 'D',
+        city: 'Austin',
+        state: 'TX',
+        postalCode: '1',
+        country: 'US',
       },
     };
     expect((await recorded(eligible({ line, customer }))).line).toEqual({ ...line, issqnDue: 'where_performed' });

@@ -110,8 +110,10 @@ describe('an Idempotency-Key', () => {
       await accept({ invoiceId: idOf(1) });
       const before = await accept({ invoiceId: idOf(2), idempotency, acceptedAt: life.at(first) });
       const stream = await accept({
-        ...{ invoiceId: byReference('a'), reference: 'a' },
-        ...{ idempotency, acceptedAt: life.at(later) },
+        invoiceId: byReference('a'),
+        reference: 'a',
+        idempotency,
+        acceptedAt: life.at(later),
       });
       const detail = `an Idempotency-Key that ${before} had, and whose time was not over (a rehearsal may have had a shorter IDEMPOTENCY_TTL_S)`;
       expect(await found()).toEqual([`duplicate ${stream} ${detail}`]);

@@ -172,8 +172,14 @@ describe('the documents of a log', () => {
   const settledWith = (xml: Buffer): InvoiceEvent => ({
     type: 'IndeterminateResolved',
     data: {
-      ...{ as: 'issued', evidence: 'portal', at: life.at(90_000), nfseNumber: '1', authorizedAt: life.at(5) },
-      ...{ accessKey, nfseXmlGzip: packed(xml), nfseSha256: sha256(xml) },
+      as: 'issued',
+      evidence: 'portal',
+      at: life.at(90_000),
+      nfseNumber: '1',
+      authorizedAt: life.at(5),
+      accessKey,
+      nfseXmlGzip: packed(xml),
+      nfseSha256: sha256(xml),
     },
   });
 
@@ -203,7 +209,10 @@ describe('the documents of a log', () => {
   const elsewhere = (xml: Buffer, of: object = {}): InvoiceEvent => ({
     type: 'NoteCanceledElsewhere',
     data: {
-      ...{ accessKey, eventType: '101101' as const, canceledAt: life.at(9), at: life.at(9) },
+      accessKey,
+      eventType: '101101' as const,
+      canceledAt: life.at(9),
+      at: life.at(9),
       ...stored(xml),
       ...of,
     },
@@ -234,11 +243,16 @@ describe('the documents of a log', () => {
 
   it('are found when a further attempt under the same DPS id says something else', async () => {
     const otherDps = signDocument(unsignedDps.replace('1500.00', '0.01'), {
-      ...{ ...identity, signedElementName: 'infDPS', id: dpsId, algorithm: 'c14n' },
+      ...identity,
+      signedElementName: 'infDPS',
+      id: dpsId,
+      algorithm: 'c14n',
     }).bytes;
     const attempt = (number: number, dps: Buffer): InvoiceEvent =>
       changed(life.attempted(number, number), {
-        ...{ dpsId, digest: digestOf(dps, 'infDPS'), signedDpsGzip: packed(dps) },
+        dpsId,
+        digest: digestOf(dps, 'infDPS'),
+        signedDpsGzip: packed(dps),
       });
     await record([life.accepted(), attempt(1, documents.DPS), life.notSent(1, 1), attempt(2, documents.DPS)]);
     expect(await verified()).toEqual({ checked: 2, sealed: 0, findings: [] });

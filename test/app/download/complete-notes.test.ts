@@ -77,7 +77,11 @@ describe('the note of an issued invoice whose key was lost', () => {
 
 describe('the note of an invoice that was recorded without it', () => {
   const clean = {
-    ...{ accessKey: KEY, xml: XML, mode: 'live' as const, provider: COMPANY, digest: 'of another program' },
+    accessKey: KEY,
+    xml: XML,
+    mode: 'live' as const,
+    provider: COMPANY,
+    digest: 'of another program',
     content: { amount: '51.60', description: '', customerDocument: '' },
   };
 

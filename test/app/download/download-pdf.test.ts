@@ -92,7 +92,10 @@ describe('a PDF that was drawn before', () => {
     const readModel = { invoice: async () => undefined };
     const reader = createInvoiceReader({ store, log, readModel, keys: fixedKeys(), clock, testRetentionSeconds: WEEK });
     const deps = {
-      ...{ store: reading, clock, testRetentionSeconds: WEEK, isSimulatorsNote: () => false },
+      store: reading,
+      clock,
+      testRetentionSeconds: WEEK,
+      isSimulatorsNote: () => false,
       pdf: { enter: () => ({ render, leave: () => {} }), close: async () => {} },
       drawn: createDrawnPdfs(clock),
       hashOf: reader.hashOf,

@@ -62,7 +62,10 @@ describe('the event store', () => {
     expect(sealedFieldsOf(recorded).map(({ field }) => field)).toEqual(['customer', 'description']);
     expect((await revealEvent(recorded, keys)).revealed).toEqual({ customer: expect.anything(), description: typed });
     expect(examineEvent(recorded)).toMatchObject({
-      ...{ isHashed: true, shapeFault: undefined, sealingFault: undefined, sealedUnder: generationOf.live },
+      isHashed: true,
+      shapeFault: undefined,
+      sealingFault: undefined,
+      sealedUnder: generationOf.live,
     });
   });
 

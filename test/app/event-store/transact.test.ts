@@ -340,7 +340,9 @@ const withoutPositions = ({ events, version }: LoadedStream<DomainEvent>) => ({
 
 describe('commands that are decided together', () => {
   const together = (harness: Harness, ...invoices: string[]) => ({
-    ...{ stream, read: 'last' as const, fold: dpsNumbersFrom(1) },
+    stream,
+    read: 'last' as const,
+    fold: dpsNumbersFrom(1),
     commands: invoices.map((invoice) => ({
       decide: (numbers: { nextNumber: number; blocked: boolean }, { now }: { now: string }) => {
         harness.decisions += 1;

@@ -35,7 +35,11 @@ describe('the breaker of an environment', () => {
       permit.release();
     };
     return {
-      ...{ request, fail, changes, isAnswering: breaker.isAnswering, probe: () => breaker.probeWithoutSend('live') },
+      request,
+      fail,
+      changes,
+      isAnswering: breaker.isAnswering,
+      probe: () => breaker.probeWithoutSend('live'),
       pass: (seconds: number) => {
         now = addSeconds(now, seconds);
       },

@@ -209,8 +209,12 @@ describe('canceling', () => {
     const { accessKey } = harness.authorizer.notes[0] ?? { accessKey: '' };
     const registeredAt = harness.clock.now();
     harness.authorizer.events.push({
-      ...{ xml: Buffer.from('<evento/>'), eventType, ...named, registeredAt },
-      ...{ requestId: `PRE${accessKey}${eventType}`, ...signed },
+      xml: Buffer.from('<evento/>'),
+      eventType,
+      ...named,
+      registeredAt,
+      requestId: `PRE${accessKey}${eventType}`,
+      ...signed,
     });
     await harness.cancelToTheEnd();
     expect(await harness.status()).toBe('canceled');
@@ -231,8 +235,11 @@ describe('canceling', () => {
     const harness = await requested([]);
     const { accessKey } = harness.authorizer.notes[0] ?? { accessKey: '' };
     harness.authorizer.events.push({
-      ...{ xml: Buffer.from('<evento/>'), eventType: '101101', registeredAt: harness.clock.now() },
-      ...{ requestId: `PRE${accessKey}101101`, ...doubt },
+      xml: Buffer.from('<evento/>'),
+      eventType: '101101',
+      registeredAt: harness.clock.now(),
+      requestId: `PRE${accessKey}101101`,
+      ...doubt,
     });
     await harness.cancelToTheEnd();
     expect(await cancellation(harness)).toMatchObject({ status: 'failed' });
@@ -310,7 +317,9 @@ describe('canceling', () => {
   it('ends by its time-out over a registered event when the event paths are answered by the framework’s 404', async () => {
     const harness = await requested(['lost_answer']);
     const exchange = {
-      ...{ kind: 'answered' as const, status: 404, contentType: 'application/json' },
+      kind: 'answered' as const,
+      status: 404,
+      contentType: 'application/json',
       body: Buffer.from('{"Message":"No HTTP resource was found that matches the request URI."}'),
     };
     harness.deps.authorizer = {

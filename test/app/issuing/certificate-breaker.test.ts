@@ -95,14 +95,22 @@ const world = async (): Promise<World> => {
   };
   const process = (): IssuerDeps => {
     const certificates: CertificateBreaker = certificateBreaker(clock, {
-      ...{ refusals, company: async () => company.current },
+      refusals,
+      company: async () => company.current,
       onChange: (change) => changes.push(change),
     });
     return { ...harness.deps, certificates, authorizer: certificates.watch(server), breaker: openBreaker(clock) };
   };
   const own = process();
   return {
-    ...{ harness, refusals, changes, calls, refused, noActor, company, process },
+    harness,
+    refusals,
+    changes,
+    calls,
+    refused,
+    noActor,
+    company,
+    process,
     accept: async (nth) => {
       const invoiceId = `00000000-0000-4000-8000-${String(nth).padStart(12, '0')}`;
       const event = accepted({ mode: 'live', invoiceId, acceptedAt: clock.now() });
@@ -161,8 +169,12 @@ describe('given a certificate that the web server refuses by a page', () => {
     await pass(1_500, [harness.stream]);
     // The page came from a server before the application: the absence is proven, and the same document is sent again.
     expect(await harness.types()).toEqual([
-      ...['InvoiceAccepted', 'IssuanceAttempted', 'IssuanceOutcomeUnknown', 'IssuanceProvenAbsent'],
-      ...['IssuanceAttempted', 'Authorized'],
+      'InvoiceAccepted',
+      'IssuanceAttempted',
+      'IssuanceOutcomeUnknown',
+      'IssuanceProvenAbsent',
+      'IssuanceAttempted',
+      'Authorized',
     ]);
     expect(await refusals.all()).toEqual([]);
   });
@@ -268,7 +280,10 @@ describe('given a certificate whose sends are taken and whose company is no acto
     await pass(4_200, [lost, ...later]);
     for (const stream of later) expect((await typesOf(stream)).at(-1)).toBe('Authorized');
     expect(await typesOf(lost)).toEqual([
-      ...['InvoiceAccepted', 'IssuanceAttempted', 'IssuanceOutcomeUnknown', 'IssuanceInterrupted'],
+      'InvoiceAccepted',
+      'IssuanceAttempted',
+      'IssuanceOutcomeUnknown',
+      'IssuanceInterrupted',
     ]);
     expect([changes, harness.authorizer.notes.length]).toEqual([[], 5]);
   });
@@ -392,7 +407,7 @@ describe('given documents of another company, about which the authorizer answers
       findByAccessKey: async () => noAnswer,
       findCancellation: async () => noAnswer,
     });
-    return { ...{ clock: harness.clock, refusals, certificates, authorizer }, breaker: openBreaker(harness.clock) };
+    return { clock: harness.clock, refusals, certificates, authorizer, breaker: openBreaker(harness.clock) };
   };
 
   it('when the probe of an outage asks about a send of that company, then the sender is not held', async () => {

@@ -38,7 +38,10 @@ describe('an invoice whose content was lost', () => {
     await harness.issueToTheEnd();
     expect(noticesOf(harness)).toEqual(new Set(['content_lost']));
     expect(await harness.types()).toEqual([
-      ...['InvoiceAccepted', 'IssuanceAttempted', 'IssuanceNotSent', 'IssuanceFailed'],
+      'InvoiceAccepted',
+      'IssuanceAttempted',
+      'IssuanceNotSent',
+      'IssuanceFailed',
     ]);
     expect(harness.authorizer.sends).toEqual([]);
   });

@@ -247,7 +247,9 @@ describe('a last look-up', () => {
   it('that finds a document which contradicts itself is told, and ends in nobody knowing, not in a second number', async () => {
     const harness = await unanswered();
     harness.authorizer.notes = harness.authorizer.notes.map((note) => ({
-      ...{ ...note, digest: '', contradiction: { claimed: note.digest, computed: 'another' } },
+      ...note,
+      digest: '',
+      contradiction: { claimed: note.digest, computed: 'another' },
     }));
     await concludeIssueIfDue(harness.stream, harness.deps);
     expect(await harness.status()).toBe('indeterminate');

@@ -184,7 +184,11 @@ describe('given an event of the authorizer that does not fit into an event of th
     const harness = await harnessBehindGateway();
     await harness.issueToTheEnd();
     harness.authorizer.events.push({
-      ...{ xml: Buffer.from('<evento/>'), eventType: '105104', registeredAt: T0, requestId: 'PRE', digest: 'theirs' },
+      xml: Buffer.from('<evento/>'),
+      eventType: '105104',
+      registeredAt: T0,
+      requestId: 'PRE',
+      digest: 'theirs',
     });
     expect(await settle(harness, 'canceled')).toMatchObject({ kind: 'settled' });
     await expectCanceledWithoutBytes(harness, 'NoteCanceledElsewhere');

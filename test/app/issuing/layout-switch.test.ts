@@ -45,8 +45,12 @@ const dpsAt = (seconds: number, mode: Mode = 'live'): string =>
 
 const requestAt = (seconds: number, mode: Mode = 'live'): string =>
   buildCancellation({
-    ...{ mode, companyId: DEMO_CNPJ, accessKey: '21113002212345678000195000000000146726037032711027' },
-    ...{ reason: 'other', description: 'Pedido pelo cliente', requestedAt: addSeconds(MIDNIGHT, seconds) },
+    mode,
+    companyId: DEMO_CNPJ,
+    accessKey: '21113002212345678000195000000000146726037032711027',
+    reason: 'other',
+    description: 'Pedido pelo cliente',
+    requestedAt: addSeconds(MIDNIGHT, seconds),
   }).xml;
 
 describe('a layout that begins at midnight of Brasília', () => {

@@ -91,7 +91,9 @@ it('an invoice is issued while cancellations meet an outage, of which look-ups s
     const permit = await breaker.requestPermit(caller, 'events');
     if (permit.kind === 'permit')
       permit.report({ kind: 'unknown', reason: 'no_json', codes: [], outage: true }, async () => ({
-        ...{ kind: 'inconclusive', reason: 'no_json_503', outage: true },
+        kind: 'inconclusive',
+        reason: 'no_json_503',
+        outage: true,
       }));
   }
   await harness.issueToTheEnd();

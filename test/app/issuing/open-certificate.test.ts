@@ -13,8 +13,14 @@ const companyId = registration.cnpj;
 const caller = { mode: 'live', companyId } as const;
 
 const certificateOf = (certificateId: string): CompanyCertificate => ({
-  ...{ certificateId, privateKeyPem: 'key', certificatePem: `leaf of ${certificateId}`, chainPem: [], cnpj: companyId },
-  ...{ notBefore: T0, notAfter: T0, fingerprint: certificateId },
+  certificateId,
+  privateKeyPem: 'key',
+  certificatePem: `leaf of ${certificateId}`,
+  chainPem: [],
+  cnpj: companyId,
+  notBefore: T0,
+  notAfter: T0,
+  fingerprint: certificateId,
 });
 
 describe('the certificate of a company', () => {
@@ -50,13 +56,11 @@ describe('the certificate of a company', () => {
 
   const opener = (options: Partial<Parameters<typeof createCertificateOpener>[0]> = {}) =>
     createCertificateOpener({
-      ...{
-        vault,
-        faultOf: ({ certificateId }) => (certificateId === 'c2' ? broken : undefined),
-        store,
-        clock: movableClock(T0),
-        actor: 'worker:issuer',
-      },
+      vault,
+      faultOf: ({ certificateId }) => (certificateId === 'c2' ? broken : undefined),
+      store,
+      clock: movableClock(T0),
+      actor: 'worker:issuer',
       company: async () => {
         const { certificate: _none, ...without } = registered;
         if (current === undefined) return without;

@@ -40,7 +40,12 @@ it('takes no number for a key that does not sign, however often it tries', async
   const { store, clock, company } = harness.deps;
   const vault = { open: async () => stored } as unknown as CertificateVault;
   harness.deps.identityOf = createCertificateOpener({
-    ...{ vault, faultOf: keyFault, store, clock, company, actor: 'worker:issuer' },
+    vault,
+    faultOf: keyFault,
+    store,
+    clock,
+    company,
+    actor: 'worker:issuer',
   });
   await harness.issueToTheEnd();
   expect(await harness.types()).toEqual(['InvoiceAccepted', 'NotProcessed']);
@@ -82,7 +87,8 @@ const harnessWithRenewal = async () => {
   return {
     harness,
     attempted,
-    ...{ oldLeaf: leafBase64(old.certificatePem), freshLeaf: leafBase64(fresh.certificatePem) },
+    oldLeaf: leafBase64(old.certificatePem),
+    freshLeaf: leafBase64(fresh.certificatePem),
     renew: () => {
       current = fresh;
     },

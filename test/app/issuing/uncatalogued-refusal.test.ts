@@ -5,8 +5,12 @@ import { type IssuingHarness, issuingHarness } from '../../support/harness/issui
 
 /** The answer to a send whose code is in no catalogue. */
 const refused = {
-  ...{ kind: 'unknown', reason: 'uncatalogued_refusal', refused: true, codes: ['E9998'] },
-  ...{ httpStatus: 400, texts: ['Regra nova da Sefin.'] },
+  kind: 'unknown',
+  reason: 'uncatalogued_refusal',
+  refused: true,
+  codes: ['E9998'],
+  httpStatus: 400,
+  texts: ['Regra nova da Sefin.'],
 } as const satisfies SendResult<never>;
 
 /** The first send of this kind is refused; what it was about is kept, so that a test can let it become a document all the same. */
@@ -42,11 +46,19 @@ describe('given a refusal with a code that is in no catalogue', () => {
     const { harness } = await refusing('issue');
     await harness.issueToTheEnd();
     expect(await harness.types()).toEqual([
-      ...['InvoiceAccepted', 'IssuanceAttempted', 'IssuanceOutcomeUnknown', 'IssuanceRejected'],
+      'InvoiceAccepted',
+      'IssuanceAttempted',
+      'IssuanceOutcomeUnknown',
+      'IssuanceRejected',
     ]);
     expect((await harness.events()).at(-1)?.data).toEqual({
-      ...{ attempt: 1, codes: ['E9998'], httpStatus: 400, texts: ['Regra nova da Sefin.'] },
-      ...{ firstAskedAt: at(90), secondAskedAt: at(510), at: at(510) },
+      attempt: 1,
+      codes: ['E9998'],
+      httpStatus: 400,
+      texts: ['Regra nova da Sefin.'],
+      firstAskedAt: at(90),
+      secondAskedAt: at(510),
+      at: at(510),
     });
     const { outcome, attempts } = await harness.invoice();
     expect(outcome).toMatchObject({ status: 'failed', code: 'issue_failed', codes: ['E9998'] });
@@ -112,8 +124,13 @@ describe('given a refusal with a code that is in no catalogue', () => {
       harness.authorizer.sends.length === 0 ? await sendDps(...asked) : refused;
     await harness.issueToTheEnd();
     expect(await harness.types()).toEqual([
-      ...['InvoiceAccepted', 'IssuanceAttempted', 'IssuanceOutcomeUnknown', 'IssuanceProvenAbsent'],
-      ...['IssuanceAttempted', 'IssuanceOutcomeUnknown', 'IssuanceInterrupted'],
+      'InvoiceAccepted',
+      'IssuanceAttempted',
+      'IssuanceOutcomeUnknown',
+      'IssuanceProvenAbsent',
+      'IssuanceAttempted',
+      'IssuanceOutcomeUnknown',
+      'IssuanceInterrupted',
     ]);
     expect(lookUps(harness)).toBeGreaterThan(5);
   });

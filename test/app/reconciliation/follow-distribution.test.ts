@@ -23,7 +23,9 @@ describe('the queue of the ADN', () => {
 
   const eventElsewhere = async (stream: string, type: string) =>
     await harness.simulator.control('POST', 'events', {
-      ...{ environment: 'live', access_key: await harness.accessKey(stream), type },
+      environment: 'live',
+      access_key: await harness.accessKey(stream),
+      type,
     });
   const typesOf = async (stream: StreamName) => (await harness.events(stream)).map(({ type }) => type);
   const progress = async () => (await harness.deps.distributionProgress.all('live')).get(DEMO_CNPJ);

@@ -22,7 +22,9 @@ describe('the walk over what the authorizer holds', () => {
   const fault = (order: object) => harness.simulator.control('POST', 'faults', order);
   const cancelElsewhere = async (stream: string, type = '101101') =>
     await harness.simulator.control('POST', 'events', {
-      ...{ environment: 'live', access_key: await harness.accessKey(stream), type },
+      environment: 'live',
+      access_key: await harness.accessKey(stream),
+      type,
     });
   /** Our own event is registered, and every answer is lost until the request ends as failed. */
   const cancelWithoutConfirmation = async (stream: StreamName) => {

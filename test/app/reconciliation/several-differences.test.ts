@@ -27,7 +27,9 @@ describe('a walk over an invoice with more than one difference', () => {
         type: 'Authorized',
         data: {
           ...authorizedData(1, 2),
-          ...{ accessKey: await harness.accessKey(stream), authorizedAt: harness.clock.now(), at: harness.clock.now() },
+          accessKey: await harness.accessKey(stream),
+          authorizedAt: harness.clock.now(),
+          at: harness.clock.now(),
         },
       },
     );
@@ -41,7 +43,9 @@ describe('a walk over an invoice with more than one difference', () => {
   it('concludes nothing from a note that cannot be verified, reports it once a round, and continues with the cancellation', async () => {
     const stream = await harness.issue();
     await harness.simulator.control('POST', 'events', {
-      ...{ environment: 'live', access_key: await harness.accessKey(stream), type: '101101' },
+      environment: 'live',
+      access_key: await harness.accessKey(stream),
+      type: '101101',
     });
     harness.clock.pass(HOUR);
     const { authorizer } = harness.deps;
@@ -61,7 +65,9 @@ describe('a walk over an invoice with more than one difference', () => {
   it('concludes no cancellation from an event that cannot be verified', async () => {
     const stream = await harness.issue();
     await harness.simulator.control('POST', 'events', {
-      ...{ environment: 'live', access_key: await harness.accessKey(stream), type: '101101' },
+      environment: 'live',
+      access_key: await harness.accessKey(stream),
+      type: '101101',
     });
     harness.clock.pass(HOUR);
     const { authorizer } = harness.deps;
@@ -78,7 +84,9 @@ describe('a walk over an invoice with more than one difference', () => {
   it('records in one round a cancellation elsewhere and reports a note that is not there', async () => {
     const stream = await harness.issue();
     await harness.simulator.control('POST', 'events', {
-      ...{ environment: 'live', access_key: await harness.accessKey(stream), type: '101101' },
+      environment: 'live',
+      access_key: await harness.accessKey(stream),
+      type: '101101',
     });
     harness.clock.pass(HOUR);
     await fault({ on: 'lookup', kind: 'stale', times: 2 });

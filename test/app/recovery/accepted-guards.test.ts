@@ -25,8 +25,13 @@ describe('the guards that an acceptance had set', () => {
     expect(await guardsAt(fixture, 10)).toEqual({
       keys: [
         {
-          ...{ mode: 'live', companyId: '12345678000195', keyHash: 'key-1', bodyHash: 'body-1' },
-          ...{ commandId: 'command-1', invoiceId: '00000000-0000-4000-8000-000000000001', acceptedAt: T0 },
+          mode: 'live',
+          companyId: '12345678000195',
+          keyHash: 'key-1',
+          bodyHash: 'body-1',
+          commandId: 'command-1',
+          invoiceId: '00000000-0000-4000-8000-000000000001',
+          acceptedAt: T0,
         },
       ],
       marks: [{ fingerprint: 'f-1', stream: STREAM, at: T0 }],

@@ -39,7 +39,9 @@ describe('a log that was put back with a company that may have got its certifica
     const { deps, ledgers } = await recoveryHarness();
     await registerOther(deps, enabled);
     expect(await compare(deps, true)).toMatchObject({
-      ...{ isDone: false, series: [], unproven: [{ companyId: OTHER_CNPJ, lacks: 'certificate' }] },
+      isDone: false,
+      series: [],
+      unproven: [{ companyId: OTHER_CNPJ, lacks: 'certificate' }],
     });
     expect(ledgers.live.calls).toHaveLength(5);
   });

@@ -26,8 +26,13 @@ describe('a log that was put back', () => {
     expect(done).toMatchObject({ isDone: true, unknown: [], unproven: [], skipped: [] });
     expect(done.series).toEqual(
       ['live', 'test'].map((mode) => ({
-        ...{ mode, companyId: DEMO_CNPJ, municipality: RIO, series: '1', walked: [{ from: 1, to: 5 }] },
-        ...{ found: 0, adopted: 0 },
+        mode,
+        companyId: DEMO_CNPJ,
+        municipality: RIO,
+        series: '1',
+        walked: [{ from: 1, to: 5 }],
+        found: 0,
+        adopted: 0,
       })),
     );
     for (const { calls } of Object.values(ledgers)) expect(calls).toHaveLength(2 * 5);
@@ -45,8 +50,14 @@ describe('a log that was put back', () => {
     const done = await compare(deps, false);
     expect(done).toMatchObject({ isDone: true, unknown: [] });
     expect(done.series[0]).toEqual({
-      ...{ mode: 'live', companyId: DEMO_CNPJ, municipality: RIO, series: '1', walked: [{ from: 2, to: 8 }] },
-      ...{ found: 2, adopted: 2, movedTo: 4 },
+      mode: 'live',
+      companyId: DEMO_CNPJ,
+      municipality: RIO,
+      series: '1',
+      walked: [{ from: 2, to: 8 }],
+      found: 2,
+      adopted: 2,
+      movedTo: 4,
     });
     for (const stream of [first, second]) expect(await status(stream)).toBe('issued');
     const { events } = await deps.store.load(second);
@@ -165,7 +176,10 @@ describe('a log that was put back', () => {
 
   describe('after a company file had changed', () => {
     const point = (number: number, rest: Partial<StartingPoint> = {}): StartingPoint => ({
-      ...{ companyId: DEMO_CNPJ, mode: 'live', series: '1', number },
+      companyId: DEMO_CNPJ,
+      mode: 'live',
+      series: '1',
+      number,
       ...rest,
     });
 
@@ -218,7 +232,8 @@ describe('a log that was put back', () => {
       const done = await compare(deps, false);
       expect(ends).toMatchObject([[[{ companyId, mode, series, nextNumber: 120 }], deps.span]]);
       expect(done.series[0]).toMatchObject({
-        ...{ adopted: 1, movedTo: 1_002 },
+        adopted: 1,
+        movedTo: 1_002,
         walked: [
           { from: 120, to: 124 },
           { from: 1_001, to: 1_006 },
@@ -340,7 +355,8 @@ describe('a log that was put back', () => {
       } as const;
       const { deps } = await recoveryHarness({ heldNumbers: async () => [stranger] });
       expect(await compare(deps, false)).toMatchObject({
-        ...{ isDone: true, skipped: [{ companyId: OTHER_CNPJ, mode: 'live' }] },
+        isDone: true,
+        skipped: [{ companyId: OTHER_CNPJ, mode: 'live' }],
       });
       const [skipped] = (await compare(deps, false)).skipped;
       expect(skipped?.why).toContain('number 17 of series 4');
@@ -350,12 +366,16 @@ describe('a log that was put back', () => {
   it('skips a disabled company without a city, and a mode without a ledger here that the operator leaves out', async () => {
     const { deps, ledgers } = await recoveryHarness({ municipalityOf: () => undefined });
     expect(await compare(deps, false)).toMatchObject({
-      ...{ isDone: true, series: [], skipped: [{ companyId: DEMO_CNPJ, why: expect.stringContaining('city') }] },
+      isDone: true,
+      series: [],
+      skipped: [{ companyId: DEMO_CNPJ, why: expect.stringContaining('city') }],
     });
     const leftOut = { modesWithoutLedger: modes, withoutAuthorizer: modes };
     const municipalityOf = (): string => '3304557';
     expect(await compare({ ...deps, municipalityOf, ...leftOut }, false)).toMatchObject({
-      ...{ isDone: true, series: [], skipped: [{ mode: 'live' }, { mode: 'test' }] },
+      isDone: true,
+      series: [],
+      skipped: [{ mode: 'live' }, { mode: 'test' }],
     });
     for (const { calls } of Object.values(ledgers)) expect(calls).toEqual([]);
   });

@@ -57,7 +57,11 @@ describeWithPostgres('the rows that are kept for a rollback or by an interrupted
     const before = await kept(live);
     const { store, log, clock } = operator.session;
     await deleteTestInvoice(test, {
-      ...{ store, log, clock, limits, actor: 'timer:sweeper' as const },
+      store,
+      log,
+      clock,
+      limits,
+      actor: 'timer:sweeper' as const,
       ...createMemoryGuards(),
       previousGeneration: createPreviousGeneration(operator.database.pool),
     });

@@ -30,15 +30,26 @@ const openHarness = async (event: InvoiceEvent, mode: Mode) => {
   const stream = invoiceStream(mode, DEMO_CNPJ, ID);
   await appendTo(store, stream, [event], T0);
   const reader = createInvoiceReader({
-    ...{ store, log, keys: fixedKeys(), clock, testRetentionSeconds: WEEK },
+    store,
+    log,
+    keys: fixedKeys(),
+    clock,
+    testRetentionSeconds: WEEK,
     readModel: scriptedReadModel({}).readModel,
   });
   return {
-    ...{ log, clock, stream, reader },
+    log,
+    clock,
+    stream,
+    reader,
     read: () => reader.byId({ mode, companyId: DEMO_CNPJ, invoiceId: ID }),
     sweep: () =>
       deleteTestInvoice(stream, {
-        ...{ store, log, clock, limits, actor: 'timer:sweeper' },
+        store,
+        log,
+        clock,
+        limits,
+        actor: 'timer:sweeper',
         ...createMemoryGuards(),
         previousGeneration: { end: async () => undefined },
       }),
@@ -48,8 +59,14 @@ const openHarness = async (event: InvoiceEvent, mode: Mode) => {
 const imported = (mode: Mode): InvoiceEvent => ({
   type: 'InvoiceImported',
   data: {
-    ...{ mode, companyId: DEMO_CNPJ, invoiceId: ID, origin: 'legacy', state: 'issued' },
-    ...{ amountInCents: 100, description: 'Antes', importedAt: T0 },
+    mode,
+    companyId: DEMO_CNPJ,
+    invoiceId: ID,
+    origin: 'legacy',
+    state: 'issued',
+    amountInCents: 100,
+    description: 'Antes',
+    importedAt: T0,
   },
 });
 
@@ -155,7 +172,9 @@ describe('the key of a UTC day', () => {
 
   it('is named by what it sealed, and a master key is none', () => {
     expect(['t2026-11-21.0123456789abcdef', 't2026-11-21', 'm1'].map(sealingDayOf)).toEqual([
-      ...['2026-11-21', '2026-11-21', undefined],
+      '2026-11-21',
+      '2026-11-21',
+      undefined,
     ]);
   });
 });

@@ -57,7 +57,11 @@ const contextOf = ({ mode, companyId }: Owner, now: Instant): CommandContext => 
   const commandId = randomUUID();
   const correlationId = `req_${commandId}`;
   return {
-    ...{ commandId, correlationId, mode, companyId, now },
+    commandId,
+    correlationId,
+    mode,
+    companyId,
+    now,
     causationId: correlationId,
     actor: 'worker:issuer',
     site: 'accept_invoice',

@@ -28,15 +28,22 @@ await serveParent<Record<string, string>, OperatorQuestion>(async (env) => {
   const { log, pool, readModel, store, guards } = engines;
   const queue = collectingQueue();
   const sweeper: Sweeper = {
-    ...{ log, readModel, queue, cuts: guards.cuts, previousGeneration: createPreviousGeneration(pool) },
+    log,
+    readModel,
+    queue,
+    cuts: guards.cuts,
+    previousGeneration: createPreviousGeneration(pool),
     deps: {
-      ...{ store, clock: systemClock, limits: config.limits, lookups: guards.lookups, signer: fakeSigner },
-      ...{
-        authorizer: fakeAuthorizer(),
-        breaker: openBreaker(systemClock),
-        certificates: certificateBreaker(systemClock),
-        actor: 'timer:sweeper',
-      },
+      store,
+      clock: systemClock,
+      limits: config.limits,
+      lookups: guards.lookups,
+      signer: fakeSigner,
+
+      authorizer: fakeAuthorizer(),
+      breaker: openBreaker(systemClock),
+      certificates: certificateBreaker(systemClock),
+      actor: 'timer:sweeper',
       company: readModel.company,
       identityOf: async () => undefined,
       currencyCode: () => undefined,

@@ -47,13 +47,21 @@ export const pastInvoice = (owner: Owner, number: number, at: Instant): PastInvo
   const accepted: InvoiceEvent = {
     type: 'InvoiceAccepted',
     data: {
-      ...{ mode, companyId, invoiceId, reference, acceptedAt: at, competence: at.slice(0, 10) },
+      mode,
+      companyId,
+      invoiceId,
+      reference,
+      acceptedAt: at,
+      competence: at.slice(0, 10),
       amountInCents: 8_000 + number,
       description: `Desenvolvimento de sistema, parcela de novembro de 2026, pedido ${invoiceId}`,
       customer: { type: 'br', document: '11222333000181', name: 'CLIENTE FICTICIO COMERCIO LTDA' },
       line: { cnae: '6201501', serviceCode: '010101', nbs: '115021000' },
       issuer: {
-        ...{ municipality: MUNICIPALITY, taxRegime: 'simples', simplesAssessment: 'all', specialRegime: 0 },
+        municipality: MUNICIPALITY,
+        taxRegime: 'simples',
+        simplesAssessment: 'all',
+        specialRegime: 0,
         approximateTaxPercent: '6.00',
       },
       idempotency: { keyHash: hexText(), bodyHash: hmacText() },
@@ -75,7 +83,10 @@ const hexText = (): string => slice(32).toString('hex');
 const attempted = ({ companyId: cnpj }: Owner, number: number, at: Instant): InvoiceEvent => ({
   type: 'IssuanceAttempted',
   data: {
-    ...{ attempt: 1, series: SERIES, number, digest: digestText() },
+    attempt: 1,
+    series: SERIES,
+    number,
+    digest: digestText(),
     dpsId: dpsId({ municipality: MUNICIPALITY, cnpj, series: SERIES, number }),
     signatureMark: hexText(),
     signedDpsGzip: gzipOf(1_700),
@@ -87,8 +98,12 @@ const attempted = ({ companyId: cnpj }: Owner, number: number, at: Instant): Inv
 const authorized = (owner: Owner, number: number, at: Instant): InvoiceEvent => ({
   type: 'Authorized',
   data: {
-    ...{ attempt: 1, accessKey: accessKeyOf(owner, number), nfseNumber: String(number), evidence: 'response' },
-    ...{ authorizedAt: addSeconds(at, 2), at: addSeconds(at, 2) },
+    attempt: 1,
+    accessKey: accessKeyOf(owner, number),
+    nfseNumber: String(number),
+    evidence: 'response',
+    authorizedAt: addSeconds(at, 2),
+    at: addSeconds(at, 2),
     nfseXmlGzip: gzipOf(3_000),
     nfseSha256: hexText(),
   },
@@ -104,7 +119,9 @@ const canceling = (owner: Owner, number: number, at: Instant): readonly InvoiceE
     {
       type: 'CancellationAttempted',
       data: {
-        ...{ request: 1, attempt: 1, requestId: cancellationRequestId(accessKeyOf(owner, number)) },
+        request: 1,
+        attempt: 1,
+        requestId: cancellationRequestId(accessKeyOf(owner, number)),
         digest: digestText(),
         signatureMark: hexText(),
         signedRequestGzip: gzipOf(1_200),
@@ -138,8 +155,12 @@ const ended = (ending: Ending, owner: Owner, number: number, at: Instant): reado
 const confirmed = (at: Instant): InvoiceEvent => ({
   type: 'CancellationConfirmed',
   data: {
-    ...{ request: 1, eventXmlGzip: gzipOf(1_600), eventSha256: hexText() },
-    ...{ canceledAt: at, evidence: 'response', at },
+    request: 1,
+    eventXmlGzip: gzipOf(1_600),
+    eventSha256: hexText(),
+    canceledAt: at,
+    evidence: 'response',
+    at,
   },
 });
 

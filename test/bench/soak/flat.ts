@@ -66,7 +66,10 @@ export const flatRows = (samples: readonly Sample[]): readonly Row[] => {
     ...routes.flatMap((route) =>
       [0.5, 0.99].map((part) =>
         row({
-          ...{ name: `${route}, p${part * 100}`, unit: 'ms', most: OTHER, ignored: NO_MATTER.ms },
+          name: `${route}, p${part * 100}`,
+          unit: 'ms',
+          most: OTHER,
+          ignored: NO_MATTER.ms,
           of: (half) => quantileOf(half, route, part),
         }),
       ),

@@ -29,8 +29,18 @@ describe('markers', () => {
 
 describe('the markers of each month', () => {
   const months = [
-    ...['janeiro', 'fevereiro', 'março', 'abril', 'maio', 'junho', 'julho', 'agosto', 'setembro', 'outubro'],
-    ...['novembro', 'dezembro'],
+    'janeiro',
+    'fevereiro',
+    'março',
+    'abril',
+    'maio',
+    'junho',
+    'julho',
+    'agosto',
+    'setembro',
+    'outubro',
+    'novembro',
+    'dezembro',
   ];
 
   it.each(months.map((name, index) => [name, index]))('%s', (name, index) => {

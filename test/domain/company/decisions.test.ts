@@ -26,13 +26,11 @@ const enabled: CompanyEvent = { type: 'CompanyEnabled', data: { at: AT } };
 const disabled: CompanyEvent = { type: 'CompanyDisabled', data: { at: AT } };
 
 const key = (keyId: string) => ({
-  ...{
-    keyId,
-    companyId: registration.cnpj,
-    mode: 'test' as const,
-    scopes: ['nfse:read' as const],
-    keyHash: `h-${keyId}`,
-  },
+  keyId,
+  companyId: registration.cnpj,
+  mode: 'test' as const,
+  scopes: ['nfse:read' as const],
+  keyHash: `h-${keyId}`,
 });
 const created = (keyId: string): CompanyEvent => ({ type: 'ApiKeyCreated', data: { ...key(keyId), at: AT } });
 const revoked = (keyId: string): CompanyEvent => ({ type: 'ApiKeyRevoked', data: { keyId, at: AT } });

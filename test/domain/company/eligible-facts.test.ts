@@ -37,7 +37,9 @@ describe('what the acceptance records of the company', () => {
 
   it('is the municipal code that the company chose, before the only one that the municipality is known to have', () => {
     const municipality = {
-      ...{ ibge: '3304557', requiresCustomer: false, requiresRegistration: false },
+      ibge: '3304557',
+      requiresCustomer: false,
+      requiresRegistration: false,
       onlyMunicipalCode: (code: string) => (code === '010101' ? '007' : undefined),
     };
     const codeOf = (

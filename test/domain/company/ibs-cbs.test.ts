@@ -198,7 +198,11 @@ describe('annex VIII', () => {
 
 describe('the address of a customer in Brazil', () => {
   const entry = {
-    ...{ street: 'Av. Rio Branco', number: '123', district: 'Centro', city: 'Niterói', state: 'RJ' },
+    street: 'Av. Rio Branco',
+    number: '123',
+    district: 'Centro',
+    city: 'Niterói',
+    state: 'RJ',
     postalCode: '24020077',
   };
   const codeOf = (city: string, state: string) => (city === 'Niterói' && state === 'RJ' ? '3303302' : undefined);
@@ -207,7 +211,9 @@ describe('the address of a customer in Brazil', () => {
   it('is the registry’s, with the code of its municipality', () => {
     expect(domesticAddress(entry, codeOf)).toEqual({ ...place, municipality: '3303302' });
     expect(domesticAddress({ ...entry, complement: 'Sala 1' }, codeOf)).toEqual({
-      ...{ ...place, municipality: '3303302', complement: 'Sala 1' },
+      ...place,
+      municipality: '3303302',
+      complement: 'Sala 1',
     });
   });
 

@@ -45,7 +45,11 @@ describe('a CNPJ with letters', () => {
     expect(accessKeyCheckDigit('A'.padStart(49, '0'))).toBe('0');
     expect(accessKeyCheckDigit('B'.padStart(49, '0'))).toBe('8');
     const { xml } = buildCancellation({
-      ...{ mode: 'test', companyId: COMPANY, accessKey: key, reason: 'other', description: 'Serviço não prestado' },
+      mode: 'test',
+      companyId: COMPANY,
+      accessKey: key,
+      reason: 'other',
+      description: 'Serviço não prestado',
       requestedAt: '2026-11-21T12:00:00.000Z',
     });
     expect(xml).toContain(`<CNPJAutor>${COMPANY}</CNPJAutor><chNFSe>${key}</chNFSe>`);

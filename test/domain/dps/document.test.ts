@@ -25,7 +25,12 @@ describe('the whole DPS', () => {
 
   it('of an export says so in every group that must', () => {
     const address = {
-      ...{ street: 'Main', number: '1', district: 'Downtown', city: 'Austin', state: 'TX', postalCode: '73301' },
+      street: 'Main',
+      number: '1',
+      district: 'Downtown',
+      city: 'Austin',
+      state: 'TX',
+      postalCode: '73301',
       country: 'US',
     };
     const accepted = acceptedFacts({
@@ -47,8 +52,12 @@ describe('the whole request to cancel', () => {
 
   it('is a minute behind the authorizer’s clock, word for word', () => {
     const { id, xml } = buildCancellation({
-      ...{ mode: 'live', companyId: '12345678000195', accessKey, reason: 'other' },
-      ...{ description: 'O cliente desistiu – “tudo bem”', requestedAt: '2026-03-04T16:35:49.000Z' },
+      mode: 'live',
+      companyId: '12345678000195',
+      accessKey,
+      reason: 'other',
+      description: 'O cliente desistiu – “tudo bem”',
+      requestedAt: '2026-03-04T16:35:49.000Z',
     });
     expect(id).toBe(`PRE${accessKey}101101`);
     expect(xml).toBe(

@@ -52,22 +52,30 @@ const depsOf = (attempt: Attempt, appended: InvoiceEvent[]): AcceptDeps => {
     municipalityCode,
     taxRegistry: {
       lookup: async (cnpj) => ({
-        ...{ cnpj, legalName: 'CLIENTE REGISTRADO SA' },
+        cnpj,
+        legalName: 'CLIENTE REGISTRADO SA',
         ...(attempt.registryAddress === undefined ? {} : { address: attempt.registryAddress }),
       }),
     },
     clock: movableClock(acceptedAt),
     company: async () => ({
-      ...{ kind: 'company', registration, enabled: true, keys: [] },
+      kind: 'company',
+      registration,
+      enabled: true,
+      keys: [],
       certificate: {
-        ...{ certificateId: 'c', fingerprint: 'f' },
-        ...{ notBefore: '2025-01-01T00:00:00.000Z', notAfter: '2040-01-01T00:00:00.000Z' },
+        certificateId: 'c',
+        fingerprint: 'f',
+        notBefore: '2025-01-01T00:00:00.000Z',
+        notAfter: '2040-01-01T00:00:00.000Z',
       },
     }),
     eligibilityFacts: async () => ({
       municipality: { ibge: RIO, requiresCustomer: false, requiresRegistration: false },
       catalogue: overlaidCatalogue(shippedCatalogue, lines),
-      ...{ isCountry: isCustomerCountry, isCurrency, currencies: currencyCodes() },
+      isCountry: isCustomerCountry,
+      isCurrency,
+      currencies: currencyCodes(),
     }),
     windows: { idempotencySeconds: 86_400, duplicateSeconds: 60 },
   };

@@ -7,8 +7,12 @@ import { type Taxation, valores } from '../../../src/domain/dps/values.js';
 import type { Customer, IssuerFacts } from '../../../src/domain/invoice/events.js';
 
 const issuer: IssuerFacts = {
-  ...{ municipality: '2111300', taxRegime: 'simples', simplesAssessment: 'all', specialRegime: 6 },
-  ...{ approximateTaxPercent: '6.00', municipalRegistration: '1234567' },
+  municipality: '2111300',
+  taxRegime: 'simples',
+  simplesAssessment: 'all',
+  specialRegime: 6,
+  approximateTaxPercent: '6.00',
+  municipalRegistration: '1234567',
 };
 const { municipalRegistration: _im, approximateTaxPercent: _percent, ...bare } = issuer;
 const codes = (iso: string) => ({ USD: '220' })[iso];
@@ -68,8 +72,13 @@ describe('prest, the provider', () => {
 
 describe('toma, the customer', () => {
   const address = {
-    ...{ street: 'ul. Łąkowa', number: '1–A', district: 'Śródmieście', city: 'Łódź', state: 'Łódzkie' },
-    ...{ postalCode: '90-001', country: 'PL' },
+    street: 'ul. Łąkowa',
+    number: '1–A',
+    district: 'Śródmieście',
+    city: 'Łódź',
+    state: 'Łódzkie',
+    postalCode: '90-001',
+    country: 'PL',
   };
   const end =
     '<end><endExt><cPais>PL</cPais><cEndPost>90-001</cEndPost><xCidade>Łódź</xCidade><xEstProvReg>Łódzkie</xEstProvReg></endExt>' +

@@ -6,12 +6,18 @@ import { schemaFaults } from '../../support/schema.js';
 
 const issuer: Accepted['issuer'] = { ...acceptedFacts().issuer, taxRegime: 'normal' };
 const address = {
-  ...{ street: 'Av. “Rio Branco”', number: '123', complement: 'Sala 4', district: 'Centro' },
-  ...{ municipality: '3303302', postalCode: '24020077' },
+  street: 'Av. “Rio Branco”',
+  number: '123',
+  complement: 'Sala 4',
+  district: 'Centro',
+  municipality: '3303302',
+  postalCode: '24020077',
 };
 const customer: Accepted['customer'] = { type: 'br', document: '11111111000191', name: 'CLIENTE SA', address };
 const line = (cIndOp: string, cClassTrib = '000001'): Accepted['line'] => ({
-  ...{ cnae: '6201501', serviceCode: '010101', nbs: '115022000' },
+  cnae: '6201501',
+  serviceCode: '010101',
+  nbs: '115022000',
   ibsCbs: { cIndOp, cClassTrib },
 });
 
@@ -28,9 +34,16 @@ const xmlOf = (changes: Partial<Accepted>): string => {
 describe('IBSCBS, as the acceptance decided it', () => {
   const decided = { cIndOp: '100301', cClassTrib: '000001' };
   const abroad: Accepted['customer'] = {
-    ...{ type: 'foreign', name: 'ACME', taxIdAbsenceReason: 'exempt' },
+    type: 'foreign',
+    name: 'ACME',
+    taxIdAbsenceReason: 'exempt',
     address: {
-      ...{ street: 'Main', number: '1', district: 'Downtown', city: 'Austin', state: 'TX', postalCode: '73301' },
+      street: 'Main',
+      number: '1',
+      district: 'Downtown',
+      city: 'Austin',
+      state: 'TX',
+      postalCode: '73301',
       country: 'US',
     },
   };
@@ -120,9 +133,16 @@ describe('IBSCBS of an acceptance until November 2026', () => {
       'of an export',
       {
         customer: {
-          ...{ type: 'foreign', name: 'ACME', taxIdAbsenceReason: 'exempt' },
+          type: 'foreign',
+          name: 'ACME',
+          taxIdAbsenceReason: 'exempt',
           address: {
-            ...{ street: 'Main', number: '1', district: 'Downtown', city: 'Austin', state: 'TX', postalCode: '73301' },
+            street: 'Main',
+            number: '1',
+            district: 'Downtown',
+            city: 'Austin',
+            state: 'TX',
+            postalCode: '73301',
             country: 'US',
           },
         },

@@ -56,7 +56,9 @@ describe('the situations of the twelve samples', () => {
   for (const [file, root] of CANCELLATIONS) {
     itWith('samples', `${file} is rebuilt field by field, but for the name of the program`, () => {
       const { xml } = buildCancellation({
-        ...{ mode: 'live', companyId: '12345678000195', reason: 'issuance_error' },
+        mode: 'live',
+        companyId: '12345678000195',
+        reason: 'issuance_error',
         accessKey: '21113002212345678000195000000000146726037032711027',
         description: 'Valor do serviço informado incorretamente',
         requestedAt: '2026-03-04T16:35:49.000Z',

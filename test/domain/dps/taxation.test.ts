@@ -6,9 +6,16 @@ import { type Accepted, acceptedFacts } from '../../support/fixture/dps-facts.js
 const abroad: Partial<Accepted> = {
   issuer: { ...acceptedFacts().issuer, taxRegime: 'normal', specialRegime: 6 },
   customer: {
-    ...{ type: 'foreign', name: 'ACME', taxIdAbsenceReason: 'exempt' },
+    type: 'foreign',
+    name: 'ACME',
+    taxIdAbsenceReason: 'exempt',
     address: {
-      ...{ street: 'Main', number: '1', district: 'Downtown', city: 'Austin', state: 'TX', postalCode: '73301' },
+      street: 'Main',
+      number: '1',
+      district: 'Downtown',
+      city: 'Austin',
+      state: 'TX',
+      postalCode: '73301',
       country: 'US',
     },
   },

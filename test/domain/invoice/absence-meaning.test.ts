@@ -57,7 +57,9 @@ describe('what an absence can settle', () => {
       'proves nothing',
       () =>
         cancellation(
-          ...[cancelAttempted(1, 110), cancelUnknown(1, 120), cancelAttempted(2, 200)],
+          cancelAttempted(1, 110),
+          cancelUnknown(1, 120),
+          cancelAttempted(2, 200),
           uncatalogued(cancelUnknown(2, 210, ['E9998'])),
         ),
     ],

@@ -54,8 +54,16 @@ const SO = 'already so';
 
 /** Rows: what is known. Columns: the command. Cells: the event, or why there is none. */
 const columns = [
-  ...['send attempt 1', 'send attempt 2', 'send attempt 3', 'not sent', 'unknown', 'reject', 'authorize'],
-  ...['prove absent', 'find a foreign note', 'give up as unfit'],
+  'send attempt 1',
+  'send attempt 2',
+  'send attempt 3',
+  'not sent',
+  'unknown',
+  'reject',
+  'authorize',
+  'prove absent',
+  'find a foreign note',
+  'give up as unfit',
 ];
 
 const SENT = 'IssuanceAttempted';
@@ -66,8 +74,16 @@ const table: Record<string, readonly string[]> = {
   'no invoice': [OUTCOME, OUTCOME, OUTCOME, OUTCOME, OUTCOME, OUTCOME, OUTCOME, NOT_LAST, NOT_LAST, SO],
   queued: [SENT, BUSY, BUSY, UNKNOWN, UNKNOWN, UNKNOWN, NOTE, NOT_LAST, NOT_LAST, 'IssuanceFailed'],
   open: [
-    ...[BUSY, BUSY, BUSY, 'IssuanceNotSent', 'IssuanceOutcomeUnknown', 'IssuanceRejected', NOTE],
-    ...['IssuanceProvenAbsent', FOREIGN, TRIED],
+    BUSY,
+    BUSY,
+    BUSY,
+    'IssuanceNotSent',
+    'IssuanceOutcomeUnknown',
+    'IssuanceRejected',
+    NOTE,
+    'IssuanceProvenAbsent',
+    FOREIGN,
+    TRIED,
   ],
   'not sent': [BUSY, SENT, BUSY, SO, SO, SO, NOTE, SETTLED, FOREIGN, TRIED],
   unknown: [BUSY, BUSY, BUSY, SO, SO, SO, NOTE, 'IssuanceProvenAbsent', FOREIGN, TRIED],

@@ -92,8 +92,13 @@ describe('given what is known of a cancellation', () => {
 
 describe('a word on another request', () => {
   const second = given(
-    ...[event.accepted({ mode: 'test' }), event.attempted(1, 1), event.authorized(1, 2), event.cancelRequested(60)],
-    ...[cancelAttempted(1, 61), event.cancelNotConfirmed(62, ['E0822']), event.cancelRequested(100, 2)],
+    event.accepted({ mode: 'test' }),
+    event.attempted(1, 1),
+    event.authorized(1, 2),
+    event.cancelRequested(60),
+    cancelAttempted(1, 61),
+    event.cancelNotConfirmed(62, ['E0822']),
+    event.cancelRequested(100, 2),
     cancelAttempted(1, 101, 2),
   );
 

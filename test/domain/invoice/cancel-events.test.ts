@@ -53,7 +53,11 @@ describe('a refusal after a send that may have arrived', () => {
         {
           type: 'CancellationOutcomeUnknown',
           data: {
-            ...{ request: 1, attempt: 2, reason: 'refused after an unknown attempt', codes: ['E0822'], at: at(202) },
+            request: 1,
+            attempt: 2,
+            reason: 'refused after an unknown attempt',
+            codes: ['E0822'],
+            at: at(202),
           },
         },
       ],
@@ -62,12 +66,18 @@ describe('a refusal after a send that may have arrived', () => {
 
   const refusedThen = (...more: InvoiceEvent[]) =>
     pending(
-      ...[sent, cancelUnknown(1, 62), cancelAbsent(1, 200), cancelAttempted(2, 201)],
+      sent,
+      cancelUnknown(1, 62),
+      cancelAbsent(1, 200),
+      cancelAttempted(2, 201),
       event.cancelRefusedAfterOthers(2, 202, ['E0822']),
       ...more,
     );
   const absent = (first: number, now: number) => ({
-    ...{ request: 1, attempt: 2, firstAbsentAt: at(first), now: at(now) },
+    request: 1,
+    attempt: 2,
+    firstAbsentAt: at(first),
+    now: at(now),
     answer: { httpStatus: 400 },
   });
 
@@ -80,8 +90,12 @@ describe('a refusal after a send that may have arrived', () => {
     });
     expect(decideCancelAbsence(refusedThen(), absent(236, 536), limits)).toEqual(
       notConfirmed({
-        ...{ reason: 'refused', codes: ['E0822'], httpStatus: 400 },
-        ...{ firstAskedAt: at(236), secondAskedAt: at(536), at: at(536) },
+        reason: 'refused',
+        codes: ['E0822'],
+        httpStatus: 400,
+        firstAskedAt: at(236),
+        secondAskedAt: at(536),
+        at: at(536),
       }),
     );
   });
@@ -147,8 +161,11 @@ describe('the event is not there', () => {
 
   it('after an E0840 when an earlier send may have arrived: only the whole proof refuses', () => {
     const events = [
-      ...[sent, cancelUnknown(1, 62), cancelAbsent(1, 200)],
-      ...[cancelAttempted(2, 201), cancelUnknown(2, 202, ['E0840'])],
+      sent,
+      cancelUnknown(1, 62),
+      cancelAbsent(1, 200),
+      cancelAttempted(2, 201),
+      cancelUnknown(2, 202, ['E0840']),
     ];
     expect(absence(events, 2, 232, 232)).toEqual({ refused: 'the proof is not complete' });
     expect(absence(events, 2, 240, 299)).toEqual({ refused: 'the proof is not complete' });
@@ -157,8 +174,12 @@ describe('the event is not there', () => {
 
   it('after an E0840 on a second request: the event may be that of the first request, so only the whole proof refuses', () => {
     const second = pending(
-      ...[sent, cancelUnknown(1, 62), event.cancelNotConfirmed(3_660), event.cancelRequested(3_700, 2)],
-      ...[cancelAttempted(1, 3_701, 2), cancelUnknown(1, 3_702, ['E0840'], 2)],
+      sent,
+      cancelUnknown(1, 62),
+      event.cancelNotConfirmed(3_660),
+      event.cancelRequested(3_700, 2),
+      cancelAttempted(1, 3_701, 2),
+      cancelUnknown(1, 3_702, ['E0840'], 2),
     );
     const absent = (first: number, now: number) =>
       decideCancelAbsence(second, { request: 2, attempt: 1, firstAbsentAt: at(first), now: at(now) }, limits);

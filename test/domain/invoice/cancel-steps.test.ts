@@ -66,8 +66,14 @@ describe('a pending cancellation', () => {
 
   it('whose bytes never left waits by the sends not sent in a row, whatever was sent before', () => {
     const events = [
-      ...[cancelAttempted(1, 61), cancelUnknown(1, 62), cancelAbsent(1, 200), cancelAttempted(2, 200)],
-      ...[cancelUnknown(2, 201), cancelAbsent(2, 400), cancelAttempted(3, 400), cancelNotSent(3, 400)],
+      cancelAttempted(1, 61),
+      cancelUnknown(1, 62),
+      cancelAbsent(1, 200),
+      cancelAttempted(2, 200),
+      cancelUnknown(2, 201),
+      cancelAbsent(2, 400),
+      cancelAttempted(3, 400),
+      cancelNotSent(3, 400),
     ];
     expect(step(events, 400)).toEqual({ do: 'wait', until: at(401) });
     expect(step(events, 401)).toMatchObject({ do: 'resend', attempt: 4 });

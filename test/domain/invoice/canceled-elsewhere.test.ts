@@ -16,8 +16,12 @@ const REPLACEMENT = '33045572212345678000195000000000014926082012345679';
 const data = (
   overrides: Partial<InvoiceEventData<'NoteCanceledElsewhere'>> = {},
 ): InvoiceEventData<'NoteCanceledElsewhere'> => ({
-  ...{ accessKey: ACCESS_KEY, eventType: '305101', eventXmlGzip: 'H4sI', eventSha256: 'b'.repeat(64) },
-  ...{ canceledAt: at(50), at: at(300) },
+  accessKey: ACCESS_KEY,
+  eventType: '305101',
+  eventXmlGzip: 'H4sI',
+  eventSha256: 'b'.repeat(64),
+  canceledAt: at(50),
+  at: at(300),
   ...overrides,
 });
 

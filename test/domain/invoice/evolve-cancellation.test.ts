@@ -13,8 +13,12 @@ const folded = (...events: InvoiceEvent[]): Cancellation | undefined => givenInv
 
 const requested = { request: 1, status: 'pending', reason: 'other', requestedAt: at(60), sends: [], codes: [] };
 const send = {
-  ...{ attempt: 1, requestId: `PRE${event.ACCESS_KEY}101101`, digest: 'cancel-digest' },
-  ...{ attemptedAt: at(61), deadlineAt: at(96), codes: [] },
+  attempt: 1,
+  requestId: `PRE${event.ACCESS_KEY}101101`,
+  digest: 'cancel-digest',
+  attemptedAt: at(61),
+  deadlineAt: at(96),
+  codes: [],
 };
 const sent = cancelAttempted(1, 61);
 
@@ -35,7 +39,11 @@ describe('a cancellation', () => {
       'named canceled',
       [event.cancelNamed(1, 62, '105102')],
       {
-        ...{ resolution: 'unknown', answeredAt: at(62), resolvedAt: at(62), codes: ['E0840'], undecided: true },
+        resolution: 'unknown',
+        answeredAt: at(62),
+        resolvedAt: at(62),
+        codes: ['E0840'],
+        undecided: true,
         namedEvent: '105102',
       },
     ],
@@ -71,14 +79,18 @@ describe('the end of a cancellation', () => {
   it('is a failure that closes an open send as unknown', () => {
     expect(folded(sent, event.cancelNotConfirmed(62, ['E0822']))).toEqual({
       ...requested,
-      ...{ status: 'failed', codes: ['E0822'] },
+      status: 'failed',
+      codes: ['E0822'],
       sends: [{ ...send, resolution: 'unknown', resolvedAt: at(62) }],
     });
   });
 
   it('is a failure that leaves earlier and settled sends as they are', () => {
     const sends = folded(
-      ...[sent, cancelNotSent(1, 62), cancelAttempted(2, 64), cancelAbsent(2, 200)],
+      sent,
+      cancelNotSent(1, 62),
+      cancelAttempted(2, 64),
+      cancelAbsent(2, 200),
       event.cancelNotConfirmed(3664),
     )?.sends;
     expect(sends).toMatchObject([
@@ -97,7 +109,8 @@ describe('a new request', () => {
     const failed = [sent, event.cancelNotConfirmed(62, ['E0822'])];
     expect(folded(...failed, event.cancelRequested(100, 2))).toEqual({
       ...requested,
-      ...{ request: 2, requestedAt: at(100) },
+      request: 2,
+      requestedAt: at(100),
     });
   });
 

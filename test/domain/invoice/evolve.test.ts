@@ -13,10 +13,17 @@ describe('an accepted invoice', () => {
     expect(givenInvoice(accepted())).toEqual({
       kind: 'invoice',
       facts: {
-        ...{ mode: 'live', companyId: '12345678000195', invoiceId: '11111111-1111-4111-8111-111111111111' },
-        ...{ amountInCents: 150_000, description: 'Desenvolvimento de sistema', competence: '2026-11-21' },
+        mode: 'live',
+        companyId: '12345678000195',
+        invoiceId: '11111111-1111-4111-8111-111111111111',
+        amountInCents: 150_000,
+        description: 'Desenvolvimento de sistema',
+        competence: '2026-11-21',
         customer: { type: 'br', document: '11111111000191', name: 'CLIENTE LTDA' },
-        ...{ reference: 'pedido-1', cnae: '6201501', serviceCode: '010101', createdAt: event.T0 },
+        reference: 'pedido-1',
+        cnae: '6201501',
+        serviceCode: '010101',
+        createdAt: event.T0,
       },
       origin: { kind: 'api' },
       attempts: [],
@@ -27,8 +34,13 @@ describe('an accepted invoice', () => {
 
 describe('an attempt', () => {
   const open = {
-    ...{ attempt: 1, series: '1', number: 7, dpsId: event.DPS_ID, digest: 'digest' },
-    ...{ attemptedAt: at(1), deadlineAt: at(36) },
+    attempt: 1,
+    series: '1',
+    number: 7,
+    dpsId: event.DPS_ID,
+    digest: 'digest',
+    attemptedAt: at(1),
+    deadlineAt: at(36),
   };
 
   it('begins open, without its bytes', () => {
@@ -86,7 +98,10 @@ describe('an attempt', () => {
 
   it('keeps the time of its first answer and the codes of all', () => {
     expect(attemptAfter(unknown(1, 2, ['E0500']), event.rejected(1, 9, ['E0188']))).toMatchObject({
-      ...{ resolution: 'rejected', answeredAt: at(2), resolvedAt: at(9), codes: ['E0500', 'E0188'] },
+      resolution: 'rejected',
+      answeredAt: at(2),
+      resolvedAt: at(9),
+      codes: ['E0500', 'E0188'],
     });
   });
 
@@ -153,8 +168,17 @@ describe('the outcome', () => {
       data: { as: 'failed', evidence: 'consulta', at: at(90_000) },
     };
     const { attempts, outcome } = givenInvoice(
-      ...[accepted(), attempted(1, 1), unknown(1, 2, ['RNG9999']), provenAbsent(1, 130)],
-      ...[attempted(2, 201), judged, provenAbsent(2, 350), attempted(3, 401), refused, event.interrupted, settled],
+      accepted(),
+      attempted(1, 1),
+      unknown(1, 2, ['RNG9999']),
+      provenAbsent(1, 130),
+      attempted(2, 201),
+      judged,
+      provenAbsent(2, 350),
+      attempted(3, 401),
+      refused,
+      event.interrupted,
+      settled,
     );
     expect(attempts.map(({ final }) => final)).toEqual([undefined, true, undefined]);
     expect(outcome).toMatchObject({ status: 'failed', code: 'issue_failed', codes: ['E0190', 'E9998'] });

@@ -9,14 +9,24 @@ const importedData = dataOf(imported(), 'InvoiceImported');
 describe('an imported invoice', () => {
   it('is issued, with what the import knew and no attempts', () => {
     const event = imported({
-      ...{ description: 'Aula', competence: '2026-11-20', reference: 'antiga-1', createdAt: at(-7200) },
-      ...{ nfseXmlGzip: 'H4sI', nfseSha256: 'a'.repeat(64), replacedBy: 'x' },
+      description: 'Aula',
+      competence: '2026-11-20',
+      reference: 'antiga-1',
+      createdAt: at(-7200),
+      nfseXmlGzip: 'H4sI',
+      nfseSha256: 'a'.repeat(64),
+      replacedBy: 'x',
     });
     expect(givenInvoice(event)).toEqual({
       kind: 'invoice',
       facts: {
-        ...{ mode: 'live', companyId: '12345678000195', invoiceId: '22222222-2222-4222-8222-222222222222' },
-        ...{ amountInCents: 90_000, description: 'Aula', competence: '2026-11-20', reference: 'antiga-1' },
+        mode: 'live',
+        companyId: '12345678000195',
+        invoiceId: '22222222-2222-4222-8222-222222222222',
+        amountInCents: 90_000,
+        description: 'Aula',
+        competence: '2026-11-20',
+        reference: 'antiga-1',
         createdAt: at(-7200),
       },
       origin: { kind: 'imported', from: 'legacy', replaced: false },
@@ -29,8 +39,12 @@ describe('an imported invoice', () => {
     const { accessKey: _key, issuedAt: _at, ...bare } = importedData;
     expect(givenInvoice({ type: 'InvoiceImported', data: bare }).outcome).toStrictEqual({ status: 'issued' });
     expect(invoiceView(givenInvoice({ type: 'InvoiceImported', data: bare }), T0)).toEqual({
-      ...{ object: 'nfse', id: 'nfse_22222222-2222-4222-8222-222222222222', livemode: true, status: 'issued' },
-      ...{ amount_in_cents: 90_000, failed_attempts: 0 },
+      object: 'nfse',
+      id: 'nfse_22222222-2222-4222-8222-222222222222',
+      livemode: true,
+      status: 'issued',
+      amount_in_cents: 90_000,
+      failed_attempts: 0,
     });
   });
 

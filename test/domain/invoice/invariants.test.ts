@@ -54,8 +54,12 @@ const commands: Record<string, Command> = {
     }),
   cancelConfirm: (invoice, s) =>
     cancellation.decideConfirmed(invoice, {
-      ...{ request: requestOf(invoice), eventXmlGzip: 'H4sI', eventSha256: 'b'.repeat(64) },
-      ...{ canceledAt: at(s), evidence: 'lookup' as const, at: at(s) },
+      request: requestOf(invoice),
+      eventXmlGzip: 'H4sI',
+      eventSha256: 'b'.repeat(64),
+      canceledAt: at(s),
+      evidence: 'lookup' as const,
+      at: at(s),
     }),
   cancelConclude: (invoice, s) => cancellation.decideTimeout(invoice, at(s), limits),
 };

@@ -139,7 +139,10 @@ describe('the message of an invoice that failed otherwise', () => {
     [
       'another party’s note has the number of a send',
       [
-        ...[attempted(1, 1), conflictFound(1, 40), attempted(2, 50), notSent(2, 51)],
+        attempted(1, 1),
+        conflictFound(1, 40),
+        attempted(2, 50),
+        notSent(2, 51),
         { type: 'IssuanceFailed', data: { failedAt: at(3601), at: at(3601) } },
       ],
     ],

@@ -68,8 +68,13 @@ describe('the stored progress of a send', () => {
 
   it('leaves the pauses between look-ups at every moment after the clock was set back', () => {
     const send: Send<'unknown'> = {
-      ...{ attempt: 1, attemptedAt: at(300), deadlineAt: at(335), resolution: 'unknown', codes: [] },
-      ...{ answeredAt: at(330), resolvedAt: at(330) },
+      attempt: 1,
+      attemptedAt: at(300),
+      deadlineAt: at(335),
+      resolution: 'unknown',
+      codes: [],
+      answeredAt: at(330),
+      resolvedAt: at(330),
     };
     const window = { sendableFrom: at(0), mayStartUntil: at(7_200), endsAt: at(7_200) };
     const looked: number[] = [];

@@ -69,8 +69,12 @@ const refusedCancellation: InvoiceEvent = {
 const canceledElsewhere: InvoiceEvent = {
   type: 'NoteCanceledElsewhere',
   data: {
-    ...{ accessKey: ACCESS_KEY, eventType: '101101', eventXmlGzip: 'H4sI', eventSha256: 'b'.repeat(64) },
-    ...{ canceledAt: at(50), at: at(60) },
+    accessKey: ACCESS_KEY,
+    eventType: '101101',
+    eventXmlGzip: 'H4sI',
+    eventSha256: 'b'.repeat(64),
+    canceledAt: at(50),
+    at: at(60),
   },
 };
 const deleted: InvoiceEvent = { type: 'TestInvoiceDeleted', data: { lastHash: 'a'.repeat(64), deletedAt: at(9) } };
@@ -157,8 +161,14 @@ it.each<[string | undefined, readonly InvoiceEvent[]]>([
   [
     'called failed although an earlier attempt may have left a note',
     [
-      ...[accepted(), attempted(1, 1), notSent(1, 2), conflictFound(1, 5)],
-      ...[otherDps(2, 6), provenAbsent(2, 200), otherDps(3, 201), rejected(3, 202)],
+      accepted(),
+      attempted(1, 1),
+      notSent(1, 2),
+      conflictFound(1, 5),
+      otherDps(2, 6),
+      provenAbsent(2, 200),
+      otherDps(3, 201),
+      rejected(3, 202),
     ],
   ],
   ['called failed after a number conflict without a new number', [accepted(), ...conflict, failed]],
@@ -183,7 +193,8 @@ it.each<[string | undefined, readonly InvoiceEvent[]]>([
   [
     'more than 5 cancellation attempts that left',
     [
-      ...[...issued, cancelRequested(5)],
+      ...issued,
+      cancelRequested(5),
       ...[1, 2, 3, 4, 5].flatMap((attempt) => [
         cancelAttempted(attempt, attempt * 200),
         cancelAbsent(attempt, attempt * 200 + 150),

@@ -178,7 +178,10 @@ describe('a text', () => {
     expect(problems('🎉🎉🎉🎉🎉')).toEqual([]);
     expect(problems('🎉🎉🎉🎉🎉a')).toEqual(['campo deve ter no máximo 5 caracteres.']);
     expect([isLongerThan(2, '🎉🎉'), isLongerThan(2, '🎉🎉a'), isLongerThan(2, 'ab'), isLongerThan(2, 'abc')]).toEqual([
-      ...[false, true, false, true],
+      false,
+      true,
+      false,
+      true,
     ]);
   });
 

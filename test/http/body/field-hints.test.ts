@@ -30,7 +30,8 @@ describe('a name of another system', () => {
     const objects = [issueBody, cancelBody, customerInput, addressInput, foreignAmountInput];
     const names = objects.flatMap(({ entries }) => Object.keys(entries));
     const paths = [
-      ...[...Object.keys(issueBody.entries), ...Object.keys(cancelBody.entries)],
+      ...Object.keys(issueBody.entries),
+      ...Object.keys(cancelBody.entries),
       ...Object.keys(customerInput.entries).map((name) => `customer.${name}`),
       ...Object.keys(addressInput.entries).map((name) => `customer.address.${name}`),
       ...Object.keys(foreignAmountInput.entries).map((name) => `foreign_amount.${name}`),

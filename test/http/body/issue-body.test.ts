@@ -5,8 +5,13 @@ import type { JsonBody } from '../../../src/http/body/read-json-object.js';
 const RECEIVED_AT = '2026-11-21T12:00:00.000Z';
 const least = { amount_in_cents: 100, description: 'Aula' };
 const address = {
-  ...{ street: 'Main', number: '1', district: 'Downtown', city: 'Austin', state: 'TX' },
-  ...{ postal_code: '73301', country: 'US' },
+  street: 'Main',
+  number: '1',
+  district: 'Downtown',
+  city: 'Austin',
+  state: 'TX',
+  postal_code: '73301',
+  country: 'US',
 };
 
 const causesOf = (body: JsonBody): [string, string][] => {
@@ -29,16 +34,27 @@ describe('a body becomes a request', () => {
 
   it('with every field under its own name', () => {
     const body = {
-      ...{ amount_in_cents: 150_000, description: 'Aula', reference: 'r-1', cnae: '6201501', service_code: '010101' },
+      amount_in_cents: 150_000,
+      description: 'Aula',
+      reference: 'r-1',
+      cnae: '6201501',
+      service_code: '010101',
       customer: { type: 'foreign', document: '11111111000191', name: 'ACME', tax_id: '12-3', address },
       foreign_amount: { currency: 'USD', amount_in_cents: 500 },
     };
     const { postal_code: postalCode, ...rest } = address;
     expect(issueRequestOf(body, RECEIVED_AT)).toStrictEqual({
       request: {
-        ...{ amountInCents: 150_000, description: 'Aula', reference: 'r-1', cnae: '6201501', serviceCode: '010101' },
+        amountInCents: 150_000,
+        description: 'Aula',
+        reference: 'r-1',
+        cnae: '6201501',
+        serviceCode: '010101',
         customer: {
-          ...{ type: 'foreign', document: '11111111000191', name: 'ACME', taxId: '12-3' },
+          type: 'foreign',
+          document: '11111111000191',
+          name: 'ACME',
+          taxId: '12-3',
           address: { ...rest, postalCode },
         },
         foreignAmount: { currency: 'USD', amountInCents: 500 },
@@ -50,7 +66,9 @@ describe('a body becomes a request', () => {
     const customer = { tax_id_absence_reason: 'exempt', address: { city: 'Austin' } };
     expect(issueRequestOf({ ...least, customer, foreign_amount: {} }, RECEIVED_AT)).toStrictEqual({
       request: {
-        ...{ amountInCents: 100, description: 'Aula', foreignAmount: {} },
+        amountInCents: 100,
+        description: 'Aula',
+        foreignAmount: {},
         customer: { taxIdAbsenceReason: 'exempt', address: { city: 'Austin' } },
       },
     });

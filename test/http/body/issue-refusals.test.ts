@@ -46,7 +46,9 @@ describe('the code of a refusal', () => {
   it('is its own for a document alone, with that cause as message and param', () => {
     const customer = { document: '1' };
     expect(codeOf({ ...least, customer })).toEqual({
-      ...{ code: 'nfse.customer_document_invalid', message: DOCUMENT, param: 'customer.document' },
+      code: 'nfse.customer_document_invalid',
+      message: DOCUMENT,
+      param: 'customer.document',
       causes: [{ param: 'customer.document', message: DOCUMENT }],
     });
   });

@@ -25,7 +25,8 @@ const linesOf = (cnae: string) =>
     drawn.map(({ nbs, ...rest }, index) => ({
       ...rest,
       ...(nbs === undefined ? {} : { nbs }),
-      ...{ cnae, description: 'Serviço' },
+      cnae,
+      description: 'Serviço',
       isDefault: rest.isDefault && !drawn.slice(0, index).some(({ isDefault }) => isDefault),
     })),
   );

@@ -34,7 +34,8 @@ describe('GET /v1/nfse/{id}/pdf 503', () => {
     let release = (): void => {};
     const harness = createHarness({
       downloadPdf: () => Promise.reject(new TooManyWaiting('documents to be drawn')),
-      ...{ isUnavailable, isOverloaded },
+      isUnavailable,
+      isOverloaded,
       delayFault: (error) => {
         held.push(error);
         return new Promise((resolve) => {
@@ -62,7 +63,9 @@ describe('GET /v1/nfse/{id}/pdf 503', () => {
           if (full.is) throw new TooManyWaiting('documents to be drawn');
           return { bytes: Buffer.from('%PDF-') };
         },
-        ...{ isUnavailable, isOverloaded, rateLimits: { write: 60, read: 3 } },
+        isUnavailable,
+        isOverloaded,
+        rateLimits: { write: 60, read: 3 },
       });
       const links = ((await (await harness.call(`/v1/nfse/${await issuedInvoice(harness)}`)).json()) as Linked).links;
       const link = links.pdf.replace(BASE_URL, '');
@@ -83,7 +86,8 @@ describe('GET /v1/nfse/{id}/pdf 503', () => {
     const paced: string[] = [];
     const harness = createHarness({
       downloadPdf: () => Promise.reject(new TooManyWaiting('documents to be drawn')),
-      ...{ isUnavailable, isOverloaded },
+      isUnavailable,
+      isOverloaded,
       pacing: { refusals: async (caller) => void paced.push(caller), pages: async () => undefined },
     });
     expect((await harness.call(path)).status).toBe(503);

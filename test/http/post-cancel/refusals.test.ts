@@ -57,8 +57,16 @@ describe('POST /v1/nfse/{id}/cancel: the refusal of each state', () => {
   const imported = (origin: 'manual' | 'legacy', state: 'issued' | 'replaced' | 'canceled'): InvoiceEvent => ({
     type: 'InvoiceImported',
     data: {
-      ...{ mode: 'live', companyId: '12345678000195', invoiceId: '77777777-7777-4777-8777-777777777777' },
-      ...{ origin, state, amountInCents: 100, accessKey: ACCESS_KEY, issuedAt: DAY, createdAt: DAY, importedAt: DAY },
+      mode: 'live',
+      companyId: '12345678000195',
+      invoiceId: '77777777-7777-4777-8777-777777777777',
+      origin,
+      state,
+      amountInCents: 100,
+      accessKey: ACCESS_KEY,
+      issuedAt: DAY,
+      createdAt: DAY,
+      importedAt: DAY,
       ...(state === 'canceled' ? { canceledAt: DAY } : {}),
     },
   });

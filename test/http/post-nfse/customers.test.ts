@@ -12,17 +12,27 @@ const shownOf = async (customer: object): Promise<unknown> =>
 
 describe('POST /v1/nfse: customer.document', () => {
   it.each([
-    ...['', '1', '1234567890', '123456789012', '1234567890123', '123456789012345', '0'.repeat(1000)],
-    ...['123.456.789-09', '12.345.678/0001-95', '12345678909 ', ' 12345678909', '12345678909\n', '12 345678909'],
-    ...[
-      '１２３４５６７８９０９',
-      '١٢٣٤٥٦٧٨٩٠٩',
-      '+1234567890',
-      '1234567890a',
-      '12ABC34501DE35',
-      '1e10000000000',
-      '12345678.09',
-    ],
+    '',
+    '1',
+    '1234567890',
+    '123456789012',
+    '1234567890123',
+    '123456789012345',
+    '0'.repeat(1000),
+    '123.456.789-09',
+    '12.345.678/0001-95',
+    '12345678909 ',
+    ' 12345678909',
+    '12345678909\n',
+    '12 345678909',
+
+    '１２３４５６７８９０９',
+    '١٢٣٤٥٦٧٨٩٠٩',
+    '+1234567890',
+    '1234567890a',
+    '12ABC34501DE35',
+    '1e10000000000',
+    '12345678.09',
   ])('%j alone is nfse.customer_document_invalid', async (document) => {
     for (const customer of [{ document }, { document, name: 'Ana', type: 'br' }]) {
       const response = await post(issueBodyOf({ customer }));
@@ -59,7 +69,9 @@ describe('POST /v1/nfse: the name of a customer', () => {
     expect(await shownOf({ document: OTHER_CNPJ, name })).toEqual(registered);
     expect(await shownOf({ document: OTHER_CNPJ })).toEqual(registered);
     expect(await shownOf({ document: UNREGISTERED_CNPJ, name })).toEqual({
-      ...{ document: UNREGISTERED_CNPJ, name, type: 'br' },
+      document: UNREGISTERED_CNPJ,
+      name,
+      type: 'br',
     });
     expect(await shownOf({ document: UNREGISTERED_CNPJ })).toEqual({ document: UNREGISTERED_CNPJ, type: 'br' });
   });

@@ -30,9 +30,26 @@ describe('POST /v1/nfse: amount_in_cents as JSON writes numbers', () => {
   });
 
   it.each([
-    ...['99', '99.99', '1250.50', '100.5', '1e-2', '0', '-0', '0.0', '-100', '-1e2'],
-    ...['9007199254740992', '9007199254740993', '1e16', '1e400', '-1e400'],
-    ...['"100"', 'true', 'null', '[100]', '{"value":100}'],
+    '99',
+    '99.99',
+    '1250.50',
+    '100.5',
+    '1e-2',
+    '0',
+    '-0',
+    '0.0',
+    '-100',
+    '-1e2',
+    '9007199254740992',
+    '9007199254740993',
+    '1e16',
+    '1e400',
+    '-1e400',
+    '"100"',
+    'true',
+    'null',
+    '[100]',
+    '{"value":100}',
   ])('%s is refused, naming both limits', async (text) => {
     const { message } = await expectInvalid(await postRaw(bodyWith(text)), ['amount_in_cents']);
     expect(message).toMatch(/\b100\b.*\b9007199254740991\b/);

@@ -58,7 +58,13 @@ describe('POST /v1/nfse: only the fields of the interface, at every level', () =
   });
 
   const fields = [
-    ...['description', 'customer', 'foreign_amount', 'reference', 'cnae', 'service_code', 'amount_in_cents'],
+    'description',
+    'customer',
+    'foreign_amount',
+    'reference',
+    'cnae',
+    'service_code',
+    'amount_in_cents',
     ...['type', 'document', 'name', 'tax_id', 'address'].map((field) => `customer.${field}`),
     ...['street', 'number', 'district', 'city', 'state', 'postal_code', 'country'].map(
       (field) => `customer.address.${field}`,

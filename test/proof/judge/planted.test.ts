@@ -65,7 +65,9 @@ const rehashed = (raw: Raw, events: readonly LoggedEvent[]): Raw => {
     return done;
   });
   const streams = [...heads.values()].map(({ stream, revision, meta }) => ({
-    ...{ stream, revision, hash: meta.hash ?? '' },
+    stream,
+    revision,
+    hash: meta.hash ?? '',
     events: linked.filter((event) => event.stream === stream).length,
   }));
   return { ...raw, events: linked, manifest: { ...raw.manifest, events: linked.length, streams } };
@@ -220,12 +222,23 @@ describe('the judge', () => {
     const secondsBefore = (seconds: number): string => new Date(Date.parse(end) - seconds * 1_000).toISOString();
     const openSince = (seconds: number, { lookedUp }: { lookedUp: string }): Raw => {
       const event = (type: string, data: object): LoggedEvent => ({
-        ...{ position: '0', stream: issued.stream, revision: 9, type, id: type, meta: {}, at: secondsBefore(seconds) },
+        position: '0',
+        stream: issued.stream,
+        revision: 9,
+        type,
+        id: type,
+        meta: {},
+        at: secondsBefore(seconds),
         data: { request: 1, ...data },
       });
       const lookUp = {
-        ...{ method: 'GET', environment: issued.tenant.mode, outcome: 404, caller: issued.tenant.cnpj, codes: [] },
-        ...{ path: `/SefinNacional/nfse/${issued.accessKey}/eventos/101101/1`, time: lookedUp },
+        method: 'GET',
+        environment: issued.tenant.mode,
+        outcome: 404,
+        caller: issued.tenant.cnpj,
+        codes: [],
+        path: `/SefinNacional/nfse/${issued.accessKey}/eventos/101101/1`,
+        time: lookedUp,
       };
       const more = [
         event('CancellationRequested', {}),

@@ -61,7 +61,10 @@ describe('the service setup of compose.yaml', () => {
   it('makes every file that another service of compose.yaml reads, under the name that it is read by', async () => {
     const readers = ['api', 'eventstore', 'nats', 'postgres', 'eventstore-account', 'database'].map(serviceText);
     const words = readers.flatMap(({ command = [], entrypoint = [], environment = {}, healthcheck }) => [
-      ...[...command, ...entrypoint, ...Object.values(environment), ...(healthcheck?.test ?? [])],
+      ...command,
+      ...entrypoint,
+      ...Object.values(environment),
+      ...(healthcheck?.test ?? []),
     ]);
     const read = words.flatMap((word) =>
       [...word.matchAll(/\/run\/secrets\/([\w./-]*\w)/g)].map(([, file = '']) => file),

@@ -30,7 +30,8 @@ describeWithPostgres('a process that is told to stop while it starts', () => {
     const before = await readdir(harness.folder);
     program = runProgram(['src/main.ts', 'serve'], {
       ...harness.env,
-      ...{ DATABASE_URL: line.connectionString, LOG_LEVEL: 'info' },
+      DATABASE_URL: line.connectionString,
+      LOG_LEVEL: 'info',
     });
     expect(await program.ended, program.complaint()).toEqual({ code: 0, signal: null });
     expect(program.output().stdout).toContain('"msg":"stopped"');

@@ -38,7 +38,11 @@ describeWithPostgres('a first start that is killed', () => {
     });
     const runner = createRunner(() => undefined);
     const engines = await openEngines({
-      ...{ config, clock: systemClock, logger: runLogger(), runner, startedFor: 'command' as const },
+      config,
+      clock: systemClock,
+      logger: runLogger(),
+      runner,
+      startedFor: 'command' as const,
       decorateStore: mortal,
     });
     try {

@@ -20,7 +20,9 @@ describe('whether a start makes the demo company', () => {
   });
 
   const deps = () => ({
-    ...{ store, clock: movableClock('2026-11-21T12:00:00.000Z'), applyNow: async () => undefined },
+    store,
+    clock: movableClock('2026-11-21T12:00:00.000Z'),
+    applyNow: async () => undefined,
     actor: 'support:test' as const,
   });
   const register = async (cnpj: string) => {

@@ -52,7 +52,8 @@ describeWithPostgres('a command that a signal interrupts', () => {
       if (text.includes('events folded')) interruption.abort();
     };
     const terminal = {
-      ...{ out: () => undefined, err: () => undefined },
+      out: () => undefined,
+      err: () => undefined,
       progress: { isTTY: true, write: interruptInComparison },
       untilInterrupted: () => interruption.signal,
     };

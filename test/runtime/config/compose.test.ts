@@ -189,7 +189,8 @@ describe('compose.yaml', () => {
   it('gives secrets by file only, from the folder that setup fills for their one reader', () => {
     const settings = all.flatMap(([, { environment = {}, command = [], entrypoint = [] }]) => [
       ...Object.entries(environment).map(([variable, value]) => `${variable}=${value}`),
-      ...[...command, ...entrypoint],
+      ...command,
+      ...entrypoint,
     ]);
     for (const text of settings) {
       expect(text).not.toMatch(/:\/\/[^/\s$]*@/);

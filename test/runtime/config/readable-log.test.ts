@@ -13,8 +13,11 @@ it('a line is read with its time, level, message and fields', () => {
 it('the line ready shows where a person goes next', () => {
   const shown = readableLine(
     line({
-      ...{ msg: 'ready', url: 'http://127.0.0.1:3000', docs_url: 'http://127.0.0.1:3000/docs' },
-      ...{ console_url: 'http://127.0.0.1:3001/console', simulator_control_url: 'http://127.0.0.1:40001' },
+      msg: 'ready',
+      url: 'http://127.0.0.1:3000',
+      docs_url: 'http://127.0.0.1:3000/docs',
+      console_url: 'http://127.0.0.1:3001/console',
+      simulator_control_url: 'http://127.0.0.1:40001',
     }),
     false,
   );

@@ -18,10 +18,21 @@ describe('the oldest Node', () => {
   );
 
   it.each([
-    ...['20.20.1', '20.9.0', '18.20.8', '16.0.0', '9.11.2', '0.12.18'],
+    '20.20.1',
+    '20.9.0',
+    '18.20.8',
+    '16.0.0',
+    '9.11.2',
+    '0.12.18',
     // Lines that got the fix later than their first release, and lines that ended without it.
-    ...['22.22.1', '24.14.0', '25.8.1', '21.7.3', '23.11.1'],
-    ...['', 'unknown', '24'],
+    '22.22.1',
+    '24.14.0',
+    '25.8.1',
+    '21.7.3',
+    '23.11.1',
+    '',
+    'unknown',
+    '24',
   ])('%s is refused', (version) => {
     const refusal = refusalOfNode(version);
     expect(refusal).toBe(

@@ -34,7 +34,9 @@ const open = (options?: Parameters<typeof openReadingThreads>[1]): Reader => {
 };
 
 const answered = (status: number, body: unknown): Exchange => ({
-  ...{ kind: 'answered', status, contentType: 'application/json' },
+  kind: 'answered',
+  status,
+  contentType: 'application/json',
   body: Buffer.from(JSON.stringify(body)),
 });
 
@@ -72,7 +74,14 @@ describe('the threads that read answers', () => {
     const results = await Promise.all(jobs.map((job) => read(job)));
     expect(results).toEqual(await Promise.all(jobs.map((job) => readInline(job))));
     expect(results.map(({ kind }) => kind)).toEqual([
-      ...['done', 'unknown', 'done', 'found', 'found', 'found', 'absent', 'unknown'],
+      'done',
+      'unknown',
+      'done',
+      'found',
+      'found',
+      'found',
+      'absent',
+      'unknown',
     ]);
     const [first] = results;
     expect(first?.kind === 'done' && Buffer.isBuffer((first.result as { xml: unknown }).xml)).toBe(true);

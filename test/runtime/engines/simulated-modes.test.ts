@@ -29,7 +29,8 @@ describe('the modes of a simulator', () => {
   it('are both in compose.yaml, as long as nobody says otherwise', () => {
     const { AUTHORIZER_TEST_URL, AUTHORIZER_LIVE_URL, SIMULATED_MODES } = composeService('api').environment;
     expect([AUTHORIZER_TEST_URL, AUTHORIZER_LIVE_URL].map((url) => new URL(url ?? '').hostname)).toEqual([
-      ...['simulator', 'simulator'],
+      'simulator',
+      'simulator',
     ]);
     expect(read({ AUTHORIZER_TEST_URL, AUTHORIZER_LIVE_URL, SIMULATED_MODES }).simulated).toEqual(['live', 'test']);
   });

@@ -12,8 +12,12 @@ import { readMetrics } from '../../support/metrics-text.js';
 const ACCEPTED_AT = '2026-11-21T12:00:00.000Z';
 const stream = invoiceStream('live', '12345678000195', '3b241101-e2bb-4255-8caf-4136c566a962');
 const context: CommandContext = {
-  ...{ commandId: 'c', correlationId: 'c', causationId: 'c', actor: 'worker:issuer' },
-  ...{ now: ACCEPTED_AT, site: 'accept_invoice' },
+  commandId: 'c',
+  correlationId: 'c',
+  causationId: 'c',
+  actor: 'worker:issuer',
+  now: ACCEPTED_AT,
+  site: 'accept_invoice',
 };
 
 const accepted = { type: 'InvoiceAccepted', data: { acceptedAt: ACCEPTED_AT } } as InvoiceEvent;
@@ -33,7 +37,8 @@ const measured = () => {
   };
   const store = measuredStore(seriesIn(registry))(bare);
   return {
-    ...{ state, store },
+    state,
+    store,
     append: (...events: InvoiceEvent[]) => store.append(stream, NO_STREAM, events, context),
     shown: async () => readMetrics(await registry.metrics()),
   };

@@ -36,15 +36,20 @@ describeWithPostgres('/metrics of a service that issued, canceled, lost an answe
 
   const fault = (kind: string, amount: number, rest: object = {}) =>
     running.control('POST', '/_control/faults', {
-      ...{ on: 'issue', kind, times: 1, match: { amount_in_cents: amount } },
+      on: 'issue',
+      kind,
+      times: 1,
+      match: { amount_in_cents: amount },
       ...rest,
     });
 
   beforeAll(async () => {
     running = await startRunningService({
       // A call that a busy machine makes slow would be counted as one more without an answer.
-      ...{ AUTHORIZER_TIMEOUT_S: '30', LOOKUP_INTERVALS_S: '1,1', SWEEP_INTERVAL_S: '1' },
-      ...{ RATE_WRITE_PER_MINUTE: '60' },
+      AUTHORIZER_TIMEOUT_S: '30',
+      LOOKUP_INTERVALS_S: '1,1',
+      SWEEP_INTERVAL_S: '1',
+      RATE_WRITE_PER_MINUTE: '60',
     });
     await fault('reject', 20_002, { code: 'E0190' });
     await fault('lost_after_commit', 20_003);

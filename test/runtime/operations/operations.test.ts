@@ -174,7 +174,10 @@ describeWithPostgres('health of a service that starts and stops', () => {
     const { config, keys, close } = await startRunningService({}, ['api']);
     let opsUrl = '';
     const service = await startService({
-      ...{ config, roles: ['api'], clock: systemClock, logger: createLogger('silent', 'stderr') },
+      config,
+      roles: ['api'],
+      clock: systemClock,
+      logger: createLogger('silent', 'stderr'),
       beforeReady: async (starting) => {
         opsUrl = starting.opsUrl;
         expect(await statusOf(opsUrl, '/health/startup')).toBe(503);

@@ -8,7 +8,9 @@ const lagging = (name: string, lagSeconds: number) => ({ statuses: [{ name, lagS
 const at = (place: number): LogPosition => BigInt(place) as LogPosition;
 
 const rebuilding = (waitsFor: 'guards' | 'operator rows') => (): GuardReadiness => ({
-  ...{ kind: 'rebuilding', position: at(4), upTo: at(10) },
+  kind: 'rebuilding',
+  position: at(4),
+  upTo: at(10),
   waitsFor,
 });
 

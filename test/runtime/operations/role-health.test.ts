@@ -12,18 +12,32 @@ import { memoryEventLog } from '../../support/memory/event-log.js';
 const ok = { ok: true } as const;
 const projections = { ...ok, lag_s: 0, lags: {} };
 const readiness: Readiness = {
-  ...{ ready: true, reasons: [], lag_s: 0 },
+  ready: true,
+  reasons: [],
+  lag_s: 0,
   checks: { serving: ok, database: ok, event_log: ok, queue: ok, projections, guards: ok, certificate_vault: ok },
 };
 
 const sources = (changes: Partial<RoleSources> = {}): RoleSources => ({
-  ...{ roles: ['api'], now: T0, limits, relayLag: undefined },
-  ...{ readiness, projections: [], halted: [], openWork: [], switchedOff: false },
+  roles: ['api'],
+  now: T0,
+  limits,
+  relayLag: undefined,
+  readiness,
+  projections: [],
+  halted: [],
+  openWork: [],
+  switchedOff: false,
   ...changes,
 });
 
 const work = (changes: Partial<OpenWork>, secondsAgo: number): OpenWork => ({
-  ...{ mode: 'live', work: 'issue', started: false, count: 1, oldest: addSeconds(T0, -secondsAgo), ...changes },
+  mode: 'live',
+  work: 'issue',
+  started: false,
+  count: 1,
+  oldest: addSeconds(T0, -secondsAgo),
+  ...changes,
 });
 
 /** With its detail in English. */
@@ -45,7 +59,8 @@ describe('what a process sees of each role', () => {
     expect(seen('api', { roles: ['issuer'] })).toMatchObject({ health: 'elsewhere', here: false });
     const unready = { ...readiness, ready: false, reasons: ['database: read-only'] };
     expect(seen('api', { readiness: unready })).toMatchObject({
-      ...{ health: 'bad', detail: 'database: read-only' },
+      health: 'bad',
+      detail: 'database: read-only',
     });
   });
 
@@ -64,13 +79,15 @@ describe('what a process sees of each role', () => {
       { name: 'invoices', lagSeconds: seconds },
     ];
     expect(seen('projector', { projections })).toMatchObject({
-      ...{ health, detail: `invoices is ${seconds} s behind the log` },
+      health,
+      detail: `invoices is ${seconds} s behind the log`,
     });
   });
 
   it('takes a halted projector for ill, however near it stopped', () => {
     expect(seen('projector', { halted: ['invoices'] })).toMatchObject({
-      ...{ health: 'bad', detail: 'halted at invoices' },
+      health: 'bad',
+      detail: 'halted at invoices',
     });
   });
 
@@ -110,7 +127,8 @@ describe('what a process sees of each role', () => {
     const at = (rows: OpenWork[]) => seen('issuer', { openWork: rows });
     expect(at([work({}, 29)])).toMatchObject({ health: 'ok' });
     expect(at([work({ count: 3 }, 30)])).toMatchObject({
-      ...{ health: 'bad', detail: '3 invoices open, the oldest without an attempt waits 30 s' },
+      health: 'bad',
+      detail: '3 invoices open, the oldest without an attempt waits 30 s',
     });
     expect(at([work({ started: true }, 300)])).toMatchObject({ health: 'ok' });
   });

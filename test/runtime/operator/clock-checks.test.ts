@@ -13,9 +13,15 @@ import { temporaryFolder } from '../../support/temporary-folder.js';
 
 const CNPJ = '12345678000195';
 const company = {
-  ...{ cnpj: CNPJ, legal_name: 'ESTUDIO EXEMPLO LTDA', city: 'Rio de Janeiro', state: 'RJ', tax_regime: 'mei' },
-  ...{ activities: [{ cnae: '6201501', is_main: true }] },
-  ...{ automatic_issuance: true, issuer_configured: true, issuer_approved: true },
+  cnpj: CNPJ,
+  legal_name: 'ESTUDIO EXEMPLO LTDA',
+  city: 'Rio de Janeiro',
+  state: 'RJ',
+  tax_regime: 'mei',
+  activities: [{ cnae: '6201501', is_main: true }],
+  automatic_issuance: true,
+  issuer_configured: true,
+  issuer_approved: true,
 };
 
 describeWithPostgres('the clock that doctor asks an authorizer for', () => {

@@ -22,7 +22,9 @@ describe('what doctor says of the queues of the ADN', () => {
   it('is how many were read, and how many invoices wait', async () => {
     const waiting = [{ stream: 'nfseLive-x', tries: 0, dueAt: T0 }];
     expect(await checkOf([['12345678000195', { waiting }]])).toEqual({
-      ...{ name: 'distribution', ok: true, cure: undefined },
+      name: 'distribution',
+      ok: true,
+      cure: undefined,
       detail: '1 queue of the ADN read; 1 invoice to be compared',
     });
   });

@@ -19,7 +19,9 @@ describeWithPostgres('a restore beside a master key', () => {
   ])('$which tells whether the service starts with the key', async ({ key, fault }) => {
     const { pool } = await freshDatabase();
     await pool.query('insert into vault_master_keys (generation, key_id, activated_at) values ($1, $2, $3)', [
-      ...['m1', masterKeyId(OF_BACKUP), MADE_AT],
+      'm1',
+      masterKeyId(OF_BACKUP),
+      MADE_AT,
     ]);
     const backup = join(temporaryFolder(), 'backup');
     await writeBackup({ folder: backup, db: pool, madeAt: MADE_AT, logIsHere: true, onProgress: () => undefined });

@@ -170,7 +170,9 @@ describe('work that appends to the log', () => {
   it('says whether the kind is another than before', () => {
     const source = createGuardReadiness(noFault);
     expect([source.set({ kind: 'complete' }), source.set({ kind: 'complete' }), source.set(incomplete)]).toEqual([
-      ...[true, false, true],
+      true,
+      false,
+      true,
     ]);
   });
 });

@@ -70,7 +70,10 @@ describeWithPostgres('the role projector', () => {
       await project(stopping);
     };
     const parts = {
-      ...{ engines, clock, guards: { whileLogCoversCheckpoint: twice }, logger: createLogger('silent', 'stderr') },
+      engines,
+      clock,
+      guards: { whileLogCoversCheckpoint: twice },
+      logger: createLogger('silent', 'stderr'),
       runner: { onStop: (_name: string, stop: () => Promise<void>) => stops.push(stop) },
       diskSpace: { record: () => undefined },
     };

@@ -96,7 +96,8 @@ describe('the traces of a process', () => {
     });
     const ended = new AbortController();
     await queue.work({
-      ...{ concurrency: 1, signal: ended.signal },
+      concurrency: 1,
+      signal: ended.signal,
       handle: async () => {
         ended.abort();
         return { kind: 'park', reason: 'of CLIENTE' };
@@ -136,8 +137,10 @@ describe('the traces of a process', () => {
     const calls = (await exported()).filter(({ name }) => name === 'authorizer send_dps');
     expect(calls).toHaveLength(1);
     expect(calls[0]?.attributes).toEqual({
-      ...{ 'nfse.mode': 'live', 'nfse.company': COMPANY },
-      ...{ 'nfse.outcome': 'rejected', 'nfse.codes': ['E0188'] },
+      'nfse.mode': 'live',
+      'nfse.company': COMPANY,
+      'nfse.outcome': 'rejected',
+      'nfse.codes': ['E0188'],
     });
   });
 });

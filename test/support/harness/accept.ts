@@ -68,7 +68,12 @@ export const acceptHarness = ({ isOneDatabase = false } = {}): AcceptHarness => 
     windows: { idempotencySeconds: 86_400, duplicateSeconds: 60 },
   };
   return {
-    ...{ log, guards, clock, deps, company, asked },
+    log,
+    guards,
+    clock,
+    deps,
+    company,
+    asked,
     post: (changes = {}, key, by = {}) => {
       const request: IssueRequest = { amountInCents: 10_000, description: 'Serviço', ...changes };
       const plainBodyHash = bodyHashOf(request);

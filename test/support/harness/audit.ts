@@ -50,7 +50,10 @@ export const emptyAuditHarness = (): AuditHarness => {
     for (const event of events) await appendTo(store, stream, [event], clock.now());
   };
   const harness: AuditHarness = {
-    ...{ log, store, clock, streamOf },
+    log,
+    store,
+    clock,
+    streamOf,
     accept: (n, mode = 'live') =>
       append(
         streamOf(n, mode),

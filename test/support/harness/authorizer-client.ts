@@ -50,8 +50,11 @@ export const openClientHarness = async (): Promise<ClientHarness> => {
   const opened: Client[] = [];
   const clientOf = (changes: Partial<Options>): Client => {
     const client = createAuthorizer({
-      ...{ addresses: at(server.address), trustRootsPem: [authority.certificatePem] },
-      ...{ connectTimeoutMs: CALL_LIMIT_MS, timeoutMs: CALL_LIMIT_MS, now: () => now },
+      addresses: at(server.address),
+      trustRootsPem: [authority.certificatePem],
+      connectTimeoutMs: CALL_LIMIT_MS,
+      timeoutMs: CALL_LIMIT_MS,
+      now: () => now,
       certificateOf: () => Promise.resolve(company),
       ...changes,
     });
@@ -59,7 +62,10 @@ export const openClientHarness = async (): Promise<ClientHarness> => {
     return client;
   };
   return {
-    ...{ ...made, server, client: clientOf({}), clientOf },
+    ...made,
+    server,
+    client: clientOf({}),
+    clientOf,
     close: async () => {
       for (const client of opened) client.close();
       await server.close();

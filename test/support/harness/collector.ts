@@ -59,7 +59,8 @@ export const startCollector = async (): Promise<Collector> => {
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
   return {
     endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    ...{ spans, exports },
+    spans,
+    exports,
     traceWith: (traceId, ...names) =>
       eventually(
         async () => spans.filter((span) => span.traceId === traceId),
@@ -88,7 +89,11 @@ const spansOf = ({ resourceSpans }: Otlp): readonly ExportedSpan[] =>
   resourceSpans.flatMap(({ resource, scopeSpans }) =>
     scopeSpans.flatMap((scope) =>
       scope.spans.map(({ parentSpanId = '', attributes, status, traceId, spanId, name, kind }) => ({
-        ...{ traceId, spanId, parentSpanId, name, kind },
+        traceId,
+        spanId,
+        parentSpanId,
+        name,
+        kind,
         failed: status.code === FAILED,
         attributes: fieldsOf(attributes),
         resource: fieldsOf(resource.attributes),

@@ -49,7 +49,11 @@ export const openConsoleServiceHarness = async (
     const stream = invoiceStream(mode, CNPJ, invoiceId);
     const at: Instant = addSeconds(now, -secondsAgo);
     const first = accepted({
-      ...{ mode, companyId: CNPJ, invoiceId, acceptedAt: at, reference: referenceOf(n) },
+      mode,
+      companyId: CNPJ,
+      invoiceId,
+      acceptedAt: at,
+      reference: referenceOf(n),
       description: words,
       customer: { type: 'br', document: '52998224725', name: words },
     });
@@ -86,7 +90,9 @@ export const openConsoleServiceHarness = async (
   const item = { kind: 'issue' as const, stream: indeterminate, messageId: 'm', reason: 'failed 31 times' };
   await createParkedItems(pool).replace([{ ...item, parkedAt: now }]);
   return {
-    ...{ running, origin: running.service.opsUrl, parkedStream: indeterminate },
+    running,
+    origin: running.service.opsUrl,
+    parkedStream: indeterminate,
     ids: { issued: `nfse_${idOf(1)}`, indeterminate: `nfse_${idOf(2)}`, refused: `nfse_${idOf(3)}` },
     dpsIds: { first: sent.data.dpsId, last },
     seen: { company: CNPJ, reference: 'pedido-1', accessKey: '33045572212345678000195000000000014826082012345670' },

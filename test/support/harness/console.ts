@@ -97,7 +97,9 @@ export const consoleHarness = async (
     return [{ stream, createdAt: T0, state: events.reduce<InvoiceState>(evolve, initialInvoice) }];
   };
   const harness = {
-    ...{ faults: [] as unknown[], settled: [] as ConsoleHarness['settled'], begun: [] as string[] },
+    faults: [] as unknown[],
+    settled: [] as ConsoleHarness['settled'],
+    begun: [] as string[],
     refused: [] as CertificateRefusal[],
     canceling: [] as SupportRow[],
     stopped: [] as StoppedSeries[] | 'unknown',
@@ -110,7 +112,13 @@ export const consoleHarness = async (
     answers: { settle: { kind: 'settled', detail: 'x' }, broken: false, run: undefined } as ConsoleHarness['answers'],
   };
   const deps: ConsoleDeps = {
-    ...{ clock, log, store, sealingKeys: keys, simulatedModes, version: '0', testRetentionSeconds: 604_800 },
+    clock,
+    log,
+    store,
+    sealingKeys: keys,
+    simulatedModes,
+    version: '0',
+    testRetentionSeconds: 604_800,
     isSimulatorsNote,
     access: { token: undefined, secret: () => Buffer.alloc(32, 7), hosts: [], defaultOperator: 'ana', ...access },
     readModel: {
@@ -174,7 +182,12 @@ export const consoleHarness = async (
   const visit: ConsoleHarness['visit'] = (path, { method = 'GET', headers = {}, from } = {}) =>
     call(path, { method, headers: { host: HOST, 'accept-language': 'en', ...headers } }, from);
   return Object.assign(harness, {
-    ...{ app, clock, store, stream, visit, invoice: `/console/invoices/nfse_${invoiceId}` },
+    app,
+    clock,
+    store,
+    stream,
+    visit,
+    invoice: `/console/invoices/nfse_${invoiceId}`,
     send: async (path: string, fields: Record<string, string> = {}, options: Visit & { page?: string } = {}) => {
       const { page = '/console', headers = {}, from } = options;
       const token = tokenOf((await visit(page, { headers })).text);

@@ -54,9 +54,14 @@ export const openEmbeddedHarness = async (
   const running = new Set<Service>();
   const logger = runLogger();
   const parsed = readConfig({
-    ...{ PORT: '0', OPS_PORT: '0', DATA_DIR: folder, LOG_LEVEL: 'silent' },
+    PORT: '0',
+    OPS_PORT: '0',
+    DATA_DIR: folder,
+    LOG_LEVEL: 'silent',
     // Log recovery takes an answer after the timeout for no answer.
-    ...{ AUTHORIZER_TIMEOUT_S: '15', LOOKUP_INTERVALS_S: '1,1', SWEEP_INTERVAL_S: '1' },
+    AUTHORIZER_TIMEOUT_S: '15',
+    LOOKUP_INTERVALS_S: '1,1',
+    SWEEP_INTERVAL_S: '1',
     ...(more.DATABASE_URL === undefined ? {} : { MASTER_KEY_FILE: join(folder, 'master.key') }),
     ...more,
   });
@@ -67,7 +72,10 @@ export const openEmbeddedHarness = async (
     folder,
     start: async (roles = allRoles) => {
       const service = await startService({
-        ...{ config, roles, clock: systemClock, logger },
+        config,
+        roles,
+        clock: systemClock,
+        logger,
         // As `serve` does.
         beforeReady: async (started) => {
           if (roles.includes('api')) await prepareFirstStart(started, config, systemClock);

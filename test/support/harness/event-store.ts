@@ -91,7 +91,9 @@ export const certificateBreaker = (
 ): CertificateBreaker =>
   createCertificateBreaker({
     refusals: memoryRefusals(),
-    ...{ clock, company: async () => demoCompany(DEMO_CNPJ), shortestWindowSeconds: 900 },
+    clock,
+    company: async () => demoCompany(DEMO_CNPJ),
+    shortestWindowSeconds: 900,
     onChange: () => undefined,
     onFault: () => undefined,
     ...options,

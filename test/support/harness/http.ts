@@ -89,7 +89,8 @@ export const createHarness = (overrides: Partial<HttpDeps> = {}): Harness => {
   const { keys, authenticate } = demoKeys();
   const store = createEventStore(log, sealingKeys);
   const reader = createInvoiceReader({
-    ...{ store, log },
+    store,
+    log,
     readModel: emptyReadModel,
     keys: sealingKeys,
     clock,
@@ -99,7 +100,11 @@ export const createHarness = (overrides: Partial<HttpDeps> = {}): Harness => {
   const faults: unknown[] = [];
   const pdf = { enter: () => ({ render: async () => PDF, leave: () => {} }), close: async () => {} };
   const downloadDeps = {
-    ...{ store, clock, pdf, testRetentionSeconds: 604_800, isSimulatorsNote: () => false },
+    store,
+    clock,
+    pdf,
+    testRetentionSeconds: 604_800,
+    isSimulatorsNote: () => false,
     drawn: createDrawnPdfs(clock),
     hashOf: reader.hashOf,
   };

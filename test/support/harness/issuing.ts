@@ -110,7 +110,18 @@ export const issuingHarness = async (
   const record = (...more: InvoiceEvent[]): Promise<void> => appendTo(store, stream, more, clock.now());
   await record(event);
   return {
-    ...{ log, store, clock, authorizer, notices, deps, stream, issue, cancel, record, events, invoice },
+    log,
+    store,
+    clock,
+    authorizer,
+    notices,
+    deps,
+    stream,
+    issue,
+    cancel,
+    record,
+    events,
+    invoice,
     issueToTheEnd: () => toTheEnd(issue),
     cancelToTheEnd: () => toTheEnd(cancel),
     types: async () => (await events()).map(({ type }) => type),

@@ -51,11 +51,19 @@ export const openLogAndDatabaseHarness = async (): Promise<LogAndDatabaseHarness
 
   const configFor = (database: FreshDatabase, eventStoreUrl: string) => {
     const parsed = readConfig({
-      ...{ PORT: '0', OPS_PORT: '0', DATA_DIR: folder, MASTER_KEY_FILE: join(folder, 'master.key') },
-      ...{ DATABASE_URL: database.connectionString, EVENTSTORE_URL: eventStoreUrl, LOG_LEVEL: 'silent' },
-      ...{ RATE_WRITE_PER_MINUTE: '100000', RATE_READ_PER_MINUTE: '100000' },
+      PORT: '0',
+      OPS_PORT: '0',
+      DATA_DIR: folder,
+      MASTER_KEY_FILE: join(folder, 'master.key'),
+      DATABASE_URL: database.connectionString,
+      EVENTSTORE_URL: eventStoreUrl,
+      LOG_LEVEL: 'silent',
+      RATE_WRITE_PER_MINUTE: '100000',
+      RATE_READ_PER_MINUTE: '100000',
       // Long enough for a busy machine: log recovery takes an answer after the timeout for no answer.
-      ...{ AUTHORIZER_TIMEOUT_S: '6', LOOKUP_INTERVALS_S: '1,1', SWEEP_INTERVAL_S: '1' },
+      AUTHORIZER_TIMEOUT_S: '6',
+      LOOKUP_INTERVALS_S: '1,1',
+      SWEEP_INTERVAL_S: '1',
       // Two starts may take longer than the shortest window on a busy machine.
       DUPLICATE_WINDOW_S: '600',
     });

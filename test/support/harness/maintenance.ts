@@ -59,7 +59,10 @@ export const maintenanceHarness = async ({
     ...given,
     authorizer: outWithin(window, kind, authorizer, () => clock.now(), calls),
     breaker: createBreaker({
-      ...{ clock, leaseSeconds: 65, shortestWindowSeconds: 900, onChange: (change) => changes.push(change) },
+      clock,
+      leaseSeconds: 65,
+      shortestWindowSeconds: 900,
+      onChange: (change) => changes.push(change),
       chance: repeatableChance(),
     }),
   };
@@ -129,9 +132,13 @@ export const maintenanceHarness = async ({
           const ids = new Set(state.attempts.map(({ dpsId }) => dpsId));
           const failedAt = 'failedAt' in lastEvent.data ? lastEvent.data.failedAt : recordedAt;
           return {
-            ...{ stream, lastEvent, status: invoiceStatus(state), createdAt: state.facts.createdAt ?? T0 },
+            stream,
+            lastEvent,
+            status: invoiceStatus(state),
+            createdAt: state.facts.createdAt ?? T0,
             notes: authorizer.notes.filter(({ dpsId }) => ids.has(dpsId)).length,
-            ...{ bytesLeft: sentCount(state.attempts), lastSignal: lastSignal(state.attempts) },
+            bytesLeft: sentCount(state.attempts),
+            lastSignal: lastSignal(state.attempts),
             overdueSeconds: (epochMs(recordedAt) - epochMs(failedAt)) / 1000,
           };
         }),

@@ -50,7 +50,10 @@ export const openQueueHarness = (url: string): QueueHarness => {
         prefix,
         notify: (notice) => notices.push(notice),
         // A worker that is delayed for less than the first of these pauses keeps its work items.
-        ...{ ackWaitMs: 3_000, answerMs: 3_000, heartbeatMs: 200, checkMs: 1_000 },
+        ackWaitMs: 3_000,
+        answerMs: 3_000,
+        heartbeatMs: 200,
+        checkMs: 1_000,
         ...options,
       });
       queues.push(queue);
@@ -78,7 +81,9 @@ export const itemOf = (
   messageId = `event of ${stream}`,
   kind: WorkItem['kind'] = 'issue',
 ): WorkItem => ({
-  ...{ kind, stream, messageId },
+  kind,
+  stream,
+  messageId,
 });
 
 /** Puts the work item again until the queue has taken it, as the relay does. */

@@ -13,7 +13,9 @@ export const putNextNumber = async (
   const demo = demoCompany();
   const registration = { ...demo, dps: { ...demo.dps, live: { ...demo.dps.live, nextNumber } } };
   const put = await putCompanyFile(registration, {
-    ...{ store, clock: systemClock, actor: 'support:maria' },
+    store,
+    clock: systemClock,
+    actor: 'support:maria',
     applyNow: async (stream) => applyStreamNow(pool, operatorProjections, await log.read(stream)),
   });
   if ('refused' in put) throw new Error(put.refused);

@@ -36,9 +36,19 @@ export const startOpensslServer = async (
     return join(folder, name);
   };
   const child = spawn('openssl', [
-    ...['s_server', '-accept', '127.0.0.1:0', '-tls1_2', '-no_resumption_on_reneg', '-no_ticket', '-state'],
-    ...['-cert', file('server.pem', server.certificatePem), '-key', file('server.key', server.privateKeyPem)],
-    ...['-CAfile', file('clients.pem', clientAuthority.certificatePem)],
+    's_server',
+    '-accept',
+    '127.0.0.1:0',
+    '-tls1_2',
+    '-no_resumption_on_reneg',
+    '-no_ticket',
+    '-state',
+    '-cert',
+    file('server.pem', server.certificatePem),
+    '-key',
+    file('server.key', server.privateKeyPem),
+    '-CAfile',
+    file('clients.pem', clientAuthority.certificatePem),
     ...(strict ? ['-verify_return_error'] : []),
   ]);
   // A write to a server that is ending may fail, and that is no fault of the test.

@@ -54,7 +54,8 @@ export const openOperator = async (
     const out: string[] = [];
     const err: string[] = [];
     const terminal = {
-      ...{ out: (text: string) => void out.push(text), err: (text: string) => void err.push(text) },
+      out: (text: string) => void out.push(text),
+      err: (text: string) => void err.push(text),
       ...(progress === undefined ? {} : { progress }),
       input: Readable.from([input]),
     };
@@ -63,7 +64,11 @@ export const openOperator = async (
   };
   const run = (...argv: string[]) => runWithInput('', ...argv);
   return {
-    ...{ folder, database, session, run, runWithInput },
+    folder,
+    database,
+    session,
+    run,
+    runWithInput,
     runJson: async (...argv) => {
       const { exit, out } = await run(...argv, '--json');
       return { exit, json: JSON.parse(out) as Record<string, unknown> };

@@ -138,16 +138,27 @@ export const openReconciliationHarness = async (): Promise<ReconciliationHarness
   simulator.clock.now = clock.now;
   const store = createEventStore(memoryEventLog(), fixedKeys());
   const certificate = {
-    ...{ ...simulator.identity, certificateId: 'c', chainPem: [], fingerprint: 'f', cnpj: DEMO_CNPJ },
-    ...{ notBefore: simulator.clock.at, notAfter: '2036-01-01T00:00:00.000Z' },
+    ...simulator.identity,
+    certificateId: 'c',
+    chainPem: [],
+    fingerprint: 'f',
+    cnpj: DEMO_CNPJ,
+    notBefore: simulator.clock.at,
+    notAfter: '2036-01-01T00:00:00.000Z',
   };
   const client = createAuthorizer({
-    ...{ addresses: simulator.simulator.urls, trustRootsPem: [simulator.simulator.caPem] },
-    ...{ connectTimeoutMs: 10_000, timeoutMs: 10_000, now: clock.now },
+    addresses: simulator.simulator.urls,
+    trustRootsPem: [simulator.simulator.caPem],
+    connectTimeoutMs: 10_000,
+    timeoutMs: 10_000,
+    now: clock.now,
     certificateOf: async () => certificate,
   });
   const issuer: IssuerDeps = {
-    ...{ store, clock, limits, authorizer: client as Authorizer },
+    store,
+    clock,
+    limits,
+    authorizer: client as Authorizer,
     breaker: openBreaker(clock),
     certificates: certificateBreaker(clock),
     signer: createDocumentSigner(),
@@ -175,12 +186,18 @@ export const openReconciliationHarness = async (): Promise<ReconciliationHarness
     );
   const distribution = createDistribution({
     address: simulator.simulator.urls.live.replace(/[^/]*$/, 'contribuintes'),
-    ...{ trustRootsPem: [simulator.simulator.caPem], timeoutMs: 10_000, now: clock.now },
+    trustRootsPem: [simulator.simulator.caPem],
+    timeoutMs: 10_000,
+    now: clock.now,
     certificateOf: async () => certificate,
   });
   const answers: DistributionAnswer['kind'][] = [];
   const deps: DistributionDeps = {
-    ...{ store, clock, limits: issuer.limits, authorizer: client as Authorizer, actor: 'timer:reconciliation' },
+    store,
+    clock,
+    limits: issuer.limits,
+    authorizer: client as Authorizer,
+    actor: 'timer:reconciliation',
     notify: (notice) => void notices.push(notice),
     progressStore: memoryProgressStore(rowsOf),
     settings: SETTINGS,
@@ -239,7 +256,16 @@ export const openReconciliationHarness = async (): Promise<ReconciliationHarness
     return stream;
   };
   return {
-    ...{ simulator, clock, deps, answers, streams, looks, reported, notices, events, issue },
+    simulator,
+    clock,
+    deps,
+    answers,
+    streams,
+    looks,
+    reported,
+    notices,
+    events,
+    issue,
     importNote: async (state = 'issued') => {
       const own = await issue();
       const [invoiceId, createdAt] = [randomUUID(), clock.now()];

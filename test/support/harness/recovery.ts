@@ -60,7 +60,14 @@ export const recoveryHarness = async (overrides: Partial<RecoveryDeps> = {}): Pr
       T0,
     );
   const deps: RecoveryDeps = {
-    ...{ log, store, authorizer, signer: fakeSigner, clock, limits, actor: 'support:maria', span: 5 },
+    log,
+    store,
+    authorizer,
+    signer: fakeSigner,
+    clock,
+    limits,
+    actor: 'support:maria',
+    span: 5,
     // An hour before: the deadlines of all sends that the log has lost are over.
     lostBefore: at(-3_600),
     identityOf: async () => ({ privateKeyPem: 'key', certificatePem: 'certificate' }),
@@ -70,13 +77,18 @@ export const recoveryHarness = async (overrides: Partial<RecoveryDeps> = {}): Pr
     companyRows: async () => [],
     heldNumbers: async () => [],
     named: [],
-    ...{ modesWithoutLedger: [], withoutAuthorizer: [], withoutCompanies: [], isForSimulator: async () => false },
+    modesWithoutLedger: [],
+    withoutAuthorizer: [],
+    withoutCompanies: [],
+    isForSimulator: async () => false,
     waitUntil: async (until) => clock.moveTo(until),
     onProgress: () => undefined,
     ...overrides,
   };
   return {
-    ...{ deps, clock, ledgers },
+    deps,
+    clock,
+    ledgers,
     accept: async (n, mode = 'live', ...more) => {
       const stream = invoiceStream(mode, DEMO_CNPJ, idOf(n));
       await appendTo(store, stream, [{ type: 'InvoiceAccepted', data: acceptance(n, mode) }, ...more], clock.now());
@@ -111,7 +123,8 @@ export const recoveryHarness = async (overrides: Partial<RecoveryDeps> = {}): Pr
     },
     lastNumber: async (mode = 'live') => {
       const { events } = await store.load<DpsNumberEvent>(dpsStream(mode, DEMO_CNPJ, '1'), {
-        ...{ direction: 'backwards', limit: 1 },
+        direction: 'backwards',
+        limit: 1,
       });
       return events[0];
     },

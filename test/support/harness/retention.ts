@@ -54,7 +54,8 @@ export const openRetentionHarness = async (env: NodeJS.ProcessEnv): Promise<Rete
 
 /** An invoice with everything personal that a client can send; amounts tell them apart at the simulator. */
 export const personalBody = (planted: Planted, amount: number) => ({
-  ...{ amount_in_cents: amount, reference: `${planted.reference}-${amount}` },
+  amount_in_cents: amount,
+  reference: `${planted.reference}-${amount}`,
   description: `${planted.description} ${amount}`,
   customer: { document: planted.cpf, name: planted.customerName },
 });

@@ -59,7 +59,8 @@ export const openServiceProcesses = async (): Promise<ServiceProcesses> => {
   const { key } = await newKey();
   const started: ServiceProcess[] = [];
   return {
-    ...{ operator, testKey: key },
+    operator,
+    testKey: key,
     newKey,
     start: async (roles, env = {}) => {
       const process = await startProcess(roles, key, operator, env);
@@ -114,6 +115,8 @@ const startProcess = async (
         },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       }),
-    ...{ output, stop, kill },
+    output,
+    stop,
+    kill,
   };
 };

@@ -92,7 +92,9 @@ const valueAt = (value: unknown, path: string): unknown =>
 
 const EXAMPLES: Readonly<Record<Body, readonly unknown[]>> = {
   IssueRequest: [
-    ...[issueExamples.cliente.value, issueExamples.exportacao.value, activityExample],
+    issueExamples.cliente.value,
+    issueExamples.exportacao.value,
+    activityExample,
     { customer: { tax_id_absence_reason: 'not_required' } },
   ],
   CancelRequest: [cancelExamples.motivo.value],

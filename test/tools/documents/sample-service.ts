@@ -68,7 +68,10 @@ export const startSampleService = async (program: Program, folder: string): Prom
     return /queued|processing/.test(status) || cancellation?.status === 'pending';
   };
   return {
-    ...{ folder, environment, opsUrl, stop },
+    folder,
+    environment,
+    opsUrl,
+    stop,
     settled: async (ids) => {
       for (const id of ids)
         await until(

@@ -6,7 +6,8 @@ import { runSession, type SessionBlock } from './session.js';
 
 /** The pages whose sample output is made here; their sessions run one after the other on one service. */
 export const SAMPLE_PAGES = [
-  ...['README.md', 'docs/first-steps.md'],
+  'README.md',
+  'docs/first-steps.md',
   ...['README', ...chapterNames].map((name) => `docs/guia/${name}.md`),
 ];
 

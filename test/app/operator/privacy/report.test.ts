@@ -30,12 +30,18 @@ const createHarness = () => {
   const { readModel } = scriptedReadModel({});
   const company: CompanyState = demoCompany(DEMO_CNPJ);
   const deps: PrivacyDeps = {
-    ...{ log, store, sealingKeys: keys, clock: movableClock(T0), actor: 'support:ana' },
+    log,
+    store,
+    sealingKeys: keys,
+    clock: movableClock(T0),
+    actor: 'support:ana',
     readModel: { ...readModel, companies: async () => [company] },
     testRetentionSeconds: limits.testRetentionSeconds,
   };
   return {
-    ...{ log, keys, deps },
+    log,
+    keys,
+    deps,
     record: (stream: string, ...events: DomainEvent[]) => appendTo(store, stream, events, T0),
     report: async (typed: string, limit = 10): Promise<PrivacyReport> => {
       const document = readDocument(typed);
@@ -57,7 +63,11 @@ describe('what is said of a person', () => {
     const personReport = await report(CPF);
     expect(idsIn(personReport)).toEqual([1, 3, 4].map((n) => publicInvoiceId(idOf(n))));
     expect(personReport.invoices[0]).toEqual({
-      ...{ id: publicInvoiceId(idOf(1)), company: DEMO_CNPJ, mode: 'live', stream: streamOf(1), foundIn: ['customer'] },
+      id: publicInvoiceId(idOf(1)),
+      company: DEMO_CNPJ,
+      mode: 'live',
+      stream: streamOf(1),
+      foundIn: ['customer'],
       events: [
         { revision: 0, type: 'InvoiceAccepted', at: T0, sealed: ['customer', 'description'] },
         { revision: 1, type: 'IssuanceAttempted', at: T0, sealed: ['digest', 'signedDpsGzip'] },
@@ -192,7 +202,13 @@ describe('what is said of a person', () => {
 const imported = (more: object): InvoiceEvent => ({
   type: 'InvoiceImported',
   data: {
-    ...{ mode: 'live', companyId: DEMO_CNPJ, invoiceId: idOf(1), origin: 'legacy', state: 'issued' },
-    ...{ amountInCents: 100, importedAt: T0, ...more },
+    mode: 'live',
+    companyId: DEMO_CNPJ,
+    invoiceId: idOf(1),
+    origin: 'legacy',
+    state: 'issued',
+    amountInCents: 100,
+    importedAt: T0,
+    ...more,
   },
 });

@@ -20,9 +20,15 @@ describe('a catalogue file', () => {
     const text = fc.stringMatching(/^[A-Za-zÀ-ú]([A-Za-zÀ-ú ]{0,20}[A-Za-zÀ-ú])?$/);
     const line = fc.record(
       {
-        ...{ cnae: digits(7), serviceCode: digits(4).map((rest) => `01${rest}`), nbs: digits(9), description: text },
-        ...{ isDefault: fc.constant(false), isBlocked: fc.boolean(), incidence: text },
-        ...{ indOp: fc.constantFrom('100301', '050101', '020201'), classTrib: fc.constantFrom('000001', '200052') },
+        cnae: digits(7),
+        serviceCode: digits(4).map((rest) => `01${rest}`),
+        nbs: digits(9),
+        description: text,
+        isDefault: fc.constant(false),
+        isBlocked: fc.boolean(),
+        incidence: text,
+        indOp: fc.constantFrom('100301', '050101', '020201'),
+        classTrib: fc.constantFrom('000001', '200052'),
       },
       { requiredKeys: ['cnae', 'serviceCode', 'description', 'isDefault', 'isBlocked'] },
     ) as fc.Arbitrary<OperatorLine>;
@@ -199,9 +205,15 @@ describe('a catalogue file with the choices of IBS and CBS', () => {
           '6201501',
           [
             {
-              ...{ cnae: '6201501', serviceCode: '010101', nbs: '115022000', description: 'A' },
-              ...{ isDefault: true, isBlocked: false },
-              ...{ indOp: '050101', classTrib: '550016', classTribRegular: '000001' },
+              cnae: '6201501',
+              serviceCode: '010101',
+              nbs: '115022000',
+              description: 'A',
+              isDefault: true,
+              isBlocked: false,
+              indOp: '050101',
+              classTrib: '550016',
+              classTribRegular: '000001',
             },
           ],
         ],

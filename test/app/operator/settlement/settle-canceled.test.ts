@@ -89,8 +89,12 @@ it('without a request it is settled by an event of another party, and never with
   const registeredAt = harness.clock.now();
   const requestId = `PRE${accessKey}105102`;
   harness.authorizer.events.push({
-    ...{ xml: Buffer.from('<evento/>'), eventType: '105102', registeredAt, requestId },
-    ...{ digest: '', contradiction: { claimed: '', computed: 'y' } },
+    xml: Buffer.from('<evento/>'),
+    eventType: '105102',
+    registeredAt,
+    requestId,
+    digest: '',
+    contradiction: { claimed: '', computed: 'y' },
   });
   expect(await settle(harness)).toEqual({
     kind: 'settled',
@@ -155,7 +159,8 @@ it('a failed cancellation is closed as valid only while the authorizer shows no 
   harness.authorizer.mute = false;
   expect(await close()).toMatchObject({ kind: 'settled', detail: expect.stringContaining('valid') });
   expect((await harness.events()).at(-1)).toMatchObject({
-    ...{ type: 'CancellationClosedBySupport', data: { evidence: 'Consulta ao portal' } },
+    type: 'CancellationClosedBySupport',
+    data: { evidence: 'Consulta ao portal' },
     metadata: { actor: 'support:maria' },
   });
   expect(invoiceView(await harness.invoice(), harness.clock.now())).toEqual(before);
@@ -165,7 +170,8 @@ it('a failed cancellation is closed as valid only while the authorizer shows no 
 it('a failed cancellation whose event is there is not closed as valid, and one that was closed may still be canceled', async () => {
   const registered = await cancellationFailed(true);
   expect(await settle(registered, registered.deps.store, 'valid')).toMatchObject({
-    ...{ kind: 'refused', reason: expect.stringContaining('--as canceled') },
+    kind: 'refused',
+    reason: expect.stringContaining('--as canceled'),
   });
   const closed = { type: 'CancellationClosedBySupport', data: { evidence: 'portal', at: REQUESTED_AT } } as const;
   await registered.record(closed);

@@ -81,7 +81,10 @@ describe('the timeline of an invoice', () => {
   it.each(Object.entries(evidence))('says of %s: %s', (name, text) => {
     const recorded = goldenInvoiceEvents.get(name);
     expect(recorded === undefined ? undefined : entryOf(recorded)).toEqual({
-      ...{ at: AT, event: name.split('.')[0], who: 'support:golden', request_id: 'req_golden' },
+      at: AT,
+      event: name.split('.')[0],
+      who: 'support:golden',
+      request_id: 'req_golden',
       evidence: text,
     });
   });

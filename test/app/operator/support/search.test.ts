@@ -41,10 +41,16 @@ const createHarness = () => {
     await store.append(stream, { kind: 'none' }, events, contextAt(T0, { companyId: DEMO_CNPJ }));
   };
   const deps = (newest: SearchDeps['supportReads']['newest'] = async () => []): SearchDeps => ({
-    ...{ store, log, clock, sealingKeys: keys, testRetentionSeconds: 604_800 },
+    store,
+    log,
+    clock,
+    sealingKeys: keys,
+    testRetentionSeconds: 604_800,
     readModel: { companies: async () => [demoCompany(DEMO_CNPJ)], byAccessKeys: async () => [] },
     supportReads: {
-      ...{ invoices: rowsOf, byDpsId: async () => [], newest },
+      invoices: rowsOf,
+      byDpsId: async () => [],
+      newest,
       indeterminate: async () => ({ count: 0, oldest: [] }),
       failedCancellations: async () => ({ count: 0, oldest: [] }),
     },
@@ -143,7 +149,8 @@ describe('a search by document', () => {
   it('says where the next one goes on when it has looked at as many as it may', async () => {
     const full = await many(SCANNED_AT_ONCE);
     expect(await searchInvoices(query, full.deps, by)).toMatchObject({
-      ...{ lookedAt: SCANNED_AT_ONCE, next: { createdAt: T0, stream: full.stream } },
+      lookedAt: SCANNED_AT_ONCE,
+      next: { createdAt: T0, stream: full.stream },
     });
     const { deps } = await many(3);
     const result = await searchInvoices(query, deps, by);
