@@ -39,7 +39,6 @@ const keep = (fixture: ReturnType<typeof acceptances>, changes: Partial<GuardRea
 };
 
 it('the database hears from the session of the guards while the log answers a look slowly', async () => {
-  // given
   const fixture = acceptances();
   await fixture.accept();
   const answer = gate();
@@ -52,7 +51,6 @@ it('the database hears from the session of the guards while the log answers a lo
   // Runs before the end of the worker, which waits for the answer.
   onTestFinished(answer.open);
   await complete();
-  // when
   isSlow = true;
   await looksAgain();
   const answers = seen.length;
@@ -65,11 +63,9 @@ it('the database hears from the session of the guards while the log answers a lo
 });
 
 it('a session of less than a minute proves nothing, also where the clock was set forward meanwhile', async () => {
-  // given
   const fixture = acceptances();
   const { record, complete, looksAgain } = keep(fixture);
   await complete();
-  // when
   fixture.clock.pass(3_600);
   await looksAgain();
   await fixture.accept();
@@ -79,17 +75,14 @@ it('a session of less than a minute proves nothing, also where the clock was set
 });
 
 it('a session of a minute needs no more reading, also where the clock was set back meanwhile', async () => {
-  // given
   const fixture = acceptances();
   let steady = 0;
   const { record, complete, looksAgain } = keep(fixture, { steadyMs: () => steady });
   await complete();
-  // when
   fixture.clock.pass(-3_600);
   steady = 60_000;
   await looksAgain();
   await fixture.accept();
-  // then
   await soon(() => expect(record.moves).not.toEqual([]));
   expect(record.keys).toEqual([]);
 });

@@ -79,18 +79,15 @@ describe('what a process remembers of a log in EventStoreDB', () => {
   });
 
   it('misses no event of another log that was at the address for a while, when the first call after that is an append', async () => {
-    // given
     await streamOf(log, 2, 'nfseTest-a');
     await log.head();
     expect(await look()).toBe('held');
     const other = await putBack(createDoubleLog());
     fillWith(other, 1);
     await expect.poll(() => log.head().catch(() => undefined)).toBeTypeOf('bigint');
-    // when
     other.stop();
     await double.start();
     await expect.poll(() => append('nfseTest-b').catch(() => undefined)).toEqual({ ok: true, revision: 0 });
-    // then
     for (let n = 0; n < 3; n += 1) {
       expect(await look()).toBe('held');
       await log.head();

@@ -72,7 +72,6 @@ describeWith('natsServer', 'the NATS queue, when its server fails', () => {
   });
 
   it('ends its work while the server is silent and then lost before the last answers are sent', async () => {
-    // given
     const queue = await harness.open();
     const worker = harness.work(queue, { handle: async () => ack });
     const flush = vi.spyOn(Object.getPrototypeOf(await server.admin()) as NatsConnection, 'flush');
@@ -80,9 +79,7 @@ describeWith('natsServer', 'the NATS queue, when its server fails', () => {
     server.freeze();
     worker.abort();
     await vi.waitFor(() => expect(flush).toHaveBeenCalled(), bound);
-    // when
     await server.kill();
-    // then
     await worker.ended;
     await queue.close();
   });

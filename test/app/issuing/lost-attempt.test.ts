@@ -123,30 +123,24 @@ describe('an answer that comes when the loss of its attempt was already noticed 
   ] as const)(
     'is only told to operators, and no word on the attempt of the other process: %s',
     async (_what, kind, turn) => {
-      // given
       const harness = await issuingHarness();
       failOverDuringSend(harness, 1, [other]);
       harness.authorizer.script = [turn];
-      // when
       await harness.issue();
-      // then
       expect(await leftOf(harness, 1)).toMatchObject({ events: [{ type: 'IssuanceAttempted' }], breach: undefined });
       expect(harness.notices).toEqual(NOT_RECORDED(kind));
     },
   );
 
   it('gives its note to the invoice beside that attempt, and its event to the request', async () => {
-    // given
     const harness = await issuingHarness();
     failOverDuringSend(harness, 1, [other]);
     const canceled = await issuingHarness();
     await canceled.issueToTheEnd();
     await canceled.record(cancelRequested(0));
     failOverDuringSend(canceled, 4, [cancelAttempted(1, 5)]);
-    // when
     await harness.issue();
     await canceled.cancel();
-    // then
     expect(await leftOf(harness, 2)).toMatchObject({
       events: [{ type: 'Authorized', data: { attempt: 2, attemptLost: true } }],
       breach: undefined,

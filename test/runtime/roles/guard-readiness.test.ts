@@ -90,7 +90,6 @@ describe('work that appends to the log', () => {
   it.each(['whileAppendsAllowed', 'whileLogCoversCheckpoint'] as const)(
     'that fails is reported, ends no other work and begins again in the same period: %s',
     async (run) => {
-      // given
       const faults: unknown[] = [];
       const source = createGuardReadiness((error) => faults.push(error));
       const stop = new AbortController();
@@ -102,9 +101,7 @@ describe('work that appends to the log', () => {
         await work(signal);
       };
       const ended = source[run](stop.signal, failing);
-      // when
       source.set({ kind: 'complete' });
-      // then
       await expect.poll(() => seen).toEqual({ began: 1, ended: 0 });
       expect(faults).toEqual([new Error('the database takes no connection'), new Error('once more')]);
       stop.abort();
@@ -291,32 +288,19 @@ describe('a pause in the database that also keeps the log', () => {
     await runner.stop();
   });
 
-  it('is recorded again when another failover has lost it with nothing else', async () => {
-    const { row, end, lines, start, recover } = oneDatabase(false);
-    const source = await start();
-    end.notice();
-    await expect.poll(() => end.accepted).toHaveLength(1);
-    row.paused = false;
-    const again = { msg: 'the database had lost the pause of issuing, which is recorded again' };
-    await expect.poll(() => lines.at(-1)).toEqual(again);
-    expect([row.paused, source.current().kind]).toEqual([true, 'log incomplete']);
-    recover();
-    await expect.poll(() => source.current().kind).toBe('complete');
-  });
-
-  it('is recorded again also when another process has appended between the read of the head and the record', async () => {
-    // given
+  it.each([
+    ['with nothing else', false],
+    ['and another process has appended between the read of the head and the record', true],
+  ])('is recorded again when another failover has lost it %s', async (_what, appends) => {
     const { row, end, lines, start, recover } = oneDatabase(false);
     end.beforeRecord = () => {
-      end.head += 1n;
+      if (appends) end.head += 1n;
       end.beforeRecord = () => undefined;
     };
     const source = await start();
     end.notice();
     await expect.poll(() => end.accepted).toHaveLength(1);
-    // when
     row.paused = false;
-    // then
     const again = { msg: 'the database had lost the pause of issuing, which is recorded again' };
     await expect.poll(() => lines.at(-1)).toEqual(again);
     expect([row.paused, source.current().kind]).toEqual([true, 'log incomplete']);

@@ -56,7 +56,6 @@ describeWithPostgres('the role projector', () => {
   });
 
   it('shows as halted when the rows are of another log, until the work after a pause finds them mended', async () => {
-    // given
     await prepareProjections(harness.pool, harness.log, clock, [invoices]);
     const halted = new Set<string>();
     const stops: (() => Promise<void>)[] = [];
@@ -77,9 +76,7 @@ describeWithPostgres('the role projector', () => {
       runner: { onStop: (_name: string, stop: () => Promise<void>) => stops.push(stop) },
       diskSpace: { record: () => undefined },
     };
-    // when
     startProjector(parts as unknown as Parts, halted);
-    // then
     await eventually(async () => halted.has('projector'));
     pausing.open();
     await eventually(async () => halted.size === 0);
