@@ -16,7 +16,7 @@ export type GuardReadiness =
    * Incomplete log: it was restored from a backup, and so ends before a position that the database was made from, or has grown past that position, or
    * lacks an event that this process knows. `isOther`: another log is at its address. Appending is refused.
    */
-  | { kind: 'log incomplete'; head: LogPosition | null; furthest: LogPosition | null; isOther?: true };
+  | { kind: 'log incomplete'; head: LogPosition | null; furthest: LogPosition | null; isOther: boolean };
 
 export type GuardReadinessWorker = {
   log: Pick<EventLog, 'hasPlace' | 'head' | 'identity' | 'readAll' | 'remembered'>;
@@ -91,93 +91,146 @@ class GuardsReplaced extends Error {
   override readonly name = 'GuardsReplaced';
 }
 
+/** What a session has learned. It begins again with the next session. */
+type SessionState = {
+  /** On the steady clock, in milliseconds. */
+  readonly beganAt: number;
+  /** Head of the first look that found nothing missing. The guards are complete once they cover it. */
+  firstHead: { head: LogPosition | null } | undefined;
+  isComplete: boolean;
+  /** True when the log was read up to a head from after the grace: requests that began before this session are all included. */
+  hasReadPastGrace: boolean;
+  /** Looks in a row that found this log incomplete. */
+  incompleteLooks: number;
+  /** Whether the look before found an incomplete log, or a recorded pause. */
+  wasIncomplete: boolean;
+  coveredUpTo: LogPosition | null;
+  lastHead: LogPosition | null;
+};
+
+/** Which of the two pauses follows. */
+type Pace = keyof typeof PAUSE_MS;
+
 const runSession = async (
   session: GuardsSession,
   worker: GuardReadinessWorker,
   { identity, pauseMs, onAnswer }: { identity: string; pauseMs: typeof PAUSE_MS; onAnswer: () => void },
 ): Promise<void> => {
-  const { log, clock, signal, onReadiness, onFault, steadyMs = () => performance.now() } = worker;
-  const beganAt = steadyMs();
-  let begin: { head: LogPosition | null } | undefined;
-  let isComplete = false;
-  /** True when the log was read up to a head from after the grace: requests that began before this session are all included. */
-  let hasReadPastGrace = false;
-  let incompleteLooks = 0;
-  let wasIncomplete = false;
-  let covers: LogPosition | null = null;
-  let lastHead: LogPosition | null = null;
+  const { log, signal, onFault } = worker;
+  const state: SessionState = {
+    beganAt: steadyNow(worker),
+    firstHead: undefined,
+    isComplete: false,
+    hasReadPastGrace: false,
+    incompleteLooks: 0,
+    wasIncomplete: false,
+    coveredUpTo: null,
+    lastHead: null,
+  };
   const ended = AbortSignal.any([signal, session.lost]);
   while (!signal.aborted) {
     // The database is read first. The log only grows, so a later head is never before what the database was made from.
     const look = await session.look();
-    if (isEarlier(look.guards, covers)) throw new GuardsReplaced('the guards were replaced while they were watched');
+    if (isEarlier(look.guards, state.coveredUpTo)) {
+      throw new GuardsReplaced('the guards were replaced while they were watched');
+    }
     onAnswer();
     // A pause holds whatever the log says, and what it has lost is no longer looked for.
     if (look.logWasIncomplete) log.remembered?.forget();
-    const positions = isComplete && !wasIncomplete ? [] : positionsOf(look);
-    const { head: found, end } = await withHeartbeat(session, look.guards, worker, () =>
-      lookAtLog(log, identity, positions, onFault),
-    );
-    const head: LogPosition | null = found === undefined ? lastHead : found;
-    lastHead = head;
-    const isShorter = end !== 'no answer' && isEarlier(head, look.furthest);
-    const isIncomplete = isShorter || INCOMPLETE_ENDS.has(end);
-    // Another log has lost nothing of this one, which is complete when it comes back. A look without an answer says neither.
-    if (isIncomplete && end !== 'another log') incompleteLooks += 1;
-    else if (end === 'held' || end === 'another log') incompleteLooks = 0;
-    if (!look.logWasIncomplete && (end === 'replaced' || incompleteLooks === INCOMPLETE_LOOKS)) {
-      await session.noteIncompleteLog(head, clock.now(), INCOMPLETE_ENDS.has(end) ? 'events' : 'positions');
-    }
-    if (isIncomplete || look.logWasIncomplete) {
-      wasIncomplete = true;
-      const isOther = end === 'another log' ? { isOther: true as const } : {};
-      onReadiness({ kind: 'log incomplete', head, furthest: look.furthest, ...isOther });
-      await pause(pauseMs.complete, ended);
-      continue;
-    }
-    if (end !== 'held') {
-      if (begin === undefined) onReadiness({ kind: 'unknown' });
-      await pause(pauseMs.complete, ended);
-      continue;
-    }
-    begin ??= { head };
-    if (wasIncomplete && head !== null) {
-      // Said before the guards are read, which may take long: the pause is over, and the projector may begin.
-      onReadiness({ kind: 'rebuilding', position: look.guards, upTo: head, waitsFor: 'guards' });
-      wasIncomplete = false;
-    }
-    const isPastGrace = steadyMs() - beganAt >= GRACE_MS;
-    const reporter = isComplete ? { ...worker, onReadiness: ignore, onFilled: ignore } : worker;
-    const covered = await withHeartbeat(session, look.guards, worker, async () => {
-      if (!look.leads || head === null) return look;
-      if (!isEarlier(look.guards, head) && !isEarlier(look.operatorRows, head)) return look;
-      if (!hasReadPastGrace || !isComplete) return await readToHead(look, head, session, reporter);
-      // Guards are committed before their invoice is appended. After the grace, all events up to the head therefore have their guards.
-      await session.move({ guards: head, operatorRows: head });
-      return { guards: head, operatorRows: head };
-    }).catch((error: unknown) => {
-      // The log could not be read. While the session lives, guards that were complete stay complete and progress is kept.
-      if (session.lost.aborted || error instanceof GuardsReplaced) throw error;
-      onFault(error);
-      return undefined;
-    });
-    if (covered === undefined) {
-      await pause(isComplete ? pauseMs.complete : pauseMs.waiting, ended);
-      continue;
-    }
-    if (look.leads) hasReadPastGrace ||= isPastGrace && !isEarlier(covered.guards, head);
-    covers = covered.guards;
-    const waitsFor = waitReason(covered, begin.head);
-    if (waitsFor === undefined) {
-      isComplete = true;
-      onReadiness({ kind: 'complete' });
-    } else if (begin.head !== null) {
-      onReadiness({ kind: 'rebuilding', position: covered.guards, upTo: begin.head, waitsFor });
-    }
-    // Processes that started together wait for the position to reach the head that each saw at its start, so they compare more often.
-    const isSteady = isComplete && (hasReadPastGrace || !look.leads);
-    await pause(isSteady ? pauseMs.complete : pauseMs.waiting, ended);
+    const positions = state.isComplete && !state.wasIncomplete ? [] : positionsOf(look);
+    const found = await withHeartbeat(session, look.guards, worker, () => lookAtLog(log, identity, positions, onFault));
+    state.lastHead = found.head === undefined ? state.lastHead : found.head;
+    const pace = (await noticeLoss(session, worker, state, look, found.end))
+      ? 'complete'
+      : await followLog(session, worker, state, look, found.end);
+    await pause(pauseMs[pace], ended);
   }
+};
+
+const steadyNow = ({ steadyMs = () => performance.now() }: GuardReadinessWorker): number => steadyMs();
+
+/** Whether the log is incomplete, or a recorded pause holds. A loss that has shown itself often enough is recorded. */
+const noticeLoss = async (
+  session: GuardsSession,
+  { clock, onReadiness }: GuardReadinessWorker,
+  state: SessionState,
+  look: GuardsAnswer,
+  end: LogEnd,
+): Promise<boolean> => {
+  const head = state.lastHead;
+  const isShorter = end !== 'no answer' && isEarlier(head, look.furthest);
+  const isIncomplete = isShorter || INCOMPLETE_ENDS.has(end);
+  // Another log has lost nothing of this one, which is complete when it comes back. A look without an answer says neither.
+  if (isIncomplete && end !== 'another log') state.incompleteLooks += 1;
+  else if (end === 'held' || end === 'another log') state.incompleteLooks = 0;
+  if (!look.logWasIncomplete && (end === 'replaced' || state.incompleteLooks === INCOMPLETE_LOOKS)) {
+    await session.noteIncompleteLog(head, clock.now(), INCOMPLETE_ENDS.has(end) ? 'events' : 'positions');
+  }
+  if (!isIncomplete && !look.logWasIncomplete) return false;
+  state.wasIncomplete = true;
+  onReadiness({ kind: 'log incomplete', head, furthest: look.furthest, isOther: end === 'another log' });
+  return true;
+};
+
+/** Brings the guards up to the head of a log that lacks nothing, and reports how far they are. */
+const followLog = async (
+  session: GuardsSession,
+  worker: GuardReadinessWorker,
+  state: SessionState,
+  look: GuardsAnswer,
+  end: LogEnd,
+): Promise<Pace> => {
+  const { onReadiness, onFault } = worker;
+  if (end !== 'held') {
+    if (state.firstHead === undefined) onReadiness({ kind: 'unknown' });
+    return 'complete';
+  }
+  const head = state.lastHead;
+  state.firstHead ??= { head };
+  const upTo = state.firstHead.head;
+  if (state.wasIncomplete && head !== null) {
+    // Said before the guards are read, which may take long: the pause is over, and the projector may begin.
+    onReadiness({ kind: 'rebuilding', position: look.guards, upTo: head, waitsFor: 'guards' });
+    state.wasIncomplete = false;
+  }
+  const isPastGrace = steadyNow(worker) - state.beganAt >= GRACE_MS;
+  const covered = await withHeartbeat(session, look.guards, worker, () =>
+    advanceGuards(session, worker, state, look, head),
+  ).catch((error: unknown) => {
+    // The log could not be read. While the session lives, guards that were complete stay complete and progress is kept.
+    if (session.lost.aborted || error instanceof GuardsReplaced) throw error;
+    onFault(error);
+    return undefined;
+  });
+  if (covered === undefined) return state.isComplete ? 'complete' : 'waiting';
+  if (look.leads) state.hasReadPastGrace ||= isPastGrace && !isEarlier(covered.guards, head);
+  state.coveredUpTo = covered.guards;
+  const waitsFor = waitReason(covered, upTo);
+  if (waitsFor === undefined) {
+    state.isComplete = true;
+    onReadiness({ kind: 'complete' });
+  } else if (upTo !== null) {
+    onReadiness({ kind: 'rebuilding', position: covered.guards, upTo, waitsFor });
+  }
+  // Processes that started together wait for the position to reach the head that each saw at its start, so they compare more often.
+  return state.isComplete && (state.hasReadPastGrace || !look.leads) ? 'complete' : 'waiting';
+};
+
+/** One process writes missing rows and moves the positions; the others take the positions that they have read. */
+const advanceGuards = async (
+  session: GuardsSession,
+  worker: GuardReadinessWorker,
+  { isComplete, hasReadPastGrace }: SessionState,
+  look: GuardsAnswer,
+  head: LogPosition | null,
+): Promise<CoveredPositions> => {
+  if (!look.leads || head === null) return look;
+  if (!isEarlier(look.guards, head) && !isEarlier(look.operatorRows, head)) return look;
+  const reporter = isComplete ? { ...worker, onReadiness: ignore, onFilled: ignore } : worker;
+  if (!hasReadPastGrace || !isComplete) return await readToHead(look, head, session, reporter);
+  // Guards are committed before their invoice is appended. After the grace, all events up to the head therefore have their guards.
+  await session.move({ guards: head, operatorRows: head });
+  return { guards: head, operatorRows: head };
 };
 
 /** `missing` also when the log cannot be read from a position that the database was made from. `unread`: the head was read, and the rest was not. */

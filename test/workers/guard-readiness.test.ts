@@ -175,7 +175,7 @@ describe('guard readiness', () => {
     record.answer.furthest = at(9);
     void start();
     await becomes('log incomplete');
-    expect(last()).toEqual({ kind: 'log incomplete', head: 1n, furthest: 9n });
+    expect(last()).toEqual({ kind: 'log incomplete', head: 1n, furthest: 9n, isOther: false });
     await soon(() => expect(record.incompleteNotes).toBe(1));
     expect(record.looks).toBeGreaterThanOrEqual(5);
     record.answer.furthest = at(1);

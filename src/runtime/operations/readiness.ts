@@ -125,7 +125,7 @@ const guardsFault = (readiness: GuardReadiness): string | undefined => {
     case 'rebuilding':
       return `rebuilding (${progressOf(readiness)})`;
     case 'log incomplete':
-      return readiness.isOther === true
+      return readiness.isOther
         ? 'another log is at the address of the event log: issuing is paused'
         : pauseText(readiness.head, readiness.furthest);
     default:

@@ -133,7 +133,9 @@ const readinessInOneDatabase = async (parts: ReadinessParts): Promise<GuardReadi
     const isForgotten = !isLost && !isHeld && endAtPause !== undefined && !isEarlier(endAtPause.head, head);
     due.forgotten = isForgotten;
     const isPaused = isLost || isHeld || isForgotten;
-    const seen: GuardReadiness = isPaused ? { kind: 'log incomplete', head, furthest: null } : { kind: 'complete' };
+    const seen: GuardReadiness = isPaused
+      ? { kind: 'log incomplete', head, furthest: null, isOther: false }
+      : { kind: 'complete' };
     const isFirst = state.current().kind === 'unknown';
     if (state.set(seen) && !(isFirst && seen.kind === 'complete')) logReadiness(seen, logger);
     if (!isPaused) endAtPause = undefined;
@@ -311,10 +313,9 @@ const logReadiness = (readiness: GuardReadiness, logger: Logger): void => {
   if (readiness.kind === 'log incomplete') {
     const { head, furthest, isOther } = readiness;
     logger.fatal({
-      msg:
-        isOther === true
-          ? 'another log is at the address of the event log: issuing is paused'
-          : 'the log is older than the database: issuing is paused',
+      msg: isOther
+        ? 'another log is at the address of the event log: issuing is paused'
+        : 'the log is older than the database: issuing is paused',
       ...(head === null ? {} : { head: String(head) }),
       // After a restore of one database nothing shows how far the log once went.
       ...(furthest === null ? {} : { furthest: String(furthest) }),

@@ -78,15 +78,15 @@ describe('readiness', () => {
     ['guards: rebuilding (waiting for the projector)', { guards: rebuilding('operator rows') }],
     [
       'guards: the log ends at 5, before 9 that the database was made from: issuing is paused',
-      { guards: () => ({ kind: 'log incomplete', head: at(5), furthest: at(9) }) },
+      { guards: () => ({ kind: 'log incomplete', head: at(5), furthest: at(9), isOther: false }) },
     ],
     [
       'guards: the log, which ends at 170, was restored or has lost its end, and is not yet compared with the authorizer: issuing is paused',
-      { guards: () => ({ kind: 'log incomplete', head: at(170), furthest: null }) },
+      { guards: () => ({ kind: 'log incomplete', head: at(170), furthest: null, isOther: false }) },
     ],
     [
       'guards: the log, which ends at 12, was restored or has lost its end, and is not yet compared with the authorizer: issuing is paused',
-      { guards: () => ({ kind: 'log incomplete', head: at(12), furthest: at(9) }) },
+      { guards: () => ({ kind: 'log incomplete', head: at(12), furthest: at(9), isOther: false }) },
     ],
     ['certificate_vault: 2 certificates are sealed under another master key', { vault: async () => ({ wrongKey: 2 }) }],
     ['certificate_vault: unreachable', { vault: fails(sqlError('57P01')) }],

@@ -9,7 +9,7 @@ import {
   startGuardReadiness,
 } from '../../../src/runtime/roles/guard-readiness.js';
 
-const incomplete = { kind: 'log incomplete', head: null, furthest: null } as const;
+const incomplete = { kind: 'log incomplete', head: null, furthest: null, isOther: false } as const;
 
 /** Work that ends when the test says so, and is counted. */
 const watched = () => {
