@@ -61,33 +61,40 @@ describeWithPostgres('an operator who looks after the service', () => {
     return `${out}${err}`.split('\n').find((line) => line.slice(5).startsWith(name)) ?? '';
   };
 
-  it.each([
-    ['invoice', 'resolve', ID],
-    ['invoice', 'resolve', ID, '--as', 'gone', '--evidence', 'x'],
-    ['invoice', 'resolve', ID, '--as', 'issued'],
-    ['invoice', 'resolve', ID, '--as', 'issued', '--evidence', '  '],
-    ['invoice', 'resolve', ID, '--as', 'issued', '--evidence', '-'],
-    ['invoice', 'resolve', ID, '--as', 'failed', '--evidence', 'x', '--access-key', '1'],
-    ['company', 'usage', CNPJ],
-    ['company', 'usage', CNPJ, '--month', '2026-13'],
-    ['parked', 'retry'],
-    ['parked', 'retry', ID, '--all'],
-    ['doctor', '--accept-unknown'],
-    ['doctor', '--without-company', CNPJ],
-    ['doctor', '--reconcile', '--without-company', 'acme'],
-    ['doctor', '--reconcile', '--span', '0'],
-    ['doctor', '--from', `${CNPJ}:live:1:1000`],
-    ['doctor', '--reconcile', '--from', `${CNPJ}:live:1`],
-  ])('is told of bad usage by %s %s', async (...argv) => {
-    expect((await operator.run(...argv)).exit).toBe(2);
+  const goWithReconcile = '--without-company go with --reconcile';
+
+  it.each<[argv: readonly string[], sentence: string]>([
+    [['invoice', 'resolve', ID], "required option '--as <issued|failed|canceled|valid>' not specified"],
+    [['invoice', 'resolve', ID, '--as', 'gone', '--evidence', 'x'], '--as must be one of'],
+    [['invoice', 'resolve', ID, '--as', 'issued'], "required option '--evidence <TEXT>' not specified"],
+    [['invoice', 'resolve', ID, '--as', 'issued', '--evidence', '  '], '--evidence must say'],
+    [['invoice', 'resolve', ID, '--as', 'issued', '--evidence', '-'], '--evidence must say'],
+    [
+      ['invoice', 'resolve', ID, '--as', 'failed', '--evidence', 'x', '--access-key', '1'],
+      '--access-key is the 50 characters of a note, and goes with --as issued',
+    ],
+    [['company', 'usage', CNPJ], "required option '--month <YYYY-MM>' not specified"],
+    [['company', 'usage', CNPJ, '--month', '2026-13'], '--month must be YYYY-MM'],
+    [['parked', 'retry'], 'name an ID, or --all'],
+    [['parked', 'retry', ID, '--all'], 'name an ID, or --all'],
+    [['doctor', '--accept-unknown'], goWithReconcile],
+    [['doctor', '--without-company', CNPJ], goWithReconcile],
+    [['doctor', '--reconcile', '--without-company', 'acme'], '--without-company must be a CNPJ'],
+    [['doctor', '--reconcile', '--span', '0'], '--span must be a number from 1 to 10000'],
+    [['doctor', '--from', `${CNPJ}:live:1:1000`], goWithReconcile],
+    [['doctor', '--reconcile', '--from', `${CNPJ}:live:1`], 'it must be CNPJ:mode:series:number'],
+  ])('is told of bad usage by %j', async (argv, sentence) => {
+    const { exit, err } = await operator.run(...argv);
+    expect([exit, err]).toEqual([2, expect.stringContaining(sentence)]);
   });
 
-  it.each([
-    ['invoice', 'resolve', ID, '--as', 'issued', '--evidence', 'x'],
-    ['company', 'usage', '00000000000000', '--month', '2026-11'],
-    ['parked', 'retry', ID],
-  ])('is told that there is no such thing by %s %s', async (...argv) => {
-    expect((await operator.run(...argv)).exit).toBe(1);
+  it.each<[argv: readonly string[], sentence: string]>([
+    [['invoice', 'resolve', ID, '--as', 'issued', '--evidence', 'x'], `no invoice ${ID}`],
+    [['company', 'usage', '00000000000000', '--month', '2026-11'], 'no company 00000000000000'],
+    [['parked', 'retry', ID], `nothing of ${ID} is parked`],
+  ])('is told that there is no such thing by %j', async (argv, sentence) => {
+    const { exit, err } = await operator.run(...argv);
+    expect([exit, err]).toEqual([1, expect.stringContaining(sentence)]);
   });
 
   it('sees when a key was last used, and that one never was', async () => {

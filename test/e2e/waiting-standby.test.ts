@@ -35,7 +35,7 @@ itWith(
       () => log.close(),
     );
     await migrate(pool, migrations);
-    const guards = createPostgresGuards(guardPool, { idempotencyTtlSeconds: 86_400, leaseSeconds: 30 });
+    const guards = createPostgresGuards(guardPool, { idempotencySeconds: 86_400, leaseSeconds: 30 });
     const harness = acceptHarness({ isOneDatabase: true });
     Object.assign(harness.deps, { store: createEventStore(log, fixedKeys()), ...guards });
     const answers: string[] = [];

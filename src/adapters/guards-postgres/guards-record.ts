@@ -28,7 +28,7 @@ type LookRow = PositionRow & {
  */
 export const guardCheckpoint = (
   pool: pg.Pool,
-  { idempotencyTtlSeconds }: { idempotencyTtlSeconds: number },
+  { idempotencySeconds }: { idempotencySeconds: number },
 ): GuardCheckpoint => ({
   open: async (logIdentity): Promise<GuardsSession> => {
     const { run, lost, lose } = await holdSession(pool);
@@ -60,7 +60,7 @@ export const guardCheckpoint = (
           known = { guards: toPosition(row.guards), operatorRows: toPosition(row.operator_rows) };
         }),
       fill: (keys, marks, now) =>
-        inSession((client) => restoreMissingGuards(client, { keys, marks }, now, idempotencyTtlSeconds)),
+        inSession((client) => restoreMissingGuards(client, { keys, marks }, now, idempotencySeconds)),
       noteIncompleteLog: (head, now, evidence) =>
         inSession((client) => pauseIfStillIncomplete(client, logIdentity, { head, evidence }, now)),
       lost,
@@ -123,11 +123,11 @@ const restoreMissingGuards = async (
   client: Pick<pg.PoolClient, 'query'>,
   { keys, marks }: { keys: readonly AcceptedKey[]; marks: readonly AcceptedMark[] },
   now: Instant,
-  idempotencyTtlSeconds: number,
+  idempotencySeconds: number,
 ): Promise<number> => {
   let written = 0;
   if (keys.length > 0) {
-    const over = addSeconds(now, -idempotencyTtlSeconds);
+    const over = addSeconds(now, -idempotencySeconds);
     const { rowCount } = await client.query(RESTORE_KEYS, [...columnsOf(keys, KEY_COLUMNS), randomUUID(), now, over]);
     written += rowCount ?? 0;
   }

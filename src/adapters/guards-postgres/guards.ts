@@ -7,7 +7,7 @@ import { FREED_KEPT_SECONDS, idempotencyKeys } from './idempotency-keys.js';
 
 type GuardOptions = {
   /** How long a key is kept, from its acceptance instant. */
-  idempotencyTtlSeconds: number;
+  idempotencySeconds: number;
   /** How long one process may work on a claim before another takes it over. */
   leaseSeconds: number;
 };
@@ -35,11 +35,11 @@ const MEMOS_KEPT_SECONDS = 30 * DAY_SECONDS;
 /** Deletes guards that decide nothing any more: expired keys without a lease, old marks and old memos. Returns how many rows were deleted. */
 export const pruneGuards = async (
   db: pg.Pool,
-  { idempotencyTtlSeconds }: Pick<GuardOptions, 'idempotencyTtlSeconds'>,
+  { idempotencySeconds }: Pick<GuardOptions, 'idempotencySeconds'>,
   now: Instant,
 ): Promise<number> => {
   // The row of a released key is over at once, and says by how much since when.
-  const keys = await db.query(PRUNE_KEYS, [addSeconds(now, -idempotencyTtlSeconds - 2 * FREED_KEPT_SECONDS), now]);
+  const keys = await db.query(PRUNE_KEYS, [addSeconds(now, -idempotencySeconds - 2 * FREED_KEPT_SECONDS), now]);
   const marks = await db.query(PRUNE_MARKS, [addSeconds(now, -MARKS_KEPT_SECONDS)]);
   const memos = await db.query(PRUNE_MEMOS, [addSeconds(now, -MEMOS_KEPT_SECONDS)]);
   return (keys.rowCount ?? 0) + (marks.rowCount ?? 0) + (memos.rowCount ?? 0);

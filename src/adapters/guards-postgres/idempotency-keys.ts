@@ -24,11 +24,11 @@ export const FREED_KEPT_SECONDS = 60;
 
 export const idempotencyKeys = (
   db: pg.Pool,
-  { idempotencyTtlSeconds, leaseSeconds }: { idempotencyTtlSeconds: number; leaseSeconds: number },
+  { idempotencySeconds, leaseSeconds }: { idempotencySeconds: number; leaseSeconds: number },
 ): IdempotencyKeys => {
   const stateOf = (row: KeyRow, sameBody: readonly unknown[], now: Instant): KeyState => {
     const leased = row.invoice_id === null && isBefore(now, row.leased_until);
-    const over = !isBefore(now, addSeconds(row.accepted_at, idempotencyTtlSeconds));
+    const over = !isBefore(now, addSeconds(row.accepted_at, idempotencySeconds));
     if (over) return leased ? { kind: 'in_use' } : { kind: 'free' };
     if (!sameBody.includes(row.body_hash)) {
       const invoice = row.invoice_id === null ? {} : { invoiceId: row.invoice_id };
@@ -57,7 +57,7 @@ export const idempotencyKeys = (
   return {
     claim: async (owner, bodyHash, fresh, now, sameBody) => {
       const leasedUntil = addSeconds(now, leaseSeconds);
-      const keptSince = addSeconds(now, -idempotencyTtlSeconds);
+      const keptSince = addSeconds(now, -idempotencySeconds);
       const hashes = { bodyHash, sameBody: sameBody ?? bodyHash };
       const row = await claimed({ ...owner, ...fresh, ...hashes, leasedUntil, now, keptSince });
       if (row.lease_token === fresh.leaseToken) {
@@ -75,12 +75,12 @@ export const idempotencyKeys = (
     markDone: (owner, leaseToken, invoiceId) => done({ ...owner, leaseToken, invoiceId }),
     release: async ({ mode, companyId, keyHash }, leaseToken, now) => {
       // Over for every process, also one whose clock is behind.
-      const over = addSeconds(now, -idempotencyTtlSeconds - FREED_KEPT_SECONDS);
+      const over = addSeconds(now, -idempotencySeconds - FREED_KEPT_SECONDS);
       const values = [mode, companyId, keyHash, leaseToken, over];
       await db.query({ name: 'key-release', text: RELEASE, values });
     },
     isFinished: async ({ mode, companyId, keyHash }, now) => {
-      const keptSince = addSeconds(now, -idempotencyTtlSeconds);
+      const keptSince = addSeconds(now, -idempotencySeconds);
       const values = [mode, companyId, keyHash, keptSince];
       return (await db.query({ name: 'key-finished', text: FINISHED, values })).rowCount === 1;
     },

@@ -11,6 +11,10 @@ import { KEY_FAULTS } from '../key-faults.js';
 import { tellRowsBehind } from '../rows-behind.js';
 import type { Session } from '../session.js';
 
+/** The command that stores a company's certificate, as the cure of a check names it. */
+export const putCertificateCommand = (companyId: string): string =>
+  `nfse certificate put ${companyId} --pfx FILE --password-file FILE`;
+
 const put: Command = {
   name: 'certificate put',
   positionals: ['CNPJ'],

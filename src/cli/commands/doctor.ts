@@ -22,6 +22,7 @@ import { type Check, type LogRecovery, type Session, unlessBehind } from '../ses
 import { readStartingPoint, STARTING_POINT } from '../starting-point.js';
 import { switchedOffText } from './api.js';
 import { AS_OF_THE_BACKUP, NAME_WHAT_CHANGED } from './backup.js';
+import { putCertificateCommand } from './certificate.js';
 
 /** Numbers in a row after which a series counts as ended. A larger gap arises only when as many invoices failed before their attempt. */
 const SPAN = 50;
@@ -188,7 +189,7 @@ const certificateChecks = async ({ readModel, vault, clock }: Session): Promise<
   const now = clock.now();
   for (const company of await readModel.companies()) {
     const { cnpj } = company.registration;
-    const [name, cure] = [`certificate ${cnpj}`, putCertificate(cnpj)];
+    const [name, cure] = [`certificate ${cnpj}`, putCertificateCommand(cnpj)];
     if (company.certificate === undefined) {
       const detail = 'none: the company is enabled, and its requests are refused';
       if (company.enabled) checks.push({ name, ok: false, detail, cure });
@@ -271,7 +272,7 @@ const unprovenCheck = (unproven: Unproven): Check => {
       name: `reconcile ${companyId}`,
       ok: false,
       detail: `its notes cannot be asked for: ${unproven.lacks === 'certificate' ? 'it has no certificate' : 'its city is in no table'}`,
-      cure: `${unproven.lacks === 'certificate' ? putCertificate(companyId) : 'nfse company put FILE.json'}, or ${leaveOut(companyId)}`,
+      cure: `${unproven.lacks === 'certificate' ? putCertificateCommand(companyId) : 'nfse company put FILE.json'}, or ${leaveOut(companyId)}`,
     };
   const { mode, why, certificateRefused } = unproven;
   const isOfCertificate = certificateRefused || isCertificateReason(why);
@@ -282,13 +283,10 @@ const unprovenCheck = (unproven: Unproven): Check => {
       ? `the authorizer refuses the certificate (${why})`
       : `the authorizer's answer proves nothing (${why})`,
     cure: isOfCertificate
-      ? `${putCertificate(companyId)}, or nfse certificate issue-demo ${companyId} where a new simulator answers, or ${leaveOut(companyId)}`
+      ? `${putCertificateCommand(companyId)}, or nfse certificate issue-demo ${companyId} where a new simulator answers, or ${leaveOut(companyId)}`
       : 'try again when it can be reached',
   };
 };
-
-const putCertificate = (companyId: string): string =>
-  `nfse certificate put ${companyId} --pfx FILE --password-file FILE`;
 
 const leaveOut = (companyId: string): string =>
   `to go on without the company, which then stays disabled: nfse company disable ${companyId}, nfse doctor --reconcile --without-company ${companyId}`;

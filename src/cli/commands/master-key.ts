@@ -2,6 +2,7 @@ import { counted } from '../../lib/counted.js';
 import type { MasterKeyGeneration } from '../../ports/master-keys.js';
 import { badUsage, type Command, done, type Outcome, refused, textFlag } from '../command.js';
 import { withProgress } from '../terminal.js';
+import { putCertificateCommand } from './certificate.js';
 
 const status: Command = {
   name: 'master-key status',
@@ -123,9 +124,7 @@ const givenUpOutcome = (
   const lines = [
     `${generation} is given up, ${sealing} seals from now on`,
     ...taken.flatMap(({ names, what }) => [`${what} removed`, ...names.map((name) => `  ${name}`)]),
-    ...(certificates.length === 0
-      ? []
-      : ['Before the start: nfse certificate put CNPJ --pfx FILE --password-file FILE for each company']),
+    ...(certificates.length === 0 ? [] : [`Before the start: ${putCertificateCommand('CNPJ')} for each company`]),
   ];
   return done(lines.join('\n'), {
     actor,

@@ -85,7 +85,7 @@ export const openEngines = async (options: EngineOptions): Promise<Engines> => {
     log,
     store: decorateStore(createEventStore(log, sealingKeys)),
     guards: createPostgresGuards(guardPool, {
-      idempotencyTtlSeconds: config.idempotencySeconds,
+      idempotencySeconds: config.idempotencySeconds,
       leaseSeconds: IDEMPOTENCY_LEASE_SECONDS,
     }),
     sealingKeys,

@@ -14,6 +14,7 @@ import { excessRights } from '../../adapters/sql/roles.js';
 import { adviceWithoutCopy } from '../../adapters/vault/master-key.js';
 import { isPlaceOf } from '../../app/event-store/place.js';
 import { createLag, LATE_SECONDS } from '../../app/read/lag.js';
+import { putCertificateCommand } from '../../cli/commands/certificate.js';
 import type { Check } from '../../cli/session.js';
 import { modes, parseInvoiceStream, publicInvoiceId } from '../../domain/common/ids.js';
 import { addSeconds, DAY_SECONDS, isBefore } from '../../domain/common/time.js';
@@ -186,7 +187,7 @@ export const certificateRefusalChecks = async (
     name: `certificate ${companyId} ${mode}`,
     ok: false,
     detail: `the authorizer refuses the certificate of CNPJ ${companyId} in ${mode} mode since ${since} (${reason}, ${counted(seen, 'answer')}, last at ${lastAt}): its invoices wait`,
-    cure: `nfse certificate put ${companyId} --pfx FILE --password-file FILE`,
+    cure: putCertificateCommand(companyId),
   }));
 
 /** Whether the service's database user lacks every right that the service never uses. */

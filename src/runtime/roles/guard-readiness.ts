@@ -220,7 +220,7 @@ export const startGuardReadiness = async (parts: ReadinessParts): Promise<GuardR
   const progress = throttled(PROGRESS_MS, (readiness: Rebuilding) => logProgress(readiness, logger));
   const running = runGuardReadiness({
     log: engines.log,
-    record: guardCheckpoint(pool, { idempotencyTtlSeconds: config.idempotencySeconds }),
+    record: guardCheckpoint(pool, { idempotencySeconds: config.idempotencySeconds }),
     clock,
     windows: { idempotencySeconds: config.idempotencySeconds, duplicateSeconds: config.duplicateSeconds },
     operatorRowsHold: operatorRowsHold(engines),

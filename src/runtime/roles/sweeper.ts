@@ -40,7 +40,7 @@ export const runSweeper = async (
 const tidy = async ({ pool, sealingKeys }: Engines, config: Config, clock: Clock): Promise<void> => {
   const now = clock.now();
   await sealingKeys.destroyDayKeys(oldestKeptDay(now));
-  await pruneGuards(pool, { idempotencyTtlSeconds: config.idempotencySeconds }, now);
+  await pruneGuards(pool, { idempotencySeconds: config.idempotencySeconds }, now);
 };
 
 /**

@@ -24,7 +24,7 @@ describeWithPostgres('the postgres event log, with the guards of its database', 
     database = await freshDatabase();
     log = postgresEventLog({ connectionString: database.connectionString });
     other = postgresEventLog({ connectionString: database.connectionString });
-    guards = createPostgresGuards(database.pool, { idempotencyTtlSeconds: 86_400, leaseSeconds: 15 });
+    guards = createPostgresGuards(database.pool, { idempotencySeconds: 86_400, leaseSeconds: 15 });
   });
   afterAll(async () => {
     await Promise.all([log.close(), other.close()]);

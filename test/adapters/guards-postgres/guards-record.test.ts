@@ -13,7 +13,7 @@ import { knownAs } from '../../support/harness/event-store.js';
 import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../../support/postgres.js';
 
 const NOW = '2026-11-21T12:00:00.000Z';
-const TTL = { idempotencyTtlSeconds: 86_400 };
+const TTL = { idempotencySeconds: 86_400 };
 const ago = (seconds: number): string => addSeconds(NOW, -seconds);
 const at = (position: number): LogPosition => BigInt(position) as LogPosition;
 

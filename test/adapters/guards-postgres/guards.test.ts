@@ -17,7 +17,7 @@ describeWithPostgres('guards in PostgreSQL', () => {
   let guards: PostgresGuards;
   beforeAll(async () => {
     database = await freshDatabase();
-    guards = createPostgresGuards(database.pool, { idempotencyTtlSeconds: 86_400, leaseSeconds: 15 });
+    guards = createPostgresGuards(database.pool, { idempotencySeconds: 86_400, leaseSeconds: 15 });
   });
   afterAll(() => database.close());
 
@@ -27,7 +27,7 @@ describeWithPostgres('guards in PostgreSQL', () => {
   relayCheckpointContract(() => guards.relay);
 
   it('lets statements of two processes change the same rows, in any order', async () => {
-    const other = createPostgresGuards(database.pool, { idempotencyTtlSeconds: 86_400, leaseSeconds: 15 });
+    const other = createPostgresGuards(database.pool, { idempotencySeconds: 86_400, leaseSeconds: 15 });
     const at = '2026-11-21T12:00:00.000Z';
     const keys = Array.from({ length: 60 }, (_, index) => ({
       owner: { mode: 'live', companyId: 'C', keyHash: `meeting-${index}` } as const,
@@ -56,7 +56,7 @@ describeWithPostgres('guards in PostgreSQL', () => {
 
   const keptKeys = async (): Promise<unknown[]> =>
     (await database.pool.query('select key_hash from idempotency_keys order by 1')).rows.map((row) => row.key_hash);
-  const prune = (at: string): Promise<number> => pruneGuards(database.pool, { idempotencyTtlSeconds: 86_400 }, at);
+  const prune = (at: string): Promise<number> => pruneGuards(database.pool, { idempotencySeconds: 86_400 }, at);
 
   it('prunes keys and marks that no request is compared with any more, and no others', async () => {
     await database.admin.query('truncate idempotency_keys, duplicate_marks');
@@ -108,7 +108,7 @@ describeWithPostgres('guards in PostgreSQL', () => {
       await holder.query(lockOfM);
       const accepting = accept();
       await lockWaits(database, 1);
-      const pruning = pruneGuards(database.pool, { idempotencyTtlSeconds: 86_400 }, LATER);
+      const pruning = pruneGuards(database.pool, { idempotencySeconds: 86_400 }, LATER);
       const both = Promise.all([pruning, accepting]);
       await Promise.race([pruning.catch(() => undefined), lockWaits(database, 2)]);
       await holder.query('rollback');

@@ -71,7 +71,7 @@ describeWith('postgres15', 'PostgreSQL 15, the oldest that is supported', () => 
     let guards: PostgresGuards;
     beforeAll(async () => {
       database = await migratedDatabase();
-      guards = createPostgresGuards(database.pool, { idempotencyTtlSeconds: 86_400, leaseSeconds: 15 });
+      guards = createPostgresGuards(database.pool, { idempotencySeconds: 86_400, leaseSeconds: 15 });
     });
     afterAll(() => database?.close());
 

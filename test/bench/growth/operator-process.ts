@@ -66,7 +66,7 @@ await serveParent<Record<string, string>, OperatorQuestion>(async (env) => {
         sweeps += 1;
         return millisecondsOf(async () => {
           await sweep(sweeper, sweeps);
-          await pruneGuards(pool, { idempotencyTtlSeconds: config.idempotencySeconds }, systemClock.now());
+          await pruneGuards(pool, { idempotencySeconds: config.idempotencySeconds }, systemClock.now());
         });
       case 'checks':
         return millisecondsOf(() => workChecks({ engines, config, clock: systemClock, queue }, []));

@@ -29,7 +29,7 @@ describeWithPostgres('the relay of a process that lives through a failover which
     ['that is durable', true],
   ])('puts the work that is accepted at the lost positions into a queue %s', async (_name, isDurable) => {
     const queue = Object.assign(collectingQueue(), { isDurable });
-    const guards = createPostgresGuards(database.pool, { idempotencyTtlSeconds: 86_400, leaseSeconds: 60 });
+    const guards = createPostgresGuards(database.pool, { idempotencySeconds: 86_400, leaseSeconds: 60 });
     const engines = { log, pool: database.pool, guards };
     const parts = { engines, queue, logger: { warn: () => undefined } } as unknown as Parts;
     const stop = new AbortController();

@@ -21,11 +21,11 @@ export type MemoryGuards = {
 };
 
 /** The guards of unit tests: the promises of the durable guards, within one process. */
-export const createMemoryGuards = ({ idempotencyTtlSeconds = 86_400, leaseSeconds = 15 } = {}): MemoryGuards => {
+export const createMemoryGuards = ({ idempotencySeconds = 86_400, leaseSeconds = 15 } = {}): MemoryGuards => {
   const rows = new Map<string, KeyRow>();
   const marks = new Map<string, DuplicateMark>();
   return {
-    idempotency: memoryKeys(rows, idempotencyTtlSeconds, leaseSeconds),
+    idempotency: memoryKeys(rows, idempotencySeconds, leaseSeconds),
     duplicates: memoryWindow(marks),
     lookups: memoryMemos(),
     cuts: memoryCuts(),
