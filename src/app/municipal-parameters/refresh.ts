@@ -7,9 +7,9 @@ import { chosenMunicipalCode, type Registration } from '../../domain/company/eve
 import type { Catalogue } from '../../domain/company/line-selection.js';
 import {
   administeredCodes,
+  afterEnds,
   CONVENIO,
   dottedService,
-  hasEnded,
   OTHER_LINES_REFRESH_SECONDS,
   type ParameterQuestion,
   questionKeyOf,
@@ -107,10 +107,14 @@ export const nextQuestion = (
     const there = kept.get(placeKey(one.mode, one.ibge)) ?? [];
     const known = new Map(there.map((entry) => [entry.questionKey, entry]));
     const rates = groupedBy(there.filter(isOfRate), ({ questionKey }) => nationalPartOf(dottedIn(questionKey)));
+    const ends = [...rates.values()].map((ofService) => afterEnds(knownIn(ofService), brasiliaDate(now), now));
+    const [due, waiting] = [new Set(ends.flatMap((one) => one.due)), new Set(ends.flatMap((one) => one.waiting))];
     for (const { question, isOther } of questionsOf(services, otherServices, rates, now)) {
-      const entry = known.get(questionKeyOf(question));
+      const questionKey = questionKeyOf(question);
+      if (waiting.has(questionKey)) continue;
+      const entry = known.get(questionKey);
       const refreshSeconds = isOther ? OTHER_LINES_REFRESH_SECONDS : REFRESH_SECONDS;
-      if (entry !== undefined && !isDue(entry, refreshSeconds, now)) continue;
+      if (entry !== undefined && !isDue(entry, refreshSeconds, due, now)) continue;
       const { knownAt = '', askedAt = '', failures = 0 } = entry ?? {};
       const turn = turnOf(question, isOther, knownAt === '' ? rates : undefined);
       const rank = `${turn}/${knownAt}/${failures === 0 ? '' : askedAt}`;
@@ -186,9 +190,11 @@ const furtherCodes = (services: readonly string[], rates: Rates, now: Instant): 
   });
 };
 
+/** `ended`: the questions that are due because a rate of their service has ended. */
 const isDue = (
-  { known, knownAt, askedAt, failures }: ParametersEntry,
+  { questionKey, known, knownAt, askedAt, failures }: ParametersEntry,
   refreshSeconds: number,
+  ended: ReadonlySet<string>,
   now: Instant,
 ): boolean => {
   if (failures > 0) {
@@ -196,7 +202,7 @@ const isDue = (
     return !isWithin(now, askedAt, addSeconds(askedAt, pause));
   }
   if (known === undefined || knownAt === undefined || !isBefore(now, addSeconds(knownAt, refreshSeconds))) return true;
-  return hasEnded({ known, knownAt }, brasiliaDate(now));
+  return ended.has(questionKey);
 };
 
 type WantedDeps = {

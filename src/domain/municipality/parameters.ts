@@ -125,10 +125,39 @@ const ratesOn = (rates: Rates, day: FiscalDate): Rates =>
  * Whether all rates that were in force on the day of the answer have ended before `day`. What follows them is unknown: the API was asked for an
  * earlier day.
  */
-export const hasEnded = ({ known, knownAt }: Pick<CachedParameters, 'known' | 'knownAt'>, day: FiscalDate): boolean =>
+const hasEnded = ({ known, knownAt }: Pick<CachedParameters, 'known' | 'knownAt'>, day: FiscalDate): boolean =>
   known.kind === 'aliquota' &&
   ratesOn(known.rates, day).length === 0 &&
   ratesOn(known.rates, brasiliaDate(knownAt)).length > 0;
+
+/**
+ * What ended rates ask of the answers about one service, as their keys. `ofService` are the answers of all its codes. An answer of a day that is not
+ * after the end is asked for again, because its code may have begun since. The ended rates wait until no such answer is left: they alone show the end,
+ * and count until then (`ratesIn`), so no other code looks like the only one meanwhile.
+ */
+export const afterEnds = (
+  ofService: readonly CachedParameters[],
+  day: FiscalDate,
+  now: Instant,
+): { due: readonly string[]; waiting: readonly string[] } => {
+  const ended = ofService.filter((one) => hasEnded(one, day));
+  if (ended.length === 0) return { due: [], waiting: [] };
+  const end = ended.map((one) => endBefore(day, one)).reduce(latest);
+  const outdated = ofService.filter(
+    (one) => !ended.includes(one) && brasiliaDate(one.knownAt) <= end && ageSeconds(one.knownAt, now) <= USED_SECONDS,
+  );
+  const [due, waiting] = outdated.length === 0 ? [ended, []] : [outdated, ended];
+  return { due: due.map(({ questionKey }) => questionKey), waiting: waiting.map(({ questionKey }) => questionKey) };
+};
+
+/** The last day before `day` on which a rate of the answer ended; empty without one, as after a clock was set back. */
+const endBefore = (day: FiscalDate, { known, knownAt }: CachedParameters): string =>
+  (known.kind === 'aliquota' ? ratesOn(known.rates, brasiliaDate(knownAt)) : [])
+    .flatMap(({ until }) => until ?? [])
+    .filter((until) => until < day)
+    .reduce(latest, '');
+
+const latest = (one: string, other: string): string => (one > other ? one : other);
 
 /**
  * The rates of a dotted service that are in force on the day; undefined where they are unknown or too old. Rates that have ended since the
