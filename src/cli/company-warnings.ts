@@ -80,18 +80,17 @@ export const approximateTaxWarnings = ({
         'approximate_tax_percent and approximate_taxes are missing: every note and PDF declares 0.00 % of approximate taxes (Lei 12.741); ask the accountant for the percentage',
       ];
 
-/** A table of approximate taxes that ends within this many days is reported. */
-const ENDS_WITHIN_DAYS = 30;
+/** A day without approximate taxes is reported this many days before. */
+const REPORTED_DAYS = 30;
 
-/** What a company's table of approximate taxes no longer covers in 30 days, or covers for some services only. */
+/** The first day from today to the 30th after it that a company's table of approximate taxes does not cover, or covers for some services only. */
 export const approximateTableWarnings = (
   { taxRegime, approximateTaxPercent = '0.00', approximateTaxes }: Registration,
   now: Instant,
 ): readonly string[] => {
   if (approximateTaxes === undefined) return [];
-  const today = brasiliaDate(now);
-  const soon = brasiliaDate(addSeconds(now, ENDS_WITHIN_DAYS * DAY_SECONDS));
-  const uncovered = [today, soon].find(
+  const days = Array.from({ length: REPORTED_DAYS + 1 }, (_, n) => brasiliaDate(addSeconds(now, n * DAY_SECONDS)));
+  const uncovered = days.find(
     (day) => approximateTaxesAt({ approximateTaxes }, EVERY_OTHER_SERVICE, day) === undefined,
   );
   if (uncovered === undefined) return [];

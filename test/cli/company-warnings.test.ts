@@ -5,10 +5,12 @@ import { createParametersCache } from '../../src/adapters/municipal-parameters/c
 import { certificateCommands } from '../../src/cli/commands/certificate.js';
 import { companyCommands } from '../../src/cli/commands/company.js';
 import { doctorCommand } from '../../src/cli/commands/doctor.js';
-import { firstChecks } from '../../src/cli/company-warnings.js';
+import { approximateTableWarnings, firstChecks } from '../../src/cli/company-warnings.js';
 import { modulo11Digit } from '../../src/domain/common/access-key.js';
 import { brasiliaDate } from '../../src/domain/common/time.js';
+import type { ApproximateTaxes } from '../../src/domain/company/events.js';
 import { systemClock } from '../../src/runtime/engines/clock.js';
+import { demoCompany } from '../support/fixture/demo.js';
 import { type Operator, openOperator } from '../support/harness/operator.js';
 import { describeWithPostgres } from '../support/postgres.js';
 
@@ -54,6 +56,32 @@ describe('the first checks of a kind', () => {
   it('stay a fault when one of the rest is', () => {
     const faults = Array.from({ length: 21 }, (_, n) => check(n, false));
     expect(firstChecks('activity', faults)[20]).toEqual({ name: 'activity', ok: false, detail: '1 more line' });
+  });
+});
+
+describe('a table of approximate taxes', () => {
+  const percent = { federal: '13.45', state: '0.00', municipal: '2.90' };
+  const inDecember = { ...percent, from: '2026-07-01', until: '2026-12-31' };
+  const fromMidJanuary = { ...percent, from: '2027-01-15' };
+  const warnedDay = (day: string, ...approximateTaxes: readonly ApproximateTaxes[]): string | undefined => {
+    const registration = { ...demoCompany(CNPJ).registration, approximateTaxes };
+    const [warning] = approximateTableWarnings(registration, `${day}T12:00:00.000Z`);
+    return /no row of all services for (\S+):/.exec(warning ?? '')?.[1];
+  };
+
+  it.each([
+    ['31 days before', '2026-12-01', undefined],
+    ['30 days before', '2026-12-02', '2027-01-01'],
+    ['when the day in 30 days is behind it', '2026-12-20', '2027-01-01'],
+    ['on the day before', '2026-12-31', '2027-01-01'],
+    ['inside', '2027-01-05', '2027-01-05'],
+    ['after', '2027-01-15', undefined],
+  ])('is reported with the first day of a gap of two weeks: %s', (_when, today, expected) => {
+    expect(warnedDay(today, inDecember, fromMidJanuary)).toBe(expected);
+  });
+
+  it('is not reported where one row follows another', () => {
+    expect(warnedDay('2026-12-20', inDecember, { ...fromMidJanuary, from: '2027-01-01' })).toBeUndefined();
   });
 });
 
