@@ -27,7 +27,11 @@ const choice = v.strictObject(
 export const ibsCbsSection = v.objectWithRest(
   {
     declare: v.optional(
-      explained(v.boolean('must be true or false'), 'whether notes declare IBS and CBS before they have to', true),
+      explained(
+        v.boolean('must be true or false'),
+        'whether notes declare IBS and CBS, also before they have to; false: no note does, even when it has to',
+        true,
+      ),
       true,
     ),
     export_class_trib: v.optional(
