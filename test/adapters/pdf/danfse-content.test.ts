@@ -95,6 +95,17 @@ describe('the content of the DANFSe', () => {
     expect(value('Exclusões e Reduções da Base de Cálculo')).toBe('R$ 1.260,00');
   });
 
+  it.each([
+    ['2026-12-31', 'R$ 1.260,00'],
+    ['2027-01-01', 'R$ 500,00'],
+  ])(
+    'excludes PIS and COFINS from the base of IBS and CBS for competences up to 2026 only: %s',
+    (competence, expected) => {
+      const value = below(alteredXml('reform', ['<dCompet>2025-12-30<', `<dCompet>${competence}<`]));
+      expect(value('Exclusões e Reduções da Base de Cálculo')).toBe(expected);
+    },
+  );
+
   it('cuts a name longer than 80 characters to 77 and an ellipsis', () => {
     expect(arrangedTexts('i'.repeat(81))).toContain(`${'i'.repeat(77)}...`);
     expect(arrangedTexts('i'.repeat(80))).toContain('i'.repeat(80));

@@ -87,10 +87,12 @@ export const federal = ({ federal: taxes, dCompet }: Note): Block => {
     amount(2, 'COFINS - Débito Apuração Própria', ownCofins),
     field(3, 'Descrição Contrib. Sociais - Retidas', labelOf(tpRetPisCofins, taxes.tpRetPisCofins), 35, 2),
   ]);
-  return (dCompet ?? '') <= LAST_DAY_OF_PIS_COFINS
+  return hasPisCofins(dCompet)
     ? { top: first.top, end, rows: [first, pisCofins] }
     : { top: first.top, end, rows: [first], missing: end - pisCofins.top };
 };
+
+const hasPisCofins = (dCompet: Text): boolean => (dCompet ?? '') <= LAST_DAY_OF_PIS_COFINS;
 
 const LAST_DAY_OF_PIS_COFINS = '2026-12-31';
 
@@ -142,11 +144,15 @@ export const ibsCbs = (note: Note): Block => {
 
 const OPERATION_AND_PLACE = 'Indicador de Operação / Código IBGE Incidência / Município Incidência / Sigla UF';
 
-/** Undefined in a note without IBS and CBS, which has no such base. */
-const exclusions = ({ ibsCbs: taxes, totals, issqn, federal }: Note): string | undefined =>
-  taxes === undefined
-    ? undefined
-    : sumOf(totals.vDescIncond, taxes.vCalcReeRepRes, issqn.vISSQN, federal.vPis, federal.vCofins);
+/**
+ * Undefined in a note without IBS and CBS, which has no such base. NT 008, 2.4.5, adds PIS and COFINS without a date, but the base beside this sum
+ * excludes them for competences up to 2026 only (E1530).
+ */
+const exclusions = ({ ibsCbs: taxes, totals, issqn, federal, dCompet }: Note): string | undefined => {
+  if (taxes === undefined) return undefined;
+  const excluded = [totals.vDescIncond, taxes.vCalcReeRepRes, issqn.vISSQN];
+  return hasPisCofins(dCompet) ? sumOf(...excluded, federal.vPis, federal.vCofins) : sumOf(...excluded);
+};
 
 /** Amount, deductions and net amounts of the note. */
 export const totals = ({ totals: sums }: Note): Block => ({
