@@ -119,18 +119,18 @@ const NOT_CLOSED = `mode = 'live' and state::jsonb #> '{cancellation,closedAt}' 
 /** Imported notes may be newer than the newest note that this service issued. */
 const NOTES_LOOKED_AT = 50;
 
-/** Stream of the newest issued live invoice that was not imported; undefined when none is among the newest live ones. */
-export const recentLiveNote = async (db: pg.Pool): Promise<StreamName | undefined> => {
+/** Streams of issued live invoices that were not imported, newest first; only those among the newest live ones. */
+export const recentLiveNotes = async (db: pg.Pool): Promise<readonly StreamName[]> => {
   const isIssued = [`status = 'issued'`, `state::jsonb #>> '{outcome,status}' = 'issued'`] as const;
-  const [newest] = await byColumnOrState(...isIssued, (condition) =>
+  const newest = await byColumnOrState(...isIssued, (condition) =>
     db.query<Pick<Row, 'stream'>>(
       `select stream from (select stream, created_at, state from read.invoices
          where mode = 'live' and created_at is not null and ${condition}
          order by created_at desc, stream desc limit ${NOTES_LOOKED_AT}) newest
-       where state::jsonb #>> '{origin,kind}' = 'api' order by created_at desc, stream desc limit 1`,
+       where state::jsonb #>> '{origin,kind}' = 'api' order by created_at desc, stream desc`,
     ),
   );
-  return newest?.stream;
+  return newest.map(({ stream }) => stream);
 };
 
 /** Work that waits for a person, by what it is. */

@@ -1,6 +1,5 @@
-import type { X509Certificate } from 'node:crypto';
 import type pg from 'pg';
-import { recentLiveNote } from '../../adapters/read-model-postgres/support-reads.js';
+import { recentLiveNotes } from '../../adapters/read-model-postgres/support-reads.js';
 import type { EventStore } from '../../app/event-store/event-store.js';
 import { unpacked } from '../../app/event-store/packing.js';
 import { loadInvoice } from '../../app/read/read-invoice.js';
@@ -15,29 +14,43 @@ export class LiveNotesAreReal extends Error {
 }
 
 /**
- * Throws `LiveNotesAreReal` when the newest live note that this service issued was not signed by a simulator. The simulator does not know that note
+ * Throws `LiveNotesAreReal` when the newest readable live note that this service issued is not a simulator's. The simulator does not know that note
  * or any other, so its "absent" for a send of unknown outcome would let the service issue an invoice twice.
  */
 export const refuseSimulatedLive = async (db: pg.Pool, store: EventStore): Promise<void> => {
-  const stream = await recentLiveNote(db);
-  const signer = stream && (await signerOf(stream, store));
-  if (stream === undefined || signer === undefined || isSignedBySimulator(signer)) return;
-  const invoiceId = parseInvoiceStream(stream)?.invoiceId ?? '';
-  throw new LiveNotesAreReal(
-    `live mode would be served by a simulator, but a live note of this database is not a simulator's (${publicInvoiceId(invoiceId)}): set AUTHORIZER_LIVE_URL, leave live out of SIMULATED_MODES, or use another database`,
-  );
+  for (const stream of await recentLiveNotes(db)) {
+    const origin = await originOf(stream, store);
+    if (origin === 'simulator') return;
+    if (origin === 'unreadable') continue;
+    const invoiceId = parseInvoiceStream(stream)?.invoiceId ?? '';
+    throw new LiveNotesAreReal(
+      `live mode would be served by a simulator, but a live note of this database is not a simulator's (${publicInvoiceId(invoiceId)}): set AUTHORIZER_LIVE_URL, leave live out of SIMULATED_MODES, or use another database`,
+    );
+  }
 };
 
-/** Undefined for a note that cannot be read: such an event stops no start, `audit verify` names it. */
-const signerOf = async (stream: StreamName, store: EventStore): Promise<X509Certificate | undefined> => {
+/** A note that cannot be read stops no start, because `audit verify` names it, and an older note may say what it does not. */
+const originOf = async (stream: StreamName, store: EventStore): Promise<'simulator' | 'elsewhere' | 'unreadable'> => {
   const events: readonly ReadInvoiceEvent[] = await loadInvoice(stream, store).then(
     (loaded) => loaded.events,
     () => [],
   );
-  const authorized = events.findLast((event) => event.type === 'Authorized');
+  const note = events.findLast(isNote)?.data;
+  if (note === undefined) return 'unreadable';
+  // A note without its bytes and their hash did not fit into an event. No note of a simulator has that size.
+  if (note.nfseXmlGzip === undefined) return note.nfseSha256 === undefined ? 'elsewhere' : 'unreadable';
   try {
-    return signerOfNote(unpacked(authorized?.data.nfseXmlGzip ?? ''));
+    const signer = signerOfNote(unpacked(note.nfseXmlGzip));
+    return signer === undefined ? 'unreadable' : isSignedBySimulator(signer) ? 'simulator' : 'elsewhere';
   } catch {
-    return undefined;
+    return 'unreadable';
   }
 };
+
+type NoteEvent =
+  | (ReadInvoiceEvent & { type: 'Authorized' })
+  | (ReadInvoiceEvent & { type: 'IndeterminateResolved'; data: { as: 'issued' } });
+
+/** Support may have settled an invoice by its note. */
+const isNote = (event: ReadInvoiceEvent): event is NoteEvent =>
+  event.type === 'Authorized' || (event.type === 'IndeterminateResolved' && event.data.as === 'issued');
