@@ -42,20 +42,38 @@ const naming = async (error: FolderInUse, folder: string): Promise<FolderInUse> 
 
 const run = async ({ settings, logs }: SimulatorOrder): Promise<void> => {
   const service = namedProcess(process.ppid);
+  let opened: Simulator | undefined;
+  const end = async (): Promise<void> => {
+    // A client that never reads must not keep the folder locked.
+    setTimeout(() => process.exit(0), CLOSE_WITHIN_MS).unref();
+    await opened?.close();
+    process.exit(0);
+  };
+  // The service may end during this start.
+  process.once('disconnect', () => void end());
   try {
-    const { close, ...simulator } = await startOnFreeFolder(settings, (line) => {
+    opened = await startOnFreeFolder(settings, (line) => {
       if (logs) tell({ kind: 'log', line });
     });
-    await writeSimulatorOwner(settings.folder, service);
-    process.once('disconnect', () => {
-      // A client that never reads must not keep the folder locked.
-      setTimeout(() => process.exit(0), CLOSE_WITHIN_MS).unref();
-      void close().then(() => process.exit(0));
-    });
+    await nameOwner(settings.folder, service);
+    const { close: _close, ...simulator } = opened;
     tell({ kind: 'ready', simulator });
   } catch (error) {
     const { name, message, code, port, syscall } = error as NodeJS.ErrnoException & { port?: number };
-    tell({ kind: 'failed', fault: { name, message, code, port, syscall } }, () => process.disconnect());
+    tell({ kind: 'failed', fault: { name, message, code, port, syscall } }, () => void end());
+  }
+};
+
+/** Only a start that finds this process frozen reads the file, so the simulator also serves without it. */
+const nameOwner = async (folder: string, service: ReturnType<typeof namedProcess>): Promise<void> => {
+  try {
+    await writeSimulatorOwner(folder, service);
+  } catch (error) {
+    const { code, syscall } = error as NodeJS.ErrnoException;
+    tell({
+      kind: 'warning',
+      line: { msg: 'the process of the simulator cannot be named in its folder', code, syscall },
+    });
   }
 };
 

@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { entryFile } from '../../lib/entry-file.js';
-import { pause } from '../../lib/pause.js';
+import { pause, settlesWithin } from '../../lib/pause.js';
 import { FolderInUse, LedgerDamaged, type Simulator, type SimulatorOptions } from '../../simulator/options.js';
 import type { Logger } from '../config/logger.js';
 import type { Runner } from './runner.js';
@@ -23,7 +23,7 @@ type StartFault = {
 export type ChildMessage =
   | { kind: 'ready'; simulator: Omit<Simulator, 'close'> }
   | { kind: 'failed'; fault: StartFault }
-  | { kind: 'log'; line: object };
+  | { kind: 'log' | 'warning'; line: object };
 
 /** A process for the simulator. It loads its code from the moment it is forked, beside the start of the engines. */
 export type SimulatorProcess = {
@@ -88,6 +88,7 @@ const started = (child: ChildProcess, settings: SimulatorSettings, logger: Logge
     child.on('message', (message: ChildMessage) => {
       if (message.kind === 'ready') resolve(message.simulator);
       else if (message.kind === 'failed') reject(errorOf(message.fault));
+      else if (message.kind === 'warning') logger.warn(message.line);
       else logger.debug({ msg: 'simulator', ...message.line });
     });
     const order: SimulatorOrder = { settings, logs: logger.isLevelEnabled('debug') };
@@ -107,5 +108,11 @@ const ended = async (child: ChildProcess): Promise<void> => {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const exit = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   if (child.connected) child.disconnect();
+  if (await settlesWithin(END_WITHIN_MS, exit)) return;
+  // A frozen process notices no end of the service.
+  child.kill('SIGKILL');
   await exit;
 };
+
+/** Longer than the process takes to close, also on busy cores. */
+const END_WITHIN_MS = 5_000;

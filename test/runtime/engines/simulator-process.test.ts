@@ -1,4 +1,4 @@
-import { chmodSync, readFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { pino } from 'pino';
@@ -74,6 +74,32 @@ describe('the simulator in a process of its own', () => {
     const { runner } = fork();
     await runner.stop();
     expect(lines).toEqual([]);
+  });
+
+  it('ends when the service stops during its start', async () => {
+    const { runner, simulator } = fork();
+    const opening = simulator.open(settings()).catch((error: unknown) => error);
+    await runner.stop();
+    expect(await opening).toMatchObject({ message: 'the process of the simulator ended during its start' });
+  });
+
+  it('is killed when the service stops and the process is frozen', async () => {
+    const { runner, simulator } = fork();
+    await simulator.open(settings());
+    const pid = await pidOf(1);
+    process.kill(pid, 'SIGSTOP');
+    await runner.stop();
+    expect(processIdentity(pid)).toBeUndefined();
+  });
+
+  it('answers until the service stops, also where its process cannot be named in the folder', async () => {
+    mkdirSync(join(folder, 'process.json'));
+    const { runner, simulator } = fork();
+    const { controlUrl } = await simulator.open(settings());
+    expect(await statusOf(controlUrl)).toBe(200);
+    expect(lines.map(({ msg }) => msg)).toContain('the process of the simulator cannot be named in its folder');
+    await runner.stop();
+    expect(await statusOf(controlUrl)).toBeUndefined();
   });
 
   it('rejects as a simulator in this process would: for a folder in use', { timeout: WITHIN_MS }, async () => {
