@@ -41,7 +41,9 @@ export const stopOrphan = async (dataDir: string, log: (line: string) => void): 
   const main = await mainProcessId(cluster);
   if (main !== undefined) await stopMain(main, cluster, log);
   await endRest(dataDir, cluster, log);
-  if (main !== undefined) await untilReaped(main, dataDir, log);
+  // PostgreSQL asks about the process that the file names, and a server that was stopped cleanly has removed the file.
+  const named = await mainProcessId(cluster);
+  if (named !== undefined) await untilReaped(named, dataDir, log);
   const deadline = performance.now() + LINGER_MS;
   while (await ownerAnswers(serverSocket(dataDir))) {
     if (performance.now() >= deadline)

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { findBinaries } from '../../../src/adapters/embedded-postgres/binaries.js';
 import { readEmbeddedAddresses } from '../../../src/adapters/embedded-postgres/connection-file.js';
 import { lockDataDir, processIdentity } from '../../../src/adapters/embedded-postgres/data-dir.js';
 import { EmbeddedPostgresError } from '../../../src/adapters/embedded-postgres/error.js';
@@ -13,6 +14,7 @@ import { discardRestored } from '../../../src/adapters/embedded-postgres/half-re
 import { chooseOsUser } from '../../../src/adapters/embedded-postgres/os-user.js';
 import { ownerAnswers } from '../../../src/adapters/embedded-postgres/owner-socket.js';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../../src/adapters/embedded-postgres/start.js';
+import { freePort } from '../../support/free-port.js';
 import { describeWithPostgres } from '../../support/postgres.js';
 
 const LISTEN = "require('net').createServer().listen(process.argv[1], () => console.log('listens'))";
@@ -170,30 +172,51 @@ describeWithPostgres('the embedded server', () => {
   describe.runIf(process.platform === 'linux')('after a main process that has ended and is not reaped', () => {
     let parent: ChildProcess;
     let ended: number;
+    const processFile = () => join(dataDir, 'postgres', 'postmaster.pid');
     /** `sleep` takes over the process of the shell and reaps no child. PostgreSQL heeds the process only when the user is its own. */
-    beforeEach(async () => {
-      await stop(await start());
-      const named = join(home, 'postgres');
-      await symlink((await promisify(execFile)('which', ['sleep'])).stdout.trim(), named);
+    const leave = async (program: string, ...args: string[]): Promise<void> => {
       const user = chooseOsUser();
-      parent = spawn('sh', ['-c', '"$0" 0 & echo $!; exec sleep 600', named], {
+      parent = spawn('sh', ['-c', '"$0" "$@" 2>/dev/null & echo $!; exec sleep 600', program, ...args], {
         stdio: ['ignore', 'pipe', 'inherit'],
         ...(user === undefined ? {} : { uid: user.uid, gid: user.gid }),
       });
       const [line] = await once(parent.stdout ?? parent, 'data');
       ended = Number(String(line));
-      await writeFile(join(dataDir, 'postgres', 'postmaster.pid'), `${ended}\n`);
+    };
+    const leaveEnded = async (): Promise<void> => {
+      const named = join(home, 'postgres');
+      await symlink((await promisify(execFile)('which', ['sleep'])).stdout.trim(), named);
+      await leave(named, '0');
+      await writeFile(processFile(), `${ended}\n`);
+    };
+    beforeEach(async () => {
+      await stop(await start());
     });
     afterEach(() => parent.kill('SIGKILL'));
+
+    it('starts at once when that process was stopped cleanly', { timeout: 60_000 }, async () => {
+      const { postgres } = await findBinaries(chooseOsUser());
+      await leave(postgres, '-D', join(dataDir, 'postgres'), '-h', '127.0.0.1', '-k', '', '-p', `${await freePort()}`);
+      await vi.waitUntil(async () => /^ready/m.test(await readFile(processFile(), 'utf8').catch(() => '')), {
+        timeout: 60_000,
+      });
+      const lines: string[] = [];
+      const server = await start({ log: (line) => lines.push(line) });
+      expect(await ask(server.connectionString, 'select 1 as n')).toEqual([{ n: 1 }]);
+      expect(lines).toContain(`stopping PostgreSQL process ${ended}, whose owner is gone`);
+      expect(lines.filter((line) => line.startsWith('waiting until process'))).toEqual([]);
+    });
 
     it('starts once the process is reaped', { timeout: 60_000 }, async () => {
       const log = (line: string) => {
         if (line.startsWith('waiting until process')) parent.kill('SIGKILL');
       };
+      await leaveEnded();
       expect(await ask((await start({ log })).connectionString, 'select 1 as n')).toEqual([{ n: 1 }]);
     });
 
     it('says which process has to reap it, when that process does not', { timeout: 60_000 }, async () => {
+      await leaveEnded();
       await expect(start()).rejects.toThrow(
         `PostgreSQL process ${ended} has ended and its parent, process ${parent.pid}, does not reap it: run the container with an init`,
       );
