@@ -116,18 +116,20 @@ export const isPlace = async (reader: Reader, position: LogPosition): Promise<bo
 /** Events of a page that is read from the end. */
 const BACKWARDS_PAGE = { first: 8, largest: 4_096 };
 
-/** `newest`: the last event of the whole log when it was looked at, ours or not. */
-type SeenEnd = { head: LogPosition | null; newest: Pick<ServerEvent, 'id'> & { position: LogPosition } };
+type HeadEvent = Pick<ServerEvent, 'streamId' | 'revision' | 'id'> & { position: LogPosition };
+
+/** `newest`: the last event of the whole log when it was looked at, ours or not. `ours`: the last event of ours. */
+type SeenEnd = { ours: HeadEvent | undefined; newest: Pick<ServerEvent, 'id'> & { position: LogPosition } };
 
 /**
  * Finds the position of the last event that is not the server's own. Reads backwards, only what is new since the previous call. Any number of the
  * server's own events (statistics, metadata, scavenges) may follow ours. What the previous call saw counts only where its newest event is still there:
  * the server writes its own events past the end of a log that was set back, so the log may be longer than before and hold less. `onFound`: called with
- * the event at the head when it is new.
+ * the event at the head each time, also when only the newest event behind it was read again: this shows that the log over this connection holds both.
  */
 export const createHeadFinder = (
   reader: Reader,
-  onFound: (event: ServerEvent) => void = () => undefined,
+  onFound: (event: HeadEvent) => void = () => undefined,
 ): (() => Promise<LogPosition | null>) => {
   let known: SeenEnd | undefined;
   return async () => {
@@ -146,12 +148,17 @@ export const createHeadFinder = (
         from = positionOf(last);
         continue;
       }
-      const head = found === undefined ? null : isOurs(found) ? positionOf(found) : (before?.head ?? null);
-      if (found !== undefined && isOurs(found)) onFound(found);
-      if (newest !== undefined) known = { head, newest };
-      return head;
+      const ours = found === undefined ? undefined : isOurs(found) ? headEventOf(found) : before?.ours;
+      if (ours !== undefined) onFound(ours);
+      if (newest !== undefined) known = { ours, newest };
+      return ours?.position ?? null;
     }
   };
+};
+
+const headEventOf = (event: ServerEvent): HeadEvent => {
+  const { streamId, revision, id } = event;
+  return { streamId, revision, id, position: positionOf(event) };
 };
 
 /** Reads backwards until `limit` events are found; returns them in order of the log. */

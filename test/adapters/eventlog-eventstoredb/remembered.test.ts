@@ -65,6 +65,26 @@ describe('what a process remembers of a log in EventStoreDB', () => {
     expect(await look()).toBe('replaced');
   });
 
+  it('knows the newest event of a quiet log, although the connection was lost between its read and the look', async () => {
+    const writer = harness.open(double.url);
+    await streamOf(writer, 1, 'nfseTest-a');
+    await log.head();
+    expect(await look()).toBe('held');
+    const backup = copy();
+    await streamOf(writer, 1, 'nfseTest-b');
+    fillWith(double, 5, '$stats');
+    await log.head();
+    const same = double.log;
+    double.stop();
+    double = await harness.double({ log: same, port: double.port });
+    await expect.poll(() => log.head().catch(() => undefined)).toBeTypeOf('bigint');
+    expect(await look()).toBe('held');
+    const older = await putBack(backup);
+    fillWith(older, 50, '$stats');
+    await expect.poll(() => log.head().catch(() => undefined)).toBeTypeOf('bigint');
+    expect(await look()).toBe('missing');
+  });
+
   it('misses no event that retention has cut, and none of a stream that a person has deleted', async () => {
     await streamOf(log, 3, 'nfseTest-a');
     await log.head();
