@@ -74,6 +74,25 @@ export const pauseIssuing = async (
 };
 
 /**
+ * Pauses issuing as `pauseIssuing` does over the log of this database, with the head that the log has when the pause is recorded. An event that a
+ * failover may keep while it loses the record is thus never behind that head: it would be taken for an event of log recovery (ADR 22).
+ */
+export const pauseIssuingAtEnd = (db: pg.Pool, logIdentity: string, now: Instant): Promise<void> =>
+  inTransaction(db, async (client) => {
+    await client.query(LOCK_END_OF_LOG);
+    await client.query(
+      `insert into log_set_back (log_identity, head, seen_at)
+       values ($1, (select nullif(position, 0) from event_log_head where identity::text = $1), $2)
+       on conflict (log_identity) do update set seen_at = excluded.seen_at`,
+      [logIdentity, now],
+    );
+  });
+
+/** An append that is refused, because no stream has an empty name: the role of the service may lock the end of the log in no other way. */
+const LOCK_END_OF_LOG = `select from event_log_append(array[''], array[0], array[1],
+  array[''], array[1], array[gen_random_uuid()], array[''], array[''], array[''])`;
+
+/**
  * Pauses issuing as `pauseIssuing` does, where only positions showed the loss if rows are still made from more than this log holds: a log recovery
  * may have ended since the positions were read, and its end must last. Any error ends the session and so frees the lock.
  */

@@ -1,6 +1,11 @@
 import type pg from 'pg';
 import { createDocumentSigner } from '../../adapters/authorizer/document-signer.js';
-import { pauseIssuing, readPause, resumeIssuing } from '../../adapters/guards-postgres/incomplete-log.js';
+import {
+  pauseIssuing,
+  pauseIssuingAtEnd,
+  readPause,
+  resumeIssuing,
+} from '../../adapters/guards-postgres/incomplete-log.js';
 import { createHeldNumbersRead } from '../../adapters/read-model-postgres/held-numbers.js';
 import { loadCompany } from '../../app/operator/company/company-commands.js';
 import type { RecoveryDeps } from '../../app/recovery/ask-series.js';
@@ -36,8 +41,9 @@ export const recoverLog = async (
   options.onPaused();
   // Recovery appends, and so may move the head past the positions that show what the log has lost: the pause must not depend on them any more.
   const now = clock.now();
-  if (!isOfThisLog && paused === undefined) await pauseIssuing(pool, identity, head, now);
   const isApart = config.eventStoreUrl !== undefined;
+  if (!isOfThisLog && paused === undefined)
+    await (isApart ? pauseIssuing(pool, identity, head, now) : pauseIssuingAtEnd(pool, identity, now));
   const { connectionString = '' } = pool.options;
   // Without time limits: the rows of all invoices are read, and the finished keys of a busy day are millions of rows.
   const patient = openPatientPool({ connectionString, applicationName: 'nfse-recovery' });

@@ -1,5 +1,5 @@
 import { allProjections, operatorProjections } from '../../../projections/registry.js';
-import { pauseIssuing } from '../../adapters/guards-postgres/incomplete-log.js';
+import { pauseIssuing, pauseIssuingAtEnd } from '../../adapters/guards-postgres/incomplete-log.js';
 import { createParametersCache } from '../../adapters/municipal-parameters/cache.js';
 import { createDocumentAlarms } from '../../adapters/read-model-postgres/document-alarms.js';
 import { createKeyUses } from '../../adapters/read-model-postgres/key-uses.js';
@@ -106,7 +106,11 @@ export const sessionOver = (
       return await recoverLog(parts, `support:${actor}`, options);
     },
     backup: (request) => backUp(parts, request),
-    markRestored: async () => pauseIssuing(pool, await log.identity(), await log.head(), clock.now()),
+    markRestored: async () => {
+      const identity = await log.identity();
+      if (config.eventStoreUrl === undefined) await pauseIssuingAtEnd(pool, identity, clock.now());
+      else await pauseIssuing(pool, identity, await log.head(), clock.now());
+    },
     keySeconds: Math.min(DAY_SECONDS, config.idempotencySeconds),
     testRetentionSeconds: config.limits.testRetentionSeconds,
     issueDemoCertificate: async (cnpj, name, actor) => {

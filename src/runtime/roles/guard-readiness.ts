@@ -1,7 +1,7 @@
 import { EventEmitter, once, setMaxListeners } from 'node:events';
 import { operatorProjections } from '../../../projections/registry.js';
 import { guardCheckpoint } from '../../adapters/guards-postgres/guards-record.js';
-import { pauseIssuing, readPause } from '../../adapters/guards-postgres/incomplete-log.js';
+import { pauseIssuingAtEnd, readPause } from '../../adapters/guards-postgres/incomplete-log.js';
 import { openPool } from '../../adapters/sql/pool.js';
 import { positionBefore } from '../../app/audit/anchor-log.js';
 import { shareOf } from '../../app/event-store/walk-log.js';
@@ -141,7 +141,7 @@ const readinessInOneDatabase = async (parts: ReadinessParts): Promise<GuardReadi
     if (!isPaused) endAtPause = undefined;
     if (isHeld) endAtPause ??= { head: held.head };
     if (!isLost && !isForgotten) return;
-    await pauseIssuing(engines.pool, identity, head, clock.now());
+    await pauseIssuingAtEnd(engines.pool, identity, clock.now());
     // A standby may have answered that no pause is held. It takes no record.
     if (isForgotten) logger.fatal({ msg: 'the database had lost the pause of issuing, which is recorded again' });
     due.loss = false;

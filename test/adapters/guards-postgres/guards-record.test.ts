@@ -2,7 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createPostgresGuards, type PostgresGuards } from '../../../src/adapters/guards-postgres/guards.js';
 import { guardCheckpoint, readGuardReadiness } from '../../../src/adapters/guards-postgres/guards-record.js';
-import { pauseIssuing, readPause, resumeIssuing } from '../../../src/adapters/guards-postgres/incomplete-log.js';
+import {
+  pauseIssuing,
+  pauseIssuingAtEnd,
+  readPause,
+  resumeIssuing,
+} from '../../../src/adapters/guards-postgres/incomplete-log.js';
 import { createDistributionProgressStore } from '../../../src/adapters/reconciliation/distribution-progress.js';
 import { openPool } from '../../../src/adapters/sql/pool.js';
 import { addSeconds } from '../../../src/domain/common/time.js';
@@ -142,6 +147,31 @@ describeWithPostgres('the record of how much of the log the guards hold', () => 
     await pauseIssuing(database.pool, 'log', at(3), ago(86_400));
     await pauseIssuing(database.pool, 'log', at(9), NOW);
     expect(await readPause(database.pool, 'log')).toEqual({ head: at(3), seenAt: NOW });
+  });
+
+  it('pauses issuing at the end of the log of this database, behind an append that is under way', async () => {
+    const { pool } = database;
+    const headOf = async () =>
+      (await pool.query<{ identity: string; position: string }>('select identity::text, position from event_log_head'))
+        .rows[0];
+    const { identity = '', position = '' } = (await headOf()) ?? {};
+    const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+    const writer = await pool.connect();
+    try {
+      await writer.query('begin');
+      await writer.query(`select event_log_append(array['nfseTest-a'], array[-1], array[1],
+        array['nfseTest-a'], array[0], array[gen_random_uuid()], array['T'], array['{}'], array['hash'])`);
+      const recorded = pauseIssuingAtEnd(pool, identity, NOW);
+      await expect.poll(async () => (await pool.query(waiting)).rowCount).toBe(1);
+      await writer.query('commit');
+      await recorded;
+    } finally {
+      writer.release();
+    }
+    expect(await readPause(pool, identity)).toEqual({ head: at(Number(position) + 1), seenAt: NOW });
+    expect((await headOf())?.position).toBe(String(Number(position) + 1));
+    await pauseIssuingAtEnd(pool, identity, addSeconds(NOW, 1));
+    expect(await readPause(pool, identity)).toMatchObject({ seenAt: addSeconds(NOW, 1) });
   });
 
   it('does not pause issuing again when a log recovery has ended since the look', async () => {

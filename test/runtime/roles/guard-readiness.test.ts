@@ -181,7 +181,7 @@ const oneDatabase = (paused: boolean) => {
   const row = { paused, head: 7n as bigint | string | null, answers: true, takesPauses: true, refusals: 0 };
   const lines: object[] = [];
   const runner = createRunner(() => undefined);
-  const query = async (text: string, values: readonly unknown[] = []) => {
+  const query = async (text: string) => {
     if (!row.answers) throw new Error('no answer');
     if (text.startsWith('insert into log_set_back')) {
       if (!row.takesPauses) {
@@ -190,11 +190,12 @@ const oneDatabase = (paused: boolean) => {
       }
       end.beforeRecord();
       row.paused = true;
-      row.head = String(values[1]);
+      row.head = String(end.head);
     }
     return { rows: row.paused ? [{ head: row.head, seen_at: systemClock.now() }] : [] };
   };
   const nothing = (): void => undefined;
+  const connect = async () => ({ query, release: nothing });
   const end = { isLost: false, head: 7n, notice: nothing, beforeRecord: nothing, accepted: [] as string[] };
   const say = (line: object) => void lines.push(line);
   let source: GuardReadinessSource | undefined;
@@ -214,7 +215,7 @@ const oneDatabase = (paused: boolean) => {
   const parts = {
     config: { eventStoreUrl: undefined },
     clock: systemClock,
-    engines: { log: { identity: async () => 'one', head: async () => end.head, lostEnd }, pool: { query } },
+    engines: { log: { identity: async () => 'one', head: async () => end.head, lostEnd }, pool: { connect, query } },
     logger: { fatal: say, error: say, info: say },
     runner,
   };
