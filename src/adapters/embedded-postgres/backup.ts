@@ -138,7 +138,7 @@ const UNFINISHED = 'unfinished';
  */
 const claimFolder = async (folder: string): Promise<void> => {
   const notEmpty = new BackupRefused(`${folder} is not empty: name a new folder`);
-  const made = await mkdir(folder, { recursive: true, mode: 0o700 });
+  await mkdir(folder, { recursive: true, mode: 0o700 });
   if ((await readdir(folder)).length > 0) throw notEmpty;
   const claim = await open(join(folder, UNFINISHED), 'wx', 0o600).catch((error: unknown) => {
     throw errorCode(error) === 'EEXIST' ? notEmpty : error;
@@ -146,25 +146,27 @@ const claimFolder = async (folder: string): Promise<void> => {
   const { uid } = await claim.stat().finally(() => claim.close());
   // A backup that ended since the first look has removed its file and left the others.
   const isTaken = (await readdir(folder)).length > 1;
-  if (!isTaken && (made !== undefined || !(await isPlanted(folder, uid)))) return;
+  const planted = isTaken ? undefined : await plantedPath(folder, uid);
+  if (!isTaken && planted === undefined) return;
   await rm(join(folder, UNFINISHED));
-  throw isTaken ? notEmpty : new BackupRefused(`${folder} ${PLANTED}`);
+  throw isTaken ? notEmpty : new BackupRefused(`${planted} ${PLANTED}`);
 };
 
 const PLANTED =
-  'belongs to another user and lies where all users may make folders, so its owner could exchange the backup: name a folder that is not there yet';
+  'belongs to another user and lies where all users may make folders, so its owner could exchange the backup: name a folder outside of that folder';
 
 /**
- * Whether another user may have made the folder, a folder above or a link of such a name in a place such as /tmp. A folder of another user elsewhere,
- * such as the volume of a container, was given to that user by the owner of the place.
+ * The folder, a folder above or a link of such a name that another user may have made in a place such as /tmp, also where the folder itself is new: the
+ * owner of a folder above may exchange what is in that folder. A folder of another user elsewhere, such as the volume of a container, was given to that
+ * user by the owner of the place.
  */
-const isPlanted = async (folder: string, own: number): Promise<boolean> => {
+const plantedPath = async (folder: string, own: number): Promise<string | undefined> => {
   for (const path of [resolve(folder), await realpath(folder)])
     for (let at = path; at !== dirname(at); at = dirname(at)) {
       const [{ uid }, { mode }] = [await lstat(at), await lstat(dirname(at))];
-      if (![0, own].includes(uid) && (mode & 0o002) !== 0) return true;
+      if (![0, own].includes(uid) && (mode & 0o002) !== 0) return at;
     }
-  return false;
+  return undefined;
 };
 
 const tableNames = async (client: pg.PoolClient): Promise<readonly string[]> => {

@@ -171,16 +171,20 @@ describeWithPostgres('a backup of the embedded database', () => {
     await mkdir(folder);
     await chown(folder, 65_534, 65_534);
     await chmod(join(folder, '..'), 0o1777);
-    await expect(backUp()).rejects.toThrow('belongs to another user and lies where all users may make folders');
+    const refused = `${folder} belongs to another user and lies where all users may make folders`;
+    await expect(backUp()).rejects.toThrow(refused);
     expect(await readdir(folder)).toEqual([]);
+    await expect(backUp(true, join(folder, 'new'))).rejects.toThrow(refused);
+    expect(await readdir(join(folder, 'new'))).toEqual([]);
     const below = join(folder, 'below');
     await mkdir(below);
-    await expect(backUp(true, below)).rejects.toThrow('belongs to another user');
+    await expect(backUp(true, below)).rejects.toThrow(refused);
     const [target, link] = [join(folder, '..', 'other'), join(folder, '..', 'link')];
     await mkdir(target);
     await symlink(target, link);
     await lchown(link, 65_534, 65_534);
-    await expect(backUp(true, link)).rejects.toThrow('belongs to another user');
+    await expect(backUp(true, link)).rejects.toThrow(`${link} belongs to another user`);
+    await expect(backUp(true, join(link, 'new'))).rejects.toThrow(`${link} belongs to another user`);
   });
 
   it.runIf(process.geteuid?.() === 0)(
