@@ -40,7 +40,7 @@ export const stopOrphan = async (dataDir: string, log: (line: string) => void): 
   const cluster = clusterFolder(dataDir);
   const main = await mainProcessId(cluster);
   if (main !== undefined) await stopMain(main, cluster, log);
-  await endRest(dataDir, cluster, log);
+  await endRest(dataDir, log);
   // PostgreSQL asks about the process that the file names, and a server that was stopped cleanly has removed the file.
   const named = await mainProcessId(cluster);
   if (named !== undefined) await untilReaped(named, dataDir, log);
@@ -70,9 +70,12 @@ const stopMain = async (pid: number, cluster: string, log: (line: string) => voi
   await areGone([seen], KILL_MS);
 };
 
-/** A process that works on a statement, or is frozen, does not notice that the main process is gone, and keeps PostgreSQL from starting. */
-const endRest = async (dataDir: string, cluster: string, log: (line: string) => void): Promise<void> => {
-  const rest = serverProcesses(cluster);
+/**
+ * Ends what is left of a server whose main process is gone: a process that works on a statement, or is frozen, does not notice that end, and keeps
+ * PostgreSQL from starting. Throws `EmbeddedPostgresError` when one does not end. Call it only under the folder's lock.
+ */
+export const endRest = async (dataDir: string, log: (line: string) => void): Promise<void> => {
+  const rest = serverProcesses(clusterFolder(dataDir));
   if (rest.length === 0) return;
   log(`ending PostgreSQL processes whose main process is gone: ${idsOf(rest)}`);
   for (const seen of rest) send(seen, 'SIGQUIT');

@@ -22,6 +22,7 @@ type Launch = {
 };
 
 const START_LIMIT_MS = 60_000;
+const OUTPUT_MS = 1_000;
 
 /** Modest memory, durable commits, loopback only. Statements and values stay out of the log, because they hold personal data. */
 const SETTINGS: Readonly<Record<string, string>> = {
@@ -47,7 +48,8 @@ export const launchServer = async (launch: Launch): Promise<ServerProcess> => {
   const settings = { ...SETTINGS, port: String(launch.port), ...launch.settings };
   const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const child = spawn(launch.postgres, ['-D', launch.cluster, ...flags], spawnOptions(launch.user, launch.socket));
-  const exited = exitOf(child);
+  const exited = endOf(child, 'exit');
+  const closed = endOf(child, 'close');
   const failureLine = failureLineOf(child);
   let isReady = false;
   const ready = new Promise<void>((resolve) => {
@@ -60,6 +62,8 @@ export const launchServer = async (launch: Launch): Promise<ServerProcess> => {
   await settlesWithin(START_LIMIT_MS, Promise.race([ready, exited]));
   if (isReady && child.pid !== undefined) return { exited, pid: child.pid, signal: (signal) => child.kill(signal) };
   child.kill('SIGKILL');
+  // The line that explains the failure may come after the end of the process.
+  await settlesWithin(OUTPUT_MS, closed);
   throw new EmbeddedPostgresError(`PostgreSQL did not start: ${failureLine()}`);
 };
 
@@ -67,7 +71,7 @@ export const launchServer = async (launch: Launch): Promise<ServerProcess> => {
 export const runToEnd = async (program: string, args: readonly string[], user: OsUser | undefined): Promise<void> => {
   const child = spawn(program, args, spawnOptions(user));
   const failureLine = failureLineOf(child);
-  const { code } = await exitOf(child);
+  const { code } = await endOf(child, 'close');
   if (code !== 0) throw new EmbeddedPostgresError(`PostgreSQL could not be prepared: ${failureLine()}`);
 };
 
@@ -81,9 +85,10 @@ const spawnOptions = (user: OsUser | undefined, socket?: OwnerSocket) => ({
   ...(user === undefined ? {} : { uid: user.uid, gid: user.gid }),
 });
 
-const exitOf = (child: ChildProcess): Promise<PostgresExit> =>
+/** `close` comes after the last output. Processes of the server hold the output open, so a frozen one of them keeps `close` from coming. */
+const endOf = (child: ChildProcess, event: 'exit' | 'close'): Promise<PostgresExit> =>
   new Promise((resolve) => {
-    child.once('close', (code, signal) => resolve({ code, signal }));
+    child.once(event, (code, signal) => resolve({ code, signal }));
     child.once('error', () => resolve({ code: -1, signal: null }));
   });
 

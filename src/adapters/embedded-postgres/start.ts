@@ -9,7 +9,7 @@ import { addressesOf, forgetPort, superuserAddress, writeConnection } from './co
 import { type DataDirLock, lockDataDir, prepareDataDir } from './data-dir.js';
 import { EmbeddedPostgresError } from './error.js';
 import { refuseHalfRestored } from './half-restored.js';
-import { openServerSocket, stopOrphan } from './orphan.js';
+import { endRest, openServerSocket, stopOrphan } from './orphan.js';
 import { chooseOsUser, type OsUser } from './os-user.js';
 import type { OwnerSocket } from './owner-socket.js';
 import { launchServer, type ServerProcess } from './server-process.js';
@@ -74,7 +74,11 @@ const startLocked = async (
   const launching = launchOnFreePort(launchOn);
   work ??= whileStarting?.(isNew);
   const { server, port } = await launching;
-  const supervisor = supervise(server, () => launchOn(port), log);
+  const relaunch = async (): Promise<ServerProcess> => {
+    await endRest(dataDir, log);
+    return await launchOn(port);
+  };
+  const supervisor = supervise(server, relaunch, log);
   const connection = { port, ...passwords };
   try {
     await writeConnection(dataDir, connection);

@@ -112,6 +112,25 @@ describeWithPostgres('the embedded server', () => {
     expect(await readNote(server)).toEqual(kept);
   });
 
+  it.runIf(process.platform === 'linux')(
+    'is restarted when its main process is killed and another of its processes is frozen',
+    { timeout: 120_000 },
+    async () => {
+      const server = await start();
+      const client = new pg.Client({ connectionString: server.superuserConnectionString });
+      client.on('error', () => undefined);
+      await client.connect();
+      const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
+      const frozen = rows[0]?.pid ?? 0;
+      process.kill(frozen, 'SIGSTOP');
+      const killed = server.pid();
+      process.kill(killed, 'SIGKILL');
+      await vi.waitUntil(() => server.pid() !== killed, { timeout: 60_000 });
+      expect(processIdentity(frozen)).toBeUndefined();
+      expect(await ask(server.connectionString, 'select 1 as n')).toEqual([{ n: 1 }]);
+    },
+  );
+
   it('is taken over, by way of a clean stop, from an owner that was killed', async () => {
     const [command, ...args] = OWNER;
     const owner = spawn(command, [...args, dataDir], { stdio: ['ignore', 'pipe', 'inherit'] });
