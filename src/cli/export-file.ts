@@ -8,6 +8,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import { UnreadableFile } from '../app/audit/verify-export.js';
 import { errorCode } from '../lib/error-code.js';
+import { settlesWithin } from '../lib/pause.js';
 import { Interrupted } from './terminal.js';
 
 /** The name alone decides about compression. */
@@ -41,7 +42,7 @@ export const writeExport = async (
     if (isGzip(file)) await pipeline(source, createGzip(), measure, target, options);
     else await pipeline(source, measure, target, options);
   };
-  const special = await unlessInterrupted(openSpecial(file), signal);
+  const special = await openUnlessInterrupted(file, signal);
   if (special !== undefined) await writeTo(special.createWriteStream());
   else {
     await removeDrafts(file);
@@ -103,6 +104,35 @@ const openSpecial = async (file: string): Promise<FileHandle | undefined> => {
   if (found.isFile()) return undefined;
   throw new Error(`${file} ${FOREIGN}`);
 };
+
+/** An open that waits for the reader of a pipe keeps this process from its end, so the open is ended before the interruption is reported. */
+const openUnlessInterrupted = async (
+  file: string,
+  signal: AbortSignal | undefined,
+): Promise<FileHandle | undefined> => {
+  const opening = openSpecial(file);
+  try {
+    return await unlessInterrupted(opening, signal);
+  } catch (error) {
+    if (error instanceof Interrupted) await endOpen(file, opening);
+    throw error;
+  }
+};
+
+/** The reading end of a pipe opens without a wait, and lets an open of the writing end come back. */
+const endOpen = async (file: string, opening: Promise<FileHandle | undefined>): Promise<void> => {
+  const closed = opening.then(
+    (handle) => handle?.close(),
+    () => undefined,
+  );
+  if ((await stat(file).catch(() => undefined))?.isFIFO() !== true) return;
+  const reader = await open(file, constants.O_RDONLY | constants.O_NONBLOCK).catch(() => undefined);
+  // Another pipe may have the name by now.
+  if (reader !== undefined) await settlesWithin(OPEN_ENDS_WITHIN_MS, closed);
+  await reader?.close();
+};
+
+const OPEN_ENDS_WITHIN_MS = 1_000;
 
 const FOREIGN = 'cannot be written: it is a pipe or a device of another user, who could read all that is written';
 

@@ -12,6 +12,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
@@ -20,6 +21,9 @@ import { UnreadableFile } from '../../src/app/audit/verify-export.js';
 import { readExport, whyNotWritable, writeExport } from '../../src/cli/export-file.js';
 import { Interrupted } from '../../src/cli/terminal.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
+
+/** Of libuv, unless UV_THREADPOOL_SIZE says otherwise. */
+const THREADS = 4;
 
 const linesOf = async (text: string): Promise<readonly string[]> => {
   const file = join(temporaryFolder(), 'log.ndjson.gz');
@@ -124,6 +128,24 @@ describe('the file of an export', () => {
     const pipe = join(temporaryFolder(), 'pipe');
     execFileSync('mkfifo', [pipe]);
     expect(await whyNotWritable(pipe)).toBeUndefined();
+    const reader = spawn('cat', [pipe], { stdio: ['ignore', 'pipe', 'ignore'] });
+    const read = readAll(reader.stdout);
+    await writeExport(pipe, text());
+    expect(await read).toBe('private');
+  });
+
+  it('may be a pipe without a reader, which does not keep an interrupted process from its end', async () => {
+    const pipe = join(temporaryFolder(), 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    // Each open that still waits holds one of the threads that all work with files needs.
+    for (let n = 0; n < 2 * THREADS; n += 1) {
+      const interruption = new AbortController();
+      const written = writeExport(pipe, text(), interruption.signal);
+      // Behind the look of the export at the pipe, so that its open has begun.
+      for (let looks = 0; looks < 3; looks += 1) await stat(pipe);
+      interruption.abort();
+      await expect(written).rejects.toThrow(Interrupted);
+    }
     const reader = spawn('cat', [pipe], { stdio: ['ignore', 'pipe', 'ignore'] });
     const read = readAll(reader.stdout);
     await writeExport(pipe, text());
