@@ -10,7 +10,7 @@ type ExitCode = 0 | 1 | 2 | 3;
  */
 export type Outcome = { exit: ExitCode; text: string; json: unknown; isReport?: true };
 
-/** `value` names what is typed behind the option; `required`: the command is bad usage without it. */
+/** `value` names what is typed after the option; `required`: the command is bad usage without it. */
 export type Option = { type: 'string' | 'boolean'; multiple?: boolean; value?: string; required?: true; help: string };
 
 export type Flags = Readonly<Record<string, string | boolean | readonly (string | boolean)[] | undefined>>;

@@ -85,7 +85,7 @@ const removeDrafts = async (file: string): Promise<void> => {
     if (isDraft(other)) await rm(join(folder, other), { force: true });
 };
 
-/** What a draft has behind the name of its file. */
+/** What a draft has after the name of its file. */
 const DRAFT = /^\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.draft$/;
 
 const isPipeOrDevice = async (file: string): Promise<boolean> => {

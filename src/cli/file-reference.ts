@@ -1,7 +1,7 @@
 import { type JsonSchema, toJsonSchema } from '@valibot/to-json-schema';
 import * as v from 'valibot';
 
-/** A field of an operator's file. `path` has `[]` behind a list and `{}` behind a group whose names are data. */
+/** A field of an operator's file. `path` has `[]` after a list and `{}` after a group whose names are data. */
 type FileField = { path: string; required: boolean; values: string; description: string; example: unknown };
 
 /** The JSON Schema of a file, for editors and for its reference: what its reader takes. */

@@ -2,7 +2,7 @@ import { InvalidArgumentError, Command as Program, Option as ProgramOption } fro
 import type { Command, Flags, Option } from './command.js';
 import { examplesOf } from './examples.js';
 
-/** What a person typed behind the name of a command. */
+/** What a person typed after the name of a command. */
 export type Typed = { flags: Flags; positionals: readonly string[] };
 
 const COMMON: Readonly<Record<string, Option>> = {
@@ -120,7 +120,7 @@ const optionOf = (name: string, option: Option, argv: readonly string[]): Progra
   const made = new ProgramOption(`--${name}${value}`, text).makeOptionMandatory(required === true);
   if (type === 'boolean') return made;
   return made.argParser((given: string, before: unknown) => {
-    // A forgotten value must not swallow the option behind it.
+    // A forgotten value must not swallow the option after it.
     if (given.length > 1 && given.startsWith('-') && !argv.includes(`--${name}=${given}`))
       throw new InvalidArgumentError(`Write --${name}=${given} for a value that begins with a hyphen.`);
     return multiple === true ? [...(Array.isArray(before) ? (before as unknown[]) : []), given] : given;

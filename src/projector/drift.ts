@@ -50,7 +50,7 @@ export const compareWithLog = async (projection: Projection, deps: DriftDeps): P
   if (live.version !== projection.version) return otherVersion(live, projection);
   const head = await deps.log.head();
   if (isEarlier(head, live.position)) {
-    const reason = `its checkpoint ${live.position} lies behind the end of the log, ${head ?? 'which is empty'}: what comes would be skipped`;
+    const reason = `its checkpoint ${live.position} is past the end of the log, ${head ?? 'which is empty'}: what comes would be skipped`;
     return { kind: 'not_comparable', reason };
   }
   const session = leaderSession(db, 'none');

@@ -4,7 +4,7 @@ import { type Generation, type Queryable, quoted, tableOf, viewOf } from './gene
 /** A live row and what the log makes of it. */
 export type Pair = { key: string; live: Row | undefined; made: Row | undefined };
 
-/** How many pairs one comparison returns. A row behind them is compared all the same. */
+/** How many pairs one comparison returns. A row after them is compared all the same. */
 export const MAX_PAIRS = 1_000;
 
 /** Whether a row is of a later revision than the log's row of the same key. */

@@ -34,15 +34,15 @@ export const countXml = (xml: Buffer): XmlCounts => {
   let at = 0;
   let depth = 0;
 
-  /** Moves `at` behind the next `end`, one byte or a text of ASCII, or to the end of the document. */
+  /** Moves `at` after the next `end`, one byte or a text of ASCII, or to the end of the document. */
   const skipTo = (end: number | string): void => {
     const found = xml.indexOf(end, at, 'latin1');
-    const behind = found < 0 ? xml.length : found + (typeof end === 'number' ? 1 : end.length);
-    raise('text', behind - at);
-    at = behind;
+    const next = found < 0 ? xml.length : found + (typeof end === 'number' ? 1 : end.length);
+    raise('text', next - at);
+    at = next;
   };
 
-  /** Counts an element and its attributes from its name on, and moves `at` behind its `>`. */
+  /** Counts an element and its attributes from its name on, and moves `at` after its `>`. */
   const tag = (): void => {
     raise('elements', counts.elements + 1);
     let own = 0;

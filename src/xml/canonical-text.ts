@@ -60,7 +60,7 @@ export const readCanonicalText = (canonical: Buffer): TextElement | undefined =>
 /** `start` and `end` enclose the element, `inner` and `innerEnd` its content. */
 export type TextElement = {
   name: string;
-  /** As they stand in the tag, each behind a space; `xmlns` comes first. */
+  /** As they stand in the tag, each after a space; `xmlns` comes first. */
   attributes: string;
   /** The default name space, the only one in scope. */
   namespace: string;

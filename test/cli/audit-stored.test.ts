@@ -125,7 +125,7 @@ describeWithPostgres('audit verify of a log whose rows were edited', () => {
     expect((json.findings as Finding[]).map((finding) => finding.kind)).toContain(kind);
   });
 
-  it('tells of events behind the end that the log names, which no reader sees', async () => {
+  it('tells of events after the end that the log names, which no reader sees', async () => {
     await sql('update event_log_head set position = 4');
     expect((await found()).map(({ kind }) => kind)).toContain('log_end');
   });
@@ -138,12 +138,12 @@ describeWithPostgres('audit verify of a log whose rows were edited', () => {
     await sql(`update ${await tableOf('companies')} set enabled = false, revision = revision - 1`);
   });
 
-  it('tells of a checkpoint behind the end of the log, which would skip what comes', async () => {
+  it('tells of a checkpoint past the end of the log, which would skip what comes', async () => {
     await sql(`update checkpoints set position = (position::int + 9)::text where name = 'companies'`);
     expect(await found()).toMatchObject([
       {
         kind: 'read_model_drift',
-        detail: expect.stringMatching(/^not compared: companies: its checkpoint 10 lies behind/),
+        detail: expect.stringMatching(/^not compared: companies: its checkpoint 10 is past the end/),
       },
     ]);
   });

@@ -136,7 +136,7 @@ export const exchange = (call: Call): Promise<Exchange> =>
     });
   });
 
-/** One call with the certificate to `path`, which is put behind the base URL `address`. Throws when both make no URL. */
+/** One call with the certificate to `path`, which is put after the base URL `address`. Throws when both make no URL. */
 export const exchangeWith = (
   agents: Pick<ReturnType<typeof createAgents>, 'agentOf'>,
   certificate: CompanyCertificate,

@@ -228,7 +228,7 @@ export const countJson = (body: Uint8Array): JsonShape => {
   return { ...counts, bytesRead: Math.min(at, body.length), named, exceededLimit: exceededLimit(), repeats };
 };
 
-/** Finds the first such byte at or behind a place, or the end; places only grow, so that every byte is looked at once. */
+/** Finds the first such byte at or after a place, or the end; places only grow, so that every byte is looked at once. */
 const finderOf = (body: Uint8Array, byte: number): ((from: number) => number) => {
   let found = -1;
   return (from) => {

@@ -55,15 +55,15 @@ const readPage = async (
   const maxCount = Math.min(PAGE.largest, Math.max(smallest, limit)) + 1;
   const options: ReadAllOptions = { ...callOptions(reader), fromPosition, maxCount };
   const page = await answered(reader, () => reader.client.readAll(options), isLost);
-  const behind = page.filter(({ event }) => event !== undefined && (after === null || positionOf(event) > after));
-  const ours = eventsOf(behind, prefixes, by);
+  const following = page.filter(({ event }) => event !== undefined && (after === null || positionOf(event) > after));
+  const ours = eventsOf(following, prefixes, by);
   const events = ours.slice(0, limit);
   if (events.length < ours.length) {
     return { events, cursor: events.at(-1)?.position ?? after, atEnd: false, isScarce: false };
   }
-  const last = behind.at(-1)?.event;
+  const last = following.at(-1)?.event;
   const cursor = last === undefined ? after : positionOf(last);
-  return { events, cursor, atEnd: page.length < maxCount, isScarce: ours.length * SCARCE < behind.length };
+  return { events, cursor, atEnd: page.length < maxCount, isScarce: ours.length * SCARCE < following.length };
 };
 
 /** Searches until there are enough events, the log ends or the subscription is lost; only the end of the log sets `atEnd`. */

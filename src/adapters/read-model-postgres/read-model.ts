@@ -86,13 +86,13 @@ const timerReads = (db: ReadDatabase): Pick<ReadModel, 'openWork' | 'verdictsDue
             ]),
           );
     const due = db.selectFrom(quiet.as('open')).selectAll();
-    const behind =
+    const following =
       after === undefined
         ? due
         : due.where(({ eb, refTuple, tuple }) =>
             eb(refTuple('due_ms', 'stream'), '>', tuple(after.dueMs, after.stream)),
           );
-    const rows = await behind.orderBy('due_ms').orderBy('stream').limit(limit).execute();
+    const rows = await following.orderBy('due_ms').orderBy('stream').limit(limit).execute();
     return rows.flatMap(({ due_ms, ...row }) => toTimer(row).map((open) => ({ ...open, dueMs: Number(due_ms) })));
   },
   verdictsDue: async ({ queued = NEVER, started = NEVER, cancel = NEVER }, limit, after) => {
@@ -130,15 +130,15 @@ const dueMs = ({ queuedSeconds, processingSeconds, cancellationSeconds }: OpenWo
 const work = (db: ReadDatabase) =>
   db.selectFrom('read.deadlines').select(['stream', 'mode', 'company_id', 'work', 'work_since', 'started']);
 
-/** Rows without progress do not hide the rows behind them, because the caller continues after the last row of the page. */
+/** Rows without progress do not hide the rows after them, because the caller continues after the last row of the page. */
 const pageByWorkSince = (rows: ReturnType<typeof work>, limit: number, after: TimerCursor | undefined) => {
-  const behind =
+  const following =
     after === undefined
       ? rows
       : rows.where(({ eb, refTuple, tuple }) =>
           eb(refTuple('work_since', 'stream'), '>', tuple(after.since, after.stream)),
         );
-  return behind.orderBy('work_since').orderBy('stream').limit(limit);
+  return following.orderBy('work_since').orderBy('stream').limit(limit);
 };
 
 type WorkRow = Omit<DeadlineRow, 'revision' | 'began_at' | 'retention_since'>;

@@ -65,7 +65,8 @@ export const pendingMigrations = async (
 
 /**
  * The table of steps that the user's search path leads to, and whether it is the user's own; undefined before the first step. Throws
- * `DatabaseUnsuitable` when another program's table has its name in the schema where ours would be. Behind that schema such a table does not matter.
+ * `DatabaseUnsuitable` when another program's table has its name in the schema where ours would be. In a later
+ * schema of the search path such a table does not matter.
  */
 export const findHistory = async (db: Pick<pg.Pool, 'query'>): Promise<{ isOwn: boolean } | undefined> => {
   const { rows } = await db.query<{ isOurs: boolean; isHere: boolean; isOwn: boolean }>(
@@ -95,7 +96,7 @@ const unapplied = (migrations: readonly Migration[], applied: readonly AppliedMi
   migrations.forEach(({ id, name }, index) => {
     const before = migrations[index - 1];
     if (before !== undefined && before.id >= id) {
-      throw new MigrationError(`migration ${id}-${name} stands behind ${before.id}-${before.name}`);
+      throw new MigrationError(`migration ${id}-${name} comes after ${before.id}-${before.name}`);
     }
   });
   // Every version of this product knows the first step, so a history without any known step is another program's.

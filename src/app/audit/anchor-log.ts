@@ -21,7 +21,7 @@ const LOOK_BACK_DAYS = 400;
 /** Streams that are read at the same time. A young log has no anchor, and a slow machine would read its streams one by one for a minute. */
 const DAYS_AT_ONCE = 8;
 
-/** Events that other writers may append while the log is read. An anchor must not lie further behind the log than a verifier keeps events. */
+/** Events that other writers may append while the log is read. A verifier keeps the events between the end of an anchor and the anchor. */
 const MAX_UNREAD_EVENTS = ANCHOR_LAG_EVENTS / 10;
 
 /** The anchor of a UTC day (`YYYY-MM-DD`); undefined when the day has no anchor. */
@@ -68,11 +68,11 @@ const readSinceLastAnchor = async ({ log, store, clock }: AnchorDeps, signal?: A
   if (signal?.aborted) return undefined;
   const read = await readMovedHeads(positionOf(byDay?.upTo ?? ''), log, signal);
   const newest = read?.anchors.at(-1);
-  const behind = newest === undefined ? undefined : await anchorIn(newest, store);
-  if (read === undefined || behind === undefined || behind.upTo === byDay?.upTo)
+  const newestAnchor = newest === undefined ? undefined : await anchorIn(newest, store);
+  if (read === undefined || newestAnchor === undefined || newestAnchor.upTo === byDay?.upTo)
     return read && { ...read, after: byDay?.upTo ?? '' };
-  const again = await readMovedHeads(positionOf(behind.upTo), log, signal);
-  return again && { ...again, after: behind.upTo };
+  const again = await readMovedHeads(positionOf(newestAnchor.upTo), log, signal);
+  return again && { ...again, after: newestAnchor.upTo };
 };
 
 /** The newest anchor of the days before the day of the instant. Undefined without an anchor, and when the signal aborted. */

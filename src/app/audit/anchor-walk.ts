@@ -69,15 +69,15 @@ export const createAnchorWalk = () => {
   const doubtful: { finding: Finding; upTo: LogPosition }[] = [];
 
   const countUpTo = (position: LogPosition): void => {
-    const behind = waiting.findIndex((one) => one.position > position);
-    const covered = behind < 0 ? waiting : waiting.slice(0, behind);
+    const following = waiting.findIndex((one) => one.position > position);
+    const covered = following < 0 ? waiting : waiting.slice(0, following);
     for (const one of covered) {
       moved.add(one);
       heads.set(one.stream, { position: one.position, revision: one.revision, hash: one.hash });
       events[anchoredPart(one.stream)] += 1;
     }
     counted = covered.at(-1)?.position ?? counted;
-    waiting = behind < 0 ? [] : waiting.slice(behind);
+    waiting = following < 0 ? [] : waiting.slice(following);
   };
 
   /**
@@ -101,7 +101,7 @@ export const createAnchorWalk = () => {
     if (!isAnchor(data)) return [found('it is no anchor that can be read')];
     const anchor: LogAnchor = data;
     const upTo = BigInt(anchor.upTo) as LogPosition;
-    if (upTo >= position) return [found('it says that it covers events behind it')];
+    if (upTo >= position) return [found('it says that it covers events after itself')];
     if (isEarlier(upTo, positionOf(furthest))) return [found('it ends before an earlier anchor ended')];
     if (isEarlier(upTo, counted)) return [found('it was written long after the events that it covers')];
     countUpTo(upTo);

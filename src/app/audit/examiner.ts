@@ -52,7 +52,7 @@ export const ownExaminer: ClosableExaminer = {
 
 /**
  * The items of each page with their examinations, in the order of the pages; further pages are examined meanwhile. When the pages end with an error,
- * it is thrown behind the pages before it.
+ * it is thrown after the pages before it.
  */
 export async function* examined<Item>(
   pages: AsyncIterable<readonly Item[]>,

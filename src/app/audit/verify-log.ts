@@ -108,7 +108,7 @@ const checkStored = async (
   // Read after the walk, so that the head cannot lie before the last event that the walk has seen.
   const end = await log.head();
   if (isEarlier(end, last)) {
-    const detail = `the log says that it ends at ${end ?? 'no position'}, so readers miss the events behind it, up to ${last}`;
+    const detail = `the log says that it ends at ${end ?? 'no position'}, so readers miss the events after it, up to ${last}`;
     findings.add({ kind: 'log_end', detail });
   }
   return { readable, last };

@@ -132,7 +132,7 @@ const refusalOf = (
     return `${asked} mode has an authorizer here, which would be asked: leave out --without-authorizer ${asked}, or ${addressOf(asked)}`;
   const stranger = named.find(({ companyId }) => !companies.has(companyId));
   if (stranger !== undefined)
-    return `the log knows no company ${stranger.companyId}: register it with a next number that is behind its last note`;
+    return `the log knows no company ${stranger.companyId}: register it with a next number that is greater than the number of its last note`;
   const leftOut = named.find(({ companyId }) => withoutCompanies.includes(companyId))?.companyId;
   if (leftOut !== undefined) return `--from names company ${leftOut}, which --without-company ${leftOut} leaves out`;
   const unasked = named.find(({ mode }) => modesWithoutLedger.includes(mode));
@@ -191,7 +191,7 @@ const planCompany = (
   const { companyId, named, registrations } = company;
   const cities = new Set(registrations.flatMap((one) => deps.municipalityOf(one) ?? []));
   if (cities.size === 0 && named.some(({ municipality }) => municipality === undefined))
-    return { refused: `the city of ${companyId} is in no table: name its IBGE code behind the number` };
+    return { refused: `the city of ${companyId} is in no table: name its IBGE code after the number` };
   if (unasked.length > 0) return { refused: withoutAddresses(unasked) };
   const all: SeriesToCompare[] = [];
   const skipped: Skipped[] = [];

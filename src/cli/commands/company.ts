@@ -97,7 +97,7 @@ const seriesWarnings = ({ mode, series, nextNumber, isStopped }: NextNumber): re
   if (isUsedUp({ nextNumber })) return [`series ${series} of ${mode} mode is used up: name another dps.${mode}.series`];
   return isStopped
     ? [
-        `series ${series} of ${mode} mode stays stopped: put a next number of ${nextNumber} or later that is behind every note of the series`,
+        `series ${series} of ${mode} mode stays stopped: put a next number of ${nextNumber} or later, greater than the number of every note of the series`,
       ]
     : [];
 };

@@ -258,7 +258,7 @@ const comparedCheck = (compared: ComparedSeries): Check => {
   const place = city === undefined ? municipality : `${municipality} (${city.name}/${city.uf})`;
   const numbers = walked.map(({ from, to }) => `${from} to ${to}`).join(' and ');
   const detail = [
-    `series ${series}, city ${place}, numbers ${numbers}: ${counted(found, 'note')} behind the end of the log`,
+    `series ${series}, city ${place}, numbers ${numbers}: ${counted(found, 'note')} after the end of the log`,
     ...(adopted === 0 ? [] : [`${adopted} recorded on ${adopted === 1 ? 'its open invoice' : 'their open invoices'}`]),
     ...(movedTo === undefined ? [] : [`the next number is ${movedTo}`]),
   ];

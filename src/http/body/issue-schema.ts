@@ -4,7 +4,7 @@ import { codeText, referenceText, text } from './text.js';
 
 /**
  * Form of `customer.document`: a CPF of 11 or a CNPJ of 14 digits (POSTC-document). Only this line keeps CNPJs with letters out of the API:
- * the code behind takes `[0-9A-Z]{12}[0-9]{2}`, as does the layout since 2026-08-10 (docs/national-system.md#cnpj-with-letters).
+ * the code after them takes `[0-9A-Z]{12}[0-9]{2}`, as does the layout since 2026-08-10 (docs/national-system.md#cnpj-with-letters).
  */
 export const CUSTOMER_DOCUMENT = /^(?:[0-9]{11}|[0-9]{14})$/;
 

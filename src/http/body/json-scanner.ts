@@ -135,7 +135,7 @@ export const createJsonScanner = (): JsonScanner => {
     kept = NONE;
   };
 
-  /** Takes a part of a string; like the functions below it returns the position behind what it took. */
+  /** Takes a part of a string; like the functions below it returns the position after what it took. */
   const takeString = (text: string, from: number): number => {
     const part = matchAt(STRING_PART, text, from);
     const room = MAX_STRING_BYTES - stringBytes;

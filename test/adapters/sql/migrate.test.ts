@@ -86,7 +86,7 @@ describeWithPostgres('migrate', () => {
     await expect(migrate(database.pool, [changed, two])).rejects.toThrow(MigrationError);
     await expect(migrate(database.pool, [one])).rejects.toThrow(/2-two.*newer version/);
     await expect(pendingMigrations(database.pool, [one])).rejects.toThrow(MigrationError);
-    await expect(migrate(database.pool, [two, one])).rejects.toThrow(/1-one stands behind 2-two/);
+    await expect(migrate(database.pool, [two, one])).rejects.toThrow(/1-one comes after 2-two/);
     const ten = { ...two, id: 10, sql: 'select 1' };
     expect(await migrate(database.pool, [one, two, ten])).toEqual([10]);
     const five = { ...ten, id: 5 };

@@ -44,7 +44,7 @@ const logOfWrongClock = async (): Promise<AuditHarness> => {
 const findingsOf = async (events: readonly RecordedEvent[]): Promise<readonly string[]> =>
   (await verifyLog(logOf(events))).findings.kept.map(({ kind, stream }) => `${kind} ${stream}`);
 
-/** Another content in the first event of the stream, and every hash behind it. */
+/** Another content in the first event of the stream, and every hash after it. */
 const rewritten = (all: readonly RecordedEvent[], stream: StreamName): readonly RecordedEvent[] => {
   const isFirst = (event: RecordedEvent): boolean => event.stream === stream && event.revision === 0;
   const changed = all.map((event) =>
@@ -129,7 +129,7 @@ describe('an anchor that does not fit', () => {
   });
 
   it.each([
-    ['ends behind itself', (upTo: bigint) => upTo + 5n, 'events behind it'],
+    ['ends after itself', (upTo: bigint) => upTo + 5n, 'events after itself'],
     ['ends before an earlier one ended', () => 1n, 'before an earlier anchor ended'],
   ])('because it %s, is found, and moves nothing', async (_what, end, detail) => {
     const { harness, first } = await setUp();

@@ -135,7 +135,7 @@ describe('verifying a log', () => {
     );
   });
 
-  it('finds by the anchor what was rewritten with every hash behind it', async () => {
+  it('finds by the anchor what was rewritten with every hash after it', async () => {
     const event = eventOf(1, 0);
     const changed = replaced(event, { ...event, data: { ...event.data, amountInCents: 1 } });
     expect(await kindsIn(relinked(changed, harness.streamOf(1)))).toEqual(['anchor_mismatch anchor-2026-11-21@0']);
