@@ -144,7 +144,7 @@ export const createTransport = (options: TransportOptions): Transport => {
       const pauseMs = retryAfterOf(result) ?? pauseAfter(sent);
       const queues = isTurnedAway(result) && now() + pauseMs < queuesUntil;
       if (!queues) tried += 1;
-      // Turned away for the whole time, and nothing of the request can have arrived: nothing would be learnt by another try.
+      // Every try was turned away, so the request did nothing, and another try would teach nothing.
       const isOver = isTurnedAway(result) && unsettled === undefined;
       const again = queues || (isRepeatable && tried < tries && !isOver && mayHelp(result));
       const leftMs = endsAt - now();

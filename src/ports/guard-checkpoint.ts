@@ -49,8 +49,8 @@ export type GuardsSession = {
    */
   fill(keys: readonly AcceptedKey[], marks: readonly AcceptedMark[], now: Instant): Promise<number>;
   /**
-   * Pauses issuing. When only `positions` showed the loss: unless no row is made from more than the log holds any more. `events`: the log lacks an
-   * event that was in it, however long it is.
+   * Pauses issuing. With `positions` it pauses only while a row is still made from a later position than the log holds. With `events` it always
+   * pauses: the log lacks an event that was in it, however long the log is.
    */
   noteIncompleteLog(head: LogPosition | null, now: Instant, evidence: 'positions' | 'events'): Promise<void>;
   /** Aborts when the session is lost. */

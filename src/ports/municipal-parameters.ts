@@ -26,7 +26,7 @@ export type ParametersEntry = {
   known?: KnownParameters;
   /** Instant of the cached answer. */
   knownAt?: Instant;
-  /** Instant of the last question, answered or not; before the first one, of the request that needs its answer. */
+  /** When the question was last asked, answered or not. Until it was asked: when a request first needed its answer. */
   askedAt: Instant;
   /** Unanswered questions in a row. */
   failures: number;

@@ -243,9 +243,9 @@ export const readCheckpoint = async (db: Queryable, { name }: Pick<Projection, '
   (await liveGeneration(db, name)).position;
 
 /**
- * Compare-and-set that also locks the row until the transaction ends. False when the position or the role of the generation has changed. Also false
- * where the database keeps the log and this ends before `to` or holds another event there than the one with `hash`: the event was read before a
- * failover that lost it. An event that retention has cut since cannot be compared. Also false where `to` is of another log.
+ * Compare-and-set that also locks the row until the transaction ends. False when the position or the role of the generation has changed. False when
+ * `to` is of another log. Where the database keeps the log: false when that log ends before `to`, or has another event at `to` than the one with
+ * `hash`, because a failover lost the event. An event that retention has cut since cannot be compared.
  */
 export const moveCheckpoint = async (
   client: pg.PoolClient,

@@ -126,7 +126,7 @@ const pack = (xml: Buffer): Promise<PackedNote> =>
 
 type StoredEvent = StreamEvent<InvoiceEvent>;
 
-/** `recorded`: the hash of the recorded bytes, in hex; of a note that was recorded without bytes the amount. */
+/** `recorded`: what the log has to compare with: the SHA-256 of the XML, in hex, or only the amount of a note that was recorded without its XML. */
 type Missing = {
   of: StoredEvent;
   caller: Caller;
