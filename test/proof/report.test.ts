@@ -15,7 +15,10 @@ describe('the page of the proof', () => {
   it.each(ENGINE_NAMES)('shows a run over %s with seed, commit, hashes and pictures', (engines) => {
     const region = regionOf(page, `proof ${engines}`);
     expect(region).toMatch(/^\s*Seed \d+, commit `[0-9a-f]{40}`,/);
-    expect(region).toMatch(/\| `events\.ndjson` \| `[0-9a-f]{64}` \|/);
+    expect(region).toContain(`(proof/${engines}.sha256)`);
+    expect(readFileSync(join(ROOT, `docs/proof/${engines}.sha256`), 'utf8')).toMatch(
+      /^[0-9a-f]{64} {2}events\.ndjson$/m,
+    );
     const pictures = [...region.matchAll(/\]\((proof\/[\w.-]+\.svg)\)/g)].map(([, path = '']) => path);
     expect(pictures).toHaveLength(3);
     for (const path of pictures) expect([path, existsSync(join(ROOT, 'docs', path))]).toEqual([path, true]);

@@ -22,7 +22,10 @@ const STEPS = 20;
 /** Invoices with more look-ups are one bar. */
 const MOST_LOOK_UPS = 8;
 
-/** Writes the figures of a run and their charts into docs/proof.md, each set of engines into a section of its own. */
+/**
+ * Writes the figures of a run and their charts into docs/proof.md, each set of engines into a separate section, and the hashes of the raw files beside
+ * the charts, as `sha256sum --check` reads them.
+ */
 export const writeReport = async (
   folder: string,
   raw: Raw,
@@ -33,8 +36,10 @@ export const writeReport = async (
   const charts = await chartsOf(folder, raw, verdict);
   await mkdir(PICTURES, { recursive: true });
   for (const chart of charts) await writeFile(join(PICTURES, `${name}-${chart.name}.svg`), drawChart(chart));
+  await writeFile(join(PICTURES, `${name}.sha256`), await hashesOf(folder));
   const text = [
-    await factsOf(folder, raw),
+    factsOf(raw),
+    `SHA-256 of the raw files: [${name}.sha256](proof/${name}.sha256).`,
     ['| promise | broken | looked at |', '|---|---:|---|', ...lines.map(rowOf)].join('\n'),
     ...(verdict.findings.length === 0
       ? []
@@ -60,21 +65,19 @@ const readmeLines = ({ counts }: Verdict, { mishaps }: Raw, lines: readonly Line
 
 const rowOf = ({ promise, figure, broken }: Line): string => `| ${promise} | ${broken ?? ''} | ${figure} |`;
 
-const factsOf = async (folder: string, { run }: Raw): Promise<string> => {
+const factsOf = ({ run }: Raw): string => {
   const minutes = ((Date.parse(run.endedAt) - Date.parse(run.beganAt)) / 60_000).toFixed(1);
-  const hashes = await Promise.all(
-    Object.values(RAW_FILES).map(async (file) => `| \`${file}\` | \`${await sha256Of(join(folder, file))}\` |`),
-  );
-  const facts = [
+  return [
     `Seed ${run.seed}, commit \`${run.commit}\`, Node ${run.node}, ${run.engines}; ${run.beganAt}, at least ${run.minutes} minutes of load, ${minutes} minutes in all.`,
     ...run.notMade.map((reason) => `Not made: ${reason}.`),
-  ];
-  return [
-    facts.join('\n'),
-    '<details><summary>SHA-256 of the raw files</summary>',
-    ['| file | SHA-256 |', '|---|---|', ...hashes].join('\n'),
-    '</details>',
-  ].join('\n\n');
+  ].join('\n');
+};
+
+const hashesOf = async (folder: string): Promise<string> => {
+  const lines = await Promise.all(
+    Object.values(RAW_FILES).map(async (file) => `${await sha256Of(join(folder, file))}  ${file}\n`),
+  );
+  return lines.join('');
 };
 
 const sha256Of = async (file: string): Promise<string> => {
