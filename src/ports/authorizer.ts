@@ -42,7 +42,7 @@ export type AuthorizedNote = {
  * channel's certificate. `rejected`: a JSON body whose codes are all final. Everything else is `unknown`. `outage`: the cause is the
  * environment, not this document or company; it only pauses sends and is never recorded. `certificateRefused`: the answer refuses the
  * certificate of the connection; it holds back the company's sends (ADR 47) and is not recorded either. `signatureFault`: our document came back
- * inside a note whose signature cannot be relied on; this raises an alarm and is recorded as the reason only. `refused`: the answer refuses the
+ * inside a note whose signature cannot be relied on; this causes a notice and is recorded as the reason only. `refused`: the answer refuses the
  * document by a code that is in no catalogue, so only look-ups make it final. `namedEvent`: the answer refuses a cancellation because this event,
  * which cancels the note, is there already.
  */

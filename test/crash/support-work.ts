@@ -39,7 +39,7 @@ export const supportUnfinished = async (engines: Engines): Promise<void> => {
     findByDps: async () => ({ kind: 'found', found: note('7'.repeat(50)) }),
   } as unknown as Authorizer;
   const command = { stream: settled, as: 'issued' as const, evidence: 'Consulta ao portal' };
-  const rest = { authorizer, limits, lookups: engines.guards.lookups, alarm: async () => undefined };
+  const rest = { authorizer, limits, lookups: engines.guards.lookups, notify: async () => undefined };
   const result = await settleInvoice(command, { ...deps, ...rest });
   if (result.kind === 'refused') throw new Error(result.reason);
   await moveNumbersPast({ mode: 'test', companyId, series: SERIES, nextNumber: 1 }, 5, deps);

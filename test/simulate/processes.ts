@@ -76,9 +76,9 @@ export const startMember = (role: RoleName, name: string, surviving: Surviving):
         await process.turn('reads look-ups');
         return await shared.guards.lookups.get(...key);
       },
-      put: async (...memo) => {
+      put: async (...progress) => {
         await process.turn('keeps a look-up');
-        await shared.guards.lookups.put(...memo);
+        await shared.guards.lookups.put(...progress);
       },
       forget: (stream) => shared.guards.lookups.forget(stream),
     },

@@ -46,8 +46,8 @@ export const judgeSend = <Success>(
     case 'success': {
       const read: SuccessRead<Success> = seen.body === undefined ? SUCCESS_NOT_OURS : readSuccess(seen.body);
       if ('result' in read) return { kind: 'done', result: read.result };
-      const { reason: why, ...alarm } = read;
-      return { ...unknown(why), ...alarm };
+      const { reason: why, ...doubt } = read;
+      return { ...unknown(why), ...doubt };
     }
     case 'not_sent':
       return { kind: 'not_sent', reason, codes: answer.codes, ...certificate(seen), ...outage(seen) };

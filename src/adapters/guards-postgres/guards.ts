@@ -18,7 +18,7 @@ export type PostgresGuards = ReturnType<typeof createPostgresGuards>;
 export const createPostgresGuards = (db: pg.Pool, options: GuardOptions) => ({
   idempotency: idempotencyKeys(db, options),
   duplicates: duplicateWindow(db),
-  lookups: lookupMemos(db),
+  lookups: lookupProgress(db),
   cuts: pendingCuts(db),
   relay: relayCheckpoint(db),
 });
@@ -29,10 +29,10 @@ export const LONGEST_DUPLICATE_WINDOW_SECONDS = DAY_SECONDS;
 /** A mark of this age is outside of any duplicate window, also for a request that began before the mark left its window. */
 const MARKS_KEPT_SECONDS = LONGEST_DUPLICATE_WINDOW_SECONDS + 2 * FREED_KEPT_SECONDS;
 
-/** No protocol is open for that long; a memo that is missing costs look-ups, and nothing else. */
-const MEMOS_KEPT_SECONDS = 30 * DAY_SECONDS;
+/** No protocol is open for that long; progress of look-ups that is missing costs look-ups, and nothing else. */
+const PROGRESS_KEPT_SECONDS = 30 * DAY_SECONDS;
 
-/** Deletes guards that decide nothing any more: expired keys without a lease, old marks and old memos. Returns how many rows were deleted. */
+/** Deletes guards that decide nothing any more: expired keys without a lease, old marks, old progress of look-ups. Returns the number of rows. */
 export const pruneGuards = async (
   db: pg.Pool,
   { idempotencySeconds }: Pick<GuardOptions, 'idempotencySeconds'>,
@@ -41,8 +41,8 @@ export const pruneGuards = async (
   // The row of a released key is over at once, and says by how much since when.
   const keys = await db.query(PRUNE_KEYS, [addSeconds(now, -idempotencySeconds - 2 * FREED_KEPT_SECONDS), now]);
   const marks = await db.query(PRUNE_MARKS, [addSeconds(now, -MARKS_KEPT_SECONDS)]);
-  const memos = await db.query(PRUNE_MEMOS, [addSeconds(now, -MEMOS_KEPT_SECONDS)]);
-  return (keys.rowCount ?? 0) + (marks.rowCount ?? 0) + (memos.rowCount ?? 0);
+  const progress = await db.query(PRUNE_PROGRESS, [addSeconds(now, -PROGRESS_KEPT_SECONDS)]);
+  return (keys.rowCount ?? 0) + (marks.rowCount ?? 0) + (progress.rowCount ?? 0);
 };
 
 // Both skip rows that are locked. Acceptance locks several rows in one order, and a pruning that waited for one of them while it held another could
@@ -57,7 +57,7 @@ const PRUNE_KEYS = `with old as (
 const PRUNE_MARKS = `with old as (select fingerprint from duplicate_marks where at <= $1 for update skip locked)
   delete from duplicate_marks m using old where m.fingerprint = old.fingerprint`;
 
-const PRUNE_MEMOS = `with old as (select stream, work from lookup_memos where last_asked_at <= $1 for update skip locked)
+const PRUNE_PROGRESS = `with old as (select stream, work from lookup_memos where last_asked_at <= $1 for update skip locked)
   delete from lookup_memos m using old where m.stream = old.stream and m.work = old.work`;
 
 const pendingCuts = (db: pg.Pool): PendingCuts => ({
@@ -95,11 +95,11 @@ const relayCheckpoint = (db: pg.Pool): RelayCheckpoint => ({
   },
 });
 
-type MemoRow = { asked: number; lastAskedAt: Instant; firstAbsentAt: Instant | null };
+type ProgressRow = { asked: number; lastAskedAt: Instant; firstAbsentAt: Instant | null };
 
-const lookupMemos = (db: pg.Pool): LookupProgressStore => ({
+const lookupProgress = (db: pg.Pool): LookupProgressStore => ({
   get: async (stream, work) => {
-    const { rows } = await db.query<MemoRow>({ name: 'memo-get', text: GET, values: [stream, work] });
+    const { rows } = await db.query<ProgressRow>({ name: 'memo-get', text: GET, values: [stream, work] });
     if (rows[0] === undefined) return undefined;
     const { firstAbsentAt, ...progress } = rows[0];
     return firstAbsentAt === null ? progress : { ...progress, firstAbsentAt };

@@ -41,8 +41,8 @@ export const createMonitoringReads = (pool: pg.Pool) => {
     },
     /** Invoices and live cancellations that wait for a person. */
     unsettled: (): Promise<readonly Unsettled[]> => unsettledWork(pool),
-    /** By notice: `count` kinds of alarms whose last occurrence was not before the instant, and how often alarms were `seen` at all. */
-    alarmsSince: async (since: Instant): Promise<readonly { notice: string; count: number; seen: number }[]> => {
+    /** By notice: `count` kinds of notices whose last occurrence was not before the instant, and how often notices were `seen` at all. */
+    noticesSince: async (since: Instant): Promise<readonly { notice: string; count: number; seen: number }[]> => {
       const { rows } = await pool.query<{ notice: string; count: number; seen: number }>(
         `select notice, count(*) filter (where last_at >= $1)::int as count, sum(seen)::float as seen
          from document_alarms group by notice order by notice`,

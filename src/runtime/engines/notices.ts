@@ -1,4 +1,4 @@
-import { createDocumentAlarms } from '../../adapters/read-model-postgres/document-alarms.js';
+import { createStoredNotices } from '../../adapters/read-model-postgres/stored-notices.js';
 import type { IssuerNotice } from '../../app/issuing/deps.js';
 import type { StreamName } from '../../domain/common/ids.js';
 import type { Clock } from '../../ports/clock.js';
@@ -22,24 +22,24 @@ export const createNoticeTeller = ({
   logger: Logger;
   metrics?: { notice(kind: IssuerNotice['kind']): void };
 }): ((notice: IssuerNotice) => Promise<void>) => {
-  const raise = createAlarmRaiser({ pool, clock, logger });
+  const store = createNoticeWriter({ pool, clock, logger });
   return async ({ stream, kind, ...rest }) => {
     metrics?.notice(kind);
     logger.warn({ msg: 'issuing', ...streamFields(stream), notice: kind, ...rest });
-    if (LASTING.has(kind)) await raise(kind, rest.detail ?? '', stream);
+    if (LASTING.has(kind)) await store(kind, rest.detail ?? '', stream);
   };
 };
 
-/** Returns a function that stores an alarm for `nfse doctor`. It never rejects. */
-export const createAlarmRaiser = ({
+/** Returns a function that stores a notice for `nfse doctor`. It never rejects. */
+export const createNoticeWriter = ({
   pool,
   clock,
   logger,
 }: Pick<Engines, 'pool'> & { clock: Clock; logger: Logger }) => {
-  const alarms = createDocumentAlarms(pool);
+  const notices = createStoredNotices(pool);
   return async (kind: string, detail: string, stream: StreamName): Promise<void> => {
-    await alarms.raise(kind, detail, stream, clock.now()).catch((error: unknown) => {
-      logger.warn({ msg: 'an alarm could not be stored for doctor', ...streamFields(stream), ...faultFields(error) });
+    await notices.raise(kind, detail, stream, clock.now()).catch((error: unknown) => {
+      logger.warn({ msg: 'a notice could not be stored for doctor', ...streamFields(stream), ...faultFields(error) });
     });
   };
 };

@@ -1,6 +1,6 @@
 import type { Gauge } from 'prom-client';
-import { ALARM_SECONDS, DIFFERENCE } from '../../adapters/read-model-postgres/document-alarms.js';
 import type { MonitoringReads } from '../../adapters/read-model-postgres/monitoring-reads.js';
+import { DIFFERENCE, NOTICE_SECONDS } from '../../adapters/read-model-postgres/stored-notices.js';
 import type { StoppedSeries } from '../../app/operator/support/stopped-series.js';
 import { modes } from '../../domain/common/ids.js';
 import { addSeconds, epochMs } from '../../domain/common/time.js';
@@ -90,7 +90,7 @@ export const watchedGauges = (series: Series, watched: Watched): (() => Promise<
   addOpenWork(sources, series, watched);
   addUnsettled(sources, series, watched);
   addStoppedSeries(sources, series, watched);
-  addAlarms(sources, series, watched);
+  addNotices(sources, series, watched);
   addCertificates(sources, series, watched);
   addRefusals(sources, series, watched);
   addParameters(sources, series, watched);
@@ -203,27 +203,27 @@ const inBackground = <T>(ask: () => Promise<T>, everyMs: number): (() => Promise
   };
 };
 
-const ALARMS = ['signature_unverified', 'document_altered', DIFFERENCE] as const;
+const STORED_NOTICES = ['signature_unverified', 'document_altered', DIFFERENCE] as const;
 
-const addAlarms = (sources: Sources, { gauge }: Series, { watch, clock }: Watched): void => {
-  const alarms = gauge(
+const addNotices = (sources: Sources, { gauge }: Series, { watch, clock }: Watched): void => {
+  const recent = gauge(
     'nfse_recent_alarms',
-    'Kinds of alarms of the last 7 days about what the authorizer holds or returned; nfse doctor names them.',
+    'Kinds of notices of the last 7 days about what the authorizer holds or returned; nfse doctor names them.',
     ['notice'],
   );
   const everSeen = gauge(
     'nfse_alarms_seen',
-    'How often such an alarm was raised, ever. An alert has it as a label, so that a silence ends with the next alarm.',
+    'How often such a notice was given, ever. An alert has it as a label, so that a silence ends with the next notice.',
     ['notice'],
   );
   sources.add({
     name: 'alarms',
-    gauges: [alarms, everSeen],
-    ask: () => watch.alarmsSince(addSeconds(clock.now(), -ALARM_SECONDS)),
+    gauges: [recent, everSeen],
+    ask: () => watch.noticesSince(addSeconds(clock.now(), -NOTICE_SECONDS)),
     show: (rows) => {
-      for (const one of [alarms, everSeen]) for (const notice of ALARMS) one.set({ notice }, 0);
+      for (const one of [recent, everSeen]) for (const notice of STORED_NOTICES) one.set({ notice }, 0);
       for (const { notice, count, seen } of rows) {
-        alarms.set({ notice }, count);
+        recent.set({ notice }, count);
         everSeen.set({ notice }, seen);
       }
     },

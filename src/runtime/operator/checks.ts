@@ -2,13 +2,13 @@ import type pg from 'pg';
 import { allProjections } from '../../../projections/registry.js';
 import { readGuardReadiness } from '../../adapters/guards-postgres/guards-record.js';
 import { heldPositions, isIssuingPaused } from '../../adapters/guards-postgres/incomplete-log.js';
-import {
-  ALARM_SECONDS,
-  DIFFERENCE,
-  type DocumentAlarm,
-  type DocumentAlarms,
-} from '../../adapters/read-model-postgres/document-alarms.js';
 import type { MonitoringReads } from '../../adapters/read-model-postgres/monitoring-reads.js';
+import {
+  DIFFERENCE,
+  NOTICE_SECONDS,
+  type StoredNotice,
+  type StoredNotices,
+} from '../../adapters/read-model-postgres/stored-notices.js';
 import { databasePlace } from '../../adapters/sql/address.js';
 import { excessRights } from '../../adapters/sql/roles.js';
 import { adviceWithoutCopy } from '../../adapters/vault/master-key.js';
@@ -150,15 +150,15 @@ const catalogueCheck = async (readModel: Engines['readModel']): Promise<Check> =
   return { name: 'catalogue', ok: true, detail, cure: unreviewed.length === 0 ? undefined : cure };
 };
 
-/** Reports received documents that could not be relied on lately, and differences of the reconciliation; includes alarms of every process. */
-export const alarmChecks = async (alarms: Pick<DocumentAlarms, 'all'>, clock: Clock): Promise<readonly Check[]> => {
-  const since = addSeconds(clock.now(), -ALARM_SECONDS);
-  const fresh = (await alarms.all()).filter(({ lastAt }) => !isBefore(lastAt, since));
+/** Reports received documents that could not be relied on lately, and differences of the reconciliation; includes notices of every process. */
+export const noticeChecks = async (notices: Pick<StoredNotices, 'all'>, clock: Clock): Promise<readonly Check[]> => {
+  const since = addSeconds(clock.now(), -NOTICE_SECONDS);
+  const fresh = (await notices.all()).filter(({ lastAt }) => !isBefore(lastAt, since));
   const [differing, doubtful] = [
     fresh.filter(({ notice }) => notice === DIFFERENCE),
     fresh.filter(({ notice }) => notice !== DIFFERENCE),
   ];
-  const check = (name: string, found: readonly DocumentAlarm[], fine: string, alert: string): Check =>
+  const check = (name: string, found: readonly StoredNotice[], fine: string, alert: string): Check =>
     found.length === 0
       ? { name, ok: true, detail: fine }
       : {
@@ -173,7 +173,7 @@ export const alarmChecks = async (alarms: Pick<DocumentAlarms, 'all'>, clock: Cl
   ];
 };
 
-const textOf = ({ notice, detail, seen, lastAt, lastStream }: DocumentAlarm): string => {
+const textOf = ({ notice, detail, seen, lastAt, lastStream }: StoredNotice): string => {
   const invoice = parseInvoiceStream(lastStream);
   const where = invoice === undefined ? lastStream : publicInvoiceId(invoice.invoiceId);
   return `${notice} (${detail}) ${seen} times, last at ${lastAt} of ${where}`;

@@ -1,10 +1,10 @@
 import { allProjections, operatorProjections } from '../../../projections/registry.js';
 import { pauseIssuing, pauseIssuingAtEnd } from '../../adapters/guards-postgres/incomplete-log.js';
 import { createParametersCache } from '../../adapters/municipal-parameters/cache.js';
-import { createDocumentAlarms } from '../../adapters/read-model-postgres/document-alarms.js';
 import { createKeyUses } from '../../adapters/read-model-postgres/key-uses.js';
 import { createMonitoringReads } from '../../adapters/read-model-postgres/monitoring-reads.js';
 import { createParkedItems } from '../../adapters/read-model-postgres/parked-items.js';
+import { createStoredNotices } from '../../adapters/read-model-postgres/stored-notices.js';
 import { createSupportReads } from '../../adapters/read-model-postgres/support-reads.js';
 import { createDistributionProgressStore } from '../../adapters/reconciliation/distribution-progress.js';
 import { createExportSigner } from '../../adapters/vault/export-signer.js';
@@ -28,13 +28,13 @@ import { anchorChecks } from './anchor-check.js';
 import type { SessionParts } from './authorizer.js';
 import { backUp } from './backup.js';
 import {
-  alarmChecks,
   certificateRefusalChecks,
   distributionCheck,
   engineChecks,
   exportKeyCheck,
   guardsChecks,
   masterKeyCheck,
+  noticeChecks,
   parametersCheck,
   projectionsBehind,
   rightsCheck,
@@ -146,7 +146,7 @@ export const sessionOver = (
       ...(await anchorChecks(config.anchorDir, store)),
       await parametersCheck(parameters, clock),
       await distributionCheck(createDistributionProgressStore(pool), config.distribution, clock),
-      ...(await alarmChecks(createDocumentAlarms(pool), clock)),
+      ...(await noticeChecks(createStoredNotices(pool), clock)),
       ...(await certificateRefusalChecks(createMonitoringReads(pool))),
     ],
   };
@@ -167,7 +167,7 @@ export const settleDepsOf = (
     lookups: engines.guards.lookups,
     actor,
     authorizer,
-    alarm: createNoticeTeller({ ...parts, pool: engines.pool }),
+    notify: createNoticeTeller({ ...parts, pool: engines.pool }),
   };
 };
 

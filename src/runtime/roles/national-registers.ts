@@ -3,7 +3,7 @@ import { createDistribution } from '../../adapters/authorizer/distribution.js';
 import { createMunicipalParameters } from '../../adapters/authorizer/parameters.js';
 import { createParametersCache } from '../../adapters/municipal-parameters/cache.js';
 import { createCertificateRefusals } from '../../adapters/read-model-postgres/certificate-refusals.js';
-import { DIFFERENCE } from '../../adapters/read-model-postgres/document-alarms.js';
+import { DIFFERENCE } from '../../adapters/read-model-postgres/stored-notices.js';
 import { createDistributionProgressStore } from '../../adapters/reconciliation/distribution-progress.js';
 import { createReconciliationProgressStore } from '../../adapters/reconciliation/progress-store.js';
 import { lastingLead, leaderSession } from '../../adapters/sql/leader-lock.js';
@@ -21,7 +21,7 @@ import { faultFields, streamFields } from '../config/logger.js';
 import { type AdnService, adnAddress } from '../engines/adn-address.js';
 import { trustRoots } from '../engines/authorizers.js';
 import { certificatesOf } from '../engines/companies.js';
-import { createAlarmRaiser } from '../engines/notices.js';
+import { createNoticeWriter } from '../engines/notices.js';
 import { companyCatalogue } from './companies.js';
 import type { Parts } from './parts.js';
 
@@ -34,7 +34,7 @@ export const runReconciliation = async (
   signal: AbortSignal,
 ): Promise<void> => {
   const { clock, config, engines, logger, metrics, simulator } = parts;
-  const raise = createAlarmRaiser({ pool: engines.pool, clock, logger });
+  const store = createNoticeWriter({ pool: engines.pool, clock, logger });
   const { paceSeconds, ...settings } = config.reconcile;
   const asked = modes.filter((mode) => config.authorizer[mode] !== undefined || simulator !== undefined);
   if (asked.length === 0 || (settings.samplePercent === 0 && config.distribution.everySeconds === 0)) return;
@@ -67,7 +67,7 @@ export const runReconciliation = async (
     onDifference: (stream, kind) => {
       logger.error({ msg: 'the authorizer holds something other than the log says', kind, ...streamFields(stream) });
       const mode = parseInvoiceStream(stream)?.mode ?? '';
-      void raise(DIFFERENCE, `${mode} ${kind}`, stream);
+      void store(DIFFERENCE, `${mode} ${kind}`, stream);
     },
     onFault: (error) => logger.warn({ msg: 'reconciliation failed and continues', ...faultFields(error) }),
   });

@@ -96,7 +96,7 @@ const untold: readonly (readonly [...Fault, fault: string])[] = [
 describe.each(untold)("the authorizer's own signature with %s", (_name, from, to, fault) => {
   const odd = () => altered(note(), from, to);
 
-  it('does not answer a send, which is looked up and found with an alarm', async () => {
+  it('does not answer a send, which is looked up and found with a notice', async () => {
     harness.server.answer(json(201, issued(odd())));
     expect(await send()).toMatchObject({ kind: 'unknown', signatureFault: fault });
     harness.server.answer(json(200, { chaveAcesso: accessKey, nfseXmlGZipB64: gzipBase64(odd()) }));
@@ -106,7 +106,7 @@ describe.each(untold)("the authorizer's own signature with %s", (_name, from, to
     });
   });
 
-  it('does not answer a cancellation, which is looked up and found with an alarm', async () => {
+  it('does not answer a cancellation, which is looked up and found with a notice', async () => {
     const packed = gzipBase64(altered(event(), from, to));
     harness.server.answer(json(201, { eventoXmlGZipB64: packed }));
     expect(await cancel()).toMatchObject({ kind: 'unknown', signatureFault: fault });

@@ -79,7 +79,7 @@ describe('a note with our DPS inside', () => {
     ['made long before its stamp', { dhProc: '2001-01-01T00:00:00-03:00' }],
     ['made long after its answer', { dhProc: '2150-01-01T00:00:00-03:00' }],
   ] satisfies [string, Case][])(
-    'answers no send, and found by a look-up it causes an alarm: %s',
+    'answers no send, and found by a look-up it causes a notice: %s',
     async (_what, about) => {
       const { sent, found } = await outcomes(about);
       expect(sent).toMatchObject({ kind: 'unknown', reason: 'success_not_ours_or_unreadable' });

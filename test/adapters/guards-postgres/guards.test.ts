@@ -6,7 +6,7 @@ import {
 } from '../../../src/adapters/guards-postgres/guards.js';
 import { addSeconds } from '../../../src/domain/common/time.js';
 import { guardsContract } from '../../contracts/guards.js';
-import { lookupMemosContract } from '../../contracts/lookup-memos.js';
+import { lookupProgressContract } from '../../contracts/lookup-progress.js';
 import { pendingCutsContract } from '../../contracts/pending-cuts.js';
 import { relayCheckpointContract } from '../../contracts/relay-checkpoint.js';
 import { knownAs } from '../../support/harness/event-store.js';
@@ -22,7 +22,7 @@ describeWithPostgres('guards in PostgreSQL', () => {
   afterAll(() => database.close());
 
   guardsContract(() => guards);
-  lookupMemosContract(() => guards.lookups);
+  lookupProgressContract(() => guards.lookups);
   pendingCutsContract(() => guards.cuts);
   relayCheckpointContract(() => guards.relay);
 
@@ -75,7 +75,7 @@ describeWithPostgres('guards in PostgreSQL', () => {
     expect(await keptKeys()).toEqual([young]);
   });
 
-  it('prunes the memo of a send that was last looked up 30 days ago', async () => {
+  it('prunes the progress of a send that was last looked up 30 days ago', async () => {
     const progress = { asked: 1, lastAskedAt: '2026-10-22T12:00:00.000Z' };
     await guards.lookups.put('nfseLive-1', 'issue', progress);
     expect(await prune('2026-11-21T11:59:59.999Z')).toBe(0);

@@ -6,7 +6,7 @@ import { migrate, pendingMigrations } from '../../../src/adapters/sql/migrate.js
 import { migrations } from '../../../src/adapters/sql/migrations/index.js';
 import { eventLogContract } from '../../contracts/event-log.js';
 import { guardsContract } from '../../contracts/guards.js';
-import { lookupMemosContract } from '../../contracts/lookup-memos.js';
+import { lookupProgressContract } from '../../contracts/lookup-progress.js';
 import { pendingCutsContract } from '../../contracts/pending-cuts.js';
 import { relayCheckpointContract } from '../../contracts/relay-checkpoint.js';
 import { invoiceLife } from '../../e2e/invoice-life.js';
@@ -76,7 +76,7 @@ describeWith('postgres15', 'PostgreSQL 15, the oldest that is supported', () => 
     afterAll(() => database?.close());
 
     guardsContract(() => guards);
-    lookupMemosContract(() => guards.lookups);
+    lookupProgressContract(() => guards.lookups);
     pendingCutsContract(() => guards.cuts);
     relayCheckpointContract(() => guards.relay);
   });

@@ -126,7 +126,7 @@ describe('a document under our DPS id that nobody vouches for', () => {
       [unverified('digest')],
     ],
     ['its signature is of another day', { signatureFault: 'algorithm' }, [unverified('algorithm')]],
-  ])('costs no second note when %s', async (_what, doubt, alarms) => {
+  ])('costs no second note when %s', async (_what, doubt, notices) => {
     const harness = await withForeignNote(OTHERS);
     harness.authorizer.notes = harness.authorizer.notes.map((note) => ({ ...note, ...doubt }));
     await harness.issueToTheEnd();
@@ -134,9 +134,9 @@ describe('a document under our DPS id that nobody vouches for', () => {
     expect(await harness.types()).not.toContain('NumberConflictFound');
     expect((await lastNumbers(harness.store)).blocked).toBe(false);
     expect(harness.authorizer.sends).toHaveLength(1);
-    for (const alarm of alarms) expect(harness.notices).toContainEqual({ ...alarm, stream: harness.stream });
+    for (const notice of notices) expect(harness.notices).toContainEqual({ ...notice, stream: harness.stream });
     const kinds = new Set(harness.notices.map(({ kind }) => kind));
-    expect(kinds).toEqual(new Set(alarms.map(({ kind }) => kind)));
+    expect(kinds).toEqual(new Set(notices.map(({ kind }) => kind)));
   });
 
   it('is replaced by the note itself once a look-up shows the whole note', async () => {

@@ -4,7 +4,7 @@ import { createDocumentSigner } from '../../../src/adapters/authorizer/document-
 import { readNote } from '../../../src/adapters/authorizer/documents.js';
 import { concludeCancellationIfDue } from '../../../src/app/issuing/cancellation.js';
 import { concludeIssueIfDue } from '../../../src/app/issuing/note.js';
-import { settleInvoice } from '../../../src/app/operator/settlement/settle-invoice.js';
+import { type SettleDeps, settleInvoice } from '../../../src/app/operator/settlement/settle-invoice.js';
 import { adoptNote } from '../../../src/app/recovery/adopt-note.js';
 import { issueCertificate } from '../../../src/certificates/issue-certificate.js';
 import type { ReadInvoiceEvent } from '../../../src/domain/invoice/events.js';
@@ -57,14 +57,14 @@ const lastOf = async (harness: IssuingHarness): Promise<ReadInvoiceEvent | undef
   (await harness.events()).at(-1);
 
 const settle = (harness: IssuingHarness, as: 'issued' | 'canceled') => {
-  const { store, authorizer, lookups, clock, limits, notify } = harness.deps;
-  const alarm = async (notice: Parameters<typeof notify>[0]): Promise<void> => notify(notice);
-  const deps = { store, authorizer, lookups, clock, limits, alarm, actor: 'support:maria' } as const;
+  const { store, authorizer, lookups, clock, limits } = harness.deps;
+  const notify: SettleDeps['notify'] = async (notice) => harness.deps.notify(notice);
+  const deps = { store, authorizer, lookups, clock, limits, notify, actor: 'support:maria' } as const;
   return settleInvoice({ stream: harness.stream, as, evidence: 'portal' }, deps);
 };
 
-/** The alarm says that something between this machine and the authorizer inflates documents. */
-const expectAlarm = (harness: IssuingHarness): void => {
+/** The notice says that something between this machine and the authorizer inflates documents. */
+const expectNotice = (harness: IssuingHarness): void => {
   expect(harness.notices).toContainEqual({ kind: 'document_altered', stream: harness.stream, detail: 'size' });
 };
 
@@ -82,7 +82,7 @@ describe('given a note that does not fit into an event', () => {
     const harness = await harnessBehindGateway();
     expect(await harness.issue()).toEqual({ kind: 'done' });
     await expectIssuedWithoutBytes(harness);
-    expectAlarm(harness);
+    expectNotice(harness);
   });
 
   it('when a look-up shows it, then the invoice is issued without its bytes', async () => {
@@ -90,7 +90,7 @@ describe('given a note that does not fit into an event', () => {
     harness.authorizer.script = ['lost_answer'];
     await harness.issueToTheEnd();
     await expectIssuedWithoutBytes(harness);
-    expectAlarm(harness);
+    expectNotice(harness);
   });
 
   it('when only the last look-up shows it, then the invoice is issued, not indeterminate', async () => {
@@ -112,7 +112,7 @@ describe('given a note that does not fit into an event', () => {
     harness.authorizer.mute = false;
     expect(await settle(harness, 'issued')).toMatchObject({ kind: 'settled' });
     await expectIssuedWithoutBytes(harness);
-    expectAlarm(harness);
+    expectNotice(harness);
   });
 
   it('when log recovery adopts it, then the invoice is issued without its bytes', async () => {
@@ -162,7 +162,7 @@ describe('given an event of the authorizer that does not fit into an event of th
     const event = await lastOf(harness);
     expect(event).toMatchObject({ type, data: { eventSha256: expect.stringMatching(/^[0-9a-f]{64}$/) } });
     expect(event?.data).not.toHaveProperty('eventXmlGzip');
-    expectAlarm(harness);
+    expectNotice(harness);
   };
 
   it('when it answers the request, then the cancellation is confirmed without its bytes', async () => {

@@ -79,10 +79,10 @@ describe('given a registered cancellation whose confirmation cannot be recorded,
       kind: 'canceled_there_only',
       accessKey,
     });
-    const alarm = async (): Promise<void> => undefined;
+    const notify = async (): Promise<void> => undefined;
     const settled = await settleInvoice(
       { stream: harness.stream, as: 'canceled', evidence: 'portal' },
-      { ...harness.deps, store, alarm, actor: 'support:maria' },
+      { ...harness.deps, store, notify, actor: 'support:maria' },
     );
     expect(settled).toMatchObject({ kind: 'settled' });
     expect(await harness.status()).toBe('canceled');
@@ -159,11 +159,11 @@ describe('given attempts that were all not sent, when the last look-up shows a d
     const harness = await notSentAndDue(() => ({ signatureFault: 'missing' }));
     await concludeIssueIfDue(harness.stream, harness.deps);
     harness.clock.pass(25 * HOUR);
-    const alarm = async (): Promise<void> => undefined;
+    const notify = async (): Promise<void> => undefined;
     const settle = () =>
       settleInvoice(
         { stream: harness.stream, as: 'failed', evidence: 'portal' },
-        { ...harness.deps, alarm, actor: 'support:maria' },
+        { ...harness.deps, notify, actor: 'support:maria' },
       );
     expect(await settle()).toMatchObject({ kind: 'refused', reason: expect.stringContaining('has a document') });
     harness.authorizer.notes = [];

@@ -69,7 +69,7 @@ describe('issuing', () => {
     expect(released).toBe(1);
   });
 
-  it('alarms when the channel certificate is refused, and goes on', async () => {
+  it('gives a notice when the channel certificate is refused, and goes on', async () => {
     const harness = await issuingHarness();
     harness.authorizer.script = ['certificate_refused'];
     await harness.issueToTheEnd();

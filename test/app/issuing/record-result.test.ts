@@ -79,7 +79,7 @@ describe('the result of a send', () => {
     ['a note', []],
     ['a refusal', [{ rejected: ['E0160'] }]],
   ] as const)(
-    'is recorded once when only the answer of the append was lost, and no alarm is raised: %s',
+    'is recorded once when only the answer of the append was lost, and no notice is given: %s',
     async (_what, script) => {
       const harness = await harnessWhere(lost);
       harness.authorizer.script = [...script];

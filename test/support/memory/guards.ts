@@ -27,7 +27,7 @@ export const createMemoryGuards = ({ idempotencySeconds = 86_400, leaseSeconds =
   return {
     idempotency: memoryKeys(rows, idempotencySeconds, leaseSeconds),
     duplicates: memoryWindow(marks),
-    lookups: memoryMemos(),
+    lookups: memoryLookupProgress(),
     cuts: memoryCuts(),
     isKnown: (owner) => rows.has(keyOf(owner)),
     forget: (owner) => void rows.delete(keyOf(owner)),
@@ -123,12 +123,12 @@ const memoryWindow = (marks: Map<string, DuplicateMark>): DuplicateWindow => {
   };
 };
 
-const memoryMemos = (): LookupProgressStore => {
+const memoryLookupProgress = (): LookupProgressStore => {
   const streams = new Map<string, Map<string, StoredLookupProgress>>();
   return {
     get: async (stream, work) => streams.get(stream)?.get(work),
-    put: async (stream, work, memo) => {
-      streams.set(stream, new Map(streams.get(stream)).set(work, memo));
+    put: async (stream, work, progress) => {
+      streams.set(stream, new Map(streams.get(stream)).set(work, progress));
     },
     forget: async (stream) => {
       streams.delete(stream);

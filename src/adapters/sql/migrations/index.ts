@@ -50,7 +50,7 @@ const certificateRefusalsMigration: Migration = {
 
 /**
  * Received documents that could not be relied on, counted by notice and reason, so that a command in another process sees them. The log has each
- * invoice's history, so losing these rows loses only the alarms.
+ * invoice's history, so losing these rows loses only the notices.
  */
 const documentAlarmsMigration: Migration = {
   id: 40,

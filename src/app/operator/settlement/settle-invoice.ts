@@ -57,7 +57,7 @@ export type SettleDeps = {
   limits: Limits;
   actor: `support:${string}`;
   /** Reports a doubtful document and stores the notice for `nfse doctor`; resolves once the notice is stored. */
-  alarm(notice: IssuerNotice): Promise<void>;
+  notify(notice: IssuerNotice): Promise<void>;
 };
 
 /** `reason` and `detail` are one line. `ask_again`: the first absence was recorded; the same command after `at` makes the second look-up. */
@@ -92,9 +92,9 @@ const notifyDoubts = async (
   stream: StreamName,
   found: ReceivedDocument,
   owner: Owner,
-  { alarm }: Pick<SettleDeps, 'alarm'>,
+  { notify }: Pick<SettleDeps, 'notify'>,
 ): Promise<void> => {
-  for (const doubt of noticesOf(stream, found, owner)) await alarm(doubt).catch(() => undefined);
+  for (const doubt of noticesOf(stream, found, owner)) await notify(doubt).catch(() => undefined);
 };
 
 /** Decides on the newest state and appends with the operator as actor. */

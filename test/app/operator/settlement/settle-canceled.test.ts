@@ -37,10 +37,10 @@ const cancellationFailed = async (registered: boolean): Promise<IssuingHarness> 
 
 const settle = (harness: IssuingHarness, store = harness.deps.store, as: SettleAs = 'canceled') => {
   const { authorizer, lookups, clock, limits } = harness.deps;
-  const alarm: SettleDeps['alarm'] = async (notice) => void harness.notices.push(notice);
+  const notify: SettleDeps['notify'] = async (notice) => void harness.notices.push(notice);
   return settleInvoice(
     { stream: harness.stream, as, evidence: 'Consulta ao portal' },
-    { store, authorizer, lookups, clock, limits, alarm, actor: 'support:maria' },
+    { store, authorizer, lookups, clock, limits, notify, actor: 'support:maria' },
   );
 };
 

@@ -24,8 +24,8 @@ const indeterminate = async (...script: Turn[]): Promise<IssuingHarness> => {
 
 const depsOf = ({ deps, notices }: IssuingHarness): SettleDeps => {
   const { store, authorizer, lookups, clock, limits } = deps;
-  const alarm: SettleDeps['alarm'] = async (notice) => void notices.push(notice);
-  return { store, authorizer, lookups, clock, limits, alarm, actor: 'support:maria' };
+  const notify: SettleDeps['notify'] = async (notice) => void notices.push(notice);
+  return { store, authorizer, lookups, clock, limits, notify, actor: 'support:maria' };
 };
 
 const settle = (harness: IssuingHarness, as: SettleCommand['as'], more: Partial<SettleCommand> = {}) =>

@@ -2,8 +2,8 @@ import type pg from 'pg';
 import type { StreamName } from '../../domain/common/ids.js';
 import { DAY_SECONDS, type Instant } from '../../domain/common/time.js';
 
-/** Counts the alarms of one kind and one reason; `lastStream` is the invoice of the last one. */
-export type DocumentAlarm = {
+/** Counts the notices of one kind and one reason; `lastStream` is the invoice of the last one. */
+export type StoredNotice = {
   notice: string;
   detail: string;
   seen: number;
@@ -11,16 +11,19 @@ export type DocumentAlarm = {
   lastStream: StreamName;
 };
 
-/** Seconds for which an alarm is reported after its last occurrence; alarms need no manual reset. */
-export const ALARM_SECONDS = 7 * DAY_SECONDS;
+/** Seconds for which a notice is reported after its last occurrence; notices need no manual reset. */
+export const NOTICE_SECONDS = 7 * DAY_SECONDS;
 
 /** The notice of a difference that the reconciliation found; its detail is mode and kind. */
 export const DIFFERENCE = 'reconciliation_difference';
 
-export type DocumentAlarms = ReturnType<typeof createDocumentAlarms>;
+export type StoredNotices = ReturnType<typeof createStoredNotices>;
 
-/** Alarms about what the authorizer holds: documents that could not be relied on, and differences from our outcomes (migration 40). */
-export const createDocumentAlarms = (db: pg.Pool) => ({
+/**
+ * Notices about what the authorizer holds: documents that could not be relied on, and differences from our outcomes (migration 40). The table and the
+ * metrics keep the older word "alarm".
+ */
+export const createStoredNotices = (db: pg.Pool) => ({
   raise: async (notice: string, detail: string, stream: StreamName, at: Instant): Promise<void> => {
     await db.query(
       `insert into document_alarms as a (notice, detail, seen, first_at, last_at, last_stream) values ($1, $2, 1, $3, $3, $4)
@@ -29,10 +32,10 @@ export const createDocumentAlarms = (db: pg.Pool) => ({
       [notice, detail, at, stream],
     );
   },
-  /** All alarms, the latest first. */
-  all: async (): Promise<readonly DocumentAlarm[]> => {
+  /** All notices, the latest first. */
+  all: async (): Promise<readonly StoredNotice[]> => {
     // The driver gives a bigint as text and a float as a number.
-    const { rows } = await db.query<DocumentAlarm>(
+    const { rows } = await db.query<StoredNotice>(
       `select notice, detail, seen::float, last_at as "lastAt", last_stream as "lastStream"
        from document_alarms order by last_at desc, notice, detail`,
     );

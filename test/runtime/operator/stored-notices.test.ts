@@ -1,13 +1,10 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import {
-  createDocumentAlarms,
-  type DocumentAlarms,
-} from '../../../src/adapters/read-model-postgres/document-alarms.js';
 import { createMonitoringReads } from '../../../src/adapters/read-model-postgres/monitoring-reads.js';
+import { createStoredNotices, type StoredNotices } from '../../../src/adapters/read-model-postgres/stored-notices.js';
 import { invoiceStream, publicInvoiceId } from '../../../src/domain/common/ids.js';
 import { createLogger } from '../../../src/runtime/config/logger.js';
 import { createNoticeTeller } from '../../../src/runtime/engines/notices.js';
-import { alarmChecks } from '../../../src/runtime/operator/checks.js';
+import { noticeChecks } from '../../../src/runtime/operator/checks.js';
 import { at, T0 } from '../../support/fixture/invoice.js';
 import { movableClock } from '../../support/harness/event-store.js';
 import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../../support/postgres.js';
@@ -15,54 +12,54 @@ import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../../s
 const invoiceId = '11111111-1111-4111-8111-111111111111';
 const stream = invoiceStream('live', '12345678000195', invoiceId);
 
-describeWithPostgres('alarms about received documents', () => {
+describeWithPostgres('notices about received documents', () => {
   let database: FreshDatabase;
-  let alarms: DocumentAlarms;
+  let notices: StoredNotices;
   beforeAll(async () => {
     database = await freshDatabase();
-    alarms = createDocumentAlarms(database.pool);
+    notices = createStoredNotices(database.pool);
   });
   afterAll(() => database.close());
 
   it('are no finding of doctor while there is none', async () => {
-    expect(await alarmChecks(alarms, movableClock(T0))).toMatchObject([
+    expect(await noticeChecks(notices, movableClock(T0))).toMatchObject([
       { name: 'received documents', ok: true },
       { name: 'reconciliation', ok: true },
     ]);
   });
 
   it('are counted by kind and reason, and seen by doctor for a week', async () => {
-    await alarms.raise('signature_unverified', 'algorithm', stream, T0);
-    await alarms.raise('signature_unverified', 'algorithm', stream, at(60));
-    await alarms.raise('document_altered', '', stream, at(30));
-    expect(await alarms.all()).toEqual([
+    await notices.raise('signature_unverified', 'algorithm', stream, T0);
+    await notices.raise('signature_unverified', 'algorithm', stream, at(60));
+    await notices.raise('document_altered', '', stream, at(30));
+    expect(await notices.all()).toEqual([
       { notice: 'signature_unverified', detail: 'algorithm', seen: 2, lastAt: at(60), lastStream: stream },
       { notice: 'document_altered', detail: '', seen: 1, lastAt: at(30), lastStream: stream },
     ]);
     const clock = movableClock(at(3_600));
-    const [documents, differences] = await alarmChecks(alarms, clock);
+    const [documents, differences] = await noticeChecks(notices, clock);
     expect(documents?.ok).toBe(false);
     expect(documents?.detail).toContain('signature_unverified (algorithm) 2 times');
     expect(documents?.detail).toContain(publicInvoiceId(invoiceId));
     expect(differences?.ok).toBe(true);
     clock.pass(8 * 86_400);
-    expect(await alarmChecks(alarms, clock)).toMatchObject([{ ok: true }, { ok: true }]);
+    expect(await noticeChecks(notices, clock)).toMatchObject([{ ok: true }, { ok: true }]);
   });
 
   it('are counted for the metrics: kinds of the last days, and every time that one was seen', async () => {
-    const { alarmsSince } = createMonitoringReads(database.pool);
+    const { noticesSince } = createMonitoringReads(database.pool);
     const counted = (kinds: number) => [
       { notice: 'document_altered', count: kinds, seen: 1 },
       { notice: 'signature_unverified', count: kinds, seen: 2 },
     ];
-    expect(await alarmsSince(T0)).toEqual(counted(1));
+    expect(await noticesSince(T0)).toEqual(counted(1));
     // What was seen does not go down when the days have passed, because a silence names it.
-    expect(await alarmsSince(at(61))).toEqual(counted(0));
+    expect(await noticesSince(at(61))).toEqual(counted(0));
   });
 
   it('of the reconciliation have a line of their own', async () => {
-    await alarms.raise('reconciliation_difference', 'live failed_but_found', stream, at(20));
-    const [, differences] = await alarmChecks(alarms, movableClock(at(30)));
+    await notices.raise('reconciliation_difference', 'live failed_but_found', stream, at(20));
+    const [, differences] = await noticeChecks(notices, movableClock(at(30)));
     expect(differences).toMatchObject({ ok: false, cure: expect.stringContaining('NfseReconciliationDifference') });
     expect(differences?.detail).toContain('live failed_but_found');
     await database.pool.query("delete from document_alarms where notice = 'reconciliation_difference'");
@@ -73,7 +70,7 @@ describeWithPostgres('alarms about received documents', () => {
     const tell = createNoticeTeller({ pool: database.pool, clock: movableClock(at(90)), logger });
     await tell({ kind: 'signature_unverified', detail: 'missing', stream });
     await tell({ kind: 'lookup_inconclusive', detail: 'html', stream });
-    const kept = (await alarms.all()).filter(({ lastAt }) => lastAt === at(90));
+    const kept = (await notices.all()).filter(({ lastAt }) => lastAt === at(90));
     expect(kept).toMatchObject([{ notice: 'signature_unverified', detail: 'missing', seen: 1, lastStream: stream }]);
   });
 });
