@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { expect, it } from 'vitest';
-import { typedText } from '../../src/cli/terminal.js';
+import { jsonText, printable, typedText } from '../../src/cli/terminal.js';
 
 /** What is read for `-` from an input, and what is said before. */
 const typed = async (isTTY: boolean) => {
@@ -13,4 +13,10 @@ const typed = async (isTTY: boolean) => {
 it('a person at a terminal is asked for the text of -, a program is not', async () => {
   expect(await typed(true)).toEqual({ read: '52998224725', said: ['CPF, CNPJ or NIF, then Enter:'] });
   expect(await typed(false)).toEqual({ read: '52998224725', said: [] });
+});
+
+it('a control of writing direction in a text of a client is shown as JSON writes it, and JSON means the same text', () => {
+  expect(printable('a\u202e\u2066')).toBe('a\\u202e\\u2066');
+  expect(jsonText({ reference: '\u202e' })).toBe('{"reference":"\\u202e"}');
+  expect(JSON.parse(jsonText({ reference: '\u202e' }))).toEqual({ reference: '\u202e' });
 });

@@ -220,7 +220,7 @@ export const downloadTests = (format: Format): void => {
       await expectRefusal(await harness.call(`/v1/nfse/${id}/${extension}`, { key: 'live' }), 404, 'not_found');
     });
 
-    it('404 by token after the invoice`s life, with its livemode and no rate headers', async () => {
+    it('404 by token after the invoice’s life, with its livemode and no rate headers', async () => {
       const harness = createHarness();
       const id = await issuedInvoice(harness);
       harness.pass(604_799);
@@ -253,7 +253,7 @@ export const downloadTests = (format: Format): void => {
       }
     });
 
-    it('409 nfse.not_issued of a rejected invoice names the authorizer`s code', async () => {
+    it('409 nfse.not_issued of a rejected invoice names the authorizer’s code', async () => {
       const harness = createHarness();
       const id = await queuedInvoice(harness);
       await harness.record(id, [attempted(), rejected()]);

@@ -22,7 +22,7 @@ const bodyOf = (amount: number, fields: object = {}): object => ({
 
 const CUSTOMER = { document: '11222333000181', name: 'CLIENTE LTDA' };
 
-const idOf = ({ status, body }: Answer): string => {
+const acceptedId = ({ status, body }: Answer): string => {
   expect(status, JSON.stringify(body)).toBe(202);
   return String(body.id);
 };
@@ -70,16 +70,16 @@ describeWithPostgres('a service whose log outlives its database', () => {
 
   it('keeps every promise over an empty one, and makes no second note', async () => {
     const first = await begin();
-    const keyed = idOf(await post(first, 1_001, { customer: CUSTOMER }, { idempotencyKey: 'k-1' }));
-    const referenced = idOf(await post(first, 1_002, { reference: 'pedido-2' }, { idempotencyKey: 'k-2' }));
-    const unkeyed = idOf(await post(first, 1_003));
-    const tried = idOf(await post(first, 1_004, { customer: CUSTOMER }, { mode: 'test' }));
+    const keyed = acceptedId(await post(first, 1_001, { customer: CUSTOMER }, { idempotencyKey: 'k-1' }));
+    const referenced = acceptedId(await post(first, 1_002, { reference: 'pedido-2' }, { idempotencyKey: 'k-2' }));
+    const unkeyed = acceptedId(await post(first, 1_003));
+    const tried = acceptedId(await post(first, 1_004, { customer: CUSTOMER }, { mode: 'test' }));
     for (const id of [keyed, referenced, unkeyed]) expect(await settled(first, id)).toMatchObject({ status: 'issued' });
     expect(await settled(first, tried, 'test')).toMatchObject({ status: 'issued', customer: CUSTOMER });
     const before = await Promise.all([keyed, referenced, unkeyed].map((id) => first.ask(`/v1/nfse/${id}`)));
     await first.control('/_control/faults', { on: 'lookup', kind: 'http_503', times: 1_000 });
     await first.control('/_control/faults', { on: 'issue', kind: 'lost_after_commit', times: 1 });
-    const inFlight = idOf(await post(first, 1_005, {}, { idempotencyKey: 'k-5' }));
+    const inFlight = acceptedId(await post(first, 1_005, {}, { idempotencyKey: 'k-5' }));
     await eventually(
       async () => await first.ledger(1_005),
       (notes) => notes.length === 1,
@@ -88,7 +88,7 @@ describeWithPostgres('a service whose log outlives its database', () => {
 
     const second = await harness.start(await freshDatabase(), double.url);
     await complete(second);
-    expect(idOf(await post(second, 1_001, { customer: CUSTOMER }, { idempotencyKey: 'k-1' }))).toBe(keyed);
+    expect(acceptedId(await post(second, 1_001, { customer: CUSTOMER }, { idempotencyKey: 'k-1' }))).toBe(keyed);
     expect(await post(second, 1_001, {}, { idempotencyKey: 'k-1' })).toMatchObject(
       refusedWith('idempotency_key_reuse'),
     );
@@ -99,14 +99,14 @@ describeWithPostgres('a service whose log outlives its database', () => {
     expect(await post(second, 1_003)).toMatchObject(refusedWith('duplicate_suspected'));
     // The mark of an acceptance with a key counts too.
     expect(await post(second, 1_001, { customer: CUSTOMER })).toMatchObject(refusedWith('duplicate_suspected'));
-    expect(idOf(await post(second, 1_005, {}, { idempotencyKey: 'k-5' }))).toBe(inFlight);
+    expect(acceptedId(await post(second, 1_005, {}, { idempotencyKey: 'k-5' }))).toBe(inFlight);
 
     const after = await Promise.all([keyed, referenced, unkeyed].map((id) => second.ask(`/v1/nfse/${id}`)));
     const shown = (answers: readonly Answer[]) =>
       answers.map(({ status, body: { links: _links, ...body } }) => ({ status, body }));
     expect(shown(after)).toEqual(shown(before));
     // The day has another key from here on, under the same date.
-    idOf(await post(second, 2_004, {}, { mode: 'test' }));
+    expect(await post(second, 2_004, {}, { mode: 'test' })).toMatchObject({ status: 202 });
     const erased = await second.ask(`/v1/nfse/${tried}`, { mode: 'test' });
     expect(erased).toMatchObject({ status: 200, body: { status: 'issued', amount_in_cents: 1_004 } });
     expect(erased.body).not.toHaveProperty('customer');
@@ -127,7 +127,7 @@ describeWithPostgres('a service whose log outlives its database', () => {
 
   it('turns requests away until one process has rebuilt the guards, then both serve', async () => {
     const first = await begin();
-    const keyed = idOf(await post(first, 1_001, {}, { idempotencyKey: 'k-1' }));
+    const keyed = acceptedId(await post(first, 1_001, {}, { idempotencyKey: 'k-1' }));
     await settled(first, keyed);
     await first.stop();
 
@@ -156,7 +156,7 @@ describeWithPostgres('a service whose log outlives its database', () => {
     await harness.start(empty, double.url, ['projector', 'relay', 'issuer', 'sweeper']);
     await Promise.all(apis.map(complete));
     for (const api of apis) {
-      expect(idOf(await post(api, 1_001, {}, { idempotencyKey: 'k-1' }))).toBe(keyed);
+      expect(acceptedId(await post(api, 1_001, {}, { idempotencyKey: 'k-1' }))).toBe(keyed);
       expect(await post(api, 1_002, {}, { idempotencyKey: 'k-1' })).toMatchObject(refusedWith('idempotency_key_reuse'));
       expect(await post(api, 1_001)).toMatchObject(refusedWith('duplicate_suspected'));
       expect(await api.ask(`/v1/nfse/${keyed}`)).toMatchObject({ status: 200, body: { status: 'issued' } });
@@ -165,23 +165,23 @@ describeWithPostgres('a service whose log outlives its database', () => {
 
   it('keeps every promise over one from an older backup, revocations too', async () => {
     const first = await begin();
-    const old = idOf(await post(first, 1_001, {}, { idempotencyKey: 'k-1' }));
+    const old = acceptedId(await post(first, 1_001, {}, { idempotencyKey: 'k-1' }));
     await settled(first, old);
     await first.stop();
     const backup = await copyOfDatabase(database);
 
     const second = await harness.start(database, double.url);
     await complete(second);
-    const keyed = idOf(await post(second, 1_002, {}, { idempotencyKey: 'k-2' }));
-    const unkeyed = idOf(await post(second, 1_003));
+    const keyed = acceptedId(await post(second, 1_002, {}, { idempotencyKey: 'k-2' }));
+    const unkeyed = acceptedId(await post(second, 1_003));
     for (const id of [keyed, unkeyed]) await settled(second, id);
     expect((await second.operate('key', 'revoke', keyIds.test)).exit).toBe(0);
     await second.stop();
 
     const third = await harness.start(backup, double.url);
     await complete(third);
-    expect(idOf(await post(third, 1_001, {}, { idempotencyKey: 'k-1' }))).toBe(old);
-    expect(idOf(await post(third, 1_002, {}, { idempotencyKey: 'k-2' }))).toBe(keyed);
+    expect(acceptedId(await post(third, 1_001, {}, { idempotencyKey: 'k-1' }))).toBe(old);
+    expect(acceptedId(await post(third, 1_002, {}, { idempotencyKey: 'k-2' }))).toBe(keyed);
     expect(await post(third, 1_002, { reference: 'r' }, { idempotencyKey: 'k-2' })).toMatchObject(
       refusedWith('idempotency_key_reuse'),
     );
@@ -192,7 +192,7 @@ describeWithPostgres('a service whose log outlives its database', () => {
 
   it('notices within moments that its rows were set back while it serves', async () => {
     const at = await begin();
-    const keyed = idOf(await post(at, 1_001, {}, { idempotencyKey: 'k-1' }));
+    const keyed = acceptedId(await post(at, 1_001, {}, { idempotencyKey: 'k-1' }));
     await settled(at, keyed);
     await eventually(
       async () => (await database.pool.query('select from guards_position where guards is not null')).rowCount,
@@ -209,7 +209,7 @@ describeWithPostgres('a service whose log outlives its database', () => {
         () => post(at, amount, fields, ask),
         ({ status }) => status !== 503,
       );
-    expect(idOf(await admitted(1_001, {}, { idempotencyKey: 'k-1' }))).toBe(keyed);
+    expect(acceptedId(await admitted(1_001, {}, { idempotencyKey: 'k-1' }))).toBe(keyed);
     expect(await admitted(1_001, { reference: 'r' }, { idempotencyKey: 'k-1' })).toMatchObject(
       refusedWith('idempotency_key_reuse'),
     );
@@ -219,13 +219,13 @@ describeWithPostgres('a service whose log outlives its database', () => {
 
   it('issues nothing over a log from an older backup, also after a restart, until somebody has looked', async () => {
     const first = await begin(['api', 'projector']);
-    const open = idOf(await post(first, 1_001));
+    const open = acceptedId(await post(first, 1_001));
     const backup = createDoubleLog();
     // Without what every new log begins with: an event keeps its place in a backup.
     for (const event of double.log.all().slice(backup.all().length)) backup.append(event.stream, 'any', [event]);
     expect(backup.all().map(({ position }) => position)).toEqual(double.log.all().map(({ position }) => position));
     const restored = backup.all().length;
-    idOf(await post(first, 1_002));
+    expect(await post(first, 1_002)).toMatchObject({ status: 202 });
     // Only the positions in the database show that a log has become shorter.
     const head = String(await first.service.engines.log.head());
     await eventually(

@@ -1,6 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { jsonText, printable } from '../../src/cli/terminal.js';
-import { facts } from '../../src/console/pages/elements.js';
 import { visibleDirections } from '../../src/lib/visible-directions.js';
 
 const CONTROLS = '\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069';
@@ -9,15 +7,5 @@ const SHOWN = '\\u202a\\u202b\\u202c\\u202d\\u202e\\u2066\\u2067\\u2068\\u2069';
 describe('a control of writing direction in a text of a client', () => {
   it('is shown as JSON writes it, and all else as it is', () => {
     expect(visibleDirections(`ação ${CONTROLS} \u05d0`)).toBe(`ação ${SHOWN} \u05d0`);
-  });
-
-  it('is shown by a command, and JSON of a command means the same text', () => {
-    expect(printable(`a${CONTROLS}`)).toBe(`a${SHOWN}`);
-    expect(jsonText({ reference: CONTROLS })).toBe(`{"reference":"${SHOWN}"}`);
-    expect(JSON.parse(jsonText({ reference: CONTROLS }))).toEqual({ reference: CONTROLS });
-  });
-
-  it('is shown by the console', async () => {
-    expect(String(await facts([['Referência', `a${CONTROLS}`]]))).toContain(`<dd>a${SHOWN}</dd>`);
   });
 });

@@ -12,6 +12,7 @@ import { startService } from '../../src/runtime/service.js';
 import { type EventStoreDouble, startEventStoreDouble } from '../support/eventstore-double/double.js';
 import { eventually } from '../support/eventually.js';
 import { freePort } from '../support/free-port.js';
+import { gate } from '../support/gate.js';
 import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../support/postgres.js';
 import { runLogger } from '../support/run-logs.js';
 
@@ -42,14 +43,6 @@ vi.mock('../../src/runtime/engines/simulator.js', async (original) => {
     (replaced.prepareSimulator ?? (() => actual.prepareSimulator(...asked)))();
   return { ...actual, prepareSimulator };
 });
-
-const gate = (): { opened: Promise<void>; open(): void } => {
-  let open: () => void = () => undefined;
-  const opened = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  return { opened, open: () => open() };
-};
 
 describe('a start that fails while the database is being made', () => {
   let folder: string;

@@ -8,8 +8,8 @@ import type { DuplicateWindow } from '../../ports/duplicate-window.js';
 import type { Claim, IdempotencyKeys } from '../../ports/idempotency-keys.js';
 import type { Requester } from '../event-store/command-context.js';
 import type { EventStore } from '../event-store/event-store.js';
-import type { FactSources } from './accepted-facts.js';
 import type { GuardHashes } from './guard-hashes.js';
+import type { FactSources } from './recorded-facts.js';
 
 /** `plainBodyHash`: SHA-256 of the body. It is compared and hashed under a key, and never stored. */
 export type RequestKey = { keyHash: string; plainBodyHash: string };

@@ -12,7 +12,7 @@ import type { Requester } from '../event-store/command-context.js';
 import { fingerprintOf } from '../event-store/hashes.js';
 import { loadInvoice } from '../read/read-invoice.js';
 import type { AcceptDeps, AcceptResult, ClaimedRequest, IssueCommand, RequestKey } from './accept-deps.js';
-import { withRecordedFacts } from './accepted-facts.js';
+import { withRecordedFacts } from './recorded-facts.js';
 import {
   answerOfReference,
   appendAtOnce,

@@ -87,7 +87,7 @@ describe('the list of the events of a note', () => {
 describe('a cancellation whose request has the three more digits of 2025 in its id', () => {
   const request = requestOf2025('101101');
 
-  it('is found, and is another party`s', async () => {
+  it('is found, and is another party’s', async () => {
     listed({ eventos: [] }, { '101101': eventAround(request) });
     const { answer } = await found();
     expect(answer).toMatchObject({ kind: 'found', found: { requestId: `PRE${accessKey}101101001` } });

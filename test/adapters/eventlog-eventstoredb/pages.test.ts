@@ -29,17 +29,17 @@ const ours = (at: bigint): Stored => ({ at, stream: `nfseLive-${at}` });
 const statistics = (at: bigint): Stored => ({ at, stream: '$stats-1' });
 
 describe('the head of the log in EventStoreDB', () => {
-  it('is the last event that is not the server`s own', async () => {
+  it('is the last event that is not the server’s own', async () => {
     const { reader } = serverWith(ours(100n), statistics(150n), ours(200n), statistics(260n));
     expect(await createHeadFinder(reader)()).toBe(200n);
   });
 
-  it('is before the server`s mark of a stream of ours that a person deleted for good', async () => {
+  it('is before the server’s mark of a stream of ours that a person deleted for good', async () => {
     const { reader } = serverWith(ours(100n), { at: 200n, stream: 'nfseLive-100', type: '$streamDeleted' });
     expect(await createHeadFinder(reader)()).toBe(100n);
   });
 
-  it('is remembered, so that the server`s own events before a known one are not read again', async () => {
+  it('is remembered, so that the server’s own events before a known one are not read again', async () => {
     const { server, reader } = serverWith(
       ours(1n),
       ...Array.from({ length: 100 }, (_, n) => statistics(2n + BigInt(n))),
@@ -52,7 +52,7 @@ describe('the head of the log in EventStoreDB', () => {
     expect(server.asked).toBe(8);
   });
 
-  it('is the shorter log`s after a restore, although the server`s own events have grown past the old end', async () => {
+  it('is the shorter log’s after a restore, although the server’s own events have grown past the old end', async () => {
     const { server, reader } = serverWith(ours(100n), ours(200n), ours(300n));
     const head = createHeadFinder(reader);
     expect(await head()).toBe(300n);
@@ -61,7 +61,7 @@ describe('the head of the log in EventStoreDB', () => {
     expect(await head()).toBe(200n);
   });
 
-  it('is the shorter log`s also when another event of the server stands where the newest stood', async () => {
+  it('is the shorter log’s also when another event of the server stands where the newest stood', async () => {
     const { server, reader } = serverWith(ours(100n), ours(200n), statistics(300n));
     const head = createHeadFinder(reader);
     expect(await head()).toBe(200n);
@@ -77,7 +77,7 @@ describe('the head of the log in EventStoreDB', () => {
     expect(await head()).toBe(100n);
   });
 
-  it('is none while the log has only the server`s own events', async () => {
+  it('is none while the log has only the server’s own events', async () => {
     const { server, reader } = serverWith(statistics(10n));
     const head = createHeadFinder(reader);
     expect(await head()).toBeNull();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { withRecordedFacts } from '../../../src/app/accept/accepted-facts.js';
+import { withRecordedFacts } from '../../../src/app/accept/recorded-facts.js';
 import type { Eligible } from '../../../src/domain/company/eligibility.js';
 import type { ApproximateTaxes } from '../../../src/domain/company/events.js';
 import { invoiceView } from '../../../src/http/invoice-body.js';
@@ -15,17 +15,19 @@ const eligible = (changes: Partial<Eligible> = {}): Eligible => ({
   ...changes,
 });
 
+const registryAddress = {
+  street: 'Av. Rio Branco',
+  number: '123',
+  district: 'Centro',
+  city: 'Niterói',
+  state: 'RJ',
+  postalCode: '24020077',
+};
+
 const entry: RegistryEntry = {
   cnpj: '11111111000191',
   legalName: 'CLIENTE REGISTRADO SA',
-  address: {
-    street: 'Av. Rio Branco',
-    number: '123',
-    district: 'Centro',
-    city: 'Niterói',
-    state: 'RJ',
-    postalCode: '24020077',
-  },
+  address: registryAddress,
 };
 
 const checkedOf = (given: Eligible) => ({
@@ -66,8 +68,8 @@ describe('what an acceptance records of the tables and the tax registry', () => 
   });
 
   it('is no address that the document could not carry whole', async () => {
-    const tooLong = { ...entry, address: { ...entry.address, street: 'A'.repeat(256) } as RegistryEntry['address'] };
-    expect((await recorded(eligible(), '050101', tooLong as RegistryEntry)).customer).not.toHaveProperty('address');
+    const tooLong: RegistryEntry = { ...entry, address: { ...registryAddress, street: 'A'.repeat(256) } };
+    expect((await recorded(eligible(), '050101', tooLong)).customer).not.toHaveProperty('address');
   });
 
   it('is the name that was sent when the registry knows nobody', async () => {

@@ -141,7 +141,7 @@ describe('the note of an invoice that was recorded without it', () => {
     ['of an unknown environment', { mode: undefined }, 'document_altered', 'environment'],
     ['of another provider', { provider: '98765432000198' }, 'document_altered', 'provider'],
     ['of another amount', { content: { ...clean.content, amount: '999999.00' } }, 'document_altered', 'amount'],
-  ])('is not given out, with an alarm, and asked for again: a note %s', async (_what, wrong, kind, detail) => {
+  ])('is not given out, with a notice, and asked for again: a note %s', async (_what, wrong, kind, detail) => {
     expect(await downloads(wrong, {})).toEqual({ has: [false, true], asked: 2, notices: [[kind, detail, true]] });
   });
 });
@@ -174,7 +174,7 @@ describe('the questions for notes that the log lacks', () => {
     return { completing, noteOf, asked, answerAll, settle, keys };
   };
 
-  it('are few of one company at a time, so that another`s is asked at once; one too many is refused', async () => {
+  it('are few of one company at a time, so that another’s is asked at once; one too many is refused', async () => {
     const { completing, noteOf, asked, answerAll, settle, keys } = await createHarness();
     const OTHER = '98765432000198';
     const flood = await Promise.all(Array.from({ length: 40 }, (_, index) => noteOf(COMPANY, index)));

@@ -188,7 +188,7 @@ describe('SIMULADO on a PDF', () => {
 });
 
 describe('what downloads read from the log', () => {
-  it('is read in turns by company: another`s is next, however many of one wait', async () => {
+  it('is read in turns by company: another’s is next, however many of one wait', async () => {
     const begun: string[] = [];
     const running: (() => void)[] = [];
     const load = async (stream: string) => {

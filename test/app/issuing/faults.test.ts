@@ -8,6 +8,7 @@ import type { IssuerDeps } from '../../../src/app/issuing/deps.js';
 import { concludeIssueIfDue } from '../../../src/app/issuing/note.js';
 import { createCertificateOpener } from '../../../src/app/issuing/open-certificate.js';
 import { epochMs } from '../../../src/domain/common/time.js';
+import { MAX_SENDS } from '../../../src/domain/invoice/limits.js';
 import { SchemaViolation } from '../../../src/ports/documents.js';
 import { runIssuer } from '../../../src/workers/issuer.js';
 import { cancelRequested, T0 } from '../../support/fixture/invoice.js';
@@ -122,8 +123,8 @@ const rows: readonly Row[] = [
   ['a key to open, after nothing was sent', wrongKey, ['not_sent'], 'IssuanceFailed'],
   ['the look-up', authorizer({ findByDps: rejects }), ['lost_request'], 'IssuanceInterrupted'],
   ['the look-up, at once', authorizer({ findByDps: broken }), ['lost_request'], 'IssuanceInterrupted'],
-  ['the reading of the memos', lookups({ get: rejects }), ['lost_request'], 'IssuanceInterrupted'],
-  ['the writing of the memos', lookups({ put: rejects }), ['lost_request'], 'IssuanceInterrupted'],
+  ['the reading of the progress of look-ups', lookups({ get: rejects }), ['lost_request'], 'IssuanceInterrupted'],
+  ['the writing of the progress of look-ups', lookups({ put: rejects }), ['lost_request'], 'IssuanceInterrupted'],
   ['a key to open, after a send', wrongKey, ['lost_request'], 'IssuanceInterrupted'],
   ['the telling of operators, after a send', () => ({ notify: broken }), ['lost_request'], 'IssuanceInterrupted'],
 ];
@@ -258,7 +259,7 @@ describe('a last look-up', () => {
     expect(harness.authorizer.sends).toHaveLength(1);
   });
 
-  it('that finds ours under a signature of another day records it with an alarm', async () => {
+  it('that finds ours under a signature of another day records it with a notice', async () => {
     const harness = await unanswered();
     harness.authorizer.notes = harness.authorizer.notes.map((note) => ({ ...note, signatureFault: 'algorithm' }));
     await concludeIssueIfDue(harness.stream, harness.deps);
@@ -282,7 +283,7 @@ describe('a cancellation', () => {
     ['the record of the answer', noAppend('record_cancel_outcome'), undefined],
     ['the renewed signature', signer({ renew: rejects }), ['not_sent']],
     ['the look-up', authorizer({ findCancellation: rejects }), ['lost_request']],
-    ['the memos', lookups({ get: rejects, put: rejects }), ['lost_request']],
+    ['the progress of look-ups', lookups({ get: rejects, put: rejects }), ['lost_request']],
     ['a key to open, after a send', wrongKey, ['lost_request']],
   ];
 
@@ -355,7 +356,7 @@ describe('any answers', () => {
         const counts = await driveToTheEnd(harness, 'issue', isIssuing(harness));
         expect(['failed', 'indeterminate']).toContain(await harness.status());
         expect(counts).toMatchObject({ faults: 0, sweepFaults: 0 });
-        expect(sends).toBeLessThanOrEqual(5 + 1);
+        expect(sends).toBeLessThanOrEqual(MAX_SENDS);
         expect(seconds(harness)).toBeLessThanOrEqual(2 * 3_600 + 200);
       }),
       { numRuns: 60 },

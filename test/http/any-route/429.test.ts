@@ -13,7 +13,7 @@ const rate = (remaining: number, reset: number, extra = {}): object => ({
 });
 
 describe('429 rate_limit_exceeded', () => {
-  it.each(routes)('on "$name", with the key`s livemode', async (route) => {
+  it.each(routes)('on "$name", with the key’s livemode', async (route) => {
     const { call } = createHarness({ rateLimits: { write: 1, read: 1 } });
     await call(route.path, { ...requestOf(route), key: 'live' });
     const response = await call(route.path, { ...requestOf(route), key: 'live' });

@@ -69,7 +69,7 @@ describe('GET /v1/nfse/{id} 200', () => {
     expect((await bodyOf(await harness.call(`/v1/nfse/${id}`))).links).not.toEqual(first.links);
   });
 
-  it('a proxy`s headers never change the links', async () => {
+  it('a proxy’s headers never change the links', async () => {
     const harness = createHarness();
     const id = await issuedInvoice(harness);
     const headers = { 'x-forwarded-host': 'evil.example', forwarded: 'host=evil.example' };

@@ -21,14 +21,14 @@ const cancelAt = async (at: string, { harness, id }: { harness: Harness; id: str
 /** Issued, `cancelable_until`, the last instant at which a cancel is accepted, the first at which it is refused. */
 const months = [
   [
-    'a month`s end',
+    'a month’s end',
     '2026-11-25T12:00:00.000Z',
     '2026-12-01T02:59:59.000Z',
     '2026-12-01T02:59:59.999Z',
     '2026-12-01T03:00:00.000Z',
   ],
   [
-    'a year`s end',
+    'a year’s end',
     '2026-12-31T23:30:00.000Z',
     '2027-01-01T02:59:59.000Z',
     '2027-01-01T02:59:59.999Z',

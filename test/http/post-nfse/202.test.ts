@@ -36,7 +36,7 @@ describe('POST /v1/nfse 202', () => {
     expect(response.headers.get('request-id')).toMatch(/^req_/);
   });
 
-  it('never takes the client`s request id', async () => {
+  it('never takes the client’s request id', async () => {
     const { call } = createHarness();
     const response = await call('/v1/nfse', {
       json: issueBodyOf(),

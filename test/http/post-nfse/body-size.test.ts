@@ -54,7 +54,7 @@ describe('POST /v1/nfse: the size of a body is its bytes', () => {
     await expectRefusal(await createHarness().call('/v1/nfse', { raw: wide }), 413, 'payload_too_large');
   });
 
-  it('and a field too long within the limit is the field`s own fault', async () => {
+  it('and a field too long within the limit is the field’s own fault', async () => {
     const response = await createHarness().call('/v1/nfse', {
       json: issueBodyOf({ description: 'x'.repeat(9_000_000) }),
     });

@@ -25,7 +25,6 @@ describe('POST /v1/nfse: customer.document', () => {
     ' 12345678909',
     '12345678909\n',
     '12 345678909',
-
     '１２３４５６７８９０９',
     '١٢٣٤٥٦٧٨٩٠٩',
     '+1234567890',
@@ -52,7 +51,7 @@ describe('POST /v1/nfse: customer.document', () => {
   });
 
   it.each(['00000000000', '11111111111', '12345678900', '00000000000000', '12345678000199'])(
-    'check digits are the authorizer`s to judge, in both modes: %s',
+    'check digits are the authorizer’s to judge, in both modes: %s',
     async (document) => {
       for (const key of ['test', 'live'] as const) {
         const json = issueBodyOf({ customer: { document, name: 'Ana' } });
@@ -63,7 +62,7 @@ describe('POST /v1/nfse: customer.document', () => {
 });
 
 describe('POST /v1/nfse: the name of a customer', () => {
-  it('of a CNPJ is the registry`s, else the one sent, else none', async () => {
+  it('of a CNPJ is the registry’s, else the one sent, else none', async () => {
     const name = 'Nome enviado';
     const registered = { document: OTHER_CNPJ, name: 'CLIENTE REGISTRADO SA', type: 'br' };
     expect(await shownOf({ document: OTHER_CNPJ, name })).toEqual(registered);

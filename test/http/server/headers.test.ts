@@ -104,7 +104,7 @@ describe('duplicate headers', () => {
     expect(await answer.json()).toMatchObject({ error: { code: 'invalid_request', param: 'Idempotency-Key' } });
   });
 
-  it('names of JavaScript`s own are headers like others', async () => {
+  it('names of JavaScript’s own are headers like others', async () => {
     const harness = createHarness();
     const bytes = headOf(harness, GET, '__proto__: a\r\nconstructor: b\r\ntoString: c\r\n');
     expect((await exchange(await start(harness), bytes)).status).toBe(200);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { gate } from '../../support/gate.js';
 import { createHarness, EngineDown, type Harness, issuedInvoice, PDF } from '../../support/harness/http.js';
 import { expectEnvelope, headOf, issueBytes, openConnection, start } from './connection.js';
 
@@ -6,15 +7,12 @@ const GET = 'GET /v1/activities';
 
 /** A harness whose activities are answered only after `release`. */
 const held = () => {
-  let release = (): void => {};
-  const gate = new Promise<void>((resolve) => {
-    release = resolve;
-  });
+  const { opened, open: release } = gate();
   let reached = 0;
   const harness = createHarness({
     activities: async () => {
       reached += 1;
-      await gate;
+      await opened;
       return [];
     },
   });

@@ -43,7 +43,7 @@ describe('408 for a request that does not come whole in time', () => {
     expect(await invoices(harness)).toBe(0);
   });
 
-  it('a body that comes drop by drop: its time is the whole request`s, not the one between two drops', async () => {
+  it('a body that comes drop by drop: its time is the whole request’s, not the one between two drops', async () => {
     const harness = createHarness();
     const connection = openConnection(await start(harness, SHORT));
     connection.socket.write(issueBytes(harness, 500, { declared: 1_000_000 }));

@@ -21,7 +21,7 @@ describe('connections at once', () => {
       }
   });
 
-  it('can be fewer by the operator`s will, never more', () => {
+  it('can be fewer by the operator’s will, never more', () => {
     expect(connectionLimits(1_024, 20, 100).api).toBe(100);
     expect(connectionLimits(1_024, 20, 9_000).api).toBe(668);
   });

@@ -9,7 +9,7 @@ describe('the pace of one caller', () => {
     expect(Array.from({ length: 8 }, () => waitOf('a'))).toEqual([0, 0, 0, 10, 20, 30, 35, 35]);
   });
 
-  it('is the caller`s own', () => {
+  it('is the caller’s own', () => {
     const waitOf = paceAt({ ms: 5_000 });
     for (let n = 0; n < 8; n += 1) waitOf('a');
     expect(waitOf('b')).toBe(0);
