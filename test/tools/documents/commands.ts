@@ -1,6 +1,6 @@
 import type { Command } from '../../../src/cli/command.js';
 import { commandExamples } from '../../../src/cli/examples.js';
-import { usageOf } from '../../../src/cli/program.js';
+import { optionsOf, usageOf } from '../../../src/cli/program.js';
 import { allCommands } from '../../../src/runtime/commands/main.js';
 import { cell } from './regions.js';
 
@@ -24,6 +24,19 @@ export const exampleTable = (): string => {
   return ['| command | example | answers |', '|---|---|---|', ...rows].join('\n');
 };
 
-/** A section for each command with what its `--help` prints. */
+/** The commands that have no `--actor`. */
+export const commandsWithoutActor = (): string =>
+  `No \`--actor\`: ${commands
+    .filter((command) => !('actor' in optionsOf(command)))
+    .map(({ name }) => `\`${name}\``)
+    .join(', ')}.`;
+
+/** A section for each command with what its `--help` prints, without the options that the page says once for all commands. */
 export const commandSections = (): string =>
-  commands.map((command) => `### nfse ${command.name}\n\n\`\`\`text\n${usageOf(command)}\n\`\`\``).join('\n\n');
+  commands.map((command) => `### nfse ${command.name}\n\n\`\`\`text\n${ownUsageOf(command)}\n\`\`\``).join('\n\n');
+
+const ownUsageOf = (command: Command): string =>
+  usageOf(command)
+    .replace(/^ {2}--(?:json|help|actor <NAME>) {2}.*\n?/gm, '')
+    .replace(/^Options:\n(?:\n|$)/m, '')
+    .trimEnd();

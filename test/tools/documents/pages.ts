@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { collectionOf } from '../../../src/http/openapi/collection.js';
 import { openApiDocument } from '../../../src/http/openapi/document.js';
 import { ROOT } from '../root.js';
-import { commandSections, exampleTable } from './commands.js';
+import { commandSections, commandsWithoutActor, exampleTable } from './commands.js';
 import { variableTables } from './configuration.js';
 import { catalogTable, fileTable, municipalityTable, parametersTable, schemaPages } from './files.js';
 import { withRegion } from './regions.js';
@@ -46,7 +46,11 @@ export const referencePages = (): Readonly<Record<string, string>> => ({
   ),
   [COLLECTION]: `${JSON.stringify(collectionOf(openApiDocument(LOCAL)), null, 2)}\n`,
   'docs/cli.md': withRegion(
-    withRegion(readPage('docs/cli.md'), 'examples', exampleTable()),
+    withRegion(
+      withRegion(readPage('docs/cli.md'), 'commands without actor', commandsWithoutActor()),
+      'examples',
+      exampleTable(),
+    ),
     'commands',
     commandSections(),
   ),
