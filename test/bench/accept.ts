@@ -9,7 +9,7 @@ import type { ServiceArgument, ServiceQuestion, ServiceReady } from './service-p
 const RECORD_BYTES = 1_700;
 
 /**
- * `POST /v1/nfse` with keys, against bare Hono and one durable INSERT into the same database (aim: docs/development.md#bench). Only the role
+ * `POST /v1/nfse` with keys, against bare Hono and one durable INSERT into the same database (aim: test/bench/README.md). Only the role
  * `api` runs; `benchWay` measures what happens to an invoice afterwards.
  */
 export const benchAccept = (): Promise<readonly Row[]> =>
@@ -19,7 +19,7 @@ export const benchAccept = (): Promise<readonly Row[]> =>
   });
 
 /**
- * The same with the log in EventStoreDB, against the service with its log in PostgreSQL on the same machine (aim: docs/development.md#bench). The server
+ * The same with the log in EventStoreDB, against the service with its log in PostgreSQL on the same machine (aim: test/bench/README.md). The server
  * of `TEST_EVENTSTORE_URL` must be empty.
  */
 export const benchAcceptEventStore = async (): Promise<readonly Row[]> => {

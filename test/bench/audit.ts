@@ -16,12 +16,12 @@ import { dice, edits, exportOf, verified } from '../support/fixture/log-edits.js
 import { auditHarness, testSigner } from '../support/harness/audit.js';
 import { type AuditLog, openAuditLog } from './audit-log.js';
 import { AUDIT_AIM, rated } from './rated.js';
-import { atLeast, below, type Row } from './report.js';
+import { atLeast, below, EDIT_ROW, type Row } from './report.js';
 
 const TRIES = 200;
 
 /**
- * Export and verify over a log of issued invoices (aim: docs/development.md#bench), memory compared with a tenth of the log, and edits found
+ * Export and verify over a log of issued invoices (aim: test/bench/README.md), memory compared with a tenth of the log, and edits found
  * compared with edits made.
  */
 export const benchAudit = async (): Promise<readonly Row[]> => {
@@ -131,7 +131,7 @@ const editRows = async (): Promise<readonly Row[]> => {
     }
     const share = found / tried;
     rows.push({
-      name: `edit: ${name}`,
+      name: `${EDIT_ROW}${name}`,
       figure: `${found} of ${tried} found`,
       ratio: share,
       aim: atLeast(1, share),

@@ -32,7 +32,7 @@ const always = (run: () => Promise<readonly Row[]>, when: Group['when'] = 'alway
   when,
 });
 
-/** The benches of docs/development.md#bench, by the names that `npm run bench -- NAME...` takes. */
+/** The benches of test/bench/README.md, by the names that `npm run bench -- NAME...` takes. */
 export const groups: Readonly<Record<string, Group>> = {
   'event-log': always(benchEventLog),
   danfse: always(benchDanfse),

@@ -59,7 +59,7 @@ export const benchGrowthOfDouble = async ({ sizes = DOUBLE_SIZES }: GrowthOption
 
 /**
  * The same calls on histories of different sizes: what costs more on the largest than on the smallest. The passes take turns, so that a slow
- * moment of the machine meets every size (aim: docs/development.md#bench).
+ * moment of the machine meets every size (aim: test/bench/README.md).
  */
 export const benchGrowth = async (options: GrowthOptions): Promise<BenchResult> => {
   const home = options.folder ?? (await mkdtemp(join(tmpdir(), 'nfse-growth-')));

@@ -63,7 +63,7 @@ const parsedArgs = (args: string[]) => {
 };
 
 const USAGE = `npm run bench -- [report] [NAME...] [--with NAME,...] [--minutes N] [--sizes N,...] [--folder F] [--fill MINUTES]
-names: ${Object.keys(groups).join(', ')} (docs/development.md#bench)
+names: ${Object.keys(groups).join(', ')} (test/bench/README.md)
 `;
 
 await main(process.argv.slice(2));

@@ -4,7 +4,7 @@ import { median } from './rounds.js';
 
 const ROUNDS = 3;
 
-/** Events per second and core, of verify and rebuild (docs/development.md#bench). */
+/** Events per second and core, of verify and rebuild (test/bench/README.md). */
 export const AUDIT_AIM = 25_000;
 
 /**

@@ -19,7 +19,7 @@ const LOOK_EVERY_MS = 50;
 const WRITES_PER_SECOND = 5;
 
 /**
- * What reads the service against bare Hono (aims: docs/development.md#bench): an invoice by its id and by its reference against one SELECT of the
+ * What reads the service against bare Hono (aims: test/bench/README.md): an invoice by its id and by its reference against one SELECT of the
  * same bodies, while invoices are issued beside both; and a PDF from the cache against a file of the same bytes.
  */
 export const benchRead = (): Promise<readonly Row[]> =>

@@ -26,7 +26,7 @@ const INVOICES = 5_000;
 const EVENTS = 3 * INVOICES;
 const WRITERS = 64;
 
-/** Rebuilding the read model and verifying the hash chain over a log of issued invoices (aim: docs/development.md#bench). */
+/** Rebuilding the read model and verifying the hash chain over a log of issued invoices (aim: test/bench/README.md). */
 export const benchRebuild = async (): Promise<readonly Row[]> => {
   const home = await mkdtemp(join(tmpdir(), 'nfse-bench-'));
   await chmod(home, 0o711);

@@ -1,3 +1,6 @@
+/** How the names of the rows about edits of the log begin. */
+export const EDIT_ROW = 'edit: ';
+
 /**
  * One line of a table. `ratio` compares with `floor`, bare work or a peer that was measured in the same run, so the ratio does not depend on the
  * machine. `mustHold`: a missed aim fails the run.
@@ -12,7 +15,7 @@ export type Row = {
   mustHold?: boolean;
 };
 
-/** The aim of a figure (docs/development.md#bench), and whether this run met it. `limit` has the unit of the text. */
+/** The aim of a figure (test/bench/README.md), and whether this run met it. `limit` has the unit of the text. */
 type Aim = { text: string; sign: Sign; limit: number; unit: string; met: boolean };
 
 type Sign = '>=' | '<=' | '<';

@@ -16,7 +16,7 @@ const ROUNDS = 5;
 const FEW = 3;
 const AT_ONCE = 6;
 
-/** The program from outside, as a person runs it: starts until ready, commands, and the demo (aims: docs/development.md#bench). */
+/** The program from outside, as a person runs it: starts until ready, commands, and the demo (aims: test/bench/README.md). */
 export const benchStart = async (): Promise<readonly Row[]> => {
   const home = await mkdtemp(join(tmpdir(), 'nfse-bench-'));
   await chmod(home, 0o711);

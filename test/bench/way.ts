@@ -17,7 +17,7 @@ const WARM_UP = 3_000;
 const INVOICES = 600;
 const ROUNDS = 3;
 
-/** Invoices a second, divided by the RSA-2048 signatures that one core makes in a second (docs/development.md#bench). */
+/** Invoices a second, divided by the RSA-2048 signatures that one core makes in a second (test/bench/README.md). */
 const WAY_AIM = 0.1;
 const SERVICE_AIM = 0.2;
 
@@ -40,7 +40,7 @@ type WayRound = { invoices: number; seconds: number; signatures: number; spent: 
   endedAt: number;
 };
 
-/** From the first POST to the last authorization in the log; the simulator runs in a separate process (aim: docs/development.md#bench). */
+/** From the first POST to the last authorization in the log; the simulator runs in a separate process (aim: test/bench/README.md). */
 export const benchWay = async (): Promise<BenchResult> => {
   const rounds = await measureWay();
   return { rows: rowsOf(rounds), charts: [chartOf(rounds)] };

@@ -1,5 +1,5 @@
 import { cell } from '../../tools/documents/regions.js';
-import { type Bar, type Chart, cellsOf, type Row } from '../report.js';
+import { type Bar, type Chart, cellsOf, EDIT_ROW, type Row } from '../report.js';
 import { drawChart } from './charts.js';
 import type { KeptResult } from './kept.js';
 
@@ -25,7 +25,7 @@ const page = (results: readonly KeptResult[]): string =>
     '`npm run bench -- report` measures and writes this page; do not edit it. `npm run bench -- report --with growth,soak` also runs what takes long, ' +
       'and `npm run bench -- report accept read` measures some groups again. What was not run keeps its last result, with its date and commit.',
     'A ratio compares with the floor: bare work, or a peer, on the same machine in the same run. It says more about the code than a rate does, and ' +
-      'a busy machine lowers both. What each bench measures: [development](development.md#bench).',
+      'a busy machine lowers both. What each bench measures: [test/bench](../test/bench/README.md).',
     '## In three lines',
     readmeLines(results),
     '## Ratios',
@@ -47,9 +47,21 @@ const ratioOf = ({ ratio }: Row): string => (ratio === undefined ? '' : ` (ratio
 const section = ({ group, at, commit, machine, versions, load, seconds, result }: KeptResult): readonly string[] => [
   `## ${group}`,
   `${at.replace('T', ' ')} UTC, commit ${commit}, ${seconds} s. ${machine}; ${versions}; load average ${load[0]} before, ${load[1]} after.`,
-  table(result.rows),
+  table(result.rows.filter((row) => !isFoundEdit(row))),
+  ...foundEdits(result.rows),
   ...result.charts.map(picture),
 ];
+
+/** An edit of the log that was found at every place. The page of the audit has the table of edits. */
+const isFoundEdit = ({ name, ratio }: Row): boolean => name.startsWith(EDIT_ROW) && ratio === 1;
+
+const foundEdits = (rows: readonly Row[]): readonly string[] => {
+  const found = rows.filter(isFoundEdit).length;
+  if (found === 0) return [];
+  return [
+    `${found} kinds of edits, each tried at random places, were always found: [which, and as what](operations/audit.md#tried).`,
+  ];
+};
 
 const table = (rows: readonly Row[]): string =>
   [
