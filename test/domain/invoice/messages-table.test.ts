@@ -26,7 +26,7 @@ const runsOf = (text: string, words: number): readonly string[] => {
   return all.flatMap((_word, at) => (at + words <= all.length ? [all.slice(at, at + words).join(' ')] : []));
 };
 
-/** The codes of docs/national-system.md#codes-met-most, with the ranges written out. */
+/** The codes met most, each with a separate text. */
 const MET_MOST =
   'E0004 E0006 E0008 E0010 E0014 E0015 E0016 E0037 E0038 E0039 E0041 E0084 E0116 E0119 E0120 E0121 E0124 E0128 E0160 ' +
   'E0162 E0166 E0174 E0175 E0188 E0190 E0202 E0206 E0207 E0234 E0237 E0240 E0310 E0312 E0314 E0315 E0316 E0318 E0322 ' +

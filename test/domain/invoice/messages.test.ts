@@ -18,7 +18,7 @@ import {
   unknown,
 } from '../../support/fixture/invoice.js';
 
-/** The reasons that a shop owner can act on, word for word (docs/national-system.md#codes-met-most). */
+/** The reasons that a shop owner can act on, word for word. */
 const reasons: readonly [string, string][] = [
   ['E0008', 'A data de emissão ficou adiante do relógio do sistema nacional. Emita de novo em alguns minutos.'],
   ['E0037', 'O município do prestador não está no cadastro do convênio nacional. Fale com o suporte.'],

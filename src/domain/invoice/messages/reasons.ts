@@ -248,7 +248,7 @@ const cancellationReasons: Readonly<Record<string, string>> = {
   E1843: 'A hora do pedido ficou adiante do relógio do sistema nacional. Peça de novo em alguns minutos.',
 };
 
-/** Texts for the codes met most (docs/national-system.md#codes-met-most). A map, because codes come from outside. */
+/** Texts for the codes met most. A map, because codes come from outside. */
 export const ownReasons: ReadonlyMap<string, string> = new Map(
   [
     emissionReasons,
