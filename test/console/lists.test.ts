@@ -2,17 +2,21 @@ import { gzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { eventName } from '../../src/console/event-names.js';
 import { sayIn } from '../../src/console/language.js';
+import { sealedBody } from '../../src/console/routes/lists.js';
 import type { Company } from '../../src/domain/company/company.js';
 import { type InvoiceEvent, invoiceEventTypes } from '../../src/domain/invoice/events.js';
-import type { Cancellation, Invoice } from '../../src/domain/invoice/state.js';
+import { type Cancellation, type Invoice, personalFacts } from '../../src/domain/invoice/state.js';
+import { invoiceView } from '../../src/http/invoice-body.js';
 import { DEMO_CNPJ, demoCompany } from '../support/fixture/demo.js';
 import {
+  accepted,
   at,
   cancelAttempted,
   cancelConfirmed,
   cancelNotConfirmed,
   cancelRequested,
   cancelUnknown,
+  givenInvoice,
 } from '../support/fixture/invoice.js';
 import { noteSignedBy } from '../support/fixture/signed-notes.js';
 import { type ConsoleHarness, consoleHarness } from '../support/harness/console.js';
@@ -68,6 +72,18 @@ describe('the list of invoices', () => {
     expect((await harness.visit(`/console/invoices?${filter}`)).text).not.toContain('Newest invoices');
     const cursor = new URLSearchParams({ created_at: at(0), stream: harness.stream });
     expect((await harness.visit(`/console/invoices?${filter}&${cursor}`)).text).toContain(link);
+  });
+
+  it('shows a mark in place of each sealed field of an invoice', () => {
+    const sealed = Object.fromEntries(personalFacts.map((field) => [field, 'sealed:1:m1:abc']));
+    const { facts, ...rest } = givenInvoice(accepted());
+    const body = sealedBody({ ...rest, facts: { ...facts, ...sealed } }, { bodyOf: invoiceView }, at(0));
+    expect(body).toMatchObject({
+      id: invoiceView(givenInvoice(accepted()), at(0)).id,
+      customer: '…',
+      description: '…',
+    });
+    expect(JSON.stringify(body)).not.toContain('sealed:');
   });
 
   it('shows the sentence that the client got', async () => {

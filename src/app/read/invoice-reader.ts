@@ -1,8 +1,13 @@
 import { LRUCache } from 'lru-cache';
 import { type CompanyId, type InvoiceAddress, invoiceStream, type StreamName } from '../../domain/common/ids.js';
 import { present } from '../../domain/common/present.js';
-import { invoicePersonalFields } from '../../domain/invoice/events.js';
-import { type Invoice, type InvoiceFacts, type InvoiceState, initialInvoice } from '../../domain/invoice/state.js';
+import {
+  type Invoice,
+  type InvoiceFacts,
+  type InvoiceState,
+  initialInvoice,
+  personalFacts,
+} from '../../domain/invoice/state.js';
 import { type Visible, visible } from '../../domain/invoice/status.js';
 import { createFairSemaphore } from '../../lib/fair-semaphore.js';
 import type { Clock } from '../../ports/clock.js';
@@ -104,8 +109,6 @@ export const createInvoiceReader = (deps: ReaderDeps): InvoiceReader => {
     },
   };
 };
-
-const personalFacts: readonly (keyof InvoiceFacts)[] = invoicePersonalFields.InvoiceAccepted;
 
 /** Rows carry the personal fields as they were sealed in the log. A field whose key is gone is left out. */
 const opened = async (state: InvoiceState, stream: StreamName, keys: SealingKeys): Promise<InvoiceState> => {

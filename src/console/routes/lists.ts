@@ -2,7 +2,7 @@ import type { Hono } from 'hono';
 import { readCursor } from '../../app/operator/support/search.js';
 import { codePattern, withoutMask } from '../../domain/common/masks.js';
 import { brasiliaMidnight, DAY_MS, type Instant, instant, isDay } from '../../domain/common/time.js';
-import type { Invoice } from '../../domain/invoice/state.js';
+import { type Invoice, personalFacts } from '../../domain/invoice/state.js';
 import { isInvoiceStatus } from '../../domain/invoice/status.js';
 import type { SupportCursor, SupportFilter, SupportRow } from '../../ports/support-reads.js';
 import type { ConsoleDeps } from '../deps.js';
@@ -62,11 +62,19 @@ type Told = { error?: { message?: string }; cancellation?: { error?: { message?:
 /** In a body, the place of a sealed text. */
 const SEALED = '…';
 
+/** The field of the body that shows each personal field of an invoice. */
+const BODY_FIELDS = {
+  customer: 'customer',
+  description: 'description',
+} as const satisfies Record<(typeof personalFacts)[number], string>;
+
 /** The body of a state whose personal fields are sealed, with a mark in place of each. */
 export const sealedBody = (invoice: Invoice, { bodyOf }: Pick<ConsoleDeps, 'bodyOf'>, now: Instant): object => {
-  const { customer, description, ...facts } = invoice.facts;
-  const open = { ...invoice, facts: { ...facts, ...(description === undefined ? {} : { description: SEALED }) } };
-  return { ...bodyOf(open, now), ...(customer === undefined ? {} : { customer: SEALED }) };
+  const sealed = personalFacts.filter((field) => invoice.facts[field] !== undefined);
+  const facts = { ...invoice.facts };
+  for (const field of sealed) delete facts[field];
+  const marks = Object.fromEntries(sealed.map((field) => [BODY_FIELDS[field], SEALED]));
+  return { ...bodyOf({ ...invoice, facts }, now), ...marks };
 };
 
 /** The sentences that the client got are part of the body, and hold nothing personal. */

@@ -1,7 +1,7 @@
 import type { AccessKey, CancelingEvent, DpsId } from '../common/access-key.js';
 import type { InvoiceId } from '../common/ids.js';
 import type { FiscalDate, Instant } from '../common/time.js';
-import type { CancelReason, InvoiceEventData, UnsendableReason } from './events.js';
+import { type CancelReason, type InvoiceEventData, invoicePersonalFields, type UnsendableReason } from './events.js';
 
 /** What is known about one send. `open`: no answer was recorded, perhaps because the process died. `absent`: proven by two look-ups. */
 export type SendResolution = 'open' | 'not_sent' | 'unknown' | 'absent';
@@ -91,6 +91,9 @@ export type InvoiceFacts = Pick<
   createdAt?: Instant;
   idempotency?: InvoiceEventData<'InvoiceAccepted'>['idempotency'];
 };
+
+/** The facts that hold personal data: sealed in a row of the read model, opened in an answer. */
+export const personalFacts = invoicePersonalFields.InvoiceAccepted;
 
 export type Invoice = {
   kind: 'invoice';
