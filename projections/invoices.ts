@@ -112,7 +112,7 @@ const NOTHING: Shown = {
 export const invoices = defineProjection<InvoiceRow, InvoiceEvent>({
   name: 'invoices',
   version: 6,
-  compatibleFrom: 1,
+  compatibleFrom: 5,
   ...perInvoiceStream,
   columns,
   indexes: [

@@ -87,51 +87,53 @@ export const createSupportReads = (db: pg.Pool): SupportReads => ({
     return [...dated, ...(await newestUndated(db, which, after, limit - dated.length))];
   },
   indeterminate: async (limit) => {
-    const rows = await byColumnOrState(...IS_INDETERMINATE, (condition) =>
-      db.query<Row & { total: number }>(
-        `select ${COLUMNS}, count(*) over ()::int as total from read.invoices where ${condition} order by created_at limit $1`,
-        [limit],
-      ),
+    const { rows } = await db.query<Row & { total: number }>(
+      `select ${COLUMNS}, count(*) over ()::int as total from read.invoices where ${IS_INDETERMINATE} order by created_at limit $1`,
+      [limit],
     );
     return { count: rows[0]?.total ?? 0, oldest: rows.map(rowOf) };
   },
   failedCancellations: async (limit) => {
-    const rows = await byColumnOrState(...IS_CANCELLATION_FAILED, (condition) =>
-      db.query<Row & { total: number }>(
-        `select ${COLUMNS}, count(*) over ()::int as total from read.invoices where ${condition} and ${NOT_CLOSED}
-         order by ${REQUESTED_AT}, stream limit $1`,
-        [limit],
-      ),
+    const { rows } = await db.query<Row & { total: number }>(
+      `select ${COLUMNS}, count(*) over ()::int as total from read.invoices where ${IS_CANCELLATION_FAILED} and ${NOT_CLOSED}
+       order by ${REQUESTED_AT}, stream limit $1`,
+      [limit],
     );
     return { count: rows[0]?.total ?? 0, oldest: rows.map(rowOf) };
   },
 });
 
-/** A condition by column, and the same by `state` for rows of versions before 3. */
-const IS_INDETERMINATE = [`status = 'indeterminate'`, `state::jsonb #>> '{outcome,status}' = 'indeterminate'`] as const;
-const IS_CANCELLATION_FAILED = [
-  `cancellation_status = 'failed'`,
-  `state::jsonb #>> '{cancellation,status}' = 'failed'`,
-] as const;
+const IS_INDETERMINATE = `status = 'indeterminate'`;
+const IS_CANCELLATION_FAILED = `cancellation_status = 'failed'`;
 
 const NOT_CLOSED = `mode = 'live' and state::jsonb #> '{cancellation,closedAt}' is null`;
 
 /** Imported notes may be newer than the newest note that this service issued. */
 const NOTES_LOOKED_AT = 50;
 
-/** Streams of issued live invoices that were not imported, newest first; only those among the newest live ones. */
+/**
+ * Streams of issued live invoices that were not imported, newest first; only those among the newest live ones. A start asks before the projector has
+ * replaced rows of a version before 3, which have no column `status`.
+ */
 export const recentLiveNotes = async (db: pg.Pool): Promise<readonly StreamName[]> => {
-  const isIssued = [`status = 'issued'`, `state::jsonb #>> '{outcome,status}' = 'issued'`] as const;
-  const newest = await byColumnOrState(...isIssued, (condition) =>
-    db.query<Pick<Row, 'stream'>>(
+  const streamsWhere = async (isIssued: string): Promise<readonly StreamName[]> => {
+    const { rows } = await db.query<Pick<Row, 'stream'>>(
       `select stream from (select stream, created_at, state from read.invoices
-         where mode = 'live' and created_at is not null and ${condition}
+         where mode = 'live' and created_at is not null and ${isIssued}
          order by created_at desc, stream desc limit ${NOTES_LOOKED_AT}) newest
        where state::jsonb #>> '{origin,kind}' = 'api' order by created_at desc, stream desc`,
-    ),
-  );
-  return newest.map(({ stream }) => stream);
+    );
+    return rows.map(({ stream }) => stream);
+  };
+  try {
+    return await streamsWhere(`status = 'issued'`);
+  } catch (error) {
+    if (errorCode(error) !== UNDEFINED_COLUMN) throw error;
+    return await streamsWhere(`state::jsonb #>> '{outcome,status}' = 'issued'`);
+  }
 };
+
+const UNDEFINED_COLUMN = '42703';
 
 /** Work that waits for a person, by what it is. */
 export type Unsettled = {
@@ -142,21 +144,18 @@ export type Unsettled = {
 };
 
 /** Everything that waits for a person in the rows of the invoices; a refused cancellation has codes of the authorizer. */
-export const unsettledWork = async (db: pg.Pool): Promise<readonly Unsettled[]> => [
-  ...(await byColumnOrState(...IS_INDETERMINATE, (condition) =>
-    db.query<Unsettled>(
-      `select mode, 'indeterminate' as kind, count(*)::int as count, min(state::jsonb #>> '{outcome,failedAt}') as oldest
-       from read.invoices where ${condition} group by mode order by mode`,
-    ),
-  )),
-  ...(await byColumnOrState(...IS_CANCELLATION_FAILED, (condition) =>
-    db.query<Unsettled>(
-      `select mode, case when state::jsonb #> '{cancellation,codes}' = '[]' then 'cancellation_unconfirmed'
-           else 'cancellation_refused' end as kind, count(*)::int as count, min(${REQUESTED_AT}) as oldest
-       from read.invoices where ${condition} and ${NOT_CLOSED} group by 1, 2 order by 1, 2`,
-    ),
-  )),
-];
+export const unsettledWork = async (db: pg.Pool): Promise<readonly Unsettled[]> => {
+  const indeterminate = await db.query<Unsettled>(
+    `select mode, 'indeterminate' as kind, count(*)::int as count, min(state::jsonb #>> '{outcome,failedAt}') as oldest
+     from read.invoices where ${IS_INDETERMINATE} group by mode order by mode`,
+  );
+  const cancellations = await db.query<Unsettled>(
+    `select mode, case when state::jsonb #> '{cancellation,codes}' = '[]' then 'cancellation_unconfirmed'
+         else 'cancellation_refused' end as kind, count(*)::int as count, min(${REQUESTED_AT}) as oldest
+     from read.invoices where ${IS_CANCELLATION_FAILED} and ${NOT_CLOSED} group by 1, 2 order by 1, 2`,
+  );
+  return [...indeterminate.rows, ...cancellations.rows];
+};
 
 const REQUESTED_AT = `(state::jsonb #>> '{cancellation,requestedAt}')`;
 
@@ -179,36 +178,26 @@ export const refusalsWith = async (
   codes: readonly string[],
   { since, acceptedSince }: { since: Instant; acceptedSince: Instant },
 ): Promise<readonly CodedRefusals[]> => {
-  const counted = (work: CodedRefusals['work'], end: string, codesOf: string) => (condition: string) =>
-    db.query<CodedRefusals>(
+  const counted = async (
+    work: CodedRefusals['work'],
+    { condition, end, codesOf }: { condition: string; end: string; codesOf: string },
+  ): Promise<readonly CodedRefusals[]> => {
+    const { rows } = await db.query<CodedRefusals>(
       `select mode, $1 as work, count(distinct invoice_id)::int as count, array_agg(distinct code order by code) as codes,
          (array_agg(invoice_id order by ${end} desc))[1] as newest
        from read.invoices, jsonb_array_elements_text(state::jsonb #> '${codesOf}') as code
        where ${condition} and created_at >= $2 and ${end} >= $3 and code = any ($4::text[]) group by mode order by mode`,
       [work, work === 'issue' ? acceptedSince : '', since, codes],
     );
+    return rows;
+  };
+  const failedAt = `(state::jsonb #>> '{outcome,failedAt}')`;
   return [
-    ...(await byColumnOrState(
-      `status = 'failed'`,
-      `state::jsonb #>> '{outcome,status}' = 'failed'`,
-      counted('issue', `(state::jsonb #>> '{outcome,failedAt}')`, '{outcome,codes}'),
-    )),
-    ...(await byColumnOrState(...IS_CANCELLATION_FAILED, counted('cancel', REQUESTED_AT, '{cancellation,codes}'))),
+    ...(await counted('issue', { condition: `status = 'failed'`, end: failedAt, codesOf: '{outcome,codes}' })),
+    ...(await counted('cancel', {
+      condition: IS_CANCELLATION_FAILED,
+      end: REQUESTED_AT,
+      codesOf: '{cancellation,codes}',
+    })),
   ];
 };
-
-/** Rows of versions before 3 lack the column. They are live until the projector of this program has built its own beside them. */
-const byColumnOrState = async <R extends pg.QueryResultRow>(
-  byColumn: string,
-  byState: string,
-  query: (condition: string) => Promise<pg.QueryResult<R>>,
-): Promise<readonly R[]> => {
-  try {
-    return (await query(byColumn)).rows;
-  } catch (error) {
-    if (errorCode(error) !== UNDEFINED_COLUMN) throw error;
-    return (await query(byState)).rows;
-  }
-};
-
-const UNDEFINED_COLUMN = '42703';
