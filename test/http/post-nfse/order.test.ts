@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { ErrorCode } from '../../../src/domain/common/error-catalogue.js';
+import { type ErrorCode, errorCatalogue } from '../../../src/domain/common/error-catalogue.js';
 import { exportBodyOf, issueBodyOf } from '../../support/fixture/demo.js';
 import { createHarness, type Harness } from '../../support/harness/http.js';
 import { expectRefusal } from '../../support/harness/http-answers.js';
@@ -133,6 +133,12 @@ describe('POST /v1/nfse: which 422 wins', () => {
       }),
       { numRuns: 300 },
     );
+  });
+
+  it('has a fault for each of them', () => {
+    const of422 = Object.entries(errorCatalogue).filter(([, { status }]) => status === 422);
+    const issuing = of422.map(([code]) => code).filter((code) => code !== 'nfse.cancel_window_closed');
+    expect([...new Set<string>(faults.map(({ code }) => code))].sort()).toEqual(issuing.sort());
   });
 
   it('none of them before an invalid_request', async () => {
