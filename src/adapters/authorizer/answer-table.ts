@@ -24,8 +24,58 @@ export const whatCallShows = (exchange: Exchange): CallEvidence => {
 /** `refused`: a refusal that becomes final when look-ups prove that nothing came of it. */
 type SendMeaning = 'success' | 'not_sent' | 'rejected' | 'refused' | 'unknown';
 
-/** The authorizer refused the certificate of the connection and did not look at the document (docs/national-system.md#error-codes). */
-const CHANNEL_CODES = ['E1200', 'E1203', 'E1205', 'E1207', 'E1208', 'E1209'];
+/** What a code says of an answer, where it is not simply final (docs/national-system.md#error-codes). */
+type Special = {
+  /** Passes by itself and says nothing about the document. */
+  passes?: true;
+  /** Is a code of look-ups, or of faults of the authorizer. In the answer to a send it proves nothing, so it counts as uncatalogued there. */
+  notOfSends?: true;
+  /** The whole environment is out. */
+  outage?: true;
+  /** The authorizer refused the certificate of the connection and did not look at the document. */
+  channel?: true;
+  /**
+   * The rule may be broken only for a while, or by the authorizer itself (docs/national-system.md#codes-that-prove-nothing-final). A cancellation
+   * that it refuses is sent again, because its failure would be permanent in live mode (SVC-10.4).
+   */
+  notFinalFor?: readonly Subject[];
+  /** The stamp is later than the authorizer's clock. The same bytes pass later, unless another code beside it refuses them for good. */
+  stampAheadOf?: Subject;
+};
+
+/** The codes that say "it exists" are `existsCodes`, because the deciders read those too. */
+const SPECIAL: Readonly<Record<string, Special>> = {
+  E0008: { stampAheadOf: 'dps' },
+  E1200: { channel: true },
+  E1203: { channel: true },
+  E1205: { channel: true },
+  E1206: { passes: true },
+  E1207: { channel: true },
+  E1208: { channel: true },
+  E1209: { channel: true },
+  E1217: { passes: true, notOfSends: true, outage: true },
+  E1263: { notFinalFor: ['dps'] },
+  E1268: { notFinalFor: ['dps'] },
+  E1278: { notFinalFor: ['dps', 'event'] },
+  E1802: { notFinalFor: ['event'] },
+  E1831: { notFinalFor: ['event'] },
+  E1843: { stampAheadOf: 'event' },
+  E1983: { notFinalFor: ['event'] },
+  E1986: { notFinalFor: ['event'] },
+  E1991: { notFinalFor: ['event'] },
+  E2220: { notOfSends: true },
+  E2243: { notOfSends: true },
+  E2401: { notOfSends: true },
+  E2404: { notOfSends: true },
+  E2406: { notOfSends: true },
+  E999: { passes: true, notOfSends: true },
+  RNG9999: { passes: true, notOfSends: true },
+};
+
+const codesThat = (has: (special: Special) => boolean | undefined): ReadonlySet<string> =>
+  new Set(Object.entries(SPECIAL).flatMap(([code, special]) => (has(special) === true ? [code] : [])));
+
+const channelCodes = codesThat(({ channel }) => channel);
 
 /** Statuses with which a web server refuses a certificate by a page (docs/national-system.md#mutual-tls). */
 const REFUSED_BY_THE_SERVER = [401, 403, 495, 496];
@@ -41,7 +91,7 @@ export const refusesCertificate = (seen: CallEvidence): boolean => {
   if (seen.exchange.kind !== 'answered') return CERTIFICATE_ALERT.test(seen.exchange.reason);
   return seen.errors.length === 0
     ? REFUSED_BY_THE_SERVER.includes(statusOf(seen))
-    : !GATEWAY_STATUSES.includes(statusOf(seen)) && areAllOf(seen.errors, CHANNEL_CODES);
+    : !GATEWAY_STATUSES.includes(statusOf(seen)) && areAllOf(seen.errors, channelCodes);
 };
 
 /** Statuses with which Sefin refuses a look-up to a company that is no actor of the document (docs/national-system.md#operations). */
@@ -51,23 +101,22 @@ const NO_ACTOR = [401, 403];
 export const mayBeNoActor = (seen: CallEvidence): boolean =>
   seen.errors.length === 0 && NO_ACTOR.includes(statusOf(seen));
 
-/** Codes that pass by themselves and say nothing about the document: revocation list unreachable, maintenance, uncatalogued faults. */
-export const transientCodes: readonly string[] = ['E1206', 'E1217', 'RNG9999', 'E999'];
+export const transientCodes = codesThat(({ passes }) => passes);
+
+export const outageCodes = codesThat(({ outage }) => outage);
 
 /** Codes beside which a look-up proves no absence: the look-up was not answered. */
-export const unansweredCodes: readonly string[] = [...transientCodes, ...CHANNEL_CODES];
+export const unansweredCodes = codesThat(({ passes, channel }) => passes ?? channel);
 
-/**
- * Codes of rules that may be broken only for a while, or by the authorizer itself (docs/national-system.md#codes-that-prove-nothing-final). A
- * cancellation that they refuse is sent again, because its failure would be permanent in live mode (SVC-10.4).
- */
-const NOT_FINAL: Readonly<Record<Subject, readonly string[]>> = {
-  dps: ['E1263', 'E1268', 'E1278'],
-  event: ['E1278', 'E1802', 'E1831', 'E1983', 'E1986', 'E1991'],
+const notFinalCodes = {
+  dps: codesThat(({ notFinalFor }) => notFinalFor?.includes('dps')),
+  event: codesThat(({ notFinalFor }) => notFinalFor?.includes('event')),
 };
 
-/** Codes of a stamp later than the authorizer's clock. The same bytes pass later, unless another code beside it refuses them for good. */
-const CLOCK_CODES: Readonly<Record<Subject, readonly string[]>> = { dps: ['E0008'], event: ['E1843'] };
+const clockCodes = {
+  dps: codesThat(({ stampAheadOf }) => stampAheadOf === 'dps'),
+  event: codesThat(({ stampAheadOf }) => stampAheadOf === 'event'),
+};
 
 type Row = { name: string; when: (seen: CallEvidence, subject: Subject) => boolean; is: SendMeaning };
 
@@ -115,15 +164,15 @@ export const answerTable: readonly Row[] = [
   { name: 'no_codes', when: ({ errors }) => errors.length === 0, is: 'unknown' },
   { name: 'already_there', when: ({ errors }, subject) => hasOneOf(errors, existsCodes[subject]), is: 'unknown' },
   { name: 'transient_code', when: ({ errors }) => hasOneOf(errors, transientCodes), is: 'unknown' },
-  { name: 'code_not_final', when: ({ errors }, subject) => hasOneOf(errors, NOT_FINAL[subject]), is: 'unknown' },
-  { name: 'stamp_ahead', when: ({ errors }, subject) => areAllOf(errors, CLOCK_CODES[subject]), is: 'unknown' },
+  { name: 'code_not_final', when: ({ errors }, subject) => hasOneOf(errors, notFinalCodes[subject]), is: 'unknown' },
+  { name: 'stamp_ahead', when: ({ errors }, subject) => areAllOf(errors, clockCodes[subject]), is: 'unknown' },
   { name: 'other_document', when: namesOtherDps, is: 'unknown' },
   { name: 'uncatalogued_refusal', when: isUncataloguedRefusal, is: 'refused' },
   { name: 'uncatalogued_code', when: ({ errors }) => !errors.every(isOneOf(cataloguedCodes)), is: 'unknown' },
   { name: 'gateway_status', when: (seen) => GATEWAY_STATUSES.includes(statusOf(seen)), is: 'unknown' },
   { name: 'refused_with_document', when: contradicts, is: 'unknown' },
-  { name: 'certificate_refused', when: ({ errors }) => areAllOf(errors, CHANNEL_CODES), is: 'not_sent' },
-  { name: 'mixed_codes', when: ({ errors }) => hasOneOf(errors, CHANNEL_CODES), is: 'unknown' },
+  { name: 'certificate_refused', when: ({ errors }) => areAllOf(errors, channelCodes), is: 'not_sent' },
+  { name: 'mixed_codes', when: ({ errors }) => hasOneOf(errors, channelCodes), is: 'unknown' },
   {
     name: 'final_codes',
     when: ({ errors }) => errors.length > 0 && errors.every(isOneOf(cataloguedCodes)),
@@ -142,9 +191,6 @@ function namesOtherDps({ body, sentId }: CallEvidence): boolean {
 /** Of any emitter, also one with a CPF. */
 const DPS_ID = /^DPS[0-9]{7}[12][0-9A-Z]{14}[0-9]{20}$/;
 
-/** Codes of look-ups and of faults of the authorizer. In the answer to a send they prove nothing, so they count as uncatalogued there. */
-const LOOK_UP_AND_FAULT_CODES = new Set(['E1217', 'E2220', 'E2243', 'E2401', 'E2404', 'E2406', 'E999', 'RNG9999']);
-
 /** The form of the rules' codes in the annexes. */
 const RULE_CODE = /^E\d{4}$/;
 
@@ -155,7 +201,7 @@ const membersOfError = (body: JsonBody): readonly unknown[] => [
 ];
 
 /** Codes beside which a refusal says nothing final about the document. */
-const NOT_ABOUT_THE_DOCUMENT = new Set([...LOOK_UP_AND_FAULT_CODES, ...unansweredCodes]);
+const notAboutTheDocument = codesThat(({ passes, notOfSends, channel }) => passes ?? notOfSends ?? channel);
 
 /**
  * A refusal of a rule that is newer than the catalogue: HTTP 400 with the documented error body (docs/national-system.md#error-body), each item with
@@ -166,9 +212,7 @@ function isUncataloguedRefusal(seen: CallEvidence, subject: Subject): boolean {
   if (statusOf(seen) !== 400 || body === undefined || contradicts(seen, subject)) return false;
   const isDocumented = membersOfError(body).every((member) => member !== undefined);
   const areRules = errors.every(({ code }) => code !== undefined && RULE_CODE.test(code));
-  return (
-    isDocumented && areRules && !hasOneOf(errors, NOT_ABOUT_THE_DOCUMENT) && !errors.every(isOneOf(cataloguedCodes))
-  );
+  return isDocumented && areRules && !hasOneOf(errors, notAboutTheDocument) && !errors.every(isOneOf(cataloguedCodes));
 }
 
 /**
@@ -187,5 +231,5 @@ export const holdsErrorOfAuthorizer = ({ body, errors }: CallEvidence): boolean 
  * becomes final.
  */
 export const cataloguedCodes: ReadonlySet<string> = new Set(
-  [...areaReasons.keys()].filter((code) => !LOOK_UP_AND_FAULT_CODES.has(code)),
+  [...areaReasons.keys()].filter((code) => SPECIAL[code]?.notOfSends !== true),
 );

@@ -10,6 +10,7 @@ import {
   hasOneOf,
   holdsErrorOfAuthorizer,
   mayBeNoActor,
+  outageCodes,
   refusesCertificate,
   type Subject,
   transientCodes,
@@ -124,9 +125,6 @@ export const isAlert = (reason: string): boolean => reason === 'EPROTO' || /^ERR
 /** Statuses about the caller or the rate of its calls; they count also without a JSON body. */
 const ABOUT_THE_CALLER = new Set([401, 403, 429]);
 
-/** "Serviço paralisado para manutenção". */
-const MAINTENANCE = ['E1217'];
-
 /**
  * Whether the whole environment is out: unreachable, connection broken, 5xx, maintenance, or another body where JSON is expected. A fault of one
  * company or one document is no outage, because it would hold back the sends of all other companies. A look-up may meet a page with 404 or 422 on a
@@ -136,8 +134,9 @@ const isOutage = ({ exchange, body, errors, sentId }: CallEvidence): boolean => 
   if (exchange.kind !== 'answered') return !LOCAL_REASONS.has(exchange.reason) && !isAlert(exchange.reason);
   const { status } = exchange;
   if (ABOUT_THE_CALLER.has(status)) return false;
-  // A 5xx whose codes judge the document is an answer.
-  const serverFault = status >= 500 && areAllOf(errors, transientCodes);
+  // Codes that judge the document are an answer.
+  const judges = errors.some(({ code }) => code === undefined || !transientCodes.has(code));
+  const serverFault = status >= 500 && !judges;
   const isPageToLookUp = sentId === undefined && status >= 400 && status < 500;
-  return serverFault || (body === undefined && !isPageToLookUp) || hasOneOf(errors, MAINTENANCE);
+  return serverFault || (body === undefined && !isPageToLookUp) || hasOneOf(errors, outageCodes);
 };
