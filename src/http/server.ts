@@ -23,7 +23,7 @@ import {
   refusalOfRequest,
   TOO_MANY_WAITING,
 } from './raw-answer.js';
-import { boundChunks, endWithUnreadBody } from './unread-body.js';
+import { endWithUnreadBody, stopTinyChunks } from './unread-body.js';
 
 /** What answers the requests: `fetch` of an app, or a function around it. */
 export type AppFetch = Hono['fetch'];
@@ -188,7 +188,7 @@ const answerWith = (server: Server, app: { fetch: AppFetch }, drain: Drain, { ha
   const queue = createConnectionQueue();
   boundRequests(server, (socket) => answers.isFull(socket));
   const take = (request: IncomingMessage, response: ServerResponse, refusal: RawRefusal | undefined): unknown => {
-    boundChunks(request);
+    stopTinyChunks(request);
     if (answers.isFull(request.socket)) return answers.refuse(request.socket, TOO_MANY_WAITING, false);
     answers.track(request, response);
     drain.track(request, response);

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { boundChunks } from '../lib/bound-chunks.js';
 import { skipBody } from './node-parser.js';
 
 /** Time for a client that is still sending to read the answer: data that arrives after a close would make the client lose the answer. */
@@ -56,36 +57,21 @@ const stopReading = (socket: Socket): void => {
   socket.pause();
 };
 
-/** Chunks that each body may have, whatever their size; after them the mean size counts. */
-const FREE_CHUNKS = 1_000;
-const MEAN_CHUNK_BYTES = 48;
-
 const tooManyChunks = new WeakSet<IncomingMessage>();
 
 /**
- * Stops a body of very small chunks while its packet is parsed: Node makes a call for each chunk and reads up to 32 packets in one turn of the
- * event loop. Further chunks are dropped, and the socket is read no more. Must be called before the first byte of the body arrives.
+ * Stops a body of very small chunks while its packet is parsed: Node reads up to 32 packets in one turn of the event loop. Further chunks are
+ * dropped, and the socket is read no more. Must be called before the first byte of the body arrives.
  */
-export const boundChunks = (request: IncomingMessage): void => {
+export const stopTinyChunks = (request: IncomingMessage): void => {
   if (request.headers['transfer-encoding'] === undefined) return;
-  const push = request.push.bind(request);
-  let chunks = 0;
-  let bytes = 0;
-  let stopped = false;
-  request.push = (chunk: Buffer | null, encoding): boolean => {
-    if (chunk === null) return push(null);
-    // Reading has stopped already: `false` would make Node stop it again for each chunk of the packet.
-    if (stopped) return true;
-    chunks += 1;
-    bytes += chunk.length;
-    if (chunks <= FREE_CHUNKS + bytes / MEAN_CHUNK_BYTES) return push(chunk, encoding);
-    stopped = true;
+  boundChunks(request, (pushLast) => {
     tooManyChunks.add(request);
     skipBody(request.socket);
-    push(chunk, encoding);
+    pushLast();
     // Node stops reading the socket.
     return false;
-  };
+  });
 };
 
 const FREE_FRAMING_BYTES = 64 * 1024;

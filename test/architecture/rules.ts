@@ -15,7 +15,7 @@ const allowances: Readonly<Record<string, Allowance>> = {
     packages: [node('crypto', 'zlib'), /^lru-cache$/, /^valibot$/],
   },
   'src/http': {
-    areas: ['src/domain', 'src/ports', 'src/app', 'src/http'],
+    areas: ['src/domain', 'src/ports', 'src/app', 'src/http', 'src/lib/bound-chunks'],
     packages: [anyNode, /^hono(?:\/|$)/, /^@hono\/node-server$/, /^marked$/, /^valibot$/, /^@valibot\/to-json-schema$/],
   },
   // For programs of others: types of the bodies, and nothing that would be loaded (`dependencies.test.ts`).

@@ -1,11 +1,10 @@
-import type { StreamName } from '../../domain/common/ids.js';
+import { modes, type StreamName } from '../../domain/common/ids.js';
 import type { Lane } from '../../lib/lanes.js';
 import { laneOf, type WorkItem } from '../../ports/work-queue.js';
 
 export type Kind = WorkItem['kind'];
 
 export const kinds = ['issue', 'cancel'] as const satisfies readonly Kind[];
-const lanes = ['live', 'test'] as const satisfies readonly Lane[];
 
 export type ConsumerName = { name: string; lane: Lane; filter: string };
 
@@ -18,7 +17,7 @@ export const namesFor = (prefix: string) => ({
   parkedStream: `${prefix}-parked`,
   parkedSubjects: `${prefix}.parked.>`,
   /** One for each kind and lane; a work-queue stream demands that their filters do not overlap. */
-  consumers: lanes.flatMap((lane): readonly ConsumerName[] =>
+  consumers: modes.flatMap((lane): readonly ConsumerName[] =>
     kinds.map((kind) => ({ name: `${kind}-${lane}`, lane, filter: `${prefix}.work.${kind}.${lane}.*` })),
   ),
   /** One subject per stream and kind, so that the server keeps one work item of each. */

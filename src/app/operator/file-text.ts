@@ -23,6 +23,12 @@ export const cnpj = coded('must be the 14 characters of the CNPJ', 'cnpj');
 export const explained = <const S extends v.GenericSchema>(schema: S, description: string, ...examples: unknown[]) =>
   v.pipe(schema, v.metadata({ description, examples }));
 
+export const stateCode = explained(
+  shaped(/^[A-Z]{2}$/, 'must be a state in two capital letters'),
+  'state in two capital letters',
+  'RJ',
+);
+
 /** The problems whose condition holds. */
 export const problemsIf = (checks: readonly (readonly [isWrong: boolean, problem: string])[]): readonly string[] =>
   checks.flatMap(([isWrong, problem]) => (isWrong ? [problem] : []));

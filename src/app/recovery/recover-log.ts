@@ -85,6 +85,8 @@ const leftOutOf = (skipped: readonly Skipped[]): readonly CompanyId[] =>
 
 type Compared = { wanted: SeriesToCompare; answers: SeriesAnswers };
 
+type Reported = Compared & { report: ComparedSeries };
+
 /**
  * Compares a restored log with what the authorizer holds, for each company, mode, series and city. Notes are recorded on the open invoices that
  * they belong to, notes without an invoice are reported, and numbers are moved past every note. A number counts as free only after a proven
@@ -111,19 +113,19 @@ export const compareRestoredLog = async (
     found.map(({ note: { accessKey } }) => ({ mode, companyId, accessKey })),
   );
   const isHeld = await notesInLog(deps.log, notes);
-  const series: ComparedSeries[] = [];
+  const reported: Reported[] = [];
   const unknown: UnknownNote[] = [];
   for (const { wanted, answers } of compared) {
     const { mode, companyId, municipality, series: name } = wanted;
     const news = answers.found.filter(({ note: { accessKey } }) => !isHeld({ mode, companyId, accessKey }));
     const { adopted, unknownNotes } = await adoptNotes(wanted, news, known.open, deps);
     const place = { mode, companyId, municipality, series: name, walked: answers.walks };
-    series.push({ ...place, found: news.length, adopted });
+    reported.push({ wanted, answers, report: { ...place, found: news.length, adopted } });
     unknown.push(...unknownNotes);
   }
   const isDone = acceptUnknown || unknown.every(({ mode }) => mode === 'test');
-  if (!isDone) return { isDone, series, skipped, unknown, unproven };
-  return { isDone, series: await moveAll(compared, series, deps), skipped, unknown, unproven };
+  const series = isDone ? await moveAll(reported, deps) : reported.map(({ report }) => report);
+  return { isDone, series, skipped, unknown, unproven };
 };
 
 /**
@@ -228,24 +230,18 @@ const unknownNoteOf = async (
  * Runs after the notes are recorded, so that no invoice with a note is sent under a later number. All cities of a company share the numbers of a
  * series, so its first entry moves it past the notes of all.
  */
-const moveAll = async (
-  compared: readonly Compared[],
-  series: readonly ComparedSeries[],
-  deps: RecoveryDeps,
-): Promise<readonly ComparedSeries[]> => {
+const moveAll = async (reported: readonly Reported[], deps: RecoveryDeps): Promise<readonly ComparedSeries[]> => {
   const streamOf = ({ wanted: { mode, companyId, series: name } }: Compared): string =>
     dpsStream(mode, companyId, name);
   const furthest = new Map<string, number>();
-  for (const one of compared) {
+  for (const one of reported) {
     const numbers = one.answers.found.map(({ number }) => number);
     furthest.set(streamOf(one), Math.max(furthest.get(streamOf(one)) ?? 0, ...numbers));
   }
   const moved: ComparedSeries[] = [];
-  for (const [index, one] of compared.entries()) {
-    const seen = series[index];
-    if (seen === undefined) continue;
+  for (const one of reported) {
     const movedTo = await moveNumbersPast(one.wanted, furthest.get(streamOf(one)) ?? 0, deps);
-    moved.push(movedTo === undefined ? seen : { ...seen, movedTo });
+    moved.push(movedTo === undefined ? one.report : { ...one.report, movedTo });
   }
   return moved;
 };

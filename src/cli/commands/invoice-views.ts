@@ -1,6 +1,6 @@
 import { appendAudit } from '../../app/audit/audit-trail.js';
 import { replayInvoice } from '../../app/audit/replay.js';
-import { findStream } from '../../app/operator/support/search.js';
+import { findStream, pageOf } from '../../app/operator/support/search.js';
 import { type Waiting, waitingWork } from '../../app/operator/support/waiting.js';
 import type { Mode } from '../../domain/common/ids.js';
 import type { Instant } from '../../domain/common/time.js';
@@ -58,12 +58,10 @@ const list: Command = {
     const { companyId } = filter;
     if (companyId !== undefined && (await opened.readModel.company(companyId)) === undefined)
       return refused(`no company ${companyId}`);
-    const found = await opened.supportReads.newest(filter, limit + 1);
-    const rows = found.slice(0, limit);
-    const oldest = found.length > limit ? rows.at(-1) : undefined;
+    const { rows, last } = pageOf(await opened.supportReads.newest(filter, limit + 1), limit);
     const lines = rows.length === 0 ? ['no invoices'] : rows.map(lineOf);
-    const more = oldest === undefined ? [] : [`there are older ones: --before ${cursorText(oldest)}`];
-    const next = oldest === undefined ? {} : { next: cursorText(oldest) };
+    const more = last === undefined ? [] : [`there are older ones: --before ${cursorText(last)}`];
+    const next = last === undefined ? {} : { next: cursorText(last) };
     return done([...lines, ...more].join('\n'), { invoices: rows.map(jsonOf), ...next });
   },
 };

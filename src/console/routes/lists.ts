@@ -1,5 +1,5 @@
 import type { Hono } from 'hono';
-import { readCursor } from '../../app/operator/support/search.js';
+import { pageOf, readCursor } from '../../app/operator/support/search.js';
 import { codePattern, withoutMask } from '../../domain/common/masks.js';
 import { brasiliaMidnight, DAY_MS, type Instant, instant, isDay } from '../../domain/common/time.js';
 import { type Invoice, personalFacts } from '../../domain/invoice/state.js';
@@ -38,8 +38,7 @@ export const listRoutes = (app: Hono<ConsoleEnv>, deps: ConsoleDeps): void => {
     const filter = filterOf(typed, cursor, page.say);
     const problem = 'problem' in filter ? filter.problem : undefined;
     const found = 'problem' in filter ? [] : await supportReads.newest(filter, PAGE + 1);
-    const rows = found.slice(0, PAGE);
-    const last = found.length > PAGE ? rows.at(-1) : undefined;
+    const { rows, last } = pageOf(found, PAGE);
     const older =
       last && `${ROOT}/invoices?${new URLSearchParams({ ...typed, created_at: last.createdAt, stream: last.stream })}`;
     const newest = cursor && `${ROOT}/invoices?${new URLSearchParams(typed)}`;

@@ -3,7 +3,7 @@ import { type Mode, modes } from '../../../domain/common/ids.js';
 import { present } from '../../../domain/common/present.js';
 import type { Registration } from '../../../domain/company/events.js';
 import { MAX_SOFTWARE_SERIES } from '../../../domain/dps-number/dps-number.js';
-import { cnpj, coded, day, explained, fileText, shaped } from '../file-text.js';
+import { cnpj, coded, day, explained, fileText, shaped, stateCode } from '../file-text.js';
 import { type CompanyFileTables, ibsCbsOf, ibsCbsProblems, ibsCbsSection } from './ibs-cbs-section.js';
 
 const name = fileText(300);
@@ -78,11 +78,7 @@ export const companyFile = v.strictObject({
   cnpj: explained(cnpj, 'CNPJ of the company, with or without mask', '12345678000195'),
   legal_name: explained(name, 'legal name, as in the CNPJ register', 'ESTUDIO EXEMPLO LTDA'),
   city: explained(name, 'city of the company; without accents and in any case too', 'Rio de Janeiro'),
-  state: explained(
-    shaped(/^[A-Z]{2}$/, 'must be a state in two capital letters'),
-    'state in two capital letters',
-    'RJ',
-  ),
+  state: stateCode,
   tax_regime: explained(
     v.picklist(['mei', 'simples', 'normal'], 'must be mei, simples or normal'),
     'tax regime: MEI, Simples Nacional (ME or EPP), or neither',

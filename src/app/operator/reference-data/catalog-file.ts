@@ -7,38 +7,93 @@ import { choiceFaults } from '../../../domain/company/ibs-cbs-operations.js';
 import { unmetDemandOf } from '../../../domain/company/service-rules.js';
 import { problemsIf } from '../file-text.js';
 
-const REQUIRED = ['cnae', 'service_code', 'nbs', 'description', 'is_default'] as const;
-const OPTIONAL = ['is_blocked', 'incidence', 'ind_op', 'class_trib', 'class_trib_regular'] as const;
-/** Written for the operator to choose from, and not read. */
-const SHOWN = ['candidates', 'missing'] as const;
-
 type CatalogColumn = { name: string; required: boolean; description: string; example: string };
 
-const EXPLAINED: Readonly<
-  Record<(typeof REQUIRED)[number] | (typeof OPTIONAL)[number] | (typeof SHOWN)[number], readonly [string, string]>
-> = {
-  cnae: ['CNAE of the activity, 7 digits, with or without mask; all lines of this CNAE are replaced', '6201501'],
-  service_code: ['national service code, 6 digits, with or without mask', '010101'],
-  nbs: [
-    'NBS, 9 digits, with or without mask; empty: invoices of this line are refused (nfse.cnae_missing_nbs)',
-    '115021000',
-  ],
-  description: ['what the line is, up to 600 characters, shown by GET /v1/activities', 'Desenvolvimento de software'],
-  is_default: ['true: used when an invoice names no service_code; one line of each CNAE', 'true'],
-  is_blocked: ['true: the line is neither listed nor used; empty is false', 'false'],
-  incidence: ['where the ISSQN is due, in words, up to 600 characters', ''],
-  ind_op: ['operation indicator (cIndOp), 6 digits', '100301'],
-  class_trib: ['tax classification (cClassTrib), 6 digits', '000001'],
-  class_trib_regular: ['classification that would hold without the benefit, 6 digits', ''],
-  candidates: ['written by the export to choose from, not read', ''],
-  missing: ['written by the export: what IBS and CBS lack, not read', ''],
-};
+type ColumnOfFile = Omit<CatalogColumn, 'name'> & { cell(line: ShownLine): string | undefined };
+
+/** In the order of an exported file. The last two are written for the operator to choose from, and not read. */
+const COLUMNS = {
+  cnae: {
+    required: true,
+    description: 'CNAE of the activity, 7 digits, with or without mask; all lines of this CNAE are replaced',
+    example: '6201501',
+    cell: ({ cnae }) => cnae,
+  },
+  service_code: {
+    required: true,
+    description: 'national service code, 6 digits, with or without mask',
+    example: '010101',
+    cell: ({ serviceCode }) => serviceCode,
+  },
+  nbs: {
+    required: true,
+    description:
+      'NBS, 9 digits, with or without mask; empty: invoices of this line are refused (nfse.cnae_missing_nbs)',
+    example: '115021000',
+    cell: ({ nbs }) => nbs,
+  },
+  description: {
+    required: true,
+    description: 'what the line is, up to 600 characters, shown by GET /v1/activities',
+    example: 'Desenvolvimento de software',
+    cell: ({ description }) => description,
+  },
+  is_default: {
+    required: true,
+    description: 'true: used when an invoice names no service_code; one line of each CNAE',
+    example: 'true',
+    cell: ({ isDefault }) => String(isDefault),
+  },
+  is_blocked: {
+    required: false,
+    description: 'true: the line is neither listed nor used; empty is false',
+    example: 'false',
+    cell: ({ isBlocked }) => String(isBlocked),
+  },
+  incidence: {
+    required: false,
+    description: 'where the ISSQN is due, in words, up to 600 characters',
+    example: '',
+    cell: ({ incidence }) => incidence,
+  },
+  ind_op: {
+    required: false,
+    description: 'operation indicator (cIndOp), 6 digits',
+    example: '100301',
+    cell: ({ indOp }) => indOp,
+  },
+  class_trib: {
+    required: false,
+    description: 'tax classification (cClassTrib), 6 digits',
+    example: '000001',
+    cell: ({ classTrib }) => classTrib,
+  },
+  class_trib_regular: {
+    required: false,
+    description: 'classification that would hold without the benefit, 6 digits',
+    example: '',
+    cell: ({ classTribRegular }) => classTribRegular,
+  },
+  candidates: {
+    required: false,
+    description: 'written by the export to choose from, not read',
+    example: '',
+    cell: ({ candidates }) => candidates,
+  },
+  missing: {
+    required: false,
+    description: 'written by the export: what IBS and CBS lack, not read',
+    example: '',
+    cell: ({ missing }) => missing,
+  },
+} satisfies Readonly<Record<string, ColumnOfFile>>;
+
+const columnNames = Object.keys(COLUMNS);
 
 /** The columns of a catalogue file, for its reference. */
-export const catalogColumns: readonly CatalogColumn[] = [...REQUIRED, ...OPTIONAL, ...SHOWN].map((name) => {
-  const [description, example] = EXPLAINED[name];
-  return { name, required: REQUIRED.some((one) => one === name), description, example };
-});
+export const catalogColumns: readonly CatalogColumn[] = Object.entries(COLUMNS).map(
+  ([name, { required, description, example }]) => ({ name, required, description, example }),
+);
 
 /** Files of older versions have this column. The code belongs to the company file, which takes it over. */
 const FORMER = 'municipal_code';
@@ -46,7 +101,7 @@ const FORMER = 'municipal_code';
 /** What the former column says of a line. */
 export type MunicipalCodeOfLine = { cnae: string; serviceCode: string; municipalCode: string };
 
-type Column = (typeof REQUIRED)[number] | (typeof OPTIONAL)[number] | typeof FORMER;
+type Column = keyof typeof COLUMNS | typeof FORMER;
 
 const MAX_TEXT = 600;
 
@@ -88,31 +143,16 @@ type CatalogFileTables = { isServiceCode(code: string): boolean; classification:
 export type ShownLine = OperatorLine & { candidates: string; missing: string };
 
 /** The file that `parseCatalogFile` reads, with every column. */
-export const renderCatalogFile = (lines: readonly ShownLine[]): string =>
-  [
-    [...REQUIRED, ...OPTIONAL, ...SHOWN].join('\t'),
-    ...lines.map((line) =>
-      [
-        line.cnae,
-        line.serviceCode,
-        line.nbs ?? '',
-        line.description,
-        String(line.isDefault),
-        String(line.isBlocked),
-        line.incidence ?? '',
-        line.indOp ?? '',
-        line.classTrib ?? '',
-        line.classTribRegular ?? '',
-        line.candidates,
-        line.missing,
-      ].join('\t'),
-    ),
-  ].join('\n');
+export const renderCatalogFile = (lines: readonly ShownLine[]): string => {
+  const cellsOf = (line: ShownLine) => Object.values(COLUMNS).map(({ cell }) => cell(line) ?? '');
+  return [columnNames, ...lines.map(cellsOf)].map((cells) => cells.join('\t')).join('\n');
+};
 
 const headerProblems = (columns: readonly string[]): string[] => {
-  const known: readonly string[] = [...REQUIRED, ...OPTIONAL, ...SHOWN, FORMER];
+  const known = [...columnNames, FORMER];
+  const required = catalogColumns.filter((column) => column.required).map(({ name }) => name);
   return [
-    ...REQUIRED.filter((name) => !columns.includes(name)).map((name) => `the column ${name} is missing`),
+    ...required.filter((name) => !columns.includes(name)).map((name) => `the column ${name} is missing`),
     ...columns.filter((name) => !known.includes(name)).map((name) => `${name || 'an empty name'} is no known column`),
     ...columns
       .filter((name, index) => columns.indexOf(name) !== index)

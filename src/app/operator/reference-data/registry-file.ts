@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { present } from '../../../domain/common/present.js';
 import type { LocalEntry } from '../../../domain/registry/events.js';
-import { cnpj, coded, explained, fileText, shaped } from '../file-text.js';
+import { cnpj, coded, explained, fileText, stateCode } from '../file-text.js';
 
 /** One entry of a registry file, which is one of them or a list. */
 export const entryFile = v.strictObject(
@@ -15,11 +15,7 @@ export const entryFile = v.strictObject(
         complement: v.optional(explained(fileText(156), 'complement', 'Sala 2')),
         district: explained(fileText(60), 'district (bairro)', 'Centro'),
         city: explained(fileText(60), 'city', 'Rio de Janeiro'),
-        state: explained(
-          shaped(/^[A-Z]{2}$/, 'must be a state in two capital letters'),
-          'state in two capital letters',
-          'RJ',
-        ),
+        state: stateCode,
         postal_code: explained(coded('must be 8 digits', 'postalCode'), 'CEP, with or without mask', '20040002'),
       }),
     ),

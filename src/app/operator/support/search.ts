@@ -7,6 +7,7 @@ import {
   parseInvoiceStream,
   type StreamName,
 } from '../../../domain/common/ids.js';
+import { codePattern } from '../../../domain/common/masks.js';
 import type { Customer } from '../../../domain/invoice/events.js';
 import { visible } from '../../../domain/invoice/status.js';
 import type { Clock } from '../../../ports/clock.js';
@@ -40,6 +41,15 @@ export const readCursor = (createdAt: string, stream: string): SupportCursor | u
   return isInstant && parseInvoiceStream(stream) !== undefined ? { createdAt, stream } : undefined;
 };
 
+/** A page of rows that were read with one more than its limit. `last`: the row after which older ones follow; undefined without older ones. */
+export const pageOf = (
+  found: readonly SupportRow[],
+  limit: number,
+): { rows: readonly SupportRow[]; last: SupportRow | undefined } => {
+  const rows = found.slice(0, limit);
+  return { rows, last: found.length > limit ? rows.at(-1) : undefined };
+};
+
 /**
  * `lookedFor`: the kind by which something was found, or all kinds by which nothing was. `next`: the cursor for older invoices, when a search by
  * document stopped at its limit.
@@ -69,8 +79,7 @@ const kindOf = (text: string): SearchKind => {
   if (parseInvoiceId(text) !== undefined) return 'id';
   if (/^(?:NFS)?[0-9A-Z]{50}$/.test(withoutBlanks(text))) return 'access-key';
   if (/^DPS[0-9A-Z]{42}$/.test(withoutBlanks(text))) return 'dps-id';
-  if (/^\d{3}\.?\d{3}\.?\d{3}-?\d{2}$|^[0-9A-Z]{2}\.?[0-9A-Z]{3}\.?[0-9A-Z]{3}\/?[0-9A-Z]{4}-?\d{2}$/.test(text))
-    return 'document';
+  if (codePattern('cpf', 'cnpj').test(text)) return 'document';
   return 'reference';
 };
 
