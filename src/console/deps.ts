@@ -1,8 +1,8 @@
-import type { ParkedQueue } from '../app/audit/audit-trail.js';
 import type { EventStore } from '../app/event-store/event-store.js';
 import type { SettleCommand, SettleResult } from '../app/operator/settlement/settle-invoice.js';
 import type { SearchDeps } from '../app/operator/support/search.js';
 import type { StoppedSeries } from '../app/operator/support/stopped-series.js';
+import type { ParkedQueue } from '../app/operator/support/waiting.js';
 import type { InvoiceAddress, Mode } from '../domain/common/ids.js';
 import type { Instant } from '../domain/common/time.js';
 import type { Invoice } from '../domain/invoice/state.js';

@@ -5,10 +5,9 @@ import {
   revealsStream,
   supportStream,
 } from '../../domain/audit/events.js';
-import type { CompanyId, StreamName } from '../../domain/common/ids.js';
+import type { StreamName } from '../../domain/common/ids.js';
 import type { Instant } from '../../domain/common/time.js';
 import type { Clock } from '../../ports/clock.js';
-import type { ParkedWork } from '../../ports/work-queue.js';
 import { operatorContext } from '../event-store/command-context.js';
 import type { EventStore } from '../event-store/event-store.js';
 import { anyState, transact } from '../event-store/transact.js';
@@ -45,30 +44,4 @@ export const appendAudit = async <Type extends keyof typeof streams>(
   });
   const context = operatorContext(stream === revealsStream ? 'record_reveal' : 'record_support_act', { actor });
   await transact({ stream, read: 'last', fold: anyState, decide, context }, { store, clock });
-};
-
-/** When log recoveries ended, in order. */
-export const logRecoveries = async (store: Pick<EventStore, 'load'>): Promise<readonly Instant[]> => {
-  const { events } = await store.load<AuditEvent>(supportStream);
-  return events.flatMap((event) => (event.type === 'LogRecovered' ? [event.data.at] : []));
-};
-
-/** The companies that the last log recovery could not compare: each may have notes that the log has lost. */
-export const heldCompanies = async (store: Pick<EventStore, 'load'>): Promise<readonly CompanyId[]> => {
-  const { events } = await store.load<AuditEvent>(supportStream);
-  const last = events.findLast((event) => event.type === 'LogRecovered');
-  return last?.data.heldCompanies ?? [];
-};
-
-/** The parked work items of all processes. */
-export type ParkedQueue = {
-  parked(): Promise<readonly ParkedWork[]>;
-  retryParked(stream: StreamName): Promise<boolean>;
-};
-
-/** Appends who orders the retry, then retries. False, and nothing appended, when no work item of this stream is parked. */
-export const retryParked = async (stream: StreamName, queue: ParkedQueue, deps: AuditDeps): Promise<boolean> => {
-  if (!(await queue.parked()).some((item) => item.stream === stream)) return false;
-  await appendAudit('ParkedWorkRetried', { subject: stream }, deps);
-  return await queue.retryParked(stream);
 };

@@ -3,8 +3,8 @@ import { anchorStream } from '../../domain/audit/events.js';
 import type { Instant } from '../../domain/common/time.js';
 import { sortedJson } from '../../domain/log/hash-text.js';
 import type { EventStore } from '../event-store/event-store.js';
+import { logRecoveries } from '../recovery/recorded-recoveries.js';
 import { findAnchor, type RecordedAnchor } from './anchor-log.js';
-import { logRecoveries } from './audit-trail.js';
 import type { Finding } from './finding.js';
 import { anchorFields, hash, readJson, strictObject, text } from './schema-parts.js';
 

@@ -1,7 +1,8 @@
 import { present } from '../../domain/common/present.js';
-import { appendAudit, heldCompanies } from '../audit/audit-trail.js';
+import { appendAudit } from '../audit/audit-trail.js';
 import type { RecoveryDeps } from './ask-series.js';
 import { holdCompanies } from './hold-companies.js';
+import { heldCompanies } from './recorded-recoveries.js';
 import { heldAfter, type RecoveryReport } from './recover-log.js';
 
 /** Of the access keys in one event, which holds at most some 64 KB of them. */

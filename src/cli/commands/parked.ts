@@ -1,5 +1,5 @@
-import { retryParked } from '../../app/audit/audit-trail.js';
 import { findStream } from '../../app/operator/support/search.js';
+import { retryParked } from '../../app/operator/support/waiting.js';
 import { parseInvoiceStream, publicInvoiceId, type StreamName } from '../../domain/common/ids.js';
 import { counted } from '../../lib/counted.js';
 import type { ParkedWork } from '../../ports/work-queue.js';

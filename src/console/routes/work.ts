@@ -1,6 +1,6 @@
 import type { Hono } from 'hono';
-import { appendAudit, retryParked } from '../../app/audit/audit-trail.js';
-import { parkedIn } from '../../app/operator/support/waiting.js';
+import { appendAudit } from '../../app/audit/audit-trail.js';
+import { parkedIn, retryParked } from '../../app/operator/support/waiting.js';
 import { expiryWarning } from '../../domain/company/certificate-expiry.js';
 import { WorkQueueUnavailable } from '../../ports/work-queue.js';
 import type { ConsoleDeps } from '../deps.js';

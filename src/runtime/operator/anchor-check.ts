@@ -1,9 +1,9 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findAnchor } from '../../app/audit/anchor-log.js';
-import { logRecoveries } from '../../app/audit/audit-trail.js';
 import { contradictedFiles, isAnchorFileName, recoveryAfter } from '../../app/audit/published-anchors.js';
 import type { EventStore } from '../../app/event-store/event-store.js';
+import { logRecoveries } from '../../app/recovery/recorded-recoveries.js';
 import type { Check } from '../../cli/session.js';
 import { counted } from '../../lib/counted.js';
 

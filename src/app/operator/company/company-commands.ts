@@ -31,11 +31,11 @@ import { beginNumbers, dpsNumbers, dpsNumbersFrom, moveNumber } from '../../../d
 import type { DpsNumberEvent } from '../../../domain/dps-number/events.js';
 import type { CertificateVault, CompanyCertificate } from '../../../ports/certificate-vault.js';
 import type { Clock } from '../../../ports/clock.js';
-import { heldCompanies } from '../../audit/audit-trail.js';
 import { operatorContext } from '../../event-store/command-context.js';
 import type { EventStore } from '../../event-store/event-store.js';
 import { sha256Hex } from '../../event-store/hashes.js';
 import { contendedAsRefusal, transact } from '../../event-store/transact.js';
+import { heldCompanies } from '../../recovery/recorded-recoveries.js';
 import { transactAndApply } from '../transact-and-apply.js';
 
 /** `refused` is one line for the operator. */

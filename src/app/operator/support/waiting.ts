@@ -1,9 +1,16 @@
-import { type CompanyId, type Mode, parseInvoiceStream, publicInvoiceId } from '../../../domain/common/ids.js';
+import {
+  type CompanyId,
+  type Mode,
+  parseInvoiceStream,
+  publicInvoiceId,
+  type StreamName,
+} from '../../../domain/common/ids.js';
 import { present } from '../../../domain/common/present.js';
 import type { Instant } from '../../../domain/common/time.js';
 import type { ReadModel } from '../../../ports/read-model.js';
 import type { SupportReads, SupportRow } from '../../../ports/support-reads.js';
 import { type ParkedWork, WorkQueueUnavailable } from '../../../ports/work-queue.js';
+import { type AuditDeps, appendAudit } from '../../audit/audit-trail.js';
 import type { EventStore } from '../../event-store/event-store.js';
 import { stoppedSeries, stoppedTexts } from './stopped-series.js';
 
@@ -27,7 +34,7 @@ type WaitingDeps = {
   supportReads: Pick<SupportReads, 'indeterminate' | 'failedCancellations'>;
   readModel: Pick<ReadModel, 'companies'>;
   store: Pick<EventStore, 'load'>;
-  queue: { parked(): Promise<readonly ParkedWork[]> };
+  queue: Pick<ParkedQueue, 'parked'>;
 };
 
 /** Everything that waits for support: no program continues it. At most `limit` of each kind are listed. A queue that is down hides only its own. */
@@ -65,6 +72,19 @@ export const parkedIn = async (queue: WaitingDeps['queue']): Promise<ParkedIn> =
     if (error instanceof WorkQueueUnavailable) return { work: [], unknown: error.message };
     throw error;
   }
+};
+
+/** The parked work items of all processes. */
+export type ParkedQueue = {
+  parked(): Promise<readonly ParkedWork[]>;
+  retryParked(stream: StreamName): Promise<boolean>;
+};
+
+/** Appends who orders the retry, then retries. False, and nothing appended, when no work item of this stream is parked. */
+export const retryParked = async (stream: StreamName, queue: ParkedQueue, deps: AuditDeps): Promise<boolean> => {
+  if (!(await queue.parked()).some((item) => item.stream === stream)) return false;
+  await appendAudit('ParkedWorkRetried', { subject: stream }, deps);
+  return await queue.retryParked(stream);
 };
 
 const indeterminateOf = ({ stream, createdAt, state }: SupportRow): readonly Waiting[] => {
