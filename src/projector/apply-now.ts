@@ -3,7 +3,8 @@ import type { Projection } from '../../projections/types.js';
 import { inTransaction } from '../adapters/sql/transaction.js';
 import type { RecordedEvent } from '../ports/event-log.js';
 import { foldSteps, planBatch } from './batch.js';
-import { generationOf, lockLiveGeneration, saveRows } from './generations.js';
+import { generationOf, lockLiveGeneration } from './checkpoints.js';
+import { saveRows } from './generation-rows.js';
 
 /** Thrown when the live rows are of another version than this program's. The event is recorded; its row follows with the swap. */
 export class LiveRowsOfOtherVersion extends Error {

@@ -6,15 +6,8 @@ import type { StreamName } from '../domain/common/ids.js';
 import type { Instant } from '../domain/common/time.js';
 import { errorCode } from '../lib/error-code.js';
 import type { EventBatch, EventLog, LogPosition, RecordedEvent, Revision } from '../ports/event-log.js';
-import {
-  type Generation,
-  isCheckpointAt,
-  loadRows,
-  moveCheckpoint,
-  type Queryable,
-  type RowChange,
-  saveRows,
-} from './generations.js';
+import { type Generation, isCheckpointAt, moveCheckpoint, type Queryable } from './checkpoints.js';
+import { loadRows, type RowChange, saveRows } from './generation-rows.js';
 
 /** An event that concerns one row of the projection. */
 type Step = { key: string; event: DecodedEvent };

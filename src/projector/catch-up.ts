@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { Clock } from '../ports/clock.js';
 import { type EventBatch, type EventLog, isEarlier, type LogPosition, SUBSCRIPTION_BATCH } from '../ports/event-log.js';
 import { applyExisting, type Halt } from './batch.js';
-import type { Generation } from './generations.js';
+import type { Generation } from './checkpoints.js';
 
 /** `head` is the head of the whole log when the batch was read. Positions are not counts, but their ratio shows the progress. */
 export type Progress = {

@@ -5,20 +5,9 @@ import { inTransaction } from '../adapters/sql/transaction.js';
 import { isEndOfTestInvoice } from '../app/audit/chain.js';
 import { type EventLog, isEarlier, type LogPosition, type Revision } from '../ports/event-log.js';
 import { type FoldedBatch, foldBatch, foldSteps } from './batch.js';
-import {
-  changingTables,
-  dropTable,
-  type Generation,
-  type GenerationRecord,
-  generationOf,
-  liveGeneration,
-  loadRows,
-  makeTable,
-  type Queryable,
-  type RowChange,
-  saveRows,
-  viewOf,
-} from './generations.js';
+import { type Generation, type GenerationRecord, generationOf, liveGeneration, type Queryable } from './checkpoints.js';
+import { loadRows, type RowChange, saveRows } from './generation-rows.js';
+import { changingTables, dropTable, makeTable, viewOf } from './generation-tables.js';
 import { differenceOf, isAhead, MAX_PAIRS, type Pair, rowsAhead, unequalRows } from './row-pairs.js';
 
 /** A row that differs from what the log makes of it. `row` is its key; `what` names columns, never a value. */

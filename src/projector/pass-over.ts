@@ -3,7 +3,7 @@ import { inTransaction } from '../adapters/sql/transaction.js';
 import { pause } from '../lib/pause.js';
 import type { Clock } from '../ports/clock.js';
 import { type EventLog, isEarlier, type LogPosition } from '../ports/event-log.js';
-import { type Generation, moveCheckpoint } from './generations.js';
+import { type Generation, moveCheckpoint } from './checkpoints.js';
 
 type PassOver = {
   log: Pick<EventLog, 'head' | 'identity' | 'readAll' | 'remembered'>;

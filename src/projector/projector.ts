@@ -6,7 +6,8 @@ import { pause } from '../lib/pause.js';
 import type { Clock } from '../ports/clock.js';
 import { type EventLog, isEarlier, type LogPosition, SUBSCRIPTION_BATCH } from '../ports/event-log.js';
 import { applyExisting, type Halt, isRefusal } from './batch.js';
-import { ensureProjection, generationOf, liveGeneration } from './generations.js';
+import { generationOf, liveGeneration } from './checkpoints.js';
+import { ensureProjection } from './generation-tables.js';
 import { passOverOthers } from './pass-over.js';
 import { type RebuildOutcome, rebuildProjection } from './rebuild.js';
 

@@ -12,17 +12,14 @@ import { foldBatch, type Halt } from './batch.js';
 import { type CatchUpDeps, catchUp, type ReadState } from './catch-up.js';
 import {
   addGenerationRecord,
-  changingTables,
-  dropGeneration,
   type Generation,
   type GenerationRecord,
   generationOf,
   generationRecords,
-  makeTable,
   moveCheckpoint,
-  saveRows,
-  showInView,
-} from './generations.js';
+} from './checkpoints.js';
+import { saveRows } from './generation-rows.js';
+import { changingTables, dropGeneration, makeTable, showInView } from './generation-tables.js';
 
 /** Outcomes of a rebuild. All but `live` leave the live rows unchanged. */
 export type RebuildOutcome =

@@ -1,5 +1,6 @@
 import type { Projection, Row } from '../../projections/types.js';
-import { type Generation, type Queryable, quoted, tableOf, viewOf } from './generations.js';
+import type { Generation, Queryable } from './checkpoints.js';
+import { quoted, tableOf, viewOf } from './generation-tables.js';
 
 /** A live row and what the log makes of it. */
 export type Pair = { key: string; live: Row | undefined; made: Row | undefined };

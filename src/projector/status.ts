@@ -5,7 +5,7 @@ import { createLag, type LagReader } from '../app/read/lag.js';
 import type { Clock } from '../ports/clock.js';
 import type { EventLog, LogPosition } from '../ports/event-log.js';
 import type { BuildingStatus, ProjectionStatus } from '../ports/projection-status.js';
-import { canRead, type GenerationRecord, generationRecords, liveGeneration } from './generations.js';
+import { canRead, type GenerationRecord, generationRecords, liveGeneration } from './checkpoints.js';
 import { buildLock } from './rebuild.js';
 
 type StatusDeps = {

@@ -4,7 +4,7 @@ import { verifyLog } from '../../src/app/audit/verify-log.js';
 import { unreachable } from '../../src/domain/common/unreachable.js';
 import { isEarlier, type RecordedEvent } from '../../src/ports/event-log.js';
 import { applyBatch } from '../../src/projector/batch.js';
-import { readCheckpoint } from '../../src/projector/generations.js';
+import { readCheckpoint } from '../../src/projector/checkpoints.js';
 import { prepareProjections } from '../../src/projector/projector.js';
 import { systemClock } from '../../src/runtime/engines/clock.js';
 import { type SeenInvoice, waitFor } from '../support/harness/careful-client.js';

@@ -3,7 +3,7 @@ import { invoices } from '../../projections/invoices.js';
 import { openPool } from '../../src/adapters/sql/pool.js';
 import type { EventLog } from '../../src/ports/event-log.js';
 import { applyBatch } from '../../src/projector/batch.js';
-import { readCheckpoint } from '../../src/projector/generations.js';
+import { readCheckpoint } from '../../src/projector/checkpoints.js';
 import { prepareProjections } from '../../src/projector/projector.js';
 import { accepted, streamOf } from '../support/fixture/histories.js';
 import { waitFor } from '../support/harness/careful-client.js';

@@ -7,7 +7,7 @@ import type { DomainEvent } from '../../src/app/event-store/event-types.js';
 import { parseInvoiceStream } from '../../src/domain/common/ids.js';
 import type { InvoiceState } from '../../src/domain/invoice/state.js';
 import { type InvoiceStatus, invoiceStatus } from '../../src/domain/invoice/status.js';
-import { liveGeneration } from '../../src/projector/generations.js';
+import { liveGeneration } from '../../src/projector/checkpoints.js';
 import { rowsOfOtherVersions } from '../../src/projector/status.js';
 import { eventually } from '../support/eventually.js';
 import {

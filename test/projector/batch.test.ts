@@ -11,13 +11,8 @@ import { evolve } from '../../src/domain/invoice/evolve.js';
 import { type InvoiceState, initialInvoice } from '../../src/domain/invoice/state.js';
 import type { EventBatch, EventLog, LogPosition } from '../../src/ports/event-log.js';
 import { applyBatch, foldSteps, planBatch } from '../../src/projector/batch.js';
-import {
-  changingTables,
-  dropGeneration,
-  liveGeneration,
-  readCheckpoint,
-  viewOf,
-} from '../../src/projector/generations.js';
+import { liveGeneration, readCheckpoint } from '../../src/projector/checkpoints.js';
+import { changingTables, dropGeneration, viewOf } from '../../src/projector/generation-tables.js';
 import { prepareProjections } from '../../src/projector/projector.js';
 import {
   accepted,

@@ -1,7 +1,7 @@
 import { afterEach, expect, it } from 'vitest';
 import { invoices } from '../../projections/invoices.js';
 import type { EventLog } from '../../src/ports/event-log.js';
-import { generationRecords } from '../../src/projector/generations.js';
+import { generationRecords } from '../../src/projector/checkpoints.js';
 import { remakeProjection } from '../../src/projector/rebuild.js';
 import { accepted, attempted, streamOf } from '../support/fixture/histories.js';
 import { projecting } from '../support/harness/projecting.js';

@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
 import { migrate } from '../../src/adapters/sql/migrate.js';
 import { migrations, projectionGenerationsMigration } from '../../src/adapters/sql/migrations/index.js';
-import { liveGeneration, tableOf } from '../../src/projector/generations.js';
+import { liveGeneration } from '../../src/projector/checkpoints.js';
+import { tableOf } from '../../src/projector/generation-tables.js';
 import { describeWithPostgres, emptyDatabase } from '../support/postgres.js';
 
 describeWithPostgres('the migration to generations', () => {

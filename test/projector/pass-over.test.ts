@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { companies } from '../../projections/companies.js';
 import { companyStream } from '../../src/domain/common/ids.js';
 import type { EventLog, LogPosition } from '../../src/ports/event-log.js';
-import { generationOf, liveGeneration, readCheckpoint } from '../../src/projector/generations.js';
+import { generationOf, liveGeneration, readCheckpoint } from '../../src/projector/checkpoints.js';
 import { passOverOthers } from '../../src/projector/pass-over.js';
 import { eventually } from '../support/eventually.js';
 import { accepted, COMPANY, registration, streamOf } from '../support/fixture/histories.js';

@@ -5,7 +5,7 @@ import { type PostgresEventLog, postgresEventLog } from '../../src/adapters/even
 import { createReadModel } from '../../src/adapters/read-model-postgres/read-model.js';
 import { systemApiStream } from '../../src/domain/common/ids.js';
 import { applyBatch } from '../../src/projector/batch.js';
-import { readCheckpoint } from '../../src/projector/generations.js';
+import { readCheckpoint } from '../../src/projector/checkpoints.js';
 import { runProjector } from '../../src/projector/projector.js';
 import { eventually } from '../support/eventually.js';
 import { accepted, attempted, authorized, cancelRequested, streamOf } from '../support/fixture/histories.js';

@@ -5,7 +5,7 @@ import { createReadModel } from '../../src/adapters/read-model-postgres/read-mod
 import { companyStream, systemApiStream } from '../../src/domain/common/ids.js';
 import { EventLogUnavailable } from '../../src/ports/event-log.js';
 import { applyStreamNow } from '../../src/projector/apply-now.js';
-import { readCheckpoint } from '../../src/projector/generations.js';
+import { readCheckpoint } from '../../src/projector/checkpoints.js';
 import { followProjection, LogIdentityMismatch, runProjector } from '../../src/projector/projector.js';
 import { eventually } from '../support/eventually.js';
 import {

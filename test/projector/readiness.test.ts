@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { invoices } from '../../projections/invoices.js';
-import { readCheckpoint } from '../../src/projector/generations.js';
+import { readCheckpoint } from '../../src/projector/checkpoints.js';
 import { rebuildProjection } from '../../src/projector/rebuild.js';
 import { systemClock } from '../../src/runtime/engines/clock.js';
 import { eventually } from '../support/eventually.js';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { invoices } from '../../projections/invoices.js';
 import { type PostgresEventLog, postgresEventLog } from '../../src/adapters/eventlog-postgres/event-log.js';
-import { generationRecords, readCheckpoint } from '../../src/projector/generations.js';
+import { generationRecords, readCheckpoint } from '../../src/projector/checkpoints.js';
 import { prepareProjections, runProjector } from '../../src/projector/projector.js';
 import { type RebuildOutcome, rebuildProjection } from '../../src/projector/rebuild.js';
 import { eventually } from '../support/eventually.js';

@@ -7,7 +7,8 @@ import { createReadModel } from '../../src/adapters/read-model-postgres/read-mod
 import { companyStream } from '../../src/domain/common/ids.js';
 import type { EventLog } from '../../src/ports/event-log.js';
 import { applyStreamNow } from '../../src/projector/apply-now.js';
-import { liveGeneration, tableOf } from '../../src/projector/generations.js';
+import { liveGeneration } from '../../src/projector/checkpoints.js';
+import { tableOf } from '../../src/projector/generation-tables.js';
 import { projectionStatus } from '../../src/projector/status.js';
 import { eventually } from '../support/eventually.js';
 import {

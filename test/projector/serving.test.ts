@@ -5,7 +5,7 @@ import type { Projection } from '../../projections/types.js';
 import { createEventStore, NO_STREAM } from '../../src/app/event-store/event-store.js';
 import { invoiceStream, publicInvoiceId } from '../../src/domain/common/ids.js';
 import type { LogPosition } from '../../src/ports/event-log.js';
-import { liveGeneration } from '../../src/projector/generations.js';
+import { liveGeneration } from '../../src/projector/checkpoints.js';
 import { rebuildProjection } from '../../src/projector/rebuild.js';
 import { demoCompany } from '../../src/runtime/commands/demo-company.js';
 import { systemClock } from '../../src/runtime/engines/clock.js';

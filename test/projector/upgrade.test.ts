@@ -7,7 +7,7 @@ import { createReadModel } from '../../src/adapters/read-model-postgres/read-mod
 import { companyStream } from '../../src/domain/common/ids.js';
 import type { EventLog } from '../../src/ports/event-log.js';
 import { applyStreamNow, LiveRowsOfOtherVersion } from '../../src/projector/apply-now.js';
-import { liveGeneration, readCheckpoint } from '../../src/projector/generations.js';
+import { liveGeneration, readCheckpoint } from '../../src/projector/checkpoints.js';
 import {
   checkProjectedLog,
   followProjection,

@@ -26,7 +26,7 @@ import { isEarlier, type LogPosition } from '../../ports/event-log.js';
 import type { ExportSigner } from '../../ports/export-signer.js';
 import type { MasterKeyGeneration } from '../../ports/master-keys.js';
 import type { ParametersCache, ParametersEntry } from '../../ports/municipal-parameters.js';
-import { readCheckpoint } from '../../projector/generations.js';
+import { readCheckpoint } from '../../projector/checkpoints.js';
 import { shippedCatalogue } from '../../tables/catalogue.js';
 import { type EngineAddresses, unprotectedConnections } from '../config/checks.js';
 import type { Config } from '../config/config.js';

@@ -14,7 +14,7 @@ import { counted } from '../../lib/counted.js';
 import type { Clock } from '../../ports/clock.js';
 import type { SupportRow } from '../../ports/support-reads.js';
 import { WorkQueueUnavailable } from '../../ports/work-queue.js';
-import { readCheckpoint } from '../../projector/generations.js';
+import { readCheckpoint } from '../../projector/checkpoints.js';
 import type { Config } from '../config/config.js';
 import type { Engines } from '../engines/engines.js';
 import { QUEUE_FAULTS } from '../engines/queue-faults.js';

@@ -9,7 +9,7 @@ import { createFirstEvent } from '../../app/read/lag.js';
 import { pause, settlesWithin } from '../../lib/pause.js';
 import type { Clock } from '../../ports/clock.js';
 import { isEarlier, type LogPosition } from '../../ports/event-log.js';
-import { readCheckpoint } from '../../projector/generations.js';
+import { readCheckpoint } from '../../projector/checkpoints.js';
 import { type GuardReadiness, runGuardReadiness } from '../../workers/guard-readiness.js';
 import type { Config } from '../config/config.js';
 import { faultFields, type Logger } from '../config/logger.js';

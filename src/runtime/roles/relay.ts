@@ -2,7 +2,7 @@ import { deadlines } from '../../../projections/deadlines.js';
 import { asLeader, leaderSession } from '../../adapters/sql/leader-lock.js';
 import { pause } from '../../lib/pause.js';
 import { isEarlier, type LogPosition } from '../../ports/event-log.js';
-import { readCheckpoint } from '../../projector/generations.js';
+import { readCheckpoint } from '../../projector/checkpoints.js';
 import { runRelay } from '../../workers/relay.js';
 import { faultFields } from '../config/logger.js';
 import type { Parts } from './parts.js';

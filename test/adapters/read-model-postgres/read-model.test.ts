@@ -9,7 +9,8 @@ import { epochMs } from '../../../src/domain/common/time.js';
 import type { EventLog } from '../../../src/ports/event-log.js';
 import type { OpenWork, ReadModel, Timer } from '../../../src/ports/read-model.js';
 import { applyBatch } from '../../../src/projector/batch.js';
-import { readCheckpoint, tableOf } from '../../../src/projector/generations.js';
+import { readCheckpoint } from '../../../src/projector/checkpoints.js';
+import { tableOf } from '../../../src/projector/generation-tables.js';
 import {
   accepted,
   at,

@@ -6,7 +6,7 @@ import type { DomainEvent } from '../../../src/app/event-store/event-types.js';
 import type { StreamName } from '../../../src/domain/common/ids.js';
 import type { EventLog } from '../../../src/ports/event-log.js';
 import type { CatchUpDeps } from '../../../src/projector/catch-up.js';
-import { readCheckpoint } from '../../../src/projector/generations.js';
+import { readCheckpoint } from '../../../src/projector/checkpoints.js';
 import { type ProjectionHalt, type ProjectorDeps, runProjector } from '../../../src/projector/projector.js';
 import { type RebuildOutcome, rebuildProjection, rollbackProjection } from '../../../src/projector/rebuild.js';
 import { accepted, attempted, streamOf } from '../fixture/histories.js';

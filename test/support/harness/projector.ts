@@ -7,7 +7,8 @@ import type { DomainEvent } from '../../../src/app/event-store/event-types.js';
 import type { StreamName } from '../../../src/domain/common/ids.js';
 import type { EventBatch, EventLog, EventToAppend } from '../../../src/ports/event-log.js';
 import type { SealingKeys } from '../../../src/ports/sealing-keys.js';
-import { type Generation, generationOf, liveGeneration, viewOf } from '../../../src/projector/generations.js';
+import { type Generation, generationOf, liveGeneration } from '../../../src/projector/checkpoints.js';
+import { viewOf } from '../../../src/projector/generation-tables.js';
 import { prepareProjections } from '../../../src/projector/projector.js';
 
 export const NOW = '2026-11-21T12:00:00.000Z';
