@@ -4,8 +4,9 @@ import * as v from 'valibot';
 import { readDatabaseUrl } from '../../adapters/sql/address.js';
 import { type Mode, modes } from '../../domain/common/ids.js';
 import { misspeltName } from '../../domain/common/nearest-name.js';
-import { combinationProblems, isLoopbackInUrl, readCertificates, readToken } from './checks.js';
+import { combinationProblems, isLoopbackInUrl } from './checks.js';
 import { environment, FROM_FILE } from './environment.js';
+import { readCertificates, readToken } from './secret-files.js';
 
 export const roles = ['api', 'projector', 'relay', 'issuer', 'sweeper'] as const;
 export type Role = (typeof roles)[number];

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { weaknessOf } from '../../../src/runtime/config/checks.js';
+import { weaknessOf } from '../../../src/runtime/config/secret-files.js';
 
 describe('a token for operators', () => {
   it.each([

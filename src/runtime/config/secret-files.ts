@@ -1,0 +1,58 @@
+import { readFileSync } from 'node:fs';
+import { certificatesIn } from '../../adapters/authorizer/trust-roots.js';
+
+/** Too many combinations to try out. */
+const LEAST_LENGTH = 16;
+
+/** `aaaaaaaaaaaaaaaa` is long and easily guessed. */
+const LEAST_DIFFERENT = 8;
+
+/** Returns why a token is weak, as the end of a sentence; undefined for a good one. Never quotes the token. */
+export const weaknessOf = (token: string): string | undefined => {
+  if (token.length < LEAST_LENGTH) return `must hold at least ${LEAST_LENGTH} characters`;
+  if (new Set(token).size < LEAST_DIFFERENT) return `must hold at least ${LEAST_DIFFERENT} different characters`;
+  if (isRepeated(token)) return 'must not repeat a shorter text';
+  return isRow(token) ? 'must not be a row of neighbouring characters' : undefined;
+};
+
+/** Whether the text is a repetition of a shorter one, also one that is cut at the end. */
+const isRepeated = (token: string): boolean => {
+  for (let period = 1; period <= token.length / 2; period += 1) {
+    if (token.startsWith(token.slice(period))) return true;
+  }
+  return false;
+};
+
+/** `abcdefgh...`, `98765...`: most characters are neighbours of the character before them. */
+const isRow = (token: string): boolean => {
+  const codes = [...token].map((character) => character.codePointAt(0) ?? 0);
+  const steps = codes.slice(1).filter((code, index) => Math.abs(code - (codes[index] ?? 0)) <= 1);
+  return steps.length > token.length / 2;
+};
+
+/** Reads the token from `file`, without surrounding white space. Problems are added to `problems` under the variable's `name`. */
+export const readToken = (name: string, file: string | undefined, problems: string[]): string | undefined => {
+  if (file === undefined) return undefined;
+  try {
+    const token = readFileSync(file, 'utf8').trim();
+    const weakness = weaknessOf(token);
+    if (weakness !== undefined) problems.push(`${name} ${weakness}`);
+    return token;
+  } catch {
+    problems.push(`${name} cannot be read`);
+    return undefined;
+  }
+};
+
+/** Reads the certificates of an operator's PEM file. Problems are added to `problems` under the variable's `name`. */
+export const readCertificates = (name: string, file: string | undefined, problems: string[]): readonly string[] => {
+  if (file === undefined) return [];
+  try {
+    const found = certificatesIn(readFileSync(file, 'utf8'));
+    if (found === undefined) problems.push(`${name} is not a PEM file of certificates`);
+    return found ?? [];
+  } catch {
+    problems.push(`${name} cannot be read`);
+    return [];
+  }
+};
