@@ -9,7 +9,7 @@ import { createGunzip, createGzip } from 'node:zlib';
 import { UnreadableFile } from '../app/audit/verify-export.js';
 import { errorCode } from '../lib/error-code.js';
 import { settlesWithin } from '../lib/pause.js';
-import { Interrupted } from './terminal.js';
+import { Interrupted } from './progress.js';
 
 /** The name alone decides about compression. */
 const isGzip = (file: string): boolean => file.endsWith('.gz');

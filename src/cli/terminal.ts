@@ -33,14 +33,6 @@ export const jsonText = (value: unknown, indent?: number): string =>
     (control) => `\\u00${control.charCodeAt(0).toString(16)}`,
   );
 
-/** Thrown into work that a signal has interrupted, so that it undoes what it has begun. */
-export class Interrupted extends Error {
-  override readonly name = 'Interrupted';
-}
-
-/** `share` is between 0 and 1. */
-export type ShowProgress = (label: string, share: number, detail: string) => void;
-
 /** The argument that means the first line of the input. */
 const FROM_INPUT = '-';
 
@@ -61,40 +53,5 @@ export const typedText = async (
     return '';
   } finally {
     lines.close();
-  }
-};
-
-const BAR_WIDTH = 30;
-
-/**
- * Shows the progress of work as a bar that is redrawn, on a terminal only. Work that ends well leaves its bar at 100 %. After a signal that ends the
- * process the next `show` throws `Interrupted`; work that may wait for long takes the signal too.
- */
-export const withProgress = async <T>(
-  { progress, untilInterrupted }: Pick<Terminal, 'progress' | 'untilInterrupted'>,
-  work: (show: ShowProgress, interrupted?: AbortSignal) => Promise<T>,
-): Promise<T> => {
-  const interrupted = untilInterrupted?.();
-  let last: Parameters<ShowProgress> | undefined;
-  const draw: ShowProgress = (label, share, detail) => {
-    const [percent, full] = [Math.floor(share * 100), Math.floor(share * BAR_WIDTH)];
-    const bar = `[${'#'.repeat(full).padEnd(BAR_WIDTH, '.')}]`;
-    progress?.write(`\r${label.padEnd(16)} ${String(percent).padStart(3)} % ${bar} ${detail}\x1b[K`);
-  };
-  const show: ShowProgress = (...shown) => {
-    if (interrupted?.aborted === true) throw new Interrupted();
-    if (progress?.isTTY !== true) return;
-    // Work of several parts shows one after the other: the part before has ended well.
-    if (last !== undefined && last[0] !== shown[0]) draw(last[0], 1, last[2]);
-    last = shown;
-    draw(...shown);
-  };
-  try {
-    const result = await work(show, interrupted);
-    if (last !== undefined) draw(last[0], 1, last[2]);
-    return result;
-  } finally {
-    // Later output begins on a new line.
-    if (last !== undefined) progress?.write('\n');
   }
 };

@@ -19,7 +19,7 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { UnreadableFile } from '../../src/app/audit/verify-export.js';
 import { readExport, whyNotWritable, writeExport } from '../../src/cli/export-file.js';
-import { Interrupted } from '../../src/cli/terminal.js';
+import { Interrupted } from '../../src/cli/progress.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
 /** Of libuv, unless UV_THREADPOOL_SIZE says otherwise. */

@@ -24,8 +24,9 @@ import {
 } from '../command.js';
 import { manifestOf, readExport } from '../export-file.js';
 import { instantFlag, unreadable } from '../flags.js';
+import { type ShowProgress, withProgress } from '../progress.js';
 import { auditDeps, type DriftReport, type Session } from '../session.js';
-import { jsonText, type ShowProgress, withProgress } from '../terminal.js';
+import { jsonText } from '../terminal.js';
 
 /** Shows the customer in clear, as the API does, so each use is recorded as a look at personal data. */
 const replay: Command = {

@@ -1,7 +1,7 @@
 import { counted } from '../../lib/counted.js';
 import { badUsage, type Command, done, type Outcome, refused, textFlag } from '../command.js';
+import { type ShowProgress, withProgress } from '../progress.js';
 import { STARTING_POINT } from '../starting-point.js';
-import { type ShowProgress, withProgress } from '../terminal.js';
 
 export const backupCommand: Command = {
   name: 'backup',

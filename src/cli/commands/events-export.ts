@@ -10,8 +10,8 @@ import { DAY_SECONDS } from '../../domain/common/time.js';
 import { badUsage, type Command, type Flags, refused, textFlag } from '../command.js';
 import { holdsSomething, manifestOf, whyNotWritable, writeExport } from '../export-file.js';
 import { instantFlag } from '../flags.js';
+import { type ShowProgress, withProgress } from '../progress.js';
 import { auditDeps, type Session } from '../session.js';
-import { type ShowProgress, withProgress } from '../terminal.js';
 
 /** Writes the file, then its manifest. A file without a manifest is an export that did not finish. */
 export const exportCommand: Command = {

@@ -1,7 +1,7 @@
 import { counted } from '../../lib/counted.js';
 import type { MasterKeyGeneration } from '../../ports/master-keys.js';
 import { badUsage, type Command, done, type Outcome, refused, textFlag } from '../command.js';
-import { withProgress } from '../terminal.js';
+import { withProgress } from '../progress.js';
 import { putCertificateCommand } from './certificate.js';
 
 const status: Command = {

@@ -3,7 +3,8 @@ import { type InvoiceHoldings, type PrivacyReport, reportOn } from '../../app/op
 import { counted } from '../../lib/counted.js';
 import { badUsage, type Command, done } from '../command.js';
 import { wholeFlag } from '../flags.js';
-import { typedText, withProgress } from '../terminal.js';
+import { withProgress } from '../progress.js';
+import { typedText } from '../terminal.js';
 
 const LISTED = 1000;
 

@@ -1,8 +1,9 @@
 import { appendAudit } from '../../app/audit/audit-trail.js';
 import type { BuildingStatus, ProjectionStatus } from '../../ports/projection-status.js';
 import { badUsage, type Command, done, type Outcome, refused } from '../command.js';
+import { withProgress } from '../progress.js';
 import { auditDeps, type ProjectionOperations, type RebuildResult } from '../session.js';
-import { type Terminal, withProgress } from '../terminal.js';
+import type { Terminal } from '../terminal.js';
 
 const status: Command = {
   name: 'projections status',

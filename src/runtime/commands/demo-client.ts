@@ -1,4 +1,4 @@
-import { Interrupted } from '../../cli/terminal.js';
+import { Interrupted } from '../../cli/progress.js';
 import { type Client, createClient, type Invoice } from '../../client/client.js';
 import { ApiError, NoAnswerError, StillWaitingError } from '../../client/errors.js';
 import { pause } from '../../lib/pause.js';

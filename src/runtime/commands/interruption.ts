@@ -1,4 +1,4 @@
-import { Interrupted } from '../../cli/terminal.js';
+import { Interrupted } from '../../cli/progress.js';
 
 /** 128 and the number of the signal, as a shell has it. */
 const EXITS = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;

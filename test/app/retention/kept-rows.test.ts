@@ -5,7 +5,7 @@ import { invoiceIdOfReference } from '../../../src/app/event-store/hashes.js';
 import { deleteTestInvoice } from '../../../src/app/retention/test-retention.js';
 import { auditCommands } from '../../../src/cli/commands/audit.js';
 import { projectionCommands } from '../../../src/cli/commands/projections.js';
-import { Interrupted } from '../../../src/cli/terminal.js';
+import { Interrupted } from '../../../src/cli/progress.js';
 import { invoiceStream, type Mode } from '../../../src/domain/common/ids.js';
 import { addSeconds } from '../../../src/domain/common/time.js';
 import { rebuildProjection } from '../../../src/projector/rebuild.js';
