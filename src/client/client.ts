@@ -1,5 +1,6 @@
 import type * as v from 'valibot';
-import type { CancelBody, IssueBody } from '../http/body/issue-schema.js';
+import type { CancelBody } from '../http/body/cancel-schema.js';
+import type { IssueBody } from '../http/body/issue-schema.js';
 import type { activityListResponse, invoiceListResponse } from '../http/openapi/schemas.js';
 import type { Invoice } from './answers.js';
 import { ApiError, NoAnswerError, StillWaitingError } from './errors.js';

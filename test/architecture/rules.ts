@@ -20,7 +20,7 @@ const allowances: Readonly<Record<string, Allowance>> = {
   },
   // For programs of others: types of the bodies, and nothing that would be loaded (`dependencies.test.ts`).
   'src/client': {
-    areas: ['src/http/body/issue-schema', 'src/http/openapi/schemas', 'src/client'],
+    areas: ['src/http/body/issue-schema', 'src/http/body/cancel-schema', 'src/http/openapi/schemas', 'src/client'],
     packages: [/^valibot$/],
   },
   // Pages for operators on the operations port; packages for pages only.

@@ -1,5 +1,6 @@
 import { errorCatalogue } from '../../src/domain/common/error-catalogue.js';
-import { cancelBody, issueBody } from '../../src/http/body/issue-schema.js';
+import { cancelBody } from '../../src/http/body/cancel-schema.js';
+import { issueBody } from '../../src/http/body/issue-schema.js';
 import { activityListResponse, errorResponse, invoiceResponse } from '../../src/http/openapi/schemas.js';
 
 const numbered = (prefix: string, count: number): readonly string[] =>

@@ -1,6 +1,7 @@
 import { type JsonSchema, toJsonSchemaDefs } from '@valibot/to-json-schema';
 import type * as v from 'valibot';
-import { addressInput, cancelBody, customerInput, foreignAmountInput, issueBody } from '../body/issue-schema.js';
+import { cancelBody } from '../body/cancel-schema.js';
+import { addressInput, customerInput, foreignAmountInput, issueBody } from '../body/issue-schema.js';
 import {
   activityListResponse,
   activityResponse,

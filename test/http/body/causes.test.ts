@@ -1,7 +1,8 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
+import { cancelBody } from '../../../src/http/body/cancel-schema.js';
 import { checkBody } from '../../../src/http/body/check.js';
-import { cancelBody, issueBody } from '../../../src/http/body/issue-schema.js';
+import { issueBody } from '../../../src/http/body/issue-schema.js';
 import { codePoints, isLongerThan, textProblems } from '../../../src/http/body/text.js';
 
 const problems = (value: string, rules: { min?: number; max: number; latin?: boolean } = { max: 5 }) =>

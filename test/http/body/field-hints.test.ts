@@ -1,12 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { cancelBody } from '../../../src/http/body/cancel-schema.js';
 import { fieldMeantBy, isOfExports, sentenceWithoutField } from '../../../src/http/body/field-hints.js';
-import {
-  addressInput,
-  cancelBody,
-  customerInput,
-  foreignAmountInput,
-  issueBody,
-} from '../../../src/http/body/issue-schema.js';
+import { addressInput, customerInput, foreignAmountInput, issueBody } from '../../../src/http/body/issue-schema.js';
 
 const PATHS = ['amount_in_cents', 'customer', 'customer.document', 'customer.address.city'];
 
