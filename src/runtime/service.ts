@@ -15,7 +15,7 @@ import { forkSimulator } from './engines/simulator-process.js';
 import { openWorkQueue } from './engines/work-queue.js';
 import { createMetrics } from './metrics/metrics.js';
 import type { ServiceState } from './operations/readiness.js';
-import { startGuardReadiness } from './roles/guard-readiness.js';
+import { startGuardReadiness } from './roles/guarded-work.js';
 import type { Parts, Service, ServiceOptions } from './roles/parts.js';
 import { createTurns } from './roles/turns.js';
 import { openTraces } from './tracing/traces.js';

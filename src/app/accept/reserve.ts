@@ -43,8 +43,8 @@ export const LATE_APPEND_SECONDS = 20;
 export const reserveAndAppend = async (candidate: Candidate, deps: AcceptDeps): Promise<AcceptResult> => {
   const { requester, idempotency } = candidate;
   const { mode, companyId } = requester;
-  for (let generation = 0; ; generation++) {
-    const reserved = reservedId(candidate, generation);
+  for (let use = 0; ; use++) {
+    const reserved = reservedId(candidate, use);
     const own: Place = { invoiceId: reserved ?? randomUUID(), undo: async () => undefined };
     const place = idempotency === undefined ? await placeMark(own, reserved, candidate, deps) : own;
     if ('refused' in place) return place;
@@ -57,7 +57,7 @@ export const reserveAndAppend = async (candidate: Candidate, deps: AcceptDeps): 
     // The stream has an event, so an empty answer is too old to decide anything.
     if (state.kind === 'none') throw new AppendMayCome();
     const earlier = await earlierAnswer(state, invoiceId, candidate, deps);
-    if (earlier === 'next_generation') continue;
+    if (earlier === 'next_use') continue;
     await undo();
     return earlier;
   }
@@ -98,12 +98,12 @@ export const findOwnInvoice = async (
   deps: AcceptDeps,
 ): Promise<Invoice | undefined> => {
   const { mode, companyId } = claimedRequest.requester;
-  for (let generation = 0; ; generation++) {
-    const invoiceId = reservedId(claimedRequest, generation) ?? '';
+  for (let use = 0; ; use++) {
+    const invoiceId = reservedId(claimedRequest, use) ?? '';
     const { state } = await loadInvoice(invoiceStream(mode, companyId, invoiceId), deps.store);
     if (state.kind === 'none') return undefined;
     const earlier = await earlierAnswer(state, invoiceId, claimedRequest, deps);
-    if (earlier !== 'next_generation') return 'accepted' in earlier ? earlier.accepted : undefined;
+    if (earlier !== 'next_use') return 'accepted' in earlier ? earlier.accepted : undefined;
   }
 };
 
@@ -122,16 +122,16 @@ export const answerOfReference = async (
   const { state } = await loadInvoice(invoiceStream(mode, companyId, invoiceId), deps.store);
   if (state.kind === 'none') return undefined;
   const earlier = await earlierAnswer(state, invoiceId, claimedRequest, deps);
-  return earlier === 'next_generation' ? undefined : earlier;
+  return earlier === 'next_use' ? undefined : earlier;
 };
 
-/** The id that the reference derives, else the key and its generation. Undefined without both: then a random id is used. */
+/** The id that the reference derives, else the key and which use of the key this is. Undefined without both: then a random id is used. */
 const reservedId = (
   { request: { reference }, requester: { mode, companyId }, idempotency }: ClaimedRequest,
-  generation: number,
+  use: number,
 ): InvoiceId | undefined => {
   if (reference !== undefined) return invoiceIdOfReference(mode, companyId, reference);
-  return idempotency === undefined ? undefined : invoiceIdOfKey(mode, companyId, idempotency.keyHash, generation);
+  return idempotency === undefined ? undefined : invoiceIdOfKey(mode, companyId, idempotency.keyHash, use);
 };
 
 /** Undoes what was done before an append that certainly stored nothing: a mark (docs/contract.md IDEM-5), or the claim of a key. */
@@ -189,7 +189,7 @@ const earlierAnswer = async (
   invoiceId: InvoiceId,
   { request, requester, idempotency, claim }: ClaimedRequest,
   deps: AcceptDeps,
-): Promise<AcceptResult | 'next_generation'> => {
+): Promise<AcceptResult | 'next_use'> => {
   const earlier = state.kind === 'invoice' ? state : undefined;
   const sameKey = idempotency !== undefined && earlier?.facts.idempotency?.keyHash === idempotency.keyHash;
   const keyAlive = earlier !== undefined && isKeyAlive(earlier, claim, deps);
@@ -203,7 +203,7 @@ const earlierAnswer = async (
   }
   if (request.reference === undefined) {
     const isTakenOver = earlier?.origin.kind === 'imported' && keyAlive;
-    return isTakenOver ? { refused: bodyNotComparable(invoiceId) } : 'next_generation';
+    return isTakenOver ? { refused: bodyNotComparable(invoiceId) } : 'next_use';
   }
   const holder = state.kind === 'reference_taken' ? state.invoiceId : invoiceId;
   return { refused: referenceInUse(holder, requester.mode) };

@@ -10,9 +10,9 @@ export const sha256Hex = (data: string | Uint8Array): string => sha256(data, 'he
 export const invoiceIdOfReference = (mode: Mode, companyId: CompanyId, reference: string): InvoiceId =>
   uuidV8([mode, companyId, reference]);
 
-/** The id of a keyed request without a reference. The generation rises when the key is used again after its 24 hours. */
-export const invoiceIdOfKey = (mode: Mode, companyId: CompanyId, keyHash: string, generation: number): InvoiceId =>
-  uuidV8([mode, companyId, 'key', keyHash, generation]);
+/** The id of a keyed request without a reference. `use` counts from 0 and rises when the key is used again after its 24 hours. */
+export const invoiceIdOfKey = (mode: Mode, companyId: CompanyId, keyHash: string, use: number): InvoiceId =>
+  uuidV8([mode, companyId, 'key', keyHash, use]);
 
 /** The id whose stream an import of a live note takes first, so that one note is imported once. */
 export const invoiceIdOfAccessKey = (mode: Mode, companyId: CompanyId, accessKey: string): InvoiceId =>

@@ -108,8 +108,8 @@ export const notesInLog = async (
 ): Promise<(note: NoteKey) => boolean> => {
   const wanted = new Set(notes.map(placeOf));
   const held = new Set<string>();
-  const isHeld = (note: NoteKey): boolean => held.has(placeOf(note));
-  if (wanted.size === 0) return isHeld;
+  const isInLog = (note: NoteKey): boolean => held.has(placeOf(note));
+  if (wanted.size === 0) return isInLog;
   for await (const page of walkLog(log, Object.values(invoicePrefix))) {
     for (const { stream, type, data } of page) {
       const address = parseInvoiceStream(stream);
@@ -120,7 +120,7 @@ export const notesInLog = async (
       if (wanted.has(place)) held.add(place);
     }
   }
-  return isHeld;
+  return isInLog;
 };
 
 const collect = (event: DecodedEvent, known: KnownWorkSoFar): void => {

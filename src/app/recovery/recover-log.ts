@@ -112,12 +112,12 @@ export const compareRestoredLog = async (
   const notes = compared.flatMap(({ wanted: { mode, companyId }, answers: { found } }) =>
     found.map(({ note: { accessKey } }) => ({ mode, companyId, accessKey })),
   );
-  const isHeld = await notesInLog(deps.log, notes);
+  const isInLog = await notesInLog(deps.log, notes);
   const reported: Reported[] = [];
   const unknown: UnknownNote[] = [];
   for (const { wanted, answers } of compared) {
     const { mode, companyId, municipality, series: name } = wanted;
-    const news = answers.found.filter(({ note: { accessKey } }) => !isHeld({ mode, companyId, accessKey }));
+    const news = answers.found.filter(({ note: { accessKey } }) => !isInLog({ mode, companyId, accessKey }));
     const { adopted, unknownNotes } = await adoptNotes(wanted, news, known.open, deps);
     const place = { mode, companyId, municipality, series: name, walked: answers.walks };
     reported.push({ wanted, answers, report: { ...place, found: news.length, adopted } });

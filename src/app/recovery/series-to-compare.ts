@@ -213,7 +213,7 @@ const planMode = (
   series: readonly KnownSeries[],
 ): readonly SeriesToCompare[] => {
   const begun = series.filter((one) => one.companyId === companyId && one.mode === mode);
-  const present = state.registration.dps[mode];
+  const registered = state.registration.dps[mode];
   const ends = begun.flatMap(({ series: name, nextNumber, movedPast }) =>
     [...movedPast, nextNumber].map((number) => ({ series: name, number })),
   );
@@ -225,8 +225,9 @@ const planMode = (
     const known = begun.find((one) => one.series === name);
     // The log has every number before this one.
     const first = known?.isBegun === true ? Math.min(...known.movedPast, known.nextNumber) : 1;
-    const registered = present.series === name ? present.nextNumber : Math.min(...own.map(({ number }) => number));
-    const nextNumber = known?.nextNumber ?? registered;
+    const registeredNumber =
+      registered.series === name ? registered.nextNumber : Math.min(...own.map(({ number }) => number));
+    const nextNumber = known?.nextNumber ?? registeredNumber;
     const startsIn = (city: string): readonly number[] => {
       const here = own.filter(({ municipality }) => municipality === undefined || municipality === city);
       return [...new Set(here.map(({ number }) => Math.max(number, first)))].sort((one, other) => one - other);

@@ -78,11 +78,11 @@ const setByOperator = (demands: MunicipalityDemands | undefined): readonly strin
 
 /** The stored answers of the parameters API for `municipality show`: the last answer to each question and its age, per mode. */
 const shownParameters = (entries: readonly ParametersEntry[], now: Instant) => ({
-  test: entries.filter(({ mode }) => mode === 'test').map((entry) => shown(entry, now)),
-  live: entries.filter(({ mode }) => mode === 'live').map((entry) => shown(entry, now)),
+  test: entries.filter(({ mode }) => mode === 'test').map((entry) => entryShown(entry, now)),
+  live: entries.filter(({ mode }) => mode === 'live').map((entry) => entryShown(entry, now)),
 });
 
-const shown = ({ questionKey, known, knownAt, askedAt, failures, reason }: ParametersEntry, now: Instant) => ({
+const entryShown = ({ questionKey, known, knownAt, askedAt, failures, reason }: ParametersEntry, now: Instant) => ({
   question: questionKey,
   ...(known === undefined || knownAt === undefined
     ? { told: null }

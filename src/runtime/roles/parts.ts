@@ -13,7 +13,7 @@ import type { Runner } from '../engines/runner.js';
 import type { OpenedQueue } from '../engines/work-queue.js';
 import type { Metrics } from '../metrics/metrics.js';
 import type { Traces } from '../tracing/traces.js';
-import type { GuardReadinessSource } from './guard-readiness.js';
+import type { GuardReadinessSource } from './guarded-work.js';
 import type { Turns } from './turns.js';
 
 export type ServiceOptions = {

@@ -15,7 +15,7 @@ const eligible = (changes: Partial<Eligible> = {}): Eligible => ({
   ...changes,
 });
 
-const registryAddress = {
+const registered = {
   street: 'Av. Rio Branco',
   number: '123',
   district: 'Centro',
@@ -24,11 +24,7 @@ const registryAddress = {
   postalCode: '24020077',
 };
 
-const entry: RegistryEntry = {
-  cnpj: '11111111000191',
-  legalName: 'CLIENTE REGISTRADO SA',
-  address: registryAddress,
-};
+const entry: RegistryEntry = { cnpj: '11111111000191', legalName: 'CLIENTE REGISTRADO SA', address: registered };
 
 const checkedOf = (given: Eligible) => ({
   eligible: given,
@@ -68,7 +64,7 @@ describe('what an acceptance records of the tables and the tax registry', () => 
   });
 
   it('is no address that the document could not carry whole', async () => {
-    const tooLong: RegistryEntry = { ...entry, address: { ...registryAddress, street: 'A'.repeat(256) } };
+    const tooLong: RegistryEntry = { ...entry, address: { ...registered, street: 'A'.repeat(256) } };
     expect((await recorded(eligible(), '050101', tooLong)).customer).not.toHaveProperty('address');
   });
 

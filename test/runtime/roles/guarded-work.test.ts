@@ -7,7 +7,7 @@ import {
   createGuardReadiness,
   type GuardReadinessSource,
   startGuardReadiness,
-} from '../../../src/runtime/roles/guard-readiness.js';
+} from '../../../src/runtime/roles/guarded-work.js';
 
 const incomplete = { kind: 'log incomplete', head: null, furthest: null, isOther: false } as const;
 
