@@ -51,6 +51,9 @@ export const reported = (ok: boolean, text: string, json: unknown): Outcome => (
 
 export const refused = (reason: string): Outcome => ({ exit: 1, text: reason, json: { error: reason } });
 
+/** The refusal of a CNPJ that no company has. */
+export const unknownCompany = (cnpj: string): Outcome => refused(`no company ${cnpj}`);
+
 export const badUsage = (reason: string): Outcome => ({ exit: 2, text: reason, json: { error: reason } });
 
 /** An outcome with exit 1 and one line for each problem. */

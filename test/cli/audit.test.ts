@@ -152,6 +152,15 @@ describeWithPostgres('an auditor at the command line', () => {
   });
 
   it.each([
+    ['company', 'usage', '00000000000000', '--month', '2026-11'],
+    ['events', 'search', '--company', '00000000000000'],
+    ['events', 'export', '--company', '00000000000000', '--out', 'export.jsonl'],
+  ])('a CNPJ that no company has is refused in the same words by %s %s', async (...argv) => {
+    const { exit, err } = await operator.run(...argv);
+    expect([exit, err.trim()]).toEqual([1, 'no company 00000000000000']);
+  });
+
+  it.each([
     [['events', 'search', '--type', 'Nothing'], 2],
     [['events', 'search', '--company', '00000000000000'], 1],
     [['events', 'search', '--since', 'yesterday'], 2],

@@ -57,7 +57,7 @@ const issueDemo: Command = {
     const opened = await session();
     await tellRowsBehind(opened, terminal, ['companies']);
     const company = await opened.readModel.company(cnpj);
-    if (company === undefined) return unknownCompany(cnpj);
+    if (company === undefined) return notRegistered(cnpj);
     const issued = await opened.issueDemoCertificate(cnpj, company.registration.legalName, actor);
     return 'refused' in issued ? refused(issued.refused) : await store(cnpj, issued.done, actor, opened);
   },
@@ -154,7 +154,7 @@ const REASONS: Record<Pkcs12Fault, string> = {
 
 const notStored = (why: string): Outcome => refused(`the certificate was not stored: ${why}`);
 
-const unknownCompany = (cnpj: string): Outcome => refused(`no company ${cnpj}: register it with company put first`);
+const notRegistered = (cnpj: string): Outcome => refused(`no company ${cnpj}: register it with company put first`);
 
 /** Compares the CNPJ root, so that the head office's certificate serves its branches (docs/national-system.md#certificates). */
 const isSameCompany = (one: string, other: string): boolean => one.slice(0, 8) === other.slice(0, 8);
@@ -172,7 +172,7 @@ type Certificate = Omit<CompanyCertificate, 'certificateId'>;
 
 const store = async (cnpj: string, certificate: Certificate, actor: string, session: Session): Promise<Outcome> => {
   const company = await session.readModel.company(cnpj);
-  if (company === undefined) return unknownCompany(cnpj);
+  if (company === undefined) return notRegistered(cnpj);
   const replaced = company.certificate?.notAfter;
   const warnings =
     replaced !== undefined && isBefore(certificate.notAfter, replaced)

@@ -22,6 +22,7 @@ import {
   type Outcome,
   refused,
   textFlag,
+  unknownCompany,
   withProblems,
 } from '../command.js';
 import {
@@ -179,7 +180,7 @@ const show: Command = {
     const opened = await session();
     await tellRowsBehind(opened, terminal, ['companies']);
     const found = await opened.readModel.company(cnpj);
-    if (found === undefined) return refused(`no company ${cnpj}`);
+    if (found === undefined) return unknownCompany(cnpj);
     const shown = { ...describe(found), ibs_cbs_lines: reportBody(await companyIbsCbs(found, opened)) };
     return done(jsonText(shown, 2), shown);
   },
@@ -276,7 +277,7 @@ const usage: Command = {
     const opened = await session();
     await tellRowsBehind(opened, terminal, ['companies']);
     const { readModel, log } = opened;
-    if ((await readModel.company(cnpj)) === undefined) return refused(`no company ${cnpj}`);
+    if ((await readModel.company(cnpj)) === undefined) return unknownCompany(cnpj);
     const counts = await companyUsage(log, cnpj, month);
     const lines = [
       `${cnpj}  ${month}`,

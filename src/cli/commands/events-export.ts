@@ -7,7 +7,7 @@ import { exportEvents } from '../../app/audit/export-events.js';
 import type { Finding } from '../../app/audit/finding.js';
 import { type ExportFilter, type ManifestHead, manifestText, signedText } from '../../app/audit/manifest.js';
 import { DAY_SECONDS } from '../../domain/common/time.js';
-import { badUsage, type Command, type Flags, refused, textFlag } from '../command.js';
+import { badUsage, type Command, type Flags, refused, textFlag, unknownCompany } from '../command.js';
 import { holdsSomething, manifestOf, whyNotWritable, writeExport } from '../export-file.js';
 import { instantFlag } from '../flags.js';
 import { type ShowProgress, withProgress } from '../progress.js';
@@ -36,7 +36,7 @@ export const exportCommand: Command = {
     if ('problem' in filter) return badUsage(filter.problem);
     const opened = await session();
     if (filter.company !== undefined && (await opened.readModel.company(filter.company)) === undefined) {
-      return refused(`there is no company ${filter.company}`);
+      return unknownCompany(filter.company);
     }
     if (flags.replace !== true && (await holdsSomething(file)))
       return refused(`${file} is there already: choose another name, or --replace it`);

@@ -10,7 +10,7 @@ import type { Instant } from '../../domain/common/time.js';
 import { ALL_STREAMS, companyPrefixes } from '../../domain/log/stream-prefixes.js';
 import { pause } from '../../lib/pause.js';
 import { EventLogSetBack, isEarlier, type LogPosition, type RecordedEvent } from '../../ports/event-log.js';
-import { badUsage, type Command, done, type Flags, refused, textFlag } from '../command.js';
+import { badUsage, type Command, done, type Flags, refused, textFlag, unknownCompany } from '../command.js';
 import { instantFlag, wholeFlag } from '../flags.js';
 import { auditDeps, type Session } from '../session.js';
 import { jsonText, printable, type Terminal } from '../terminal.js';
@@ -48,7 +48,7 @@ const searchCommand: Command = {
     if ('problem' in search) return badUsage(search.problem);
     const { log, readModel, store } = await session();
     if (search.company !== undefined && (await readModel.company(search.company)) === undefined) {
-      return refused(`there is no company ${search.company}`);
+      return unknownCompany(search.company);
     }
     const found: RecordedEvent[] = [];
     const prefixes = search.company === undefined ? ALL_STREAMS : companyPrefixes(search.company);

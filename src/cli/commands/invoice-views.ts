@@ -7,7 +7,7 @@ import type { Instant } from '../../domain/common/time.js';
 import { invoiceStatuses, isInvoiceStatus } from '../../domain/invoice/status.js';
 import { ageText } from '../../lib/age-text.js';
 import type { SupportFilter } from '../../ports/support-reads.js';
-import { badUsage, type Command, done, type Flags, refused, textFlag } from '../command.js';
+import { badUsage, type Command, done, type Flags, refused, textFlag, unknownCompany } from '../command.js';
 import { instantFlag, wholeFlag } from '../flags.js';
 import { moreUnknown, rowsBehind, tellRowsBehind } from '../rows-behind.js';
 import { auditDeps } from '../session.js';
@@ -57,7 +57,7 @@ const list: Command = {
     await tellRowsBehind(opened, terminal);
     const { companyId } = filter;
     if (companyId !== undefined && (await opened.readModel.company(companyId)) === undefined)
-      return refused(`no company ${companyId}`);
+      return unknownCompany(companyId);
     const { rows, last } = pageOf(await opened.supportReads.newest(filter, limit + 1), limit);
     const lines = rows.length === 0 ? ['no invoices'] : rows.map(lineOf);
     const more = last === undefined ? [] : [`there are older ones: --before ${cursorText(last)}`];

@@ -28,7 +28,16 @@ import { counted } from '../../lib/counted.js';
 import { pause } from '../../lib/pause.js';
 import type { LogPosition } from '../../ports/event-log.js';
 import type { SupportCursor, SupportRow } from '../../ports/support-reads.js';
-import { badUsage, type Command, done, type Outcome, refused, textFlag, withProblems } from '../command.js';
+import {
+  badUsage,
+  type Command,
+  done,
+  type Outcome,
+  refused,
+  textFlag,
+  unknownCompany,
+  withProblems,
+} from '../command.js';
 import { readOperatorFile } from '../flags.js';
 import { tellRowsBehind } from '../rows-behind.js';
 import type { Session } from '../session.js';
@@ -81,7 +90,7 @@ const search: Command = {
     const opened = await session();
     await tellRowsBehind(opened, terminal);
     if (companyId !== undefined && (await opened.readModel.company(companyId)) === undefined)
-      return refused(`no company ${companyId}`);
+      return unknownCompany(companyId);
     const searcher = { command: 'invoice search', actor: `support:${actor}` } as const;
     const kinds = kindsToLookFor(text, wanted);
     const result = await searchInvoices({ text, kinds, companyId, before }, opened, searcher);

@@ -1,7 +1,7 @@
 import { sha256Hex } from '../../app/event-store/hashes.js';
 import { createKey, revokeKey } from '../../app/operator/company/company-commands.js';
 import type { Scope } from '../../domain/company/events.js';
-import { answer, badUsage, type Command, done, refused, textFlag, textFlags } from '../command.js';
+import { answer, badUsage, type Command, done, refused, textFlag, textFlags, unknownCompany } from '../command.js';
 import { tellRowsBehind } from '../rows-behind.js';
 import { typedText } from '../terminal.js';
 
@@ -39,7 +39,7 @@ const list: Command = {
     await tellRowsBehind(opened, terminal, ['companies']);
     const { readModel, keyUses } = opened;
     const company = await readModel.company(cnpj);
-    if (company === undefined) return refused(`no company ${cnpj}`);
+    if (company === undefined) return unknownCompany(cnpj);
     const uses = await keyUses(company.keys.map(({ keyId }) => keyId));
     const keys = company.keys.map(({ keyId, mode, scopes, createdAt, revoked }) => ({
       id: keyId,

@@ -14,7 +14,7 @@ import { resolveDeclaration } from '../../domain/company/ibs-cbs.js';
 import { ibsCbsText } from '../../domain/company/ibs-cbs-report.js';
 import { counted } from '../../lib/counted.js';
 import { companyFileTables, ibsCbsTables, shippedCatalogue, shippedCnaes } from '../../tables/catalogue.js';
-import { badUsage, type Command, done, refused, textFlag, withProblems } from '../command.js';
+import { badUsage, type Command, done, textFlag, unknownCompany, withProblems } from '../command.js';
 import { readJsonFile, readOperatorFile } from '../flags.js';
 import { companyIbsCbs } from '../ibs-cbs.js';
 import type { Session } from '../session.js';
@@ -80,7 +80,7 @@ const exportCommand: Command = {
     const cnpj = textFlag(flags, 'company');
     const opened = await session();
     const company = cnpj === undefined ? undefined : await opened.readModel.company(cnpj);
-    if (cnpj !== undefined && company === undefined) return refused(`no company ${cnpj}`);
+    if (cnpj !== undefined && company === undefined) return unknownCompany(cnpj);
     const cnaes = company?.registration.activities.map(({ cnae }) => cnae);
     const imported = await opened.readModel.catalogLines(cnaes ?? 'all');
     const lines = allLines(imported, cnaes).map((line) => shown(line, company?.registration.ibsCbs));
