@@ -37,17 +37,22 @@ export const isIssuingPaused = async (db: Pick<pg.Pool, 'query'>, logIdentity: s
   return rows[0]?.paused === true;
 };
 
-/** `head`: of the log when the pause began, null for an empty log. `seenAt`: when the log was last seen to have lost events, or to be restored. */
-type IssuingPause = { head: LogPosition | null; seenAt: Instant };
+/**
+ * `head`: of the log when the pause began, null for an empty log. `seenAt`: when the log was last seen to have lost events, or to be restored.
+ * `record`: another one after each record of the pause, also by two processes in one millisecond.
+ */
+export type IssuingPause = { head: LogPosition | null; seenAt: Instant; record: string };
 
 /** The pause of issuing over this log; undefined when issuing is not paused. */
 export const readPause = async (db: Pick<pg.Pool, 'query'>, logIdentity: string): Promise<IssuingPause | undefined> => {
-  const { rows } = await db.query<{ head: string | null; seen_at: Instant }>(
-    'select head, seen_at from log_set_back where log_identity = $1',
+  const { rows } = await db.query<{ head: string | null; seen_at: Instant; record: string }>(
+    'select head, seen_at, xmin::text as record from log_set_back where log_identity = $1',
     [logIdentity],
   );
   const [row] = rows;
-  return row && { head: row.head === null ? null : (BigInt(row.head) as LogPosition), seenAt: row.seen_at };
+  if (row === undefined) return undefined;
+  const { head, seen_at: seenAt, record } = row;
+  return { head: head === null ? null : (BigInt(head) as LogPosition), seenAt, record };
 };
 
 /** Whether the schema has the table of pauses; that of an old backup has not. */
@@ -105,7 +110,8 @@ export const pauseIfStillIncomplete = async (
   await client.query(`select pg_advisory_lock(${LOCK_KEY})`);
   await client.query(
     `insert into log_set_back (log_identity, head, seen_at) select $1, $2, $3
-     where $4 or ${FURTHEST} > coalesce($2::numeric, -1) on conflict do nothing`,
+     where $4 or ${FURTHEST} > coalesce($2::numeric, -1)
+     on conflict (log_identity) do update set seen_at = excluded.seen_at`,
     [logIdentity, head?.toString() ?? null, now, evidence === 'events'],
   );
   await client.query(`select pg_advisory_unlock(${LOCK_KEY})`);
@@ -115,7 +121,8 @@ export const pauseIfStillIncomplete = async (
 type GuardsOfLog = 'made from the log' | 'stored with the log';
 
 /**
- * Ends the pause, in one transaction. Checkpoints past the head no longer belong to this log: they move back to the head, because otherwise the same
+ * Ends the pause, in one transaction. A pause that was recorded again since it was read stays, nothing is changed and the answer is false: what ended
+ * the pause knows nothing of the later loss. Checkpoints past the head no longer belong to this log: they move back to the head, because otherwise the same
  * finding would begin the pause again. The relay's moves to the head in any case when the log is apart from the database: what was appended during
  * the pause may have passed a position of the lost end, from which no read can begin. Work before the head is put into the queue by the sweeper. A
  * generation beside the live one is given up instead, because a rollback or a continued build would show its rows of lost events; its table stays
@@ -132,11 +139,16 @@ type GuardsOfLog = 'made from the log' | 'stored with the log';
 export const resumeIssuing = (
   db: pg.Pool,
   logIdentity: string,
-  head: LogPosition | null,
-  guards: GuardsOfLog,
-): Promise<void> =>
+  { seenAt, record }: Pick<IssuingPause, 'seenAt' | 'record'>,
+  { head, guards }: { head: LogPosition | null; guards: GuardsOfLog },
+): Promise<boolean> =>
   inTransaction(db, async (client) => {
     await client.query(`select pg_advisory_xact_lock(${LOCK_KEY})`);
+    const { rowCount } = await client.query(
+      'delete from log_set_back where log_identity = $1 and seen_at = $2 and xmin::text = $3',
+      [logIdentity, seenAt, record],
+    );
+    if (rowCount === 0) return false;
     const values = [logIdentity, (head ?? 0n).toString()];
     await client.query(
       `delete from checkpoints where log_identity = $1 and position::numeric > $2::numeric and role <> 'live'`,
@@ -155,7 +167,7 @@ export const resumeIssuing = (
       await client.query(DELETE_FINISHED_KEYS);
       await client.query('delete from distribution_progress');
     }
-    await client.query('delete from log_set_back where log_identity = $1', [logIdentity]);
+    return true;
   });
 
 /** Locks rows in the order of the claims, so that the two cannot deadlock. */

@@ -7,6 +7,7 @@ import {
   resumeIssuing,
 } from '../../adapters/guards-postgres/incomplete-log.js';
 import { createHeldNumbersRead } from '../../adapters/read-model-postgres/held-numbers.js';
+import { asLeader, leaderSession } from '../../adapters/sql/leader-lock.js';
 import { loadCompany } from '../../app/operator/company/company-commands.js';
 import type { RecoveryDeps } from '../../app/recovery/ask-series.js';
 import { recordRecovery } from '../../app/recovery/record-recovery.js';
@@ -16,6 +17,7 @@ import type { LogRecovery, LogRecoveryOptions } from '../../cli/session.js';
 import type { CompanyId } from '../../domain/common/ids.js';
 import { epochMs, type Instant } from '../../domain/common/time.js';
 import { pause } from '../../lib/pause.js';
+import type { LogPosition } from '../../ports/event-log.js';
 import { centralBankCode } from '../../tables/catalogue.js';
 import { municipalityByName } from '../../tables/municipalities.js';
 import { modesWithoutAuthorizer } from '../config/config.js';
@@ -26,41 +28,77 @@ import { openSessionAuthorizer, type SessionParts } from './authorizer.js';
 import { headAndPlaces } from './checks.js';
 import { projectionOperations } from './projections.js';
 
-/** `doctor --reconcile`: log recovery. Compares the log with the authorizer, and ends the pause when nothing contradicts it. */
+/**
+ * `doctor --reconcile`: log recovery. Compares the log with the authorizer, and ends the pause when nothing contradicts it. A second comparison of the
+ * same database is refused meanwhile, because the first one to end would end the pause for both.
+ */
 export const recoverLog = async (
   parts: SessionParts,
   actor: `support:${string}`,
   options: LogRecoveryOptions,
 ): Promise<LogRecovery> => {
-  const { engines, clock, config } = parts;
+  const session = leaderSession(parts.engines.pool);
+  try {
+    const alone = await asLeader(session, COMPARISON_LOCK, (leading) => recoverAlone(parts, actor, options, leading));
+    return alone ?? { kind: 'refused', why: COMPARED_ELSEWHERE };
+  } finally {
+    await session.close();
+  }
+};
+
+const COMPARISON_LOCK = 'log recovery comparison';
+
+const COMPARED_ELSEWHERE =
+  'another nfse doctor --reconcile compares this log now: wait until it has ended, or end it (Ctrl-C), then run this again';
+
+const LOCK_LOST =
+  'the connection to the database that keeps other comparisons away was lost: issuing stays paused, run this again';
+
+const PAUSED_AGAIN =
+  'the pause was recorded again during the comparison (by nfse restore --mark, or by a process that saw another loss): issuing stays paused, run this again, with --from for what changed after the backup';
+
+/** `leading` aborts when another comparison may have begun. */
+const recoverAlone = async (
+  parts: SessionParts,
+  actor: `support:${string}`,
+  options: LogRecoveryOptions,
+  leading: AbortSignal,
+): Promise<LogRecovery> => {
+  const { engines, config } = parts;
   const { log, pool } = engines;
   const identity = await log.identity();
   const [head, isOfThisLog] = await headAndPlaces({ pool, log });
-  const paused = await readPause(pool, identity);
-  if (isOfThisLog && paused === undefined) return { kind: 'not_paused' };
+  const paused =
+    (await readPause(pool, identity)) ?? (isOfThisLog ? undefined : await beginPause(parts, identity, head));
+  if (paused === undefined) return { kind: 'not_paused' };
   options.onPaused();
-  // Recovery appends, and so may move the head past the positions that show what the log has lost: the pause must not depend on them any more.
-  const now = clock.now();
   const isApart = config.eventStoreUrl !== undefined;
-  if (!isOfThisLog && paused === undefined)
-    await (isApart ? pauseIssuing(pool, identity, head, now) : pauseIssuingAtEnd(pool, identity, now));
   const { connectionString = '' } = pool.options;
   // Without time limits: the rows of all invoices are read, and the finished keys of a busy day are millions of rows.
   const patient = openPatientPool({ connectionString, applicationName: 'nfse-recovery' });
   try {
-    const deps = await depsOf(parts, { patient, lostBefore: paused?.seenAt ?? now }, actor, options);
+    const deps = await depsOf(parts, { patient, lostBefore: paused.seenAt }, actor, options);
     const result = await compareRestoredLog(deps, options.acceptUnknown);
     if ('refused' in result) return { kind: 'refused', why: result.refused };
     if (!result.isDone) return { kind: 'compared', resumed: false, ...result };
     await rebuildRowsIfBehind(parts, !isOfThisLog || isApart, options);
+    if (leading.aborted) return { kind: 'refused', why: LOCK_LOST };
     const refused = await recordRecovery(result, deps);
     if (refused !== undefined) return { kind: 'refused', why: refused };
     const guards = isApart ? 'made from the log' : 'stored with the log';
-    await resumeIssuing(patient, identity, await log.head(), guards);
-    return { kind: 'compared', resumed: true, ...result };
+    const hasEnded = await resumeIssuing(patient, identity, paused, { head: await log.head(), guards });
+    return hasEnded ? { kind: 'compared', resumed: true, ...result } : { kind: 'refused', why: PAUSED_AGAIN };
   } finally {
     await patient.end();
   }
+};
+
+/** Recovery appends, and so may move the head past the positions that show what the log has lost: the pause must not depend on them any more. */
+const beginPause = async ({ engines, config, clock }: SessionParts, identity: string, head: LogPosition | null) => {
+  const { pool } = engines;
+  if (config.eventStoreUrl === undefined) await pauseIssuingAtEnd(pool, identity, clock.now());
+  else await pauseIssuing(pool, identity, head, clock.now());
+  return await readPause(pool, identity);
 };
 
 const depsOf = async (

@@ -117,6 +117,17 @@ describeWithPostgres('the record of how much of the log the guards hold', () => 
     expect(await guards.relay.read(identity)).toBe(12n);
   });
 
+  const heldPause = async () => {
+    const held = await readPause(database.pool, 'log');
+    if (held === undefined) throw new Error('issuing is not paused');
+    return held;
+  };
+  /** Ends the pause that is held, or one that begins now. */
+  const resume = async (head: LogPosition, stored: 'made from the log' | 'stored with the log'): Promise<boolean> => {
+    if ((await readPause(database.pool, 'log')) === undefined) await pauseIssuing(database.pool, 'log', head, NOW);
+    return await resumeIssuing(database.pool, 'log', await heldPause(), { head, guards: stored });
+  };
+
   it('lets one session lead, and the next one when the first is closed', async () => {
     const [first, second] = [await openSession(), await openSession()];
     expect([await first.look(), await second.look()]).toMatchObject([{ leads: true }, { leads: false }]);
@@ -146,7 +157,7 @@ describeWithPostgres('the record of how much of the log the guards hold', () => 
     expect(await readPause(database.pool, 'log')).toBeUndefined();
     await pauseIssuing(database.pool, 'log', at(3), ago(86_400));
     await pauseIssuing(database.pool, 'log', at(9), NOW);
-    expect(await readPause(database.pool, 'log')).toEqual({ head: at(3), seenAt: NOW });
+    expect(await readPause(database.pool, 'log')).toMatchObject({ head: at(3), seenAt: NOW });
   });
 
   it('pauses issuing at the end of the log of this database, behind an append that is under way', async () => {
@@ -179,9 +190,26 @@ describeWithPostgres('the record of how much of the log the guards hold', () => 
     await guards.relay.move('log', at(12));
     await session.noteIncompleteLog(at(3), NOW, 'positions');
     expect(await session.look()).toMatchObject({ furthest: 12n, logWasIncomplete: true });
-    await resumeIssuing(database.pool, 'log', at(3), 'made from the log');
+    await resume(at(3), 'made from the log');
     await session.noteIncompleteLog(at(3), NOW, 'positions');
     expect(await session.look()).toMatchObject({ furthest: 3n, logWasIncomplete: false });
+  });
+
+  it.each<[by: string, again: (session: GuardsSession) => Promise<void>]>([
+    ['an operator in the same millisecond', () => pauseIssuing(database.pool, 'log', at(3), NOW)],
+    ['a process that sees a loss', (session) => session.noteIncompleteLog(at(3), NOW, 'events')],
+    ['an operator a minute later', () => pauseIssuing(database.pool, 'log', at(9), addSeconds(NOW, 60))],
+  ])('leaves a pause that was recorded again since it was read, by %s', async (_by, again) => {
+    const session = await openSession();
+    await session.move({ guards: at(2), operatorRows: at(2) });
+    await pauseIssuing(database.pool, 'log', at(3), NOW);
+    const seen = await heldPause();
+    await again(session);
+    const end = { head: at(3), guards: 'made from the log' } as const;
+    expect(await resumeIssuing(database.pool, 'log', seen, end)).toBe(false);
+    expect(await session.look()).toMatchObject({ guards: 2n, logWasIncomplete: true });
+    expect(await resumeIssuing(database.pool, 'log', await heldPause(), end)).toBe(true);
+    expect(await readPause(database.pool, 'log')).toBeUndefined();
   });
 
   describe('the end of a pause', () => {
@@ -200,7 +228,7 @@ describeWithPostgres('the record of how much of the log the guards hold', () => 
       const session = await openSession();
       await session.move({ guards: at(2), operatorRows: at(2) });
       await session.noteIncompleteLog(at(1), NOW, 'positions');
-      await resumeIssuing(database.pool, 'log', at(3), 'made from the log');
+      await resume(at(3), 'made from the log');
       // Also a position that the log reaches: the guards of what it has lost would count until they end.
       expect(await (await openSession()).look()).toMatchObject({ guards: null, operatorRows: null });
       expect(await (await openSession()).fill([keyOf({ keyHash: 'kept' })], [], NOW)).toBe(1);
@@ -213,7 +241,7 @@ describeWithPostgres('the record of how much of the log the guards hold', () => 
     it('leaves the key of an acceptance that is under way', async () => {
       const claim = claimAt(ago(2));
       await guards.idempotency.claim(owner, 'body', claim, ago(2));
-      await resumeIssuing(database.pool, 'log', at(3), 'made from the log');
+      await resume(at(3), 'made from the log');
       expect(await asked('key')).toEqual({ kind: 'in_use' });
       expect(await guards.idempotency.markDone(owner, claim.leaseToken, 'invoice')).toBe(true);
       expect(await asked('key')).toEqual({ kind: 'done', invoiceId: 'invoice' });
@@ -221,7 +249,7 @@ describeWithPostgres('the record of how much of the log the guards hold', () => 
 
     it('leaves keys that are stored with the log, which nothing would fill in again', async () => {
       await finish('kept', 'invoice');
-      await resumeIssuing(database.pool, 'log', at(3), 'stored with the log');
+      await resume(at(3), 'stored with the log');
       expect(await asked('kept')).toEqual({ kind: 'done', invoiceId: 'invoice' });
     });
 
@@ -235,7 +263,7 @@ describeWithPostgres('the record of how much of the log the guards hold', () => 
     ] as const)('%s', async (_name, stored, nsu) => {
       const queues = createDistributionProgressStore(database.pool);
       await queues.save(owner, { nsu: 7, waiting: [], unmatchedNotes: [], askedAt: NOW, queueDueAt: NOW, dueAt: NOW });
-      await resumeIssuing(database.pool, 'log', at(3), stored);
+      await resume(at(3), stored);
       expect((await queues.all('live')).get(owner.companyId)?.nsu ?? 0).toBe(nsu);
     });
 
@@ -246,7 +274,7 @@ describeWithPostgres('the record of how much of the log the guards hold', () => 
          from (values (1, 'live', '40'), (2, 'previous', '41'), (3, 'building', '2')) as of (generation, role, position)`,
         [NOW],
       );
-      await resumeIssuing(database.pool, 'log', at(3), 'made from the log');
+      await resume(at(3), 'made from the log');
       const { rows } = await database.pool.query('select role, position from checkpoints order by generation');
       expect(rows).toEqual([
         { role: 'live', position: '3' },
@@ -261,7 +289,7 @@ describeWithPostgres('the record of how much of the log the guards hold', () => 
       await guards.relay.move('log', at(12));
       const session = await openSession();
       await session.noteIncompleteLog(at(3), NOW, 'positions');
-      await resumeIssuing(database.pool, 'log', at(20), stored);
+      await resume(at(20), stored);
       expect(await guards.relay.read('log')).toBe(position);
     });
 
@@ -269,12 +297,13 @@ describeWithPostgres('the record of how much of the log the guards hold', () => 
       await finish('lost', 'lost');
       const session = await openSession();
       await session.move({ guards: at(2), operatorRows: at(2) });
-      await database.admin.query('alter table log_set_back rename to away');
-      const ended = resumeIssuing(database.pool, 'log', at(3), 'made from the log');
+      await pauseIssuing(database.pool, 'log', at(3), NOW);
+      await database.admin.query('alter table distribution_progress rename to away');
+      const ended = resume(at(3), 'made from the log');
       await expect(
-        ended.finally(() => database.admin.query('alter table away rename to log_set_back')),
-      ).rejects.toThrow('log_set_back');
-      expect(await session.look()).toMatchObject({ guards: 2n });
+        ended.finally(() => database.admin.query('alter table away rename to distribution_progress')),
+      ).rejects.toThrow('distribution_progress');
+      expect(await session.look()).toMatchObject({ guards: 2n, logWasIncomplete: true });
       expect(await asked('lost')).toEqual({ kind: 'done', invoiceId: 'lost' });
     });
   });
