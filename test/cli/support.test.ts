@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createKeyUses } from '../../src/adapters/read-model-postgres/key-uses.js';
 import { createParkedItems } from '../../src/adapters/read-model-postgres/parked-items.js';
+import type { UnknownNote } from '../../src/app/recovery/recover-log.js';
 import { companyCommands } from '../../src/cli/commands/company.js';
 import { doctorCommand } from '../../src/cli/commands/doctor.js';
 import { invoiceCommands } from '../../src/cli/commands/invoice.js';
@@ -15,13 +16,31 @@ import { companyStream, dpsStream, invoiceStream } from '../../src/domain/common
 import { WorkQueueUnavailable } from '../../src/ports/work-queue.js';
 import { mirrorParked } from '../../src/runtime/roles/parked-items.js';
 import { eventually } from '../support/eventually.js';
-import { accepted, attempted, authorized, cancelNotConfirmed, interrupted } from '../support/fixture/invoice.js';
+import {
+  ACCESS_KEY,
+  accepted,
+  attempted,
+  authorized,
+  cancelNotConfirmed,
+  interrupted,
+} from '../support/fixture/invoice.js';
 import { appendTo, contextAt } from '../support/harness/event-store.js';
 import { type Operator, openOperator } from '../support/harness/operator.js';
 import { describeWithPostgres } from '../support/postgres.js';
 
 const CNPJ = '12345678000195';
 const WITHOUT_AUTHORIZER = ['--without-authorizer', 'live', '--without-authorizer', 'test'] as const;
+
+const SECOND_NOTE: UnknownNote = {
+  mode: 'live',
+  companyId: CNPJ,
+  series: '1',
+  number: 3,
+  accessKey: ACCESS_KEY,
+  authorizedAt: '2026-11-21T12:00:00.000Z',
+  amount: '1500.00',
+  owner: 'nfse_1',
+};
 
 /** Time passes between two answers. */
 const withoutAges = (text: string): string => text.replaceAll(/\d+ (?:d|h|min|s)\b/g, '');
@@ -311,7 +330,7 @@ describeWithPostgres('an operator who looks after the service', () => {
       isDone: false,
       series: [],
       skipped,
-      unknown: [],
+      unknown: [SECOND_NOTE],
       unproven,
     } as const;
     const asked: unknown[] = [];
@@ -337,6 +356,7 @@ describeWithPostgres('an operator who looks after the service', () => {
     ])
       expect(text).toMatch(new RegExp(`^BAD .*${line}${leftOut}$`, 'm'));
     expect(text).toMatch(/^ok .*not compared: it is left out$/m);
+    expect(text).toMatch(/^BAD .*belongs to nfse_1, which has another note .*-> one of the two notes is too many: /m);
   });
 
   it('is told of a log that was put back, and that nothing is paused without one', async () => {

@@ -1,6 +1,13 @@
 import type { AccessKey } from '../../domain/common/access-key.js';
 import { noChange } from '../../domain/common/decision.js';
-import { type CompanyId, dpsStream, type Mode, parseInvoiceStream, publicInvoiceId } from '../../domain/common/ids.js';
+import {
+  type CompanyId,
+  dpsStream,
+  type Mode,
+  parseInvoiceStream,
+  publicInvoiceId,
+  type StreamName,
+} from '../../domain/common/ids.js';
 import { present } from '../../domain/common/present.js';
 import { addSeconds, epochMs, isBefore } from '../../domain/common/time.js';
 import { dpsNumbersFrom, moveNumber } from '../../domain/dps-number/dps-number.js';
@@ -24,7 +31,10 @@ import { refusalOfEnabled } from './hold-companies.js';
 import { type KnownWork, notesInLog, readKnownWork } from './known-work.js';
 import { planComparison, refusalOfLeftOut, type Skipped, type Unaskable } from './series-to-compare.js';
 
-/** A note at the authorizer that no invoice of the log accounts for. `once`: the id of its invoice, where the read model still has it. */
+/**
+ * A note at the authorizer that no invoice of the log accounts for. `once`: the id of its invoice, where the read model still has it. `owner`: the id of
+ * the invoice of the log that it belongs to, and that cannot take it, because that invoice has another note or outcome.
+ */
 export type UnknownNote = {
   mode: Mode;
   companyId: CompanyId;
@@ -34,6 +44,7 @@ export type UnknownNote = {
   authorizedAt: string;
   amount: string;
   once?: string;
+  owner?: string;
 };
 
 export type ComparedSeries = {
@@ -200,9 +211,10 @@ const adoptNotes = async (
   const candidates = news.length === 0 ? [] : await candidatesOf(wanted, open, deps);
   for (const one of news) {
     const owner = await invoiceOfNote(one, wanted, candidates, deps);
-    if (owner === undefined) unknownNotes.push(await unknownNoteOf(one, wanted, deps));
     // When the log has the attempt, the issuing protocol finds the note.
-    else if (!owner.isKnown && (await adoptNote(owner.stream, one, deps))) adopted += 1;
+    if (owner?.isKnown) continue;
+    if (owner !== undefined && (await adoptNote(owner.stream, one, deps))) adopted += 1;
+    else unknownNotes.push(await unknownNoteOf(one, wanted, owner?.stream, deps));
   }
   return { adopted, unknownNotes };
 };
@@ -210,20 +222,18 @@ const adoptNotes = async (
 const unknownNoteOf = async (
   { number, note: { accessKey, authorizedAt, content } }: FoundNote,
   { mode, companyId, series }: SeriesToCompare,
+  owner: StreamName | undefined,
   { byAccessKeys }: RecoveryDeps,
 ): Promise<UnknownNote> => {
   const [row] = await byAccessKeys([accessKey]);
-  const invoiceId = row === undefined ? undefined : parseInvoiceStream(row.stream)?.invoiceId;
-  return {
-    mode,
-    companyId,
-    series,
-    number,
-    accessKey,
-    authorizedAt,
-    amount: content.amount,
-    ...(invoiceId === undefined ? {} : { once: publicInvoiceId(invoiceId) }),
-  };
+  const { amount } = content;
+  const place = { mode, companyId, series, number, accessKey, authorizedAt, amount };
+  return present({ ...place, once: publicIdOf(row?.stream), owner: publicIdOf(owner) });
+};
+
+const publicIdOf = (stream: string | undefined): string | undefined => {
+  const address = stream === undefined ? undefined : parseInvoiceStream(stream);
+  return address && publicInvoiceId(address.invoiceId);
 };
 
 /**

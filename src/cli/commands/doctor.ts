@@ -293,15 +293,18 @@ const leaveOut = (companyId: string): string =>
 
 /** A note of test mode is no fiscal document, so it is reported without being a fault. */
 const unknownCheck = (note: UnknownNote, accounted: boolean): Check => {
-  const { companyId, mode, series, number, accessKey, authorizedAt, amount, once } = note;
+  const { companyId, mode, series, number, accessKey, authorizedAt, amount, once, owner } = note;
   const ok = accounted || mode === 'test';
   return {
     name: `note without invoice ${companyId} ${mode}`,
     ok,
-    detail: `series ${series} number ${number}, access key ${accessKey}, of ${authorizedAt}, amount ${amount}${once === undefined ? '' : `, was ${once}`}`,
-    cure: ok ? undefined : TAKE_OVER,
+    detail: `series ${series} number ${number}, access key ${accessKey}, of ${authorizedAt}, amount ${amount}${once === undefined ? '' : `, was ${once}`}${owner === undefined ? '' : `, belongs to ${owner}, which has another note or outcome`}`,
+    cure: ok ? undefined : owner === undefined ? TAKE_OVER : SECOND_NOTE,
   };
 };
+
+const SECOND_NOTE =
+  'one of the two notes is too many: cancel it in the national portal, then nfse doctor --reconcile --accept-unknown';
 
 const TAKE_OVER =
   'take it over with the reference, id or Idempotency-Key by which its client knows it (nfse invoice import FILE.ndjson), or, when no client will repeat it, nfse doctor --reconcile --accept-unknown';

@@ -114,6 +114,21 @@ describe('a log that was put back', () => {
     expect(await lastNumber()).toMatchObject({ data: { nextNumber: 4 } });
   });
 
+  it('is not done over a second live note of one open invoice, which takes the first', async () => {
+    const { deps, accept, register, lastNumber, status } = await recoveryHarness();
+    const stream = await accept(1);
+    register(1, 1);
+    const { accessKey } = register(1, 3);
+    const done = await compare(deps, false);
+    const unknown = [expect.objectContaining({ number: 3, accessKey, owner: `nfse_${idOf(1)}` })];
+    expect(done).toMatchObject({ isDone: false, unknown });
+    expect(done.series[0]).toMatchObject({ found: 2, adopted: 1 });
+    expect(await status(stream)).toBe('issued');
+    expect(await lastNumber()).toBeUndefined();
+    expect(await compare(deps, true)).toMatchObject({ isDone: true, unknown: [{ number: 3, accessKey }] });
+    expect(await lastNumber()).toMatchObject({ data: { nextNumber: 4 } });
+  });
+
   it('is done once that note was taken over', async () => {
     const { deps, register, lastNumber } = await recoveryHarness();
     const { accessKey } = register(7, 3);
