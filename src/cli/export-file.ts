@@ -16,17 +16,22 @@ const isGzip = (file: string): boolean => file.endsWith('.gz');
 
 export const manifestOf = (file: string): string => `${file}.manifest.json`;
 
+/** Size and SHA-256 of a file's bytes. */
+type Written = { sha256: string; bytes: number };
+
+/** A whole file under another name: `put` replaces the file with it, `discard` removes what was not put. */
+type ExportDraft = Written & { put(): Promise<void>; discard(): Promise<void> };
+
 /**
- * Writes the chunks, gzipped if the name says so. Returns size and SHA-256 of the file's bytes. A slow disk slows the source, so that memory stays
- * bounded. A new file is made each time, because an existing one may have another mode or be a link; only pipes and devices are written as they are,
- * and none of another user.
+ * Writes the chunks, gzipped if the name says so. A slow disk slows the source, so that memory stays bounded. A new file is made each time, because an
+ * existing one may have another mode or be a link; only pipes and devices are written as they are, at once, and none of another user.
  * Rejects with `Interrupted` when `signal` aborts. Drafts of this file that a killed process has left are removed first.
  */
-export const writeExport = async (
+export const draftExport = async (
   file: string,
   chunks: AsyncIterable<string>,
   signal?: AbortSignal,
-): Promise<{ sha256: string; bytes: number }> => {
+): Promise<ExportDraft> => {
   const hash = createHash('sha256');
   let bytes = 0;
   const measure = async function* (source: AsyncIterable<Buffer>) {
@@ -43,19 +48,32 @@ export const writeExport = async (
     else await pipeline(source, measure, target, options);
   };
   const special = await openUnlessInterrupted(file, signal);
-  if (special !== undefined) await writeTo(special.createWriteStream());
-  else {
-    await removeDrafts(file);
-    const draft = `${file}.${randomUUID()}.draft`;
-    try {
-      const target = createWriteStream(draft, { mode: OWNER_ONLY, flags: 'wx', flush: true });
-      await unlessInterrupted(writeTo(target), signal);
-      await rename(draft, file);
-    } finally {
-      await rm(draft, { force: true });
-    }
+  if (special !== undefined) {
+    await writeTo(special.createWriteStream());
+    return { sha256: hash.digest('hex'), bytes, put: async () => undefined, discard: async () => undefined };
   }
-  return { sha256: hash.digest('hex'), bytes };
+  await removeDrafts(file);
+  const draft = `${file}.${randomUUID()}.draft`;
+  const discard = (): Promise<void> => rm(draft, { force: true });
+  try {
+    const target = createWriteStream(draft, { mode: OWNER_ONLY, flags: 'wx', flush: true });
+    await unlessInterrupted(writeTo(target), signal);
+  } catch (error) {
+    await discard();
+    throw error;
+  }
+  return { sha256: hash.digest('hex'), bytes, put: () => rename(draft, file), discard };
+};
+
+/** As `draftExport`, and replaces the file at once. */
+export const writeExport = async (
+  file: string,
+  chunks: AsyncIterable<string>,
+  signal?: AbortSignal,
+): Promise<Written> => {
+  const { sha256, bytes, put, discard } = await draftExport(file, chunks, signal);
+  await put().finally(discard);
+  return { sha256, bytes };
 };
 
 /** Does not wait for the streams to end: a source that waits for the log would delay that. */

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
@@ -272,6 +272,19 @@ describeWithPostgres('an auditor at the command line', () => {
     expect(await operator.run('events', 'export', '--out', file, '--company', CNPJ, '--replace')).toMatchObject({
       exit: 0,
     });
+    expect(await verify('--file', file)).toMatchObject({ exit: 0 });
+  });
+
+  it('an export that fails leaves the one that it was to replace, with its manifest', async () => {
+    const file = join(operator.folder, 'kept.ndjson');
+    expect((await operator.run('events', 'export', '--out', file)).exit).toBe(0);
+    const both = () => Promise.all([file, `${file}.manifest.json`].map((one) => readFile(one, 'utf8')));
+    const before = await both();
+    const broken = vi.spyOn(operator.session.exportSigner, 'sign').mockRejectedValueOnce(new Error('no key'));
+    const replacing = operator.run('events', 'export', '--out', file, '--company', CNPJ, '--replace');
+    await expect(replacing.finally(() => broken.mockRestore())).rejects.toThrow('no key');
+    expect(await both()).toEqual(before);
+    expect((await readdir(operator.folder)).filter((name) => name.endsWith('.draft'))).toEqual([]);
     expect(await verify('--file', file)).toMatchObject({ exit: 0 });
   });
 

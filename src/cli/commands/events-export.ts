@@ -8,12 +8,15 @@ import type { Finding } from '../../app/audit/finding.js';
 import { type ExportFilter, type ManifestHead, manifestText, signedText } from '../../app/audit/manifest.js';
 import { DAY_SECONDS } from '../../domain/common/time.js';
 import { badUsage, type Command, type Flags, refused, textFlag, unknownCompany } from '../command.js';
-import { holdsSomething, manifestOf, whyNotWritable, writeExport } from '../export-file.js';
+import { draftExport, holdsSomething, manifestOf, whyNotWritable } from '../export-file.js';
 import { instantFlag } from '../flags.js';
 import { type ShowProgress, withProgress } from '../progress.js';
 import { auditDeps, type Session } from '../session.js';
 
-/** Writes the file, then its manifest. A file without a manifest is an export that did not finish. */
+/**
+ * Writes file and manifest under other names and puts both in place at the end, so that an export that fails leaves an earlier one as it was. A file
+ * without a manifest is an export that did not finish.
+ */
 export const exportCommand: Command = {
   name: 'events export',
   summary: 'the log as NDJSON with a signed manifest that is verified without the service',
@@ -73,16 +76,31 @@ const written = async (
     onProgress: ({ events, share }) => progress('export', share, `${events} events`),
     ...(reveal ? { reveal: (event) => revealEvent(event, sealingKeys) } : {}),
   });
+  const lines = await draftExport(file, exported.lines(), interrupted);
+  try {
+    const { sha256, bytes } = lines;
+    const { head: found, losses, streams } = await exported.finish();
+    const exported_at = clock.now();
+    const public_key = await exportSigner.publicKey();
+    const whole = { ...found, file: basename(file), bytes, sha256, exported_at, public_key };
+    const head: ManifestHead = keySeconds < DAY_SECONDS ? { ...whole, key_seconds: keySeconds } : whole;
+    const signature = await exportSigner.sign(signedText(head));
+    const texts = pieces(manifestText(head, signature, streams()));
+    const manifest = await draftExport(manifestOf(file), texts, interrupted);
+    await putBoth(file, lines, manifest).finally(manifest.discard);
+    return { head, losses };
+  } finally {
+    await lines.discard();
+  }
+};
+
+type Draft = Awaited<ReturnType<typeof draftExport>>;
+
+/** The old manifest goes first, because no manifest may lie beside another export. */
+const putBoth = async (file: string, lines: Draft, manifest: Draft): Promise<void> => {
   await rm(manifestOf(file), { force: true });
-  const { sha256, bytes } = await writeExport(file, exported.lines(), interrupted);
-  const { head: found, losses, streams } = await exported.finish();
-  const exported_at = clock.now();
-  const public_key = await exportSigner.publicKey();
-  const whole = { ...found, file: basename(file), bytes, sha256, exported_at, public_key };
-  const head: ManifestHead = keySeconds < DAY_SECONDS ? { ...whole, key_seconds: keySeconds } : whole;
-  const signature = await exportSigner.sign(signedText(head));
-  await writeExport(manifestOf(file), pieces(manifestText(head, signature, streams())), interrupted);
-  return { head, losses };
+  await lines.put();
+  await manifest.put();
 };
 
 async function* pieces(texts: Iterable<string>): AsyncGenerator<string, void, void> {
