@@ -363,6 +363,17 @@ describeWithPostgres('an operator who looks after the service', () => {
     const unpaused = await operator.run('doctor', '--reconcile');
     expect(unpaused).toMatchObject({ exit: 0, out: expect.stringContaining('issuing is not paused') });
     expect(unpaused.err).not.toContain('issuing resumes');
+    const wishes = [
+      ['--from', `${CNPJ}:live:1:1000`],
+      ['--without-company', CNPJ],
+      ['--accept-unknown'],
+      ['--span', '9'],
+    ];
+    for (const flags of wishes)
+      expect(await operator.run('doctor', '--reconcile', ...flags)).toMatchObject({
+        exit: 1,
+        err: expect.stringContaining('issuing is not paused, so nothing was asked for: stop the processes'),
+      });
     expect(await operator.run('doctor', '--without-authorizer', 'live')).toMatchObject({ exit: 2 });
     expect(await operator.run('doctor', '--reconcile', '--without-authorizer', 'both')).toMatchObject({ exit: 2 });
     await operator.session.markRestored();

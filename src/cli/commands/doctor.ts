@@ -98,7 +98,10 @@ export const doctorCommand: Command = {
         onProgress: terminal.err,
       };
       const result = await opened.recoverLog(actor, options);
-      return result.kind === 'refused' ? refused(result.why) : report(logRecoveryChecks(result));
+      if (result.kind === 'refused') return refused(result.why);
+      const isForOne = acceptUnknown || flags.span !== undefined || from.length > 0 || withoutCompanies.length > 0;
+      if (result.kind === 'not_paused' && isForOne) return refused(NOTHING_ASKED);
+      return report(logRecoveryChecks(result));
     }
     const behind = await opened.projectionsBehind();
     const known = (name: string, projection: string, make: () => Promise<readonly Check[]>) =>
@@ -214,6 +217,9 @@ const validityText = (notAfter: Instant, now: Instant): string => {
   const left = days === 0 ? 'less than a day left' : `${counted(days, 'day')} left, fewer than ${warning.withinDays}`;
   return `ends on ${notAfter}: ${left}`;
 };
+
+const NOTHING_ASKED =
+  'issuing is not paused, so nothing was asked for: stop the processes of the service, nfse restore --mark, start them, and run this again';
 
 /** Turns the result of `doctor --reconcile` into checks of the doctor. */
 const logRecoveryChecks = (result: Exclude<LogRecovery, { kind: 'refused' }>): readonly Check[] => {
