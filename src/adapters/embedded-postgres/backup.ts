@@ -7,6 +7,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import pg from 'pg';
 import { errorCode } from '../../lib/error-code.js';
+import { isDenied, otherOwner } from '../../lib/other-owner.js';
 import { syncFolder, writeNew, writeWhole } from '../../lib/write-whole.js';
 import { type AppliedMigration, appliedMigrations, type Migration, migrate } from '../sql/migrate.js';
 import { inTransaction } from '../sql/transaction.js';
@@ -34,14 +35,23 @@ export type BackupManifest = {
 const MANIFEST_FILE = 'manifest.json';
 export const MASTER_KEY_COPY = 'master.key';
 
-/** Reads the manifest. Throws `BackupRefused` for a folder without a complete backup of a format that this version reads. */
+/** Reads the manifest. Throws `BackupRefused` for a folder without a complete backup of a format that this version reads, or that may not be read. */
 export const readManifest = async (folder: string): Promise<BackupManifest> => {
-  const text = await readFile(join(folder, MANIFEST_FILE), 'utf8').catch(() => undefined);
+  const path = join(folder, MANIFEST_FILE);
+  const text = await readFile(path, 'utf8').catch((error: unknown) => undefinedIfMissing(path, error));
   if (text === undefined) throw new BackupRefused(`${folder} holds no finished backup: it has no ${MANIFEST_FILE}`);
   const manifest = parse(text);
   if (manifest?.format !== 1 || !Array.isArray(manifest.tables) || !Array.isArray(manifest.schema))
     throw new BackupRefused(`${MANIFEST_FILE} in ${folder} is not one that this version reads`);
   return manifest as BackupManifest;
+};
+
+/** Undefined for a fault that shows that the file is not there. Throws `BackupRefused` with the owner of a file that this process may not read. */
+const undefinedIfMissing = async (path: string, error: unknown): Promise<undefined> => {
+  if (['ENOENT', 'ENOTDIR', 'EISDIR'].includes(errorCode(error) ?? '')) return undefined;
+  if (!isDenied(error)) throw error;
+  const advice = await otherOwner(path, { name: path });
+  throw new BackupRefused(advice ?? `${path} cannot be read (${errorCode(error)}): let this user read it`);
 };
 
 const parse = (text: string): Partial<BackupManifest> | undefined => {
@@ -52,11 +62,13 @@ const parse = (text: string): Partial<BackupManifest> | undefined => {
   }
 };
 
-/** Throws `BackupRefused` that names every file that is missing or differs from what was written. */
+/** Throws `BackupRefused` that names every file that is missing or differs from what was written, or one that this process may not read. */
 export const checkFiles = async (folder: string, { tables }: BackupManifest): Promise<void> => {
   const wrong: string[] = [];
   for (const { file, sha256 } of tables) {
-    if ((await sha256OfFile(join(folder, file)).catch(() => '')) !== sha256) wrong.push(file);
+    const path = join(folder, file);
+    const found = await sha256OfFile(path).catch((error: unknown) => undefinedIfMissing(path, error));
+    if (found !== sha256) wrong.push(file);
   }
   if (wrong.length > 0) throw new BackupRefused(`not as they were backed up, or missing: ${wrong.join(', ')}`);
 };

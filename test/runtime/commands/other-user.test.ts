@@ -48,6 +48,25 @@ describe.runIf(isPossible)('a command on the DATA_DIR of another OS user', () =>
     expect(complaint).toContain(`DATA_DIR ${folder} belongs to user root: ${ADVICE}`);
   });
 
+  it.each(['manifest.json', 'event_log.ndjson.gz'])(
+    'names the owner of a backup whose %s it may not read',
+    async (secret) => {
+      const parent = temporaryFolder();
+      chmodSync(parent, 0o711);
+      const backup = join(parent, 'backup');
+      mkdirSync(backup);
+      const tables = [{ name: 'event_log', file: 'event_log.ndjson.gz', rows: 0, sha256: '' }];
+      const manifest = { format: 1, schema: [], log: { kind: 'elsewhere' }, tables, masterKey: 'absent' };
+      writeFileSync(join(backup, 'manifest.json'), JSON.stringify(manifest));
+      writeFileSync(join(backup, 'event_log.ndjson.gz'), '');
+      chmodSync(join(backup, secret), 0o600);
+      expect(await runOn(join(parent, 'data'), ['restore', '--from', backup])).toEqual({
+        code: 1,
+        complaint: `${join(backup, secret)} belongs to user root: ${ADVICE}`,
+      });
+    },
+  );
+
   it('is refused where the folder, or one above, cannot be entered', async () => {
     const folder = folderOfRoot();
     chmodSync(folder, 0o700);
