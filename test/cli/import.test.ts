@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
@@ -96,6 +96,14 @@ describeWithPostgres('invoice import', () => {
   const eventsOf = async (id: string) => await session.log.read(`nfseLive-${CNPJ}_${id}`);
   const countOf = async (): Promise<number> =>
     (await session.log.readAll({ prefixes: ['nfse'], after: null, limit: 1_000 })).length;
+
+  it('takes the line that the page of log recovery shows, whose note can be canceled', async () => {
+    const page = await readFile('docs/operations/backup.md', 'utf8');
+    const [, example = ''] = /`(\{"cnpj":[^`]*\})`/.exec(page) ?? [];
+    expect(JSON.parse(example)).toMatchObject({ origin: 'legacy', state: 'issued' });
+    await writeFile(join(folder, 'note.ndjson'), example);
+    expect(await run('invoice', 'import', join(folder, 'note.ndjson'))).toMatchObject({ exit: 0 });
+  });
 
   it('says which file is missing', async () => {
     expect(await operator.run('invoice', 'import', '/nowhere.ndjson')).toMatchObject({

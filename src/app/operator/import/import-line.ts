@@ -99,7 +99,7 @@ export const importFields = v.strictObject({
   mode: explained(oneOf(['test', 'live']), 'mode of the invoice', 'live'),
   origin: explained(
     oneOf(['legacy', 'web', 'manual']),
-    'where it was made: an earlier system, the web interface, or attached by hand',
+    'where it was made: an earlier system, the web interface, or attached by hand; the API refuses for good to cancel what is manual',
     'legacy',
   ),
   state: explained(oneOf(['issued', 'canceled', 'replaced']), 'what it is now', 'issued'),
