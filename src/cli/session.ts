@@ -68,7 +68,7 @@ export type Session = {
   /** Signs exports with a key of the vault. */
   exportSigner: ExportSigner;
   /** Compares every row of the read models with what the log makes of it. */
-  drift(onProgress: (progress: { projection: string; events: number }) => void): Promise<DriftReport>;
+  drift(onProgress: (progress: DriftProgress) => void): Promise<DriftReport>;
   projections: ProjectionOperations;
   /** The service's queue. An in-process queue is reached through the database, so a retry takes a second or two. */
   queue: {
@@ -114,6 +114,9 @@ export type LogRecovery =
   | { kind: 'not_paused' }
   | { kind: 'refused'; why: string }
   | ({ kind: 'compared'; resumed: boolean } & RecoveryReport);
+
+/** `isWaiting`: another audit compares this projection now, and this one comes after it. */
+export type DriftProgress = { projection: string; events: number; isWaiting?: true };
 
 /** `notCompared` has one line for each projection that could not be compared, with the reason. */
 export type DriftReport = {

@@ -345,6 +345,22 @@ describeWithPostgres('an auditor at the command line', () => {
     });
   });
 
+  it('audit verify waits for another one that compares a read model', async () => {
+    const other = await operator.database.admin.connect();
+    try {
+      await other.query(`select pg_advisory_lock(hashtextextended('audit invoices', 0))`);
+      const free = () => other.query(`select pg_advisory_unlock_all()`);
+      let freed: Promise<unknown> | undefined;
+      const report = await operator.session.drift(({ isWaiting }) => {
+        if (isWaiting) freed ??= free();
+      });
+      expect(freed).toBeDefined();
+      expect(report.notCompared).toEqual([]);
+    } finally {
+      other.release(true);
+    }
+  });
+
   it('events search begins behind an anchor from well before --since, or behind --after where that is later', async () => {
     const { log, store, clock } = operator.session;
     const anchor = await anchorLog({ log, store, clock, actor: 'timer:anchorer' });

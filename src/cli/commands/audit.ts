@@ -129,7 +129,9 @@ const documentsText = ({ checked, sealed }: DocumentCount): string =>
   `${counted(checked, 'signed document')} checked${sealed === 0 ? '' : `, ${sealed} skipped: their key was destroyed`}`;
 
 const driftFindings = async ({ drift }: Session, findings: Findings, progress: ShowProgress): Promise<DriftReport> => {
-  const report = await drift(({ projection, events }) => progress(projection, 0, `${events} events folded`));
+  const report = await drift(({ projection, events, isWaiting }) =>
+    progress(projection, 0, isWaiting ? 'waits for another audit' : `${events} events folded`),
+  );
   for (const { projection, row, what } of report.drifts) {
     findings.add({ kind: 'read_model_drift', ...streamOf(row), detail: `${projection} ${row}: ${what}` });
   }

@@ -10,10 +10,17 @@ import { createDistributionProgressStore } from '../../adapters/reconciliation/d
 import { createExportSigner } from '../../adapters/vault/export-signer.js';
 import { masterKeyStatus, rotateMasterKey } from '../../adapters/vault/rotation.js';
 import type { SettleDeps } from '../../app/operator/settlement/settle-invoice.js';
-import { type DriftReport, type Session, type SessionNeeds, unlessBehind } from '../../cli/session.js';
+import {
+  type DriftProgress,
+  type DriftReport,
+  type Session,
+  type SessionNeeds,
+  unlessBehind,
+} from '../../cli/session.js';
 import { DAY_SECONDS } from '../../domain/common/time.js';
 import { replayedBody } from '../../http/invoice-body.js';
 import { localOrigin } from '../../http/local-origin.js';
+import { pause } from '../../lib/pause.js';
 import type { Authorizer } from '../../ports/authorizer.js';
 import type { Clock } from '../../ports/clock.js';
 import { applyStreamNow } from '../../projector/apply-now.js';
@@ -171,23 +178,28 @@ export const settleDepsOf = (
   };
 };
 
+/** Milliseconds between two tries while another audit compares a projection. */
+const BUSY_MS = 500;
+
 /** Compares every projection of this program with the log, one after the other. */
 const driftOf = async (
   { pool: db, log }: Pick<Engines, 'pool' | 'log'>,
-  onProgress: (progress: { projection: string; events: number }) => void,
+  onProgress: (progress: DriftProgress) => void,
 ): Promise<DriftReport> => {
   let rows = 0;
   const drifts: DriftReport['drifts'][number][] = [];
   const notCompared: string[] = [];
   for (const projection of allProjections) {
     const { name } = projection;
-    const outcome = await compareWithLog(projection, {
-      db,
-      log,
-      onProgress: (events) => onProgress({ projection: name, events }),
-    });
-    if (outcome.kind === 'busy') notCompared.push(`${name} is being compared by another audit`);
-    else if (outcome.kind === 'not_comparable') notCompared.push(`${name}: ${outcome.reason}`);
+    const onEvents = (events: number): void => onProgress({ projection: name, events });
+    const compare = () => compareWithLog(projection, { db, log, onProgress: onEvents });
+    let outcome = await compare();
+    while (outcome.kind === 'busy') {
+      onProgress({ projection: name, events: 0, isWaiting: true });
+      await pause(BUSY_MS);
+      outcome = await compare();
+    }
+    if (outcome.kind === 'not_comparable') notCompared.push(`${name}: ${outcome.reason}`);
     else {
       rows += outcome.rows;
       drifts.push(...outcome.drifts);
