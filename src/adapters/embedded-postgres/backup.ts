@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
-import { lstat, mkdir, open, readdir, readFile, realpath, rm } from 'node:fs/promises';
+import { lstat, open, readdir, readFile, realpath, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -11,6 +11,7 @@ import { isDenied, otherOwner } from '../../lib/other-owner.js';
 import { syncFolder, writeNew, writeWhole } from '../../lib/write-whole.js';
 import { type AppliedMigration, appliedMigrations, type Migration, migrate } from '../sql/migrate.js';
 import { inTransaction } from '../sql/transaction.js';
+import { makeFolders } from './make-folders.js';
 
 /** Thrown when a backup cannot be made or restored; the message says what to do. */
 export class BackupRefused extends Error {
@@ -150,7 +151,7 @@ const UNFINISHED = 'unfinished';
  */
 const claimFolder = async (folder: string): Promise<void> => {
   const notEmpty = new BackupRefused(`${folder} is not empty: name a new folder`);
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await makeFolders(folder, 0o700);
   if ((await readdir(folder)).length > 0) throw notEmpty;
   const claim = await open(join(folder, UNFINISHED), 'wx', 0o600).catch((error: unknown) => {
     throw errorCode(error) === 'EEXIST' ? notEmpty : error;

@@ -1,0 +1,33 @@
+import { mkdir, stat } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { errorCode } from '../../lib/error-code.js';
+
+/**
+ * Makes the folder and those above that are missing. Returns the first one made; undefined when there was nothing to make, or when another process made
+ * one of them in this moment. The recursive mkdir of Node does not end where a file system takes no folder and says so by ENOENT, as /proc does.
+ */
+export const makeFolders = async (folder: string, mode: number): Promise<string | undefined> => {
+  const missing: string[] = [];
+  for (let at = resolve(folder); !(await isThere(at)); at = dirname(at)) missing.unshift(at);
+  let isOwn = true;
+  for (const at of missing) isOwn = (await makeOne(at, mode)) && isOwn;
+  return isOwn ? missing[0] : undefined;
+};
+
+const isThere = (path: string): Promise<boolean> =>
+  stat(path).then(
+    () => true,
+    (error: unknown) => {
+      if (errorCode(error) === 'ENOENT') return false;
+      throw error;
+    },
+  );
+
+const makeOne = (path: string, mode: number): Promise<boolean> =>
+  mkdir(path, { mode }).then(
+    () => true,
+    (error: unknown) => {
+      if (errorCode(error) === 'EEXIST') return false;
+      throw error;
+    },
+  );
