@@ -105,3 +105,19 @@ it.each([
 ])('our own errors say what they are: %s', (error, exit) => {
   expect(startupFault(error)).toEqual({ exit, line: error.message });
 });
+
+it.each(['57P01', '57P03'])('a database that starts or stops has no wrong address: %s', (code) => {
+  const fault = new FaultAtAddress('DATABASE_OWNER_URL', Object.assign(new Error(SECRET), { code, severity: 'FATAL' }));
+  expect(startupFault(fault)).toEqual({
+    exit: 3,
+    line: `the database is starting or stopping, in embedded mode with its service: wait a moment, and try again (${code})`,
+  });
+});
+
+it('a folder that a file system does not take is named', () => {
+  const error = Object.assign(new Error(SECRET), { code: 'ENOENT', syscall: 'mkdir', path: '/proc/backup' });
+  expect(startupFault(error)).toEqual({
+    exit: 2,
+    line: '/proc/backup cannot be made (ENOENT): choose another path',
+  });
+});

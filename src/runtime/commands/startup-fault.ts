@@ -40,10 +40,12 @@ const faultOf = (error: unknown, addressSetBy: string): StartupFault => {
   // From Node, for a relative path while the folder that this process works in is deleted.
   if (error instanceof Error && 'syscall' in error && error.syscall === 'uv_cwd') return { exit: 2, line: NO_FOLDER };
   if (code === 'EACCES' || code === 'EPERM') return { exit: 2, line: deniedLine(error, code) };
+  if (isRefusedFolder(error)) return { exit: 2, line: unusableLine(error, 'ENOENT') };
   if (code === 'ENOTDIR' || code === 'EEXIST' || code === 'EROFS') return { exit: 2, line: unusableLine(error, code) };
   if (error instanceof WorkQueueUnavailable) return { exit: 3, line: queueLine(error) };
   const fault = sqlFault(error);
   if (fault !== 'other') {
+    if (code === '57P01' || code === '57P03') return { exit: 3, line: `${STARTING_OR_STOPPING}${saidAs(code)}` };
     const line = code === RIGHT_MISSING ? RIGHTS_LINE : isFull(error) ? FULL_LINE : DATABASE_LINES[fault];
     const hint = isNotSetUp(code) && addressSetBy.startsWith('DATABASE_') ? SETUP_HINT : '';
     return { exit: 3, line: `${line.replace('DATABASE_URL', addressSetBy)}${saidAs(code)}${hint}` };
@@ -110,6 +112,10 @@ const DATABASE_LINES: Record<Exclude<SqlFault, 'other'>, string> = {
     'the server of the database offers no TLS, which sslmode in DATABASE_URL demands: switch it on there (ssl = on), or check host and port',
 };
 
+/** No address is wrong then. The embedded database starts and stops with its service. */
+const STARTING_OR_STOPPING =
+  'the database is starting or stopping, in embedded mode with its service: wait a moment, and try again';
+
 /** Connections that have not signed in are in no list of the database itself. */
 const FULL_LINE =
   'the database has no free connection, because other programs hold all that it allows: see which (on its machine, ss -tnp), end them, and try again';
@@ -149,6 +155,10 @@ const deniedLine = (error: unknown, code: string): string =>
   error instanceof Error && 'path' in error && typeof error.path === 'string'
     ? `${error.path} may not be used by this user (${code}): check its owner and mode`
     : `a file or port may not be used by this user (${code}): check DATA_DIR and the ports`;
+
+/** Some file systems, such as /proc, say of a folder that they do not take that it is not there. */
+const isRefusedFolder = (error: unknown): boolean =>
+  error instanceof Error && 'syscall' in error && error.syscall === 'mkdir' && errorCode(error) === 'ENOENT';
 
 /** A folder or file cannot be made under that path. */
 const unusableLine = (error: unknown, code: string): string =>
