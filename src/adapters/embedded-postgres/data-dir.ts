@@ -8,6 +8,7 @@ import { pause } from '../../lib/pause.js';
 import { writeWhole } from '../../lib/write-whole.js';
 import { EmbeddedPostgresError } from './error.js';
 import { refusalOfOtherUser } from './folder-owner.js';
+import { makeFolders } from './make-folders.js';
 import { type OsUser, unreachableFolder } from './os-user.js';
 import { listenAsOwner, ownerAnswers } from './owner-socket.js';
 import { readStat, readText } from './process-stat.js';
@@ -20,7 +21,7 @@ const PASSABLE = 0o711;
  */
 const makeDataDir = async (dataDir: string): Promise<{ made: string | undefined; undo(): Promise<void> }> => {
   try {
-    const made = await mkdir(dataDir, { recursive: true, mode: PASSABLE });
+    const made = await makeFolders(dataDir, PASSABLE);
     return { made, undo: async () => (made === undefined ? undefined : rm(made, { recursive: true, force: true })) };
   } catch (cause) {
     const code = errorCode(cause) ?? 'unknown error';

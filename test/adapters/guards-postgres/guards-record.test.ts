@@ -179,7 +179,7 @@ describeWithPostgres('the record of how much of the log the guards hold', () => 
     } finally {
       writer.release();
     }
-    expect(await readPause(pool, identity)).toEqual({ head: at(Number(position) + 1), seenAt: NOW });
+    expect(await readPause(pool, identity)).toMatchObject({ head: at(Number(position) + 1), seenAt: NOW });
     expect((await headOf())?.position).toBe(String(Number(position) + 1));
     await pauseIssuingAtEnd(pool, identity, addSeconds(NOW, 1));
     expect(await readPause(pool, identity)).toMatchObject({ seenAt: addSeconds(NOW, 1) });
