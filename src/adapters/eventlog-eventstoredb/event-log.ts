@@ -88,8 +88,9 @@ export const createEventStoreEventLog = (options: EventStoreEventLogOptions): Ev
           return result;
         });
       }),
-    read: (stream, readOptions = {}) => whileOpen(() => readStream(reader, stream, readOptions)),
-    lastEvent: (stream) => whileOpen(() => readLastEvent(reader, stream)),
+    read: (stream, readOptions = {}) =>
+      whileOpen(() => memory.whileHeld(() => readStream(reader, stream, readOptions))),
+    lastEvent: (stream) => whileOpen(() => memory.whileHeld(() => readLastEvent(reader, stream))),
     readAll: (wanted) => whileOpen(() => readAll(wanted)),
     readLast: ({ prefixes, limit }) =>
       whileOpen(async () => {

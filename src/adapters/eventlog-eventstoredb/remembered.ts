@@ -21,11 +21,16 @@ export type Memory = RememberedEvents & {
    * appended, because a note may have been sent by that event.
    */
   ensureHeld(): Promise<void>;
+  /**
+   * Returns what a read finds while the log holds every remembered event. Reads again when a connection was lost meanwhile, because the answer may be
+   * of another log. Throws as `ensureHeld` does: an absent stream would be taken for an invoice that was never accepted.
+   */
+  whileHeld<T>(read: () => Promise<T>): Promise<T>;
 };
 
 /**
  * Remembers the newest event at the last look and the last event that this process has appended. A server that was set back loses its connections, so
- * one look after each loss is enough for the appends (ADR 14). `losses`: how often a connection was lost or made.
+ * one look after each loss is enough for appends and reads (ADR 14). `losses`: how often a connection was lost or made.
  */
 export const createMemory = (reader: Reader, losses: () => number): Memory => {
   let head: Mark | undefined;
@@ -53,6 +58,12 @@ export const createMemory = (reader: Reader, losses: () => number): Memory => {
     return looking;
   };
 
+  const ensureHeld = async (): Promise<void> => {
+    while (heldAt !== losses()) {
+      if ((await shared()) !== 'held') throw new EventLogUnavailable('the event log lacks an event that was in it');
+    }
+  };
+
   return {
     look: shared,
     forget: () => {
@@ -65,9 +76,13 @@ export const createMemory = (reader: Reader, losses: () => number): Memory => {
     appended: (mark) => {
       appended = mark;
     },
-    ensureHeld: async () => {
-      while (heldAt !== losses()) {
-        if ((await shared()) !== 'held') throw new EventLogUnavailable('the event log lacks an event that was in it');
+    ensureHeld,
+    whileHeld: async (read) => {
+      for (;;) {
+        await ensureHeld();
+        const before = losses();
+        const found = await read();
+        if (losses() === before || (head === undefined && appended === undefined)) return found;
       }
     },
   };

@@ -1,5 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openConnection } from '../../../src/adapters/eventlog-eventstoredb/client.js';
 import type { EventStoreEventLog } from '../../../src/adapters/eventlog-eventstoredb/event-log.js';
+import { readLastEvent } from '../../../src/adapters/eventlog-eventstoredb/read.js';
+import { createMemory } from '../../../src/adapters/eventlog-eventstoredb/remembered.js';
 import { EventLogUnavailable } from '../../../src/ports/event-log.js';
 import type { EventStoreDouble } from '../../support/eventstore-double/double.js';
 import { createDoubleLog, type DoubleLog } from '../../support/eventstore-double/log.js';
@@ -123,5 +126,50 @@ describe('what a process remembers of a log in EventStoreDB', () => {
     older.stop();
     await double.start();
     await expect.poll(() => append('nfseTest-c').catch(() => undefined)).toEqual({ ok: true, revision: 0 });
+  });
+
+  it('shows no stream as absent after the connection was lost when the log lacks the last event that was appended', async () => {
+    await streamOf(log, 1, 'nfseTest-a');
+    await putBack(createDoubleLog());
+    const answers = new Set<string>();
+    const reads = [() => log.lastEvent('nfseTest-a'), () => log.read('nfseTest-a')];
+    for (const read of reads) {
+      for (let n = 0; n < 20; n += 1) {
+        answers.add(
+          await read().then(
+            () => 'absent',
+            ({ message }: Error) => message,
+          ),
+        );
+      }
+    }
+    expect([...answers]).toContain('the event log lacks an event that was in it');
+    expect([...answers]).not.toContain('absent');
+    log.remembered?.forget();
+    expect(await log.lastEvent('nfseTest-a')).toBeNull();
+  });
+
+  it('reads again when the connection was lost between the look and the read', async () => {
+    const connection = openConnection(double.url);
+    const reader = { client: connection.client, credentials: connection.credentials, timeoutMs: 10_000 };
+    const memory = createMemory(reader, connection.losses);
+    await streamOf(log, 1, 'nfseTest-a');
+    const [event] = await log.read('nfseTest-a');
+    memory.appended({ stream: 'nfseTest-a', revision: 0, id: event?.id ?? '' });
+    await memory.ensureHeld();
+    let answer: unknown;
+    const read = async (): Promise<unknown> => {
+      await putBack(createDoubleLog());
+      await expect
+        .poll(async () => {
+          answer = await readLastEvent(reader, 'nfseTest-a').catch(() => undefined);
+          return answer;
+        })
+        .toBeNull();
+      return answer;
+    };
+    await expect(memory.whileHeld(read)).rejects.toThrow('lacks an event');
+    expect(answer).toBeNull();
+    await connection.close();
   });
 });
