@@ -94,6 +94,10 @@ export const commandExamples: readonly CommandExample[] = [
     'projections rebuild invoices',
     '`invoices: generation 2 of version 5 is live (11 events folded)`: [rebuild](operations/rebuild.md)',
   ],
+  [
+    'projections rebuild --all --log 8f0c2a6e-…',
+    'the rows made from this log, named by its identity, although they are of [another one](operations/rebuild.md#another-log)',
+  ],
   ['projections rollback invoices', '`invoices: generation 1 of version 5 is live (0 events folded)`'],
   [
     'master-key status',

@@ -160,6 +160,11 @@ export type ProjectionOperations = {
   /** In the order in which they are shown. */
   names: readonly string[];
   status(): Promise<readonly ProjectionStatus[]>;
+  /**
+   * Why the rows must not be made again now: they are of another log, or evidence of what this one has lost. Undefined otherwise, and where the
+   * operator has named the log that is there.
+   */
+  refusal(namedLog?: string): Promise<string | undefined>;
   rebuild(name: string, onProgress: (progress: RebuildProgress) => void): Promise<RebuildResult>;
   rollback(name: string, onProgress: (progress: RebuildProgress) => void): Promise<RebuildResult>;
 };

@@ -180,6 +180,8 @@ export type EventLog = {
   hasPlace?(position: LogPosition): Promise<boolean>;
   /** Identity of this log, stored beside every checkpoint. A restored or replaced log has another identity. */
   identity(): Promise<string>;
+  /** As `identity`, but undefined for a log that has none, which the question would otherwise give to it. Absent where each log has one. */
+  storedIdentity?(): Promise<string | undefined>;
   /**
    * Retention: `read` no longer returns events below `before`; the other events keep their revisions. The last event is never cut.
    * `readAll` and `subscribe` may return cut events until the engine frees their space, but never a later one without the earlier ones.
@@ -188,3 +190,7 @@ export type EventLog = {
 };
 
 export type ReadOptions = { from?: Revision; direction?: 'forwards' | 'backwards'; limit?: number };
+
+/** The identity of the log, without giving one to a log that has none; undefined for that log. Throws `EventLogUnavailable`. */
+export const identityIfGiven = (log: Pick<EventLog, 'identity' | 'storedIdentity'>): Promise<string | undefined> =>
+  log.storedIdentity === undefined ? log.identity() : log.storedIdentity();

@@ -4,9 +4,9 @@ import { asLeader, type LeaderSession, leaderSession } from '../adapters/sql/lea
 import { createBackoff, jittered } from '../lib/backoff.js';
 import { pause } from '../lib/pause.js';
 import type { Clock } from '../ports/clock.js';
-import { type EventLog, isEarlier, type LogPosition, SUBSCRIPTION_BATCH } from '../ports/event-log.js';
+import { type EventLog, identityIfGiven, isEarlier, type LogPosition, SUBSCRIPTION_BATCH } from '../ports/event-log.js';
 import { applyExisting, type Halt, isRefusal } from './batch.js';
-import { generationOf, liveGeneration } from './checkpoints.js';
+import { type GenerationRecord, generationOf, generationRecords, liveGeneration } from './checkpoints.js';
 import { ensureProjection } from './generation-tables.js';
 import { passOverOthers } from './pass-over.js';
 import { type RebuildOutcome, rebuildProjection } from './rebuild.js';
@@ -153,8 +153,8 @@ const prepareOnceThere = async ({ db, log, clock, projections, signal, onFault }
   const waits = createBackoff(RETRY_MS.first, RETRY_MS.longest);
   while (!signal.aborted) {
     try {
-      await prepareProjections(db, log, clock, projections);
-      return await checkProjectedLog(db, log, projections);
+      await checkProjectedLog(db, log, projections);
+      return await prepareProjections(db, log, clock, projections);
     } catch (error) {
       if (error instanceof LogIdentityMismatch || isRefusal(error)) throw error;
       onFault?.('projector', error);
@@ -163,6 +163,12 @@ const prepareOnceThere = async ({ db, log, clock, projections, signal, onFault }
   }
 };
 
+/** The live generations of these projections that are there. */
+const liveOnes = async (db: pg.Pool, projections: readonly Projection[]): Promise<readonly GenerationRecord[]> =>
+  (await generationRecords(db)).filter(
+    ({ name, role }) => role === 'live' && projections.some((projection) => projection.name === name),
+  );
+
 /** Creates missing tables, views and checkpoints; every process that reads them calls this at start-up. */
 export const prepareProjections = async (
   db: pg.Pool,
@@ -170,8 +176,12 @@ export const prepareProjections = async (
   clock: Clock,
   projections: readonly Projection[],
 ): Promise<void> => {
+  const live = new Set((await liveOnes(db, projections)).map(({ name }) => name));
+  const missing = projections.filter(({ name }) => !live.has(name));
+  // The question would give an identity to an empty log that is at the address by mistake.
+  if (missing.length === 0) return;
   const identity = await log.identity();
-  for (const projection of projections) await ensureProjection(db, projection, identity, clock.now());
+  for (const projection of missing) await ensureProjection(db, projection, identity, clock.now());
 };
 
 /** Thrown at start-up: the rows were made from a log other than the configured one. Nothing was changed. */
@@ -179,21 +189,26 @@ export class LogIdentityMismatch extends Error {
   override readonly name = 'LogIdentityMismatch';
 }
 
-/** Throws `LogIdentityMismatch` when live rows were made from another log; then only a rebuild helps. */
+/** Throws `LogIdentityMismatch` when live rows were made from another log. Writes nothing into an empty log. */
 export const checkProjectedLog = async (
   db: pg.Pool,
   log: EventLog,
   projections: readonly Projection[],
 ): Promise<void> => {
-  const identity = await log.identity();
-  for (const { name } of projections) {
-    const { logIdentity } = await liveGeneration(db, name);
+  const live = await liveOnes(db, projections);
+  if (live.length === 0) return;
+  const identity = await identityIfGiven(log);
+  for (const { name, logIdentity } of live) {
     if (logIdentity === identity) continue;
     throw new LogIdentityMismatch(
-      `projection ${name} was built from log ${logIdentity}, but the log is ${identity}: nfse projections rebuild --all`,
+      `projection ${name} was built from log ${logIdentity}, but ${otherLogText(identity)}`,
     );
   }
 };
+
+/** What is at the address of the log in place of the log that the database was made from, and what to read before anything is done about it. */
+export const otherLogText = (identity: string | undefined): string =>
+  `${identity === undefined ? 'the log at the address of the event log is empty' : `the log is ${identity}`}: put the right log in its place (docs/operations/lost-database.md); if the database is to follow this log from now on, see docs/operations/rebuild.md#another-log`;
 
 const lead = async (projection: Projection, session: LeaderSession, projector: Projector): Promise<void> => {
   const { signal } = projector;

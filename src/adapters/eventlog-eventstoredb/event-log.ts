@@ -5,7 +5,7 @@ import { openConnection } from './client.js';
 import { cutBefore } from './cut.js';
 import { EventLogStreamDeleted } from './faults.js';
 import { readHidden } from './hidden.js';
-import { logIdentity } from './identity.js';
+import { logIdentity, storedIdentity } from './identity.js';
 import { createHeadFinder, isPlace, readAfter, readLastEvents, type Stretch } from './pages.js';
 import { type Reader, readLastEvent, readStream } from './read.js';
 import { createMemory } from './remembered.js';
@@ -115,6 +115,7 @@ export const createEventStoreEventLog = (options: EventStoreEventLogOptions): Ev
     hasPlace: (position) => whileOpen(() => isPlace(reader, position)),
     remembered: { look: () => whileOpen(memory.look), forget: memory.forget },
     identity: () => whileOpen(() => logIdentity(reader)),
+    storedIdentity: () => whileOpen(() => storedIdentity(reader)),
     cut: (stream, before) => whileOpen(() => cutBefore(reader, stream, before)),
     close: async () => {
       closing.abort();

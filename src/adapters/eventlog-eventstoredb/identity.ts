@@ -14,7 +14,8 @@ export const identityStream = 'log-identity';
 export const logIdentity = async (reader: Reader): Promise<string> =>
   (await storedIdentity(reader)) ?? (await newIdentity(reader));
 
-const storedIdentity = async (reader: Reader): Promise<string | undefined> => {
+/** Undefined for a log that no caller of `logIdentity` has asked. Throws `EventLogUnavailable`. */
+export const storedIdentity = async (reader: Reader): Promise<string | undefined> => {
   const data: unknown = (await readLastAsStored(reader, identityStream))?.data;
   if (data === undefined) return undefined;
   if (typeof data === 'object' && data !== null && 'identity' in data && typeof data.identity === 'string') {

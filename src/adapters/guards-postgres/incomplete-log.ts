@@ -25,6 +25,20 @@ export const heldPositions = async (
   return rows.map(({ position }) => BigInt(position) as LogPosition);
 };
 
+/** The log that the guards were made from, when none were made from this one; undefined identity: a log that has none. */
+export const guardsOfAnotherLog = async (
+  db: Pick<pg.Pool, 'query'>,
+  logIdentity: string | undefined,
+): Promise<string | undefined> => {
+  const { rows } = await db.query<{ other: string }>(
+    `select log_identity as other from guards_position where guards is not null and not exists (
+       select from guards_position where log_identity = $1 union all select from relay_checkpoint where log_identity = $1)
+     limit 1`,
+    [logIdentity ?? null],
+  );
+  return rows[0]?.other;
+};
+
 /** The end of a pause and a finding that begins one exclude each other. */
 const LOCK_KEY = `hashtextextended('log recovery', 0)`;
 

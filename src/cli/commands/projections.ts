@@ -1,6 +1,6 @@
 import { appendAudit } from '../../app/audit/audit-trail.js';
 import type { BuildingStatus, ProjectionStatus } from '../../ports/projection-status.js';
-import { badUsage, type Command, done, type Outcome, refused } from '../command.js';
+import { badUsage, type Command, done, type Outcome, refused, textFlag } from '../command.js';
 import { withProgress } from '../progress.js';
 import { auditDeps, type ProjectionOperations, type RebuildResult } from '../session.js';
 import type { Terminal } from '../terminal.js';
@@ -19,13 +19,22 @@ const rebuild: Command = {
   name: 'projections rebuild',
   positionals: ['[NAME]'],
   summary: 'build a projection again beside the one that is read, then swap; the service keeps running',
-  options: { all: { type: 'boolean', help: 'every projection, one after the other' } },
+  options: {
+    all: { type: 'boolean', help: 'every projection, one after the other' },
+    log: {
+      type: 'string',
+      help: 'identity of the log: make the rows from it although they are of another log, or issuing over it is paused',
+    },
+  },
   changes: true,
   run: async ({ positionals: [name], flags, actor, session, terminal }) => {
     if ((name === undefined) === (flags.all !== true)) return badUsage('nfse projections rebuild NAME, or --all');
     const opened = await session(ANY_LOG);
     const { projections } = opened;
     if (name !== undefined && !projections.names.includes(name)) return unknown(name, projections);
+    // Before the order is recorded, because the log may be another one.
+    const why = await projections.refusal(textFlag(flags, 'log'));
+    if (why !== undefined) return refused(why);
     const results: RebuildResult[] = [];
     const deps = auditDeps(opened, actor);
     for (const one of name === undefined ? projections.names : [name]) {

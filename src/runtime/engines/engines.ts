@@ -77,8 +77,8 @@ export const openEngines = async (options: EngineOptions): Promise<Engines> => {
   const keyring = await openMasterKeys(config, pool, clock);
   watchMasterKeys(keyring, logger, runner);
   const log = await openEventLog(config, { connectionString, limits, onIdleError }, runner);
-  await prepareProjections(pool, log, clock, allProjections);
   if (options.readModelOfAnyLog !== true) await checkProjectedLog(pool, log, allProjections);
+  await prepareProjections(pool, log, clock, allProjections);
   const sealingKeys = createSealingKeys({ keyring, db: pool, clock });
   return {
     pool,

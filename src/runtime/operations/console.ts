@@ -58,7 +58,12 @@ const consoleDeps = (parts: Parts, sources: ConsoleSources): ConsoleDeps => {
   const { config, clock, engines, logger, runner, roles } = parts;
   const session = sessionOver(engines, config, clock, { logger, runner });
   const onFault = (error: unknown): void => logger.error({ msg: 'the console failed', ...faultFields(error) });
-  const rebuilds = createRebuilds(projectionOperations(engines, clock, runner.stopping), onFault);
+  const { rebuild, refusal } = projectionOperations(engines, clock, runner.stopping);
+  const unlessRefused: typeof rebuild = async (name, onProgress) => {
+    const refused = await refusal();
+    return refused === undefined ? await rebuild(name, onProgress) : { refused };
+  };
+  const rebuilds = createRebuilds({ rebuild: unlessRefused }, onFault);
   runner.onStop('rebuilds', () => rebuilds.settled());
   const relayLag = createRelayLag(engines, clock);
   const names = shortCache(

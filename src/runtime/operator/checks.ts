@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { allProjections } from '../../../projections/registry.js';
 import { readGuardReadiness } from '../../adapters/guards-postgres/guards-record.js';
-import { heldPositions, isIssuingPaused } from '../../adapters/guards-postgres/incomplete-log.js';
+import { guardsOfAnotherLog, heldPositions, isIssuingPaused } from '../../adapters/guards-postgres/incomplete-log.js';
 import type { MonitoringReads } from '../../adapters/read-model-postgres/monitoring-reads.js';
 import {
   DIFFERENCE,
@@ -27,6 +27,7 @@ import type { ExportSigner } from '../../ports/export-signer.js';
 import type { MasterKeyGeneration } from '../../ports/master-keys.js';
 import type { ParametersCache, ParametersEntry } from '../../ports/municipal-parameters.js';
 import { readCheckpoint } from '../../projector/checkpoints.js';
+import { otherLogText } from '../../projector/projector.js';
 import { shippedCatalogue } from '../../tables/catalogue.js';
 import { type EngineAddresses, unprotectedConnections } from '../config/checks.js';
 import type { Config } from '../config/config.js';
@@ -46,7 +47,13 @@ export const guardsChecks = async ({ pool, log }: Engines, { eventStoreUrl }: Co
     const detail = paused ? pauseText(await log.head(), null) : '';
     return paused ? [{ name: 'guards', ok: false, detail, cure: 'nfse doctor --reconcile' }] : [];
   }
-  const look = await readGuardReadiness(pool, await log.identity());
+  const identity = await log.identity();
+  const other = await guardsOfAnotherLog(pool, identity);
+  if (other !== undefined) {
+    const detail = `the guards were made from log ${other}, but ${otherLogText(identity)}`;
+    return [{ name: 'guards', ok: false, detail, cure: 'docs/operations/lost-database.md' }];
+  }
+  const look = await readGuardReadiness(pool, identity);
   const [head, isOfThisLog] = await headAndPlaces({ pool, log });
   const ok = !look.logWasIncomplete && isOfThisLog;
   const detail = ok

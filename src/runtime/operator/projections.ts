@@ -1,9 +1,13 @@
 import { allProjections } from '../../../projections/registry.js';
 import type { Projection } from '../../../projections/types.js';
+import { guardsOfAnotherLog, isIssuingPaused } from '../../adapters/guards-postgres/incomplete-log.js';
 import { shareOf } from '../../app/event-store/walk-log.js';
 import type { ProjectionOperations, RebuildResult } from '../../cli/session.js';
 import type { Clock } from '../../ports/clock.js';
+import { identityIfGiven } from '../../ports/event-log.js';
 import type { CatchUpDeps, Progress } from '../../projector/catch-up.js';
+import { generationRecords } from '../../projector/checkpoints.js';
+import { otherLogText } from '../../projector/projector.js';
 import {
   type RebuildOutcome,
   rebuildProjection,
@@ -12,6 +16,7 @@ import {
 } from '../../projector/rebuild.js';
 import { projectionStatus } from '../../projector/status.js';
 import type { Engines } from '../engines/engines.js';
+import { RECONCILE } from './checks.js';
 
 /** `remake` is for log recovery alone: it rebuilds from nothing and keeps no earlier generation. */
 type Operations = ProjectionOperations & { remake: ProjectionOperations['rebuild'] };
@@ -33,10 +38,31 @@ export const projectionOperations = (
   return {
     names: allProjections.map(({ name }) => name),
     status: () => projectionStatus(allProjections, { db, log, clock }),
+    refusal: (namedLog) => refusalOf({ db, log }, namedLog),
     rebuild: run(rebuildProjection),
     rollback: run(rollbackProjection),
     remake: run(remakeProjection),
   };
+};
+
+/** A log in the database of its rows is never another one by a wrong address, and a pause over such a log makes no evidence of its rows. */
+const refusalOf = async (
+  { db, log }: Pick<CatchUpDeps, 'db' | 'log'>,
+  namedLog: string | undefined,
+): Promise<string | undefined> => {
+  const identity = await identityIfGiven(log);
+  if (namedLog !== undefined)
+    return namedLog === identity
+      ? undefined
+      : `the log is ${identity ?? 'empty'}, not ${namedLog}: nothing was changed`;
+  const rows = (await generationRecords(db)).find(
+    ({ role, position, logIdentity }) => role === 'live' && position !== null && logIdentity !== identity,
+  );
+  const other = rows?.logIdentity ?? (await guardsOfAnotherLog(db, identity));
+  if (other !== undefined) return `the database was made from log ${other}, but ${otherLogText(identity)}`;
+  if (identity === undefined || log.remembered === undefined || !(await isIssuingPaused(db, identity)))
+    return undefined;
+  return `issuing is paused, and the rows show what the log has lost: ${RECONCILE}, which makes them again`;
 };
 
 /** An interrupted command ends with its process; the next run continues from the build's checkpoint. */
