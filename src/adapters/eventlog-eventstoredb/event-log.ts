@@ -19,6 +19,8 @@ export type EventStoreEventLogOptions = {
   appendDeadlineMs?: number;
   /** Longest wait for the next event of an answer; default 10 s. */
   readTimeoutMs?: number;
+  /** Longest wait of a read for a server that has answered before and went away; default 0: the caller retries, or answers a request. */
+  readPatienceMs?: number;
   /** A subscription that is silent for this long is compared with the log; default 5 s. */
   subscriptionCheckMs?: number;
 };
@@ -34,11 +36,15 @@ export type EventStoreEventLog = EventLog & {
  */
 export const createEventStoreEventLog = (options: EventStoreEventLogOptions): EventStoreEventLog => {
   const { url, appendDeadlineMs = 5_000, readTimeoutMs = 10_000, subscriptionCheckMs = 5_000 } = options;
+  const { readPatienceMs: patienceMs = 0 } = options;
   const connection = openConnection(url);
   const { client, credentials } = connection;
-  const reader: Reader = { client, credentials, timeoutMs: readTimeoutMs };
-  const memory = createMemory(reader, connection.losses);
   const closing = new AbortController();
+  const patience = patienceMs === 0 ? undefined : { ms: patienceMs, closing: closing.signal, hasAnswered: false };
+  /** For subscriptions, which try again by themselves. */
+  const impatient: Reader = { client, credentials, timeoutMs: readTimeoutMs };
+  const reader: Reader = { ...impatient, patience };
+  const memory = createMemory(reader, connection.losses);
   const appending = new Set<Promise<unknown>>();
 
   const refuseWhenClosed = (): void => {
@@ -101,7 +107,7 @@ export const createEventStoreEventLog = (options: EventStoreEventLogOptions): Ev
       const ownStarts = createStreamStartFilter(firstRevision);
       return supervised(
         {
-          reader,
+          reader: impatient,
           streamStarts: ownStarts,
           checkMs: subscriptionCheckMs,
           closing: closing.signal,

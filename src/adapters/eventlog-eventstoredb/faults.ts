@@ -16,6 +16,11 @@ export class StreamLost extends EventLogUnavailable {
   readonly code = 'stream_lost';
 }
 
+/** Thrown when the server stayed silent for the whole time limit of a read. */
+export class ServerSilent extends EventLogUnavailable {
+  readonly code = 'server_silent';
+}
+
 /** Thrown by a call that ended before any byte was sent. */
 export class NothingSent extends Error {
   override readonly name = 'NothingSent';
@@ -55,6 +60,12 @@ export const isLost = (error: unknown): boolean => {
   const cause = error instanceof EventLogUnavailable ? error.cause : error;
   const type = typeOf(cause);
   return isMisdirected(cause) || (type !== undefined && LOST.includes(type));
+};
+
+/** Whether the server may answer the same read later: it is lost, silent, not ready, or no node of its cluster is found. */
+export const isAway = (error: unknown): boolean => {
+  const cause = error instanceof EventLogUnavailable ? (error.cause ?? error) : error;
+  return isLost(error) || cause instanceof ServerSilent || hasNoStatus(cause) || NOT_TAKEN.test(textOf(cause));
 };
 
 const LOST: readonly FaultType[] = [ErrorType.TIMEOUT, ErrorType.UNAVAILABLE, ErrorType.CANCELLED];

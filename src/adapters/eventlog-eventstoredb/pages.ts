@@ -1,9 +1,10 @@
 import { BACKWARDS, END, type ReadAllOptions, type RecordedEvent as ServerEvent, START } from '@eventstore/db-client';
-import { EventLogUnavailable, type LogPosition, type RecordedEvent } from '../../ports/event-log.js';
+import { watchSilence } from '../../lib/silence.js';
+import type { LogPosition, RecordedEvent } from '../../ports/event-log.js';
 import { callOptions } from './client.js';
 import { fromServerEvent, positionOf, toServerPosition } from './events.js';
-import { isLost, isNoSuchPlace } from './faults.js';
-import { eventsOf, follow, laterOf, type SelectedBy } from './following.js';
+import { isAway, isLost, isNoSuchPlace, ServerSilent } from './faults.js';
+import { eventsOf, type Following, follow, laterOf, type SelectedBy } from './following.js';
 import { identityStream } from './identity.js';
 import { answered, type Reader } from './read.js';
 
@@ -85,20 +86,36 @@ const search = async (
       if (taken.length > 0) continue;
       if (inbox.isCaughtUp()) return { events, cursor: reached(), atEnd: true };
       if (signal.aborted || inbox.isFull()) break;
-      const before = performance.now();
-      const looked = serverCursor();
-      await inbox.wait(reader.timeoutMs, signal);
-      // While the server looks through many events without a match, it only reports its position.
-      if (performance.now() - before >= reader.timeoutMs && serverCursor() === looked) {
-        throw new EventLogUnavailable('the event log did not answer a read in time');
-      }
+      await untilNews(reader, inbox, serverCursor, signal);
     }
   } catch (error) {
-    if (!isLost(error)) throw error;
+    // The page that follows waits for a server that is away, or says that the server does not answer.
+    if (!isAway(error) || (error instanceof ServerSilent && reader.patience === undefined)) throw error;
   } finally {
     inbox.close();
   }
   return { events: events.slice(0, limit), cursor: reached(), atEnd: false };
+};
+
+/**
+ * Resolves when the inbox may have something, or on abort. While the server looks through many events without a match, it only reports its position.
+ * Throws `ServerSilent`.
+ */
+const untilNews = async (
+  { timeoutMs }: Reader,
+  inbox: Following['inbox'],
+  serverCursor: Following['serverCursor'],
+  signal: AbortSignal,
+): Promise<void> => {
+  const silent = new AbortController();
+  const looked = serverCursor();
+  const silence = watchSilence(timeoutMs, () => silent.abort());
+  // Longer than the silence: this one timer fires first only after a pause of this process, and then the caller looks and waits again.
+  await inbox.wait(timeoutMs * 2, AbortSignal.any([signal, silent.signal]));
+  silence.end();
+  if (silent.signal.aborted && serverCursor() === looked) {
+    throw new ServerSilent('the event log did not answer a read in time');
+  }
 };
 
 /** Whether a read can begin at this position. Throws `EventLogUnavailable`. */

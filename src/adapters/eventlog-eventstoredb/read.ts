@@ -9,15 +9,24 @@ import {
 import type { StreamName } from '../../domain/common/ids.js';
 import { createBackoff } from '../../lib/backoff.js';
 import { pause } from '../../lib/pause.js';
-import { EventLogUnavailable, type LastEvent, type ReadOptions, type RecordedEvent } from '../../ports/event-log.js';
+import { watchSilence } from '../../lib/silence.js';
+import type { LastEvent, ReadOptions, RecordedEvent } from '../../ports/event-log.js';
 import { type Connection, callOptions } from './client.js';
 import { fromServerEvent } from './events.js';
-import { isMisdirected, isStreamNotFound, StreamLost, unavailable } from './faults.js';
+import { isAway, isMisdirected, isStreamNotFound, ServerSilent, StreamLost, unavailable } from './faults.js';
 
 export type Reader = Pick<Connection, 'client' | 'credentials'> & {
   /** Longest wait for the next event of an answer; the client itself would wait without limit. */
   timeoutMs: number;
+  /** Absent where a reader retries by itself, or answers a request. */
+  patience?: Patience | undefined;
 };
+
+/**
+ * How long one read waits for a server that went away, as in a restart or the failover of a cluster. A server that has not answered before is
+ * reported at once.
+ */
+export type Patience = { ms: number; closing: AbortSignal; hasAnswered: boolean };
 
 /** Reads a stream. An absent stream is empty, and so is a stream whose events were all cut. Throws `EventLogUnavailable`. */
 export const readStream = async (
@@ -55,21 +64,30 @@ const RETRY_MS = { first: 20, longest: 400 };
 
 /**
  * Returns everything that a read gives; nothing for an absent stream. Retries as `mayTryAgain` says: after a call to the wrong node or, for readers
- * of the whole log, a lost connection. Throws `EventLogUnavailable`.
+ * of the whole log, a lost connection. With patience, retries until the server is there again. Throws `EventLogUnavailable`.
  */
 export const answered = async <E extends ResolvedEvent>(
-  { timeoutMs }: Pick<Reader, 'timeoutMs'>,
+  { timeoutMs, patience }: Pick<Reader, 'timeoutMs' | 'patience'>,
   begin: () => StreamingRead<E>,
   mayTryAgain: (error: unknown) => boolean = isMisdirected,
 ): Promise<readonly E[]> => {
   const waits = createBackoff(RETRY_MS.first, RETRY_MS.longest);
+  const until = performance.now() + (patience?.hasAnswered === true ? patience.ms : 0);
   for (let tries = 1; ; tries += 1) {
     try {
-      return await drained(begin(), timeoutMs);
+      const found = await drained(begin(), timeoutMs);
+      if (patience !== undefined) patience.hasAnswered = true;
+      return found;
     } catch (error) {
-      if (isStreamNotFound(error)) return [];
-      if (!mayTryAgain(error) || tries === TRIES) throw unavailable('the event log cannot be read', error);
-      await pause(waits.next());
+      const isAbsent = isStreamNotFound(error);
+      if (isAbsent && patience !== undefined) patience.hasAnswered = true;
+      if (isAbsent) return [];
+      const isOneOfFew = mayTryAgain(error) && tries < TRIES;
+      const isWaitedFor = isAway(error) && performance.now() < until;
+      if (patience?.closing.aborted === true || !(isOneOfFew || isWaitedFor)) {
+        throw unavailable('the event log cannot be read', error);
+      }
+      await pause(waits.next(), patience?.closing);
     }
   }
 };
@@ -77,23 +95,23 @@ export const answered = async <E extends ResolvedEvent>(
 const drained = <E>(stream: StreamingRead<E>, timeoutMs: number): Promise<E[]> =>
   new Promise((resolve, reject) => {
     const events: E[] = [];
-    const timer = setTimeout(() => {
-      reject(new EventLogUnavailable('the event log did not answer a read in time'));
+    const silence = watchSilence(timeoutMs, () => {
+      reject(new ServerSilent('the event log did not answer a read in time'));
       // Not awaited: a call that has not begun can be cancelled only once it begins.
       stream.cancel().catch(() => undefined);
       stream.destroy();
-    }, timeoutMs);
+    });
     const fail = (error: Error): void => {
-      clearTimeout(timer);
+      silence.end();
       reject(error);
     };
     stream.on('data', (event: E) => {
       events.push(event);
-      timer.refresh();
+      silence.heard();
     });
     stream.on('error', fail);
     stream.on('end', () => {
-      clearTimeout(timer);
+      silence.end();
       resolve(events);
     });
     stream.on('close', () => fail(new StreamLost('the event log ended a read')));

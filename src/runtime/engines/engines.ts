@@ -76,7 +76,8 @@ export const openEngines = async (options: EngineOptions): Promise<Engines> => {
   runner.onStop('guard pool', () => guardPool.end());
   const keyring = await openMasterKeys(config, pool, clock);
   watchMasterKeys(keyring, logger, runner);
-  const log = await openEventLog(config, { connectionString, limits, onIdleError }, runner);
+  const patienceMs = options.startedFor === 'command' ? COMMAND_PATIENCE_MS : 0;
+  const log = await openEventLog(config, { connectionString, limits, onIdleError }, runner, patienceMs);
   if (options.readModelOfAnyLog !== true) await checkProjectedLog(pool, log, allProjections);
   await prepareProjections(pool, log, clock, allProjections);
   const sealingKeys = createSealingKeys({ keyring, db: pool, clock });
@@ -144,6 +145,9 @@ const watchMasterKeys = (keyring: Keyring, logger: Logger, runner: Runner): void
   void watch();
 };
 
+/** A restart or failover of EventStoreDB ends no audit, export or rebuild. */
+const COMMAND_PATIENCE_MS = 60_000;
+
 type Database = { connectionString: string; limits: SessionLimits; onIdleError: () => void };
 
 /** Opens EventStoreDB if `EVENTSTORE_URL` is set, otherwise the log table of the database. */
@@ -151,14 +155,15 @@ export const openEventLog = async (
   { eventStoreUrl }: Config,
   database: Database,
   runner: Runner,
+  patienceMs = 0,
 ): Promise<EventLog> => {
-  const log = eventStoreUrl === undefined ? postgresEventLog(database) : await eventStoreLog(eventStoreUrl);
+  const log = eventStoreUrl === undefined ? postgresEventLog(database) : await eventStoreLog(eventStoreUrl, patienceMs);
   runner.onStop('event log', () => log.close());
   return log;
 };
 
 /** Imported on use: the client takes a third of a command's start time, and most installations do not need it. */
-const eventStoreLog = async (url: string): Promise<EventStoreEventLog> => {
+const eventStoreLog = async (url: string, readPatienceMs: number): Promise<EventStoreEventLog> => {
   const { createEventStoreEventLog } = await import('../../adapters/eventlog-eventstoredb/event-log.js');
-  return createEventStoreEventLog({ url });
+  return createEventStoreEventLog({ url, readPatienceMs });
 };
