@@ -1,4 +1,4 @@
-import { EventStoreDBClient } from '@eventstore/db-client';
+import { EventStoreDBClient, UnavailableError } from '@eventstore/db-client';
 import { within } from '../../lib/pause.js';
 import { AddressInvalid } from '../../ports/engine-address.js';
 import { credentialsOf, type EventStoreCredentials } from './address.js';
@@ -27,11 +27,18 @@ type Internals = {
   getChannel(): Promise<Channel>;
 };
 
-/** gRPC's connectivity states of a channel with a connection and of a closed one. */
+/** gRPC's connectivity states of a channel without a connection yet, with one, and of a closed one. */
+const CONNECTING = 1;
 const READY = 2;
 const SHUT_DOWN = 4;
 
 const CLOSE_MS = 1_000;
+
+/**
+ * Milliseconds that a connection may take. The operating system accepts it for a node that hangs, and gRPC then waits for the first word of that node
+ * without limit, also when another node leads by now.
+ */
+const CONNECT_MS = 5_000;
 
 /**
  * Opens the client and corrects two faults of the library that end the process by an unhandled rejection. The first: an append begins on a channel
@@ -45,11 +52,17 @@ export const openConnection = (url: string): Connection => {
   const { execute, handleError, getChannel } = internals;
   const channels = new Set<Channel>();
   let losses = 0;
+  /** The client then asks the nodes again which of them leads. */
+  const giveUp = (channel: Channel): void => {
+    void internals.handleError({ getChannel: () => channel }, new UnavailableError());
+  };
   /** The channel connects again by itself, so that a call may never see that its connection was lost. */
   const watch = (channel: Channel): void => {
     const state = channel.getConnectivityState(false);
     if (state === SHUT_DOWN) return;
+    const tooLong = state === CONNECTING ? setTimeout(() => giveUp(channel), CONNECT_MS).unref() : undefined;
     channel.watchConnectivityState(state, Number.POSITIVE_INFINITY, () => {
+      clearTimeout(tooLong);
       if (state === READY) losses += 1;
       watch(channel);
     });

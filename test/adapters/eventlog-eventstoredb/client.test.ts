@@ -1,6 +1,9 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { jsonEvent, UnavailableError } from '@eventstore/db-client';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Connection, openConnection } from '../../../src/adapters/eventlog-eventstoredb/client.js';
+import { createEventStoreEventLog } from '../../../src/adapters/eventlog-eventstoredb/event-log.js';
 import { type EventStoreDouble, startEventStoreDouble } from '../../support/eventstore-double/double.js';
 
 type Channel = { close(): void };
@@ -38,5 +41,25 @@ describe('the client of EventStoreDB', () => {
     await expect(internals.handleError(failed, new UnavailableError(error as never))).resolves.toBeUndefined();
     await expect(searching).rejects.toThrow('Failed to discover');
     await connection.close();
+  });
+
+  it('looks for the leader again when the leader takes connections and says nothing, as a node that hangs', {
+    timeout: 30_000,
+  }, async () => {
+    const hung = createServer().listen(0, '127.0.0.1');
+    await once(hung, 'listening');
+    const leaders = [(hung.address() as AddressInfo).port];
+    const node = await startEventStoreDouble({ cluster: () => leaders });
+    // Two addresses, so that the client asks for the leader.
+    const log = createEventStoreEventLog({
+      url: `${node.url.replace('?', `,localhost:${node.port}?`)}`,
+      readTimeoutMs: 500,
+    });
+    await expect(log.lastEvent('s')).rejects.toThrow('did not answer a read in time');
+    leaders.splice(0, 1, node.port);
+    await expect.poll(() => log.lastEvent('s').catch(({ message }: Error) => message), { timeout: 15_000 }).toBeNull();
+    await log.close();
+    await node.close();
+    hung.close();
   });
 });
