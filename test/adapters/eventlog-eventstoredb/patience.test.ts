@@ -85,8 +85,8 @@ describe('a process that is stopped for longer than the time limit of a read', (
     const read = answered({ timeoutMs: 200 }, () => stream as unknown as StreamingRead<AllStreamResolvedEvent>);
     setTimeout(() => {
       stopProcess(500);
-      // What the socket holds is read after the timers that are due.
-      setImmediate(() => stream.end({ event: undefined }));
+      // What the socket holds is read after the timers that are due: those run between two immediates.
+      setImmediate(() => setImmediate(() => stream.end({ event: undefined })));
     }, 10);
     expect(await read).toHaveLength(1);
   });
