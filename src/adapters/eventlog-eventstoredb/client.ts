@@ -38,7 +38,7 @@ const CLOSE_MS = 1_000;
  * Milliseconds that a connection may take. The operating system accepts it for a node that hangs, and gRPC then waits for the first word of that node
  * without limit, also when another node leads by now.
  */
-const CONNECT_MS = 5_000;
+const CONNECT_MS = 10_000;
 
 /**
  * Opens the client and corrects two faults of the library that end the process by an unhandled rejection. The first: an append begins on a channel
