@@ -14,6 +14,7 @@ import type { Readiness } from '../../../src/runtime/operations/readiness.js';
 import { sessionOver } from '../../../src/runtime/operator/session.js';
 import type { Service } from '../../../src/runtime/roles/parts.js';
 import { startService } from '../../../src/runtime/service.js';
+import { eventually } from '../eventually.js';
 import type { FreshDatabase } from '../postgres.js';
 import { runLogger } from '../run-logs.js';
 import type { LedgerNote } from './ledger.js';
@@ -41,6 +42,15 @@ export type LogAndDatabaseHarness = {
   register(at: ServiceAt): Promise<{ live: string; test: string }>;
   close(): Promise<void>;
 };
+
+/** A command shares the log of the service here, which refuses reads until the recorded pause has ended what the service remembers of a lost end. */
+const untilLogIsRead = ({ engines: { log } }: Service): Promise<boolean> =>
+  eventually(() =>
+    log.lastEvent('log-identity').then(
+      () => true,
+      () => false,
+    ),
+  );
 
 /** One installation whose database and log are separate machines, each of which may be replaced between two starts. */
 export const openLogAndDatabaseHarness = async (): Promise<LogAndDatabaseHarness> => {
@@ -109,6 +119,7 @@ export const openLogAndDatabaseHarness = async (): Promise<LogAndDatabaseHarness
           if (!response.ok) throw new Error(`${path} answered ${response.status}`);
         },
         operate: async (...argv) => {
+          await untilLogIsRead(service);
           const out: string[] = [];
           const write = (text: string): void => void out.push(text);
           const runner = createRunner(() => undefined);
