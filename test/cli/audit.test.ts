@@ -15,6 +15,7 @@ import { runCommand } from '../../src/cli/run.js';
 import { dpsStream, invoiceStream } from '../../src/domain/common/ids.js';
 import { addSeconds } from '../../src/domain/common/time.js';
 import { createAnchorer } from '../../src/workers/anchorer.js';
+import { companyFile } from '../support/fixture/company.js';
 import * as life from '../support/fixture/invoice.js';
 import { appendTo } from '../support/harness/event-store.js';
 import { type Operator, openOperator } from '../support/harness/operator.js';
@@ -32,17 +33,7 @@ const CNPJ = '12345678000195';
 const ID = invoiceIdOfReference('live', CNPJ, 'pedido-1');
 const STREAM = invoiceStream('live', CNPJ, ID);
 const CUSTOMER = 'CLIENTE LTDA';
-const company = {
-  cnpj: CNPJ,
-  legal_name: 'ESTUDIO EXEMPLO LTDA',
-  city: 'Rio de Janeiro',
-  state: 'RJ',
-  tax_regime: 'simples',
-  activities: [{ cnae: '6201501', is_main: true }],
-  automatic_issuance: true,
-  issuer_configured: true,
-  issuer_approved: true,
-};
+const company = { ...companyFile, tax_regime: 'simples' };
 
 type Shown = { stream: string; type: string; revision: number; position: string; data: object; revealed?: object };
 type Report = { ok: boolean; events: number; streams: number; findings: { kind: string; stream?: string }[] };

@@ -17,6 +17,7 @@ import { companyStream, invoiceStream } from '../../src/domain/common/ids.js';
 import { addSeconds, type Instant } from '../../src/domain/common/time.js';
 import { systemClock } from '../../src/runtime/engines/clock.js';
 import { certificatesOf } from '../../src/runtime/engines/companies.js';
+import { companyFile } from '../support/fixture/company.js';
 import { accepted, attempted, authorized, cancelRequested } from '../support/fixture/invoice.js';
 import { endlessPfxOf, pfxOf, plainPfxOf } from '../support/fixture/pfx.js';
 import { certificateOfKey, forgedKeyOf, rsaKeyOf, withoutReadableEnd } from '../support/fixture/rsa-keys.js';
@@ -30,12 +31,6 @@ const STRANGER = '11222333000181';
 const DAY = 86_400;
 const password = 'segredo';
 
-const company = {
-  ...{ cnpj: CNPJ, legal_name: 'ESTUDIO EXEMPLO LTDA', city: 'Rio de Janeiro', state: 'RJ', tax_regime: 'mei' },
-  ...{ activities: [{ cnae: '6201501', is_main: true }] },
-  ...{ automatic_issuance: true, issuer_configured: true, issuer_approved: true },
-};
-
 describeWithPostgres('nfse certificate put', () => {
   let operator: Operator;
   let authority: KeyAndCertificate;
@@ -48,7 +43,7 @@ describeWithPostgres('nfse certificate put', () => {
       {},
       clock,
     );
-    await writeFile(inFolder('company.json'), JSON.stringify(company));
+    await writeFile(inFolder('company.json'), JSON.stringify(companyFile));
     await writeFile(inFolder('password'), `${password}\n`);
     expect(await operator.run('company', 'put', inFolder('company.json'))).toMatchObject({ exit: 0 });
     authority = issueCertificate({ subjectName: 'AC', validDays: 30, now });
@@ -328,7 +323,7 @@ describeWithPostgres('nfse certificate issue-demo where every mode has an addres
     });
     try {
       const file = join(operator.folder, 'company.json');
-      await writeFile(file, JSON.stringify(company));
+      await writeFile(file, JSON.stringify(companyFile));
       await operator.run('company', 'put', file);
       expect(await operator.run('certificate', 'issue-demo', CNPJ)).toMatchObject({ exit: 0 });
       const folder = join(operator.folder, 'simulator');
@@ -350,7 +345,7 @@ describeWithPostgres('nfse certificate issue-demo where every mode has an addres
     });
     try {
       const file = join(operator.folder, 'company.json');
-      await writeFile(file, JSON.stringify(company));
+      await writeFile(file, JSON.stringify(companyFile));
       await operator.run('company', 'put', file);
       expect(await operator.run('certificate', 'issue-demo', CNPJ)).toMatchObject({
         ...{ exit: 1, out: '', err: expect.stringMatching(/^no mode is simulated here, .*SIMULATED_MODES$/) },
@@ -368,7 +363,7 @@ describeWithPostgres('nfse certificate issue-demo where every mode has an addres
     const inFolder = (name: string): string => join(operator.folder, name);
     const certificateId = async () => (await operator.session.readModel.company(CNPJ))?.certificate?.certificateId;
     try {
-      await writeFile(inFolder('company.json'), JSON.stringify(company));
+      await writeFile(inFolder('company.json'), JSON.stringify(companyFile));
       await operator.run('company', 'put', inFolder('company.json'));
       expect(await operator.run('certificate', 'issue-demo', CNPJ)).toMatchObject({ exit: 0 });
       const now = systemClock.now();

@@ -12,23 +12,13 @@ import { revealsStream, supportStream } from '../../src/domain/audit/events.js';
 import { invoiceStream } from '../../src/domain/common/ids.js';
 import { addSeconds } from '../../src/domain/common/time.js';
 import type { InvoiceEvent } from '../../src/domain/invoice/events.js';
+import { companyFile } from '../support/fixture/company.js';
 import { accepted, attempted, DPS_ID, imported } from '../support/fixture/invoice.js';
 import { contextAt } from '../support/harness/event-store.js';
 import { type Operator, openOperator } from '../support/harness/operator.js';
 import { describeWithPostgres } from '../support/postgres.js';
 
 const CNPJ = '12345678000195';
-const company = {
-  cnpj: CNPJ,
-  legal_name: 'ESTUDIO EXEMPLO LTDA',
-  city: 'Rio de Janeiro',
-  state: 'RJ',
-  tax_regime: 'mei',
-  activities: [{ cnae: '6201501', is_main: true }],
-  automatic_issuance: true,
-  issuer_configured: true,
-  issuer_approved: true,
-};
 const ID = invoiceIdOfReference('live', CNPJ, 'pedido-1');
 
 describeWithPostgres('support at the command line', () => {
@@ -41,7 +31,7 @@ describeWithPostgres('support at the command line', () => {
       ...parkedCommands,
       ...projectionCommands,
     ]);
-    await writeFile(join(operator.folder, 'company.json'), JSON.stringify(company));
+    await writeFile(join(operator.folder, 'company.json'), JSON.stringify(companyFile));
     await operator.run('company', 'put', join(operator.folder, 'company.json'));
     const { store, clock } = operator.session;
     const at = addSeconds(clock.now(), -7_200);

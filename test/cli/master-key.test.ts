@@ -7,21 +7,11 @@ import { doctorCommand } from '../../src/cli/commands/doctor.js';
 import { giveUpCommand, masterKeyCommands } from '../../src/cli/commands/master-key.js';
 import { runCommand } from '../../src/cli/run.js';
 import { addMasterKeyCommand } from '../../src/runtime/commands/setup.js';
+import { companyFile } from '../support/fixture/company.js';
 import { type Operator, openOperator } from '../support/harness/operator.js';
 import { describeWithPostgres } from '../support/postgres.js';
 
 const CNPJ = '12345678000195';
-const company = {
-  cnpj: CNPJ,
-  legal_name: 'ESTUDIO EXEMPLO LTDA',
-  city: 'Rio de Janeiro',
-  state: 'RJ',
-  tax_regime: 'mei',
-  activities: [{ cnae: '6201501', is_main: true }],
-  automatic_issuance: true,
-  issuer_configured: true,
-  issuer_approved: true,
-};
 
 describeWithPostgres('nfse master-key', () => {
   let operator: Operator;
@@ -33,7 +23,7 @@ describeWithPostgres('nfse master-key', () => {
       { isTTY: true, write: (text) => progress.push(text) },
     );
     file = join(operator.folder, 'master.key');
-    await writeFile(join(operator.folder, 'company.json'), JSON.stringify(company));
+    await writeFile(join(operator.folder, 'company.json'), JSON.stringify(companyFile));
     await operator.run('company', 'put', join(operator.folder, 'company.json'));
     await operator.run('certificate', 'issue-demo', CNPJ);
   });

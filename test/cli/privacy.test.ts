@@ -9,6 +9,7 @@ import { privacyCommand } from '../../src/cli/commands/privacy.js';
 import { registryCommand } from '../../src/cli/commands/reference-data.js';
 import { invoiceStream, type Mode, publicInvoiceId } from '../../src/domain/common/ids.js';
 import { allCommands } from '../../src/runtime/commands/main.js';
+import { companyFile } from '../support/fixture/company.js';
 import { accepted } from '../support/fixture/invoice.js';
 import { appendTo } from '../support/harness/event-store.js';
 import { type Operator, openOperator } from '../support/harness/operator.js';
@@ -18,17 +19,7 @@ const CNPJ = '12345678000195';
 const CPF = '11144477735';
 const LEGAL_NAME = 'MARIA DA SILVA';
 const idOf = (mode: Mode): string => invoiceIdOfReference(mode, CNPJ, 'pedido-1');
-const company = {
-  cnpj: CNPJ,
-  legal_name: LEGAL_NAME,
-  city: 'Rio de Janeiro',
-  state: 'RJ',
-  tax_regime: 'mei',
-  activities: [{ cnae: '6201501', is_main: true }],
-  automatic_issuance: true,
-  issuer_configured: true,
-  issuer_approved: true,
-};
+const company = { ...companyFile, legal_name: LEGAL_NAME };
 
 describeWithPostgres('nfse privacy report', () => {
   let operator: Operator;

@@ -16,6 +16,7 @@ import { companyStream, dpsStream, invoiceStream } from '../../src/domain/common
 import { WorkQueueUnavailable } from '../../src/ports/work-queue.js';
 import { mirrorParked } from '../../src/runtime/roles/parked-items.js';
 import { eventually } from '../support/eventually.js';
+import { companyFile } from '../support/fixture/company.js';
 import {
   ACCESS_KEY,
   accepted,
@@ -45,17 +46,6 @@ const SECOND_NOTE: UnknownNote = {
 /** Time passes between two answers. */
 const withoutAges = (text: string): string => text.replaceAll(/\d+ (?:d|h|min|s)\b/g, '');
 
-const company = {
-  cnpj: CNPJ,
-  legal_name: 'ESTUDIO EXEMPLO LTDA',
-  city: 'Rio de Janeiro',
-  state: 'RJ',
-  tax_regime: 'mei',
-  activities: [{ cnae: '6201501', is_main: true }],
-  automatic_issuance: true,
-  issuer_configured: true,
-  issuer_approved: true,
-};
 const ID = '11111111-1111-4111-8111-111111111111';
 const STREAM = invoiceStream('live', CNPJ, ID);
 
@@ -70,7 +60,7 @@ describeWithPostgres('an operator who looks after the service', () => {
       ...invoiceViewCommands,
       doctorCommand,
     ]);
-    await writeFile(join(operator.folder, 'company.json'), JSON.stringify(company));
+    await writeFile(join(operator.folder, 'company.json'), JSON.stringify(companyFile));
     await operator.run('company', 'put', join(operator.folder, 'company.json'));
   });
   afterAll(() => operator.close());

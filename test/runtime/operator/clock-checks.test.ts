@@ -6,23 +6,13 @@ import { companyCommands } from '../../../src/cli/commands/company.js';
 import { doctorCommand } from '../../../src/cli/commands/doctor.js';
 import { systemClock } from '../../../src/runtime/engines/clock.js';
 import { openAuthority, openServerIdentity } from '../../../src/simulator/authority.js';
+import { companyFile } from '../../support/fixture/company.js';
 import { type AuthorizerServer, startAuthorizerServer } from '../../support/harness/authorizer-server.js';
 import { type Operator, openOperator } from '../../support/harness/operator.js';
 import { describeWithPostgres } from '../../support/postgres.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 
 const CNPJ = '12345678000195';
-const company = {
-  cnpj: CNPJ,
-  legal_name: 'ESTUDIO EXEMPLO LTDA',
-  city: 'Rio de Janeiro',
-  state: 'RJ',
-  tax_regime: 'mei',
-  activities: [{ cnae: '6201501', is_main: true }],
-  automatic_issuance: true,
-  issuer_configured: true,
-  issuer_approved: true,
-};
 
 describeWithPostgres('the clock that doctor asks an authorizer for', () => {
   let server: AuthorizerServer;
@@ -40,7 +30,7 @@ describeWithPostgres('the clock that doctor asks an authorizer for', () => {
       AUTHORIZER_TEST_URL: server.address,
       AUTHORIZER_CA_FILE: named,
     });
-    await writeFile(join(operator.folder, 'company.json'), JSON.stringify(company));
+    await writeFile(join(operator.folder, 'company.json'), JSON.stringify(companyFile));
     for (const argv of [
       ['company', 'put', join(operator.folder, 'company.json')],
       ['certificate', 'issue-demo', CNPJ],
