@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { buildCancellation } from '../../../src/domain/dps/build-cancellation.js';
 import { buildDps } from '../../../src/domain/dps/build-dps.js';
+import { address } from '../../support/fixture/company.js';
 import { acceptedFacts } from '../../support/fixture/dps-facts.js';
 
 const currencyCode = (iso: string): string | undefined => ({ USD: '220' })[iso];
@@ -24,15 +25,6 @@ describe('the whole DPS', () => {
   });
 
   it('of an export says so in every group that must', () => {
-    const address = {
-      street: 'Main',
-      number: '1',
-      district: 'Downtown',
-      city: 'Austin',
-      state: 'TX',
-      postalCode: '73301',
-      country: 'US',
-    };
     const accepted = acceptedFacts({
       customer: { type: 'foreign', name: 'ACME', taxId: '12-3', address },
       foreignAmount: { currency: 'USD', amountInCents: 500 },

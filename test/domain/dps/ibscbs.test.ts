@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { buildDps } from '../../../src/domain/dps/build-dps.js';
 import { brokenCodes } from '../../support/fixture/broken-codes.js';
+import { address as addressAbroad } from '../../support/fixture/company.js';
 import { type Accepted, acceptedFacts } from '../../support/fixture/dps-facts.js';
 import { schemaFaults } from '../../support/schema.js';
 
@@ -37,15 +38,7 @@ describe('IBSCBS, as the acceptance decided it', () => {
     type: 'foreign',
     name: 'ACME',
     taxIdAbsenceReason: 'exempt',
-    address: {
-      street: 'Main',
-      number: '1',
-      district: 'Downtown',
-      city: 'Austin',
-      state: 'TX',
-      postalCode: '73301',
-      country: 'US',
-    },
+    address: addressAbroad,
   };
   const foreignAmount = { currency: 'USD', amountInCents: 500 };
   const plain: Accepted['line'] = { cnae: '6201501', serviceCode: '010101', nbs: '115022000' };
@@ -136,15 +129,7 @@ describe('IBSCBS of an acceptance until November 2026', () => {
           type: 'foreign',
           name: 'ACME',
           taxIdAbsenceReason: 'exempt',
-          address: {
-            street: 'Main',
-            number: '1',
-            district: 'Downtown',
-            city: 'Austin',
-            state: 'TX',
-            postalCode: '73301',
-            country: 'US',
-          },
+          address: addressAbroad,
         },
         foreignAmount: { currency: 'USD', amountInCents: 500 },
       },

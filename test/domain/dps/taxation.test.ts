@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { buildDps } from '../../../src/domain/dps/build-dps.js';
 import { brokenCodes } from '../../support/fixture/broken-codes.js';
+import { address } from '../../support/fixture/company.js';
 import { type Accepted, acceptedFacts } from '../../support/fixture/dps-facts.js';
 
 const abroad: Partial<Accepted> = {
@@ -9,15 +10,7 @@ const abroad: Partial<Accepted> = {
     type: 'foreign',
     name: 'ACME',
     taxIdAbsenceReason: 'exempt',
-    address: {
-      street: 'Main',
-      number: '1',
-      district: 'Downtown',
-      city: 'Austin',
-      state: 'TX',
-      postalCode: '73301',
-      country: 'US',
-    },
+    address,
   },
   foreignAmount: { currency: 'USD', amountInCents: 500 },
 };
