@@ -17,7 +17,6 @@ import type { LogRecovery, LogRecoveryOptions } from '../../cli/session.js';
 import type { CompanyId } from '../../domain/common/ids.js';
 import { epochMs, type Instant } from '../../domain/common/time.js';
 import { pause } from '../../lib/pause.js';
-import type { LogPosition } from '../../ports/event-log.js';
 import { centralBankCode } from '../../tables/catalogue.js';
 import { municipalityByName } from '../../tables/municipalities.js';
 import { modesWithoutAuthorizer } from '../config/config.js';
@@ -67,9 +66,9 @@ const recoverAlone = async (
   const { engines, config } = parts;
   const { log, pool } = engines;
   const identity = await log.identity();
-  const [head, isOfThisLog] = await headAndPlaces({ pool, log });
-  const paused =
-    (await readPause(pool, identity)) ?? (isOfThisLog ? undefined : await beginPause(parts, identity, head));
+  const [, isOfThisLog] = await headAndPlaces({ pool, log });
+  if (!isOfThisLog && (await readPause(pool, identity)) === undefined) await beginPause(parts);
+  const paused = await readPause(pool, identity);
   if (paused === undefined) return { kind: 'not_paused' };
   options.onPaused();
   const isApart = config.eventStoreUrl !== undefined;
@@ -93,12 +92,14 @@ const recoverAlone = async (
   }
 };
 
-/** Recovery appends, and so may move the head past the positions that show what the log has lost: the pause must not depend on them any more. */
-const beginPause = async ({ engines, config, clock }: SessionParts, identity: string, head: LogPosition | null) => {
-  const { pool } = engines;
+/**
+ * Records that the log is incomplete, with the end that the log has at this moment. Recovery appends, and so may move the head past the positions that
+ * show what the log has lost: the pause must not depend on those positions any more.
+ */
+export const beginPause = async ({ engines: { log, pool }, config, clock }: SessionParts): Promise<void> => {
+  const identity = await log.identity();
   if (config.eventStoreUrl === undefined) await pauseIssuingAtEnd(pool, identity, clock.now());
-  else await pauseIssuing(pool, identity, head, clock.now());
-  return await readPause(pool, identity);
+  else await pauseIssuing(pool, identity, await log.head(), clock.now());
 };
 
 const depsOf = async (

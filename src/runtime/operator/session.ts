@@ -1,5 +1,4 @@
 import { allProjections, operatorProjections } from '../../../projections/registry.js';
-import { pauseIssuing, pauseIssuingAtEnd } from '../../adapters/guards-postgres/incomplete-log.js';
 import { createParametersCache } from '../../adapters/municipal-parameters/cache.js';
 import { createKeyUses } from '../../adapters/read-model-postgres/key-uses.js';
 import { createMonitoringReads } from '../../adapters/read-model-postgres/monitoring-reads.js';
@@ -114,9 +113,8 @@ export const sessionOver = (
     },
     backup: (request) => backUp(parts, request),
     markRestored: async () => {
-      const identity = await log.identity();
-      if (config.eventStoreUrl === undefined) await pauseIssuingAtEnd(pool, identity, clock.now());
-      else await pauseIssuing(pool, identity, await log.head(), clock.now());
+      const { beginPause } = await import('./log-recovery.js');
+      await beginPause(parts);
     },
     keySeconds: Math.min(DAY_SECONDS, config.idempotencySeconds),
     testRetentionSeconds: config.limits.testRetentionSeconds,
