@@ -74,8 +74,8 @@ export type IssuerFacts = {
 };
 
 /**
- * `keyHash`: SHA-256 in hex. `bodyHash`: HMAC under a key that its text names; SHA-256 in hex in version 1 of the acceptance. A replay is
- * answered only from an acceptance that carries both (docs/architecture.md#uniqueness).
+ * `keyHash`: SHA-256 in hex. `bodyHash`: HMAC under a key that its text names; SHA-256 in hex in version 1 of the acceptance. Where no finished claim
+ * names the invoice of a key, a replay is answered only from an acceptance that carries both (docs/architecture.md#uniqueness).
  */
 export type IdempotencyMark = { keyHash: string; bodyHash: string };
 
