@@ -33,9 +33,19 @@ const bodyCodes: readonly ErrorCode[] = [
   'unsupported_media_type',
 ];
 
-/** All 422 codes belong to the issue route, except the one about the cancel window. */
+const cancelCodes: readonly ErrorCode[] = [
+  ...bodyCodes,
+  'invalid_id',
+  'not_found',
+  'nfse.not_cancelable',
+  'nfse.already_canceled',
+  'nfse.cancel_in_progress',
+  'nfse.cancel_window_closed',
+];
+
+/** A 422 code that cancel does not name belongs to the issue route. */
 const eligibilityCodes = (Object.keys(errorCatalogue) as ErrorCode[]).filter(
-  (code) => errorCatalogue[code].status === 422 && code !== 'nfse.cancel_window_closed',
+  (code) => errorCatalogue[code].status === 422 && !cancelCodes.includes(code),
 );
 
 const download = (extension: 'pdf' | 'xml', summary: string, description: string): Operation => ({
@@ -98,15 +108,7 @@ export const operations: readonly Operation[] = [
       'cancellation.status ser succeeded ou failed.',
     body: 'cancel',
     success: 'pending',
-    codes: [
-      ...bodyCodes,
-      'invalid_id',
-      'not_found',
-      'nfse.not_cancelable',
-      'nfse.already_canceled',
-      'nfse.cancel_in_progress',
-      'nfse.cancel_window_closed',
-    ],
+    codes: cancelCodes,
   },
   download('pdf', 'Baixar o PDF', 'O DANFSe da nota autorizada.'),
   download('xml', 'Baixar o XML autorizado', 'O documento fiscal, byte a byte como foi autorizado.'),

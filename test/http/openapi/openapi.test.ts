@@ -2,7 +2,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { accessKeyCheckDigit, isAccessKey } from '../../../src/domain/common/access-key.js';
-import { errorCatalogue } from '../../../src/domain/common/error-catalogue.js';
+import { type ErrorCode, errorCatalogue } from '../../../src/domain/common/error-catalogue.js';
 import { openApiDocument } from '../../../src/http/openapi/document.js';
 import { routes } from '../../support/fixture/routes.js';
 import { BASE_URL, createHarness } from '../../support/harness/http.js';
@@ -64,6 +64,19 @@ describe('GET /openapi.json', () => {
     const text = JSON.stringify(operations.map(({ operation }) => operation.responses));
     const unnamed = Object.keys(errorCatalogue).filter((code) => !text.includes(`"${code}"`));
     expect(unnamed).toEqual(['route_not_found']);
+  });
+
+  it('names each 422 of the catalogue at one route', () => {
+    const codes = Object.keys(errorCatalogue).filter((code) => errorCatalogue[code as ErrorCode].status === 422);
+    const routesOf = (code: string): readonly string[] =>
+      operations
+        .filter(({ operation }) => JSON.stringify(operation.responses[422] ?? {}).includes(`"${code}"`))
+        .map(({ name }) => name);
+    const expected = codes.map((code) => [
+      code,
+      [code === 'nfse.cancel_window_closed' ? 'post /v1/nfse/{id}/cancel' : 'post /v1/nfse'],
+    ]);
+    expect(codes.map((code) => [code, routesOf(code)])).toEqual(expected);
   });
 
   it.each([
