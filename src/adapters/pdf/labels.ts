@@ -1,6 +1,6 @@
 import { ABSENT } from './format.js';
 
-/** Descriptions of the codes of one field of the layout (leiaute DPS/NFS-e 1.01). */
+/** Descriptions of the codes of one field of the layout (leiaute DPS/NFS-e 1.01, where the name says no other). */
 type Labels = { readonly [code: string]: string };
 
 /** The description of a code; the code itself when the table lacks it, `-` when it is absent. */
@@ -47,11 +47,24 @@ export const regEspTrib: Labels = {
   '9': 'Outros',
 };
 
-export const tribISSQN: Labels = {
+/** The description of a `tribISSQN` that says that the operation is not subject to the ISSQN. */
+export const NOT_SUBJECT = 'Não Incidência';
+
+/** By the layout of the DPS: 1.01 changed the numbers of these codes (XSD `TSTribISSQN`). */
+export const tribISSQN = (versao: string | undefined): Labels => (versao === '1.00' ? tribISSQN100 : tribISSQN101);
+
+const tribISSQN100: Labels = {
+  '1': 'Operação tributável',
+  '2': 'Exportação de serviço',
+  '3': NOT_SUBJECT,
+  '4': 'Imunidade',
+};
+
+const tribISSQN101: Labels = {
   '1': 'Operação tributável',
   '2': 'Imunidade',
   '3': 'Exportação de serviço',
-  '4': 'Não Incidência',
+  '4': NOT_SUBJECT,
 };
 
 export const tpImunidade: Labels = {

@@ -115,6 +115,9 @@ export const COMPLEMENT = {
   xOutInf: 'xOutInf',
 };
 
+/** Paths of layout 1.00 that 1.01 changed. A note has one path of the two. */
+export const COMPLEMENT_100 = { idAtvEvt: `${DPS}/serv/atvEvento/id`, xOutInf: 'valores/xOutInf' };
+
 export const REGIME = {
   opSimpNac: `${DPS}/prest/regTrib/opSimpNac`,
   regApTribSN: `${DPS}/prest/regTrib/regApTribSN`,
@@ -153,6 +156,8 @@ export type ApproximateTaxes =
 /** What the DANFSe shows of an NFS-e. Fields of the layout keep their names. */
 export type Note = Texts<typeof HEAD> & {
   accessKey: string;
+  /** Layout of the DPS, in which the codes of `infDPS` have their meaning. The note around the DPS may have a later layout. */
+  versao: Text;
   nNFSe: string;
   dhProc: string;
   provider: Party & Texts<typeof REGIME>;

@@ -6,6 +6,7 @@ import {
   type Address,
   type ApproximateTaxes,
   COMPLEMENT,
+  COMPLEMENT_100,
   CONTACT,
   FEDERAL,
   HEAD,
@@ -43,6 +44,7 @@ export const readNote = (nfseXml: Buffer): Note | undefined => {
   return {
     ...head,
     accessKey,
+    versao: attributeAt(parsed.root, `${INF}/DPS`, 'versao') ?? attributeAt(parsed.root, 'NFSe', 'versao'),
     nNFSe,
     dhProc,
     provider: readProvider(inf),
@@ -56,6 +58,7 @@ export const readNote = (nfseXml: Buffer): Note | undefined => {
     totals: inf.all(TOTALS),
     complement: {
       ...inf.all(COMPLEMENT),
+      ...present(inf.all(COMPLEMENT_100)),
       inscImobFisc: allOf(
         inf.text('DPS/infDPS/serv/obra/inscImobFisc'),
         inf.text('DPS/infDPS/IBSCBS/imovel/inscImobFisc'),

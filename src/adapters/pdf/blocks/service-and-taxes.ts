@@ -1,6 +1,16 @@
 import { municipalityByCode } from '../../../tables/municipalities.js';
 import { ABSENT, money, nationalServiceCode, nbsCode, percent, slashed, sumOf } from '../format.js';
-import { labelOf, regEspTrib, tpBM, tpImunidade, tpRetISSQN, tpRetPisCofins, tpSusp, tribISSQN } from '../labels.js';
+import {
+  labelOf,
+  NOT_SUBJECT,
+  regEspTrib,
+  tpBM,
+  tpImunidade,
+  tpRetISSQN,
+  tpRetPisCofins,
+  tpSusp,
+  tribISSQN,
+} from '../labels.js';
 import type { IbsCbs, Issqn, Note, Text } from '../note.js';
 import { AMOUNT_SIZE, amount, type Block, field, row, strongField, titleCell, valueCell } from './grid.js';
 
@@ -33,13 +43,13 @@ const location = (provided: Note['service']): string =>
  * The municipal tax; one line when the operation is not subject to it (NT 008, 2.4.5, note 4). NT 008, 2.4.5, suggests the title's place for one of
  * these fields and that field's place for the other. Anexo I is mandatory and has these places.
  */
-export const issqn = ({ issqn: tax }: Note): Block => ({
+export const issqn = ({ issqn: tax, versao }: Note): Block => ({
   top: 14.43,
   end: 17.02,
   rows: [
     row(14.43, HEIGHT, [
       titleCell('TRIBUTAÇÃO MUNICIPAL (ISSQN)'),
-      field(2, 'Tipo de Tributação do ISSQN', labelOf(tribISSQN, tax.tribISSQN), 21),
+      field(2, 'Tipo de Tributação do ISSQN', labelOf(tribISSQN(versao), tax.tribISSQN), 21),
       field(3, 'Município / Sigla UF / País de Incidência do ISSQN', incidence(tax), 42, 2),
     ]),
     row(15.08, HEIGHT, [
@@ -61,11 +71,10 @@ export const issqn = ({ issqn: tax }: Note): Block => ({
       amount(4, 'ISSQN Apurado', tax.vISSQN),
     ]),
   ],
-  ...(tax.tribISSQN === NOT_SUBJECT ? { instead: 'TRIBUTAÇÃO MUNICIPAL (ISSQN) - OPERAÇÃO NÃO SUJEITA AO ISSQN' } : {}),
+  ...(labelOf(tribISSQN(versao), tax.tribISSQN) === NOT_SUBJECT
+    ? { instead: 'TRIBUTAÇÃO MUNICIPAL (ISSQN) - OPERAÇÃO NÃO SUJEITA AO ISSQN' }
+    : {}),
 });
-
-/** `tribISSQN` of an operation outside the tax. */
-const NOT_SUBJECT = '4';
 
 const incidence = (tax: Issqn): string =>
   tax.cLocIncid === undefined
