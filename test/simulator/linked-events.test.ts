@@ -71,6 +71,13 @@ describe('events of others', () => {
     expect((await cancel(harness, key)).status).toBe(201);
   });
 
+  it('bars the cancellation when the release came before the block', async () => {
+    const key = await freshKey();
+    await link(key, { type: '305103', about: '101101' });
+    await link(key, { type: '305102', about: '101101' });
+    expect(codesOf(await cancel(harness, key))).toEqual(['E0840']);
+  });
+
   it('keeps them over a restart and shows them in the ledger', async () => {
     const key = await freshKey();
     await link(key, { type: '203202' });
@@ -139,6 +146,15 @@ describe('substituting a note', () => {
     expect((await issue(harness, { number: 4, subst: subst(old) })).status).toBe(201);
     await harness.restart();
     expect(codesOf(await issue(harness, { number: 5, subst: subst(old) }))).toEqual(['E0046']);
+  });
+
+  it('is refused after a refused fiscal analysis, as the cancellation is', async () => {
+    const old = keyOf(await issue(harness, { number: 7 }));
+    const link = (type: string) => harness.control('POST', 'events', { environment: 'test', access_key: old, type });
+    await link('101103');
+    await link('105105');
+    expect(codesOf(await cancel(harness, old))).toEqual(['E0840']);
+    expect(codesOf(await issue(harness, { number: 8, subst: subst(old) }))).toEqual(['E0068']);
   });
 
   it('tells a note of the other environment (E0065) from one that does not exist (E0044)', async () => {

@@ -34,13 +34,17 @@ export const storedType = (type: EventType, about: string | undefined): string =
 /** The six digits of a stored type. */
 export const typeOf = (stored: string): string => stored.slice(0, 6);
 
+/** True while the note has a block of this kind of event and no release that came after the block. `stored` has the oldest event first. */
+export const isBlocked = (stored: readonly string[], about: string): boolean =>
+  stored.lastIndexOf(storedType('305102', about)) > stored.lastIndexOf(storedType('305103', about));
+
 /** Name of the first event that bars the cancellation of a note (E0840); undefined when no event does. */
 export const cancellationBar = (stored: readonly string[]): string | undefined => {
   for (const entry of stored) {
     const kind = EVENT_TYPES.find((type) => type === typeOf(entry));
     if (kind === undefined) continue;
-    const isStandingBlock = entry === '305102:101101' && !stored.includes('305103:101101');
-    if (EVENT_KINDS[kind].barsCancellation || isStandingBlock) return EVENT_KINDS[kind].name;
+    const isBlock = entry === storedType('305102', '101101') && isBlocked(stored, '101101');
+    if (EVENT_KINDS[kind].barsCancellation || isBlock) return EVENT_KINDS[kind].name;
   }
   return undefined;
 };

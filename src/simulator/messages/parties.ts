@@ -16,7 +16,7 @@ export const PARTY_MESSAGES = {
   E0060: 'Na substituição, o não optante não pode mudar competência, serviço, código municipal ou local da prestação.',
   E0061: 'Na substituição, o optante do Simples não pode mudar tomador, competência ou valor do serviço.',
   E0065: 'NFS-e a substituir gerada em outro ambiente.',
-  E0068: 'NFS-e a substituir com análise fiscal de cancelamento pendente.',
+  E0068: 'NFS-e a substituir com análise fiscal de cancelamento pendente ou indeferida.',
   E0070: 'NFS-e a substituir com confirmação do serviço registrada.',
   E0072: 'NFS-e a substituir com confirmação tácita registrada.',
   E0076: 'NFS-e a substituir com bloqueio de ofício vigente para substituição.',

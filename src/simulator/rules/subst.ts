@@ -1,5 +1,6 @@
 import { isAccessKey } from '../../domain/common/access-key.js';
 import { DAY_MS, epochMs } from '../../domain/common/time.js';
+import { isBlocked } from '../event/kinds.js';
 import type { Note } from '../state/ledger.js';
 import { isOutsideSimples } from './facts.js';
 import type { RuleContext, Rules } from './rule.js';
@@ -26,10 +27,12 @@ export const substRules: Rules = {
   E0061: (context) =>
     !isOutsideSimples(context) && ofOldNote(context, (note) => hasOtherCustomerOrAmount(context, note)),
   E0065: (context) => context.dps.has('subst') && context.notes.isElsewhere(oldKey(context)),
-  E0068: (context) => hasEvent(context, ['101103']) && !hasEvent(context, ['105104', '105105']),
+  // Annex I has no code for a refused analysis, which bars a substitution as a pending one does (docs/national-system.md#matrix).
+  E0068: (context) =>
+    hasEvent(context, ['105105']) || (hasEvent(context, ['101103']) && !hasEvent(context, ['105104'])),
   E0070: (context) => hasEvent(context, ['202201', '203202', '204203']),
   E0072: (context) => hasEvent(context, ['205204']),
-  E0076: (context) => hasEvent(context, ['305102:105102']) && !hasEvent(context, ['305103:105102']),
+  E0076: (context) => isBlocked(context.notes.events(oldKey(context)), '105102'),
   E0078: ({ dps }) => dps.text('subst/cMotivo') === '99' && !dps.has('subst/xMotivo'),
 };
 

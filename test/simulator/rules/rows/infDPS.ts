@@ -56,9 +56,12 @@ export const substRows: readonly Row[] = [
   [['E0061'], { ...subst(), amount: '1500.01' }, held()],
   [['E0065'], subst(), { notes: [{ note: old, isElsewhere: true }] }],
   [['E0068'], subst(), held(['101103'])],
+  [['E0068'], subst(), held(['101103', '105105'])],
+  [['E0068'], subst(), held(['105105'])],
   [['E0070'], subst(), held(['203202'])],
   [['E0072'], subst(), held(['205204'])],
   [['E0076'], subst(), held(['305102:105102'])],
+  [['E0076'], subst(), held(['305103:105102', '305102:105102'])],
   [['E0078'], subst({ reason: '99' }), held()],
 ];
 
