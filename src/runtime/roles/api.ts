@@ -32,7 +32,7 @@ import { certificatesOf, companyOf, OPERATOR_CACHE_MS } from '../engines/compani
 import { isSimulatorsNote } from '../engines/note-signer.js';
 import { createNoticeTeller } from '../engines/notices.js';
 import { isOverloaded, isUnavailable, requestFaults } from './api-faults.js';
-import { companyCatalogue, eligibilityFacts, openTaxRegistry } from './companies.js';
+import { companyCatalogue, eligibilityFacts, openTaxRegistry, warnOfUnusableAddresses } from './companies.js';
 import { createUseRecorder, type UseRecorder } from './key-uses.js';
 import { createPacing } from './pacing.js';
 import type { Parts } from './parts.js';
@@ -176,7 +176,7 @@ const downloadSecrets = (
 };
 
 const acceptDeps = (
-  { engines, clock, config }: Parts,
+  { engines, clock, config, logger }: Parts,
   company: AcceptDeps['company'],
   catalogueOf: (company: Company) => Promise<Catalogue>,
 ): AcceptDeps => ({
@@ -184,7 +184,7 @@ const acceptDeps = (
   idempotency: engines.guards.idempotency,
   duplicates: engines.guards.duplicates,
   hashes: guardHashes(engines.sealingKeys.guards),
-  taxRegistry: openTaxRegistry(config, engines, clock),
+  taxRegistry: openTaxRegistry(config, engines, clock, warnOfUnusableAddresses(logger)),
   ibsCbs: ibsCbsTables,
   municipalityCode: (city, state) => municipalityByName(city, state)?.ibge,
   underWay: new Map(),

@@ -1,5 +1,5 @@
 import { createParametersCache } from '../../adapters/municipal-parameters/cache.js';
-import { findRegistryEntry } from '../../adapters/tax-registry/registry-look-up.js';
+import { findRegistryEntry, type UnusableAddress } from '../../adapters/tax-registry/registry-look-up.js';
 import type { AcceptDeps } from '../../app/accept/accept-deps.js';
 import { openCopiedField } from '../../app/event-store/codec.js';
 import { overlaidCatalogue } from '../../domain/catalog/catalog.js';
@@ -15,13 +15,15 @@ import {
   onlyMunicipalCode,
   questionKeyOf,
 } from '../../domain/municipality/parameters.js';
-import { type LocalEntry, registryStream } from '../../domain/registry/events.js';
+import { domesticAddress } from '../../domain/registry/entry.js';
+import { type EntryAddress, type LocalEntry, registryStream } from '../../domain/registry/events.js';
 import { shortCache } from '../../lib/short-cache.js';
 import type { Clock } from '../../ports/clock.js';
 import type { RegistryEntry, TaxRegistry } from '../../ports/tax-registry.js';
 import { currencyCodes, isCurrency, isCustomerCountry, shippedCatalogue } from '../../tables/catalogue.js';
 import { municipalityByName } from '../../tables/municipalities.js';
 import type { Config } from '../config/config.js';
+import type { Logger } from '../config/logger.js';
 import { OPERATOR_CACHE_MS } from '../engines/companies.js';
 import type { Engines } from '../engines/engines.js';
 
@@ -129,6 +131,7 @@ export const openTaxRegistry = (
   { taxRegistryUrl: url }: Pick<Config, 'taxRegistryUrl'>,
   sources: LocalSources,
   clock: Clock,
+  onUnusable: UnusableAddress,
   find = findRegistryEntry,
 ): TaxRegistry => {
   const known = shortCache(OPERATOR_CACHE_MS, clock, async (cnpj) => {
@@ -139,11 +142,33 @@ export const openTaxRegistry = (
     lookup: async (cnpj) => {
       const local = await known(cnpj);
       if (local?.address !== undefined || url === undefined) return local;
-      const found = await find(url, cnpj, PATIENCE_MS);
+      const found = await find(url, cnpj, PATIENCE_MS, onUnusable);
+      if (found?.address !== undefined && !isCarried(found.address)) onUnusable([]);
       return local === undefined ? found : present({ ...local, address: found?.address });
     },
   };
 };
+
+const isCarried = (address: EntryAddress): boolean =>
+  domesticAddress(address, (city, state) => municipalityByName(city, state)?.ibge) !== undefined;
+
+/**
+ * Logs addresses that a note goes out without, at most once a minute, because each invoice to that customer asks again. No line names the customer.
+ */
+export const warnOfUnusableAddresses = (logger: Logger): UnusableAddress => {
+  let unusable = 0;
+  let warnedAt = Number.NEGATIVE_INFINITY;
+  return (members) => {
+    unusable += 1;
+    const now = performance.now();
+    if (now - warnedAt < WARN_EVERY_MS) return;
+    logger.warn({ msg: 'an address of the tax registry is left out: no note can carry it', members, unusable });
+    warnedAt = now;
+    unusable = 0;
+  };
+};
+
+const WARN_EVERY_MS = 60_000;
 
 /** Undefined when the key of the entry was destroyed. */
 const opened = async (

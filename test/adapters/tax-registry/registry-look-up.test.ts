@@ -76,6 +76,12 @@ describe('the tax registry', () => {
     ['with one', { ...address, complement: 'Sala 4' }, { ...known, complement: 'Sala 4' }],
     ['whose complement is null', { ...address, complement: null }, known],
     ['whose complement is empty', { ...address, complement: ' ', country: 'BR' }, known],
+    ['whose number is null', { ...address, number: null }, { ...known, number: 'S/N' }],
+    ['whose number is blank', { ...address, number: ' ' }, { ...known, number: 'S/N' }],
+    ['whose postal code has a mask', { ...address, postal_code: '24020-077' }, known],
+    ['whose postal code has a mask with a point', { ...address, postal_code: ' 24.020-077' }, known],
+    ['whose state is in small letters', { ...address, state: 'rj ' }, known],
+    ['whose street has a line break', { ...address, street: 'Av. Rio\r\n Branco' }, known],
   ])('tells the address too, %s', async (_name, said, wanted) => {
     const body = JSON.stringify({ legal_name: 'EMPRESA', address: said });
     expect(await answered((response) => response.end(body))).toEqual({
@@ -86,14 +92,28 @@ describe('the tax registry', () => {
   });
 
   it.each([
-    ['no street', { ...address, street: undefined }],
-    ['a masked postal code', { ...address, postal_code: '24020-077' }],
-    ['a state in words', { ...address, state: 'Rio de Janeiro' }],
-    ['a text', 'Av. Rio Branco, 123'],
-    ['null', null],
-  ])('tells the name alone when its address is or has %s', async (_name, said) => {
+    ['no street', { ...address, street: undefined }, [['street']]],
+    ['no number', { ...address, number: undefined }, [['number']]],
+    [
+      'a blank district and a short postal code',
+      { ...address, district: ' ', postal_code: '2402007' },
+      [['district', 'postal_code']],
+    ],
+    ['a state in words', { ...address, state: 'Rio de Janeiro' }, [['state']]],
+    ['a text', 'Av. Rio Branco, 123', [[]]],
+    ['null', null, []],
+  ])('tells the name alone when its address is or has %s, and reports the members', async (_name, said, wanted) => {
     const body = JSON.stringify({ legal_name: 'EMPRESA', address: said });
-    expect(await answered((response) => response.end(body))).toEqual({ cnpj: CNPJ, legalName: 'EMPRESA' });
+    const { url } = await serverOf((_request, response) => response.end(body));
+    const reported: (readonly string[])[] = [];
+    const found = await findRegistryEntry(url, CNPJ, PATIENCE_MS, (members) => reported.push(members));
+    expect(found).toEqual({ cnpj: CNPJ, legalName: 'EMPRESA' });
+    expect(reported).toEqual(wanted);
+  });
+
+  it('tells a name in one line, without control characters (TEXT-3, TEXT-5)', async () => {
+    const body = JSON.stringify({ legal_name: ' EMPRESA\r\nDE\tEXEMPLO\u0085 \u0001LTDA' });
+    expect((await answered((response) => response.end(body)))?.legalName).toBe('EMPRESA DE EXEMPLO LTDA');
   });
 
   it.each(['gzip', 'br', 'deflate', 'x-unknown'])(

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import type { RegistryEntry } from '../../../src/ports/tax-registry.js';
-import { openTaxRegistry } from '../../../src/runtime/roles/companies.js';
+import type { Logger } from '../../../src/runtime/config/logger.js';
+import { openTaxRegistry, warnOfUnusableAddresses } from '../../../src/runtime/roles/companies.js';
 import { DEMO_CNPJ, demoCompany } from '../../support/fixture/demo.js';
 import { T0 } from '../../support/fixture/invoice.js';
 import { movableClock } from '../../support/harness/event-store.js';
@@ -18,7 +19,8 @@ const address = {
 type Sources = Parameters<typeof openTaxRegistry>[1];
 
 /** `entry`: what an operator put for any CNPJ. The registry at the address knows every CNPJ, or none. */
-const createHarness = (entry: Omit<RegistryEntry, 'cnpj'> | undefined, isKnown = true) => {
+const createHarness = (entry: Omit<RegistryEntry, 'cnpj'> | undefined, isKnown = true, told = address) => {
+  const reported: (readonly string[])[] = [];
   const asked: string[] = [];
   const sources = {
     readModel: {
@@ -28,13 +30,17 @@ const createHarness = (entry: Omit<RegistryEntry, 'cnpj'> | undefined, isKnown =
   } as unknown as Sources;
   const find = async (url: string, cnpj: string) => {
     asked.push(`${url}/${cnpj}`);
-    return isKnown ? { cnpj, legalName: 'NAME OF THE REGISTRY LTDA', address } : undefined;
+    return isKnown ? { cnpj, legalName: 'NAME OF THE REGISTRY LTDA', address: told } : undefined;
   };
   const lookUp = (cnpj: string, isConfigured = true) =>
-    openTaxRegistry({ taxRegistryUrl: isConfigured ? REGISTRY : undefined }, sources, movableClock(T0), find).lookup(
-      cnpj,
-    );
-  return { asked, lookUp };
+    openTaxRegistry(
+      { taxRegistryUrl: isConfigured ? REGISTRY : undefined },
+      sources,
+      movableClock(T0),
+      (members) => reported.push(members),
+      find,
+    ).lookup(cnpj);
+  return { asked, reported, lookUp };
 };
 
 it('asks the address for a company that no operator entered', async () => {
@@ -66,4 +72,19 @@ it('keeps the name when the address is not told, and asks nobody when nothing is
   const alone = createHarness({ legalName: 'NAME BY AN OPERATOR LTDA' });
   expect(await alone.lookUp(OTHER, false)).toEqual({ cnpj: OTHER, legalName: 'NAME BY AN OPERATOR LTDA' });
   expect([...whole.asked, ...alone.asked]).toEqual([]);
+});
+
+it('reports an address that no note can carry, such as one in a city that its state does not have', async () => {
+  const { reported, lookUp } = createHarness(undefined, true, { ...address, city: 'Cidade Que Não Existe' });
+  expect(await lookUp(OTHER)).toMatchObject({ legalName: 'NAME OF THE REGISTRY LTDA' });
+  expect(reported).toEqual([[]]);
+});
+
+it('logs addresses that are left out once a minute, by the names of their members', () => {
+  const warned: unknown[] = [];
+  const warn = warnOfUnusableAddresses({ warn: (line: unknown) => warned.push(line) } as unknown as Logger);
+  warn(['postal_code']);
+  warn(['state']);
+  const msg = 'an address of the tax registry is left out: no note can carry it';
+  expect(warned).toEqual([{ msg, members: ['postal_code'], unusable: 1 }]);
 });
