@@ -10,6 +10,12 @@ describe('transliterate', () => {
     ['  borda\t ', 'borda'],
     ['l’été… ½ €', "l'été... ½ EUR"],
     ['e\u200db ﬁm Ⅳ', 'eb fim IV'],
+    ['Nizami küçəsi, Əhmədli', 'Nizami küçesi, Ehmedli'],
+    ['ʻAiea Oʻzbekiston Oʼahu ʾAmmān ʿAmr Tatʹjana', "'Aiea O'zbekiston O'ahu 'Amman 'Amr Tat'jana"],
+    ['Ƙofar Ɗan Ɓauchi Ƴar, ƙofar ɗan ɓauchi ƴar', 'Kofar Dan Bauchi Yar, kofar dan bauchi yar'],
+    ['Ɛ̀wɔ̀ Ɔ̀yɛ̀ ŋutɔ Ʋɔ ʋɔ Ɖe ɖe ƒe Ƒe', 'Ewo Oye nuto Vo vo De de fe Fe'],
+    ['Ɲɛɲɛ Ŋaa Ƶ ƶ Ɨɨ Ʉʉ Ʊʊ Ɩɩ', 'Nene Naa Z z Ii Uu Uu Ii'],
+    ['ʔəʔ ȾȺȽ ŉ ǁKaras ǃXam ǀAe', "'e' TAL 'n ||Karas !Xam |Ae"],
   ])('writes %j as %j', (text, latin) => expect(transliterate(text)).toBe(latin));
 
   it.each(['日本', 'Привет', '🎉', 'a\u0000b', 'a\u0085b\u009f'])('has no Latin form for %j', (text) => {
