@@ -161,11 +161,11 @@ export type ProjectionOperations = {
   names: readonly string[];
   status(): Promise<readonly ProjectionStatus[]>;
   /**
-   * Why the rows must not be made again now: they are of another log, or evidence of what this one has lost. Undefined otherwise, and where the
-   * operator has named the log that is there.
+   * Why no generation may be made or dropped now: the rows are of another log, or evidence of what this one has lost. Undefined otherwise, and where
+   * the operator has named the log that is there. To be asked before an order is recorded; `rebuild` and `rollback` refuse for the same reasons.
    */
   refusal(namedLog?: string): Promise<string | undefined>;
-  rebuild(name: string, onProgress: (progress: RebuildProgress) => void): Promise<RebuildResult>;
+  rebuild(name: string, onProgress: (progress: RebuildProgress) => void, namedLog?: string): Promise<RebuildResult>;
   rollback(name: string, onProgress: (progress: RebuildProgress) => void): Promise<RebuildResult>;
 };
 

@@ -41,6 +41,8 @@ export type RebuildRun = {
 export type Rebuilds = {
   /** Does nothing while a rebuild of the projection runs in this process. The rebuild continues after the answer was sent. */
   begin(projection: string): void;
+  /** True, with the reason as the run of the projection, while its rows must not be made again. To be asked before an order is recorded. */
+  refuses(projection: string): Promise<boolean>;
   of(projection: string): RebuildRun | undefined;
 };
 

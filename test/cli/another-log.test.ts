@@ -13,6 +13,7 @@ import { systemClock } from '../../src/runtime/engines/clock.js';
 import { createRunner } from '../../src/runtime/engines/runner.js';
 import { openSession } from '../../src/runtime/operator/session.js';
 import type { EventStoreDouble } from '../support/eventstore-double/double.js';
+import { createDoubleLog } from '../support/eventstore-double/log.js';
 import { accepted, streamOf } from '../support/fixture/histories.js';
 import { type EventStoreHarness, openEventStoreHarness } from '../support/harness/eventstore-log.js';
 import { appendEvents } from '../support/harness/projector.js';
@@ -33,13 +34,19 @@ describeWithPostgres('a command over another log than that of the database', () 
     await appendEvents(log, streamOf('live', 1), [accepted('live', 1)]);
     identity = await log.identity();
     await expect(run(double, 'projections', 'rebuild', 'invoices')).resolves.toMatchObject({ exit: 0 });
-    await database.pool.query('insert into guards_position (log_identity, guards) values ($1, 1)', [identity]);
+    await guardsMadeFrom(log);
   });
   afterAll(async () => {
     await harness.close();
     await database.close();
     await rm(folder, { recursive: true });
   });
+
+  /** As a process would that read this log to its head. */
+  const guardsMadeFrom = async (log: EventStoreEventLog): Promise<void> => {
+    const position = [await log.identity(), String(await log.head())];
+    await database.pool.query('insert into guards_position (log_identity, guards) values ($1, $2)', position);
+  };
 
   /** As a process with this log would. */
   const run = async (at: EventStoreDouble, ...argv: string[]): Promise<{ exit: number; out: string }> => {
@@ -80,6 +87,36 @@ describeWithPostgres('a command over another log than that of the database', () 
     });
   });
 
+  describe('that is an older copy of it', () => {
+    it('makes no rows from that copy and goes back to none, before any process has recorded a pause', async () => {
+      const log = harness.open(double.url);
+      await expect(run(double, 'projections', 'rebuild', 'invoices')).resolves.toMatchObject({ exit: 0 });
+      const backup = createDoubleLog();
+      for (const event of double.log.all().slice(backup.all().length)) backup.append(event.stream, 'any', [event]);
+      await appendEvents(log, streamOf('live', 3), [accepted('live', 3)]);
+      await expect(run(double, 'projections', 'rebuild', 'invoices')).resolves.toMatchObject({ exit: 0 });
+      const older = await harness.double({ log: backup });
+      const length = backup.all().length;
+      for (const argv of [
+        ['rebuild', 'invoices'],
+        ['rebuild', '--all'],
+        ['rollback', 'invoices'],
+      ])
+        expect(await run(older, 'projections', ...argv)).toEqual({
+          exit: 1,
+          out: expect.stringMatching(/^the log is older than the database, .* nfse doctor --reconcile/),
+        });
+      expect(backup.all()).toHaveLength(length);
+      expect(await rowsOf()).toBe(2);
+      expect((await database.pool.query('select from log_set_back')).rowCount).toBe(0);
+      // The right log again.
+      expect(await run(double, 'projections', 'rollback', 'invoices')).toMatchObject({ exit: 0 });
+      // Only where the operator says that the rows may go.
+      expect(await run(older, 'projections', 'rebuild', 'invoices', '--log', identity)).toMatchObject({ exit: 0 });
+      expect(await rowsOf()).toBe(1);
+    });
+  });
+
   describe('that has events', () => {
     let other: EventStoreDouble;
     let log: EventStoreEventLog;
@@ -102,7 +139,7 @@ describeWithPostgres('a command over another log than that of the database', () 
       expect((await run(other, 'doctor')).out).toMatch(
         new RegExp(`BAD +guards +the guards were made from log ${identity}, but the log is ${own}`),
       );
-      await database.pool.query('insert into guards_position (log_identity, guards) values ($1, 1)', [own]);
+      await guardsMadeFrom(log);
       expect((await run(other, 'doctor')).out).not.toContain('the guards were made from log');
     });
 
@@ -112,9 +149,13 @@ describeWithPostgres('a command over another log than that of the database', () 
         `insert into log_set_back (log_identity, head, seen_at) values ($1, 1, '2026-11-21T12:00:00.000Z')`,
         [own],
       );
-      const { exit, out } = await run(other, 'projections', 'rebuild', 'invoices');
-      expect(exit).toBe(1);
-      expect(out).toContain('issuing is paused, and the rows show what the log has lost');
+      const length = other.log.all().length;
+      for (const what of ['rebuild', 'rollback']) {
+        const { exit, out } = await run(other, 'projections', what, 'invoices');
+        expect(exit).toBe(1);
+        expect(out).toContain('issuing is paused, and the rows show what the log has lost');
+      }
+      expect(other.log.all()).toHaveLength(length);
     });
   });
 });

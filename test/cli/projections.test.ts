@@ -116,6 +116,25 @@ describeWithPostgres('the operator command of projections', () => {
     await fresh.close();
   });
 
+  it('rebuild and rollback keep rows that show what the log of their own database has lost', async () => {
+    const one = await openOperator(projectionCommands, stream);
+    await appendEvents(one.session.log, streamOf('live', 1), [accepted('live', 1)]);
+    for (let n = 1; n <= 2; n++) expect(await one.run('projections', 'rebuild', 'invoices')).toMatchObject({ exit: 0 });
+    await one.database.admin.query(
+      `update checkpoints set position = '9999' where name = 'invoices' and role = 'live'`,
+    );
+    const { rows } = await one.database.pool.query('select name, generation, role, position from checkpoints');
+    for (const what of ['rebuild', 'rollback'])
+      expect(await one.run('projections', what, 'invoices')).toMatchObject({
+        exit: 1,
+        err: expect.stringContaining('the log is older than the database'),
+      });
+    expect((await one.database.pool.query('select name, generation, role, position from checkpoints')).rows).toEqual(
+      rows,
+    );
+    await one.close();
+  });
+
   it.each([
     [['projections', 'rebuild'], 2],
     [['projections', 'rebuild', 'invoices', '--all'], 2],

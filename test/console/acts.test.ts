@@ -279,6 +279,16 @@ describe('the machinery', () => {
     expect([status, text.includes('http-equiv="refresh"')]).toEqual([409, true]);
     expect([harness.begun, await harness.onRecord()]).toEqual([[], []]);
   });
+
+  it('records no order of a rebuild that is refused, and shows why', async () => {
+    harness.answers.run = { state: 'refused', detail: ['o log é mais antigo', 'the log is older'] };
+    const { status, text } = await harness.send('/console/projections/rebuild', {
+      projection: 'invoices',
+      operator: 'maria',
+    });
+    expect([status, text.includes('the log is older')]).toEqual([409, true]);
+    expect([harness.begun, await harness.onRecord()]).toEqual([[], []]);
+  });
 });
 
 it('says that a rebuild has begun only while one runs, and how far it is in the language of the page', async () => {

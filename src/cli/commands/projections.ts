@@ -33,13 +33,14 @@ const rebuild: Command = {
     const { projections } = opened;
     if (name !== undefined && !projections.names.includes(name)) return unknown(name, projections);
     // Before the order is recorded, because the log may be another one.
-    const why = await projections.refusal(textFlag(flags, 'log'));
+    const namedLog = textFlag(flags, 'log');
+    const why = await projections.refusal(namedLog);
     if (why !== undefined) return refused(why);
     const results: RebuildResult[] = [];
     const deps = auditDeps(opened, actor);
     for (const one of name === undefined ? projections.names : [name]) {
       await appendAudit('ProjectionRebuildOrdered', { projection: one }, deps);
-      results.push(await shown(terminal, (onProgress) => projections.rebuild(one, onProgress)));
+      results.push(await shown(terminal, (onProgress) => projections.rebuild(one, onProgress, namedLog)));
     }
     return outcomeOf('rebuilt', actor, results);
   },
@@ -54,6 +55,8 @@ const rollback: Command = {
     const opened = await session();
     const { projections } = opened;
     if (!projections.names.includes(name)) return unknown(name, projections);
+    const why = await projections.refusal();
+    if (why !== undefined) return refused(why);
     await appendAudit('ProjectionRollbackOrdered', { projection: name }, auditDeps(opened, actor));
     const result = await shown(terminal, (onProgress) => projections.rollback(name, onProgress));
     return outcomeOf('rolled_back', actor, [result]);

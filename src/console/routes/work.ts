@@ -107,6 +107,7 @@ export const workRoutes = (app: Hono<ConsoleEnv>, deps: ConsoleDeps): void => {
     if (projection === undefined) return c.notFound();
     if (rebuilds.of(projection)?.state === 'running')
       return c.html(projectionsPage(c.get('page'), await lines(), notices(c.get('page')).busy), 409);
+    if (await rebuilds.refuses(projection)) return c.html(projectionsPage(c.get('page'), await lines()), 409);
     await appendAudit('ProjectionRebuildOrdered', { projection }, { store, clock, actor: `support:${operator}` });
     rebuilds.begin(projection);
     return c.redirect(`${ROOT}/projections?begun=1`, 303);

@@ -58,12 +58,7 @@ const consoleDeps = (parts: Parts, sources: ConsoleSources): ConsoleDeps => {
   const { config, clock, engines, logger, runner, roles } = parts;
   const session = sessionOver(engines, config, clock, { logger, runner });
   const onFault = (error: unknown): void => logger.error({ msg: 'the console failed', ...faultFields(error) });
-  const { rebuild, refusal } = projectionOperations(engines, clock, runner.stopping);
-  const unlessRefused: typeof rebuild = async (name, onProgress) => {
-    const refused = await refusal();
-    return refused === undefined ? await rebuild(name, onProgress) : { refused };
-  };
-  const rebuilds = createRebuilds({ rebuild: unlessRefused }, onFault);
+  const rebuilds = createRebuilds(projectionOperations(engines, clock, runner.stopping), onFault);
   runner.onStop('rebuilds', () => rebuilds.settled());
   const relayLag = createRelayLag(engines, clock);
   const names = shortCache(
@@ -177,7 +172,7 @@ const endOf = (result: RebuildResult): RebuildRun => {
 
 /** Rebuilds that the console starts. They run in this process, and the last result of each projection is kept in memory. */
 export const createRebuilds = (
-  { rebuild }: Pick<ProjectionOperations, 'rebuild'>,
+  { rebuild, refusal }: Pick<ProjectionOperations, 'rebuild' | 'refusal'>,
   onFault: (error: unknown) => void,
 ): Rebuilds & { settled(): Promise<void> } => {
   const runs = new Map<string, RebuildRun>();
@@ -206,6 +201,11 @@ export const createRebuilds = (
       if (running.has(name)) return;
       runs.set(name, { state: 'running', detail: ['acaba de começar', 'has just begun'] });
       running.set(name, run(name));
+    },
+    refuses: async (name) => {
+      const refused = await refusal();
+      if (refused !== undefined) runs.set(name, endOf({ refused }));
+      return refused !== undefined;
     },
     of: (name) => runs.get(name),
     settled: async () => {

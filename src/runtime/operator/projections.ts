@@ -16,7 +16,7 @@ import {
 } from '../../projector/rebuild.js';
 import { projectionStatus } from '../../projector/status.js';
 import type { Engines } from '../engines/engines.js';
-import { RECONCILE } from './checks.js';
+import { headAndPlaces, RECONCILE } from './checks.js';
 
 /** `remake` is for log recovery alone: it rebuilds from nothing and keeps no earlier generation. */
 type Operations = ProjectionOperations & { remake: ProjectionOperations['rebuild'] };
@@ -27,25 +27,31 @@ export const projectionOperations = (
   clock: Clock,
   stopping: AbortSignal = NEVER,
 ): Operations => {
+  const refusal: Operations['refusal'] = (namedLog) => refusalOf({ db, log }, namedLog);
   const run =
-    (work: typeof rebuildProjection): ProjectionOperations['rebuild'] =>
-    async (name, onProgress) => {
+    (work: typeof rebuildProjection, refuse: Operations['refusal']): Operations['remake'] =>
+    async (name, onProgress, namedLog) => {
       const projection = allProjections.find((one) => one.name === name);
       if (projection === undefined) return { refused: `there is no projection ${name}` };
+      const why = await refuse(namedLog);
+      if (why !== undefined) return { refused: why };
       const deps: CatchUpDeps = { db, log, clock, onProgress: (progress) => onProgress(shareOfProgress(progress)) };
       return resultOf(projection, await work(projection, stopping, deps));
     };
   return {
     names: allProjections.map(({ name }) => name),
     status: () => projectionStatus(allProjections, { db, log, clock }),
-    refusal: (namedLog) => refusalOf({ db, log }, namedLog),
-    rebuild: run(rebuildProjection),
-    rollback: run(rollbackProjection),
-    remake: run(remakeProjection),
+    refusal,
+    rebuild: run(rebuildProjection, refusal),
+    rollback: run(rollbackProjection, refusal),
+    remake: run(remakeProjection, async () => undefined),
   };
 };
 
-/** A log in the database of its rows is never another one by a wrong address, and a pause over such a log makes no evidence of its rows. */
+/**
+ * A log in the database of its rows is never another one by a wrong address, and a pause over such a log makes no evidence of its rows. The positions
+ * are compared too, because no process may have run since an older log was put in place, and only a process records the pause.
+ */
 const refusalOf = async (
   { db, log }: Pick<CatchUpDeps, 'db' | 'log'>,
   namedLog: string | undefined,
@@ -60,10 +66,14 @@ const refusalOf = async (
   );
   const other = rows?.logIdentity ?? (await guardsOfAnotherLog(db, identity));
   if (other !== undefined) return `the database was made from log ${other}, but ${otherLogText(identity)}`;
-  if (identity === undefined || log.remembered === undefined || !(await isIssuingPaused(db, identity)))
-    return undefined;
-  return `issuing is paused, and the rows show what the log has lost: ${RECONCILE}, which makes them again`;
+  if (identity === undefined) return undefined;
+  const [, isOfThisLog] = await headAndPlaces({ pool: db, log });
+  if (!isOfThisLog) return `the log is older than the database, ${EVIDENCE}`;
+  if (log.remembered === undefined || !(await isIssuingPaused(db, identity))) return undefined;
+  return `issuing is paused, ${EVIDENCE}`;
 };
+
+const EVIDENCE = `and the rows show what the log has lost: ${RECONCILE}, which makes them again`;
 
 /** An interrupted command ends with its process; the next run continues from the build's checkpoint. */
 const NEVER = new AbortController().signal;
@@ -102,7 +112,7 @@ const resultOf = ({ name, version }: Projection, outcome: RebuildOutcome): Rebui
       return { refused: `the earlier generation of ${name} was made from another log` };
     case 'beyond_log':
       return {
-        refused: `the earlier generation of ${name} holds events that the log has lost: nfse projections rebuild`,
+        refused: `the earlier generation of ${name} holds events that the log has lost: ${RECONCILE}`,
       };
   }
 };

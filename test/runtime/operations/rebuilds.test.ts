@@ -8,6 +8,7 @@ const runOf = async (end: () => RebuildResult) => {
   const seen: unknown[] = [];
   const rebuilds = createRebuilds(
     {
+      refusal: async () => undefined,
       rebuild: async (name, onProgress) => {
         await Promise.resolve();
         onProgress({ name, share: 0.5, events: 1 });
@@ -49,5 +50,18 @@ it('a rebuild of the console that is refused says the reason of the command line
     [new Error('down')],
     'refused',
     expect.stringContaining('um serviço falhou'),
+  ]);
+});
+
+it('a rebuild of the console that may not begin says why', async () => {
+  const rebuild = async () => ({ done });
+  const of = async (why: string | undefined) => {
+    const rebuilds = createRebuilds({ rebuild, refusal: async () => why }, () => undefined);
+    return [await rebuilds.refuses('invoices'), rebuilds.of('invoices')];
+  };
+  expect(await of(undefined)).toEqual([false, undefined]);
+  expect(await of('the log is older')).toEqual([
+    true,
+    { state: 'refused', detail: ['the log is older', 'the log is older'] },
   ]);
 });

@@ -162,7 +162,11 @@ export const consoleHarness = async (
     bodyOf: (invoice, at) => replayedBody(invoice, at, 'http://api.test'),
     downloadToken: () => 'token',
     projections: async () => [{ name: 'invoices', version: 1, generation: 1, lagSeconds: 0 }],
-    rebuilds: { begin: (name) => harness.begun.push(name) > 0, of: () => harness.answers.run },
+    rebuilds: {
+      begin: (name) => harness.begun.push(name) > 0,
+      refuses: async () => harness.answers.run?.state === 'refused',
+      of: () => harness.answers.run,
+    },
     onFault: (error) => harness.faults.push(error),
   };
   const [app, other] = [createConsole(deps), createConsole(deps)];

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { certificateCommands } from '../../../src/cli/commands/certificate.js';
 import { doctorCommand } from '../../../src/cli/commands/doctor.js';
 import { keyCommands } from '../../../src/cli/commands/key.js';
+import { projectionCommands } from '../../../src/cli/commands/projections.js';
 import { runCommand } from '../../../src/cli/run.js';
 import type { Clock } from '../../../src/ports/clock.js';
 import { makeDemoCompany } from '../../../src/runtime/commands/first-start.js';
@@ -11,7 +12,7 @@ import { roles as allRoles, type Role, readConfig } from '../../../src/runtime/c
 import { systemClock } from '../../../src/runtime/engines/clock.js';
 import { createRunner } from '../../../src/runtime/engines/runner.js';
 import type { Readiness } from '../../../src/runtime/operations/readiness.js';
-import { sessionOver } from '../../../src/runtime/operator/session.js';
+import { openSession, sessionOver } from '../../../src/runtime/operator/session.js';
 import type { Service } from '../../../src/runtime/roles/parts.js';
 import { startService } from '../../../src/runtime/service.js';
 import { eventually } from '../eventually.js';
@@ -40,6 +41,8 @@ export type LogAndDatabaseHarness = {
   start(database: FreshDatabase, eventStoreUrl: string, roles?: readonly Role[], clock?: Clock): Promise<ServiceAt>;
   /** Registers the demo company and uses its keys from then on. Returns the ids of the keys. */
   register(at: ServiceAt): Promise<{ live: string; test: string }>;
+  /** A command of its own process, while no service runs. */
+  command(database: FreshDatabase, eventStoreUrl: string, ...argv: string[]): Promise<{ exit: number; out: string }>;
   close(): Promise<void>;
 };
 
@@ -134,6 +137,17 @@ export const openLogAndDatabaseHarness = async (): Promise<LogAndDatabaseHarness
           await service.stop();
         },
       };
+    },
+    command: async (database, eventStoreUrl, ...argv) => {
+      const config = configFor(database, eventStoreUrl);
+      const out: string[] = [];
+      const write = (text: string): void => void out.push(text);
+      const runner = createRunner(() => undefined);
+      const commands = [...certificateCommands, doctorCommand, ...keyCommands, ...projectionCommands];
+      const open = (needs?: Parameters<typeof openSession>[4]) =>
+        openSession(config, systemClock, logger, runner, needs);
+      const exit = await runCommand(argv, commands, open, { out: write, err: write }).finally(() => runner.stop());
+      return { exit, out: out.join('\n') };
     },
     register: async ({ service }) => {
       const { pool } = service.engines;
