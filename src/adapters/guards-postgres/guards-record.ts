@@ -39,11 +39,14 @@ export const guardCheckpoint = (
     };
     /** The position that this session last read or wrote. */
     let known: GuardsPosition = { guards: null, operatorRows: null };
+    /** What the last look said; a session that has not looked does not know. */
+    let wasPaused = true;
     return {
       look: () =>
         inSession(async (client) => {
           const look = await readGuardReadiness(client, logIdentity, LEADER_LOCK);
           known = look;
+          wasPaused = look.logWasIncomplete;
           return look;
         }),
       move: (to) =>
@@ -62,7 +65,7 @@ export const guardCheckpoint = (
       fill: (keys, marks, now) =>
         inSession((client) => restoreMissingGuards(client, { keys, marks }, now, idempotencySeconds)),
       noteIncompleteLog: (head, now, evidence) =>
-        inSession((client) => pauseIfStillIncomplete(client, logIdentity, { head, evidence }, now)),
+        inSession((client) => pauseIfStillIncomplete(client, logIdentity, { head, evidence, wasPaused }, now)),
       lost,
       close: async () => lose(),
     };

@@ -75,9 +75,13 @@ export const knowsPauses = async (db: Pick<pg.Pool | pg.PoolClient, 'query'>): P
   return rows[0]?.known === true;
 };
 
+/** SQL, on the conflict of two records: texts of instants compare as the instants do. */
+const LATER_INSTANT = 'greatest(log_set_back.seen_at, excluded.seen_at)';
+
 /**
  * Records that the log is incomplete: no process issues over it, also after restarts, until log recovery has finished (ADR 22). A pause that is there
- * already keeps its head and gets the new instant: a backup that was made during a pause brings that pause back, and has lost sends of later.
+ * already keeps its head and gets the new instant: a backup that was made during a pause brings that pause back, and has lost sends of later. The
+ * instant never moves back, because the clock of this process may be behind.
  */
 export const pauseIssuing = async (
   db: Pick<pg.Pool | pg.PoolClient, 'query'>,
@@ -87,7 +91,7 @@ export const pauseIssuing = async (
 ): Promise<void> => {
   await db.query(
     `insert into log_set_back (log_identity, head, seen_at) values ($1, $2, $3)
-     on conflict (log_identity) do update set seen_at = excluded.seen_at`,
+     on conflict (log_identity) do update set seen_at = ${LATER_INSTANT}`,
     [logIdentity, head?.toString() ?? null, now],
   );
 };
@@ -102,7 +106,7 @@ export const pauseIssuingAtEnd = (db: pg.Pool, logIdentity: string, now: Instant
     await client.query(
       `insert into log_set_back (log_identity, head, seen_at)
        values ($1, (select nullif(position, 0) from event_log_head where identity::text = $1), $2)
-       on conflict (log_identity) do update set seen_at = excluded.seen_at`,
+       on conflict (log_identity) do update set seen_at = ${LATER_INSTANT}`,
       [logIdentity, now],
     );
   });
@@ -114,19 +118,25 @@ const LOCK_END_OF_LOG = `select from event_log_append(array[''], array[0], array
 /**
  * Pauses issuing as `pauseIssuing` does, where only positions showed the loss if rows are still made from more than this log holds: a log recovery
  * may have ended since the positions were read, and its end must last. Any error ends the session and so frees the lock.
+ *
+ * `wasPaused`: false when the caller had looked and found no pause. A pause that is there by now was then recorded for the same loss, and its record
+ * stays, because another one would void a comparison that has begun. It does not stay where the caller saw the loss later, so that a lost send may
+ * have begun later, or where the log has lost more.
  */
 export const pauseIfStillIncomplete = async (
   client: pg.PoolClient,
   logIdentity: string,
-  { head, evidence }: { head: LogPosition | null; evidence: 'positions' | 'events' },
+  { head, evidence, wasPaused }: { head: LogPosition | null; evidence: 'positions' | 'events'; wasPaused: boolean },
   now: Instant,
 ): Promise<void> => {
   await client.query(`select pg_advisory_lock(${LOCK_KEY})`);
   await client.query(
     `insert into log_set_back (log_identity, head, seen_at) select $1, $2, $3
      where $4 or ${FURTHEST} > coalesce($2::numeric, -1)
-     on conflict (log_identity) do update set seen_at = excluded.seen_at`,
-    [logIdentity, head?.toString() ?? null, now, evidence === 'events'],
+     on conflict (log_identity) do update set seen_at = ${LATER_INSTANT}
+     where $5 or excluded.seen_at > log_set_back.seen_at
+       or coalesce(excluded.head, -1) < coalesce(log_set_back.head, -1)`,
+    [logIdentity, head?.toString() ?? null, now, evidence === 'events', wasPaused],
   );
   await client.query(`select pg_advisory_unlock(${LOCK_KEY})`);
 };

@@ -1,0 +1,95 @@
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { guardCheckpoint } from '../../../src/adapters/guards-postgres/guards-record.js';
+import {
+  pauseIssuing,
+  pauseIssuingAtEnd,
+  readPause,
+  resumeIssuing,
+} from '../../../src/adapters/guards-postgres/incomplete-log.js';
+import { openPool } from '../../../src/adapters/sql/pool.js';
+import { addSeconds, type Instant } from '../../../src/domain/common/time.js';
+import type { LogPosition } from '../../../src/ports/event-log.js';
+import type { GuardsSession } from '../../../src/ports/guard-checkpoint.js';
+import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../../support/postgres.js';
+
+const NOW = '2026-11-28T12:00:00.000Z' as Instant;
+const at = (position: number): LogPosition => BigInt(position) as LogPosition;
+
+describeWithPostgres('the record of a pause of issuing', () => {
+  let database: FreshDatabase;
+  const sessions: GuardsSession[] = [];
+  beforeAll(async () => {
+    database = await freshDatabase();
+  });
+  afterEach(async () => {
+    await Promise.all(sessions.splice(0).map((session) => session.close()));
+    await database.reset();
+  });
+  afterAll(() => database.close());
+
+  /** A process that has looked and found no pause. */
+  const observer = async (): Promise<GuardsSession> => {
+    const pool = openPool({ connectionString: database.connectionString, max: 1, applicationName: 'test-pause' });
+    const session = await guardCheckpoint(pool, { idempotencySeconds: 86_400 }).open('log');
+    sessions.push({ ...session, close: () => session.close().then(() => pool.end()) });
+    await session.look();
+    return session;
+  };
+  const held = async () => {
+    const pause = await readPause(database.pool, 'log');
+    if (pause === undefined) throw new Error('issuing is not paused');
+    return pause;
+  };
+  const ends = async (read: Awaited<ReturnType<typeof held>>): Promise<boolean> =>
+    resumeIssuing(database.pool, 'log', read, { head: at(5), guards: 'made from the log' });
+
+  it.each<[by: string, again: (session: GuardsSession, seen: Instant) => Promise<void>]>([
+    ['a process that sees the loss', (session, seen) => session.noteIncompleteLog(at(5), seen, 'events')],
+    ['an operator', (_session, seen) => pauseIssuing(database.pool, 'log', at(5), seen)],
+    ['a process over one database', (_session, seen) => pauseIssuingAtEnd(database.pool, 'log', seen)],
+  ])('keeps the latest instant, whatever the clock of %s says', async (_by, again) => {
+    const [first, second] = [await observer(), await observer()];
+    await first.noteIncompleteLog(at(5), NOW, 'events');
+    await again(second, addSeconds(NOW, -600));
+    expect((await held()).seenAt).toBe(NOW);
+    await again(second, addSeconds(NOW, 2));
+    expect((await held()).seenAt).toBe(addSeconds(NOW, 2));
+  });
+
+  it.each([
+    ['in the same millisecond', 0],
+    ['with a clock that is behind', -600],
+  ])(
+    'is not another one for a second process that sees the same loss, %s, and the comparison that began ends the pause',
+    async (_when, seconds) => {
+      const [first, second] = [await observer(), await observer()];
+      await first.noteIncompleteLog(at(5), NOW, 'events');
+      const read = await held();
+      await second.noteIncompleteLog(at(5), addSeconds(NOW, seconds), 'events');
+      expect(await ends(read)).toBe(true);
+    },
+  );
+
+  it.each<[what: string, again: (session: GuardsSession) => Promise<void>]>([
+    ['sees the loss later', (session) => session.noteIncompleteLog(at(5), addSeconds(NOW, 1), 'events')],
+    ['sees that the log has lost more', (session) => session.noteIncompleteLog(at(4), NOW, 'events')],
+    ['finds the log empty', (session) => session.noteIncompleteLog(null, NOW, 'events')],
+    [
+      'knew of the pause',
+      async (session) => {
+        await session.look();
+        await session.noteIncompleteLog(at(5), NOW, 'events');
+      },
+    ],
+  ])(
+    'is another one for a process that %s, and the comparison that began before ends no pause',
+    async (_what, again) => {
+      const [first, second] = [await observer(), await observer()];
+      await first.noteIncompleteLog(at(5), NOW, 'events');
+      const read = await held();
+      await again(second);
+      expect(await ends(read)).toBe(false);
+      expect(await ends(await held())).toBe(true);
+    },
+  );
+});
