@@ -206,9 +206,15 @@ export const checkProjectedLog = async (
   }
 };
 
+/** What is at the address of the log. Events of another program have no identity either, so a log without one is not called empty. */
+export const logText = (identity: string | undefined): string =>
+  identity === undefined
+    ? 'the log at the address of the event log has no identity of this product'
+    : `the log is ${identity}`;
+
 /** What is at the address of the log in place of the log that the database was made from, and what to read before anything is done about it. */
 export const otherLogText = (identity: string | undefined): string =>
-  `${identity === undefined ? 'the log at the address of the event log is empty' : `the log is ${identity}`}: put the right log in its place (docs/operations/lost-database.md); if the database is to follow this log from now on, see docs/operations/rebuild.md#another-log`;
+  `${logText(identity)}: put the right log in its place (docs/operations/lost-database.md); if the database is to follow this log from now on, see docs/operations/rebuild.md#another-log`;
 
 const lead = async (projection: Projection, session: LeaderSession, projector: Projector): Promise<void> => {
   const { signal } = projector;

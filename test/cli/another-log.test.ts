@@ -77,11 +77,15 @@ describeWithPostgres('a command over another log than that of the database', () 
       const length = empty.log.all().length;
       await expect(run(empty, 'doctor')).rejects.toThrow(LogIdentityMismatch);
       await expect(run(empty, 'doctor')).rejects.toThrow(
-        /was built from log .*is empty: .*docs\/operations\/lost-database\.md/,
+        /was built from log .*has no identity of this product: .*docs\/operations\/lost-database\.md/,
       );
       const { exit, out } = await run(empty, 'projections', 'rebuild', '--all');
       expect(exit).toBe(1);
-      expect(out).toMatch(/was made from log .*is empty: .*docs\/operations\/lost-database\.md/);
+      expect(out).toMatch(/was made from log .*has no identity of this product: .*docs\/operations\/lost-database\.md/);
+      expect(await run(empty, 'projections', 'rebuild', '--all', '--log', identity)).toEqual({
+        exit: 1,
+        out: `the log at the address of the event log has no identity of this product, not ${identity}: nothing was changed`,
+      });
       expect(empty.log.all()).toHaveLength(length);
       expect(await rowsOf()).toBe(1);
     });

@@ -7,7 +7,7 @@ import type { Clock } from '../../ports/clock.js';
 import { identityIfGiven } from '../../ports/event-log.js';
 import type { CatchUpDeps, Progress } from '../../projector/catch-up.js';
 import { generationRecords } from '../../projector/checkpoints.js';
-import { otherLogText } from '../../projector/projector.js';
+import { logText, otherLogText } from '../../projector/projector.js';
 import {
   type RebuildOutcome,
   rebuildProjection,
@@ -58,9 +58,7 @@ const refusalOf = async (
 ): Promise<string | undefined> => {
   const identity = await identityIfGiven(log);
   if (namedLog !== undefined)
-    return namedLog === identity
-      ? undefined
-      : `the log is ${identity ?? 'empty'}, not ${namedLog}: nothing was changed`;
+    return namedLog === identity ? undefined : `${logText(identity)}, not ${namedLog}: nothing was changed`;
   const rows = (await generationRecords(db)).find(
     ({ role, position, logIdentity }) => role === 'live' && position !== null && logIdentity !== identity,
   );
