@@ -40,7 +40,7 @@ const SECOND_NOTE: UnknownNote = {
   accessKey: ACCESS_KEY,
   authorizedAt: '2026-11-21T12:00:00.000Z',
   amount: '1500.00',
-  owner: 'nfse_1',
+  owner: { id: 'nfse_1', status: 'issued' },
 };
 
 /** Time passes between two answers. */
@@ -320,7 +320,12 @@ describeWithPostgres('an operator who looks after the service', () => {
       isDone: false,
       series: [],
       skipped,
-      unknown: [SECOND_NOTE],
+      unknown: [
+        SECOND_NOTE,
+        { ...SECOND_NOTE, owner: { id: 'nfse_2', status: 'failed' } },
+        { ...SECOND_NOTE, owner: { id: 'nfse_3', status: 'canceled' } },
+        { ...SECOND_NOTE, owner: { id: 'nfse_4', status: 'indeterminate' } },
+      ],
       unproven,
     } as const;
     const asked: unknown[] = [];
@@ -346,7 +351,14 @@ describeWithPostgres('an operator who looks after the service', () => {
     ])
       expect(text).toMatch(new RegExp(`^BAD .*${line}${leftOut}$`, 'm'));
     expect(text).toMatch(/^ok .*not compared: it is left out$/m);
-    expect(text).toMatch(/^BAD .*belongs to nfse_1, which has another note .*-> one of the two notes is too many: /m);
+    for (const line of [
+      'nfse_1, which has another note -> one of the two notes is too many: cancel this note in the national portal, ',
+      'nfse_2, which has failed -> its client was answered that no note exists, .*: cancel this note in the national portal, ',
+      'nfse_3, which is canceled -> its client counts on no note: cancel this note in the national portal, ',
+      'nfse_4, which is indeterminate -> nfse invoice resolve with --as issued, ',
+    ])
+      expect(text).toMatch(new RegExp(`^BAD .*belongs to ${line}`, 'm'));
+    expect(text).not.toContain('nfse invoice import');
   });
 
   it('is told of a log that was put back, and that nothing is paused without one', async () => {

@@ -11,21 +11,21 @@ import type { FoundNote, RecoveryDeps, SeriesToCompare } from './ask-series.js';
 
 export type Candidate = LoadedInvoice & { stream: StreamName };
 
-/** The open invoices of one company and mode, each read once. */
+/** Those of these invoices that are of one company and mode, each read once. */
 export const candidatesOf = async (
   { mode, companyId }: SeriesToCompare,
-  open: readonly StreamName[],
+  streams: readonly StreamName[],
   { store }: Pick<RecoveryDeps, 'store'>,
 ): Promise<readonly Candidate[]> => {
-  const own = open.filter((stream) => stream.startsWith(`${invoicePrefix[mode]}${companyId}_`));
+  const own = streams.filter((stream) => stream.startsWith(`${invoicePrefix[mode]}${companyId}_`));
   const loaded: Candidate[] = [];
   for (const stream of own) loaded.push({ stream, ...(await loadInvoice(stream, store)) });
   return loaded;
 };
 
 /**
- * The open invoice that this note belongs to. The DPS is a pure function of the acceptance and its number (ADR 2), so the invoice that gives the
- * same digest under the note's number was sent under it, by events that the log has lost. Without this the invoice would be sent again under the
+ * The invoice among the candidates that this note belongs to. The DPS is a pure function of the acceptance and its number (ADR 2), so the invoice that gives the
+ * same digest under the note's number was sent under it, by events that the log has lost. Without this an open invoice would be sent again under the
  * next number.
  */
 export const invoiceOfNote = async (

@@ -9,7 +9,8 @@ import {
   parseInvoiceStream,
   type StreamName,
 } from '../../domain/common/ids.js';
-import { epochMs } from '../../domain/common/time.js';
+import { decimalFromCents } from '../../domain/common/money.js';
+import { epochMs, type Instant } from '../../domain/common/time.js';
 import type { CompanyEvent, Registration } from '../../domain/company/events.js';
 import type { DpsNumberEvent } from '../../domain/dps-number/events.js';
 import type { InvoiceEvent, InvoiceEventType } from '../../domain/invoice/events.js';
@@ -121,6 +122,37 @@ export const notesInLog = async (
     }
   }
   return isInLog;
+};
+
+/** What of a note says which acceptances it may be of. */
+type NoteContent = NoteKey & { amount: string; authorizedAt: Instant };
+
+/**
+ * Says of each of the given notes which invoices of its company and mode were accepted with its amount, at most `seconds` before or after it. Sealed
+ * fields stay closed, so these are few of the invoices to look at, and not yet the one that the note belongs to.
+ */
+export const acceptedLike = async (
+  log: Pick<EventLog, 'readAll'>,
+  notes: readonly NoteContent[],
+  seconds: number,
+): Promise<(note: NoteKey) => readonly StreamName[]> => {
+  const found = new Map<string, StreamName[]>();
+  const streamsOf = (note: NoteKey): readonly StreamName[] => found.get(placeOf(note)) ?? [];
+  if (notes.length === 0) return streamsOf;
+  for await (const page of walkLog(log, Object.values(invoicePrefix))) {
+    for (const stored of page) {
+      if (stored.type !== 'InvoiceAccepted') continue;
+      const { stream, data } = decodeSealed(stored) as Extract<DecodedEvent<InvoiceEvent>, { type: 'InvoiceAccepted' }>;
+      const amount = decimalFromCents(data.amountInCents);
+      for (const note of notes) {
+        const isNear = Math.abs(epochMs(data.acceptedAt) - epochMs(note.authorizedAt)) <= seconds * 1_000;
+        const isOfCaller = data.mode === note.mode && data.companyId === note.companyId;
+        if (isOfCaller && isNear && amount === note.amount)
+          found.set(placeOf(note), [...(found.get(placeOf(note)) ?? []), stream]);
+      }
+    }
+  }
+  return streamsOf;
 };
 
 const collect = (event: DecodedEvent, known: KnownWorkSoFar): void => {

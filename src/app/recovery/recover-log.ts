@@ -9,13 +9,15 @@ import {
   type StreamName,
 } from '../../domain/common/ids.js';
 import { present } from '../../domain/common/present.js';
-import { addSeconds, epochMs, isBefore } from '../../domain/common/time.js';
+import { addSeconds, DAY_SECONDS, epochMs, isBefore } from '../../domain/common/time.js';
 import { dpsNumbersFrom, moveNumber } from '../../domain/dps-number/dps-number.js';
 import { absenceGapSeconds } from '../../domain/invoice/limits.js';
+import { type InvoiceStatus, invoiceStatus } from '../../domain/invoice/status.js';
 import { counted } from '../../lib/counted.js';
 import { operatorContext } from '../event-store/command-context.js';
 import { transact } from '../event-store/transact.js';
 import { APPEND_GRACE_SECONDS } from '../issuing/protocol.js';
+import { loadInvoice } from '../read/read-invoice.js';
 import { adoptNote, candidatesOf, invoiceOfNote } from './adopt-note.js';
 import {
   askAgain,
@@ -28,12 +30,12 @@ import {
   type SeriesToCompare,
 } from './ask-series.js';
 import { refusalOfEnabled } from './hold-companies.js';
-import { type KnownWork, notesInLog, readKnownWork } from './known-work.js';
+import { acceptedLike, type KnownWork, notesInLog, readKnownWork } from './known-work.js';
 import { planComparison, refusalOfLeftOut, type Skipped, type Unaskable } from './series-to-compare.js';
 
 /**
- * A note at the authorizer that no invoice of the log accounts for. `once`: the id of its invoice, where the read model still has it. `owner`: the id of
- * the invoice of the log that it belongs to, and that cannot take it, because that invoice has another note or outcome.
+ * A note at the authorizer that no invoice of the log accounts for. `once`: the id of its invoice, where the read model still has it. `owner`: the invoice
+ * of the log that it belongs to, and that cannot take it, because that invoice has another note or outcome.
  */
 export type UnknownNote = {
   mode: Mode;
@@ -44,8 +46,11 @@ export type UnknownNote = {
   authorizedAt: string;
   amount: string;
   once?: string;
-  owner?: string;
+  owner?: NoteOwner;
 };
+
+/** `id` as the API shows it. */
+type NoteOwner = { id: string; status: InvoiceStatus };
 
 export type ComparedSeries = {
   mode: Mode;
@@ -125,15 +130,16 @@ export const compareRestoredLog = async (
   );
   const isInLog = await notesInLog(deps.log, notes);
   const reported: Reported[] = [];
-  const unknown: UnknownNote[] = [];
+  const left: LeftNote[] = [];
   for (const { wanted, answers } of compared) {
     const { mode, companyId, municipality, series: name } = wanted;
     const news = answers.found.filter(({ note: { accessKey } }) => !isInLog({ mode, companyId, accessKey }));
-    const { adopted, unknownNotes } = await adoptNotes(wanted, news, known.open, deps);
+    const { adopted, notAdopted } = await adoptNotes(wanted, news, known.open, deps);
     const place = { mode, companyId, municipality, series: name, walked: answers.walks };
     reported.push({ wanted, answers, report: { ...place, found: news.length, adopted } });
-    unknown.push(...unknownNotes);
+    left.push(...notAdopted);
   }
+  const unknown = await unknownNotesOf(left, deps);
   const isDone = acceptUnknown || unknown.every(({ mode }) => mode === 'test');
   const series = isDone ? await moveAll(reported, deps) : reported.map(({ report }) => report);
   return { isDone, series, skipped, unknown, unproven };
@@ -205,8 +211,8 @@ const adoptNotes = async (
   news: readonly FoundNote[],
   open: readonly string[],
   deps: RecoveryDeps,
-): Promise<{ adopted: number; unknownNotes: readonly UnknownNote[] }> => {
-  const unknownNotes: UnknownNote[] = [];
+): Promise<{ adopted: number; notAdopted: readonly LeftNote[] }> => {
+  const notAdopted: LeftNote[] = [];
   let adopted = 0;
   const candidates = news.length === 0 ? [] : await candidatesOf(wanted, open, deps);
   for (const one of news) {
@@ -214,21 +220,57 @@ const adoptNotes = async (
     // When the log has the attempt, the issuing protocol finds the note.
     if (owner?.isKnown) continue;
     if (owner !== undefined && (await adoptNote(owner.stream, one, deps))) adopted += 1;
-    else unknownNotes.push(await unknownNoteOf(one, wanted, owner?.stream, deps));
+    else notAdopted.push(present({ wanted, found: one, owner: owner?.stream }));
   }
-  return { adopted, unknownNotes };
+  return { adopted, notAdopted };
+};
+
+/** A note that no open invoice took. `owner`: the invoice that it belongs to, and that another note was recorded on. */
+type LeftNote = { wanted: SeriesToCompare; found: FoundNote; owner?: StreamName };
+
+/**
+ * An invoice that took a note in an earlier run, or has another outcome, is not open any more. Without its name the operator would be advised to
+ * import its second note as one more invoice.
+ */
+const unknownNotesOf = async (left: readonly LeftNote[], deps: RecoveryDeps): Promise<readonly UnknownNote[]> => {
+  const { queuedSeconds, processingSeconds } = deps.limits;
+  const contents = left
+    .filter(({ owner }) => owner === undefined)
+    .map(({ wanted: { mode, companyId }, found: { note } }) => {
+      const { accessKey, authorizedAt, content } = note;
+      return { mode, companyId, accessKey, authorizedAt, amount: content.amount };
+    });
+  // A send begins within these limits of its acceptance. The day is for clocks that differ.
+  const seconds = queuedSeconds + processingSeconds + DAY_SECONDS;
+  const streamsLike = await acceptedLike(deps.log, contents, seconds);
+  const unknown: UnknownNote[] = [];
+  for (const { wanted, found, owner } of left) {
+    const { mode, companyId } = wanted;
+    const streams = owner === undefined ? streamsLike({ mode, companyId, accessKey: found.note.accessKey }) : [];
+    const candidates = await candidatesOf(wanted, streams, deps);
+    const settled = await invoiceOfNote(found, wanted, candidates, deps);
+    unknown.push(await unknownNoteOf(found, wanted, owner ?? settled?.stream, deps));
+  }
+  return unknown;
 };
 
 const unknownNoteOf = async (
   { number, note: { accessKey, authorizedAt, content } }: FoundNote,
   { mode, companyId, series }: SeriesToCompare,
   owner: StreamName | undefined,
-  { byAccessKeys }: RecoveryDeps,
+  { byAccessKeys, store }: RecoveryDeps,
 ): Promise<UnknownNote> => {
   const [row] = await byAccessKeys([accessKey]);
   const { amount } = content;
   const place = { mode, companyId, series, number, accessKey, authorizedAt, amount };
-  return present({ ...place, once: publicIdOf(row?.stream), owner: publicIdOf(owner) });
+  const once = publicIdOf(row?.stream);
+  return present({ ...place, once, owner: owner === undefined ? undefined : await ownerOf(owner, store) });
+};
+
+const ownerOf = async (stream: StreamName, store: RecoveryDeps['store']): Promise<NoteOwner | undefined> => {
+  const { state } = await loadInvoice(stream, store);
+  const id = publicIdOf(stream);
+  return state.kind === 'invoice' && id !== undefined ? { id, status: invoiceStatus(state) } : undefined;
 };
 
 const publicIdOf = (stream: string | undefined): string | undefined => {

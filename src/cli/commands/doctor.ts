@@ -4,6 +4,7 @@ import { modes } from '../../domain/common/ids.js';
 import { codePattern, withoutMask } from '../../domain/common/masks.js';
 import type { Instant } from '../../domain/common/time.js';
 import { daysLeft, expiryWarning } from '../../domain/company/certificate-expiry.js';
+import type { InvoiceStatus } from '../../domain/invoice/status.js';
 import { counted } from '../../lib/counted.js';
 import { isCertificateReason } from '../../ports/authorizer.js';
 import { municipalityByCode } from '../../tables/municipalities.js';
@@ -304,13 +305,30 @@ const unknownCheck = (note: UnknownNote, accounted: boolean): Check => {
   return {
     name: `note without invoice ${companyId} ${mode}`,
     ok,
-    detail: `series ${series} number ${number}, access key ${accessKey}, of ${authorizedAt}, amount ${amount}${once === undefined ? '' : `, was ${once}`}${owner === undefined ? '' : `, belongs to ${owner}, which has another note or outcome`}`,
-    cure: ok ? undefined : owner === undefined ? TAKE_OVER : SECOND_NOTE,
+    detail: `series ${series} number ${number}, access key ${accessKey}, of ${authorizedAt}, amount ${amount}${once === undefined ? '' : `, was ${once}`}${owner === undefined ? '' : `, belongs to ${owner.id}, which ${OWNED[owner.status].which}`}`,
+    cure: ok ? undefined : owner === undefined ? TAKE_OVER : OWNED[owner.status].cure,
   };
 };
 
-const SECOND_NOTE =
-  'one of the two notes is too many: cancel it in the national portal, then nfse doctor --reconcile --accept-unknown';
+const CANCEL_THIS = 'cancel this note in the national portal, then nfse doctor --reconcile --accept-unknown';
+
+const STILL_OPEN = { which: 'has no outcome', cure: 'nfse doctor --reconcile again' };
+
+/** Where a note belongs to an invoice that cannot take it. An import would make a second invoice of one request. */
+const OWNED: Readonly<Record<InvoiceStatus, { which: string; cure: string }>> = {
+  queued: STILL_OPEN,
+  processing: STILL_OPEN,
+  issued: { which: 'has another note', cure: `one of the two notes is too many: ${CANCEL_THIS}` },
+  canceled: { which: 'is canceled', cure: `its client counts on no note: ${CANCEL_THIS}` },
+  failed: {
+    which: 'has failed',
+    cure: `its client was answered that no note exists, and may have requested the sale again: ${CANCEL_THIS}`,
+  },
+  indeterminate: {
+    which: 'is indeterminate',
+    cure: `nfse invoice resolve with --as issued, then nfse doctor --reconcile; where that finds no note, the log has lost the number: ${CANCEL_THIS}`,
+  },
+};
 
 const TAKE_OVER =
   'take it over with the reference, id or Idempotency-Key by which its client knows it (nfse invoice import FILE.ndjson), or, when no client will repeat it, nfse doctor --reconcile --accept-unknown';

@@ -120,8 +120,11 @@ describe('a log that was put back', () => {
     register(1, 1);
     const { accessKey } = register(1, 3);
     const done = await compare(deps, false);
-    const unknown = [expect.objectContaining({ number: 3, accessKey, owner: `nfse_${idOf(1)}` })];
+    const owner = { id: `nfse_${idOf(1)}`, status: 'issued' };
+    const unknown = [expect.objectContaining({ number: 3, accessKey, owner })];
     expect(done).toMatchObject({ isDone: false, unknown });
+    // The invoice is not open any more.
+    expect(await compare(deps, false)).toMatchObject({ isDone: false, unknown });
     expect(done.series[0]).toMatchObject({ found: 2, adopted: 1 });
     expect(await status(stream)).toBe('issued');
     expect(await lastNumber()).toBeUndefined();
