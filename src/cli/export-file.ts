@@ -19,8 +19,11 @@ export const manifestOf = (file: string): string => `${file}.manifest.json`;
 /** Size and SHA-256 of a file's bytes. */
 type Written = { sha256: string; bytes: number };
 
-/** A whole file under another name: `put` replaces the file with it, `discard` removes what was not put. */
-type ExportDraft = Written & { put(): Promise<void>; discard(): Promise<void> };
+/**
+ * A whole file under another name: `put` replaces the file with it, `discard` removes what was not put. `isThere` is false once a later export into the
+ * same file has removed the draft.
+ */
+type ExportDraft = Written & { isThere(): Promise<boolean>; put(): Promise<void>; discard(): Promise<void> };
 
 /**
  * Writes the chunks, gzipped if the name says so. A slow disk slows the source, so that memory stays bounded. A new file is made each time, because an
@@ -50,7 +53,8 @@ export const draftExport = async (
   const special = await openUnlessInterrupted(file, signal);
   if (special !== undefined) {
     await writeTo(special.createWriteStream());
-    return { sha256: hash.digest('hex'), bytes, put: async () => undefined, discard: async () => undefined };
+    const nothing = async (): Promise<void> => undefined;
+    return { sha256: hash.digest('hex'), bytes, isThere: async () => true, put: nothing, discard: nothing };
   }
   await removeDrafts(file);
   const draft = `${file}.${randomUUID()}.draft`;
@@ -62,7 +66,8 @@ export const draftExport = async (
     await discard();
     throw error;
   }
-  return { sha256: hash.digest('hex'), bytes, put: () => rename(draft, file), discard };
+  const isThere = async (): Promise<boolean> => (await stat(draft).catch(() => undefined)) !== undefined;
+  return { sha256: hash.digest('hex'), bytes, isThere, put: () => rename(draft, file), discard };
 };
 
 /** As `draftExport`, and replaces the file at once. */
@@ -94,7 +99,10 @@ const unlessInterrupted = async <T>(work: Promise<T>, signal: AbortSignal | unde
   }
 };
 
-/** A draft may hold personal data in clear. Two exports into one file at the same time are not meant to work: the first one fails. */
+/**
+ * A draft may hold personal data in clear. The name does not say whether the writer lives, because the process ids of another container mean nothing here.
+ * So of two exports into one file at the same time the first one fails, and leaves what the second one has put there.
+ */
 const removeDrafts = async (file: string): Promise<void> => {
   const [folder, name] = [dirname(file), basename(file)];
   const isDraft = (other: string): boolean => other.startsWith(`${name}.`) && DRAFT.test(other.slice(name.length));

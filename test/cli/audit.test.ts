@@ -17,6 +17,7 @@ import { addSeconds } from '../../src/domain/common/time.js';
 import { createAnchorer } from '../../src/workers/anchorer.js';
 import { companyFile } from '../support/fixture/company.js';
 import * as life from '../support/fixture/invoice.js';
+import { gate } from '../support/gate.js';
 import { appendTo } from '../support/harness/event-store.js';
 import { type Operator, openOperator } from '../support/harness/operator.js';
 import { describeWithPostgres } from '../support/postgres.js';
@@ -277,6 +278,31 @@ describeWithPostgres('an auditor at the command line', () => {
     expect(await both()).toEqual(before);
     expect((await readdir(operator.folder)).filter((name) => name.endsWith('.draft'))).toEqual([]);
     expect(await verify('--file', file)).toMatchObject({ exit: 0 });
+  });
+
+  it('an export that a second one into the same file overtakes is refused, and leaves the file and the manifest of the second', async () => {
+    const file = join(operator.folder, 'overtaken.ndjson');
+    expect((await operator.run('events', 'export', '--out', file)).exit).toBe(0);
+    const { exportSigner } = operator.session;
+    const [asked, signed] = [gate(), gate()];
+    const sign = exportSigner.sign.bind(exportSigner);
+    const slow = vi.spyOn(exportSigner, 'sign').mockImplementationOnce(async (text) => {
+      asked.open();
+      await signed.opened;
+      return await sign(text);
+    });
+    const first = operator.run('events', 'export', '--out', file, '--company', CNPJ, '--replace');
+    await asked.opened;
+    const second = await operator.run('events', 'export', '--out', file, '--replace');
+    signed.open();
+    const overtaken = await first.finally(() => slow.mockRestore());
+    expect(second.exit).toBe(0);
+    expect(await verify('--file', file)).toMatchObject({ exit: 0 });
+    expect(overtaken).toMatchObject({
+      exit: 1,
+      err: `${file} was not written: another export into this file began before this one ended`,
+    });
+    expect((await readdir(operator.folder)).filter((name) => name.endsWith('.draft'))).toEqual([]);
   });
 
   it('an export may be of one company and a stretch of time, and show personal data on record', async () => {

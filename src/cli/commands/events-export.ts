@@ -48,9 +48,12 @@ export const exportCommand: Command = {
     const reveal = flags.reveal === true;
     const seen = { command: 'events export', subject: JSON.stringify(filter) };
     if (reveal) await appendAudit('PersonalDataRevealed', seen, auditDeps(opened, actor));
-    const { head, losses } = await withProgress(terminal, (progress, interrupted) =>
+    const result = await withProgress(terminal, (progress, interrupted) =>
       written(file, { filter, reveal, interrupted }, opened, progress),
     );
+    if (result === 'overtaken')
+      return refused(`${file} was not written: another export into this file began before this one ended`);
+    const { head, losses } = result;
     const size = `${head.events} events in ${head.stream_count} streams, ${head.bytes} bytes`;
     for (const { kind, detail } of losses) terminal.err(`the log lacks events: ${kind}  ${detail}`);
     return {
@@ -70,7 +73,7 @@ const written = async (
   { filter, reveal, interrupted }: { filter: ExportFilter; reveal: boolean; interrupted: AbortSignal | undefined },
   { log, clock, exportSigner, sealingKeys, keySeconds }: Session,
   progress: ShowProgress,
-): Promise<{ head: ManifestHead; losses: readonly Finding[] }> => {
+): Promise<{ head: ManifestHead; losses: readonly Finding[] } | 'overtaken'> => {
   const exported = exportEvents(filter, {
     log,
     onProgress: ({ events, share }) => progress('export', share, `${events} events`),
@@ -87,8 +90,8 @@ const written = async (
     const signature = await exportSigner.sign(signedText(head));
     const texts = pieces(manifestText(head, signature, streams()));
     const manifest = await draftExport(manifestOf(file), texts, interrupted);
-    await putBoth(file, lines, manifest).finally(manifest.discard);
-    return { head, losses };
+    const isPut = await putBoth(file, lines, manifest).finally(manifest.discard);
+    return isPut ? { head, losses } : 'overtaken';
   } finally {
     await lines.discard();
   }
@@ -96,11 +99,16 @@ const written = async (
 
 type Draft = Awaited<ReturnType<typeof draftExport>>;
 
-/** The old manifest goes first, because no manifest may lie beside another export. */
-const putBoth = async (file: string, lines: Draft, manifest: Draft): Promise<void> => {
+/**
+ * The old manifest goes first, because no manifest may lie beside another export. False, and nothing is changed, once a later export has removed a draft:
+ * the manifest may be that of the later export.
+ */
+const putBoth = async (file: string, lines: Draft, manifest: Draft): Promise<boolean> => {
+  for (const draft of [lines, manifest]) if (!(await draft.isThere())) return false;
   await rm(manifestOf(file), { force: true });
   await lines.put();
   await manifest.put();
+  return true;
 };
 
 async function* pieces(texts: Iterable<string>): AsyncGenerator<string, void, void> {
