@@ -9,7 +9,7 @@ import {
 import type { StreamName } from '../../domain/common/ids.js';
 import { createBackoff } from '../../lib/backoff.js';
 import { pause } from '../../lib/pause.js';
-import { watchSilence } from '../../lib/silence.js';
+import { type Silence, watchSilence } from '../../lib/silence.js';
 import type { LastEvent, ReadOptions, RecordedEvent } from '../../ports/event-log.js';
 import { type Connection, callOptions } from './client.js';
 import { fromServerEvent } from './events.js';
@@ -23,8 +23,8 @@ export type Reader = Pick<Connection, 'client' | 'credentials'> & {
 };
 
 /**
- * How long one read waits for a server that went away, as in a restart or the failover of a cluster. A server that has not answered before is
- * reported at once.
+ * How long one read waits from its first fault for a server that went away, as in a restart or the failover of a cluster. A server that has not
+ * answered before is reported at once.
  */
 export type Patience = { ms: number; closing: AbortSignal; hasAnswered: boolean };
 
@@ -72,24 +72,45 @@ export const answered = async <E extends ResolvedEvent>(
   mayTryAgain: (error: unknown) => boolean = isMisdirected,
 ): Promise<readonly E[]> => {
   const waits = createBackoff(RETRY_MS.first, RETRY_MS.longest);
-  const until = performance.now() + (patience?.hasAnswered === true ? patience.ms : 0);
-  for (let tries = 1; ; tries += 1) {
-    try {
-      const found = await drained(begin(), timeoutMs);
-      if (patience !== undefined) patience.hasAnswered = true;
-      return found;
-    } catch (error) {
-      const isAbsent = isStreamNotFound(error);
-      if (isAbsent && patience !== undefined) patience.hasAnswered = true;
-      if (isAbsent) return [];
-      const isOneOfFew = mayTryAgain(error) && tries < TRIES;
-      const isWaitedFor = isAway(error) && performance.now() < until;
-      if (patience?.closing.aborted === true || !(isOneOfFew || isWaitedFor)) {
-        throw unavailable('the event log cannot be read', error);
+  const absence = createAbsence(patience);
+  try {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        const found = await drained(begin(), timeoutMs);
+        if (patience !== undefined) patience.hasAnswered = true;
+        return found;
+      } catch (error) {
+        const isAbsent = isStreamNotFound(error);
+        if (isAbsent && patience !== undefined) patience.hasAnswered = true;
+        if (isAbsent) return [];
+        const isOneOfFew = mayTryAgain(error) && tries < TRIES;
+        const isWaitedFor = isAway(error) && absence.isShort();
+        if (patience?.closing.aborted === true || !(isOneOfFew || isWaitedFor)) {
+          throw unavailable('the event log cannot be read', error);
+        }
+        await pause(waits.next(), patience?.closing);
       }
-      await pause(waits.next(), patience?.closing);
     }
+  } finally {
+    absence.end();
   }
+};
+
+/** Counts only time in which this process ran: the pause of a stopped process says nothing about the server. */
+const createAbsence = (patience: Patience | undefined): { isShort(): boolean; end(): void } => {
+  let counting: Silence | undefined;
+  let isOver = false;
+  return {
+    /** Whether the patience lasts; begins with the first call. */
+    isShort: () => {
+      if (patience?.hasAnswered !== true) return false;
+      counting ??= watchSilence(patience.ms, () => {
+        isOver = true;
+      });
+      return !isOver;
+    },
+    end: () => counting?.end(),
+  };
 };
 
 const drained = <E>(stream: StreamingRead<E>, timeoutMs: number): Promise<E[]> =>

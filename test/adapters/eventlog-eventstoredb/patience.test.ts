@@ -1,5 +1,5 @@
 import { PassThrough } from 'node:stream';
-import type { AllStreamResolvedEvent, StreamingRead } from '@eventstore/db-client';
+import { type AllStreamResolvedEvent, type StreamingRead, UnavailableError } from '@eventstore/db-client';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { EventStoreEventLog } from '../../../src/adapters/eventlog-eventstoredb/event-log.js';
 import { answered } from '../../../src/adapters/eventlog-eventstoredb/read.js';
@@ -77,9 +77,49 @@ describe('a read of a command over a server that goes away', () => {
   });
 });
 
-describe('a process that is stopped for longer than the time limit of a read', () => {
-  const stopProcess = (ms: number): void => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+const stopProcess = (ms: number): void => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 
+type Answer = PassThrough & { cancel(): Promise<void> };
+
+describe('the patience of a read', () => {
+  const PATIENCE_MS = 500;
+
+  /** The first answers are as given, and then the server answers. */
+  const reading = async (...first: ((answer: Answer) => void)[]): Promise<readonly AllStreamResolvedEvent[]> => {
+    const patience = { ms: PATIENCE_MS, closing: new AbortController().signal, hasAnswered: true };
+    return await answered({ timeoutMs: 400, patience }, () => {
+      const answer = Object.assign(new PassThrough({ objectMode: true }), { cancel: async () => undefined });
+      const give = first.shift() ?? ((last: Answer) => setTimeout(() => last.end({ event: undefined }), 5));
+      give(answer);
+      return answer as unknown as StreamingRead<AllStreamResolvedEvent>;
+    });
+  };
+  const lose = (answer: Answer): void => void answer.destroy(new UnavailableError());
+
+  it('begins with the loss of the server, however long the answer was before it', async () => {
+    const longAnswer = (answer: Answer): void => {
+      const events = setInterval(() => answer.write({ event: undefined }), 50);
+      setTimeout(() => {
+        clearInterval(events);
+        lose(answer);
+      }, PATIENCE_MS * 2);
+    };
+    expect(await reading(longAnswer)).toHaveLength(1);
+  });
+
+  it('does not count the pause of a stopped process, before the loss of the server or after it', async () => {
+    const stopped = (answer: Answer): void => {
+      setTimeout(() => {
+        stopProcess(PATIENCE_MS * 2);
+        lose(answer);
+      }, 5);
+    };
+    expect(await reading(stopped)).toHaveLength(1);
+    expect(await reading((answer) => setTimeout(lose, 5, answer), stopped)).toHaveLength(1);
+  });
+});
+
+describe('a process that is stopped for longer than the time limit of a read', () => {
   it('takes the answer that came meanwhile', async () => {
     const stream = new PassThrough({ objectMode: true });
     const read = answered({ timeoutMs: 200 }, () => stream as unknown as StreamingRead<AllStreamResolvedEvent>);
