@@ -23,7 +23,18 @@ export type SupportFilter = {
   before?: SupportCursor | undefined;
 };
 
-/** Reads of invoice rows for support; no API route uses them. */
+/** The invoice rows are of a version that lacks what was asked for, as while an upgrade makes them again. The message is for a person. */
+export class InvoiceRowsUnreadable extends Error {
+  override readonly name = 'InvoiceRowsUnreadable';
+  constructor(cause: unknown) {
+    super(
+      'the rows of projection invoices are of a version that this program cannot read: nfse projections status shows how far the new rows are; try again once they are live',
+      { cause },
+    );
+  }
+}
+
+/** Reads of invoice rows for support; no API route uses them. Each throws `InvoiceRowsUnreadable`. */
 export type SupportReads = {
   /** The rows of those streams that have one, in no particular order. */
   invoices(streams: readonly StreamName[]): Promise<readonly SupportRow[]>;

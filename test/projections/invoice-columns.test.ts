@@ -7,8 +7,10 @@ import type { DomainEvent } from '../../src/app/event-store/event-types.js';
 import { parseInvoiceStream } from '../../src/domain/common/ids.js';
 import type { InvoiceState } from '../../src/domain/invoice/state.js';
 import { type InvoiceStatus, invoiceStatus } from '../../src/domain/invoice/status.js';
+import { InvoiceRowsUnreadable } from '../../src/ports/support-reads.js';
 import { liveGeneration } from '../../src/projector/checkpoints.js';
 import { rowsOfOtherVersions } from '../../src/projector/status.js';
+import { startupFault } from '../../src/runtime/commands/startup-fault.js';
 import { eventually } from '../support/eventually.js';
 import {
   accepted,
@@ -119,6 +121,21 @@ describeWithPostgres('the columns of invoices', () => {
       { status: 'indeterminate', amount: 12_345, outcome_at: at(3_600) },
       { status: null, amount: null, outcome_at: null },
     ]);
+  });
+
+  it('are missed by the reads of operators in the rows of version 2, and the message says what to do', async () => {
+    await leftByVersion2();
+    const { newest, indeterminate, failedCancellations, invoices: byStream } = createSupportReads(harness.pool);
+    for (const read of [
+      () => newest({ status: 'issued' }, 10),
+      () => indeterminate(10),
+      () => failedCancellations(10),
+      () => unsettledWork(harness.pool),
+    ])
+      await expect(read()).rejects.toThrow(InvoiceRowsUnreadable);
+    const fault = startupFault(await indeterminate(10).catch((error: unknown) => error));
+    expect(fault).toEqual({ exit: 1, line: expect.stringMatching(/ cannot read: nfse projections status shows /) });
+    expect(await byStream([streamOf('live', 1)])).toHaveLength(1);
   });
 
   it('give support the invoices that wait, oldest first', async () => {

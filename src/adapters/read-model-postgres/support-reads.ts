@@ -4,7 +4,12 @@ import type { Mode, StreamName } from '../../domain/common/ids.js';
 import type { Instant } from '../../domain/common/time.js';
 import type { InvoiceState } from '../../domain/invoice/state.js';
 import { errorCode } from '../../lib/error-code.js';
-import type { SupportFilter, SupportReads, SupportRow } from '../../ports/support-reads.js';
+import {
+  InvoiceRowsUnreadable,
+  type SupportFilter,
+  type SupportReads,
+  type SupportRow,
+} from '../../ports/support-reads.js';
 
 type Row = Pick<InvoiceRow, 'stream' | 'created_at' | 'state'>;
 
@@ -15,6 +20,20 @@ const rowOf = ({ stream, created_at, state }: Row): SupportRow => ({
   createdAt: created_at ?? '',
   state: JSON.parse(state) as InvoiceState,
 });
+
+const query = async <R extends pg.QueryResultRow>(
+  db: pg.Pool,
+  text: string,
+  values: readonly unknown[] = [],
+): Promise<readonly R[]> => {
+  try {
+    return (await db.query<R>(text, [...values])).rows;
+  } catch (error) {
+    throw errorCode(error) === UNDEFINED_COLUMN ? new InvoiceRowsUnreadable(error) : error;
+  }
+};
+
+const UNDEFINED_COLUMN = '42703';
 
 type Bound = readonly [condition: string, values: readonly (string | undefined)[]];
 
@@ -30,7 +49,8 @@ const newestWhere = async (
   const conditions = [always, ...asked.map(([condition]) => condition)]
     .join(' and ')
     .replaceAll('?', () => `$${++place}`);
-  const { rows } = await db.query<Row>(
+  const rows = await query<Row>(
+    db,
     `select ${COLUMNS} from read.invoices where ${conditions} order by ${order} limit $${values.length + 1}`,
     [...values, limit],
   );
@@ -70,13 +90,13 @@ const newestUndated = (
 /** Reads for operators. Each uses an index of the rows, but may return thousands of them, so API requests must not use them. */
 export const createSupportReads = (db: pg.Pool): SupportReads => ({
   invoices: async (streams) => {
-    const { rows } = await db.query<Row>(`select ${COLUMNS} from read.invoices where stream = any ($1::text[])`, [
+    const rows = await query<Row>(db, `select ${COLUMNS} from read.invoices where stream = any ($1::text[])`, [
       streams,
     ]);
     return rows.map(rowOf);
   },
   byDpsId: async (dpsId) => {
-    const { rows } = await db.query<Pick<Row, 'stream'>>('select stream from read.invoices where dps_id = $1', [dpsId]);
+    const rows = await query<Pick<Row, 'stream'>>(db, 'select stream from read.invoices where dps_id = $1', [dpsId]);
     return rows.map(({ stream }) => stream);
   },
   newest: async ({ since, until, before, ...which }, limit) => {
@@ -87,14 +107,16 @@ export const createSupportReads = (db: pg.Pool): SupportReads => ({
     return [...dated, ...(await newestUndated(db, which, after, limit - dated.length))];
   },
   indeterminate: async (limit) => {
-    const { rows } = await db.query<Row & { total: number }>(
+    const rows = await query<Row & { total: number }>(
+      db,
       `select ${COLUMNS}, count(*) over ()::int as total from read.invoices where ${IS_INDETERMINATE} order by created_at limit $1`,
       [limit],
     );
     return { count: rows[0]?.total ?? 0, oldest: rows.map(rowOf) };
   },
   failedCancellations: async (limit) => {
-    const { rows } = await db.query<Row & { total: number }>(
+    const rows = await query<Row & { total: number }>(
+      db,
       `select ${COLUMNS}, count(*) over ()::int as total from read.invoices where ${IS_CANCELLATION_FAILED} and ${NOT_CLOSED}
        order by ${REQUESTED_AT}, stream limit $1`,
       [limit],
@@ -133,8 +155,6 @@ export const recentLiveNotes = async (db: pg.Pool): Promise<readonly StreamName[
   }
 };
 
-const UNDEFINED_COLUMN = '42703';
-
 /** Work that waits for a person, by what it is. */
 export type Unsettled = {
   mode: Mode;
@@ -143,18 +163,23 @@ export type Unsettled = {
   oldest: Instant;
 };
 
-/** Everything that waits for a person in the rows of the invoices; a refused cancellation has codes of the authorizer. */
+/**
+ * Everything that waits for a person in the rows of the invoices; a refused cancellation has codes of the authorizer. Throws
+ * `InvoiceRowsUnreadable`.
+ */
 export const unsettledWork = async (db: pg.Pool): Promise<readonly Unsettled[]> => {
-  const indeterminate = await db.query<Unsettled>(
+  const indeterminate = await query<Unsettled>(
+    db,
     `select mode, 'indeterminate' as kind, count(*)::int as count, min(state::jsonb #>> '{outcome,failedAt}') as oldest
      from read.invoices where ${IS_INDETERMINATE} group by mode order by mode`,
   );
-  const cancellations = await db.query<Unsettled>(
+  const cancellations = await query<Unsettled>(
+    db,
     `select mode, case when state::jsonb #> '{cancellation,codes}' = '[]' then 'cancellation_unconfirmed'
          else 'cancellation_refused' end as kind, count(*)::int as count, min(${REQUESTED_AT}) as oldest
      from read.invoices where ${IS_CANCELLATION_FAILED} and ${NOT_CLOSED} group by 1, 2 order by 1, 2`,
   );
-  return [...indeterminate.rows, ...cancellations.rows];
+  return [...indeterminate, ...cancellations];
 };
 
 const REQUESTED_AT = `(state::jsonb #>> '{cancellation,requestedAt}')`;
@@ -182,7 +207,8 @@ export const refusalsWith = async (
     work: CodedRefusals['work'],
     { condition, end, codesOf }: { condition: string; end: string; codesOf: string },
   ): Promise<readonly CodedRefusals[]> => {
-    const { rows } = await db.query<CodedRefusals>(
+    const rows = await query<CodedRefusals>(
+      db,
       `select mode, $1 as work, count(distinct invoice_id)::int as count, array_agg(distinct code order by code) as codes,
          (array_agg(invoice_id order by ${end} desc))[1] as newest
        from read.invoices, jsonb_array_elements_text(state::jsonb #> '${codesOf}') as code

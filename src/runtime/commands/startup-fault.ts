@@ -11,6 +11,7 @@ import { StoreUnavailable } from '../../app/event-store/event-store.js';
 import { StreamContended } from '../../app/event-store/transact.js';
 import { errorCode } from '../../lib/error-code.js';
 import { AppendOutcomeUnknown, EventLogUnavailable, UnreadableEvent } from '../../ports/event-log.js';
+import { InvoiceRowsUnreadable } from '../../ports/support-reads.js';
 import { WorkQueueUnavailable } from '../../ports/work-queue.js';
 import { LiveRowsOfOtherVersion } from '../../projector/apply-now.js';
 import { LogIdentityMismatch } from '../../projector/projector.js';
@@ -93,6 +94,7 @@ const REFUSED_HERE = [
   TamperedSecret,
   DemoFailed,
   LiveRowsOfOtherVersion,
+  InvoiceRowsUnreadable,
   LedgerDamaged,
   RowsNotReady,
 ];

@@ -26,7 +26,7 @@ import { isEarlier, type LogPosition } from '../../ports/event-log.js';
 import type { ExportSigner } from '../../ports/export-signer.js';
 import type { MasterKeyGeneration } from '../../ports/master-keys.js';
 import type { ParametersCache, ParametersEntry } from '../../ports/municipal-parameters.js';
-import { readCheckpoint } from '../../projector/checkpoints.js';
+import { canRead, liveGeneration } from '../../projector/checkpoints.js';
 import { otherLogText } from '../../projector/projector.js';
 import { shippedCatalogue } from '../../tables/catalogue.js';
 import { type EngineAddresses, unprotectedConnections } from '../config/checks.js';
@@ -91,10 +91,16 @@ export const engineChecks = async (
     { name: 'database', ok: true, detail: `PostgreSQL ${rows[0]?.server_version ?? 'unknown'} ${placeOf(config)}` },
     { name: 'event log', ok: true, detail: `identity ${await log.identity()}, head ${(await log.head()) ?? 'empty'}` },
   ];
-  for (const { projection, lag } of await projectionLags({ pool, log }, clock)) {
+  for (const { projection, lag, unreadable } of await projectionLags({ pool, log }, clock)) {
     const name = `projection ${projection}`;
     if (lag === 'of another log') {
       checks.push({ name, ok: false, detail: 'made from events that the log does not have', cure: RECONCILE });
+      continue;
+    }
+    if (unreadable !== undefined) {
+      const { version, isOlder } = unreadable;
+      const detail = `has rows of version ${version}, which this program cannot read`;
+      checks.push({ name, ok: false, detail, cure: isOlder ? MAKE_AGAIN : NEWER_PROGRAM });
       continue;
     }
     const ok = lag < LATE_SECONDS;
@@ -121,26 +127,40 @@ const placeOf = ({ databaseUrl, dataDir }: Pick<Config, 'databaseUrl' | 'dataDir
 const CATCH_UP =
   'start a process with the role projector (nfse serve); where one runs, its log says why (a projection halted, or a projection failed and is tried again)';
 
+const MAKE_AGAIN =
+  'start a process with the role projector (nfse serve), which makes the rows again; nfse projections status shows how far it is';
+
+const NEWER_PROGRAM = 'run the command with the program of the newer version: docs/operations/upgrade.md';
+
+type ProjectionLag = {
+  projection: string;
+  lag: number | 'of another log';
+  /** Set where the live rows are of a version that this program cannot read. */
+  unreadable: { version: number; isOlder: boolean } | undefined;
+};
+
 const projectionLags = async ({ pool, log }: Pick<Engines, 'pool' | 'log'>, clock: Clock) => {
   const lagOf = createLag(log, clock);
   const head = await log.head();
-  const lags: { projection: string; lag: number | 'of another log' }[] = [];
+  const lags: ProjectionLag[] = [];
   for (const projection of allProjections) {
-    const checkpoint = await readCheckpoint(pool, projection);
-    const isOfThis = await isPlaceOf(log, head, checkpoint);
-    const lag = isOfThis ? await lagOf(projection.prefixes, checkpoint) : 'of another log';
-    lags.push({ projection: projection.name, lag });
+    const live = await liveGeneration(pool, projection.name);
+    const isOfThis = await isPlaceOf(log, head, live.position);
+    const lag = isOfThis ? await lagOf(projection.prefixes, live.position) : 'of another log';
+    const { version } = live;
+    const unreadable = canRead(projection, live) ? undefined : { version, isOlder: version < projection.version };
+    lags.push({ projection: projection.name, lag, unreadable });
   }
   return lags;
 };
 
-/** The projections whose rows do not hold what the log says, as after a restore: what is read from them is not known yet. */
+/** The projections whose rows do not hold what the log says, or not as this program reads them: what is read from them is not known yet. */
 export const projectionsBehind = async (
   engines: Pick<Engines, 'pool' | 'log'>,
   clock: Clock,
 ): Promise<readonly string[]> =>
   (await projectionLags(engines, clock))
-    .filter(({ lag }) => lag === 'of another log' || lag >= LATE_SECONDS)
+    .filter(({ lag, unreadable }) => lag === 'of another log' || lag >= LATE_SECONDS || unreadable !== undefined)
     .map(({ projection }) => projection);
 
 /** Never a fault, but an operator should review each shipped default before live mode uses it. */
