@@ -1,10 +1,11 @@
 import { randomUUID, X509Certificate } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { link, mkdir, rm, writeFile } from 'node:fs/promises';
+import { link, rm, writeFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
 import type { CertificateRequest, KeyAndCertificate } from '../certificates/issue-certificate.js';
 import { DAY_MS, epochMs } from '../domain/common/time.js';
+import { makeFolders } from '../lib/make-folders.js';
 import type { Clock } from './options.js';
 import { readIfThere } from './state/read-if-there.js';
 
@@ -105,7 +106,7 @@ const fits = ({ certificatePem }: KeyAndCertificate, names: readonly string[], c
 const readOrMake = async (path: string, make: () => Promise<KeyAndCertificate>): Promise<KeyAndCertificate> => {
   const stored = await read(path);
   if (stored !== undefined) return stored;
-  await mkdir(join(path, '..'), { recursive: true, mode: 0o700 });
+  await makeFolders(join(path, '..'), 0o700);
   const made = await make();
   const fresh = `${path}.${randomUUID()}`;
   await writeFile(fresh, JSON.stringify(made), { flag: 'wx', mode: 0o600, flush: true });

@@ -1,7 +1,8 @@
-import { mkdir, open } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Mode } from '../domain/common/ids.js';
 import { addSeconds, DAY_SECONDS } from '../domain/common/time.js';
+import { makeFolders } from '../lib/make-folders.js';
 import { issueClientCertificate, openIdentities } from './authority.js';
 import { createAuthorizerClock } from './clock.js';
 import { startControl } from './control/server.js';
@@ -39,7 +40,7 @@ const start = async (
   close: () => Promise<void>,
 ): Promise<Simulator> => {
   const { folder, clock, host = '127.0.0.1' } = options;
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await makeFolders(folder, 0o700);
   const lock = await lockFolder(folder);
   closers.push(lock.release);
   const { authority, server } = await openIdentities(folder, options.serverNames ?? [], clock);

@@ -1,9 +1,10 @@
-import { mkdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type AnchorDeps, anchorLog, type RecordedAnchor } from '../app/audit/anchor-log.js';
 import { anchorFileName, anchorFileText, isFileOf, secondFileName } from '../app/audit/published-anchors.js';
 import { utcDay } from '../domain/common/time.js';
 import { errorCode } from '../lib/error-code.js';
+import { makeFolders } from '../lib/make-folders.js';
 import { writeWhole } from '../lib/write-whole.js';
 
 type Anchorer = AnchorDeps & {
@@ -44,7 +45,7 @@ const publish = async (
   const file = anchorFileName(anchor.day);
   const there = await textOf(join(folder, file));
   if (there !== undefined && isFileOf(anchor, there)) return;
-  await mkdir(folder, { recursive: true });
+  await makeFolders(folder);
   if (there === undefined) return await writeWhole(join(folder, file), text);
   const second = secondFileName(anchor);
   if ((await textOf(join(folder, second))) === undefined) await writeWhole(join(folder, second), text);

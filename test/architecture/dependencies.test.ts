@@ -173,6 +173,8 @@ describe('the checker', () => {
     ['a worker appends', 'src/workers/a.ts', 'await store.append(stream, version, [], context);'],
     ['the runtime appends to the log', 'src/runtime/engines/a.ts', 'await log.append(stream, expected, events);'],
     ['a context is built by hand', 'src/app/a.ts', 'const context = { commandId, causationId: commandId };'],
+    ['folders are made by the recursive mkdir', 'src/cli/a.ts', 'await mkdir(folder, { recursive: true });'],
+    ['folders are made at once', 'src/cli/a.ts', 'mkdirSync(folder, {\n  mode: 0o700,\n  recursive: true,\n});'],
     ['a file of 401 lines', 'src/app/a.ts', 'export const x = 1;\n'.repeat(401)],
   ];
 
@@ -193,6 +195,7 @@ describe('the checker', () => {
     ['src/app/event-store/transact.ts', 'await store.append(stream, version, events, context);'],
     ['src/app/a.ts', '// store.append(x)\nexport const fake = { append: async () => true };\nconst { appended } = x;'],
     ['src/adapters/a/b.ts', 'await log.append(stream, expected, events);'],
+    ['src/adapters/a/b.ts', 'await mkdir(draft, { mode: 0o700 });\nawait rm(draft, { recursive: true, force: true });'],
   ])('lets what is allowed pass in %s', (path, text) => {
     expect(breachesOf({ path, text })).toEqual([]);
   });

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -25,6 +26,16 @@ it('reports the day of the anchor, also when midnight passes before it is made',
   await anchor();
   expect(anchored).toEqual(['2026-11-21']);
 });
+
+it.runIf(existsSync('/proc/self'))(
+  'fails where its folder cannot be made, so that its leader lets go of the lock',
+  async () => {
+    const { log, store, clock, issue } = emptyAuditHarness();
+    await issue(1);
+    const anchor = createAnchorer({ log, store, clock, actor: 'timer:anchorer', folder: '/proc/nfse/anchors' });
+    await expect(anchor()).rejects.toMatchObject({ code: 'ENOENT', syscall: 'mkdir' });
+  },
+);
 
 it('keeps the file that was published before a restore, writes its own beside it, and says so', async () => {
   const folder = temporaryFolder();

@@ -7,11 +7,11 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import pg from 'pg';
 import { errorCode } from '../../lib/error-code.js';
+import { makeFolders } from '../../lib/make-folders.js';
 import { isDenied, otherOwner } from '../../lib/other-owner.js';
 import { syncFolder, writeNew, writeWhole } from '../../lib/write-whole.js';
 import { type AppliedMigration, appliedMigrations, type Migration, migrate } from '../sql/migrate.js';
 import { inTransaction } from '../sql/transaction.js';
-import { makeFolders } from './make-folders.js';
 
 /** Thrown when a backup cannot be made or restored; the message says what to do. */
 export class BackupRefused extends Error {

@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs';
-import { chmod, cp, lstat, mkdir, readdir, readFile, rename, rm, symlink } from 'node:fs/promises';
+import { chmod, cp, lstat, readdir, readFile, rename, rm, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { arch, platform } from 'node:os';
 import { dirname, join, relative } from 'node:path';
+import { makeFolders } from '../../lib/make-folders.js';
 import { EmbeddedPostgresError } from './error.js';
 import { type OsUser, unreachableFolder } from './os-user.js';
 
@@ -60,7 +61,7 @@ export const reachableCopy = async (
   const copy = join(home, version);
   const isReachable = async (): Promise<boolean> => (await unreachableFolder(user, copy)) === undefined;
   if (existsSync(copy) && (await isReachable())) return copy;
-  await mkdir(home, { recursive: true });
+  await makeFolders(home);
   // A umask cuts the mode, and an earlier version has left the folder so.
   await chmod(home, 0o755);
   if (existsSync(copy) && (await isReachable())) return copy;

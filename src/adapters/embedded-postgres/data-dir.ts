@@ -1,14 +1,14 @@
 import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { chmod, link, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, link, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { errorCode } from '../../lib/error-code.js';
+import { makeFolders } from '../../lib/make-folders.js';
 import { pause } from '../../lib/pause.js';
 import { writeWhole } from '../../lib/write-whole.js';
 import { EmbeddedPostgresError } from './error.js';
 import { refusalOfOtherUser } from './folder-owner.js';
-import { makeFolders } from './make-folders.js';
 import { type OsUser, unreachableFolder } from './os-user.js';
 import { listenAsOwner, ownerAnswers } from './owner-socket.js';
 import { readStat, readText } from './process-stat.js';
@@ -77,7 +77,7 @@ export const lockDataDir = async (dataDir: string, { waitMs }: { waitMs: number 
   const folder = lockFolder(dataDir);
   await makeDataDir(dataDir);
   // Under a umask of 000 other users could remove the lock or write one.
-  await mkdir(folder, { recursive: true, mode: 0o755 });
+  await makeFolders(folder, 0o755);
   const deadline = performance.now() + waitMs;
   for (;;) {
     const attempt = await tryLock(folder);

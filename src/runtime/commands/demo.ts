@@ -1,8 +1,9 @@
-import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { done, type Outcome, refused } from '../../cli/command.js';
 import { timelineOf } from '../../cli/commands/invoice.js';
+import { makeFolders } from '../../lib/make-folders.js';
 import { writeWhole } from '../../lib/write-whole.js';
 import { type Config, readConfig, roles } from '../config/config.js';
 import { createLogger } from '../config/logger.js';
@@ -103,7 +104,7 @@ const walk = async ({ client, show, interrupted }: DemoStage): Promise<string> =
   const issued = await untilIssued(client, accepted.id);
   show(`GET  /v1/nfse/{id} -> ${issued.status}, access key ${issued.access_key ?? ''}`);
 
-  await mkdir(OUT, { recursive: true });
+  await makeFolders(OUT);
   const saved = await saveDocuments(client, issued.id);
   show(`documents saved: ${saved.join(', ')}`);
 

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, rm } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { issueCertificate } from '../../certificates/issue-certificate.js';
+import { makeFolders } from '../../lib/make-folders.js';
 import { writeWhole } from '../../lib/write-whole.js';
 import type { Clock } from '../../ports/clock.js';
 import { hasAuthority, simulatorAuthority } from '../../simulator/authority.js';
@@ -164,6 +165,6 @@ const readText = (path: string): Promise<string | undefined> => readFile(path, '
 const writeSecret = async (folder: string, file: string, text: string): Promise<void> => {
   const path = join(folder, file);
   const modes = modesOf(file);
-  await mkdir(dirname(path), { recursive: true, mode: modes.folder });
+  await makeFolders(dirname(path), modes.folder);
   await writeWhole(path, text, modes.file);
 };

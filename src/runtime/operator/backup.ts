@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type pg from 'pg';
 import {
@@ -33,6 +33,7 @@ import { keyFaults } from '../../adapters/vault/keyring.js';
 import type { Restore, Restored } from '../../cli/commands/backup.js';
 import type { BackupOutcome, BackupRequest } from '../../cli/session.js';
 import { present } from '../../domain/common/present.js';
+import { makeFolders } from '../../lib/make-folders.js';
 import { isDenied, otherOwner } from '../../lib/other-owner.js';
 import { writeWhole } from '../../lib/write-whole.js';
 import type { Clock } from '../../ports/clock.js';
@@ -163,7 +164,7 @@ const restoreUnderLock = async ({ dataDir, masterKeyFile }: Config, loading: Loa
 /** A key file that is there stays. */
 const putMasterKey = async (from: string, { masterKey }: BackupManifest, masterKeyFile: string): Promise<void> => {
   if (masterKey === 'absent' || existsSync(masterKeyFile)) return;
-  await mkdir(dirname(masterKeyFile), { recursive: true });
+  await makeFolders(dirname(masterKeyFile));
   await writeWhole(masterKeyFile, await readFile(join(from, MASTER_KEY_COPY), 'utf8'), 0o600);
 };
 

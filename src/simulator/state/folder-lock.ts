@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readdir, realpath, rm, symlink } from 'node:fs/promises';
+import { mkdtemp, readdir, realpath, rm, symlink } from 'node:fs/promises';
 import { connect, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { makeFolders } from '../../lib/make-folders.js';
 import { FolderInUse } from '../options.js';
 
 /**
@@ -13,7 +14,7 @@ import { FolderInUse } from '../options.js';
  */
 export const lockFolder = async (folder: string): Promise<{ release(): Promise<void> }> => {
   const sockets = join(await realpath(folder), 'lock');
-  await mkdir(sockets, { recursive: true, mode: 0o700 });
+  await makeFolders(sockets, 0o700);
   const name = `${randomUUID().slice(0, 18)}.lock`;
   return await withShortPath(sockets, async (short) => {
     const server = await listen(join(short, name));

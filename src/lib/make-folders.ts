@@ -1,12 +1,12 @@
 import { mkdir, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { errorCode } from '../../lib/error-code.js';
+import { errorCode } from './error-code.js';
 
 /**
  * Makes the folder and those above that are missing. Returns the first one made; undefined when there was nothing to make, or when another process made
  * one of them in this moment. The recursive mkdir of Node does not end where a file system takes no folder and says so by ENOENT, as /proc does.
  */
-export const makeFolders = async (folder: string, mode: number): Promise<string | undefined> => {
+export const makeFolders = async (folder: string, mode = 0o777): Promise<string | undefined> => {
   const missing: string[] = [];
   for (let at = resolve(folder); !(await isThere(at)); at = dirname(at)) missing.unshift(at);
   let isOwn = true;

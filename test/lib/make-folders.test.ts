@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { makeFolders } from '../../../src/adapters/embedded-postgres/make-folders.js';
-import { temporaryFolder } from '../../support/temporary-folder.js';
+import { makeFolders } from '../../src/lib/make-folders.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 
 it('makes a folder with those above, and says which one was the first', async () => {
   const there = temporaryFolder();
