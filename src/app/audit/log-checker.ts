@@ -8,7 +8,7 @@ import type { ExaminedEvent } from './examine.js';
 import { type FindingKind, type Findings, findingOf } from './finding.js';
 import { createLogInvariants, emptyFold, giveUp, type JudgedEvent, type StreamFold } from './log-invariants.js';
 
-/** Which part of a log is checked: all of it, some whole streams, or a period in which a stream may begin in its middle. */
+/** Which part of a log is checked: all of it, streams from their beginning on, or a period in which a stream may begin in its middle. */
 export type LogScope = 'whole' | 'streams' | 'period';
 
 /** What a walk keeps of a stream. */
@@ -50,7 +50,10 @@ export type LogChecker = {
  */
 export const createLogChecker = (scope: LogScope, findings: Findings, keySeconds = DAY_SECONDS): LogChecker => {
   const streams = new Map<StreamName, CheckedStream>();
-  const checkInvariants = createLogInvariants(scope === 'whole', keySeconds);
+  const checkInvariants = createLogInvariants(
+    { has: (stream) => streams.has(stream), fromBeginning: scope !== 'period' },
+    keySeconds,
+  );
   const anchors = scope === 'whole' ? createAnchorWalk() : undefined;
   const sealed = createSealedCount();
   let events = 0;

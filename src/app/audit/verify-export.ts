@@ -86,8 +86,8 @@ const checkedManifest = ({ manifest: text, trusted }: ExportFile, findings: Find
 
 const scopeOf = (manifest: Manifest | undefined): LogScope => {
   const { company, from, to } = manifest?.filter ?? {};
-  if (from !== undefined || to !== undefined) return 'period';
-  return company === undefined ? 'whole' : 'streams';
+  if (from !== undefined) return 'period';
+  return company === undefined && to === undefined ? 'whole' : 'streams';
 };
 
 /** Compares what the manifest says of each stream with what the file holds. */

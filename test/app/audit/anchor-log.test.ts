@@ -52,7 +52,7 @@ describe('the daily anchor', () => {
     expect(first).toMatchObject({
       day: '2026-11-21',
       after: '',
-      live: { streams: 2, events: 4 },
+      live: { streams: 3, events: 5 },
       test: { streams: 0 },
     });
   });

@@ -162,7 +162,8 @@ describe('the order between streams', () => {
 
   it('of live events is in the anchor: a log of another order is found, although every chain and root fits', async () => {
     const harness = emptyAuditHarness();
-    for (const n of [1, 2, 3]) await harness.issue(n);
+    await harness.accept(1);
+    for (const n of [2, 3]) await harness.issue(n);
     await harness.anchor();
     expect(await findingsOf(await reordered(harness, 'nfseLive-none'))).toEqual([]);
     expect(await findingsOf(await reordered(harness, harness.streamOf(1)))).toEqual([
@@ -181,7 +182,8 @@ describe('the order between streams', () => {
 
   it('is not compared where an anchor of an earlier version has none', async () => {
     const harness = emptyAuditHarness();
-    for (const n of [1, 2]) await harness.issue(n);
+    await harness.accept(1);
+    await harness.issue(2);
     await anchorOf(harness, '2026-11-21', '');
     expect(await findingsOf(await reordered(harness, harness.streamOf(1)))).toEqual([]);
   });

@@ -1,9 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { type ExportFilter, headOf, manifestText, readManifest, signedText } from '../../../src/app/audit/manifest.js';
 import type { EventLog, RecordedEvent } from '../../../src/ports/event-log.js';
+import { COMPANY } from '../../support/fixture/histories.js';
 import * as life from '../../support/fixture/invoice.js';
 import { exportOf, verified } from '../../support/fixture/log-edits.js';
-import { type AuditHarness, emptyAuditHarness, endTestInvoice, testSigner } from '../../support/harness/audit.js';
+import {
+  type AuditHarness,
+  auditHarness,
+  emptyAuditHarness,
+  endTestInvoice,
+  testSigner,
+} from '../../support/harness/audit.js';
 
 const signer = testSigner();
 
@@ -49,7 +56,7 @@ describe('an export of a period', () => {
 
   it('ends with the last event that was recorded before its end, and begins with the first at or after its beginning', async () => {
     const { harness, instants } = await ofTwoClocks();
-    const [secondMinute = '', thirdMinute = ''] = [instants[4], instants.at(-1)];
+    const [secondMinute = '', thirdMinute = ''] = [instants[5], instants.at(-1)];
     const { manifest } = await exported(harness.log, { from: secondMinute, to: thirdMinute });
     expect(manifest?.streams).toEqual([
       expect.objectContaining({ first_revision: 1, revision: 1 }),
@@ -118,7 +125,7 @@ describe('an export of a whole log that has lost events', () => {
     const harness = await issued();
     const log = without(dense(harness.log), ({ stream }) => stream === harness.streamOf(2));
     const { losses, findings } = await exported(log);
-    const detail = 'empty positions of the log: 1 (5); the ends of test invoices account for 0';
+    const detail = 'empty positions of the log: 1 (6); the ends of test invoices account for 0';
     expect(losses).toEqual([{ kind: 'missing_position', detail }]);
     expect(findings).toEqual(losses);
   });
@@ -130,7 +137,7 @@ describe('an export of a whole log that has lost events', () => {
     const harness = await issued();
     const log = without(engine(harness.log), ({ stream }) => stream === harness.streamOf(3));
     const { losses, findings } = await exported(log);
-    const detail = 'the log says that it ends at 6, but its last event is at 5';
+    const detail = 'the log says that it ends at 7, but its last event is at 6';
     expect(losses).toEqual([{ kind: 'log_end', detail }]);
     expect(findings).toEqual(losses);
   });
@@ -143,6 +150,61 @@ describe('an export of a whole log that has lost events', () => {
     expect(period.manifest).not.toHaveProperty('head_position');
     expect(period.manifest).not.toHaveProperty('dense_positions');
     expect(await exported(without(harness.log, isLost))).toMatchObject({ losses: [], findings: [] });
+  });
+
+  const lostInvoice = `a DPS number of ${emptyAuditHarness().streamOf(1)}, of which no event is left`;
+  const lostCompany = 'an invoice of a company of which no event is left';
+
+  it.each<[string, (harness: AuditHarness) => string, ExportFilter, readonly string[]]>([
+    [
+      'a numbered live invoice in an export of its company',
+      ({ streamOf }) => streamOf(1),
+      { company: COMPANY },
+      [lostInvoice],
+    ],
+    [
+      'a numbered live invoice in an export up to a day',
+      ({ streamOf }) => streamOf(1),
+      { to: life.at(86_400) },
+      [lostInvoice],
+    ],
+    [
+      'a numbered live invoice in an export since its company was registered',
+      ({ streamOf }) => streamOf(1),
+      { from: life.T0 },
+      [lostInvoice],
+    ],
+    ['a live invoice without a number', ({ streamOf }) => streamOf(2), { company: COMPANY }, []],
+    ['a company', () => `company-${COMPANY}`, { company: COMPANY }, [lostCompany, lostCompany, lostCompany]],
+  ])('shows to its reader the loss of %s', async (_what, streamOf, filter, details) => {
+    const harness = await issued();
+    const { findings } = await exported(
+      without(dense(harness.log), ({ stream }) => stream === streamOf(harness)),
+      filter,
+    );
+    expect(findings.map(({ detail }) => detail)).toEqual(details);
+  });
+
+  it('does not show in an export that begins after the registration of the company', async () => {
+    const harness = emptyAuditHarness();
+    await harness.accept(2);
+    harness.clock.pass(60);
+    await harness.issue(1);
+    const log = without(harness.log, ({ stream }) => stream === harness.streamOf(1));
+    expect(await exported(log, { from: life.at(60) })).toMatchObject({ losses: [], findings: [] });
+  });
+
+  it('is found in no part of a log that has lost none, wherever the part begins and ends', async () => {
+    const harness = await auditHarness();
+    const instants = [undefined, ...new Set((await harness.all()).map(({ metadata }) => metadata.recordedAt ?? ''))];
+    for (const company of [undefined, COMPANY]) {
+      for (const from of instants) {
+        for (const to of instants) {
+          const filter = JSON.parse(JSON.stringify({ company, from, to })) as ExportFilter;
+          expect([filter, (await exported(harness.log, filter)).findings]).toEqual([filter, []]);
+        }
+      }
+    }
   });
 
   it('is explained by the ends of all test invoices that ended meanwhile', async () => {

@@ -5,7 +5,7 @@ import { invoiceStream, type Mode } from '../../../src/domain/common/ids.js';
 import type { InvoiceEventData } from '../../../src/domain/invoice/events.js';
 import { COMPANY } from '../../support/fixture/histories.js';
 import * as life from '../../support/fixture/invoice.js';
-import { type AuditHarness, emptyAuditHarness } from '../../support/harness/audit.js';
+import { type AuditHarness, emptyAuditHarness, registerCompany } from '../../support/harness/audit.js';
 import { appendTo } from '../../support/harness/event-store.js';
 
 const OTHER_COMPANY = '98765432000198';
@@ -13,8 +13,9 @@ const idOf = (n: number): string => `11111111-1111-4111-8111-${String(n).padStar
 const byReference = (reference: string, mode: Mode = 'live'): string => invoiceIdOfReference(mode, COMPANY, reference);
 
 let harness: AuditHarness;
-beforeEach(() => {
+beforeEach(async () => {
   harness = emptyAuditHarness();
+  for (const companyId of [COMPANY, OTHER_COMPANY]) await registerCompany(harness, companyId);
 });
 
 type Acceptance = Partial<InvoiceEventData<'InvoiceAccepted'>> & { invoiceId: string };

@@ -75,7 +75,10 @@ describe('verifying a log', () => {
     const end = all.filter((event) => event !== eventOf(1, 2));
     expect(await kindsIn(end)).toEqual(['anchor_mismatch anchor-2026-11-21@0']);
     const stream = all.filter(({ stream: name }) => name !== harness.streamOf(6));
-    expect(await kindsIn(stream)).toEqual(['anchor_mismatch anchor-2026-11-22@0']);
+    expect(await kindsIn(stream)).toEqual([
+      'invariant dpsLive-12345678000195_1@4',
+      'anchor_mismatch anchor-2026-11-22@0',
+    ]);
   });
 
   it('finds that the end of the log was cut off', async () => {

@@ -54,11 +54,13 @@ export const emptyAuditHarness = (): AuditHarness => {
     store,
     clock,
     streamOf,
-    accept: (n, mode = 'live') =>
-      append(
+    accept: async (n, mode = 'live') => {
+      if ((await log.read(companyStream(COMPANY), { limit: 1 })).length === 0) await registerCompany(harness);
+      await append(
         streamOf(n, mode),
         life.accepted({ mode, companyId: COMPANY, invoiceId: idOf(n, mode), reference: referenceOf(n) }),
-      ),
+      );
+    },
     record: async (n, events, mode = 'live') => {
       const at = clock.now();
       const number = next[mode];
@@ -81,6 +83,14 @@ export const emptyAuditHarness = (): AuditHarness => {
   return harness;
 };
 
+export const registerCompany = async (
+  { store, clock }: Pick<AuditHarness, 'store' | 'clock'>,
+  companyId = COMPANY,
+): Promise<void> => {
+  const registered = { registration: { ...registration, cnpj: companyId }, at: clock.now() };
+  await appendTo(store, companyStream(companyId), [{ type: 'CompanyRegistered', data: registered }], clock.now());
+};
+
 /** Companies, invoices of every end, test invoices that vanished, and an anchor on each of two days. */
 export const auditHarness = async (): Promise<AuditHarness> => {
   const harness = emptyAuditHarness();
@@ -88,11 +98,8 @@ export const auditHarness = async (): Promise<AuditHarness> => {
   const operate = async (stream: StreamName, events: Parameters<typeof appendTo>[2]): Promise<void> => {
     for (const event of events) await appendTo(store, stream, [event], clock.now());
   };
-  await operate(companyStream(COMPANY), [
-    { type: 'CompanyRegistered', data: { registration, at: clock.now() } },
-    keyCreated('key_1'),
-    { type: 'CompanyEnabled', data: { at: clock.now() } },
-  ]);
+  await registerCompany(harness);
+  await operate(companyStream(COMPANY), [keyCreated('key_1'), { type: 'CompanyEnabled', data: { at: clock.now() } }]);
   await harness.issue(1);
   await harness.issue(2, 'test');
   await harness.accept(3);
