@@ -22,9 +22,9 @@ import type { ParkedWork } from '../ports/work-queue.js';
 
 /**
  * `readModelOfAnyLog`: only the rebuild, which repairs it, may open a read model that was made from another log. `onlyExisting`: an embedded database
- * that is not there is not made but refused.
+ * that is not there is not made but refused. `rowsAsTheyAre`: an audit must not make the rows that it judges, nor refuse those of another log.
  */
-export type SessionNeeds = { readModelOfAnyLog?: true; onlyExisting?: true };
+export type SessionNeeds = { readModelOfAnyLog?: true; rowsAsTheyAre?: true; onlyExisting?: true };
 
 /** What operator commands work with: the same engines as the running service. */
 export type Session = {

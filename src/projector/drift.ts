@@ -3,11 +3,19 @@ import type { Projection } from '../../projections/types.js';
 import { asLeader, leaderSession } from '../adapters/sql/leader-lock.js';
 import { inTransaction } from '../adapters/sql/transaction.js';
 import { isEndOfTestInvoice } from '../app/audit/chain.js';
-import { type EventLog, isEarlier, type LogPosition, type Revision } from '../ports/event-log.js';
+import { type EventLog, identityIfGiven, isEarlier, type LogPosition, type Revision } from '../ports/event-log.js';
 import { type FoldedBatch, foldBatch, foldSteps } from './batch.js';
-import { type Generation, type GenerationRecord, generationOf, liveGeneration, type Queryable } from './checkpoints.js';
+import {
+  type Generation,
+  type GenerationRecord,
+  generationOf,
+  generationRecords,
+  liveGeneration,
+  type Queryable,
+} from './checkpoints.js';
 import { loadRows, type RowChange, saveRows } from './generation-rows.js';
 import { changingTables, dropTable, makeTable, viewOf } from './generation-tables.js';
+import { otherLogText } from './projector.js';
 import { differenceOf, isAhead, MAX_PAIRS, type Pair, rowsAhead, unequalRows } from './row-pairs.js';
 
 /** A row that differs from what the log makes of it. `row` is its key; `what` names columns, never a value. */
@@ -18,12 +26,16 @@ type DriftOutcome =
   | { kind: 'compared'; rows: number; drifts: readonly Drift[] }
   /** Another audit is comparing this projection. */
   | { kind: 'busy' }
-  /** The live rows are of another version than this program's, or an event cannot be applied: a comparison is impossible. */
+  /** No rows are live, they are of another version or another log, or an event cannot be applied: a comparison is impossible. */
   | { kind: 'not_comparable'; reason: string };
 
 type FoldedPage = Pick<FoldedBatch, 'steps' | 'changes'>;
 
-type DriftDeps = { db: pg.Pool; log: Pick<EventLog, 'readAll' | 'head'>; onProgress?(events: number): void };
+type DriftDeps = {
+  db: pg.Pool;
+  log: Pick<EventLog, 'readAll' | 'head' | 'identity'>;
+  onProgress?(events: number): void;
+};
 
 /** Generations of the service count from 1, so this number is free. */
 const COPY_GENERATION = 0;
@@ -35,9 +47,17 @@ const PAGE = 1_000;
  */
 export const compareWithLog = async (projection: Projection, deps: DriftDeps): Promise<DriftOutcome> => {
   const { db } = deps;
-  const live = await liveGeneration(db, projection.name);
-  if (live.version !== projection.version) return otherVersion(live, projection);
   const head = await deps.log.head();
+  const live = (await generationRecords(db, projection.name)).find(({ role }) => role === 'live');
+  // Before its first start an installation has neither events nor rows.
+  if (live === undefined) return head === null ? { kind: 'compared', rows: 0, drifts: [] } : NOT_LIVE;
+  if (live.version !== projection.version) return otherVersion(live, projection);
+  const identity = await identityIfGiven(deps.log);
+  if (live.logIdentity !== identity)
+    return {
+      kind: 'not_comparable',
+      reason: `its rows were made from log ${live.logIdentity}, but ${otherLogText(identity)}`,
+    };
   if (isEarlier(head, live.position)) {
     const reason = `its checkpoint ${live.position} is past the end of the log, ${head ?? 'which is empty'}: what comes would be skipped`;
     return { kind: 'not_comparable', reason };
@@ -55,6 +75,11 @@ export const compareWithLog = async (projection: Projection, deps: DriftDeps): P
   } finally {
     await session.close();
   }
+};
+
+const NOT_LIVE: DriftOutcome = {
+  kind: 'not_comparable',
+  reason: 'no checkpoint says which rows are live: the checkpoint was removed, or this version has not been started',
 };
 
 const otherVersion = ({ version }: GenerationRecord, projection: Projection): DriftOutcome => ({

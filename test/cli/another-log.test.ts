@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { EventStoreEventLog } from '../../src/adapters/eventlog-eventstoredb/event-log.js';
+import { auditCommands } from '../../src/cli/commands/audit.js';
 import { doctorCommand } from '../../src/cli/commands/doctor.js';
 import { projectionCommands } from '../../src/cli/commands/projections.js';
 import { runCommand } from '../../src/cli/run.js';
@@ -63,7 +64,7 @@ describeWithPostgres('a command over another log than that of the database', () 
     const write = (text: string): void => void out.push(text);
     const open = (needs?: Parameters<typeof openSession>[4]) =>
       openSession(config, systemClock, createLogger('silent', 'stderr'), runner, needs);
-    const exit = await runCommand(argv, [...projectionCommands, doctorCommand], open, {
+    const exit = await runCommand(argv, [...projectionCommands, ...auditCommands(), doctorCommand], open, {
       out: write,
       err: write,
     }).finally(() => runner.stop());
@@ -89,6 +90,27 @@ describeWithPostgres('a command over another log than that of the database', () 
       expect(empty.log.all()).toHaveLength(length);
       expect(await rowsOf()).toBe(1);
     });
+
+    it('is what an audit finds, which writes nothing into that log either', async () => {
+      const empty = await harness.double();
+      const length = empty.log.all().length;
+      const { exit, out } = await run(empty, 'audit', 'verify');
+      expect(exit).toBe(1);
+      expect(out).toMatch(/^read_model_drift {2}not compared: invoices: its rows were made from log .*is empty: /m);
+      expect(empty.log.all()).toHaveLength(length);
+    });
+  });
+
+  it('has an audit find that a checkpoint was removed, and leaves rows and checkpoints as they are', async () => {
+    const checkpoints = async () => (await database.pool.query('select * from checkpoints order by name')).rows;
+    await database.pool.query(`update checkpoints set name = 'removed' where name = 'invoices'`);
+    const before = await checkpoints();
+    const { exit, out } = await run(double, 'audit', 'verify');
+    expect(exit).toBe(1);
+    expect(out).toMatch(/^read_model_drift {2}not compared: invoices: no checkpoint says which rows are live/m);
+    expect(await checkpoints()).toEqual(before);
+    expect(await rowsOf()).toBe(1);
+    await database.pool.query(`update checkpoints set name = 'invoices' where name = 'removed'`);
   });
 
   describe('that is an older copy of it', () => {

@@ -85,6 +85,34 @@ describeWithPostgres('a comparison of rows that a stopped projector has left beh
   });
 });
 
+describeWithPostgres('a comparison of rows that no checkpoint names', () => {
+  const harness = projecting();
+  const compared = () => compareWithLog(invoices, { db: harness.pool, log: harness.log });
+
+  it.each([
+    ['was removed', 'delete from checkpoints', /^no checkpoint says which rows are live/],
+    [
+      'says that they are the previous rows',
+      `update checkpoints set role = 'previous'`,
+      /^no checkpoint says which rows are live/,
+    ],
+    [
+      'names another log',
+      `update checkpoints set log_identity = 'other'`,
+      /^its rows were made from log other, but the log is /,
+    ],
+  ])('compares nothing and leaves them when the checkpoint %s', async (_what, edit, reason) => {
+    await harness.append(streamOf('live', 1), [accepted('live', 1)]);
+    harness.start([invoices]);
+    await eventually(() => harness.caughtUp([invoices]));
+    await harness.end();
+    const table = tableOf(await liveGeneration(harness.pool, 'invoices'));
+    await harness.pool.query(`${edit} where name = 'invoices'`);
+    expect(await compared()).toEqual({ kind: 'not_comparable', reason: expect.stringMatching(reason) });
+    expect((await harness.pool.query(`select from ${table}`)).rowCount).toBe(1);
+  });
+});
+
 describeWithPostgres('a comparison of rows whose checkpoint was set back', () => {
   const harness = projecting();
   const compared = () => compareWithLog(invoices, { db: harness.pool, log: harness.log });

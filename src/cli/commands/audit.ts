@@ -87,11 +87,13 @@ const verify = (openExaminer: OpenExaminer): Command => ({
   },
 });
 
+const AS_IT_IS = { rowsAsTheyAre: true } as const;
+
 const verifyTheLog = async ({ flags, session, terminal }: Invocation, examiner: Examiner): Promise<Outcome> => {
   const folder = textFlag(flags, 'anchors');
   const published = folder === undefined ? [] : await anchorFiles(folder);
   if (typeof published === 'string') return badUsage(published);
-  const opened = await session();
+  const opened = await session(AS_IT_IS);
   return await withProgress(terminal, async (progress) => {
     const report = await verifyLog(opened.log, {
       examiner,
@@ -153,7 +155,7 @@ const verifyFile = async (
   const source = await readExport(file).catch((error: unknown) => unreadable(file, error));
   if (typeof source === 'string') return badUsage(source);
   // Without a given key only keys of this installation are trusted, and these are read from its database.
-  const trusted = key === undefined ? await (await session()).exportSigner.publicKeys() : [key];
+  const trusted = key === undefined ? await (await session(AS_IT_IS)).exportSigner.publicKeys() : [key];
   const text = await readFile(manifestOf(file), 'utf8').catch(() => undefined);
   const report = await withProgress(terminal, (progress) =>
     verifyExport(

@@ -51,6 +51,8 @@ type EngineOptions = DatabaseServerOptions & {
   decorateStore?: (store: EventStore) => EventStore;
   /** Set by the rebuild that repairs it; all others refuse rows that were made from another log. */
   readModelOfAnyLog?: true;
+  /** Set by the audit, which must not make the rows that it judges. */
+  rowsAsTheyAre?: true;
 };
 
 /** Opens the engines in the order lock, database, migrations, keys. The runner closes them in reverse order. */
@@ -78,8 +80,10 @@ export const openEngines = async (options: EngineOptions): Promise<Engines> => {
   watchMasterKeys(keyring, logger, runner);
   const patienceMs = options.startedFor === 'command' ? COMMAND_PATIENCE_MS : 0;
   const log = await openEventLog(config, { connectionString, limits, onIdleError }, runner, patienceMs);
-  if (options.readModelOfAnyLog !== true) await checkProjectedLog(pool, log, allProjections);
-  await prepareProjections(pool, log, clock, allProjections);
+  if (options.rowsAsTheyAre !== true) {
+    if (options.readModelOfAnyLog !== true) await checkProjectedLog(pool, log, allProjections);
+    await prepareProjections(pool, log, clock, allProjections);
+  }
   const sealingKeys = createSealingKeys({ keyring, db: pool, clock });
   return {
     pool,
