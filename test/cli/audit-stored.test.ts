@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { invoiceIdOfReference } from '../../src/app/event-store/hashes.js';
 import { auditCommands } from '../../src/cli/commands/audit.js';
 import { eventCommands } from '../../src/cli/commands/events.js';
+import { invoiceCommands } from '../../src/cli/commands/invoice.js';
 import { invoiceStream } from '../../src/domain/common/ids.js';
 import { COMPANY, registration } from '../support/fixture/histories.js';
 import * as life from '../support/fixture/invoice.js';
@@ -20,7 +21,7 @@ const COMPANY_STREAM = `company-${COMPANY}`;
 describeWithPostgres('audit verify of a log whose rows were edited', () => {
   let operator: Operator;
   beforeAll(async () => {
-    operator = await openOperator([...auditCommands(), ...eventCommands]);
+    operator = await openOperator([...auditCommands(), ...eventCommands, ...invoiceCommands]);
     const { store, projections } = operator.session;
     await appendTo(
       store,
@@ -94,6 +95,23 @@ describeWithPostgres('audit verify of a log whose rows were edited', () => {
       ['audit', 'replay', ID, '--at', life.at(1)],
     ]) {
       await expect(operator.run(...words)).rejects.toThrow(named);
+    }
+  });
+
+  it('has commands that show an event whose content was changed name the event, and end with exit 1', async () => {
+    const words = [
+      ['events', 'show', INVOICE],
+      ['events', 'show', INVOICE, '--from', '1'],
+      ['invoice', 'timeline', ID],
+      ['audit', 'replay', ID, '--at', life.at(901)],
+      ['events', 'export', '--out', join(operator.folder, 'edited.ndjson'), '--replace'],
+    ];
+    for (const argv of words) expect(await operator.run(...argv)).toMatchObject({ exit: 0, err: '' });
+    await sql(`update event_log set record = replace(record, '{"at":"', '{"at":"2')
+      where stream = '${INVOICE}' and revision = 1`);
+    const named = `the log was changed: hash_mismatch  ${INVOICE}@1  the stored hash is not the hash of the stored event`;
+    for (const argv of words) {
+      expect(await operator.run(...argv)).toEqual({ exit: 1, err: named, out: expect.stringMatching(/./) });
     }
   });
 

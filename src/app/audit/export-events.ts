@@ -3,8 +3,9 @@ import { ALL_STREAMS, companyPrefixes } from '../../domain/log/stream-prefixes.j
 import { type EventLog, isEarlier, type LogPosition, type RecordedEvent } from '../../ports/event-log.js';
 import { shareOf, type WalkProgress, walkLog } from '../event-store/walk-log.js';
 import { isEndOfTestInvoice } from './chain.js';
+import { checkRecorded } from './chain-of-events.js';
 import { describeEvent, type ShownEvent } from './event-line.js';
-import { type Finding, logEndFinding } from './finding.js';
+import { createFindings, type Finding, logEndFinding } from './finding.js';
 import { type ExportFilter, MANIFEST_FORMAT, type ManifestHead, type ManifestStream } from './manifest.js';
 import { byStream, merkleRoot } from './merkle.js';
 import { createPositionAccount } from './position-account.js';
@@ -17,8 +18,8 @@ type ExportDeps = {
 };
 
 /**
- * What the export holds. `head` lacks the values that are known only once the file is finished. `losses`: what a whole log lacks; a reader of the
- * export finds the same.
+ * What the export holds. `head` lacks the values that are known only once the file is finished. `losses`: broken hashes and links, and what a whole
+ * log lacks; a reader of the export finds the same.
  */
 type Exported = {
   head: Omit<ManifestHead, 'file' | 'bytes' | 'sha256' | 'exported_at' | 'public_key'>;
@@ -39,6 +40,7 @@ export const exportEvents = (filter: ExportFilter, deps: ExportDeps) => {
   const isPeriod = filter.from !== undefined || filter.to !== undefined;
   const isWhole = filter.company === undefined && !isPeriod;
   const isDense = deps.log.readStored !== undefined;
+  const broken = createFindings();
   const account = isWhole && isDense ? createPositionAccount() : undefined;
   let headAtStart: LogPosition | null = null;
   let events = 0;
@@ -49,6 +51,8 @@ export const exportEvents = (filter: ExportFilter, deps: ExportDeps) => {
     const { stream, revision, position, metadata } = event;
     const before = streams.get(stream);
     account?.add(event, event, before?.revision ?? -1);
+    const { finding } = checkRecorded(event, before, filter.from !== undefined);
+    if (finding !== undefined) broken.add(finding);
     const known = before ?? { stream, first_revision: revision, events: 0 };
     streams.set(stream, { ...known, revision, events: known.events + 1, hash: metadata.hash ?? '' });
     first ??= position;
@@ -86,7 +90,7 @@ export const exportEvents = (filter: ExportFilter, deps: ExportDeps) => {
       } while (account?.isBalanced() === false);
     },
     finish: async (): Promise<Exported> => ({
-      losses: isWhole ? [...logEndFinding(last, headAtStart), ...(account?.finish() ?? [])] : [],
+      losses: [...broken.kept, ...(isWhole ? logEndFinding(last, headAtStart) : []), ...(account?.finish() ?? [])],
       streams: () => inOrder(streams),
       head: {
         format: MANIFEST_FORMAT,

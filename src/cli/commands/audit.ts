@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { appendAudit } from '../../app/audit/audit-trail.js';
 import { type ClosableExaminer, type Examiner, ownExaminer } from '../../app/audit/examiner.js';
-import type { Finding, Findings } from '../../app/audit/finding.js';
+import type { Findings } from '../../app/audit/finding.js';
 import type { CheckReport } from '../../app/audit/log-checker.js';
 import { type Manifest, readManifest, readPublicKey } from '../../app/audit/manifest.js';
 import { compareAnchors, isAnchorFileName, type PublishedFile } from '../../app/audit/published-anchors.js';
@@ -23,6 +23,7 @@ import {
   textFlag,
 } from '../command.js';
 import { manifestOf, readExport } from '../export-file.js';
+import { findingLine, unlessBroken } from '../findings.js';
 import { instantFlag, unreadable } from '../flags.js';
 import { type ShowProgress, withProgress } from '../progress.js';
 import { auditDeps, type DriftReport, type Session } from '../session.js';
@@ -35,7 +36,7 @@ const replay: Command = {
   summary: 'the invoice body as the API would have shown it at an instant; this is recorded with the actor',
   options: { at: { type: 'string', help: 'the instant, e.g. 2026-11-21T12:00:00Z', required: true } },
   changes: true,
-  run: async ({ positionals: [id = ''], flags, actor, session }) => {
+  run: async ({ positionals: [id = ''], flags, actor, session, terminal }) => {
     const at = instantFlag(flags, 'at');
     if (at === undefined || at === 'bad') return badUsage('--at takes an instant: 2026-11-21T12:00:00Z');
     const opened = await session();
@@ -44,11 +45,12 @@ const replay: Command = {
     if (stream === undefined || replayed === undefined) return refused(`no invoice ${id}`);
     if (replayed.invoice === null) {
       const text = `at ${at} the API would have answered 404: ${id} was not accepted yet, or it was already deleted`;
-      return done(text, replayed);
+      return unlessBroken(done(text, replayed), await opened.log.read(stream), terminal);
     }
     await appendAudit('PersonalDataRevealed', { command: 'audit replay', subject: stream }, auditDeps(opened, actor));
     const invoice = opened.bodyOf(replayed.invoice, at);
-    return done(jsonText(invoice, 2), { ...replayed, invoice });
+    const shown = done(jsonText(invoice, 2), { ...replayed, invoice });
+    return unlessBroken(shown, await opened.log.read(stream), terminal);
   },
 };
 
@@ -211,7 +213,7 @@ const outcomeOf = (report: Report, notes: readonly string[]): Outcome => {
     `${events} events in ${streams} streams, ${counted(anchors.anchors, 'anchor')}: ${summary}`,
     ...notes,
     ...givenUp.map((one) => `${counted(one.events, 'event')} sealed under ${one.generation}, which was given up`),
-    ...findings.kept.map(lineOf),
+    ...findings.kept.map(findingLine),
     ...(hidden === 0 ? [] : [`and ${hidden} more`]),
   ].join('\n');
   return reported(ok, text, {
@@ -226,11 +228,6 @@ const outcomeOf = (report: Report, notes: readonly string[]): Outcome => {
     exported_at: manifest?.exported_at,
     filter: manifest?.filter,
   });
-};
-
-const lineOf = ({ kind, stream, revision, detail }: Finding): string => {
-  const where = stream === undefined ? '' : `  ${stream}${revision === undefined ? '' : `@${revision}`}`;
-  return `${kind}${where}  ${detail}`;
 };
 
 export const auditCommands = (openExaminer: OpenExaminer = async () => ownExaminer): readonly Command[] => [

@@ -9,6 +9,7 @@ import { type ExportFilter, type ManifestHead, manifestText, signedText } from '
 import { DAY_SECONDS } from '../../domain/common/time.js';
 import { badUsage, type Command, type Flags, refused, textFlag, unknownCompany } from '../command.js';
 import { draftExport, holdsSomething, manifestOf, whyNotWritable } from '../export-file.js';
+import { findingLine } from '../findings.js';
 import { instantFlag } from '../flags.js';
 import { type ShowProgress, withProgress } from '../progress.js';
 import { auditDeps, type Session } from '../session.js';
@@ -55,7 +56,10 @@ export const exportCommand: Command = {
       return refused(`${file} was not written: another export into this file began before this one ended`);
     const { head, losses } = result;
     const size = `${head.events} events in ${head.stream_count} streams, ${head.bytes} bytes`;
-    for (const { kind, detail } of losses) terminal.err(`the log lacks events: ${kind}  ${detail}`);
+    for (const finding of losses) {
+      const what = finding.stream === undefined ? 'lacks events' : 'was changed';
+      terminal.err(`the log ${what}: ${findingLine(finding)}`);
+    }
     return {
       exit: losses.length === 0 ? 0 : 1,
       isReport: true,

@@ -11,6 +11,7 @@ import { ALL_STREAMS, companyPrefixes } from '../../domain/log/stream-prefixes.j
 import { pause } from '../../lib/pause.js';
 import { EventLogSetBack, isEarlier, type LogPosition, type RecordedEvent } from '../../ports/event-log.js';
 import { badUsage, type Command, done, type Flags, refused, textFlag, unknownCompany } from '../command.js';
+import { unlessBroken } from '../findings.js';
 import { instantFlag, wholeFlag } from '../flags.js';
 import { auditDeps, type Session } from '../session.js';
 import { jsonText, printable, type Terminal } from '../terminal.js';
@@ -119,7 +120,7 @@ const show: Command = {
     reveal: { type: 'boolean', help: 'personal fields in clear, too; this is recorded with the actor' },
   },
   changes: true,
-  run: async ({ positionals: [wanted = ''], flags, actor, session }) => {
+  run: async ({ positionals: [wanted = ''], flags, actor, session, terminal }) => {
     const from = wholeFlag(flags, 'from', 0);
     const limit = wholeFlag(flags, 'limit', Number.MAX_SAFE_INTEGER);
     if (from === undefined || from > LAST_REVISION)
@@ -137,7 +138,8 @@ const show: Command = {
     );
     const last = events.at(-1);
     const more = last !== undefined && events.length === limit ? { next: last.revision + 1 } : {};
-    return done([`stream ${stream}`, ...shown.flatMap(linesOf)].join('\n'), { events: shown, ...more });
+    const outcome = done([`stream ${stream}`, ...shown.flatMap(linesOf)].join('\n'), { events: shown, ...more });
+    return unlessBroken(outcome, events, terminal, from > 0);
   },
 };
 

@@ -8,6 +8,7 @@ import { invoiceStatuses, isInvoiceStatus } from '../../domain/invoice/status.js
 import { ageText } from '../../lib/age-text.js';
 import type { SupportFilter } from '../../ports/support-reads.js';
 import { badUsage, type Command, done, type Flags, refused, textFlag, unknownCompany } from '../command.js';
+import { unlessBroken } from '../findings.js';
 import { instantFlag, wholeFlag } from '../flags.js';
 import { moreUnknown, rowsBehind, tellRowsBehind } from '../rows-behind.js';
 import { auditDeps } from '../session.js';
@@ -20,7 +21,7 @@ const show: Command = {
   positionals: ['ID'],
   summary: 'the invoice body as the API shows it now; this is recorded with the actor',
   changes: true,
-  run: async ({ positionals: [id = ''], actor, session }) => {
+  run: async ({ positionals: [id = ''], actor, session, terminal }) => {
     const opened = await session();
     const at = opened.clock.now();
     const stream = await findStream(id, opened);
@@ -28,7 +29,7 @@ const show: Command = {
     if (stream === undefined || replayed === undefined || replayed.invoice === null) return refused(`no invoice ${id}`);
     await appendAudit('PersonalDataRevealed', { command: 'invoice show', subject: stream }, auditDeps(opened, actor));
     const invoice = opened.bodyOf(replayed.invoice, at);
-    return done(jsonText(invoice, 2), invoice);
+    return unlessBroken(done(jsonText(invoice, 2), invoice), await opened.log.read(stream), terminal);
   },
 };
 

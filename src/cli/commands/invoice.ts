@@ -26,7 +26,7 @@ import { invoiceStatus } from '../../domain/invoice/status.js';
 import { ageText } from '../../lib/age-text.js';
 import { counted } from '../../lib/counted.js';
 import { pause } from '../../lib/pause.js';
-import type { LogPosition } from '../../ports/event-log.js';
+import type { LogPosition, RecordedEvent } from '../../ports/event-log.js';
 import type { SupportCursor, SupportRow } from '../../ports/support-reads.js';
 import {
   badUsage,
@@ -38,6 +38,7 @@ import {
   unknownCompany,
   withProblems,
 } from '../command.js';
+import { unlessBroken } from '../findings.js';
 import { readOperatorFile } from '../flags.js';
 import { tellRowsBehind } from '../rows-behind.js';
 import type { Session } from '../session.js';
@@ -48,17 +49,23 @@ const timeline: Command = {
   positionals: ['ID'],
   summary: 'the story of one invoice: what, when, who, evidence',
   changes: false,
-  run: async ({ positionals: [id = ''], session }) => {
-    const story = await timelineOf(id, await session());
-    return story === undefined ? refused(`no invoice ${id}`) : done(renderTimeline(story), { id, timeline: story });
+  run: async ({ positionals: [id = ''], session, terminal }) => {
+    const events = await eventsOf(id, await session());
+    if (events === undefined) return refused(`no invoice ${id}`);
+    const story = timelineEntries(events);
+    return unlessBroken(done(renderTimeline(story), { id, timeline: story }), events, terminal);
   },
 };
 
 /** Undefined when no company has an invoice with this id. */
 export const timelineOf = async (id: string, session: Session): Promise<readonly TimelineEntry[] | undefined> => {
+  const events = await eventsOf(id, session);
+  return events && timelineEntries(events);
+};
+
+const eventsOf = async (id: string, session: Session): Promise<readonly RecordedEvent[] | undefined> => {
   const stream = await findStream(id, session);
-  if (stream === undefined || parseInvoiceStream(stream) === undefined) return undefined;
-  return timelineEntries(await session.log.read(stream));
+  return stream === undefined || parseInvoiceStream(stream) === undefined ? undefined : await session.log.read(stream);
 };
 
 export const renderTimeline = (story: readonly TimelineEntry[]): string =>

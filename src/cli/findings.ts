@@ -1,0 +1,26 @@
+import { chainFindings } from '../app/audit/chain-of-events.js';
+import type { Finding } from '../app/audit/finding.js';
+import type { RecordedEvent } from '../ports/event-log.js';
+import type { Outcome } from './command.js';
+import type { Terminal } from './terminal.js';
+
+/** A finding as all commands print it. */
+export const findingLine = ({ kind, stream, revision, detail }: Finding): string => {
+  const where = stream === undefined ? '' : `  ${stream}${revision === undefined ? '' : `@${revision}`}`;
+  return `${kind}${where}  ${detail}`;
+};
+
+/**
+ * The outcome of a command that shows what these events of one stream say. When their hashes or links are broken, the command shows the same, names
+ * the events on stderr and ends with exit 1. `beginsLater`: the events before the first one were not read.
+ */
+export const unlessBroken = (
+  outcome: Outcome,
+  events: readonly RecordedEvent[],
+  terminal: Pick<Terminal, 'err'>,
+  beginsLater = false,
+): Outcome => {
+  const findings = chainFindings(events, beginsLater);
+  for (const finding of findings) terminal.err(`the log was changed: ${findingLine(finding)}`);
+  return findings.length === 0 ? outcome : { ...outcome, exit: 1, isReport: true };
+};
