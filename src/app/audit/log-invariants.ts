@@ -1,4 +1,5 @@
 import { auditEventTypes } from '../../domain/audit/events.js';
+import { isDpsIdOf } from '../../domain/common/access-key.js';
 import {
   type CompanyId,
   companyPrefix,
@@ -103,7 +104,9 @@ export const createLogInvariants = (walked: WalkedStreams, keySeconds: number) =
         const { series, number, dpsId } = event.data;
         const dpsNumber = `${mode} ${companyId} ${series} ${number}`;
         const isAllocated = !isHeld(companyId) || allocated.has(`${dpsNumber} ${invoiceId}`);
+        const isOwnId = isDpsIdOf(dpsId, { cnpj: companyId, series, number });
         return [
+          ...breach(event, isOwnId ? undefined : 'a DPS id of another company, series or number'),
           ...duplicate(event, fold, 'a DPS number', holders.dpsNumbers, dpsNumber),
           ...duplicate(event, fold, 'a DPS id', holders.dpsIds, `${mode} ${dpsId}`),
           ...breach(event, isAllocated ? undefined : 'a DPS number that was not allocated to this invoice'),

@@ -13,10 +13,17 @@ type DpsIdentity = { municipality: string; cnpj: CompanyId; series: string; numb
 /** The 45-character `infDPS/@Id`. Series and number are padded only here; `2` says that a CNPJ follows. */
 export const dpsId = ({ municipality, cnpj, series, number }: DpsIdentity): DpsId => {
   if (!Number.isSafeInteger(number) || number < 1) throw new Error('a DPS number is a whole number from 1 on');
-  const id = `DPS${municipality}2${cnpj}${series.padStart(5, '0')}${String(number).padStart(15, '0')}`;
+  const id = `DPS${municipality}${afterMunicipality({ cnpj, series, number })}`;
   if (!DPS_ID.test(id)) throw new Error('the parts do not make a DPS id');
   return id;
 };
+
+const afterMunicipality = ({ cnpj, series, number }: Omit<DpsIdentity, 'municipality'>): string =>
+  `2${cnpj}${series.padStart(5, '0')}${String(number).padStart(15, '0')}`;
+
+/** Whether the DPS id names this emitter, series and number, in whatever municipality. */
+export const isDpsIdOf = (id: string, parts: Omit<DpsIdentity, 'municipality'>): boolean =>
+  id.slice('DPS'.length + 7) === afterMunicipality(parts);
 
 /** The emitter's CNPJ in a DPS id. */
 export const emitterOfDps = (dpsId: string): string => dpsId.slice(11, 25);

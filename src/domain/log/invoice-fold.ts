@@ -1,3 +1,4 @@
+import { eventRequestId } from '../common/access-key.js';
 import { saysDpsExists } from '../common/authorizer-code.js';
 import { epochMs, type Instant } from '../common/time.js';
 import { unreachable } from '../common/unreachable.js';
@@ -25,6 +26,8 @@ type FoldedInvoice = {
   left: number;
   /** Of these, the attempts under whose DPS id another party's note was found. */
   barred: number;
+  /** Of its note, where the log names the key. */
+  accessKey?: string;
   cancellation?: FoldedCancellation;
 };
 
@@ -83,7 +86,7 @@ export const foldInvoice = (fold: InvoiceFold, event: ReadInvoiceEvent): Invoice
         : breach('an event follows on a reference that another invoice holds');
     case 'invoice':
       if (event.type === 'TestInvoiceDeleted') return { kind: 'deleted' };
-      if (event.type === 'NoteCanceledElsewhere') return foldCanceledElsewhere(fold);
+      if (event.type === 'NoteCanceledElsewhere') return foldCanceledElsewhere(fold, event.data.accessKey);
       return isAboutCancellation(event) ? foldCancellation(fold, event) : foldIssuance(fold, event);
   }
 };
@@ -93,7 +96,7 @@ const begin = (event: ReadInvoiceEvent): InvoiceFold | Breach => {
     case 'InvoiceAccepted':
       return { kind: 'invoice', outcome: 'open', left: 0, barred: 0 };
     case 'InvoiceImported': {
-      const imported: FoldedInvoice = { kind: 'invoice', outcome: 'issued', left: 0, barred: 0 };
+      const imported = withKey({ kind: 'invoice', outcome: 'issued', left: 0, barred: 0 }, event.data.accessKey);
       const canceled = event.data.state === 'canceled';
       return canceled ? { ...imported, cancellation: { ...NO_REQUEST, status: 'succeeded' } } : imported;
     }
@@ -140,7 +143,7 @@ const foldIssuance = (fold: FoldedInvoice, event: ReadInvoiceEvent): InvoiceFold
       const lost = event.data.attemptLost === true ? 1 : 0;
       if (event.data.attempt < 1 || event.data.attempt > (last?.attempt ?? 0) + lost)
         return breach('a note of an attempt that was never made');
-      return withOutcome(fold, 'issued');
+      return withOutcome(withKey(fold, event.data.accessKey), 'issued');
     }
     case 'IssuanceRejected': {
       const { attempt, firstAskedAt, secondAskedAt } = event.data;
@@ -167,13 +170,16 @@ const foldIssuance = (fold: FoldedInvoice, event: ReadInvoiceEvent): InvoiceFold
       if (fold.outcome !== 'indeterminate') return breach('settled by support although it was not indeterminate');
       if (event.data.as === 'failed' && epochMs(event.data.at) < (last?.attemptedAtMs ?? 0) + ABSENCE_MS)
         return breach('settled as failed less than 24 hours after its last attempt');
-      return { ...fold, outcome: event.data.as };
+      return { ...(event.data.as === 'issued' ? withKey(fold, event.data.accessKey) : fold), outcome: event.data.as };
     case 'ReconciliationDifferenceFound':
       return fold;
     default:
       return breach(`${event.type} follows the beginning of the invoice`);
   }
 };
+
+const withKey = (fold: FoldedInvoice, accessKey: string | undefined): FoldedInvoice =>
+  accessKey === undefined ? fold : { ...fold, accessKey };
 
 const mayHaveLeftNotes = ({ left, barred }: FoldedInvoice): number => left - barred;
 
@@ -272,15 +278,22 @@ const foldCancellation = (fold: FoldedInvoice, event: CancellationEvent): Invoic
     default: {
       if (cancellation?.status !== 'pending' || cancellation.request !== event.data.request)
         return breach('a word on a cancellation that is not under way');
+      const isOfOther =
+        fold.accessKey !== undefined && event.type === 'CancellationAttempted' && !isRequestFor(fold.accessKey, event);
+      if (isOfOther) return breach('a cancellation attempt on another note');
       const next = foldPending(cancellation, event);
       return 'breach' in next ? next : { ...fold, cancellation: next };
     }
   }
 };
 
-const foldCanceledElsewhere = (fold: FoldedInvoice): InvoiceFold | Breach => {
+const isRequestFor = (accessKey: string, { data }: { data: { requestId: string } }): boolean =>
+  data.requestId.startsWith(eventRequestId(accessKey, ''));
+
+const foldCanceledElsewhere = (fold: FoldedInvoice, accessKey: string): InvoiceFold | Breach => {
   const { outcome, cancellation } = fold;
   if (outcome !== 'issued') return breach('a note canceled elsewhere that was not issued');
+  if ((fold.accessKey ?? accessKey) !== accessKey) return breach('the cancellation elsewhere of another note');
   if (cancellation?.status === 'succeeded') return breach('a note canceled elsewhere that was canceled before');
   return { ...fold, cancellation: { ...NO_REQUEST, ...cancellation, status: 'succeeded' } };
 };

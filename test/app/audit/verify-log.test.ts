@@ -226,6 +226,11 @@ describe('the invariants that a log can show', () => {
       [life.attempted(1, 1), life.notSent(1, 2), ofAnotherDps(life.attempted(2, 3))],
       'another DPS',
     ],
+    [
+      'an attempt with the DPS id of another number',
+      [ofAnotherDps(life.attempted(1, 1))],
+      'a DPS id of another company',
+    ],
     ['a skipped attempt', [life.attempted(2, 1)], 'attempt 2 follows attempt 0'],
     ['an indeterminate invoice that was never attempted', [life.interrupted], 'no attempt was made'],
     ['a note without an attempt', [life.authorized(1, 2)], 'never made'],

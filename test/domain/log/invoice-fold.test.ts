@@ -66,6 +66,10 @@ const refusedCancellation: InvoiceEvent = {
   type: 'CancellationOutcomeUnknown',
   data: { request: 1, attempt: 1, reason: 'uncatalogued_refusal', refused: true, codes: ['E9998'], at: at(7) },
 };
+const ofNote = (accessKey: string, event: InvoiceEvent): InvoiceEvent => {
+  const data: object = { ...event.data, accessKey, requestId: `PRE${accessKey}101101` };
+  return { ...event, data } as InvoiceEvent;
+};
 const canceledElsewhere: InvoiceEvent = {
   type: 'NoteCanceledElsewhere',
   data: {
@@ -210,6 +214,11 @@ it.each<[string | undefined, readonly InvoiceEvent[]]>([
   ['a cancellation proven absent after it was settled', [...canceling, cancelNotSent(1, 7), cancelAbsent(1, 200)]],
   ['a cancellation proven absent without two look-ups after the deadline', [...canceling, cancelAbsent(1, 90)]],
   ['a note canceled elsewhere that was not issued', [accepted(), canceledElsewhere]],
+  ['the cancellation elsewhere of another note', [...issued, ofNote('4'.repeat(50), canceledElsewhere)]],
+  [
+    'a cancellation attempt on another note',
+    [...issued, cancelRequested(5), ofNote('4'.repeat(50), cancelAttempted(1, 6))],
+  ],
   ['a note canceled elsewhere that was canceled before', [...canceling, cancelConfirmed(7), canceledElsewhere]],
   ['a note canceled elsewhere that was canceled before', [...issued, canceledElsewhere, canceledElsewhere]],
   ['a word on a cancellation that is not under way', [...canceling, canceledElsewhere, cancelConfirmed(70)]],

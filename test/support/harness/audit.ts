@@ -36,8 +36,10 @@ const ofInvoice = (event: InvoiceEvent, n: number, number: number): InvoiceEvent
   if (event.type === 'IssuanceAttempted' && event.data.dpsId === life.DPS_ID)
     return { ...event, data: { ...event.data, number, dpsId } };
   if (event.type === 'IssuanceProvenAbsent') return { ...event, data: { ...event.data, dpsId } };
-  if (event.type !== 'Authorized') return event;
-  return { ...event, data: { ...event.data, accessKey: String(n).padStart(50, '4') } };
+  const accessKey = String(n).padStart(50, '4');
+  if (event.type === 'CancellationAttempted')
+    return { ...event, data: { ...event.data, requestId: `PRE${accessKey}101101` } };
+  return event.type === 'Authorized' ? { ...event, data: { ...event.data, accessKey } } : event;
 };
 
 export const emptyAuditHarness = (): AuditHarness => {
