@@ -314,6 +314,7 @@ describeWithPostgres('an auditor at the command line', () => {
     expect((await stat(file)).mode & 0o077).toBe(0);
     expect(await verify('--file', file)).toMatchObject({ exit: 0 });
     const { out } = await operator.run('audit', 'verify', '--file', file);
+    expect(out).toContain('anchors not checked in a part: nothing is wrong');
     expect(out).toContain(`ONLY THE PART of company ${CNPJ}, recorded at or after ${life.at(1)}`);
     const verified = await operator.runJson('audit', 'verify', '--file', file);
     expect(verified.json).toMatchObject({ exported_at: json.exported_at, filter: json.filter });
