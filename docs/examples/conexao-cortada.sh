@@ -6,11 +6,19 @@
 # Depois de uma queda ninguém sabe se a nota nasceu. A saída é repetir o mesmo corpo com a mesma Idempotency-Key até
 # chegar uma resposta: a API devolve a nota da primeira vez. Uma chave nova a cada tentativa faria o contrário.
 set -euo pipefail
+export LC_ALL=C
 
 pedido=${1:-pedido-2002}
 centavos=${2:-150000}
 url=${NFSE_URL:-http://127.0.0.1:3000}
+while [[ $url == */ ]]; do url=${url%/}; done
 : "${NFSE_KEY:?falta a chave da API}"
+# O pedido entra no JSON e na chave como está, e 1500.00 seria 1500 centavos.
+sem_escape='^[]!#-[^-~]{1,64}$'
+if [[ ! $pedido =~ $sem_escape || ! $centavos =~ ^[0-9]{1,16}$ ]]; then
+  echo 'uso: bash conexao-cortada.sh PEDIDO CENTAVOS, o pedido sem espaços, acentos, aspas nem \, os centavos só com algarismos: 150000 é R$ 1.500,00' >&2
+  exit 1
+fi
 pasta=$(mktemp -d)
 trap 'rm -rf "$pasta"' EXIT
 
@@ -35,6 +43,10 @@ espera() { grep -iE '^retry-after: *[0-9]{1,4}[[:space:]]*$' "$pasta/cabecalhos"
 contar_recusa() {
   local recusa
   recusa=$(campo message) || true
+  if [[ $(campo code) == route_not_found ]]; then
+    echo "NFSE_URL não é o endereço da API, corrija e rode de novo com o mesmo pedido: $recusa" >&2
+    exit 3
+  fi
   if [[ $(pedir -G "$url/v1/nfse" --data-urlencode "reference=$pedido") == 200 ]]; then
     if id=$(campo id); then
       echo "recusado, e já há uma nota deste pedido, $id ($(campo status)): $recusa" >&2

@@ -11,6 +11,13 @@ import { createClient, mayIssueAgain } from 'nfse-issuance-service/client';
 import { ApiError, NoAnswerError, StillWaitingError } from 'nfse-issuance-service/client/errors';
 
 const [pedido = 'pedido-2001', centavos = '150000'] = process.argv.slice(2);
+// Number leria "1500.00" como 1500 centavos, e a Idempotency-Key só leva ASCII visível.
+if (!/^[!-~]{1,64}$/.test(pedido) || !/^[0-9]{1,16}$/.test(centavos)) {
+  console.error(
+    'uso: npx tsx emitir-e-esperar.ts PEDIDO CENTAVOS, o pedido sem espaços nem acentos, os centavos só com algarismos: 150000 é R$ 1.500,00',
+  );
+  process.exit(1);
+}
 const cliente = createClient({
   baseUrl: process.env.NFSE_URL ?? 'http://127.0.0.1:3000',
   key: process.env.NFSE_KEY ?? '',
@@ -19,6 +26,11 @@ const cliente = createClient({
 /** Uma recusa prova só que este envio não emitiu: um de antes, que ficou sem resposta, pode ter emitido. */
 const contarRecusa = async ({ code, details, requestId }: ApiError): Promise<void> => {
   const recusa = `${details.message} (${code}, ${requestId})`;
+  if (code === 'route_not_found') {
+    console.error(`NFSE_URL não é o endereço da API, corrija e rode de novo com o mesmo pedido: ${recusa}`);
+    process.exitCode = 3;
+    return;
+  }
   const existente = await cliente.findByReference(pedido).catch(() => 'não se sabe' as const);
   if (existente === undefined) {
     console.error(`o pedido foi recusado: ${recusa}`);

@@ -10,14 +10,18 @@
 declare(strict_types=1);
 
 const TENTATIVAS = 6;
+define('URL', rtrim(getenv('NFSE_URL') ?: 'http://127.0.0.1:3000', '/'));
 
 /** A recusa da API. repetida: uma tentativa de antes não teve resposta, e pode ter emitido. */
 final class Recusado extends RuntimeException
 {
-    public function __construct(string $recusa, public readonly bool $repetida)
+    public function __construct(array $erro, public readonly bool $repetida)
     {
-        parent::__construct($recusa);
+        $this->semRota = $erro['code'] === 'route_not_found';
+        parent::__construct("{$erro['message']} ({$erro['code']})");
     }
+
+    public readonly bool $semRota;
 }
 
 /** O JSON da resposta e os segundos até a próxima pergunta; repete o que pode ser repetido. */
@@ -33,7 +37,7 @@ function chamar(string $metodo, string $caminho, ?array $corpo = null, ?string $
     }
     for ($tentativa = 1; $tentativa <= TENTATIVAS; $tentativa++) {
         $http_response_header = [];
-        $texto = @file_get_contents((getenv('NFSE_URL') ?: 'http://127.0.0.1:3000') . $caminho, false, stream_context_create(['http' => $http]));
+        $texto = @file_get_contents(URL . $caminho, false, stream_context_create(['http' => $http]));
         $espera = 3;
         foreach ($http_response_header as $linha) {
             // Um proxy pode mandar uma data no lugar dos segundos.
@@ -46,7 +50,7 @@ function chamar(string $metodo, string $caminho, ?array $corpo = null, ?string $
             return [$resposta, $espera];
         }
         if (($resposta['error']['retryable'] ?? true) === false) {
-            throw new Recusado("{$resposta['error']['message']} ({$resposta['error']['code']})", $tentativa > 1);
+            throw new Recusado($resposta['error'], $tentativa > 1);
         }
         // A conexão caiu, ou a API pede para esperar. A nota pode existir: o mesmo pedido de novo, com a mesma chave.
         fwrite(STDERR, "tentativa $tentativa de $metodo $caminho sem resposta: espero $espera s\n");
@@ -64,6 +68,9 @@ function terminar(int $codigo, string $aviso): never
 /** Uma recusa prova só que este envio não emitiu: um de antes, que ficou sem resposta, pode ter emitido. */
 function contarRecusa(string $pedido, Recusado $recusa): never
 {
+    if ($recusa->semRota) {
+        terminar(3, "NFSE_URL não é o endereço da API, corrija e rode de novo com o mesmo pedido: {$recusa->getMessage()}");
+    }
     try {
         [$lista] = chamar('GET', '/v1/nfse?' . http_build_query(['reference' => $pedido]), objeto: 'list');
         $notas = $lista['data'];
@@ -80,9 +87,12 @@ function contarRecusa(string $pedido, Recusado $recusa): never
 }
 
 [$pedido, $centavos] = [$argv[1] ?? 'pedido-2004', $argv[2] ?? '150000'];
-if (!preg_match('/^[0-9]{1,16}$/D', $centavos)) {
-    // (int) leria "1500.50" como 1500 centavos.
-    terminar(1, 'uso: php emitir.php PEDIDO CENTAVOS, só com algarismos: 150000 é R$ 1.500,00');
+if (!preg_match('~^https?://[!-\~]+$~Di', URL)) {
+    terminar(1, 'NFSE_URL não é um endereço: começa com http:// ou https://');
+}
+// (int) leria "1500.50" como 1500 centavos, e a Idempotency-Key só leva ASCII visível.
+if (!preg_match('/^[!-~]{1,64}$/D', $pedido) || !preg_match('/^[0-9]{1,16}$/D', $centavos)) {
+    terminar(1, 'uso: php emitir.php PEDIDO CENTAVOS, o pedido sem espaços nem acentos, os centavos só com algarismos: 150000 é R$ 1.500,00');
 }
 $corpo = [
     'amount_in_cents' => (int) $centavos,

@@ -16,7 +16,7 @@ import urllib.error
 import urllib.parse
 import urllib.request
 
-URL = os.environ.get("NFSE_URL", "http://127.0.0.1:3000")
+URL = (os.environ.get("NFSE_URL") or "http://127.0.0.1:3000").rstrip("/")
 CHAVE_DA_API = os.environ.get("NFSE_KEY", "")
 
 
@@ -41,6 +41,7 @@ class Recusado(Exception):
 
     def __init__(self, erro, e_repeticao):
         super().__init__(f"{erro['message']} ({erro['code']})")
+        self.sem_rota = erro["code"] == "route_not_found"
         self.e_repeticao = e_repeticao
 
 
@@ -80,6 +81,9 @@ def chamar(metodo, caminho, corpo=None, chave=None, objeto="nfse", tentativas=6)
 
 def contar_recusa(pedido, recusa):
     """Uma recusa prova só que este envio não emitiu: um de antes, que ficou sem resposta, pode ter emitido."""
+    if recusa.sem_rota:
+        print(f"NFSE_URL não é o endereço da API, corrija e rode de novo com o mesmo pedido: {recusa}", file=sys.stderr)
+        sys.exit(3)
     try:
         busca = "/v1/nfse?" + urllib.parse.urlencode({"reference": pedido})
         lista, _ = chamar("GET", busca, objeto="list")
@@ -127,8 +131,16 @@ if __name__ == "__main__":
     if not re.fullmatch("[!-~]+", CHAVE_DA_API):
         # Um cabeçalho não leva outros caracteres: nenhuma tentativa chegaria à API.
         sys.exit("NFSE_KEY não tem uma chave: copie a chave inteira, sem reticências nem espaços")
+    if not re.fullmatch("https?://[!-~]+", URL, re.IGNORECASE):
+        sys.exit("NFSE_URL não é um endereço: começa com http:// ou https://")
     pedido = sys.argv[1] if len(sys.argv) > 1 else "pedido-2003"
     centavos = sys.argv[2] if len(sys.argv) > 2 else "150000"
+    # int leria "1_500" como 1500 centavos, e a Idempotency-Key só leva ASCII visível.
+    if not re.fullmatch("[!-~]{1,64}", pedido) or not re.fullmatch("[0-9]{1,16}", centavos):
+        sys.exit(
+            "uso: python3 emitir.py PEDIDO CENTAVOS, o pedido sem espaços nem acentos, "
+            "os centavos só com algarismos: 150000 é R$ 1.500,00"
+        )
     nota = emitir(pedido, int(centavos))
     if nota["status"] == "issued":
         print("emitida:", nota["access_key"])

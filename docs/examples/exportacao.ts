@@ -10,6 +10,11 @@ import { createClient, type IssueRequest, mayIssueAgain } from 'nfse-issuance-se
 import { ApiError } from 'nfse-issuance-service/client/errors';
 
 const [fatura = 'fatura-77'] = process.argv.slice(2);
+// A Idempotency-Key só leva ASCII visível.
+if (!/^[!-~]{1,64}$/.test(fatura)) {
+  console.error('uso: npx tsx exportacao.ts FATURA, sem espaços nem acentos');
+  process.exit(1);
+}
 const cliente = createClient({
   baseUrl: process.env.NFSE_URL ?? 'http://127.0.0.1:3000',
   key: process.env.NFSE_KEY ?? '',

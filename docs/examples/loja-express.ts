@@ -29,6 +29,9 @@ const gravar = (numero: string, pedido: Pedido): void => {
   renameSync(`${ARQUIVO}.novo`, ARQUIVO);
 };
 
+/** Uma recusa que não é do pedido: o suporte corrige o cadastro da empresa, e o pedido continua aberto. */
+const ehDaEmpresa = (erro: ApiError): boolean => /^(?:company\.|nfse\.(?:municipal|nbs|cnae))/.test(erro.code);
+
 const NAO_MOSTRADA =
   'A API não mostra a nota: a de teste é apagada depois de 7 dias, e outra precisa de outra reference. Em produção, chame o suporte.';
 
@@ -44,7 +47,7 @@ const emitir = async (numero: string, pedido: Pedido): Promise<void> => {
     const aviso = pronta ? {} : { aviso: `${nota.error?.message ?? ''} ${conselho}` };
     gravar(numero, { ...pedido, nota: id, situacao: nota.status, ...aviso });
   } catch (erro) {
-    const foiRecusado = erro instanceof ApiError && (erro.status === 400 || erro.status === 422);
+    const foiRecusado = erro instanceof ApiError && (erro.status === 400 || erro.status === 422) && !ehDaEmpresa(erro);
     const jaExiste = isRefusal(erro, 'nfse.reference_in_use') || isRefusal(erro, 'idempotency_key_reuse');
     // A chave vale 24 horas, e uma recusa prova só que este envio não emitiu: a nota de um envio anterior é achada pela reference.
     if (foiRecusado || jaExiste) {
@@ -57,6 +60,7 @@ const emitir = async (numero: string, pedido: Pedido): Promise<void> => {
     if (jaExiste || isRefusal(erro, 'not_found'))
       return gravar(numero, { ...pedido, ...pedidos.get(numero), situacao: 'não mostrada', aviso: NAO_MOSTRADA });
     // Sem resposta a nota pode ter nascido, também quando uma repetição foi recusada: daqui a um minuto, com a mesma chave.
+    console.error(`pedido ${numero}: ${erro}`);
     setTimeout(retomar, 60_000, numero);
   }
 };
@@ -75,9 +79,16 @@ app.use(express.json());
 
 app.post('/pedidos/:numero/pago', (pergunta, resposta) => {
   const { numero } = pergunta.params;
+  const centavos: unknown = pergunta.body?.centavos;
+  if (!/^[!-~]{1,50}$/.test(numero) || typeof centavos !== 'number' || !Number.isSafeInteger(centavos)) {
+    resposta
+      .status(400)
+      .json({ aviso: 'centavos é um número inteiro, e o número do pedido não tem espaços nem acentos.' });
+    return;
+  }
   // O aviso de pagamento pode chegar duas vezes: só o primeiro cria o pedido.
   if (!pedidos.has(numero)) {
-    gravar(numero, { centavos: Number(pergunta.body.centavos), chave: `loja-${numero}-1`, situacao: 'aberto' });
+    gravar(numero, { centavos, chave: `loja-${numero}-1`, situacao: 'aberto' });
     retomar(numero);
   }
   resposta.status(202).json(pedidos.get(numero));

@@ -25,6 +25,7 @@ const app = new Hono();
 
 app.post('/pedidos/:pedido/nota/:tentativa{[1-9]}', async (c) => {
   const pedido = c.req.param('pedido');
+  if (!/^[!-~]{1,50}$/.test(pedido)) return c.json({ erro: 'o pedido tem espaços ou acentos', repetir: false }, 400);
   const tentativa = Number(c.req.param('tentativa'));
   const anterior = tentativa === 1 ? undefined : await cliente.findByReference(nome(pedido, tentativa - 1));
   if (tentativa > 1 && (anterior === undefined || !mayIssueAgain(anterior)))

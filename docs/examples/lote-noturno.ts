@@ -6,9 +6,9 @@
  *
  * O livro é um arquivo com um fato por linha. A chave de idempotência e o corpo entram nele antes do envio, e a repetição
  * manda os mesmos. Uma linha que falhou é emitida de novo com a coluna tentativa aumentada: isso lhe dá outra chave e
- * outra reference. O CSV inteiro é conferido antes do primeiro envio: um texto que não é UTF-8, ou cortado num ponto e
- * vírgula, sairia errado na nota. Uma linha com o pedido e a tentativa de outra, ou mudada depois que entrou no livro, é
- * uma venda que se perderia em silêncio.
+ * outra reference. O CSV inteiro é conferido antes do primeiro envio: um texto que não é UTF-8, com aspas de planilha, ou
+ * cortado num ponto e vírgula, sairia errado na nota, e 1500.00 seria lido como 1500 centavos. Uma linha com o pedido e a
+ * tentativa de outra, ou mudada depois que entrou no livro, é uma venda que se perderia em silêncio.
  */
 import { closeSync, existsSync, fsyncSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { createClient, type Invoice, type IssueRequest } from 'nfse-issuance-service/client';
@@ -60,10 +60,16 @@ const vendas = linhas
 const novas = new Map<string, { numero: number; corpo: IssueRequest }>();
 for (const { numero, campos } of vendas) {
   const onde = `${csv}, linha ${numero}`;
+  if (campos.some((campo) => campo.trimStart().startsWith('"')))
+    parar(`${onde}: um campo começa com aspas, como uma planilha as põe, e este programa não as lê: tire as aspas`);
   if (campos.length !== 6)
     parar(`${onde}: ${campos.length} campos em vez de 6 (cada ponto e vírgula separa dois campos)`);
-  const [pedido, tentativa, document = '', name = '', centavos, description = ''] = campos;
+  const [pedido, tentativa, document = '', name = '', centavos = '', description = ''] = campos;
+  if (!/^[0-9]{1,16}$/.test(centavos))
+    parar(`${onde}: centavos leva só algarismos (150000 é R$ 1.500,00), e não "${centavos}"`);
   const reference = `lote-${pedido}-${tentativa}`;
+  if (!/^[!-~]{1,64}$/.test(reference))
+    parar(`${onde}: pedido e tentativa não levam espaços nem acentos, e têm juntos 58 caracteres no máximo`);
   const customer = document === '' ? {} : { customer: { document, name } };
   const corpo = { amount_in_cents: Number(centavos), description, reference, ...customer };
   const igual = novas.get(reference);
@@ -89,12 +95,21 @@ const ehDaLinha = (nota: Invoice, { amount_in_cents, description, customer }: Is
   (nota.description === description || description.includes('{{')) &&
   nota.customer?.document === customer?.document;
 
+/** Uma recusa que não é da linha: o suporte corrige o cadastro da empresa, e a linha continua aberta. */
+const ehDaEmpresa = (erro: unknown): erro is ApiError =>
+  erro instanceof ApiError && /^(?:company\.|nfse\.(?:municipal|nbs|cnae))/.test(erro.code);
+let parada = '';
+
 // 4. O que ainda não tem id é enviado. Quando passa do limite por minuto, o cliente espera o Retry-After da API.
 for (const { chave, corpo, id, fim } of notas.values()) {
   if (corpo === undefined || id !== undefined || fim !== undefined) continue;
   try {
     anotar({ chave, id: (await cliente.issue(corpo, { idempotencyKey: chave })).id });
   } catch (erro) {
+    if (ehDaEmpresa(erro)) {
+      parada = erro.details.message;
+      break;
+    }
     const foiRecusada = erro instanceof ApiError && (erro.status === 400 || erro.status === 422);
     const jaExiste = isRefusal(erro, 'nfse.reference_in_use') || isRefusal(erro, 'idempotency_key_reuse');
     if (!foiRecusada && !jaExiste) throw erro;
@@ -135,6 +150,8 @@ for (const { chave, id, fim, mensagem } of notas.values()) {
     console.log(
       `${chave}: a API não mostra a nota: a de teste é apagada depois de 7 dias; senão, confira a chave da API`,
     );
+  else if (fim === undefined)
+    console.log(`${chave}: aberta, rode de novo quando o suporte tiver corrigido o cadastro da empresa`);
   else if (fim === 'issued' || fim === 'canceled') console.log(`${chave}: emitida`);
   else if (fim === 'failed' || fim === 'recusada')
     console.log(`${chave}: falhou, corrija a linha e aumente a tentativa: ${mensagem}`);
@@ -143,4 +160,8 @@ for (const { chave, id, fim, mensagem } of notas.values()) {
       `${chave}: a nota ${id}, com outro valor, descrição ou cliente, já tem esta reference: confira a linha; só outra venda recebe outro pedido`,
     );
   else console.log(`${chave}: ${fim}, não emita de novo e chame o suporte`);
+}
+if (parada !== '') {
+  console.error(`o envio parou, chame o suporte: ${parada}`);
+  process.exitCode = 1;
 }

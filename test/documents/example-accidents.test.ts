@@ -1,46 +1,34 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { eventually } from '../support/eventually.js';
-import { type ExamplePrograms, installExamples } from '../support/harness/example-programs.js';
-import { openScriptedApi, type ScriptedAnswer, type ScriptedApi } from '../support/harness/scripted-api.js';
+import type { ScriptedAnswer, ScriptedApi } from '../support/harness/scripted-api.js';
+import {
+  ACCESS_KEY,
+  accepted,
+  answered,
+  HEADER,
+  ID,
+  invoice,
+  issued,
+  listed,
+  refused,
+  scriptedExamples,
+} from '../support/harness/scripted-examples.js';
 import { itWith, type NeedName } from '../support/needs.js';
 import { readPage } from '../tools/documents/pages.js';
 
-const ID = 'nfse_0190a000-0000-7000-8000-000000000001';
-const HEADER = 'pedido;tentativa;documento;cliente;centavos;descricao';
-const ACCESS_KEY = '3'.repeat(50);
 const STATUS_OF_ISSUED = '"status":"issued"';
 
-const AT_ONCE = { 'content-type': 'application/json', 'retry-after': '0' };
 /** A proxy may write the time to wait for as a date. */
 const AT_A_DATE = { 'content-type': 'text/html', 'retry-after': 'Wed, 21 Oct 2037 07:28:00 GMT' };
 
-const answered = (status: number, body: object): ScriptedAnswer => ({
-  status,
-  body: JSON.stringify(body),
-  headers: AT_ONCE,
-});
-/** What the orders of the shop and the first rows of the batches send. */
-const SENT = { amount_in_cents: 1000, description: 'A' };
-const invoice = (status: string) => ({
-  ...SENT,
-  id: ID,
-  object: 'nfse',
-  status,
-  ...(status === 'issued' || status === 'canceled' ? { access_key: ACCESS_KEY } : {}),
-});
-const listed = (...data: readonly object[]) => answered(200, { object: 'list', data, has_more: false });
-
-const accepted = answered(202, invoice('queued'));
-const issued = answered(200, invoice('issued'));
 const upstream = answered(502, { error: 'upstream' });
 const dated: ScriptedAnswer = { status: 503, body: '<html>', headers: AT_A_DATE };
 
-const refused = (status: number, code: string) =>
-  answered(status, { error: { type: 'x', code, message: 'Recusado.', retryable: false, request_id: 'req_1' } });
 const disabled = refused(403, 'feature_not_enabled');
 const certificateMissing = refused(422, 'company.certificate_missing');
+const nameMissing = refused(422, 'nfse.customer_name_required');
 const unknown = refused(404, 'not_found');
 const unavailable = answered(503, {
   error: { type: 'api_error', code: 'service_unavailable', message: 'Depois.', retryable: true, request_id: 'req_1' },
@@ -67,24 +55,8 @@ const WAIT_S = 3;
 const CLOCK_STEP_MS = 2;
 
 describe('the examples behind a proxy with accidents', () => {
-  let programs: ExamplePrograms;
-  const open = new Set<ScriptedApi>();
-  beforeAll(async () => {
-    programs = await installExamples({ NFSE_KEY: 'svc_sk_test_any', PORT: '0' });
-  });
-  afterEach(async () => {
-    for (const api of open) await api.close();
-    open.clear();
-  });
-  afterAll(async () => await programs?.close());
-
-  /** The programs, and an API that gives these answers to them. */
-  const facing = async (answers: readonly ScriptedAnswer[], more: Readonly<Record<string, string>> = {}) => {
-    const api = await openScriptedApi(answers);
-    open.add(api);
-    const methods = () => api.asked.map(({ method }) => method);
-    return { api, methods, ...programs.within({ NFSE_URL: api.url, ...more }) };
-  };
+  const examples = scriptedExamples();
+  const { facing, written } = examples;
 
   /** Milliseconds from each request to the next of the same kind. */
   const pausesOf = ({ asked }: ScriptedApi): number[] =>
@@ -160,25 +132,10 @@ describe('the examples behind a proxy with accidents', () => {
     });
   }
 
-  for (const amount of ['1500.50', '1_500', '-5', '', '1500 '])
-    itWith('php', `emitir.php takes no amount that is not made of digits: ${JSON.stringify(amount)}`, async () => {
-      const { run, api } = await facing([answered(202, invoice('canceled'))]);
-      const complaint = expect.stringMatching(/^uso: php emitir\.php PEDIDO CENTAVOS/);
-      expect(await run('emitir.php', 'p-14', amount)).toEqual({ code: 1, out: '', complaint });
-      expect(api.asked).toEqual([]);
-    });
-
-  /** A file beside the programs. */
-  const written = (name: string, lines: readonly string[]): string => {
-    const path = join(programs.folder, name);
-    writeFileSync(path, lines.map((line) => `${line}\n`).join(''));
-    return path;
-  };
-
   it('lote-noturno.ts takes a row as refused only when the API has no invoice of it', async () => {
     const csv = written('retomado.csv', [HEADER, '1;1;;;1000;A', '2;1;;;1000;B']);
-    const { run } = await facing([certificateMissing, listed(invoice('queued')), certificateMissing, listed(), issued]);
-    const { code, out } = await run('lote-noturno.ts', csv, join(programs.folder, 'retomado.jsonl'));
+    const { run } = await facing([nameMissing, listed(invoice('queued')), nameMissing, listed(), issued]);
+    const { code, out } = await run('lote-noturno.ts', csv, join(examples.programs.folder, 'retomado.jsonl'));
     expect([code, out.split('\n')]).toEqual([
       0,
       ['lote-1-1: emitida', expect.stringMatching(/^lote-2-1: falhou, corrija a linha.*Recusado\.$/), ''],
@@ -187,7 +144,7 @@ describe('the examples behind a proxy with accidents', () => {
 
   it('lote-noturno.ts goes past invoices that the API does not show, and keeps them open', async () => {
     const csv = written('apagado.csv', [HEADER, '1;1;;;1000;A', '2;1;;;1000;B', '3;1;;;1000;C']);
-    const ledger = join(programs.folder, 'apagado.jsonl');
+    const ledger = join(examples.programs.folder, 'apagado.jsonl');
     const inUse = refused(409, 'nfse.reference_in_use');
     const { run } = await facing([accepted, accepted, inUse, listed(), unknown, issued]);
     const { code, out } = await run('lote-noturno.ts', csv, ledger);
@@ -207,7 +164,7 @@ describe('the examples behind a proxy with accidents', () => {
   });
 
   it('loja-express.ts takes an order as refused only when the API has no invoice of it', async () => {
-    const { start } = await facing([certificateMissing, listed(invoice('queued')), issued]);
+    const { start } = await facing([nameMissing, listed(invoice('queued')), issued]);
     const shop = start('loja-express.ts');
     const url = await shop.says(/(http:\S+)/);
     const headers = { 'content-type': 'application/json' };
@@ -281,10 +238,10 @@ describe('the examples behind a proxy with accidents', () => {
 
   it(`esperar.mjs of the guide waits ${WAIT_S} s when Retry-After is a date, and reads on after an answer of a proxy`, async () => {
     const [, program = ''] = /<<'FIM'\n([\s\S]*?)\nFIM\n/.exec(readPage('docs/guia/vida-da-nota.md')) ?? [];
-    await programs.write('esperar.mjs', program);
+    await examples.programs.write('esperar.mjs', program);
     const answers = [accepted, dated, answered(200, { ok: true }), upstream, issued];
     const { api, methods } = await facing(answers);
-    const { run } = programs.within({ API: api.url, KEY: 'svc_sk_test_any', REFERENCE: 'guia-2' });
+    const { run } = examples.programs.within({ API: api.url, KEY: 'svc_sk_test_any', REFERENCE: 'guia-2' });
     expect(await run('esperar.mjs')).toEqual({ code: 0, out: 'issued\n', complaint: '' });
     expect(methods()).toEqual(['POST', 'GET', 'GET', 'GET', 'GET']);
     expect(pausesOf(api)[0]).toBeGreaterThanOrEqual(LEAST_MS);
@@ -292,10 +249,10 @@ describe('the examples behind a proxy with accidents', () => {
 
   it('esperar.mjs of the guide follows no redirect', async () => {
     const [, program = ''] = /<<'FIM'\n([\s\S]*?)\nFIM\n/.exec(readPage('docs/guia/vida-da-nota.md')) ?? [];
-    await programs.write('esperar.mjs', program);
+    await examples.programs.write('esperar.mjs', program);
     const other = await facing([issued]);
     const { api } = await facing([accepted, redirectTo(other.api), issued]);
-    const { run } = programs.within({ API: api.url, KEY: 'svc_sk_test_any', REFERENCE: 'guia-2' });
+    const { run } = examples.programs.within({ API: api.url, KEY: 'svc_sk_test_any', REFERENCE: 'guia-2' });
     expect(await run('esperar.mjs')).toEqual({ code: 0, out: 'issued\n', complaint: '' });
     expect(other.api.asked).toEqual([]);
   });
@@ -319,7 +276,10 @@ describe('the examples behind a proxy with accidents', () => {
   ] as const)
     it(`lote-noturno.ts sends and notes nothing of a file ${what}`, async () => {
       const { run, api } = await facing([accepted]);
-      const [csv, ledger] = [join(programs.folder, 'errado.csv'), join(programs.folder, 'errado.jsonl')];
+      const [csv, ledger] = [
+        join(examples.programs.folder, 'errado.csv'),
+        join(examples.programs.folder, 'errado.jsonl'),
+      ];
       writeFileSync(csv, `${HEADER}\n${lines.join('\n')}\n`, 'latin1');
       const complaint = expect.stringMatching(told);
       expect(await run('lote-noturno.ts', csv, ledger)).toEqual({ code: 1, out: '', complaint });

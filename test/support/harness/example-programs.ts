@@ -12,6 +12,8 @@ type ExampleProgram = {
   ended: Promise<Ended>;
   /** Resolves with the first group of the pattern in the output. */
   says(pattern: RegExp): Promise<string>;
+  /** What came on standard error up to now. */
+  complained(): string;
   kill(): Promise<void>;
 };
 
@@ -111,6 +113,7 @@ const programOf = (child: ChildProcess): ExampleProgram => {
   });
   return {
     ended,
+    complained: () => complaint,
     says: async (pattern) => {
       const said = new Promise<string>((resolve) => {
         const look = (): void => {

@@ -12,7 +12,7 @@ export type ScriptedAnswer = {
 
 export type ScriptedApi = LocalServer & {
   /** The requests in the order in which they came; the times are those of `performance`. */
-  asked: readonly { method: string; at: number }[];
+  asked: readonly { method: string; path: string; at: number }[];
 };
 
 const DOCUMENTS: ReadonlyMap<string, ScriptedAnswer> = new Map([
@@ -24,12 +24,12 @@ const documentAt = (path = ''): ScriptedAnswer | undefined => DOCUMENTS.get(path
 
 /** Answers a request for a document with one, and all others with these answers one after the other, the last one for good. */
 export const openScriptedApi = async (answers: readonly ScriptedAnswer[]): Promise<ScriptedApi> => {
-  const asked: { method: string; at: number }[] = [];
+  const asked: { method: string; path: string; at: number }[] = [];
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const at = performance.now();
     await buffer(request);
     const answer = documentAt(request.url) ?? answers[Math.min(asked.length, answers.length - 1)];
-    asked.push({ method: request.method ?? '', at });
+    asked.push({ method: request.method ?? '', path: request.url ?? '', at });
     if (answer === undefined) throw new Error('there is no answer');
     const bytes = Buffer.from(answer.body);
     response.writeHead(answer.status, { 'content-length': bytes.length, ...answer.headers });

@@ -1,0 +1,199 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { eventually } from '../support/eventually.js';
+import {
+  ACCESS_KEY,
+  accepted,
+  answered,
+  HEADER,
+  invoice,
+  issued,
+  refused,
+  scriptedExamples,
+} from '../support/harness/scripted-examples.js';
+import { itWith, type NeedName } from '../support/needs.js';
+
+const issuers: readonly [NeedName, string, string][] = [
+  ['node', 'emitir-e-esperar.ts', 'npx tsx'],
+  ['curl', 'conexao-cortada.sh', 'bash'],
+  ['python', 'emitir.py', 'python3'],
+  ['php', 'emitir.php', 'php'],
+];
+
+/** Refusals of the company, which no line and no order can mend. */
+const OF_THE_COMPANY = [
+  'company.certificate_missing',
+  'company.issuer_not_enabled',
+  'nfse.municipality_not_covered',
+  'nfse.municipal_registration_missing',
+  'nfse.nbs_invalid',
+  'nfse.cnae_missing_nbs',
+];
+
+const noRoute = refused(404, 'route_not_found');
+
+describe('the examples with what people give them', () => {
+  const examples = scriptedExamples();
+  const { facing, written } = examples;
+
+  for (const [need, file, command] of issuers) {
+    itWith(need, `${file} sends nothing for an amount that is not made of digits, and says how it is run`, async () => {
+      const { run, api } = await facing([accepted]);
+      for (const amount of ['1500.00', '1500.50', '1_500', '-5', '1500 ', '1e5', 'x', '1'.repeat(17)]) {
+        const complaint = expect.stringMatching(`^uso: ${command} ${file} PEDIDO CENTAVOS, .*\n$`);
+        expect([amount, await run(file, 'p-1', amount)]).toEqual([amount, { code: 1, out: '', complaint }]);
+      }
+      expect(api.asked).toEqual([]);
+    });
+
+    itWith(need, `${file} sends nothing for an order that no header can carry`, async () => {
+      const { run, api } = await facing([accepted]);
+      for (const order of ['pedido-Ω', 'pedido-ç', 'a b', 'p'.repeat(65)]) {
+        const complaint = expect.stringMatching(`^uso: ${command} ${file} PEDIDO CENTAVOS, o pedido sem espaços.*\n$`);
+        expect([order, await run(file, order, '1000')]).toEqual([order, { code: 1, out: '', complaint }]);
+      }
+      expect(api.asked).toEqual([]);
+    });
+
+    itWith(need, `${file} takes an address with slashes at its end`, async () => {
+      const { run, api, methods } = await facing([accepted, issued]);
+      expect(await run(file, 'p-2', '1000')).toMatchObject({ code: 0 });
+      const paths = api.asked.map(({ path }) => path);
+      const slashed = await facing([accepted, issued]);
+      const url = `${slashed.api.url}//`;
+      expect(await examples.programs.within({ NFSE_URL: url }).run(file, 'p-2', '1000')).toMatchObject({ code: 0 });
+      expect(slashed.api.asked.map(({ path }) => path)).toEqual(paths);
+      expect(methods()).toEqual(slashed.methods());
+    });
+
+    itWith(need, `${file} tells a wrong address as one`, async () => {
+      const { run, methods } = await facing([noRoute]);
+      const complaint = expect.stringMatching(/^NFSE_URL não é o endereço da API, corrija e rode de novo/);
+      expect(await run(file, 'p-3', '1000')).toEqual({ code: 3, out: '', complaint });
+      expect(methods()).toEqual(['POST']);
+    });
+  }
+
+  for (const [need, file] of issuers.filter(([name]) => name === 'python' || name === 'php'))
+    itWith(need, `${file} names NFSE_URL when it is no HTTP address`, async () => {
+      const { run } = examples.programs.within({ NFSE_URL: '127.0.0.1:3000' });
+      const complaint = expect.stringMatching(/^NFSE_URL não é um endereço: /);
+      expect(await run(file, 'p-4', '1000')).toEqual({ code: 1, out: '', complaint });
+    });
+
+  itWith('curl', 'conexao-cortada.sh sends nothing for an order that would end its text in the JSON', async () => {
+    const { run, api } = await facing([accepted]);
+    for (const order of ['a"b', 'a\\b']) expect(await run('conexao-cortada.sh', order)).toMatchObject({ code: 1 });
+    expect(api.asked).toEqual([]);
+  });
+
+  it('exportacao.ts sends nothing for an order that no header can carry', async () => {
+    const { run, api } = await facing([accepted]);
+    const complaint = 'uso: npx tsx exportacao.ts FATURA, sem espaços nem acentos\n';
+    expect(await run('exportacao.ts', 'fatura-ç')).toEqual({ code: 1, out: '', complaint });
+    expect(api.asked).toEqual([]);
+  });
+
+  for (const [what, lines, told] of [
+    ['with an amount of reais', ['1;1;;;1000;A', '2;1;;;1500.00;B'], /, linha 3: centavos leva só .*"1500\.00"; nada/],
+    ['with an empty amount', ['1;1;;;;A'], /, linha 2: centavos leva só algarismos/],
+    ['with quotes of a spreadsheet', ['1;1;;;1000;"Plano ""A"""'], /, linha 2: um campo começa com aspas.*; nada foi/],
+    ['with a semicolon in quotes', ['1;1;;"A; B";1000;C'], /, linha 2: um campo começa com aspas/],
+    ['with an order that no header can carry', ['1ç;1;;;1000;A'], /, linha 2: pedido e tentativa não levam espaços/],
+  ] as const)
+    it(`lote-noturno.ts sends and notes nothing of a file ${what}`, async () => {
+      const { run, api } = await facing([accepted]);
+      const csv = written('conferido.csv', [HEADER, ...lines]);
+      const ledger = join(examples.programs.folder, 'conferido.jsonl');
+      const complaint = expect.stringMatching(told);
+      expect(await run('lote-noturno.ts', csv, ledger)).toEqual({ code: 1, out: '', complaint });
+      expect([api.asked, readFileSync(ledger, 'utf8')]).toEqual([[], '']);
+    });
+
+  for (const code of OF_THE_COMPANY)
+    it(`lote-noturno.ts stops at ${code}, and issues the line when it is mended`, async () => {
+      const csv = written('parado.csv', [HEADER, '1;1;;;1000;A', '2;1;;;1000;B', '3;1;;;1000;C']);
+      const ledger = `${code}.jsonl`;
+      const { run, methods } = await facing([accepted, refused(422, code), issued, accepted, accepted, issued]);
+      const open = (row: string) => `lote-${row}-1: aberta, rode de novo quando o suporte tiver corrigido o cadastro`;
+      const first = await run('lote-noturno.ts', csv, ledger);
+      expect(first).toMatchObject({ code: 1, complaint: 'o envio parou, chame o suporte: Recusado.\n' });
+      const told = [open('2'), open('3')].map((start) => expect.stringMatching(`^${start}`));
+      expect(first.out.split('\n')).toEqual(['lote-1-1: emitida', ...told, '']);
+      expect(await run('lote-noturno.ts', csv, ledger)).toEqual({
+        code: 0,
+        out: 'lote-1-1: emitida\nlote-2-1: emitida\nlote-3-1: emitida\n',
+        complaint: '',
+      });
+      expect(methods()).toEqual(['POST', 'POST', 'GET', 'POST', 'POST', 'GET', 'GET']);
+    });
+
+  it('the shops refuse an order that no header can carry, and loja-express.ts an amount that is no whole number', async () => {
+    const { start, api } = await facing([accepted]);
+    const headers = { 'content-type': 'application/json' };
+    const express = start('loja-express.ts');
+    const shop = await express.says(/(http:\S+)/);
+    for (const [order, body] of [
+      ['701', '{"centavos":"1500.00"}'],
+      ['701', '{"centavos":1500.5}'],
+      ['701', '{}'],
+      ['7%C3%A7', '{"centavos":1000}'],
+    ] as const)
+      expect((await fetch(`${shop}/pedidos/${order}/pago`, { method: 'POST', headers, body })).status).toBe(400);
+    await express.kill();
+    const hono = start('loja-hono.ts');
+    const other = await hono.says(/(http:\S+)/);
+    const answer = await fetch(`${other}/pedidos/7%C3%A7/nota/1`, { method: 'POST', body: '{"centavos":1000}' });
+    expect([answer.status, await answer.json()]).toMatchObject([400, { repetir: false }]);
+    await hono.kill();
+    expect(api.asked).toEqual([]);
+  });
+
+  it('loja-express.ts keeps an order open that the company cannot issue now', async () => {
+    const { start, methods } = await facing([refused(422, 'company.issuer_not_enabled')]);
+    const shop = start('loja-express.ts');
+    const url = await shop.says(/(http:\S+)/);
+    const headers = { 'content-type': 'application/json' };
+    await fetch(`${url}/pedidos/601/pago`, { method: 'POST', headers, body: '{"centavos":1000}' });
+    await eventually(
+      async () => shop.complained(),
+      (complaint) => complaint !== '',
+    );
+    expect(await (await fetch(`${url}/pedidos/601`)).json()).toMatchObject({ situacao: 'aberto' });
+    expect(methods()).toEqual(['POST']);
+    await shop.kill();
+    const { complaint } = await shop.ended;
+    expect(complaint).toMatch(/^pedido 601: .*company\.issuer_not_enabled: Recusado\./);
+  });
+
+  it('baixar-mes.ts names what has no outcome yet, and then ends with 1', async () => {
+    const month = (status: string) => answered(200, { ...invoice(status), competence: '2026-11-05' });
+    const ledger = written('abertas.jsonl', [
+      '{"chave":"a","corpo":{}}',
+      '{"chave":"b","fim":"recusada"}',
+      ...['failed', 'queued', 'indeterminate', 'new', 'other-month', 'issued'].map(
+        (id) => `{"chave":"${id}","id":"${id}"}`,
+      ),
+    ]);
+    const { run } = await facing([
+      ...['failed', 'queued', 'indeterminate', 'new'].map(month),
+      answered(200, { ...invoice('queued'), competence: '2026-12-01' }),
+      month('issued'),
+    ]);
+    expect(await run('baixar-mes.ts', '2026-11', ledger, 'abertas')).toEqual({
+      code: 1,
+      out: '2 arquivos novos em abertas/2026-11\n',
+      complaint: [
+        'faltam 4 notas sem resultado:',
+        'a: enviada sem resposta, rode o lote de novo',
+        'queued: queued, rode de novo mais tarde',
+        'indeterminate: indeterminate, não emita de novo e chame o suporte',
+        'new: new, não emita de novo e chame o suporte',
+        '',
+      ].join('\n'),
+    });
+    const folder = join(examples.programs.folder, 'abertas/2026-11');
+    expect(readdirSync(folder).toSorted()).toEqual([`${ACCESS_KEY}.pdf`, `${ACCESS_KEY}.xml`]);
+  });
+});
