@@ -22,7 +22,7 @@ export const codeOf = ({ code }: ErrorDetails): number => (code === 'nfse.newer'
 /** All that a program may ask of the compiler beyond `strict`; it has the sources of this package to pass, not only its own. */
 const COMPILER_OPTIONS = {
   target: 'ES2023',
-  lib: ['ES2023', 'DOM'],
+  lib: ['ES2022', 'DOM'],
   types: [],
   module: 'NodeNext',
   noEmit: true,

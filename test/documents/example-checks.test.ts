@@ -7,12 +7,15 @@ import {
   accepted,
   answered,
   HEADER,
+  ID,
   invoice,
   issued,
   refused,
   scriptedExamples,
 } from '../support/harness/scripted-examples.js';
 import { itWith, type NeedName } from '../support/needs.js';
+import { readPage } from '../tools/documents/pages.js';
+import { ROOT } from '../tools/root.js';
 
 const issuers: readonly [NeedName, string, string][] = [
   ['node', 'emitir-e-esperar.ts', 'npx tsx'],
@@ -195,5 +198,24 @@ describe('the examples with what people give them', () => {
     });
     const folder = join(examples.programs.folder, 'abertas/2026-11');
     expect(readdirSync(folder).toSorted()).toEqual([`${ACCESS_KEY}.pdf`, `${ACCESS_KEY}.xml`]);
+  });
+
+  const pages = readdirSync(join(ROOT, 'docs/guia')).map((name) => readPage(`docs/guia/${name}`));
+  const loops = pages.flatMap((page) => page.match(/^(?:until|while) curl .*$/gm) ?? []);
+
+  itWith('curl', 'the loops of the guide wait until the invoice shows an outcome', async () => {
+    expect(loops).toHaveLength(6);
+    const away = answered(503, { error: { code: 'service_unavailable', retryable: true } });
+    const gone = answered(429, { error: { code: 'rate_limit_exceeded', retryable: true } });
+    const pending = answered(200, { ...invoice('issued'), cancellation: { status: 'pending' } });
+    for (const [index, loop] of [...new Set(loops.map((line) => line.replace(/sleep \d/, 'sleep 0')))].entries()) {
+      const open = loop.includes('pending') ? pending : accepted;
+      const { api, methods } = await facing([away, gone, answered(502, {}), open, issued]);
+      await examples.programs.write(`laco-${index}.sh`, `${loop}\n`);
+      const { code } = await examples.programs
+        .within({ API: api.url, KEY: 'svc_sk_test_any', ID })
+        .run(`laco-${index}.sh`);
+      expect([loop, code, methods()]).toEqual([loop, 0, Array(5).fill('GET')]);
+    }
   });
 });
