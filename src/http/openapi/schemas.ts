@@ -93,11 +93,15 @@ export const cancellationResponse = v.object({
 
 /** Docs: docs/contract.md, "Error of an invoice". */
 export const invoiceErrorResponse = v.object({
-  code: oneOf('Causa, num vocabulário próprio: não é o dos erros da API.', {
-    issue_failed: 'Nada foi emitido. Corrija a causa e emita de novo.',
-    'nfse.not_processed': 'Nenhuma tentativa foi feita. Nada foi emitido: fale com o suporte.',
-    'nfse.issue_interrupted': 'O resultado não foi confirmado e a nota pode existir. Nunca emita de novo.',
-  }),
+  code: oneOf(
+    'Causa, num vocabulário próprio: não é o dos erros da API. Com um código desconhecido, decida pelo status da nota.',
+    {
+      issue_failed: 'Nada foi emitido. Corrija a causa e emita de novo.',
+      'nfse.not_processed': 'Nenhuma tentativa foi feita. Nada foi emitido: fale com o suporte.',
+      'nfse.issue_interrupted': 'O resultado não foi confirmado e a nota pode existir. Nunca emita de novo.',
+    },
+    { open: true },
+  ),
   message: text('Texto em português para o usuário final; não o analise.'),
 });
 

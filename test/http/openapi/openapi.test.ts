@@ -8,6 +8,8 @@ import { routes } from '../../support/fixture/routes.js';
 import { BASE_URL, createHarness } from '../../support/harness/http.js';
 import { checkAnswer } from './check-answer.js';
 
+const INVOICE_CODES = ['issue_failed', 'nfse.not_processed', 'nfse.issue_interrupted'];
+
 type Media = { schema: object; example?: unknown; examples?: Record<string, { value: unknown }> };
 type Sets = { enum?: readonly string[]; anyOf?: readonly { enum?: readonly string[] }[] };
 type Operation = {
@@ -140,6 +142,7 @@ describe('GET /openapi.json', () => {
       for (const value of values) expect(description).toMatch(new RegExp(`^- \`${value}\`: \\S`, 'm'));
     expect(sets.filter(({ open }) => open !== undefined)).toEqual([
       expect.objectContaining({ name: 'status', open: { type: 'string' } }),
+      expect.objectContaining({ name: 'code', values: INVOICE_CODES, open: { type: 'string' } }),
       expect.objectContaining({ name: 'code', values: Object.keys(errorCatalogue), open: { type: 'string' } }),
     ]);
     expect(sets.length).toBeGreaterThan(8);
