@@ -94,21 +94,28 @@ const itemOf = (
       value: parameter.name === IDEMPOTENCY_KEY ? `{{reference}}-${example?.name}` : `{{${parameter.name}}}`,
       description: parameter.description,
     }));
+  const isIssue = parameters.some((parameter) => parameter.name === IDEMPOTENCY_KEY);
   const type = example === undefined ? [] : [{ key: 'Content-Type', value: 'application/json' }];
   const request = {
     method,
     description,
     header: [...type, ...header],
     url: urlOf(path, parameters),
-    ...(example === undefined ? {} : { body: bodyOf(example.value) }),
+    ...(example === undefined
+      ? {}
+      : { body: bodyOf(isIssue ? { ...example.value, reference: referenceOf(example) } : example.value) }),
   };
   const event = '202' in operation.responses ? { event: [KEEP_ID] } : {};
   return { name, ...event, request, response: answersOf(operation) };
 };
 
+/** One of the invoices is that which the request by reference finds; the others take references beside the variable's. */
+const referenceOf = ({ name, value }: { name: string; value: Readonly<Record<string, unknown>> }): string =>
+  value.reference === undefined ? `{{reference}}-${name}` : '{{reference}}';
+
 const bodyOf = (example: Readonly<Record<string, unknown>>): object => ({
   mode: 'raw',
-  raw: JSON.stringify(example.reference === undefined ? example : { ...example, reference: '{{reference}}' }, null, 2),
+  raw: JSON.stringify(example, null, 2),
   options: { raw: { language: 'json' } },
 });
 

@@ -93,6 +93,11 @@ describe('the collection', () => {
     expect(readPage(COLLECTION)).not.toMatch(/svc_sk_(?:test|live)_\w/);
   });
 
+  it('issues each invoice with its own reference, by which a lost answer is looked up', () => {
+    const sent = itemsOf('POST', '/v1/nfse').map(({ request }) => JSON.parse(request.body?.raw ?? '{}').reference);
+    expect(sent).toEqual(['{{reference}}-simples', '{{reference}}', '{{reference}}-exportacao']);
+  });
+
   it('is accepted by the API, request for request, and a request that is sent twice issues once', async () => {
     const harness = createHarness();
     const { variables, send } = openSender(harness);
