@@ -103,11 +103,11 @@ export const errorCatalogue = {
   ),
   'nfse.export_incomplete': unprocessable('Faltam campos obrigatórios da exportação. Envie todos os campos indicados.'),
   'nfse.country_unsupported': unprocessable(
-    'O país do cliente não consta da tabela de países. Use o código ISO de duas letras, diferente de BR.',
+    'O país do cliente não consta da tabela de países. Use o código ISO de duas letras maiúsculas, diferente de BR.',
     'customer.address.country',
   ),
   'nfse.currency_unsupported': unprocessable(
-    'A moeda não é aceita. Use um dos códigos ISO de três letras aceitos.',
+    'A moeda não é aceita. Use um dos códigos ISO aceitos, de três letras maiúsculas.',
     'foreign_amount.currency',
   ),
   'nfse.foreign_amount_invalid': unprocessable(
@@ -121,11 +121,11 @@ export const errorCatalogue = {
     'O prazo para cancelar pela API terminou com o mês da emissão. Fale com o suporte.',
   ),
   'nfse.not_cancelable': conflict(
-    'Esta nota não pode ser cancelada pela API: não está autorizada, foi substituída, foi anexada manualmente ou tem uma chave que não é deste prestador na Sefin Nacional. Em queued ou processing, espere o resultado e peça o cancelamento depois; em indeterminate, fale com o suporte.',
+    'Esta nota não pode ser cancelada pela API: não está autorizada, foi substituída, foi anexada manualmente ou tem uma chave que não é deste prestador na Sefin Nacional. Em queued ou processing, espere o resultado e peça o cancelamento depois; em failed nada foi emitido, e não há o que cancelar; em indeterminate, fale com o suporte.',
   ),
   'nfse.already_canceled': conflict('Esta nota já está cancelada.'),
   'nfse.cancel_in_progress': conflict(
-    'Já existe um pedido de cancelamento desta nota. Não repita o pedido: consulte a nota para ver o resultado.',
+    'Já existe um pedido de cancelamento desta nota. Não repita o pedido: consulte a nota. Em cancellation.status pending, espere o resultado; em failed, que em produção é definitivo, fale com o suporte.',
   ),
   'nfse.not_issued': conflict('PDF e XML só existem depois da autorização da nota.'),
   'nfse.reference_in_use': conflict(

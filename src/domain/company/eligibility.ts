@@ -154,7 +154,7 @@ const foreignCustomer = (request: IssueRequest, facts: Facts): Checked => {
     return { refused: { code: 'nfse.country_unsupported' } };
   const { currency, amountInCents } = foreignAmount ?? {};
   if (currency === undefined || !facts.isCurrency(currency)) {
-    const message = `A moeda não é aceita. Use um destes códigos: ${facts.currencies.join(', ')}.`;
+    const message = `A moeda não é aceita. Use um destes códigos, em maiúsculas: ${facts.currencies.join(', ')}.`;
     return { refused: { code: 'nfse.currency_unsupported', message } };
   }
   if (amountInCents === undefined || amountInCents <= 0) return { refused: { code: 'nfse.foreign_amount_invalid' } };

@@ -35,7 +35,7 @@ const WITHOUT_FIELD: Readonly<Record<string, string>> = {
     'test teste ambiente environment livemode mode tpAmb homologacao sandbox',
   'A empresa que emite é a da chave.': 'company companyId empresa prestador prest emitente provider inscricaoMunicipal',
   'Impostos, retenções, deduções e descontos não têm campo: a tributação é a do cadastro da empresa.':
-    'iss issqn issRetido aliquota aliquotaIss pis cofins csll ir irrf inss retencao retencoes withholdings taxes impostos tributos deducoes desconto descontos discount',
+    'iss issqn issRetido aliquota aliquotaIss pis cofins csll ir irrf inss retencao retencoes withholdings taxes impostos tributos ibs cbs ibsCbs naturezaOperacao deducoes deducao deductions desconto descontos discount',
   'Uma nota tem um valor e uma descrição, sem itens.': 'items itens services servicos quantity quantidade',
   'A série e o número são dados pelo serviço.': 'serie series nDps numeroNota numeroRps rps',
 };

@@ -35,7 +35,10 @@ const FOREIGN_AMOUNT_MESSAGE = `foreign_amount.amount_in_cents deve ser um núme
 /** Zero and negative amounts pass: a later rule refuses them with their own code (CODE-nfse.foreign_amount_invalid). */
 export const foreignAmountInput = v.strictObject({
   currency: v.optional(
-    codeText('foreign_amount.currency', 'Obrigatório: moeda, código ISO 4217 de três letras, por exemplo USD.'),
+    codeText(
+      'foreign_amount.currency',
+      'Obrigatório: moeda, código ISO 4217 de três letras maiúsculas, por exemplo USD.',
+    ),
   ),
   amount_in_cents: v.optional(
     v.pipe(
@@ -68,7 +71,10 @@ export const addressInput = v.strictObject({
     text('customer.address.postal_code', { max: 11 }, 'Obrigatório: código postal, em formato livre.'),
   ),
   country: v.optional(
-    codeText('customer.address.country', 'Obrigatório: país, código ISO 3166-1 alpha-2, diferente de BR.'),
+    codeText(
+      'customer.address.country',
+      'Obrigatório: país, código ISO 3166-1 alpha-2, duas letras maiúsculas, diferente de BR.',
+    ),
   ),
 });
 

@@ -126,13 +126,14 @@ export const errorGuide: Readonly<Record<ErrorCode, Guide>> = {
   },
   'nfse.country_unsupported': {
     group: 'customer',
-    cause: 'O país do cliente não está na tabela de países ISO 3166-1 alpha-2. BR não é aceito.',
-    action: 'Envie o código de duas letras do país do cliente, por exemplo US.',
+    cause:
+      'O país do cliente não está na tabela de países ISO 3166-1 alpha-2, que só tem letras maiúsculas. BR não é aceito.',
+    action: 'Envie o código de duas letras maiúsculas do país do cliente, por exemplo US.',
   },
   'nfse.currency_unsupported': {
     group: 'customer',
     cause: 'A moeda não está entre as aceitas; a mensagem lista os códigos.',
-    action: 'Envie um dos códigos listados, de três letras, por exemplo USD.',
+    action: 'Envie um dos códigos listados, de três letras maiúsculas, por exemplo USD.',
   },
   'nfse.foreign_amount_invalid': {
     group: 'customer',

@@ -51,6 +51,10 @@ describe('the error catalogue', () => {
     }
   });
 
+  it.each(['nfse.country_unsupported', 'nfse.currency_unsupported'] as const)('%s: says capital letters', (code) => {
+    expect(errorCatalogue[code].message).toContain('letras maiúsculas');
+  });
+
   it('speaks in whole sentences', () => {
     for (const [, { message }] of entries) expect(message).toMatch(/^.{20,}\.$/s);
   });

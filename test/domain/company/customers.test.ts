@@ -116,7 +116,7 @@ describe('a customer abroad', () => {
 
   it('pays in a currency of the table, which the refusal lists', () => {
     expect(customerFor({ ...foreign, foreignAmount: { currency: 'BRL', amountInCents: 1 } })).toStrictEqual(
-      refusal('nfse.currency_unsupported', 'A moeda não é aceita. Use um destes códigos: EUR, USD.'),
+      refusal('nfse.currency_unsupported', 'A moeda não é aceita. Use um destes códigos, em maiúsculas: EUR, USD.'),
     );
   });
 

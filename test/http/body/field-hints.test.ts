@@ -37,6 +37,11 @@ describe('a name of another system', () => {
 });
 
 describe('a name without a field', () => {
+  it.each(['ibs', 'CBS', 'natureza_operacao', 'naturezaOperação', 'deductions', 'deduções'])(
+    '%s is of taxes, which have no field',
+    (name) => expect(sentenceWithoutField(name)).toMatch(/^Impostos, .*não têm campo/),
+  );
+
   it.each(['webhook_url', 'webhookUrl', 'competência', 'ISS', 'iss_retido', 'itens', 'série', 'e-mail'])(
     '%s gets a sentence',
     (name) => {

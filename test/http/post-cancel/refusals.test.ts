@@ -91,8 +91,16 @@ describe('POST /v1/nfse/{id}/cancel 409', () => {
     for (const state of ['queued', 'processing', 'rejected', 'indeterminate'] as const) {
       const { harness, id } = await stood(state, 'test');
       const { message } = await expectRefusal(await cancel(harness, id), 409, 'nfse.not_cancelable');
-      expect(message).toMatch(/Em queued ou processing, espere .*; em indeterminate, fale com o suporte\.$/);
+      expect(message).toMatch(
+        /Em queued ou processing, espere .*; em failed nada foi emitido, .*; em indeterminate, fale com o suporte\.$/,
+      );
     }
+  });
+
+  it('nfse.cancel_in_progress promises no result of a cancellation that failed in live mode', async () => {
+    const { harness, id } = await stood('failed cancellation', 'live');
+    const { message } = await expectRefusal(await cancel(harness, id, 'live'), 409, 'nfse.cancel_in_progress');
+    expect(message).toMatch(/em failed, que em produção é definitivo, fale com o suporte\.$/);
   });
 
   it('a repeat with the same Idempotency-Key is no replay', async () => {
