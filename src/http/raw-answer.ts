@@ -55,13 +55,16 @@ export const refusalOfRequest = ({
 const HOST = /^[\w.:[\]-]*$/;
 
 /** Node takes the first Host header; a proxy before it may have taken the second. */
-export const hasSecondHost = (rawHeaders: readonly string[]): boolean => {
-  let hosts = 0;
+export const hasSecondHost = (rawHeaders: readonly string[]): boolean => hasSecond('host', rawHeaders);
+
+/** Whether a request has two headers of this name, which is in lower case. Node and `Headers` make one value of them. */
+export const hasSecond = (wanted: string, rawHeaders: readonly string[]): boolean => {
+  let count = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at];
-    if (name?.length === 4 && name.toLowerCase() === 'host') hosts += 1;
+    if (name?.length === wanted.length && name.toLowerCase() === wanted) count += 1;
   }
-  return hosts > 1;
+  return count > 1;
 };
 
 /** A well-formed request with a method that Node does not know is an unknown route (CODE-route_not_found); anything else is invalid HTTP. */

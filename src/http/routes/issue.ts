@@ -1,3 +1,4 @@
+import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 import type { IssueCommand } from '../../app/accept/accept-deps.js';
 import { bodyHashOf, sha256Hex } from '../../app/event-store/hashes.js';
@@ -8,6 +9,7 @@ import { issueRequestOf } from '../body/issue-request.js';
 import { readJsonObject } from '../body/read-json-object.js';
 import type { HttpDeps } from '../deps.js';
 import { accepted } from '../invoice-body.js';
+import { hasSecond } from '../raw-answer.js';
 
 /** POST /v1/nfse (POST-responses): 202, also for a replay, or 400, 409, 413, 415, 422. */
 export const issueRoute =
@@ -22,7 +24,7 @@ export const issueRoute =
 
 const commandOf = async (c: Context, deps: HttpDeps): Promise<IssueCommand | { refused: Refusal }> => {
   const key = c.req.header('idempotency-key');
-  if (key !== undefined && !IDEMPOTENCY_KEY.test(key)) return { refused: badIdempotencyKey };
+  if (key !== undefined && (!IDEMPOTENCY_KEY.test(key) || hasTwoKeys(c))) return { refused: badIdempotencyKey };
   const read = await readJsonObject(c);
   if ('refused' in read) return read;
   const checked = issueRequestOf(read.body, deps.clock.now());
@@ -30,11 +32,15 @@ const commandOf = async (c: Context, deps: HttpDeps): Promise<IssueCommand | { r
   return { ...checked, idempotency: { keyHash: sha256Hex(key), plainBodyHash: bodyHashOf(read.body) } };
 };
 
+/** Two headers are read as one value, which is another valid key when the second is empty. */
+const hasTwoKeys = ({ env }: Context): boolean =>
+  hasSecond('idempotency-key', (env as Partial<HttpBindings> | undefined)?.incoming?.rawHeaders ?? []);
+
 /** Visible ASCII characters (POST-Idempotency-Key). */
 const IDEMPOTENCY_KEY = /^[!-~]{1,255}$/;
 
 const badIdempotencyKey: Refusal = {
   code: 'invalid_request',
-  message: 'O cabeçalho Idempotency-Key deve ter de 1 a 255 caracteres ASCII visíveis, sem espaços.',
+  message: 'O cabeçalho Idempotency-Key deve vir uma só vez, com 1 a 255 caracteres ASCII visíveis, sem espaços.',
   param: 'Idempotency-Key',
 };

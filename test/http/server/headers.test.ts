@@ -72,8 +72,8 @@ describe('duplicate headers', () => {
   it('two credentials are none, also when they are the same or the first alone is good', async () => {
     const harness = createHarness();
     const server = await start(harness);
-    for (const second of [harness.keys.test, harness.keys.live, 'x']) {
-      const bytes = headOf(harness, GET, `Authorization: Bearer ${second}\r\n`);
+    for (const second of [`Bearer ${harness.keys.test}`, `Bearer ${harness.keys.live}`, 'Bearer x', '']) {
+      const bytes = headOf(harness, GET, `Authorization: ${second}\r\n`);
       await expectEnvelope(await exchange(server, bytes), 401, 'unauthorized');
     }
   });
@@ -97,9 +97,15 @@ describe('duplicate headers', () => {
     expect(more).toEqual([]);
   });
 
-  it('two Idempotency-Keys are refused by name', async () => {
+  it.each([
+    ['a', 'b'],
+    ['a', 'a'],
+    ['a', ''],
+    ['', 'a'],
+    ['', ''],
+  ])('two Idempotency-Keys are refused by name: %j and %j', async (first, second) => {
     const harness = createHarness();
-    const headers = 'Idempotency-Key: a\r\nIdempotency-Key: b\r\n';
+    const headers = `Idempotency-Key: ${first}\r\nidempotency-key: ${second}\r\n`;
     const answer = await exchange(await start(harness), issueBytes(harness, 500, { headers }));
     expect(await answer.json()).toMatchObject({ error: { code: 'invalid_request', param: 'Idempotency-Key' } });
   });
