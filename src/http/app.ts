@@ -1,5 +1,5 @@
 import { Hono } from 'hono';
-import { createAuthentication, READ, WRITE, withKey } from './access/authentication.js';
+import { createAuthentication, READ, WRITE, withKey, withKeyAndBody } from './access/authentication.js';
 import { createSlidingLimit } from './access/sliding-limit.js';
 import { refuse } from './answer.js';
 import type { HttpDeps } from './deps.js';
@@ -26,10 +26,10 @@ export const createApp = (deps: HttpDeps): Hono => {
   const get = (path: string, handler: Handler): unknown => app.get(path, endpoint(deps, path, handler));
   const post = (path: string, handler: Handler): unknown => app.post(path, endpoint(deps, path, handler));
 
-  post('/v1/nfse', withKey(authentication, WRITE, issueRoute(deps)));
+  post('/v1/nfse', withKeyAndBody(deps, authentication, WRITE, issueRoute(deps)));
   get('/v1/nfse', withKey(authentication, READ, findRoute(deps)));
   get('/v1/nfse/:id', withKey(authentication, READ, readRoute(deps)));
-  post('/v1/nfse/:id/cancel', withKey(authentication, WRITE, cancelRoute(deps)));
+  post('/v1/nfse/:id/cancel', withKeyAndBody(deps, authentication, WRITE, cancelRoute(deps)));
   const pdf = { extension: 'pdf', contentType: 'application/pdf', load: deps.downloadPdf } as const;
   const xml = { extension: 'xml', contentType: 'application/xml', load: deps.downloadXml } as const;
   const access = { authentication, openings: createSlidingLimit(LINK_OPENINGS_PER_MINUTE) };

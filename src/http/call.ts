@@ -23,5 +23,12 @@ export type Call = {
   keyId?: string;
 };
 
+/** For a request that is refused late as if the switch, the key or the company had refused it at once: without mode (ERR-livemode) and quota. */
+export const takeBack = (call: Call): void => {
+  call.giveBack?.();
+  call.isUncounted = true;
+  delete call.mode;
+};
+
 /** For servers that have no id generator. */
 export const randomRequestId = (): string => `req_${randomUUID()}`;

@@ -5,9 +5,11 @@ import { epochMs } from '../../domain/common/time.js';
 import { modeOfApiKey } from '../../domain/company/company.js';
 import type { Scope } from '../../domain/company/events.js';
 import { refuse } from '../answer.js';
-import type { Call } from '../call.js';
+import { type ReadBody, readJsonObject } from '../body/read-json-object.js';
+import { type Call, takeBack } from '../call.js';
 import type { Authenticated, HttpDeps, RateLimits } from '../deps.js';
 import type { Handler } from '../endpoint.js';
+import { switchedOff } from '../faults.js';
 import type { SlidingLimit } from './sliding-limit.js';
 
 export type Caller = Pick<Authenticated, 'keyId' | 'companyId' | 'mode' | 'scopes'>;
@@ -75,3 +77,31 @@ export const withKey =
     const over = authentication.takeSlot(admitted.caller, access, call);
     return over === undefined ? handler(c, call, admitted.caller) : refuse(call, over);
   };
+
+export type BodyHandler = (c: Context, call: Call, caller: Caller, readBody: ReadBody) => Promise<Response>;
+
+/**
+ * As `withKey`, for a route with a body. A client may take two minutes for its body, so the switch, the key and the company are asked for again after
+ * the body: otherwise a revoked key would keep its power for as long as its owner keeps a request open. Such a refusal spends no quota.
+ */
+export const withKeyAndBody = (
+  deps: Pick<HttpDeps, 'apiSwitchedOff'>,
+  authentication: Authentication,
+  access: Access,
+  handler: BodyHandler,
+): Handler => {
+  const refusalNow = async (c: Context, call: Call): Promise<Refusal | undefined> => {
+    if (await deps.apiSwitchedOff()) return switchedOff;
+    const admitted = await authentication.authenticate(c.req.header('authorization'), access, call);
+    return 'refused' in admitted ? admitted.refused : undefined;
+  };
+  return withKey(authentication, access, (c, call, caller) =>
+    handler(c, call, caller, async () => {
+      const read = await readJsonObject(c);
+      const refused = await refusalNow(c, call);
+      if (refused === undefined) return read;
+      takeBack(call);
+      return { refused };
+    }),
+  );
+};

@@ -59,7 +59,12 @@ const MAX_BODY_BYTES = 10 * 1024 * 1024;
 /** Room for six of the largest bodies. Shared by the whole process, because memory has one limit for all keys. */
 const budget = createBodyBudget(64 * 1024 * 1024);
 
-/** Reads the body. Refusals in this order: 415 (type, compression), 413, 503 (memory), 400 `malformed_json`, 400 `invalid_request`. */
+export type ReadBody = () => Promise<{ body: JsonBody } | { refused: Refusal }>;
+
+/**
+ * Reads the body. Refusals in this order: 415 (type, compression), 413, 503 (memory), 400 `malformed_json`, 400 `invalid_request`. A route reads its
+ * body through `withKeyAndBody`.
+ */
 export const readJsonObject = async (c: Context): Promise<{ body: JsonBody } | { refused: Refusal }> => {
   if (!JSON_TYPE.test(c.req.header('content-type') ?? '')) return { refused: { code: 'unsupported_media_type' } };
   if (isEncoded(c)) return { refused: encoded };

@@ -3,29 +3,33 @@ import type { Context } from 'hono';
 import type { IssueCommand } from '../../app/accept/accept-deps.js';
 import { bodyHashOf, sha256Hex } from '../../app/event-store/hashes.js';
 import type { Refusal } from '../../domain/common/error-catalogue.js';
-import type { KeyedHandler } from '../access/authentication.js';
+import type { BodyHandler } from '../access/authentication.js';
 import { refuse } from '../answer.js';
 import { issueRequestOf } from '../body/issue-request.js';
-import { readJsonObject } from '../body/read-json-object.js';
+import type { ReadBody } from '../body/read-json-object.js';
 import type { HttpDeps } from '../deps.js';
 import { accepted } from '../invoice-body.js';
 import { hasSecond } from '../raw-answer.js';
 
 /** POST /v1/nfse (POST-responses): 202, also for a replay, or 400, 409, 413, 415, 422. */
 export const issueRoute =
-  (deps: HttpDeps): KeyedHandler =>
-  async (c, call, caller) => {
-    const command = await commandOf(c, deps);
+  (deps: HttpDeps): BodyHandler =>
+  async (c, call, caller, readBody) => {
+    const command = await commandOf(c, deps, readBody);
     if ('refused' in command) return refuse(call, command.refused);
     const { keyId, companyId, mode } = caller;
     const result = await deps.accept(command, { mode, companyId, keyId, requestId: call.requestId });
     return 'refused' in result ? refuse(call, result.refused) : accepted(call, result.accepted, caller, deps);
   };
 
-const commandOf = async (c: Context, deps: HttpDeps): Promise<IssueCommand | { refused: Refusal }> => {
+const commandOf = async (
+  c: Context,
+  deps: HttpDeps,
+  readBody: ReadBody,
+): Promise<IssueCommand | { refused: Refusal }> => {
   const key = c.req.header('idempotency-key');
   if (key !== undefined && (!IDEMPOTENCY_KEY.test(key) || hasTwoKeys(c))) return { refused: badIdempotencyKey };
-  const read = await readJsonObject(c);
+  const read = await readBody();
   if ('refused' in read) return read;
   const checked = issueRequestOf(read.body, deps.clock.now());
   if ('refused' in checked || key === undefined) return checked;
