@@ -3,7 +3,7 @@ import type { Context } from 'hono';
 import type { ErrorCode } from '../domain/common/error-catalogue.js';
 import { present } from '../domain/common/present.js';
 import { refuse } from './answer.js';
-import type { Call } from './call.js';
+import { type Call, takeBack } from './call.js';
 import type { HttpDeps } from './deps.js';
 import { faultRefusal, switchedOff } from './faults.js';
 
@@ -31,7 +31,9 @@ export const endpoint =
       response = isOff ? refuse(call, switchedOff) : await handler(c, call);
     } catch (error) {
       await deps.delayFault?.(error);
-      response = refuse(call, faultRefusal(error, call.requestId, deps));
+      const refused = faultRefusal(error, call.requestId, deps);
+      if (refused === switchedOff) takeBack(call);
+      response = refuse(call, refused);
     }
     report(deps, route, c, call, response.status, startedAt);
     if (isOff || call.isUncounted || (call.code !== undefined && pacedCodes.has(call.code)))

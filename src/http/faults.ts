@@ -1,4 +1,5 @@
 import type { Refusal } from '../domain/common/error-catalogue.js';
+import { IssuingPaused } from '../ports/event-log.js';
 import type { HttpDeps } from './deps.js';
 
 /** Long enough for an engine to come back, short enough not to hold up a client's work. */
@@ -17,6 +18,8 @@ export const faultRefusal = (
   requestId: string,
   deps: Pick<HttpDeps, 'isUnavailable' | 'onFault'>,
 ): Refusal => {
+  // This process has not seen the pause yet, and refuses as it will when it has.
+  if (error instanceof IssuingPaused) return switchedOff;
   deps.onFault?.(error, requestId);
   return deps.isUnavailable(error)
     ? { code: 'service_unavailable', retryAfterSeconds: UNAVAILABLE_RETRY_SECONDS }

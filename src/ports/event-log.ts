@@ -65,6 +65,16 @@ export class EventLogUnavailable extends Error {
 }
 
 /**
+ * Thrown when no request is accepted, because a pause of issuing is recorded (ADR 14). Nothing was stored. A process that has not seen the pause yet
+ * gets it from the log or from the guards.
+ */
+export class IssuingPaused extends EventLogUnavailable {
+  constructor() {
+    super('a pause of issuing is recorded');
+  }
+}
+
+/**
  * Thrown to a subscription when the log has lost events that this process has read, as after a failover to a standby that had not received them. Other
  * events may be at their positions, so a follower of the log must read its stored checkpoint again.
  */

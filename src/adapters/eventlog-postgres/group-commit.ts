@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { deliverBatch, type Waiting } from '../../lib/deliver-batch.js';
-import { AppendOutcomeUnknown, type AppendResult, EventLogUnavailable } from '../../ports/event-log.js';
+import { errorCode } from '../../lib/error-code.js';
+import { AppendOutcomeUnknown, type AppendResult, EventLogUnavailable, IssuingPaused } from '../../ports/event-log.js';
 import { isRolledBack, sqlFault } from '../sql/errors.js';
 import type { AppendedMark, EndWatch } from './lost-end.js';
 import { type PreparedAppend, statementOf } from './prepared-append.js';
@@ -103,9 +104,9 @@ const write = async (items: readonly Pending[], send: SendAppends): Promise<read
   return results;
 };
 
-/** Any other failure is a refusal, which may be the fault of one append of the batch. */
+/** Any other failure is a refusal, which may be the fault of one append of the batch. A pause concerns the acceptances of the batch alone. */
 const mayBeOfOneAppend = (error: unknown): boolean =>
-  !(error instanceof EventLogUnavailable || error instanceof AppendOutcomeUnknown);
+  error instanceof IssuingPaused || !(error instanceof EventLogUnavailable || error instanceof AppendOutcomeUnknown);
 
 /** Appends by one call of a function, which runs as one transaction. Refuses when the log has lost events that this process knows. */
 export const sendAppends = (pool: pg.Pool, end: EndWatch): SendAppends => {
@@ -174,6 +175,10 @@ const results = (appends: readonly PreparedAppend[], answer: Answer | undefined)
 /** Only an ERROR of the server proves that nothing was stored. */
 const meaningOf = (cause: unknown): unknown => {
   if (cause instanceof EventLogUnavailable || cause instanceof AppendOutcomeUnknown) return cause;
+  if (errorCode(cause) === ISSUING_PAUSED) return new IssuingPaused();
   if (!isRolledBack(cause)) return new AppendOutcomeUnknown('the event log was lost during an append', { cause });
   return sqlFault(cause) === 'other' ? cause : new EventLogUnavailable('the event log refused the append', { cause });
 };
+
+/** The SQLSTATE with which `event_log_append` refuses an acceptance during a pause. */
+const ISSUING_PAUSED = 'NFP01';

@@ -5,6 +5,7 @@ import type { Instant } from '../../domain/common/time.js';
 import type { DuplicateMark, DuplicateWindow, Fingerprints } from '../../ports/duplicate-window.js';
 import { batched } from '../sql/batched.js';
 import { columnsOf } from '../sql/columns.js';
+import { type LogApart, unlessPaused } from './unless-paused.js';
 
 type MarkRow = { place: number; stream: string; at: Instant; placed_by: string };
 
@@ -17,10 +18,14 @@ type Wanted = Fingerprints &
     unlessAt: Instant | null;
   };
 
-export const duplicateWindow = (db: pg.Pool): DuplicateWindow => {
+export const duplicateWindow = (db: pg.Pool, { logApart }: LogApart): DuplicateWindow => {
   const placed = batched<Wanted, MarkRow>(async (wanted) => {
     const isPlain = wanted.every((one) => one.placed.length === 1 && one.unlessStream === null);
-    const { rows } = await db.query<MarkRow>(isPlain ? placeOne(wanted) : placeEach(wanted));
+    const rows = await unlessPaused<MarkRow>(
+      db,
+      isPlain ? placeOne(wanted) : placeEach(wanted),
+      wanted.some(isReserving) ? logApart : undefined,
+    );
     return rows.sort((one, other) => one.place - other.place);
   });
   const place = async (
@@ -43,6 +48,9 @@ export const duplicateWindow = (db: pg.Pool): DuplicateWindow => {
     },
   };
 };
+
+/** A mark that is placed in any case follows an acceptance, and one that takes another's place belongs to a request that has reserved before. */
+const isReserving = ({ youngerThan, unlessStream }: Wanted): boolean => youngerThan !== null && unlessStream === null;
 
 /** The usual case: one fingerprint for each request, and no mark is taken over. */
 const placeOne = (wanted: readonly Wanted[]) => ({

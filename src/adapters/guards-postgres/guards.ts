@@ -4,20 +4,21 @@ import type { LogPosition } from '../../ports/event-log.js';
 import type { LookupProgressStore, PendingCuts, RelayCheckpoint } from '../../ports/work-progress.js';
 import { duplicateWindow } from './duplicate-window.js';
 import { FREED_KEPT_SECONDS, idempotencyKeys } from './idempotency-keys.js';
+import type { LogApart } from './unless-paused.js';
 
 type GuardOptions = {
   /** How long a key is kept, from its acceptance instant. */
   idempotencySeconds: number;
   /** How long one process may work on a claim before another takes it over. */
   leaseSeconds: number;
-};
+} & LogApart;
 
 export type PostgresGuards = ReturnType<typeof createPostgresGuards>;
 
 /** The guards in the database: one statement per decision, so that a row's lock decides every race. Needs the migration `guards`. */
 export const createPostgresGuards = (db: pg.Pool, options: GuardOptions) => ({
   idempotency: idempotencyKeys(db, options),
-  duplicates: duplicateWindow(db),
+  duplicates: duplicateWindow(db, options),
   lookups: lookupProgress(db),
   cuts: pendingCuts(db),
   relay: relayCheckpoint(db),

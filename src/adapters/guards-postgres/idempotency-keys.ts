@@ -3,6 +3,7 @@ import { addSeconds, type Instant, isBefore } from '../../domain/common/time.js'
 import type { Claim, IdempotencyKeys, KeyOwner, KeyState } from '../../ports/idempotency-keys.js';
 import { batched } from '../sql/batched.js';
 import { columnsOf } from '../sql/columns.js';
+import { type LogApart, unlessPaused } from './unless-paused.js';
 
 type KeyRow = {
   place: number;
@@ -24,7 +25,7 @@ export const FREED_KEPT_SECONDS = 60;
 
 export const idempotencyKeys = (
   db: pg.Pool,
-  { idempotencySeconds, leaseSeconds }: { idempotencySeconds: number; leaseSeconds: number },
+  { idempotencySeconds, leaseSeconds, logApart }: { idempotencySeconds: number; leaseSeconds: number } & LogApart,
 ): IdempotencyKeys => {
   const stateOf = (row: KeyRow, sameBody: readonly unknown[], now: Instant): KeyState => {
     const leased = row.invoice_id === null && isBefore(now, row.leased_until);
@@ -43,7 +44,7 @@ export const idempotencyKeys = (
       ...columnsOf(asked, ['mode', 'companyId', 'keyHash', 'bodyHash', 'leaseToken', 'leasedUntil', 'commandId']),
       ...columnsOf(asked, ['acceptedAt', 'now', 'keptSince', 'sameBody']),
     ];
-    const { rows } = await db.query<KeyRow>({ name: 'key-claim', text: CLAIM, values });
+    const rows = await unlessPaused<KeyRow>(db, { name: 'key-claim', text: CLAIM, values }, logApart);
     return rows.sort((one, other) => one.place - other.place);
   });
 

@@ -129,7 +129,7 @@ export const expectedSchema: readonly string[] = [
   'function duplicate_marks_place edf842408a9ee9f0',
   'function duplicate_marks_place_each c09273f0c16a4af8',
   'function duplicate_marks_place_one a41b956cd85d9db7',
-  'function event_log_append definer 27a35d2ec2f68c69',
+  'function event_log_append definer 41d567a451520969',
   'function event_log_append_guarded definer c92eaeb3a9fd3c83',
   'function event_log_cut definer fa544ace68776d36',
   'function idempotency_claim 04b157e268aa8d4b',

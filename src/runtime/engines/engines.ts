@@ -92,11 +92,21 @@ export const openEngines = async (options: EngineOptions): Promise<Engines> => {
     guards: createPostgresGuards(guardPool, {
       idempotencySeconds: config.idempotencySeconds,
       leaseSeconds: IDEMPOTENCY_LEASE_SECONDS,
+      logApart: config.eventStoreUrl === undefined ? undefined : keptIdentity(log),
     }),
     sealingKeys,
     vault: createCertificateVault(pool, keyring, clock),
     readModel: createReadModel(pool),
     keyring,
+  };
+};
+
+/** Asked once: another log at the address pauses the work of this process until this log is back. */
+const keptIdentity = (log: EventLog): (() => Promise<string>) => {
+  let kept: string | undefined;
+  return async () => {
+    kept ??= await log.identity();
+    return kept;
   };
 };
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { IssuingPaused } from '../../../src/ports/event-log.js';
 import { requestOf, routes } from '../../support/fixture/routes.js';
 import { createHarness, EngineDown } from '../../support/harness/http.js';
 import { commonHeadersOf, expectRefusal } from '../../support/harness/http-answers.js';
@@ -55,6 +56,23 @@ describe.each(routes)('$name: 500 and 503', (route) => {
       requestId: response.headers.get('request-id'),
     });
     expect(JSON.stringify(harness.summaries)).not.toMatch(/svc_sk|reference=|Desenvolvimento/);
+  });
+});
+
+describe.each(routes.filter(({ json }) => json !== undefined))('$name: a pause of issuing', (route) => {
+  it('that another process has recorded is answered as one that this process knows, and is no fault', async () => {
+    const harness = createHarness();
+    harness.state.switchedOff = true;
+    const known = await harness.call(route.path, requestOf(route));
+    harness.state.switchedOff = false;
+    harness.state.beforeUse = () => {
+      throw new IssuingPaused();
+    };
+    const response = await harness.call(route.path, requestOf(route));
+    const sameCode = { ...(await expectRefusal(known, 503, 'service_unavailable')), request_id: expect.any(String) };
+    expect(await expectRefusal(response, 503, 'service_unavailable')).toEqual(sameCode);
+    expect(commonHeadersOf(response)).toEqual(commonHeadersOf(known));
+    expect(harness.faults).toEqual([]);
   });
 });
 

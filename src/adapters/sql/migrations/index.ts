@@ -7,6 +7,7 @@ import { leastRightsMigration } from './0035-least-rights.js';
 import { checkedAppendMigration } from './0041-checked-append.js';
 import { guardedAppendMigration } from './0042-guarded-append.js';
 import { setBackMarksMigration } from './0046-set-back-marks.js';
+import { pausedAppendMigration } from './0047-paused-append.js';
 
 /** How far the queue that the ADN keeps for each company was read (ADR 50). Losing the rows costs reading the queues again. */
 const distributionMigration: Migration = {
@@ -313,4 +314,5 @@ export const migrations: readonly Migration[] = [
   distributionMigration,
   queueOfTheCompanyMigration,
   setBackMarksMigration,
+  pausedAppendMigration,
 ];
