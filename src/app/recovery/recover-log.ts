@@ -18,6 +18,7 @@ import { operatorContext } from '../event-store/command-context.js';
 import { transact } from '../event-store/transact.js';
 import { APPEND_GRACE_SECONDS } from '../issuing/protocol.js';
 import { loadInvoice } from '../read/read-invoice.js';
+import { withAcceptedAgain } from './accepted-again.js';
 import { adoptNote, candidatesOf, invoiceOfNote } from './adopt-note.js';
 import {
   askAgain,
@@ -35,7 +36,8 @@ import { planComparison, refusalOfLeftOut, type Skipped, type Unaskable } from '
 
 /**
  * A note at the authorizer that no invoice of the log accounts for. `once`: the id of its invoice, where the read model still has it. `owner`: the invoice
- * of the log that it belongs to, and that cannot take it, because that invoice has another note or outcome.
+ * of the log that it belongs to, and that cannot take it, because that invoice has another note or outcome. `acceptedAgain`: without an owner, the ids of
+ * the open invoices without an attempt that have its content.
  */
 export type UnknownNote = {
   mode: Mode;
@@ -47,6 +49,7 @@ export type UnknownNote = {
   amount: string;
   once?: string;
   owner?: NoteOwner;
+  acceptedAgain?: readonly string[];
 };
 
 /** `id` as the API shows it. */
@@ -107,7 +110,8 @@ type Reported = Compared & { report: ComparedSeries };
  * Compares a restored log with what the authorizer holds, for each company, mode, series and city. Notes are recorded on the open invoices that
  * they belong to, notes without an invoice are reported, and numbers are moved past every note. A number counts as free only after a proven
  * absence; while one answer proves nothing, nothing is recorded. `acceptUnknown`: the operator has informed the clients, so that they do not repeat
- * requests that the log has lost. Refuses a starting point of the operator at which nothing can be asked.
+ * requests that the log has lost. Issuing stays paused all the same while an open invoice without an attempt has the content of such a live note.
+ * Refuses a starting point of the operator at which nothing can be asked.
  */
 export const compareRestoredLog = async (
   deps: RecoveryDeps,
@@ -129,18 +133,20 @@ export const compareRestoredLog = async (
     found.map(({ note: { accessKey } }) => ({ mode, companyId, accessKey })),
   );
   const isInLog = await notesInLog(deps.log, notes);
+  // A process that had not seen the pause yet may have accepted a request during the comparison.
+  const { open } = notes.length === 0 ? known : await readKnownWork(deps.log);
   const reported: Reported[] = [];
   const left: LeftNote[] = [];
   for (const { wanted, answers } of compared) {
     const { mode, companyId, municipality, series: name } = wanted;
     const news = answers.found.filter(({ note: { accessKey } }) => !isInLog({ mode, companyId, accessKey }));
-    const { adopted, notAdopted } = await adoptNotes(wanted, news, known.open, deps);
+    const { adopted, notAdopted } = await adoptNotes(wanted, news, open, deps);
     const place = { mode, companyId, municipality, series: name, walked: answers.walks };
     reported.push({ wanted, answers, report: { ...place, found: news.length, adopted } });
-    left.push(...notAdopted);
+    left.push(...(await withAcceptedAgain(notAdopted, wanted, open, deps)));
   }
   const unknown = await unknownNotesOf(left, deps);
-  const isDone = acceptUnknown || unknown.every(({ mode }) => mode === 'test');
+  const isDone = unknown.every((note) => note.mode === 'test' || (acceptUnknown && note.acceptedAgain === undefined));
   const series = isDone ? await moveAll(reported, deps) : reported.map(({ report }) => report);
   return { isDone, series, skipped, unknown, unproven };
 };
@@ -226,7 +232,12 @@ const adoptNotes = async (
 };
 
 /** A note that no open invoice took. `owner`: the invoice that it belongs to, and that another note was recorded on. */
-type LeftNote = { wanted: SeriesToCompare; found: FoundNote; owner?: StreamName };
+type LeftNote = {
+  wanted: SeriesToCompare;
+  found: FoundNote;
+  owner?: StreamName;
+  acceptedAgain?: readonly string[];
+};
 
 /**
  * An invoice that took a note in an earlier run, or has another outcome, is not open any more. Without its name the operator would be advised to
@@ -244,27 +255,29 @@ const unknownNotesOf = async (left: readonly LeftNote[], deps: RecoveryDeps): Pr
   const seconds = queuedSeconds + processingSeconds + DAY_SECONDS;
   const streamsLike = await acceptedLike(deps.log, contents, seconds);
   const unknown: UnknownNote[] = [];
-  for (const { wanted, found, owner } of left) {
+  for (const note of left) {
+    const { wanted, found, owner } = note;
     const { mode, companyId } = wanted;
     const streams = owner === undefined ? streamsLike({ mode, companyId, accessKey: found.note.accessKey }) : [];
     const candidates = await candidatesOf(wanted, streams, deps);
     const settled = await invoiceOfNote(found, wanted, candidates, deps);
-    unknown.push(await unknownNoteOf(found, wanted, owner ?? settled?.stream, deps));
+    unknown.push(await unknownNoteOf(note, owner ?? settled?.stream, deps));
   }
   return unknown;
 };
 
 const unknownNoteOf = async (
-  { number, note: { accessKey, authorizedAt, content } }: FoundNote,
-  { mode, companyId, series }: SeriesToCompare,
+  { wanted: { mode, companyId, series }, found: { number, note }, acceptedAgain }: LeftNote,
   owner: StreamName | undefined,
   { byAccessKeys, store }: RecoveryDeps,
 ): Promise<UnknownNote> => {
+  const { accessKey, authorizedAt, content } = note;
   const [row] = await byAccessKeys([accessKey]);
   const { amount } = content;
   const place = { mode, companyId, series, number, accessKey, authorizedAt, amount };
   const once = publicIdOf(row?.stream);
-  return present({ ...place, once, owner: owner === undefined ? undefined : await ownerOf(owner, store) });
+  if (owner === undefined) return present({ ...place, once, acceptedAgain });
+  return present({ ...place, once, owner: await ownerOf(owner, store) });
 };
 
 const ownerOf = async (stream: StreamName, store: RecoveryDeps['store']): Promise<NoteOwner | undefined> => {

@@ -2,6 +2,7 @@ import { apiSwitchedOffBy } from '../../app/operator/reference-data/commands.js'
 import type { ComparedSeries, RecoveryReport, UnknownNote, Unproven } from '../../app/recovery/recover-log.js';
 import { modes } from '../../domain/common/ids.js';
 import { codePattern, withoutMask } from '../../domain/common/masks.js';
+import { centsFromDecimal } from '../../domain/common/money.js';
 import type { Instant } from '../../domain/common/time.js';
 import { daysLeft, expiryWarning } from '../../domain/company/certificate-expiry.js';
 import type { InvoiceStatus } from '../../domain/invoice/status.js';
@@ -300,14 +301,40 @@ const leaveOut = (companyId: string): string =>
 
 /** A note of test mode is no fiscal document, so it is reported without being a fault. */
 const unknownCheck = (note: UnknownNote, accounted: boolean): Check => {
-  const { companyId, mode, series, number, accessKey, authorizedAt, amount, once, owner } = note;
+  const { companyId, mode, series, number, accessKey, authorizedAt, amount, once, owner, acceptedAgain } = note;
   const ok = accounted || mode === 'test';
+  const details = [
+    `series ${series} number ${number}, access key ${accessKey}, of ${authorizedAt}, amount ${amount}`,
+    ...(once === undefined ? [] : [`was ${once}`]),
+    ...(owner === undefined ? [] : [`belongs to ${owner.id}, which ${OWNED[owner.status].which}`]),
+    ...(acceptedAgain === undefined
+      ? []
+      : [`may belong to ${acceptedAgain.join(' or ')}, which has the same content and is not sent yet`]),
+  ];
   return {
     name: `note without invoice ${companyId} ${mode}`,
     ok,
-    detail: `series ${series} number ${number}, access key ${accessKey}, of ${authorizedAt}, amount ${amount}${once === undefined ? '' : `, was ${once}`}${owner === undefined ? '' : `, belongs to ${owner.id}, which ${OWNED[owner.status].which}`}`,
-    cure: ok ? undefined : owner === undefined ? TAKE_OVER : OWNED[owner.status].cure,
+    detail: details.join(', '),
+    cure: ok ? undefined : cureOf(note),
   };
+};
+
+const cureOf = ({ companyId, mode, accessKey, authorizedAt, amount, owner, acceptedAgain }: UnknownNote): string => {
+  if (owner !== undefined) return OWNED[owner.status].cure;
+  const [id] = acceptedAgain ?? [];
+  const cents = centsFromDecimal(amount);
+  if (id === undefined || cents === undefined) return TAKE_OVER;
+  const line = {
+    cnpj: companyId,
+    mode,
+    origin: 'legacy',
+    state: 'issued',
+    id,
+    amount_in_cents: cents,
+    access_key: accessKey,
+    issued_at: authorizedAt,
+  };
+  return `ask the client whether it repeated its request. If so: nfse invoice import FILE.ndjson with the line ${JSON.stringify(line)}, and that invoice is not sent. If the note is of another sale: the same line with the reference, id or Idempotency-Key by which its client knows it, or without an id. --accept-unknown does not end the pause before that`;
 };
 
 const CANCEL_THIS = 'cancel this note in the national portal, then nfse doctor --reconcile --accept-unknown';

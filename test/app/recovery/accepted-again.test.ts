@@ -1,0 +1,80 @@
+import { expect, it } from 'vitest';
+import type { RecoveryDeps } from '../../../src/app/recovery/ask-series.js';
+import { compareRestoredLog, type RecoveryReport } from '../../../src/app/recovery/recover-log.js';
+import { invoiceStream, type Mode } from '../../../src/domain/common/ids.js';
+import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
+import { DEMO_CNPJ } from '../../support/fixture/demo.js';
+import { accepted, at, attempted, authorized, imported } from '../../support/fixture/invoice.js';
+import { appendTo } from '../../support/harness/event-store.js';
+import { idOf, recoveryHarness } from '../../support/harness/recovery.js';
+
+const compare = async (deps: RecoveryDeps, acceptUnknown: boolean): Promise<RecoveryReport> => {
+  const report = await compareRestoredLog(deps, acceptUnknown);
+  if ('refused' in report) throw new Error(report.refused);
+  return report;
+};
+
+/** The request of invoice `n`, which the log had lost, accepted a second time 20 s later. */
+const acceptAgain = async (
+  { store }: Pick<RecoveryDeps, 'store'>,
+  n: number,
+  mode: Mode = 'live',
+  ...more: readonly InvoiceEvent[]
+): Promise<void> => {
+  const facts = { mode, invoiceId: idOf(n), description: `Pedido ${n}`, reference: `pedido-${n}` };
+  const events = [accepted({ ...facts, acceptedAt: at(20) }), ...more];
+  await appendTo(store, invoiceStream(mode, DEMO_CNPJ, idOf(n)), events, at(20));
+};
+
+it('names the open invoice that a repeated request made of a note without an invoice, and keeps the pause for it', async () => {
+  const { deps, register, lastNumber } = await recoveryHarness();
+  const { accessKey } = register(7, 3);
+  await acceptAgain(deps, 7);
+  await acceptAgain(deps, 8);
+  const unknown = [{ number: 3, accessKey, acceptedAgain: [`nfse_${idOf(7)}`] }];
+  for (const acceptUnknown of [false, true])
+    expect(await compare(deps, acceptUnknown)).toMatchObject({ isDone: false, unknown });
+  expect(await lastNumber()).toBeUndefined();
+});
+
+it('sees a request that was accepted during the comparison', async () => {
+  const { deps, clock, register } = await recoveryHarness();
+  register(7, 3);
+  let isAccepted = false;
+  const waitUntil = async (until: string): Promise<void> => {
+    if (!isAccepted) await acceptAgain(deps, 7);
+    isAccepted = true;
+    clock.moveTo(until);
+  };
+  expect(await compare({ ...deps, waitUntil }, true)).toMatchObject({
+    isDone: false,
+    unknown: [{ acceptedAgain: [`nfse_${idOf(7)}`] }],
+  });
+});
+
+it('ends the pause once the note is the outcome of that invoice, or an invoice that was imported for another sale', async () => {
+  const first = await recoveryHarness();
+  const note = first.register(7, 3);
+  const outcome = authorized(1, 60);
+  if (outcome.type !== 'Authorized') throw new Error('not a note');
+  const data = { ...outcome.data, accessKey: note.accessKey, attemptLost: true as const };
+  await acceptAgain(first.deps, 7, 'live', { type: 'Authorized', data });
+  expect(await compare(first.deps, false)).toMatchObject({ isDone: true, unknown: [] });
+
+  const second = await recoveryHarness();
+  const { accessKey } = second.register(7, 3);
+  await acceptAgain(second.deps, 7);
+  const stream = invoiceStream('live', DEMO_CNPJ, idOf(9));
+  await appendTo(second.deps.store, stream, [imported({ mode: 'live', invoiceId: idOf(9), accessKey })], at(30));
+  expect(await compare(second.deps, false)).toMatchObject({ isDone: true, unknown: [] });
+});
+
+it.each([
+  ['an invoice that was sent', 'live', [attempted(1, 30)]],
+  ['an invoice in test mode', 'test', []],
+] as const)('holds no pause for %s', async (_which, mode, more) => {
+  const { deps, register } = await recoveryHarness();
+  register(7, 3, mode);
+  await acceptAgain(deps, 7, mode, ...more);
+  expect(await compare(deps, true)).toMatchObject({ isDone: true, unknown: [{ number: 3 }] });
+});
