@@ -12,6 +12,7 @@ import type { Clock } from '../ports/clock.js';
 import type { EmbeddedDigest, SignatureOracle } from '../ports/documents.js';
 import type { EventLog, LogPosition } from '../ports/event-log.js';
 import type { ExportSigner } from '../ports/export-signer.js';
+import type { ImportedKeys } from '../ports/idempotency-keys.js';
 import type { MasterKeyGeneration, RotationProgress, RotationResult } from '../ports/master-keys.js';
 import type { ParametersCache } from '../ports/municipal-parameters.js';
 import type { ProjectionStatus } from '../ports/projection-status.js';
@@ -37,6 +38,8 @@ export type Session = {
   readModel: ReadModel;
   supportReads: SupportReads;
   vault: CertificateVault;
+  /** The Idempotency-Keys of requests whose notes are taken over. */
+  importedKeys: ImportedKeys;
   companyDeps(actor: string): CompanyCommandDeps;
   /** Dependencies of a settlement; the connections to the authorizer close with the session. */
   settleDeps(actor: string): Promise<SettleDeps>;

@@ -35,3 +35,19 @@ export type IdempotencyKeys = {
   /** Whether the key has an invoice, within its 24 hours. Claims nothing. */
   isFinished(owner: KeyOwner, now: Instant): Promise<boolean>;
 };
+
+/**
+ * Stored for a body that is not known, in the form of a keyed hash whose key is gone: no body is taken for the same, and the refusal names the invoice.
+ */
+export const UNKNOWN_BODY = 'hmac:1:imported:';
+
+/** The key of a request whose note is taken over. `acceptedAt`: when the key's 24 hours began. */
+export type ImportedKey = KeyOwner & { invoiceId: InvoiceId; acceptedAt: Instant };
+
+/** What the import of notes asks and says of the keys of requests. */
+export type ImportedKeys = {
+  /** The invoice that holds the key now; `in_use` while a request works on the key. Undefined for a free key. */
+  holderOf(owner: KeyOwner, now: Instant): Promise<InvoiceId | 'in_use' | undefined>;
+  /** Gives a free key to the invoice, until its 24 hours end. Returns its holder. */
+  take(key: ImportedKey, now: Instant): Promise<InvoiceId | 'in_use' | undefined>;
+};

@@ -126,6 +126,20 @@ describeWithPostgres('invoices imported from elsewhere', () => {
     expect(JSON.stringify(body)).toContain(id);
   });
 
+  it('the Idempotency-Key of its request is taken, also when the repeated request has a reference', async () => {
+    const issued_at = new Date(Date.now() - 60_000).toISOString();
+    await importing(line({ idempotency_key: 'lost-key', access_key: keyOf('0009'), issued_at }));
+    for (const more of [{}, { reference: 'lost-reference' }]) {
+      const again = { amount_in_cents: 5_000, description: 'x', ...more };
+      const answer = await here.call<Body>('live', 'POST', '/v1/nfse', again, { 'idempotency-key': 'lost-key' });
+      expect({ status: answer.status, code: answer.body.error?.code }).toEqual({
+        status: 409,
+        code: 'idempotency_key_reuse',
+      });
+      expect(JSON.stringify(answer.body)).toContain('não é mais possível comparar');
+    }
+  });
+
   it('a web-made one may have no competence, a canceled one no issued_at', async () => {
     await importing(
       line({ reference: 'web', origin: 'web', issued_at: OLD, created_at: OLD }),

@@ -279,6 +279,22 @@ export const goldenVariants = {
       at: LATER,
     },
   },
+  'InvoiceImported.v1.key': {
+    type: 'InvoiceImported',
+    data: {
+      mode: 'live',
+      companyId: COMPANY,
+      invoiceId: INVOICE,
+      origin: 'legacy',
+      state: 'issued',
+      amountInCents: 150_000,
+      competence: '2026-11-21',
+      accessKey: ACCESS_KEY,
+      issuedAt: AT,
+      keyHash: HASH,
+      importedAt: LATER,
+    },
+  },
   'IndeterminateResolved.v1.failed': {
     type: 'IndeterminateResolved',
     data: {

@@ -122,7 +122,7 @@ const MOVE = `update guards_position set
   returning guards, operator_rows`;
 
 /** Writes missing guards with one statement per table. Returns how many rows were written. */
-const restoreMissingGuards = async (
+export const restoreMissingGuards = async (
   client: Pick<pg.PoolClient, 'query'>,
   { keys, marks }: { keys: readonly AcceptedKey[]; marks: readonly AcceptedMark[] },
   now: Instant,

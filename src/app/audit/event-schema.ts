@@ -102,6 +102,7 @@ const imported = strictObject({
   replacedBy: optional(text),
   nfseXmlGzip: optional(sealed),
   nfseSha256: optional(hash),
+  keyHash: optional(hash),
   importedAt: instant,
 });
 

@@ -3,6 +3,7 @@ import { addSeconds, type Instant, isBefore } from '../../domain/common/time.js'
 import type { Clock } from '../../ports/clock.js';
 import { type EventBatch, type EventLog, isEarlier, type LogPosition } from '../../ports/event-log.js';
 import type { AcceptedKey, AcceptedMark, GuardsSession } from '../../ports/guard-checkpoint.js';
+import { UNKNOWN_BODY } from '../../ports/idempotency-keys.js';
 import { type DecodedEvent, decodeSealed } from '../event-store/codec.js';
 
 export type GuardWindows = { idempotencySeconds: number; duplicateSeconds: number };
@@ -30,6 +31,7 @@ export const acceptedGuards = (
   const keys: AcceptedKey[] = [];
   const marks: AcceptedMark[] = [];
   for (const event of events) {
+    if (event.type === 'InvoiceImported') keys.push(...importedKey(event, keysSince));
     if (event.type !== 'InvoiceAccepted') continue;
     const { stream, metadata, data } = decodeSealed(event) as Extract<DecodedEvent, { type: 'InvoiceAccepted' }>;
     const { mode, companyId, invoiceId, acceptedAt, idempotency, fingerprint } = data;
@@ -39,6 +41,15 @@ export const acceptedGuards = (
     if (!isBefore(acceptedAt, marksSince)) marks.push({ fingerprint, stream, at: acceptedAt });
   }
   return { keys, marks };
+};
+
+/** The key of a request whose note was taken over, as the import writes its row. */
+const importedKey = (event: EventBatch[number], since: Instant): readonly AcceptedKey[] => {
+  const { data } = decodeSealed(event) as Extract<DecodedEvent, { type: 'InvoiceImported' }>;
+  const { mode, companyId, invoiceId, keyHash, createdAt, issuedAt, importedAt } = data;
+  const acceptedAt = createdAt ?? issuedAt ?? importedAt;
+  if (keyHash === undefined || isBefore(acceptedAt, since)) return [];
+  return [{ mode, companyId, keyHash, bodyHash: UNKNOWN_BODY, commandId: '', invoiceId, acceptedAt }];
 };
 
 type ReplayDeps = {

@@ -240,6 +240,7 @@ export const importCommand = (noteReader: () => Promise<NoteFiles['readNote']>):
       readModel: opened.readModel,
       supportReads: opened.supportReads,
       log: opened.log,
+      keys: opened.importedKeys,
       invoiceRowsUpTo: () => invoiceRowsUpTo(opened),
       testRetentionSeconds: opened.testRetentionSeconds,
       readXml: (name) => readSmallFile(resolve(dirname(file), name), MAX_XML_BYTES).catch(() => undefined),

@@ -281,6 +281,8 @@ type InvoiceEvents = {
     replacedBy?: string;
     nfseXmlGzip?: string;
     nfseSha256?: string;
+    /** SHA-256 in hex of the Idempotency-Key by which the client knows the invoice. */
+    keyHash?: string;
     importedAt: Instant;
   };
   /** The stream is that of a reference or of an access key; the invoice is an imported one with another id. */

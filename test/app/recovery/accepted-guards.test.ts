@@ -3,7 +3,7 @@ import { UnknownEventVersion } from '../../../src/app/event-store/codec.js';
 import { acceptedGuards } from '../../../src/app/recovery/replay-guards.js';
 import { invoicePrefix } from '../../../src/domain/common/ids.js';
 import { addSeconds } from '../../../src/domain/common/time.js';
-import { attempted, T0 } from '../../support/fixture/invoice.js';
+import { attempted, imported, T0 } from '../../support/fixture/invoice.js';
 import { acceptances } from '../../support/fixture/recorded-guards.js';
 import { appendTo } from '../../support/harness/event-store.js';
 
@@ -58,6 +58,16 @@ describe('the guards that an acceptance had set', () => {
       expect([found.keys.length, found.marks.length]).toEqual([keys, marks]);
     },
   );
+
+  it('are a key of an import that names one, from the instant of its request', async () => {
+    const fixture = acceptances();
+    const createdAt = addSeconds(T0, -60);
+    await appendTo(fixture.store, STREAM, [imported({ keyHash: 'key-1', createdAt })], T0);
+    const { keys, marks } = await guardsAt(fixture, 86_400 + MARGIN - 60);
+    expect(keys).toMatchObject([{ keyHash: 'key-1', bodyHash: 'hmac:1:imported:', acceptedAt: createdAt }]);
+    expect(marks).toEqual([]);
+    expect((await guardsAt(fixture, 86_400 + MARGIN)).keys).toEqual([]);
+  });
 
   it('cannot be told of an event that a newer program wrote', async () => {
     const fixture = acceptances();

@@ -1,15 +1,17 @@
 import { providerOfKey } from '../../../domain/common/access-key.js';
-import { parseInvoiceStream, publicInvoiceId, type StreamName } from '../../../domain/common/ids.js';
-import { addSeconds, isBefore } from '../../../domain/common/time.js';
+import { invoiceStream, parseInvoiceStream, publicInvoiceId, type StreamName } from '../../../domain/common/ids.js';
+import { addSeconds, type Instant, isBefore } from '../../../domain/common/time.js';
 import type { InvoiceEvent } from '../../../domain/invoice/events.js';
 import { sortedJson } from '../../../domain/log/hash-text.js';
 import { inGroups } from '../../../lib/in-groups.js';
 import type { EventLog } from '../../../ports/event-log.js';
+import type { ImportedKeys } from '../../../ports/idempotency-keys.js';
 import { operatorContext } from '../../event-store/command-context.js';
 import type { EventStore } from '../../event-store/event-store.js';
 import { create } from '../../event-store/transact.js';
 import { loadInvoice } from '../../read/read-invoice.js';
 import { type CompanyCommandDeps, loadCompany } from '../company/company-commands.js';
+import { attachNote, noteOfAccepted } from './accepted-invoice.js';
 import { type Imported, type NoteFiles, type PlannedImport, parseImportLine, planLine } from './import-line.js';
 import {
   holdersOfKeys,
@@ -22,9 +24,12 @@ import {
 type ImportDeps = Pick<CompanyCommandDeps, 'store' | 'clock' | 'actor'> &
   NoteFiles &
   KeyHoldersDeps &
-  UnsettledDeps & { log: Pick<EventLog, 'read' | 'lastEvent'>; testRetentionSeconds: number };
+  UnsettledDeps & { log: Pick<EventLog, 'read' | 'lastEvent'>; keys: ImportedKeys; testRetentionSeconds: number };
 
-/** `problems`: nothing was imported, unless a problem says that earlier lines were. `already`: lines that an earlier import or line brought. */
+/**
+ * `problems`: nothing was imported, unless a problem says that earlier lines were. `already`: lines that an earlier import or line brought. Among
+ * `imported` are notes that were recorded on accepted invoices.
+ */
 type ImportResult = { imported: number; already: number } | { problems: readonly string[] };
 
 const AT_ONCE = 16;
@@ -74,9 +79,23 @@ const planLines = async (text: string, deps: ImportDeps, report: Report): Promis
     const parsed = parseImportLine(line);
     const result = 'problems' in parsed ? parsed : await planLine(parsed.line, deps, deps.clock.now());
     if ('problems' in result) report(number, result.problems);
-    return 'plan' in result ? [{ number, plan: result.plan }] : [];
+    return 'plan' in result ? [{ number, plan: await underKeyHolder(result.plan, deps) }] : [];
   });
   return planned.flat();
+};
+
+/**
+ * The id of an Idempotency-Key derives from the key alone, and a request with a reference too has another id. So a key leads to the accepted invoice
+ * that holds it now.
+ */
+const underKeyHolder = async (plan: PlannedImport, { keys, store, clock }: ImportDeps): Promise<PlannedImport> => {
+  const { mode, companyId, invoiceId, keyHash } = plan.data;
+  if (keyHash === undefined) return plan;
+  const holder = await keys.holderOf({ mode, companyId, keyHash }, clock.now());
+  if (holder === undefined || holder === 'in_use' || holder === invoiceId) return plan;
+  const stream = invoiceStream(mode, companyId, holder);
+  const isOnRecord = (await loadInvoice(stream, store)).state.kind !== 'none';
+  return isOnRecord ? { ...plan, stream, data: { ...plan.data, invoiceId: holder } } : plan;
 };
 
 /** A line that repeats another line is no problem. A line that names the same id, reference or access key for other content is one. */
@@ -189,6 +208,9 @@ const checkImport = async (plan: PlannedImport, deps: ImportDeps): Promise<Impor
 const appendImport = async (plan: PlannedImport, deps: ImportDeps): Promise<ImportCheck | { kind: 'appended' }> => {
   const { stream, data } = plan;
   const importedAt = deps.clock.now();
+  const isFirst = (await loadInvoice(stream, deps.store)).state.kind === 'none';
+  const refused = isFirst ? await takeKey(plan, importedAt, deps) : undefined;
+  if (refused !== undefined) return refused;
   const taken: InvoiceEvent = { type: 'ReferenceTaken', data: { invoiceId: data.invoiceId, takenAt: importedAt } };
   for (const reservation of reservationsOf(plan)) {
     if (await appendFirst(reservation.stream, taken, plan, deps)) continue;
@@ -196,7 +218,28 @@ const appendImport = async (plan: PlannedImport, deps: ImportDeps): Promise<Impo
     if (check.kind === 'refused') return check;
   }
   const imported: InvoiceEvent = { type: 'InvoiceImported', data: { ...data, importedAt } };
-  return (await appendFirst(stream, imported, plan, deps)) ? { kind: 'appended' } : checkInvoice(plan, deps);
+  if (await appendFirst(stream, imported, plan, deps)) return { kind: 'appended' };
+  const check = await checkInvoice(plan, deps);
+  if (check.kind !== 'open') return check;
+  return (await attachNote(plan, deps)) ? { kind: 'appended' } : onRecord(data);
+};
+
+/** A key protects its request from a second note for 24 hours, also where that request has a reference (docs/contract.md IDEM-1). */
+const takeKey = async (
+  { data: { mode, companyId, invoiceId, keyHash, createdAt, issuedAt } }: PlannedImport,
+  importedAt: Instant,
+  { keys, store }: ImportDeps,
+): Promise<ImportCheck | undefined> => {
+  if (keyHash === undefined) return undefined;
+  const acceptedAt = createdAt ?? issuedAt ?? importedAt;
+  const holder = await keys.take({ mode, companyId, keyHash, invoiceId, acceptedAt }, importedAt);
+  if (holder === undefined || holder === invoiceId) return undefined;
+  if (holder === 'in_use') return { kind: 'refused', problem: 'a request works on idempotency_key now' };
+  // The row of an invoice that the log has lost is forgotten when issuing resumes.
+  const { state } = await loadInvoice(invoiceStream(mode, companyId, holder), store);
+  return state.kind === 'none'
+    ? undefined
+    : { kind: 'refused', problem: `idempotency_key is held by ${publicInvoiceId(holder)}` };
 };
 
 const appendFirst = (
@@ -228,15 +271,26 @@ const checkReservation = async (
   return { kind: 'refused', problem: `${of} is held by ${holder}` };
 };
 
-const checkInvoice = async ({ stream, data }: PlannedImport, deps: ImportDeps): Promise<ImportCheck> => {
-  const { state, events } = await loadInvoice(stream, deps.store);
+const checkInvoice = async (plan: PlannedImport, deps: ImportDeps): Promise<ImportCheck> => {
+  const { stream, data } = plan;
+  const loaded = await loadInvoice(stream, deps.store);
+  const { state, events } = loaded;
   if (state.kind === 'none') return { kind: 'open' };
+  const note = noteOfAccepted(loaded, plan);
+  if (note === 'fits') return { kind: 'open' };
+  if (note === 'recorded') return { kind: 'already_so' };
+  if (note !== undefined) return { kind: 'refused', problem: note.problem };
   const first = events[0];
   if (first?.type === 'InvoiceImported' && sameContent(first.data, data)) return { kind: 'already_so' };
   if (state.kind === 'deleted')
     return isOver(data, deps) ? { kind: 'already_so' } : { kind: 'refused', problem: 'its life in test mode is over' };
-  return { kind: 'refused', problem: `${publicInvoiceId(data.invoiceId)} is on record with other content` };
+  return onRecord(data);
 };
+
+const onRecord = ({ invoiceId }: Imported): ImportCheck => ({
+  kind: 'refused',
+  problem: `${publicInvoiceId(invoiceId)} is on record with other content`,
+});
 
 /**
  * A deleted test invoice that was already older than its life when it was imported: the same file again is the same invoice. So is an invoice
@@ -245,8 +299,15 @@ const checkInvoice = async ({ stream, data }: PlannedImport, deps: ImportDeps): 
 const isOver = ({ createdAt }: Imported, { clock, testRetentionSeconds }: ImportDeps): boolean =>
   createdAt === undefined || !isBefore(clock.now(), addSeconds(createdAt, testRetentionSeconds));
 
-/** The document is compared by its hash, because another version of gzip may pack the same bytes differently. */
+/**
+ * The document is compared by its hash, because another version of gzip may pack the same bytes differently. Earlier versions did not record the
+ * hash of the key, from which the id derives.
+ */
 const sameContent = (a: Imported & { importedAt?: string }, b: Imported): boolean => comparable(a) === comparable(b);
 
-const comparable = ({ nfseXmlGzip: _gzip, importedAt: _at, ...data }: Imported & { importedAt?: string }): string =>
-  sortedJson(data);
+const comparable = ({
+  nfseXmlGzip: _gzip,
+  importedAt: _at,
+  keyHash: _key,
+  ...data
+}: Imported & { importedAt?: string }): string => sortedJson(data);

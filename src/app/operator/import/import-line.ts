@@ -368,6 +368,7 @@ const dataOf = (line: ImportLine, note: NoteFacts | undefined, xml: Buffer | und
     replacedBy: line.replaced_by,
     nfseXmlGzip: xml && packed(xml),
     nfseSha256: xml && sha256Hex(xml),
+    keyHash: line.idempotency_key && sha256Hex(line.idempotency_key),
   });
 };
 
