@@ -13,9 +13,10 @@ export type Names = ReturnType<typeof namesFor>;
 /** Names of the queue's streams, subjects and consumers; installations that share a server use different prefixes. */
 export const namesFor = (prefix: string) => ({
   workStream: `${prefix}-work`,
-  workSubjects: `${prefix}.work.>`,
+  workSubjects: modes.flatMap((lane) => kinds.map((kind) => `${prefix}.work.${kind}.${lane}.*`)),
   parkedStream: `${prefix}-parked`,
-  parkedSubjects: `${prefix}.parked.>`,
+  everyParked: `${prefix}.parked.>`,
+  parkedSubjects: kinds.map((kind) => `${prefix}.parked.${kind}.*`),
   /** One for each kind and lane; a work-queue stream demands that their filters do not overlap. */
   consumers: modes.flatMap((lane): readonly ConsumerName[] =>
     kinds.map((kind) => ({ name: `${kind}-${lane}`, lane, filter: `${prefix}.work.${kind}.${lane}.*` })),

@@ -17,6 +17,12 @@ export type ParkedRecord = ParkedWork & {
   workStreamMadeAt: string | undefined;
 };
 
+/** A reason longer than that is cut, so that its record fits into a message. */
+const MOST_OF_REASON = 1_000;
+
+/** Messages that one look at the parked work reads. */
+const MOST_LISTED = 2_000;
+
 type Key = Pick<WorkItem, 'kind' | 'stream'>;
 
 export type Parked = ReturnType<typeof createParked>;
@@ -46,7 +52,16 @@ export const createParked = (link: Link, names: Names, clock: Clock) => {
   return {
     park: async ({ kind, stream, messageId }: WorkItem, reason: string, workSequence: number): Promise<void> => {
       const madeAt = await workStreamMadeAt();
-      const record = { kind, stream, messageId, reason, parkedAt: clock.now(), workSequence, workStreamMadeAt: madeAt };
+      const cut = reason.slice(0, MOST_OF_REASON);
+      const record = {
+        kind,
+        stream,
+        messageId,
+        reason: cut,
+        parkedAt: clock.now(),
+        workSequence,
+        workStreamMadeAt: madeAt,
+      };
       await link.session().js.publish(names.parked({ kind, stream }), JSON.stringify(record));
     },
     /**
@@ -71,17 +86,19 @@ export const createParked = (link: Link, names: Names, clock: Clock) => {
     find,
     findAll: async (stream: StreamName): Promise<readonly ParkedRecord[]> =>
       (await Promise.all(kinds.map((kind) => find({ kind, stream })))).flatMap((record) => record ?? []),
+    /** The oldest records. Another program that may write to our subjects must not fill the memory of each scrape. */
     list: async (): Promise<readonly ParkedRecord[]> => {
       const { manager } = link.session();
       const records: ParkedRecord[] = [];
-      for (let sequence = 1; ; ) {
-        const next = { seq: sequence, next_by_subj: names.parkedSubjects };
+      for (let sequence = 1, looks = 0; looks < MOST_LISTED; looks += 1) {
+        const next = { seq: sequence, next_by_subj: names.everyParked };
         const found = await findStored(manager, names.parkedStream, next);
         if (found === undefined) return records;
         const record = readRecord(found);
         if (record !== undefined) records.push(record);
         sequence = found.seq + 1;
       }
+      return records;
     },
     forget,
   };
@@ -96,7 +113,7 @@ const readRecord = (stored: Stored): ParkedRecord | undefined => {
   if (instantOfStamp(parkedAt) !== parkedAt) return undefined;
   return {
     ...item,
-    reason,
+    reason: reason.slice(0, MOST_OF_REASON),
     parkedAt,
     sequence: stored.seq,
     workSequence: typeof workSequence === 'number' ? workSequence : 0,

@@ -61,17 +61,19 @@ const NEWEST_OF_SUBJECT = {
   max_msgs: -1,
   max_bytes: -1,
   max_age: 0,
+  // The longest work item and parked record have less than half of that. A console or a scrape reads every parked record.
+  max_msg_size: 16_384,
 };
 
 const workStream = (names: Names) => ({
-  subjects: [names.workSubjects],
+  subjects: names.workSubjects,
   retention: RetentionPolicy.Workqueue,
   ...NEWEST_OF_SUBJECT,
   duplicate_window: nanos(DUPLICATE_WINDOW_MS),
 });
 
 const parkedStream = (names: Names) => ({
-  subjects: [names.parkedSubjects],
+  subjects: names.parkedSubjects,
   retention: RetentionPolicy.Limits,
   ...NEWEST_OF_SUBJECT,
 });

@@ -233,6 +233,23 @@ describeWith('natsServer', 'the NATS queue, when its server fails', () => {
     expect(await queue.parked()).toMatchObject([{ ...itemOf('a'), reason: 'poison' }]);
   });
 
+  it('cuts a long reason, and reads a bounded number of records', async () => {
+    const queue = await harness.open();
+    harness.work(queue, { handle: async () => ({ kind: 'park', reason: '\u0001'.repeat(20_000) }) });
+    await queue.put(itemOf('a'));
+    await vi.waitFor(async () => expect(await queue.parked()).toHaveLength(1), bound);
+    expect((await queue.parked())[0]?.reason).toHaveLength(1_000);
+    const js = (await server.admin()).jetstream();
+    const forged = { reason: 'x', parkedAt: '2026-11-21T12:00:00.000Z', workSequence: 1 };
+    for (let from = 0; from < 2_100; from += 100) {
+      const some = Array.from({ length: 100 }, (_, index) => itemOf(`forged-${from + index}`));
+      await Promise.all(
+        some.map((item) => js.publish(harness.names.parked(item), JSON.stringify({ ...item, ...forged }))),
+      );
+    }
+    expect(await queue.parked()).toHaveLength(2_000);
+  });
+
   it('keeps what is parked over a restart of the server', async () => {
     const queue = await harness.open();
     let parking = true;

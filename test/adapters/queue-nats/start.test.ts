@@ -10,6 +10,8 @@ import { bound, itemOf, openQueueHarness, type QueueHarness } from '../../suppor
 import { type NatsServer, type NatsServerOptions, startNats } from '../../support/nats.js';
 import { describeWith } from '../../support/needs.js';
 
+const prefixOf = ({ workStream }: { workStream: string }): string => workStream.replace(/-work$/, '');
+
 describeWith('natsServer', 'the NATS queue at its start', () => {
   let server: NatsServer;
   let harness: QueueHarness;
@@ -33,15 +35,29 @@ describeWith('natsServer', 'the NATS queue at its start', () => {
     const { streams, consumers } = await manager();
     await streams.add({
       name: names.workStream,
-      subjects: [names.workSubjects],
+      subjects: [`${prefixOf(names)}.work.>`],
       retention: RetentionPolicy.Workqueue,
       duplicate_window: nanos(5_000),
       max_msgs: 10,
     });
+    await streams.add({ name: names.parkedStream, subjects: [names.everyParked] });
+    const js = (await server.admin()).jetstream();
+    await js.publish(names.work(itemOf('waits')), '{}');
+    await js.publish(names.parked(itemOf('parked')), 'x'.repeat(20_000));
     await harness.open({ ackWaitMs: 2_000 });
     await harness.open({ ackWaitMs: 4_000 });
     const { config } = await streams.info(names.workStream);
     expect(config).toMatchObject({ max_msgs_per_subject: 1, max_msgs: -1, duplicate_window: nanos(120_000) });
+    for (const [name, subjects] of [
+      [names.workStream, names.workSubjects],
+      [names.parkedStream, names.parkedSubjects],
+    ] as const) {
+      const { config: mended, state } = await streams.info(name);
+      expect(mended).toMatchObject({ subjects, max_msg_size: 16_384 });
+      expect(state.messages).toBe(1);
+    }
+    await expect(js.publish(names.work(itemOf('a')), 'x'.repeat(20_000))).rejects.toThrow();
+    await expect(js.publish(`${prefixOf(names)}.work.other.1`, '{}')).rejects.toThrow();
     const consumer = await consumers.info(names.workStream, 'issue-live');
     expect(consumer.config).toMatchObject({ ack_wait: nanos(4_000), max_deliver: -1, max_ack_pending: -1 });
   });
@@ -51,7 +67,7 @@ describeWith('natsServer', 'the NATS queue at its start', () => {
     const { streams } = await manager();
     await streams.add({
       name: names.workStream,
-      subjects: [names.workSubjects],
+      subjects: names.workSubjects,
       retention: RetentionPolicy.Limits,
       storage: StorageType.Memory,
     });
@@ -68,7 +84,7 @@ describeWith('natsServer', 'the NATS queue at its start', () => {
 
   it('refuses subjects that another stream takes already', async () => {
     const { streams } = await manager();
-    await streams.add({ name: 'theirs', subjects: [harness.names.workSubjects] });
+    await streams.add({ name: 'theirs', subjects: harness.names.workSubjects });
     await expect(harness.open()).rejects.toThrow(NatsTopologyMismatch);
   });
 
