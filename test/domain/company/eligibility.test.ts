@@ -132,6 +132,7 @@ describe('activities', () => {
     const main = { ...registration, activities: registration.activities.slice(0, 1) };
     expect(issuableActivities(main, 'test', twice)).toMatchObject([{ service_code: '010101', is_default: true }]);
     expect(selectLine({ cnae: '6201501', serviceCode: '010101' }, main.activities, twice)).toEqual({ line: preferred });
+    expect(selectLine({ serviceCode: '010101' }, main.activities, twice)).toEqual({ line: preferred });
   });
 
   it('begins each description with the masked CNAE', () => {
