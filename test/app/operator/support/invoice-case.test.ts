@@ -55,6 +55,7 @@ const evidence: Readonly<Record<string, string>> = {
   'InvoiceAccepted.v2.ibs-cbs': '150000 cents, line 6201501/010101',
   'InvoiceAccepted.v2.taxes': '150000 cents, line 6201501/010101',
   'InvoiceImported.v1': 'from legacy, replaced',
+  'InvoiceImported.v1.key': 'from legacy, issued',
   'IssuanceAttempted.v1': `attempt 1, ${DPS}`,
   'IssuanceAttempted.v2': `attempt 1, ${DPS}`,
   'IssuanceFailed.v1': 'customer_name_missing',
