@@ -1,14 +1,7 @@
 import type pg from 'pg';
 import type { Clock } from '../../ports/clock.js';
-import { isRegistered, listGenerations, type RegisteredKey, UNKNOWN_KEY_ID } from './key-registry.js';
-import {
-  byGeneration,
-  generationNumber,
-  type MasterKey,
-  type MasterKeys,
-  masterKeyId,
-  nextGeneration,
-} from './master-key.js';
+import { isRegistered, listGenerations, mayHaveExisted, type RegisteredKey, UNKNOWN_KEY_ID } from './key-registry.js';
+import { byGeneration, type MasterKey, type MasterKeys, masterKeyId, nextGeneration } from './master-key.js';
 
 /** Names of the secrets that were removed from the vault, because only the lost generation could open them. */
 type RemovedSecrets = {
@@ -64,10 +57,7 @@ const refusalOf = (
     return `${generation} is not lost: its key is in ${file}`;
   if (here !== undefined)
     return `${file} holds another key under the name ${generation}, which sealed nothing: move that file away, then ${addOne(file, registered, [])}`;
-  // A new database does not know which generations sealed its log, so any name before those of the file is possible.
-  const isBefore = keys.some((one) => byGeneration({ generation }, one) > 0);
-  if (generationNumber(generation) === undefined || (registration === undefined && !isBefore))
-    return `there never was a generation ${generation}`;
+  if (!mayHaveExisted(generation, registered, keys)) return `there never was a generation ${generation}`;
   return undefined;
 };
 

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { Instant } from '../../domain/common/time.js';
-import { type MasterKey, masterKeyId } from './master-key.js';
+import { byGeneration, generationNumber, type MasterKey, masterKeyId } from './master-key.js';
 
 /** A generation that seals or has sealed. `activatedAt` is undefined for a generation from before rotations existed. */
 export type RegisteredKey = {
@@ -35,6 +35,19 @@ export const listGenerations = async (db: Pick<pg.Pool, 'query'>): Promise<reado
  */
 export const isRegistered = ({ keyId, givenUpAt }: RegisteredKey, id: string): boolean =>
   keyId === id || (keyId === UNKNOWN_KEY_ID && givenUpAt !== undefined);
+
+/**
+ * Whether the name may be that of a lost key. A new database does not know which generations sealed its log, so any name before those of the key file
+ * is possible.
+ */
+export const mayHaveExisted = (
+  generation: string,
+  registered: readonly { generation: string }[],
+  keys: readonly { generation: string }[],
+): boolean =>
+  generationNumber(generation) !== undefined &&
+  (registered.some((one) => one.generation === generation) ||
+    keys.some((one) => byGeneration({ generation }, one) > 0));
 
 /** The id of a key that the database has never seen. */
 export const UNKNOWN_KEY_ID = '';

@@ -1,10 +1,18 @@
 import type pg from 'pg';
 import { addSeconds, epochMs, type Instant, isBefore } from '../../domain/common/time.js';
 import type { Clock } from '../../ports/clock.js';
-import { isRegistered, listGenerations, type RegisteredKey, registerInitialKeys } from './key-registry.js';
+import { SealedTextChanged } from '../../ports/sealing-keys.js';
+import {
+  isRegistered,
+  listGenerations,
+  mayHaveExisted,
+  type RegisteredKey,
+  registerInitialKeys,
+} from './key-registry.js';
 import {
   adviceWithoutCopy,
   byGeneration,
+  generationNumber,
   type MasterKey,
   type MasterKeys,
   masterKeyId,
@@ -76,15 +84,18 @@ export const openKeyring = async ({ readFile, file, db, clock }: KeyringOptions)
     sealing,
     /**
      * Undefined for a generation that was given up and is not in the key file. For any other unknown generation the file is read again; throws
-     * `WrongMasterKey` when the file lacks it.
+     * `WrongMasterKey` when the file lacks it, and `SealedTextChanged` for a name that no lost key can have.
      */
     ofGeneration: async (generation: string): Promise<MasterKey | undefined> => {
       const is = (one: { generation: string }): boolean => one.generation === generation;
       // Checked before the file is read, because a log may hold any number of fields of a generation that was given up.
       if (registered.find(is)?.givenUpAt !== undefined) return usableKeys.usable.find(is);
       const found = await find(is);
-      if (found === undefined) throw new WrongMasterKey(missing(generation, file));
-      return found;
+      if (found !== undefined) return found;
+      // Another process may have activated the generation since the last refresh. Without an answer of the database that stays unknown.
+      if (mayHaveExisted(generation, [...registered, ...(await listGenerations(db))], keys))
+        throw new WrongMasterKey(missing(generation, file));
+      throw new SealedTextChanged(unknownTo(generation));
     },
     /** The key with this `masterKeyId`. The file is read again for an unknown id; undefined when the file lacks it. */
     ofId: (keyId: string): Promise<MasterKey | undefined> => find(({ id }) => id === keyId),
@@ -158,5 +169,12 @@ const faultsOf = (
 
 const missing = (generation: string, file: string): string =>
   `no master key of generation ${generation} is in ${file}, and what it sealed cannot be opened: restore that line from your copy (${adviceWithoutCopy([generation])})`;
+
+/** Quotes only what has the form of a name, because changed text may hold anything. */
+const unknownTo = (generation: string): string => {
+  const key =
+    generationNumber(generation) === undefined ? 'the key that it names' : `a key of generation ${generation}`;
+  return `neither the database nor the key file knows ${key}`;
+};
 
 const noActiveKey = (file: string): string => `no key of ${file} is one that this database was made with`;

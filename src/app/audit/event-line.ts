@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 import type { StreamName } from '../../domain/common/ids.js';
 import type { Json, JsonObject, LogPosition, RecordedEvent, Revision } from '../../ports/event-log.js';
-import type { SealingKeys } from '../../ports/sealing-keys.js';
-import { openCopiedField, sealedFieldsOf } from '../event-store/codec.js';
+import type { SealedTextChanged, SealingKeys } from '../../ports/sealing-keys.js';
+import { openOwnField, sealedFieldsOf } from '../event-store/codec.js';
 import { integerFrom0, position, readJson, strictObject, text } from './schema-parts.js';
 
 /**
@@ -32,12 +32,19 @@ export const describeEvent = ({ position, stream, revision, type, id, data, meta
   meta: metadata,
 });
 
-/** The event with its personal fields in clear beside the sealed ones; a field whose key was destroyed stays sealed. */
-export const revealEvent = async (recorded: RecordedEvent, keys: SealingKeys): Promise<ShownEvent> => {
+/**
+ * The event with its personal fields in clear beside the sealed ones. A field whose key was destroyed stays sealed, and so does a field that cannot be
+ * opened, which `onFault` gets.
+ */
+export const revealEvent = async (
+  recorded: RecordedEvent,
+  keys: SealingKeys,
+  onFault: (fault: SealedTextChanged) => void,
+): Promise<ShownEvent> => {
   const revealed: Record<string, Json> = {};
-  for (const { field, text } of sealedFieldsOf(recorded)) {
-    const opened = await openCopiedField(text, recorded.stream, field, keys);
-    if (opened !== undefined) revealed[field] = opened;
+  for (const sealed of sealedFieldsOf(recorded)) {
+    const opened = await openOwnField(recorded, sealed, keys, onFault);
+    if (opened !== undefined) revealed[sealed.field] = opened;
   }
   const shown = describeEvent(recorded);
   return Object.keys(revealed).length === 0 ? shown : { ...shown, revealed };

@@ -1,15 +1,14 @@
 import { type AccessKey, CANCELLATION_EVENT, cancelingEvents } from '../../domain/common/access-key.js';
-import { invoicePrefix } from '../../domain/common/ids.js';
 import { present } from '../../domain/common/present.js';
 import type { InvoiceEvent } from '../../domain/invoice/events.js';
+import { ALL_STREAMS } from '../../domain/log/stream-prefixes.js';
 import type { EmbeddedDigest, SignatureOracle } from '../../ports/documents.js';
-import type { EventLog, RecordedEvent } from '../../ports/event-log.js';
-import type { SealingKeys } from '../../ports/sealing-keys.js';
+import type { EventLog, Json, RecordedEvent } from '../../ports/event-log.js';
+import type { SealedTextChanged, SealingKeys } from '../../ports/sealing-keys.js';
 import { MAX_XML_BYTES } from '../download/download.js';
-import { decodeSealed } from '../event-store/codec.js';
+import { decodeSealed, openOwnField, sealedFieldsOf } from '../event-store/codec.js';
 import { sha256Hex } from '../event-store/hashes.js';
 import { unpacked } from '../event-store/packing.js';
-import { isSealed, openField, sealedWith } from '../event-store/sealing.js';
 import { shareOf, type WalkProgress, walkLog } from '../event-store/walk-log.js';
 import { createEmbeddedCheck, createNoteKeys, createResendCheck } from './documents-of-stream.js';
 import { type Findings, findingOf } from './finding.js';
@@ -25,8 +24,8 @@ type DocumentDeps = {
 };
 
 /**
- * Opens every signed document of the log and checks it with another implementation than the one that signed or accepted it. Then compares what
- * the authorizer gave back with what was sent. Findings show nothing of a document. Throws at an event that cannot be decoded, so the caller
+ * Opens every sealed field of the log. Checks every signed document with another implementation than the one that signed or accepted it, then compares
+ * what the authorizer gave back with what was sent. Findings show nothing of a document. Throws at an event that cannot be decoded, so the caller
  * verifies the log first.
  */
 export const verifyDocuments = async (
@@ -41,17 +40,18 @@ export const verifyDocuments = async (
   const noteKeys = createNoteKeys();
   let events = 0;
 
-  const faultOf = async (recorded: RecordedEvent, event: InvoiceEvent): Promise<string | undefined> => {
+  const faultOf = (recorded: RecordedEvent, event: InvoiceEvent, openedFields: OpenedFields): string | undefined => {
     const document = storedDocumentOf(event, noteKeys.of(recorded.stream));
-    const opened = document && (await openedText(recorded, document.field, keys));
+    const opened = document && openedText(recorded, document.field, openedFields);
     if (document === undefined || opened === undefined) return undefined;
     if (opened === 'no key') {
       count.sealed += 1;
       return undefined;
     }
     count.checked += 1;
-    const openedDigest = await openedText(recorded, 'digest', keys);
-    if (opened === 'changed' || openedDigest === 'changed') return `the ${document.name} cannot be opened`;
+    const openedDigest = openedText(recorded, 'digest', openedFields);
+    // The sealed field has its own finding.
+    if (opened === 'changed' || openedDigest === 'changed') return undefined;
     const xml = unpackedIfWhole(opened.text);
     if (xml === undefined) return `the ${document.name} cannot be unpacked`;
     const digest = typeof openedDigest === 'object' ? openedDigest.text : undefined;
@@ -62,10 +62,13 @@ export const verifyDocuments = async (
     );
   };
 
-  for await (const page of walkLog(log, Object.values(invoicePrefix))) {
+  for await (const page of walkLog(log, ALL_STREAMS)) {
     for (const recorded of page) {
+      const opened = await openFields(recorded, keys, ({ fault }) =>
+        findings.add(findingOf(recorded, 'sealing', fault)),
+      );
       const event = decodeSealed(recorded) as InvoiceEvent;
-      const fault = await faultOf(recorded, event);
+      const fault = faultOf(recorded, event, opened);
       if (fault !== undefined) findings.add(findingOf(recorded, 'document', fault));
       resends.afterEvent(recorded.stream, event);
       embedded.afterEvent(recorded.stream, event);
@@ -77,23 +80,36 @@ export const verifyDocuments = async (
   return count;
 };
 
-/** Undefined for an optional field that is not there. */
-const openedText = async (
-  { data, stream, id: eventId }: RecordedEvent,
-  field: string,
+/** What the sealed fields of an event hold, by name. `changed`: a field that cannot be opened although its key is there. */
+type OpenedFields = ReadonlyMap<string, { value: Json } | 'no key' | 'changed'>;
+
+const openFields = async (
+  recorded: RecordedEvent,
   keys: SealingKeys,
-): Promise<{ text: string } | 'no key' | 'changed' | undefined> => {
-  const value = data[field];
-  if (value === undefined) return undefined;
-  if (!isSealed(value)) return { text: String(value) };
-  const generation = sealedWith(value)?.generation;
-  const key = generation === undefined ? undefined : await keys.forOpening(generation, stream);
-  if (key === undefined) return 'no key';
-  try {
-    return { text: String(openField(value, { stream, eventId, field }, key)) };
-  } catch {
-    return 'changed';
+  onFault: (fault: SealedTextChanged) => void,
+): Promise<OpenedFields> => {
+  const opened = new Map<string, { value: Json } | 'no key' | 'changed'>();
+  for (const sealed of sealedFieldsOf(recorded)) {
+    const value = await openOwnField(recorded, sealed, keys, (fault) => {
+      opened.set(sealed.field, 'changed');
+      onFault(fault);
+    });
+    if (!opened.has(sealed.field)) opened.set(sealed.field, value === undefined ? 'no key' : { value });
   }
+  return opened;
+};
+
+/** Undefined for an optional field that is not there. */
+const openedText = (
+  { data }: RecordedEvent,
+  field: string,
+  openedFields: OpenedFields,
+): { text: string } | 'no key' | 'changed' | undefined => {
+  const opened = openedFields.get(field);
+  if (typeof opened === 'object') return { text: String(opened.value) };
+  if (opened !== undefined) return opened;
+  const value = data[field];
+  return value === undefined ? undefined : { text: String(value) };
 };
 
 /** Undefined for damaged data, and for data that unpacks to too much. */

@@ -2,7 +2,7 @@ import { invoicePrefix, type Mode, type StreamName } from '../../domain/common/i
 import type { Instant } from '../../domain/common/time.js';
 import { hashText, inOrder } from '../../domain/log/hash-text.js';
 import type { EventToAppend, Json, JsonObject, LogPosition, RecordedEvent, Revision } from '../../ports/event-log.js';
-import type { SealingKeys } from '../../ports/sealing-keys.js';
+import { SealedTextChanged, type SealingKeys } from '../../ports/sealing-keys.js';
 import type { AppendContext, CommandContext } from './command-context.js';
 import { type DomainEvent, eventTypeDefinitions, type ReadEvent } from './event-types.js';
 import { sha256Hex, uuidV8OfHash } from './hashes.js';
@@ -63,14 +63,49 @@ export const encodeEvents = async (
   return encoded;
 };
 
-/** Opens the personal fields; a field whose key was destroyed is left out. Throws `UnknownEventVersion`. */
-export const decodeEvent = async (recorded: RecordedEvent, keys: SealingKeys): Promise<DecodedEvent> => {
-  const { stream, id } = recorded;
+/**
+ * Opens the personal fields; a field whose key was destroyed is left out. Throws `UnknownEventVersion`, and `SealedTextChanged`, whose message names
+ * event and field. With `onFault` a field that cannot be opened is left out instead.
+ */
+export const decodeEvent = async (
+  recorded: RecordedEvent,
+  keys: SealingKeys,
+  onFault?: (fault: SealedTextChanged) => void,
+): Promise<DecodedEvent> => {
   let data = recorded.data;
   for (const field of definitionOf(recorded).personal) {
-    data = await openInto(data, field, { stream, eventId: id, field }, keys);
+    const text = data[field];
+    if (!isSealed(text)) continue;
+    const opened = await openOwnField(recorded, { field, text }, keys, onFault);
+    const { [field]: _sealed, ...rest } = data;
+    data = opened === undefined ? rest : { ...rest, [field]: opened };
   }
   return decodeSealed({ ...recorded, data });
+};
+
+/**
+ * Opens one sealed field of an event. Undefined when its key was destroyed. Throws `SealedTextChanged`, whose message names event and field; with
+ * `onFault` the answer is undefined instead.
+ */
+export const openOwnField = async (
+  { stream, revision, id: eventId }: RecordedEvent,
+  { field, text }: { field: string; text: string },
+  keys: SealingKeys,
+  onFault?: (fault: SealedTextChanged) => void,
+): Promise<Json | undefined> => {
+  try {
+    const sealed = sealedWith(text);
+    if (sealed?.eventId !== eventId) throw new SealedTextChanged('it is not of this event');
+    const key = await keys.forOpening(sealed.generation, stream);
+    return key && openField(text, { stream, eventId, field }, key);
+  } catch (error) {
+    if (!(error instanceof SealedTextChanged)) throw error;
+    const fault = `the sealed field ${field} cannot be opened: ${error.fault}`;
+    const placed = new SealedTextChanged(fault, `${stream}@${revision}`);
+    if (onFault === undefined) throw placed;
+    onFault(placed);
+    return undefined;
+  }
 };
 
 /** Converts an event to the newest schema version; personal fields stay as they are. Throws `UnknownEventVersion`. */
@@ -138,20 +173,6 @@ const sealData = async (
 
 /** Only test invoices are sealed under a day key, whose destruction erases them. Everything else is sealed under the master key. */
 const streamMode = (stream: StreamName): Mode => (stream.startsWith(invoicePrefix.test) ? 'test' : 'live');
-
-const openInto = async (
-  data: JsonObject,
-  field: string,
-  place: { stream: StreamName; eventId: string; field: string },
-  keys: SealingKeys,
-): Promise<JsonObject> => {
-  const value = data[field];
-  if (!isSealed(value)) return data;
-  if (sealedWith(value)?.eventId !== place.eventId) throw new Error('a sealed field is not of this event');
-  const opened = await openCopiedField(value, place.stream, field, keys);
-  const { [field]: _sealed, ...rest } = data;
-  return opened === undefined ? rest : { ...rest, [field]: opened };
-};
 
 const metadataOf = (event: DomainEvent, context: CommandContext, prevHash: string): Record<string, string> => ({
   schemaVersion: String(eventTypeDefinitions.get(event.type)?.version ?? 1),

@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, randomFillSync } from 'node:crypto';
 import type { StreamName } from '../../domain/common/ids.js';
 import { type Json, MAX_EVENT_BYTES } from '../../ports/event-log.js';
-import type { SealingKey } from '../../ports/sealing-keys.js';
+import { type SealingKey, SealedTextChanged } from '../../ports/sealing-keys.js';
 
 /** What a sealed field is bound to; its text opens only with the same stream, event and field (docs/architecture.md#sealing-and-hash-chain). */
 type FieldBinding = { stream: StreamName; eventId: string; field: string };
@@ -47,17 +47,25 @@ export const sealedWith = (text: string): { generation: string; eventId: string 
   return generation === undefined || eventId === undefined ? undefined : { generation, eventId };
 };
 
-/** Throws when the text was changed, or when it was sealed for another stream, event or field. */
+/** Throws `SealedTextChanged` when the text was changed, or when it was sealed for another stream, event or field. */
 export const openField = (text: string, binding: FieldBinding, key: Buffer): Json => {
   const [, eventId, iv, sealed] = text.slice(PREFIX.length).split(':');
   if (eventId !== binding.eventId || iv === undefined || sealed === undefined)
-    throw new Error('a sealed field is not of this event');
+    throw new SealedTextChanged('it is not of this event');
   const bytes = Buffer.from(sealed, 'base64url');
-  const decipher = createDecipheriv('aes-256-gcm', key, Buffer.from(iv, 'base64url'), { authTagLength: TAG_BYTES })
-    .setAAD(aad(binding))
-    .setAuthTag(bytes.subarray(bytes.length - TAG_BYTES));
-  const plain = Buffer.concat([decipher.update(bytes.subarray(0, bytes.length - TAG_BYTES)), decipher.final()]);
-  return JSON.parse(plain.toString('utf8')) as Json;
+  if (bytes.length < TAG_BYTES) throw new SealedTextChanged('its tag is too short');
+  return JSON.parse(decipher(bytes, Buffer.from(iv, 'base64url'), binding, key).toString('utf8')) as Json;
+};
+
+const decipher = (bytes: Buffer, iv: Buffer, binding: FieldBinding, key: Buffer): Buffer => {
+  try {
+    const open = createDecipheriv('aes-256-gcm', key, iv, { authTagLength: TAG_BYTES })
+      .setAAD(aad(binding))
+      .setAuthTag(bytes.subarray(bytes.length - TAG_BYTES));
+    return Buffer.concat([open.update(bytes.subarray(0, bytes.length - TAG_BYTES)), open.final()]);
+  } catch {
+    throw new SealedTextChanged('it was changed, or sealed for another field or stream');
+  }
 };
 
 const aad = ({ stream, eventId, field }: FieldBinding): Buffer => Buffer.from(JSON.stringify([stream, eventId, field]));

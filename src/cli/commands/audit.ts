@@ -104,11 +104,18 @@ const verifyTheLog = async ({ flags, session, terminal }: Invocation, examiner: 
     });
     const { findings, readable } = report;
     if (!readable) return outcomeOf(report, [NOT_COMPARED]);
+    const tellFound = (error: unknown): never => {
+      // No report follows, because the run ends with this error.
+      for (const finding of findings.kept) terminal.err(lineOf(finding));
+      throw error;
+    };
     for (const finding of await compareAnchors(published, opened.store)) findings.add(finding);
     if (folder !== undefined && published.length === 0)
       findings.add({ kind: 'anchor_missing', detail: `${folder} holds no published anchor: nothing was compared` });
-    const documents = flags.documents === true ? await documentCount(opened, findings, progress) : undefined;
-    const drift = flags['skip-drift'] === true ? undefined : await driftFindings(opened, findings, progress);
+    const documents =
+      flags.documents === true ? await documentCount(opened, findings, progress).catch(tellFound) : undefined;
+    const drift =
+      flags['skip-drift'] === true ? undefined : await driftFindings(opened, findings, progress).catch(tellFound);
     return outcomeOf({ ...report, documents }, [
       ...(folder === undefined ? [] : [`${published.length} published anchors compared`]),
       ...(documents === undefined ? [] : [documentsText(documents)]),

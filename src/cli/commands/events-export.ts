@@ -6,6 +6,7 @@ import { revealEvent } from '../../app/audit/event-line.js';
 import { exportEvents } from '../../app/audit/export-events.js';
 import type { Finding } from '../../app/audit/finding.js';
 import { type ExportFilter, type ManifestHead, manifestText, signedText } from '../../app/audit/manifest.js';
+import { createUnopenedFields } from '../../app/audit/unopened-fields.js';
 import { DAY_SECONDS } from '../../domain/common/time.js';
 import { badUsage, type Command, type Flags, refused, textFlag, unknownCompany } from '../command.js';
 import { draftExport, holdsSomething, manifestOf, whyNotWritable } from '../export-file.js';
@@ -54,14 +55,15 @@ export const exportCommand: Command = {
     );
     if (result === 'overtaken')
       return refused(`${file} was not written: another export into this file began before this one ended`);
-    const { head, losses } = result;
+    const { head, losses, unopened } = result;
     const size = `${head.events} events in ${head.stream_count} streams, ${head.bytes} bytes`;
     for (const finding of losses) {
       const what = finding.stream === undefined ? 'lacks events' : 'was changed';
       terminal.err(`the log ${what}: ${findingLine(finding)}`);
     }
+    for (const line of unopened) terminal.err(line);
     return {
-      exit: losses.length === 0 ? 0 : 1,
+      exit: losses.length === 0 && unopened.length === 0 ? 0 : 1,
       isReport: true,
       text: `${file}: ${size}\n${manifestOf(file)}: signed by ${head.public_key}`,
       // A manifest grows with the number of streams, so it is read back only when the JSON is needed.
@@ -77,11 +79,12 @@ const written = async (
   { filter, reveal, interrupted }: { filter: ExportFilter; reveal: boolean; interrupted: AbortSignal | undefined },
   { log, clock, exportSigner, sealingKeys, keySeconds }: Session,
   progress: ShowProgress,
-): Promise<{ head: ManifestHead; losses: readonly Finding[] } | 'overtaken'> => {
+): Promise<{ head: ManifestHead; losses: readonly Finding[]; unopened: readonly string[] } | 'overtaken'> => {
+  const unopened = createUnopenedFields();
   const exported = exportEvents(filter, {
     log,
     onProgress: ({ events, share }) => progress('export', share, `${events} events`),
-    ...(reveal ? { reveal: (event) => revealEvent(event, sealingKeys) } : {}),
+    ...(reveal ? { reveal: (event) => revealEvent(event, sealingKeys, unopened.add) } : {}),
   });
   const lines = await draftExport(file, exported.lines(), interrupted);
   try {
@@ -95,7 +98,7 @@ const written = async (
     const texts = pieces(manifestText(head, signature, streams()));
     const manifest = await draftExport(manifestOf(file), texts, interrupted);
     const isPut = await putBoth(file, lines, manifest).finally(manifest.discard);
-    return isPut ? { head, losses } : 'overtaken';
+    return isPut ? { head, losses, unopened: unopened.lines() } : 'overtaken';
   } finally {
     await lines.discard();
   }

@@ -1,6 +1,7 @@
 import { positionBefore } from '../../app/audit/anchor-log.js';
 import { appendAudit } from '../../app/audit/audit-trail.js';
 import { describeEvent, revealEvent, type ShownEvent } from '../../app/audit/event-line.js';
+import { createUnopenedFields } from '../../app/audit/unopened-fields.js';
 import { eventTypeDefinitions } from '../../app/event-store/event-types.js';
 import { walkLog } from '../../app/event-store/walk-log.js';
 import { findStream } from '../../app/operator/support/search.js';
@@ -10,7 +11,7 @@ import type { Instant } from '../../domain/common/time.js';
 import { ALL_STREAMS, companyPrefixes } from '../../domain/log/stream-prefixes.js';
 import { pause } from '../../lib/pause.js';
 import { EventLogSetBack, isEarlier, type LogPosition, type RecordedEvent } from '../../ports/event-log.js';
-import { badUsage, type Command, done, type Flags, refused, textFlag, unknownCompany } from '../command.js';
+import { badUsage, type Command, done, type Flags, refused, reported, textFlag, unknownCompany } from '../command.js';
 import { unlessBroken } from '../findings.js';
 import { instantFlag, wholeFlag } from '../flags.js';
 import { auditDeps, type Session } from '../session.js';
@@ -133,12 +134,16 @@ const show: Command = {
     const reveal = flags.reveal === true;
     const seen = { command: 'events show', subject: stream };
     if (reveal) await appendAudit('PersonalDataRevealed', seen, auditDeps(opened, actor));
+    const unopened = createUnopenedFields();
     const shown = await Promise.all(
-      events.map((event) => (reveal ? revealEvent(event, opened.sealingKeys) : describeEvent(event))),
+      events.map((event) => (reveal ? revealEvent(event, opened.sealingKeys, unopened.add) : describeEvent(event))),
     );
+    const lines = unopened.lines();
+    for (const line of lines) terminal.err(line);
     const last = events.at(-1);
     const more = last !== undefined && events.length === limit ? { next: last.revision + 1 } : {};
-    const outcome = done([`stream ${stream}`, ...shown.flatMap(linesOf)].join('\n'), { events: shown, ...more });
+    const text = [`stream ${stream}`, ...shown.flatMap(linesOf)].join('\n');
+    const outcome = reported(lines.length === 0, text, { events: shown, ...more });
     return unlessBroken(outcome, events, terminal, from > 0);
   },
 };

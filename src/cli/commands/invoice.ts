@@ -34,6 +34,7 @@ import {
   done,
   type Outcome,
   refused,
+  reported,
   textFlag,
   unknownCompany,
   withProblems,
@@ -101,8 +102,9 @@ const search: Command = {
     const searcher = { command: 'invoice search', actor: `support:${actor}` } as const;
     const kinds = kindsToLookFor(text, wanted);
     const result = await searchInvoices({ text, kinds, companyId, before }, opened, searcher);
-    const { lookedFor, found, lookedAt, next } = result;
-    return done(textOf(result), {
+    const { lookedFor, found, lookedAt, next, unopened = [] } = result;
+    for (const line of unopened) terminal.err(line);
+    return reported(unopened.length === 0, textOf(result), {
       looked_for: lookedFor,
       invoices: found.map(jsonOf),
       looked_at: lookedAt,

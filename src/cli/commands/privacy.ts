@@ -1,7 +1,7 @@
 import { readDocument } from '../../app/operator/privacy/document.js';
 import { type InvoiceHoldings, type PrivacyReport, reportOn } from '../../app/operator/privacy/report.js';
 import { counted } from '../../lib/counted.js';
-import { badUsage, type Command, done } from '../command.js';
+import { badUsage, type Command, reported } from '../command.js';
 import { wholeFlag } from '../flags.js';
 import { withProgress } from '../progress.js';
 import { typedText } from '../terminal.js';
@@ -31,12 +31,12 @@ export const privacyCommand: Command = {
         onProgress: ({ events, share }) => progress('privacy', share, `${events} events`),
       }),
     );
-    return done(textOf(found), jsonOf(found));
+    return reported(found.unopened.length === 0, textOf(found), jsonOf(found));
   },
 };
 
 const textOf = (found: PrivacyReport): string => {
-  const { document, totals, invoices, registry, companies, unreadable } = found;
+  const { document, totals, invoices, registry, companies, unreadable, unopened } = found;
   const all = totals.reduce((sum, total) => sum + total.invoices, 0);
   const lines = [
     `${document.kind} on record as ${document.mark}`,
@@ -51,6 +51,7 @@ const textOf = (found: PrivacyReport): string => {
       : [
           `${counted(unreadable, 'invoice')} whose key is gone (a test day's, or one that was lost): its customer can no longer be known`,
         ]),
+    ...(unopened.length === 0 ? [] : ['NOT COMPLETE, because the log was changed:', ...unopened]),
     '',
     ...found.holdings.map(({ place, holds, why, until }) => `${place}: ${holds}. Why: ${why}. Until: ${until}`),
   ];

@@ -72,10 +72,19 @@ export const resultsPage = (context: PageContext, { typed, query, result, found 
     { title: say('Busca', 'Search') },
     html`<p>${kindsText(context, result.lookedFor)} “${visibleDirections(query.text)}”: ${count}${scanned(context, query, result)}.</p>
 ${invoicesTable(context, say('Notas encontradas', 'Invoices found'), found, say('Nada encontrado.', 'Nothing found.'))}
+${unopenedText(context, result.unopened ?? [])}
 ${result.next === undefined ? none : olderForm(context, query, result.next)}
 ${searchAgain(context, typed)}`,
   );
 };
+
+const unopenedText = ({ say }: PageContext, unopened: readonly string[]): Html =>
+  unopened.length === 0
+    ? none
+    : html`<p><strong>${say(
+        'Há tomadores que não podem ser abertos, porque o log foi alterado:',
+        'Some customers cannot be opened, because the log was changed:',
+      )}</strong></p><ul>${unopened.map((line) => html`<li>${line}</li>`)}</ul>`;
 
 const kindsText = ({ say }: PageContext, kinds: readonly SearchKind[]): string => {
   const names = kinds.map((kind) => inSentence(say(...KIND_NAMES[kind])));

@@ -11,6 +11,7 @@ import { StoreUnavailable } from '../../app/event-store/event-store.js';
 import { StreamContended } from '../../app/event-store/transact.js';
 import { errorCode } from '../../lib/error-code.js';
 import { AppendOutcomeUnknown, EventLogUnavailable, UnreadableEvent } from '../../ports/event-log.js';
+import { SealedTextChanged } from '../../ports/sealing-keys.js';
 import { InvoiceRowsUnreadable } from '../../ports/support-reads.js';
 import { WorkQueueUnavailable } from '../../ports/work-queue.js';
 import { LiveRowsOfOtherVersion } from '../../projector/apply-now.js';
@@ -92,6 +93,7 @@ const REFUSED_HERE = [
   UnknownEventVersion,
   UnreadableEvent,
   TamperedSecret,
+  SealedTextChanged,
   DemoFailed,
   LiveRowsOfOtherVersion,
   InvoiceRowsUnreadable,

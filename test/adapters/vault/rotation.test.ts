@@ -6,6 +6,7 @@ import { masterKeyStatus, rotateMasterKey } from '../../../src/adapters/vault/ro
 import { createSealingKeys } from '../../../src/adapters/vault/sealing-keys.js';
 import { addSeconds, type Instant } from '../../../src/domain/common/time.js';
 import type { CompanyCertificate } from '../../../src/ports/certificate-vault.js';
+import { SealedTextChanged } from '../../../src/ports/sealing-keys.js';
 import { keyringOf } from '../../support/harness/vault.js';
 import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../../support/postgres.js';
 
@@ -192,7 +193,8 @@ describeWithPostgres('rotation of the master key', () => {
       expect(behind.sealing().generation).toBe('m1');
       expect(await checkVault(database.pool, behind)).toEqual({ wrongKey: 1 });
       expect(await checkVault(database.pool, keyring)).toEqual({ wrongKey: 0 });
-      await expect(keysOf(behind).forOpening('m2', live)).rejects.toThrow(/generation m2/);
+      await expect(keysOf(behind).forOpening('m2', live)).rejects.toThrow(/no master key of generation m2/);
+      await expect(keysOf(behind).forOpening('m7', live)).rejects.toThrow(SealedTextChanged);
     });
   });
 

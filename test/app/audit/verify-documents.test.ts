@@ -271,7 +271,9 @@ describe('the documents of a log', () => {
     );
     const readAll: EventLog['readAll'] = async ({ after }) => (after === null ? events : []);
     const { findings } = await verified({ ...harness.log, readAll });
-    expect(findings).toMatchObject([{ kind: 'document', revision: 2, detail: 'the NFS-e cannot be opened' }]);
+    expect(findings).toMatchObject([
+      { kind: 'sealing', revision: 2, detail: expect.stringContaining('field nfseXmlGzip cannot be opened') },
+    ]);
   });
 
   it('are counted and left where their key was destroyed', async () => {

@@ -4,6 +4,7 @@ import type { RegistryEvent } from '../../../domain/registry/events.js';
 import { registryPrefix, registryStream } from '../../../domain/registry/events.js';
 import type { EventLog, RecordedEvent } from '../../../ports/event-log.js';
 import type { SealingKeys } from '../../../ports/sealing-keys.js';
+import { createUnopenedFields } from '../../audit/unopened-fields.js';
 import { decodeEvent } from '../../event-store/codec.js';
 import { unpacked } from '../../event-store/packing.js';
 import { shareOf, type WalkProgress, walkLog } from '../../event-store/walk-log.js';
@@ -25,6 +26,8 @@ export type FoundHoldings = {
   registry: readonly StreamName[];
   /** Invoices whose key was destroyed or given up, so that their customer cannot be known. */
   unreadable: number;
+  /** What cannot be opened although its key is there, a line for a person each: the document may be there too. */
+  unopened: readonly string[];
 };
 
 type FindDeps = {
@@ -45,17 +48,22 @@ export const findInvoices = async (
   /** By stream, the bits of the parts in the order of `FOUND_IN`. */
   const found = new Map<StreamName, number>();
   const registry = new Set<StreamName>();
+  const unopened = createUnopenedFields();
   let unreadable = 0;
   let events = 0;
 
   const look = async (recorded: RecordedEvent): Promise<void> => {
-    const opened = await decodeEvent(recorded, keys);
+    let isWhole = true;
+    const opened = await decodeEvent(recorded, keys, (fault) => {
+      isWhole = false;
+      unopened.add(fault);
+    });
     const { stream } = opened;
     if (opened.type === 'RegistryEntryPut') {
       if (entryNames(opened as RegistryEvent, stream, document)) registry.add(stream);
       return;
     }
-    if (BEGINS.has(opened.type) && isErased(recorded, opened)) unreadable += 1;
+    if (isWhole && BEGINS.has(opened.type) && isErased(recorded, opened)) unreadable += 1;
     for (const part of partsThatName(document, opened as ReadInvoiceEvent))
       found.set(stream, (found.get(stream) ?? 0) | (1 << FOUND_IN.indexOf(part)));
   };
@@ -69,7 +77,13 @@ export const findInvoices = async (
   const invoices = [...found]
     .slice(0, limit)
     .map(([stream, parts]) => ({ stream, foundIn: FOUND_IN.filter((_part, bit) => (parts & (1 << bit)) !== 0) }));
-  return { invoices, totals: totalsOf([...found.keys()]), registry: [...registry], unreadable };
+  return {
+    invoices,
+    totals: totalsOf([...found.keys()]),
+    registry: [...registry],
+    unreadable,
+    unopened: unopened.lines(),
+  };
 };
 
 const totalsOf = (streams: readonly StreamName[]): FoundHoldings['totals'] => {

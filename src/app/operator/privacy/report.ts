@@ -24,6 +24,7 @@ export type PrivacyReport = {
   /** Companies of this service that have this CNPJ, or whose legal name holds the document (a MEI's may). Company data is not sealed. */
   companies: readonly string[];
   unreadable: number;
+  unopened: FoundHoldings['unopened'];
   holdings: readonly Holding[];
 };
 

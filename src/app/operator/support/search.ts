@@ -13,9 +13,10 @@ import { visible } from '../../../domain/invoice/status.js';
 import type { Clock } from '../../../ports/clock.js';
 import type { EventLog } from '../../../ports/event-log.js';
 import type { ReadModel } from '../../../ports/read-model.js';
-import type { SealingKeys } from '../../../ports/sealing-keys.js';
+import { SealedTextChanged, type SealingKeys } from '../../../ports/sealing-keys.js';
 import type { SupportCursor, SupportReads, SupportRow } from '../../../ports/support-reads.js';
 import { appendAudit } from '../../audit/audit-trail.js';
+import { createUnopenedFields, type UnopenedFields } from '../../audit/unopened-fields.js';
 import { openCopiedField } from '../../event-store/codec.js';
 import type { EventStore } from '../../event-store/event-store.js';
 import { invoiceIdOfReference } from '../../event-store/hashes.js';
@@ -59,6 +60,8 @@ export type SearchResult = {
   found: readonly SupportRow[];
   lookedAt: number;
   next?: SupportCursor;
+  /** Customers that cannot be opened although their key is there, a line for a person each; the invoice looked for may be among them. */
+  unopened?: readonly string[];
 };
 
 export type SearchDeps = {
@@ -187,24 +190,36 @@ const searchByDocument = async (
   const from = { companyId, before };
   const rows = await deps.supportReads.newest(from, SCANNED_AT_ONCE);
   const found: SupportRow[] = [];
+  const unopened = createUnopenedFields();
   for (const row of rows)
-    if (isVisible(row, deps) && isSameDocument(await documentOf(row, deps), document)) found.push(row);
+    if (isVisible(row, deps) && isSameDocument(await documentOf(row, deps, unopened), document)) found.push(row);
   const last = rows.at(-1);
   const more = rows.length === SCANNED_AT_ONCE && last !== undefined;
   return {
     found,
     lookedAt: rows.length,
+    unopened: unopened.lines(),
     ...(more ? { next: { createdAt: last.createdAt, stream: last.stream } } : {}),
   };
 };
 
-/** Undefined when the key of the customer was destroyed. */
-const documentOf = async ({ stream, state }: SupportRow, { sealingKeys }: SearchDeps): Promise<string | undefined> => {
+/** Undefined when the customer cannot be opened. */
+const documentOf = async (
+  { stream, state }: SupportRow,
+  { sealingKeys }: SearchDeps,
+  unopened: UnopenedFields,
+): Promise<string | undefined> => {
   if (state.kind !== 'invoice' || state.facts.customer === undefined) return undefined;
-  const customer = (await openCopiedField(state.facts.customer, stream, 'customer', sealingKeys)) as
-    | Customer
-    | undefined;
-  return customer?.type === 'br' ? customer.document : customer?.taxId;
+  try {
+    const opened = await openCopiedField(state.facts.customer, stream, 'customer', sealingKeys);
+    const customer = opened as Customer | undefined;
+    return customer?.type === 'br' ? customer.document : customer?.taxId;
+  } catch (error) {
+    if (!(error instanceof SealedTextChanged)) throw error;
+    // The row copies the field from the first event of the stream.
+    unopened.add(new SealedTextChanged(`the sealed field customer cannot be opened: ${error.fault}`, `${stream}@0`));
+    return undefined;
+  }
 };
 
 /** The invoices, in both modes, to which the number of this DPS id was allocated. */
