@@ -9,7 +9,7 @@ import type { Instant } from '../domain/common/time.js';
 import type { Invoice } from '../domain/invoice/state.js';
 import type { CertificateVault, CompanyCertificate } from '../ports/certificate-vault.js';
 import type { Clock } from '../ports/clock.js';
-import type { EmbeddedDigest, SignatureOracle } from '../ports/documents.js';
+import type { DocumentTexts, EmbeddedDigest, SignatureOracle } from '../ports/documents.js';
 import type { EventLog, LogPosition } from '../ports/event-log.js';
 import type { ExportSigner } from '../ports/export-signer.js';
 import type { ImportedKeys } from '../ports/idempotency-keys.js';
@@ -34,7 +34,7 @@ export type Session = {
   store: EventStore;
   sealingKeys: SealingKeys;
   /** `oracle` is another implementation of XMLDSig than the one that signs and checks documents. */
-  documentChecks(): Promise<{ oracle: SignatureOracle; embeddedDigest: EmbeddedDigest }>;
+  documentChecks(): Promise<{ oracle: SignatureOracle; embeddedDigest: EmbeddedDigest; textsOf: DocumentTexts }>;
   readModel: ReadModel;
   supportReads: SupportReads;
   vault: CertificateVault;

@@ -35,3 +35,6 @@ export type SignatureOracle = (xml: Buffer, signedElement: string) => SecondOpin
  * signer's algorithm, whatever algorithm the document names. `infNFSe` holds a DPS, `infEvento` a request.
  */
 export type EmbeddedDigest = (xml: Buffer, signedElement: 'infNFSe' | 'infEvento') => string;
+
+/** The text of the only element at a path from the root (`DPS/infDPS/dCompet`), by path; undefined for a document that cannot be parsed. */
+export type DocumentTexts = (xml: Buffer) => ((path: string) => string | undefined) | undefined;

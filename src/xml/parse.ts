@@ -28,6 +28,12 @@ export const parseWellFormed = (xml: Buffer): Parsed => {
   }
 };
 
+/** Reads texts by their paths; undefined for a document that cannot be parsed. */
+export const textsOf = (xml: Buffer): ((path: string) => string | undefined) | undefined => {
+  const parsed = parseXml(xml);
+  return parsed.ok ? (path) => textAt(parsed.root, path) : undefined;
+};
+
 /** The node at `path` (`NFSe/infNFSe/nNFSe`); undefined when it is absent or a step before it is repeated. */
 export const nodeAt = (node: XmlValue | undefined, path: string): XmlValue | undefined => {
   let current = node;

@@ -7,7 +7,7 @@ import type { EmbeddedDigest, SignatureOracle } from '../../ports/documents.js';
 type SpanningCheck = { afterEvent(stream: StreamName, event: InvoiceEvent): void };
 
 /** After these events nothing is sent, and no attempt of the stream can record a note. */
-const ENDS_SENDING: ReadonlySet<InvoiceEvent['type']> = new Set<InvoiceEvent['type']>([
+export const ENDS_SENDING: ReadonlySet<InvoiceEvent['type']> = new Set<InvoiceEvent['type']>([
   'Authorized',
   'IssuanceRejected',
   'IssuanceFailed',

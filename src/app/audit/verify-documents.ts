@@ -2,16 +2,18 @@ import { type AccessKey, CANCELLATION_EVENT, cancelingEvents } from '../../domai
 import { present } from '../../domain/common/present.js';
 import type { InvoiceEvent } from '../../domain/invoice/events.js';
 import { ALL_STREAMS } from '../../domain/log/stream-prefixes.js';
-import type { EmbeddedDigest, SignatureOracle } from '../../ports/documents.js';
-import type { EventLog, Json, RecordedEvent } from '../../ports/event-log.js';
-import type { SealedTextChanged, SealingKeys } from '../../ports/sealing-keys.js';
+import type { DocumentTexts, EmbeddedDigest, SignatureOracle } from '../../ports/documents.js';
+import type { EventLog, RecordedEvent } from '../../ports/event-log.js';
+import type { SealingKeys } from '../../ports/sealing-keys.js';
 import { MAX_XML_BYTES } from '../download/download.js';
-import { decodeSealed, openOwnField, sealedFieldsOf } from '../event-store/codec.js';
+import { decodeSealed } from '../event-store/codec.js';
 import { sha256Hex } from '../event-store/hashes.js';
 import { unpacked } from '../event-store/packing.js';
 import { shareOf, type WalkProgress, walkLog } from '../event-store/walk-log.js';
+import { createContentCheck } from './document-content.js';
 import { createEmbeddedCheck, createNoteKeys, createResendCheck } from './documents-of-stream.js';
 import { type Findings, findingOf } from './finding.js';
+import { type OpenedFields, openFields } from './opened-fields.js';
 
 /** `sealed`: documents that cannot be opened, because their key was destroyed or given up. */
 export type DocumentCount = { checked: number; sealed: number };
@@ -21,15 +23,16 @@ type DocumentDeps = {
   keys: SealingKeys;
   oracle: SignatureOracle;
   embeddedDigest: EmbeddedDigest;
+  textsOf: DocumentTexts;
 };
 
 /**
  * Opens every sealed field of the log. Checks every signed document with another implementation than the one that signed or accepted it, then compares
- * what the authorizer gave back with what was sent. Findings show nothing of a document. Throws at an event that cannot be decoded, so the caller
+ * what the authorizer gave back with what was sent, and both with what the events say in clear. Findings show nothing of a document. Throws at an event that cannot be decoded, so the caller
  * verifies the log first.
  */
 export const verifyDocuments = async (
-  { log, keys, oracle, embeddedDigest }: DocumentDeps,
+  { log, keys, oracle, embeddedDigest, textsOf }: DocumentDeps,
   findings: Findings,
   onProgress?: (progress: WalkProgress) => void,
 ): Promise<DocumentCount> => {
@@ -37,6 +40,7 @@ export const verifyDocuments = async (
   const count = { checked: 0, sealed: 0 };
   const resends = createResendCheck();
   const embedded = createEmbeddedCheck(oracle, embeddedDigest);
+  const contents = createContentCheck(textsOf);
   const noteKeys = createNoteKeys();
   let events = 0;
 
@@ -58,7 +62,8 @@ export const verifyDocuments = async (
     return (
       documentFault(document, digest, xml, oracle) ??
       resends.faultOf(recorded.stream, event, digest) ??
-      embedded.faultOf(recorded.stream, event, xml)
+      embedded.faultOf(recorded.stream, event, xml) ??
+      contents.faultOf(recorded.stream, event, xml)
     );
   };
 
@@ -72,31 +77,13 @@ export const verifyDocuments = async (
       if (fault !== undefined) findings.add(findingOf(recorded, 'document', fault));
       resends.afterEvent(recorded.stream, event);
       embedded.afterEvent(recorded.stream, event);
+      contents.afterEvent(recorded, event, opened);
       noteKeys.afterEvent(recorded.stream, event);
     }
     events += page.length;
     onProgress?.({ events, share: shareOf(page.at(-1)?.position ?? null, head) });
   }
   return count;
-};
-
-/** What the sealed fields of an event hold, by name. `changed`: a field that cannot be opened although its key is there. */
-type OpenedFields = ReadonlyMap<string, { value: Json } | 'no key' | 'changed'>;
-
-const openFields = async (
-  recorded: RecordedEvent,
-  keys: SealingKeys,
-  onFault: (fault: SealedTextChanged) => void,
-): Promise<OpenedFields> => {
-  const opened = new Map<string, { value: Json } | 'no key' | 'changed'>();
-  for (const sealed of sealedFieldsOf(recorded)) {
-    const value = await openOwnField(recorded, sealed, keys, (fault) => {
-      opened.set(sealed.field, 'changed');
-      onFault(fault);
-    });
-    if (!opened.has(sealed.field)) opened.set(sealed.field, value === undefined ? 'no key' : { value });
-  }
-  return opened;
 };
 
 /** Undefined for an optional field that is not there. */

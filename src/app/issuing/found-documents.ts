@@ -3,7 +3,7 @@ import { withLineFeeds } from '../../domain/common/line-ends.js';
 import { decimalFromCents } from '../../domain/common/money.js';
 import { present } from '../../domain/common/present.js';
 import type { Instant } from '../../domain/common/time.js';
-import type { Evidence, InvoiceEventData, ReadInvoiceEvent } from '../../domain/invoice/events.js';
+import type { Customer, Evidence, InvoiceEventData, ReadInvoiceEvent } from '../../domain/invoice/events.js';
 import { compareSent, type Owner } from '../../domain/invoice/sent-document.js';
 import type { Invoice } from '../../domain/invoice/state.js';
 import type { AuthorizedNote, RegisteredEvent } from '../../ports/authorizer.js';
@@ -58,13 +58,16 @@ export const hasSameContent = ({ content }: AuthorizedNote, events: readonly Rea
   // The description is missing when its key is gone. Then nothing can be compared, so no second number is tried.
   if (accepted?.data.description === undefined) return true;
   const { amountInCents, description, customer } = accepted.data;
-  const document = customer?.type === 'br' ? (customer.document ?? '') : (customer?.taxId ?? '');
   return (
     content.amount === decimalFromCents(amountInCents) &&
     withLineFeeds(content.description) === withLineFeeds(description) &&
-    content.customerDocument === document
+    content.customerDocument === customerDocumentOf(customer)
   );
 };
+
+/** The text that `toma` carries as the customer's document; empty without one. */
+export const customerDocumentOf = (customer: Customer | undefined): string =>
+  customer?.type === 'br' ? (customer.document ?? '') : (customer?.taxId ?? '');
 
 /**
  * Whose cancellation request an event holds. Another party may cancel the note under the same event id, so only our own request confirms our

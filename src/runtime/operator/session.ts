@@ -88,11 +88,12 @@ export const sessionOver = (
     sealingKeys,
     // Loaded on use, like all that few commands need: packages that read XML and certificates take half of a command's start.
     documentChecks: async () => {
-      const [{ verifyIndependently }, { embeddedDigest }] = await Promise.all([
+      const [{ verifyIndependently }, { embeddedDigest }, { textsOf }] = await Promise.all([
         import('../../xml/verify-independently.js'),
         import('../../xml/received.js'),
+        import('../../xml/parse.js'),
       ]);
-      return { oracle: verifyIndependently, embeddedDigest };
+      return { oracle: verifyIndependently, embeddedDigest, textsOf };
     },
     readModel,
     supportReads: createSupportReads(pool),

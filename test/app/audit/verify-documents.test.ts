@@ -6,6 +6,7 @@ import { verifyDocuments } from '../../../src/app/audit/verify-documents.js';
 import { issueCertificate } from '../../../src/certificates/issue-certificate.js';
 import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
 import type { EventLog } from '../../../src/ports/event-log.js';
+import { textsOf } from '../../../src/xml/parse.js';
 import { embeddedDigest } from '../../../src/xml/received.js';
 import { signDocument } from '../../../src/xml/sign.js';
 import { verifyIndependently } from '../../../src/xml/verify-independently.js';
@@ -30,7 +31,13 @@ const digestOf = (xml: Buffer, signedElement: string): string => {
   return opinion.holds ? opinion.digest : '';
 };
 
+/** What the clear fields of the events say as the documents do. */
+const competence = '2026-09-15';
+const issued = { nfseNumber: '1467', authorizedAt: '2026-09-15T13:32:37.000Z' };
+const canceledAt = '2026-03-04T16:34:50.000Z';
+
 type Changes = Partial<{
+  accepted: Parameters<typeof life.accepted>[0];
   attempted: object;
   authorized: object;
   cancelAttempted: object;
@@ -41,8 +48,14 @@ const changed = (event: InvoiceEvent, own: object, by: object = {}): InvoiceEven
   ({ ...event, data: { ...event.data, ...own, ...by } }) as InvoiceEvent;
 
 /** An invoice from its DPS to its registered cancellation, every document a signed one, but for the changes. */
-const documented = ({ attempted, authorized, cancelAttempted, confirmed }: Changes = {}): readonly InvoiceEvent[] => [
-  life.accepted(),
+const documented = ({
+  accepted,
+  attempted,
+  authorized,
+  cancelAttempted,
+  confirmed,
+}: Changes = {}): readonly InvoiceEvent[] => [
+  life.accepted({ competence, ...accepted }),
   changed(
     life.attempted(1, 1),
     { dpsId, digest: digestOf(documents.DPS, 'infDPS'), signedDpsGzip: packed(documents.DPS) },
@@ -50,7 +63,7 @@ const documented = ({ attempted, authorized, cancelAttempted, confirmed }: Chang
   ),
   changed(
     life.authorized(1, 2),
-    { accessKey, nfseXmlGzip: packed(documents.NFSe), nfseSha256: sha256(documents.NFSe) },
+    { ...issued, accessKey, nfseXmlGzip: packed(documents.NFSe), nfseSha256: sha256(documents.NFSe) },
     authorized,
   ),
   life.cancelRequested(3),
@@ -65,7 +78,7 @@ const documented = ({ attempted, authorized, cancelAttempted, confirmed }: Chang
   ),
   changed(
     life.cancelConfirmed(5),
-    { eventXmlGzip: packed(documents.evento), eventSha256: sha256(documents.evento) },
+    { canceledAt, eventXmlGzip: packed(documents.evento), eventSha256: sha256(documents.evento) },
     confirmed,
   ),
 ];
@@ -110,7 +123,7 @@ const record = (events: readonly InvoiceEvent[], mode: 'live' | 'test' = 'live')
 
 const verified = async (log: EventLog = harness.log, keys = fixedKeys()) => {
   const findings = createFindings();
-  const count = await verifyDocuments({ log, keys, oracle: verifyIndependently, embeddedDigest }, findings);
+  const count = await verifyDocuments({ log, keys, oracle: verifyIndependently, embeddedDigest, textsOf }, findings);
   return { ...count, findings: findings.kept };
 };
 
@@ -161,6 +174,69 @@ describe('the documents of a log', () => {
     expect(findings[0]?.detail).toContain(detail);
   });
 
+  const DPS_AND_NOTE = [1, 2];
+  it.each<[what: string, changes: Changes, found: readonly number[], detail: string]>([
+    ['amount', { accepted: { amountInCents: 100 } }, DPS_AND_NOTE, 'another amount than was accepted'],
+    ['competence', { accepted: { competence: '2026-09-16' } }, DPS_AND_NOTE, 'another competence than'],
+    [
+      'service',
+      { accepted: { line: { cnae: '6201501', serviceCode: '010401' } } },
+      DPS_AND_NOTE,
+      'another service than',
+    ],
+    ['provider', { accepted: { companyId: '11222333000181' } }, DPS_AND_NOTE, 'another provider than'],
+    [
+      'customer',
+      { accepted: { customer: { type: 'br', document: '11144477735' } } },
+      DPS_AND_NOTE,
+      'another document of',
+    ],
+    [
+      'amount in foreign currency and service',
+      {
+        accepted: {
+          foreignAmount: { currency: 'USD', amountInCents: 5 },
+          line: { cnae: '6201501', serviceCode: '010401' },
+        },
+      },
+      DPS_AND_NOTE,
+      'another amount in foreign currency and another service than was accepted',
+    ],
+    ['number of the note', { authorized: { nfseNumber: '77' } }, [2], 'the NFS-e has another number than was recorded'],
+    ['instant of the note', { authorized: { authorizedAt: life.at(9) } }, [2], 'the NFS-e has another instant than'],
+    ['instant of the cancellation', { confirmed: { canceledAt: life.at(9) } }, [5], 'the evento has another instant'],
+  ])('are found when the log says another %s in clear', async (_what, changes, revisions, detail) => {
+    await record(documented(changes));
+    const { findings } = await verified();
+    expect(findings.map(({ kind, revision }) => [kind, revision])).toEqual(revisions.map((one) => ['document', one]));
+    for (const finding of findings) expect(finding.detail).toContain(detail);
+  });
+
+  it('are found when the acceptance lost its customer', async () => {
+    const [accepted, ...later] = documented();
+    if (accepted?.type !== 'InvoiceAccepted') throw new Error('nothing was accepted');
+    const { customer: _customer, ...data } = accepted.data;
+    await record([{ type: 'InvoiceAccepted', data }, ...later]);
+    expect((await verified()).findings).toMatchObject([
+      { revision: 1, detail: 'the DPS has another document of the customer than was accepted' },
+      { revision: 2, detail: 'the NFS-e has another document of the customer than was accepted' },
+    ]);
+  });
+
+  it('are not compared with a customer that cannot be opened', async () => {
+    await record(documented({ accepted: { customer: { type: 'br', document: '11144477735' } } }));
+    const stored = await harness.all();
+    const events = stored.map((event) =>
+      event.type === 'InvoiceAccepted'
+        ? { ...event, data: { ...event.data, customer: String(event.data.customer).replace(':m1:', ':m2:') } }
+        : event,
+    );
+    const keys = fixedKeys();
+    keys.destroy('m2');
+    const readAll: EventLog['readAll'] = async ({ after }) => (after === null ? events : []);
+    expect((await verified({ ...harness.log, readAll }, keys)).findings).toEqual([]);
+  });
+
   it('are found when there is the note of another invoice, whose cancellation names that other note', async () => {
     await record(documented({ authorized: { accessKey: '4'.repeat(50) } }));
     expect((await verified()).findings).toMatchObject([
@@ -175,8 +251,7 @@ describe('the documents of a log', () => {
       as: 'issued',
       evidence: 'portal',
       at: life.at(90_000),
-      nfseNumber: '1',
-      authorizedAt: life.at(5),
+      ...issued,
       accessKey,
       nfseXmlGzip: packed(xml),
       nfseSha256: sha256(xml),
@@ -211,7 +286,7 @@ describe('the documents of a log', () => {
     data: {
       accessKey,
       eventType: '101101' as const,
-      canceledAt: life.at(9),
+      canceledAt,
       at: life.at(9),
       ...stored(xml),
       ...of,
@@ -219,7 +294,7 @@ describe('the documents of a log', () => {
   });
   const bySupport = (xml: Buffer): InvoiceEvent => ({
     type: 'CancellationSettledBySupport',
-    data: { evidence: 'portal', canceledAt: life.at(9), at: life.at(9), ...stored(xml) },
+    data: { evidence: 'portal', canceledAt, at: life.at(9), ...stored(xml) },
   });
 
   it.each([
@@ -254,7 +329,12 @@ describe('the documents of a log', () => {
         digest: digestOf(dps, 'infDPS'),
         signedDpsGzip: packed(dps),
       });
-    await record([life.accepted(), attempt(1, documents.DPS), life.notSent(1, 1), attempt(2, documents.DPS)]);
+    await record([
+      life.accepted({ competence }),
+      attempt(1, documents.DPS),
+      life.notSent(1, 1),
+      attempt(2, documents.DPS),
+    ]);
     expect(await verified()).toEqual({ checked: 2, sealed: 0, findings: [] });
     await record([life.notSent(2, 2), attempt(3, otherDps)]);
     const { findings } = await verified();
