@@ -106,7 +106,7 @@ const verifyTheLog = async ({ flags, session, terminal }: Invocation, examiner: 
     if (!readable) return outcomeOf(report, [NOT_COMPARED]);
     const tellFound = (error: unknown): never => {
       // No report follows, because the run ends with this error.
-      for (const finding of findings.kept) terminal.err(lineOf(finding));
+      for (const finding of findings.kept) terminal.err(findingLine(finding));
       throw error;
     };
     for (const finding of await compareAnchors(published, opened.store)) findings.add(finding);
