@@ -11,8 +11,6 @@ export class TamperedSecret extends Error {
 export type SecretBinding = { purpose: 'day-key' | 'certificate' | 'signing-key'; path: readonly string[] };
 
 const ENVELOPE = 'vault:2';
-/** Older text, sealed under a key that is derived from the master key directly. A rotation turns it into an envelope. */
-const DIRECT = 'vault:1';
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
@@ -34,9 +32,8 @@ export const openSecret = async (
   const parts = partsOf(text, binding);
   const masterKey = await masterKeyOf(parts.keyId, binding, keyring);
   return orTampered(binding, () => {
-    const { wrapped, body } = parts;
-    const own = wrapped === undefined ? directKey(binding, masterKey) : unwrap(wrapped, binding, masterKey);
-    return decrypt(body, own, aad(binding));
+    const own = unwrap(parts.wrapped, binding, masterKey);
+    return decrypt(parts.body, own, aad(binding));
   });
 };
 
@@ -51,28 +48,18 @@ export const resealSecret = async (
   masterKey: Buffer,
 ): Promise<string> => {
   const { keyId, wrapped, body } = partsOf(text, binding);
-  if (wrapped === undefined) return sealSecret(await openSecret(text, binding, keyring), binding, masterKey);
   const before = await masterKeyOf(keyId, binding, keyring);
   const own = orTampered(binding, () => unwrap(wrapped, binding, before));
   return [ENVELOPE, masterKeyId(masterKey), wrap(own, binding, masterKey), body].join(':');
 };
 
-/** `wrapped` is absent from direct text. */
-type Parts = { keyId: string; wrapped?: string; body: string };
-
-/** Both kinds have the id of the master key as their third part, where SQL looks for it too. */
-const partsOf = (text: string, binding: SecretBinding): Parts => {
-  const [, , keyId, first, second, ...rest] = text.split(':');
-  if (keyId !== undefined && first !== undefined && second !== undefined && rest.length === 0) {
-    if (text.startsWith(`${ENVELOPE}:`)) return { keyId, wrapped: first, body: second };
-    // The two parts joined are the one part of an envelope: iv, ciphertext and tag.
-    if (text.startsWith(`${DIRECT}:`)) return { keyId, body: joinedBytes(first, second) };
-  }
+/** The id of the master key is the third part, where SQL looks for it too. */
+const partsOf = (text: string, binding: SecretBinding): { keyId: string; wrapped: string; body: string } => {
+  const [, , keyId, wrapped, body, ...rest] = text.split(':');
+  const isWhole = keyId !== undefined && wrapped !== undefined && body !== undefined && rest.length === 0;
+  if (isWhole && text.startsWith(`${ENVELOPE}:`)) return { keyId, wrapped, body };
   throw new TamperedSecret(`a ${binding.purpose} of the vault is not sealed text`);
 };
-
-const joinedBytes = (iv: string, sealed: string): string =>
-  Buffer.concat([Buffer.from(iv, 'base64url'), Buffer.from(sealed, 'base64url')]).toString('base64url');
 
 const masterKeyOf = async (keyId: string, binding: SecretBinding, keyring: Pick<Keyring, 'ofId'>): Promise<Buffer> => {
   const found = await keyring.ofId(keyId);
@@ -110,8 +97,6 @@ const decrypt = (text: string, key: Buffer, bound: Buffer): Buffer => {
     .setAuthTag(bytes.subarray(end));
   return Buffer.concat([decipher.update(bytes.subarray(IV_BYTES, end)), decipher.final()]);
 };
-
-const directKey = ({ purpose }: SecretBinding, masterKey: Buffer): Buffer => deriveKey(masterKey, `vault|${purpose}`);
 
 const wrappingKey = ({ purpose }: SecretBinding, masterKey: Buffer): Buffer => deriveKey(masterKey, `wrap|${purpose}`);
 

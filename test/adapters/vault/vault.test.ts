@@ -1,8 +1,7 @@
-import { createCipheriv, hkdfSync } from 'node:crypto';
+import { hkdfSync } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createCertificateVault } from '../../../src/adapters/vault/certificate-vault.js';
 import type { Keyring } from '../../../src/adapters/vault/keyring.js';
-import { masterKeyId } from '../../../src/adapters/vault/master-key.js';
 import { createSealingKeys } from '../../../src/adapters/vault/sealing-keys.js';
 import type { Instant } from '../../../src/domain/common/time.js';
 import type { CompanyCertificate } from '../../../src/ports/certificate-vault.js';
@@ -178,18 +177,5 @@ describeWithPostgres('vault', () => {
       );
       await expect((await vault()).open('12345678000195', 'c1')).rejects.toThrow(/was changed/);
     });
-  });
-
-  it('opens what was sealed before there were envelopes', async () => {
-    // The format of the first versions: under a key derived from the master key, iv and ciphertext apart.
-    const derived = Buffer.from(hkdfSync('sha256', master.key, Buffer.alloc(0), 'vault|day-key', 32));
-    const iv = Buffer.alloc(12, 1);
-    const cipher = createCipheriv('aes-256-gcm', derived, iv).setAAD(
-      Buffer.from(JSON.stringify(['day-key', '2026-11-21'])),
-    );
-    const text = Buffer.concat([cipher.update(Buffer.alloc(32, 5)), cipher.final(), cipher.getAuthTag()]);
-    const sealed = ['vault:1', masterKeyId(master.key), iv.toString('base64url'), text.toString('base64url')].join(':');
-    await database.pool.query('insert into vault_day_keys (day, sealed) values ($1, $2)', ['2026-11-21', sealed]);
-    expect(await (await sealingKeys()).forOpening('t2026-11-21', stream)).toEqual(Buffer.alloc(32, 5));
   });
 });
