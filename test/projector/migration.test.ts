@@ -1,9 +1,12 @@
 import { expect, it } from 'vitest';
 import { migrate } from '../../src/adapters/sql/migrate.js';
-import { migrations, projectionGenerationsMigration } from '../../src/adapters/sql/migrations/index.js';
+import { migrations } from '../../src/adapters/sql/migrations/index.js';
 import { liveGeneration } from '../../src/projector/checkpoints.js';
 import { tableOf } from '../../src/projector/generation-tables.js';
 import { describeWithPostgres, emptyDatabase } from '../support/postgres.js';
+
+/** The step of that name. */
+const GENERATIONS = 14;
 
 describeWithPostgres('the migration to generations', () => {
   it('keeps the rows of a database from before, their checkpoint and the view on them', async () => {
@@ -11,7 +14,7 @@ describeWithPostgres('the migration to generations', () => {
     const { pool } = database;
     await migrate(
       pool,
-      migrations.filter(({ id }) => id < projectionGenerationsMigration.id),
+      migrations.filter(({ id }) => id < GENERATIONS),
     );
     await pool.query(
       `create schema p_invoices_v1; create table p_invoices_v1.rows (stream text primary key);

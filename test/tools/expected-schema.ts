@@ -11,7 +11,7 @@ import { migrate } from '../../src/adapters/sql/migrate.js';
 import { migrations } from '../../src/adapters/sql/migrations/index.js';
 import { openPool } from '../../src/adapters/sql/pool.js';
 
-const FILE = new URL('../../src/adapters/sql/expected-schema.ts', import.meta.url);
+const FILE = new URL('../../src/adapters/sql/expected-schema.txt', import.meta.url);
 
 const folder = await mkdtemp(join(tmpdir(), 'nfse-schema-'));
 // As root the server runs as another user, who has to walk through.
@@ -20,15 +20,7 @@ const server = await startEmbeddedPostgres({ dataDir: join(folder, 'data'), log:
 const pool = openPool({ connectionString: server.ownerConnectionString, max: 1, applicationName: 'expected-schema' });
 try {
   await migrate(pool, migrations);
-  const lines = (await schemaLines(pool)).map((line) => `  '${line.replaceAll("'", "\\'")}',`);
-  await writeFile(
-    FILE,
-    `/** What the migrations make, as \`schemaLines\` reads it; written by test/tools/expected-schema.ts. */
-export const expectedSchema: readonly string[] = [
-${lines.join('\n')}
-];
-`,
-  );
+  await writeFile(FILE, `${(await schemaLines(pool)).join('\n')}\n`);
 } finally {
   await pool.end();
   await server.stop();

@@ -1,10 +1,15 @@
+import { readFileSync } from 'node:fs';
 import type pg from 'pg';
-import { expectedSchema } from './expected-schema.js';
 
 /** Thrown at start-up for a server or database that this service cannot use, or tables that were changed by hand; nothing was changed. */
 export class DatabaseUnsuitable extends Error {
   override readonly name = 'DatabaseUnsuitable';
 }
+
+/** What the migrations make, as `schemaLines` reads it; written by test/tools/expected-schema.ts. */
+export const expectedSchema: readonly string[] = readFileSync(new URL('./expected-schema.txt', import.meta.url), 'utf8')
+  .trimEnd()
+  .split('\n');
 
 const SHOWN = 5;
 

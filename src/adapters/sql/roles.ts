@@ -1,8 +1,7 @@
 import pg from 'pg';
 import { errorCode } from '../../lib/error-code.js';
 import { HAS_LOG, IS_HISTORY, IS_TABLE_OF_A_USER } from './belonging.js';
-import { DatabaseUnsuitable } from './database-checks.js';
-import { expectedSchema } from './expected-schema.js';
+import { DatabaseUnsuitable, expectedSchema } from './database-checks.js';
 import { withSchemaLock } from './migrate.js';
 import { scramVerifier } from './scram.js';
 

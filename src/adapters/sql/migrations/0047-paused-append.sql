@@ -1,13 +1,4 @@
-import type { Migration } from '../migrate.js';
 
-/**
- * `event_log_append` of migration 1, which now refuses arguments that no append of the product has. It runs with the owner's rights, so a caller
- * must not choose positions in the log (ADR 33). The checks run before the lock is taken. 1 MiB is four times what the port allows an event.
- */
-export const checkedAppendMigration: Migration = {
-  id: 41,
-  name: 'checked-append',
-  sql: `
 -- Several appends in one statement, each with its own result. expected: -1 for "none". counts: events of each append;
 -- the event_ arrays hold the events of all appends, one after the other.
 create or replace function event_log_append(
@@ -18,6 +9,7 @@ create or replace function event_log_append(
 ) language plpgsql as $$
 declare
   locked bigint;
+  own text;
   head bigint;
   past integer := 0;
   actual integer;
@@ -63,7 +55,14 @@ begin
     past := 0;
   end if;
 
-  select h.position into strict locked from event_log_head h for update;
+  select h.position, h.identity::text into strict locked, own from event_log_head h for update;
+
+  -- The code is that of ISSUING_PAUSED in the adapter of the log.
+  if event_types && array['InvoiceAccepted', 'CancellationRequested'] then
+    if exists (select from log_set_back s where s.log_identity = own) then
+      raise exception using errcode = 'NFP01', message = 'issuing over this log is paused';
+    end if;
+  end if;
 
   -- The usual case, set-based: no stream twice and every expectation right.
   if (
@@ -121,5 +120,3 @@ begin
   execute format('revoke all on function %s from public', append);
 end
 $$;
-`,
-};

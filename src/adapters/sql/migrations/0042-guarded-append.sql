@@ -1,13 +1,4 @@
-import type { Migration } from '../migrate.js';
 
-/**
- * Acceptances with an Idempotency-Key in one transaction: the key, which has its invoice at once, the event, and the mark of the duplicate window
- * (ADR 42). Other appends of the same batch go with them.
- */
-export const guardedAppendMigration: Migration = {
-  id: 42,
-  name: 'guarded-append',
-  sql: `
 -- The arrays up to event_hashes are those of event_log_append. guarded: the places of the acceptances among the appends; the arrays from
 -- modes to invoice_ids hold their keys. marked: the places again, one for each fingerprint. An acceptance whose key has a row, or whose
 -- stream has an event, is not accepted, and nothing of it is stored.
@@ -96,5 +87,3 @@ begin
   execute format('revoke all on function %s from public', append);
 end
 $$;
-`,
-};

@@ -1,13 +1,4 @@
-import type { Migration } from '../migrate.js';
 
-/**
- * The service changes the log through functions of the tables' owner, so that it needs no right to change or remove a row (ADR 33). Each function
- * names the schemas that it searches, the temporary one last: a caller cannot put a table before the owner's.
- */
-export const leastRightsMigration: Migration = {
-  id: 35,
-  name: 'least-rights',
-  sql: `
 -- Retention. Nothing but the past of a deleted test invoice can be removed, whoever calls.
 create function event_log_cut(cut_stream text, before bigint) returns void language plpgsql as $$
 declare
@@ -60,5 +51,3 @@ begin
   end loop;
 end
 $$;
-`,
-};

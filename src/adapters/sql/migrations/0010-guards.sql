@@ -1,10 +1,4 @@
-import type { Migration } from '../migrate.js';
 
-/** Guards and records of look-ups (docs/architecture.md#uniqueness). Every instant is ISO UTC text from the caller, never the server's clock. */
-export const guardsMigration: Migration = {
-  id: 10,
-  name: 'guards',
-  sql: `
 create table if not exists idempotency_keys (
   mode text collate "C" not null,
   company_id text collate "C" not null,
@@ -34,5 +28,3 @@ create table if not exists lookup_memos (
   first_absent_at text collate "C",
   primary key (stream, work)
 );
-`,
-};

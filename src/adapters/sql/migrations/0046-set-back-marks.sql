@@ -1,13 +1,4 @@
-import type { Migration } from '../migrate.js';
 
-/**
- * The functions of 0030 that place marks of the duplicate window. A mark more than a minute later than the request was placed by a clock that has been
- * set back since: it refuses no request, and the request replaces it.
- */
-export const setBackMarksMigration: Migration = {
-  id: 46,
-  name: 'set-back-marks',
-  sql: `
 -- One key is in use: a row's lock decides.
 create or replace function duplicate_marks_place_one(
   fingerprints text[], legacies text[], streams text[], instants text[], placers uuid[], younger_than text[]
@@ -74,5 +65,3 @@ begin
   delete from duplicate_marks m where m.fingerprint = any(fingerprints) and m.placed_by = nobody;
 end
 $$;
-`,
-};

@@ -1,13 +1,4 @@
-import type { Migration } from '../migrate.js';
 
-/**
- * The decisions about the guards of 0010, several in one statement, each row with its own instants. Every statement takes rows in the same order,
- * so that statements wait for each other but never in a circle.
- */
-export const batchedGuardsMigration: Migration = {
-  id: 24,
-  name: 'batched-guards',
-  sql: `
 create function idempotency_claim(
   modes text[], company_ids text[], key_hashes text[], body_hashes text[], lease_tokens text[],
   leases_until text[], command_ids text[], accepted text[], nows text[], overs text[]
@@ -93,5 +84,3 @@ begin
   end loop;
 end
 $$;
-`,
-};

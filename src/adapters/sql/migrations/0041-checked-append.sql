@@ -1,13 +1,4 @@
-import type { Migration } from '../migrate.js';
 
-/**
- * `event_log_append` of migration 41, which now refuses acceptances and requests of cancellation while issuing over this log is paused (ADR 14).
- * Events of workers and of log recovery pass. The record of a pause takes the same lock, so no acceptance comes after the record.
- */
-export const pausedAppendMigration: Migration = {
-  id: 47,
-  name: 'paused-append',
-  sql: `
 -- Several appends in one statement, each with its own result. expected: -1 for "none". counts: events of each append;
 -- the event_ arrays hold the events of all appends, one after the other.
 create or replace function event_log_append(
@@ -18,7 +9,6 @@ create or replace function event_log_append(
 ) language plpgsql as $$
 declare
   locked bigint;
-  own text;
   head bigint;
   past integer := 0;
   actual integer;
@@ -64,14 +54,7 @@ begin
     past := 0;
   end if;
 
-  select h.position, h.identity::text into strict locked, own from event_log_head h for update;
-
-  -- The code is that of ISSUING_PAUSED in the adapter of the log.
-  if event_types && array['InvoiceAccepted', 'CancellationRequested'] then
-    if exists (select from log_set_back s where s.log_identity = own) then
-      raise exception using errcode = 'NFP01', message = 'issuing over this log is paused';
-    end if;
-  end if;
+  select h.position into strict locked from event_log_head h for update;
 
   -- The usual case, set-based: no stream twice and every expectation right.
   if (
@@ -129,5 +112,3 @@ begin
   execute format('revoke all on function %s from public', append);
 end
 $$;
-`,
-};

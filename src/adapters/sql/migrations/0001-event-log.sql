@@ -1,13 +1,4 @@
-import type { Migration } from '../migrate.js';
 
-/**
- * The event log (docs/architecture.md#streams-and-events). `record` is the exact text that was hashed; the other columns repeat what queries need.
- * The head row is lock and counter in one. It stays locked until the commit, so positions become visible in order.
- */
-export const eventLogMigration: Migration = {
-  id: 1,
-  name: 'event-log',
-  sql: `
 create table event_log (
   position bigint primary key,
   stream text collate "C" not null,
@@ -89,5 +80,3 @@ begin
   end if;
 end
 $$;
-`,
-};

@@ -1,13 +1,4 @@
-import type { Migration } from '../migrate.js';
 
-/**
- * The decisions of 0024 for hashes under a key (ADR 32). A claim also matches a body hash that the caller knows to be of the same body. A mark is
- * stored under each key that may be in use; older marks under the plain hash refuse too.
- */
-export const keyedGuardsMigration: Migration = {
-  id: 30,
-  name: 'keyed-guards',
-  sql: `
 create function idempotency_claim(
   modes text[], company_ids text[], key_hashes text[], body_hashes text[], lease_tokens text[],
   leases_until text[], command_ids text[], accepted text[], nows text[], overs text[], same_bodies text[]
@@ -110,5 +101,3 @@ begin
   delete from duplicate_marks m where m.fingerprint = any(fingerprints) and m.placed_by = nobody;
 end
 $$;
-`,
-};

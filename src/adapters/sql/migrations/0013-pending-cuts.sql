@@ -1,0 +1,1 @@
+create table if not exists pending_cuts (stream text collate "C" primary key);
