@@ -5,7 +5,7 @@ import type { InvoiceState } from '../../domain/invoice/state.js';
 import type { Clock } from '../../ports/clock.js';
 import type { AppendSite } from '../event-store/append-sites.js';
 import { type CommandContext, workerContext } from '../event-store/command-context.js';
-import type { EventStore, LoadedStream } from '../event-store/event-store.js';
+import type { EventStore } from '../event-store/event-store.js';
 import { type Command, transact } from '../event-store/transact.js';
 import { invoiceFold } from '../read/read-invoice.js';
 
@@ -25,8 +25,7 @@ export const commandOf = (
   site: AppendSite,
   deps: { actor: CommandContext['actor'] },
   decide: (state: InvoiceState) => Decision,
-  known?: LoadedStream<InvoiceEvent>,
 ): Command<InvoiceState, InvoiceEvent, string> => {
   const context = workerContext(stream, site, deps);
-  return { stream, read: 'sealed', known, fold: invoiceFold, decide, context };
+  return { stream, read: 'sealed', fold: invoiceFold, decide, context };
 };
