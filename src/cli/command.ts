@@ -63,6 +63,10 @@ export const withProblems = (headline: string, problems: readonly string[]): Out
   json: { error: headline, problems },
 });
 
+/** A text with a line for each warning. */
+export const warned = (text: string, warnings: readonly string[]): string =>
+  [text, ...warnings.map((warning) => `warning: ${warning}`)].join('\n');
+
 /** The outcome of a use case: `text` and `json` when it is done, otherwise its refusal. */
 export const answer = (result: CommandResult<unknown>, text: string, json: unknown): Outcome =>
   'refused' in result ? refused(result.refused) : done(text, json);

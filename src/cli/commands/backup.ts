@@ -13,8 +13,7 @@ export const backupCommand: Command = {
   changes: false,
   needsDatabase: true,
   run: async ({ flags, session, terminal }) => {
-    const folder = textFlag(flags, 'out');
-    if (folder === undefined) return badUsage('--out is required: a new folder');
+    const folder = textFlag(flags, 'out') ?? '';
     if (folder === '-') return badUsage('--out names a new folder');
     const opened = await session();
     const withMasterKey = flags['with-master-key'] === true;

@@ -5,7 +5,7 @@ import { type CompanyId, invoicePrefix, modes } from '../../domain/common/ids.js
 import { type Instant, isBefore } from '../../domain/common/time.js';
 import { counted } from '../../lib/counted.js';
 import type { CompanyCertificate } from '../../ports/certificate-vault.js';
-import { badUsage, type Command, done, type Outcome, refused, textFlag } from '../command.js';
+import { badUsage, type Command, done, type Outcome, refused, textFlag, warned } from '../command.js';
 import { readOperatorFile } from '../flags.js';
 import { KEY_FAULTS } from '../key-faults.js';
 import { tellRowsBehind } from '../rows-behind.js';
@@ -25,12 +25,9 @@ const put: Command = {
   },
   changes: true,
   run: async ({ positionals: [cnpj = ''], flags, actor, session, terminal }) => {
-    const pfxFile = textFlag(flags, 'pfx');
-    const passwordFile = textFlag(flags, 'password-file');
-    if (pfxFile === undefined || passwordFile === undefined) return badUsage('--pfx and --password-file are required');
-    const pfx = await readOperatorFile(pfxFile);
+    const pfx = await readOperatorFile(textFlag(flags, 'pfx') ?? '');
     if ('problem' in pfx) return badUsage(pfx.problem);
-    const password = await readOperatorFile(passwordFile);
+    const password = await readOperatorFile(textFlag(flags, 'password-file') ?? '');
     if ('problem' in password) return badUsage(password.problem);
     const { readPkcs12 } = await import('../../certificates/read-pkcs12.js');
     // Before a session, which may hold the lock of the data folder: a file may take a minute to open.
@@ -84,7 +81,7 @@ const remove: Command = {
     const removed = counted(result.done, which === 'replaced' ? 'replaced certificate' : 'certificate');
     const warnings = open === undefined ? [] : [open];
     const text = `${removed} of ${cnpj} removed; backups made before still hold what was removed`;
-    return done([text, ...warnings.map((warning) => `warning: ${warning}`)].join('\n'), {
+    return done(warned(text, warnings), {
       cnpj,
       removed: result.done,
       warnings,
@@ -188,7 +185,7 @@ const store = async (cnpj: string, certificate: Certificate, actor: string, sess
       : ['it came without its chain: should the national system refuse it (E1205), export it again with the chain']),
     ...(await profileRemark(certificate)),
   ];
-  return done([remarks.join('; '), ...warnings.map((warning) => `warning: ${warning}`)].join('\n'), {
+  return done(warned(remarks.join('; '), warnings), {
     cnpj,
     certificate_id: result.done,
     not_after: certificate.notAfter,

@@ -24,6 +24,7 @@ import {
   textFlag,
   unknownCompany,
   withProblems,
+  warned,
 } from '../command.js';
 import {
   activityWarnings,
@@ -135,9 +136,6 @@ const readCompanyFile = async (file: string): Promise<CompanyFileRead | { outcom
     .map((code) => `municipal_codes.${code}: no service of the national list has this code`);
   return unknown.length > 0 ? invalid(unknown) : parsed;
 };
-
-const warned = (text: string, warnings: readonly string[]): string =>
-  [text, ...warnings.map((warning) => `warning: ${warning}`)].join('\n');
 
 const switchCommand = (word: 'enable' | 'disable'): Command => ({
   name: `company ${word}`,

@@ -7,6 +7,7 @@ import { exportEvents } from '../../app/audit/export-events.js';
 import type { Finding } from '../../app/audit/finding.js';
 import { type ExportFilter, type ManifestHead, manifestText, signedText } from '../../app/audit/manifest.js';
 import { createUnopenedFields } from '../../app/audit/unopened-fields.js';
+import { present } from '../../domain/common/present.js';
 import { DAY_SECONDS } from '../../domain/common/time.js';
 import { badUsage, type Command, type Flags, refused, textFlag, unknownCompany } from '../command.js';
 import { draftExport, holdsSomething, manifestOf, whyNotWritable } from '../export-file.js';
@@ -33,8 +34,7 @@ export const exportCommand: Command = {
   changes: true,
   needsDatabase: true,
   run: async ({ flags, actor, session, terminal }) => {
-    const file = textFlag(flags, 'out');
-    if (file === undefined) return badUsage('--out FILE is required');
+    const file = textFlag(flags, 'out') ?? '';
     // By convention a lone hyphen is stdout, where a manifest beside the export has no place.
     if (file === '-') return badUsage('--out names a file; the manifest is written beside it');
     const filter = filterOf(flags);
@@ -134,9 +134,5 @@ const filterOf = (flags: Flags): ExportFilter | { problem: string } => {
   const from = instantFlag(flags, 'from');
   const to = instantFlag(flags, 'to');
   if (from === 'bad' || to === 'bad') return { problem: '--from and --to take an instant: 2026-11-21T12:00:00Z' };
-  return {
-    ...(company === undefined ? {} : { company }),
-    ...(from === undefined ? {} : { from }),
-    ...(to === undefined ? {} : { to }),
-  };
+  return present({ company, from, to });
 };
