@@ -5,13 +5,13 @@ import type { Catalogue } from '../domain/company/line-selection.js';
 import { unmetDemandOf } from '../domain/company/service-rules.js';
 import { grouped, lazy, lazyByKey, readTable } from './tsv.js';
 
-/** The values of one column of a table by those of another. */
-const columnsOf = <Column extends string>(file: string, key: Column, value: Column) =>
-  lazy(() => new Map(readTable(file, [key, value]).map((row) => [row[key], row[value]])));
+/** The values of one column of a table by its codes. */
+const byCode = <Column extends string>(file: string, value: Column) =>
+  lazy(() => new Map(readTable(file, ['code', value]).map((row) => [row.code, row[value]])));
 
-const serviceCodes = columnsOf('service-codes.tsv', 'code', 'description');
+const serviceCodes = byCode('service-codes.tsv', 'description');
 
-const nbsCodes = columnsOf('nbs.tsv', 'code', 'description');
+const nbsCodes = byCode('nbs.tsv', 'description');
 
 const rowsOfCnaes = lazy(() => {
   const rows = readTable('catalogue.tsv', ['cnae', 'service_code', 'nbs', 'is_default']);
@@ -92,9 +92,9 @@ export const ibsCbsTables: IbsCbsTables = { annexVIII, classification };
 /** The tables that a company file is checked against. */
 export const companyFileTables = { isServiceCode: shippedCatalogue.isServiceCode, classification };
 
-const countries = columnsOf('countries.tsv', 'code', 'name');
+const countries = byCode('countries.tsv', 'name');
 
-const currencies = columnsOf('currencies.tsv', 'code', 'central_bank_code');
+const currencies = byCode('currencies.tsv', 'central_bank_code');
 
 /** ISO 3166-1 alpha-2 of the national table; `BR` and `XK` are not in it. */
 export const isCustomerCountry = (code: string): boolean => countries().has(code);

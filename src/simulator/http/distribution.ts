@@ -1,6 +1,6 @@
 import { brasiliaStamp } from '../../domain/common/time.js';
 import type { Environment, World } from '../environment.js';
-import { type EventType, typeOf } from '../event/kinds.js';
+import { kindOf } from '../event/kinds.js';
 import { isSameCompany } from '../holder.js';
 import { type Refusal, refusal } from '../refusal.js';
 import type { Note, Numbered } from '../state/ledger.js';
@@ -42,8 +42,8 @@ const queue = async (
 ): Promise<Answer> => {
   const options = new URLSearchParams(query);
   const cnpj = options.get('cnpjConsulta') ?? caller;
-  if (!/^[0-9]{1,15}$/.test(id)) return refused(world, environment, 400, refusal('RNG9999'));
-  if (!isSameCompany(caller, cnpj)) return refused(world, environment, 400, refusal('E2243'));
+  if (!/^[0-9]{1,15}$/.test(id)) return refused(world, environment, refusal('RNG9999'));
+  if (!isSameCompany(caller, cnpj)) return refused(world, environment, refusal('E2243'));
   await environment.ledger.durable();
   const limit = options.get('lote') === 'false' ? 1 : BATCH;
   const found: Numbered[] = [];
@@ -70,33 +70,13 @@ const itemOf = async ({ ledger }: Environment, { nsu, note, event }: Numbered): 
   NSU: nsu,
   ChaveAcesso: note.accessKey,
   TipoDocumento: event === undefined ? 'NFSE' : 'EVENTO',
-  TipoEvento: event === undefined ? null : (EVENT_NAMES[typeOf(event.type)] ?? null),
+  TipoEvento: event === undefined ? null : (kindOf(event.type)?.adnName ?? null),
   ArquivoXml:
     (event === undefined
       ? await ledger.noteDocument(note.accessKey)
       : await ledger.eventDocument(note.accessKey, event.type)) ?? null,
   DataHoraGeracao: brasiliaStamp(event?.registeredAt ?? note.authorizedAt).slice(0, 19),
 });
-
-/** `TipoEvento` of the Swagger. */
-const EVENT_NAMES: Readonly<Record<string, string>> = {
-  '101101': 'CANCELAMENTO',
-  '105102': 'CANCELAMENTO_POR_SUBSTITUICAO',
-  '101103': 'SOLICITACAO_CANCELAMENTO_ANALISE_FISCAL',
-  '105104': 'CANCELAMENTO_DEFERIDO_ANALISE_FISCAL',
-  '105105': 'CANCELAMENTO_INDEFERIDO_ANALISE_FISCAL',
-  '202201': 'CONFIRMACAO_PRESTADOR',
-  '203202': 'CONFIRMACAO_TOMADOR',
-  '204203': 'CONFIRMACAO_INTERMEDIARIO',
-  '205204': 'CONFIRMACAO_TACITA',
-  '202205': 'REJEICAO_PRESTADOR',
-  '203206': 'REJEICAO_TOMADOR',
-  '204207': 'REJEICAO_INTERMEDIARIO',
-  '205208': 'ANULACAO_REJEICAO',
-  '305101': 'CANCELAMENTO_POR_OFICIO',
-  '305102': 'BLOQUEIO_POR_OFICIO',
-  '305103': 'DESBLOQUEIO_POR_OFICIO',
-} satisfies Record<EventType, string>;
 
 const nothingFound = (world: World, environment: Environment): Answer =>
   answer(world, environment, 404, {
@@ -106,8 +86,8 @@ const nothingFound = (world: World, environment: Environment): Answer =>
     Erros: [errorOf(refusal('E2220'))],
   });
 
-const refused = (world: World, environment: Environment, status: number, reason: Refusal): Answer =>
-  answer(world, environment, status, {
+const refused = (world: World, environment: Environment, reason: Refusal): Answer =>
+  answer(world, environment, 400, {
     StatusProcessamento: 'REJEICAO',
     LoteDFe: [],
     Alertas: [],
