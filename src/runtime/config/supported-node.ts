@@ -16,10 +16,6 @@ const RECOMMENDED = 24;
 
 const written = ({ major, minor, patch }: Line): string => `${major}.${minor}.${patch}`;
 
-/** The range that `engines.node` of package.json states. */
-export const supportedNodes = (): string =>
-  FIXED.map((line, index) => `${index === FIXED.length - 1 ? '>=' : '^'}${written(line)}`).join(' || ');
-
 const isFixed = (version: string): boolean => {
   const [major, minor, patch] = version.split('.').map((part) => Number.parseInt(part, 10));
   // An unreadable version is refused.
