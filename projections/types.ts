@@ -42,7 +42,7 @@ export const everyType = <R extends Row, E extends AnyEvent>(
 ): Handlers<R, E> => Object.fromEntries(eventTypes.map((type) => [type, handler])) as unknown as Handlers<R, E>;
 
 /** `sparse`: rows without a value in the first column are left out, because most rows have none and no reader looks for those. */
-type Index = { columns: readonly [string, ...string[]]; unique?: true; sparse?: true };
+type Index = { columns: readonly [string, ...string[]]; sparse?: true };
 
 type Definition<R extends Row, E extends AnyEvent> = {
   name: string;

@@ -72,9 +72,9 @@ const tableStatements = (generation: Generation): string => {
   const table = tableOf(generation);
   return [
     `create table ${table} (${definitions.join(', ')})`,
-    ...indexes.map(({ columns: of, unique, sparse }) => {
+    ...indexes.map(({ columns: of, sparse }) => {
       const rows = sparse === true ? ` where ${quoted(of[0])} is not null` : '';
-      return `create ${unique === true ? 'unique ' : ''}index on ${table} (${of.map(quoted).join(', ')})${rows}`;
+      return `create index on ${table} (${of.map(quoted).join(', ')})${rows}`;
     }),
   ].join(';\n');
 };
