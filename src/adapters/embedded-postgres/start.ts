@@ -32,8 +32,6 @@ type EmbeddedPostgresOptions = {
   isRestore?: true;
 };
 
-export type EmbeddedPostgres = Awaited<ReturnType<typeof startEmbeddedPostgres>>;
-
 /** Starts the PostgreSQL of a data folder, which the first start creates. Throws `EmbeddedPostgresError`. */
 export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions) => {
   const dataDir = resolve(options.dataDir);

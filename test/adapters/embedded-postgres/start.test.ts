@@ -13,9 +13,11 @@ import { EmbeddedPostgresError } from '../../../src/adapters/embedded-postgres/e
 import { discardRestored } from '../../../src/adapters/embedded-postgres/half-restored.js';
 import { chooseOsUser } from '../../../src/adapters/embedded-postgres/os-user.js';
 import { ownerAnswers } from '../../../src/adapters/embedded-postgres/owner-socket.js';
-import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../../src/adapters/embedded-postgres/start.js';
+import { startEmbeddedPostgres } from '../../../src/adapters/embedded-postgres/start.js';
 import { freePort } from '../../support/free-port.js';
 import { describeWithPostgres } from '../../support/postgres.js';
+
+type EmbeddedPostgres = Awaited<ReturnType<typeof startEmbeddedPostgres>>;
 
 const LISTEN = "require('net').createServer().listen(process.argv[1], () => console.log('listens'))";
 
