@@ -1,8 +1,8 @@
-import { type Instant, isBefore } from '../../domain/common/time.js';
+import type { Instant } from '../../domain/common/time.js';
 import type { Caller } from '../../ports/authorizer.js';
 import type { CompanyCertificate } from '../../ports/certificate-vault.js';
 import { createAgents } from './agents.js';
-import { type Exchange, exchangeWith, notHanded } from './exchange.js';
+import { type Exchange, exchangeWith, usable } from './exchange.js';
 
 export type AdnOptions = {
   /** Base URL of one service in one environment, used as a prefix: `https://adn.host/parametrizacao`. */
@@ -20,11 +20,9 @@ export const createAdnCalls = (options: AdnOptions, maxBytes: number) => {
   const agents = createAgents(options.trustRootsPem);
   return {
     get: async (caller: Caller, path: string): Promise<Exchange> => {
-      const certificate = await options.certificateOf(caller).catch(() => 'unread' as const);
-      if (certificate === undefined) return notHanded('certificate_missing');
-      if (certificate === 'unread') return notHanded('certificate_unread');
-      // The handshake of an expired certificate fails like an outage of the environment, which would hold up all companies.
-      if (!isBefore(options.now(), certificate.notAfter)) return notHanded('certificate_expired');
+      const opened = await options.certificateOf(caller).catch(() => 'unread' as const);
+      const certificate = usable(opened, options.now());
+      if ('kind' in certificate) return certificate;
       return await exchangeWith(agents, certificate, options.address, path, {
         method: 'GET',
         connectTimeoutMs: options.timeoutMs,

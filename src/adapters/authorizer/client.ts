@@ -21,7 +21,7 @@ import type { CompanyCertificate } from '../../ports/certificate-vault.js';
 import { gzipBase64 } from '../../xml/packing.js';
 import { createAgents } from './agents.js';
 import { identityOf, type SentDocument } from './documents.js';
-import { type Exchange, exchangeWith, notHanded } from './exchange.js';
+import { type Exchange, exchangeWith, notHanded, usable } from './exchange.js';
 import {
   LOOK_UP_NOT_OURS,
   type Reader,
@@ -86,10 +86,9 @@ export const createAuthorizer = (options: AuthorizerOptions): Authorizer & { clo
     const leftMs = (): number =>
       until === undefined ? timeoutMs : Math.min(timeoutMs, epochMs(until) - epochMs(options.now()));
     // Opening the certificate may take the whole limit for a send, because its deadline is checked afterwards.
-    const certificate = await certificateFor(caller, body === undefined ? Math.max(0, leftMs()) : timeoutMs);
-    if (certificate === undefined) return notHanded('certificate_missing');
-    if (certificate === 'unread') return notHanded('certificate_unread');
-    if (!isBefore(options.now(), certificate.notAfter)) return notHanded('certificate_expired');
+    const opened = await certificateFor(caller, body === undefined ? Math.max(0, leftMs()) : timeoutMs);
+    const certificate = usable(opened, options.now());
+    if ('kind' in certificate) return certificate;
     const callMs = leftMs();
     if (callMs <= 0) return notHanded('deadline_passed');
     return exchangeWith(agents[method], certificate, address, path, {

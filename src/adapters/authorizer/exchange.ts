@@ -2,6 +2,7 @@ import type { ClientRequest, IncomingMessage } from 'node:http';
 import { type Agent, request } from 'node:https';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
+import { type Instant, isBefore } from '../../domain/common/time.js';
 import { errorCode } from '../../lib/error-code.js';
 import { readUpTo } from '../../lib/read-up-to.js';
 import type { CompanyCertificate } from '../../ports/certificate-vault.js';
@@ -29,7 +30,23 @@ export const localReasons = [
 
 type LocalReason = (typeof localReasons)[number];
 
-export const notHanded = (reason: LocalReason): Exchange => ({ kind: 'not_handed', reason });
+export const notHanded = (reason: LocalReason): Extract<Exchange, { kind: 'not_handed' }> => ({
+  kind: 'not_handed',
+  reason,
+});
+
+/**
+ * A certificate that was opened for a call, or why there is no call with it. The handshake of an expired certificate fails like an outage of the
+ * environment, which would hold up all companies.
+ */
+export const usable = (
+  opened: CompanyCertificate | 'unread' | undefined,
+  now: Instant,
+): CompanyCertificate | Extract<Exchange, { kind: 'not_handed' }> => {
+  if (opened === undefined) return notHanded('certificate_missing');
+  if (opened === 'unread') return notHanded('certificate_unread');
+  return isBefore(now, opened.notAfter) ? opened : notHanded('certificate_expired');
+};
 
 /** The answer is longer than the limit of the call. */
 export const RESPONSE_TOO_LARGE = 'response_too_large';
