@@ -154,40 +154,34 @@ const simulatorCheck = ({ simulatedModes }: Session): Check => ({
  * nor a line that is no default is a fault.
  */
 const companyChecks = async (session: Session): Promise<readonly Check[]> => {
-  const numbers: Check[] = [];
-  const cities: Check[] = [];
-  const codes: Check[] = [];
-  const taxes: Check[] = [];
-  const activities: Check[] = [];
+  const found: { area: CompanyArea; check: Check }[] = [];
   for (const company of await session.readModel.companies()) {
     if (!company.enabled) continue;
     const { cnpj } = company.registration;
+    const add = (area: CompanyArea, check: Omit<Check, 'name'>): unknown =>
+      found.push({ area, check: { name: `${area} ${cnpj}`, ...check } });
     const cure = 'nfse company put FILE.json';
-    for (const detail of cnpjWarnings(company.registration))
-      numbers.push({
-        name: `CNPJ ${cnpj}`,
-        ok: false,
-        detail,
-        cure: `nfse company disable ${cnpj}, then register the right CNPJ`,
-      });
-    for (const detail of placeWarnings(company.registration))
-      cities.push({ name: `city ${cnpj}`, ok: false, detail, cure });
-    for (const { isFault, text } of await municipalCodeWarnings(company, session)) {
-      codes.push({ name: `municipal code ${cnpj}`, ok: !isFault, detail: `CNPJ ${cnpj}, ${text}`, cure });
-    }
+    const otherCnpj = `nfse company disable ${cnpj}, then register the right CNPJ`;
+    for (const detail of cnpjWarnings(company.registration)) add('CNPJ', { ok: false, detail, cure: otherCnpj });
+    for (const detail of placeWarnings(company.registration)) add('city', { ok: false, detail, cure });
+    for (const { isFault, text } of await municipalCodeWarnings(company, session))
+      add('municipal code', { ok: !isFault, detail: `CNPJ ${cnpj}, ${text}`, cure });
     for (const detail of approximateTableWarnings(company.registration, session.clock.now()))
-      taxes.push({ name: `approximate taxes ${cnpj}`, ok: true, detail, cure });
-    for (const detail of await activityWarnings(company, session))
-      activities.push({ name: `activity ${cnpj}`, ok: true, detail });
+      add('approximate taxes', { ok: true, detail, cure });
+    for (const detail of await activityWarnings(company, session)) add('activity', { ok: true, detail });
   }
-  return [
-    ...firstChecks('CNPJ', numbers),
-    ...firstChecks('city', cities),
-    ...firstChecks('municipal code', codes),
-    ...firstChecks('approximate taxes', taxes),
-    ...firstChecks('activity', activities),
-  ];
+  return COMPANY_AREAS.flatMap((area) =>
+    firstChecks(
+      area,
+      found.filter((one) => one.area === area).map(({ check }) => check),
+    ),
+  );
 };
+
+/** In the order of the report. */
+const COMPANY_AREAS = ['CNPJ', 'city', 'municipal code', 'approximate taxes', 'activity'] as const;
+
+type CompanyArea = (typeof COMPANY_AREAS)[number];
 
 const certificateChecks = async ({ readModel, vault, clock }: Session): Promise<readonly Check[]> => {
   const checks: Check[] = [];
