@@ -1,4 +1,3 @@
-import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Mode } from '../domain/common/ids.js';
 import { addSeconds, DAY_SECONDS } from '../domain/common/time.js';
@@ -10,6 +9,7 @@ import { ENVIRONMENT_FACTS, type Environment, type World } from './environment.j
 import { startAuthorizer } from './http/server.js';
 import type { Simulator, SimulatorOptions } from './options.js';
 import { createSignerCheck } from './signer.js';
+import { syncFolder } from './state/append-file.js';
 import { createCalls, createHidden } from './state/calls.js';
 import { createFaults } from './state/faults.js';
 import { lockFolder } from './state/folder-lock.js';
@@ -49,6 +49,7 @@ const start = async (
   closers.push(test.ledger.close);
   const live = await openEnvironment(folder, 'live');
   closers.push(live.ledger.close);
+  // The name of a new ledger file is on disk before a note is authorized, so that a power failure cannot remove the file.
   await syncFolder(folder);
   const timers = options.timers ?? createTimers();
   const clientAuthorities = [authority.certificatePem, ...(options.clientAuthoritiesPem ?? [])];
@@ -88,13 +89,3 @@ const openEnvironment = async (folder: string, mode: Mode, keptFrom?: KeptFrom):
   registry: await openRegistry(join(folder, `registry-${mode}.json`)),
   ledger: await openLedger(join(folder, `ledger-${mode}.ndjson`), keptFrom),
 });
-
-/** The name of a new ledger file is on disk before a note is authorized, so that a power failure cannot remove the file. */
-const syncFolder = async (folder: string): Promise<void> => {
-  const handle = await open(folder, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-};

@@ -1,6 +1,6 @@
 import { isCnpj, isCpf } from '../../domain/common/access-key.js';
 import type { Municipality } from '../state/entries.js';
-import type { Group } from './dps.js';
+import type { Dps, Group } from './dps.js';
 import type { RuleContext } from './rule.js';
 
 /* Checks of one value; each is false for an absent element. */
@@ -21,6 +21,10 @@ export const isUnknownMunicipality = ({ tables }: RuleContext, group: Group, pat
 
 export const isNoForeignCountry = ({ tables }: RuleContext, group: Group, path: string): boolean =>
   isWrong(group.text(path), tables.isForeignCountry);
+
+/** An amount withheld, or a discount, must be above zero and below the amount of the service. */
+export const isOutOfRange = (dps: Dps, path: string): boolean =>
+  dps.has(path) && (dps.cents(path) === 0 || dps.cents(path) >= dps.amountInCents);
 
 /** True for a postal code outside the municipality; false when the registry lists no postal codes of the municipality. */
 export const isOutside = ({ postalCodes }: Municipality, postalCode: string | undefined): boolean =>

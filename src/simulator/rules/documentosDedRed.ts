@@ -1,4 +1,4 @@
-import { isAccessKey, modulo11Digit } from '../../domain/common/access-key.js';
+import { cancelingEvents, isAccessKey, modulo11Digit } from '../../domain/common/access-key.js';
 import {
   hasForeignPostalCode,
   hasWrongCnpj,
@@ -46,7 +46,7 @@ const isMissing = ({ notes }: RuleContext, key: string | undefined): boolean =>
   key !== undefined && isAccessKey(key) && notes.note(key) === undefined;
 
 const isCanceled = ({ notes }: RuleContext, key: string | undefined): boolean =>
-  key !== undefined && notes.events(key).some((type) => ['101101', '105102', '105104', '305101'].includes(type));
+  key !== undefined && notes.events(key).some((type) => cancelingEvents.some((canceling) => canceling === type));
 
 /** The check digit of an NF-e key follows the algorithm of an NFS-e key, over 43 characters. */
 const hasWrongNfeKey = (key: string | undefined): boolean =>

@@ -1,4 +1,4 @@
-import { isAccessKey } from '../../domain/common/access-key.js';
+import { cancelingEvents, isAccessKey } from '../../domain/common/access-key.js';
 import { DAY_MS, epochMs } from '../../domain/common/time.js';
 import { isBlocked } from '../event/kinds.js';
 import type { Note } from '../state/ledger.js';
@@ -10,7 +10,7 @@ export const substRules: Rules = {
   E0042: (context) => context.dps.has('subst') && !isOwnKey(context),
   E0044: (context) =>
     context.dps.has('subst') && oldNote(context) === undefined && !context.notes.isElsewhere(oldKey(context)),
-  E0046: (context) => hasEvent(context, ['101101', '105102', '105104', '305101']),
+  E0046: (context) => hasEvent(context, cancelingEvents),
   E0050: (context) => {
     const { substitutionDays } = context.municipality;
     const note = oldNote(context);

@@ -1,4 +1,5 @@
 import { percentOf } from './amounts.js';
+import { isOutOfRange } from './checks.js';
 import { isMei } from './facts.js';
 import type { RuleContext, Rules } from './rule.js';
 
@@ -9,9 +10,9 @@ export const tribFedRules: Rules = {
   E0677: ({ dps }) => dps.cents(`${PIS_COFINS}/vBCPisCofins`) > dps.amountInCents,
   E0694: (context) => isMiscalculated(context, 'pAliqPis', 'vPis'),
   E0696: (context) => isMiscalculated(context, 'pAliqCofins', 'vCofins'),
-  E0699: (context) => isOutOfRange(context, 'vRetCP'),
-  E0700: (context) => isOutOfRange(context, 'vRetIRRF'),
-  E0701: (context) => isOutOfRange(context, 'vRetCSLL'),
+  E0699: ({ dps }) => isOutOfRange(dps, `${FEDERAL}/vRetCP`),
+  E0700: ({ dps }) => isOutOfRange(dps, `${FEDERAL}/vRetIRRF`),
+  E0701: ({ dps }) => isOutOfRange(dps, `${FEDERAL}/vRetCSLL`),
   E0720: (context) => retention(context) === '0' && hasCsll(context),
   E0724: (context) => !['0', '2', undefined].includes(retention(context)) && !hasCsll(context),
 };
@@ -30,10 +31,4 @@ const isMiscalculated = ({ dps }: RuleContext, rate: string, value: string): boo
   if (percent === undefined || !dps.has(`${PIS_COFINS}/${value}`)) return false;
   const due = percentOf(dps.cents(`${PIS_COFINS}/vBCPisCofins`), percent);
   return Math.abs(due - dps.cents(`${PIS_COFINS}/${value}`)) > 1;
-};
-
-/** An amount withheld must be above zero and below the amount of the service. */
-const isOutOfRange = ({ dps }: RuleContext, name: string): boolean => {
-  const path = `${FEDERAL}/${name}`;
-  return dps.has(path) && (dps.cents(path) === 0 || dps.cents(path) >= dps.amountInCents);
 };

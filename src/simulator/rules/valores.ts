@@ -8,6 +8,7 @@ import {
   unconditionalDiscount,
   withheldFederal,
 } from './amounts.js';
+import { isOutOfRange } from './checks.js';
 import { isMeEpp, isMei, isOutsideSimples, isWithheld } from './facts.js';
 import { isBelowMinimum } from './minimum.js';
 import type { RuleContext, Rules } from './rule.js';
@@ -18,8 +19,8 @@ export const valoresRules: Rules = {
   E0427: ({ dps }) => dps.amountInCents < unconditionalDiscount(dps) + deduction(dps) + benefit(dps),
   E0428: (context) => context.dps.amountInCents < everythingTaken(context),
   E0429: (context) => isBelowMinimum(context, deduction(context.dps) + benefit(context.dps)),
-  E0431: (context) => isOutOfRange(context, 'vDescIncond'),
-  E0432: (context) => isOutOfRange(context, 'vDescCond'),
+  E0431: ({ dps }) => isOutOfRange(dps, 'valores/vDescCondIncond/vDescIncond'),
+  E0432: ({ dps }) => isOutOfRange(dps, 'valores/vDescCondIncond/vDescCond'),
 };
 
 const everythingTaken = (context: RuleContext): Cents => {
@@ -28,12 +29,6 @@ const everythingTaken = (context: RuleContext): Cents => {
   const issqn = isWithheld(context) && rate !== undefined ? percentOf(issqnBase(dps), rate) : 0;
   const reductions = unconditionalDiscount(dps) + conditionalDiscount(dps) + deduction(dps) + benefit(dps);
   return reductions + withheldFederal(dps) + issqn;
-};
-
-/** A discount must be above zero and below the amount of the service. */
-const isOutOfRange = ({ dps }: RuleContext, name: string): boolean => {
-  const path = `valores/vDescCondIncond/${name}`;
-  return dps.has(path) && (dps.cents(path) === 0 || dps.cents(path) >= dps.amountInCents);
 };
 
 /** Approximate taxes of Lei 12.741 (annex I, group totTrib). */

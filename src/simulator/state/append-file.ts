@@ -98,10 +98,11 @@ export const cutFile = async (path: string, from: number, head: string): Promise
   await writeFile(fresh, `${head}\n`, { mode: 0o600 });
   await pipeline(createReadStream(path, { start: from }), createWriteStream(fresh, { flags: 'a', flush: true }));
   await rename(fresh, path);
-  const folder = await open(dirname(path), 'r');
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
-  }
+  await syncFolder(dirname(path));
+};
+
+/** Makes the names of a folder's files durable. */
+export const syncFolder = async (folder: string): Promise<void> => {
+  const handle = await open(folder, 'r');
+  await handle.sync().finally(() => handle.close());
 };
