@@ -18,12 +18,11 @@ export type DocsFile = {
 /** Source of a file's text; read once, and again only after a failure. */
 type DocsSource = { contentType: string; read(): Promise<string> };
 
-export type Compress = (bytes: Uint8Array) => Promise<Uint8Array>;
-
 const VERSION_LENGTH = 16;
 
 /** Reads and compresses each file at its first request and keeps it, so that later requests cost neither. */
-export const keepFiles = (compress: Compress = promisify<Uint8Array, Buffer>(gzip)) => {
+export const keepFiles = () => {
+  const compress = promisify<Uint8Array, Buffer>(gzip);
   const kept = new Map<string, Promise<DocsFile>>();
   const make = async ({ contentType, read }: DocsSource): Promise<DocsFile> => {
     const plain = new TextEncoder().encode(await read());
@@ -73,11 +72,9 @@ export const isAssetName = (name: string): name is AssetName => Object.hasOwn(fi
 /** Path of an asset, for pages. */
 export type AssetPath = (name: AssetName) => string;
 
-export type ReadText = (path: string) => Promise<string>;
-
 /** `read` rejects when the installation lacks the file. */
-export const assetSource = (name: AssetName, readText: ReadText = (path) => readFile(path, 'utf8')): DocsSource => {
+export const assetSource = (name: AssetName): DocsSource => {
   const { locate, contentType } = files[name];
-  const read = async () => (await readText(locate())).replaceAll(OUTSIDE_LOGO, 'data:,');
+  const read = async () => (await readFile(locate(), 'utf8')).replaceAll(OUTSIDE_LOGO, 'data:,');
   return { contentType, read };
 };

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { html, raw } from 'hono/html';
 import type { RendererObject, Tokens } from 'marked';
-import type { AssetPath, ReadText } from './files.js';
+import type { AssetPath } from './files.js';
 import { type Html, page } from './page.js';
 
 /** Chapters by the name in their path, with the file of `docs/guia`; a requested name is never joined to a path. */
@@ -35,10 +35,7 @@ const fileOf = (name: ChapterName | typeof FIRST): string =>
   fileURLToPath(new URL(`../../../docs/guia/${name}.md`, import.meta.url));
 
 /** Source text of a page of the guide, which is Markdown of this repository; undefined asks for the first page. */
-export const readGuide = (
-  name: ChapterName | undefined,
-  readText: ReadText = (path) => readFile(path, 'utf8'),
-): Promise<string> => readText(fileOf(name ?? FIRST));
+export const readGuide = (name: ChapterName | undefined): Promise<string> => readFile(fileOf(name ?? FIRST), 'utf8');
 
 /** A page of the guide from its Markdown, with links to the chapters before and after. */
 export const guidePage = async (name: ChapterName | undefined, markdown: string, assetPath: AssetPath): Promise<Html> =>

@@ -5,28 +5,16 @@ import type { HttpDeps } from '../deps.js';
 import { type Handler, openEndpoint, peerOf } from '../endpoint.js';
 import { createTurns } from '../turns.js';
 import { errorIndexPage, pageOfCode } from './error-pages.js';
-import {
-  type AssetPath,
-  assetNames,
-  assetSource,
-  type Compress,
-  type DocsFile,
-  isAssetName,
-  keepFiles,
-  type ReadText,
-} from './files.js';
+import { type AssetPath, assetNames, assetSource, type DocsFile, isAssetName, keepFiles } from './files.js';
 import { guidePage, isChapterName, readGuide } from './guide.js';
 import { llmsText } from './llms-text.js';
 import type { Html } from './page.js';
 import { referencePage } from './reference-page.js';
 
-/** How files are read and compressed; by default from the file system and with gzip. */
-type DocsOptions = { readText?: ReadText; compress?: Compress };
-
 /** `/openapi.json`, `/llms.txt` and `/docs`: outside `/v1`, without authentication, quota or kill switch. */
-export const addDocs = (app: Hono, deps: HttpDeps, { readText, compress }: DocsOptions = {}): void => {
-  const file = keepFiles(compress);
-  const asset = (name: (typeof assetNames)[number]) => file(assetPathOf(name), assetSource(name, readText));
+export const addDocs = (app: Hono, deps: HttpDeps): void => {
+  const file = keepFiles();
+  const asset = (name: (typeof assetNames)[number]) => file(assetPathOf(name), assetSource(name));
 
   /** Pages name the version of each asset, so that a browser loads each content once. */
   const assetPaths = async (): Promise<AssetPath> => {
@@ -69,7 +57,7 @@ export const addDocs = (app: Hono, deps: HttpDeps, { readText, compress }: DocsO
   });
   get('/docs', async (c, call) => answerFile(c, call, await page('/docs', referencePage)));
   const guide = (path: string, name: Parameters<typeof guidePage>[0]) =>
-    page(path, async (assetPath) => guidePage(name, await readGuide(name, readText), assetPath));
+    page(path, async (assetPath) => guidePage(name, await readGuide(name), assetPath));
   get('/docs/guia', async (c, call) => answerFile(c, call, await guide('/docs/guia', undefined)));
   get('/docs/guia/:name', async (c, call) => {
     const name = c.req.param('name') ?? '';
