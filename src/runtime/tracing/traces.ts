@@ -1,17 +1,23 @@
 import type { EventStore } from '../../app/event-store/event-store.js';
-import type { CompanyId, Mode, StreamName } from '../../domain/common/ids.js';
+import { aroundAuthorizer } from '../../app/issuing/around-authorizer.js';
+import { isAuthorizerCode } from '../../domain/common/authorizer-code.js';
+import {
+  type CompanyId,
+  type Mode,
+  parseInvoiceStream,
+  publicInvoiceId,
+  type StreamName,
+} from '../../domain/common/ids.js';
+import { present } from '../../domain/common/present.js';
 import type { RequestSummary } from '../../http/deps.js';
 import type { AppFetch } from '../../http/server.js';
 import type { Authorizer } from '../../ports/authorizer.js';
 import type { EventLog } from '../../ports/event-log.js';
-import type { Tracing } from '../../ports/tracing.js';
+import type { Span, SpanAttributes, Traceparent, Tracing } from '../../ports/tracing.js';
 import type { WorkQueue } from '../../ports/work-queue.js';
 import type { Config, Role } from '../config/config.js';
 import { faultFields, type Logger } from '../config/logger.js';
 import { programVersion } from '../config/program-version.js';
-import { tracedAuthorizer } from './traced-authorizer.js';
-import { ofStream, tracedQueue } from './traced-queue.js';
-import { describeRequest, tracedFetch } from './traced-requests.js';
 import { tracedStore } from './traced-store.js';
 
 /** Where the parts of a process make their spans (ADR 51). */
@@ -103,4 +109,89 @@ export const exportLog = (
       loggedAt = nowMs();
     }
   };
+};
+
+const FAILED: ReadonlySet<string> = new Set(['not_sent', 'unknown', 'inconclusive']);
+
+/** Makes a span of each call inside a trace. The authorizer learns nothing of the trace. */
+const tracedAuthorizer =
+  (tracing: Tracing) =>
+  (authorizer: Authorizer): Authorizer =>
+    aroundAuthorizer(authorizer, (operation, caller, call) => {
+      if (tracing.current() === undefined) return call();
+      const attributes = { 'nfse.mode': caller.mode, 'nfse.company': caller.companyId };
+      return tracing.inSpan(`authorizer ${operation}`, { kind: 'client', attributes }, async (span) => {
+        const result = await call();
+        const codes = ('codes' in result ? result.codes : []).filter(isAuthorizerCode);
+        span.add({ 'nfse.outcome': result.kind, ...(codes.length === 0 ? {} : { 'nfse.codes': codes }) });
+        if (FAILED.has(result.kind)) span.fail(result.kind);
+        return result;
+      });
+    });
+
+/** The trace of the work on a stream: that of its last event. Undefined without one, and when the log cannot be read. */
+type TraceOfStream = (stream: StreamName) => Promise<Traceparent | undefined>;
+
+/**
+ * Makes a span of each work item that belongs to a trace when it is put, and of each delivery. An item without a trace, as the sweep puts it, continues
+ * the trace of its stream.
+ */
+const tracedQueue =
+  (tracing: Tracing, traceOf: TraceOfStream) =>
+  <Queue extends WorkQueue>(queue: Queue): Queue => ({
+    ...queue,
+    put: (item) => {
+      const { kind, stream, traceparent } = item;
+      if (traceparent === undefined) return queue.put(item);
+      const options = { kind: 'producer', parent: traceparent, attributes: ofStream(stream) } as const;
+      return tracing.inSpan(`put ${kind}`, options, (span) => queue.put({ ...item, traceparent: span.traceparent }));
+    },
+    work: ({ handle, ...options }) =>
+      queue.work({
+        ...options,
+        handle: async (delivery) => {
+          const { kind, stream, deliveries } = delivery;
+          const parent = delivery.traceparent ?? (await traceOf(stream));
+          const attributes = { ...ofStream(stream), 'nfse.delivery': deliveries };
+          return await tracing.inSpan(`work ${kind}`, { kind: 'consumer', parent, attributes }, async (span) => {
+            const result = await handle(delivery);
+            span.add({ 'nfse.result': result.kind });
+            return result;
+          });
+        },
+      }),
+  });
+
+/** Ids only. */
+const ofStream = (stream: StreamName): SpanAttributes => {
+  const address = parseInvoiceStream(stream);
+  if (address === undefined) return {};
+  const { mode, companyId, invoiceId } = address;
+  return { 'nfse.mode': mode, 'nfse.company': companyId, 'nfse.invoice_id': publicInvoiceId(invoiceId) };
+};
+
+/** Makes a span of each request, in the trace of the client's `traceparent` if it sends one. */
+const tracedFetch =
+  (tracing: Tracing) =>
+  (fetch: AppFetch): AppFetch =>
+  (request, ...rest) => {
+    const parent = request.headers.get('traceparent') ?? undefined;
+    return tracing.inSpan(request.method, { kind: 'server', parent }, async () => fetch(request, ...rest));
+  };
+
+/** Completes the span of a request: the route's template and never its path, ids, and the code of a refusal. */
+const describeRequest = (span: Span, summary: RequestSummary): void => {
+  const { route, method, status, code, requestId, invoiceId } = summary;
+  span.rename(`${method} ${route}`);
+  span.add(
+    present({
+      'http.request.method': method,
+      'http.route': route,
+      'http.response.status_code': status,
+      'nfse.request_id': requestId,
+      'nfse.invoice_id': invoiceId && publicInvoiceId(invoiceId),
+      'nfse.code': code,
+    }),
+  );
+  if (status >= 500) span.fail(code ?? String(status));
 };
