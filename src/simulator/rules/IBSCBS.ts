@@ -9,8 +9,9 @@ import {
   isUnknownCpf,
   isUnknownMunicipality,
 } from './checks.js';
+import type { Group } from './dps.js';
 import { isPerformedAbroad, isPerformedInBrazil } from './facts.js';
-import type { RuleContext, Rules } from './rule.js';
+import { type RuleContext, type Rules, rulesOfEach } from './rule.js';
 import { asksForTpOper, OPERATIONS, OPERATIONS_ON_REAL_ESTATE, WORKS_ON_REAL_ESTATE } from './service-lists.js';
 
 /** Operation, recipient, real estate and classification of IBS and CBS (annex I, group IBSCBS; docs/national-system.md#ibs-and-cbs). */
@@ -82,3 +83,30 @@ const refersToNotes = (dps: Dps): boolean => ['2', '3'].includes(dps.text('IBSCB
 /** True for a classification whose first three digits are not the declared CST. */
 const isOutsideGroup = (dps: Dps, classification: string, cst: string): boolean =>
   dps.text(classification)?.startsWith(dps.text(cst) ?? '') === false;
+
+const isIssuedBeforeCompetence = (document: Group): boolean =>
+  (document.text('dtEmiDoc') ?? '') < (document.text('dtCompDoc') ?? '');
+
+/** Documents of reimbursements (annex I, group gReeRepRes). */
+export const reembolsoRules = rulesOfEach('IBSCBS/valores/gReeRepRes/documentos', {
+  E0940: (document) => document.has('dFeNacional') && !hasRightLength(document),
+  E0942: (document) => document.has('docFiscalOutro') && (document.text('dtCompDoc') ?? '') > '2025-12-31',
+  E0943: (document, context) => isUnknownMunicipality(context, document, 'docFiscalOutro/cMunDocFiscal'),
+  E0945: (document) => hasWrongCnpj(document, 'fornec/CNPJ'),
+  E0946: (document, context) => isUnknownCnpj(context, document, 'fornec/CNPJ'),
+  E0947: (document) => hasWrongCpf(document, 'fornec/CPF'),
+  E0948: (document, context) => isUnknownCpf(context, document, 'fornec/CPF'),
+  // The annex has one rule for each of the two dates; the same fault breaks both.
+  E0950: isIssuedBeforeCompetence,
+  E0951: isIssuedBeforeCompetence,
+  E0952: (document) => document.has('xTpReeRepRes') && document.text('tpReeRepRes') !== '99',
+  E0953: (document, { dps }) => document.cents('vlrReeRepRes') > dps.amountInCents,
+});
+
+/** Characters of a key by kind of document: 1 NFS-e, 2 NF-e, 3 CT-e. */
+const KEY_LENGTH: Readonly<Record<string, number>> = { 1: 50, 2: 44, 3: 44 };
+
+const hasRightLength = (document: Group): boolean => {
+  const length = KEY_LENGTH[document.text('dFeNacional/tipoChaveDFe') ?? ''];
+  return length === undefined || document.text('dFeNacional/chaveDFe')?.length === length;
+};

@@ -1,5 +1,5 @@
+import type { Benefit } from '../state/entries.js';
 import { benefit, percentOf } from './amounts.js';
-import { claimedBenefit, hasExemption } from './benefits.js';
 import { hasSpecialRegime, isAllInsideSimples, isIncidenceActive, isMei, isTaxable, isWithheld } from './facts.js';
 import { placeOfIncidence } from './incidence.js';
 import { isBelowMinimum } from './minimum.js';
@@ -55,3 +55,13 @@ const isOfOtherKind = (context: RuleContext, kind: string): boolean => {
   const claimed = claimedBenefit(context);
   return claimed !== undefined && claimed.kind !== kind;
 };
+
+/** The registry's entry of the benefit that the DPS claims; undefined without one in the municipality of incidence. */
+const claimedBenefit = ({ dps, incidence }: RuleContext): Benefit | undefined =>
+  incidence.benefits?.find(({ number }) => number === dps.text(`${BM}/nBM`));
+
+export const hasExemption = (context: RuleContext): boolean => claimedBenefit(context)?.kind === 'exemption';
+
+/** An exemption, or a benefit with its own rate: the DPS declares no rate then. */
+export const hasRateBenefit = (context: RuleContext): boolean =>
+  hasExemption(context) || claimedBenefit(context)?.kind === 'rate';

@@ -2,20 +2,18 @@ import type { Code } from '../messages.js';
 import { type Refusal, refusal } from '../refusal.js';
 import { testEffect } from '../test-values.js';
 import { beneficioMunicipalRules } from './beneficioMunicipal.js';
-import { documentosDedRedRules } from './documentosDedRed.js';
-import { ibscbsRules } from './IBSCBS.js';
+import { ibscbsRules, reembolsoRules } from './IBSCBS.js';
 import { infDPSRules } from './infDPS.js';
 import { pAliqRules } from './pAliq.js';
 import { intermRules, tomaRules } from './party.js';
 import { prestRules } from './prest.js';
-import { reembolsoRules } from './reembolso.js';
 import type { RuleContext } from './rule.js';
 import { comExtRules, obraEventoRules, servRules } from './serv.js';
 import { substRules } from './subst.js';
 import { tribFedRules } from './tribFed.js';
 import { tribMunRules } from './tribMun.js';
 import { totTribRules, valoresRules } from './valores.js';
-import { vDedRedRules } from './vDedRed.js';
+import { documentosDedRedRules, vDedRedRules } from './vDedRed.js';
 
 type Rule = { code: Code; isBroken(context: RuleContext): boolean };
 

@@ -1,4 +1,4 @@
-import { hasRateBenefit } from './benefits.js';
+import { hasRateBenefit } from './beneficioMunicipal.js';
 import {
   hasSpecialRegime,
   isAllInsideSimples,
