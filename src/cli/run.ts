@@ -1,9 +1,7 @@
 import { userInfo } from 'node:os';
 import { CommanderError } from 'commander';
 import { codePattern, withoutMask } from '../domain/common/masks.js';
-import type { Command, Outcome } from './command.js';
-import { badUsage, done, textFlag } from './command.js';
-import { listOf, overview } from './overview.js';
+import { badUsage, type Command, done, type Outcome, textFlag } from './command.js';
 import { programOf, type Typed, usageOf } from './program.js';
 import type { Session, SessionNeeds } from './session.js';
 import { jsonText, printable, type Terminal } from './terminal.js';
@@ -128,4 +126,42 @@ const print = (outcome: Outcome, json: boolean, terminal: Terminal): number => {
   else if (!json && outcome.text !== '')
     terminal[outcome.exit === 0 || outcome.isReport === true ? 'out' : 'err'](printable(outcome.text));
   return outcome.exit;
+};
+
+/** Headings of the overview, each with the first words of its commands. */
+const HEADINGS: readonly (readonly [heading: string, words: readonly string[]])[] = [
+  ['Run', ['serve', 'simulator', 'demo', 'setup']],
+  ['Companies', ['company', 'certificate', 'key']],
+  ['Reference data', ['catalog', 'municipality', 'registry']],
+  ['Invoices and support', ['invoice', 'parked', 'api', 'privacy']],
+  ['The log and its proof', ['events', 'audit']],
+  ['Operation', ['doctor', 'projections', 'master-key', 'backup', 'restore', 'completion']],
+];
+
+const COLUMN = 34;
+
+/** One line for each command: how it is typed and what it does. */
+const listOf = (commands: readonly Command[]): readonly string[] =>
+  commands.map(
+    ({ name, positionals = [], summary }) => `  ${[name, ...positionals].join(' ').padEnd(COLUMN)}${summary}`,
+  );
+
+/** The text of `nfse --help`: all commands, by what they are about. */
+const overview = (commands: readonly Command[]): string => {
+  const headings = HEADINGS.map(([heading, words]) => ({
+    heading,
+    found: commands.filter(({ name }) => words.includes(name.split(' ')[0] ?? '')),
+  }));
+  const others = commands.filter((command) => headings.every(({ found }) => !found.includes(command)));
+  return [
+    'nfse COMMAND [options]: the operator command of the NFS-e issuance service',
+    ...[...headings, { heading: 'Other', found: others }]
+      .filter(({ found }) => found.length > 0)
+      .flatMap(({ heading, found }) => ['', `${heading}:`, ...listOf(found)]),
+    '',
+    `  ${'--version'.padEnd(COLUMN)}show the version`,
+    '',
+    'nfse COMMAND --help explains a command; every command has --json. Exit codes: 0 done, 1 refused or found, 2 bad usage,',
+    '3 an engine cannot be reached.',
+  ].join('\n');
 };

@@ -23,8 +23,8 @@ import {
   refused,
   textFlag,
   unknownCompany,
-  withProblems,
   warned,
+  withProblems,
 } from '../command.js';
 import {
   activityWarnings,
