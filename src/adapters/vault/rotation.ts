@@ -1,10 +1,13 @@
 import type pg from 'pg';
 import type { Clock } from '../../ports/clock.js';
 import type { MasterKeyGeneration, RotationProgress, RotationResult } from '../../ports/master-keys.js';
+import { certificateBinding } from './certificate-vault.js';
+import { dayKeyBinding } from './day-keys.js';
+import { resealSecret, type SecretBinding } from './envelope.js';
+import { signingKeyBinding } from './export-signer.js';
 import { activate, listGenerations, type RegisteredKey } from './key-registry.js';
 import type { Keyring } from './keyring.js';
 import { byGeneration, masterKeyId } from './master-key.js';
-import { resealVault, sealedRows } from './reseal.js';
 
 type RotationDeps = { db: pg.Pool; keyring: Keyring; clock: Clock };
 
@@ -61,4 +64,75 @@ export const rotateMasterKey = async (
   }
   const resealed = await resealVault(db, keyring, (done) => onProgress({ done, of: Math.max(done, of) }));
   return { done: { generation, activated: isWaiting, resealed } };
+};
+
+/** How many rows of the vault each master key seals, by its id. */
+type SealedRows = ReadonlyMap<string, { certificates: number; dayKeys: number; signingKeys: number }>;
+
+const PAGE = 200;
+
+/** Counts the sealed rows of the three tables of the vault by the id of their master key; a key that seals nothing is absent. */
+const sealedRows = async (db: pg.Pool): Promise<SealedRows> => {
+  const { rows } = await db.query<{ keyId: string; certificates: number; dayKeys: number; signingKeys: number }>(
+    `select key_id as "keyId", sum(certificates)::int as certificates, sum(day_keys)::int as "dayKeys",
+       sum(signing_keys)::int as "signingKeys" from (
+       select split_part(sealed, ':', 3) as key_id, 1 as certificates, 0 as day_keys, 0 as signing_keys
+         from vault_certificates
+       union all select split_part(sealed, ':', 3), 0, 1, 0 from vault_day_keys
+       union all select split_part(sealed, ':', 3), 0, 0, 1 from vault_signing_keys
+     ) as row group by key_id`,
+  );
+  return new Map(rows.map(({ keyId, ...counts }) => [keyId, counts]));
+};
+
+/**
+ * Seals every row under the key that seals. A row is changed alone, and only if it is still as it was read, so this may be ended at any moment,
+ * repeated, run twice at once, and run beside the service. Returns how many rows it sealed. Throws `WrongMasterKey` at a row whose key is lost and
+ * `TamperedSecret` at a changed row.
+ */
+const resealVault = async (db: pg.Pool, keyring: Keyring, onRow: (resealed: number) => void): Promise<number> => {
+  let resealed = 0;
+  const { key } = keyring.sealing();
+  for (const table of tables) {
+    for (let page = await pageOf(db, table, key); page.length > 0; page = await pageOf(db, table, key)) {
+      for (const { sealed, path } of page) {
+        const again = await resealSecret(sealed, table.bindingOf(path), keyring, key);
+        const { rowCount } = await db.query(
+          `update ${table.name} set sealed = $1 where sealed = $2 and (${table.path}) = $3`,
+          [again, sealed, path],
+        );
+        // Another rotation may have sealed the row in between.
+        resealed += rowCount ?? 0;
+        onRow(resealed);
+      }
+    }
+  }
+  return resealed;
+};
+
+type Row = { sealed: string; path: readonly string[] };
+
+/** `path` is SQL for the row's primary key, as a list of texts. */
+type Table = { name: string; path: string; bindingOf(path: readonly string[]): SecretBinding };
+
+const tables: readonly Table[] = [
+  {
+    name: 'vault_certificates',
+    path: 'array[company_id, certificate_id]',
+    bindingOf: ([companyId = '', certificateId = '']) => certificateBinding(companyId, certificateId),
+  },
+  { name: 'vault_day_keys', path: 'array[day]', bindingOf: ([day = '']) => dayKeyBinding(day) },
+  {
+    name: 'vault_signing_keys',
+    path: 'array[public_key]',
+    bindingOf: ([publicKey = '']) => signingKeyBinding(publicKey),
+  },
+];
+
+const pageOf = async (db: pg.Pool, { name, path }: Table, key: Buffer): Promise<readonly Row[]> => {
+  const { rows } = await db.query<Row>(
+    `select sealed, ${path} as path from ${name} where split_part(sealed, ':', 3) <> $1 order by path limit ${PAGE}`,
+    [masterKeyId(key)],
+  );
+  return rows;
 };
