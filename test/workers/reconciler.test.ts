@@ -37,7 +37,7 @@ const reconciler = async (
       seen.asked.push(mode);
       look();
     },
-    onDifference: () => undefined,
+    onDifference: async () => undefined,
     onFault: () => {
       seen.faults += 1;
       look();

@@ -24,13 +24,22 @@ export type StoredNotices = ReturnType<typeof createStoredNotices>;
  * metrics keep the older word "alarm".
  */
 export const createStoredNotices = (db: pg.Pool) => ({
-  raise: async (notice: string, detail: string, stream: StreamName, at: Instant): Promise<void> => {
-    await db.query(
+  /** Counts the notice; with `unlessSince` only where none of its kind and reason was counted at that instant or later. True when it was counted. */
+  raise: async (
+    notice: string,
+    detail: string,
+    stream: StreamName,
+    at: Instant,
+    unlessSince?: Instant,
+  ): Promise<boolean> => {
+    const { rowCount } = await db.query(
       `insert into document_alarms as a (notice, detail, seen, first_at, last_at, last_stream) values ($1, $2, 1, $3, $3, $4)
        on conflict (notice, detail) do update
-         set seen = a.seen + 1, last_at = excluded.last_at, last_stream = excluded.last_stream`,
-      [notice, detail, at, stream],
+         set seen = a.seen + 1, last_at = excluded.last_at, last_stream = excluded.last_stream
+         where $5::text is null or a.last_at < $5`,
+      [notice, detail, at, stream, unlessSince ?? null],
     );
+    return rowCount === 1;
   },
   /** All notices, the latest first. */
   all: async (): Promise<readonly StoredNotice[]> => {

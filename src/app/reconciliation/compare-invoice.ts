@@ -1,13 +1,12 @@
 import type { Mode, StreamName } from '../../domain/common/ids.js';
 import { present } from '../../domain/common/present.js';
-import { addSeconds, isBefore } from '../../domain/common/time.js';
+import { addSeconds, type Instant, isBefore } from '../../domain/common/time.js';
 import { decideCanceledElsewhere } from '../../domain/invoice/decide-cancellation.js';
 import type { Decision } from '../../domain/invoice/decision.js';
-import type { ReadInvoiceEvent } from '../../domain/invoice/events.js';
+import type { InvoiceEvent, ReadInvoiceEvent } from '../../domain/invoice/events.js';
 import {
   type Difference,
   type DifferenceKind,
-  differenceKinds,
   differenceOf,
   isOfLostAttempt,
   isReconcilable,
@@ -25,7 +24,7 @@ import { transact } from '../event-store/transact.js';
 import { decideAndAppend } from '../issuing/decide-and-append.js';
 import { type IssuerDeps, noticesOf, type ReceivedDocument, sendNotice } from '../issuing/deps.js';
 import { compareNote, compareRequest, elsewhereFrom, sentRequests } from '../issuing/found-documents.js';
-import { invoiceFold, type LoadedInvoice, loadInvoice } from '../read/read-invoice.js';
+import { invoiceFold, type LoadedInvoice, loadInvoice, loadSealedInvoice } from '../read/read-invoice.js';
 
 export type ReconciliationSettings = {
   /** Percentage of the issued invoices that a round compares; 0 switches reconciliation off. */
@@ -52,9 +51,20 @@ export type ReconciliationDeps = Pick<IssuerDeps, 'store' | 'authorizer' | 'cloc
   progressStore: ReconciliationProgressStore;
   settings: ReconciliationSettings;
   onComparison(mode: Mode, result: ComparisonResult): void;
-  /** Called once per difference, by the process that recorded it. */
-  onDifference(stream: StreamName, kind: DifferenceKind): void;
+  /**
+   * Called for each difference of a comparison, recorded now or before. When it rejects, the step rejects and compares the same invoice again, so that
+   * no notice of a difference is lost.
+   */
+  onDifference(stream: StreamName, difference: FoundDifference): Promise<void>;
 };
+
+/** `isNew`: this comparison recorded it. An older one was recorded at `foundAt` and is still there. */
+export type FoundDifference = { kind: DifferenceKind; foundAt: Instant; isNew: boolean };
+
+/** The notice of a difference could not be given. */
+export class DifferenceNotTold extends Error {
+  override name = 'DifferenceNotTold';
+}
 
 /**
  * Of one step. `asked`: the authorizer or the ADN answered, or the certificate of one company prevented that. `inconclusive`: no answer came, or the
@@ -142,7 +152,7 @@ const compareInvoice = async (
 
 export type TriedComparison = Comparison & { thrown?: { error: unknown } };
 
-/** As `compareInvoice`; what that throws is an inconclusive comparison. */
+/** As `compareInvoice`; what that throws is an inconclusive comparison. Rejects only with `DifferenceNotTold`, and then the comparison is due again. */
 export const tryToCompare = async (
   stream: StreamName,
   absentBefore: readonly string[],
@@ -151,6 +161,7 @@ export const tryToCompare = async (
   try {
     return await compareInvoice(stream, absentBefore, deps);
   } catch (error) {
+    if (error instanceof DifferenceNotTold) throw error;
     return { ...NOTHING_PROVEN, thrown: { error } };
   }
 };
@@ -213,7 +224,7 @@ const isReliable = (stream: StreamName, found: ReceivedDocument, owner: Owner, d
 
 /**
  * Appends what differs from the newest state, each difference once for the invoice, and changes no outcome. True when something differs, appended
- * now or before. Throws `StreamContended`.
+ * now or before. Throws `StreamContended` and `DifferenceNotTold`.
  */
 const appendDifferences = async (
   stream: StreamName,
@@ -238,12 +249,27 @@ const appendDifferences = async (
     deps,
   );
   if (outcome.kind === 'refused') return false;
-  if (outcome.kind === 'already_so') return differencesOf(outcome.state, held, attemptLost).length > 0;
-  for (const { type, data } of outcome.events) {
-    const kind = differenceKinds.find((one) => type === 'ReconciliationDifferenceFound' && one === data.kind);
-    if (kind !== undefined) deps.onDifference(stream, kind);
+  const differences = differencesOf(outcome.state, held, attemptLost);
+  const appended = outcome.kind === 'appended' ? outcome.events : [];
+  if (differences.length > 0) await tell(stream, differences, appended, deps);
+  return differences.length > 0;
+};
+
+const tell = async (
+  stream: StreamName,
+  differences: readonly Difference[],
+  appended: readonly InvoiceEvent[],
+  deps: ReconciliationDeps,
+): Promise<void> => {
+  const { events } = await loadSealedInvoice(stream, deps.store);
+  for (const one of differences) {
+    const foundAt = events.find((event) => isRecorded(event, one))?.metadata.recordedAt;
+    if (foundAt === undefined) continue;
+    const isNew = appended.some((event) => isRecorded(event, one));
+    await deps.onDifference(stream, { kind: one.kind, foundAt, isNew }).catch((cause: unknown) => {
+      throw new DifferenceNotTold('the notice of a difference could not be given', { cause });
+    });
   }
-  return true;
 };
 
 /**
@@ -268,5 +294,5 @@ const differencesOf = (
 ): readonly Difference[] =>
   state.kind === 'invoice' ? held.flatMap((one) => differenceOf(state, one, attemptLost) ?? []) : [];
 
-const isRecorded = (event: ReadInvoiceEvent, { kind, accessKey }: Difference): boolean =>
+const isRecorded = (event: ReadInvoiceEvent | InvoiceEvent, { kind, accessKey }: Difference): boolean =>
   event.type === 'ReconciliationDifferenceFound' && event.data.kind === kind && event.data.accessKey === accessKey;

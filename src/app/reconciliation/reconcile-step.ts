@@ -29,7 +29,7 @@ const MAX_TRIES = 3;
 /**
  * One step of the reconciliation of a mode: the second look-up of an absence that is due, else the next invoice of the round. The cursor is saved
  * after each step, so that a restart continues there. Only one process may run this at a time. Rejects with what a comparison threw, after the
- * cursor was saved: an invoice that always throws is left behind after `MAX_TRIES`.
+ * cursor was saved: an invoice that always throws is left behind after `MAX_TRIES`. The cursor stays where the notice of a difference could not be given.
  */
 export const reconcileStep = async (mode: Mode, deps: ReconciliationDeps): Promise<StepResult> => {
   const { clock, limits, settings, progressStore } = deps;

@@ -1,6 +1,7 @@
-import { createStoredNotices } from '../../adapters/read-model-postgres/stored-notices.js';
+import { createStoredNotices, DIFFERENCE } from '../../adapters/read-model-postgres/stored-notices.js';
 import type { IssuerNotice } from '../../app/issuing/deps.js';
-import type { StreamName } from '../../domain/common/ids.js';
+import type { FoundDifference } from '../../app/reconciliation/compare-invoice.js';
+import { parseInvoiceStream, type StreamName } from '../../domain/common/ids.js';
 import type { Clock } from '../../ports/clock.js';
 import { faultFields, type Logger, streamFields } from '../config/logger.js';
 import type { Engines } from './engines.js';
@@ -22,24 +23,31 @@ export const createNoticeTeller = ({
   logger: Logger;
   metrics?: { notice(kind: IssuerNotice['kind']): void };
 }): ((notice: IssuerNotice) => Promise<void>) => {
-  const store = createNoticeWriter({ pool, clock, logger });
+  const notices = createStoredNotices(pool);
   return async ({ stream, kind, ...rest }) => {
     metrics?.notice(kind);
     logger.warn({ msg: 'issuing', ...streamFields(stream), notice: kind, ...rest });
-    if (LASTING.has(kind)) await store(kind, rest.detail ?? '', stream);
+    if (!LASTING.has(kind)) return;
+    await notices.raise(kind, rest.detail ?? '', stream, clock.now()).catch((error: unknown) => {
+      logger.warn({ msg: 'a notice could not be stored for doctor', ...streamFields(stream), ...faultFields(error) });
+    });
   };
 };
 
-/** Returns a function that stores a notice for `nfse doctor`. It never rejects. */
-export const createNoticeWriter = ({
+/**
+ * Returns a function that stores the notice of a difference and logs it: of a new one always, of an older one where no notice of its mode and kind was
+ * stored since it was found, as after the process ended in between or the rows were lost. Rejects when the notice cannot be stored.
+ */
+export const createDifferenceTeller = ({
   pool,
   clock,
   logger,
 }: Pick<Engines, 'pool'> & { clock: Clock; logger: Logger }) => {
   const notices = createStoredNotices(pool);
-  return async (kind: string, detail: string, stream: StreamName): Promise<void> => {
-    await notices.raise(kind, detail, stream, clock.now()).catch((error: unknown) => {
-      logger.warn({ msg: 'a notice could not be stored for doctor', ...streamFields(stream), ...faultFields(error) });
-    });
+  return async (stream: StreamName, { kind, foundAt, isNew }: FoundDifference): Promise<void> => {
+    const detail = `${parseInvoiceStream(stream)?.mode ?? ''} ${kind}`;
+    const isStored = await notices.raise(DIFFERENCE, detail, stream, clock.now(), isNew ? undefined : foundAt);
+    if (isStored)
+      logger.error({ msg: 'the authorizer holds something other than the log says', kind, ...streamFields(stream) });
   };
 };

@@ -3,25 +3,24 @@ import { createDistribution } from '../../adapters/authorizer/distribution.js';
 import { createMunicipalParameters } from '../../adapters/authorizer/parameters.js';
 import { createParametersCache } from '../../adapters/municipal-parameters/cache.js';
 import { createCertificateRefusals } from '../../adapters/read-model-postgres/certificate-refusals.js';
-import { DIFFERENCE } from '../../adapters/read-model-postgres/stored-notices.js';
 import { createDistributionProgressStore } from '../../adapters/reconciliation/distribution-progress.js';
 import { createReconciliationProgressStore } from '../../adapters/reconciliation/progress-store.js';
 import { lastingLead, leaderSession } from '../../adapters/sql/leader-lock.js';
 import type { IssuerDeps } from '../../app/issuing/deps.js';
 import { createAskers } from '../../app/municipal-parameters/askers.js';
 import { wantedOf } from '../../app/municipal-parameters/refresh.js';
-import { type Mode, modes, parseInvoiceStream } from '../../domain/common/ids.js';
+import { type Mode, modes } from '../../domain/common/ids.js';
 import { shortCache } from '../../lib/short-cache.js';
 import type { Caller } from '../../ports/authorizer.js';
 import type { CompanyCertificate } from '../../ports/certificate-vault.js';
 import { municipalityByName } from '../../tables/municipalities.js';
 import { runParametersRefresher } from '../../workers/parameters-refresher.js';
 import { runReconciler } from '../../workers/reconciler.js';
-import { faultFields, streamFields } from '../config/logger.js';
+import { faultFields } from '../config/logger.js';
 import { type AdnService, adnAddress } from '../engines/adn-address.js';
 import { trustRoots } from '../engines/authorizers.js';
 import { certificatesOf } from '../engines/companies.js';
-import { createNoticeWriter } from '../engines/notices.js';
+import { createDifferenceTeller } from '../engines/notices.js';
 import { companyCatalogue } from './companies.js';
 import type { Parts } from './parts.js';
 
@@ -34,7 +33,6 @@ export const runReconciliation = async (
   signal: AbortSignal,
 ): Promise<void> => {
   const { clock, config, engines, logger, metrics, simulator } = parts;
-  const store = createNoticeWriter({ pool: engines.pool, clock, logger });
   const { paceSeconds, ...settings } = config.reconcile;
   const asked = modes.filter((mode) => config.authorizer[mode] !== undefined || simulator !== undefined);
   if (asked.length === 0 || (settings.samplePercent === 0 && config.distribution.everySeconds === 0)) return;
@@ -64,11 +62,7 @@ export const runReconciliation = async (
     },
     signal,
     onComparison: (mode, result) => metrics.reconciled(mode, result),
-    onDifference: (stream, kind) => {
-      logger.error({ msg: 'the authorizer holds something other than the log says', kind, ...streamFields(stream) });
-      const mode = parseInvoiceStream(stream)?.mode ?? '';
-      void store(DIFFERENCE, `${mode} ${kind}`, stream);
-    },
+    onDifference: createDifferenceTeller({ pool: engines.pool, clock, logger }),
     onFault: (error) => logger.warn({ msg: 'reconciliation failed and continues', ...faultFields(error) }),
   });
   clients.close();

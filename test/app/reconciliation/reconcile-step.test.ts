@@ -107,6 +107,37 @@ describe('the walk over what the authorizer holds', () => {
     expect(await harness.status(stream)).toBe('issued');
   });
 
+  it('compares the same invoice again until the notice of a difference is given', async () => {
+    const stream = await failedBehindANote();
+    const told: boolean[] = [];
+    const onDifference = async (of: StreamName, { isNew }: { isNew: boolean }): Promise<void> => {
+      told.push(isNew && of === stream);
+      if (told.length <= 4) throw new Error('the database does not answer');
+    };
+    const deps = { ...harness.deps, onDifference };
+    for (let step = 0; step < 4; step += 1)
+      await expect(reconcileStep('live', deps)).rejects.toThrow('the notice of a difference could not be given');
+    expect(await reconcileStep('live', deps)).toBe('asked');
+    expect(await reconcileStep('live', deps)).toBe('nothing to do');
+    expect(told).toEqual([true, false, false, false, false]);
+    expect(await harness.differences(stream)).toEqual(['failed_but_found']);
+  });
+
+  it('tells of a difference that is still there in each round, and records it once', async () => {
+    const stream = await failedBehindANote();
+    const told: object[] = [];
+    const deps = { ...harness.deps, onDifference: async (_of: StreamName, found: object) => void told.push(found) };
+    await harness.walkToTheEnd('live', deps);
+    harness.clock.pass(DAY);
+    await harness.walkToTheEnd('live', deps);
+    const [first] = told;
+    expect(told).toEqual([
+      { kind: 'failed_but_found', foundAt: expect.any(String), isNew: true },
+      { ...first, isNew: false },
+    ]);
+    expect(await harness.differences(stream)).toEqual(['failed_but_found']);
+  });
+
   it('takes an HTML 404 for no absence, however often it comes, and continues with the next invoice', async () => {
     const streams = [await harness.issue(), await harness.issue()];
     harness.clock.pass(HOUR);

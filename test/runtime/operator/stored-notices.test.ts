@@ -3,7 +3,7 @@ import { createMonitoringReads } from '../../../src/adapters/read-model-postgres
 import { createStoredNotices, type StoredNotices } from '../../../src/adapters/read-model-postgres/stored-notices.js';
 import { invoiceStream, publicInvoiceId } from '../../../src/domain/common/ids.js';
 import { createLogger } from '../../../src/runtime/config/logger.js';
-import { createNoticeTeller } from '../../../src/runtime/engines/notices.js';
+import { createDifferenceTeller, createNoticeTeller } from '../../../src/runtime/engines/notices.js';
 import { noticeChecks } from '../../../src/runtime/operator/checks.js';
 import { at, T0 } from '../../support/fixture/invoice.js';
 import { movableClock } from '../../support/harness/event-store.js';
@@ -63,6 +63,32 @@ describeWithPostgres('notices about received documents', () => {
     expect(differences).toMatchObject({ ok: false, cure: expect.stringContaining('NfseReconciliationDifference') });
     expect(differences?.detail).toContain('live failed_but_found');
     await database.pool.query("delete from document_alarms where notice = 'reconciliation_difference'");
+  });
+
+  it('of a difference are stored again where the row of its mode and kind is lost or older, and never twice', async () => {
+    const clock = movableClock(at(100));
+    const tell = createDifferenceTeller({ pool: database.pool, clock, logger: createLogger('silent', 'stderr') });
+    const kept = async () => (await notices.all()).filter(({ notice }) => notice === 'reconciliation_difference');
+    const found = { kind: 'issued_but_absent', foundAt: at(100) } as const;
+    await tell(stream, { ...found, isNew: true });
+    await tell(stream, { ...found, isNew: false });
+    expect(await kept()).toMatchObject([{ detail: 'live issued_but_absent', seen: 1, lastAt: at(100) }]);
+
+    // The process ended after it had recorded another one.
+    clock.pass(60);
+    for (let round = 0; round < 2; round += 1) await tell(stream, { ...found, foundAt: at(130), isNew: false });
+    expect(await kept()).toMatchObject([{ seen: 2, lastAt: at(160) }]);
+
+    await database.pool.query("delete from document_alarms where notice = 'reconciliation_difference'");
+    for (let round = 0; round < 2; round += 1) await tell(stream, { ...found, isNew: false });
+    expect(await kept()).toMatchObject([{ seen: 1, lastAt: at(160), lastStream: stream }]);
+    await database.pool.query("delete from document_alarms where notice = 'reconciliation_difference'");
+  });
+
+  it('of a difference that cannot be stored are refused, so that the comparison is repeated', async () => {
+    const pool = { query: () => Promise.reject(new Error('the table is locked')) } as unknown as typeof database.pool;
+    const tell = createDifferenceTeller({ pool, clock: movableClock(T0), logger: createLogger('silent', 'stderr') });
+    await expect(tell(stream, { kind: 'second_note', foundAt: T0, isNew: true })).rejects.toThrow('locked');
   });
 
   it('are kept by the time a settlement has told them, and nothing else is', async () => {

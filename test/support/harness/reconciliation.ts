@@ -85,7 +85,7 @@ export type ReconciliationHarness = {
   streams: StreamName[];
   looks: ComparisonResult[];
   notices: IssuerNotice[];
-  /** Of `onDifference`. */
+  /** Of `onDifference`, those that were new. */
   reported: string[];
   /** Accepts an invoice and takes it as far as it goes, through the real client to the simulator. */
   issue(mode?: Mode): Promise<StreamName>;
@@ -202,7 +202,9 @@ export const openReconciliationHarness = async (): Promise<ReconciliationHarness
     progressStore: memoryProgressStore(rowsOf),
     settings: SETTINGS,
     onComparison: (_mode, result) => void looks.push(result),
-    onDifference: (stream, kind) => void reported.push(`${stream} ${kind}`),
+    onDifference: async (stream, { kind, isNew }) => {
+      if (isNew) reported.push(`${stream} ${kind}`);
+    },
     distribution,
     distributionProgress: memoryDistributionProgress([DEMO_CNPJ]),
     readModel: {
