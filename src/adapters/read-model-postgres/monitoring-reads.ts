@@ -6,6 +6,7 @@ import type { CertificateRefusal } from '../../ports/certificate-refusals.js';
 import { openDatabase } from '../sql/database.js';
 import { REFUSAL_COLUMNS } from './certificate-refusals.js';
 import type { ReadSchema } from './schema.js';
+import { DIFFERENCE } from './stored-notices.js';
 import { type Unsettled, unsettledWork } from './support-reads.js';
 
 /** Open work of one kind; `oldest` is the earliest acceptance before the first attempt, else the earliest first attempt. */
@@ -16,6 +17,9 @@ export type OpenWork = {
   count: number;
   oldest: Instant;
 };
+
+/** `mode`: null for a notice that does not say the mode. */
+export type NoticeCount = { notice: string; mode: string | null; count: number; seen: number };
 
 export type CertificateExpiry = { companyId: CompanyId; notAfter: Instant };
 
@@ -41,12 +45,16 @@ export const createMonitoringReads = (pool: pg.Pool) => {
     },
     /** Invoices and live cancellations that wait for a person. */
     unsettled: (): Promise<readonly Unsettled[]> => unsettledWork(pool),
-    /** By notice: `count` kinds of notices whose last occurrence was not before the instant, and how often notices were `seen` at all. */
-    noticesSince: async (since: Instant): Promise<readonly { notice: string; count: number; seen: number }[]> => {
-      const { rows } = await pool.query<{ notice: string; count: number; seen: number }>(
-        `select notice, count(*) filter (where last_at >= $1)::int as count, sum(seen)::float as seen
-         from document_alarms group by notice order by notice`,
-        [since],
+    /**
+     * By notice, those of differences also by mode: `count` kinds of notices whose last occurrence was not before the instant, and how often notices
+     * were `seen` at all.
+     */
+    noticesSince: async (since: Instant): Promise<readonly NoticeCount[]> => {
+      const { rows } = await pool.query<NoticeCount>(
+        `select notice, case when notice = $2 then split_part(detail, ' ', 1) end as mode,
+           count(*) filter (where last_at >= $1)::int as count, sum(seen)::float as seen
+         from document_alarms group by 1, 2 order by 1, 2`,
+        [since, DIFFERENCE],
       );
       return rows;
     },

@@ -203,28 +203,33 @@ const inBackground = <T>(ask: () => Promise<T>, everyMs: number): (() => Promise
   };
 };
 
-const STORED_NOTICES = ['signature_unverified', 'document_altered', DIFFERENCE] as const;
+const STORED_NOTICES: readonly Readonly<Record<string, string>>[] = [
+  { notice: 'signature_unverified' },
+  { notice: 'document_altered' },
+  ...modes.map((mode) => ({ notice: DIFFERENCE, mode })),
+];
 
 const addNotices = (sources: Sources, { gauge }: Series, { watch, clock }: Watched): void => {
   const recent = gauge(
     'nfse_recent_alarms',
-    'Kinds of notices of the last 7 days about what the authorizer holds or returned; nfse doctor names them.',
-    ['notice'],
+    'Kinds of notices of the last 7 days about what the authorizer holds or returned; nfse doctor names them. Only reconciliation_difference has a mode.',
+    ['notice', 'mode'],
   );
   const everSeen = gauge(
     'nfse_alarms_seen',
     'How often such a notice was given, ever. An alert has it as a label, so that a silence ends with the next notice.',
-    ['notice'],
+    ['notice', 'mode'],
   );
   sources.add({
     name: 'alarms',
     gauges: [recent, everSeen],
     ask: () => watch.noticesSince(addSeconds(clock.now(), -NOTICE_SECONDS)),
     show: (rows) => {
-      for (const one of [recent, everSeen]) for (const notice of STORED_NOTICES) one.set({ notice }, 0);
-      for (const { notice, count, seen } of rows) {
-        recent.set({ notice }, count);
-        everSeen.set({ notice }, seen);
+      for (const one of [recent, everSeen]) for (const labels of STORED_NOTICES) one.set(labels, 0);
+      for (const { notice, mode, count, seen } of rows) {
+        const labels = mode === null ? { notice } : { notice, mode };
+        recent.set(labels, count);
+        everSeen.set(labels, seen);
       }
     },
   });

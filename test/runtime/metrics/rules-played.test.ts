@@ -144,6 +144,16 @@ const scenes: readonly Scene[] = [
     played: [series('nfse_certificate_refused', { mode, company: '12345678000195' }, always(1))],
     fires: [mode === 'live' ? 'critical' : 'warning'],
   })),
+  ...['live', 'test'].map((mode) => ({
+    alert: 'NfseReconciliationDifference',
+    what: `differences are in ${mode} mode alone`,
+    at: 10,
+    played: ['live', 'test'].flatMap((each) => [
+      series('nfse_recent_alarms', { notice: 'reconciliation_difference', mode: each }, always(each === mode ? 1 : 0)),
+      series('nfse_alarms_seen', { notice: 'reconciliation_difference', mode: each }, always(3)),
+    ]),
+    fires: [mode === 'live' ? 'critical' : 'warning'],
+  })),
   ...[
     { what: 'sends are paused, and a probe is under way at each second scrape', open: (minute: number) => minute % 2 },
     {
@@ -197,18 +207,18 @@ describe('a rule, played on made-up series', () => {
   });
 
   it.each([
-    ['NfseReconciliationDifference', 'reconciliation_difference'],
-    ['NfseDocumentUnreliable', 'document_altered'],
-  ])(
+    ['NfseReconciliationDifference', { notice: 'reconciliation_difference', mode: 'live' }],
+    ['NfseDocumentUnreliable', { notice: 'document_altered' }],
+  ] as const)(
     '%s has another label after the next finding, so that a silence of the first does not hide it',
-    (alert, notice) => {
+    (alert, labels) => {
       const played = [
-        series('nfse_recent_alarms', { notice }, (minute) => (minute < 600 ? 1 : 0)),
-        series('nfse_alarms_seen', { notice }, (minute) => (minute < 300 ? 3 : 4)),
+        series('nfse_recent_alarms', labels, (minute) => (minute < 600 ? 1 : 0)),
+        series('nfse_alarms_seen', labels, (minute) => (minute < 300 ? 3 : 4)),
       ];
-      const labelsAt = (minute: number) => firing(ruleOf(alert), played, minute).map(({ labels }) => labels);
-      expect(labelsAt(100)).toEqual([{ notice, seen: '3' }]);
-      expect(labelsAt(400)).toEqual([{ notice, seen: '4' }]);
+      const labelsAt = (minute: number) => firing(ruleOf(alert), played, minute).map((fired) => fired.labels);
+      expect(labelsAt(100)).toEqual([{ ...labels, seen: '3' }]);
+      expect(labelsAt(400)).toEqual([{ ...labels, seen: '4' }]);
       expect(labelsAt(700)).toEqual([]);
     },
   );

@@ -49,8 +49,8 @@ describeWithPostgres('notices about received documents', () => {
   it('are counted for the metrics: kinds of the last days, and every time that one was seen', async () => {
     const { noticesSince } = createMonitoringReads(database.pool);
     const counted = (kinds: number) => [
-      { notice: 'document_altered', count: kinds, seen: 1 },
-      { notice: 'signature_unverified', count: kinds, seen: 2 },
+      { notice: 'document_altered', mode: null, count: kinds, seen: 1 },
+      { notice: 'signature_unverified', mode: null, count: kinds, seen: 2 },
     ];
     expect(await noticesSince(T0)).toEqual(counted(1));
     // What was seen does not go down when the days have passed, because a silence names it.
@@ -62,6 +62,14 @@ describeWithPostgres('notices about received documents', () => {
     const [, differences] = await noticeChecks(notices, movableClock(at(30)));
     expect(differences).toMatchObject({ ok: false, cure: expect.stringContaining('NfseReconciliationDifference') });
     expect(differences?.detail).toContain('live failed_but_found');
+    for (const kind of ['issued_but_absent', 'failed_but_found'])
+      await notices.raise('reconciliation_difference', `test ${kind}`, stream, at(20));
+    const { noticesSince } = createMonitoringReads(database.pool);
+    const counted = (await noticesSince(T0)).filter(({ notice }) => notice === 'reconciliation_difference');
+    expect(counted).toMatchObject([
+      { mode: 'live', count: 1, seen: 1 },
+      { mode: 'test', count: 2, seen: 2 },
+    ]);
     await database.pool.query("delete from document_alarms where notice = 'reconciliation_difference'");
   });
 
