@@ -9,8 +9,8 @@ import type { ProjectionStatus } from '../../ports/projection-status.js';
 import type { rowsOfOtherVersions } from '../../projector/status.js';
 import type { GuardReadiness } from '../../workers/guard-readiness.js';
 import { faultFields } from '../config/logger.js';
+import { pauseText } from '../engines/pause-text.js';
 import type { OpenedQueue } from '../engines/work-queue.js';
-import { pauseText } from '../operator/checks.js';
 
 type CheckName = 'serving' | 'database' | 'event_log' | 'queue' | 'guards' | 'certificate_vault';
 

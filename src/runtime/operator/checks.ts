@@ -22,7 +22,7 @@ import { ageSeconds, STALE_SECONDS } from '../../domain/municipality/parameters.
 import { counted } from '../../lib/counted.js';
 import type { Clock } from '../../ports/clock.js';
 import type { DistributionProgressStore } from '../../ports/distribution.js';
-import { isEarlier, type LogPosition } from '../../ports/event-log.js';
+import type { LogPosition } from '../../ports/event-log.js';
 import type { ExportSigner } from '../../ports/export-signer.js';
 import type { MasterKeyGeneration } from '../../ports/master-keys.js';
 import type { ParametersCache, ParametersEntry } from '../../ports/municipal-parameters.js';
@@ -33,9 +33,7 @@ import { type EngineAddresses, unprotectedConnections } from '../config/checks.j
 import type { Config } from '../config/config.js';
 import { unusedDatabase } from '../engines/database.js';
 import type { Engines } from '../engines/engines.js';
-
-/** What an operator does about rows that were made from events which the log does not have. */
-export const RECONCILE = 'read docs/operations/lost-database.md, then nfse doctor --reconcile';
+import { pauseText, RECONCILE } from '../engines/pause-text.js';
 
 /**
  * A log and guards in one database are restored together, and lose their end together, so neither is older. A restore and a process that noticed such
@@ -73,12 +71,6 @@ export const headAndPlaces = async ({
   const places = await Promise.all(held.map((position) => isPlaceOf(log, head, position)));
   return [head, places.every((isPlace) => isPlace)];
 };
-
-/** Why issuing is paused. After a restore of both nothing shows how far the log once went, and a newer log may have been put in place since. */
-export const pauseText = (head: LogPosition | null, furthest: LogPosition | null): string =>
-  isEarlier(head, furthest)
-    ? `the log ends at ${head ?? 'nothing'}, before ${furthest} that the database was made from: issuing is paused`
-    : `the log, which ends at ${head ?? 'nothing'}, was restored or has lost its end, and is not yet compared with the authorizer: issuing is paused`;
 
 /** Whether database, log and read models are available, and how far each read model lags. */
 export const engineChecks = async (

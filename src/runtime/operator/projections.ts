@@ -16,7 +16,8 @@ import {
 } from '../../projector/rebuild.js';
 import { projectionStatus } from '../../projector/status.js';
 import type { Engines } from '../engines/engines.js';
-import { headAndPlaces, RECONCILE } from './checks.js';
+import { RECONCILE } from '../engines/pause-text.js';
+import { headAndPlaces } from './checks.js';
 
 /** `remake` is for log recovery alone: it rebuilds from nothing and keeps no earlier generation. */
 type Operations = ProjectionOperations & { remake: ProjectionOperations['rebuild'] };

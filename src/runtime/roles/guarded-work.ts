@@ -14,6 +14,7 @@ import { type GuardReadiness, runGuardReadiness } from '../../workers/guard-read
 import type { Config } from '../config/config.js';
 import { faultFields, type Logger } from '../config/logger.js';
 import type { Engines } from '../engines/engines.js';
+import { pauseText, RECONCILE } from '../engines/pause-text.js';
 import type { Runner } from '../engines/runner.js';
 
 export type GuardReadinessSource = {
@@ -313,9 +314,9 @@ const logReadiness = (readiness: GuardReadiness, logger: Logger): void => {
   if (readiness.kind === 'log incomplete') {
     const { head, furthest, isOther } = readiness;
     logger.fatal({
-      msg: isOther
-        ? 'another log is at the address of the event log: issuing is paused'
-        : 'the log is older than the database: issuing is paused',
+      ...(isOther
+        ? { msg: 'another log is at the address of the event log: issuing is paused' }
+        : { msg: pauseText(head, furthest), cure: RECONCILE }),
       ...(head === null ? {} : { head: String(head) }),
       // After a restore of one database nothing shows how far the log once went.
       ...(furthest === null ? {} : { furthest: String(furthest) }),

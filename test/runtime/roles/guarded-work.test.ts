@@ -233,7 +233,11 @@ const oneDatabase = (paused: boolean) => {
 };
 
 describe('a pause in the database that also keeps the log', () => {
-  const line = { msg: 'the log is older than the database: issuing is paused', head: '7' };
+  const line = {
+    msg: 'the log, which ends at 7, was restored or has lost its end, and is not yet compared with the authorizer: issuing is paused',
+    cure: 'read docs/operations/lost-database.md, then nfse doctor --reconcile',
+    head: '7',
+  };
 
   it('is logged with the end of the log, and with no further position that nobody looked for', async () => {
     const { lines, runner, start } = oneDatabase(true);
