@@ -31,6 +31,9 @@ const REFUSED: ReadonlySet<string> = new Set([
   ErrorCode.PermissionsViolation,
 ]);
 
+/** Whether the server closes the connection because of this code. A violation of permissions concerns one subject, and the connection lasts. */
+export const isRefusal = (code: string): boolean => REFUSED.has(code) && code !== ErrorCode.PermissionsViolation;
+
 /** JetStream's subjects have no listener; it is off for the account; it is off in the server. */
 const WITHOUT_JETSTREAM: ReadonlySet<string> = new Set([ErrorCode.NoResponders, 'JetStream 10039', 'JetStream 10076']);
 

@@ -10,9 +10,10 @@ import type { StreamName } from '../../domain/common/ids.js';
 import { createBackoff, jittered } from '../../lib/backoff.js';
 import type { Lane } from '../../lib/lanes.js';
 import { pause, settlesWithin } from '../../lib/pause.js';
+import { createReminder } from '../../lib/reminder.js';
 import { WorkQueueUnavailable } from '../../ports/work-queue.js';
 import { createClientSockets } from './client-sockets.js';
-import { faultCode, unavailable } from './faults.js';
+import { faultCode, isRefusal, unavailable } from './faults.js';
 import type { Kind } from './names.js';
 import { NatsTopologyMismatch } from './topology-mismatch.js';
 
@@ -26,17 +27,26 @@ type LinkOptions = ConnectingOptions & { checkMs: number; notify: Notify };
 
 const DRAIN_MS = 2_000;
 
+const NOT_CONNECTED = 'not connected';
+
 /** Connects within a bound, then keeps a session until `close`. Throws `WorkQueueUnavailable` and `NatsTopologyMismatch`. */
 export const openLink = async (options: LinkOptions) => {
-  const { answerMs, notify, prepare } = options;
+  const { answerMs, prepare } = options;
   const closing = new AbortController();
   const arrivals = new Set<() => void>();
   let session: Session | undefined;
   let repairing: Promise<void> | undefined;
-  let trouble = 'not connected';
+  let trouble = NOT_CONNECTED;
+  const reminder = createReminder();
+
+  /** The client tries each second, and each try may end in the same way. */
+  const notify: Notify = (notice) => {
+    if (reminder.isDue(`${notice.kind} ${'code' in notice ? notice.code : ''}`)) options.notify(notice);
+  };
 
   const arrive = (arrived: Session): void => {
     session = arrived;
+    reminder.reset();
     notify({ kind: 'connected' });
     for (const wake of arrivals) wake();
   };
@@ -61,17 +71,22 @@ export const openLink = async (options: LinkOptions) => {
   /** Resolves when the client gives up, which it does only in cases that it cannot repair. */
   const follow = async (nc: NatsConnection, first: AbortController): Promise<unknown> => {
     let lost = first;
+    let refusal: string | undefined;
     const leave = (): void => {
       lost.abort();
       session = undefined;
-      trouble = 'not connected';
+      trouble = refusal ?? NOT_CONNECTED;
     };
     const watch = async (): Promise<void> => {
-      for await (const { type } of nc.status()) {
-        if (type === Events.Disconnect) {
+      for await (const { type, data } of nc.status()) {
+        if (type === Events.Error) {
+          // The server says this before it closes the connection, at each try.
+          if (typeof data === 'string' && isRefusal(data)) refusal = data;
+        } else if (type === Events.Disconnect) {
           leave();
-          notify({ kind: 'disconnected' });
+          notify({ kind: 'disconnected', code: trouble });
         } else if (type === Events.Reconnect) {
+          refusal = undefined;
           lost.abort();
           lost = new AbortController();
           void prepareUntilLost(nc, lost.signal);
@@ -252,7 +267,8 @@ const prepareFirst = async (
 /** What the queue reports about itself for log lines and counters: names, ids and codes, never a message's text. */
 export type QueueNotice =
   | { kind: 'connected' }
-  | { kind: 'disconnected' }
+  /** `code`: that of the server where it refuses the client. */
+  | { kind: 'disconnected'; code: string }
   /** The client gave up; a new one is created. */
   | { kind: 'connection_replaced'; code: string }
   | { kind: 'connection_failed'; code: string }

@@ -1,4 +1,5 @@
 import type { connect, JetStreamManager } from 'nats';
+import { createReminder } from '../../lib/reminder.js';
 import type { Clock } from '../../ports/clock.js';
 import { isFromSweep, type WorkItem, type WorkQueue } from '../../ports/work-queue.js';
 import { faultCode, isUnheard, isWrongLastSequence, unavailable } from './faults.js';
@@ -60,6 +61,12 @@ export const createNatsQueue = async (options: NatsQueueOptions): Promise<NatsWo
   const names = namesFor(prefix);
   /** The last put, if it failed on this connection. */
   let failedPut: { code: string; at: number } | undefined;
+  /** The relay puts the same item twice a second until it is taken. */
+  const reminder = createReminder();
+  const putWorks = (): void => {
+    failedPut = undefined;
+    reminder.reset();
+  };
   const link = await openLink({
     server: readServers(options.servers),
     answerMs,
@@ -69,7 +76,7 @@ export const createNatsQueue = async (options: NatsQueueOptions): Promise<NatsWo
       if (await clearCrashLeftovers(manager, names)) await ensureTopology(manager, names, ackWaitMs);
     },
     notify: (notice) => {
-      if (notice.kind === 'connected') failedPut = undefined;
+      if (notice.kind === 'connected') putWorks();
       notify(notice);
     },
     ...(options.connect === undefined ? {} : { connect: options.connect }),
@@ -82,10 +89,10 @@ export const createNatsQueue = async (options: NatsQueueOptions): Promise<NatsWo
   const put = async (item: WorkItem): Promise<void> => {
     try {
       await asPort('the item could not be put', () => items.put(item));
-      failedPut = undefined;
+      putWorks();
     } catch (error) {
       failedPut = { code: faultCode(error), at: performance.now() };
-      notify({ kind: 'put_failed', code: failedPut.code });
+      if (reminder.isDue(failedPut.code)) notify({ kind: 'put_failed', code: failedPut.code });
       throw error;
     }
   };

@@ -1,6 +1,7 @@
 import { deadlines } from '../../../projections/deadlines.js';
 import { asLeader, leaderSession } from '../../adapters/sql/leader-lock.js';
 import { pause } from '../../lib/pause.js';
+import { createReminder } from '../../lib/reminder.js';
 import { isEarlier, type LogPosition } from '../../ports/event-log.js';
 import { readCheckpoint } from '../../projector/checkpoints.js';
 import { runRelay } from '../../workers/relay.js';
@@ -53,8 +54,12 @@ const relayFrom = async (
 ): Promise<void> => {
   let relayed = after;
   let wasInterrupted = false;
-  const onInterrupted = (error: unknown): void =>
-    logger.warn({ msg: 'the relay was interrupted and continues', ...faultFields(error) });
+  const reminder = createReminder();
+  const onInterrupted = (error: unknown): void => {
+    const fields = faultFields(error);
+    if (reminder.isDue(`${fields.error} ${fields.code ?? ''}`))
+      logger.warn({ msg: 'the relay was interrupted and continues', ...fields });
+  };
   const relay = async (): Promise<void> => {
     if (wasInterrupted) {
       relayed = earliest(relayed, await readAgain(), await engines.log.head());
@@ -67,6 +72,7 @@ const relayFrom = async (
       signal,
       onRelayed: async (position) => {
         relayed = position;
+        reminder.reset();
         await keep(position);
       },
       onInterrupted,

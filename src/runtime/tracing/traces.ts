@@ -11,6 +11,7 @@ import {
 import { present } from '../../domain/common/present.js';
 import type { RequestSummary } from '../../http/deps.js';
 import type { AppFetch } from '../../http/server.js';
+import { REMIND_MS } from '../../lib/reminder.js';
 import type { Authorizer } from '../../ports/authorizer.js';
 import type { EventLog } from '../../ports/event-log.js';
 import type { Span, SpanAttributes, Traceparent, Tracing } from '../../ports/tracing.js';
@@ -88,9 +89,6 @@ export const tracesOf = (tracing: Tracing): Omit<Traces, 'close'> => {
     },
   };
 };
-
-/** A collector that stays away must not fill the log. */
-const REMIND_MS = 600_000;
 
 /** Logs the first failed export, every ten minutes that exports go on failing, and the first that succeeds again. */
 export const exportLog = (

@@ -61,6 +61,21 @@ describeWith('natsServer', 'the NATS queue, when its server fails', () => {
     expect(queue.status()).toEqual({ ok: true });
   });
 
+  it('says that the server refuses it since its restart, and works again once it does not', async () => {
+    const options: NatsServerOptions = { identity: { user: 'nfse', password: 'old' } };
+    await beginAnew(options);
+    const queue = await harness.open();
+    options.identity = { user: 'nfse', password: 'new' };
+    await restart();
+    const reason = 'AUTHORIZATION_VIOLATION';
+    await vi.waitFor(() => expect(queue.status()).toEqual({ ok: false, reason }), bound);
+    for (let put = 0; put < 3; put += 1) await expect(queue.put(itemOf('s1'))).rejects.toMatchObject({ code: reason });
+    expect(harness.notices.filter(({ kind }) => kind === 'put_failed')).toEqual([{ kind: 'put_failed', code: reason }]);
+    options.identity = { user: 'nfse', password: 'old' };
+    await restart();
+    await vi.waitFor(() => expect(queue.status()).toEqual({ ok: true }), bound);
+  });
+
   it('ends its work while the server is away', async () => {
     const queue = await harness.open();
     const worker = harness.work(queue, { handle: async () => ack });

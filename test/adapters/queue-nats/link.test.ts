@@ -1,10 +1,10 @@
-import type { NatsConnection } from 'nats';
+import { Events, type NatsConnection, type Status } from 'nats';
 import { expect, it, vi } from 'vitest';
 import { openLink, type QueueNotice } from '../../../src/adapters/queue-nats/link.js';
 import { bound } from '../../support/harness/nats-queue.js';
 
-/** A connection that lasts until `close`, without a server. */
-const lastingConnection = (): NatsConnection => {
+/** A connection that lasts until `close`, without a server. `said`: what the client says of it. */
+const lastingConnection = (said: readonly Status[] = []): NatsConnection => {
   let end: () => void = () => undefined;
   const closed = new Promise<void>((resolve) => {
     end = resolve;
@@ -12,8 +12,8 @@ const lastingConnection = (): NatsConnection => {
   return {
     closed: () => closed,
     status: async function* () {
+      yield* said;
       await closed;
-      yield* [];
     },
     jetstream: () => ({}),
     jetstreamManager: async () => ({}),
@@ -58,4 +58,27 @@ it('does not tell of a check that its own closing cuts', async () => {
   fail();
   await closed;
   expect(failed()).toEqual([]);
+});
+
+it('tells in one notice, with the code of the server, of all tries that it refuses', async () => {
+  const lost: Status = { type: Events.Disconnect, data: 'server' };
+  const refused: Status = { type: Events.Error, data: 'AUTHORIZATION_VIOLATION' };
+  const denied: Status = { type: Events.Error, data: 'PERMISSIONS_VIOLATION' };
+  const said = [denied, lost, ...Array.from({ length: 47 }, () => [refused, lost]).flat()];
+  const notices: QueueNotice[] = [];
+  const link = await openLink({
+    server: {},
+    answerMs: 1_000,
+    checkMs: 60_000,
+    connect: async () => lastingConnection(said),
+    notify: (notice) => notices.push(notice),
+    prepare: async () => undefined,
+  });
+  await vi.waitFor(() => expect(link.status()).toEqual({ ok: false, reason: 'AUTHORIZATION_VIOLATION' }), bound);
+  await link.close();
+  expect(notices).toEqual([
+    { kind: 'connected' },
+    { kind: 'disconnected', code: 'not connected' },
+    { kind: 'disconnected', code: 'AUTHORIZATION_VIOLATION' },
+  ]);
 });

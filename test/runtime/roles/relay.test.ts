@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type PostgresEventLog, postgresEventLog } from '../../../src/adapters/eventlog-postgres/event-log.js';
 import { createPostgresGuards } from '../../../src/adapters/guards-postgres/guards.js';
+import { WorkQueueUnavailable } from '../../../src/ports/work-queue.js';
 import type { Parts } from '../../../src/runtime/roles/parts.js';
 import { relayStart, runRelayRole } from '../../../src/runtime/roles/relay.js';
 import { accepted, streamOf } from '../../support/fixture/histories.js';
@@ -46,5 +47,31 @@ describeWithPostgres('the relay of a process that lives through a failover which
       .toEqual(expect.arrayContaining([streamOf('live', 4), streamOf('live', 5)]));
     stop.abort();
     await running;
+  });
+
+  it('logs one line while the queue takes nothing, however often the relay tries', async () => {
+    const taking = collectingQueue();
+    const lines: object[] = [];
+    let tries = 0;
+    const put: typeof taking.put = async (item) => {
+      tries += 1;
+      if (tries <= 3) throw new WorkQueueUnavailable('the work queue is not reachable', 'not connected');
+      await taking.put(item);
+    };
+    const queue = { ...taking, put, isDurable: false };
+    const parts = {
+      engines: { log, pool: database.pool },
+      queue,
+      logger: { warn: (line: object) => lines.push(line) },
+    };
+    const stop = new AbortController();
+    const running = runRelayRole(null, parts as unknown as Parts, stop.signal);
+    await appendEvents(log, streamOf('live', 1), [accepted('live', 1)]);
+    await expect.poll(() => taking.items).toHaveLength(1);
+    stop.abort();
+    await running;
+    const [line] = lines;
+    expect([tries, lines]).toEqual([4, [line]]);
+    expect(line).toMatchObject({ msg: 'the relay was interrupted and continues', code: 'not connected' });
   });
 });
