@@ -162,10 +162,10 @@ describeWithPostgres('the operator command', () => {
 
   it('company put says that a series is used up, and that another one is needed', async () => {
     const first = {
-      dps: { live: { series: '77', next_number: 999_999_999_999_999 }, test: { series: '7', next_number: 20 } },
+      dps: { live: { series: '1', next_number: 20 }, test: { series: '77', next_number: 999_999_999_999_999 } },
     };
     expect(await put(first)).toMatchObject({ exit: 0 });
-    const stream = dpsStream('live', CNPJ, '77');
+    const stream = dpsStream('test', CNPJ, '77');
     const { version } = await session.store.load(stream);
     const last = { number: 999_999_999_999_999, nextNumber: 1_000_000_000_000_000, at: '2026-11-21T12:00:00.000Z' };
     const data = { ...last, invoiceId: '00000000-0000-4000-8000-000000000001' };
@@ -173,9 +173,9 @@ describeWithPostgres('the operator command', () => {
     await session.store.append(stream, version, [{ type: 'DpsNumberAllocated', data }], context);
     const { out } = await put(first);
     const { json } = await operator.runJson('company', 'put', await changedFile(first));
-    expect(out).toContain('next DPS number: live none of series 77');
-    expect(out).toContain('warning: series 77 of live mode is used up: name another dps.live.series');
-    expect(json).toMatchObject({ dps: { live: { series: '77', next_number: null, stopped: true } } });
+    expect(out).toContain('test none of series 77');
+    expect(out).toContain('warning: series 77 of test mode is used up: name another dps.test.series');
+    expect(json).toMatchObject({ dps: { test: { series: '77', next_number: null, stopped: true } } });
   });
 
   it('takes a CNPJ with its mask, in a file, as an argument and in a flag', async () => {
