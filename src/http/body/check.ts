@@ -16,25 +16,20 @@ type Checked<S extends ObjectSchema> = { value: v.InferOutput<S> } | { causes: r
 export const checkBody = <S extends ObjectSchema>(schema: S, body: JsonBody): Checked<S> => {
   const causes: Cause[] = [];
   addCauses(schema, body, { prefix: '', root: schema }, causes);
-  if (causes.length > MOST_CAUSES) return { causes: [...causes.slice(0, MOST_CAUSES), MORE] };
   return causes.length === 0 ? { value: body as v.InferOutput<S> } : { causes };
 };
 
-/** About the number of causes that a body within `MAX_STRUCTURE` can have. A last cause says that there are more. */
-const MOST_CAUSES = 1_000;
 /** Unknown fields get suggestions while there are fewer causes: one may take a hundredth of a millisecond for each field of the schema. */
 const MOST_SUGGESTIONS = 20;
-const MORE: Cause = { param: '', message: `Há mais de ${MOST_CAUSES} causas; as seguintes não foram listadas.` };
 
 /** Where in a body an object is, and the schema of that body. */
 type Place = { prefix: string; root: ObjectSchema };
 
-/** Adds no further causes after one too many. */
+/** `MAX_STRUCTURE` bounds the number of fields, and so that of the causes, to about a thousand. */
 const addCauses = (schema: ObjectSchema, value: JsonBody, place: Place, causes: Cause[]): void => {
   const { entries } = schema;
   const { prefix, root } = place;
   for (const key of Object.keys(value)) {
-    if (causes.length > MOST_CAUSES) return;
     const entry = Object.hasOwn(entries, key) ? entries[key] : undefined;
     if (entry !== undefined) addCausesOfField(entry, value[key], `${prefix}${key}`, root, causes);
     else {

@@ -122,17 +122,10 @@ describe('the causes of a refused body', () => {
     expect(params({ ...right, ['k'.repeat(101)]: 1 })[0]).toContain(`O campo ${'k'.repeat(100)}… não`);
   });
 
-  it.each([
-    [998, 1_000, false],
-    [999, 1_001, true],
-  ])('of %i unknown fields and two missing ones are %i', (unknown, listed, cut) => {
-    const body = Object.fromEntries(Array.from({ length: unknown }, (_unused, n) => [`k${n}`, 1]));
+  it('are all listed, however many a body has (ERR-errors)', () => {
+    const body = Object.fromEntries(Array.from({ length: 999 }, (_unused, n) => [`k${n}`, 1]));
     const checked = checkBody(schema, body);
-    const causes = 'causes' in checked ? checked.causes : [];
-    expect(causes).toHaveLength(listed);
-    const more = { param: '', message: 'Há mais de 1000 causas; as seguintes não foram listadas.' };
-    if (cut) expect(causes.at(-1)).toEqual(more);
-    else expect(causes).not.toContainEqual(more);
+    expect('causes' in checked ? checked.causes : []).toHaveLength(1_001);
   });
 });
 
