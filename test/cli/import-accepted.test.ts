@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { invoiceIdOfKey, invoiceIdOfReference, sha256Hex } from '../../src/app/event-store/hashes.js';
+import { doctorCommand } from '../../src/cli/commands/doctor.js';
 import { importCommand } from '../../src/cli/commands/invoice.js';
 import { accessKeyCheckDigit } from '../../src/domain/common/access-key.js';
 import { companyStream, type InvoiceId, invoiceStream } from '../../src/domain/common/ids.js';
@@ -142,5 +143,39 @@ describeWithPostgres('an import of the note of an accepted invoice that was neve
     const id = invoiceIdOfKey('live', CNPJ, sha256Hex('key-7'), 0);
     expect(await importedKeys.holderOf(owner, '2026-11-22T11:59:59.999Z')).toBe(id);
     expect(await importedKeys.holderOf(owner, '2026-11-22T12:00:00.000Z')).toBeUndefined();
+  });
+
+  it('is advised by doctor with every invoice that the note may belong to', async () => {
+    const note = {
+      companyId: CNPJ,
+      mode: 'live',
+      series: '1',
+      number: 60,
+      accessKey: keyOf(60),
+      authorizedAt: AT,
+    } as const;
+    const acceptedAgain = ['nfse_a', 'nfse_b', 'nfse_c'];
+    const { text } = await doctorCommand.run({
+      positionals: [],
+      flags: { reconcile: true },
+      actor: 'ana',
+      terminal: { out: () => undefined, err: () => undefined },
+      session: async () => ({
+        ...operator.session,
+        recoverLog: async () => ({
+          kind: 'compared' as const,
+          resumed: false as const,
+          isDone: false,
+          series: [],
+          skipped: [],
+          unproven: [],
+          unknown: [{ ...note, amount: '1500.00', acceptedAgain }],
+        }),
+      }),
+    });
+    expect(text).toContain('"id":"nfse_a"');
+    expect(text).toContain(
+      'with the id of the invoice that is the same sale: nfse_a or nfse_b or nfse_c. Each of the others is sent after the pause, which is right only where it is another sale',
+    );
   });
 });

@@ -37,7 +37,7 @@ import { planComparison, refusalOfLeftOut, type Skipped, type Unaskable } from '
 /**
  * A note at the authorizer that no invoice of the log accounts for. `once`: the id of its invoice, where the read model still has it. `owner`: the invoice
  * of the log that it belongs to, and that cannot take it, because that invoice has another note or outcome. `acceptedAgain`: without an owner, the ids of
- * the open invoices without an attempt that have its content.
+ * the open invoices without an attempt that have its amount and customer.
  */
 export type UnknownNote = {
   mode: Mode;

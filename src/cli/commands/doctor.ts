@@ -303,7 +303,7 @@ const unknownCheck = (note: UnknownNote, accounted: boolean): Check => {
     ...(owner === undefined ? [] : [`belongs to ${owner.id}, which ${OWNED[owner.status].which}`]),
     ...(acceptedAgain === undefined
       ? []
-      : [`may belong to ${acceptedAgain.join(' or ')}, which has the same content and is not sent yet`]),
+      : [`may belong to ${acceptedAgain.join(' or ')}, which has the same amount and customer and is not sent yet`]),
   ];
   return {
     name: `note without invoice ${companyId} ${mode}`,
@@ -315,7 +315,7 @@ const unknownCheck = (note: UnknownNote, accounted: boolean): Check => {
 
 const cureOf = ({ companyId, mode, accessKey, authorizedAt, amount, owner, acceptedAgain }: UnknownNote): string => {
   if (owner !== undefined) return OWNED[owner.status].cure;
-  const [id] = acceptedAgain ?? [];
+  const [id, ...others] = acceptedAgain ?? [];
   const cents = centsFromDecimal(amount);
   if (id === undefined || cents === undefined) return TAKE_OVER;
   const line = {
@@ -328,7 +328,11 @@ const cureOf = ({ companyId, mode, accessKey, authorizedAt, amount, owner, accep
     access_key: accessKey,
     issued_at: authorizedAt,
   };
-  return `ask the client whether it repeated its request. If so: nfse invoice import FILE.ndjson with the line ${JSON.stringify(line)}, and that invoice is not sent. If the note is of another sale: the same line with the reference, id or Idempotency-Key by which its client knows it, or without an id. --accept-unknown does not end the pause before that`;
+  const choice =
+    others.length === 0
+      ? ''
+      : `, with the id of the invoice that is the same sale: ${id} or ${others.join(' or ')}. Each of the others is sent after the pause, which is right only where it is another sale`;
+  return `ask the client whether it repeated its request. If so: nfse invoice import FILE.ndjson with the line ${JSON.stringify(line)}${choice === '' ? ', and that invoice is not sent' : choice}. If the note is of another sale: the same line with the reference, id or Idempotency-Key by which its client knows it, or without an id. --accept-unknown does not end the pause before that`;
 };
 
 const CANCEL_THIS = 'cancel this note in the national portal, then nfse doctor --reconcile --accept-unknown';

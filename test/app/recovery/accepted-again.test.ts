@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import type { RecoveryDeps } from '../../../src/app/recovery/ask-series.js';
 import { compareRestoredLog, type RecoveryReport } from '../../../src/app/recovery/recover-log.js';
 import { invoiceStream, type Mode } from '../../../src/domain/common/ids.js';
+import { expandMarkers } from '../../../src/domain/common/markers.js';
 import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
 import { DEMO_CNPJ } from '../../support/fixture/demo.js';
 import { accepted, at, attempted, authorized, imported } from '../../support/fixture/invoice.js';
@@ -30,11 +31,29 @@ it('names the open invoice that a repeated request made of a note without an inv
   const { deps, register, lastNumber } = await recoveryHarness();
   const { accessKey } = register(7, 3);
   await acceptAgain(deps, 7);
-  await acceptAgain(deps, 8);
+  await appendTo(
+    deps.store,
+    invoiceStream('live', DEMO_CNPJ, idOf(8)),
+    [accepted({ mode: 'live', invoiceId: idOf(8), amountInCents: 150_001, acceptedAt: at(20) })],
+    at(20),
+  );
   const unknown = [{ number: 3, accessKey, acceptedAgain: [`nfse_${idOf(7)}`] }];
   for (const acceptUnknown of [false, true])
     expect(await compare(deps, acceptUnknown)).toMatchObject({ isDone: false, unknown });
   expect(await lastNumber()).toBeUndefined();
+});
+
+it('names an invoice whose date marker was expanded on another day', async () => {
+  const { deps, register } = await recoveryHarness();
+  const again = at(20 * 3_600);
+  register(7, 3).content.description = expandMarkers('Pedido 7 de {{data}}', at(0));
+  const description = expandMarkers('Pedido 7 de {{data}}', again);
+  const facts = { mode: 'live', invoiceId: idOf(7), description, acceptedAt: again } as const;
+  await appendTo(deps.store, invoiceStream('live', DEMO_CNPJ, idOf(7)), [accepted(facts)], again);
+  expect(await compare(deps, true)).toMatchObject({
+    isDone: false,
+    unknown: [{ acceptedAgain: [`nfse_${idOf(7)}`] }],
+  });
 });
 
 it('sees a request that was accepted during the comparison', async () => {
