@@ -1,15 +1,22 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { invoiceIdOfKey, invoiceIdOfReference, sha256Hex } from '../../src/app/event-store/hashes.js';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import {
+  invoiceIdOfAccessKey,
+  invoiceIdOfKey,
+  invoiceIdOfReference,
+  sha256Hex,
+} from '../../src/app/event-store/hashes.js';
 import { doctorCommand } from '../../src/cli/commands/doctor.js';
 import { importCommand } from '../../src/cli/commands/invoice.js';
 import { accessKeyCheckDigit } from '../../src/domain/common/access-key.js';
 import { companyStream, type InvoiceId, invoiceStream } from '../../src/domain/common/ids.js';
 import type { InvoiceEvent, InvoiceEventData } from '../../src/domain/invoice/events.js';
+import { readImportedNote } from '../../src/runtime/operator/imported-note.js';
 import { demoCompany } from '../support/fixture/demo.js';
 import { accepted, attempted } from '../support/fixture/invoice.js';
-import { appendTo, movableClock } from '../support/harness/event-store.js';
+import { noteAround, unsignedDps } from '../support/fixture/xml-documents.js';
+import { appendTo, contextAt, movableClock } from '../support/harness/event-store.js';
 import { type Operator, openOperator } from '../support/harness/operator.js';
 import { describeWithPostgres } from '../support/postgres.js';
 
@@ -27,7 +34,7 @@ describeWithPostgres('an import of the note of an accepted invoice that was neve
 
   beforeAll(async () => {
     const clock = movableClock('2026-11-21T12:30:00.000Z');
-    operator = await openOperator([importCommand(async () => () => undefined)], undefined, {}, clock);
+    operator = await openOperator([importCommand(async () => readImportedNote)], undefined, {}, clock);
     const { registration } = demoCompany(CNPJ);
     await append(companyStream(CNPJ), { type: 'CompanyRegistered', data: { registration, at: AT } });
   });
@@ -58,47 +65,149 @@ describeWithPostgres('an import of the note of an accepted invoice that was neve
   const eventsOf = async (id: InvoiceId) =>
     (await operator.session.log.read(invoiceStream('live', CNPJ, id))).map(({ type, data }) => ({ type, data }));
   const done = { exit: 0, imported: 1, already: 0 };
+  const again = { exit: 0, imported: 0, already: 1 };
 
-  describe('records the note as its outcome', () => {
-    const byReference = invoiceIdOfReference('live', CNPJ, 'venda-1');
-    const keyed = invoiceIdOfKey('live', CNPJ, sha256Hex('key-3'), 0);
-    const withBoth = invoiceIdOfReference('live', CNPJ, 'venda-4');
-    const mark = (key: string) => ({
-      idempotency: { keyHash: sha256Hex(key), bodyHash: 'hmac:1:m1.0123456789abcdef:a' },
-    });
+  const give = (key: string, invoiceId: InvoiceId) =>
+    operator.session.importedKeys.take(
+      { mode: 'live', companyId: CNPJ, keyHash: sha256Hex(key), invoiceId, acceptedAt: AT },
+      AT,
+    );
+  const mark = (key: string) => ({
+    idempotency: { keyHash: sha256Hex(key), bodyHash: 'hmac:1:m1.0123456789abcdef:a' },
+  });
+  const reservationOf = (n: number) => eventsOf(invoiceIdOfAccessKey('live', CNPJ, keyOf(n)));
+  const SAME_SALE =
+    'where the line is of the same sale, give it with that id, and without idempotency_key; else without reference and idempotency_key';
 
-    it.each<[string, number, InvoiceId, Partial<InvoiceEventData<'InvoiceAccepted'>>, object]>([
-      ['by its reference', 1, byReference, { reference: 'venda-1' }, { reference: 'venda-1' }],
-      [
-        'by its id, with all that the line has of the content',
-        2,
-        '22222222-2222-4222-8222-222222222222',
-        {},
-        {
-          id: '22222222-2222-4222-8222-222222222222',
-          description: 'Desenvolvimento de sistema',
-          customer: { document: '11111111000191' },
-          service_code: '010101',
-        },
+  it('records the note as its outcome by its id, with all that the line has of the content', async () => {
+    const id = '22222222-2222-4222-8222-222222222222';
+    await accept(id, {});
+    const note = {
+      id,
+      access_key: keyOf(2),
+      description: 'Desenvolvimento de sistema',
+      customer: { document: '11111111000191' },
+      service_code: '010101',
+    };
+    expect(await importing(note)).toEqual(done);
+    expect(await eventsOf(id)).toMatchObject([
+      { type: 'InvoiceAccepted' },
+      {
+        type: 'Authorized',
+        data: { attempt: 1, attemptLost: true, accessKey: keyOf(2), nfseNumber: '2', authorizedAt: AT },
+      },
+    ]);
+    expect(await reservationOf(2)).toMatchObject([{ type: 'ReferenceTaken', data: { invoiceId: id } }]);
+    expect(await importing(note)).toEqual(again);
+    expect(await eventsOf(id)).toHaveLength(2);
+    expect(await importing({ ...note, state: 'canceled', canceled_at: AT })).toMatchObject({
+      problems: [
+        `line 1: nfse_${id} has this note on record: give the note with the state issued, also when it was canceled since`,
       ],
-      ['by its key', 3, keyed, mark('key-3'), { idempotency_key: 'key-3' }],
-      ['by the key of a request with a reference', 4, withBoth, { reference: 'venda-4' }, { idempotency_key: 'key-4' }],
-    ])('%s', async (_by, n, id, overrides, fields) => {
-      await accept(id, overrides);
-      const taken = { mode: 'live', companyId: CNPJ, keyHash: sha256Hex(`key-${n}`), invoiceId: id } as const;
-      await operator.session.importedKeys.take({ ...taken, acceptedAt: AT }, AT);
-      const note = { access_key: keyOf(n), ...fields };
-      expect(await importing(note)).toEqual(done);
-      expect(await eventsOf(id)).toMatchObject([
-        { type: 'InvoiceAccepted' },
-        {
-          type: 'Authorized',
-          data: { attempt: 1, attemptLost: true, accessKey: keyOf(n), nfseNumber: String(n), authorizedAt: AT },
-        },
-      ]);
-      expect(await importing(note)).toEqual({ exit: 0, imported: 0, already: 1 });
-      expect(await eventsOf(id)).toHaveLength(2);
     });
+  });
+
+  const byReference = invoiceIdOfReference('live', CNPJ, 'venda-1');
+  const keyed = invoiceIdOfKey('live', CNPJ, sha256Hex('key-3'), 0);
+  const withBoth = invoiceIdOfReference('live', CNPJ, 'venda-4');
+
+  it.each<[string, number, InvoiceId, Partial<InvoiceEventData<'InvoiceAccepted'>>, object, string]>([
+    [
+      'its reference',
+      1,
+      byReference,
+      { reference: 'venda-1' },
+      { reference: 'venda-1' },
+      `nfse_${byReference} was accepted with its reference or idempotency_key and waits to be sent: ${SAME_SALE}`,
+    ],
+    [
+      'its key',
+      3,
+      keyed,
+      mark('key-3'),
+      { idempotency_key: 'key-3' },
+      `nfse_${keyed} was accepted with its reference or idempotency_key and waits to be sent: ${SAME_SALE}`,
+    ],
+    [
+      'the key of a request with a reference',
+      4,
+      withBoth,
+      { reference: 'venda-4' },
+      { idempotency_key: 'key-4' },
+      `idempotency_key is held by nfse_${withBoth}, which waits to be sent: ${SAME_SALE}`,
+    ],
+  ])('refuses a line that leads to it by %s alone', async (_by, n, id, overrides, fields, problem) => {
+    await accept(id, overrides);
+    await give(`key-${n}`, id);
+    const { problems } = await importing({ access_key: keyOf(n), ...fields });
+    expect(problems).toEqual([`line 1: ${problem}`]);
+    expect(await eventsOf(id)).toHaveLength(1);
+    const { reference } = overrides;
+    const named = { id, access_key: keyOf(n), reference };
+    expect(await importing(named)).toEqual(done);
+    expect(await importing(named)).toEqual(again);
+  });
+
+  it('takes the line of an older sale whose key was used again, once the day of its own request is over', async () => {
+    const old = { created_at: '2026-11-18T12:00:00.000Z', issued_at: '2026-11-18T12:00:00.000Z' };
+    const id = invoiceIdOfReference('live', CNPJ, 'dez');
+    await accept(id, { ...mark('mensal'), reference: 'dez' });
+    await give('mensal', id);
+    const line = { access_key: keyOf(20), idempotency_key: 'mensal', ...old };
+    expect(await importing(line)).toEqual(done);
+    expect(await importing(line)).toEqual(again);
+    expect(await eventsOf(id)).toHaveLength(1);
+    const owner = { mode: 'live', companyId: CNPJ, keyHash: sha256Hex('mensal') } as const;
+    expect(await operator.session.importedKeys.holderOf(owner, AT)).toBe(id);
+  });
+
+  it('records nothing of the xml_file, whose signature nothing has checked', async () => {
+    const id = '99999999-9999-4999-8999-999999999999';
+    const xml = noteAround(unsignedDps);
+    const note = readImportedNote(Buffer.from(xml));
+    const mode = note?.mode ?? 'live';
+    const stream = invoiceStream(mode, CNPJ, id);
+    await append(stream, accepted({ mode, invoiceId: id }));
+    await writeFile(join(operator.folder, 'note.xml'), xml);
+    expect(await importing({ id, mode, xml_file: 'note.xml', issued_at: undefined })).toEqual(done);
+    const { type, data } = (await operator.session.log.read(stream))[1] ?? {};
+    expect({ type, data }).toMatchObject({ type: 'Authorized', data: { accessKey: note?.accessKey } });
+    expect(Object.keys(data ?? {})).not.toEqual(expect.arrayContaining([expect.stringMatching(/^nfse(Xml|Sha)/)]));
+  });
+
+  it('reserves no access key when an issuer sends the invoice first', async () => {
+    const id = '77777777-7777-4777-8777-777777777777';
+    await accept(id, {});
+    const { store } = operator.session;
+    const append = vi.spyOn(store, 'append').mockImplementationOnce(async (stream, version, ...rest) => {
+      append.mockRestore();
+      await store.append(stream, version, [attempted(1, 10)], contextAt(AT));
+      return await store.append(stream, version, ...rest);
+    });
+    const { problems } = await importing({ id, access_key: keyOf(21) });
+    append.mockRestore();
+    expect(problems).toEqual([
+      `line 1: nfse_${id} is on record with other content, meanwhile; the lines before it were imported`,
+    ]);
+    expect(await reservationOf(21)).toEqual([]);
+  });
+
+  it('reserves the access key by the same file when the import died before', async () => {
+    const id = '88888888-8888-4888-8888-888888888888';
+    await accept(id, {});
+    const { store } = operator.session;
+    const original = store.append;
+    const died = vi.spyOn(store, 'append').mockImplementation((stream, version, events, ...rest) => {
+      if (events[0]?.type === 'ReferenceTaken') throw new Error('died');
+      return original(stream, version, events, ...rest);
+    });
+    const note = { id, access_key: keyOf(22) };
+    await expect(importing(note)).rejects.toThrow();
+    died.mockRestore();
+    expect([(await eventsOf(id)).length, (await reservationOf(22)).length]).toEqual([2, 0]);
+    expect(await importing(note)).toEqual(done);
+    expect([(await eventsOf(id)).length, (await reservationOf(22)).length]).toEqual([2, 1]);
+    expect(await importing(note)).toEqual(again);
   });
 
   it.each([
@@ -130,10 +239,10 @@ describeWithPostgres('an import of the note of an accepted invoice that was neve
     await accept(id, { reference: 'venda-6' }, attempted(1, 10));
     const taken = { mode: 'live', companyId: CNPJ, keyHash: sha256Hex('key-6'), invoiceId: id } as const;
     await operator.session.importedKeys.take({ ...taken, acceptedAt: AT }, AT);
-    for (const by of [{ reference: 'venda-6' }, { idempotency_key: 'key-6' }]) {
-      const { problems } = await importing({ access_key: keyOf(6), ...by });
-      expect(problems).toEqual([`line 1: nfse_${id} is on record with other content`]);
-    }
+    const { problems } = await importing({ access_key: keyOf(6), reference: 'venda-6' });
+    expect(problems).toEqual([`line 1: nfse_${id} is on record with other content`]);
+    const byKey = await importing({ access_key: keyOf(6), amount_in_cents: 1, idempotency_key: 'key-6' });
+    expect(byKey.problems).toEqual([`line 1: idempotency_key is held by nfse_${id}`]);
   });
 
   it('gives the key of a request that was taken over to its invoice until its day ends', async () => {

@@ -80,6 +80,7 @@ const operate = async (file: string, config: Config, hooks: ReturnType<typeof ki
     log: engines.log,
     invoiceRowsUpTo: async () => null,
     supportReads: { newest: async () => [] },
+    keySeconds: 86_400,
     testRetentionSeconds: config.limits.testRetentionSeconds,
   });
   await appendAudit('PersonalDataRevealed', { command: 'events show', subject: 'crash-test' }, deps);

@@ -244,6 +244,7 @@ export const importCommand = (noteReader: () => Promise<NoteFiles['readNote']>):
       log: opened.log,
       keys: opened.importedKeys,
       invoiceRowsUpTo: () => invoiceRowsUpTo(opened),
+      keySeconds: opened.keySeconds,
       testRetentionSeconds: opened.testRetentionSeconds,
       readXml: (name) => readSmallFile(resolve(dirname(file), name), MAX_XML_BYTES).catch(() => undefined),
       readNote: await noteReader(),

@@ -1,10 +1,10 @@
 import { isAccessKey, numberOfKey, providerOfKey } from '../../../domain/common/access-key.js';
 import { publicInvoiceId } from '../../../domain/common/ids.js';
 import { withLineFeeds } from '../../../domain/common/line-ends.js';
-import { present } from '../../../domain/common/present.js';
 import { decideAuthorized } from '../../../domain/invoice/decide-issuance.js';
 import { type Decision, stale } from '../../../domain/invoice/decision.js';
 import type { Customer, ReadInvoiceEvent } from '../../../domain/invoice/events.js';
+import { isOfLostAttempt } from '../../../domain/invoice/reconciliation.js';
 import type { InvoiceState } from '../../../domain/invoice/state.js';
 import type { Clock } from '../../../ports/clock.js';
 import type { EventStore } from '../../event-store/event-store.js';
@@ -16,24 +16,42 @@ type Accepted = Extract<ReadInvoiceEvent, { type: 'InvoiceAccepted' }>['data'];
 
 /**
  * Whether the line is the note of an accepted invoice that was never sent: a client repeated a request whose acceptance and note the log has lost.
- * Undefined for any other invoice. `problem`: what of the line contradicts the acceptance.
+ * Undefined for any other invoice. `attached`: an import has recorded the note, or log recovery has. `recorded`: the invoice was sent and has this
+ * note. `problem`: what of the line contradicts the acceptance, or that the line does not name the invoice by its id.
  */
 export const noteOfAccepted = (
   { state, events }: LoadedInvoice,
-  { data }: PlannedImport,
-): 'fits' | 'recorded' | { problem: string } | undefined => {
+  { data, namesId }: PlannedImport,
+): 'fits' | 'attached' | 'recorded' | { problem: string } | undefined => {
   const first = events[0];
   if (first?.type !== 'InvoiceAccepted' || state.kind !== 'invoice') return undefined;
   const { outcome } = state;
   const isRecorded = outcome.status === 'issued' && outcome.accessKey === data.accessKey;
   if (!isRecorded && !isUnsent(state)) return undefined;
-  const problem = contradictionOf(first.data, data);
-  if (problem !== undefined) return { problem: `${publicInvoiceId(data.invoiceId)} ${problem}` };
-  return isRecorded ? 'recorded' : 'fits';
+  const id = publicInvoiceId(data.invoiceId);
+  if (!isRecorded && namesId !== true)
+    return { problem: `${id} was accepted with its reference or idempotency_key and waits to be sent: ${SAME_SALE}` };
+  const problem = isRecorded ? contradictionOfRecorded(first.data, data) : contradictionOf(first.data, data);
+  if (problem !== undefined) return { problem: `${id} ${problem}` };
+  if (!isRecorded) return 'fits';
+  return isOfLostAttempt(events) ? 'attached' : 'recorded';
 };
+
+/** Two sales may have one key, a day apart, and an earlier system may have used a reference too. Only the operator can say that it is one sale. */
+const SAME_SALE =
+  'where the line is of the same sale, give it with that id, and without idempotency_key; else without reference and idempotency_key';
+
+/** What the refusal of a key adds about the invoice that holds the key. */
+export const adviceOnHolder = ({ state, events }: LoadedInvoice): string =>
+  events[0]?.type === 'InvoiceAccepted' && isUnsent(state) ? `, which waits to be sent: ${SAME_SALE}` : '';
 
 const isUnsent = (state: InvoiceState): boolean =>
   state.kind === 'invoice' && state.outcome.status === 'open' && state.attempts.length === 0;
+
+const contradictionOfRecorded = (accepted: Accepted, data: Imported): string | undefined =>
+  data.state === 'issued'
+    ? differenceOf(accepted, data)
+    : 'has this note on record: give the note with the state issued, also when it was canceled since';
 
 const contradictionOf = (accepted: Accepted, data: Imported): string | undefined => {
   const { accessKey, state, companyId, issuedAt } = data;
@@ -42,6 +60,10 @@ const contradictionOf = (accepted: Accepted, data: Imported): string | undefined
   if (accessKey === undefined || issuedAt === undefined) return 'waits to be sent: give the access_key of its note';
   if (!isAccessKey(accessKey)) return 'waits to be sent: access_key has a wrong check digit';
   if (providerOfKey(accessKey) !== companyId) return 'waits to be sent: access_key is of another company';
+  return differenceOf(accepted, data);
+};
+
+const differenceOf = (accepted: Accepted, data: Imported): string | undefined => {
   const differing = differingField(accepted, data);
   return differing && `was accepted with another ${differing}`;
 };
@@ -70,21 +92,16 @@ type AttachDeps = { store: EventStore; clock: Clock; actor: `support:${string}` 
 
 /**
  * Records the note as the outcome of the accepted invoice, by the event with which log recovery gives a note back, so that the invoice is never sent.
+ * The XML of the line is not recorded: nothing has checked its signature, so a download asks the authorizer for the note.
  * False when the invoice was sent or has another outcome meanwhile. Throws `StreamContended`.
  */
 export const attachNote = ({ stream, data }: PlannedImport, deps: AttachDeps): Promise<boolean> => {
-  const { accessKey, issuedAt, nfseXmlGzip, nfseSha256 } = data;
+  const { accessKey, issuedAt } = data;
   const at = deps.clock.now();
   return decideAndAppend(stream, 'import_invoice', deps, (state): Decision => {
     if (accessKey === undefined || !isAccessKey(accessKey) || issuedAt === undefined) return stale('no note');
     if (state.kind === 'invoice' && state.attempts.length > 0) return stale('an attempt was made');
-    const note = present({
-      accessKey,
-      nfseNumber: numberOfKey(accessKey),
-      authorizedAt: issuedAt,
-      nfseXmlGzip,
-      nfseSha256,
-    });
+    const note = { accessKey, nfseNumber: numberOfKey(accessKey), authorizedAt: issuedAt };
     return decideAuthorized(state, { attempt: 1, ...note, evidence: 'lookup', attemptLost: true, at });
   });
 };

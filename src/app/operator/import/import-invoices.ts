@@ -1,17 +1,23 @@
 import { providerOfKey } from '../../../domain/common/access-key.js';
-import { invoiceStream, parseInvoiceStream, publicInvoiceId, type StreamName } from '../../../domain/common/ids.js';
+import {
+  type InvoiceId,
+  invoiceStream,
+  parseInvoiceStream,
+  publicInvoiceId,
+  type StreamName,
+} from '../../../domain/common/ids.js';
 import { addSeconds, type Instant, isBefore } from '../../../domain/common/time.js';
 import type { InvoiceEvent } from '../../../domain/invoice/events.js';
 import { sortedJson } from '../../../domain/log/hash-text.js';
 import { inGroups } from '../../../lib/in-groups.js';
 import type { EventLog } from '../../../ports/event-log.js';
-import type { ImportedKeys } from '../../../ports/idempotency-keys.js';
+import type { ImportedKey, ImportedKeys } from '../../../ports/idempotency-keys.js';
 import { operatorContext } from '../../event-store/command-context.js';
 import type { EventStore } from '../../event-store/event-store.js';
 import { create } from '../../event-store/transact.js';
 import { loadInvoice } from '../../read/read-invoice.js';
 import { type CompanyCommandDeps, loadCompany } from '../company/company-commands.js';
-import { attachNote, noteOfAccepted } from './accepted-invoice.js';
+import { adviceOnHolder, attachNote, noteOfAccepted } from './accepted-invoice.js';
 import { type Imported, type NoteFiles, type PlannedImport, parseImportLine, planLine } from './import-line.js';
 import {
   holdersOfKeys,
@@ -24,7 +30,12 @@ import {
 type ImportDeps = Pick<CompanyCommandDeps, 'store' | 'clock' | 'actor'> &
   NoteFiles &
   KeyHoldersDeps &
-  UnsettledDeps & { log: Pick<EventLog, 'read' | 'lastEvent'>; keys: ImportedKeys; testRetentionSeconds: number };
+  UnsettledDeps & {
+    log: Pick<EventLog, 'read' | 'lastEvent'>;
+    keys: ImportedKeys;
+    keySeconds: number;
+    testRetentionSeconds: number;
+  };
 
 /**
  * `problems`: nothing was imported, unless a problem says that earlier lines were. `already`: lines that an earlier import or line brought. Among
@@ -79,23 +90,9 @@ const planLines = async (text: string, deps: ImportDeps, report: Report): Promis
     const parsed = parseImportLine(line);
     const result = 'problems' in parsed ? parsed : await planLine(parsed.line, deps, deps.clock.now());
     if ('problems' in result) report(number, result.problems);
-    return 'plan' in result ? [{ number, plan: await underKeyHolder(result.plan, deps) }] : [];
+    return 'plan' in result ? [{ number, plan: result.plan }] : [];
   });
   return planned.flat();
-};
-
-/**
- * The id of an Idempotency-Key derives from the key alone, and a request with a reference too has another id. So a key leads to the accepted invoice
- * that holds it now.
- */
-const underKeyHolder = async (plan: PlannedImport, { keys, store, clock }: ImportDeps): Promise<PlannedImport> => {
-  const { mode, companyId, invoiceId, keyHash } = plan.data;
-  if (keyHash === undefined) return plan;
-  const holder = await keys.holderOf({ mode, companyId, keyHash }, clock.now());
-  if (holder === undefined || holder === 'in_use' || holder === invoiceId) return plan;
-  const stream = invoiceStream(mode, companyId, holder);
-  const isOnRecord = (await loadInvoice(stream, store)).state.kind !== 'none';
-  return isOnRecord ? { ...plan, stream, data: { ...plan.data, invoiceId: holder } } : plan;
 };
 
 /** A line that repeats another line is no problem. A line that names the same id, reference or access key for other content is one. */
@@ -105,7 +102,7 @@ const withoutRepetitions = (plans: readonly Numbered[], report: Report): readonl
     const { stream, data, reservation } = entry.plan;
     const names = [stream, reservation, data.accessKey && `${data.mode} ${data.accessKey}`].filter(isText);
     const holders = names.flatMap((name) => owners.get(name) ?? []);
-    const other = holders.find((holder) => JSON.stringify(holder.plan) !== JSON.stringify(entry.plan));
+    const other = holders.find((holder) => JSON.stringify(holder.plan.data) !== JSON.stringify(data));
     if (other !== undefined) report(entry.number, [`its id, reference or access_key is that of line ${other.number}`]);
     for (const name of names) if (!owners.has(name)) owners.set(name, entry);
     return holders.length === 0;
@@ -187,7 +184,7 @@ const inOrder = (problems: ReadonlyMap<number, readonly string[]>): readonly str
     .flatMap(([number, found]) => found.map((problem) => `line ${number}: ${problem}`));
 
 /** What the log already holds of a plan: nothing, the same import, or something else. */
-type ImportCheck = { kind: 'open' } | { kind: 'already_so' } | { kind: 'refused'; problem: string };
+type ImportCheck = { kind: 'open' } | { kind: 'already_so'; isAttached?: true } | { kind: 'refused'; problem: string };
 
 const checkImport = async (plan: PlannedImport, deps: ImportDeps): Promise<ImportCheck> => {
   const { data, dpsId } = plan;
@@ -199,47 +196,86 @@ const checkImport = async (plan: PlannedImport, deps: ImportDeps): Promise<Impor
   const refused = reserved.find(({ kind }) => kind === 'refused');
   if (refused !== undefined) return refused;
   const invoice = await checkInvoice(plan, deps);
+  if (invoice.kind === 'open') return (await checkKey(plan, deps)) ?? invoice;
+  if (invoice.kind === 'refused') return invoice;
   // An access key was not reserved by earlier versions, so an import without that reservation is whole.
-  const isWhole = plan.reservation === undefined || reserved[0]?.kind === 'already_so';
-  return invoice.kind === 'already_so' && !isWhole ? { kind: 'open' } : invoice;
+  const isWhole = invoice.isAttached
+    ? reserved.every(({ kind }) => kind === 'already_so')
+    : plan.reservation === undefined || reserved[0]?.kind === 'already_so';
+  return isWhole ? invoice : { kind: 'open' };
+};
+
+type Appended = ImportCheck | { kind: 'appended' };
+
+const appendImport = async (plan: PlannedImport, deps: ImportDeps): Promise<Appended> => {
+  const check = await checkInvoice(plan, deps);
+  if (check.kind === 'refused') return check;
+  const { state } = await loadInvoice(plan.stream, deps.store);
+  return await (state.kind === 'none' ? appendInvoice(plan, deps) : completeInvoice(check, plan, deps));
 };
 
 /** Appends the reservations first, because only one of several writers can get each. All appends expect no stream. */
-const appendImport = async (plan: PlannedImport, deps: ImportDeps): Promise<ImportCheck | { kind: 'appended' }> => {
-  const { stream, data } = plan;
+const appendInvoice = async (plan: PlannedImport, deps: ImportDeps): Promise<Appended> => {
   const importedAt = deps.clock.now();
-  const isFirst = (await loadInvoice(stream, deps.store)).state.kind === 'none';
-  const refused = isFirst ? await takeKey(plan, importedAt, deps) : undefined;
+  const refused = (await takeKey(plan, deps)) ?? (await reserve(plan, importedAt, deps));
   if (refused !== undefined) return refused;
-  const taken: InvoiceEvent = { type: 'ReferenceTaken', data: { invoiceId: data.invoiceId, takenAt: importedAt } };
+  const imported: InvoiceEvent = { type: 'InvoiceImported', data: { ...plan.data, importedAt } };
+  if (await appendFirst(plan.stream, imported, plan, deps)) return { kind: 'appended' };
+  const check = await checkInvoice(plan, deps);
+  return check.kind === 'open' ? onRecord(plan.data) : check;
+};
+
+/**
+ * Attaches the note first, because an issuer may send the invoice meanwhile, and its access key must not stay reserved for an invoice with another
+ * note. The same file again adds the reservations that are missing after a process died here.
+ */
+const completeInvoice = async (check: ImportCheck, plan: PlannedImport, deps: ImportDeps): Promise<Appended> => {
+  if (check.kind === 'open' && !(await attachNote(plan, deps))) return onRecord(plan.data);
+  return (await reserve(plan, deps.clock.now(), deps)) ?? { kind: 'appended' };
+};
+
+const reserve = async (plan: PlannedImport, takenAt: Instant, deps: ImportDeps): Promise<ImportCheck | undefined> => {
+  const taken: InvoiceEvent = { type: 'ReferenceTaken', data: { invoiceId: plan.data.invoiceId, takenAt } };
   for (const reservation of reservationsOf(plan)) {
     if (await appendFirst(reservation.stream, taken, plan, deps)) continue;
     const check = await checkReservation(reservation, plan, deps.store);
     if (check.kind === 'refused') return check;
   }
-  const imported: InvoiceEvent = { type: 'InvoiceImported', data: { ...data, importedAt } };
-  if (await appendFirst(stream, imported, plan, deps)) return { kind: 'appended' };
-  const check = await checkInvoice(plan, deps);
-  if (check.kind !== 'open') return check;
-  return (await attachNote(plan, deps)) ? { kind: 'appended' } : onRecord(data);
+  return undefined;
 };
 
-/** A key protects its request from a second note for 24 hours, also where that request has a reference (docs/contract.md IDEM-1). */
-const takeKey = async (
+/** The key of the line while it protects its request from a second note (docs/contract.md IDEM-1), also where that request has a reference. */
+const keyInUse = (
   { data: { mode, companyId, invoiceId, keyHash, createdAt, issuedAt } }: PlannedImport,
-  importedAt: Instant,
-  { keys, store }: ImportDeps,
+  { clock, keySeconds }: ImportDeps,
+): ImportedKey | undefined => {
+  const acceptedAt = createdAt ?? issuedAt ?? clock.now();
+  const isOver = !isBefore(clock.now(), addSeconds(acceptedAt, keySeconds));
+  return keyHash === undefined || isOver ? undefined : { mode, companyId, keyHash, invoiceId, acceptedAt };
+};
+
+const checkKey = async (plan: PlannedImport, deps: ImportDeps): Promise<ImportCheck | undefined> => {
+  const key = keyInUse(plan, deps);
+  return key && (await checkHolder(await deps.keys.holderOf(key, deps.clock.now()), plan, deps));
+};
+
+const takeKey = async (plan: PlannedImport, deps: ImportDeps): Promise<ImportCheck | undefined> => {
+  const key = keyInUse(plan, deps);
+  return key && (await checkHolder(await deps.keys.take(key, deps.clock.now()), plan, deps));
+};
+
+const checkHolder = async (
+  holder: InvoiceId | 'in_use' | undefined,
+  { data: { mode, companyId, invoiceId } }: PlannedImport,
+  { store }: ImportDeps,
 ): Promise<ImportCheck | undefined> => {
-  if (keyHash === undefined) return undefined;
-  const acceptedAt = createdAt ?? issuedAt ?? importedAt;
-  const holder = await keys.take({ mode, companyId, keyHash, invoiceId, acceptedAt }, importedAt);
   if (holder === undefined || holder === invoiceId) return undefined;
   if (holder === 'in_use') return { kind: 'refused', problem: 'a request works on idempotency_key now' };
   // The row of an invoice that the log has lost is forgotten when issuing resumes.
-  const { state } = await loadInvoice(invoiceStream(mode, companyId, holder), store);
-  return state.kind === 'none'
-    ? undefined
-    : { kind: 'refused', problem: `idempotency_key is held by ${publicInvoiceId(holder)}` };
+  const held = await loadInvoice(invoiceStream(mode, companyId, holder), store);
+  if (held.state.kind === 'none') return undefined;
+  const problem = `idempotency_key is held by ${publicInvoiceId(holder)}${adviceOnHolder(held)}`;
+  return { kind: 'refused', problem };
 };
 
 const appendFirst = (
@@ -278,6 +314,7 @@ const checkInvoice = async (plan: PlannedImport, deps: ImportDeps): Promise<Impo
   if (state.kind === 'none') return { kind: 'open' };
   const note = noteOfAccepted(loaded, plan);
   if (note === 'fits') return { kind: 'open' };
+  if (note === 'attached') return { kind: 'already_so', isAttached: true };
   if (note === 'recorded') return { kind: 'already_so' };
   if (note !== undefined) return { kind: 'refused', problem: note.problem };
   const first = events[0];

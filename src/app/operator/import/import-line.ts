@@ -238,6 +238,8 @@ export type PlannedImport = {
   reservation?: StreamName;
   keyReservation?: StreamName;
   dpsId?: DpsId;
+  /** The line names the invoice by its id. */
+  namesId?: true;
   /** Why no new import takes the line. An import on record may hold such a line of an earlier version. */
   objections: readonly string[];
 };
@@ -289,6 +291,7 @@ export const planLine = async (line: ImportLine, files: NoteFiles, now: Instant)
       reservation: derived === invoiceId ? undefined : invoiceStream(mode, companyId, derived),
       keyReservation: isFiscal ? invoiceStream(mode, companyId, invoiceIdOfAccessKey(mode, companyId, key)) : undefined,
       dpsId: note?.dpsId,
+      namesId: line.id === undefined ? undefined : (true as const),
       objections: problemsIf([
         [hasLetters(line), WITH_LETTERS],
         ...contradictionsWith(line, note),
