@@ -1,7 +1,6 @@
 import { auditEventTypes } from '../../domain/audit/events.js';
 import { isDpsIdOf } from '../../domain/common/access-key.js';
 import {
-  type CompanyId,
   companyPrefix,
   companyStream,
   type InvoiceAddress,
@@ -44,8 +43,8 @@ export type WalkedStreams = { has(stream: StreamName): boolean; fromBeginning: b
 
 /**
  * Invariants 1, 2, 4 and 5 of docs/architecture.md#invariants, as far as events alone show them, and one invoice for one request. What an event needs
- * in other streams of its company is checked where the walk must hold those: from the beginning, or from the registration of the company on. The
- * result checks one well-formed event, in the order of the log, and folds it into its stream.
+ * in other streams of its company is checked where the walk must hold those from the beginning. The result checks one well-formed event, in the order of
+ * the log, and folds it into its stream.
  */
 export const createLogInvariants = (walked: WalkedStreams, keySeconds: number) => {
   /** The stream that each key was first seen in. */
@@ -57,9 +56,7 @@ export const createLogInvariants = (walked: WalkedStreams, keySeconds: number) =
     keyIds: new Map<string, StreamFold>(),
   };
   const allocated = new Set<string>();
-  const registered = new Set<CompanyId>();
-  const isHeld = (companyId: CompanyId): boolean => walked.fromBeginning || registered.has(companyId);
-  const requests = createRequestInvariants(isHeld, keySeconds);
+  const requests = createRequestInvariants(walked.fromBeginning, keySeconds);
 
   const duplicate = (
     event: JudgedEvent,
@@ -103,7 +100,7 @@ export const createLogInvariants = (walked: WalkedStreams, keySeconds: number) =
       case 'IssuanceAttempted': {
         const { series, number, dpsId } = event.data;
         const dpsNumber = `${mode} ${companyId} ${series} ${number}`;
-        const isAllocated = !isHeld(companyId) || allocated.has(`${dpsNumber} ${invoiceId}`);
+        const isAllocated = !walked.fromBeginning || allocated.has(`${dpsNumber} ${invoiceId}`);
         const isOwnId = isDpsIdOf(dpsId, { cnpj: companyId, series, number });
         return [
           ...breach(event, isOwnId ? undefined : 'a DPS id of another company, series or number'),
@@ -134,7 +131,7 @@ export const createLogInvariants = (walked: WalkedStreams, keySeconds: number) =
         const { mode, companyId } = owner;
         // Of a test invoice that ended after this part of the log nothing is left.
         const invoice = invoiceStream(mode, companyId, invoiceId);
-        const isLost = mode === 'live' && isHeld(companyId) && !walked.has(invoice);
+        const isLost = mode === 'live' && walked.fromBeginning && !walked.has(invoice);
         if (isLost) return breach(event, `a DPS number of ${invoice}, of which no event is left`);
         if (isStopped) return breach(event, 'a number of a series that was stopped');
         if (nextNumber !== number + 1) return breach(event, 'the next number does not follow the one given');
@@ -156,7 +153,6 @@ export const createLogInvariants = (walked: WalkedStreams, keySeconds: number) =
   const company = (event: JudgedEvent, fold: StreamFold): readonly Finding[] => {
     const begins = event.type === 'CompanyRegistered';
     if (begins !== (event.revision === 0)) return breach(event, 'a company is registered once, by its first event');
-    if (event.type === 'CompanyRegistered') registered.add(event.stream.slice(companyPrefix.length));
     if (event.type !== 'ApiKeyCreated') return [];
     return [
       ...duplicate(event, fold, 'an API key', holders.keyHashes, event.data.keyHash),

@@ -1,10 +1,4 @@
-import {
-  type CompanyId,
-  type InvoiceAddress,
-  type InvoiceId,
-  invoiceStream,
-  type StreamName,
-} from '../../domain/common/ids.js';
+import { type InvoiceAddress, type InvoiceId, invoiceStream, type StreamName } from '../../domain/common/ids.js';
 import { epochMs, type Instant } from '../../domain/common/time.js';
 import type { ReadInvoiceEvent } from '../../domain/invoice/events.js';
 import type { Revision } from '../../ports/event-log.js';
@@ -15,10 +9,10 @@ type Judged = ReadInvoiceEvent & { stream: StreamName; revision: Revision };
 
 /**
  * One request, one invoice (docs/architecture.md#uniqueness), as far as events alone show it. The stream of a reference belongs to the invoice that it
- * derives, or to an import that took it. So no reference is held here, and of two invoices with one reference at least one is found. `isHeld`: whether the
- * walk must hold the earlier streams of a company, which reservations of imports need. `keySeconds`: how long an Idempotency-Key is good for one invoice.
+ * derives, or to an import that took it. So no reference is held here, and of two invoices with one reference at least one is found. `fromBeginning`:
+ * whether the walk holds each stream from its first event on, which reservations of imports need. `keySeconds`: how long an Idempotency-Key is good for one invoice.
  */
-export const createRequestInvariants = (isHeld: (companyId: CompanyId) => boolean, keySeconds: number) => {
+export const createRequestInvariants = (fromBeginning: boolean, keySeconds: number) => {
   const reservations = createReservations();
   const keys = createKeyWindow(keySeconds * 1_000);
 
@@ -42,7 +36,7 @@ export const createRequestInvariants = (isHeld: (companyId: CompanyId) => boolea
         return [];
       case 'InvoiceImported': {
         const isTaken = reservations.use(event.data, address);
-        return isTaken || !isHeld(companyId) ? [] : breach('an import whose reference was not taken for it');
+        return isTaken || !fromBeginning ? [] : breach('an import whose reference was not taken for it');
       }
       default:
         return [];

@@ -84,10 +84,11 @@ const checkedManifest = ({ manifest: text, trusted }: ExportFile, findings: Find
   return manifest;
 };
 
+/** Release 0.2.0 left out events one by one by their instants, so in an export with `to` alone a stream may begin in its middle too. */
 const scopeOf = (manifest: Manifest | undefined): LogScope => {
   const { company, from, to } = manifest?.filter ?? {};
-  if (from !== undefined) return 'period';
-  return company === undefined && to === undefined ? 'whole' : 'streams';
+  if (from !== undefined || to !== undefined) return 'period';
+  return company === undefined ? 'whole' : 'streams';
 };
 
 /** Compares what the manifest says of each stream with what the file holds. */
