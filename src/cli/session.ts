@@ -4,7 +4,7 @@ import type { CommandResult, CompanyCommandDeps } from '../app/operator/company/
 import type { SettleDeps } from '../app/operator/settlement/settle-invoice.js';
 import type { StartingPoint } from '../app/recovery/ask-series.js';
 import type { RecoveryReport } from '../app/recovery/recover-log.js';
-import type { CompanyId, Mode, StreamName } from '../domain/common/ids.js';
+import type { CompanyId, Mode } from '../domain/common/ids.js';
 import type { Instant } from '../domain/common/time.js';
 import type { Invoice } from '../domain/invoice/state.js';
 import type { CertificateVault, CompanyCertificate } from '../ports/certificate-vault.js';
@@ -19,7 +19,7 @@ import type { ProjectionStatus } from '../ports/projection-status.js';
 import type { ReadModel } from '../ports/read-model.js';
 import type { SealingKeys } from '../ports/sealing-keys.js';
 import type { SupportReads } from '../ports/support-reads.js';
-import type { ParkedWork } from '../ports/work-queue.js';
+import type { WorkQueue } from '../ports/work-queue.js';
 
 /**
  * `readModelOfAnyLog`: only the rebuild, which repairs it, may open a read model that was made from another log. `onlyExisting`: an embedded database
@@ -74,9 +74,7 @@ export type Session = {
   drift(onProgress: (progress: DriftProgress) => void): Promise<DriftReport>;
   projections: ProjectionOperations;
   /** The service's queue. An in-process queue is reached through the database, so a retry takes a second or two. */
-  queue: {
-    parked(): Promise<readonly ParkedWork[]>;
-    retryParked(stream: StreamName): Promise<boolean>;
+  queue: Pick<WorkQueue, 'parked' | 'parkedCount' | 'isParked' | 'retryParked'> & {
     /** Undefined for a queue inside another process. */
     depth(): Promise<number | undefined>;
   };

@@ -57,7 +57,11 @@ export type WorkQueue = {
   }): Promise<void>;
   /** Number of work items that wait or are being handled. */
   depth(): Promise<number>;
+  /** The oldest parked work items; an engine may leave out the newer ones of very many. */
   parked(): Promise<readonly ParkedWork[]>;
+  /** Number of parked work items, also of those that `parked` leaves out. */
+  parkedCount(): Promise<number>;
+  isParked(stream: StreamName): Promise<boolean>;
   /** Puts the parked work item of this stream back; false when the stream has no parked work. */
   retryParked(stream: StreamName): Promise<boolean>;
 };

@@ -247,6 +247,25 @@ describeWithPostgres('an operator who looks after the service', () => {
     expect((await operator.runJson('invoice', 'waiting')).json).toMatchObject({ parked_unknown: null });
   });
 
+  it('is shown and told how much more is parked than is listed', async () => {
+    const { queue } = operator.session;
+    const before = { ...queue };
+    const item = { kind: 'issue' as const, stream: STREAM, messageId: 'm', reason: 'failed 31 times' };
+    queue.parked = async () => [{ ...item, parkedAt: '2026-11-21T12:00:00.000Z' }];
+    queue.parkedCount = async () => 4;
+    queue.isParked = queue.retryParked = async () => true;
+    try {
+      expect((await operator.run('parked', 'list')).out).toMatch(/\nand 3 more$/);
+      const said = '1 invoice tried again within seconds\n3 more parked work items: run this again';
+      expect((await operator.run('parked', 'retry', '--all')).out).toBe(said);
+      const json = { retried: 1, remaining: 3 };
+      expect(await operator.runJson('parked', 'retry', '--all')).toEqual({ exit: 0, json });
+      expect(await doctorLine('queue')).toMatch(/^BAD .*4 work items parked/);
+    } finally {
+      Object.assign(queue, before);
+    }
+  });
+
   it('lists invoices by status, mode, company and time, and is refused what is no such thing', async () => {
     const ids = async (...argv: string[]) =>
       ((await operator.runJson('invoice', 'list', ...argv)).json.invoices as { id: string }[]).map(({ id }) => id);

@@ -191,6 +191,8 @@ export const workQueueContract = (engineName: string, open: () => Promise<WorkQu
       expect(deliveries.map(({ stream }) => stream)).toEqual(['a', 'b']);
 
       parking = false;
+      expect([await engine.queue.isParked('nobody'), await engine.queue.isParked('a')]).toEqual([false, true]);
+      expect(await engine.queue.parkedCount()).toBe(2);
       expect(await engine.queue.retryParked('nobody')).toBe(false);
       expect(await engine.queue.retryParked('a')).toBe(true);
       await vi.waitFor(() => expect(deliveries).toHaveLength(3), bound);

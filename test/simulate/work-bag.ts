@@ -76,6 +76,8 @@ export const createWorkBag = (scheduler: Scheduler): WorkBag => {
       },
       depth: async () => entries.length,
       parked: async () => [],
+      parkedCount: async () => 0,
+      isParked: async () => false,
       retryParked: async () => false,
     }),
     deliverAgain: (place) => {

@@ -171,6 +171,8 @@ export const createMemoryQueue = (clock: Clock): WorkQueue => {
     },
     depth: async () => waiting.size + handling.size,
     parked: async () => [...parked.values()],
+    parkedCount: async () => parked.size,
+    isParked: async (stream) => [...parked.values()].some((item) => item.stream === stream),
     retryParked: async (stream: StreamName) => {
       const found = [...parked].filter(([, item]) => item.stream === stream);
       for (const [key, { kind, messageId }] of found) {

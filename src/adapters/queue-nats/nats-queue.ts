@@ -130,6 +130,9 @@ export const createNatsQueue = async (options: NatsQueueOptions): Promise<NatsWo
           ({ sequence: _sequence, workSequence: _workSequence, workStreamMadeAt: _madeAt, ...item }) => item,
         ),
       ),
+    parkedCount: () => asPort('the parked items could not be counted', parked.count),
+    isParked: (stream) =>
+      asPort('the parked item could not be read', async () => (await parked.findAll(stream)).length > 0),
     retryParked: (stream) =>
       asPort('the parked item could not be put back', async () => {
         const records = await parked.findAll(stream);

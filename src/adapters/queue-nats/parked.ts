@@ -20,7 +20,7 @@ export type ParkedRecord = ParkedWork & {
 /** A reason longer than that is cut, so that its record fits into a message. */
 const MOST_OF_REASON = 1_000;
 
-/** Messages that one look at the parked work reads. */
+/** Records that one look at the parked work takes into memory. */
 const MOST_LISTED = 2_000;
 
 type Key = Pick<WorkItem, 'kind' | 'stream'>;
@@ -47,6 +47,26 @@ export const createParked = (link: Link, names: Names, clock: Clock) => {
   const forget = async (record: ParkedRecord): Promise<void> => {
     const through = { filter: names.parked(record), seq: record.sequence + 1 };
     await link.session().manager.streams.purge(names.parkedStream, through);
+  };
+
+  /**
+   * The oldest records. Another program that may write to our subjects must not fill the memory of each scrape. What is no record is removed as in the
+   * work stream, because it would be read again at each look.
+   */
+  const list = async (): Promise<readonly ParkedRecord[]> => {
+    const { manager } = link.session();
+    const records: ParkedRecord[] = [];
+    // A program that writes faster than this look reads would keep the look from its end.
+    const { last_seq: last } = (await manager.streams.info(names.parkedStream)).state;
+    for (let sequence = 1; sequence <= last && records.length < MOST_LISTED; ) {
+      const found = await findStored(manager, names.parkedStream, { seq: sequence, next_by_subj: names.everyParked });
+      if (found === undefined) return records;
+      const record = readRecord(found);
+      if (record !== undefined) records.push(record);
+      else await removeStored(manager, names.parkedStream, found);
+      sequence = found.seq + 1;
+    }
+    return records;
   };
 
   return {
@@ -86,19 +106,12 @@ export const createParked = (link: Link, names: Names, clock: Clock) => {
     find,
     findAll: async (stream: StreamName): Promise<readonly ParkedRecord[]> =>
       (await Promise.all(kinds.map((kind) => find({ kind, stream })))).flatMap((record) => record ?? []),
-    /** The oldest records. Another program that may write to our subjects must not fill the memory of each scrape. */
-    list: async (): Promise<readonly ParkedRecord[]> => {
-      const { manager } = link.session();
-      const records: ParkedRecord[] = [];
-      for (let sequence = 1, looks = 0; looks < MOST_LISTED; looks += 1) {
-        const next = { seq: sequence, next_by_subj: names.everyParked };
-        const found = await findStored(manager, names.parkedStream, next);
-        if (found === undefined) return records;
-        const record = readRecord(found);
-        if (record !== undefined) records.push(record);
-        sequence = found.seq + 1;
-      }
-      return records;
+    list,
+    /** Also counts what is newer than the list. */
+    count: async (): Promise<number> => {
+      const listed = (await list()).length;
+      if (listed < MOST_LISTED) return listed;
+      return (await link.session().manager.streams.info(names.parkedStream)).state.messages;
     },
     forget,
   };

@@ -11,10 +11,12 @@ const list: Command = {
   summary: 'work that failed too often and waits for a person; its invoices still end by their time limits',
   changes: false,
   run: async ({ session }) => {
-    const parked = await (await session()).queue.parked();
+    const { queue } = await session();
+    const [parked, count] = [await queue.parked(), await queue.parkedCount()];
     const lines = parked.map(
       (item) => `${item.parkedAt}  ${item.kind.padEnd(6)}  ${idOf(item).padEnd(41)}  ${item.reason}`,
     );
+    if (count > parked.length) lines.push(`and ${count - parked.length} more`);
     return done(lines.length === 0 ? 'nothing is parked' : lines.join('\n'), {
       parked: parked.map((item) => ({
         id: idOf(item),
@@ -39,9 +41,13 @@ const retry: Command = {
     const { queue } = opened;
     const again = (stream: StreamName): Promise<boolean> => retryParked(stream, queue, auditDeps(opened, actor));
     if (id === undefined) {
-      const streams = [...new Set((await queue.parked()).map(({ stream }) => stream))];
+      const [parked, count] = [await queue.parked(), await queue.parkedCount()];
+      const streams = [...new Set(parked.map(({ stream }) => stream))];
       for (const stream of streams) await again(stream);
-      return done(`${counted(streams.length, 'invoice')} tried again within seconds`, { retried: streams.length });
+      const more = count - parked.length;
+      const rest = more > 0 ? `\n${counted(more, 'more parked work item')}: run this again` : '';
+      const text = `${counted(streams.length, 'invoice')} tried again within seconds${rest}`;
+      return done(text, more > 0 ? { retried: streams.length, remaining: more } : { retried: streams.length });
     }
     const stream = await findStream(id, opened);
     const found = stream !== undefined && (await again(stream));

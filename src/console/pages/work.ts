@@ -35,7 +35,7 @@ const parkedUnknown = ({ say }: PageContext, reason: string): Html =>
     'Check NATS_URL and the NATS server. Timers still end the invoices.',
   )}</p>`;
 
-export const parkedPage = (context: PageContext, { work: parked, unknown }: ParkedIn, notice?: Notice): Html => {
+export const parkedPage = (context: PageContext, { work: parked, count, unknown }: ParkedIn, notice?: Notice): Html => {
   const { say } = context;
   if (unknown !== undefined)
     return page(context, { title: say('Trabalho parado', 'Parked work'), notice }, parkedUnknown(context, unknown));
@@ -79,6 +79,7 @@ ${table(
   }),
   say('Nada está parado.', 'Nothing is parked.'),
 )}
+${count > parked.length ? html`<p>${say(`e mais ${count - parked.length}`, `and ${count - parked.length} more`)}</p>` : none}
 <p><button name="stream" value="all" class="quiet">${say('Tentar todos de novo', 'Try all of them again')}</button></p>`,
         ),
   );
@@ -292,7 +293,7 @@ const attention = (
       say('cancelamentos que falharam', 'failed cancellations'),
     ],
     [
-      parked.unknown === undefined ? parked.work.length : '?',
+      parked.unknown === undefined ? parked.count : '?',
       'parked',
       say('trabalho parado', 'parked work item'),
       say('trabalhos parados', 'parked work items'),

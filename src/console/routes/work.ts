@@ -86,7 +86,7 @@ export const workRoutes = (app: Hono<ConsoleEnv>, deps: ConsoleDeps): void => {
         if (await retryParked(stream, queue, { store, clock, actor: `support:${operator}` })) retried += 1;
     } catch (error) {
       if (!(error instanceof WorkQueueUnavailable)) throw error;
-      return c.html(parkedPage(c.get('page'), { work: [], unknown: error.message }), 503);
+      return c.html(parkedPage(c.get('page'), { work: [], count: 0, unknown: error.message }), 503);
     }
     if (retried === 0) return await showParked(c, 409, notices(c.get('page')).gone);
     return c.redirect(`${ROOT}/parked?retried=1`, 303);

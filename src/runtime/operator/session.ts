@@ -216,7 +216,13 @@ const publicOrigin = ({ api }: Pick<Config, 'api'>): string => api.baseUrl ?? lo
 const sessionQueue = ({ engines: { pool }, config, clock, logger, runner }: SessionParts): Session['queue'] => {
   if (config.natsUrl === undefined) {
     const parkedItems = createParkedItems(pool);
-    return { parked: parkedItems.list, retryParked: parkedItems.askRetry, depth: async () => undefined };
+    return {
+      parked: parkedItems.list,
+      parkedCount: async () => (await parkedItems.list()).length,
+      isParked: async (stream) => (await parkedItems.list()).some((item) => item.stream === stream),
+      retryParked: parkedItems.askRetry,
+      depth: async () => undefined,
+    };
   }
   let opened: Promise<OpenedQueue> | undefined;
   const queue = (): Promise<OpenedQueue> => {
@@ -225,6 +231,8 @@ const sessionQueue = ({ engines: { pool }, config, clock, logger, runner }: Sess
   };
   return {
     parked: async () => (await queue()).parked(),
+    parkedCount: async () => (await queue()).parkedCount(),
+    isParked: async (stream) => (await queue()).isParked(stream),
     retryParked: async (stream) => (await queue()).retryParked(stream),
     depth: async () => (await queue()).depth(),
   };

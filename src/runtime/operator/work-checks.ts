@@ -43,15 +43,15 @@ export const queueCheck = async ({ queue }: Pick<Parts, 'queue'>): Promise<Check
   const { parked, depth } = state;
   const detail = [
     depth === undefined ? "inside the service's process" : `${counted(depth, 'work item')} waiting or being handled`,
-    `${counted(parked.length, 'work item')} parked`,
+    `${counted(parked, 'work item')} parked`,
   ].join(', ');
   const cure = 'nfse parked list, then nfse parked retry --all';
-  return { name: 'queue', ok: parked.length === 0, detail, cure: parked.length === 0 ? undefined : cure };
+  return { name: 'queue', ok: parked === 0, detail, cure: parked === 0 ? undefined : cure };
 };
 
 const queueState = async (queue: Session['queue']) => {
   try {
-    return { parked: await queue.parked(), depth: await queue.depth() };
+    return { parked: await queue.parkedCount(), depth: await queue.depth() };
   } catch (error) {
     if (error instanceof NatsTopologyMismatch) return { fault: error.what, cure: error.cure };
     if (error instanceof WorkQueueUnavailable) {

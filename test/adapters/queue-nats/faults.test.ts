@@ -263,6 +263,27 @@ describeWith('natsServer', 'the NATS queue, when its server fails', () => {
       );
     }
     expect(await queue.parked()).toHaveLength(2_000);
+    expect(await queue.parkedCount()).toBe(2_101);
+    await queue.put(itemOf('b'));
+    await vi.waitFor(async () => expect(await queue.parkedCount()).toBe(2_102), bound);
+    expect(await queue.isParked(itemOf('b').stream)).toBe(true);
+    expect(await queue.retryParked(itemOf('b').stream)).toBe(true);
+  });
+
+  it('shows what is parked behind thousands of messages of another program that are no records, and removes those', async () => {
+    const queue = await harness.open();
+    const js = (await server.admin()).jetstream();
+    for (let from = 0; from < 2_000; from += 100)
+      await Promise.all(
+        Array.from({ length: 100 }, (_, index) => js.publish(harness.names.parked(itemOf(`no-${from + index}`)), '{}')),
+      );
+    harness.work(queue, { handle: async () => ({ kind: 'park', reason: 'poison' }) });
+    await queue.put(itemOf('a'));
+    await vi.waitFor(async () => expect(await queue.isParked(itemOf('a').stream)).toBe(true), bound);
+    expect(await queue.parked()).toMatchObject([{ ...itemOf('a'), reason: 'poison' }]);
+    expect(await queue.parkedCount()).toBe(1);
+    const { state } = await (await manager()).streams.info(harness.names.parkedStream);
+    expect(state.messages).toBe(1);
   });
 
   it('keeps what is parked over a restart of the server', async () => {

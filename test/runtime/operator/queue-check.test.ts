@@ -7,7 +7,9 @@ const checkOf = async (fault: Error) => {
   const broken = async () => {
     throw fault;
   };
-  return await queueCheck({ queue: { parked: broken, retryParked: broken, depth: broken } });
+  return await queueCheck({
+    queue: { parked: broken, parkedCount: broken, isParked: broken, retryParked: broken, depth: broken },
+  });
 };
 
 it.each<[QueueFault, string, RegExp, RegExp]>([

@@ -142,6 +142,8 @@ export const consoleHarness = async (
         if (harness.queueLost) throw new WorkQueueUnavailable('the work queue is not reachable', 'ECONNREFUSED');
         return harness.parked;
       },
+      parkedCount: async () => harness.parked.length,
+      isParked: async (wanted) => harness.parked.some((item) => item.stream === wanted),
       retryParked: async (wanted) => {
         const found = harness.parked.some((item) => item.stream === wanted);
         harness.parked = [];

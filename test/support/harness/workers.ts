@@ -79,6 +79,8 @@ export const collectingQueue = (): CollectingQueue => {
     },
     depth: async () => queue.items.length,
     parked: async () => [],
+    parkedCount: async () => 0,
+    isParked: async () => false,
     retryParked: async () => false,
     handler: () => {
       if (handle === undefined) throw new Error('nobody works');

@@ -9,7 +9,7 @@ import { present } from '../../../domain/common/present.js';
 import type { Instant } from '../../../domain/common/time.js';
 import type { ReadModel } from '../../../ports/read-model.js';
 import type { SupportReads, SupportRow } from '../../../ports/support-reads.js';
-import { type ParkedWork, WorkQueueUnavailable } from '../../../ports/work-queue.js';
+import { type ParkedWork, type WorkQueue, WorkQueueUnavailable } from '../../../ports/work-queue.js';
 import { type AuditDeps, appendAudit } from '../../audit/audit-trail.js';
 import type { EventStore } from '../../event-store/event-store.js';
 import { stoppedSeries, stoppedTexts } from './stopped-series.js';
@@ -34,7 +34,7 @@ type WaitingDeps = {
   supportReads: Pick<SupportReads, 'indeterminate' | 'failedCancellations'>;
   readModel: Pick<ReadModel, 'companies'>;
   store: Pick<EventStore, 'load'>;
-  queue: Pick<ParkedQueue, 'parked'>;
+  queue: Pick<WorkQueue, 'parked' | 'parkedCount'>;
 };
 
 /** Everything that waits for support: no program continues it. At most `limit` of each kind are listed. A queue that is down hides only its own. */
@@ -58,31 +58,32 @@ export const waitingWork = async (
     }),
     ...parked.work.slice(0, limit).flatMap(parkedOf),
   ].sort((one, other) => (one.since < other.since ? -1 : 1));
-  const count = indeterminate.count + canceling.count + stopped.length + parked.work.length;
+  const count = indeterminate.count + canceling.count + stopped.length + parked.count;
   return present({ count, oldest, parkedUnknown: parked.unknown });
 };
 
-/** `unknown`: why the queue cannot say what is parked. */
-export type ParkedIn = { work: readonly ParkedWork[]; unknown?: string };
+/** `count`: also of the work that is not listed; `unknown`: why the queue cannot say what is parked. */
+export type ParkedIn = { work: readonly ParkedWork[]; count: number; unknown?: string };
 
 export const parkedIn = async (queue: WaitingDeps['queue']): Promise<ParkedIn> => {
   try {
-    return { work: await queue.parked() };
+    return { work: await queue.parked(), count: await queue.parkedCount() };
   } catch (error) {
-    if (error instanceof WorkQueueUnavailable) return { work: [], unknown: error.message };
+    if (error instanceof WorkQueueUnavailable) return { work: [], count: 0, unknown: error.message };
     throw error;
   }
 };
 
 /** The parked work items of all processes. */
-export type ParkedQueue = {
-  parked(): Promise<readonly ParkedWork[]>;
-  retryParked(stream: StreamName): Promise<boolean>;
-};
+export type ParkedQueue = Pick<WorkQueue, 'parked' | 'parkedCount' | 'isParked' | 'retryParked'>;
 
 /** Appends who orders the retry, then retries. False, and nothing appended, when no work item of this stream is parked. */
-export const retryParked = async (stream: StreamName, queue: ParkedQueue, deps: AuditDeps): Promise<boolean> => {
-  if (!(await queue.parked()).some((item) => item.stream === stream)) return false;
+export const retryParked = async (
+  stream: StreamName,
+  queue: Pick<ParkedQueue, 'isParked' | 'retryParked'>,
+  deps: AuditDeps,
+): Promise<boolean> => {
+  if (!(await queue.isParked(stream))) return false;
   await appendAudit('ParkedWorkRetried', { subject: stream }, deps);
   return await queue.retryParked(stream);
 };
