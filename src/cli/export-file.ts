@@ -28,7 +28,7 @@ type ExportDraft = Written & { isThere(): Promise<boolean>; put(): Promise<void>
 /**
  * Writes the chunks, gzipped if the name says so. A slow disk slows the source, so that memory stays bounded. A new file is made each time, because an
  * existing one may have another mode or be a link; only pipes and devices are written as they are, at once, and none of another user.
- * Rejects with `Interrupted` when `signal` aborts. Drafts of this file that a killed process has left are removed first.
+ * Rejects with `Interrupted` when `signal` aborts.
  */
 export const draftExport = async (
   file: string,
@@ -56,7 +56,6 @@ export const draftExport = async (
     const nothing = async (): Promise<void> => undefined;
     return { sha256: hash.digest('hex'), bytes, isThere: async () => true, put: nothing, discard: nothing };
   }
-  await removeDrafts(file);
   const draft = `${file}.${randomUUID()}.draft`;
   const discard = (): Promise<void> => rm(draft, { force: true });
   try {
@@ -70,12 +69,13 @@ export const draftExport = async (
   return { sha256: hash.digest('hex'), bytes, isThere, put: () => rename(draft, file), discard };
 };
 
-/** As `draftExport`, and replaces the file at once. */
+/** As `draftExport`, and replaces the file at once. Drafts of earlier exports are removed first. */
 export const writeExport = async (
   file: string,
   chunks: AsyncIterable<string>,
   signal?: AbortSignal,
 ): Promise<Written> => {
+  await removeEarlierDrafts(file);
   const { sha256, bytes, put, discard } = await draftExport(file, chunks, signal);
   await put().finally(discard);
   return { sha256, bytes };
@@ -100,12 +100,16 @@ const unlessInterrupted = async <T>(work: Promise<T>, signal: AbortSignal | unde
 };
 
 /**
- * A draft may hold personal data in clear. The name does not say whether the writer lives, because the process ids of another container mean nothing here.
- * So of two exports into one file at the same time the first one fails, and leaves what the second one has put there.
+ * Removes the drafts of this file and its manifest that earlier exports have left. A draft may hold personal data in clear. The name does not say whether
+ * the writer lives, because the process ids of another container mean nothing here. So of two exports into one file at the same time the first one fails,
+ * and leaves what the second one has put there. An export calls this only before its first draft: a later call would remove drafts of a later export, and
+ * both would fail.
  */
-const removeDrafts = async (file: string): Promise<void> => {
-  const [folder, name] = [dirname(file), basename(file)];
-  const isDraft = (other: string): boolean => other.startsWith(`${name}.`) && DRAFT.test(other.slice(name.length));
+export const removeEarlierDrafts = async (file: string): Promise<void> => {
+  const folder = dirname(file);
+  const names = [basename(file), basename(manifestOf(file))];
+  const isDraft = (other: string): boolean =>
+    names.some((name) => other.startsWith(name) && DRAFT.test(other.slice(name.length)));
   // A folder that may be written to and not listed still takes an export.
   for (const other of await readdir(folder).catch((): string[] => []))
     if (isDraft(other)) await rm(join(folder, other), { force: true });

@@ -18,7 +18,14 @@ import { text as readAll } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { UnreadableFile } from '../../src/app/audit/verify-export.js';
-import { readExport, whyNotWritable, writeExport } from '../../src/cli/export-file.js';
+import {
+  draftExport,
+  manifestOf,
+  readExport,
+  removeEarlierDrafts,
+  whyNotWritable,
+  writeExport,
+} from '../../src/cli/export-file.js';
 import { Interrupted } from '../../src/cli/progress.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
@@ -99,18 +106,25 @@ describe('the file of an export', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it('replaces drafts of it that a killed process has left, and no draft of another file', async () => {
+  it('replaces drafts of it and its manifest that a killed process has left, and no draft of another file', async () => {
     const folder = temporaryFolder();
     const left = `.${randomUUID()}.draft`;
-    const others = [
-      `other.ndjson${left}`,
-      `log.ndjson.gz${left}`,
-      `log.ndjson.manifest.json${left}`,
-      'log.ndjson.draft',
-    ];
-    for (const name of [`log.ndjson${left}`, ...others]) writeFileSync(join(folder, name), 'private');
+    const others = [`other.ndjson${left}`, `log.ndjson.gz${left}`, 'log.ndjson.draft'];
+    for (const name of [`log.ndjson${left}`, `log.ndjson.manifest.json${left}`, ...others])
+      writeFileSync(join(folder, name), 'private');
     await writeExport(join(folder, 'log.ndjson'), text());
     expect(readdirSync(folder).toSorted()).toEqual(['log.ndjson', ...others].toSorted());
+  });
+
+  it('is drafted beside a later export of it, which removes the earlier drafts and loses none', async () => {
+    const file = join(temporaryFolder(), 'log.ndjson');
+    await removeEarlierDrafts(file);
+    const lines = await draftExport(file, text());
+    await removeEarlierDrafts(file);
+    const later = [await draftExport(file, text()), await draftExport(manifestOf(file), text())];
+    const manifest = await draftExport(manifestOf(file), text());
+    const areThere = [lines, manifest, ...later].map((draft) => draft.isThere());
+    expect(await Promise.all(areThere)).toEqual([false, true, true, true]);
   });
 
   it('needs a folder, and is none', async () => {

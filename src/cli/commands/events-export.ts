@@ -10,7 +10,7 @@ import { createUnopenedFields } from '../../app/audit/unopened-fields.js';
 import { present } from '../../domain/common/present.js';
 import { DAY_SECONDS } from '../../domain/common/time.js';
 import { badUsage, type Command, type Flags, refused, textFlag, unknownCompany } from '../command.js';
-import { draftExport, holdsSomething, manifestOf, whyNotWritable } from '../export-file.js';
+import { draftExport, holdsSomething, manifestOf, removeEarlierDrafts, whyNotWritable } from '../export-file.js';
 import { findingLine } from '../findings.js';
 import { instantFlag } from '../flags.js';
 import { type ShowProgress, withProgress } from '../progress.js';
@@ -86,6 +86,7 @@ const written = async (
     onProgress: ({ events, share }) => progress('export', share, `${events} events`),
     ...(reveal ? { reveal: (event) => revealEvent(event, sealingKeys, unopened.add) } : {}),
   });
+  await removeEarlierDrafts(file);
   const lines = await draftExport(file, exported.lines(), interrupted);
   try {
     const { sha256, bytes } = lines;
