@@ -115,6 +115,14 @@ describeWithPostgres('audit verify of a log whose rows were edited', () => {
     }
   });
 
+  it('has an export of a part end with exit 1 where a stream lacks an event', async () => {
+    await sql(`delete from event_log where stream = '${INVOICE}' and revision = 0`);
+    const file = join(operator.folder, 'lacking.ndjson');
+    const exported = await operator.run('events', 'export', '--out', file, '--company', COMPANY);
+    const err = `the log lacks events: missing_revision  ${INVOICE}@1  the stream does not begin with revision 0`;
+    expect(exported).toMatchObject({ exit: 1, err });
+  });
+
   it('names a stream that is none of the service', async () => {
     await sql(`update event_log set stream = 'evil-1' where stream = 'audit-reveals' and revision = 1`);
     expect(await found()).toMatchObject([{ kind: 'stored_otherwise', stream: 'evil-1' }]);

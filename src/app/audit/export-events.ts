@@ -19,11 +19,12 @@ type ExportDeps = {
 
 /**
  * What the export holds. `head` lacks the values that are known only once the file is finished. `losses`: broken hashes and links, and what a whole
- * log lacks; a reader of the export finds the same.
+ * log lacks; a reader of the export finds the same. `unnamedLosses`: how many more there are.
  */
 type Exported = {
   head: Omit<ManifestHead, 'file' | 'bytes' | 'sha256' | 'exported_at' | 'public_key'>;
   losses: readonly Finding[];
+  unnamedLosses: number;
   streams(): readonly ManifestStream[];
 };
 
@@ -91,6 +92,7 @@ export const exportEvents = (filter: ExportFilter, deps: ExportDeps) => {
     },
     finish: async (): Promise<Exported> => ({
       losses: [...broken.kept, ...(isWhole ? logEndFinding(last, headAtStart) : []), ...(account?.finish() ?? [])],
+      unnamedLosses: broken.total - broken.kept.length,
       streams: () => inOrder(streams),
       head: {
         format: MANIFEST_FORMAT,

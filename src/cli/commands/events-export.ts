@@ -4,7 +4,7 @@ import { basename } from 'node:path';
 import { appendAudit } from '../../app/audit/audit-trail.js';
 import { revealEvent } from '../../app/audit/event-line.js';
 import { exportEvents } from '../../app/audit/export-events.js';
-import type { Finding } from '../../app/audit/finding.js';
+import type { Finding, FindingKind } from '../../app/audit/finding.js';
 import { type ExportFilter, type ManifestHead, manifestText, signedText } from '../../app/audit/manifest.js';
 import { createUnopenedFields } from '../../app/audit/unopened-fields.js';
 import { present } from '../../domain/common/present.js';
@@ -55,12 +55,13 @@ export const exportCommand: Command = {
     );
     if (result === 'overtaken')
       return refused(`${file} was not written: another export into this file began before this one ended`);
-    const { head, losses, unopened } = result;
+    const { head, losses, unnamedLosses, unopened } = result;
     const size = `${head.events} events in ${head.stream_count} streams, ${head.bytes} bytes`;
     for (const finding of losses) {
-      const what = finding.stream === undefined ? 'lacks events' : 'was changed';
+      const what = LACKS.has(finding.kind) ? 'lacks events' : 'was changed';
       terminal.err(`the log ${what}: ${findingLine(finding)}`);
     }
+    if (unnamedLosses > 0) terminal.err(`and ${unnamedLosses} more`);
     for (const line of unopened) terminal.err(line);
     return {
       exit: losses.length === 0 && unopened.length === 0 ? 0 : 1,
@@ -74,12 +75,22 @@ export const exportCommand: Command = {
   },
 };
 
+/** What shows that events are gone; all else shows that events are other ones. */
+const LACKS: ReadonlySet<FindingKind> = new Set(['missing_revision', 'missing_position', 'log_end']);
+
+type Written = {
+  head: ManifestHead;
+  losses: readonly Finding[];
+  unnamedLosses: number;
+  unopened: readonly string[];
+};
+
 const written = async (
   file: string,
   { filter, reveal, interrupted }: { filter: ExportFilter; reveal: boolean; interrupted: AbortSignal | undefined },
   { log, clock, exportSigner, sealingKeys, keySeconds }: Session,
   progress: ShowProgress,
-): Promise<{ head: ManifestHead; losses: readonly Finding[]; unopened: readonly string[] } | 'overtaken'> => {
+): Promise<Written | 'overtaken'> => {
   const unopened = createUnopenedFields();
   const exported = exportEvents(filter, {
     log,
@@ -90,7 +101,7 @@ const written = async (
   const lines = await draftExport(file, exported.lines(), interrupted);
   try {
     const { sha256, bytes } = lines;
-    const { head: found, losses, streams } = await exported.finish();
+    const { head: found, losses, unnamedLosses, streams } = await exported.finish();
     const exported_at = clock.now();
     const public_key = await exportSigner.publicKey();
     const whole = { ...found, file: basename(file), bytes, sha256, exported_at, public_key };
@@ -99,7 +110,7 @@ const written = async (
     const texts = pieces(manifestText(head, signature, streams()));
     const manifest = await draftExport(manifestOf(file), texts, interrupted);
     const isPut = await putBoth(file, lines, manifest).finally(manifest.discard);
-    return isPut ? { head, losses, unopened: unopened.lines() } : 'overtaken';
+    return isPut ? { head, losses, unnamedLosses, unopened: unopened.lines() } : 'overtaken';
   } finally {
     await lines.discard();
   }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { exportEvents } from '../../../src/app/audit/export-events.js';
 import { type ExportFilter, headOf, manifestText, readManifest, signedText } from '../../../src/app/audit/manifest.js';
-import type { EventLog, RecordedEvent } from '../../../src/ports/event-log.js';
+import type { EventLog, LogPosition, RecordedEvent } from '../../../src/ports/event-log.js';
 import { COMPANY } from '../../support/fixture/histories.js';
 import * as life from '../../support/fixture/invoice.js';
 import { exportOf, verified } from '../../support/fixture/log-edits.js';
@@ -121,6 +122,26 @@ describe('an export of a whole log that has lost events', () => {
     await harness.accept(3);
     return harness;
   };
+
+  it('names no more broken events than a person can read, and counts the rest', async () => {
+    const { log } = await issued();
+    const [event] = await log.readAll({ prefixes: [''], after: null, limit: 1 });
+    if (event === undefined) throw new Error('the log is empty');
+    const broken = Array.from({ length: 1_003 }, (_, index) => ({
+      ...event,
+      stream: `${event.stream}-${index}`,
+      position: BigInt(index + 1) as LogPosition,
+    }));
+    const edited: EventLog = {
+      ...log,
+      readAll: async ({ after }) => (after === null ? broken : []),
+      head: async () => 1_003n as LogPosition,
+    };
+    const exporting = exportEvents({ company: COMPANY }, { log: edited });
+    for await (const lines of exporting.lines()) expect(lines).not.toBe('');
+    const { losses, unnamedLosses } = await exporting.finish();
+    expect([losses.length, unnamedLosses]).toEqual([1_000, 3]);
+  });
 
   it('says so, and so does its reader, when no other event misses the lost one', async () => {
     const harness = await issued();
