@@ -218,4 +218,20 @@ describe('the examples with what people give them', () => {
       expect([loop, code, methods()]).toEqual([loop, 0, Array(5).fill('GET')]);
     }
   });
+
+  itWith(
+    'curl',
+    'the loops of the guide end where asking again changes nothing, as without an id or with a wrong key',
+    async () => {
+      for (const [index, loop] of [...new Set(loops)].entries()) {
+        for (const status of [401, 404]) {
+          const { api, methods } = await facing([refused(status, 'not_found'), issued]);
+          const name = `fim-${index}-${status}.sh`;
+          await examples.programs.write(name, `${loop}\n`);
+          const { code } = await examples.programs.within({ API: api.url, KEY: 'svc_sk_test_any', ID: '' }).run(name);
+          expect([loop, code, methods()]).toEqual([loop, 0, ['GET']]);
+        }
+      }
+    },
+  );
 });
