@@ -14,6 +14,7 @@ describe('transliterate', () => {
     ['ʻAiea Oʻzbekiston Oʼahu ʾAmmān ʿAmr Tatʹjana', "'Aiea O'zbekiston O'ahu 'Amman 'Amr Tat'jana"],
     ['Ƙofar Ɗan Ɓauchi Ƴar, ƙofar ɗan ɓauchi ƴar', 'Kofar Dan Bauchi Yar, kofar dan bauchi yar'],
     ['Ɛ̀wɔ̀ Ɔ̀yɛ̀ ŋutɔ Ʋɔ ʋɔ Ɖe ɖe ƒe Ƒe', 'Ewo Oye nuto Vo vo De de fe Fe'],
+    ['\ua7ac\u0261 \ua7ad\u026c', 'Gg Ll'],
     ['Ɲɛɲɛ Ŋaa Ƶ ƶ Ɨɨ Ʉʉ Ʊʊ Ɩɩ', 'Nene Naa Z z Ii Uu Uu Ii'],
     ['ʔəʔ ȾȺȽ ŉ ǁKaras ǃXam ǀAe', "'e' TAL 'n ||Karas !Xam |Ae"],
   ])('writes %j as %j', (text, latin) => expect(transliterate(text)).toBe(latin));
