@@ -79,13 +79,10 @@ describe('POST /v1/nfse 400 invalid_request', () => {
     expect(error.param?.length).toBeLessThan(200);
   });
 
-  it('lists every cause, up to a thousand, and then says that there are more', async () => {
-    const { errors: all = [] } = await refusalOf(unknown(998));
-    expect(all).toHaveLength(1_000);
-    expect(all.at(-1)?.message).toContain('description');
-    const { errors: cut = [] } = await refusalOf(unknown(999));
-    expect(cut).toHaveLength(1_001);
-    expect(cut.at(-1)?.message).toContain('mais de 1000 causas');
+  it('lists every cause, however many a body has', async () => {
+    const { errors = [] } = await refusalOf(unknown(999));
+    expect(errors).toHaveLength(1_001);
+    expect(errors.at(-1)?.message).toContain('description');
   });
 
   it('refuses more fields than that as a whole, before it looks at any', async () => {
