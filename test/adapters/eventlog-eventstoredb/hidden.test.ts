@@ -6,6 +6,7 @@ import { invoiceIdOfReference } from '../../../src/app/event-store/hashes.js';
 import { invoiceStream, type Mode, type StreamName } from '../../../src/domain/common/ids.js';
 import type { EventStoreDouble } from '../../support/eventstore-double/double.js';
 import * as life from '../../support/fixture/invoice.js';
+import { registerCompany } from '../../support/harness/audit.js';
 import { appendTo, contextAt, fixedKeys } from '../../support/harness/event-store.js';
 import { fillWith, openEventStoreHarness } from '../../support/harness/eventstore-log.js';
 
@@ -19,6 +20,8 @@ describe('an audit of the log in EventStoreDB', () => {
   beforeEach(async () => {
     double = await harness.double();
     log = harness.open(double.url);
+    const clock = { now: () => life.T0 };
+    await registerCompany({ store: createEventStore(log, fixedKeys()), clock }, COMPANY);
   });
   afterEach(() => harness.close());
 

@@ -64,6 +64,12 @@ const leftOf = async ({ stream, deps }: IssuingHarness, kept: number) => {
   return { events: events.slice(kept).map(({ type, data }) => ({ type, data })), breach };
 };
 
+/** The attempt of another process at the cancellation of the note of this harness. */
+const cancelAttemptedOfNote = ({ authorizer }: IssuingHarness): InvoiceEvent => {
+  const { type, data } = cancelAttempted(1, 5);
+  return { type, data: { ...data, requestId: `PRE${authorizer.notes[0]?.accessKey}101101` } };
+};
+
 const NOT_RECORDED = (detail: string) => [expect.objectContaining({ kind: 'outcome_not_recorded', detail })];
 
 describe('the kept answer to an attempt that a failover has lost', () => {
@@ -138,7 +144,7 @@ describe('an answer that comes when the loss of its attempt was already noticed 
     const canceled = await issuingHarness();
     await canceled.issueToTheEnd();
     await canceled.record(cancelRequested(0));
-    failOverDuringSend(canceled, 4, [cancelAttempted(1, 5)]);
+    failOverDuringSend(canceled, 4, [cancelAttemptedOfNote(canceled)]);
     await harness.issue();
     await canceled.cancel();
     expect(await leftOf(harness, 2)).toMatchObject({
@@ -152,11 +158,15 @@ describe('an answer that comes when the loss of its attempt was already noticed 
 
 describe('the kept answer to a cancellation whose attempt a failover has lost', () => {
   /** `kept`: 3 with the request, 2 without. */
-  const cancelOver = async (turn: Turn, kept: number, ...others: readonly InvoiceEvent[]) => {
+  const cancelOver = async (
+    turn: Turn,
+    kept: number,
+    others: (harness: IssuingHarness) => readonly InvoiceEvent[] = () => [],
+  ) => {
     const harness = await issuingHarness();
     await harness.issueToTheEnd();
     await harness.record(cancelRequested(0));
-    failOverAtAnswer(harness, kept + 1, others);
+    failOverAtAnswer(harness, kept + 1, others(harness));
     harness.authorizer.script = [turn];
     await harness.cancel();
     const { events, breach } = await leftOf(harness, kept + 1);
@@ -170,14 +180,14 @@ describe('the kept answer to a cancellation whose attempt a failover has lost', 
 
   it('confirms no request when the log has lost the one that was sent', async () => {
     const other = cancelRequested(5);
-    expect(await cancelOver('answer', 2, other)).toEqual({
+    expect(await cancelOver('answer', 2, () => [other])).toEqual({
       types: ['CancellationRequested'],
       notices: NOT_RECORDED('done'),
     });
   });
 
   it('ends no later attempt as refused', async () => {
-    expect(await cancelOver({ rejected: ['E0822'] }, 3, cancelAttempted(1, 5))).toEqual({
+    expect(await cancelOver({ rejected: ['E0822'] }, 3, (harness) => [cancelAttemptedOfNote(harness)])).toEqual({
       types: ['CancellationAttempted'],
       notices: NOT_RECORDED('rejected'),
     });

@@ -10,6 +10,7 @@ import { invoiceStream, type Mode } from '../../../src/domain/common/ids.js';
 import { addSeconds } from '../../../src/domain/common/time.js';
 import { rebuildProjection } from '../../../src/projector/rebuild.js';
 import { accepted, attempted, limits } from '../../support/fixture/invoice.js';
+import { registerCompany } from '../../support/harness/audit.js';
 import { appendTo } from '../../support/harness/event-store.js';
 import { type Operator, openOperator } from '../../support/harness/operator.js';
 import { createMemoryGuards } from '../../support/memory/guards.js';
@@ -25,6 +26,7 @@ describeWithPostgres('the rows that are kept for a rollback or by an interrupted
   beforeAll(async () => {
     operator = await openOperator([...projectionCommands, ...auditCommands()]);
     const { store } = operator.session;
+    await registerCompany(operator.session, CNPJ);
     const acceptedAt = addSeconds(operator.session.clock.now(), -limits.testRetentionSeconds);
     await appendTo(store, test, [accepted({ mode: 'test', invoiceId: idOf('test'), acceptedAt })], acceptedAt);
     await appendTo(store, live, [accepted({ invoiceId: idOf('live'), acceptedAt })], acceptedAt);

@@ -6,6 +6,7 @@ import { companyStream, dpsStream, invoiceStream, type Mode, type StreamName } f
 import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
 import { hashText } from '../../../src/domain/log/hash-text.js';
 import { ALL_STREAMS } from '../../../src/domain/log/stream-prefixes.js';
+import type { Clock } from '../../../src/ports/clock.js';
 import type { EventLog, LogPosition, RecordedEvent } from '../../../src/ports/event-log.js';
 import type { ExportSigner } from '../../../src/ports/export-signer.js';
 import { COMPANY, keyCreated, registration } from '../fixture/histories.js';
@@ -86,7 +87,7 @@ export const emptyAuditHarness = (): AuditHarness => {
 };
 
 export const registerCompany = async (
-  { store, clock }: Pick<AuditHarness, 'store' | 'clock'>,
+  { store, clock }: Pick<AuditHarness, 'store'> & { clock: Clock },
   companyId = COMPANY,
 ): Promise<void> => {
   const registered = { registration: { ...registration, cnpj: companyId }, at: clock.now() };

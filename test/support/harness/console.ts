@@ -111,6 +111,10 @@ export const consoleHarness = async (
     parked: [{ stream, kind: 'issue', messageId: 'm', reason: 'failed 31 times', parkedAt: T0 }] as ParkedWork[],
     answers: { settle: { kind: 'settled', detail: 'x' }, broken: false, run: undefined } as ConsoleHarness['answers'],
   };
+  const parkedWork = (): readonly ParkedWork[] => {
+    if (harness.queueLost) throw new WorkQueueUnavailable('the work queue is not reachable', 'ECONNREFUSED');
+    return harness.parked;
+  };
   const deps: ConsoleDeps = {
     clock,
     log,
@@ -138,12 +142,9 @@ export const consoleHarness = async (
     },
     lookups: { get: async (_stream, work) => harness.lookups.get(work) },
     queue: {
-      parked: async () => {
-        if (harness.queueLost) throw new WorkQueueUnavailable('the work queue is not reachable', 'ECONNREFUSED');
-        return harness.parked;
-      },
-      parkedCount: async () => harness.parked.length,
-      isParked: async (wanted) => harness.parked.some((item) => item.stream === wanted),
+      parked: async () => parkedWork(),
+      parkedCount: async () => parkedWork().length,
+      isParked: async (wanted) => parkedWork().some((item) => item.stream === wanted),
       retryParked: async (wanted) => {
         const found = harness.parked.some((item) => item.stream === wanted);
         harness.parked = [];
