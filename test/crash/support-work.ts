@@ -2,15 +2,26 @@ import { invoiceIdOfReference } from '../../src/app/event-store/hashes.js';
 import { settleInvoice } from '../../src/app/operator/settlement/settle-invoice.js';
 import { adoptNote } from '../../src/app/recovery/adopt-note.js';
 import { moveNumbersPast } from '../../src/app/recovery/recover-log.js';
-import { dpsStream, type InvoiceId, invoiceStream, type StreamName } from '../../src/domain/common/ids.js';
+import {
+  companyStream,
+  dpsStream,
+  type InvoiceId,
+  invoiceStream,
+  type StreamName,
+} from '../../src/domain/common/ids.js';
 import type { InvoiceEvent } from '../../src/domain/invoice/events.js';
 import type { AuthorizedNote, Authorizer } from '../../src/ports/authorizer.js';
 import { systemClock } from '../../src/runtime/engines/clock.js';
 import type { Engines } from '../../src/runtime/engines/engines.js';
+import { registration } from '../support/fixture/company.js';
 import { accepted, attempted, DPS_ID, interrupted, limits } from '../support/fixture/invoice.js';
 import { contextAt } from '../support/harness/event-store.js';
 
 const SERIES = '900';
+
+/** Registered without a certificate, so the living service sends none of its invoices. */
+const companyId = '98765432000198';
+const dpsId = DPS_ID.replace('12345678000195', companyId);
 
 /** The result of a look-up without an authorizer; these notes are in no ledger. */
 const note = (accessKey: string): AuthorizedNote => ({
@@ -18,13 +29,11 @@ const note = (accessKey: string): AuthorizedNote => ({
   nfseNumber: '1',
   authorizedAt: systemClock.now(),
   xml: Buffer.from('<NFSe/>'),
-  dpsId: DPS_ID,
+  dpsId,
   digest: 'digest',
   content: { amount: '1.00', description: '', customerDocument: '' },
 });
 
-/** Registered nowhere, so the living service leaves its invoices alone. */
-const companyId = '98765432000198';
 const INDETERMINATE = 'pedido-1';
 const OPEN = 'pedido-2';
 const idOf = (reference: string): InvoiceId => invoiceIdOfReference('test', companyId, reference);
@@ -33,8 +42,9 @@ const idOf = (reference: string): InvoiceId => invoiceIdOfReference('test', comp
 export const supportUnfinished = async (engines: Engines): Promise<void> => {
   const { store } = engines;
   const deps = { store, clock: systemClock, actor: 'support:crash-test' as const };
+  await register(engines);
   await allocateOfAttempt(engines);
-  const settled = await begin(engines, INDETERMINATE, attempted(1, 0), interrupted);
+  const settled = await begin(engines, INDETERMINATE, ofCompany(attempted(1, 0)), interrupted);
   const authorizer = {
     findByDps: async () => ({ kind: 'found', found: note('7'.repeat(50)) }),
   } as unknown as Authorizer;
@@ -56,6 +66,17 @@ const begin = async ({ store }: Engines, reference: string, ...more: readonly In
   const event = accepted({ mode: 'test', companyId, invoiceId, reference, acceptedAt: systemClock.now() });
   await store.append(stream, version, [event, ...more], contextAt(systemClock.now(), { mode: 'test', companyId }));
   return stream;
+};
+
+const ofCompany = ({ type, data }: ReturnType<typeof attempted>): InvoiceEvent => ({ type, data: { ...data, dpsId } });
+
+const register = async ({ store }: Engines): Promise<void> => {
+  const stream = companyStream(companyId);
+  const { version } = await store.load(stream);
+  if (version.kind !== 'none') return;
+  const at = systemClock.now();
+  const data = { registration: { ...registration, cnpj: companyId }, at };
+  await store.append(stream, version, [{ type: 'CompanyRegistered', data }], contextAt(at, { companyId }));
 };
 
 /** The number of the attempt in the fixtures, so that the log is one that could have come about. */
