@@ -4,6 +4,7 @@ import { type EventStoreDouble, startEventStoreDouble } from '../support/eventst
 import { createDoubleLog } from '../support/eventstore-double/log.js';
 import { eventually } from '../support/eventually.js';
 import {
+  guardsSay,
   type LogAndDatabaseHarness,
   openLogAndDatabaseHarness,
   type ServiceAt,
@@ -29,12 +30,6 @@ const issued = (at: ServiceAt, id: string) => ended(at, id, 'issued');
 
 /** The simulator refuses this amount. */
 const REFUSED = 99_990_002;
-
-const guardsSay = (at: ServiceAt, ok: boolean) =>
-  eventually(
-    () => at.readiness(),
-    ({ checks: { guards } }) => guards.ok === ok && (guards.ok || /issuing is paused$/.test(guards.reason)),
-  );
 
 describeWithPostgres('a log that was put back beside a newer database', () => {
   let harness: LogAndDatabaseHarness;

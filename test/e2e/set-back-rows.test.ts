@@ -3,6 +3,7 @@ import { type EventStoreDouble, startEventStoreDouble } from '../support/eventst
 import { createDoubleLog } from '../support/eventstore-double/log.js';
 import { eventually } from '../support/eventually.js';
 import {
+  guardsSay,
   type LogAndDatabaseHarness,
   openLogAndDatabaseHarness,
   type ServiceAt,
@@ -21,12 +22,6 @@ const issue = async (at: ServiceAt, amount: number): Promise<string> => {
   );
   return id;
 };
-
-const guardsSay = (at: ServiceAt, ok: boolean) =>
-  eventually(
-    () => at.readiness(),
-    ({ checks: { guards } }) => guards.ok === ok && (guards.ok || /issuing is paused$/.test(guards.reason)),
-  );
 
 describeWithPostgres('the rows beside a log that was put back', () => {
   let harness: LogAndDatabaseHarness;

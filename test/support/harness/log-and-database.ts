@@ -46,6 +46,13 @@ export type LogAndDatabaseHarness = {
   close(): Promise<void>;
 };
 
+/** Waits until the guards are ready, or with `ok` false until they say that issuing is paused. */
+export const guardsSay = (at: ServiceAt, ok: boolean) =>
+  eventually(
+    () => at.readiness(),
+    ({ checks: { guards } }) => guards.ok === ok && (guards.ok || /issuing is paused$/.test(guards.reason)),
+  );
+
 /** A command shares the log of the service here, which refuses reads until the recorded pause has ended what the service remembers of a lost end. */
 const untilLogIsRead = ({ engines: { log } }: Service): Promise<boolean> =>
   eventually(() =>
