@@ -74,7 +74,7 @@ export type Session = {
   drift(onProgress: (progress: DriftProgress) => void): Promise<DriftReport>;
   projections: ProjectionOperations;
   /** The service's queue. An in-process queue is reached through the database, so a retry takes a second or two. */
-  queue: Pick<WorkQueue, 'parked' | 'parkedCount' | 'isParked' | 'retryParked'> & {
+  queue: Pick<WorkQueue, 'parked' | 'isParked' | 'retryParked'> & {
     /** Undefined for a queue inside another process. */
     depth(): Promise<number | undefined>;
   };

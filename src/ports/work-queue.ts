@@ -25,6 +25,9 @@ export type HandlingResult = { kind: 'ack' } | { kind: 'retry'; afterMs: number 
 
 export type ParkedWork = WorkItem & { reason: string; parkedAt: Instant };
 
+/** The oldest parked work items, of which an engine may leave out the newer ones. `count` is the number of all. */
+export type ParkedList = { work: readonly ParkedWork[]; count: number };
+
 /** Why the queue cannot be used; `without_jetstream`: the server is there and has no queue for this user. */
 export type QueueFault = 'unavailable' | 'refused' | 'untrusted' | 'without_jetstream';
 
@@ -57,10 +60,7 @@ export type WorkQueue = {
   }): Promise<void>;
   /** Number of work items that wait or are being handled. */
   depth(): Promise<number>;
-  /** The oldest parked work items; an engine may leave out the newer ones of very many. */
-  parked(): Promise<readonly ParkedWork[]>;
-  /** Number of parked work items, also of those that `parked` leaves out. */
-  parkedCount(): Promise<number>;
+  parked(): Promise<ParkedList>;
   isParked(stream: StreamName): Promise<boolean>;
   /** Puts the parked work item of this stream back; false when the stream has no parked work. */
   retryParked(stream: StreamName): Promise<boolean>;

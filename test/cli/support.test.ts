@@ -121,7 +121,7 @@ describeWithPostgres('an operator who looks after the service', () => {
     const item = { kind: 'issue' as const, stream: STREAM, messageId: 'm', reason: 'failed 31 times' };
     let parked = [{ ...item, parkedAt: '2026-11-21T12:00:00.000Z' }];
     const queue = {
-      parked: async () => parked,
+      parked: async () => ({ work: parked, count: parked.length }),
       retryParked: async () => {
         parked = [];
         return true;
@@ -251,8 +251,7 @@ describeWithPostgres('an operator who looks after the service', () => {
     const { queue } = operator.session;
     const before = { ...queue };
     const item = { kind: 'issue' as const, stream: STREAM, messageId: 'm', reason: 'failed 31 times' };
-    queue.parked = async () => [{ ...item, parkedAt: '2026-11-21T12:00:00.000Z' }];
-    queue.parkedCount = async () => 4;
+    queue.parked = async () => ({ work: [{ ...item, parkedAt: '2026-11-21T12:00:00.000Z' }], count: 4 });
     queue.isParked = queue.retryParked = async () => true;
     try {
       expect((await operator.run('parked', 'list')).out).toMatch(/\nand 3 more$/);

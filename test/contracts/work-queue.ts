@@ -184,20 +184,20 @@ export const workQueueContract = (engineName: string, open: () => Promise<WorkQu
       let parking = true;
       const deliveries = collect(() => (parking ? { kind: 'park', reason: 'poison' } : ack));
       await put('a');
-      await vi.waitFor(async () => expect(await engine.queue.parked()).toHaveLength(1), bound);
-      expect((await engine.queue.parked())[0]).toMatchObject({ kind: 'issue', stream: 'a', reason: 'poison' });
+      await vi.waitFor(async () => expect((await engine.queue.parked()).work).toHaveLength(1), bound);
+      expect((await engine.queue.parked()).work[0]).toMatchObject({ kind: 'issue', stream: 'a', reason: 'poison' });
       await put('b', 'cancel');
-      await vi.waitFor(async () => expect(await engine.queue.parked()).toHaveLength(2), bound);
+      await vi.waitFor(async () => expect((await engine.queue.parked()).work).toHaveLength(2), bound);
       expect(deliveries.map(({ stream }) => stream)).toEqual(['a', 'b']);
 
       parking = false;
       expect([await engine.queue.isParked('nobody'), await engine.queue.isParked('a')]).toEqual([false, true]);
-      expect(await engine.queue.parkedCount()).toBe(2);
+      expect((await engine.queue.parked()).count).toBe(2);
       expect(await engine.queue.retryParked('nobody')).toBe(false);
       expect(await engine.queue.retryParked('a')).toBe(true);
       await vi.waitFor(() => expect(deliveries).toHaveLength(3), bound);
       expect(deliveries[2]).toMatchObject({ stream: 'a' });
-      expect((await engine.queue.parked()).map(({ stream }) => stream)).toEqual(['b']);
+      expect((await engine.queue.parked()).work.map(({ stream }) => stream)).toEqual(['b']);
       expect(await engine.queue.retryParked('a')).toBe(false);
     });
 
@@ -205,24 +205,24 @@ export const workQueueContract = (engineName: string, open: () => Promise<WorkQu
       let parking = true;
       const deliveries = collect(() => (parking ? { kind: 'park', reason: 'poison' } : ack));
       await put('a', 'issue');
-      await vi.waitFor(async () => expect(await engine.queue.parked()).toHaveLength(1), bound);
+      await vi.waitFor(async () => expect((await engine.queue.parked()).work).toHaveLength(1), bound);
       for (const messageId of ['a/1', 'a/2']) await put('a', 'issue', messageId);
       await emptied();
-      expect(await engine.queue.parked()).toHaveLength(1);
+      expect((await engine.queue.parked()).work).toHaveLength(1);
 
       parking = false;
       expect(await engine.queue.retryParked('a')).toBe(true);
       await vi.waitFor(() => expect(deliveries).toHaveLength(2), bound);
       await emptied();
-      expect(await engine.queue.parked()).toEqual([]);
+      expect((await engine.queue.parked()).work).toEqual([]);
       parking = true;
       await put('a', 'issue', 'next work');
-      await vi.waitFor(async () => expect(await engine.queue.parked()).toHaveLength(1), bound);
+      await vi.waitFor(async () => expect((await engine.queue.parked()).work).toHaveLength(1), bound);
       parking = false;
       await put('a', 'issue', 'newer work');
       await vi.waitFor(() => expect(deliveries).toHaveLength(4), bound);
       await emptied();
-      expect(await engine.queue.parked()).toEqual([]);
+      expect((await engine.queue.parked()).work).toEqual([]);
     });
 
     it('drops what the sweeper puts while an item is handled that is then parked', async () => {
@@ -233,7 +233,7 @@ export const workQueueContract = (engineName: string, open: () => Promise<WorkQu
         return { kind: 'park', reason: 'poison' };
       });
       await put('a');
-      await vi.waitFor(async () => expect(await engine.queue.parked()).toHaveLength(1), bound);
+      await vi.waitFor(async () => expect((await engine.queue.parked()).work).toHaveLength(1), bound);
       await emptied();
       expect(deliveries).toHaveLength(1);
     });
@@ -250,7 +250,7 @@ export const workQueueContract = (engineName: string, open: () => Promise<WorkQu
       await vi.waitFor(() => expect(deliveries).toHaveLength(2), bound);
       expect(deliveries[1]).toMatchObject({ stream: 'a', messageId: 'new work', deliveries: 1 });
       await emptied();
-      expect(await engine.queue.parked()).toEqual([]);
+      expect((await engine.queue.parked()).work).toEqual([]);
     });
 
     it('puts both kinds of a stream back at once, and neither of another', async () => {
@@ -259,7 +259,7 @@ export const workQueueContract = (engineName: string, open: () => Promise<WorkQu
       await put('a', 'issue');
       await put('a', 'cancel');
       await put('b', 'issue');
-      await vi.waitFor(async () => expect(await engine.queue.parked()).toHaveLength(3), bound);
+      await vi.waitFor(async () => expect((await engine.queue.parked()).work).toHaveLength(3), bound);
       await emptied();
       parking = false;
       expect(await engine.queue.retryParked('a')).toBe(true);
@@ -267,7 +267,7 @@ export const workQueueContract = (engineName: string, open: () => Promise<WorkQu
       expect(deliveries.slice(3).map(({ kind, stream }) => `${kind} ${stream}`)).toEqual(
         expect.arrayContaining(['issue a', 'cancel a']),
       );
-      expect((await engine.queue.parked()).map(({ stream }) => stream)).toEqual(['b']);
+      expect((await engine.queue.parked()).work.map(({ stream }) => stream)).toEqual(['b']);
     });
 
     it('delivers streams whatever characters their names hold, and never takes one for another', async () => {

@@ -75,8 +75,7 @@ export const createWorkBag = (scheduler: Scheduler): WorkBag => {
         await process.crashed;
       },
       depth: async () => entries.length,
-      parked: async () => [],
-      parkedCount: async () => 0,
+      parked: async () => ({ work: [], count: 0 }),
       isParked: async () => false,
       retryParked: async () => false,
     }),

@@ -170,8 +170,7 @@ export const createMemoryQueue = (clock: Clock): WorkQueue => {
       places -= concurrency;
     },
     depth: async () => waiting.size + handling.size,
-    parked: async () => [...parked.values()],
-    parkedCount: async () => parked.size,
+    parked: async () => ({ work: [...parked.values()], count: parked.size }),
     isParked: async (stream) => [...parked.values()].some((item) => item.stream === stream),
     retryParked: async (stream: StreamName) => {
       const found = [...parked].filter(([, item]) => item.stream === stream);

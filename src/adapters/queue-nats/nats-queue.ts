@@ -125,12 +125,13 @@ export const createNatsQueue = async (options: NatsQueueOptions): Promise<NatsWo
         return state.messages;
       }),
     parked: () =>
-      asPort('the parked items could not be read', async () =>
-        (await parked.list()).map(
+      asPort('the parked items could not be read', async () => {
+        const { records, count } = await parked.list();
+        const work = records.map(
           ({ sequence: _sequence, workSequence: _workSequence, workStreamMadeAt: _madeAt, ...item }) => item,
-        ),
-      ),
-    parkedCount: () => asPort('the parked items could not be counted', parked.count),
+        );
+        return { work, count };
+      }),
     isParked: (stream) =>
       asPort('the parked item could not be read', async () => (await parked.findAll(stream)).length > 0),
     retryParked: (stream) =>

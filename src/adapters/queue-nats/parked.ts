@@ -50,23 +50,23 @@ export const createParked = (link: Link, names: Names, clock: Clock) => {
   };
 
   /**
-   * The oldest records. Another program that may write to our subjects must not fill the memory of each scrape. What is no record is removed as in the
+   * The oldest records, and the number of all. Another program that may write to our subjects must not fill the memory of each scrape. What is no record is removed as in the
    * work stream, because it would be read again at each look.
    */
-  const list = async (): Promise<readonly ParkedRecord[]> => {
+  const list = async (): Promise<{ records: readonly ParkedRecord[]; count: number }> => {
     const { manager } = link.session();
     const records: ParkedRecord[] = [];
     // A program that writes faster than this look reads would keep the look from its end.
-    const { last_seq: last } = (await manager.streams.info(names.parkedStream)).state;
+    const { last_seq: last, messages } = (await manager.streams.info(names.parkedStream)).state;
     for (let sequence = 1; sequence <= last && records.length < MOST_LISTED; ) {
       const found = await findStored(manager, names.parkedStream, { seq: sequence, next_by_subj: names.everyParked });
-      if (found === undefined) return records;
+      if (found === undefined) break;
       const record = readRecord(found);
       if (record !== undefined) records.push(record);
       else await removeStored(manager, names.parkedStream, found);
       sequence = found.seq + 1;
     }
-    return records;
+    return { records, count: records.length < MOST_LISTED ? records.length : messages };
   };
 
   return {
@@ -107,12 +107,6 @@ export const createParked = (link: Link, names: Names, clock: Clock) => {
     findAll: async (stream: StreamName): Promise<readonly ParkedRecord[]> =>
       (await Promise.all(kinds.map((kind) => find({ kind, stream })))).flatMap((record) => record ?? []),
     list,
-    /** Also counts what is newer than the list. */
-    count: async (): Promise<number> => {
-      const listed = (await list()).length;
-      if (listed < MOST_LISTED) return listed;
-      return (await link.session().manager.streams.info(names.parkedStream)).state.messages;
-    },
     forget,
   };
 };

@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, randomFillSync } from 'node:crypto';
 import type { StreamName } from '../../domain/common/ids.js';
 import { type Json, MAX_EVENT_BYTES } from '../../ports/event-log.js';
-import { type SealingKey, SealedTextChanged } from '../../ports/sealing-keys.js';
+import { SealedTextChanged, type SealingKey } from '../../ports/sealing-keys.js';
 
 /** What a sealed field is bound to; its text opens only with the same stream, event and field (docs/architecture.md#sealing-and-hash-chain). */
 type FieldBinding = { stream: StreamName; eventId: string; field: string };

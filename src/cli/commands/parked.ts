@@ -12,7 +12,7 @@ const list: Command = {
   changes: false,
   run: async ({ session }) => {
     const { queue } = await session();
-    const [parked, count] = [await queue.parked(), await queue.parkedCount()];
+    const { work: parked, count } = await queue.parked();
     const lines = parked.map(
       (item) => `${item.parkedAt}  ${item.kind.padEnd(6)}  ${idOf(item).padEnd(41)}  ${item.reason}`,
     );
@@ -41,7 +41,7 @@ const retry: Command = {
     const { queue } = opened;
     const again = (stream: StreamName): Promise<boolean> => retryParked(stream, queue, auditDeps(opened, actor));
     if (id === undefined) {
-      const [parked, count] = [await queue.parked(), await queue.parkedCount()];
+      const { work: parked, count } = await queue.parked();
       const streams = [...new Set(parked.map(({ stream }) => stream))];
       for (const stream of streams) await again(stream);
       const more = count - parked.length;

@@ -81,7 +81,8 @@ export const workRoutes = (app: Hono<ConsoleEnv>, deps: ConsoleDeps): void => {
     const wanted = c.get('field')('stream');
     let retried = 0;
     try {
-      const streams = wanted === 'all' ? [...new Set((await queue.parked()).map(({ stream }) => stream))] : [wanted];
+      const streams =
+        wanted === 'all' ? [...new Set((await queue.parked()).work.map(({ stream }) => stream))] : [wanted];
       for (const stream of streams)
         if (await retryParked(stream, queue, { store, clock, actor: `support:${operator}` })) retried += 1;
     } catch (error) {

@@ -18,7 +18,7 @@ export type Watched = {
   readiness(): Promise<{ ready: boolean; checks: Readonly<Record<string, { ok: boolean }>> }>;
   projections(): Promise<readonly Pick<ProjectionStatus, 'name' | 'lagSeconds'>[]>;
   isHalted(projection: string): boolean;
-  queue: Pick<WorkQueue, 'depth' | 'parkedCount'>;
+  queue: Pick<WorkQueue, 'depth' | 'parked'>;
   watch: MonitoringReads;
   parameters: Pick<ParametersCache, 'all'>;
   /** Reads the last event of every series that a company uses. */
@@ -80,7 +80,7 @@ export const watchedGauges = (series: Series, watched: Watched): (() => Promise<
   sources.add({
     name: 'queue',
     gauges: [depth, parked],
-    ask: async () => ({ depth: await watched.queue.depth(), parked: await watched.queue.parkedCount() }),
+    ask: async () => ({ depth: await watched.queue.depth(), parked: (await watched.queue.parked()).count }),
     show: (seen) => {
       depth.set(seen.depth);
       parked.set(seen.parked);

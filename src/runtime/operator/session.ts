@@ -217,8 +217,10 @@ const sessionQueue = ({ engines: { pool }, config, clock, logger, runner }: Sess
   if (config.natsUrl === undefined) {
     const parkedItems = createParkedItems(pool);
     return {
-      parked: parkedItems.list,
-      parkedCount: async () => (await parkedItems.list()).length,
+      parked: async () => {
+        const work = await parkedItems.list();
+        return { work, count: work.length };
+      },
       isParked: async (stream) => (await parkedItems.list()).some((item) => item.stream === stream),
       retryParked: parkedItems.askRetry,
       depth: async () => undefined,
@@ -231,7 +233,6 @@ const sessionQueue = ({ engines: { pool }, config, clock, logger, runner }: Sess
   };
   return {
     parked: async () => (await queue()).parked(),
-    parkedCount: async () => (await queue()).parkedCount(),
     isParked: async (stream) => (await queue()).isParked(stream),
     retryParked: async (stream) => (await queue()).retryParked(stream),
     depth: async () => (await queue()).depth(),

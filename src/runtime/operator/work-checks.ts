@@ -51,7 +51,7 @@ export const queueCheck = async ({ queue }: Pick<Parts, 'queue'>): Promise<Check
 
 const queueState = async (queue: Session['queue']) => {
   try {
-    return { parked: await queue.parkedCount(), depth: await queue.depth() };
+    return { parked: (await queue.parked()).count, depth: await queue.depth() };
   } catch (error) {
     if (error instanceof NatsTopologyMismatch) return { fault: error.what, cure: error.cure };
     if (error instanceof WorkQueueUnavailable) {

@@ -27,7 +27,7 @@ export const mirrorParked = async (
   let shown = 'unknown';
   while (!signal.aborted) {
     try {
-      const parked = await queue.parked();
+      const { work: parked } = await queue.parked();
       if (textOf(parked) !== shown) await items.replace(parked);
       shown = textOf(parked);
       if (parked.length > 0) for (const stream of await items.retriesAsked()) await queue.retryParked(stream);

@@ -226,15 +226,15 @@ describeWith('natsServer', 'the NATS queue, when its server fails', () => {
     let parking = true;
     harness.work(queue, { handle: async () => (parking ? { kind: 'park', reason: 'poison' } : ack) });
     await queue.put(itemOf('a'));
-    await vi.waitFor(async () => expect(await queue.parked()).toHaveLength(1), bound);
+    await vi.waitFor(async () => expect((await queue.parked()).work).toHaveLength(1), bound);
     const { streams } = await manager();
     await streams.update(harness.names.workStream, { max_msg_size: 1 });
     await expect(queue.retryParked('a')).rejects.toThrow(WorkQueueUnavailable);
-    expect(await queue.parked()).toMatchObject([{ ...itemOf('a'), reason: 'poison' }]);
+    expect((await queue.parked()).work).toMatchObject([{ ...itemOf('a'), reason: 'poison' }]);
     await streams.update(harness.names.workStream, { max_msg_size: -1 });
     parking = false;
     expect(await queue.retryParked('a')).toBe(true);
-    expect(await queue.parked()).toEqual([]);
+    expect((await queue.parked()).work).toEqual([]);
     await vi.waitFor(async () => expect(await queue.depth()).toBe(0), bound);
   });
 
@@ -242,18 +242,18 @@ describeWith('natsServer', 'the NATS queue, when its server fails', () => {
     const queue = await harness.open();
     harness.work(queue, { handle: async () => ({ kind: 'park', reason: 'poison' }) });
     await queue.put(itemOf('a'));
-    await vi.waitFor(async () => expect(await queue.parked()).toHaveLength(1), bound);
+    await vi.waitFor(async () => expect((await queue.parked()).work).toHaveLength(1), bound);
     const record = { ...itemOf('b'), reason: 'x', parkedAt: 'x', workSequence: 1 };
     await (await server.admin()).jetstream().publish(harness.names.parked(itemOf('b')), JSON.stringify(record));
-    expect(await queue.parked()).toMatchObject([{ ...itemOf('a'), reason: 'poison' }]);
+    expect((await queue.parked()).work).toMatchObject([{ ...itemOf('a'), reason: 'poison' }]);
   });
 
   it('cuts a long reason, and reads a bounded number of records', async () => {
     const queue = await harness.open();
     harness.work(queue, { handle: async () => ({ kind: 'park', reason: '\u0001'.repeat(20_000) }) });
     await queue.put(itemOf('a'));
-    await vi.waitFor(async () => expect(await queue.parked()).toHaveLength(1), bound);
-    expect((await queue.parked())[0]?.reason).toHaveLength(1_000);
+    await vi.waitFor(async () => expect((await queue.parked()).work).toHaveLength(1), bound);
+    expect((await queue.parked()).work[0]?.reason).toHaveLength(1_000);
     const js = (await server.admin()).jetstream();
     const forged = { reason: 'x', parkedAt: '2026-11-21T12:00:00.000Z', workSequence: 1 };
     for (let from = 0; from < 2_100; from += 100) {
@@ -262,10 +262,10 @@ describeWith('natsServer', 'the NATS queue, when its server fails', () => {
         some.map((item) => js.publish(harness.names.parked(item), JSON.stringify({ ...item, ...forged }))),
       );
     }
-    expect(await queue.parked()).toHaveLength(2_000);
-    expect(await queue.parkedCount()).toBe(2_101);
+    expect((await queue.parked()).work).toHaveLength(2_000);
+    expect((await queue.parked()).count).toBe(2_101);
     await queue.put(itemOf('b'));
-    await vi.waitFor(async () => expect(await queue.parkedCount()).toBe(2_102), bound);
+    await vi.waitFor(async () => expect((await queue.parked()).count).toBe(2_102), bound);
     expect(await queue.isParked(itemOf('b').stream)).toBe(true);
     expect(await queue.retryParked(itemOf('b').stream)).toBe(true);
   });
@@ -280,8 +280,8 @@ describeWith('natsServer', 'the NATS queue, when its server fails', () => {
     harness.work(queue, { handle: async () => ({ kind: 'park', reason: 'poison' }) });
     await queue.put(itemOf('a'));
     await vi.waitFor(async () => expect(await queue.isParked(itemOf('a').stream)).toBe(true), bound);
-    expect(await queue.parked()).toMatchObject([{ ...itemOf('a'), reason: 'poison' }]);
-    expect(await queue.parkedCount()).toBe(1);
+    expect((await queue.parked()).work).toMatchObject([{ ...itemOf('a'), reason: 'poison' }]);
+    expect((await queue.parked()).count).toBe(1);
     const { state } = await (await manager()).streams.info(harness.names.parkedStream);
     expect(state.messages).toBe(1);
   });
@@ -291,10 +291,10 @@ describeWith('natsServer', 'the NATS queue, when its server fails', () => {
     let parking = true;
     harness.work(queue, { handle: async () => (parking ? { kind: 'park', reason: 'poison' } : ack) });
     await queue.put(itemOf('a'));
-    await vi.waitFor(async () => expect(await queue.parked()).toHaveLength(1), bound);
+    await vi.waitFor(async () => expect((await queue.parked()).work).toHaveLength(1), bound);
     await restart();
-    const parked = await vi.waitFor(() => queue.parked(), bound);
-    expect(parked).toEqual([{ ...itemOf('a'), reason: 'poison', parkedAt: '2026-11-21T12:00:00.000Z' }]);
+    const { work } = await vi.waitFor(() => queue.parked(), bound);
+    expect(work).toEqual([{ ...itemOf('a'), reason: 'poison', parkedAt: '2026-11-21T12:00:00.000Z' }]);
     parking = false;
     expect(await queue.retryParked('a')).toBe(true);
     await vi.waitFor(async () => expect(await queue.depth()).toBe(0), bound);

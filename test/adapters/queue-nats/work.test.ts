@@ -201,8 +201,8 @@ describeWith('nats', 'the NATS queue at work', () => {
       },
     });
     await queue.put(itemOf('a'));
-    await vi.waitFor(async () => expect(await queue.parked()).toHaveLength(1), bound);
-    expect((await queue.parked())[0]?.reason).toBe('delivered 3 times without an end');
+    await vi.waitFor(async () => expect((await queue.parked()).work).toHaveLength(1), bound);
+    expect((await queue.parked()).work[0]?.reason).toBe('delivered 3 times without an end');
     expect(looks).toBe(2);
   });
 
@@ -218,7 +218,7 @@ describeWith('nats', 'the NATS queue at work', () => {
     await queue.put(itemOf('a'));
     await vi.waitFor(async () => expect(await queue.depth()).toBe(0), bound);
     expect(looks).toBe(10);
-    expect(await queue.parked()).toEqual([]);
+    expect((await queue.parked()).work).toEqual([]);
   });
 
   it('reports each work item that it parks once, and no fault', async () => {
@@ -226,7 +226,7 @@ describeWith('nats', 'the NATS queue at work', () => {
     harness.work(queue, { concurrency: 8, handle: async () => ({ kind: 'park', reason: 'tried' }) });
     const streams = Array.from({ length: 40 }, (_, index) => live(index));
     for (const stream of streams) await queue.put(itemOf(stream));
-    await vi.waitFor(async () => expect(await queue.parked()).toHaveLength(streams.length), bound);
+    await vi.waitFor(async () => expect((await queue.parked()).work).toHaveLength(streams.length), bound);
     await vi.waitFor(async () => expect(await queue.depth()).toBe(0), bound);
     await queue.close();
     const told = harness.notices.filter(({ kind }) => kind !== 'connected');
@@ -243,7 +243,7 @@ describeWith('nats', 'the NATS queue at work', () => {
       handle: async ({ kind }) => (kind === 'cancel' ? { kind: 'park', reason: 'poison' } : ack),
     });
     await vi.waitFor(async () => expect(await first.depth()).toBe(0), bound);
-    await vi.waitFor(async () => expect(await first.parked()).toHaveLength(1), bound);
+    await vi.waitFor(async () => expect((await first.parked()).work).toHaveLength(1), bound);
     worker.abort();
     await worker.ended;
     await first.close();
@@ -252,9 +252,9 @@ describeWith('nats', 'the NATS queue at work', () => {
     await connection.close();
     const second = await harness.open();
     await second.put(itemOf('parked', 'parked/2026/1/30', 'cancel'));
-    expect(await second.parked()).toHaveLength(1);
+    expect((await second.parked()).work).toHaveLength(1);
     await second.put(itemOf('parked', 'request 2', 'cancel'));
-    expect(await second.parked()).toEqual([]);
+    expect((await second.parked()).work).toEqual([]);
     expect(await second.depth()).toBe(1);
   });
 
@@ -262,11 +262,11 @@ describeWith('nats', 'the NATS queue at work', () => {
     const queue = await harness.open();
     harness.work(queue, { handle: async () => ({ kind: 'park', reason: 'poison' }) });
     await queue.put(itemOf('a'));
-    await vi.waitFor(async () => expect(await queue.parked()).toHaveLength(1), bound);
+    await vi.waitFor(async () => expect((await queue.parked()).work).toHaveLength(1), bound);
     await vi.waitFor(async () => expect(await queue.depth()).toBe(0), bound);
     await queue.put(itemOf('a'));
     expect(await queue.depth()).toBe(0);
-    expect(await queue.parked()).toMatchObject([{ ...itemOf('a'), reason: 'poison' }]);
+    expect((await queue.parked()).work).toMatchObject([{ ...itemOf('a'), reason: 'poison' }]);
   });
 
   it('answers through the newest delivery of what it handles', async () => {

@@ -8,7 +8,7 @@ const checkOf = async (fault: Error) => {
     throw fault;
   };
   return await queueCheck({
-    queue: { parked: broken, parkedCount: broken, isParked: broken, retryParked: broken, depth: broken },
+    queue: { parked: broken, isParked: broken, retryParked: broken, depth: broken },
   });
 };
 

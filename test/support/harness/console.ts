@@ -142,8 +142,7 @@ export const consoleHarness = async (
     },
     lookups: { get: async (_stream, work) => harness.lookups.get(work) },
     queue: {
-      parked: async () => parkedWork(),
-      parkedCount: async () => parkedWork().length,
+      parked: async () => ({ work: parkedWork(), count: parkedWork().length }),
       isParked: async (wanted) => parkedWork().some((item) => item.stream === wanted),
       retryParked: async (wanted) => {
         const found = harness.parked.some((item) => item.stream === wanted);

@@ -78,8 +78,7 @@ export const collectingQueue = (): CollectingQueue => {
       handle = options.handle;
     },
     depth: async () => queue.items.length,
-    parked: async () => [],
-    parkedCount: async () => 0,
+    parked: async () => ({ work: [], count: 0 }),
     isParked: async () => false,
     retryParked: async () => false,
     handler: () => {

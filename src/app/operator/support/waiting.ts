@@ -9,7 +9,7 @@ import { present } from '../../../domain/common/present.js';
 import type { Instant } from '../../../domain/common/time.js';
 import type { ReadModel } from '../../../ports/read-model.js';
 import type { SupportReads, SupportRow } from '../../../ports/support-reads.js';
-import { type ParkedWork, type WorkQueue, WorkQueueUnavailable } from '../../../ports/work-queue.js';
+import { type ParkedList, type ParkedWork, type WorkQueue, WorkQueueUnavailable } from '../../../ports/work-queue.js';
 import { type AuditDeps, appendAudit } from '../../audit/audit-trail.js';
 import type { EventStore } from '../../event-store/event-store.js';
 import { stoppedSeries, stoppedTexts } from './stopped-series.js';
@@ -34,7 +34,7 @@ type WaitingDeps = {
   supportReads: Pick<SupportReads, 'indeterminate' | 'failedCancellations'>;
   readModel: Pick<ReadModel, 'companies'>;
   store: Pick<EventStore, 'load'>;
-  queue: Pick<WorkQueue, 'parked' | 'parkedCount'>;
+  queue: Pick<WorkQueue, 'parked'>;
 };
 
 /** Everything that waits for support: no program continues it. At most `limit` of each kind are listed. A queue that is down hides only its own. */
@@ -62,12 +62,12 @@ export const waitingWork = async (
   return present({ count, oldest, parkedUnknown: parked.unknown });
 };
 
-/** `count`: also of the work that is not listed; `unknown`: why the queue cannot say what is parked. */
-export type ParkedIn = { work: readonly ParkedWork[]; count: number; unknown?: string };
+/** `unknown`: why the queue cannot say what is parked. */
+export type ParkedIn = ParkedList & { unknown?: string };
 
 export const parkedIn = async (queue: WaitingDeps['queue']): Promise<ParkedIn> => {
   try {
-    return { work: await queue.parked(), count: await queue.parkedCount() };
+    return await queue.parked();
   } catch (error) {
     if (error instanceof WorkQueueUnavailable) return { work: [], count: 0, unknown: error.message };
     throw error;
@@ -75,7 +75,7 @@ export const parkedIn = async (queue: WaitingDeps['queue']): Promise<ParkedIn> =
 };
 
 /** The parked work items of all processes. */
-export type ParkedQueue = Pick<WorkQueue, 'parked' | 'parkedCount' | 'isParked' | 'retryParked'>;
+export type ParkedQueue = Pick<WorkQueue, 'parked' | 'isParked' | 'retryParked'>;
 
 /** Appends who orders the retry, then retries. False, and nothing appended, when no work item of this stream is parked. */
 export const retryParked = async (
