@@ -14,6 +14,7 @@ import { eventCommandsUntil } from '../../src/cli/commands/events.js';
 import { runCommand } from '../../src/cli/run.js';
 import { dpsStream, invoiceStream } from '../../src/domain/common/ids.js';
 import { addSeconds } from '../../src/domain/common/time.js';
+import { systemClock } from '../../src/runtime/engines/clock.js';
 import { createAnchorer } from '../../src/workers/anchorer.js';
 import { companyFile } from '../support/fixture/company.js';
 import * as life from '../support/fixture/invoice.js';
@@ -41,8 +42,10 @@ type Report = { ok: boolean; events: number; streams: number; findings: { kind: 
 
 describeWithPostgres('an auditor at the command line', () => {
   let operator: Operator;
+  let aheadSeconds = 0;
+  const clock = { now: () => addSeconds(systemClock.now(), aheadSeconds) };
   beforeAll(async () => {
-    operator = await openOperator(commands);
+    operator = await openOperator(commands, undefined, {}, clock);
     const { folder, session } = operator;
     await writeFile(join(folder, 'company.json'), JSON.stringify(company));
     await operator.run('company', 'put', join(folder, 'company.json'));
@@ -360,6 +363,46 @@ describeWithPostgres('an auditor at the command line', () => {
     expect(await verify('--anchors', join(operator.folder, 'none'), '--skip-drift')).toMatchObject({
       exit: 1,
       report: { findings: [{ kind: 'anchor_missing', detail: expect.stringContaining('nothing was compared') }] },
+    });
+  });
+
+  it('audit verify compares an export of the whole log with the anchors that were published before the export', async () => {
+    const { log, store, clock } = operator.session;
+    const folder = join(operator.folder, 'anchors-of-export');
+    const actor = 'timer:anchorer';
+    await createAnchorer({ log, store, clock, actor, folder, onAnchored: () => undefined })();
+    const published = join(folder, `anchor-${clock.now().slice(0, 10)}.json`);
+    aheadSeconds = 61;
+    const file = join(operator.folder, 'anchored.ndjson');
+    expect((await operator.run('events', 'export', '--out', file)).exit).toBe(0);
+    aheadSeconds = 0;
+    const compare = (...flags: string[]) => operator.run('audit', 'verify', '--file', file, '--anchors', ...flags);
+    expect(await compare(folder)).toMatchObject({
+      exit: 0,
+      out: expect.stringContaining('1 published anchors compared'),
+    });
+
+    const text = await readFile(published, 'utf8');
+    const other = text.replace(/(?<="root": ")./, (first) => (first === 'f' ? '0' : 'f'));
+    await writeFile(published, other);
+    expect(await compare(folder)).toMatchObject({ exit: 1, out: expect.stringContaining('with another content') });
+    const ofYesterday = text.replace(/"day": ".{10}"/, '"day": "2026-01-01"');
+    await writeFile(published, ofYesterday);
+    expect(await compare(folder)).toMatchObject({ exit: 1, out: expect.stringContaining('no such anchor') });
+    const later = ofYesterday.replace(/"at": "..../, '"at": "2999');
+    await writeFile(published, later);
+    expect(await compare(folder)).toMatchObject({
+      exit: 0,
+      out: expect.stringContaining('0 published anchors compared, 1 later than the export left out'),
+    });
+    await rm(published);
+    expect(await compare(folder)).toMatchObject({ exit: 1, out: expect.stringContaining('nothing was compared') });
+
+    const part = join(operator.folder, 'part-of-anchored.ndjson');
+    expect(await operator.run('events', 'export', '--out', part, '--company', CNPJ)).toMatchObject({ exit: 0 });
+    expect(await operator.run('audit', 'verify', '--file', part, '--anchors', folder)).toMatchObject({
+      exit: 2,
+      err: expect.stringContaining('--anchors needs an export of the whole log'),
     });
   });
 

@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { appendAudit } from '../../src/app/audit/audit-trail.js';
-import { compareAnchors } from '../../src/app/audit/published-anchors.js';
+import { anchorsOfLog, compareAnchors } from '../../src/app/audit/published-anchors.js';
 import { anchorChecks } from '../../src/runtime/operator/anchor-check.js';
 import { createAnchorer } from '../../src/workers/anchorer.js';
 import { type AuditHarness, emptyAuditHarness } from '../support/harness/audit.js';
@@ -68,7 +68,7 @@ it('keeps the file that was published before a restore, writes its own beside it
   expect(contradicted).toEqual([said, said]);
   expect(await files()).toEqual([published, { name: second, text: expect.any(String) }]);
   const found = [{ kind: 'anchor_mismatch', detail: expect.stringContaining('restored from a backup') }];
-  expect(await compareAnchors(await files(), restored.store)).toMatchObject(found);
+  expect(await compareAnchors(await files(), anchorsOfLog(restored.store))).toMatchObject(found);
   expect(await anchorChecks(folder, restored.store)).toMatchObject([
     { ok: false, detail: expect.stringContaining('anchor-2026-11-21.json was published with another content') },
   ]);
@@ -76,7 +76,7 @@ it('keeps the file that was published before a restore, writes its own beside it
   restored.clock.pass(60);
   const deps = { store: restored.store, clock: restored.clock, actor: 'support:ana' } as const;
   await appendAudit('LogRecovered', { unknownNotes: 0, accessKeys: [] }, deps);
-  expect(await compareAnchors(await files(), restored.store)).toMatchObject([
+  expect(await compareAnchors(await files(), anchorsOfLog(restored.store))).toMatchObject([
     { detail: expect.stringContaining(`recovered after a restore at ${restored.clock.now()}`) },
   ]);
   expect(await anchorChecks(folder, restored.store)).toMatchObject([

@@ -1,10 +1,11 @@
 import * as v from 'valibot';
 import { anchorStream } from '../../domain/audit/events.js';
-import type { Instant } from '../../domain/common/time.js';
+import { addSeconds, type Instant } from '../../domain/common/time.js';
 import { sortedJson } from '../../domain/log/hash-text.js';
 import type { EventStore } from '../event-store/event-store.js';
 import { logRecoveries } from '../recovery/recorded-recoveries.js';
 import { findAnchor, type RecordedAnchor } from './anchor-log.js';
+import type { ExaminedEvent } from './examine.js';
 import type { Finding } from './finding.js';
 import { anchorFields, hash, readJson, strictObject, text } from './schema-parts.js';
 
@@ -56,6 +57,43 @@ export const contradictedFiles = async (
   return contradicted;
 };
 
+/** What published anchors are compared with: a log, or an export of a whole log. */
+type AnchoredLog = {
+  findAnchor(day: string): Promise<RecordedAnchor | undefined>;
+  /** When log recoveries ended, in order. */
+  recoveries(): Promise<readonly Instant[]>;
+};
+
+export const anchorsOfLog = (store: EventStore): AnchoredLog => ({
+  findAnchor: (day) => findAnchor(day, store),
+  recoveries: () => logRecoveries(store),
+});
+
+/** Keeps the anchors and recoveries among the events of an export. */
+export const createAnchorCollection = (): AnchoredLog & { add(event: ExaminedEvent): void } => {
+  const anchors = new Map<string, RecordedAnchor>();
+  const recoveries: Instant[] = [];
+  return {
+    add: ({ type, stream, revision, data, metadata, shapeFault }) => {
+      if (shapeFault !== undefined) return;
+      const anchor = { ...data, hash: metadata.hash ?? '' };
+      if (type === 'LogAnchored' && revision === 0) anchors.set(stream, anchor as unknown as RecordedAnchor);
+      if (type === 'LogRecovered') recoveries.push(String(data.at));
+    },
+    findAnchor: async (day) => anchors.get(anchorStream(day)),
+    recoveries: async () => recoveries,
+  };
+};
+
+/** An anchor is appended in less than this after its instant; an export that began meanwhile does not hold the anchor. */
+const APPENDED_WITHIN_SECONDS = 60;
+
+/** Leaves out the anchors that are too young for an export made at `exportedAt`. What is no anchor stays, and becomes a finding. */
+export const publishedBefore = (files: readonly PublishedFile[], exportedAt: Instant): readonly PublishedFile[] => {
+  const end = addSeconds(exportedAt, -APPENDED_WITHIN_SECONDS);
+  return files.filter(({ text }) => (readJson(schema, text)?.at ?? '') <= end);
+};
+
 /**
  * Compares published anchors with those of the log. The anchor walk checks that the log's anchors fit its events. Both together show that nothing
  * before the last published anchor was changed since, not even by the owner of the database. A later log recovery is named beside a contradiction and
@@ -63,11 +101,11 @@ export const contradictedFiles = async (
  */
 export const compareAnchors = async (
   files: readonly PublishedFile[],
-  store: EventStore,
+  anchored: AnchoredLog,
 ): Promise<readonly Finding[]> => {
-  const contradicted = await contradictedFiles(files, (day) => findAnchor(day, store));
+  const contradicted = await contradictedFiles(files, anchored.findAnchor);
   if (contradicted.length === 0) return [];
-  const recoveries = await logRecoveries(store);
+  const recoveries = await anchored.recoveries();
   return contradicted.map(({ at, finding }) => {
     const recovery = recoveryAfter(at, recoveries);
     if (recovery === undefined) return finding;

@@ -7,6 +7,7 @@ import { type CheckReport, createLogChecker, type LogChecker, type LogScope } fr
 import { headOf, isSignedBy, type Manifest, type ManifestStream, readManifest, signedText } from './manifest.js';
 import { merkleRoot } from './merkle.js';
 import { createPositionAccount } from './position-account.js';
+import { compareAnchors, createAnchorCollection, type PublishedFile } from './published-anchors.js';
 
 type ExportFile = {
   /** Lines of the file, decompressed, without their ends; throws `UnreadableFile`. */
@@ -24,16 +25,24 @@ export class UnreadableFile extends Error {
   override readonly name = 'UnreadableFile';
 }
 
+type ExportOptions = {
+  examiner?: Examiner;
+  onEvents?(events: number): void;
+  /** Anchors that an export of a whole log must hold. */
+  published?: readonly PublishedFile[];
+};
+
 /** Checks an export with its manifest and a public key; needs no service and no secret. */
 export const verifyExport = async (
   file: ExportFile,
-  { examiner = ownExaminer, onEvents }: { examiner?: Examiner; onEvents?(events: number): void } = {},
+  { examiner = ownExaminer, onEvents, published = [] }: ExportOptions = {},
 ): Promise<CheckReport> => {
   const findings = createFindings();
   const manifest = checkedManifest(file, findings);
   const checker = createLogChecker(scopeOf(manifest), findings, manifest?.key_seconds);
   const { checkStart, checkEnds } = createManifestComparison(manifest, checker, findings);
   const extent = createExtentCheck(manifest, checker, findings);
+  const anchors = createAnchorCollection();
   let line = 0;
   try {
     for await (const { examinations } of examined(file.lines(), (items) => ({ form: 'lines', items }), examiner)) {
@@ -43,6 +52,7 @@ export const verifyExport = async (
         else {
           checkStart(event.stream, event.revision);
           extent.add(event);
+          anchors.add(event);
           checker.check(event);
         }
       }
@@ -55,6 +65,7 @@ export const verifyExport = async (
   const report = checker.finish();
   checkEnds();
   extent.finish();
+  for (const finding of await compareAnchors(published, anchors)) findings.add(finding);
   if (manifest !== undefined) await compareFile(manifest, file, checker, findings);
   return report;
 };

@@ -2,10 +2,16 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { appendAudit } from '../../app/audit/audit-trail.js';
 import { type ClosableExaminer, type Examiner, ownExaminer } from '../../app/audit/examiner.js';
-import type { Findings } from '../../app/audit/finding.js';
+import type { Finding, Findings } from '../../app/audit/finding.js';
 import type { CheckReport } from '../../app/audit/log-checker.js';
 import { type Manifest, readManifest, readPublicKey } from '../../app/audit/manifest.js';
-import { compareAnchors, isAnchorFileName, type PublishedFile } from '../../app/audit/published-anchors.js';
+import {
+  anchorsOfLog,
+  compareAnchors,
+  isAnchorFileName,
+  type PublishedFile,
+  publishedBefore,
+} from '../../app/audit/published-anchors.js';
 import { replayInvoice } from '../../app/audit/replay.js';
 import { type DocumentCount, verifyDocuments } from '../../app/audit/verify-documents.js';
 import { verifyExport } from '../../app/audit/verify-export.js';
@@ -66,7 +72,10 @@ const verify = (openExaminer: OpenExaminer): Command => ({
       type: 'string',
       help: 'the key that must have signed it: the line of doctor, or a file with it or with PEM',
     },
-    anchors: { type: 'string', help: 'a folder of published anchors to compare the log with' },
+    anchors: {
+      type: 'string',
+      help: 'a folder of published anchors to compare the log, or the export of a whole log, with',
+    },
     documents: {
       type: 'boolean',
       help: 'open every signed document of the log too: its signature, digest and SHA-256',
@@ -80,7 +89,6 @@ const verify = (openExaminer: OpenExaminer): Command => ({
     const examiner = await openExaminer();
     try {
       if (file === undefined) return await verifyTheLog(invocation, examiner);
-      if (flags.anchors !== undefined) return badUsage('--anchors compares the log, --file is read without it');
       if (flags.documents === true) return badUsage('--documents needs the log: fields of an export are sealed');
       return await verifyFile(file, invocation, examiner);
     } finally {
@@ -109,9 +117,8 @@ const verifyTheLog = async ({ flags, session, terminal }: Invocation, examiner: 
       for (const finding of findings.kept) terminal.err(findingLine(finding));
       throw error;
     };
-    for (const finding of await compareAnchors(published, opened.store)) findings.add(finding);
-    if (folder !== undefined && published.length === 0)
-      findings.add({ kind: 'anchor_missing', detail: `${folder} holds no published anchor: nothing was compared` });
+    for (const finding of await compareAnchors(published, anchorsOfLog(opened.store))) findings.add(finding);
+    if (folder !== undefined && published.length === 0) findings.add(noAnchorIn(folder));
     const documents =
       flags.documents === true ? await documentCount(opened, findings, progress).catch(tellFound) : undefined;
     const drift =
@@ -123,6 +130,11 @@ const verifyTheLog = async ({ flags, session, terminal }: Invocation, examiner: 
     ]);
   });
 };
+
+const noAnchorIn = (folder: string): Finding => ({
+  kind: 'anchor_missing',
+  detail: `${folder} holds no published anchor: nothing was compared`,
+});
 
 const NOT_COMPARED =
   'published anchors, documents and read models are not compared with a log that cannot be read as a whole';
@@ -166,16 +178,44 @@ const verifyFile = async (
   // Without a given key only keys of this installation are trusted, and these are read from its database.
   const trusted = key === undefined ? await (await session(AS_IT_IS)).exportSigner.publicKeys() : [key];
   const text = await readFile(manifestOf(file), 'utf8').catch(() => undefined);
+  const manifest = text === undefined ? undefined : readManifest(text);
+  const anchors = await anchorsFor(manifest, textFlag(flags, 'anchors'));
+  if (typeof anchors === 'string') return badUsage(anchors);
   const report = await withProgress(terminal, (progress) =>
     verifyExport(
       { ...source, manifest: text, trusted },
-      { examiner, onEvents: (events) => progress('verify', source.share(), `${events} events`) },
+      {
+        examiner,
+        published: anchors.published,
+        onEvents: (events) => progress('verify', source.share(), `${events} events`),
+      },
     ),
   );
-  if (text === undefined) return outcomeOf(report, []);
-  const manifest = readManifest(text);
-  return outcomeOf({ ...report, manifest }, [manifest === undefined ? UNKNOWN_EXTENT : extentText(manifest)]);
+  for (const finding of anchors.findings) report.findings.add(finding);
+  if (text === undefined) return outcomeOf(report, anchors.notes);
+  const extent = manifest === undefined ? UNKNOWN_EXTENT : extentText(manifest);
+  return outcomeOf({ ...report, manifest }, [extent, ...anchors.notes]);
 };
+
+type AnchorsForExport = { published: readonly PublishedFile[]; findings: readonly Finding[]; notes: readonly string[] };
+
+/** The published anchors that an export must hold. A line for a person when the folder cannot be read or the export is a part. */
+const anchorsFor = async (
+  manifest: Manifest | undefined,
+  folder: string | undefined,
+): Promise<AnchorsForExport | string> => {
+  if (folder === undefined) return { published: [], findings: [], notes: [] };
+  if (manifest !== undefined && isPart(manifest)) return '--anchors needs an export of the whole log, this is a part';
+  const files = await anchorFiles(folder);
+  if (typeof files === 'string') return files;
+  if (files.length === 0) return { published: [], findings: [noAnchorIn(folder)], notes: [] };
+  const published = manifest === undefined ? files : publishedBefore(files, manifest.exported_at);
+  const later = files.length - published.length;
+  const after = later === 0 ? '' : `, ${later} later than the export left out`;
+  return { published, findings: [], notes: [`${published.length} published anchors compared${after}`] };
+};
+
+const isPart = ({ filter }: Pick<Manifest, 'filter'>): boolean => Object.keys(filter).length > 0;
 
 const UNKNOWN_END = ', by an earlier version: events that the log had lost do not show';
 
@@ -215,9 +255,9 @@ const outcomeOf = (report: Report, notes: readonly string[]): Outcome => {
   const { streams, events, findings, anchors, givenUp, documents, manifest } = report;
   const ok = findings.total === 0;
   const hidden = findings.total - findings.kept.length;
-  const isPart = manifest !== undefined && Object.keys(manifest.filter).length > 0;
   // An anchor covers events of all streams since the anchor before, which a part need not hold.
-  const anchored = isPart ? 'anchors not checked in a part' : counted(anchors.anchors, 'anchor');
+  const anchored =
+    manifest !== undefined && isPart(manifest) ? 'anchors not checked in a part' : counted(anchors.anchors, 'anchor');
   const summary = ok ? 'nothing is wrong' : counted(findings.total, 'finding');
   const text = [
     `${events} events in ${streams} streams, ${anchored}: ${summary}`,

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { findAnchor } from '../../../src/app/audit/anchor-log.js';
-import { anchorFileText, compareAnchors } from '../../../src/app/audit/published-anchors.js';
+import { anchorFileText, anchorsOfLog, compareAnchors } from '../../../src/app/audit/published-anchors.js';
 import { verifyLog } from '../../../src/app/audit/verify-log.js';
 import { eventIdOf } from '../../../src/app/event-store/codec.js';
 import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
@@ -152,19 +152,19 @@ describe('verifying a log', () => {
         return { name: `anchor-${day}.json`, text: anchorFileText(anchor, 'log') };
       }),
     );
-    expect(await compareAnchors(published, harness.store)).toEqual([]);
+    expect(await compareAnchors(published, anchorsOfLog(harness.store))).toEqual([]);
     const forged = emptyAuditHarness();
     await forged.issue(1);
     await forged.anchor();
     expect((await verifyLog(forged.log)).findings.kept).toEqual([]);
-    const found = await compareAnchors(published, forged.store);
+    const found = await compareAnchors(published, anchorsOfLog(forged.store));
     expect(found.map(({ kind, stream }) => [kind, stream])).toEqual([
       ['anchor_mismatch', 'anchor-2026-11-21'],
       ['anchor_missing', 'anchor-2026-11-22'],
     ]);
     const text = published[0]?.text.replace('"events": ', '"events": 1') ?? '';
-    expect(await compareAnchors([{ name: 'a', text }], harness.store)).toHaveLength(1);
-    expect(await compareAnchors([{ name: 'a', text: '{}' }], harness.store)).toMatchObject([
+    expect(await compareAnchors([{ name: 'a', text }], anchorsOfLog(harness.store))).toHaveLength(1);
+    expect(await compareAnchors([{ name: 'a', text: '{}' }], anchorsOfLog(harness.store))).toMatchObject([
       { kind: 'anchor_mismatch', detail: 'a is no published anchor' },
     ]);
   });
