@@ -74,9 +74,18 @@ export const createClient = (options: ClientOptions): Client => {
   const get = (id: string): Promise<Invoice> => read(id, Number.POSITIVE_INFINITY);
 
   const post = async (request: IssueRequest, idempotencyKey: string, queuesUntil?: number) => {
-    if (!KEY.test(idempotencyKey)) throw new RangeError('an Idempotency-Key has 1 to 255 visible ASCII characters');
+    // A program in JavaScript may pass null, which a pattern reads as text.
+    if (typeof idempotencyKey !== 'string' || !KEY.test(idempotencyKey))
+      throw new RangeError('an Idempotency-Key has 1 to 255 visible ASCII characters');
     const headers = { ...JSON_TYPE, 'idempotency-key': idempotencyKey };
-    const sent = { method: 'POST', path: '/v1/nfse', headers, body: request, isRepeatable: true, queuesUntil } as const;
+    const sent = {
+      method: 'POST',
+      path: '/v1/nfse',
+      headers,
+      body: JSON.stringify(request),
+      isRepeatable: true,
+      queuesUntil,
+    } as const;
     return await sendJson<Invoice>(sent, isInvoice);
   };
 
@@ -106,7 +115,13 @@ export const createClient = (options: ClientOptions): Client => {
   const cancelPath = (id: string): string => `/v1/nfse/${encodeURIComponent(id)}/cancel`;
   const cancelBy = async (id: string, body: CancelRequest = {}, queuesUntil?: number): Promise<Invoice> => {
     try {
-      const sent = { method: 'POST', path: cancelPath(id), headers: JSON_TYPE, body, isRepeatable: false } as const;
+      const sent = {
+        method: 'POST',
+        path: cancelPath(id),
+        headers: JSON_TYPE,
+        body: JSON.stringify(body),
+        isRepeatable: false,
+      } as const;
       return (await sendJson<Invoice>({ ...sent, queuesUntil }, isInvoice)).body;
     } catch (error) {
       if (!mayHaveArrived(error)) throw error;

@@ -24,7 +24,8 @@ type ApiRequest = {
   method: 'GET' | 'POST';
   path: string;
   headers?: Readonly<Record<string, string>>;
-  body?: unknown;
+  /** JSON text, so that every repeat sends what the call was given, although the program may change its object meanwhile. */
+  body?: string;
   /**
    * Whether the same request may be sent again: a GET, and a POST with its Idempotency-Key. Any other POST is sent once, because its answer may be
    * lost after it has done its work.
@@ -79,10 +80,14 @@ const QUEUES_FOR_MS = 80 * 60_000;
 /** An Idempotency-Key is forgotten after 24 hours, and a later repeat would issue a second invoice (IDEM-4). */
 const KEY_REPEATED_FOR_MS = 23 * 3_600_000;
 
-/** Without slashes at its end. Throws for what is no address, because no repetition would mend it. */
-const addressOf = (baseUrl: string): string => {
+/** Without white space and slashes at its ends. Throws for what `fetch` would refuse, because no repetition would mend it. */
+const addressOf = (given: string): string => {
+  const baseUrl = given.trim();
   if (!URL.canParse(baseUrl) || !/^https?:/i.test(baseUrl))
     throw new TypeError('baseUrl must begin with http:// or https://');
+  const { username, password, search, hash } = new URL(baseUrl);
+  if (username + password + search + hash !== '')
+    throw new TypeError('baseUrl must have no user, password, query or fragment');
   return baseUrl.replace(/\/+$/, '');
 };
 
@@ -116,7 +121,7 @@ export const createTransport = (options: TransportOptions): Transport => {
       redirect: 'error',
       signal: AbortSignal.timeout(Math.min(timeoutMs, leftMs)),
     };
-    if (body !== undefined) init.body = JSON.stringify(body);
+    if (body !== undefined) init.body = body;
     try {
       const response = await fetch(`${baseUrl}${path}`, init);
       return await triedOf(response);

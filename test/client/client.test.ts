@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { type Client, createClient, mayIssueAgain } from '../../src/client/client.js';
 import { ApiError, isRefusal, NoAnswerError, StillWaitingError } from '../../src/client/errors.js';
 import { bundle } from '../../src/launch/build.mjs';
@@ -193,17 +193,50 @@ describe('the client', () => {
     await expect(client.get('x')).rejects.toBeInstanceOf(NoAnswerError);
   });
 
+  it('sends on every repeat what the call was given, whatever the program does with its object afterwards', async () => {
+    const bodies: unknown[] = [];
+    const fetch = async (_url: string, { body }: RequestInit) => {
+      bodies.push(body);
+      if (bodies.length === 1) throw new TypeError('fetch failed');
+      return Response.json({ object: 'nfse', id: 'nfse_1', status: 'queued' });
+    };
+    const client = createClient({ baseUrl: BASE_URL, key: 'k', fetch, sleep: async () => {} });
+    const request = { amount_in_cents: 1_000, description: 'Mensalidade' };
+    const issued = client.issue(request, { idempotencyKey: 'sale-1' });
+    request.amount_in_cents = 2_000;
+    await issued;
+    const text = '{"amount_in_cents":1000,"description":"Mensalidade"}';
+    expect(bodies).toEqual([text, text]);
+  });
+
+  it('refuses null as an Idempotency-Key before any request', async () => {
+    const fetch = vi.fn(async () => Response.error());
+    const client = createClient({ baseUrl: BASE_URL, key: 'k', fetch });
+    const issued = client.issue({ amount_in_cents: 1_000, description: 'x' }, { idempotencyKey: null as never });
+    await expect(issued).rejects.toThrow(RangeError);
+    expect(fetch).not.toHaveBeenCalled();
+  });
+
   it('takes an address with a slash at its end, and refuses what is no address before any request', async () => {
     const asked: string[] = [];
     const fetch = async (url: string) => {
       asked.push(url);
       return new Response('{}', { status: 404 });
     };
-    await createClient({ baseUrl: 'http://x/nfse//', key: 'k', fetch })
+    await createClient({ baseUrl: ' http://x/nfse//\n', key: 'k', fetch })
       .get('y')
       .catch(() => undefined);
     expect(asked).toEqual(['http://x/nfse/v1/nfse/y']);
-    for (const baseUrl of ['', 'x', 'ftp://x', 'http://', 'localhost:3000'])
+    for (const baseUrl of [
+      '',
+      'x',
+      'ftp://x',
+      'http://',
+      'localhost:3000',
+      'http://u:p@x',
+      'http://x?a=b',
+      'http://x#a',
+    ])
       expect(() => createClient({ baseUrl, key: 'k', fetch }), baseUrl).toThrow(TypeError);
   });
 

@@ -164,7 +164,7 @@ export const invoiceResponse = v.object({
 export type InvoiceBody = v.InferOutput<typeof invoiceResponse>;
 
 const hasMore = v.pipe(
-  v.literal(false),
+  v.boolean(),
   v.description('Sempre false: ainda não há páginas. Existe para que um cliente não mude quando elas vierem.'),
 );
 
