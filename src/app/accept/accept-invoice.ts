@@ -157,7 +157,10 @@ const fingerprintsOf = (
 const checkAndReserve = async (claimedRequest: ClaimedRequest, deps: AcceptDeps): Promise<AcceptResult> => {
   const candidate = await eligibleCandidate(claimedRequest, deps);
   if ('refused' in candidate) return (await answerOfReference(claimedRequest, deps)) ?? candidate;
-  return await reserveAndAppend(candidate, deps);
+  const result = await reserveAndAppend(candidate, deps);
+  if (!('refused' in result) || result.refused.code !== 'duplicate_suspected') return result;
+  // The duplicate may be another sale. A taken reference names the invoice of this one, and neither a key nor time frees it.
+  return (await answerOfReference(claimedRequest, deps)) ?? result;
 };
 
 const eligibleCandidate = async (

@@ -107,6 +107,22 @@ describe('POST /v1/nfse 409', () => {
     expect(error.message).toContain(id);
   });
 
+  it('nfse.reference_in_use: before duplicate_suspected, with the id of the invoice that has the reference', async () => {
+    const { call } = createHarness();
+    const idOf = async (json: object, key: string) =>
+      ((await (await call('/v1/nfse', { json, headers: { 'idempotency-key': key } })).json()) as { id: string }).id;
+    const id = await idOf(issueBodyOf({ reference: 'r-1' }), 'k-1');
+    const { reference: _, ...plain } = issueBodyOf({ reference: 'r-1' }) as Record<string, unknown>;
+    const other = await idOf(plain, 'k-2');
+    const error = await expectRefusal(
+      await call('/v1/nfse', { json: issueBodyOf({ reference: 'r-1' }), headers: {} }),
+      409,
+      'nfse.reference_in_use',
+    );
+    expect(error.message).toContain(id);
+    expect(error.message).not.toContain(other);
+  });
+
   it('duplicate_suspected: whatever the line ends of the description (TEXT-5)', async () => {
     const { call } = createHarness();
     expect((await call('/v1/nfse', { json: issueBodyOf({ description: 'um\r\ndois' }) })).status).toBe(202);
