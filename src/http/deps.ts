@@ -45,12 +45,15 @@ export type Pacing = {
 
 type Owner = Omit<InvoiceAddress, 'invoiceId'>;
 
+/** `suspended`: by the kill switch or the pause of an incomplete log. `unready`: this process does not know its guards yet, or the database is out. */
+export type ApiState = 'open' | 'suspended' | 'unready';
+
 /** All that the HTTP layer needs, as functions: no adapters, and use cases with their dependencies bound. */
 export type HttpDeps = {
   clock: Clock;
   /** A random id; a client's header never becomes a request id. */
   newRequestId(): string;
-  apiSwitchedOff(): Promise<boolean>;
+  apiState(): Promise<ApiState>;
   /** By SHA-256 of the whole key, hex. */
   authenticate(keyHash: string): Promise<Authenticated | undefined>;
   /** For downloads by token alone, which have no key to tell. */

@@ -1,11 +1,11 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
-import type { ErrorCode } from '../domain/common/error-catalogue.js';
+import type { ErrorCode, Refusal } from '../domain/common/error-catalogue.js';
 import { present } from '../domain/common/present.js';
 import { refuse } from './answer.js';
 import { type Call, takeBack } from './call.js';
 import type { HttpDeps } from './deps.js';
-import { faultRefusal, switchedOff } from './faults.js';
+import { faultRefusal, refusalIn, switchedOff } from './faults.js';
 
 export type Handler = (c: Context, call: Call) => Response | Promise<Response>;
 
@@ -25,10 +25,10 @@ export const endpoint =
     const startedAt = performance.now();
     const call: Call = { requestId: deps.newRequestId(), hasPages: deps.docs };
     let response: Response;
-    let isOff = false;
+    let closed: Refusal | undefined;
     try {
-      isOff = await deps.apiSwitchedOff();
-      response = isOff ? refuse(call, switchedOff) : await handler(c, call);
+      closed = refusalIn(await deps.apiState());
+      response = closed === undefined ? await handler(c, call) : refuse(call, closed);
     } catch (error) {
       await deps.delayFault?.(error);
       const refused = faultRefusal(error, call.requestId, deps);
@@ -36,14 +36,14 @@ export const endpoint =
       response = refuse(call, refused);
     }
     report(deps, route, c, call, response.status, startedAt);
-    if (isOff || call.isUncounted || (call.code !== undefined && pacedCodes.has(call.code)))
+    if (closed !== undefined || call.isUncounted || (call.code !== undefined && pacedCodes.has(call.code)))
       await deps.pacing?.refusals(call.keyId ?? peerOf(c) ?? '');
     return response;
   };
 
 /** As `endpoint`, for a path outside `/v1`, which does not belong to the API: without the kill switch. */
 export const openEndpoint = (deps: HttpDeps, route: string, handler: Handler): ((c: Context) => Promise<Response>) =>
-  endpoint({ ...deps, apiSwitchedOff: async () => false }, route, handler);
+  endpoint({ ...deps, apiState: async () => 'open' }, route, handler);
 
 /** The methods with which the app has a route for a path. */
 type MethodsOf = (path: string) => readonly string[];

@@ -1,6 +1,7 @@
 import type { Refusal } from '../domain/common/error-catalogue.js';
+import { unreachable } from '../domain/common/unreachable.js';
 import { IssuingPaused } from '../ports/event-log.js';
-import type { HttpDeps } from './deps.js';
+import type { ApiState, HttpDeps } from './deps.js';
 
 /** Long enough for an engine to come back, short enough not to hold up a client's work. */
 export const UNAVAILABLE_RETRY_SECONDS = 5;
@@ -12,6 +13,22 @@ export const switchedOff: Refusal = {
   retryAfterSeconds: UNAVAILABLE_RETRY_SECONDS,
 };
 
+const unavailable: Refusal = { code: 'service_unavailable', retryAfterSeconds: UNAVAILABLE_RETRY_SECONDS };
+
+/** The refusal of every request in this state; undefined while the API is open. */
+export const refusalIn = (state: ApiState): Refusal | undefined => {
+  switch (state) {
+    case 'open':
+      return undefined;
+    case 'suspended':
+      return switchedOff;
+    case 'unready':
+      return unavailable;
+    default:
+      return unreachable(state);
+  }
+};
+
 /** The only place where an exception becomes an answer. No part of the exception reaches the client (CODE-service_unavailable). */
 export const faultRefusal = (
   error: unknown,
@@ -21,7 +38,5 @@ export const faultRefusal = (
   // This process has not seen the pause yet, and refuses as it will when it has.
   if (error instanceof IssuingPaused) return switchedOff;
   deps.onFault?.(error, requestId);
-  return deps.isUnavailable(error)
-    ? { code: 'service_unavailable', retryAfterSeconds: UNAVAILABLE_RETRY_SECONDS }
-    : { code: 'internal_error' };
+  return deps.isUnavailable(error) ? unavailable : { code: 'internal_error' };
 };

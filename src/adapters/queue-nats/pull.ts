@@ -60,7 +60,8 @@ export const pull = async (options: Pull): Promise<PullEnd> => {
   const subscription = session.nc.subscribe(inbox, {
     callback: (error, message) => {
       if (error !== null) return end('refused');
-      if (!isOver) hear();
+      // While a request that has ended drains, a new timer would keep the process alive.
+      if (!ended.signal.aborted) hear();
       receive(message);
     },
   });

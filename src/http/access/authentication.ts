@@ -9,7 +9,7 @@ import { type ReadBody, readJsonObject } from '../body/read-json-object.js';
 import { type Call, takeBack } from '../call.js';
 import type { Authenticated, HttpDeps, RateLimits } from '../deps.js';
 import type { Handler } from '../endpoint.js';
-import { switchedOff } from '../faults.js';
+import { refusalIn } from '../faults.js';
 import type { SlidingLimit } from './sliding-limit.js';
 
 export type Caller = Pick<Authenticated, 'keyId' | 'companyId' | 'mode' | 'scopes'>;
@@ -85,13 +85,14 @@ export type BodyHandler = (c: Context, call: Call, caller: Caller, readBody: Rea
  * the body: otherwise a revoked key would keep its power for as long as its owner keeps a request open. Such a refusal spends no quota.
  */
 export const withKeyAndBody = (
-  deps: Pick<HttpDeps, 'apiSwitchedOff'>,
+  deps: Pick<HttpDeps, 'apiState'>,
   authentication: Authentication,
   access: Access,
   handler: BodyHandler,
 ): Handler => {
   const refusalNow = async (c: Context, call: Call): Promise<Refusal | undefined> => {
-    if (await deps.apiSwitchedOff()) return switchedOff;
+    const closed = refusalIn(await deps.apiState());
+    if (closed !== undefined) return closed;
     const admitted = await authentication.authenticate(c.req.header('authorization'), access, call);
     return 'refused' in admitted ? admitted.refused : undefined;
   };

@@ -133,11 +133,11 @@ type ProjectionLag = {
 
 const projectionLags = async ({ pool, log }: Pick<Engines, 'pool' | 'log'>, clock: Clock) => {
   const lagOf = createLag(log, clock);
-  const head = await log.head();
   const lags: ProjectionLag[] = [];
   for (const projection of allProjections) {
     const live = await liveGeneration(pool, projection.name);
-    const isOfThis = await isPlaceOf(log, head, live.position);
+    // The head is read after the checkpoint, which the projector may move on meanwhile.
+    const isOfThis = await isPlaceOf(log, await log.head(), live.position);
     const lag = isOfThis ? await lagOf(projection.prefixes, live.position) : 'of another log';
     const { version } = live;
     const unreadable = canRead(projection, live) ? undefined : { version, isOlder: version < projection.version };

@@ -98,8 +98,13 @@ const httpDeps = (parts: Parts, { pdf, authorizer, company, address }: ApiParts)
   return {
     clock,
     newRequestId: () => `req_${randomUUID()}`,
-    // Rows that are behind the log neither promise nor refuse anything (ADR 14).
-    apiSwitchedOff: async () => guards.current().kind !== 'complete' || (await switchedOff('api')),
+    apiState: async () => {
+      const { kind } = guards.current();
+      if (kind === 'log incomplete') return 'suspended';
+      // Rows that are behind the log neither promise nor refuse anything (ADR 14).
+      if (kind !== 'complete') return 'unready';
+      return (await switchedOff('api')) ? 'suspended' : 'open';
+    },
     authenticate: async (keyHash) => {
       const found = await credential(keyHash);
       if (found?.revoked === false) uses.used(found.keyId);

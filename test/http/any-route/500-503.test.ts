@@ -77,8 +77,16 @@ describe.each(routes.filter(({ json }) => json !== undefined))('$name: a pause o
 });
 
 describe('503 and 500 before the key is known', () => {
+  it('does not speak of a suspended service while this process does not know its guards', async () => {
+    const unready = await createHarness({ apiState: async () => 'unready' }).call('/v1/activities');
+    const suspended = await createHarness({ apiState: async () => 'suspended' }).call('/v1/activities');
+    expect((await expectRefusal(unready, 503, 'service_unavailable')).message).not.toContain('suspenso');
+    expect((await expectRefusal(suspended, 503, 'service_unavailable')).message).toContain('suspenso');
+    expect(commonHeadersOf(unready)).toEqual(commonHeadersOf(suspended));
+  });
+
   it.each([
-    ['the switch cannot be read', { apiSwitchedOff: () => Promise.reject(new EngineDown(SECRET)) }, 503],
+    ['the switch cannot be read', { apiState: () => Promise.reject(new EngineDown(SECRET)) }, 503],
     ['keys cannot be read', { authenticate: () => Promise.reject(new EngineDown(SECRET)) }, 503],
     ['keys cannot be read for another reason', { authenticate: () => Promise.reject(new Error(SECRET)) }, 500],
   ])('%s', async (_what, overrides, status) => {

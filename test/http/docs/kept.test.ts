@@ -23,7 +23,7 @@ const counted = () => {
   const deps = {
     newRequestId: () => 'req_1',
     baseUrl: 'https://nfse.example',
-    apiSwitchedOff: async () => true,
+    apiState: async () => 'suspended',
     isUnavailable: () => false,
     isOverloaded: () => false,
   };

@@ -118,7 +118,7 @@ export const createHarness = (overrides: Partial<HttpDeps> = {}): Harness => {
   const app = createApp({
     clock,
     newRequestId: () => `req_${randomUUID()}`,
-    apiSwitchedOff: async () => state.switchedOff,
+    apiState: async () => (state.switchedOff ? 'suspended' : 'open'),
     authenticate,
     companyEnabled: async (companyId) => companyId === DEMO_CNPJ && company.enabled,
     accept: use((command, requester) =>
