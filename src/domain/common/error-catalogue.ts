@@ -121,7 +121,7 @@ export const errorCatalogue = {
     'O prazo para cancelar pela API terminou com o mês da emissão. Fale com o suporte.',
   ),
   'nfse.not_cancelable': conflict(
-    'Esta nota não pode ser cancelada pela API: não está autorizada, foi substituída, foi anexada manualmente ou tem uma chave que não é deste prestador na Sefin Nacional. Em queued ou processing, espere o resultado e peça o cancelamento depois; em failed nada foi emitido, e não há o que cancelar; em indeterminate, fale com o suporte.',
+    'Esta nota não pode ser cancelada pela API: não está autorizada, foi substituída, foi anexada manualmente, tem uma chave que não é deste prestador na Sefin Nacional ou é de teste e já teve 100 pedidos que falharam. Em queued ou processing, espere o resultado e peça o cancelamento depois; em failed nada foi emitido, e não há o que cancelar; em indeterminate, fale com o suporte.',
   ),
   'nfse.already_canceled': conflict('Esta nota já está cancelada.'),
   'nfse.cancel_in_progress': conflict(

@@ -155,7 +155,7 @@ export const errorGuide: Readonly<Record<ErrorCode, Guide>> = {
   'nfse.not_cancelable': {
     group: 'document',
     cause:
-      'A nota não está autorizada, foi substituída, foi anexada manualmente ou foi importada com uma chave que não é deste prestador na Sefin Nacional.',
+      'A nota não está autorizada, foi substituída, foi anexada manualmente, foi importada com uma chave que não é deste prestador na Sefin Nacional ou é de teste e já teve 100 pedidos de cancelamento que falharam.',
     action:
       'Consulte a nota. Em queued ou processing, espere o resultado; se ficar issued, cancele então. Em failed não há o que cancelar. Em indeterminate, e em todo outro caso, fale com o suporte.',
   },

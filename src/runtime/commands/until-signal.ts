@@ -7,8 +7,8 @@ const REPEATED_SIGNAL_MS = 1_000;
 const PARENT_CHECK_MS = 250;
 
 /**
- * Resolves at the first SIGTERM, SIGINT or SIGHUP, or when npm, which started this process, is gone. A second signal, or 55 s, ends the process at
- * once.
+ * Resolves at the first SIGTERM, SIGINT or SIGHUP, or when npm, which started this process, is gone. A second signal after a second, or 55 s, ends the
+ * process at once.
  */
 export const untilSignal = (onForced: () => void): Promise<NodeJS.Signals> => {
   const force = (): void => {
