@@ -79,6 +79,8 @@ const noteDifference = (
     const isIssuedDps = dpsId === issuedDpsId(invoice, attemptLost);
     if (held === 'absent')
       return isIssuedDps ? present({ kind: 'issued_but_absent' as const, accessKey: outcome.accessKey }) : undefined;
+    // The log, which had lost its end, gave the number of the note once more, to an attempt that came to nothing.
+    if (attemptLost && held.accessKey === outcome.accessKey) return undefined;
     // The attempts that the log has kept were made under other numbers, which another party may have used.
     if (!isIssuedDps) {
       const kind = attemptLost && owner === 'other' ? 'foreign_note' : 'second_note';

@@ -160,6 +160,12 @@ describe('what the authorizer holds, beside an outcome of ours', () => {
     ],
     ['issued by a lost attempt, and no note under the number of an earlier one', adopted, note('absent'), undefined],
     [
+      'issued by a lost attempt, whose number an earlier one that came to nothing got too',
+      adopted,
+      note({ accessKey: ACCESS_KEY, digest: 'foreign' }),
+      undefined,
+    ],
+    [
       'issued by a lost attempt, and a note of others under the number of an earlier one',
       adopted,
       foreign,
