@@ -7,6 +7,7 @@ import {
   invoiceIdOfReference,
   sha256Hex,
 } from '../../src/app/event-store/hashes.js';
+import type { Repeats } from '../../src/app/recovery/accepted-again.js';
 import { doctorCommand } from '../../src/cli/commands/doctor.js';
 import { importCommand } from '../../src/cli/commands/invoice.js';
 import { accessKeyCheckDigit } from '../../src/domain/common/access-key.js';
@@ -14,7 +15,7 @@ import { companyStream, type InvoiceId, invoiceStream } from '../../src/domain/c
 import type { InvoiceEvent, InvoiceEventData } from '../../src/domain/invoice/events.js';
 import { readImportedNote } from '../../src/runtime/operator/imported-note.js';
 import { demoCompany } from '../support/fixture/demo.js';
-import { accepted, attempted } from '../support/fixture/invoice.js';
+import { accepted, attempted, conflictFound, notSent, provenAbsent, unknown } from '../support/fixture/invoice.js';
 import { noteAround, unsignedDps } from '../support/fixture/xml-documents.js';
 import { appendTo, contextAt, movableClock } from '../support/harness/event-store.js';
 import { type Operator, openOperator } from '../support/harness/operator.js';
@@ -29,7 +30,7 @@ const keyOf = (n: number): string => {
   return first + accessKeyCheckDigit(first);
 };
 
-describeWithPostgres('an import of the note of an accepted invoice that was never sent', () => {
+describeWithPostgres('an import of the note of an accepted invoice of which nothing came', () => {
   let operator: Operator;
 
   beforeAll(async () => {
@@ -234,6 +235,37 @@ describeWithPostgres('an import of the note of an accepted invoice that was neve
     expect(await eventsOf(id)).toHaveLength(1);
   });
 
+  it.each<[string, number, InvoiceEvent[]]>([
+    ['the pause kept from being sent', 71, [attempted(1, 3), notSent(1, 4)]],
+    ['met the note of another sale', 72, [attempted(1, 3), conflictFound(1, 4)]],
+  ])('records the note where an attempt %s', async (_what, n, more) => {
+    const id = `66666666-6666-4666-8666-6666666666${n}`;
+    await accept(id, {}, ...more);
+    const note = { id, access_key: keyOf(n) };
+    expect(await importing(note)).toEqual(done);
+    expect((await eventsOf(id)).at(-1)).toMatchObject({
+      type: 'Authorized',
+      data: { attempt: 2, attemptLost: true, accessKey: keyOf(n) },
+    });
+    expect(await importing(note)).toEqual(again);
+  });
+
+  it.each<[string, number, InvoiceEvent[]]>([
+    ['has no answer', 73, [attempted(1, 3)]],
+    ['was proven absent', 74, [attempted(1, 3), provenAbsent(1, 90)]],
+    ['met its own content', 75, [attempted(1, 3), conflictFound(1, 4, true)]],
+    ['never left after one without an answer', 76, [attempted(1, 3), unknown(1, 4), attempted(2, 90), notSent(2, 91)]],
+  ])('refuses the note where an attempt %s', async (_what, n, more) => {
+    const id = `66666666-6666-4666-8666-6666666666${n}`;
+    await accept(id, {}, ...more);
+    const { problems } = await importing({ id, access_key: keyOf(n) });
+    expect(problems).toEqual([
+      `line 1: nfse_${id} may have been sent, so it may have another note: no note is recorded on it before a look-up of its own DPS id has said what came of that`,
+    ]);
+    expect(await eventsOf(id)).toHaveLength(1 + more.length);
+    expect(await reservationOf(n)).toEqual([]);
+  });
+
   it('refuses an invoice that was sent, and a key that belongs to it', async () => {
     const id = invoiceIdOfReference('live', CNPJ, 'venda-6');
     await accept(id, { reference: 'venda-6' }, attempted(1, 10));
@@ -254,16 +286,16 @@ describeWithPostgres('an import of the note of an accepted invoice that was neve
     expect(await importedKeys.holderOf(owner, '2026-11-22T12:00:00.000Z')).toBeUndefined();
   });
 
-  it('is advised by doctor with every invoice that the note may belong to', async () => {
-    const note = {
-      companyId: CNPJ,
-      mode: 'live',
-      series: '1',
-      number: 60,
-      accessKey: keyOf(60),
-      authorizedAt: AT,
-    } as const;
-    const acceptedAgain = ['nfse_a', 'nfse_b', 'nfse_c'];
+  const note = {
+    companyId: CNPJ,
+    mode: 'live',
+    series: '1',
+    number: 60,
+    accessKey: keyOf(60),
+    authorizedAt: AT,
+    amount: '1500.00',
+  } as const;
+  const doctorSays = async (repeats: Repeats): Promise<string> => {
     const { text } = await doctorCommand.run({
       positionals: [],
       flags: { reconcile: true },
@@ -278,13 +310,30 @@ describeWithPostgres('an import of the note of an accepted invoice that was neve
           series: [],
           skipped: [],
           unproven: [],
-          unknown: [{ ...note, amount: '1500.00', acceptedAgain }],
+          unknown: [{ ...note, ...repeats }],
         }),
       }),
     });
+    return text ?? '';
+  };
+
+  it('is advised by doctor with every invoice that the note may belong to', async () => {
+    const text = await doctorSays({ acceptedAgain: ['nfse_a', 'nfse_b', 'nfse_c'], sendableUntil: AT });
     expect(text).toContain('"id":"nfse_a"');
     expect(text).toContain(
       'with the id of the invoice that is the same sale: nfse_a or nfse_b or nfse_c. Each of the others is sent after the pause, which is right only where it is another sale',
     );
+    expect(text).toContain(`--accept-unknown does not end the pause before that, or before ${AT}`);
+    expect(await doctorSays({ acceptedAgain: ['nfse_a'] })).toContain('--accept-unknown ends the pause too');
+  });
+
+  it('is not advised by doctor for an invoice that may have been sent', async () => {
+    const text = await doctorSays({ sentAgain: ['nfse_s'], sendableUntil: AT });
+    expect(text).not.toContain('"id"');
+    expect(text).toContain('may belong to nfse_s, which has the same amount and customer and may have been sent');
+    expect(text).toContain('nfse_s may have been sent and takes no other note: if it is the same sale, wait until');
+    const both = await doctorSays({ acceptedAgain: ['nfse_a'], sentAgain: ['nfse_s'], sendableUntil: AT });
+    expect(both).toContain('"id":"nfse_a"');
+    expect(both).toContain('nfse_s may have been sent and takes no other note');
   });
 });

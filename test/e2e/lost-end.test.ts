@@ -78,7 +78,7 @@ describeWithPostgres('a service whose one database fails over to a standby that 
     });
     expect(await operate('doctor', '--reconcile')).toMatchObject({
       exit: 0,
-      out: expect.stringContaining('1 note after the end of the log, 1 recorded on its open invoice'),
+      out: expect.stringContaining('1 note that the log does not have, 1 recorded on its open invoice'),
     });
     await becomesReady(opsUrl);
     expect((await issued(id)).access_key).toBe(before.access_key);

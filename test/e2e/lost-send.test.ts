@@ -70,7 +70,7 @@ describeWithPostgres('a send under way whose attempt is lost in a failover', () 
     const compared = await reconcile();
     expect(compared).toMatchObject({
       exit: 0,
-      out: expect.stringContaining('1 note after the end of the log, 1 recorded on its open invoice'),
+      out: expect.stringContaining('1 note that the log does not have, 1 recorded on its open invoice'),
     });
     await eventually(
       async () => (await running.call<{ status: string }>('live', 'GET', `/v1/nfse/${accepted.body.id}`)).body,

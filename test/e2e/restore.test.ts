@@ -93,7 +93,7 @@ describe('a backup of the embedded database, put back while the authorizer has g
 
     const compared = await paused.operate(...reconcile);
     expect(compared.exit).toBe(1);
-    expect(compared.out).toContain('3 notes after the end of the log, 2 recorded on their open invoices');
+    expect(compared.out).toContain('3 notes that the log does not have, 2 recorded on their open invoices');
     const lost = before.find(({ amount_in_cents }) => amount_in_cents === 1_004);
     const stranger = lost?.access_key ?? '';
     expect(compared.out).toMatch(new RegExp(`BAD +note without invoice .*${stranger}.*-> take it over`));

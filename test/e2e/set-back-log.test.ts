@@ -84,7 +84,7 @@ describeWithPostgres('a log that was put back beside a newer database', () => {
     await guardsSay(paused, false);
     const compared = await paused.operate('doctor', '--reconcile');
     expect(compared.exit).toBe(1);
-    expect(compared.out).toContain('2 notes after the end of the log, 1 recorded on its open invoice');
+    expect(compared.out).toContain('2 notes that the log does not have, 1 recorded on its open invoice');
     expect(compared.out).toMatch(new RegExp(`BAD +note without invoice .*was ${forgotten} -> take it over`));
     await guardsSay(paused, false);
 

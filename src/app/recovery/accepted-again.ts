@@ -1,5 +1,10 @@
 import { publicInvoiceId, type StreamName } from '../../domain/common/ids.js';
 import { decimalFromCents } from '../../domain/common/money.js';
+import { present } from '../../domain/common/present.js';
+import { type Instant, isBefore, laterOf } from '../../domain/common/time.js';
+import type { Limits } from '../../domain/invoice/limits.js';
+import { mayBeSentUntil } from '../../domain/invoice/next-issue-step.js';
+import { allCameToNothing, type Invoice } from '../../domain/invoice/state.js';
 import type { AuthorizedNote } from '../../ports/authorizer.js';
 import { customerDocumentOf } from '../issuing/found-documents.js';
 import { type Candidate, candidatesOf } from './adopt-note.js';
@@ -8,25 +13,41 @@ import type { FoundNote, RecoveryDeps, SeriesToCompare } from './ask-series.js';
 type Ownerless = { found: FoundNote; owner?: StreamName };
 
 /**
- * Adds to each of these notes without an invoice the public ids of the open invoices that have its amount and customer and no attempt. A client
- * may repeat a request whose acceptance the log has lost, and a process that has not seen the loss accepts the request again. The acceptance then
- * has another instant, and so its DPS another digest, and its description another text where a date marker was expanded on another day.
+ * Open invoices that a repeated request may have made of a note that the log has lost, by public ids. `acceptedAgain`: those that have no note and
+ * cannot have one, so they may take this one. `sentAgain`: those of which an attempt may have left a note. `sendableUntil`: until when one of them may
+ * be sent, as a second note; absent when none will be.
  */
-export const withAcceptedAgain = async <Note extends Ownerless>(
+export type Repeats = { acceptedAgain?: readonly string[]; sentAgain?: readonly string[]; sendableUntil?: Instant };
+
+/**
+ * Adds to each of these notes without an invoice the open invoices that have its amount and customer. A client may repeat a request whose acceptance
+ * the log has lost, and a process that has not seen the loss accepts the request again. The acceptance then has another instant, and so its DPS
+ * another digest, and its description another text where a date marker was expanded on another day. That process may also have begun to send the
+ * invoice. `open` leaves out the invoices whose own note was found.
+ */
+export const withRepeats = async <Note extends Ownerless>(
   notes: readonly Note[],
   wanted: SeriesToCompare,
   open: readonly StreamName[],
-  deps: Pick<RecoveryDeps, 'store'>,
-): Promise<readonly (Note & { acceptedAgain?: readonly string[] })[]> => {
-  const unsent = notes.length === 0 ? [] : (await candidatesOf(wanted, open, deps)).filter(isUnsent);
+  deps: Pick<RecoveryDeps, 'store' | 'clock' | 'limits'>,
+): Promise<readonly (Note & Repeats)[]> => {
+  const candidates = notes.length === 0 ? [] : await candidatesOf(wanted, open, deps);
   return notes.map((left) => {
     if (left.owner !== undefined) return left;
-    const equal = unsent.filter((one) => hasSameAmountAndCustomer(left.found.note, one));
-    const ids = equal.flatMap(({ state }) =>
-      state.kind === 'invoice' ? [publicInvoiceId(state.facts.invoiceId)] : [],
-    );
-    return ids.length === 0 ? left : { ...left, acceptedAgain: ids };
+    const equal = candidates.filter((one) => hasSameAmountAndCustomer(left.found.note, one));
+    return { ...left, ...repeatsAmong(equal.flatMap(openInvoiceOf), deps.limits, deps.clock.now()) };
   });
+};
+
+const repeatsAmong = (invoices: readonly Invoice[], limits: Limits, now: Instant): Repeats => {
+  const idsOf = (mayHaveNote: boolean): readonly string[] | undefined => {
+    const own = invoices.filter(({ attempts }) => allCameToNothing(attempts) !== mayHaveNote);
+    return own.length === 0 ? undefined : own.map(({ facts }) => publicInvoiceId(facts.invoiceId));
+  };
+  const ends = invoices.flatMap((invoice) => mayBeSentUntil(invoice, limits) ?? []);
+  const [first, ...others] = ends.filter((end) => isBefore(now, end));
+  const sendableUntil = first && others.reduce(laterOf, first);
+  return present({ acceptedAgain: idsOf(false), sentAgain: idsOf(true), sendableUntil });
 };
 
 const hasSameAmountAndCustomer = ({ content }: AuthorizedNote, { events }: Candidate): boolean =>
@@ -37,9 +58,9 @@ const hasSameAmountAndCustomer = ({ content }: AuthorizedNote, { events }: Candi
       content.customerDocument === customerDocumentOf(event.data.customer),
   );
 
-/** Without a description, whose key is gone, the invoice cannot be sent. */
-const isUnsent = ({ state, events }: Candidate): boolean =>
-  state.kind === 'invoice' &&
-  state.outcome.status === 'open' &&
-  state.attempts.length === 0 &&
-  events.some((event) => event.type === 'InvoiceAccepted' && event.data.description !== undefined);
+/** Without a description, whose key is gone, an invoice without an attempt cannot be sent. */
+const openInvoiceOf = ({ state, events }: Candidate): readonly Invoice[] => {
+  if (state.kind !== 'invoice' || state.outcome.status !== 'open') return [];
+  const hasContent = events.some((event) => event.type === 'InvoiceAccepted' && event.data.description !== undefined);
+  return hasContent || state.attempts.length > 0 ? [state] : [];
+};

@@ -72,6 +72,7 @@ export type SeriesToCompare = {
   nextNumber: number;
   /** The numbers at which walks begin, in ascending order. */
   starts: readonly number[];
+  /** Numbers before the end of the log that are asked for, each alone; see `KnownSeries`. */
   taken: readonly number[];
 };
 
@@ -92,7 +93,7 @@ type Answers = Omit<SeriesAnswers, 'walks'>;
 const AT_ONCE = 8;
 
 /**
- * Asks for each number that the log has as allocated but not used, then from each start on until `span` in a row are absent. Numbers may be left out,
+ * Asks for each number that the log has as allocated and that became no note, then from each start on until `span` in a row are absent. Numbers may be left out,
  * when an invoice never got to its attempt. A start inside a walk begins no other.
  */
 export const askSeries = async (wanted: SeriesToCompare, deps: RecoveryDeps): Promise<SeriesAnswers | NoProof> => {

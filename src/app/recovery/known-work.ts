@@ -2,15 +2,17 @@ import {
   type CompanyId,
   companyPrefix,
   dpsPrefix,
+  dpsStream,
   type InvoiceId,
   invoicePrefix,
+  invoiceStream,
   type Mode,
   parseDpsStream,
   parseInvoiceStream,
   type StreamName,
 } from '../../domain/common/ids.js';
 import { decimalFromCents } from '../../domain/common/money.js';
-import { epochMs, type Instant } from '../../domain/common/time.js';
+import { epochMs, type Instant, isBefore } from '../../domain/common/time.js';
 import type { CompanyEvent, Registration } from '../../domain/company/events.js';
 import type { DpsNumberEvent } from '../../domain/dps-number/events.js';
 import type { InvoiceEvent, InvoiceEventType } from '../../domain/invoice/events.js';
@@ -28,7 +30,10 @@ export type KnownSeries = {
   isBegun: boolean;
   /** Next numbers that operators have moved past since the last allocation. A move may be younger than the restore, and what was lost is before it. */
   movedPast: readonly number[];
-  /** Numbers that were allocated to invoices of which the log has neither an attempt nor an outcome: they may have been sent since. */
+  /**
+   * Numbers that were allocated, under which the log has no note of their invoice: those of open invoices, and those that were allocated since a given
+   * instant. The invoice may have been sent since; or the number is that of a note which the log has lost, and was given again after the loss.
+   */
   taken: readonly number[];
 };
 
@@ -42,6 +47,8 @@ export type KnownWork = {
   series: readonly KnownSeries[];
   /** Streams of invoices without an outcome. */
   open: readonly StreamName[];
+  /** Streams of the invoices that the `taken` numbers of all series were allocated to. */
+  takers: readonly StreamName[];
   /** Seconds from an attempt to its deadline, at most: what the processes over this log have allowed a send. 0 without an attempt. */
   longestSendSeconds: number;
 };
@@ -61,31 +68,39 @@ const ENDS_SEARCH: ReadonlySet<string> = new Set<InvoiceEventType>([
 
 type Series = Omit<KnownSeries, 'taken'>;
 
-type Taken = { stream: StreamName; number: number };
+/** `attempts`: those that were made under the number. */
+type Taken = { stream: StreamName; taker: StreamName; number: number; at: Instant; attempts: readonly number[] };
 
 type KnownWorkSoFar = {
   companies: Map<CompanyId, readonly KnownRegistration[]>;
   series: Map<StreamName, Series>;
   open: Map<InvoiceId, StreamName>;
-  /** Numbers allocated since the last attempt of their invoice. */
+  /** Numbers under which their invoice has no note: of open invoices all, of others those since the given instant. */
   taken: Map<InvoiceId, readonly Taken[]>;
+  takenSince: Instant;
   longestSendSeconds: number;
 };
 
-/** Reads the log once, without opening sealed fields. Memory holds only what is open. */
-export const readKnownWork = async (log: Pick<EventLog, 'readAll'>): Promise<KnownWork> => {
+/**
+ * Reads the log once, without opening sealed fields. Memory holds what is open, and the numbers since `takenSince` that became no note.
+ */
+export const readKnownWork = async (log: Pick<EventLog, 'readAll'>, takenSince: Instant): Promise<KnownWork> => {
   const known: KnownWorkSoFar = {
     companies: new Map(),
     series: new Map(),
     open: new Map(),
     taken: new Map(),
+    takenSince,
     longestSendSeconds: 0,
   };
   for await (const page of walkLog(log, PREFIXES)) for (const event of page) collect(decodeSealed(event), known);
-  const taken = [...known.taken].filter(([invoiceId]) => known.open.has(invoiceId)).flatMap(([, all]) => all);
+  const taken = [...known.taken].flatMap(([invoiceId, all]) =>
+    known.open.has(invoiceId) ? all : takenSinceOf(all, takenSince),
+  );
   return {
     companies: known.companies,
     open: [...known.open.values()],
+    takers: [...new Set(taken.map(({ taker }) => taker))],
     longestSendSeconds: known.longestSendSeconds,
     series: [...known.series].map(([stream, one]) => ({
       ...one,
@@ -93,6 +108,9 @@ export const readKnownWork = async (log: Pick<EventLog, 'readAll'>): Promise<Kno
     })),
   };
 };
+
+const takenSinceOf = (all: readonly Taken[], since: Instant): readonly Taken[] =>
+  all.filter(({ at }) => !isBefore(at, since));
 
 /** A note at the authorizer, by the company and mode in which it was asked for. */
 type NoteKey = { mode: Mode; companyId: CompanyId; accessKey: string };
@@ -176,8 +194,9 @@ const noteNumber = (event: DecodedEvent<DpsNumberEvent>, { series: all, taken }:
   const address = parseDpsStream(stream);
   if (address === undefined) return;
   if (event.type === 'DpsNumberAllocated') {
-    const { invoiceId, number } = event.data;
-    taken.set(invoiceId, [...(taken.get(invoiceId) ?? []), { stream, number }]);
+    const { invoiceId, number, at } = event.data;
+    const taker = invoiceStream(address.mode, address.companyId, invoiceId);
+    taken.set(invoiceId, [...(taken.get(invoiceId) ?? []), { stream, taker, number, at, attempts: [] }]);
   }
   const { nextNumber } = event.data;
   const known = all.get(stream);
@@ -190,14 +209,31 @@ const noteNumber = (event: DecodedEvent<DpsNumberEvent>, { series: all, taken }:
 
 const noteInvoice = (event: DecodedEvent<InvoiceEvent>, known: KnownWorkSoFar): void => {
   const { stream, type } = event;
-  const { open, taken } = known;
-  const invoiceId = parseInvoiceStream(stream)?.invoiceId;
-  if (invoiceId === undefined) return;
+  const { open, taken, takenSince } = known;
+  const address = parseInvoiceStream(stream);
+  if (address === undefined) return;
+  const { mode, companyId, invoiceId } = address;
+  const change = (changed: (all: readonly Taken[]) => readonly Taken[]): void => {
+    const left = changed(taken.get(invoiceId) ?? []);
+    if (left.length === 0) taken.delete(invoiceId);
+    else taken.set(invoiceId, left);
+  };
   if (event.type === 'IssuanceAttempted') {
-    const seconds = (epochMs(event.data.deadlineAt) - epochMs(event.data.attemptedAt)) / 1_000;
-    known.longestSendSeconds = Math.max(known.longestSendSeconds, seconds);
+    const { attempt, series, number, attemptedAt, deadlineAt } = event.data;
+    known.longestSendSeconds = Math.max(known.longestSendSeconds, (epochMs(deadlineAt) - epochMs(attemptedAt)) / 1_000);
+    const numbers = dpsStream(mode, companyId, series);
+    change((all) =>
+      all.map((one) =>
+        one.stream === numbers && one.number === number ? { ...one, attempts: [...one.attempts, attempt] } : one,
+      ),
+    );
+  }
+  if (event.type === 'Authorized' && event.data.attemptLost !== true) {
+    const { attempt } = event.data;
+    change((all) => all.filter(({ attempts }) => !attempts.includes(attempt)));
   }
   if (type === 'InvoiceAccepted') open.set(invoiceId, stream);
-  if (type === 'IssuanceAttempted' || ENDS_SEARCH.has(type)) taken.delete(invoiceId);
-  if (ENDS_SEARCH.has(type)) open.delete(invoiceId);
+  if (!ENDS_SEARCH.has(type)) return;
+  open.delete(invoiceId);
+  change((all) => takenSinceOf(all, takenSince));
 };

@@ -9,7 +9,7 @@ import {
   type StreamName,
 } from '../../domain/common/ids.js';
 import { present } from '../../domain/common/present.js';
-import { addSeconds, DAY_SECONDS, epochMs, isBefore } from '../../domain/common/time.js';
+import { addSeconds, DAY_SECONDS, epochMs, type Instant, isBefore } from '../../domain/common/time.js';
 import { dpsNumbersFrom, moveNumber } from '../../domain/dps-number/dps-number.js';
 import { absenceGapSeconds } from '../../domain/invoice/limits.js';
 import { type InvoiceStatus, invoiceStatus } from '../../domain/invoice/status.js';
@@ -18,7 +18,7 @@ import { operatorContext } from '../event-store/command-context.js';
 import { transact } from '../event-store/transact.js';
 import { APPEND_GRACE_SECONDS } from '../issuing/protocol.js';
 import { loadInvoice } from '../read/read-invoice.js';
-import { withAcceptedAgain } from './accepted-again.js';
+import { type Repeats, withRepeats } from './accepted-again.js';
 import { adoptNote, candidatesOf, invoiceOfNote } from './adopt-note.js';
 import {
   askAgain,
@@ -36,10 +36,9 @@ import { planComparison, refusalOfLeftOut, type Skipped, type Unaskable } from '
 
 /**
  * A note at the authorizer that no invoice of the log accounts for. `once`: the id of its invoice, where the read model still has it. `owner`: the invoice
- * of the log that it belongs to, and that cannot take it, because that invoice has another note or outcome. `acceptedAgain`: without an owner, the ids of
- * the open invoices without an attempt that have its amount and customer.
+ * of the log that it belongs to, and that cannot take it, because that invoice has another note or outcome. Without an owner it may have repeats.
  */
-export type UnknownNote = {
+export type UnknownNote = Repeats & {
   mode: Mode;
   companyId: CompanyId;
   series: string;
@@ -49,7 +48,6 @@ export type UnknownNote = {
   amount: string;
   once?: string;
   owner?: NoteOwner;
-  acceptedAgain?: readonly string[];
 };
 
 /** `id` as the API shows it. */
@@ -110,14 +108,15 @@ type Reported = Compared & { report: ComparedSeries };
  * Compares a restored log with what the authorizer holds, for each company, mode, series and city. Notes are recorded on the open invoices that
  * they belong to, notes without an invoice are reported, and numbers are moved past every note. A number counts as free only after a proven
  * absence; while one answer proves nothing, nothing is recorded. `acceptUnknown`: the operator has informed the clients, so that they do not repeat
- * requests that the log has lost. Issuing stays paused all the same while an open invoice without an attempt has the content of such a live note.
+ * requests that the log has lost. Issuing stays paused all the same while an open invoice that may be sent has amount and customer of such a live note.
  * Refuses a starting point of the operator at which nothing can be asked.
  */
 export const compareRestoredLog = async (
   deps: RecoveryDeps,
   acceptUnknown: boolean,
 ): Promise<RecoveryReport | { refused: string }> => {
-  const known = await readKnownWork(deps.log);
+  const takenSince = takenSinceFor(deps);
+  const known = await readKnownWork(deps.log, takenSince);
   const plan = await planComparison(known, deps);
   if ('refused' in plan) return plan;
   const { all, skipped, unaskable } = plan;
@@ -134,22 +133,51 @@ export const compareRestoredLog = async (
   );
   const isInLog = await notesInLog(deps.log, notes);
   // A process that had not seen the pause yet may have accepted a request during the comparison.
-  const { open } = notes.length === 0 ? known : await readKnownWork(deps.log);
+  const { open, takers } = notes.length === 0 ? known : await readKnownWork(deps.log, takenSince);
   const reported: Reported[] = [];
-  const left: LeftNote[] = [];
+  const ownerless: LeftNote[] = [];
+  const withNote = new Set<StreamName>();
   for (const { wanted, answers } of compared) {
     const { mode, companyId, municipality, series: name } = wanted;
     const news = answers.found.filter(({ note: { accessKey } }) => !isInLog({ mode, companyId, accessKey }));
-    const { adopted, notAdopted } = await adoptNotes(wanted, news, open, deps);
+    const {
+      adopted,
+      notAdopted,
+      known: own,
+    } = await adoptNotes(wanted, news, [...new Set([...open, ...takers])], deps);
     const place = { mode, companyId, municipality, series: name, walked: answers.walks };
-    reported.push({ wanted, answers, report: { ...place, found: news.length, adopted } });
-    left.push(...(await withAcceptedAgain(notAdopted, wanted, open, deps)));
+    reported.push({ wanted, answers, report: { ...place, found: adopted + notAdopted.length, adopted } });
+    ownerless.push(...notAdopted);
+    for (const stream of own) withNote.add(stream);
   }
+  const mayBeRepeats = open.filter((stream) => !withNote.has(stream));
+  const left: LeftNote[] = [];
+  for (const { wanted } of compared)
+    left.push(
+      ...(await withRepeats(
+        ownerless.filter((one) => one.wanted === wanted),
+        wanted,
+        mayBeRepeats,
+        deps,
+      )),
+    );
   const unknown = await unknownNotesOf(left, deps);
-  const isDone = unknown.every((note) => note.mode === 'test' || (acceptUnknown && note.acceptedAgain === undefined));
+  const isDone = unknown.every((note) => note.mode === 'test' || (acceptUnknown && note.sendableUntil === undefined));
   const series = isDone ? await moveAll(reported, deps) : reported.map(({ report }) => report);
   return { isDone, series, skipped, unknown, unproven };
 };
+
+/**
+ * How long a process may have given numbers again before the loss was seen: as after a restore that was marked days later. Each look-up for such a
+ * number may fail, and one that fails ends the comparison, so not all numbers of the log are asked for that became no note.
+ */
+const GIVEN_AGAIN_SECONDS = 7 * DAY_SECONDS;
+
+const takenSinceFor = ({ clock, lostBefore }: RecoveryDeps): Instant =>
+  addSeconds(earlierOf(clock.now(), lostBefore), -GIVEN_AGAIN_SECONDS);
+
+// A loss that lies ahead was seen by a clock that was ahead.
+const earlierOf = (now: Instant, seenAt: Instant): Instant => (isBefore(now, seenAt) ? now : seenAt);
 
 /**
  * An absence counts only after the deadline of the send (docs/architecture.md#never-twice, 6), and the deadlines of the sends that the log has lost are
@@ -160,9 +188,10 @@ const untilLostSendsAreOver = async (
   { clock, limits, lostBefore, onProgress, waitUntil }: RecoveryDeps,
 ): Promise<void> => {
   const now = clock.now();
-  // A loss that lies ahead was seen by a clock that was ahead.
-  const seen = isBefore(now, lostBefore) ? now : lostBefore;
-  const from = addSeconds(seen, Math.max(APPEND_GRACE_SECONDS + limits.sendSeconds, longestSendSeconds));
+  const from = addSeconds(
+    earlierOf(now, lostBefore),
+    Math.max(APPEND_GRACE_SECONDS + limits.sendSeconds, longestSendSeconds),
+  );
   if (!isBefore(now, from)) return;
   const seconds = Math.ceil((epochMs(from) - epochMs(now)) / 1_000);
   onProgress(
@@ -212,32 +241,31 @@ const compareAll = async (
 const unprovenOf = ({ companyId, mode }: SeriesToCompare, { unproven, certificateRefused }: NoProof): Unproven =>
   present({ companyId, mode, why: unproven, certificateRefused });
 
+/** `known`: the invoices of the notes whose attempt the log has. */
+type Adopted = { adopted: number; notAdopted: readonly LeftNote[]; known: readonly StreamName[] };
+
 const adoptNotes = async (
   wanted: SeriesToCompare,
   news: readonly FoundNote[],
-  open: readonly string[],
+  streams: readonly StreamName[],
   deps: RecoveryDeps,
-): Promise<{ adopted: number; notAdopted: readonly LeftNote[] }> => {
+): Promise<Adopted> => {
   const notAdopted: LeftNote[] = [];
+  const known: StreamName[] = [];
   let adopted = 0;
-  const candidates = news.length === 0 ? [] : await candidatesOf(wanted, open, deps);
+  const candidates = news.length === 0 ? [] : await candidatesOf(wanted, streams, deps);
   for (const one of news) {
     const owner = await invoiceOfNote(one, wanted, candidates, deps);
     // When the log has the attempt, the issuing protocol finds the note.
-    if (owner?.isKnown) continue;
-    if (owner !== undefined && (await adoptNote(owner.stream, one, deps))) adopted += 1;
+    if (owner?.isKnown) known.push(owner.stream);
+    else if (owner !== undefined && (await adoptNote(owner.stream, one, deps))) adopted += 1;
     else notAdopted.push(present({ wanted, found: one, owner: owner?.stream }));
   }
-  return { adopted, notAdopted };
+  return { adopted, notAdopted, known };
 };
 
 /** A note that no open invoice took. `owner`: the invoice that it belongs to, and that another note was recorded on. */
-type LeftNote = {
-  wanted: SeriesToCompare;
-  found: FoundNote;
-  owner?: StreamName;
-  acceptedAgain?: readonly string[];
-};
+type LeftNote = Repeats & { wanted: SeriesToCompare; found: FoundNote; owner?: StreamName };
 
 /**
  * An invoice that took a note in an earlier run, or has another outcome, is not open any more. Without its name the operator would be advised to
@@ -267,7 +295,7 @@ const unknownNotesOf = async (left: readonly LeftNote[], deps: RecoveryDeps): Pr
 };
 
 const unknownNoteOf = async (
-  { wanted: { mode, companyId, series }, found: { number, note }, acceptedAgain }: LeftNote,
+  { wanted: { mode, companyId, series }, found: { number, note }, acceptedAgain, sentAgain, sendableUntil }: LeftNote,
   owner: StreamName | undefined,
   { byAccessKeys, store }: RecoveryDeps,
 ): Promise<UnknownNote> => {
@@ -276,7 +304,7 @@ const unknownNoteOf = async (
   const { amount } = content;
   const place = { mode, companyId, series, number, accessKey, authorizedAt, amount };
   const once = publicIdOf(row?.stream);
-  if (owner === undefined) return present({ ...place, once, acceptedAgain });
+  if (owner === undefined) return present({ ...place, once, acceptedAgain, sentAgain, sendableUntil });
   return present({ ...place, once, owner: await ownerOf(owner, store) });
 };
 

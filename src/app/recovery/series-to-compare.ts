@@ -1,7 +1,7 @@
 import { type CompanyId, invoicePrefix, type Mode, modes } from '../../domain/common/ids.js';
-import { type Instant, isBefore } from '../../domain/common/time.js';
+import { type Instant, isBefore, laterOf } from '../../domain/common/time.js';
 import type { Company } from '../../domain/company/company.js';
-import { verdictByTime } from '../../domain/invoice/next-issue-step.js';
+import { mayBeSentUntil } from '../../domain/invoice/next-issue-step.js';
 import type { HeldNumbers } from '../../ports/held-numbers.js';
 import { loadCompany } from '../operator/company/company-commands.js';
 import { loadSealedInvoice } from '../read/read-invoice.js';
@@ -114,9 +114,8 @@ const sendableUntil = async (
   let until: Instant | undefined;
   for (const stream of open.filter((one) => one.startsWith(`${invoicePrefix.live}${companyId}_`))) {
     const { state } = await loadSealedInvoice(stream, store);
-    if (state.kind !== 'invoice') continue;
-    const { failedAt } = verdictByTime(state, limits);
-    if (isBefore(clock.now(), failedAt) && (until === undefined || isBefore(until, failedAt))) until = failedAt;
+    const end = mayBeSentUntil(state, limits);
+    if (end !== undefined && isBefore(clock.now(), end)) until = until === undefined ? end : laterOf(until, end);
   }
   return until;
 };
@@ -205,6 +204,8 @@ const planCompany = (
   return { all, skipped };
 };
 
+type Start = Pick<StartingPoint, 'series' | 'number' | 'municipality'> & { isNamed?: boolean };
+
 /** One entry for each series and city, with all numbers that a walk begins at. */
 const planMode = (
   mode: Mode,
@@ -218,19 +219,25 @@ const planMode = (
     [...movedPast, nextNumber].map((number) => ({ series: name, number })),
   );
   const files = registrations.map(({ dps }) => ({ series: dps[mode].series, number: dps[mode].nextNumber }));
-  const points = [...named, ...held].filter((one) => one.mode === mode);
-  const all: readonly Pick<StartingPoint, 'series' | 'number' | 'municipality'>[] = [...ends, ...files, ...points];
+  const ofMode = (one: StartingPoint): boolean => one.mode === mode;
+  const byOperator = named.filter(ofMode).map((one) => ({ ...one, isNamed: true }));
+  const all: readonly Start[] = [...ends, ...files, ...byOperator, ...held.filter(ofMode)];
   return [...new Set(all.map((one) => one.series))].flatMap((name) => {
     const own = all.filter((one) => one.series === name);
     const known = begun.find((one) => one.series === name);
-    // The log has every number before this one.
+    // The log has allocated every number before this one. Those that became no note in the log are among the taken ones.
     const first = known?.isBegun === true ? Math.min(...known.movedPast, known.nextNumber) : 1;
     const registeredNumber =
       registered.series === name ? registered.nextNumber : Math.min(...own.map(({ number }) => number));
     const nextNumber = known?.nextNumber ?? registeredNumber;
     const startsIn = (city: string): readonly number[] => {
       const here = own.filter(({ municipality }) => municipality === undefined || municipality === city);
-      return [...new Set(here.map(({ number }) => Math.max(number, first)))].sort((one, other) => one - other);
+      const begin = here.flatMap(({ number, isNamed }) => [
+        // Only an operator knows of a loss that is older than the taken numbers.
+        ...(isNamed === true ? [number] : []),
+        Math.max(number, first),
+      ]);
+      return [...new Set(begin)].sort((one, other) => one - other);
     };
     const places = new Set([...cities, ...own.flatMap(({ municipality }) => municipality ?? [])]);
     return [...places]

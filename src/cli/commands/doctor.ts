@@ -260,7 +260,7 @@ const comparedCheck = (compared: ComparedSeries): Check => {
   const place = city === undefined ? municipality : `${municipality} (${city.name}/${city.uf})`;
   const numbers = walked.map(({ from, to }) => `${from} to ${to}`).join(' and ');
   const detail = [
-    `series ${series}, city ${place}, numbers ${numbers}: ${counted(found, 'note')} after the end of the log`,
+    `series ${series}, city ${place}, numbers ${numbers}: ${counted(found, 'note')} that the log does not have`,
     ...(adopted === 0 ? [] : [`${adopted} recorded on ${adopted === 1 ? 'its open invoice' : 'their open invoices'}`]),
     ...(movedTo === undefined ? [] : [`the next number is ${movedTo}`]),
   ];
@@ -295,7 +295,8 @@ const leaveOut = (companyId: string): string =>
 
 /** A note of test mode is no fiscal document, so it is reported without being a fault. */
 const unknownCheck = (note: UnknownNote, accounted: boolean): Check => {
-  const { companyId, mode, series, number, accessKey, authorizedAt, amount, once, owner, acceptedAgain } = note;
+  const { companyId, mode, series, number, accessKey, authorizedAt, amount, once, owner, acceptedAgain, sentAgain } =
+    note;
   const ok = accounted || mode === 'test';
   const details = [
     `series ${series} number ${number}, access key ${accessKey}, of ${authorizedAt}, amount ${amount}`,
@@ -304,6 +305,9 @@ const unknownCheck = (note: UnknownNote, accounted: boolean): Check => {
     ...(acceptedAgain === undefined
       ? []
       : [`may belong to ${acceptedAgain.join(' or ')}, which has the same amount and customer and is not sent yet`]),
+    ...(sentAgain === undefined
+      ? []
+      : [`may belong to ${sentAgain.join(' or ')}, which has the same amount and customer and may have been sent`]),
   ];
   return {
     name: `note without invoice ${companyId} ${mode}`,
@@ -313,11 +317,12 @@ const unknownCheck = (note: UnknownNote, accounted: boolean): Check => {
   };
 };
 
-const cureOf = ({ companyId, mode, accessKey, authorizedAt, amount, owner, acceptedAgain }: UnknownNote): string => {
+const cureOf = (note: UnknownNote): string => {
+  const { companyId, mode, accessKey, authorizedAt, amount, owner, acceptedAgain, sentAgain } = note;
   if (owner !== undefined) return OWNED[owner.status].cure;
   const [id, ...others] = acceptedAgain ?? [];
   const cents = centsFromDecimal(amount);
-  if (id === undefined || cents === undefined) return TAKE_OVER;
+  if ((id === undefined && sentAgain === undefined) || cents === undefined) return TAKE_OVER;
   const line = {
     cnpj: companyId,
     mode,
@@ -330,10 +335,23 @@ const cureOf = ({ companyId, mode, accessKey, authorizedAt, amount, owner, accep
   };
   const choice =
     others.length === 0
-      ? ''
+      ? ', and that invoice is not sent'
       : `, with the id of the invoice that is the same sale: ${id} or ${others.join(' or ')}. Each of the others is sent after the pause, which is right only where it is another sale`;
-  return `ask the client whether it repeated its request. If so: nfse invoice import FILE.ndjson with the line ${JSON.stringify(line)}${choice === '' ? ', and that invoice is not sent' : choice}. If the note is of another sale: the same line with the reference, id or Idempotency-Key by which its client knows it, or without an id. --accept-unknown does not end the pause before that`;
+  const example = `nfse invoice import FILE.ndjson with the line ${JSON.stringify(line)}`;
+  const rest = `${sentAgain === undefined ? '' : `. ${sentCure(sentAgain)}`}. ${endOf(note)}`;
+  if (id === undefined)
+    return `ask the client whether it repeated its request. If the note is of another sale: ${example}, and the reference, id or Idempotency-Key by which its client knows it${rest}`;
+  return `ask the client whether it repeated its request. If so: ${example}${choice}. If the note is of another sale: the same line with the reference, id or Idempotency-Key by which its client knows it, or without an id${rest}`;
 };
+
+/** No other note is recorded on such an invoice, because its own attempt may still become a note. */
+const sentCure = (ids: readonly string[]): string =>
+  `${ids.join(' or ')} may have been sent and takes no other note: if it is the same sale, wait until it is not sent any more`;
+
+const endOf = ({ sendableUntil }: UnknownNote): string =>
+  sendableUntil === undefined
+    ? '--accept-unknown ends the pause too: none of these invoices is sent any more, and each that has no note by then ends as failed or indeterminate'
+    : `--accept-unknown does not end the pause before that, or before ${sendableUntil}, after which none of these invoices is sent any more`;
 
 const CANCEL_THIS = 'cancel this note in the national portal, then nfse doctor --reconcile --accept-unknown';
 

@@ -63,6 +63,12 @@ export const nextIssueStep = (
   }
 };
 
+/** Until when an open invoice may be sent; undefined when it will not be sent again. */
+export const mayBeSentUntil = (state: InvoiceState, limits: Limits): Instant | undefined => {
+  if (state.kind !== 'invoice' || state.outcome.status !== 'open') return undefined;
+  return state.attempts.at(-1)?.foreignSameContent === true ? undefined : verdictByTime(state, limits).failedAt;
+};
+
 /** From when the authorizer takes the document that follows from the acceptance. */
 const documentFrom = ({ facts: { createdAt, competence } }: Invoice): Instant | undefined =>
   createdAt === undefined || competence === undefined ? undefined : sendableFrom({ acceptedAt: createdAt, competence });

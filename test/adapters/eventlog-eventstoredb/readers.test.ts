@@ -84,7 +84,7 @@ describeWithPostgres('readers of the whole log in EventStoreDB whose server drop
     },
     'the walk of audit and anchors': (from) => all(walkLog(from, prefixes)),
     'usage of a company': (from) => companyUsage(from, COMPANY, '2026-11'),
-    'the work that reconciliation knows': (from) => readKnownWork(from),
+    'the work that reconciliation knows': (from) => readKnownWork(from, fixture.clock.now()),
     'the lag of a projection': (from) => createLag(from, fixture.clock)(prefixes, null),
     'the guards': async (from) => {
       const session = await recordedGuards().open('log');

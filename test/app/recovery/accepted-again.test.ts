@@ -5,7 +5,17 @@ import { invoiceStream, type Mode } from '../../../src/domain/common/ids.js';
 import { expandMarkers } from '../../../src/domain/common/markers.js';
 import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
 import { DEMO_CNPJ } from '../../support/fixture/demo.js';
-import { accepted, at, attempted, authorized, imported } from '../../support/fixture/invoice.js';
+import {
+  accepted,
+  at,
+  attempted,
+  authorized,
+  conflictFound,
+  imported,
+  limits,
+  notSent,
+  provenAbsent,
+} from '../../support/fixture/invoice.js';
 import { appendTo } from '../../support/harness/event-store.js';
 import { idOf, recoveryHarness } from '../../support/harness/recovery.js';
 
@@ -88,12 +98,74 @@ it('ends the pause once the note is the outcome of that invoice, or an invoice t
   expect(await compare(second.deps, false)).toMatchObject({ isDone: true, unknown: [] });
 });
 
-it.each([
-  ['an invoice that was sent', 'live', [attempted(1, 30)]],
-  ['an invoice in test mode', 'test', []],
-] as const)('holds no pause for %s', async (_which, mode, more) => {
+it.each<[which: string, more: readonly InvoiceEvent[], expected: object]>([
+  [
+    'that the pause kept from being sent',
+    [attempted(1, 30), notSent(1, 31)],
+    { acceptedAgain: [`nfse_${idOf(7)}`], sendableUntil: at(3_630) },
+  ],
+  [
+    'whose number another sale has',
+    [attempted(1, 30), conflictFound(1, 60)],
+    { acceptedAgain: [`nfse_${idOf(7)}`], sendableUntil: at(3_630) },
+  ],
+  ['that was sent without an answer', [attempted(1, 30)], { sentAgain: [`nfse_${idOf(7)}`], sendableUntil: at(3_630) }],
+  [
+    'that was proven absent',
+    [attempted(1, 30), provenAbsent(1, 120)],
+    { sentAgain: [`nfse_${idOf(7)}`], sendableUntil: at(3_630) },
+  ],
+])('keeps the pause for an invoice %s until it is not sent any more', async (_which, more, expected) => {
+  const { deps, clock, register } = await recoveryHarness();
+  register(7, 3);
+  await acceptAgain(deps, 7, 'live', ...more);
+  const held = await compare(deps, true);
+  expect(held).toMatchObject({ isDone: false, unknown: [{ number: 3 }] });
+  const { acceptedAgain, sentAgain, sendableUntil } = held.unknown[0] ?? {};
+  expect({ acceptedAgain, sentAgain, sendableUntil }).toEqual({
+    acceptedAgain: undefined,
+    sentAgain: undefined,
+    ...expected,
+  });
+  clock.moveTo(at(3_700));
+  const { sendableUntil: _over, ...repeats } = expected as { sendableUntil: string };
+  expect(await compare(deps, false)).toMatchObject({ isDone: false, unknown: [repeats] });
+  expect(await compare(deps, true)).toMatchObject({ isDone: true, unknown: [repeats] });
+});
+
+it('names the repeat that waits no longer, and --accept-unknown ends the pause then', async () => {
+  const { deps, clock, register } = await recoveryHarness();
+  register(7, 3);
+  await acceptAgain(deps, 7);
+  clock.moveTo(at(20 + limits.queuedSeconds));
+  const unknown = [{ number: 3, acceptedAgain: [`nfse_${idOf(7)}`] }];
+  expect(await compare(deps, false)).toMatchObject({ isDone: false, unknown });
+  expect(await compare(deps, true)).toMatchObject({ isDone: true, unknown });
+});
+
+it('does not wait for an invoice that found its own content under its number, which is not sent again', async () => {
   const { deps, register } = await recoveryHarness();
-  register(7, 3, mode);
-  await acceptAgain(deps, 7, mode, ...more);
+  register(7, 3);
+  await acceptAgain(deps, 7, 'live', attempted(1, 30), conflictFound(1, 60, true));
+  expect(await compare(deps, true)).toMatchObject({ isDone: true, unknown: [{ sentAgain: [`nfse_${idOf(7)}`] }] });
+});
+
+it('names no invoice whose own note is there', async () => {
+  const { deps, register } = await recoveryHarness();
+  register(7, 3);
+  const { dpsId, digest } = register(8, 4);
+  Object.assign(register(9, 5), { content: { amount: '1.00', description: 'outra', customerDocument: '' } });
+  const sent = attempted(1, 30, digest);
+  await acceptAgain(deps, 7, 'live', { ...sent, data: { ...sent.data, number: 4, dpsId } });
+  const report = await compare(deps, false);
+  expect(report.unknown.map(({ number, acceptedAgain, sentAgain }) => ({ number, acceptedAgain, sentAgain }))).toEqual(
+    [3, 5].map((number) => ({ number, acceptedAgain: undefined, sentAgain: undefined })),
+  );
+});
+
+it('holds no pause for an invoice in test mode', async () => {
+  const { deps, register } = await recoveryHarness();
+  register(7, 3, 'test');
+  await acceptAgain(deps, 7, 'test');
   expect(await compare(deps, true)).toMatchObject({ isDone: true, unknown: [{ number: 3 }] });
 });

@@ -2,7 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decideVerdict } from '../../../src/domain/invoice/decide-issuance.js';
 import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
-import { type IssueVerdict, nextIssueStep, verdictByTime } from '../../../src/domain/invoice/next-issue-step.js';
+import {
+  type IssueVerdict,
+  mayBeSentUntil,
+  nextIssueStep,
+  verdictByTime,
+} from '../../../src/domain/invoice/next-issue-step.js';
 import * as event from '../../support/fixture/invoice.js';
 
 const { accepted, at, attempted, conflictFound, given, givenInvoice, limits, notSent, provenAbsent, unknown } = event;
@@ -151,4 +156,14 @@ it('a document that the last look-up has shown turns "not sent" into "nobody kno
   expect(decideVerdict(state, verdict, at(3600), limits, true)).toEqual({
     events: [{ type: 'IssuanceInterrupted', data: { failedAt: at(3600), at: at(3600) } }],
   });
+});
+
+it('an open invoice may be sent until its verdict, and not again once its own content is under its number', () => {
+  const sent = [accepted(), attempted(1, 600)];
+  expect(mayBeSentUntil(given(accepted()), limits)).toBe(at(900));
+  expect(mayBeSentUntil(given(...sent), limits)).toBe(at(4_200));
+  expect(mayBeSentUntil(given(...sent, notSent(1, 601)), limits)).toBe(at(4_200));
+  expect(mayBeSentUntil(given(...sent, conflictFound(1, 700)), limits)).toBe(at(4_200));
+  expect(mayBeSentUntil(given(...sent, conflictFound(1, 700, true)), limits)).toBeUndefined();
+  expect(mayBeSentUntil(given(...sent, event.rejected(1, 601)), limits)).toBeUndefined();
 });

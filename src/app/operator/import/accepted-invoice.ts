@@ -5,7 +5,7 @@ import { decideAuthorized } from '../../../domain/invoice/decide-issuance.js';
 import { type Decision, stale } from '../../../domain/invoice/decision.js';
 import type { Customer, ReadInvoiceEvent } from '../../../domain/invoice/events.js';
 import { isOfLostAttempt } from '../../../domain/invoice/reconciliation.js';
-import type { InvoiceState } from '../../../domain/invoice/state.js';
+import { allCameToNothing, type InvoiceState } from '../../../domain/invoice/state.js';
 import type { Clock } from '../../../ports/clock.js';
 import type { EventStore } from '../../event-store/event-store.js';
 import { decideAndAppend } from '../../issuing/decide-and-append.js';
@@ -15,9 +15,10 @@ import type { Imported, PlannedImport } from './import-line.js';
 type Accepted = Extract<ReadInvoiceEvent, { type: 'InvoiceAccepted' }>['data'];
 
 /**
- * Whether the line is the note of an accepted invoice that was never sent: a client repeated a request whose acceptance and note the log has lost.
- * Undefined for any other invoice. `attached`: an import has recorded the note, or log recovery has. `recorded`: the invoice was sent and has this
- * note. `problem`: what of the line contradicts the acceptance, or that the line does not name the invoice by its id.
+ * Whether the line is the note of an accepted invoice that has no note and cannot have one: a client repeated a request whose acceptance and note the
+ * log has lost. Undefined for any other invoice. `attached`: an import has recorded the note, or log recovery has. `recorded`: the invoice was sent
+ * and has this note. `problem`: what of the line contradicts the acceptance, that the line does not name the invoice by its id, or that the invoice
+ * may have a note.
  */
 export const noteOfAccepted = (
   { state, events }: LoadedInvoice,
@@ -27,8 +28,9 @@ export const noteOfAccepted = (
   if (first?.type !== 'InvoiceAccepted' || state.kind !== 'invoice') return undefined;
   const { outcome } = state;
   const isRecorded = outcome.status === 'issued' && outcome.accessKey === data.accessKey;
-  if (!isRecorded && !isUnsent(state)) return undefined;
   const id = publicInvoiceId(data.invoiceId);
+  if (!isRecorded && !isWithoutNote(state))
+    return outcome.status === 'open' && namesId === true ? { problem: `${id} ${MAY_HAVE_NOTE}` } : undefined;
   if (!isRecorded && namesId !== true)
     return { problem: `${id} was accepted with its reference or idempotency_key and waits to be sent: ${SAME_SALE}` };
   const problem = isRecorded ? contradictionOfRecorded(first.data, data) : contradictionOf(first.data, data);
@@ -41,12 +43,16 @@ export const noteOfAccepted = (
 const SAME_SALE =
   'where the line is of the same sale, give it with that id, and without idempotency_key; else without reference and idempotency_key';
 
+const MAY_HAVE_NOTE =
+  'may have been sent, so it may have another note: no note is recorded on it before a look-up of its own DPS id has said what came of that';
+
 /** What the refusal of a key adds about the invoice that holds the key. */
 export const adviceOnHolder = ({ state, events }: LoadedInvoice): string =>
-  events[0]?.type === 'InvoiceAccepted' && isUnsent(state) ? `, which waits to be sent: ${SAME_SALE}` : '';
+  events[0]?.type === 'InvoiceAccepted' && isWithoutNote(state) ? `, which waits to be sent: ${SAME_SALE}` : '';
 
-const isUnsent = (state: InvoiceState): boolean =>
-  state.kind === 'invoice' && state.outcome.status === 'open' && state.attempts.length === 0;
+/** An attempt that may have left this process is no such invoice, also after a proven absence: a late commit may still come of it. */
+const isWithoutNote = (state: InvoiceState): boolean =>
+  state.kind === 'invoice' && state.outcome.status === 'open' && allCameToNothing(state.attempts);
 
 const contradictionOfRecorded = (accepted: Accepted, data: Imported): string | undefined =>
   data.state === 'issued'
@@ -93,15 +99,17 @@ type AttachDeps = { store: EventStore; clock: Clock; actor: `support:${string}` 
 /**
  * Records the note as the outcome of the accepted invoice, by the event with which log recovery gives a note back, so that the invoice is never sent.
  * The XML of the line is not recorded: nothing has checked its signature, so a download asks the authorizer for the note.
- * False when the invoice was sent or has another outcome meanwhile. Throws `StreamContended`.
+ * False when the invoice may have been sent or has another outcome meanwhile. Throws `StreamContended`.
  */
 export const attachNote = ({ stream, data }: PlannedImport, deps: AttachDeps): Promise<boolean> => {
   const { accessKey, issuedAt } = data;
   const at = deps.clock.now();
   return decideAndAppend(stream, 'import_invoice', deps, (state): Decision => {
     if (accessKey === undefined || !isAccessKey(accessKey) || issuedAt === undefined) return stale('no note');
-    if (state.kind === 'invoice' && state.attempts.length > 0) return stale('an attempt was made');
+    const attempts = state.kind === 'invoice' ? state.attempts : [];
+    if (!allCameToNothing(attempts)) return stale('a note may come of an attempt');
+    const attempt = (attempts.at(-1)?.attempt ?? 0) + 1;
     const note = { accessKey, nfseNumber: numberOfKey(accessKey), authorizedAt: issuedAt };
-    return decideAuthorized(state, { attempt: 1, ...note, evidence: 'lookup', attemptLost: true, at });
+    return decideAuthorized(state, { attempt, ...note, evidence: 'lookup', attemptLost: true, at });
   });
 };
