@@ -78,10 +78,16 @@ export const knowsPauses = async (db: Pick<pg.Pool | pg.PoolClient, 'query'>): P
 /** SQL, on the conflict of two records: texts of instants compare as the instants do. */
 const LATER_INSTANT = 'greatest(log_set_back.seen_at, excluded.seen_at)';
 
+/** SQL: the database's clock, as the text of an instant. */
+const DATABASE_NOW = `to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+
+/** SQL, the same without an instant that lies ahead of both the recording clock and the clock of the database: it came from a clock that was ahead. */
+const LATER_PAST_INSTANT = `least(${LATER_INSTANT}, greatest(excluded.seen_at, ${DATABASE_NOW}))`;
+
 /**
  * Records that the log is incomplete: no process issues over it, also after restarts, until log recovery has finished (ADR 22). A pause that is there
  * already keeps its head and gets the new instant: a backup that was made during a pause brings that pause back, and has lost sends of later. The
- * instant never moves back, because the clock of this process may be behind.
+ * instant moves back only where it lies ahead of the database's clock too, because the clock of this process may be behind.
  */
 export const pauseIssuing = async (
   db: Pick<pg.Pool | pg.PoolClient, 'query'>,
@@ -91,7 +97,7 @@ export const pauseIssuing = async (
 ): Promise<void> => {
   await db.query(
     `insert into log_set_back (log_identity, head, seen_at) values ($1, $2, $3)
-     on conflict (log_identity) do update set seen_at = ${LATER_INSTANT}`,
+     on conflict (log_identity) do update set seen_at = ${LATER_PAST_INSTANT}`,
     [logIdentity, head?.toString() ?? null, now],
   );
 };
@@ -106,7 +112,7 @@ export const pauseIssuingAtEnd = (db: pg.Pool, logIdentity: string, now: Instant
     await client.query(
       `insert into log_set_back (log_identity, head, seen_at)
        values ($1, (select nullif(position, 0) from event_log_head where identity::text = $1), $2)
-       on conflict (log_identity) do update set seen_at = ${LATER_INSTANT}`,
+       on conflict (log_identity) do update set seen_at = ${LATER_PAST_INSTANT}`,
       [logIdentity, now],
     );
   });

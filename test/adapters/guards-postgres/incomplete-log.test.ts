@@ -12,7 +12,8 @@ import type { LogPosition } from '../../../src/ports/event-log.js';
 import type { GuardsSession } from '../../../src/ports/guard-checkpoint.js';
 import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../../support/postgres.js';
 
-const NOW = '2026-11-28T12:00:00.000Z' as Instant;
+// In the past for the clock of the database too, which may differ.
+const NOW: Instant = new Date(Date.now() - 60_000).toISOString();
 const at = (position: number): LogPosition => BigInt(position) as LogPosition;
 
 describeWithPostgres('the record of a pause of issuing', () => {
@@ -54,6 +55,20 @@ describeWithPostgres('the record of a pause of issuing', () => {
     expect((await held()).seenAt).toBe(NOW);
     await again(second, addSeconds(NOW, 2));
     expect((await held()).seenAt).toBe(addSeconds(NOW, 2));
+  });
+
+  it.each<[by: string, again: (seen: Instant) => Promise<void>]>([
+    ['an operator', (seen) => pauseIssuing(database.pool, 'log', at(5), seen)],
+    ['an operator over one database', (seen) => pauseIssuingAtEnd(database.pool, 'log', seen)],
+  ])('moves an instant that lies ahead back to that of %s, once the clocks are right', async (_by, again) => {
+    const first = await observer();
+    await first.noteIncompleteLog(at(5), addSeconds(NOW, 7_200), 'events');
+    await again(addSeconds(NOW, 3_600));
+    expect((await held()).seenAt).toBe(addSeconds(NOW, 3_600));
+    // This clock is behind, so the clock of the database decides.
+    await again(addSeconds(NOW, -600));
+    const { seenAt } = await held();
+    expect(seenAt >= NOW && seenAt < addSeconds(NOW, 3_600)).toBe(true);
   });
 
   it.each([
