@@ -50,4 +50,6 @@ export type ImportedKeys = {
   holderOf(owner: KeyOwner, now: Instant): Promise<InvoiceId | 'in_use' | undefined>;
   /** Gives a free key to the invoice, until its 24 hours end. Returns its holder. */
   take(key: ImportedKey, now: Instant): Promise<InvoiceId | 'in_use' | undefined>;
+  /** Frees a key that `take` gave to this invoice, which was not imported. A key that a request gave to an invoice stays. */
+  free(key: KeyOwner & { invoiceId: InvoiceId }): Promise<void>;
 };

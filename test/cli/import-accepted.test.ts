@@ -8,16 +8,26 @@ import {
   sha256Hex,
 } from '../../src/app/event-store/hashes.js';
 import type { Repeats } from '../../src/app/recovery/accepted-again.js';
+import { issueCertificate } from '../../src/certificates/issue-certificate.js';
 import { doctorCommand } from '../../src/cli/commands/doctor.js';
 import { importCommand } from '../../src/cli/commands/invoice.js';
-import { accessKeyCheckDigit } from '../../src/domain/common/access-key.js';
-import { companyStream, type InvoiceId, invoiceStream } from '../../src/domain/common/ids.js';
+import { type AccessKey, accessKeyCheckDigit } from '../../src/domain/common/access-key.js';
+import { companyStream, dpsStream, type InvoiceId, invoiceStream } from '../../src/domain/common/ids.js';
 import type { InvoiceEvent, InvoiceEventData } from '../../src/domain/invoice/events.js';
 import { readImportedNote } from '../../src/runtime/operator/imported-note.js';
 import { demoCompany } from '../support/fixture/demo.js';
-import { accepted, attempted, conflictFound, notSent, provenAbsent, unknown } from '../support/fixture/invoice.js';
-import { noteAround, unsignedDps } from '../support/fixture/xml-documents.js';
-import { appendTo, contextAt, movableClock } from '../support/harness/event-store.js';
+import {
+  accepted,
+  attempted,
+  authorized,
+  authorizedData,
+  conflictFound,
+  notSent,
+  provenAbsent,
+  unknown,
+} from '../support/fixture/invoice.js';
+import { accessKey, dpsId, noteAround, signedDocuments, unsignedDps } from '../support/fixture/xml-documents.js';
+import { appendTo, movableClock } from '../support/harness/event-store.js';
 import { type Operator, openOperator } from '../support/harness/operator.js';
 import { describeWithPostgres } from '../support/postgres.js';
 
@@ -164,7 +174,7 @@ describeWithPostgres('an import of the note of an accepted invoice of which noth
 
   it('records nothing of the xml_file, whose signature nothing has checked', async () => {
     const id = '99999999-9999-4999-8999-999999999999';
-    const xml = noteAround(unsignedDps);
+    const xml = noteAround(unsignedDps).replace(accessKey, keyOf(30));
     const note = readImportedNote(Buffer.from(xml));
     const mode = note?.mode ?? 'live';
     const stream = invoiceStream(mode, CNPJ, id);
@@ -176,39 +186,133 @@ describeWithPostgres('an import of the note of an accepted invoice of which noth
     expect(Object.keys(data ?? {})).not.toEqual(expect.arrayContaining([expect.stringMatching(/^nfse(Xml|Sha)/)]));
   });
 
-  it('reserves no access key when an issuer sends the invoice first', async () => {
+  it('takes the note whose number was given again to a sale of the same amount, which has no answer yet', async () => {
+    const [id, other] = ['11111111-1111-4111-8111-111111111131', '11111111-1111-4111-8111-111111111132'];
+    const { NFSe } = signedDocuments(issueCertificate({ subjectName: 'Teste', validDays: 1, now: AT }));
+    await writeFile(join(operator.folder, 'lost.xml'), NFSe);
+    const streamOf = (invoiceId: InvoiceId) => invoiceStream('test', CNPJ, invoiceId);
+    const sent = attempted(1, 10);
+    await append(streamOf(id), accepted({ mode: 'test', invoiceId: id }));
+    await append(dpsStream('test', CNPJ, '1'), {
+      type: 'DpsNumberAllocated',
+      data: { invoiceId: other, number: 1, nextNumber: 2, at: AT },
+    });
+    await append(streamOf(other), accepted({ mode: 'test', invoiceId: other }), {
+      ...sent,
+      data: { ...sent.data, number: 1, dpsId },
+    });
+    const line = { id, mode: 'test', xml_file: 'lost.xml', issued_at: undefined };
+    expect(await importing(line)).toEqual(done);
+    expect(await operator.session.log.read(streamOf(id))).toMatchObject([
+      { type: 'InvoiceAccepted' },
+      { type: 'Authorized', data: { accessKey } },
+    ]);
+  });
+
+  it('attaches no note when an issuer sends the invoice first, and frees the access key by its outcome', async () => {
     const id = '77777777-7777-4777-8777-777777777777';
     await accept(id, {});
     const { store } = operator.session;
-    const append = vi.spyOn(store, 'append').mockImplementationOnce(async (stream, version, ...rest) => {
-      append.mockRestore();
-      await store.append(stream, version, [attempted(1, 10)], contextAt(AT));
-      return await store.append(stream, version, ...rest);
+    const spy = vi.spyOn(store, 'append').mockImplementationOnce(async (...own) => {
+      spy.mockRestore();
+      await append(invoiceStream('live', CNPJ, id), attempted(1, 10));
+      return await store.append(...own);
     });
     const { problems } = await importing({ id, access_key: keyOf(21) });
-    append.mockRestore();
+    spy.mockRestore();
     expect(problems).toEqual([
       `line 1: nfse_${id} is on record with other content, meanwhile; the lines before it were imported`,
     ]);
-    expect(await reservationOf(21)).toEqual([]);
+    const other = { reference: 'venda-21', access_key: keyOf(21) };
+    expect((await importing(other)).problems).toEqual([
+      `line 1: access_key is held by nfse_${id}, which has no final outcome: where the line is of the same sale, give it with that id, else again when that invoice has an outcome`,
+    ]);
+    await append(invoiceStream('live', CNPJ, id), authorized(1, 20));
+    expect(await importing(other)).toEqual(done);
+    expect(await importing(other)).toEqual(again);
+    expect((await importing({ reference: 'venda-22', access_key: keyOf(21) })).problems).toContain(
+      `line 1: access_key is held by nfse_${invoiceIdOfReference('live', CNPJ, 'venda-21')}`,
+    );
   });
 
-  it('reserves the access key by the same file when the import died before', async () => {
+  it('attaches the note by the same file when the import died after it reserved the access key', async () => {
     const id = '88888888-8888-4888-8888-888888888888';
     await accept(id, {});
     const { store } = operator.session;
     const original = store.append;
     const died = vi.spyOn(store, 'append').mockImplementation((stream, version, events, ...rest) => {
-      if (events[0]?.type === 'ReferenceTaken') throw new Error('died');
+      if (events[0]?.type === 'Authorized') throw new Error('died');
       return original(stream, version, events, ...rest);
     });
     const note = { id, access_key: keyOf(22) };
     await expect(importing(note)).rejects.toThrow();
     died.mockRestore();
-    expect([(await eventsOf(id)).length, (await reservationOf(22)).length]).toEqual([2, 0]);
+    expect([(await eventsOf(id)).length, (await reservationOf(22)).length]).toEqual([1, 1]);
     expect(await importing(note)).toEqual(done);
     expect([(await eventsOf(id)).length, (await reservationOf(22)).length]).toEqual([2, 1]);
     expect(await importing(note)).toEqual(again);
+  });
+
+  it('gives one note to one invoice when another import takes the note as that of another sale meanwhile', async () => {
+    const id = '44444444-4444-4444-8444-444444444444';
+    await accept(id, {});
+    const other = invoiceIdOfReference('live', CNPJ, 'venda-23');
+    const { store } = operator.session;
+    const taken = { type: 'ReferenceTaken', data: { invoiceId: other, takenAt: AT } } as const;
+    const spy = vi.spyOn(store, 'append').mockImplementationOnce(async (...own) => {
+      spy.mockRestore();
+      await append(invoiceStream('live', CNPJ, invoiceIdOfAccessKey('live', CNPJ, keyOf(23))), taken);
+      return await store.append(...own);
+    });
+    const { problems } = await importing({ id, access_key: keyOf(23) });
+    spy.mockRestore();
+    expect(problems).toEqual([
+      `line 1: access_key is held by nfse_${other}, meanwhile; the lines before it were imported`,
+    ]);
+    expect(await eventsOf(id)).toHaveLength(1);
+    expect(await importing({ reference: 'venda-23', access_key: keyOf(23) })).toEqual(done);
+  });
+
+  it('frees the key of a line whose note another import has taken meanwhile', async () => {
+    const { importedKeys, store } = operator.session;
+    const reservation = invoiceStream('live', CNPJ, invoiceIdOfAccessKey('live', CNPJ, keyOf(24)));
+    const other = '66666666-6666-4666-8666-666666666666';
+    const spy = vi.spyOn(store, 'append').mockImplementationOnce(async (...own) => {
+      spy.mockRestore();
+      await append(reservation, { type: 'ReferenceTaken', data: { invoiceId: other, takenAt: AT } });
+      return await store.append(...own);
+    });
+    const line = { access_key: keyOf(24), idempotency_key: 'key-24' };
+    const { problems } = await importing(line);
+    spy.mockRestore();
+    const owner = { mode: 'live', companyId: CNPJ, keyHash: sha256Hex('key-24') } as const;
+    expect(problems).toEqual([
+      `line 1: access_key is held by nfse_${other}, meanwhile; the lines before it were imported`,
+    ]);
+    expect(await importedKeys.holderOf(owner, AT)).toBeUndefined();
+    const ofRequest = { ...owner, invoiceId: other };
+    await importedKeys.take({ ...ofRequest, acceptedAt: AT }, AT);
+    await operator.database.admin.query(`update idempotency_keys set body_hash = 'hmac:1:m1.0123456789abcdef:a'
+      where key_hash = '${owner.keyHash}'`);
+    await importedKeys.free(ofRequest);
+    expect(await importedKeys.holderOf(owner, AT)).toBe(other);
+  });
+
+  it('takes the advised line while a row still shows the note at the invoice that the log has lost', async () => {
+    const [once, id] = ['11111111-1111-4111-8111-111111111125', '11111111-1111-4111-8111-111111111126'];
+    await accept(id, {});
+    const head = await operator.session.log.head();
+    await accept(once, {}, attempted(1, 3), {
+      type: 'Authorized',
+      data: { ...authorizedData(1, 5), accessKey: keyOf(25) as AccessKey },
+    });
+    expect(await operator.session.projections.rebuild('invoices', () => undefined)).toHaveProperty('done');
+    const { admin } = operator.database;
+    await admin.query('delete from event_log where position > $1', [String(head)]);
+    await admin.query('update event_log_head set position = $1', [String(head)]);
+    const rows = await operator.session.readModel.byAccessKeys([keyOf(25)]);
+    expect(rows.map(({ stream }) => stream)).toEqual([invoiceStream('live', CNPJ, once)]);
+    expect(await importing({ id, access_key: keyOf(25) })).toEqual(done);
   });
 
   it.each([

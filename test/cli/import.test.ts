@@ -40,6 +40,7 @@ const readNote = (xml: Buffer) =>
         authorizedAt,
         amount: '10.00',
         dpsId: DPS_ID,
+        digest: 'digest',
         mode: xml.toString().endsWith('test') ? ('test' as const) : undefined,
       }
     : undefined;

@@ -18,8 +18,14 @@ export const importedKeys = (db: pg.Pool, { idempotencySeconds }: { idempotencyS
       await restoreMissingGuards(db, { keys: [row], marks: [] }, now, idempotencySeconds);
       return await holderOf(key, now);
     },
+    free: async ({ mode, companyId, keyHash, invoiceId }) => {
+      await db.query(FREE, [mode, companyId, keyHash, invoiceId, UNKNOWN_BODY]);
+    },
   };
 };
 
 const HOLDER = `select invoice_id, leased_until from idempotency_keys
   where mode = $1 and company_id = $2 and key_hash = $3 and accepted_at > $4`;
+
+const FREE = `delete from idempotency_keys
+  where mode = $1 and company_id = $2 and key_hash = $3 and invoice_id = $4 and body_hash = $5`;

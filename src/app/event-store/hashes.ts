@@ -14,9 +14,12 @@ export const invoiceIdOfReference = (mode: Mode, companyId: CompanyId, reference
 export const invoiceIdOfKey = (mode: Mode, companyId: CompanyId, keyHash: string, use: number): InvoiceId =>
   uuidV8([mode, companyId, 'key', keyHash, use]);
 
-/** The id whose stream an import of a live note takes first, so that one note is imported once. */
-export const invoiceIdOfAccessKey = (mode: Mode, companyId: CompanyId, accessKey: string): InvoiceId =>
-  uuidV8([mode, companyId, 'access key', accessKey]);
+/**
+ * The id whose stream an import of a live note takes first, so that one note is imported once. `use` rises when the invoice that took the id before has
+ * ended without that note.
+ */
+export const invoiceIdOfAccessKey = (mode: Mode, companyId: CompanyId, accessKey: string, use = 0): InvoiceId =>
+  uuidV8([mode, companyId, 'access key', accessKey, ...(use === 0 ? [] : [use])]);
 
 /**
  * What the duplicate window compares: the description as sent, before markers are expanded (docs/contract.md IDEM-5). The hash can be guessed

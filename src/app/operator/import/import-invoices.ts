@@ -6,16 +6,13 @@ import {
   publicInvoiceId,
   type StreamName,
 } from '../../../domain/common/ids.js';
-import { addSeconds, type Instant, isBefore } from '../../../domain/common/time.js';
+import { addSeconds, isBefore } from '../../../domain/common/time.js';
 import type { InvoiceEvent } from '../../../domain/invoice/events.js';
 import { sortedJson } from '../../../domain/log/hash-text.js';
 import { inGroups } from '../../../lib/in-groups.js';
 import type { EventLog } from '../../../ports/event-log.js';
 import type { ImportedKey, ImportedKeys } from '../../../ports/idempotency-keys.js';
-import { operatorContext } from '../../event-store/command-context.js';
-import type { EventStore } from '../../event-store/event-store.js';
-import { create } from '../../event-store/transact.js';
-import { loadInvoice } from '../../read/read-invoice.js';
+import { loadInvoice, loadSealedInvoice } from '../../read/read-invoice.js';
 import { type CompanyCommandDeps, loadCompany } from '../company/company-commands.js';
 import { adviceOnHolder, attachNote, noteOfAccepted } from './accepted-invoice.js';
 import { type Imported, type NoteFiles, type PlannedImport, parseImportLine, planLine } from './import-line.js';
@@ -26,6 +23,7 @@ import {
   type UnsettledDeps,
   unsettledInvoices,
 } from './notes-on-record.js';
+import { appendFirst, type Check, checkReservations, reserve } from './reservations.js';
 
 type ImportDeps = Pick<CompanyCommandDeps, 'store' | 'clock' | 'actor'> &
   NoteFiles &
@@ -153,9 +151,7 @@ const CLOCK_SLACK_SECONDS = 3_600;
 
 /** Without its XML a live note does not name its DPS, so it may be that of an unsettled invoice that was sent before it and has its amount. */
 const checkUnsettled = async (plans: readonly Numbered[], deps: ImportDeps, report: Report): Promise<void> => {
-  const doubtful = plans.filter(
-    ({ plan: { keyReservation, dpsId } }) => keyReservation !== undefined && dpsId === undefined,
-  );
+  const doubtful = plans.filter(({ plan: { liveKey, dps } }) => liveKey !== undefined && dps === undefined);
   for (const companyId of new Set(doubtful.map(({ plan }) => plan.data.companyId))) {
     const own = doubtful.filter(({ plan }) => plan.data.companyId === companyId);
     const unsettled = await unsettledInvoices(companyId, new Set(own.map(({ plan }) => plan.data.amountInCents)), deps);
@@ -183,16 +179,14 @@ const inOrder = (problems: ReadonlyMap<number, readonly string[]>): readonly str
     .sort(([a], [b]) => a - b)
     .flatMap(([number, found]) => found.map((problem) => `line ${number}: ${problem}`));
 
-/** What the log already holds of a plan: nothing, the same import, or something else. */
-type ImportCheck = { kind: 'open' } | { kind: 'already_so'; isAttached?: true } | { kind: 'refused'; problem: string };
+type ImportCheck = Exclude<Check, { kind: 'already_so' }> | { kind: 'already_so'; isAttached?: true };
 
 const checkImport = async (plan: PlannedImport, deps: ImportDeps): Promise<ImportCheck> => {
-  const { data, dpsId } = plan;
-  const owner = dpsId === undefined ? undefined : await ownerOfDps(dpsId, data.mode, data.companyId, deps);
+  const { data, dps } = plan;
+  const owner = dps === undefined ? undefined : await ownerOfDps(dps, data.mode, data.companyId, deps);
   if (owner !== undefined && owner !== data.invoiceId)
     return { kind: 'refused', problem: `xml_file is the note of ${publicInvoiceId(owner)}` };
-  const reserved: ImportCheck[] = [];
-  for (const reservation of reservationsOf(plan)) reserved.push(await checkReservation(reservation, plan, deps.store));
+  const reserved = await checkReservations(plan, deps.store);
   const refused = reserved.find(({ kind }) => kind === 'refused');
   if (refused !== undefined) return refused;
   const invoice = await checkInvoice(plan, deps);
@@ -214,11 +208,19 @@ const appendImport = async (plan: PlannedImport, deps: ImportDeps): Promise<Appe
   return await (state.kind === 'none' ? appendInvoice(plan, deps) : completeInvoice(check, plan, deps));
 };
 
-/** Appends the reservations first, because only one of several writers can get each. All appends expect no stream. */
+/**
+ * Appends the reservations first, because only one of several writers can get each. All appends expect no stream. Takes the key before, because a
+ * refused line must not reserve its note, and frees the key when another import has the note.
+ */
 const appendInvoice = async (plan: PlannedImport, deps: ImportDeps): Promise<Appended> => {
   const importedAt = deps.clock.now();
-  const refused = (await takeKey(plan, deps)) ?? (await reserve(plan, importedAt, deps));
-  if (refused !== undefined) return refused;
+  const taken = await takeKey(plan, deps);
+  if (taken !== undefined) return taken;
+  const refused = await reserve(plan, importedAt, deps);
+  if (refused !== undefined) {
+    await freeKey(plan, deps);
+    return refused;
+  }
   const imported: InvoiceEvent = { type: 'InvoiceImported', data: { ...plan.data, importedAt } };
   if (await appendFirst(plan.stream, imported, plan, deps)) return { kind: 'appended' };
   const check = await checkInvoice(plan, deps);
@@ -226,22 +228,13 @@ const appendInvoice = async (plan: PlannedImport, deps: ImportDeps): Promise<App
 };
 
 /**
- * Attaches the note first, because an issuer may send the invoice meanwhile, and its access key must not stay reserved for an invoice with another
- * note. The same file again adds the reservations that are missing after a process died here.
+ * Reserves the access key before the note is attached, because another import may take it meanwhile. An issuer may send the invoice in between: then
+ * the key is free for another invoice as soon as this one has another outcome.
  */
 const completeInvoice = async (check: ImportCheck, plan: PlannedImport, deps: ImportDeps): Promise<Appended> => {
-  if (check.kind === 'open' && !(await attachNote(plan, deps))) return onRecord(plan.data);
-  return (await reserve(plan, deps.clock.now(), deps)) ?? { kind: 'appended' };
-};
-
-const reserve = async (plan: PlannedImport, takenAt: Instant, deps: ImportDeps): Promise<ImportCheck | undefined> => {
-  const taken: InvoiceEvent = { type: 'ReferenceTaken', data: { invoiceId: plan.data.invoiceId, takenAt } };
-  for (const reservation of reservationsOf(plan)) {
-    if (await appendFirst(reservation.stream, taken, plan, deps)) continue;
-    const check = await checkReservation(reservation, plan, deps.store);
-    if (check.kind === 'refused') return check;
-  }
-  return undefined;
+  const refused = await reserve(plan, deps.clock.now(), deps);
+  if (refused !== undefined) return refused;
+  return check.kind !== 'open' || (await attachNote(plan, deps)) ? { kind: 'appended' } : onRecord(plan.data);
 };
 
 /** The key of the line while it protects its request from a second note (docs/contract.md IDEM-1), also where that request has a reference. */
@@ -264,6 +257,13 @@ const takeKey = async (plan: PlannedImport, deps: ImportDeps): Promise<ImportChe
   return key && (await checkHolder(await deps.keys.take(key, deps.clock.now()), plan, deps));
 };
 
+/** An earlier import of another line with this key may have brought the invoice, whose key it stays. */
+const freeKey = async (plan: PlannedImport, deps: ImportDeps): Promise<void> => {
+  const key = keyInUse(plan, deps);
+  const { state } = await loadSealedInvoice(plan.stream, deps.store);
+  if (key !== undefined && state.kind === 'none') await deps.keys.free(key);
+};
+
 const checkHolder = async (
   holder: InvoiceId | 'in_use' | undefined,
   { data: { mode, companyId, invoiceId } }: PlannedImport,
@@ -276,35 +276,6 @@ const checkHolder = async (
   if (held.state.kind === 'none') return undefined;
   const problem = `idempotency_key is held by ${publicInvoiceId(holder)}${adviceOnHolder(held)}`;
   return { kind: 'refused', problem };
-};
-
-const appendFirst = (
-  stream: StreamName,
-  event: InvoiceEvent,
-  { data: { mode, companyId } }: PlannedImport,
-  { store, clock, actor }: ImportDeps,
-): Promise<boolean> => {
-  const context = operatorContext('import_invoice', { actor, mode, companyId });
-  return create(stream, event, context(clock.now()), { store });
-};
-
-type Reservation = { of: 'reference' | 'access_key'; stream: StreamName };
-
-const reservationsOf = ({ reservation, keyReservation }: PlannedImport): readonly Reservation[] => [
-  ...(reservation === undefined ? [] : [{ of: 'reference' as const, stream: reservation }]),
-  ...(keyReservation === undefined ? [] : [{ of: 'access_key' as const, stream: keyReservation }]),
-];
-
-const checkReservation = async (
-  { of, stream }: Reservation,
-  { data }: PlannedImport,
-  store: EventStore,
-): Promise<ImportCheck> => {
-  const { state } = await loadInvoice(stream, store);
-  if (state.kind === 'none') return { kind: 'open' };
-  if (state.kind === 'reference_taken' && state.invoiceId === data.invoiceId) return { kind: 'already_so' };
-  const holder = state.kind === 'reference_taken' ? publicInvoiceId(state.invoiceId) : 'another invoice';
-  return { kind: 'refused', problem: `${of} is held by ${holder}` };
 };
 
 const checkInvoice = async (plan: PlannedImport, deps: ImportDeps): Promise<ImportCheck> => {

@@ -18,14 +18,8 @@ import {
   isBefore,
 } from '../../../domain/common/time.js';
 import type { Customer, InvoiceEventData } from '../../../domain/invoice/events.js';
-import {
-  bodyHashOf,
-  invoiceIdOfAccessKey,
-  invoiceIdOfKey,
-  invoiceIdOfReference,
-  sha256Hex,
-  uuidV8OfHash,
-} from '../../event-store/hashes.js';
+import type { FoundDocument } from '../../../domain/invoice/sent-document.js';
+import { bodyHashOf, invoiceIdOfKey, invoiceIdOfReference, sha256Hex, uuidV8OfHash } from '../../event-store/hashes.js';
 import { packed } from '../../event-store/packing.js';
 import { fitsIntoEvent } from '../../event-store/sealing.js';
 import { cnpj, coded, day, explained, problemsIf, shaped } from '../file-text.js';
@@ -229,15 +223,15 @@ const customerOf = ({ customer: sent }: ImportLine): Customer | undefined => {
 export type Imported = Omit<InvoiceEventData<'InvoiceImported'>, 'importedAt'>;
 
 /**
- * What one line becomes. `reservation`: the stream that the reference derives, when the invoice has another id. `keyReservation`: the stream that
- * the access key of a live note derives. `dpsId`: of the note, when the line has its XML.
+ * What one line becomes. `reservation`: the stream that the reference derives, when the invoice has another id. `liveKey`: the
+ * access key of a live note, which is reserved too. `dps`: in the note, when the line has its XML.
  */
 export type PlannedImport = {
   stream: StreamName;
   data: Imported;
   reservation?: StreamName;
-  keyReservation?: StreamName;
-  dpsId?: DpsId;
+  liveKey?: string;
+  dps?: EmbeddedDps;
   /** The line names the invoice by its id. */
   namesId?: true;
   /** Why no new import takes the line. An import on record may hold such a line of an earlier version. */
@@ -248,13 +242,24 @@ export type PlannedImport = {
  * What an import reads from an authorized NFS-e. `authorizedAt`: its `dhProc`. `amount`: its `vServ` as written, empty without one. `mode`: that of
  * its environment (`tpAmb`), undefined without a known one.
  */
-type NoteFacts = {
+type NoteFacts = EmbeddedDps & {
   accessKey: string;
   authorizedAt: Instant;
   amount: string;
-  dpsId: DpsId;
   mode?: Mode | undefined;
 };
+
+/** The DPS in a note, with what tells who sent it. */
+export type EmbeddedDps = FoundDocument & { dpsId: DpsId };
+
+const embeddedDps = ({
+  dpsId,
+  digest,
+  signatureMark,
+  contradiction,
+  misfit,
+  signatureFault,
+}: EmbeddedDps): EmbeddedDps => present({ dpsId, digest, signatureMark, contradiction, misfit, signatureFault });
 
 export type NoteFiles = {
   /** `file`: as the line names it; undefined when the file cannot be read. */
@@ -283,14 +288,13 @@ export const planLine = async (line: ImportLine, files: NoteFiles, now: Instant)
   if (problems.length > 0) return { problems };
   const { mode, companyId, invoiceId, reference, accessKey: key } = data;
   const derived = reference === undefined ? invoiceId : invoiceIdOfReference(mode, companyId, reference);
-  const isFiscal = mode === 'live' && key !== undefined;
   return {
     plan: present({
       stream: invoiceStream(mode, companyId, invoiceId),
       data,
       reservation: derived === invoiceId ? undefined : invoiceStream(mode, companyId, derived),
-      keyReservation: isFiscal ? invoiceStream(mode, companyId, invoiceIdOfAccessKey(mode, companyId, key)) : undefined,
-      dpsId: note?.dpsId,
+      liveKey: mode === 'live' ? key : undefined,
+      dps: note && embeddedDps(note),
       namesId: line.id === undefined ? undefined : (true as const),
       objections: problemsIf([
         [hasLetters(line), WITH_LETTERS],

@@ -1,4 +1,3 @@
-import type { DpsId } from '../../../domain/common/access-key.js';
 import {
   type CompanyId,
   type InvoiceId,
@@ -9,38 +8,47 @@ import {
 } from '../../../domain/common/ids.js';
 import type { Cents } from '../../../domain/common/money.js';
 import type { Instant } from '../../../domain/common/time.js';
+import { compareSent } from '../../../domain/invoice/sent-document.js';
 import type { InvoiceState, IssueAttempt } from '../../../domain/invoice/state.js';
+import { inGroups } from '../../../lib/in-groups.js';
 import { type EventLog, isEarlier, type LogPosition, type RecordedEvent } from '../../../ports/event-log.js';
 import type { ReadModel } from '../../../ports/read-model.js';
 import type { SupportCursor, SupportReads } from '../../../ports/support-reads.js';
 import { isEndOfTestInvoice } from '../../audit/chain.js';
 import type { EventStore } from '../../event-store/event-store.js';
 import { walkLog } from '../../event-store/walk-log.js';
-import { loadSealedInvoice } from '../../read/read-invoice.js';
+import { loadInvoice, loadSealedInvoice } from '../../read/read-invoice.js';
 import { allocatedInvoice } from '../allocated-invoice.js';
+import type { EmbeddedDps } from './import-line.js';
 
 export type KeyHoldersDeps = {
   log: Pick<EventLog, 'readAll' | 'head'>;
+  store: EventStore;
   readModel: Pick<ReadModel, 'byAccessKeys'>;
   /** Position of the log up to which the rows of invoices are made. */
   invoiceRowsUpTo(): Promise<LogPosition | null>;
 };
 
 const KEYS_AT_ONCE = 500;
+const ROWS_AT_ONCE = 16;
 
 type KeyHolder = { accessKey: string; stream: StreamName };
 
-/** The invoices that hold these access keys: by the rows, and by the events that the rows do not hold yet. */
+/**
+ * The invoices that hold these access keys: by the rows, and by the events that the rows do not hold yet. After a loss of the log rows may show invoices
+ * of its lost end. Such an invoice holds no key, else the note could not be given to the invoice of the repeated request.
+ */
 export const holdersOfKeys = async (
   accessKeys: readonly string[],
-  { log, readModel, invoiceRowsUpTo }: KeyHoldersDeps,
+  { log, store, readModel, invoiceRowsUpTo }: KeyHoldersDeps,
 ): Promise<readonly KeyHolder[]> => {
   if (accessKeys.length === 0) return [];
   const holders: KeyHolder[] = [];
   // The position is read before the rows, which may be further by then.
   const rowsUpTo = await invoiceRowsUpTo();
   for (let start = 0; start < accessKeys.length; start += KEYS_AT_ONCE) {
-    holders.push(...(await readModel.byAccessKeys(accessKeys.slice(start, start + KEYS_AT_ONCE))));
+    const rows = await readModel.byAccessKeys(accessKeys.slice(start, start + KEYS_AT_ONCE));
+    holders.push(...(await inGroups(ROWS_AT_ONCE, rows, (row) => ofThisLog(row, store))).flat());
   }
   const wanted = new Set(accessKeys);
   // Rows past the end of the log are of another end of it, so they say nothing of what this log holds.
@@ -56,6 +64,9 @@ export const holdersOfKeys = async (
   return holders.filter(({ stream }) => !ended.has(stream));
 };
 
+const ofThisLog = async (row: KeyHolder, store: EventStore): Promise<readonly KeyHolder[]> =>
+  (await loadSealedInvoice(row.stream, store)).state.kind === 'none' ? [] : [row];
+
 const RECORD_A_NOTE: readonly string[] = ['Authorized', 'IndeterminateResolved', 'InvoiceImported'];
 
 /** Read without decoding: an event that this program cannot read is no reason to refuse a file. */
@@ -65,22 +76,25 @@ const keyRecordedBy = ({ type, data: { accessKey } }: RecordedEvent): string | u
 type DpsOwnerDeps = { log: Pick<EventLog, 'read'>; store: EventStore };
 
 /**
- * The invoice of this company and mode to which the note under a DPS id belongs: one that was sent under it, has not failed and has met no foreign
- * note there. Reads the log alone, so no row that lags hides an invoice whose outcome is still unknown.
+ * The invoice of this company and mode to which the note around a DPS belongs: one that was sent under its id, has not failed and has met no foreign
+ * note there. After a loss of the log a number may be given again, so an invoice that has certainly sent another DPS under the id is no owner. Reads
+ * the log alone, so no row that lags hides an invoice whose outcome is still unknown.
  */
 export const ownerOfDps = async (
-  dpsId: DpsId,
+  dps: EmbeddedDps,
   mode: Mode,
   companyId: CompanyId,
   { log, store }: DpsOwnerDeps,
 ): Promise<InvoiceId | undefined> => {
+  const { dpsId } = dps;
   const allocated = await allocatedInvoice(dpsId, mode, log);
   if (allocated?.invoiceId === undefined || allocated.companyId !== companyId) return undefined;
   const { invoiceId } = allocated;
-  const { state } = await loadSealedInvoice(invoiceStream(mode, companyId, invoiceId), store);
+  const { state } = await loadInvoice(invoiceStream(mode, companyId, invoiceId), store);
   if (state.kind !== 'invoice' || state.outcome.status === 'failed') return undefined;
   const under = state.attempts.filter((attempt) => attempt.dpsId === dpsId);
-  return under.some(mayHaveMadeNote) && !under.some(isForeign) ? invoiceId : undefined;
+  const isOwner = under.some(mayHaveMadeNote) && !under.some(isForeign) && compareSent(under, dps) !== 'other';
+  return isOwner ? invoiceId : undefined;
 };
 
 export type UnsettledDeps = { supportReads: Pick<SupportReads, 'newest'>; store: EventStore };

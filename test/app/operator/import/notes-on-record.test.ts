@@ -1,10 +1,11 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { holdersOfKeys, ownerOfDps, unsettledInvoices } from '../../../../src/app/operator/import/notes-on-record.js';
 import { loadSealedInvoice } from '../../../../src/app/read/read-invoice.js';
-import { dpsStream, parseInvoiceStream } from '../../../../src/domain/common/ids.js';
+import { dpsStream, parseInvoiceStream, type StreamName } from '../../../../src/domain/common/ids.js';
 import type { Cents } from '../../../../src/domain/common/money.js';
 import type { DpsNumberEvent } from '../../../../src/domain/dps-number/events.js';
 import type { InvoiceEvent } from '../../../../src/domain/invoice/events.js';
+import type { FoundDocument } from '../../../../src/domain/invoice/sent-document.js';
 import { invoiceStatus } from '../../../../src/domain/invoice/status.js';
 import type { LogPosition } from '../../../../src/ports/event-log.js';
 import type { SupportFilter, SupportRow } from '../../../../src/ports/support-reads.js';
@@ -23,7 +24,8 @@ const idOf = (n: number) => parseInvoiceStream(harness.streamOf(n))?.invoiceId;
 describe('the owner of a DPS id', () => {
   const dpsIdOf = (number: number, series = '00001'): string =>
     `DPS33045572${COMPANY}${series}${String(number).padStart(15, '0')}`;
-  const owner = (dpsId: string, companyId = COMPANY) => ownerOfDps(dpsId, 'live', companyId, harness);
+  const owner = (dpsId: string, companyId = COMPANY, more: Partial<FoundDocument> = {}) =>
+    ownerOfDps({ dpsId, digest: 'digest', ...more }, 'live', companyId, harness);
 
   it.each<[string, readonly InvoiceEvent[]]>([
     ['open, its answer unknown', [life.attempted(1, 1), life.unknown(1, 3)]],
@@ -47,6 +49,19 @@ describe('the owner of a DPS id', () => {
     await harness.record(1, events);
     const found = await owner(dpsIdOf(1));
     expect(found).toBeUndefined();
+  });
+
+  it('is not an invoice that got the number of a lost note again, and has sent another DPS under it', async () => {
+    await harness.accept(1);
+    await harness.record(1, [life.attempted(1, 1), life.unknown(1, 3)]);
+    const ofNote = (more: Partial<FoundDocument>) => owner(dpsIdOf(1), COMPANY, more);
+    const isOther = await ofNote({ digest: 'of the lost note' });
+    const mayBeOurs = [
+      await ofNote({ digest: 'of the lost note', signatureFault: 'unsigned' }),
+      await ofNote({ digest: '', contradiction: { claimed: 'digest', computed: 'another' } }),
+    ];
+    expect(isOther).toBeUndefined();
+    expect(mayBeOurs).toEqual([idOf(1), idOf(1)]);
   });
 
   it('is nobody for a number, series, city or company of which the log knows no send', async () => {
@@ -107,10 +122,11 @@ describe('the unsettled invoices of a company', () => {
 
 describe('the holders of access keys', () => {
   const keyOf = (n: number): string => String(n).padStart(50, '4');
-  const holders = (rowsUpTo: LogPosition | null) =>
+  const holders = (rowsUpTo: LogPosition | null, rows: readonly { accessKey: string; stream: StreamName }[] = []) =>
     holdersOfKeys([keyOf(1), keyOf(2), keyOf(3)], {
       log: harness.log,
-      readModel: { byAccessKeys: async () => [] },
+      store: harness.store,
+      readModel: { byAccessKeys: async () => rows },
       invoiceRowsUpTo: async () => rowsUpTo,
     });
 
@@ -126,6 +142,16 @@ describe('the holders of access keys', () => {
     await harness.issue(1);
     const found = await holders(1_000n as LogPosition);
     expect(found).toEqual([{ accessKey: keyOf(1), stream: harness.streamOf(1) }]);
+  });
+
+  it('are no invoices that only rows have, because the log has lost them', async () => {
+    await harness.issue(1);
+    const rows = [1, 2].map((n) => ({ accessKey: keyOf(n), stream: harness.streamOf(n) }));
+    const found = await Promise.all([
+      holders(await harness.log.head(), rows),
+      holders(1_000n as LogPosition, rows.slice(1)),
+    ]);
+    expect(found).toEqual([[rows[0]], [rows[0]]]);
   });
 
   it('are no test invoices that have ended', async () => {
