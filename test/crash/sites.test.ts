@@ -60,7 +60,7 @@ const NAMED = {
   // The company, and its DPS numbers; and a company that a log recovery holds.
   operate_company: { 'app/operator/company/company-commands.ts': 2, 'app/recovery/hold-companies.ts': 1 },
   operate_reference_data: { 'app/operator/reference-data/commands.ts': 1 },
-  import_invoice: { 'app/operator/import/accepted-invoice.ts': 1, 'app/operator/import/import-invoices.ts': 1 },
+  import_invoice: { 'app/operator/import/accepted-invoice.ts': 1, 'app/operator/import/reservations.ts': 1 },
   audit_certificate: { 'app/issuing/open-certificate.ts': 1 },
   record_reveal: { 'app/audit/audit-trail.ts': 1 },
   // An operation of support, and a sign-in or sign-out of the console, which change nothing else.
