@@ -8,7 +8,7 @@ export type SealingKey = { generation: string; key: Buffer };
  * for a person and holds nothing of the content.
  */
 export class SealedTextChanged extends Error {
-  override readonly name = 'SealedTextChanged';
+  override readonly name: string = 'SealedTextChanged';
 
   /** `place`: stream and revision, where they are known. */
   constructor(
@@ -16,6 +16,27 @@ export class SealedTextChanged extends Error {
     place?: string,
   ) {
     super(place === undefined ? fault : `${place}: ${fault}`);
+  }
+
+  /** The same fault, with the field and its event. */
+  inField(field: string, place: string): SealedTextChanged {
+    return new SealedTextChanged(this.faultOf(field), place);
+  }
+
+  protected faultOf(field: string): string {
+    return `the sealed field ${field} cannot be opened: ${this.fault}`;
+  }
+}
+
+/**
+ * Thrown for sealed text under a generation that neither the database nor the key file knows. The text was changed, or both are older than that
+ * generation: then the text opens once the key file has its line. `fault` says what to do.
+ */
+export class SealingKeyUnknown extends SealedTextChanged {
+  override readonly name = 'SealingKeyUnknown';
+
+  override inField(field: string, place: string): SealingKeyUnknown {
+    return new SealingKeyUnknown(this.faultOf(field), place);
   }
 }
 
@@ -28,7 +49,8 @@ export type SealingKeys = {
   forSealing(mode: Mode, stream: StreamName, at: Instant): Promise<SealingKey>;
   /**
    * Undefined when the key was destroyed, lost with the database, or given up by an operator: the field is lost permanently. Throws
-   * `SealedTextChanged` for the name of a key that no lost key can have, and otherwise when the key should exist and cannot be read.
+   * `SealingKeyUnknown` for a generation that neither the database nor the key file knows, `SealedTextChanged` for a text that is no name of a key, and
+   * otherwise when the key should exist and cannot be read.
    */
   forOpening(generation: string, stream: StreamName): Promise<Buffer | undefined>;
 };

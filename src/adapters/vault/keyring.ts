@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { addSeconds, epochMs, type Instant, isBefore } from '../../domain/common/time.js';
 import type { Clock } from '../../ports/clock.js';
-import { SealedTextChanged } from '../../ports/sealing-keys.js';
+import { SealedTextChanged, SealingKeyUnknown } from '../../ports/sealing-keys.js';
 import {
   isRegistered,
   listGenerations,
@@ -84,7 +84,8 @@ export const openKeyring = async ({ readFile, file, db, clock }: KeyringOptions)
     sealing,
     /**
      * Undefined for a generation that was given up and is not in the key file. For any other unknown generation the file is read again; throws
-     * `WrongMasterKey` when the file lacks it, and `SealedTextChanged` for a name that no lost key can have.
+     * `WrongMasterKey` when the file lacks it, `SealingKeyUnknown` for one that the database does not know either and that is newer than those of the
+     * file, and `SealedTextChanged` for a text that is no name of a generation.
      */
     ofGeneration: async (generation: string): Promise<MasterKey | undefined> => {
       const is = (one: { generation: string }): boolean => one.generation === generation;
@@ -95,7 +96,10 @@ export const openKeyring = async ({ readFile, file, db, clock }: KeyringOptions)
       // Another process may have activated the generation since the last refresh. Without an answer of the database that stays unknown.
       if (mayHaveExisted(generation, [...registered, ...(await listGenerations(db))], keys))
         throw new WrongMasterKey(missing(generation, file));
-      throw new SealedTextChanged(unknownTo(generation));
+      // Changed text may hold anything, so only what has the form of a name is quoted.
+      throw generationNumber(generation) === undefined
+        ? new SealedTextChanged('neither the database nor the key file knows the key that it names')
+        : new SealingKeyUnknown(unknown(generation, file));
     },
     /** The key with this `masterKeyId`. The file is read again for an unknown id; undefined when the file lacks it. */
     ofId: (keyId: string): Promise<MasterKey | undefined> => find(({ id }) => id === keyId),
@@ -170,11 +174,7 @@ const faultsOf = (
 const missing = (generation: string, file: string): string =>
   `no master key of generation ${generation} is in ${file}, and what it sealed cannot be opened: restore that line from your copy (${adviceWithoutCopy([generation])})`;
 
-/** Quotes only what has the form of a name, because changed text may hold anything. */
-const unknownTo = (generation: string): string => {
-  const key =
-    generationNumber(generation) === undefined ? 'the key that it names' : `a key of generation ${generation}`;
-  return `neither the database nor the key file knows ${key}`;
-};
+const unknown = (generation: string, file: string): string =>
+  `neither the database nor the key file knows a key of generation ${generation}: restore its line in ${file} from your copy; where no copy has such a line, the log was changed`;
 
 const noActiveKey = (file: string): string => `no key of ${file} is one that this database was made with`;

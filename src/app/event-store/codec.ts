@@ -100,8 +100,7 @@ export const openOwnField = async (
     return key && openField(text, { stream, eventId, field }, key);
   } catch (error) {
     if (!(error instanceof SealedTextChanged)) throw error;
-    const fault = `the sealed field ${field} cannot be opened: ${error.fault}`;
-    const placed = new SealedTextChanged(fault, `${stream}@${revision}`);
+    const placed = error.inField(field, `${stream}@${revision}`);
     if (onFault === undefined) throw placed;
     onFault(placed);
     return undefined;

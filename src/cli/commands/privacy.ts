@@ -51,7 +51,7 @@ const textOf = (found: PrivacyReport): string => {
       : [
           `${counted(unreadable, 'invoice')} whose key is gone (a test day's, or one that was lost): its customer can no longer be known`,
         ]),
-    ...(unopened.length === 0 ? [] : ['NOT COMPLETE, because the log was changed:', ...unopened]),
+    ...(unopened.length === 0 ? [] : ['NOT COMPLETE, because these fields cannot be opened:', ...unopened]),
     '',
     ...found.holdings.map(({ place, holds, why, until }) => `${place}: ${holds}. Why: ${why}. Until: ${until}`),
   ];

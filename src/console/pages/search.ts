@@ -82,8 +82,8 @@ const unopenedText = ({ say }: PageContext, unopened: readonly string[]): Html =
   unopened.length === 0
     ? none
     : html`<p><strong>${say(
-        'Há tomadores que não podem ser abertos, porque o log foi alterado:',
-        'Some customers cannot be opened, because the log was changed:',
+        'Há tomadores que não podem ser abertos:',
+        'Some customers cannot be opened:',
       )}</strong></p><ul>${unopened.map((line) => html`<li>${line}</li>`)}</ul>`;
 
 const kindsText = ({ say }: PageContext, kinds: readonly SearchKind[]): string => {

@@ -3,6 +3,7 @@ import { MasterKeyUnusable } from '../../adapters/vault/key-file.js';
 import { WrongMasterKey } from '../../adapters/vault/master-key.js';
 import { StreamContended } from '../../app/event-store/transact.js';
 import { TooManyWaiting } from '../../lib/fair-semaphore.js';
+import { SealingKeyUnknown } from '../../ports/sealing-keys.js';
 import { faultFields, type Logger } from '../config/logger.js';
 import type { DiskSpace } from '../engines/disk-space.js';
 import { isEngineFault } from './engine-faults.js';
@@ -15,17 +16,26 @@ export const isUnavailable = (error: unknown): boolean =>
   isEngineFault(error) ||
   error instanceof StreamContended ||
   isOverloaded(error) ||
-  // The key file may be behind that of another process; this process reads the file again.
-  error instanceof WrongMasterKey ||
-  error instanceof MasterKeyUnusable ||
+  isOfKeyFile(error) ||
   (error instanceof PdfFailed && error.reason !== 'not_a_note' && error.reason !== 'layout');
 
-/** Logs a request that ended in a fault: a warning when too many requests waited, otherwise an error. */
+/** The key file may be behind that of another process, or older than the log. This process reads the file again. */
+const isOfKeyFile = (error: unknown): error is Error =>
+  error instanceof WrongMasterKey || error instanceof MasterKeyUnusable || error instanceof SealingKeyUnknown;
+
+/** The stream, which holds a CNPJ, is left out. */
+const detailOf = (error: unknown): { detail?: string } =>
+  isOfKeyFile(error) ? { detail: error instanceof SealingKeyUnknown ? error.fault : error.message } : {};
+
+/**
+ * Logs a request that ended in a fault: a warning when too many requests waited, otherwise an error. `detail` says what to do about the key file; these
+ * messages are texts of this code.
+ */
 export const requestFaults =
   (logger: Pick<Logger, 'warn' | 'error'>, diskSpace: Pick<DiskSpace, 'record'>) =>
   (error: unknown, requestId: string): void => {
     diskSpace.record(error);
-    const fields = { request_id: requestId, ...faultFields(error) };
+    const fields = { request_id: requestId, ...faultFields(error), ...detailOf(error) };
     if (isOverloaded(error)) logger.warn({ msg: 'request refused: too many requests are waiting', ...fields });
     else logger.error({ msg: 'request failed', ...fields });
   };

@@ -6,7 +6,8 @@ import { masterKeyStatus, rotateMasterKey } from '../../../src/adapters/vault/ro
 import { createSealingKeys } from '../../../src/adapters/vault/sealing-keys.js';
 import { addSeconds, type Instant } from '../../../src/domain/common/time.js';
 import type { CompanyCertificate } from '../../../src/ports/certificate-vault.js';
-import { SealedTextChanged } from '../../../src/ports/sealing-keys.js';
+import { SealedTextChanged, SealingKeyUnknown } from '../../../src/ports/sealing-keys.js';
+import { isUnavailable } from '../../../src/runtime/roles/api-faults.js';
 import { keyringOf } from '../../support/harness/vault.js';
 import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../../support/postgres.js';
 
@@ -194,7 +195,17 @@ describeWithPostgres('rotation of the master key', () => {
       expect(await checkVault(database.pool, behind)).toEqual({ wrongKey: 1 });
       expect(await checkVault(database.pool, keyring)).toEqual({ wrongKey: 0 });
       await expect(keysOf(behind).forOpening('m2', live)).rejects.toThrow(/no master key of generation m2/);
-      await expect(keysOf(behind).forOpening('m7', live)).rejects.toThrow(SealedTextChanged);
+    });
+
+    it('names a generation that neither database nor file knows, and what to restore, because both may be older than the log', async () => {
+      const opening = keysOf(keyring).forOpening('m7', live);
+      await expect(opening).rejects.toThrow(SealingKeyUnknown);
+      await expect(opening).rejects.toThrow(/generation m7: restore its line in master.key from your copy/);
+      await expect(opening).rejects.toSatisfy(isUnavailable);
+      const changed = keysOf(keyring).forOpening('m7x', live);
+      await expect(changed).rejects.toSatisfy((error) => error instanceof SealedTextChanged && !isUnavailable(error));
+      file.push({ ...m2, generation: 'm7' });
+      expect(await keysOf(keyring).forOpening('m7', live)).toBeInstanceOf(Buffer);
     });
   });
 

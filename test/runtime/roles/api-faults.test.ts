@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { PdfFailed } from '../../../src/adapters/pdf/renderer.js';
 import { TooManyWaiting } from '../../../src/lib/fair-semaphore.js';
+import { SealedTextChanged, SealingKeyUnknown } from '../../../src/ports/sealing-keys.js';
 import { isUnavailable, requestFaults } from '../../../src/runtime/roles/api-faults.js';
 
 const linesOf = (error: unknown) => {
@@ -17,6 +18,14 @@ describe('the log line of a request that ended in a fault', () => {
     expect(linesOf(error)).toEqual([
       expect.objectContaining({ level: 'warn', request_id: 'req_1', error: 'TooManyWaiting' }),
     ]);
+  });
+
+  it('says what to do when a generation of the master key is known nowhere; the client gets 503', () => {
+    const error = new SealingKeyUnknown('no key of m2: restore its line').inField('customer', 'nfseLive-1_2@0');
+    expect(isUnavailable(error)).toBe(true);
+    const detail = 'the sealed field customer cannot be opened: no key of m2: restore its line';
+    expect(linesOf(error)).toEqual([expect.objectContaining({ error: 'SealingKeyUnknown', detail })]);
+    expect(isUnavailable(new SealedTextChanged('it is not of this event'))).toBe(false);
   });
 
   it.each([new PdfFailed('timeout'), new PdfFailed('layout'), new Error('anything')])('is an error for %s', (error) => {

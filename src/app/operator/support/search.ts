@@ -217,7 +217,7 @@ const documentOf = async (
   } catch (error) {
     if (!(error instanceof SealedTextChanged)) throw error;
     // The row copies the field from the first event of the stream.
-    unopened.add(new SealedTextChanged(`the sealed field customer cannot be opened: ${error.fault}`, `${stream}@0`));
+    unopened.add(error.inField('customer', `${stream}@0`));
     return undefined;
   }
 };
