@@ -11,11 +11,12 @@ export type ProfileFault = 'authority' | 'no_signature' | 'no_client' | 'cnpj_in
  */
 export const profileFaults = (pem: string): readonly ProfileFault[] => {
   try {
-    const { raw, ca, keyUsage: extendedUsage } = new X509Certificate(pem);
+    const { raw, keyUsage: extendedUsage } = new X509Certificate(pem);
     const tbs = tbsOf(raw);
+    const constraints = extensionOf(tbs, BASIC_CONSTRAINTS);
     const usage = extensionOf(tbs, KEY_USAGE);
     const faults: Readonly<Record<ProfileFault, boolean>> = {
-      authority: ca,
+      authority: constraints !== undefined && isOfAuthority(constraints),
       no_signature: usage !== undefined && (bitsOf(usage) & SIGNATURE_BITS) !== SIGNATURE_BITS,
       no_client: extensionOf(tbs, EXTENDED_KEY_USAGE) !== undefined && !extendedUsage?.includes(CLIENT_AUTH),
       cnpj_in_name: cnpjInAltName(tbs) === undefined,
@@ -28,6 +29,7 @@ export const profileFaults = (pem: string): readonly ProfileFault[] => {
 
 const FAULTS: readonly ProfileFault[] = ['authority', 'no_signature', 'no_client', 'cnpj_in_name'];
 
+const BASIC_CONSTRAINTS = '2.5.29.19';
 const KEY_USAGE = '2.5.29.15';
 const EXTENDED_KEY_USAGE = '2.5.29.37';
 const CLIENT_AUTH = '1.3.6.1.5.5.7.3.2';
@@ -37,3 +39,11 @@ const SIGNATURE_BITS = 0b1100_0000;
 
 /** The first eight bits of a BIT STRING: they follow its tag, its length and the number of unused bits. */
 const bitsOf = (der: string): number => der.charCodeAt(3);
+
+/**
+ * Whether the sequence begins with the BOOLEAN `cA` and it is true. The `ca` of Node is false for an authority whose key usage does not let it sign
+ * certificates, and the national system refuses that one too (E0716, E1200).
+ */
+const isOfAuthority = (der: string): boolean => der.charCodeAt(2) === BOOLEAN && der.charCodeAt(4) !== 0;
+
+const BOOLEAN = 1;

@@ -9,6 +9,8 @@ const now = '2026-11-21T12:00:00.000Z';
 const cnpj = '12345678000195';
 const named = { subjectName: 'EMPRESA', cnpj, validDays: 10, now };
 
+const constraints = (of: object) => ({ name: 'basicConstraints', ...of });
+const BOTH = { digitalSignature: true, nonRepudiation: true };
 const keyUsage = (usage: object) => ({ name: 'keyUsage', ...usage });
 
 describe('the profile of a certificate', () => {
@@ -41,8 +43,12 @@ describe('the profile of a certificate', () => {
     ['leaves the usage out', [], []],
     ['lacks non-repudiation', [keyUsage({ digitalSignature: true })], ['no_signature']],
     ['lacks digital signature', [keyUsage({ nonRepudiation: true, keyEncipherment: true })], ['no_signature']],
-    ['has both', [keyUsage({ digitalSignature: true, nonRepudiation: true })], []],
+    ['has both', [keyUsage(BOTH)], []],
     ['has bits of the second byte only', [keyUsage({ decipherOnly: true })], ['no_signature']],
+    ['is an authority', [constraints({ cA: true })], ['authority']],
+    ['is an authority with a depth', [constraints({ cA: true, pathLenConstraint: 0 })], ['authority']],
+    ['is an authority whose usage signs no certificate', [constraints({ cA: true }), keyUsage(BOTH)], ['authority']],
+    ['is no authority', [constraints({ cA: false }), keyUsage(BOTH)], []],
     ['is for mail only', [{ name: 'extKeyUsage', emailProtection: true }], ['no_client']],
   ])('%s', (_what, extensions, faults) => {
     const pem = certificateOfKey(rsaKeyOf(2_048), { cnpj, now, extensions });
