@@ -20,8 +20,11 @@ type CertificatePermit = { kind: 'permit'; release(): void } | { kind: 'paused';
  * is taken and no attempt recorded. A certificate that was stored since is not held.
  */
 export type CertificateBreaker = {
-  /** Called before an attempt is recorded. `probe` is called when a held certificate is due to be tried. */
-  requestPermit(caller: Caller, probe: Probe): Promise<CertificatePermit>;
+  /**
+   * Called before an attempt is recorded. `probe` is called when a held certificate is due to be tried. A `resend` is of an invoice that has attempts
+   * already.
+   */
+  requestPermit(caller: Caller, probe: Probe, step: 'send' | 'resend'): Promise<CertificatePermit>;
   /**
    * The same authorizer; what its answers say of certificates is noted, except answers about documents of other companies. Every caller of the
    * issuing protocol uses it.
@@ -47,9 +50,13 @@ const CACHE_MS = 1_000;
 /** Held sends look again after this many seconds, so that a new certificate is used soon. */
 const LOOK_AGAIN_SECONDS = 15;
 
-/** A probe comes after half of the time since the refusal, within these bounds: well within the 15 minutes of a queued invoice. */
+/** A probe comes after a part of the time since the refusal, within these bounds: well within the 15 minutes of a queued invoice. */
 const SHORTEST_PROBE_PAUSE_SECONDS = 15;
 const LONGEST_PROBE_PAUSE_SECONDS = 300;
+
+/** The pause of a probe that is a look-up alone, and of a probe that is a send too, which may cost an invoice; the latter doubles each time. */
+const LOOK_UP_SHARE = 1 / 2;
+const SEND_SHARE = 1;
 
 /**
  * The first send of a certificate goes ahead of the company's other sends until it is answered, this long at most. So a certificate that is refused
@@ -71,6 +78,10 @@ export const createCertificateBreaker = (options: CertificateBreakerOptions): Ce
   const proven = new Map<string, string>();
   /** The send that goes before the company's other sends. */
   const ahead = new Map<string, { certificateId: string; since: Instant }>();
+  /** Companies with refused sends of whose certificate a look-up was answered since the last refusal or the last probe. */
+  const answered = new Set<string>();
+  /** The probes of this process whose look-up was answered: one send may follow until the next probe. */
+  const halfOpen = new Map<string, HalfOpen>();
 
   const certificateOf = async ({ companyId }: Caller): Promise<string | undefined> => {
     try {
@@ -84,21 +95,31 @@ export const createCertificateBreaker = (options: CertificateBreakerOptions): Ce
   const noteRefused = async (caller: Caller, certificateId: string, reason: string): Promise<void> => {
     const { mode, companyId } = caller;
     proven.delete(keyOf(caller));
+    answered.delete(keyOf(caller));
+    halfOpen.delete(keyOf(caller));
     const at = clock.now();
     const before = (await standing.all()).get(keyOf(caller));
     const isNew = before?.certificateId !== certificateId;
     const since = isNew ? at : before.since;
     const probeAt = isNew ? addSeconds(at, SHORTEST_PROBE_PAUSE_SECONDS * pauseScale) : before.probeAt;
     const refusal = { mode, companyId, certificateId, reason, probeAt };
-    standing.set({ ...refusal, since, lastAt: at, seen: 1 });
+    standing.set({ ...refusal, since, lastAt: at, seen: isNew ? 1 : before.seen + 1 });
     if (isNew) onChange({ mode, companyId, refused: true, reason });
     await refusals.save({ ...refusal, at });
   };
 
-  const noteTaken = async (caller: Caller): Promise<void> => {
+  const noteTaken = async (caller: Caller, certificateId: string, answer: AuthorizerResult): Promise<void> => {
     const { mode, companyId } = caller;
-    if (!(await standing.all()).has(keyOf(caller))) return;
+    const refusal = (await standing.all()).get(keyOf(caller));
+    if (refusal === undefined) return;
+    // A server may refuse sends alone. Then only a send that is taken shows that it has ended.
+    if (isOfSends(refusal) && refusal.certificateId === certificateId && isOfLookUp(answer)) {
+      answered.add(keyOf(caller));
+      return;
+    }
     standing.remove(caller);
+    answered.delete(keyOf(caller));
+    halfOpen.delete(keyOf(caller));
     onChange({ mode, companyId, refused: false });
     await refusals.remove(caller);
   };
@@ -114,7 +135,7 @@ export const createCertificateBreaker = (options: CertificateBreakerOptions): Ce
     try {
       const said = whatAnswerSays(answer);
       if (said === 'refused') await noteRefused(caller, certificateId, reasonOf(answer));
-      if (said === 'taken') await noteTaken(caller);
+      if (said === 'taken') await noteTaken(caller, certificateId, answer);
       if (isAnsweredSend(answer)) proven.set(keyOf(caller), certificateId);
     } catch (error) {
       onFault(error);
@@ -122,25 +143,38 @@ export const createCertificateBreaker = (options: CertificateBreakerOptions): Ce
     return answer;
   };
 
-  const held = async (caller: Caller, refusal: CertificateRefusal, probe: Probe): Promise<CertificatePermit> => {
+  const held = async (
+    caller: Caller,
+    refusal: CertificateRefusal,
+    probe: Probe,
+    step: 'send' | 'resend',
+  ): Promise<CertificatePermit> => {
+    const key = keyOf(caller);
     const now = clock.now();
+    if (mayFollow(halfOpen.get(key), refusal, step, now)) {
+      halfOpen.delete(key);
+      return NO_WAIT;
+    }
     const nextLook = addSeconds(now, LOOK_AGAIN_SECONDS * pauseScale);
     // No pause is longer: a later probe was set before the clock was set back, and is due.
     const isFar = isBefore(addSeconds(now, LONGEST_PROBE_PAUSE_SECONDS * pauseScale), refusal.probeAt);
-    if (isBefore(now, refusal.probeAt) && !isFar)
-      return { kind: 'paused', until: isBefore(nextLook, refusal.probeAt) ? nextLook : refusal.probeAt };
+    const dueAt = addSeconds(refusal.probeAt, behindResends(refusal, step) * pauseScale);
+    if (isBefore(now, dueAt) && !isFar) return { kind: 'paused', until: isBefore(nextLook, dueAt) ? nextLook : dueAt };
     const age = (epochMs(now) - epochMs(refusal.since)) / 1000;
     const pause = Math.min(
       LONGEST_PROBE_PAUSE_SECONDS * pauseScale,
-      Math.max(SHORTEST_PROBE_PAUSE_SECONDS * pauseScale, age / 2),
+      Math.max(SHORTEST_PROBE_PAUSE_SECONDS * pauseScale, age * (isOfSends(refusal) ? SEND_SHARE : LOOK_UP_SHARE)),
     );
     const probeAt = addSeconds(now, pause);
     standing.set({ ...refusal, probeAt });
     if (!(await refusals.claimProbe(caller, refusal.probeAt, probeAt))) return { kind: 'paused', until: nextLook };
+    answered.delete(key);
     await probe();
-    const isHeld = (await standing.all()).has(keyOf(caller));
+    const isHeld = (await standing.all()).has(key);
+    if (isHeld && answered.has(key))
+      halfOpen.set(key, { certificateId: refusal.certificateId, step, since: now, until: probeAt });
     // The caller's step was decided before the look-up, so the caller decides again.
-    return { kind: 'paused', until: isHeld ? nextLook : clock.now() };
+    return { kind: 'paused', until: isHeld && !halfOpen.has(key) ? nextLook : clock.now() };
   };
 
   const permitOf = (caller: Caller, certificateId: string): CertificatePermit => {
@@ -163,12 +197,12 @@ export const createCertificateBreaker = (options: CertificateBreakerOptions): Ce
   };
 
   return {
-    requestPermit: async (caller, probe) => {
+    requestPermit: async (caller, probe, step) => {
       const certificateId = await certificateOf(caller);
       if (certificateId === undefined) return NO_WAIT;
       const refusal = (await standing.all()).get(keyOf(caller));
       return refusal?.certificateId === certificateId
-        ? await held(caller, refusal, probe)
+        ? await held(caller, refusal, probe, step)
         : permitOf(caller, certificateId);
     },
     watch: (authorizer) => {
@@ -191,6 +225,29 @@ export const createCertificateBreaker = (options: CertificateBreakerOptions): Ce
       };
     },
   };
+};
+
+/** `step`: whose turn it is. A resend may follow in any case. */
+type HalfOpen = { certificateId: string; step: 'send' | 'resend'; since: Instant; until: Instant };
+
+const mayFollow = (
+  halfOpen: HalfOpen | undefined,
+  { certificateId }: CertificateRefusal,
+  step: 'send' | 'resend',
+  now: Instant,
+): boolean =>
+  halfOpen?.certificateId === certificateId &&
+  isWithin(now, halfOpen.since, halfOpen.until) &&
+  (step === 'resend' || halfOpen.step === 'send');
+
+/**
+ * Seconds by which a probe comes later for the first send of an invoice where the probe is a send too, because a refused one costs that invoice an
+ * hour. The resend of an attempt that is unknown already costs nothing more. After one refusal nothing can be resent for minutes, so one more invoice
+ * may find out soon whether the refusal was a short one.
+ */
+const behindResends = (refusal: CertificateRefusal, step: 'send' | 'resend'): number => {
+  if (step === 'resend' || !isOfSends(refusal)) return 0;
+  return refusal.seen === 1 ? LOOK_AGAIN_SECONDS : LONGEST_PROBE_PAUSE_SECONDS;
 };
 
 const NO_WAIT: CertificatePermit = { kind: 'permit', release: () => undefined };
@@ -216,11 +273,20 @@ const whatAnswerSays = (answer: AuthorizerResult): 'refused' | 'taken' | 'nothin
 
 const isAnsweredSend = ({ kind }: AuthorizerResult): boolean => kind === 'done' || kind === 'rejected';
 
+const isOfLookUp = ({ kind }: AuthorizerResult): boolean => kind === 'found' || kind === 'absent';
+
+/** With the status of a send that was refused by a page or another answer without codes. */
 const reasonOf = (answer: AuthorizerResult): string => {
   if ('codes' in answer && answer.codes.length > 0) return answer.codes.join(' ');
   const status = 'httpStatus' in answer && answer.httpStatus !== undefined ? ` ${answer.httpStatus}` : '';
   return `${'reason' in answer ? answer.reason : answer.kind}${status}`;
 };
+
+/**
+ * Whether sends are refused by a page or another answer without codes, while look-ups may be answered. A code of the channel or a TLS alert is about
+ * every call. The reason shows that in each process.
+ */
+const isOfSends = ({ reason }: CertificateRefusal): boolean => / \d{3}$/.test(reason);
 
 /**
  * The refusals of all processes, at most a second old, with those that this process has just noted. A reading that began before a change of this

@@ -132,7 +132,7 @@ const sendWithPermit = async <K extends Sending>(
   const { definition, deps } = job;
   if (deps.stopping?.aborted || deps.pausing?.aborted) return { kind: 'later', at: deps.clock.now() };
   const caller = definition.callerOf(open.work);
-  const certificatePermit = await deps.certificates.requestPermit(caller, () => definition.probe(open, deps));
+  const certificatePermit = await deps.certificates.requestPermit(caller, () => definition.probe(open, deps), step.do);
   if (certificatePermit.kind === 'paused') return { kind: 'later', at: certificatePermit.until };
   try {
     const permit = await deps.breaker.requestPermit(caller, definition.resource);

@@ -27,6 +27,8 @@ type World = {
   calls: string[];
   /** What the authorizer's server does with the certificate of these ids. */
   refused: Map<string, SendResult<never>>;
+  /** Whether the server answers look-ups under a certificate whose sends it refuses. */
+  answersLookUps: { is: boolean };
   /** What the server refuses by a 403 page although it takes the certificate: questions about documents that exist, or all questions. */
   noActor: { of: 'nothing' | 'what exists' | 'all' };
   company: { current: Company };
@@ -47,6 +49,7 @@ const world = async (): Promise<World> => {
   const calls: string[] = [];
   const refused = new Map<string, SendResult<never>>();
   const noActor: World['noActor'] = { of: 'nothing' };
+  const answersLookUps = { is: false };
   const current = () => refused.get(company.current.certificate?.certificateId ?? '');
   const asked = async <T extends SendResult<unknown> | LookupResult<unknown>>(
     name: string,
@@ -55,7 +58,7 @@ const world = async (): Promise<World> => {
   ): Promise<T> => {
     calls.push(name);
     const answer = current();
-    if (answer !== undefined) return no(answer) as T;
+    if (answer !== undefined && (name === 'send' || !answersLookUps.is)) return no(answer) as T;
     const given = await call();
     const isRefused = noActor.of === 'all' || (noActor.of === 'what exists' && given.kind === 'found');
     return name === 'look-up' && isRefused ? (noAnswer as unknown as T) : given;
@@ -109,6 +112,7 @@ const world = async (): Promise<World> => {
     calls,
     refused,
     noActor,
+    answersLookUps,
     company,
     process,
     accept: async (nth) => {
@@ -222,7 +226,7 @@ describe('given a certificate that the web server refuses by a page', () => {
     const watched = deps.certificates.watch({ ...harness.authorizer, findByDps: async () => alert });
     await watched.findByDps(caller, DPS_ID);
     expect(await refusals.all()).toMatchObject([{ reason: REVOKED }]);
-    expect((await deps.certificates.requestPermit(caller, async () => undefined)).kind).toBe('paused');
+    expect((await deps.certificates.requestPermit(caller, async () => undefined, 'send')).kind).toBe('paused');
   });
 
   it('when the clock is set back by a day, then the next look-up is due at once and claimed once', async () => {
@@ -237,7 +241,7 @@ describe('given a certificate that the web server refuses by a page', () => {
     };
     const caller = { mode: 'live', companyId: DEMO_CNPJ } as const;
     const processes = [process(), process()];
-    await Promise.all(processes.map(({ certificates }) => certificates.requestPermit(caller, probe)));
+    await Promise.all(processes.map(({ certificates }) => certificates.requestPermit(caller, probe, 'send')));
     expect([probeAt > harness.clock.now(), probes]).toEqual([true, 1]);
     expect((await refusals.all())[0]?.probeAt).toBe(addSeconds(harness.clock.now(), 15));
   });
@@ -248,7 +252,7 @@ describe('given a certificate that the web server refuses by a page', () => {
     await pass(20, [harness.stream]);
     const { certificates } = process();
     const permitOf = async (mode: 'live' | 'test', companyId: string) =>
-      (await certificates.requestPermit({ mode, companyId }, async () => undefined)).kind;
+      (await certificates.requestPermit({ mode, companyId }, async () => undefined, 'send')).kind;
     expect(await permitOf('live', DEMO_CNPJ)).toBe('paused');
     expect(await permitOf('live', OTHER_CNPJ)).toBe('permit');
     expect(await permitOf('test', DEMO_CNPJ)).toBe('permit');
@@ -260,11 +264,62 @@ describe('given a certificate that the web server refuses by a page', () => {
     await harness.record(cancelRequested(0));
     refused.set('certificate', page);
     await pass(1, [await accept(1)]);
-    harness.clock.pass(16);
+    harness.clock.pass(31);
     const step = await workOnCancellation(harness.stream, process());
     expect(step.kind).toBe('later');
     expect(calls).toEqual(['send', 'look-up']);
     expect(await harness.types()).not.toContain('CancellationAttempted');
+  });
+});
+
+describe('given a server that refuses sends by a page and answers look-ups', () => {
+  it('when many invoices wait, then two meet it, their resends are the probes, and the pauses double', async () => {
+    const { harness, refused, answersLookUps, accept, pass, typesOf } = await world();
+    refused.set('certificate', page);
+    answersLookUps.is = true;
+    const streams = [harness.stream, ...(await Promise.all([1, 2, 3, 4, 5, 6, 7].map(accept)))];
+    await pass(890, streams);
+    const types = await Promise.all(streams.map(typesOf));
+    expect(types.filter((of) => of.includes('IssuanceAttempted'))).toHaveLength(2);
+    const events = (await Promise.all(streams.map((stream) => harness.store.load(stream)))).flatMap((of) => of.events);
+    const sends = events.flatMap((event) =>
+      event.type === 'IssuanceAttempted'
+        ? [Math.floor((Date.parse(event.data.attemptedAt) - Date.parse(T0)) / 1_000)]
+        : [],
+    );
+    expect(sends.sort((one, other) => one - other)).toEqual([0, 30, 210, 420, 720]);
+  });
+
+  it('when it takes sends again, then a resend finds that out, and all others follow', async () => {
+    const { harness, refused, answersLookUps, accept, pass, typesOf, changes } = await world();
+    refused.set('certificate', page);
+    answersLookUps.is = true;
+    const streams = [harness.stream, ...(await Promise.all([1, 2, 3, 4, 5].map(accept)))];
+    await pass(100, streams);
+    expect(changes).toHaveLength(1);
+    refused.clear();
+    await pass(110, streams);
+    expect(changes).toHaveLength(1);
+    await pass(20, streams);
+    expect(changes.slice(1)).toEqual([{ mode: 'live', companyId: DEMO_CNPJ, refused: false }]);
+    await pass(30, streams);
+    for (const stream of streams) expect((await typesOf(stream)).at(-1)).toBe('Authorized');
+  });
+
+  it('when only new invoices wait, then each of their probes sends one of them, at last five minutes later than a resend', async () => {
+    const { harness, refused, answersLookUps, accept, pass, calls } = await world();
+    refused.set('certificate', page);
+    answersLookUps.is = true;
+    await pass(1, [harness.stream]);
+    const sends = () => calls.filter((call) => call === 'send').length;
+    await pass(28, await Promise.all([1, 2].map(accept)));
+    expect(sends()).toBe(1);
+    await pass(2, await Promise.all([3, 4].map(accept)));
+    expect(sends()).toBe(2);
+    await pass(325, await Promise.all([5, 6].map(accept)));
+    expect(sends()).toBe(2);
+    await pass(10, await Promise.all([7, 8].map(accept)));
+    expect(sends()).toBe(3);
   });
 });
 
@@ -321,7 +376,7 @@ describe('given a certificate whose sends are taken and whose company is no acto
     const deps = process();
     await pass(1, [await accept(1)], deps);
     refused.clear();
-    harness.clock.pass(16);
+    harness.clock.pass(31);
     await workOnCancellation(harness.stream, deps);
     await workOnCancellation(harness.stream, deps);
     expect(await harness.types()).toContain('CancellationAttempted');
@@ -357,7 +412,7 @@ describe('the first send of a certificate', () => {
     const { harness, process } = await world();
     const { certificates } = process();
     const caller = { mode: 'live', companyId: DEMO_CNPJ } as const;
-    const ask = () => certificates.requestPermit(caller, async () => undefined);
+    const ask = () => certificates.requestPermit(caller, async () => undefined, 'send');
     const first = await ask();
     expect(await ask()).toEqual({ kind: 'paused', until: addSeconds(T0, 0.2) });
     if (first.kind === 'permit') first.release();
@@ -372,7 +427,7 @@ describe('the first send of a certificate', () => {
     const deps = process();
     await deps.authorizer.sendDps({ mode: 'live', companyId: DEMO_CNPJ }, Buffer.from('<x Id="1"/>'), T0);
     const caller = { mode: 'live', companyId: DEMO_CNPJ } as const;
-    const ask = () => deps.certificates.requestPermit(caller, async () => undefined);
+    const ask = () => deps.certificates.requestPermit(caller, async () => undefined, 'send');
     expect([(await ask()).kind, (await ask()).kind]).toEqual(['permit', 'permit']);
     expect(harness.authorizer.notes).toHaveLength(1);
   });
@@ -381,7 +436,7 @@ describe('the first send of a certificate', () => {
 describe('a look-up of a note that a municipality made', () => {
   it('does not tell that the authorizer takes a certificate, because the ADN answers it', async () => {
     const { harness, refused, pass, process, changes } = await world();
-    refused.set('certificate', page);
+    refused.set('certificate', chain);
     await pass(60, [harness.stream]);
     expect(changes).toHaveLength(1);
     refused.clear();
@@ -422,7 +477,7 @@ describe('given documents of another company, about which the authorizer answers
     const sending = await breaker.requestPermit(other, 'notes');
     expect([probing.kind, sending.kind]).toEqual(['paused', 'permit']);
     expect(await refusals.all()).toEqual([]);
-    expect((await certificates.requestPermit(other, async () => undefined)).kind).toBe('permit');
+    expect((await certificates.requestPermit(other, async () => undefined, 'send')).kind).toBe('permit');
   });
 
   it('when the reconciliation asks about notes, then a 403 counts neither about a note of that company nor about an own note', async () => {
@@ -448,7 +503,7 @@ describe('a database that is out', () => {
     const authorizer = certificates.watch({ ...harness.authorizer, sendDps: async () => page });
     const caller = { mode: 'live', companyId: DEMO_CNPJ } as const;
     expect(await authorizer.sendDps(caller, Buffer.alloc(0), T0)).toEqual(page);
-    expect((await certificates.requestPermit(caller, async () => undefined)).kind).toBe('paused');
+    expect((await certificates.requestPermit(caller, async () => undefined, 'send')).kind).toBe('paused');
     expect(faults.length).toBeGreaterThan(0);
   });
 });
