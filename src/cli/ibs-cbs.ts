@@ -2,13 +2,22 @@ import { type ImportedLines, overlaidCatalogue } from '../domain/catalog/catalog
 import { type OpenPoint, openPointsAt } from '../domain/common/ibs-cbs-calendar.js';
 import { brasiliaDate, type FiscalDate } from '../domain/common/time.js';
 import type { Company } from '../domain/company/company.js';
-import { type IbsCbsReport, ibsCbsReport, ibsCbsText } from '../domain/company/ibs-cbs-report.js';
+import {
+  CONFIRM_REDUCTION,
+  type IbsCbsReport,
+  ibsCbsReport,
+  ibsCbsText,
+  reductionsText,
+} from '../domain/company/ibs-cbs-report.js';
 import { ibsCbsTables, shippedCatalogue } from '../tables/catalogue.js';
 import { firstChecks } from './company-warnings.js';
 import type { Check, Session } from './session.js';
 
 /** What a company's lines declare of IBS and CBS, as the catalogue is now. */
-export const companyIbsCbs = async ({ registration }: Company, session: Session): Promise<IbsCbsReport> => {
+export const companyIbsCbs = async (
+  { registration }: Pick<Company, 'registration'>,
+  session: Pick<Session, 'readModel' | 'clock'>,
+): Promise<IbsCbsReport> => {
   const imported = await session.readModel.catalogLines(registration.activities.map(({ cnae }) => cnae));
   return reportOf(registration, imported, brasiliaDate(session.clock.now()));
 };
@@ -16,24 +25,47 @@ export const companyIbsCbs = async ({ registration }: Company, session: Session)
 const reportOf = (registration: Company['registration'], imported: ImportedLines, today: FiscalDate): IbsCbsReport =>
   ibsCbsReport(registration, overlaidCatalogue(shippedCatalogue, imported), ibsCbsTables, today);
 
-/** Never faults: a line for each enabled company whose lines lack something, and one for each open point of the calendar that is near. */
+/** The reductions that notes of a company would declare without a choice in its file. */
+export const reductionWarnings = async (
+  company: Pick<Company, 'registration'>,
+  session: Pick<Session, 'readModel' | 'clock'>,
+): Promise<readonly string[]> => {
+  const text = reductionsText(await companyIbsCbs(company, session));
+  return text === undefined ? [] : [`${text}; ${CONFIRM_REDUCTION}`];
+};
+
+/**
+ * A line for each enabled company whose lines lack something, one for each with reductions that its file does not confirm, and one for each open point
+ * of the calendar that is near. The first is a fault once a line owes the group and the authorizer is no longer known to take notes without it.
+ */
 export const ibsCbsChecks = async ({ readModel, clock }: Session): Promise<readonly Check[]> => {
   const today = brasiliaDate(clock.now());
   const companies = (await readModel.companies()).filter(({ enabled }) => enabled);
   const imported = await readModel.catalogLines(
     companies.flatMap(({ registration }) => registration.activities.map(({ cnae }) => cnae)),
   );
-  const lacking = companies
-    .map(({ registration }) => ({ cnpj: registration.cnpj, report: reportOf(registration, imported, today) }))
+  const reports = companies.map(({ registration }) => ({
+    cnpj: registration.cnpj,
+    report: reportOf(registration, imported, today),
+  }));
+  const lacking = reports
     .filter(({ report }) => report.without > 0)
     .map(({ cnpj, report }) => ({
       name: `IBS and CBS ${cnpj}`,
-      ok: true,
+      ok: report.overdue === 0,
       detail: ibsCbsText(report),
       cure: `nfse catalog export --company ${cnpj}, then nfse catalog import FILE.tsv or ibs_cbs in the company file`,
     }));
+  const reductions = reports.flatMap(({ cnpj, report }) => {
+    const detail = reductionsText(report);
+    return detail === undefined ? [] : [{ name: `reduction ${cnpj}`, ok: true, detail, cure: CONFIRM_REDUCTION }];
+  });
   const regimes = new Set(companies.map(({ registration }) => registration.taxRegime));
-  return [...firstChecks('IBS and CBS', lacking), ...openPointsAt(today, regimes).map(openCheck)];
+  return [
+    ...firstChecks('IBS and CBS', lacking),
+    ...firstChecks('reduction', reductions),
+    ...openPointsAt(today, regimes).map(openCheck),
+  ];
 };
 
 const openCheck = ({ from, what, meanwhile }: OpenPoint): Check => ({

@@ -46,8 +46,8 @@ describeWithPostgres('the operator command over reference data', () => {
     expect(imported).toMatchObject({ exit: 0, out: '2 lines of 1 CNAE on record, 1 CNAE changed' });
     const after = (await run('catalog', 'export')).out.split('\n');
     expect(after.filter((line) => line.startsWith('6201501'))).toEqual([
-      '6201501\t010101\t\tConfirmada\ttrue\tfalse\t\t\t\t\t\tnbs, ind_op, class_trib',
-      '6201501\t010201\t115021000\tOutra\tfalse\tfalse\t\t\t\t\tind_op 100301; class_trib 000001\t',
+      '6201501\t010101\t\tConfirmada\ttrue\tfalse\t\t\t\t\t\tnbs, ind_op, class_trib\t',
+      '6201501\t010201\t115021000\tOutra\tfalse\tfalse\t\t\t\t\tind_op 100301; class_trib 000001\t\t',
     ]);
     const others = (lines: string[]) => lines.filter((line) => !line.startsWith('6201501'));
     expect(others(after)).toEqual(others(before));
@@ -73,16 +73,30 @@ describeWithPostgres('the operator command over reference data', () => {
       ((await runJson('company', 'show', cnpj)).json as { ibs_cbs_lines: object }).ibs_cbs_lines;
     const doctor = async () =>
       (await run('doctor')).out.split('\n').filter((one) => one.includes(`IBS and CBS ${cnpj}`));
-    expect(await put({})).toMatchObject({ exit: 0 });
-    await run('company', 'enable', cnpj);
+    const recorded = await put({});
+    const enabled = await run('company', 'enable', cnpj);
+    for (const { exit, out } of [recorded, enabled]) {
+      expect(exit).toBe(0);
+      expect(out).toContain('service 310101 200052 (-30 %)');
+      expect(out).toContain('or 000001 without the reduction');
+    }
     expect(await lines()).toMatchObject({ owed_from: '2026-10-01', lines: 7, without: 3, missing: { ind_op: 3 } });
+    expect(await lines()).toMatchObject({
+      reductions_to_confirm: expect.arrayContaining([{ service_code: '310101', class_trib: '200052', percent: 30 }]),
+    });
     expect((await doctor()).join()).toContain('missing: ind_op in 3');
 
     const exported = await run('catalog', 'export', '--company', cnpj);
     expect(exported.err).toContain('3 go out without');
     const rows = exported.out.split('\n');
     const repair = rows.find((row) => row.includes('\t140101\t'))?.split('\t') ?? [];
-    expect(repair.slice(-5)).toEqual(['', '000001', '', 'ind_op 050101 050102', 'ind_op']);
+    expect(repair.slice(-6)).toEqual(['', '000001', '', 'ind_op 050101 050102', 'ind_op', '']);
+    expect(
+      rows
+        .find((row) => row.includes('\t310101\t'))
+        ?.split('\t')
+        .at(-1),
+    ).toBe('class_trib 200052 (-30 %)');
 
     expect(await put({ ibs_cbs: { '140101': { ind_op: '050101' } } })).toMatchObject({ exit: 0 });
     expect((await runJson('company', 'show', cnpj)).json).toMatchObject({
@@ -93,7 +107,9 @@ describeWithPostgres('the operator command over reference data', () => {
     expect(await lines()).toMatchObject({ without: 7, missing: { 'declare is false': 7 } });
     expect(await put({})).toMatchObject({ exit: 0 });
 
-    const settled = rows.map((row) => row.replace(/\t\t000001\t\tind_op (\d+)[^\t]*\tind_op$/, '\t$1\t000001\t\t\t'));
+    const settled = rows.map((row) =>
+      row.replace(/\t\t000001\t\tind_op (\d+)[^\t]*\tind_op\t$/, '\t$1\t000001\t\t\t\t'),
+    );
     const file2 = await fileOf('settled.tsv', settled.join('\n'));
     expect(await run('catalog', 'import', file2)).toMatchObject({ exit: 0 });
     expect(await lines()).toMatchObject({ declared: 3, without: 0, missing: {} });

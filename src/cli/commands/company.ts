@@ -35,7 +35,7 @@ import {
   placeWarnings,
 } from '../company-warnings.js';
 import { readJsonFile } from '../flags.js';
-import { companyIbsCbs } from '../ibs-cbs.js';
+import { companyIbsCbs, reductionWarnings } from '../ibs-cbs.js';
 import { KEY_FAULTS } from '../key-faults.js';
 import { tellRowsBehind } from '../rows-behind.js';
 import type { Session } from '../session.js';
@@ -77,6 +77,7 @@ const put: Command = {
     warnings.push(
       ...approximateTableWarnings(registration, opened.clock.now()),
       ...(await activityWarnings({ registration }, opened)),
+      ...(await reductionWarnings({ registration }, opened)),
     );
     const { state } = await loadCompany(cnpj, opened.store);
     const numbers = await nextNumbersOf(state.kind === 'company' ? state.registration : registration, opened.store);
@@ -161,7 +162,12 @@ const warningsOf = async (cnpj: string, opened: Session): Promise<readonly strin
       : [
           `${lacks}: the API refuses its invoices (422 company.certificate_missing), and those already accepted wait: nfse certificate put ${cnpj}`,
         ];
-  return [...certificate, ...placeWarnings(company.registration), ...codes.map(({ text }) => text)];
+  return [
+    ...certificate,
+    ...placeWarnings(company.registration),
+    ...codes.map(({ text }) => text),
+    ...(await reductionWarnings(company, opened)),
+  ];
 };
 
 const certificateFault = ({ certificate }: Company): string | undefined => {
@@ -184,7 +190,7 @@ const show: Command = {
   },
 };
 
-const reportBody = ({ lines, declared, withAddress, without, missing, owing, duty }: IbsCbsReport) => ({
+const reportBody = ({ lines, declared, withAddress, without, missing, owing, duty, toConfirm }: IbsCbsReport) => ({
   owed_from: duty?.owedFrom ?? null,
   notes_without_are_taken_until: duty?.toleratedUntil ?? null,
   source: duty?.source ?? null,
@@ -194,6 +200,11 @@ const reportBody = ({ lines, declared, withAddress, without, missing, owing, dut
   without,
   without_and_owing: owing,
   missing,
+  reductions_to_confirm: toConfirm.map(({ serviceCode, classification, percent }) => ({
+    service_code: serviceCode,
+    class_trib: classification,
+    percent,
+  })),
 });
 
 const list: Command = {

@@ -10,8 +10,8 @@ import { parseRegistryFile } from '../../app/operator/reference-data/registry-fi
 import type { ImportedLines } from '../../domain/catalog/catalog.js';
 import type { OperatorLine } from '../../domain/catalog/events.js';
 import { chosenMunicipalCode, type IbsCbsOfCompany } from '../../domain/company/events.js';
-import { resolveDeclaration } from '../../domain/company/ibs-cbs.js';
-import { ibsCbsText } from '../../domain/company/ibs-cbs-report.js';
+import { reductionToConfirm, resolveDeclaration } from '../../domain/company/ibs-cbs.js';
+import { ibsCbsText, reductionText } from '../../domain/company/ibs-cbs-report.js';
 import { counted } from '../../lib/counted.js';
 import { companyFileTables, ibsCbsTables, shippedCatalogue, shippedCnaes } from '../../tables/catalogue.js';
 import { badUsage, type Command, done, textFlag, unknownCompany, withProblems } from '../command.js';
@@ -98,7 +98,10 @@ const allLines = (imported: ImportedLines, cnaes: readonly string[] | undefined)
     // A CNAE without a published service is shipped without a code; such a line needs no review and cannot be imported.
     .filter((line) => line.serviceCode !== '');
 
-/** With the options of annex VIII for what is a choice, and what the declaration of IBS and CBS lacks; a blocked line declares nothing. */
+/**
+ * With the options of annex VIII for what is a choice, what the declaration of IBS and CBS lacks, and a reduction that the company file does not
+ * confirm; a blocked line declares nothing.
+ */
 const shown = (line: OperatorLine, company: IbsCbsOfCompany | undefined): ShownLine => {
   const { cIndOp = [], cClassTrib = [] } = ibsCbsTables.annexVIII(line.serviceCode, line.nbs ?? '') ?? {};
   const resolved = resolveDeclaration(line, company, ibsCbsTables);
@@ -107,7 +110,10 @@ const shown = (line: OperatorLine, company: IbsCbsOfCompany | undefined): ShownL
     ...(line.classTrib === undefined && cClassTrib.length > 0 ? [`class_trib ${cClassTrib.join(' ')}`] : []),
   ];
   const missing = resolved.kind === 'missing' && !line.isBlocked ? resolved.data : [];
-  return { ...line, candidates: candidates.join('; '), missing: missing.join(', ') };
+  const isDeclared = resolved.kind === 'resolved' && !line.isBlocked && company?.declare !== false;
+  const reduction = isDeclared ? reductionToConfirm(line, company, ibsCbsTables) : undefined;
+  const toConfirm = reduction === undefined ? '' : `class_trib ${reductionText(reduction)}`;
+  return { ...line, candidates: candidates.join('; '), missing: missing.join(', '), toConfirm };
 };
 
 const describe = (line: ShownLine) => ({
@@ -123,6 +129,7 @@ const describe = (line: ShownLine) => ({
   class_trib_regular: line.classTribRegular,
   candidates: line.candidates,
   missing: line.missing,
+  to_confirm: line.toConfirm,
 });
 
 export const registryCommand: Command = {

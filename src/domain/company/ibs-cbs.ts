@@ -1,5 +1,5 @@
 import type { CatalogueLine } from '../catalog/events.js';
-import type { Classifications } from '../common/classification.js';
+import { type Classifications, cstOf } from '../common/classification.js';
 import { dutyOf } from '../common/ibs-cbs-calendar.js';
 import { present } from '../common/present.js';
 import type { FiscalDate } from '../common/time.js';
@@ -71,6 +71,28 @@ export const fromAnnex = (
     classTrib: otherClassifications.length > 0 ? undefined : classTrib,
   });
 };
+
+/**
+ * The reduction of a line's notes without anybody's choice: annex VIII gives it as the only classification, and a reduction may have conditions of the company
+ * (ADR 46). Undefined where the company file chose a classification, also the same. A catalogue line with the classification of the annex is no choice:
+ * an export of the catalogue holds it already.
+ */
+export const reductionToConfirm = (
+  line: Line,
+  company: IbsCbsOfCompany | undefined,
+  { annexVIII, classification }: IbsCbsTables,
+): { serviceCode: string; classification: string; percent: number } | undefined => {
+  const { serviceCode, nbs, classTrib } = line;
+  const isChosen = company?.services.some((one) => one.serviceCode === serviceCode && one.classTrib !== undefined);
+  const only = nbs === undefined ? undefined : fromAnnex(serviceCode, nbs, annexVIII).classTrib;
+  if (isChosen === true || only === undefined || (classTrib ?? only) !== only) return undefined;
+  const { reductionIbs = 0, reductionCbs = 0, rate } = classification(only) ?? {};
+  const percent = rate === 'none' && cstOf(only) === EXEMPTION ? 100 : Math.max(reductionIbs, reductionCbs);
+  return percent === 0 ? undefined : { serviceCode, classification: only, percent };
+};
+
+/** CST of an exemption. The other classifications without tax (CST 410 and 820) say what the operation is, or where else it is declared. */
+const EXEMPTION = '400';
 
 /** Items 10.05, 15.09, 17.12 and 25.05 of LC 116: E0903 demands `tpOper`, for which the API has no field. */
 const asksForTpOper = (serviceCode: string): boolean => /^(?:1005|1509|1712|2505)/.test(serviceCode);

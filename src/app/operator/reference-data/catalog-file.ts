@@ -86,6 +86,13 @@ const COLUMNS = {
     example: '',
     cell: ({ missing }) => missing,
   },
+  to_confirm: {
+    required: false,
+    description:
+      'written by the export: a reduction that only annex VIII gives, for the company file to confirm, not read',
+    example: '',
+    cell: ({ toConfirm }) => toConfirm,
+  },
 } satisfies Readonly<Record<string, ColumnOfFile>>;
 
 const columnNames = Object.keys(COLUMNS);
@@ -139,8 +146,8 @@ export const parseCatalogFile = (
 
 type CatalogFileTables = { isServiceCode(code: string): boolean; classification: Classifications };
 
-/** A line with what an operator should know of it: codes to choose from, and what its IBS and CBS lack. */
-export type ShownLine = OperatorLine & { candidates: string; missing: string };
+/** A line with what an operator should know of it: codes to choose from, what its IBS and CBS lack, and a reduction to confirm. */
+export type ShownLine = OperatorLine & { candidates: string; missing: string; toConfirm: string };
 
 /** The file that `parseCatalogFile` reads, with every column. */
 export const renderCatalogFile = (lines: readonly ShownLine[]): string => {

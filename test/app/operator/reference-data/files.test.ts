@@ -40,7 +40,9 @@ describe('a catalogue file', () => {
     fc.assert(
       fc.property(distinct, (lines) => {
         const parsed = parse(
-          renderCatalogFile(lines.map((one) => ({ ...one, candidates: 'ind_op 1 2', missing: 'ind_op' }))),
+          renderCatalogFile(
+            lines.map((one) => ({ ...one, candidates: 'ind_op 1 2', missing: 'ind_op', toConfirm: 'class_trib 1' })),
+          ),
         );
         if ('problems' in parsed) throw new Error(parsed.problems.join('; '));
         for (const [cnae, read] of parsed.lines) expect(read).toEqual(lines.filter((one) => one.cnae === cnae));
@@ -107,7 +109,7 @@ describe('a catalogue file', () => {
 
   it('takes every description of the shipped catalogue', () => {
     const shipped = [...shippedCnaes()].flatMap((cnae) => shippedCatalogue.linesOf(cnae));
-    const lines = shipped.map((line) => ({ ...line, candidates: '', missing: '' }));
+    const lines = shipped.map((line) => ({ ...line, candidates: '', missing: '', toConfirm: '' }));
     const parsed = parseCatalogFile(renderCatalogFile(lines), {
       isServiceCode: shippedCatalogue.isServiceCode,
       classification,
@@ -189,7 +191,7 @@ describe('a registry file', () => {
 });
 
 describe('a catalogue file with the choices of IBS and CBS', () => {
-  const header = `${HEADER}\tind_op\tclass_trib\tclass_trib_regular\tcandidates\tmissing`;
+  const header = `${HEADER}\tind_op\tclass_trib\tclass_trib_regular\tcandidates\tmissing\tto_confirm`;
   const parse = (choice: string) =>
     parseCatalogFile(`${header}\n6201501\t010101\t115022000\tA\ttrue\t${choice}`, { isServiceCode, classification });
   const problemsOf = (choice: string) => {
