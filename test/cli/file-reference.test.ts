@@ -5,6 +5,7 @@ import { importFields, parseImportLine } from '../../src/app/operator/import/imp
 import { entryFile, parseRegistryFile } from '../../src/app/operator/reference-data/registry-file.js';
 import { exampleOf, fieldsOfFile, schemaOfFile } from '../../src/cli/file-reference.js';
 import { companyFileTables } from '../../src/tables/catalogue.js';
+import { municipalityByName } from '../../src/tables/municipalities.js';
 
 const files = [
   ['company', companyFile],
@@ -35,7 +36,11 @@ describe.each(files)('the reference of the %s file', (_name, file) => {
 
 it('the examples of company and registry are files that their readers take', () => {
   expect(parseCompanyFile(exampleOf(schemaOfFile(companyFile)), companyFileTables)).toHaveProperty('registration');
-  expect(parseRegistryFile(exampleOf(schemaOfFile(entryFile)))).toHaveProperty('entries');
+  const places = {
+    codeOf: (city: string, state: string) => municipalityByName(city, state)?.ibge,
+    nearestTo: () => undefined,
+  };
+  expect(parseRegistryFile(exampleOf(schemaOfFile(entryFile)), places)).toMatchObject({ warnings: [] });
 });
 
 it('every field of the example of an import line is a value that its reader takes', () => {

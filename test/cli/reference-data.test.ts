@@ -233,7 +233,7 @@ describeWithPostgres('the operator command over reference data', () => {
       street: 'Rua A',
       number: '1',
       district: 'Centro',
-      city: 'Rio',
+      city: 'Rio de Janeiro',
       state: 'RJ',
       postal_code: '20040030',
     };
@@ -261,7 +261,21 @@ describeWithPostgres('the operator command over reference data', () => {
     expect(refused.err).not.toContain('SECRETA');
     expect(await session.readModel.registryEntry('22333444000199')).toBeUndefined();
     const good = await fileOf('list.json', JSON.stringify(list.slice(0, 1)));
-    expect((await runJson('registry', 'put', good)).json).toEqual({ entries: 1, changed: 1 });
+    expect((await runJson('registry', 'put', good)).json).toEqual({
+      entries: 1,
+      changed: 1,
+      warnings: [expect.stringContaining('entry 1: cnpj has wrong check digits')],
+    });
+  });
+
+  it('registry put refuses a city that no municipality has, and names the nearest', async () => {
+    const place = { city: 'Sao Paolo', state: 'SP', postal_code: '01001000' };
+    const address = { street: 'Rua A', number: '1', district: 'Centro', ...place };
+    const file = await fileOf('entry.json', JSON.stringify({ cnpj: '11444777000161', legal_name: 'X LTDA', address }));
+    const refused = await run('registry', 'put', file);
+    expect(refused).toMatchObject({ exit: 1 });
+    expect(refused.err).toContain('address.city is no municipality of the state; the nearest is São Paulo/SP');
+    expect(await session.readModel.registryEntry('11444777000161')).toBeUndefined();
   });
 
   it('api off and on hold at once in the read model, with reason and actor on record', async () => {

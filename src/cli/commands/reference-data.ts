@@ -14,7 +14,8 @@ import { reductionToConfirm, resolveDeclaration } from '../../domain/company/ibs
 import { ibsCbsText, reductionText } from '../../domain/company/ibs-cbs-report.js';
 import { counted } from '../../lib/counted.js';
 import { companyFileTables, ibsCbsTables, shippedCatalogue, shippedCnaes } from '../../tables/catalogue.js';
-import { badUsage, type Command, done, textFlag, unknownCompany, withProblems } from '../command.js';
+import { municipalityByName, nearestMunicipality } from '../../tables/municipalities.js';
+import { badUsage, type Command, done, textFlag, unknownCompany, warned, withProblems } from '../command.js';
 import { readJsonFile, readOperatorFile } from '../flags.js';
 import { companyIbsCbs } from '../ibs-cbs.js';
 import type { Session } from '../session.js';
@@ -140,12 +141,18 @@ export const registryCommand: Command = {
   run: async ({ positionals: [file = ''], actor, session }) => {
     const json = await readJsonFile(file);
     if ('problem' in json) return badUsage(json.problem);
-    const parsed = parseRegistryFile(json.value);
+    const parsed = parseRegistryFile(json.value, { codeOf, nearestTo });
     if ('problems' in parsed) return withProblems(`${file} was not recorded:`, parsed.problems);
     const changed = await putRegistryEntries(parsed.entries, (await session()).companyDeps(actor));
-    return done(`${counted(parsed.entries.size, 'entry', 'entries')} on record, ${changed} changed`, {
-      entries: parsed.entries.size,
-      changed,
-    });
+    const { entries, warnings } = parsed;
+    const told = `${counted(entries.size, 'entry', 'entries')} on record, ${changed} changed`;
+    return done(warned(told, warnings), { entries: entries.size, changed, warnings });
   },
+};
+
+const codeOf = (city: string, state: string): string | undefined => municipalityByName(city, state)?.ibge;
+
+const nearestTo = (city: string, state: string): string | undefined => {
+  const near = nearestMunicipality(city, state);
+  return near && `${near.name}/${near.uf}`;
 };

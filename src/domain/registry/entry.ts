@@ -27,17 +27,36 @@ export const putEntry = (
 export type MunicipalityCode = (city: string, state: string) => string | undefined;
 
 /**
- * An address of a tax registry as `endNac` takes it. Undefined where the layout could not carry all of it: an unknown municipality, a
- * postal code that cannot exist, a text that is too long or has no Latin form. Nothing is cut (TEXT-4).
+ * An address of a tax registry as `endNac` takes it. Undefined where the layout could not carry all of it (`uncarriedMembers`). Nothing is cut (TEXT-4).
  */
 export const domesticAddress = (address: EntryAddress, codeOf: MunicipalityCode): DomesticAddress | undefined => {
   const { street, number, complement, district, city, state, postalCode } = address;
   const municipality = codeOf(city, state);
-  if (municipality === undefined || !POSTAL_CODE.test(postalCode)) return undefined;
-  const isCarried =
-    fits(street, 255) && fits(number, 60) && fits(district, 60) && (complement === undefined || fits(complement, 156));
-  return isCarried ? present({ street, number, complement, district, municipality, postalCode }) : undefined;
+  if (municipality === undefined || uncarriedMembers(address, codeOf).length > 0) return undefined;
+  return present({ street, number, complement, district, municipality, postalCode });
 };
+
+/**
+ * The members of an address for which the layout could not carry it: the city of an unknown municipality, a postal code that cannot exist, a text that
+ * is too long or has no Latin form.
+ */
+export const uncarriedMembers = (
+  { city, state, postalCode, ...address }: EntryAddress,
+  codeOf: MunicipalityCode,
+): readonly (keyof EntryAddress)[] => {
+  const texts = (['street', 'number', 'complement', 'district'] as const).filter((member) => {
+    const text = address[member];
+    return text !== undefined && !fits(text, MOST[member]);
+  });
+  return [
+    ...texts,
+    ...(codeOf(city, state) === undefined ? (['city'] as const) : []),
+    ...(POSTAL_CODE.test(postalCode) ? [] : (['postalCode'] as const)),
+  ];
+};
+
+/** Characters of each text in the layout. */
+const MOST = { street: 255, number: 60, complement: 156, district: 60 };
 
 /**
  * Eight digits. The lowest postal code is 01000000: registers fill a field that they do not know with zeros, and each note of that customer would be

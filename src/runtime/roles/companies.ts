@@ -141,6 +141,8 @@ export const openTaxRegistry = (
   return {
     lookup: async (cnpj) => {
       const local = await known(cnpj);
+      // An entry that an older version recorded was not compared with the layout.
+      if (local?.address !== undefined && !isCarried(local.address)) onUnusable([]);
       if (local?.address !== undefined || url === undefined) return local;
       const found = await find(url, cnpj, PATIENCE_MS, onUnusable);
       if (found?.address !== undefined && !isCarried(found.address)) onUnusable([]);

@@ -78,6 +78,9 @@ it('reports an address that no note can carry, such as one in a city that its st
   const { reported, lookUp } = createHarness(undefined, true, { ...address, city: 'Cidade Que Não Existe' });
   expect(await lookUp(OTHER)).toMatchObject({ legalName: 'NAME OF THE REGISTRY LTDA' });
   expect(reported).toEqual([[]]);
+  const recorded = createHarness({ legalName: 'NAME BY AN OPERATOR LTDA', address: { ...address, city: 'Sao Paolo' } });
+  await recorded.lookUp(OTHER);
+  expect(recorded.reported).toEqual([[]]);
 });
 
 it('logs addresses that are left out once a minute, by the names of their members', () => {

@@ -167,12 +167,37 @@ describe('a catalogue file with what the authorizer would refuse', () => {
 
 describe('a registry file', () => {
   const entry = { cnpj: '11222333000181', legal_name: ' A LTDA ' };
+  const places = {
+    codeOf: (city: string, state: string) => (city === 'São Paulo' && state === 'SP' ? '3550308' : undefined),
+    nearestTo: (city: string) => (city === 'Sao Paolo' ? 'São Paulo/SP' : undefined),
+  };
+  const place = { city: 'São Paulo', state: 'SP', postal_code: '01001-000' };
+  const address = { street: 'Rua A', number: '1', district: 'Centro', ...place };
 
   it('holds one entry or a list', () => {
     const entries = new Map([['11222333000181', { legalName: 'A LTDA' }]]);
-    expect(parseRegistryFile(entry)).toEqual({ entries });
-    expect(parseRegistryFile([entry])).toEqual({ entries });
-    expect(parseRegistryFile([])).toEqual({ entries: new Map() });
+    const warnings: string[] = [];
+    expect(parseRegistryFile(entry, places)).toEqual({ entries, warnings });
+    expect(parseRegistryFile([entry], places)).toEqual({ entries, warnings });
+    expect(parseRegistryFile([], places)).toEqual({ entries: new Map(), warnings });
+    expect(parseRegistryFile({ ...entry, address }, places)).toHaveProperty('entries');
+  });
+
+  it.each([
+    [{ city: 'Sao Paolo' }, 'address.city is no municipality of the state; the nearest is São Paulo/SP'],
+    [{ state: 'RJ' }, 'address.city is no municipality of the state'],
+    [{ postal_code: '00000000' }, 'address.postal_code does not exist: the lowest one is 01000000'],
+    [{ street: 'Улица' }, 'address.street cannot be written in Latin letters'],
+  ])('refuses an address that acceptance would leave out: %j', (changes, problem) => {
+    const list = [entry, { ...entry, cnpj: '11444777000161', address: { ...address, ...changes } }];
+    const parsed = parseRegistryFile(list, places);
+    expect('problems' in parsed ? parsed.problems : []).toEqual([expect.stringContaining(`entry 2: ${problem}`)]);
+  });
+
+  it('is warned of a CNPJ with wrong check digits', () => {
+    expect(parseRegistryFile([entry, { ...entry, cnpj: '11222333000182' }], places)).toMatchObject({
+      warnings: [expect.stringContaining('entry 2: cnpj has wrong check digits')],
+    });
   });
 
   it.each([
@@ -184,7 +209,7 @@ describe('a registry file', () => {
     [{ ...entry, legal_name: 'A\u0001B' }, ['legal_name has control characters']],
     [{ ...entry, legal_name: 'A\ufffeB' }, ['legal_name has control characters']],
   ])('refuses %j', (json, expected) => {
-    const parsed = parseRegistryFile(json);
+    const parsed = parseRegistryFile(json, places);
     const problems = 'problems' in parsed ? parsed.problems.join('\n') : '';
     for (const problem of expected) expect(problems).toContain(problem);
   });
