@@ -45,22 +45,29 @@ export const tableOf = (
     {
       promise: 'duplicates',
       figure: `of ${number(counts.sends)} sends`,
-      broken: broken('second_note', 'double_send', 'send_before_record', 'note_without_attempt', 'reused_number'),
+      broken: broken(
+        'second_note',
+        'note_without_request',
+        'double_send',
+        'send_before_record',
+        'note_without_attempt',
+        'reused_number',
+      ),
     },
     {
       promise: 'lost',
       figure: `of ${number(counts.invoices)} invoices`,
-      broken: broken('lost_invoice', 'lost_event', 'key_forgotten', 'reference_taken_twice'),
+      broken: broken('lost_invoice', 'lost_event', 'key_forgotten', 'reference_taken_twice', 'nothing_accepted'),
     },
     {
       promise: 'wrong outcomes',
       figure: `by ${number(counts.lookUps)} look-ups and the ledger`,
-      broken: broken('wrong_outcome', 'cancel_without_event', 'verdict_without_look_up'),
+      broken: broken('wrong_outcome', 'cancel_without_event', 'verdict_without_look_up', 'nothing_issued'),
     },
     {
-      promise: 'answers that went backwards',
+      promise: 'answers that went backwards, changed, or were of another request',
       figure: `of ${number(counts.requests)}`,
-      broken: broken('status_backwards'),
+      broken: broken('status_backwards', 'answer_changed', 'other_request_answered'),
     },
     {
       promise: 'shown to a stranger, or stored in clear',

@@ -5,6 +5,7 @@ import { judgeNotes, judgeNumbers, judgeOutcomes, waitsForItsHour } from './ledg
 import { judgeChain, judgeTold } from './log.js';
 import type { Raw } from './raw.js';
 import { judgeLastAnswers, judgeReplays, judgeRows } from './read-models.js';
+import { judgeRequests, judgeWork } from './requests.js';
 import { judgeSealing } from './sealed.js';
 import { judgeLookUps, judgeSends } from './sends.js';
 import { type Story, storiesOf } from './story.js';
@@ -37,6 +38,7 @@ export type Verdict = {
 export const judge = (raw: Raw, documents = judgeDocuments(raw)): Verdict => {
   const stories = storiesOf(raw.events);
   const findings = [
+    ...judgeWork(raw),
     ...judgeNotes(raw, stories),
     ...judgeOutcomes(raw, stories),
     ...judgeNumbers(raw, stories),
@@ -44,6 +46,7 @@ export const judge = (raw: Raw, documents = judgeDocuments(raw)): Verdict => {
     ...judgeTold(raw, stories),
     ...judgeOrder(raw),
     ...judgeRepeats(raw),
+    ...judgeRequests(raw, stories),
     ...judgeTenants(raw, stories),
     ...judgeCanceledAnswers(raw),
     ...judgeFailures(raw),

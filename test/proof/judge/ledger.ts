@@ -10,8 +10,8 @@ const nameOf = ({ cnpj, mode }: Tenant): string => `${mode} ${cnpj}`;
 const amountKey = (tenant: Tenant, amountInCents: number): string => `${nameOf(tenant)} ${amountInCents}`;
 
 /**
- * No request became two notes: a wish of a client, with all its repeats and races, has one note at most, and so has an
- * invoice. Every note belongs to an attempt that the log holds.
+ * No request became two notes: a wish of a client, with all its repeats and races, has one note at most, and so has a DPS id. Every note has the amount
+ * of a request, and belongs to an attempt that the log holds.
  */
 export const judgeNotes = ({ http, ledger, run }: Raw, stories: readonly Story[]): readonly Finding[] => {
   const findings: Finding[] = [];
@@ -21,17 +21,24 @@ export const judgeNotes = ({ http, ledger, run }: Raw, stories: readonly Story[]
     if (owner === undefined || method !== 'POST' || path !== '/v1/nfse') continue;
     wishes.set(amountKey(owner, Number(body?.amount_in_cents)), intent);
   }
-  const byWish = new Map<string, LedgerNote[]>();
+  const byName = new Map<string, LedgerNote[]>();
+  const add = (name: string, note: LedgerNote): void => void byName.set(name, [...(byName.get(name) ?? []), note]);
   for (const note of ledger) {
     const wish = wishes.get(amountKey({ cnpj: note.cnpj, mode: note.environment }, note.amount_in_cents));
-    const name = wish ?? `no request, ${note.amount_in_cents} cents`;
-    byWish.set(name, [...(byWish.get(name) ?? []), note]);
+    add(`DPS ${note.environment} ${note.dps_id}`, note);
+    if (wish !== undefined) add(wish, note);
+    else
+      findings.push({
+        name: 'note_without_request',
+        detail: `the authorizer holds a note of ${note.amount_in_cents} cents, which no request of its company has`,
+        evidence: note.access_key,
+      });
   }
-  for (const [wish, notes] of byWish)
+  for (const [name, notes] of byName)
     if (notes.length > 1)
       findings.push({
         name: 'second_note',
-        detail: `${wish} became ${notes.length} notes`,
+        detail: `${name} became ${notes.length} notes`,
         evidence: notes.map(({ access_key }) => access_key).join(' '),
       });
   const attempted = new Set(stories.flatMap((story) => dpsIdsOf(story)));

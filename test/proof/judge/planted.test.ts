@@ -5,11 +5,13 @@ import { type InvoiceEventType, invoicePersonalFields } from '../../../src/domai
 import { proofRun } from '../../support/fixture/proof-run.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { openOf } from '../settle.js';
+import { judgeOrder, judgeRepeats } from './answers.js';
 import type { FaultName } from './finding.js';
 import { judge } from './judge.js';
 import { judgeOutcomes } from './ledger.js';
 import { hashOf } from './log.js';
 import type { Exchange, LoggedEvent, Raw, ReceivedCall } from './raw.js';
+import { isPromise, judgeRequests } from './requests.js';
 import { PERSONAL } from './sealed.js';
 import { judgeSends } from './sends.js';
 import { type Story, storiesOf } from './story.js';
@@ -100,6 +102,18 @@ describe('the judge', () => {
     const note = noteOf(issued);
     const again = { ...note, access_key: note.access_key.replace(/.$/, 'X'), dps_id: `${note.dps_id.slice(0, -3)}999` };
     expect(foundIn({ ...clean, ledger: [...clean.ledger, again] })).toContain('second_note');
+  });
+
+  it('finds two notes of one DPS id, also when their amounts differ', () => {
+    const note = noteOf(issued);
+    const again = { ...note, access_key: note.access_key.replace(/.$/, 'X'), amount_in_cents: 7_777_777 };
+    expect(foundIn({ ...clean, ledger: [...clean.ledger, again] })).toContain('second_note');
+  });
+
+  it('finds a note of which no client has asked', () => {
+    const note = noteOf(issued);
+    const ledger = clean.ledger.map((one) => (one === note ? { ...one, amount_in_cents: 7_777_777 } : one));
+    expect(foundIn({ ...clean, ledger })).toContain('note_without_request');
   });
 
   it('finds a double send, as of a service that sends every document twice', () => {
@@ -317,6 +331,92 @@ describe('the judge', () => {
     const other = stories.find(({ id }) => id !== taken?.answer?.id);
     const http = [...clean.http, { ...taken, answer: { ...taken?.answer, id: other?.id } }];
     expect(foundIn({ ...clean, http } as Raw)).toContain('reference_taken_twice');
+  });
+
+  describe('a 202 that answers another request', () => {
+    const kept = clean.http.filter(isPromise);
+    const refusedAs = (code: string): Exchange | undefined =>
+      clean.http.find(({ answer, body }) => {
+        const { error } = (answer ?? {}) as { error?: { code?: string } };
+        return error?.code === code && body !== undefined;
+      });
+    const inPlaceOf = (exchange: Exchange | undefined, changed: Partial<Exchange>): Raw => ({
+      ...clean,
+      http: clean.http.map((one) => (one === exchange ? { ...one, ...changed } : one)),
+    });
+
+    it.each([
+      ['key', 'idempotency_key_reuse', (one: Exchange) => one.idempotencyKey],
+      ['reference', 'nfse.reference_in_use', (one: Exchange) => one.body?.reference],
+    ] as const)('is found where a %s is accepted with another body', (_what, code, nameOf) => {
+      const refused = refusedAs(code);
+      const first = kept.find((one) => refused !== undefined && nameOf(one) === nameOf(refused));
+      const accepted = (answer: Exchange['answer'] & object) => inPlaceOf(refused, { status: 202, answer });
+      expect(foundIn(accepted({ ...first?.answer }))).toContain('other_request_answered');
+      const asAsked = accepted({ ...first?.answer, amount_in_cents: refused?.body?.amount_in_cents });
+      expect(judgeRepeats(asAsked).map(({ name }) => name)).toEqual(['other_request_answered']);
+    });
+
+    it.each([
+      ['amount', { amount_in_cents: 1 }],
+      ['customer', { customer: { document: '11144477735', name: 'Sigismundo Sigiloso' } }],
+      ['reference', { reference: 'another' }],
+    ])('is found where the answer has another %s', (_what, field) => {
+      const [promise] = kept;
+      const raw = inPlaceOf(promise, { answer: { ...promise?.answer, ...field } });
+      expect(judgeRequests(raw, stories).map(({ name }) => name)).toEqual(['other_request_answered']);
+      expect(foundIn(raw)).toEqual(['answer_changed', 'other_request_answered']);
+    });
+
+    it('is found where the log, the note and all later answers agree on another amount', () => {
+      const plus = (fields: Readonly<Record<string, unknown>>, field: string) =>
+        typeof fields[field] === 'number' ? { ...fields, [field]: fields[field] + 100 } : fields;
+      const events = clean.events.map((event) =>
+        event.type === 'InvoiceAccepted' ? { ...event, data: plus(event.data, 'amountInCents') } : event,
+      );
+      expect(judgeRequests(clean, storiesOf(events)).length).toBe(kept.length);
+      const http = clean.http.map((one) =>
+        one.answer === undefined ? one : { ...one, answer: plus(one.answer, 'amount_in_cents') },
+      );
+      expect(judgeRequests({ ...clean, http }, storiesOf(events)).length).toBe(kept.length);
+    });
+  });
+
+  it('finds a run in which nothing was accepted', () => {
+    const http = clean.http.map(({ answer: _answer, ...exchange }) => ({ ...exchange, status: 503 }));
+    const idle = { ...clean, http, calls: [], ledger: [], replays: [], mishaps: [], rows: { live: {}, rebuilt: {} } };
+    expect(foundIn(rehashed(idle, []))).toEqual(['nothing_accepted']);
+  });
+
+  it('finds a run in which nothing was issued', () => {
+    expect(foundIn({ ...clean, ledger: [] })).toContain('nothing_issued');
+  });
+
+  it.each(['amount_in_cents', 'customer', 'created_at', 'issued_at'])(
+    'finds two answers that differ in %s',
+    (field) => {
+      const last = clean.http.findLast((exchange) => isRead(exchange, issued));
+      const http = clean.http.map((exchange) =>
+        exchange === last ? { ...exchange, answer: { ...exchange.answer, [field]: 'another' } } : exchange,
+      );
+      expect(foundIn({ ...clean, http })).toEqual(['answer_changed']);
+    },
+  );
+
+  it.each([
+    ['finds', 'live', ['status_backwards']],
+    ['allows', 'test', []],
+  ] as const)('%s in %s mode a cancellation that failed and is pending again', (_what, mode, found) => {
+    const one = storyWith(({ status, tenant }) => status === 'issued' && tenant.mode === mode);
+    const last = clean.http.findLast((exchange) => isRead(exchange, one));
+    const shown = (seconds: number, status: string) => ({
+      ...last,
+      began: new Date(Date.parse(last?.ended ?? '') + seconds * 1_000).toISOString(),
+      ended: new Date(Date.parse(last?.ended ?? '') + seconds * 1_000 + 10).toISOString(),
+      answer: { ...last?.answer, cancellation: { status } },
+    });
+    const http = [...clean.http, shown(1, 'failed'), shown(2, 'pending')];
+    expect(judgeOrder({ ...clean, http } as Raw).map(({ name }) => name)).toEqual(found);
   });
 
   it('finds a status that goes backwards', () => {
