@@ -20,27 +20,42 @@ const KILLS_FOR_A_STEP = 30;
 const FROM = 0.04;
 const TO = 0.92;
 
-/** The same for the same seed, kills and kinds. */
+/** Places in the order of a plan, so many that two mishaps of a run rarely draw the same one. */
+const PLACES = 1_000_000_000;
+
+/** Why a run that could step the clock did not. */
+export const TOO_SHORT_FOR_STEPS = `clock steps of the service's machine: one comes for ${KILLS_FOR_A_STEP} kills, and this run has fewer than ${KILLS_FOR_A_STEP / 2}`;
+
+/**
+ * The same for the same seed, kills and kinds. Each kind has a generator, so that a run without a kind, or with fewer kills, has the same other mishaps
+ * in the same order.
+ */
 export const planMishaps = (
   seed: number,
   kills: number,
   ofEngines: readonly string[],
   { stepsClock }: { stepsClock: boolean },
 ): readonly PlannedMishap[] => {
-  const draws = drawsOf(seed, 'mishaps');
   const others = Math.max(1, Math.round(kills / KILLS_FOR_ANOTHER));
   const steps = stepsClock ? Math.round(kills / KILLS_FOR_A_STEP) : 0;
-  const kinds = [
-    ...Array.from({ length: kills }, () => 'kill'),
-    ...Array.from({ length: steps }, () => 'clock_step'),
-    ...[...ALWAYS, ...ofEngines].flatMap((kind) => Array.from({ length: others }, () => kind)),
-  ];
-  return draws.shuffled(kinds).map((kind, place) => ({
-    kind,
-    after: FROM + ((TO - FROM) * place) / kinds.length,
-    index: draws.below(100),
-    milliseconds: lengthOf(kind, draws),
-    offsetSeconds: oneOf(draws, kind === 'clock_step' ? [-20, -3, 10] : [-40, 90, 300]),
+  const ofKind = (kind: string, count: number) => {
+    const draws = drawsOf(seed, `mishaps ${kind}`);
+    return Array.from({ length: count }, () => ({
+      kind,
+      place: draws.below(PLACES),
+      index: draws.below(100),
+      milliseconds: lengthOf(kind, draws),
+      offsetSeconds: oneOf(draws, kind === 'clock_step' ? [-20, -3, 10] : [-40, 90, 300]),
+    }));
+  };
+  const all = [
+    ...ofKind('kill', kills),
+    ...ofKind('clock_step', steps),
+    ...[...ALWAYS, ...ofEngines].flatMap((kind) => ofKind(kind, others)),
+  ].sort((one, other) => one.place - other.place);
+  return all.map(({ place: _place, ...mishap }, index) => ({
+    ...mishap,
+    after: FROM + ((TO - FROM) * index) / all.length,
   }));
 };
 

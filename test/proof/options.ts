@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import type { RunFacts } from './judge/raw.js';
 
 export const ENGINE_NAMES = ['embedded', 'postgres-nats', 'eventstore'] as const;
 export type EngineName = (typeof ENGINE_NAMES)[number];
@@ -36,16 +37,27 @@ no code with the service compares what clients were told with what the authorize
   --invoices N       the load goes on until so many are accepted (default 0)
   --clients N        at work at the same time (default 10)
   --seed N           of all draws (default: chosen and printed)
-  --replay N         the same draws as the run of that seed
+  --replay N         the draws of the run of that seed: the same wishes and faults; with the other options of that run, as
+                     its end prints them, also the same mishaps in the same order
   --engines NAME     ${ENGINE_NAMES.join(', ')} (default embedded)
-  --out FOLDER       of the raw data (default: a new temporary folder)
+  --out FOLDER       of the raw data, without those of another run (default: a new temporary folder)
   --judge FOLDER     judges the raw data of an earlier run again
   --report           writes figures and charts of the run to docs/proof.md
 
 postgres-nats starts PostgreSQL and nats-server, or takes TEST_DATABASE_URL and TEST_NATS_URL; eventstore takes
 TEST_EVENTSTORE_URL, and kills the server where TEST_EVENTSTORE_COMMAND starts it in the foreground over an empty log.
-Exit 0: everything held. 1: something was not as promised; the seed is printed. 2: bad usage.
+Exit 0: everything that was judged held. 1: something was not as promised; the command of a replay is printed. 2: bad usage, or
+a folder that holds no whole raw data to judge, or those of another run. 130: broken off by a signal.
 `;
+
+/** The command that draws again what a run drew, as far as the run has kept its options. */
+export const replayCommand = ({ seed, minutes, options }: Pick<RunFacts, 'seed' | 'minutes' | 'options'>): string => {
+  const { kills, invoices, clients, engines } = options ?? {};
+  const given = Object.entries({ replay: seed, minutes, kills, invoices, clients, engines }).flatMap(([name, value]) =>
+    value === undefined ? [] : `--${name} ${value}`,
+  );
+  return `npm run proof -- ${given.join(' ')}`;
+};
 
 const KILLS_PER_MINUTE = 6;
 
@@ -69,7 +81,7 @@ export const readOptions = (args: readonly string[], chosen: number): Asked => {
   try {
     flags = parse(args);
   } catch (error) {
-    return { kind: 'wrong', reason: error instanceof Error ? error.message : 'bad usage' };
+    return { kind: 'wrong', reason: firstLineOf(error) };
   }
   if (flags.help === true) return { kind: 'help' };
   if (flags.judge !== undefined) return { kind: 'judge', folder: flags.judge, writesReport: flags.report === true };
@@ -99,5 +111,9 @@ export const readOptions = (args: readonly string[], chosen: number): Asked => {
     },
   };
 };
+
+/** Node's advice about a wrong flag has several lines. */
+export const firstLineOf = (error: unknown): string =>
+  (error instanceof Error ? error.message : 'bad usage').split('\n', 1)[0] ?? '';
 
 const parse = (args: readonly string[]) => parseArgs({ args: [...args], options: FLAGS }).values;

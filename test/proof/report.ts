@@ -9,6 +9,7 @@ import { withRegion } from '../tools/documents/regions.js';
 import { ROOT } from '../tools/root.js';
 import type { Verdict } from './judge/judge.js';
 import { RAW_FILES, type Raw } from './judge/raw.js';
+import { replayCommand } from './options.js';
 import { readLines } from './read-lines.js';
 import type { Line } from './table.js';
 
@@ -69,6 +70,7 @@ const factsOf = ({ run }: Raw): string => {
   const minutes = ((Date.parse(run.endedAt) - Date.parse(run.beganAt)) / 60_000).toFixed(1);
   return [
     `Seed ${run.seed}, commit \`${run.commit}\`, Node ${run.node}, ${run.engines}; ${run.beganAt}, at least ${run.minutes} minutes of load, ${minutes} minutes in all.`,
+    ...(run.options === undefined ? [] : [`The same draws: \`${replayCommand(run)}\`.`]),
     ...run.notMade.map((reason) => `Not made: ${reason}.`),
   ].join('\n');
 };

@@ -18,6 +18,10 @@ const STARTS_WITHIN_MS = 120_000;
 /** A run that is broken off within the limit of a test says what it was waiting for. */
 const ENDS_WITHIN_MS = 540_000;
 
+/** The last line, which says more on a machine without a program that judges documents. */
+const AS_PROMISED =
+  /everything (?:that was judged )?was as promised(?:; not made: [\w, ]+)?; seed 4; raw data in \S+\n$/;
+
 /** `npm run proof` with these arguments. */
 const proof = (...args: readonly string[]) => {
   const child = spawn(process.execPath, ['--import', 'tsx', 'test/proof/main.ts', ...args], { cwd: ROOT });
@@ -34,14 +38,27 @@ describe('a run of the proof', () => {
     const out = join(folder, 'whole');
     const run = proof('--minutes', '0.2', '--kills', '2', '--seed', '4', '--out', out);
     const code = await run.code;
-    expect(run.said()).toContain('everything was as promised; seed 4');
+    expect(run.said()).toMatch(AS_PROMISED);
     expect(run.said()).toMatch(/notes in the ledger +\d+/);
     expect(code).toBe(0);
-    const { isWhole, seed } = JSON.parse(readFileSync(join(out, 'run.json'), 'utf8'));
+    const { isWhole, seed, options } = JSON.parse(readFileSync(join(out, 'run.json'), 'utf8'));
     expect({ isWhole, seed }).toEqual({ isWhole: true, seed: 4 });
+    expect(options).toEqual({ kills: 2, invoices: 0, clients: 10, engines: 'embedded' });
+    const command = 'npm run proof -- --replay 4 --minutes 0.2 --kills 2 --invoices 0 --clients 10 --engines embedded';
+    expect(run.said()).toContain(`the same draws: ${command}\n`);
+    expect(run.said()).toContain("not made: clock steps of the service's machine");
+    const taken = proof('--out', out);
+    expect(await taken.code).toBe(2);
+    expect(taken.said()).toMatch(/^\S+ holds raw data of another run \(run\.json\).*\n$/);
     const again = proof('--judge', out);
     expect(await again.code).toBe(0);
-    expect(again.said()).toContain('everything was as promised; seed 4');
+    expect(again.said()).toMatch(AS_PROMISED);
+  });
+
+  it('is refused where there is no whole raw data to judge', async () => {
+    const nowhere = proof('--judge', join(folder, 'nowhere'));
+    expect(await nowhere.code).toBe(2);
+    expect(nowhere.said()).toMatch(/^\S+ holds no whole raw data of a run: ENOENT.*\n$/);
   });
 
   it('ends everything that it has started when it is told to stop, and says what it knows', async () => {

@@ -15,7 +15,7 @@ import {
   type RunFacts,
 } from './judge/raw.js';
 import { createLive, type Live } from './live.js';
-import { makeMishaps, planMishaps } from './mishaps.js';
+import { makeMishaps, planMishaps, TOO_SHORT_FOR_STEPS } from './mishaps.js';
 import type { ProofOptions } from './options.js';
 import { readLines } from './read-lines.js';
 import { openRecorder, type Recorder } from './recorder.js';
@@ -55,6 +55,12 @@ export const runProof = async (
   const facts = {
     seed: options.seed,
     minutes: options.minutes,
+    options: {
+      kills: options.kills,
+      invoices: options.invoices,
+      clients: options.clients,
+      engines: options.engines,
+    },
     commit: await commitOfTree(ROOT),
     node: process.version,
     beganAt: new Date(began).toISOString(),
@@ -165,7 +171,12 @@ const play = async (
   await service.stop();
   await writeFile(join(folder, RAW_FILES.ledger), JSON.stringify(await authorizer.ledger()));
   await writeLines(join(folder, RAW_FILES.calls), await authorizer.calls());
-  return { engines: versions, notMade: [...engines.notMade, ...(clock === undefined ? [NO_CLOCK_STEPS] : [])] };
+  return { engines: versions, notMade: [...engines.notMade, ...stepsNotMade(clock !== undefined, plan)] };
+};
+
+const stepsNotMade = (isAble: boolean, plan: ReturnType<typeof planMishaps>): readonly string[] => {
+  if (!isAble) return [NO_CLOCK_STEPS];
+  return plan.some(({ kind }) => kind === 'clock_step') ? [] : [TOO_SHORT_FOR_STEPS];
 };
 
 type Played = {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { proofRun } from '../support/fixture/proof-run.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { judge } from './judge/judge.js';
-import { renderTable, tableOf } from './table.js';
+import { renderTable, tableOf, verdictLine } from './table.js';
 
 const raw = proofRun(temporaryFolder());
 const passed = { passed: 3, of: 3 };
@@ -19,6 +19,15 @@ describe('the table of a run', () => {
       figure: 'not made: xmllint is not installed',
       broken: undefined,
     });
+  });
+
+  it('ends with what was not judged, and never with more than was judged', () => {
+    expect(verdictLine(verdict, true)).toBe('everything that was judged was as promised; not made: xmllint');
+    const whole = { ...verdict, by: { xmllint: passed, xmlsec1: passed, 'xml-crypto': passed } };
+    expect(verdictLine(whole, true)).toBe('everything was as promised');
+    expect(verdictLine(whole, false)).toBe('NOT AS PROMISED');
+    const finding = { name: 'second_note', detail: 'w1 became 2 notes', evidence: 'keys' } as const;
+    expect(verdictLine({ ...verdict, findings: [finding] }, true)).toBe('NOT AS PROMISED');
   });
 
   it('shows every promise that was broken', () => {

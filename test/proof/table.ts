@@ -97,6 +97,15 @@ export const tableOf = (
   ];
 };
 
+/** The last line of a run, which a person and a job read alone. */
+export const verdictLine = ({ findings, by }: Verdict, isWhole: boolean): string => {
+  if (findings.length > 0 || !isWhole) return 'NOT AS PROMISED';
+  const notMade = Object.entries(by).flatMap(([program, result]) => ('notMade' in result ? program : []));
+  return notMade.length === 0
+    ? 'everything was as promised'
+    : `everything that was judged was as promised; not made: ${notMade.join(', ')}`;
+};
+
 /** Aligned, for a terminal. */
 export const renderTable = (lines: readonly Line[]): string => {
   const cells = lines.map(({ promise, figure, broken }) => [

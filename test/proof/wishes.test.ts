@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { FAULT_KINDS } from '../../src/simulator/state/faults.js';
 import { planMishaps } from './mishaps.js';
@@ -19,6 +20,17 @@ describe('what is drawn for a run', () => {
   it('is something else for another seed', () => {
     expect(wishesOf(3, 50)).not.toEqual(wishesOf(4, 50));
     expect(planMishaps(3, 20, [], { stepsClock: false })).not.toEqual(planMishaps(4, 20, [], { stepsClock: false }));
+  });
+
+  it('makes the same mishaps in the same order beside other kinds, and with fewer kills', () => {
+    const withoutTimes = (kills: number, kinds: readonly string[], stepsClock: boolean) =>
+      planMishaps(3, kills, kinds, { stepsClock }).map(({ after: _after, ...mishap }) => mishap);
+    const long = withoutTimes(60, ['database_kill', 'queue_kill'], true);
+    const withoutKinds = long.filter(({ kind }) => kind !== 'queue_kill' && kind !== 'clock_step');
+    expect(withoutTimes(60, ['database_kill'], false)).toEqual(withoutKinds);
+    const short = withoutTimes(6, ['database_kill', 'queue_kill'], false);
+    expect(short).toEqual(long.filter((mishap) => short.some((one) => isDeepStrictEqual(one, mishap))));
+    expect(short).toHaveLength(13);
   });
 
   it('holds every kind of wish and every kind of fault, once a run is long enough', () => {

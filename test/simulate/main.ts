@@ -1,61 +1,51 @@
 import { randomInt } from 'node:crypto';
-import { parseArgs } from 'node:util';
 import { listedChoices, seededChoices } from './choices.js';
 import { inShort } from './history.js';
 import { playLife } from './life.js';
+import { HELP, readOptions } from './options.js';
 import { shrink } from './shrink.js';
-
-const HELP = `Usage: npm run simulate -- [--seeds N] [--from N] [--seconds N] [--seed N]
-
-Whole lives of invoices in one process at a virtual clock: the product's own acceptance, issuing, cancelling, relay, issuer and sweep
-over engines in memory, with crashes before every call, work that comes twice and in any order, appends without an answer and an
-authorizer that fails. --seeds N plays the seeds from --from on (default 1000 from 1), --seconds N fresh seeds for so long,
---seed N one of them with its history. Exit 1: a seed fails; it is made short and shown.
-`;
-
-const FLAGS = {
-  seeds: { type: 'string' },
-  from: { type: 'string' },
-  seconds: { type: 'string' },
-  seed: { type: 'string' },
-  help: { type: 'boolean' },
-} as const;
-
-const wholeOf = (name: string, text: string): number => {
-  if (/^\d{1,9}$/.test(text)) return Number(text);
-  process.stderr.write(`--${name} ${text} is no whole number\n\n${HELP}`);
-  process.exit(2);
-};
 
 /** Seeds that nobody chose. */
 const FRESH_FROM = 1_000_000;
 const FRESH = 900_000_000;
 
-function* seedsOf(flags: { seeds?: string; from?: string; seconds?: string }): Generator<number> {
-  if (flags.seconds !== undefined) {
-    const until = Date.now() + wholeOf('seconds', flags.seconds) * 1_000;
-    for (let seed = FRESH_FROM + randomInt(FRESH); Date.now() < until; seed += 1) yield seed;
-    return;
-  }
-  const from = wholeOf('from', flags.from ?? '1');
-  const count = wholeOf('seeds', flags.seeds ?? '1000');
+function* freshSeeds(seconds: number): Generator<number> {
+  const until = Date.now() + seconds * 1_000;
+  for (let seed = FRESH_FROM + randomInt(FRESH); Date.now() < until; seed += 1) yield seed;
+}
+
+function* seedsInRow(from: number, count: number): Generator<number> {
   for (let seed = from; seed < from + count; seed += 1) yield seed;
 }
 
 const main = async (args: readonly string[]): Promise<number> => {
-  const { values } = parseArgs({ args: [...args], options: FLAGS });
-  if (values.help === true) {
-    process.stdout.write(HELP);
-    return 0;
+  const asked = readOptions(args);
+  switch (asked.kind) {
+    case 'help':
+      process.stdout.write(HELP);
+      return 0;
+    case 'wrong':
+      process.stderr.write(`${asked.reason}\n\n${HELP}`);
+      return 2;
+    case 'one':
+      return await showLife(asked.seed);
+    case 'fresh':
+      return await playLives(freshSeeds(asked.seconds));
+    case 'row':
+      return await playLives(seedsInRow(asked.from, asked.count));
   }
-  if (values.seed !== undefined) {
-    const life = await playLife(seededChoices(wholeOf('seed', values.seed)));
-    process.stdout.write(`${[...life.history, ...life.breaches.map((what) => `BREACH ${what}`)].join('\n')}\n`);
-    return life.breaches.length === 0 ? 0 : 1;
-  }
+};
+
+const showLife = async (seed: number): Promise<number> => {
+  const { history, breaches } = await playLife(seededChoices(seed));
+  process.stdout.write(`${[...history, ...breaches.map((what) => `BREACH ${what}`)].join('\n')}\n`);
+  return breaches.length === 0 ? 0 : 1;
+};
+
+const playLives = async (seeds: Iterable<number>): Promise<number> => {
   const began = Date.now();
   const sums = { lives: 0, steps: 0, crashes: 0, invoices: 0, notes: 0, indeterminate: 0 };
-  for (const seed of seedsOf(values)) {
+  for (const seed of seeds) {
     const { breaches, choices, counts } = await playLife(seededChoices(seed));
     sums.lives += 1;
     for (const name of Object.keys(counts) as (keyof typeof counts)[]) sums[name] += counts[name];

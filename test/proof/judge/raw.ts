@@ -6,6 +6,9 @@ import { gunzipSync } from 'node:zlib';
 export type RunFacts = {
   seed: number;
   minutes: number;
+  /** The other options that the draws depend on; older runs did not keep them. */
+  options?: { kills: number; invoices: number; clients: number; engines: string };
+  /** With their versions. */
   engines: string;
   commit: string;
   node: string;
