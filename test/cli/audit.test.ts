@@ -161,6 +161,7 @@ describeWithPostgres('an auditor at the command line', () => {
     [['events', 'search', '--since', 'yesterday'], 2],
     [['events', 'search', '--since', '2026-02-30'], 2],
     [['audit', 'replay', ID, '--at', '2026-02-30T12:00:00Z'], 2],
+    [['audit', 'replay', ID, '--at', '2199-01-01T00:00:00Z'], 2],
     [['events', 'search', '--limit', '0'], 2],
     [['events', 'search', '--after', '9223372036854775808'], 2],
     [['events', 'show', ID, '--from', '2147483648'], 2],
@@ -170,6 +171,8 @@ describeWithPostgres('an auditor at the command line', () => {
     [['events', 'export'], 2],
     [['events', 'export', '--out', '/nowhere/at/all.ndjson'], 2],
     [['events', 'export', '--out', 'x', '--from', 'now'], 2],
+    [['events', 'export', '--out', 'x', '--from', '2026-11-30', '--to', '2026-11-20'], 2],
+    [['events', 'export', '--out', 'x', '--from', '2026-11-30', '--to', '2026-11-30'], 2],
     [['events', 'export', '--out', '-'], 2],
     [['audit', 'replay', ID], 2],
     [['audit', 'replay', '00000000-0000-4000-8000-000000000000', '--at', life.T0], 1],
@@ -323,6 +326,12 @@ describeWithPostgres('an auditor at the command line', () => {
     expect(verified.json).toMatchObject({ exported_at: json.exported_at, filter: json.filter });
     const last = (await eventsOf('events', 'show', 'audit-reveals')).at(-1);
     expect(last).toMatchObject({ data: { command: 'events export' }, meta: { actor: 'support:joana' } });
+  });
+
+  it('events export says that a part holds no event', async () => {
+    const file = join(operator.folder, 'empty.ndjson');
+    const { exit, err } = await operator.run('events', 'export', '--out', file, '--from', '2199-01-01');
+    expect([exit, err]).toEqual([0, 'the part that was asked for is empty: no event was exported']);
   });
 
   it('audit verify compares the log with the anchors that were published', async () => {

@@ -61,6 +61,14 @@ describeWithPostgres('support at the command line', () => {
     expect(await operator.runWithInput('\n', 'invoice', 'search', '-')).toMatchObject({ exit: 2 });
   });
 
+  it.each([['nfse_00000000-0000-4000-8000-000000000000'], ['11111111-1111-4111-8111-111111111111', '--by', 'id']])(
+    'ends with exit 1 where no invoice has the id %s',
+    async (...argv) => {
+      const { exit, out } = await operator.run('invoice', 'search', ...argv);
+      expect([exit, out]).toEqual([1, expect.stringMatching(/^nothing found by /)]);
+    },
+  );
+
   it('goes on with a search by document where the one before stopped', async () => {
     const before = (createdAt: string) => `${createdAt}/${invoiceStream('live', CNPJ, ID)}`;
     const after = async (cursor: string) =>

@@ -17,6 +17,7 @@ import { type DocumentCount, verifyDocuments } from '../../app/audit/verify-docu
 import { verifyExport } from '../../app/audit/verify-export.js';
 import { verifyLog } from '../../app/audit/verify-log.js';
 import { findStream } from '../../app/operator/support/search.js';
+import { isBefore } from '../../domain/common/time.js';
 import { counted } from '../../lib/counted.js';
 import {
   badUsage,
@@ -46,6 +47,7 @@ const replay: Command = {
     const at = instantFlag(flags, 'at');
     if (at === undefined || at === 'bad') return badUsage('--at takes an instant: 2026-11-21T12:00:00Z');
     const opened = await session();
+    if (isBefore(opened.clock.now(), at)) return badUsage('--at lies in the future: until then the invoice may change');
     const stream = await findStream(id, opened);
     const replayed = stream === undefined ? undefined : await replayInvoice(stream, at, opened);
     if (stream === undefined || replayed === undefined) return refused(`no invoice ${id}`);

@@ -8,7 +8,7 @@ import type { Finding, FindingKind } from '../../app/audit/finding.js';
 import { type ExportFilter, type ManifestHead, manifestText, signedText } from '../../app/audit/manifest.js';
 import { createUnopenedFields } from '../../app/audit/unopened-fields.js';
 import { present } from '../../domain/common/present.js';
-import { DAY_SECONDS } from '../../domain/common/time.js';
+import { DAY_SECONDS, isBefore } from '../../domain/common/time.js';
 import { badUsage, type Command, type Flags, refused, textFlag, unknownCompany } from '../command.js';
 import { draftExport, holdsSomething, manifestOf, removeEarlierDrafts, whyNotWritable } from '../export-file.js';
 import { findingLine } from '../findings.js';
@@ -63,6 +63,7 @@ export const exportCommand: Command = {
     }
     if (unnamedLosses > 0) terminal.err(`and ${unnamedLosses} more`);
     for (const line of unopened) terminal.err(line);
+    if (head.events === 0) terminal.err('the part that was asked for is empty: no event was exported');
     return {
       exit: losses.length === 0 && unopened.length === 0 ? 0 : 1,
       isReport: true,
@@ -146,5 +147,6 @@ const filterOf = (flags: Flags): ExportFilter | { problem: string } => {
   const from = instantFlag(flags, 'from');
   const to = instantFlag(flags, 'to');
   if (from === 'bad' || to === 'bad') return { problem: '--from and --to take an instant: 2026-11-21T12:00:00Z' };
+  if (from !== undefined && to !== undefined && !isBefore(from, to)) return { problem: '--from must be before --to' };
   return present({ company, from, to });
 };

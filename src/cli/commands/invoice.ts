@@ -104,7 +104,9 @@ const search: Command = {
     const result = await searchInvoices({ text, kinds, companyId, before }, opened, searcher);
     const { lookedFor, found, lookedAt, next, unopened = [] } = result;
     for (const line of unopened) terminal.err(line);
-    return reported(unopened.length === 0, textOf(result), {
+    // An id names one invoice, so nothing found is a refusal, as of every command that takes an id.
+    const isUnknownId = found.length === 0 && lookedFor.includes('id');
+    return reported(unopened.length === 0 && !isUnknownId, textOf(result), {
       looked_for: lookedFor,
       invoices: found.map(jsonOf),
       looked_at: lookedAt,
