@@ -68,8 +68,11 @@ export const slashed = (...parts: readonly (string | undefined)[]): string =>
 /** At most `size` characters, the last three of them `...` when something was left out (NT 008, table of fields). */
 export const shortened = (text: string, size: number): string => {
   const characters = Array.from(text);
-  return characters.length <= size ? text : `${characters.slice(0, size - 3).join('')}...`;
+  return characters.length <= size ? text : ellipsed(characters.slice(0, size - 3).join(''));
 };
+
+/** The text with `...` after it, and no full stop of the text before these dots. */
+export const ellipsed = (text: string): string => `${text.replace(/\.+$/, '')}...`;
 
 /** The schema allows 15 digits, and a sum of amounts has one more. Longer text is not an amount, and formatting it would be slow. */
 const DECIMAL = /^(\d{1,18})(?:\.(\d{1,2}))?$/;

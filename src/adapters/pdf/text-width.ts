@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
+import { ellipsed } from './format.js';
 
 /** Required as pdfkit does: an import would load another copy of the package beside pdfkit's. */
 const { create }: typeof import('fontkit') = createRequire(import.meta.url)('fontkit');
@@ -82,13 +83,13 @@ export const cutToLines = (
   if (lines.length <= count) return lines;
   const kept = lines.slice(0, Math.max(0, count));
   const last = kept.pop();
-  return last === undefined ? kept : [...kept, ellipsed(last, width, style)];
+  return last === undefined ? kept : [...kept, cutToWidth(last, width, style)];
 };
 
-const ellipsed = (line: string, width: number, style: TextStyle): string => {
+const cutToWidth = (line: string, width: number, style: TextStyle): string => {
   const characters = Array.from(line.trimEnd());
   while (characters.length > 0 && widthOf(`${characters.join('')}...`, style) > width) characters.pop();
-  return `${characters.join('').trimEnd()}...`;
+  return ellipsed(characters.join('').trimEnd());
 };
 
 const wrappedParagraph = (paragraph: string, width: number, style: TextStyle): readonly string[] => {

@@ -111,6 +111,16 @@ describe('the content of the DANFSe', () => {
     expect(arrangedTexts('i'.repeat(80))).toContain('i'.repeat(80));
   });
 
+  it.each([
+    ['Llanfairpwllgwyngyllgogerychwyrndrobwll', 'Wales', 'Llanfairpwllgwyngyllg... / Wales / GB'],
+    ['Bath', 'Bath and North East Somerset', 'Bath / Bath and North East So... / GB'],
+    ['Llanfairpwllgwyngyll', 'Bath and North East Somerset', 'Llanfairpwll... / Bath and No... / GB'],
+  ])('keeps state and country of a customer in %s, %s', (city, state, shown) => {
+    const xml = alteredXml('exported', ['New York', city], ['>NY<', `>${state}<`], ['<cPais>US', '<cPais>GB']);
+    const texts = layoutOf(noteOf(xml), false).texts.map(({ text }) => text);
+    expect(texts.join(' ')).toContain(shown);
+  });
+
   it('gives a name of wide letters a second line instead of cutting it short of its 80 characters', () => {
     const lines = arrangedTexts('W'.repeat(80)).filter((text) => /^W+$/.test(text));
     expect(lines.length).toBe(2);

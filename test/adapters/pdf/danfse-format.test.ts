@@ -14,6 +14,7 @@ import {
   sumOf,
   taxId,
 } from '../../../src/adapters/pdf/format.js';
+import { cutToLines } from '../../../src/adapters/pdf/text-width.js';
 import { decimalFromCents } from '../../../src/domain/common/money.js';
 
 const cents = fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER });
@@ -81,6 +82,12 @@ describe('codes and dates of the DANFSe', () => {
 });
 
 describe('texts of the DANFSe', () => {
+  it('that are cut after a full stop end in three dots', () => {
+    expect(shortened('Entrega na sexta. Depois', 20)).toBe('Entrega na sexta...');
+    const style = { size: 7 };
+    expect(cutToLines(['Entrega na sexta.', 'Depois'], 1, 1_000, style)).toEqual(['Entrega na sexta...']);
+  });
+
   it('never exceed their size and say when they were cut', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', maxLength: 60 }), fc.integer({ min: 4, max: 40 }), (text, size) => {

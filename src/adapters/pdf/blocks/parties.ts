@@ -1,6 +1,6 @@
 import { unreachable } from '../../../domain/common/unreachable.js';
 import { municipalityByCode } from '../../../tables/municipalities.js';
-import { ABSENT, phone, postalCode, slashed, taxId } from '../format.js';
+import { ABSENT, phone, postalCode, shortened, slashed, taxId } from '../format.js';
 import { labelOf, opSimpNac, regApTribSN } from '../labels.js';
 import type { Address, Note, Party } from '../note.js';
 import { type Block, type Cell, field, type Row, row, titleCell } from './grid.js';
@@ -71,7 +71,7 @@ const partyRows = (title: string, party: Party, { rows }: Tops, extraCells: read
   ]),
   row(rows[1], HEIGHT, [
     field(1, 'Nome / Nome Empresarial', party.xNome ?? ABSENT, 80, 2),
-    field(3, 'Município / Sigla UF', municipality(party.address), 37),
+    field(3, 'Município / Sigla UF', municipality(party.address), PLACE_SIZE),
     field(4, 'Código IBGE / CEP', codes(party.address), 21),
   ]),
   row(rows[2], HEIGHT, [
@@ -80,9 +80,23 @@ const partyRows = (title: string, party: Party, { rows }: Tops, extraCells: read
   ]),
 ];
 
+const PLACE_SIZE = 37;
+
+/** The characters that a country of two letters and two separators leave. */
+const CITY_AND_STATE_SIZE = PLACE_SIZE - 2 - 2 * ' / '.length;
+
+/** No other field shows the country, so city and state abroad are cut to leave room for the country. A long city is cut before a state. */
+const cityAndState = (city: string = ABSENT, state: string = ABSENT): readonly string[] => {
+  const leastOfState = Math.floor(CITY_AND_STATE_SIZE / 2);
+  const shownState = shortened(state, Math.max(leastOfState, CITY_AND_STATE_SIZE - lengthOf(city)));
+  return [shortened(city, CITY_AND_STATE_SIZE - lengthOf(shownState)), shownState];
+};
+
+const lengthOf = (text: string): number => Array.from(text).length;
+
 const municipality = (address: Address | undefined): string => {
   const { abroad } = address ?? {};
-  if (abroad !== undefined) return slashed(abroad.xCidade, abroad.xEstProvReg, abroad.cPais);
+  if (abroad !== undefined) return slashed(...cityAndState(abroad.xCidade, abroad.xEstProvReg), abroad.cPais);
   const found = address?.cMun === undefined ? undefined : municipalityByCode(address.cMun);
   return slashed(found?.name, found?.uf);
 };
