@@ -16,6 +16,7 @@ import {
   cancelNotConfirmed,
   cancelRequested,
   cancelUnknown,
+  confirmationData,
   givenInvoice,
 } from '../support/fixture/invoice.js';
 import { noteSignedBy } from '../support/fixture/signed-notes.js';
@@ -334,6 +335,21 @@ describe('an invoice', () => {
     await appendTo(elsewhere.store, elsewhere.stream, [...life.slice(0, 3), canceled], at(90_004));
     const other = (await elsewhere.visit(elsewhere.invoice, { headers: { 'accept-language': 'pt-BR' } })).text;
     expect(other.replaceAll(/<[^>]*>/g, ' ')).toMatch(/cancelamento 1\s+aberta\s+–/);
+  });
+
+  it('shows a confirmation when it was recorded here, and its evidence by the clock of the page', async () => {
+    const life: readonly InvoiceEvent[] = [
+      { type: 'IndeterminateResolved', data: settled },
+      cancelRequested(90_001),
+      cancelAttempted(1, 90_002),
+    ];
+    await appendTo(harness.store, harness.stream, life, at(90_002));
+    const confirmed = { type: 'CancellationConfirmed', data: { ...confirmationData(90_004), canceledAt: at(90_000) } };
+    await appendTo(harness.store, harness.stream, [confirmed as InvoiceEvent], at(90_004));
+    const { text } = await portuguese(harness.invoice);
+    const row = /cancelamento 1<.*?<\/tr>/s.exec(text)?.[0] ?? '';
+    expect(row.match(/datetime="[^"]*"/g)).toEqual([`datetime="${at(90_002)}"`, `datetime="${at(90_004)}"`]);
+    expect(text).toContain('canceled 22/11/2026 10:00:00.000, by ');
   });
 
   it('leads to the national consultation by the signature of the note, whatever serves its mode today', async () => {

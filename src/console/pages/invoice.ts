@@ -9,6 +9,7 @@ import { visibleDirections } from '../../lib/visible-directions.js';
 import { eventName } from '../event-names.js';
 import {
   ageOf,
+  clockText,
   companyOf,
   copied,
   facts,
@@ -78,7 +79,7 @@ ${table(
     timeOf(context, at),
     html`${eventName(event, say)} <span class="mono" lang="en">${event}</span>`,
     shortActor(who),
-    html`<span class="mono" lang="en">${visibleDirections(evidence)}</span>`,
+    html`<span class="mono" lang="en">${visibleDirections(evidenceText(context, evidence))}</span>`,
     html`<span class="mono">${request_id}</span>`,
   ]),
   say('Nada foi registrado.', 'Nothing is recorded.'),
@@ -89,6 +90,10 @@ ${invoice === undefined ? none : bodySection(context, shown)}
 ${invoice === undefined ? none : personal(context, id, shown.revealed)}`,
   );
 };
+
+/** The instants of an evidence by the clock of the other columns. */
+const evidenceText = (context: PageContext, evidence: string): string =>
+  evidence.replaceAll(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z\b/g, (at) => clockText(context, at));
 
 const summary = (
   context: PageContext,
@@ -185,14 +190,14 @@ const RESOLUTIONS: Readonly<Record<string, string>> = {
   confirmed: 'confirmada',
 };
 
-/**
- * Shows the outcome of the cancellation on its last send, because the fold leaves that send open or unknown. Where look-ups made the refusal final,
- * `refusedAt` is the time of that event.
- */
+/** When the event of the outcome was recorded here. The authorizer's instant of a cancellation is by another clock, in whole seconds. */
+type KnownOfCancellation = { isElsewhere: boolean; refusedAt: Instant | undefined; canceledAt: Instant | undefined };
+
+/** Shows the outcome of the cancellation on its last send, because the fold leaves that send open or unknown, also where look-ups made a refusal final. */
 const shownSend = (
   send: CancelSend,
-  { sends, status, codes, canceledAt }: Cancellation,
-  { isElsewhere, refusedAt }: { isElsewhere: boolean; refusedAt: Instant | undefined },
+  { sends, status, codes }: Cancellation,
+  { isElsewhere, refusedAt, canceledAt }: KnownOfCancellation,
 ) => {
   if (send !== sends.at(-1)) return send;
   if (status === 'failed' && codes.length > 0)
@@ -209,8 +214,12 @@ const attempts = (
   timeline: readonly TimelineEntry[],
 ): Html => {
   const { say } = context;
-  const refusedAt = timeline.findLast(({ event }) => event === 'CancellationNotConfirmed')?.at;
-  const known = { isElsewhere: canceledElsewhere !== undefined, refusedAt };
+  const recordedAt = (...names: readonly string[]) => timeline.findLast(({ event }) => names.includes(event))?.at;
+  const known = {
+    isElsewhere: canceledElsewhere !== undefined,
+    refusedAt: recordedAt('CancellationNotConfirmed'),
+    canceledAt: recordedAt('CancellationConfirmed', 'CancellationSettledBySupport'),
+  };
   const canceling = cancellation?.sends.map((one) => shownSend(one, cancellation, known)) ?? [];
   const rows = [
     ...sends.map((one) => ({ what: `${say('emissão', 'issue')} ${one.attempt}`, id: one.dpsId, ...one })),
@@ -274,7 +283,7 @@ const lookups = (context: PageContext, { case: { lookups: asked, timeline, state
     ],
     asked.map(({ work, asked: times, lastAskedAt, firstAbsentAt }) => [
       html`<span class="mono">${work}</span>`,
-      html`<span lang="en">${reasonOf(work)}</span>`,
+      html`<span lang="en">${evidenceText(context, reasonOf(work))}</span>`,
       times,
       timeOf(context, lastAskedAt),
       timeOf(context, firstAbsentAt),
