@@ -5,6 +5,7 @@ import { codePattern, withoutMask } from '../../domain/common/masks.js';
 import { centsFromDecimal } from '../../domain/common/money.js';
 import type { Instant } from '../../domain/common/time.js';
 import { daysLeft, expiryWarning } from '../../domain/company/certificate-expiry.js';
+import type { Company } from '../../domain/company/company.js';
 import type { InvoiceStatus } from '../../domain/invoice/status.js';
 import { counted } from '../../lib/counted.js';
 import { isCertificateReason } from '../../ports/authorizer.js';
@@ -108,7 +109,7 @@ export const doctorCommand: Command = {
     const behind = await opened.projectionsBehind();
     const known = (name: string, projection: string, make: () => Promise<readonly Check[]>) =>
       unlessBehind(behind, { name, reads: [projection] }, make);
-    return report([
+    const checks = [
       ...(await opened.checks(actor, behind)),
       ...(await known('api', 'system', async () => [await apiCheck(opened)])),
       simulatorCheck(opened),
@@ -117,18 +118,43 @@ export const doctorCommand: Command = {
         ...(await companyChecks(opened)),
         ...(await ibsCbsChecks(opened)),
       ])),
-    ]);
+    ];
+    return report(checks, onOneScreen(checks));
   },
 };
 
-const report = (checks: readonly Check[]): Outcome => {
+/** `shown`: the checks as a person reads them, in their order. */
+const report = (checks: readonly Check[], shown: readonly Check[] = checks): Outcome => {
   const ok = checks.every((check) => check.ok);
-  const width = Math.max(...checks.map(({ name }) => name.length));
-  const lines = checks.map(
+  const width = Math.max(...shown.map(({ name }) => name.length));
+  const lines = shown.map(
     ({ name, ok: good, detail, cure }) =>
       `${good ? 'ok  ' : 'BAD '} ${name.padEnd(width)} ${detail}${cure === undefined ? '' : ` -> ${cure}`}`,
   );
   return reported(ok, lines.join('\n'), { ok, checks });
+};
+
+/** The checks of certificates as few lines, and the faults of all checks at the end, where a terminal shows them. */
+const onOneScreen = (checks: readonly Check[]): readonly Check[] => {
+  const isOfCertificate = ({ name }: Check): boolean => CERTIFICATE.test(name);
+  const lines = [...checks.filter((check) => !isOfCertificate(check)), ...inFewLines(checks.filter(isOfCertificate))];
+  return [...lines.filter(({ ok }) => ok), ...lines.filter(({ ok }) => !ok)];
+};
+
+/** Not the certificates that the authorizer refuses: their names end in a mode. */
+const CERTIFICATE = /^certificate \S+$/;
+
+/** The good ones are sorted by their ends. */
+const inFewLines = (checks: readonly Check[]): readonly Check[] => {
+  const good = checks.filter(({ ok }) => ok);
+  const [first, second] = good;
+  const bad = firstChecks(
+    'certificate',
+    checks.filter(({ ok }) => !ok),
+  );
+  if (first === undefined || second === undefined) return [...good, ...bad];
+  const detail = `${counted(good.length, 'certificate')}; the first to end is ${first.name}, with ${first.detail}`;
+  return [{ name: 'certificates', ok: true, detail }, ...bad];
 };
 
 /** A forgotten switch would refuse every request. */
@@ -186,7 +212,9 @@ type CompanyArea = (typeof COMPANY_AREAS)[number];
 const certificateChecks = async ({ readModel, vault, clock }: Session): Promise<readonly Check[]> => {
   const checks: Check[] = [];
   const now = clock.now();
-  for (const company of await readModel.companies()) {
+  const companies = await readModel.companies();
+  const byEnd = companies.toSorted((a, b) => (endOf(a) < endOf(b) ? -1 : 1));
+  for (const company of byEnd) {
     const { cnpj } = company.registration;
     const [name, cure] = [`certificate ${cnpj}`, putCertificateCommand(cnpj)];
     if (company.certificate === undefined) {
@@ -204,6 +232,8 @@ const certificateChecks = async ({ readModel, vault, clock }: Session): Promise<
   }
   return checks;
 };
+
+const endOf = ({ certificate }: Company): Instant => certificate?.notAfter ?? '';
 
 const validityText = (notAfter: Instant, now: Instant): string => {
   const warning = expiryWarning(notAfter, now);

@@ -1,0 +1,50 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { certificateCommands } from '../../src/cli/commands/certificate.js';
+import { companyCommands } from '../../src/cli/commands/company.js';
+import { doctorCommand } from '../../src/cli/commands/doctor.js';
+import { companyFile } from '../support/fixture/company.js';
+import { type Operator, openOperator } from '../support/harness/operator.js';
+import { describeWithPostgres } from '../support/postgres.js';
+
+const WITH_CERTIFICATE = ['11444777000161', '12345678000195', '98765432000198'];
+const WITHOUT_CERTIFICATE = '11222333000181';
+
+describeWithPostgres('what doctor prints', () => {
+  let operator: Operator;
+  beforeAll(async () => {
+    operator = await openOperator([...companyCommands, ...certificateCommands, doctorCommand]);
+    const path = join(operator.folder, 'company.json');
+    for (const cnpj of [...WITH_CERTIFICATE, WITHOUT_CERTIFICATE]) {
+      await writeFile(path, JSON.stringify({ ...companyFile, cnpj }));
+      expect(await operator.run('company', 'put', path)).toMatchObject({ exit: 0 });
+      await operator.run('company', 'enable', cnpj);
+    }
+    for (const cnpj of WITH_CERTIFICATE)
+      expect(await operator.run('certificate', 'issue-demo', cnpj)).toMatchObject({ exit: 0 });
+  });
+  afterAll(() => operator.close());
+
+  it('is one line for the good certificates of all companies, and the faults are at its end', async () => {
+    const { exit, out } = await operator.run('doctor');
+    const lines = out.split('\n');
+    expect(exit).toBe(1);
+    expect(lines.filter((line) => /certificate \d/.test(line) && line.startsWith('ok'))).toEqual([
+      expect.stringMatching(
+        /^ok {3}certificates +3 certificates; the first to end is certificate 1\d+, with \d+ days left$/,
+      ),
+    ]);
+    const firstFault = lines.findIndex((line) => line.startsWith('BAD '));
+    expect(lines.slice(firstFault).every((line) => line.startsWith('BAD '))).toBe(true);
+    expect(lines.at(-1)).toMatch(new RegExp(`^BAD +certificate ${WITHOUT_CERTIFICATE} +none`));
+  });
+
+  it('is a check for each certificate with --json', async () => {
+    const { checks } = (await operator.runJson('doctor')).json as { checks: { name: string }[] };
+    const names = checks.map(({ name }) => name).filter((name) => name.startsWith('certificate'));
+    expect(names.toSorted()).toEqual(
+      [...WITH_CERTIFICATE, WITHOUT_CERTIFICATE].map((cnpj) => `certificate ${cnpj}`).toSorted(),
+    );
+  });
+});
