@@ -1,9 +1,12 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { openPool } from '../../src/adapters/sql/pool.js';
 import { certificateCommands } from '../../src/cli/commands/certificate.js';
 import { companyCommands } from '../../src/cli/commands/company.js';
 import { doctorCommand } from '../../src/cli/commands/doctor.js';
+import type { Role } from '../../src/runtime/config/config.js';
+import { sessionOfRoles } from '../../src/runtime/engines/database.js';
 import { companyFile } from '../support/fixture/company.js';
 import { type Operator, openOperator } from '../support/harness/operator.js';
 import { describeWithPostgres } from '../support/postgres.js';
@@ -38,6 +41,25 @@ describeWithPostgres('what doctor prints', () => {
     const firstFault = lines.findIndex((line) => line.startsWith('BAD '));
     expect(lines.slice(firstFault).every((line) => line.startsWith('BAD '))).toBe(true);
     expect(lines.at(-1)).toMatch(new RegExp(`^BAD +certificate ${WITHOUT_CERTIFICATE} +none`));
+  });
+
+  it('names the roles that no process holds, and is no fault while no process runs', async () => {
+    const lineOf = async (): Promise<string> =>
+      (await operator.run('doctor')).out.split('\n').find((line) => /^\S+ +service /.test(line)) ?? '';
+    expect(await lineOf()).toMatch(/^ok +service +no process of the service uses this database -> nfse serve$/);
+    const processOf = async (roles: readonly Role[]) => {
+      const { connectionString } = operator.database;
+      const pool = openPool({ connectionString, max: 1, applicationName: sessionOfRoles(roles) });
+      await pool.query('select');
+      return pool;
+    };
+    const first = await processOf(['api', 'projector']);
+    expect(await lineOf()).toMatch(
+      /^BAD +service +no process holds relay, issuer, sweeper -> nfse serve --role relay,issuer,sweeper$/,
+    );
+    const second = await processOf(['relay', 'issuer', 'sweeper']);
+    expect(await lineOf()).toMatch(/^ok +service +each role is held by a process$/);
+    await Promise.all([first.end(), second.end()]);
   });
 
   it('is a check for each certificate with --json', async () => {

@@ -6,6 +6,7 @@ import { lockDataDir } from '../../src/adapters/embedded-postgres/data-dir.js';
 import { makeDemoCompany } from '../../src/runtime/commands/first-start.js';
 import { roles as allRoles, type Role, readConfig } from '../../src/runtime/config/config.js';
 import { systemClock } from '../../src/runtime/engines/clock.js';
+import { rolesHeld } from '../../src/runtime/engines/database.js';
 import type { Readiness } from '../../src/runtime/operations/readiness.js';
 import type { Service } from '../../src/runtime/roles/parts.js';
 import { startService } from '../../src/runtime/service.js';
@@ -128,6 +129,7 @@ describeWithPostgres('an api process whose database lacks rows that the log has'
   it('listens when another process has rebuilt them, and answers the first request', async () => {
     const config = configFor(await freshDatabase());
     const first = await start(config, allRoles);
+    expect([...(await rolesHeld(first.engines.pool))]).toEqual(allRoles);
     const [key] = await makeDemoCompany(first, config, systemClock, ['test']);
     await Promise.all(running.splice(0).map((service) => service.stop()));
 

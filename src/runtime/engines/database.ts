@@ -17,7 +17,7 @@ import { clientClassFor } from '../../adapters/sql/proven-client.js';
 import { grantService } from '../../adapters/sql/roles.js';
 import { counted } from '../../lib/counted.js';
 import { pause } from '../../lib/pause.js';
-import type { Config } from '../config/config.js';
+import { type Config, type Role, roles } from '../config/config.js';
 import type { Logger } from '../config/logger.js';
 import type { Runner } from './runner.js';
 
@@ -182,12 +182,26 @@ const waitUntilUnused = (connectionString: string): Promise<void> =>
 /** Name of the database sessions of every process that has the engines open. One is always open, because the process watches its keys. */
 export const SERVICE_SESSION = 'nfse';
 
+/** The same with the roles of a process of the service, so that a command sees which roles run. */
+export const sessionOfRoles = (held: readonly Role[]): string => `${SERVICE_SESSION} ${held.join(',')}`;
+
+/** The roles that processes hold which use this database, on any machine. Only sessions of the same database user are seen. */
+export const rolesHeld = async (db: pg.Pool): Promise<ReadonlySet<Role>> => {
+  const { rows } = await db.query<{ name: string }>(
+    `select distinct application_name as name from pg_stat_activity
+     where datname = current_database() and starts_with(application_name, $1)`,
+    [sessionOfRoles([])],
+  );
+  const names = new Set(rows.flatMap(({ name }) => name.slice(sessionOfRoles([]).length).split(',')));
+  return new Set(roles.filter((role) => names.has(role)));
+};
+
 /** Counts sessions of processes that have the engines open, on any machine. */
 export const serviceSessions = async (db: pg.Pool): Promise<number> => {
   const { rows } = await db.query<{ others: number }>(
     `select count(*)::int as others from pg_stat_activity
-     where datname = current_database() and application_name = $1`,
-    [SERVICE_SESSION],
+     where datname = current_database() and (application_name = $1 or starts_with(application_name, $2))`,
+    [SERVICE_SESSION, sessionOfRoles([])],
   );
   return rows[0]?.others ?? 0;
 };

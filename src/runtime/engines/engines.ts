@@ -20,9 +20,15 @@ import type { Clock } from '../../ports/clock.js';
 import type { EventLog } from '../../ports/event-log.js';
 import type { ReadModel } from '../../ports/read-model.js';
 import { checkProjectedLog, prepareProjections } from '../../projector/projector.js';
-import type { Config } from '../config/config.js';
+import type { Config, Role } from '../config/config.js';
 import type { Logger } from '../config/logger.js';
-import { type DatabaseServerOptions, openDatabaseServer, prepareDatabase, SERVICE_SESSION } from './database.js';
+import {
+  type DatabaseServerOptions,
+  openDatabaseServer,
+  prepareDatabase,
+  SERVICE_SESSION,
+  sessionOfRoles,
+} from './database.js';
 import type { Runner } from './runner.js';
 
 /**
@@ -49,6 +55,8 @@ export type Engines = {
 type EngineOptions = DatabaseServerOptions & {
   clock: Clock;
   decorateStore?: (store: EventStore) => EventStore;
+  /** Of a process of the service. */
+  roles?: readonly Role[];
   /** Set by the rebuild that repairs it; all others refuse rows that were made from another log. */
   readModelOfAnyLog?: true;
   /** Set by the audit, which must not make the rows that it judges. */
@@ -66,7 +74,8 @@ export const openEngines = async (options: EngineOptions): Promise<Engines> => {
   const { poolSize, limits } = config.database;
   await prepareDatabase(addresses, limits, options.startedFor);
   const server = { connectionString, onIdleError, refuseStandby: true, ...limits };
-  const pool = openPool({ ...server, max: poolSize, applicationName: SERVICE_SESSION });
+  const applicationName = options.roles === undefined ? SERVICE_SESSION : sessionOfRoles(options.roles);
+  const pool = openPool({ ...server, max: poolSize, applicationName });
   runner.onStop('database pool', () => pool.end());
   // A lost guard row delays or refuses a request and never issues twice, so these commits do not wait for the disk.
   const guardPool = openPool({

@@ -30,7 +30,7 @@ import { canRead, liveGeneration } from '../../projector/checkpoints.js';
 import { otherLogText } from '../../projector/projector.js';
 import { shippedCatalogue } from '../../tables/catalogue.js';
 import { type EngineAddresses, unprotectedConnections } from '../config/checks.js';
-import type { Config } from '../config/config.js';
+import { type Config, type Role, roles } from '../config/config.js';
 import { unusedDatabase } from '../engines/database.js';
 import type { Engines } from '../engines/engines.js';
 import { pauseText, RECONCILE } from '../engines/pause-text.js';
@@ -110,6 +110,24 @@ export const unusedDatabaseChecks = (config: Pick<Config, 'databaseUrl' | 'dataD
   return unused === undefined
     ? []
     : [{ name: 'embedded database', ok: true, detail: `${unused.detail}; ${unused.cure}`, cure: undefined }];
+};
+
+/**
+ * A role that no process holds leaves its work undone, which shows elsewhere only once the work is late. Without any process nothing is at fault:
+ * operators look at a database before the first start and while the service is stopped. In DATA_DIR one process has all roles.
+ */
+export const rolesCheck = (held: ReadonlySet<Role>, { databaseUrl }: Pick<Config, 'databaseUrl'>): Check => {
+  const name = 'service';
+  const isEmbedded = databaseUrl === undefined;
+  if (held.size === 0) {
+    const detail = isEmbedded ? 'no service runs on DATA_DIR' : 'no process of the service uses this database';
+    return { name, ok: true, detail, cure: isEmbedded ? 'npm start' : 'nfse serve' };
+  }
+  const missing = roles.filter((role) => !held.has(role));
+  if (missing.length === 0) return { name, ok: true, detail: 'each role is held by a process' };
+  const detail = `no process holds ${missing.join(', ')}`;
+  const cure = isEmbedded ? 'stop the service and start it with all roles: nfse serve' : `nfse serve --role ${missing}`;
+  return { name, ok: false, detail, cure };
 };
 
 /** A command in a terminal without the service's variables looks at another database. */

@@ -27,6 +27,7 @@ import { applyStreamNow } from '../../projector/apply-now.js';
 import { compareWithLog } from '../../projector/drift.js';
 import { type Config, simulatedModes } from '../config/config.js';
 import { createLogger, type Logger } from '../config/logger.js';
+import { rolesHeld } from '../engines/database.js';
 import { type Engines, openEngines } from '../engines/engines.js';
 import { createNoticeTeller } from '../engines/notices.js';
 import { createRunner, type Runner } from '../engines/runner.js';
@@ -45,6 +46,7 @@ import {
   parametersCheck,
   projectionsBehind,
   rightsCheck,
+  rolesCheck,
   transportCheck,
   unusedDatabaseChecks,
 } from './checks.js';
@@ -137,26 +139,30 @@ export const sessionOver = (
       rotate: (actor, onProgress) => rotateMasterKey(rotation, `support:${actor}`, onProgress),
     },
     projectionsBehind: () => projectionsBehind(engines, clock),
-    checks: async (actor, behind) => [
-      ...(await engineChecks(engines, config, clock)),
-      ...unusedDatabaseChecks(config),
-      await rightsCheck(pool),
-      transportCheck(config),
-      ...(await workChecks({ engines, config, clock, queue }, behind)),
-      ...(await unlessBehind(behind, { name: 'clock', reads: ['companies'] }, async () => {
-        const { clockChecks } = await import('./clock-checks.js');
-        return await clockChecks(parts, `support:${actor}`);
-      })),
-      ...(await unlessBehind(behind, { name: 'layout', reads: ['invoices'] }, () => layoutChecks(engines, clock))),
-      ...(await guardsChecks(engines, config)),
-      masterKeyCheck(await masterKeyStatus(rotation)),
-      await exportKeyCheck(exportSigner),
-      ...(await anchorChecks(config.anchorDir, store)),
+    checks: async (actor, behind) => {
+      const held = await rolesHeld(pool);
+      return [
+        ...(await engineChecks(engines, config, clock)),
+        rolesCheck(held, config),
+        ...unusedDatabaseChecks(config),
+        await rightsCheck(pool),
+        transportCheck(config),
+        ...(await workChecks({ engines, config, clock, queue }, behind)),
+        ...(await unlessBehind(behind, { name: 'clock', reads: ['companies'] }, async () => {
+          const { clockChecks } = await import('./clock-checks.js');
+          return await clockChecks(parts, `support:${actor}`);
+        })),
+        ...(await unlessBehind(behind, { name: 'layout', reads: ['invoices'] }, () => layoutChecks(engines, clock))),
+        ...(await guardsChecks(engines, config)),
+        masterKeyCheck(await masterKeyStatus(rotation)),
+        await exportKeyCheck(exportSigner),
+        ...(await anchorChecks(config.anchorDir, store)),
       await parametersCheck(parameters, clock),
-      await distributionCheck(createDistributionProgressStore(pool), config.distribution, clock),
-      ...(await noticeChecks(createStoredNotices(pool), clock)),
-      ...(await certificateRefusalChecks(createMonitoringReads(pool))),
-    ],
+        await distributionCheck(createDistributionProgressStore(pool), config.distribution, clock),
+        ...(await noticeChecks(createStoredNotices(pool), clock)),
+        ...(await certificateRefusalChecks(createMonitoringReads(pool))),
+      ];
+    },
   };
 };
 

@@ -10,7 +10,12 @@ import { migrations } from '../../../src/adapters/sql/migrations/index.js';
 import { openPool } from '../../../src/adapters/sql/pool.js';
 import { readConfig } from '../../../src/runtime/config/config.js';
 import { createLogger } from '../../../src/runtime/config/logger.js';
-import { openDatabaseServer, SERVICE_SESSION, serviceSessions } from '../../../src/runtime/engines/database.js';
+import {
+  openDatabaseServer,
+  SERVICE_SESSION,
+  serviceSessions,
+  sessionOfRoles,
+} from '../../../src/runtime/engines/database.js';
 import { createRunner } from '../../../src/runtime/engines/runner.js';
 import { openDatabaseLine } from '../../support/database-line.js';
 import { authentication, BACKEND, startFakePostgres } from '../../support/fake-postgres.js';
@@ -71,25 +76,28 @@ describeWithPostgres('a start on a database by its address', () => {
     expect(await schemaLines(database.pool)).toEqual(before);
   });
 
-  it('is refused to a command whose version is newer than the service that is connected, and changes nothing', async () => {
-    const bare = await emptyDatabase();
-    await migrate(bare.pool, migrations.slice(0, -1));
-    const before = await schemaLines(bare.pool);
-    const { connectionString } = bare;
-    const service = openPool({ connectionString, max: 1, applicationName: SERVICE_SESSION });
-    await service.query('select');
-    expect(await openOn(connectionString)).toEqual({
-      exit: 2,
-      line: expect.stringMatching(
-        /^an older version of the service uses this database, .*: run the program of that version/,
-      ),
-    });
-    expect(await schemaLines(bare.pool)).toEqual(before);
-    await service.end();
-    await vi.waitUntil(async () => (await serviceSessions(bare.pool)) === 0, { timeout: 60_000 });
-    expect(await openOn(connectionString)).toBe('opened');
-    await bare.close();
-  });
+  it.each([SERVICE_SESSION, sessionOfRoles(['api', 'projector'])])(
+    'is refused to a command whose version is newer than the service that is connected as %s, and changes nothing',
+    async (applicationName) => {
+      const bare = await emptyDatabase();
+      await migrate(bare.pool, migrations.slice(0, -1));
+      const before = await schemaLines(bare.pool);
+      const { connectionString } = bare;
+      const service = openPool({ connectionString, max: 1, applicationName });
+      await service.query('select');
+      expect(await openOn(connectionString)).toEqual({
+        exit: 2,
+        line: expect.stringMatching(
+          /^an older version of the service uses this database, .*: run the program of that version/,
+        ),
+      });
+      expect(await schemaLines(bare.pool)).toEqual(before);
+      await service.end();
+      await vi.waitUntil(async () => (await serviceSessions(bare.pool)) === 0, { timeout: 60_000 });
+      expect(await openOn(connectionString)).toBe('opened');
+      await bare.close();
+    },
+  );
 
   const ANOTHER =
     'the database belongs to another program, whose table schema_migrations it holds: check the name in DATABASE_URL';
