@@ -2,6 +2,7 @@ import { createPdfRenderer } from '../adapters/pdf/renderer.js';
 import { createDrawnPdfs } from '../app/download/download.js';
 import { createInvoiceReader } from '../app/read/invoice-reader.js';
 import { pause } from '../lib/pause.js';
+import { proveAnchorFolder } from './config/anchor-folder.js';
 import { type Config, modesWithoutAuthorizer, type Role, simulatedModes } from './config/config.js';
 import { faultFields } from './config/logger.js';
 import { pdfThreads, thisMachine } from './config/machine.js';
@@ -47,6 +48,7 @@ const start = async (options: ServiceOptions, runner: Parts['runner']): Promise<
     if (stopAsked?.aborted) throw new StoppedWhileStarting();
   };
   throwIfStopAsked();
+  if (roles.includes('sweeper') && config.anchorDir !== undefined) await proveAnchorFolder(config.anchorDir);
   const unused = unusedDatabase(config);
   if (unused !== undefined) logger.warn({ msg: unused.detail, cure: unused.cure });
   const state: ServiceState = { phase: 'starting', halted: new Set() };

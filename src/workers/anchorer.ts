@@ -7,6 +7,17 @@ import { errorCode } from '../lib/error-code.js';
 import { makeFolders } from '../lib/make-folders.js';
 import { writeWhole } from '../lib/write-whole.js';
 
+/** The log has the anchor, and the folder of anchors took no file of the day. */
+export class AnchorNotPublished extends Error {
+  override readonly name = 'AnchorNotPublished';
+  readonly file: string;
+
+  constructor(file: string, cause: unknown) {
+    super(`${file} could not be written`, { cause });
+    this.file = file;
+  }
+}
+
 type Anchorer = AnchorDeps & {
   /** Folder for the files that operators publish. Undefined: anchors are in the log only. */
   folder: string | undefined;
@@ -17,7 +28,8 @@ type Anchorer = AnchorDeps & {
 
 /**
  * Returns a function that anchors the log once a UTC day. One leader calls it repeatedly; calls after the first success of a day do nothing. A
- * missing anchor file is written again. An existing file is never changed: an anchor that contradicts the file gets a second one.
+ * missing anchor file is written again. An existing file is never changed: an anchor that contradicts the file gets a second one. Rejects with
+ * `AnchorNotPublished` where the folder takes no file.
  */
 export const createAnchorer = (anchorer: Anchorer): ((signal?: AbortSignal) => Promise<void>) => {
   let doneDay = '';
@@ -26,8 +38,12 @@ export const createAnchorer = (anchorer: Anchorer): ((signal?: AbortSignal) => P
     if (day === doneDay) return;
     const anchor = await anchorLog(anchorer, signal);
     if (anchor === undefined) return;
-    if (anchorer.folder !== undefined) {
-      await publish(anchor, anchorFileText(anchor, await anchorer.log.identity()), anchorer.folder, anchorer);
+    const { folder } = anchorer;
+    if (folder !== undefined) {
+      const text = anchorFileText(anchor, await anchorer.log.identity());
+      await publish(anchor, text, folder, anchorer).catch((cause: unknown) => {
+        throw new AnchorNotPublished(join(folder, anchorFileName(anchor.day)), cause);
+      });
     }
     doneDay = anchor.day;
     const { live, test } = anchor;

@@ -1,13 +1,21 @@
 import { existsSync } from 'node:fs';
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { appendAudit } from '../../src/app/audit/audit-trail.js';
 import { anchorsOfLog, compareAnchors } from '../../src/app/audit/published-anchors.js';
 import { anchorChecks } from '../../src/runtime/operator/anchor-check.js';
 import { createAnchorer } from '../../src/workers/anchorer.js';
 import { type AuditHarness, emptyAuditHarness } from '../support/harness/audit.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
+
+const ofFolder = (folder: string, { store, log, clock }: AuditHarness) => ({
+  folder,
+  store,
+  log,
+  clock,
+  isSwept: false,
+});
 
 it('reports the day of the anchor, also when midnight passes before it is made', async () => {
   const { log, store, clock, issue } = emptyAuditHarness();
@@ -33,9 +41,71 @@ it.runIf(existsSync('/proc/self'))(
     const { log, store, clock, issue } = emptyAuditHarness();
     await issue(1);
     const anchor = createAnchorer({ log, store, clock, actor: 'timer:anchorer', folder: '/proc/nfse/anchors' });
-    await expect(anchor()).rejects.toMatchObject({ code: 'ENOENT', syscall: 'mkdir' });
+    await expect(anchor()).rejects.toMatchObject({
+      file: '/proc/nfse/anchors/anchor-2026-11-21.json',
+      cause: { code: 'ENOENT', syscall: 'mkdir' },
+    });
   },
 );
+
+describe('doctor', () => {
+  const anchorerOf = ({ log, store, clock }: AuditHarness, folder: string | undefined) =>
+    createAnchorer({ log, store, clock, folder, actor: 'timer:anchorer' });
+
+  it('finds a folder of anchors that cannot be read, unless the log has none yet', async () => {
+    const at = emptyAuditHarness();
+    const missing = join(temporaryFolder(), 'anchors');
+    await at.issue(1);
+    expect(await anchorChecks(ofFolder(missing, at))).toMatchObject([{ ok: true }]);
+    await anchorerOf(at, undefined)();
+    const found = {
+      ok: false,
+      detail: `${missing} cannot be read (ENOENT)`,
+      cure: expect.stringContaining('ANCHOR_DIR'),
+    };
+    expect(await anchorChecks(ofFolder(missing, at))).toMatchObject([found]);
+    await writeFile(missing, '');
+    const isFile = { ok: false, detail: `${missing} cannot be read (ENOTDIR)` };
+    expect(await anchorChecks(ofFolder(missing, at))).toMatchObject([isFile]);
+  });
+
+  it('finds that two days of anchors were not written into the folder', async () => {
+    const [at, folder] = [emptyAuditHarness(), temporaryFolder()];
+    await at.issue(1);
+    await anchorerOf(at, folder)();
+    for (const n of [2, 3]) {
+      at.clock.pass(86_400);
+      expect(await anchorChecks(ofFolder(folder, at))).toMatchObject([{ ok: true }]);
+      await at.issue(n);
+      await anchorerOf(at, undefined)();
+    }
+    expect(await anchorChecks(ofFolder(folder, at))).toMatchObject([{ ok: true }]);
+    at.clock.pass(86_400);
+    await anchorerOf(at, undefined)();
+    const detail = `${folder} holds no anchor after that of 2026-11-21, and the log has later ones`;
+    expect(await anchorChecks(ofFolder(folder, at))).toMatchObject([{ ok: false, detail }]);
+    expect(await anchorChecks(ofFolder(temporaryFolder(), at))).toMatchObject([
+      { ok: false, detail: expect.stringContaining('holds no anchor, and the log has later ones') },
+    ]);
+    await anchorerOf(at, folder)();
+    expect(await anchorChecks(ofFolder(folder, at))).toMatchObject([{ ok: true }]);
+  });
+
+  it('finds that the log was not anchored for two days, although a sweeper runs', async () => {
+    const at = emptyAuditHarness();
+    const checks = (isSwept: boolean) => anchorChecks({ ...at, folder: undefined, isSwept });
+    await at.issue(1);
+    at.clock.pass(86_400);
+    expect(await checks(true)).toMatchObject([{ ok: true, detail: 'the log is not anchored yet' }]);
+    at.clock.pass(86_401);
+    expect(await checks(true)).toMatchObject([{ ok: false, detail: 'the log was not anchored for two days' }]);
+    expect(await checks(false)).toEqual([]);
+    await at.anchor();
+    expect(await checks(true)).toMatchObject([{ ok: true, detail: 'the newest of the log is of 2026-11-23' }]);
+    at.clock.pass(3 * 86_400);
+    expect(await checks(true)).toMatchObject([{ ok: false }]);
+  });
+});
 
 it('keeps the file that was published before a restore, writes its own beside it, and says so', async () => {
   const folder = temporaryFolder();
@@ -59,7 +129,7 @@ it('keeps the file that was published before a restore, writes its own beside it
   await anchorerOf(before)();
   const [published] = await files();
   expect(contradicted).toEqual([]);
-  expect(await anchorChecks(folder, before.store)).toMatchObject([{ ok: true }]);
+  expect(await anchorChecks(ofFolder(folder, before))).toMatchObject([{ ok: true }]);
 
   await restored.issue(1);
   for (const _start of [1, 2]) await anchorerOf(restored)();
@@ -69,7 +139,7 @@ it('keeps the file that was published before a restore, writes its own beside it
   expect(await files()).toEqual([published, { name: second, text: expect.any(String) }]);
   const found = [{ kind: 'anchor_mismatch', detail: expect.stringContaining('restored from a backup') }];
   expect(await compareAnchors(await files(), anchorsOfLog(restored.store))).toMatchObject(found);
-  expect(await anchorChecks(folder, restored.store)).toMatchObject([
+  expect(await anchorChecks(ofFolder(folder, restored))).toMatchObject([
     { ok: false, detail: expect.stringContaining('anchor-2026-11-21.json was published with another content') },
   ]);
 
@@ -79,7 +149,7 @@ it('keeps the file that was published before a restore, writes its own beside it
   expect(await compareAnchors(await files(), anchorsOfLog(restored.store))).toMatchObject([
     { detail: expect.stringContaining(`recovered after a restore at ${restored.clock.now()}`) },
   ]);
-  expect(await anchorChecks(folder, restored.store)).toMatchObject([
+  expect(await anchorChecks(ofFolder(folder, restored))).toMatchObject([
     { ok: true, detail: `1 anchor in ${folder} as in the log; 1 more are of the log before its recovery` },
   ]);
 });

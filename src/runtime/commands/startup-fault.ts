@@ -17,6 +17,7 @@ import { WorkQueueUnavailable } from '../../ports/work-queue.js';
 import { LiveRowsOfOtherVersion } from '../../projector/apply-now.js';
 import { LogIdentityMismatch } from '../../projector/projector.js';
 import { FolderInUse, LedgerDamaged } from '../../simulator/options.js';
+import { AnchorFolderUnusable } from '../config/anchor-folder.js';
 import { faultFields } from '../config/logger.js';
 import { NotOwnAddress } from '../config/own-address.js';
 import { QUEUE_FAULTS } from '../engines/queue-faults.js';
@@ -82,6 +83,7 @@ const BAD_SETUP = [
   LogIdentityMismatch,
   DatabaseUnsuitable,
   NotOwnAddress,
+  AnchorFolderUnusable,
 ];
 
 /** Their messages are texts of this code. */

@@ -1,39 +1,112 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { findAnchor } from '../../app/audit/anchor-log.js';
+import { findAnchor, type RecordedAnchor } from '../../app/audit/anchor-log.js';
 import { contradictedFiles, isAnchorFileName, recoveryAfter } from '../../app/audit/published-anchors.js';
 import type { EventStore } from '../../app/event-store/event-store.js';
+import { createLag } from '../../app/read/lag.js';
 import { logRecoveries } from '../../app/recovery/recorded-recoveries.js';
 import type { Check } from '../../cli/session.js';
+import { addSeconds, DAY_SECONDS, type UtcDay, utcDay } from '../../domain/common/time.js';
+import { ALL_STREAMS } from '../../domain/log/stream-prefixes.js';
 import { counted } from '../../lib/counted.js';
+import { errorCode } from '../../lib/error-code.js';
+import type { Clock } from '../../ports/clock.js';
+import type { EventLog } from '../../ports/event-log.js';
 
 /** Newest files that are compared; `audit verify --anchors` compares all of them. */
 const NEWEST = 40;
 
-/**
- * Whether the newest anchors of ANCHOR_DIR are those of the log. Anchors from before a recorded log recovery are of what the log has lost, which the
- * operator knows. Without a folder there is no check.
- */
-export const anchorChecks = async (folder: string | undefined, store: EventStore): Promise<readonly Check[]> => {
-  if (folder === undefined) return [];
-  const name = 'published anchors';
-  const names = await readdir(folder).catch(() => undefined);
-  if (names === undefined) return [{ name, ok: true, detail: `${folder} cannot be read here` }];
-  const newest = names.filter(isAnchorFileName).sort().slice(-NEWEST);
-  const files = await Promise.all(
-    newest.map(async (file) => ({ name: file, text: await readFile(join(folder, file), 'utf8') })),
+/** The log is anchored each day. An anchor or a file that is older shows that this fails. */
+const STALE_DAYS = 2;
+
+type AnchorParts = {
+  /** ANCHOR_DIR. */
+  folder: string | undefined;
+  store: EventStore;
+  log: Pick<EventLog, 'hasPlace' | 'head' | 'readAll'>;
+  clock: Clock;
+  /** A process with the role sweeper runs, so that the log should be anchored. */
+  isSwept: boolean;
+};
+
+/** Whether the log is anchored, and with ANCHOR_DIR whether its newest files are there and are the anchors of the log. */
+export const anchorChecks = async (parts: AnchorParts): Promise<readonly Check[]> => {
+  const { folder, store, clock } = parts;
+  const days = Array.from({ length: STALE_DAYS + 1 }, (_, back) =>
+    utcDay(addSeconds(clock.now(), -back * DAY_SECONDS)),
   );
-  const contradicted = await contradictedFiles(files, (day) => findAnchor(day, store));
+  const recent = (await Promise.all(days.map((day) => findAnchor(day, store)))).filter(
+    (anchor) => anchor !== undefined,
+  );
+  return [
+    ...(parts.isSwept ? [await logCheck(recent, parts)] : []),
+    ...(folder === undefined ? [] : [await publishedCheck(folder, recent, parts)]),
+  ];
+};
+
+/** `recent`: the anchors of the last days, the newest first. Without any, only a log that has no older event is as it should be. */
+const logCheck = async (
+  [newest]: readonly RecordedAnchor[],
+  { log, clock }: Pick<AnchorParts, 'log' | 'clock'>,
+): Promise<Check> => {
+  const name = 'anchors';
+  if (newest !== undefined) return { name, ok: true, detail: `the newest of the log is of ${newest.day}` };
+  const ageOfLog = await createLag(log, clock)(ALL_STREAMS, null);
+  const ok = ageOfLog <= STALE_DAYS * DAY_SECONDS;
+  const detail = ok ? 'the log is not anchored yet' : 'the log was not anchored for two days';
+  const cure = 'read the log of the process with the role sweeper: the log was not anchored';
+  return { name, ok, detail, cure: ok ? undefined : cure };
+};
+
+/**
+ * Anchors from before a recorded log recovery are of what the log has lost, which the operator knows. Before the first anchor the folder may not be
+ * there yet.
+ */
+const publishedCheck = async (
+  folder: string,
+  recent: readonly RecordedAnchor[],
+  { store, clock }: Pick<AnchorParts, 'store' | 'clock'>,
+): Promise<Check> => {
+  const name = 'published anchors';
+  const files = await newestFiles(folder);
+  if ('code' in files) {
+    if (files.code === 'ENOENT' && recent.length === 0) return { name, ok: true, detail: `${folder} is not there yet` };
+    return { name, ok: false, detail: `${folder} cannot be read (${files.code})`, cure: CURE_OF_FOLDER };
+  }
+  const contradicted = await contradictedFiles(files.read, (day) => findAnchor(day, store));
   const recoveries = contradicted.length === 0 ? [] : await logRecoveries(store);
   const unexplained = contradicted.filter(({ at }) => recoveryAfter(at, recoveries) === undefined);
   const [first] = unexplained;
-  if (first === undefined) {
-    const before = contradicted.length === 0 ? '' : `; ${contradicted.length} more are of the log before its recovery`;
-    const same = files.length - contradicted.length;
-    return [{ name, ok: true, detail: `${counted(same, 'anchor')} in ${folder} as in the log${before}` }];
+  if (first !== undefined) {
+    const detail = `${counted(unexplained.length, 'file')} in ${folder}: ${first.finding.detail}`;
+    const cure =
+      'if a backup was restored, nfse restore --mark and then nfse doctor --reconcile; else docs/operations/audit.md#when-something-is-found';
+    return { name, ok: false, detail, cure };
   }
-  const detail = `${counted(unexplained.length, 'file')} in ${folder}: ${first.finding.detail}`;
-  const cure =
-    'if a backup was restored, nfse restore --mark and then nfse doctor --reconcile; else docs/operations/audit.md#when-something-is-found';
-  return [{ name, ok: false, detail, cure }];
+  const due = utcDay(addSeconds(clock.now(), -STALE_DAYS * DAY_SECONDS));
+  const newest = files.read.map((file) => dayOf(file.name)).at(-1);
+  if (recent.some(({ day }) => day === due) && (newest ?? '') < due) {
+    const since = newest === undefined ? 'holds no anchor' : `holds no anchor after that of ${newest}`;
+    return { name, ok: false, detail: `${folder} ${since}, and the log has later ones`, cure: CURE_OF_FOLDER };
+  }
+  const before = contradicted.length === 0 ? '' : `; ${contradicted.length} more are of the log before its recovery`;
+  const same = files.read.length - contradicted.length;
+  return { name, ok: true, detail: `${counted(same, 'anchor')} in ${folder} as in the log${before}` };
 };
+
+const CURE_OF_FOLDER =
+  'let doctor and the process with the role sweeper have the same ANCHOR_DIR, which that process may write and doctor may read; its log says what failed';
+
+/** In the order of their names, which is that of their days; or why they cannot be read. */
+const newestFiles = async (folder: string) => {
+  try {
+    const names = (await readdir(folder)).filter(isAnchorFileName).sort().slice(-NEWEST);
+    return {
+      read: await Promise.all(names.map(async (name) => ({ name, text: await readFile(join(folder, name), 'utf8') }))),
+    };
+  } catch (error) {
+    return { code: errorCode(error) ?? 'unknown fault' };
+  }
+};
+
+const dayOf = (fileName: string): UtcDay => fileName.slice('anchor-'.length, 'anchor-YYYY-MM-DD'.length);

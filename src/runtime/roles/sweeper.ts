@@ -6,8 +6,9 @@ import type { CompanyId } from '../../domain/common/ids.js';
 import { epochMs, type Instant } from '../../domain/common/time.js';
 import { daysLeft, expiryWarning } from '../../domain/company/certificate-expiry.js';
 import { pause } from '../../lib/pause.js';
+import { createReminder } from '../../lib/reminder.js';
 import type { Clock } from '../../ports/clock.js';
-import { createAnchorer } from '../../workers/anchorer.js';
+import { AnchorNotPublished, createAnchorer } from '../../workers/anchorer.js';
 import { type Sweeper, sweep } from '../../workers/sweeper.js';
 import type { Config } from '../config/config.js';
 import { faultFields, type Logger } from '../config/logger.js';
@@ -53,23 +54,46 @@ export const runAnchorerRole = async (
 ): Promise<void> => {
   const { log, store, pool } = engines;
   const session = leaderSession(pool);
+  const faults = createAnchorFaults(logger);
   const anchor = createAnchorer({
     log,
     store,
     clock,
     actor: 'timer:anchorer',
     folder: config.anchorDir,
-    onAnchored: (anchored) => logger.info({ msg: 'the log was anchored', ...anchored }),
+    onAnchored: (anchored) => {
+      faults.areOver();
+      logger.info({ msg: 'the log was anchored', ...anchored });
+    },
     onContradicted: (found) => logger.error({ msg: 'the published anchor of the day contradicts the log', ...found }),
   });
   while (!signal.aborted) {
     await pause(config.sweepSeconds * 1000, signal);
     if (signal.aborted) break;
-    await asLeader(session, 'anchorer', anchor, signal).catch((error: unknown) =>
-      logger.warn({ msg: 'the log was not anchored', ...faultFields(error) }),
-    );
+    await asLeader(session, 'anchorer', anchor, signal).catch(faults.tell);
   }
   await session.close();
+};
+
+/** Tells why the log was not anchored, or its anchor not written to ANCHOR_DIR: each state once in ten minutes, although each sweep tries again. */
+export const createAnchorFaults = (logger: Pick<Logger, 'warn' | 'error'>) => {
+  const reminder = createReminder();
+  const isDue = (msg: string, { error, code }: ReturnType<typeof faultFields>): boolean =>
+    reminder.isDue(`${msg} ${error} ${code}`);
+  return {
+    tell: (error: unknown): void => {
+      if (error instanceof AnchorNotPublished) {
+        const fields = faultFields(error.cause);
+        const msg = 'the anchor of the day is in the log and could not be written to ANCHOR_DIR';
+        if (isDue(msg, fields)) logger.error({ msg, file: error.file, ...fields });
+        return;
+      }
+      const fields = faultFields(error);
+      const msg = 'the log was not anchored';
+      if (isDue(msg, fields)) logger.warn({ msg, ...fields });
+    },
+    areOver: (): void => reminder.reset(),
+  };
 };
 
 type CertificateWarningsDeps = {

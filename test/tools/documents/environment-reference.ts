@@ -164,7 +164,8 @@ export const environmentReference: Readonly<Record<VariableName, VariableReferen
   },
   ANCHOR_DIR: {
     group: 'Keys',
-    meaning: 'folder to which the log’s [daily anchors](audit.md#anchors) are written for you to publish',
+    meaning:
+      'folder to which the log’s [daily anchors](audit.md#anchors) are written for you to publish; a process with the role `sweeper` must be able to write there',
     unset: 'anchors are in the log only',
   },
   AUTHORIZER_TEST_URL: {
