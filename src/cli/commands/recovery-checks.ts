@@ -1,0 +1,169 @@
+import type { ComparedSeries, RecoveryReport, UnknownNote, Unproven } from '../../app/recovery/recover-log.js';
+import { centsFromDecimal } from '../../domain/common/money.js';
+import type { InvoiceStatus } from '../../domain/invoice/status.js';
+import { counted } from '../../lib/counted.js';
+import { isCertificateReason } from '../../ports/authorizer.js';
+import { municipalityByCode } from '../../tables/municipalities.js';
+import type { Check, LogRecovery } from '../session.js';
+import { STARTING_POINT } from '../starting-point.js';
+import { AS_OF_THE_BACKUP, NAME_WHAT_CHANGED } from './backup.js';
+import { putCertificateCommand } from './certificate.js';
+
+/** Turns the result of `doctor --reconcile` into checks of the doctor. */
+export const logRecoveryChecks = (result: Exclude<LogRecovery, { kind: 'refused' }>): readonly Check[] => {
+  if (result.kind === 'not_paused')
+    return [{ name: 'reconcile', ok: true, detail: 'issuing is not paused: there is nothing to compare' }];
+  const { series, skipped, unknown, unproven, resumed } = result;
+  return [
+    ...series.map(comparedCheck),
+    ...skipped.map(({ companyId, mode, why }) => ({
+      name: `reconcile ${companyId}${mode === undefined ? '' : ` ${mode}`}`,
+      ok: true,
+      detail: `not compared: ${why}`,
+    })),
+    ...unproven.map(unprovenCheck),
+    ...unknown.map((note) => unknownCheck(note, resumed)),
+    { name: 'reconcile keys', ok: true, detail: AS_OF_THE_BACKUP },
+    { name: 'reconcile limits', ok: true, detail: resumed ? ONLY_THESE_RESUMED : ONLY_THESE },
+    {
+      name: 'reconcile',
+      ok: resumed,
+      detail: resumed ? `${comparedText(result)}: issuing resumes within seconds` : 'issuing stays paused',
+      cure: resumed ? undefined : 'fix the problems above, then nfse doctor --reconcile again',
+    },
+  ];
+};
+
+/** What the lines above left out was not compared, so this text does not claim it. */
+const comparedText = ({ series, skipped }: Pick<RecoveryReport, 'series' | 'skipped'>): string => {
+  if (skipped.length === 0) return 'compared with the authorizer';
+  return series.length === 0
+    ? 'nothing was compared with the authorizer'
+    : 'compared with the authorizer, but for what the lines above leave out';
+};
+
+const ONLY_THESE = `only the numbers above were asked for. ${NAME_WHAT_CHANGED}`;
+
+const ONLY_THESE_RESUMED = `only the numbers above were asked for. If a company file got a series, next number or city after the backup that is not among them, stop the service at once, then nfse restore --mark, start it, and nfse doctor --reconcile --from ${STARTING_POINT}`;
+
+const comparedCheck = (compared: ComparedSeries): Check => {
+  const { companyId, mode, municipality, series, walked, found, adopted, movedTo } = compared;
+  const city = municipalityByCode(municipality);
+  const place = city === undefined ? municipality : `${municipality} (${city.name}/${city.uf})`;
+  const numbers = walked.map(({ from, to }) => `${from} to ${to}`).join(' and ');
+  const detail = [
+    `series ${series}, city ${place}, numbers ${numbers}: ${counted(found, 'note')} that the log does not have`,
+    ...(adopted === 0 ? [] : [`${adopted} recorded on ${adopted === 1 ? 'its open invoice' : 'their open invoices'}`]),
+    ...(movedTo === undefined ? [] : [`the next number is ${movedTo}`]),
+  ];
+  return { name: `reconcile ${companyId} ${mode}`, ok: true, detail: detail.join(', ') };
+};
+
+const unprovenCheck = (unproven: Unproven): Check => {
+  const { companyId } = unproven;
+  if ('lacks' in unproven)
+    return {
+      name: `reconcile ${companyId}`,
+      ok: false,
+      detail: `its notes cannot be asked for: ${unproven.lacks === 'certificate' ? 'it has no certificate' : 'its city is in no table'}`,
+      cure: `${unproven.lacks === 'certificate' ? putCertificateCommand(companyId) : 'nfse company put FILE.json'}, or ${leaveOut(companyId)}`,
+    };
+  const { mode, why, certificateRefused } = unproven;
+  const isOfCertificate = certificateRefused || isCertificateReason(why);
+  return {
+    name: `reconcile ${companyId} ${mode}`,
+    ok: false,
+    detail: certificateRefused
+      ? `the authorizer refuses the certificate (${why})`
+      : `the authorizer's answer proves nothing (${why})`,
+    cure: isOfCertificate
+      ? `${putCertificateCommand(companyId)}, or nfse certificate issue-demo ${companyId} where a new simulator answers, or ${leaveOut(companyId)}`
+      : 'try again when it can be reached',
+  };
+};
+
+const leaveOut = (companyId: string): string =>
+  `to go on without the company, which then stays disabled: nfse company disable ${companyId}, nfse doctor --reconcile --without-company ${companyId}`;
+
+/** A note of test mode is no fiscal document, so it is reported without being a fault. */
+const unknownCheck = (note: UnknownNote, accounted: boolean): Check => {
+  const { companyId, mode, series, number, accessKey, authorizedAt, amount, once, owner, acceptedAgain, sentAgain } =
+    note;
+  const ok = accounted || mode === 'test';
+  const details = [
+    `series ${series} number ${number}, access key ${accessKey}, of ${authorizedAt}, amount ${amount}`,
+    ...(once === undefined ? [] : [`was ${once}`]),
+    ...(owner === undefined ? [] : [`belongs to ${owner.id}, which ${OWNED[owner.status].which}`]),
+    ...(acceptedAgain === undefined
+      ? []
+      : [`may belong to ${acceptedAgain.join(' or ')}, which has the same amount and customer and is not sent yet`]),
+    ...(sentAgain === undefined
+      ? []
+      : [`may belong to ${sentAgain.join(' or ')}, which has the same amount and customer and may have been sent`]),
+  ];
+  return {
+    name: `note without invoice ${companyId} ${mode}`,
+    ok,
+    detail: details.join(', '),
+    cure: ok ? undefined : cureOf(note),
+  };
+};
+
+const cureOf = (note: UnknownNote): string => {
+  const { companyId, mode, accessKey, authorizedAt, amount, owner, acceptedAgain, sentAgain } = note;
+  if (owner !== undefined) return OWNED[owner.status].cure;
+  const [id, ...others] = acceptedAgain ?? [];
+  const cents = centsFromDecimal(amount);
+  if ((id === undefined && sentAgain === undefined) || cents === undefined) return TAKE_OVER;
+  const line = {
+    cnpj: companyId,
+    mode,
+    origin: 'legacy',
+    state: 'issued',
+    id,
+    amount_in_cents: cents,
+    access_key: accessKey,
+    issued_at: authorizedAt,
+  };
+  const choice =
+    others.length === 0
+      ? ', and that invoice is not sent'
+      : `, with the id of the invoice that is the same sale: ${id} or ${others.join(' or ')}. Each of the others is sent after the pause, which is right only where it is another sale`;
+  const example = `nfse invoice import FILE.ndjson with the line ${JSON.stringify(line)}`;
+  const rest = `${sentAgain === undefined ? '' : `. ${sentCure(sentAgain)}`}. ${endOf(note)}`;
+  if (id === undefined)
+    return `ask the client whether it repeated its request. If the note is of another sale: ${example}, and the reference, id or Idempotency-Key by which its client knows it${rest}`;
+  return `ask the client whether it repeated its request. If so: ${example}${choice}. If the note is of another sale: the same line with the reference, id or Idempotency-Key by which its client knows it, or without an id${rest}`;
+};
+
+/** No other note is recorded on such an invoice, because its own attempt may still become a note. */
+const sentCure = (ids: readonly string[]): string =>
+  `${ids.join(' or ')} may have been sent and takes no other note: if it is the same sale, wait until it is not sent any more`;
+
+const endOf = ({ sendableUntil }: UnknownNote): string =>
+  sendableUntil === undefined
+    ? '--accept-unknown ends the pause too: none of these invoices is sent any more, and each that has no note by then ends as failed or indeterminate'
+    : `--accept-unknown does not end the pause before that, or before ${sendableUntil}, after which none of these invoices is sent any more`;
+
+const CANCEL_THIS = 'cancel this note in the national portal, then nfse doctor --reconcile --accept-unknown';
+
+const STILL_OPEN = { which: 'has no outcome', cure: 'nfse doctor --reconcile again' };
+
+/** Where a note belongs to an invoice that cannot take it. An import would make a second invoice of one request. */
+const OWNED: Readonly<Record<InvoiceStatus, { which: string; cure: string }>> = {
+  queued: STILL_OPEN,
+  processing: STILL_OPEN,
+  issued: { which: 'has another note', cure: `one of the two notes is too many: ${CANCEL_THIS}` },
+  canceled: { which: 'is canceled', cure: `its client counts on no note: ${CANCEL_THIS}` },
+  failed: {
+    which: 'has failed',
+    cure: `its client was answered that no note exists, and may have requested the sale again: ${CANCEL_THIS}`,
+  },
+  indeterminate: {
+    which: 'is indeterminate',
+    cure: `nfse invoice resolve with --as issued, then nfse doctor --reconcile; where that finds no note, the log has lost the number: ${CANCEL_THIS}`,
+  },
+};
+
+const TAKE_OVER =
+  'take it over with the reference, id or Idempotency-Key by which its client knows it (nfse invoice import FILE.ndjson), or, when no client will repeat it, nfse doctor --reconcile --accept-unknown';
