@@ -1,3 +1,4 @@
+import { type Outcome, refused } from './command.js';
 import type { Session } from './session.js';
 import type { Terminal } from './terminal.js';
 
@@ -13,6 +14,19 @@ export const rowsBehind = async (
 /** What a command says when rows that it reads are behind. */
 export const moreUnknown = (behind: readonly string[]): readonly string[] =>
   behind.length === 0 ? [] : [`more is unknown until the projections have caught up (${behind.join(', ')})`];
+
+/**
+ * The refusal of an id under which no company of the rows has an invoice. An id names no company, so the invoice of a company whose row is missing is not
+ * found, although the log has the invoice.
+ */
+export const refusedUnknown = async (
+  reason: string,
+  opened: Pick<Session, 'projectionsBehind'>,
+  terminal: Pick<Terminal, 'err'>,
+): Promise<Outcome> => {
+  await tellRowsBehind(opened, terminal, ['companies']);
+  return refused(reason);
+};
 
 /** On stderr, because the list itself is a report. `reads` are the projections that the command reads, those of a list of invoices by default. */
 export const tellRowsBehind = async (

@@ -19,20 +19,12 @@ import { verifyLog } from '../../app/audit/verify-log.js';
 import { findStream } from '../../app/operator/support/search.js';
 import { isBefore } from '../../domain/common/time.js';
 import { counted } from '../../lib/counted.js';
-import {
-  badUsage,
-  type Command,
-  done,
-  type Invocation,
-  type Outcome,
-  refused,
-  reported,
-  textFlag,
-} from '../command.js';
+import { badUsage, type Command, done, type Invocation, type Outcome, reported, textFlag } from '../command.js';
 import { manifestOf, readExport } from '../export-file.js';
 import { findingLine, unlessBroken } from '../findings.js';
 import { instantFlag, unreadable } from '../flags.js';
 import { type ShowProgress, withProgress } from '../progress.js';
+import { refusedUnknown } from '../rows-behind.js';
 import { auditDeps, type DriftReport, type Session } from '../session.js';
 import { jsonText } from '../terminal.js';
 
@@ -50,7 +42,8 @@ const replay: Command = {
     if (isBefore(opened.clock.now(), at)) return badUsage('--at lies in the future: until then the invoice may change');
     const stream = await findStream(id, opened);
     const replayed = stream === undefined ? undefined : await replayInvoice(stream, at, opened);
-    if (stream === undefined || replayed === undefined) return refused(`no invoice ${id}`);
+    if (stream === undefined || replayed === undefined)
+      return await refusedUnknown(`no invoice ${id}`, opened, terminal);
     if (replayed.invoice === null) {
       const text = `at ${at} the API would have answered 404: ${id} was not accepted yet, or it was already deleted`;
       return unlessBroken(done(text, replayed), await opened.log.read(stream), terminal);

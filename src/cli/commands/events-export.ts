@@ -14,6 +14,7 @@ import { draftExport, holdsSomething, manifestOf, removeEarlierDrafts, whyNotWri
 import { findingLine } from '../findings.js';
 import { instantFlag } from '../flags.js';
 import { type ShowProgress, withProgress } from '../progress.js';
+import { tellRowsBehind } from '../rows-behind.js';
 import { auditDeps, type Session } from '../session.js';
 
 /**
@@ -41,6 +42,7 @@ export const exportCommand: Command = {
     if ('problem' in filter) return badUsage(filter.problem);
     const opened = await session();
     if (filter.company !== undefined && (await opened.readModel.company(filter.company)) === undefined) {
+      await tellRowsBehind(opened, terminal, ['companies']);
       return unknownCompany(filter.company);
     }
     if (flags.replace !== true && (await holdsSomething(file)))

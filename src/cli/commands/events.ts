@@ -14,6 +14,7 @@ import { EventLogSetBack, isEarlier, type LogPosition, type RecordedEvent } from
 import { badUsage, type Command, done, type Flags, refused, reported, textFlag, unknownCompany } from '../command.js';
 import { unlessBroken } from '../findings.js';
 import { instantFlag, wholeFlag } from '../flags.js';
+import { refusedUnknown, tellRowsBehind } from '../rows-behind.js';
 import { auditDeps, type Session } from '../session.js';
 import { jsonText, printable, type Terminal } from '../terminal.js';
 import { exportCommand } from './events-export.js';
@@ -45,11 +46,13 @@ const searchCommand: Command = {
     after: { type: 'string', help: 'continue after this position, from the page before' },
   },
   changes: false,
-  run: async ({ flags, session }) => {
+  run: async ({ flags, session, terminal }) => {
     const search = searchOf(flags);
     if ('problem' in search) return badUsage(search.problem);
-    const { log, readModel, store } = await session();
+    const opened = await session();
+    const { log, readModel, store } = opened;
     if (search.company !== undefined && (await readModel.company(search.company)) === undefined) {
+      await tellRowsBehind(opened, terminal, ['companies']);
       return unknownCompany(search.company);
     }
     const found: RecordedEvent[] = [];
@@ -130,7 +133,8 @@ const show: Command = {
     const opened = await session();
     const stream = await findStream(wanted, opened);
     const events = stream === undefined ? [] : await readPages(stream, opened.log, from, limit);
-    if (stream === undefined || events.length === 0) return refused(`nothing is recorded for ${wanted}`);
+    if (stream === undefined) return await refusedUnknown(`nothing is recorded for ${wanted}`, opened, terminal);
+    if (events.length === 0) return refused(`nothing is recorded for ${wanted}`);
     const reveal = flags.reveal === true;
     const seen = { command: 'events show', subject: stream };
     if (reveal) await appendAudit('PersonalDataRevealed', seen, auditDeps(opened, actor));

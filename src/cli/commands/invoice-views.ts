@@ -7,10 +7,10 @@ import type { Instant } from '../../domain/common/time.js';
 import { invoiceStatuses, isInvoiceStatus } from '../../domain/invoice/status.js';
 import { ageText } from '../../lib/age-text.js';
 import type { SupportFilter } from '../../ports/support-reads.js';
-import { badUsage, type Command, done, type Flags, refused, textFlag, unknownCompany } from '../command.js';
+import { badUsage, type Command, done, type Flags, textFlag, unknownCompany } from '../command.js';
 import { unlessBroken } from '../findings.js';
 import { instantFlag, wholeFlag } from '../flags.js';
-import { moreUnknown, rowsBehind, tellRowsBehind } from '../rows-behind.js';
+import { moreUnknown, refusedUnknown, rowsBehind, tellRowsBehind } from '../rows-behind.js';
 import { auditDeps } from '../session.js';
 import { jsonText } from '../terminal.js';
 import { cursorFlag, cursorText, jsonOf, lineOf, secondsSince } from './invoice.js';
@@ -26,7 +26,8 @@ const show: Command = {
     const at = opened.clock.now();
     const stream = await findStream(id, opened);
     const replayed = stream === undefined ? undefined : await replayInvoice(stream, at, opened);
-    if (stream === undefined || replayed === undefined || replayed.invoice === null) return refused(`no invoice ${id}`);
+    if (stream === undefined || replayed === undefined || replayed.invoice === null)
+      return await refusedUnknown(`no invoice ${id}`, opened, terminal);
     await appendAudit('PersonalDataRevealed', { command: 'invoice show', subject: stream }, auditDeps(opened, actor));
     const invoice = opened.bodyOf(replayed.invoice, at);
     return unlessBroken(done(jsonText(invoice, 2), invoice), await opened.log.read(stream), terminal);

@@ -41,7 +41,7 @@ import {
 } from '../command.js';
 import { unlessBroken } from '../findings.js';
 import { readOperatorFile } from '../flags.js';
-import { tellRowsBehind } from '../rows-behind.js';
+import { refusedUnknown, tellRowsBehind } from '../rows-behind.js';
 import type { Session } from '../session.js';
 import { typedText } from '../terminal.js';
 
@@ -51,8 +51,9 @@ const timeline: Command = {
   summary: 'the story of one invoice: what, when, who, evidence',
   changes: false,
   run: async ({ positionals: [id = ''], session, terminal }) => {
-    const events = await eventsOf(id, await session());
-    if (events === undefined) return refused(`no invoice ${id}`);
+    const opened = await session();
+    const events = await eventsOf(id, opened);
+    if (events === undefined) return await refusedUnknown(`no invoice ${id}`, opened, terminal);
     const story = timelineEntries(events);
     return unlessBroken(done(renderTimeline(story), { id, timeline: story }), events, terminal);
   },
@@ -202,7 +203,8 @@ const resolveCommand: Command = {
     if (evidence === '') return badUsage('--evidence must say what the settlement rests on');
     const opened = await session();
     const found = await findStream(id, opened);
-    if (found === undefined || parseInvoiceStream(found) === undefined) return refused(`no invoice ${id}`);
+    if (found === undefined || parseInvoiceStream(found) === undefined)
+      return await refusedUnknown(`no invoice ${id}`, opened, terminal);
     const deps = await opened.settleDeps(actor);
     const command = { stream: found, as, evidence, ...(accessKey === undefined ? {} : { accessKey }) };
     for (let look = 1; ; look += 1) {

@@ -7,6 +7,7 @@ import { ageSeconds, type KnownParameters, USED_SECONDS } from '../../domain/mun
 import { knownIn, type ParametersEntry } from '../../ports/municipal-parameters.js';
 import { municipalityByCode } from '../../tables/municipalities.js';
 import { badUsage, type Command, done, type Flags, refused, textFlag } from '../command.js';
+import { tellRowsBehind } from '../rows-behind.js';
 import { jsonText } from '../terminal.js';
 
 const set: Command = {
@@ -36,10 +37,12 @@ const show: Command = {
   positionals: ['IBGE'],
   summary: 'what a municipality demands of an invoice, and what the national system answered, with its age',
   changes: false,
-  run: async ({ positionals: [ibge = ''], session }) => {
+  run: async ({ positionals: [ibge = ''], session, terminal }) => {
     const found = municipalityByCode(ibge);
     if (found === undefined) return refused(`no municipality has the IBGE code ${ibge}`);
-    const { readModel, parameters, clock } = await session();
+    const opened = await session();
+    await tellRowsBehind(opened, terminal, ['municipalities']);
+    const { readModel, parameters, clock } = opened;
     const [demands, entries] = await Promise.all([readModel.municipalityDemands(ibge), parameters.entriesOf(ibge)]);
     const now = clock.now();
     // Only test mode refuses invoices for a missing registration, so only its answers are shown as in force.

@@ -3,7 +3,8 @@ import { retryParked } from '../../app/operator/support/waiting.js';
 import { parseInvoiceStream, publicInvoiceId, type StreamName } from '../../domain/common/ids.js';
 import { counted } from '../../lib/counted.js';
 import type { ParkedWork } from '../../ports/work-queue.js';
-import { badUsage, type Command, done, refused } from '../command.js';
+import { badUsage, type Command, done } from '../command.js';
+import { refusedUnknown } from '../rows-behind.js';
 import { auditDeps } from '../session.js';
 
 const list: Command = {
@@ -35,7 +36,7 @@ const retry: Command = {
   summary: 'try parked work again: that of one invoice, or --all',
   options: { all: { type: 'boolean', help: 'everything that is parked' } },
   changes: true,
-  run: async ({ positionals: [id], flags, actor, session }) => {
+  run: async ({ positionals: [id], flags, actor, session, terminal }) => {
     if ((id === undefined) === (flags.all !== true)) return badUsage('name an ID, or --all');
     const opened = await session();
     const { queue } = opened;
@@ -51,7 +52,9 @@ const retry: Command = {
     }
     const stream = await findStream(id, opened);
     const found = stream !== undefined && (await again(stream));
-    return found ? done(`${id} is tried again within seconds`, { retried: 1 }) : refused(`nothing of ${id} is parked`);
+    return found
+      ? done(`${id} is tried again within seconds`, { retried: 1 })
+      : await refusedUnknown(`nothing of ${id} is parked`, opened, terminal);
   },
 };
 

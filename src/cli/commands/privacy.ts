@@ -4,6 +4,7 @@ import { counted } from '../../lib/counted.js';
 import { badUsage, type Command, reported } from '../command.js';
 import { wholeFlag } from '../flags.js';
 import { withProgress } from '../progress.js';
+import { tellRowsBehind } from '../rows-behind.js';
 import { typedText } from '../terminal.js';
 
 const LISTED = 1000;
@@ -24,6 +25,7 @@ export const privacyCommand: Command = {
     const limit = wholeFlag(flags, 'limit', LISTED);
     if (limit === undefined) return badUsage('--limit takes a whole number');
     const opened = await session();
+    await tellRowsBehind(opened, terminal, ['companies', 'invoices']);
     const found = await withProgress(terminal, (progress) =>
       reportOn(document, limit, {
         ...opened,

@@ -5,7 +5,7 @@ import {
   renderCatalogFile,
   type ShownLine,
 } from '../../app/operator/reference-data/catalog-file.js';
-import { importCatalog, putRegistryEntries } from '../../app/operator/reference-data/commands.js';
+import { importCatalog, putRegistryEntries, recordedLines } from '../../app/operator/reference-data/commands.js';
 import { parseRegistryFile } from '../../app/operator/reference-data/registry-file.js';
 import type { ImportedLines } from '../../domain/catalog/catalog.js';
 import type { OperatorLine } from '../../domain/catalog/events.js';
@@ -18,6 +18,7 @@ import { municipalityByName, nearestMunicipality } from '../../tables/municipali
 import { badUsage, type Command, done, textFlag, unknownCompany, warned, withProblems } from '../command.js';
 import { readJsonFile, readOperatorFile } from '../flags.js';
 import { companyIbsCbs } from '../ibs-cbs.js';
+import { tellRowsBehind } from '../rows-behind.js';
 import type { Session } from '../session.js';
 
 const importCommand: Command = {
@@ -25,7 +26,7 @@ const importCommand: Command = {
   positionals: ['FILE.tsv'],
   summary: 'replace the activity lines of the CNAEs in the file, all or nothing',
   changes: true,
-  run: async ({ positionals: [file = ''], actor, session }) => {
+  run: async ({ positionals: [file = ''], actor, session, terminal }) => {
     const read = await readOperatorFile(file);
     if ('problem' in read) return badUsage(read.problem);
     const parsed = parseCatalogFile(read.bytes.toString('utf8'), companyFileTables);
@@ -33,6 +34,7 @@ const importCommand: Command = {
     const opened = await session();
     const changed = await importCatalog(parsed.lines, opened.companyDeps(actor));
     const lines = [...parsed.lines.values()].flat().length;
+    if (parsed.municipalCodes.length > 0) await tellRowsBehind(opened, terminal, ['companies']);
     const adopted = await takeOver(parsed.municipalCodes, actor, opened);
     const told = `${counted(lines, 'line')} of ${counted(parsed.lines.size, 'CNAE')} on record, ${counted(changed, 'CNAE')} changed`;
     return done([told, ...adopted].join('\n'), { cnaes: parsed.lines.size, lines, changed, municipal_codes: adopted });
@@ -80,11 +82,18 @@ const exportCommand: Command = {
   run: async ({ flags, session, terminal }) => {
     const cnpj = textFlag(flags, 'company');
     const opened = await session();
+    await tellRowsBehind(opened, terminal, ['catalog_lines', ...(cnpj === undefined ? [] : ['companies'])]);
     const company = cnpj === undefined ? undefined : await opened.readModel.company(cnpj);
     if (cnpj !== undefined && company === undefined) return unknownCompany(cnpj);
-    const cnaes = company?.registration.activities.map(({ cnae }) => cnae);
-    const imported = await opened.readModel.catalogLines(cnaes ?? 'all');
-    const lines = allLines(imported, cnaes).map((line) => shown(line, company?.registration.ibsCbs));
+    const cnaes =
+      company === undefined
+        ? // An operator may have entered lines of a CNAE that the shipped catalogue lacks; the rows name such a CNAE.
+          [...shippedCnaes(), ...(await opened.readModel.catalogLines('all')).keys()]
+        : company.registration.activities.map(({ cnae }) => cnae);
+    const distinct = new Set(cnaes);
+    const lines = allLines(await recordedLines(distinct, opened), distinct).map((line) =>
+      shown(line, company?.registration.ibsCbs),
+    );
     if (company !== undefined) terminal.err(`${cnpj}: ${ibsCbsText(await companyIbsCbs(company, opened))}`);
     return done(renderCatalogFile(lines), { lines: lines.map(describe) });
   },
@@ -92,10 +101,10 @@ const exportCommand: Command = {
 
 export const catalogCommands: readonly Command[] = [importCommand, exportCommand];
 
-const allLines = (imported: ImportedLines, cnaes: readonly string[] | undefined): readonly OperatorLine[] =>
-  [...new Set(cnaes ?? [...shippedCnaes(), ...imported.keys()])]
+const allLines = (recorded: ImportedLines, cnaes: Iterable<string>): readonly OperatorLine[] =>
+  [...cnaes]
     .sort()
-    .flatMap((cnae) => imported.get(cnae) ?? shippedCatalogue.linesOf(cnae))
+    .flatMap((cnae) => recorded.get(cnae) ?? shippedCatalogue.linesOf(cnae))
     // A CNAE without a published service is shipped without a code; such a line needs no review and cannot be imported.
     .filter((line) => line.serviceCode !== '');
 

@@ -1,5 +1,5 @@
 import { catalogFold, type ImportedLines, replaceLines } from '../../../domain/catalog/catalog.js';
-import { catalogStream } from '../../../domain/catalog/events.js';
+import { type CatalogEvent, catalogStream } from '../../../domain/catalog/events.js';
 import type { Decided } from '../../../domain/common/decision.js';
 import { type StreamName, systemApiStream } from '../../../domain/common/ids.js';
 import { present } from '../../../domain/common/present.js';
@@ -26,6 +26,22 @@ export const importCatalog = async (lines: ImportedLines, deps: ReferenceDeps): 
     appendChange(catalogStream(cnae), catalogFold, (state, now) => replaceLines(state, cnae, ofCnae, now), deps),
   );
   return changed.filter(Boolean).length;
+};
+
+/**
+ * The lines on record of these CNAEs, as the log has them: rows that are behind lack lines, and a file made from such rows would undo the lines on record
+ * when it is imported. A CNAE without lines on record is missing.
+ */
+export const recordedLines = async (
+  cnaes: Iterable<string>,
+  { store }: Pick<ReferenceDeps, 'store'>,
+): Promise<ImportedLines> => {
+  const found = await inGroups(AT_ONCE, [...cnaes], async (cnae) => {
+    const last = { direction: 'backwards', limit: 1 } as const;
+    const { events } = await store.load<CatalogEvent>(catalogStream(cnae), last);
+    return { cnae, lines: events.reduce(catalogFold.evolve, catalogFold.initial) };
+  });
+  return new Map(found.flatMap(({ cnae, lines }) => (lines === undefined ? [] : [[cnae, lines]])));
 };
 
 /** `ibge` is a code of the national table. */
