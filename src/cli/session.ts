@@ -81,6 +81,8 @@ export type Session = {
   /** When these API keys were last used, to the hour; a key that was never used is missing. */
   keyUses(keyIds: readonly string[]): Promise<ReadonlyMap<string, Instant>>;
   masterKey: MasterKeyOperations;
+  /** How many kinds of differences and of documents that could not be relied on were seen in the last 7 days; `nfse doctor` lists them. */
+  recentNotices(): Promise<number>;
   /** The projections whose rows do not hold what the log says yet, as after a restore. */
   projectionsBehind(): Promise<readonly string[]>;
   /** Checks of the engines and of open work; what `behind` projections cannot tell is unknown. */

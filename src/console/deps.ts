@@ -3,7 +3,7 @@ import type { SettleCommand, SettleResult } from '../app/operator/settlement/set
 import type { SearchDeps } from '../app/operator/support/search.js';
 import type { StoppedSeries } from '../app/operator/support/stopped-series.js';
 import type { ParkedQueue } from '../app/operator/support/waiting.js';
-import type { InvoiceAddress, Mode } from '../domain/common/ids.js';
+import type { InvoiceAddress, Mode, StreamName } from '../domain/common/ids.js';
 import type { Instant } from '../domain/common/time.js';
 import type { Invoice } from '../domain/invoice/state.js';
 import type { CertificateRefusal } from '../ports/certificate-refusals.js';
@@ -31,6 +31,9 @@ export type WaitingWork = { what: string; mode: Mode; count: number; oldestSecon
 export type ProjectionLine = Pick<ProjectionStatus, 'name' | 'version' | 'generation' | 'lagSeconds'> & {
   rebuilding?: Pick<BuildingStatus, 'generation' | 'progress' | 'running'>;
 };
+
+/** `detail`: mode and kind of a difference, else what was wrong with the document. `lastStream`: the invoice of the last one. */
+export type NoticeLine = { notice: string; detail: string; seen: number; lastAt: Instant; lastStream: StreamName };
 
 /** The last rebuild of a projection that this console began. `detail` in Portuguese and in English. */
 export type RebuildRun = {
@@ -74,6 +77,10 @@ export type ConsoleDeps = SearchDeps & {
   /** Certificates that the authorizer refuses; the longest refused first. */
   refusedCertificates(): Promise<readonly CertificateRefusal[]>;
   projections(): Promise<readonly ProjectionLine[]>;
+  /** The projections whose rows do not hold what the log says; may be some seconds old. */
+  projectionsBehind(): Promise<readonly string[]>;
+  /** Differences of the reconciliation and documents that could not be relied on, of the last 7 days; the latest first. */
+  notices(): Promise<readonly NoticeLine[]>;
   /** Series that send nothing until an operator moves them; may be a minute old. `unknown` while the log cannot be read. */
   stoppedSeries(): Promise<readonly StoppedSeries[] | 'unknown'>;
   /** The legal names of the companies by CNPJ; may be some seconds old. */

@@ -82,7 +82,7 @@ export const checkAccess =
 
 const pageContext = async (
   c: ConsoleContext,
-  { access, clock, version, simulatedModes, companyNames }: ConsoleDeps,
+  { access, clock, version, simulatedModes, companyNames, projectionsBehind }: ConsoleDeps,
   ended: EndedSessions,
 ): Promise<{ session: string; page: PageContext; signedInAs: string | undefined }> => {
   const now = clock.now();
@@ -101,10 +101,12 @@ const pageContext = async (
   const { pathname, searchParams } = new URL(c.req.url);
   for (const name of ONCE) searchParams.delete(name);
   const names = isClosed ? NO_NAMES : await companyNames().catch(() => NO_NAMES);
+  // A page whose facts come from the log is shown also while the log cannot say how late the rows are.
+  const behind = isClosed ? [] : await projectionsBehind().catch(() => []);
   const page = { operator, isClosed, formToken: formToken(session, now, access), path: c.req.path };
   const search = searchParams.size === 0 ? '' : `?${searchParams}`;
   const address = c.req.method === 'POST' ? undefined : `${pathname}${search}`;
-  const shown = { say: sayIn(language), language, now, names, address };
+  const shown = { say: sayIn(language), language, now, names, behind, address };
   return { session, page: { ...page, ...shown, version, simulatedModes }, signedInAs: found?.session };
 };
 

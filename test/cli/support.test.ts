@@ -215,6 +215,12 @@ describeWithPostgres('an operator who looks after the service', () => {
     expect(out).toContain('series stopped');
     expect(out).not.toContain(named('5'));
     const { json } = await operator.runJson('invoice', 'waiting');
+    const withNotices = async () => ({ ...operator.session, recentNotices: async () => 1 });
+    const told: string[] = [];
+    const terminal = { out: (text: string) => void told.push(text), err: () => undefined };
+    expect(await runCommand(['invoice', 'waiting'], invoiceViewCommands, withNotices, terminal)).toBe(0);
+    expect(told.join()).toContain('1 kind of differences from the authorizer');
+    expect(json).toMatchObject({ recent_alarms: 0 });
     expect(json).toMatchObject({ count: 4, unknown_until_caught_up: [] });
 
     const closed = { type: 'CancellationClosedBySupport', data: { evidence: 'portal', at: now } } as const;
@@ -320,7 +326,16 @@ describeWithPostgres('an operator who looks after the service', () => {
     });
     const { exit, text } = await doctor;
     expect(exit).toBe(1);
-    for (const name of ['open work', 'indeterminate', 'cancellations', 'numbers', 'clock', 'layout', 'companies'])
+    for (const name of [
+      'catalogue',
+      'open work',
+      'indeterminate',
+      'cancellations',
+      'numbers',
+      'clock',
+      'layout',
+      'companies',
+    ])
       expect(text).toMatch(new RegExp(`^BAD  ${name} +unknown until the projections have caught up`, 'm'));
     expect(text).not.toContain(`certificate ${CNPJ}`);
   });

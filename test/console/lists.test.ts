@@ -156,6 +156,43 @@ it('a stopped series is named on the overview, in both languages', async () => {
   );
 });
 
+it('a difference of the reconciliation is on the overview, with its invoice and the command that says what to do', async () => {
+  expect((await harness.visit('/console')).text).not.toContain('nfse doctor');
+  const detail = 'live failed_but_found';
+  const notice = { notice: 'reconciliation_difference', detail, seen: 1, lastAt: at(0), lastStream: harness.stream };
+  harness.notices = [notice];
+  const { text } = await harness.visit('/console');
+  expect(text).toContain('reconciliation difference (live failed_but_found)</span>, 1 time, last');
+  expect(text).toContain(`<a href="${harness.invoice}">`);
+  expect(text).toContain('nfse doctor');
+});
+
+describe('while rows are behind the log, as after a restore', () => {
+  beforeEach(() => {
+    harness.behind = ['invoices', 'companies', 'deadlines'];
+    harness.companies = [];
+  });
+
+  it('the overview says unknown in place of a count, and in place of nothing', async () => {
+    const { text } = await harness.visit('/console');
+    expect(text.match(/<span class="count">\?<\/span>/g)).toHaveLength(3);
+    expect(text).toContain('Whether a series is stopped is not known yet.');
+    expect(text).not.toContain('Nothing is open.');
+  });
+
+  it.each([
+    ['/console/cancellations', 'No failed cancellation waits'],
+    ['/console/certificates', 'No company is registered'],
+    ['/console/invoices/nfse_00000000-0000-4000-8000-000000000000', 'No company has an invoice'],
+  ])('%s does not say: %s', async (path, denied) => {
+    const late = (await harness.visit(path)).text;
+    expect(late).toContain('The rows of invoices, companies, deadlines are behind the log');
+    expect([late.includes('Not known yet.'), late.includes(denied)]).toEqual([true, false]);
+    harness.behind = [];
+    expect((await harness.visit(path)).text).toContain(denied);
+  });
+});
+
 describe('while an engine is lost', () => {
   it('the overview shows what does not depend on the queue, and says that parked work is not known', async () => {
     harness.queueLost = true;

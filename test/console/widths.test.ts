@@ -26,6 +26,7 @@ const listOf = async (language: Language): Promise<string> => {
     language,
     now: at(200_000),
     names: new Map([[CNPJ, 'ESTUDIO EXEMPLO DE DESENVOLVIMENTO LTDA']]),
+    behind: [],
     operator: { name: 'maria', signedIn: false },
     isClosed: false,
     formToken: '',

@@ -6,6 +6,7 @@ import type { Mode } from '../../domain/common/ids.js';
 import type { Instant } from '../../domain/common/time.js';
 import { invoiceStatuses, isInvoiceStatus } from '../../domain/invoice/status.js';
 import { ageText } from '../../lib/age-text.js';
+import { counted } from '../../lib/counted.js';
 import type { SupportFilter } from '../../ports/support-reads.js';
 import { badUsage, type Command, done, type Flags, textFlag, unknownCompany } from '../command.js';
 import { unlessBroken } from '../findings.js';
@@ -95,12 +96,21 @@ const waiting: Command = {
     const behind = await rowsBehind(opened);
     const { count, oldest, parkedUnknown } = await waitingWork(opened, LISTED);
     const now = opened.clock.now();
-    const nothing = parkedUnknown === undefined ? 'nothing waits for support' : 'nothing else waits for support';
-    const text = [...(count === 0 ? [nothing] : oldest.map((one) => textOf(one, now))), ...moreUnknown(behind)];
+    const notices = await opened.recentNotices();
+    const noticed =
+      notices === 0 ? [] : [`${counted(notices, 'kind')} of ${WHAT_NOTICES_ARE} in the last 7 days -> nfse doctor`];
+    const nothing =
+      parkedUnknown === undefined && notices === 0 ? 'nothing waits for support' : 'nothing else waits for support';
+    const text = [
+      ...(count === 0 ? [nothing] : oldest.map((one) => textOf(one, now))),
+      ...noticed,
+      ...moreUnknown(behind),
+    ];
     const outcome = done(text.join('\n'), {
       count,
       unknown_until_caught_up: behind,
       parked_unknown: parkedUnknown ?? null,
+      recent_alarms: notices,
       waiting: oldest.map((one) => waitingJson(one, now)),
     });
     if (parkedUnknown === undefined) return outcome;
@@ -108,6 +118,8 @@ const waiting: Command = {
     return { ...outcome, exit: 3, isReport: true };
   },
 };
+
+const WHAT_NOTICES_ARE = 'differences from the authorizer or of documents that could not be relied on';
 
 const textOf = ({ kind, id, companyId, mode, since, detail, command }: Waiting, now: Instant): string =>
   `${id ?? companyId} (${mode}), ${kind.replaceAll('_', ' ')} for ${ageText(secondsSince(since, now))}: ${detail} -> ${command}`;

@@ -10,8 +10,14 @@ export type Html = ReturnType<typeof html>;
 /** An empty piece. */
 export const none: Html = html``;
 
-/** What the pieces of a page need to know: the language, the time, and the names of the companies by CNPJ. */
-export type Shown = { say: Say; now: Instant; names: ReadonlyMap<string, string> };
+/** What the pieces of a page need to know: the language, the time, the names of the companies by CNPJ, and which rows are late. */
+export type Shown = {
+  say: Say;
+  now: Instant;
+  names: ReadonlyMap<string, string>;
+  /** The projections whose rows do not hold what the log says. */
+  behind: readonly string[];
+};
 
 /** `21/11/2026 09:00:05.123` by the clock of Brasília; in English `2026-11-21 09:00:05.123`. */
 export const clockText = ({ say }: Pick<Shown, 'say'>, at: Instant): string => {
@@ -111,6 +117,10 @@ export const table = (
 </table>
 </div>`;
 };
+
+/** The text of an empty list. Rows that are behind the log lack events, so that their absence proves nothing. */
+export const emptyText = ({ say, behind }: Pick<Shown, 'say' | 'behind'>, reads: string, text: string): string =>
+  behind.includes(reads) ? say('Não se sabe ainda.', 'Not known yet.') : text;
 
 /** A list of names and values. */
 export const facts = (pairs: readonly (readonly [string, Cell])[]): Html =>

@@ -2,7 +2,7 @@ import { html, raw } from 'hono/html';
 import type { Operator } from '../deps.js';
 import type { Language } from '../language.js';
 import { SCRIPT_ELEMENT } from '../script.js';
-import { clockText, type Html, modeText, none, type Shown, whole } from './elements.js';
+import { badge, clockText, type Html, modeText, none, type Shown, whole } from './elements.js';
 
 /** What every page needs besides its own content. */
 export type PageContext = Shown & {
@@ -41,6 +41,19 @@ const noticeOf = (notice: Notice | undefined): Html =>
     ? none
     : html`<p class="notice ${notice.tone}" role="${notice.tone === 'bad' ? 'alert' : 'status'}">${notice.text}</p>`;
 
+/** The projections whose rows the pages show. */
+const SHOWN: readonly string[] = ['invoices', 'companies', 'deadlines'];
+
+const lateRows = ({ say, behind }: PageContext): Html => {
+  const late = behind.filter((name) => SHOWN.includes(name)).join(', ');
+  return late === ''
+    ? none
+    : html`<p>${badge(say('não se sabe', 'unknown'), 'wait')} ${say(
+        `As linhas de ${late} estão atrás do log: o que não aparece pode existir, e o que aparece pode ter mudado.`,
+        `The rows of ${late} are behind the log: what is not shown may exist, and what is shown may have changed.`,
+      )} <a href="${ROOT}/projections">${say('Projeções', 'Projections')}</a></p>`;
+};
+
 /** `refreshSeconds` is only set while something on the page changes. */
 export const page = (
   context: PageContext,
@@ -78,7 +91,7 @@ ${
 }
 <main id="content" tabindex="-1">
 <h1>${title}</h1>
-${noticeOf(notice)}
+${noticeOf(notice)}${lateRows(context)}
 ${content}
 </main>
 <footer>

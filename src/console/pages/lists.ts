@@ -6,6 +6,7 @@ import type { SupportRow } from '../../ports/support-reads.js';
 import {
   badge,
   companyOf,
+  emptyText,
   type Html,
   modeText,
   none,
@@ -92,7 +93,7 @@ export const invoicesPage = (
     context,
     { title: say('Notas', 'Invoices'), notice: problem === undefined ? undefined : { tone: 'bad', text: problem } },
     html`${filterForm(context, typed)}
-${problem === undefined ? invoicesTable(context, say('As mais novas primeiro', 'Newest first'), rows, say('Nenhuma nota com este filtro.', 'No invoice with this filter.')) : none}
+${problem === undefined ? invoicesTable(context, say('As mais novas primeiro', 'Newest first'), rows, emptyText(context, 'invoices', say('Nenhuma nota com este filtro.', 'No invoice with this filter.'))) : none}
 ${newest === undefined ? none : html`<p><a href="${newest}">${say('As notas mais novas', 'Newest invoices')}</a></p>`}
 ${older === undefined ? none : html`<p><a href="${older}">${say('Notas mais antigas', 'Older invoices')}</a></p>`}`,
   );
@@ -157,7 +158,7 @@ ${table(
       timeOf(context, createdAt),
     ];
   }),
-  say('Nenhuma nota espera pelo suporte.', 'No invoice waits for support.'),
+  emptyText(context, 'invoices', say('Nenhuma nota espera pelo suporte.', 'No invoice waits for support.')),
 )}`,
   );
 };
@@ -187,7 +188,11 @@ ${table(
         : html`${badge(say('recusado', 'refused'), 'bad')} ${codes.join(' ')}`,
     ];
   }),
-  say('Nenhum cancelamento espera pelo suporte.', 'No failed cancellation waits for support.'),
+  emptyText(
+    context,
+    'invoices',
+    say('Nenhum cancelamento espera pelo suporte.', 'No failed cancellation waits for support.'),
+  ),
 )}`,
   );
 };

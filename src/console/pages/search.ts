@@ -3,7 +3,7 @@ import { SEARCH_KINDS, type SearchKind, type SearchResult } from '../../app/oper
 import type { Instant } from '../../domain/common/time.js';
 import { visibleDirections } from '../../lib/visible-directions.js';
 import type { SupportCursor } from '../../ports/support-reads.js';
-import { type Html, none, timeOf } from './elements.js';
+import { emptyText, type Html, none, timeOf } from './elements.js';
 import { form, operatorField, type PageContext, page, ROOT } from './layout.js';
 import { invoicesTable, type ShownInvoice } from './lists.js';
 
@@ -71,7 +71,7 @@ export const resultsPage = (context: PageContext, { typed, query, result, found 
     context,
     { title: say('Busca', 'Search') },
     html`<p>${kindsText(context, result.lookedFor)} “${visibleDirections(query.text)}”: ${count}${scanned(context, query, result)}.</p>
-${invoicesTable(context, say('Notas encontradas', 'Invoices found'), found, say('Nada encontrado.', 'Nothing found.'))}
+${invoicesTable(context, say('Notas encontradas', 'Invoices found'), found, emptyText(context, 'invoices', emptyText(context, 'companies', say('Nada encontrado.', 'Nothing found.'))))}
 ${unopenedText(context, result.unopened ?? [])}
 ${result.next === undefined ? none : olderForm(context, query, result.next)}
 ${searchAgain(context, typed)}`,

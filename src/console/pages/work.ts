@@ -5,10 +5,11 @@ import { parseInvoiceStream, publicInvoiceId } from '../../domain/common/ids.js'
 import type { Instant } from '../../domain/common/time.js';
 import { daysLeft, expiryWarning } from '../../domain/company/certificate-expiry.js';
 import { ageText } from '../../lib/age-text.js';
+import { counted } from '../../lib/counted.js';
 import type { CertificateRefusal } from '../../ports/certificate-refusals.js';
 import type { ParkedWork } from '../../ports/work-queue.js';
-import type { CheckHealth, ProjectionLine, RebuildRun, RoleHealth, WaitingWork } from '../deps.js';
-import { badge, companyOf, type Html, modeText, none, table, timeOf } from './elements.js';
+import type { CheckHealth, NoticeLine, ProjectionLine, RebuildRun, RoleHealth, WaitingWork } from '../deps.js';
+import { badge, companyOf, emptyText, type Html, modeText, none, table, timeOf } from './elements.js';
 import {
   form,
   invoiceLink,
@@ -120,7 +121,7 @@ export const certificatesPage = (
           timeOf(context, notAfter),
           enabled ? say('habilitada', 'enabled') : say('desabilitada', 'disabled'),
         ]),
-      say('Nenhuma empresa cadastrada.', 'No company is registered.'),
+      emptyText(context, 'companies', say('Nenhuma empresa cadastrada.', 'No company is registered.')),
     )}`,
   );
 };
@@ -232,6 +233,7 @@ type OverviewFacts = {
   /** Companies whose certificate has fewer than 30 days left or has expired. */
   certificates: number;
   refused: readonly CertificateRefusal[];
+  notices: readonly NoticeLine[];
 };
 
 export const overviewPage = (context: PageContext, facts: OverviewFacts): Html => {
@@ -240,20 +242,39 @@ export const overviewPage = (context: PageContext, facts: OverviewFacts): Html =
     context,
     { title: say('Visão geral', 'Overview') },
     html`<section aria-labelledby="find"><h2 id="find">${say('Encontrar uma nota', 'Find an invoice')}</h2>${searchForm(context)}</section>
-<section aria-labelledby="attention"><h2 id="attention">${say('Espera por você', 'Waits for you')}</h2>${attention(context, facts)}${facts.parked.unknown === undefined ? none : parkedUnknown(context, facts.parked.unknown)}${refusedList(context, facts.refused)}${stoppedList(context, facts.stopped)}</section>
+<section aria-labelledby="attention"><h2 id="attention">${say('Espera por você', 'Waits for you')}</h2>${attention(context, facts)}${facts.parked.unknown === undefined ? none : parkedUnknown(context, facts.parked.unknown)}${refusedList(context, facts.refused)}${stoppedList(context, facts.stopped)}${noticeList(context, facts.notices)}</section>
 <section aria-labelledby="roles"><h2 id="roles">${say('Papéis', 'Roles')}</h2>${rolesTable(context, facts.roles)}</section>
 <section aria-labelledby="work"><h2 id="work">${say('Trabalho sem resultado', 'Work without an outcome')}</h2>${waitingTable(context, facts.waiting)}</section>
 <section aria-labelledby="process"><h2 id="process">${say('Este processo', 'This process')}</h2>${checksTable(context, facts.checks)}</section>`,
   );
 };
 
+/** Nothing ends these before 7 days have passed, so they have no tile that would stay red after the cure. */
+const noticeList = (context: PageContext, notices: readonly NoticeLine[]): Html => {
+  const { say } = context;
+  return notices.length === 0
+    ? none
+    : html`<ul>${notices.map(({ notice, detail, seen, lastAt, lastStream }) => {
+        const address = parseInvoiceStream(lastStream);
+        const where = address === undefined ? lastStream : invoiceLink(publicInvoiceId(address.invoiceId));
+        return html`<li>${badge(say('visto', 'seen'), 'bad')} <span lang="en">${notice.replaceAll('_', ' ')} (${detail})</span>, ${counted(seen, say('vez', 'time'), say('vezes', 'times'))}, ${say('a última', 'last')} ${timeOf(context, lastAt)}: ${where}</li>`;
+      })}</ul><p>${say(
+        'O autorizador tem outra coisa do que o log, ou devolveu um documento em que não se pode confiar. O que fazer:',
+        'The authorizer holds something other than the log says, or returned a document that cannot be relied on. What to do:',
+      )} <span class="mono">nfse doctor</span></p>`;
+};
+
 const stoppedList = (context: PageContext, stopped: OverviewFacts['stopped']): Html => {
-  const { say, names } = context;
-  if (stopped === 'unknown')
-    return html`<p>${badge(say('não se sabe', 'unknown'), 'wait')} ${say(
-      'Não se sabe se uma série está parada, porque o log não responde.',
-      'Whether a series is stopped is not known, because the log does not answer.',
-    )}</p>`;
+  const { say, names, behind } = context;
+  if (stopped === 'unknown' || (stopped.length === 0 && behind.includes('companies')))
+    return html`<p>${badge(say('não se sabe', 'unknown'), 'wait')} ${
+      stopped === 'unknown'
+        ? say(
+            'Não se sabe se uma série está parada, porque o log não responde.',
+            'Whether a series is stopped is not known, because the log does not answer.',
+          )
+        : say('Não se sabe ainda se uma série está parada.', 'Whether a series is stopped is not known yet.')
+    }</p>`;
   return stopped.length === 0
     ? html``
     : html`<ul>${stopped.map(
@@ -276,18 +297,19 @@ const stoppedList = (context: PageContext, stopped: OverviewFacts['stopped']): H
 };
 
 const attention = (
-  { say }: PageContext,
+  { say, behind }: PageContext,
   { indeterminate, cancellations, parked, certificates }: OverviewFacts,
 ): Html => {
+  const known = (reads: string, count: number): number | '?' => (behind.includes(reads) ? '?' : count);
   const lines: readonly (readonly [count: number | '?', path: string, one: string, many: string])[] = [
     [
-      indeterminate,
+      known('invoices', indeterminate),
       'indeterminate',
       say('nota indeterminada', 'indeterminate invoice'),
       say('notas indeterminadas', 'indeterminate invoices'),
     ],
     [
-      cancellations,
+      known('invoices', cancellations),
       'cancellations',
       say('cancelamento que falhou', 'failed cancellation'),
       say('cancelamentos que falharam', 'failed cancellations'),
@@ -299,7 +321,7 @@ const attention = (
       say('trabalhos parados', 'parked work items'),
     ],
     [
-      certificates,
+      known('companies', certificates),
       'certificates',
       say('certificado perto do fim', 'certificate near its end'),
       say('certificados perto do fim', 'certificates near their end'),
@@ -347,7 +369,7 @@ const waitingTable = (context: PageContext, waiting: readonly WaitingWork[]): Ht
       count,
       ageText(oldestSeconds),
     ]),
-    say('Nada está aberto.', 'Nothing is open.'),
+    emptyText(context, 'deadlines', say('Nada está aberto.', 'Nothing is open.')),
   );
 };
 

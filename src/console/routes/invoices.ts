@@ -17,7 +17,7 @@ import { parseInvoiceId, publicInvoiceId } from '../../domain/common/ids.js';
 import { withoutMask } from '../../domain/common/masks.js';
 import type { ConsoleDeps } from '../deps.js';
 import { actingOperator, type ConsoleContext, type ConsoleEnv } from '../guard.js';
-import { clockText } from '../pages/elements.js';
+import { clockText, emptyText } from '../pages/elements.js';
 import { invoicePage, type Revealed } from '../pages/invoice.js';
 import { messagePage, type Notice, nameNeeded, type PageContext, ROOT } from '../pages/layout.js';
 import { refusedSearchPage, resultsPage } from '../pages/search.js';
@@ -103,7 +103,11 @@ const noInvoice = (c: ConsoleContext): Response | Promise<Response> => {
     'Nenhuma empresa tem uma nota com este id, ou seus 7 dias acabaram.',
     'No company has an invoice of this id, or its 7 days are over.',
   );
-  return c.html(messagePage(c.get('page'), say('Nota inexistente', 'No such invoice'), text), 404);
+  const page = c.get('page');
+  const title = page.behind.includes('companies')
+    ? say('Nota não encontrada', 'Invoice not found')
+    : say('Nota inexistente', 'No such invoice');
+  return c.html(messagePage(page, title, emptyText(page, 'companies', text)), 404);
 };
 
 /** What a page of an invoice shows without what is sealed. */

@@ -15,7 +15,7 @@ import {
   projectionsPage,
 } from '../pages/work.js';
 
-const notices = ({ say }: PageContext) =>
+const noticesOf = ({ say }: PageContext) =>
   ({
     name: { tone: 'bad', text: nameNeeded({ say }) },
     retried: {
@@ -40,7 +40,7 @@ export const workRoutes = (app: Hono<ConsoleEnv>, deps: ConsoleDeps): void => {
   const lines = async () => (await deps.projections()).map((line) => ({ ...line, run: rebuilds.of(line.name) }));
 
   app.get(ROOT, async (c) => {
-    const [health, waiting, canceling, stopped, parkedItems, certificates, refused] = await Promise.all([
+    const [health, waiting, canceling, stopped, parkedItems, certificates, refused, notices] = await Promise.all([
       deps.health(),
       supportReads.indeterminate(1),
       supportReads.failedCancellations(1),
@@ -48,6 +48,7 @@ export const workRoutes = (app: Hono<ConsoleEnv>, deps: ConsoleDeps): void => {
       parkedIn(queue),
       certificateLines(deps),
       deps.refusedCertificates(),
+      deps.notices(),
     ]);
     const ending = certificates.filter(
       ({ notAfter, enabled }) =>
@@ -59,7 +60,7 @@ export const workRoutes = (app: Hono<ConsoleEnv>, deps: ConsoleDeps): void => {
       parked: parkedItems,
       certificates: ending.length,
     };
-    return c.html(overviewPage(c.get('page'), { ...health, ...counts, refused, stopped }));
+    return c.html(overviewPage(c.get('page'), { ...health, ...counts, refused, stopped, notices }));
   });
 
   app.get(`${ROOT}/certificates`, async (c) =>
@@ -72,12 +73,12 @@ export const workRoutes = (app: Hono<ConsoleEnv>, deps: ConsoleDeps): void => {
   );
 
   app.get(`${ROOT}/parked`, (c) =>
-    showParked(c, 200, c.req.query('retried') === '1' ? notices(c.get('page')).retried : undefined),
+    showParked(c, 200, c.req.query('retried') === '1' ? noticesOf(c.get('page')).retried : undefined),
   );
 
   app.post(`${ROOT}/parked/retry`, async (c) => {
     const operator = actingOperator(c);
-    if (operator === undefined) return await showParked(c, 400, notices(c.get('page')).name);
+    if (operator === undefined) return await showParked(c, 400, noticesOf(c.get('page')).name);
     const wanted = c.get('field')('stream');
     let retried = 0;
     try {
@@ -89,7 +90,7 @@ export const workRoutes = (app: Hono<ConsoleEnv>, deps: ConsoleDeps): void => {
       if (!(error instanceof WorkQueueUnavailable)) throw error;
       return c.html(parkedPage(c.get('page'), { work: [], count: 0, unknown: error.message }), 503);
     }
-    if (retried === 0) return await showParked(c, 409, notices(c.get('page')).gone);
+    if (retried === 0) return await showParked(c, 409, noticesOf(c.get('page')).gone);
     return c.redirect(`${ROOT}/parked?retried=1`, 303);
   });
 
@@ -97,17 +98,17 @@ export const workRoutes = (app: Hono<ConsoleEnv>, deps: ConsoleDeps): void => {
     const rows = await lines();
     // The page reloads itself until the rebuild ends, and its address says all the time that a rebuild has begun.
     const isNew = c.req.query('begun') === '1' && rows.some(isRebuilding);
-    return c.html(projectionsPage(c.get('page'), rows, isNew ? notices(c.get('page')).begun : undefined));
+    return c.html(projectionsPage(c.get('page'), rows, isNew ? noticesOf(c.get('page')).begun : undefined));
   });
 
   app.post(`${ROOT}/projections/rebuild`, async (c) => {
     const operator = actingOperator(c);
     if (operator === undefined)
-      return c.html(projectionsPage(c.get('page'), await lines(), notices(c.get('page')).name), 400);
+      return c.html(projectionsPage(c.get('page'), await lines(), noticesOf(c.get('page')).name), 400);
     const projection = (await lines()).find(({ name }) => name === c.get('field')('projection'))?.name;
     if (projection === undefined) return c.notFound();
     if (rebuilds.of(projection)?.state === 'running')
-      return c.html(projectionsPage(c.get('page'), await lines(), notices(c.get('page')).busy), 409);
+      return c.html(projectionsPage(c.get('page'), await lines(), noticesOf(c.get('page')).busy), 409);
     if (await rebuilds.refuses(projection)) return c.html(projectionsPage(c.get('page'), await lines()), 409);
     await appendAudit('ProjectionRebuildOrdered', { projection }, { store, clock, actor: `support:${operator}` });
     rebuilds.begin(projection);

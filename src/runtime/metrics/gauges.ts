@@ -1,4 +1,3 @@
-import type { Gauge } from 'prom-client';
 import type { MonitoringReads } from '../../adapters/read-model-postgres/monitoring-reads.js';
 import { DIFFERENCE, NOTICE_SECONDS } from '../../adapters/read-model-postgres/stored-notices.js';
 import type { StoppedSeries } from '../../app/operator/support/stopped-series.js';
@@ -6,11 +5,11 @@ import { modes } from '../../domain/common/ids.js';
 import { addSeconds, epochMs } from '../../domain/common/time.js';
 import { expiryWarning, WARNING_DAYS } from '../../domain/company/certificate-expiry.js';
 import { ageSeconds } from '../../domain/municipality/parameters.js';
-import { cachedCheck } from '../../lib/cached-check.js';
 import type { Clock } from '../../ports/clock.js';
 import type { ParametersCache } from '../../ports/municipal-parameters.js';
 import type { ProjectionStatus } from '../../ports/projection-status.js';
 import type { WorkQueue } from '../../ports/work-queue.js';
+import { rowsKnown, scrapeSources } from './scrape-sources.js';
 import type { Series } from './series.js';
 
 /** Sources that are asked at each scrape, because no event of this process reports their changes. */
@@ -23,6 +22,10 @@ export type Watched = {
   parameters: Pick<ParametersCache, 'all'>;
   /** Reads the last event of every series that a company uses. */
   stoppedSeries(): Promise<readonly Pick<StoppedSeries, 'mode'>[]>;
+  /** The projections whose rows do not hold what the log says. */
+  projectionsBehind(): Promise<readonly string[]>;
+  /** Whether an operator has switched the API off. */
+  apiSwitchedOff(): Promise<boolean>;
   clock: Clock;
 };
 
@@ -41,7 +44,7 @@ const READINESS_LIMIT_MS = 4_000;
 /** Returns a function to call before each scrape. It never rejects and ends within the limit of its slowest source. */
 export const watchedGauges = (series: Series, watched: Watched): (() => Promise<void>) => {
   const { gauge } = series;
-  const sources = scrapeSources(series);
+  const sources = scrapeSources(series, rowsKnown(watched.projectionsBehind));
 
   const ready = gauge('nfse_ready', '1 while /health/ready answers 200.');
   const checkOk = gauge('nfse_check_ok', 'The checks of /health/ready, one by one.', ['check']);
@@ -85,6 +88,15 @@ export const watchedGauges = (series: Series, watched: Watched): (() => Promise<
       depth.set(seen.depth);
       parked.set(seen.parked);
     },
+  });
+
+  const off = gauge('nfse_api_off', '1 while an operator has switched the API off: every request is answered 503.');
+  sources.add({
+    name: 'api_switch',
+    gauges: [off],
+    reads: 'system',
+    ask: watched.apiSwitchedOff,
+    show: (isOff) => off.set(isOff ? 1 : 0),
   });
 
   addOpenWork(sources, series, watched);
@@ -146,6 +158,7 @@ const addUnsettled = (sources: Sources, { gauge }: Series, { watch, clock }: Wat
   sources.add({
     name: 'unsettled',
     gauges: [unsettled, oldest],
+    reads: 'invoices',
     ask: () => watch.unsettled(),
     show: (rows) => {
       const now = epochMs(clock.now());
@@ -170,6 +183,7 @@ const addStoppedSeries = (sources: Sources, { gauge }: Series, { stoppedSeries }
   sources.add({
     name: 'series',
     gauges: [stopped],
+    reads: 'companies',
     ask,
     show: (found) => {
       for (const mode of modes) stopped.set({ mode }, found.filter((one) => one.mode === mode).length);
@@ -253,6 +267,7 @@ const addCertificates = (sources: Sources, { gauge }: Series, { watch, clock }: 
   sources.add({
     name: 'certificates',
     gauges: [remaining, ending, missing],
+    reads: 'companies',
     reuseMs: CERTIFICATES_KEPT_MS,
     ask: async () => ({
       expiries: await watch.certificateExpiries(),
@@ -283,6 +298,7 @@ const addRefusals = (sources: Sources, { gauge }: Series, { watch }: Watched): v
   sources.add({
     name: 'refused_certificates',
     gauges: [refused],
+    reads: 'companies',
     ask: () => watch.refusedCertificates(),
     show: (rows) => {
       for (const mode of modes) refused.set({ mode, company: '' }, 0);
@@ -312,51 +328,4 @@ const addParameters = (sources: Sources, { gauge }: Series, { parameters, clock 
       }
     },
   });
-};
-
-/** A source, how its answer is read, and the gauges that show it. */
-type ScrapeSource<T> = {
-  name: string;
-  gauges: readonly Gauge<string>[];
-  ask(): Promise<T>;
-  show(answer: T): void;
-  reuseMs?: number;
-  limitMs?: number;
-};
-
-const LIMIT_MS = 2_000;
-const KEPT_MS = 5_000;
-
-/**
- * Asks all sources at once, each within its limit and no more often than its answer is reused. A source that fails shows no series instead of old
- * ones, and `nfse_source_ok` is 0.
- */
-const scrapeSources = ({ gauge }: Series) => {
-  const ok = gauge('nfse_source_ok', '1 when what the gauges of this source show could be asked for this scrape.', [
-    'source',
-  ]);
-  const refreshes: (() => Promise<void>)[] = [];
-  return {
-    add: <T>({ name, gauges, ask, show, reuseMs = KEPT_MS, limitMs = LIMIT_MS }: ScrapeSource<T>): void => {
-      const answer = cachedCheck(ask, { reuseMs, limitMs });
-      refreshes.push(async () => {
-        const seen = await answer().then(
-          (value) => ({ value }),
-          () => undefined,
-        );
-        for (const shown of gauges) clear(shown);
-        if (seen !== undefined) show(seen.value);
-        ok.set({ source: name }, seen === undefined ? 0 : 1);
-      });
-    },
-    refresh: async (): Promise<void> => {
-      await Promise.all(refreshes.map((refresh) => refresh()));
-    },
-  };
-};
-
-/** `reset` alone would leave a gauge without labels at 0. */
-const clear = (gauge: Gauge<string>): void => {
-  gauge.reset();
-  gauge.remove({});
 };

@@ -1,5 +1,6 @@
 import { getRequestListener } from '@hono/node-server';
 import type { MonitoringReads } from '../../adapters/read-model-postgres/monitoring-reads.js';
+import type { StoredNotice } from '../../adapters/read-model-postgres/stored-notices.js';
 import { deriveSecret } from '../../adapters/vault/master-key.js';
 import type { SettleCommand, SettleResult } from '../../app/operator/settlement/settle-invoice.js';
 import { settleInvoice } from '../../app/operator/settlement/settle-invoice.js';
@@ -40,6 +41,8 @@ type ConsoleSources = {
   readiness(): Promise<Readiness>;
   statuses(): Promise<readonly ProjectionStatus[]>;
   stoppedSeries(): Promise<readonly StoppedSeries[]>;
+  projectionsBehind(): Promise<readonly string[]>;
+  notices(): Promise<readonly StoredNotice[]>;
 };
 
 /** Returns the support console as a request listener for the operations port. */
@@ -50,6 +53,9 @@ export const openConsole = (parts: Parts, sources: ConsoleSources) => {
 
 /** Milliseconds for which the names of companies on pages may be old. */
 const NAMES_KEPT_MS = 10_000;
+
+/** Every page asks how late the rows are, which reads the log for each projection. */
+const BEHIND_KEPT_MS = 5_000;
 
 /** The reads of all series are as many as companies and modes. */
 const SERIES_KEPT_MS = 60_000;
@@ -69,6 +75,7 @@ const consoleDeps = (parts: Parts, sources: ConsoleSources): ConsoleDeps => {
         (await engines.readModel.companies()).map(({ registration }) => [registration.cnpj, registration.legalName]),
       ),
   );
+  const behind = shortCache(BEHIND_KEPT_MS, clock, () => sources.projectionsBehind());
   const stopped = shortCache(SERIES_KEPT_MS, clock, () => sources.stoppedSeries());
   const tokens = downloadTokensOf(engines.keyring, config);
   return {
@@ -95,6 +102,8 @@ const consoleDeps = (parts: Parts, sources: ConsoleSources): ConsoleDeps => {
     settle: (command, operator) => settle(command, operator, parts),
     refusedCertificates: () => sources.watch.refusedCertificates(),
     projections: sources.statuses,
+    projectionsBehind: () => behind(''),
+    notices: sources.notices,
     companyNames: () => names(''),
     stoppedSeries: () => unlessLost(stopped('')),
     bodyOf: session.bodyOf,

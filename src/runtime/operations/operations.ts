@@ -1,6 +1,7 @@
 import { allProjections } from '../../../projections/registry.js';
 import { createParametersCache } from '../../adapters/municipal-parameters/cache.js';
 import { createMonitoringReads } from '../../adapters/read-model-postgres/monitoring-reads.js';
+import { createStoredNotices } from '../../adapters/read-model-postgres/stored-notices.js';
 import { openPool } from '../../adapters/sql/pool.js';
 import { checkVault } from '../../adapters/vault/certificate-vault.js';
 import { stoppedSeries } from '../../app/operator/support/stopped-series.js';
@@ -10,6 +11,7 @@ import { projectionStatus, rowsOfOtherVersions } from '../../projector/status.js
 import { connectionLimits, openFilesLimit, warnOfDrops } from '../config/connection-limits.js';
 import { faultFields } from '../config/logger.js';
 import { atOwnAddress } from '../config/own-address.js';
+import { projectionsBehind, recentNotices } from '../operator/checks.js';
 import type { Parts } from '../roles/parts.js';
 import { openConsole } from './console.js';
 import { startOpsServer } from './ops-server.js';
@@ -25,6 +27,7 @@ export const startOperations = async (parts: Parts, state: ServiceState): Promis
   const db = openOwnPool(parts);
   const watch = createMonitoringReads(db);
   const lag = createLag(log, clock);
+  const behind = () => projectionsBehind({ pool: db, log }, clock, lag);
   const statuses = () => projectionStatus(allProjections, { db, log, clock, lag });
   const readiness = createReadiness({
     state,
@@ -46,6 +49,8 @@ export const startOperations = async (parts: Parts, state: ServiceState): Promis
     isHalted: (name) => state.halted.has(name) || state.halted.has('projector'),
     parameters: createParametersCache(db),
     stoppedSeries: readStoppedSeries,
+    projectionsBehind: behind,
+    apiSwitchedOff: engines.readModel.apiSwitchedOff,
     queue,
     watch,
     clock,
@@ -58,7 +63,15 @@ export const startOperations = async (parts: Parts, state: ServiceState): Promis
       phase: () => state.phase,
       scrape: metrics.scrape,
       metrics: { hosts: config.consoleHosts, token: config.metricsToken },
-      console: openConsole(parts, { state, watch, readiness, statuses, stoppedSeries: readStoppedSeries }),
+      console: openConsole(parts, {
+        state,
+        watch,
+        readiness,
+        statuses,
+        stoppedSeries: readStoppedSeries,
+        projectionsBehind: behind,
+        notices: () => recentNotices(createStoredNotices(db), clock),
+      }),
       onFault: (error) => logger.error({ msg: 'a request to the operations port failed', ...faultFields(error) }),
       onDrop: warnOfDrops(logger, 'operations'),
     },

@@ -13,7 +13,7 @@ import { databasePlace } from '../../adapters/sql/address.js';
 import { excessRights } from '../../adapters/sql/roles.js';
 import { adviceWithoutCopy } from '../../adapters/vault/master-key.js';
 import { isPlaceOf } from '../../app/event-store/place.js';
-import { createLag, LATE_SECONDS } from '../../app/read/lag.js';
+import { createLag, type LagReader, LATE_SECONDS } from '../../app/read/lag.js';
 import { putCertificateCommand } from '../../cli/commands/certificate.js';
 import type { Check } from '../../cli/session.js';
 import { modes, parseInvoiceStream, publicInvoiceId } from '../../domain/common/ids.js';
@@ -74,7 +74,7 @@ export const headAndPlaces = async ({
 
 /** Whether database, log and read models are available, and how far each read model lags. */
 export const engineChecks = async (
-  { pool, log, readModel }: Engines,
+  { pool, log }: Engines,
   config: Pick<Config, 'databaseUrl' | 'dataDir'>,
   clock: Clock,
 ): Promise<readonly Check[]> => {
@@ -98,7 +98,6 @@ export const engineChecks = async (
     const ok = lag < LATE_SECONDS;
     checks.push({ name, ok, detail: `${Math.round(lag)} s behind the log`, cure: ok ? undefined : CATCH_UP });
   }
-  checks.push(await catalogueCheck(readModel));
   return checks;
 };
 
@@ -149,8 +148,11 @@ type ProjectionLag = {
   unreadable: { version: number; isOlder: boolean } | undefined;
 };
 
-const projectionLags = async ({ pool, log }: Pick<Engines, 'pool' | 'log'>, clock: Clock) => {
-  const lagOf = createLag(log, clock);
+const projectionLags = async (
+  { pool, log }: Pick<Engines, 'pool' | 'log'>,
+  clock: Clock,
+  lagOf = createLag(log, clock),
+) => {
   const lags: ProjectionLag[] = [];
   for (const projection of allProjections) {
     const live = await liveGeneration(pool, projection.name);
@@ -164,17 +166,21 @@ const projectionLags = async ({ pool, log }: Pick<Engines, 'pool' | 'log'>, cloc
   return lags;
 };
 
-/** The projections whose rows do not hold what the log says, or not as this program reads them: what is read from them is not known yet. */
+/**
+ * The projections whose rows do not hold what the log says, or not as this program reads them: what is read from them is not known yet. `lagOf` is
+ * passed by callers that ask repeatedly.
+ */
 export const projectionsBehind = async (
   engines: Pick<Engines, 'pool' | 'log'>,
   clock: Clock,
+  lagOf?: LagReader,
 ): Promise<readonly string[]> =>
-  (await projectionLags(engines, clock))
+  (await projectionLags(engines, clock, lagOf))
     .filter(({ lag, unreadable }) => lag === 'of another log' || lag >= LATE_SECONDS || unreadable !== undefined)
     .map(({ projection }) => projection);
 
 /** Never a fault, but an operator should review each shipped default before live mode uses it. */
-const catalogueCheck = async (readModel: Engines['readModel']): Promise<Check> => {
+export const catalogueCheck = async (readModel: Engines['readModel']): Promise<Check> => {
   const companies = await readModel.companies();
   const cnaes = new Set(companies.flatMap(({ registration }) => registration.activities.map(({ cnae }) => cnae)));
   const imported = await readModel.catalogLines([...cnaes]);
@@ -187,10 +193,18 @@ const catalogueCheck = async (readModel: Engines['readModel']): Promise<Check> =
   return { name: 'catalogue', ok: true, detail, cure: unreviewed.length === 0 ? undefined : cure };
 };
 
+/** The notices that are still reported, the latest first. */
+export const recentNotices = async (
+  notices: Pick<StoredNotices, 'all'>,
+  clock: Clock,
+): Promise<readonly StoredNotice[]> => {
+  const since = addSeconds(clock.now(), -NOTICE_SECONDS);
+  return (await notices.all()).filter(({ lastAt }) => !isBefore(lastAt, since));
+};
+
 /** Reports received documents that could not be relied on lately, and differences of the reconciliation; includes notices of every process. */
 export const noticeChecks = async (notices: Pick<StoredNotices, 'all'>, clock: Clock): Promise<readonly Check[]> => {
-  const since = addSeconds(clock.now(), -NOTICE_SECONDS);
-  const fresh = (await notices.all()).filter(({ lastAt }) => !isBefore(lastAt, since));
+  const fresh = await recentNotices(notices, clock);
   const [differing, doubtful] = [
     fresh.filter(({ notice }) => notice === DIFFERENCE),
     fresh.filter(({ notice }) => notice !== DIFFERENCE),
@@ -213,7 +227,7 @@ export const noticeChecks = async (notices: Pick<StoredNotices, 'all'>, clock: C
 const textOf = ({ notice, detail, seen, lastAt, lastStream }: StoredNotice): string => {
   const invoice = parseInvoiceStream(lastStream);
   const where = invoice === undefined ? lastStream : publicInvoiceId(invoice.invoiceId);
-  return `${notice} (${detail}) ${seen} times, last at ${lastAt} of ${where}`;
+  return `${notice} (${detail}) ${counted(seen, 'time')}, last at ${lastAt} of ${where}`;
 };
 
 /** One line for each company whose certificate the authorizer refuses; its sends are held back (ADR 47). */

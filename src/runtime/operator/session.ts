@@ -36,6 +36,7 @@ import { anchorChecks } from './anchor-check.js';
 import type { SessionParts } from './authorizer.js';
 import { backUp } from './backup.js';
 import {
+  catalogueCheck,
   certificateRefusalChecks,
   distributionCheck,
   engineChecks,
@@ -45,6 +46,7 @@ import {
   noticeChecks,
   parametersCheck,
   projectionsBehind,
+  recentNotices,
   rightsCheck,
   rolesCheck,
   transportCheck,
@@ -138,11 +140,15 @@ export const sessionOver = (
       status: () => masterKeyStatus(rotation),
       rotate: (actor, onProgress) => rotateMasterKey(rotation, `support:${actor}`, onProgress),
     },
+    recentNotices: async () => (await recentNotices(createStoredNotices(pool), clock)).length,
     projectionsBehind: () => projectionsBehind(engines, clock),
     checks: async (actor, behind) => {
       const held = await rolesHeld(pool);
       return [
         ...(await engineChecks(engines, config, clock)),
+        ...(await unlessBehind(behind, { name: 'catalogue', reads: ['companies', 'catalog_lines'] }, async () => [
+          await catalogueCheck(readModel),
+        ])),
         rolesCheck(held, config),
         ...unusedDatabaseChecks(config),
         await rightsCheck(pool),

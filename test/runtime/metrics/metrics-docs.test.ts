@@ -47,6 +47,7 @@ describe('the alerting rules', () => {
     ['unsettled invoices and cancellations', 'nfse_unsettled'],
     ['stopped series', 'nfse_series_stopped'],
     ['companies without a certificate', 'nfse_companies_without_certificate'],
+    ['the kill switch', 'nfse_api_off'],
     ['parked', 'nfse_queue_parked'],
     ['number conflict', 'nfse_number_conflicts_total'],
     ['readiness', 'nfse_ready'],

@@ -169,6 +169,7 @@ describeWithPostgres('/metrics of a service that issued, canceled, lost an answe
     }
     expect(shown.value('nfse_series_stopped', { mode: 'live' })).toBe(0);
     expect(shown.value('nfse_companies_without_certificate')).toBe(0);
+    expect(shown.value('nfse_api_off')).toBe(0);
     for (const source of [
       'readiness',
       'projections',
@@ -178,6 +179,7 @@ describeWithPostgres('/metrics of a service that issued, canceled, lost an answe
       'series',
       'alarms',
       'certificates',
+      'api_switch',
     ]) {
       expect([source, shown.value('nfse_source_ok', { source })]).toEqual([source, 1]);
     }

@@ -5,7 +5,7 @@ import { invoiceIdOfReference } from '../../../src/app/event-store/hashes.js';
 import type { SettleCommand, SettleResult } from '../../../src/app/operator/settlement/settle-invoice.js';
 import type { StoppedSeries } from '../../../src/app/operator/support/stopped-series.js';
 import { createConsole } from '../../../src/console/app.js';
-import type { ConsoleDeps, RebuildRun } from '../../../src/console/deps.js';
+import type { ConsoleDeps, NoticeLine, RebuildRun } from '../../../src/console/deps.js';
 import type { ConsoleEnv } from '../../../src/console/guard.js';
 import { SCRIPT_ELEMENT } from '../../../src/console/script.js';
 import { consoleStream, revealsStream, supportStream } from '../../../src/domain/audit/events.js';
@@ -51,6 +51,9 @@ export type ConsoleHarness = {
   canceling: SupportRow[];
   /** Series that are stopped. */
   stopped: StoppedSeries[] | 'unknown';
+  /** Projections whose rows are behind the log. */
+  behind: string[];
+  notices: NoticeLine[];
   /** Whether the queue cannot be reached. */
   queueLost: boolean;
   /** Progress of the look-ups of the one invoice, by their work. */
@@ -103,6 +106,8 @@ export const consoleHarness = async (
     refused: [] as CertificateRefusal[],
     canceling: [] as SupportRow[],
     stopped: [] as StoppedSeries[] | 'unknown',
+    behind: [] as string[],
+    notices: [] as NoticeLine[],
     queueLost: false,
     lookups: new Map<string, StoredLookupProgress>(),
     companies: [demoCompany(DEMO_CNPJ)] as Company[],
@@ -158,6 +163,8 @@ export const consoleHarness = async (
       if (harness.answers.broken) throw new Error('the password is hunter2');
       return { roles: [], checks: [], waiting: [] };
     },
+    projectionsBehind: async () => harness.behind,
+    notices: async () => harness.notices,
     refusedCertificates: async () => harness.refused,
     companyNames: async () => new Map([[DEMO_CNPJ, 'ESTUDIO EXEMPLO LTDA']]),
     stoppedSeries: async () => harness.stopped,
