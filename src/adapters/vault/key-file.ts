@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { readFileSync, statSync } from 'node:fs';
 import { type FileHandle, link, open, realpath, rename, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { errorCode } from '../../lib/error-code.js';
@@ -79,9 +80,7 @@ const readKeys = async (file: string, named = file): Promise<FoundKeys | undefin
     const handle = await open(file, 'r');
     try {
       const { mode, uid, gid } = await handle.stat();
-      if ((mode & 0o077) !== 0) {
-        throw new MasterKeyUnusable(`the master key file ${named} may be read by others: set its mode to 0600`);
-      }
+      refuseShared(named, mode);
       const text = await handle.readFile('utf8');
       return { keys: parseKeys(named, text), text, uid, gid };
     } finally {
@@ -94,6 +93,23 @@ const readKeys = async (file: string, named = file): Promise<FoundKeys | undefin
     const what = `the master key file ${named}`;
     const advice = isDenied(error) ? await otherOwner(named, { name: what }) : undefined;
     throw new MasterKeyUnusable(advice ?? `${what} cannot be read (${code ?? 'unknown error'})`);
+  }
+};
+
+const refuseShared = (file: string, mode: number): void => {
+  if ((mode & 0o077) !== 0)
+    throw new MasterKeyUnusable(`the master key file ${file} may be read by others: set its mode to 0600`);
+};
+
+/** Why the keys of this file cannot be used, in one line; undefined for usable ones. Throws what the system throws for a file that cannot be read. */
+export const keyFileProblem = (file: string): string | undefined => {
+  try {
+    refuseShared(file, statSync(file).mode);
+    parseKeys(file, readFileSync(file, 'utf8'));
+    return undefined;
+  } catch (error) {
+    if (error instanceof MasterKeyUnusable) return error.message;
+    throw error;
   }
 };
 

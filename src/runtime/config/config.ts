@@ -6,7 +6,7 @@ import { type Mode, modes } from '../../domain/common/ids.js';
 import { misspeltName } from '../../domain/common/nearest-name.js';
 import { combinationProblems, isLoopbackInUrl } from './checks.js';
 import { environment, FROM_FILE } from './environment.js';
-import { readCertificates, readToken } from './secret-files.js';
+import { checkMasterKey, readCertificates, readToken } from './secret-files.js';
 
 export const roles = ['api', 'projector', 'relay', 'issuer', 'sweeper'] as const;
 export type Role = (typeof roles)[number];
@@ -42,6 +42,8 @@ export const readConfig = (env: NodeJS.ProcessEnv): ConfigResult => {
   const parsed = v.safeParse(environment, values);
   for (const issue of parsed.issues ?? []) problems.push(`${v.getDotPath(issue) ?? 'environment'} ${issue.message}`);
   problems.push(...combinationProblems(values));
+  // Alone such a file is no problem of the configuration: a restore puts the key there, and setup database needs no key. A start refuses the file.
+  if (problems.length > 0) checkMasterKey('MASTER_KEY_FILE', values.MASTER_KEY_FILE, problems);
   return !parsed.success || problems.length > 0 ? { problems } : { config: toConfig(parsed.output, files) };
 };
 

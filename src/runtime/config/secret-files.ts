@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { certificatesIn } from '../../adapters/authorizer/trust-roots.js';
+import { keyFileProblem } from '../../adapters/vault/key-file.js';
 
 /** Too many combinations to try out. */
 const LEAST_LENGTH = 16;
@@ -41,6 +42,17 @@ export const readToken = (name: string, file: string | undefined, problems: stri
   } catch {
     problems.push(`${name} cannot be read`);
     return undefined;
+  }
+};
+
+/** Adds to `problems` why the file of the master key cannot be used, under the variable's `name`. */
+export const checkMasterKey = (name: string, file: string | undefined, problems: string[]): void => {
+  if (file === undefined) return;
+  try {
+    const problem = keyFileProblem(file);
+    if (problem !== undefined) problems.push(`${name}: ${problem}`);
+  } catch {
+    problems.push(`${name} cannot be read`);
   }
 };
 

@@ -25,7 +25,9 @@ const configOf = (env: NodeJS.ProcessEnv): Config => {
   return result.config;
 };
 
-const KEY = { MASTER_KEY_FILE: '/run/secrets/key' };
+const keyFile = join(temporaryFolder(), 'master.key');
+writeFileSync(keyFile, Buffer.alloc(32, 7).toString('base64'), { mode: 0o600 });
+const KEY = { MASTER_KEY_FILE: keyFile };
 
 describe('the environment', () => {
   it('of a simulator apart from the service does without the variables of the service', () => {
@@ -76,12 +78,23 @@ describe('the environment', () => {
     expect(problems).toHaveLength(9);
   });
 
+  it('names a master key file that cannot be used with the other wrong variables, and does not look at it without one', () => {
+    const bad = join(temporaryFolder(), 'master.key');
+    writeFileSync(bad, 'abcd', { mode: 0o600 });
+    const problems = (MASTER_KEY_FILE: string) => problemsOf({ PORT: 'abc', MASTER_KEY_FILE });
+    const port = expect.stringMatching(/^PORT /);
+    expect(problems(bad)).toEqual([port, expect.stringMatching(/^MASTER_KEY_FILE: .* must hold 32 bytes in base64/)]);
+    expect(problems('/nope')).toEqual([port, 'MASTER_KEY_FILE cannot be read']);
+    expect(problems(keyFile)).toEqual([port]);
+    expect(problemsOf({ MASTER_KEY_FILE: bad })).toEqual([]);
+  });
+
   it('has pools and time limits that fit the embedded database', () => {
     expect(configOf({}).database).toEqual({
       poolSize: 20,
       limits: { statementTimeoutMs: 15_000, lockTimeoutMs: 10_000, connectTimeoutMs: 5_000 },
     });
-    const own = { DATABASE_URL: 'postgres://db/nfse?sslmode=verify-full', MASTER_KEY_FILE: '/run/secrets/key' };
+    const own = { DATABASE_URL: 'postgres://db/nfse?sslmode=verify-full', ...KEY };
     const set = { DATABASE_POOL_SIZE: '100', DATABASE_STATEMENT_TIMEOUT_S: '5', DATABASE_LOCK_TIMEOUT_S: '2' };
     expect(configOf({ ...own, ...set, DATABASE_CONNECT_TIMEOUT_S: '3' }).database).toEqual({
       poolSize: 100,
@@ -100,7 +113,7 @@ describe('the environment', () => {
   ])('refuses %s=%s by name', (name, value) => {
     const env = {
       DATABASE_URL: 'postgres://db/nfse?sslmode=verify-full',
-      MASTER_KEY_FILE: '/run/secrets/key',
+      ...KEY,
       [name]: value,
     };
     expect(problemsOf(env)).toEqual([expect.stringMatching(new RegExp(`^${name} must`))]);
@@ -134,7 +147,7 @@ describe('the environment', () => {
     ['postgres://user:secret@a/nfse?sslmode=allow', /^DATABASE_URL: sslmode must be one of/],
     ['postgres://user:secret@a/nfse?sslrootcert=/missing', /^DATABASE_URL: sslrootcert names a file/],
   ])('refuses the database address %s and never shows it', (address, problem) => {
-    const problems = problemsOf({ DATABASE_URL: address, MASTER_KEY_FILE: '/run/secrets/key' });
+    const problems = problemsOf({ DATABASE_URL: address, ...KEY });
     expect(problems).toEqual([expect.stringMatching(problem)]);
     expect(problems.join()).not.toContain('secret');
   });
@@ -257,7 +270,7 @@ describe('the environment', () => {
   it('reads the database address from a mounted file, and refuses both', () => {
     const file = join(temporaryFolder(), 'url');
     writeFileSync(file, 'postgres://127.0.0.1/nfse\n');
-    const env = { DATABASE_URL_FILE: file, MASTER_KEY_FILE: '/run/secrets/key' };
+    const env = { DATABASE_URL_FILE: file, ...KEY };
     expect(configOf(env).databaseUrl).toBe('postgres://127.0.0.1/nfse');
     expect(problemsOf({ ...env, DATABASE_URL: 'postgres://db/other' })).toEqual([
       'DATABASE_URL and DATABASE_URL_FILE are both set',
