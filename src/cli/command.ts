@@ -56,11 +56,11 @@ export const unknownCompany = (cnpj: string): Outcome => refused(`no company ${c
 
 export const badUsage = (reason: string): Outcome => ({ exit: 2, text: reason, json: { error: reason } });
 
-/** An outcome with exit 1 and one line for each problem. */
+/** An outcome with exit 1 and one line for each problem. The headline ends in a colon, which the `error` of the JSON leaves out. */
 export const withProblems = (headline: string, problems: readonly string[]): Outcome => ({
   exit: 1,
   text: [headline, ...problems.map((problem) => `  ${problem}`)].join('\n'),
-  json: { error: headline, problems },
+  json: { error: headline.replace(/:$/, ''), problems },
 });
 
 /** A text with a line for each warning. */

@@ -44,7 +44,7 @@ export const commandExamples: readonly CommandExample[] = [
   ['catalog export', 'every line in force, tab-separated'],
   ['municipality set 3550308 --requires-customer on', '`São Paulo/SP recorded`'],
   ['municipality show 3550308', 'what is recorded and what the national system says'],
-  ['registry put clientes.json', '`1 entry on record, 1 changed`'],
+  ['registry put clientes.json', '`1 entry in the file, 1 changed`'],
   ['api off --reason manutenção', '`the API is off`: every route under `/v1` answers 503 within 2 s'],
   ['api on', 'opens the API again'],
   ['invoice import antigas.ndjson', '`1 invoice imported, 0 were there already`'],

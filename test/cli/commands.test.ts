@@ -63,6 +63,14 @@ describeWithPostgres('the operator command', () => {
 
   const put = async (changed: object) => await run('company', 'put', await changedFile(changed));
 
+  it.each([
+    ['key', 'create', '11222333000181', '--mode', 'test'],
+    ['company', 'enable', '11222333000181'],
+  ])('%s %s names the CNPJ that no company has', async (...argv) => {
+    const err = 'no company 11222333000181: register it with company put first';
+    expect(await run(...argv)).toMatchObject({ exit: 1, err });
+  });
+
   it('company put registers a disabled company, and says nothing new the second time', async () => {
     expect(await run('company', 'put', join(folder, 'company.json'))).toMatchObject({ exit: 0 });
     expect(await run('company', 'put', join(folder, 'company.json'))).toMatchObject({ exit: 0 });

@@ -168,6 +168,14 @@ describeWithPostgres('the operator command over reference data', () => {
     expect((await run('catalog', 'import', former)).out).not.toContain('now');
   });
 
+  it('a file with wrong lines is refused with its name and no colon, and an empty registry file counts nothing as on record', async () => {
+    const { exit, json } = await runJson('catalog', 'import', await fileOf('bad.tsv', `${HEADER}\n1\t1\t\t\ttrue`));
+    expect([exit, json.error]).toEqual([1, expect.stringMatching(/bad\.tsv was not imported$/)]);
+    expect(await run('registry', 'put', await fileOf('none.json', '[]'))).toMatchObject({
+      out: '0 entries in the file, 0 changed',
+    });
+  });
+
   it('catalog import of the same file again is no news', async () => {
     const row = '6202300\t010101\t115021000\tA\ttrue';
     await importLines(row);

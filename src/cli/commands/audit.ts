@@ -255,7 +255,7 @@ const outcomeOf = (report: Report, notes: readonly string[]): Outcome => {
     manifest !== undefined && isPart(manifest) ? 'anchors not checked in a part' : counted(anchors.anchors, 'anchor');
   const summary = ok ? 'nothing is wrong' : counted(findings.total, 'finding');
   const text = [
-    `${events} events in ${streams} streams, ${anchored}: ${summary}`,
+    `${counted(events, 'event')} in ${counted(streams, 'stream')}, ${anchored}: ${summary}`,
     ...notes,
     ...givenUp.map((one) => `${counted(one.events, 'event')} sealed under ${one.generation}, which was given up`),
     ...findings.kept.map(findingLine),

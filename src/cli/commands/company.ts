@@ -124,10 +124,7 @@ const readCompanyFile = async (file: string): Promise<CompanyFileRead | { outcom
   const json = await readJsonFile(file);
   if ('problem' in json) return { outcome: badUsage(json.problem) };
   const invalid = (problems: readonly string[]) => ({
-    outcome: {
-      ...withProblems(`${file} is not a valid company file:`, problems),
-      json: { error: 'not a valid company file', problems },
-    },
+    outcome: withProblems(`${file} is not a valid company file:`, problems),
   });
   const parsed = parseCompanyFile(json.value, companyFileTables);
   if ('problems' in parsed) return invalid(parsed.problems);

@@ -9,6 +9,7 @@ import { type ExportFilter, type ManifestHead, manifestText, signedText } from '
 import { createUnopenedFields } from '../../app/audit/unopened-fields.js';
 import { present } from '../../domain/common/present.js';
 import { DAY_SECONDS, isBefore } from '../../domain/common/time.js';
+import { counted } from '../../lib/counted.js';
 import { badUsage, type Command, type Flags, refused, textFlag, unknownCompany } from '../command.js';
 import { draftExport, holdsSomething, manifestOf, removeEarlierDrafts, whyNotWritable } from '../export-file.js';
 import { findingLine } from '../findings.js';
@@ -58,7 +59,7 @@ export const exportCommand: Command = {
     if (result === 'overtaken')
       return refused(`${file} was not written: another export into this file began before this one ended`);
     const { head, losses, unnamedLosses, unopened } = result;
-    const size = `${head.events} events in ${head.stream_count} streams, ${head.bytes} bytes`;
+    const size = `${counted(head.events, 'event')} in ${counted(head.stream_count, 'stream')}, ${head.bytes} bytes`;
     for (const finding of losses) {
       const what = LACKS.has(finding.kind) ? 'lacks events' : 'was changed';
       terminal.err(`the log ${what}: ${findingLine(finding)}`);

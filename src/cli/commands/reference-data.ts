@@ -154,7 +154,7 @@ export const registryCommand: Command = {
     if ('problems' in parsed) return withProblems(`${file} was not recorded:`, parsed.problems);
     const changed = await putRegistryEntries(parsed.entries, (await session()).companyDeps(actor));
     const { entries, warnings } = parsed;
-    const told = `${counted(entries.size, 'entry', 'entries')} on record, ${changed} changed`;
+    const told = `${counted(entries.size, 'entry', 'entries')} in the file, ${changed} changed`;
     return done(warned(told, warnings), { entries: entries.size, changed, warnings });
   },
 };

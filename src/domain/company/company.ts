@@ -135,7 +135,10 @@ export const removeCertificates = (
     : { events: [{ type: 'CertificatesRemoved', data: { certificateIds, at } }] };
 };
 
-const unknownCompany: CompanyDecision = { refused: 'no such company: register it with company put first' };
+/** Every command about a company that is not registered is refused with this text, which has no CNPJ. */
+export const NO_SUCH_COMPANY = 'no such company: register it with company put first';
+
+const unknownCompany: CompanyDecision = { refused: NO_SUCH_COMPANY };
 
 /** The text of a new key. `secret` is 32 random bytes in base64url. The prefix shows the mode to the key's owner. */
 export const apiKeyText = (mode: Mode, secret: string): string => `svc_sk_${mode}_${secret}`;

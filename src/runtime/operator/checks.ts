@@ -13,7 +13,7 @@ import { databasePlace } from '../../adapters/sql/address.js';
 import { excessRights } from '../../adapters/sql/roles.js';
 import { adviceWithoutCopy } from '../../adapters/vault/master-key.js';
 import { isPlaceOf } from '../../app/event-store/place.js';
-import { createLag, type LagReader, LATE_SECONDS } from '../../app/read/lag.js';
+import { createLag, LATE_SECONDS, type LagReader } from '../../app/read/lag.js';
 import { putCertificateCommand } from '../../cli/commands/certificate.js';
 import type { Check } from '../../cli/session.js';
 import { modes, parseInvoiceStream, publicInvoiceId } from '../../domain/common/ids.js';

@@ -15,6 +15,7 @@ import {
   type CompanyState,
   companyFold,
   createApiKey,
+  NO_SUCH_COMPANY,
   putCompany,
   removeCertificates,
   revokeApiKey,
@@ -199,7 +200,9 @@ const decideCompany = async (
     },
     deps,
   ).catch(contendedAsRefusal);
-  return outcome.kind === 'refused' ? { refused: outcome.refused } : { done: undefined };
+  if (outcome.kind !== 'refused') return { done: undefined };
+  const isUnknown = outcome.refused === NO_SUCH_COMPANY;
+  return { refused: isUnknown ? `no company ${companyId}: register it with company put first` : outcome.refused };
 };
 
 /** A series and its next number, as a company file names them. */
