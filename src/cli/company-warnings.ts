@@ -104,8 +104,9 @@ export const approximateTableWarnings = (
 const EVERY_OTHER_SERVICE = '';
 
 /**
- * The municipal codes that need a person: a text for each service of a default line, and one that counts the services of the other lines, which are no
- * fault because requests may never name them. `mode` says whose parameters: those of the restricted environment are test data.
+ * What is known of the municipal codes: a text for each service of a default line, and one that counts the services of the other lines, which are no
+ * fault because requests may never name them. A code that goes out by itself is no fault either. `mode` says whose parameters: those of the
+ * restricted environment are test data.
  */
 export const municipalCodeWarnings = async (
   { registration }: Pick<Company, 'registration'>,
@@ -121,16 +122,20 @@ export const municipalCodeWarnings = async (
   const others = new Set(lines.map(({ serviceCode }) => serviceCode).filter((code) => !services.has(code)));
   return modes.flatMap((mode) => {
     const kept = knownIn(entries.filter((entry) => entry.mode === mode));
-    // The answers are thousands where services have municipal codes, and each problem is about those of one service.
-    const problemOf = (serviceCode: string): CodeProblem | undefined => {
+    // The answers are thousands where services have municipal codes, and each finding is about those of one service.
+    const findingOf = (serviceCode: string): CodeFinding | undefined => {
       const key = questionKeyOf({ kind: 'aliquota', service: dottedService(serviceCode, '') });
       const ofService = kept.filter(({ questionKey }) => questionKey.startsWith(key));
-      return codeProblem(serviceCode, registration, ofService, now);
+      return codeFinding(serviceCode, chosenMunicipalCode(registration, serviceCode), ofService, now);
     };
-    const texts = [...services].flatMap((serviceCode) => problemOf(serviceCode)?.text ?? []);
-    const refusals = [...others].flatMap((serviceCode) => problemOf(serviceCode)?.refusal ?? []);
+    const findings = [...services].flatMap((serviceCode) => findingOf(serviceCode) ?? []);
+    const refusals = [...others].flatMap((serviceCode) => findingOf(serviceCode)?.refusal ?? []);
     return [
-      ...texts.map((text) => ({ mode, isFault: mode === 'live', text: `${text} (${mode} mode)` })),
+      ...findings.map(({ text, refusal }) => ({
+        mode,
+        isFault: mode === 'live' && refusal !== undefined,
+        text: `${text} (${mode} mode)`,
+      })),
       ...(refusals.length === 0
         ? []
         : [{ mode, isFault: false, text: `${otherLinesText(refusals, ibge)} (${mode} mode)` }]),
@@ -138,43 +143,53 @@ export const municipalCodeWarnings = async (
   });
 };
 
-/** `refusal`: why Sefin refuses a note of the service, in a few words that are the same for all services with this problem. */
-type CodeProblem = { text: string; refusal: string };
+/**
+ * `refusal`: why Sefin refuses a note of the service, in a few words that are the same for all services with this problem; absent where a code goes
+ * out by itself.
+ */
+type CodeFinding = { text: string; refusal?: string };
 
-const codeProblem = (
+/**
+ * What the answers of a municipality say about the municipal code of a service, for a company that chose `chosen`; undefined where there is nothing
+ * to say, or the codes are not all answered. The walk over the codes ends at a gap, so each text names the last code that was asked for.
+ */
+export const codeFinding = (
   serviceCode: string,
-  registration: Registration,
+  chosen: string | undefined,
   kept: readonly CachedParameters[],
   now: Instant,
-): CodeProblem | undefined => {
-  const chosen = chosenMunicipalCode(registration, serviceCode);
+): CodeFinding | undefined => {
   const there = administeredCodes({ serviceCode, chosen }, kept, brasiliaDate(now), now);
-  const service = dottedService(serviceCode, chosen ?? onlyMunicipalCode(there));
+  const only = chosen === undefined ? onlyMunicipalCode(there) : undefined;
+  const service = dottedService(serviceCode, chosen ?? only);
   if (isWithoutIncidence(service, kept, brasiliaDate(now), now))
     return {
       text: `service ${serviceCode}: the municipality says that ${service} has no incidence of ISS, but notes of this service declare ISS: Sefin refuses them (E0540)`,
       refusal: 'without incidence of ISS (E0540)',
     };
-  const choice = there.codes.length === 0 ? 'none' : there.codes.join(', ');
+  const asked = `000 to ${there.last}`;
+  const choice = there.codes.includes('000') ? '000' : `${there.codes.join(', ') || 'none'} of ${asked}`;
   const problem = municipalCodeProblem(there, chosen);
   switch (problem) {
     case undefined:
-      return undefined;
+      return only === undefined
+        ? undefined
+        : { text: `service ${serviceCode}: ${only} goes out: the only one of ${asked}` };
     case 'choose':
       return {
         text: `service ${serviceCode}: the municipality administers ${choice}: choose one in municipal_codes of the company file, or Sefin refuses the note (E0312)`,
         refusal: 'with several codes and no choice in municipal_codes (E0312)',
       };
+    case 'none_found':
+      return {
+        text: `service ${serviceCode}: no code of ${asked} was found; another may exist: ask the municipality and put its code into municipal_codes of the company file, or Sefin refuses the note (E0312)`,
+        refusal: 'with no municipal code found, where another may exist (E0312)',
+      };
     case 'not_administered':
-      return chosen === undefined
-        ? {
-            text: `service ${serviceCode}: the municipality does not administer it: Sefin refuses the note (E0312)`,
-            refusal: 'not administered (E0312)',
-          }
-        : {
-            text: `service ${serviceCode}: the municipality does not administer the municipal code ${chosen}: Sefin refuses the note (E0314); it administers ${choice}`,
-            refusal: 'with a chosen code that is not administered (E0314)',
-          };
+      return {
+        text: `service ${serviceCode}: the municipality does not administer the municipal code ${chosen}: Sefin refuses the note (E0314); it administers ${choice}`,
+        refusal: 'with a chosen code that is not administered (E0314)',
+      };
     default:
       return unreachable(problem);
   }

@@ -5,6 +5,7 @@ import { createParametersCache } from '../../src/adapters/municipal-parameters/c
 import { certificateCommands } from '../../src/cli/commands/certificate.js';
 import { companyCommands } from '../../src/cli/commands/company.js';
 import { doctorCommand } from '../../src/cli/commands/doctor.js';
+import { municipalityCommands } from '../../src/cli/commands/municipality.js';
 import { approximateTableWarnings, firstChecks } from '../../src/cli/company-warnings.js';
 import { modulo11Digit } from '../../src/domain/common/access-key.js';
 import { brasiliaDate } from '../../src/domain/common/time.js';
@@ -90,7 +91,12 @@ describeWithPostgres('what a company must choose, or cannot issue here', () => {
   const now = systemClock.now();
   beforeAll(async () => {
     const clock = { now: () => now };
-    operator = await openOperator([...companyCommands, ...certificateCommands, doctorCommand], undefined, {}, clock);
+    operator = await openOperator(
+      [...companyCommands, ...certificateCommands, ...municipalityCommands, doctorCommand],
+      undefined,
+      {},
+      clock,
+    );
   });
   afterAll(() => operator.close());
 
@@ -160,7 +166,7 @@ describeWithPostgres('what a company must choose, or cannot issue here', () => {
 
   it('is said by company enable and doctor with the codes to choose from, until one is chosen', async () => {
     await tell('001', '003');
-    const choice = 'service 010101: the municipality administers 001, 003: choose one in municipal_codes';
+    const choice = 'service 010101: the municipality administers 001, 003 of 000 to 008: choose one in municipal_codes';
     expect((await operator.run('company', 'enable', CNPJ)).out).toContain(`warning: ${choice}`);
     const [line] = await doctorLines(`municipal code ${CNPJ}`);
     expect(line).toMatch(/^BAD /);
@@ -171,7 +177,7 @@ describeWithPostgres('what a company must choose, or cannot issue here', () => {
     expect(await doctorLines(`municipal code ${CNPJ}`)).toEqual([]);
     await put({ municipal_codes: { '010101': '004' } });
     expect((await doctorLines(`municipal code ${CNPJ}`))[0]).toContain(
-      'does not administer the municipal code 004: Sefin refuses the note (E0314); it administers 001, 003',
+      'does not administer the municipal code 004: Sefin refuses the note (E0314); it administers 001, 003 of 000 to 008',
     );
   });
 
@@ -192,7 +198,7 @@ describeWithPostgres('what a company must choose, or cannot issue here', () => {
         await cache.keep('live', RIO, { questionKey, known: { kind: 'aliquota', rates }, knownAt: now });
       }
     const counts =
-      'lines that only service_code reaches: Sefin refuses the notes of 3 services: 2 not administered (E0312), 1 with several codes and no choice in municipal_codes (E0312)';
+      'lines that only service_code reaches: Sefin refuses the notes of 3 services: 2 with no municipal code found, where another may exist (E0312), 1 with several codes and no choice in municipal_codes (E0312)';
     expect((await operator.run('company', 'enable', CNPJ)).out).toContain(`warning: ${counts}`);
     const lines = await doctorLines(`municipal code ${CNPJ}`);
     expect(lines).toHaveLength(1);
@@ -208,15 +214,37 @@ describeWithPostgres('what a company must choose, or cannot issue here', () => {
       'the municipality says that 01.01.01.003 has no incidence of ISS, but notes of this service declare ISS: Sefin refuses them (E0540)',
     );
     await tellRates(['003'], { incidence: true });
-    expect(await doctorLines(`municipal code ${CNPJ}`)).toEqual([]);
+    expect((await doctorLines(`municipal code ${CNPJ}`))[0]).not.toContain('E0540');
   });
 
-  it('is not said where the municipality has one code, or of a MEI', async () => {
+  it('is said with the codes that were asked for, where a walk found one code or none, and not of a MEI', async () => {
     await put();
-    await tell('003');
+    const shown = async () => {
+      const { json } = await operator.runJson('municipality', 'show', RIO);
+      return (json as { municipal_codes: object }).municipal_codes;
+    };
+    await tell('001');
+    const only = 'service 010101: 001 goes out: the only one of 000 to 006';
+    const [line, ...others] = await doctorLines(`municipal code ${CNPJ}`);
+    expect(line).toMatch(/^ok /);
+    expect(line).toContain(only);
+    expect(others).toEqual([]);
+    expect((await operator.run('company', 'enable', CNPJ)).out).toContain(only);
+    expect(await shown()).toEqual({ test: [], live: [only] });
+
+    // 010 is administered, but no answer before it shows that.
+    await tell('010');
+    const none =
+      'service 010101: no code of 000 to 005 was found; another may exist: ask the municipality and put its code into municipal_codes of the company file, or Sefin refuses the note (E0312)';
+    const [bad] = await doctorLines(`municipal code ${CNPJ}`);
+    expect(bad).toMatch(/^BAD /);
+    expect(bad).toContain(none);
+    expect((await operator.run('company', 'enable', CNPJ)).out).toContain(none);
+    expect(await shown()).toEqual({ test: [], live: [none] });
+    await put({ municipal_codes: { '010101': '004' } });
+    expect((await doctorLines(`municipal code ${CNPJ}`))[0]).toContain('it administers none of 000 to 005');
+    await put({ municipal_codes: { '010101': '010' } });
     expect(await doctorLines(`municipal code ${CNPJ}`)).toEqual([]);
-    await tell();
-    expect((await doctorLines(`municipal code ${CNPJ}`))[0]).toContain('the municipality does not administer it');
     await put({ tax_regime: 'mei' });
     expect(await doctorLines(`municipal code ${CNPJ}`)).toEqual([]);
   });

@@ -218,6 +218,7 @@ describeWithPostgres('the operator command over reference data', () => {
   it('municipality set keeps what it does not name', async () => {
     expect(await run('municipality', 'set', RIO, '--requires-customer', 'on')).toMatchObject({ exit: 0 });
     expect((await runJson('municipality', 'show', RIO)).json).toEqual({
+      municipal_codes: { test: [], live: [] },
       parameters: { test: [], live: [] },
       ibge: RIO,
       name: 'Rio de Janeiro',

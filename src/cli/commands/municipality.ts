@@ -1,4 +1,5 @@
 import { setMunicipality } from '../../app/operator/reference-data/commands.js';
+import type { Mode } from '../../domain/common/ids.js';
 import type { Instant } from '../../domain/common/time.js';
 import { unreachable } from '../../domain/common/unreachable.js';
 import { demandsNow } from '../../domain/municipality/demands.js';
@@ -7,6 +8,7 @@ import { ageSeconds, type KnownParameters, USED_SECONDS } from '../../domain/mun
 import { knownIn, type ParametersEntry } from '../../ports/municipal-parameters.js';
 import { municipalityByCode } from '../../tables/municipalities.js';
 import { badUsage, type Command, done, type Flags, refused, textFlag } from '../command.js';
+import { codeFinding } from '../company-warnings.js';
 import { tellRowsBehind } from '../rows-behind.js';
 import { jsonText } from '../terminal.js';
 
@@ -54,6 +56,7 @@ const show: Command = {
       requires_customer: inForce.requiresCustomer,
       requires_registration: inForce.requiresRegistration,
       set_by_operator: setByOperator(demands),
+      municipal_codes: { test: codeTexts(entries, 'test', now), live: codeTexts(entries, 'live', now) },
       parameters: shownParameters(entries, now),
     };
     return done(jsonText(shown, 2), shown);
@@ -78,6 +81,21 @@ const setByOperator = (demands: MunicipalityDemands | undefined): readonly strin
   ...(demands?.requiresCustomer === undefined ? [] : ['requires_customer']),
   ...(demands?.requiresRegistration === undefined ? [] : ['requires_registration']),
 ];
+
+/** What the answers say about the municipal codes of each service, for a company that chose none. */
+const codeTexts = (entries: readonly ParametersEntry[], mode: Mode, now: Instant): readonly string[] => {
+  const rates = knownIn(entries.filter((entry) => entry.mode === mode)).filter(
+    ({ known }) => known.kind === 'aliquota',
+  );
+  const serviceCodes = new Set(rates.map(({ questionKey }) => serviceCodeIn(questionKey)));
+  return [...serviceCodes].sort().flatMap((serviceCode) => {
+    const ofService = rates.filter(({ questionKey }) => serviceCodeIn(questionKey) === serviceCode);
+    return codeFinding(serviceCode, undefined, ofService, now)?.text ?? [];
+  });
+};
+
+/** `010701` of `aliquota/01.07.01.000`. */
+const serviceCodeIn = (questionKey: string): string => questionKey.replaceAll(/\D/g, '').slice(0, 6);
 
 /** The stored answers of the parameters API for `municipality show`: the last answer to each question and its age, per mode. */
 const shownParameters = (entries: readonly ParametersEntry[], now: Instant) => ({
@@ -111,7 +129,7 @@ export const parameterFields: Readonly<Record<KnownParameters['kind'], Readonly<
   },
   aliquota: {
     rates:
-      'rates of a service, each with its days, and in percent with two decimals where that is told; none: the service is not administered (E0312)',
+      'rates of a service, each with its days, and in percent with two decimals where that is told; none: the service is not administered with this municipal code, but perhaps with another (E0312)',
   },
   regimes_especiais: { regimes: 'special regimes of a service and their situation, each with its days' },
   retencoes: {

@@ -77,14 +77,18 @@ export const usableConvenio = (
 /** The complement of the national code without a municipal one. */
 const NATIONAL = '000';
 
-/** So many municipal codes in a row without a rate mean that the municipality has no further code of the service. */
+/**
+ * So many municipal codes in a row without a rate end the walk. A code may follow a wider gap, and then the company has to name that code: a walk to
+ * 999 would take 50 minutes of calls (docs/adr/0048-the-municipal-code-belongs-to-the-company.md).
+ */
 const LAST_GAP = 5;
 
 /**
- * The complements of one service that a municipality administers: `000` when the national code alone is enough, otherwise its municipal codes.
- * `next` is the dotted service that must be asked for before the list is complete.
+ * The complements of one service that a municipality administers, as far as it was asked: `000` when the national code alone is enough, otherwise its
+ * municipal codes. `last` is the last complement of the walk that was asked for, and `000` before the first answer; a code after `last` may exist.
+ * `next` is the dotted service that must be asked for before the walk ends.
  */
-type AdministeredCodes = { codes: readonly string[]; next?: string };
+type AdministeredCodes = { codes: readonly string[]; last: string; next?: string };
 
 /**
  * Walks the complements of a service, because the API lists no codes. `000` is first. When the municipality does not administer `000`, the walk
@@ -103,17 +107,19 @@ export const administeredCodes = (
     return rates === undefined ? undefined : rates.length > 0;
   };
   const codes: string[] = [];
+  let last = NATIONAL;
   for (let at = 0, gap = 0; at < COMPLEMENTS.length && gap < LAST_GAP && !codes.includes(NATIONAL); at += 1) {
     const complement = COMPLEMENTS[at] ?? NATIONAL;
     const found = isAdministered(complement);
-    if (found === undefined) return { codes, next: dottedService(serviceCode, complement) };
+    if (found === undefined) return { codes, last, next: dottedService(serviceCode, complement) };
     gap = found || complement === NATIONAL ? 0 : gap + 1;
     if (found) codes.push(complement);
+    last = complement;
   }
-  if (chosen === undefined || codes.includes(chosen)) return { codes };
+  if (chosen === undefined || codes.includes(chosen)) return { codes, last };
   const isChosenThere = isAdministered(chosen);
-  if (isChosenThere === undefined) return { codes, next: dottedService(serviceCode, chosen) };
-  return { codes: isChosenThere ? [...codes, chosen] : codes };
+  if (isChosenThere === undefined) return { codes, last, next: dottedService(serviceCode, chosen) };
+  return { codes: isChosenThere ? [...codes, chosen] : codes, last };
 };
 
 type Rates = Extract<KnownParameters, { kind: 'aliquota' }>['rates'];
@@ -190,16 +196,22 @@ export const isWithoutIncidence = (
 /** `000`, and `001` to `999`. */
 const COMPLEMENTS = Array.from({ length: 1000 }, (_, index) => String(index).padStart(3, '0'));
 
-/** The one municipal code of a service; undefined while unknown, where the national code is enough, and where the company has to choose. */
+/**
+ * The one municipal code that the walk over a service found; undefined until the walk has ended, where the national code is enough, and where the
+ * company has to choose.
+ */
 export const onlyMunicipalCode = ({ codes: [only, ...others], next }: AdministeredCodes): string | undefined =>
   next === undefined && others.length === 0 && only !== NATIONAL ? only : undefined;
 
-/** Why the municipal code of a service needs a person; undefined when it does not. `codes` are those to choose from. */
+/**
+ * Why the municipal code of a service needs a person; undefined when it does not. `codes` are those to choose from. `none_found`: the walk found no
+ * code, which does not say that no code exists. `not_administered`: the municipality was asked for the chosen code and does not administer that code.
+ */
 export const municipalCodeProblem = (
   { codes, next }: AdministeredCodes,
   chosen: string | undefined,
-): 'choose' | 'not_administered' | undefined => {
+): 'choose' | 'none_found' | 'not_administered' | undefined => {
   if (chosen !== undefined) return next === undefined && !codes.includes(chosen) ? 'not_administered' : undefined;
   if (next !== undefined) return undefined;
-  return codes.length > 1 ? 'choose' : codes.length === 0 ? 'not_administered' : undefined;
+  return codes.length > 1 ? 'choose' : codes.length === 0 ? 'none_found' : undefined;
 };

@@ -36,7 +36,10 @@ const reasons: readonly [string, string][] = [
   ['E0206', 'O CPF do cliente é inválido. Corrija customer.document e emita de novo.'],
   ['E0207', 'O CPF do cliente não existe na Receita Federal. Corrija customer.document e emita de novo.'],
   ['E0310', 'O código de serviço não existe na lista nacional. Fale com o suporte.'],
-  ['E0312', 'O município não administra este código de serviço. Use outra atividade ou fale com o suporte.'],
+  [
+    'E0312',
+    'O município não administra este código de serviço, ou só com um código municipal, que falta na nota ou é outro. Peça ao suporte que o confira ou use outra atividade.',
+  ],
   ['E0316', 'O código NBS da atividade não existe na tabela nacional. Fale com o suporte.'],
   ['E0822', 'O prazo do município para cancelar a nota terminou. Peça o cancelamento à prefeitura.'],
   [

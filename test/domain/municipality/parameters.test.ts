@@ -85,28 +85,43 @@ describe('the municipal codes of a service', () => {
   const walk = (kept: readonly CachedParameters[], chosen?: string, now = at(60)) =>
     administeredCodes({ serviceCode: '010401', chosen }, kept, DAY, now);
 
+  const NONE_TO_005 = { codes: [], last: '005' };
+
   it.each([
-    ['nothing is known', [], { codes: [], next: '01.04.01.000' }],
-    ['the national code is enough', there('000'), { codes: ['000'] }],
-    ['the national code is not', absent('000'), { codes: [], next: '01.04.01.001' }],
-    ['codes follow', [...absent('000', '002'), ...there('001')], { codes: ['001'], next: '01.04.01.003' }],
+    ['nothing is known', [], { codes: [], last: '000', next: '01.04.01.000' }],
+    ['the national code is enough', there('000'), { codes: ['000'], last: '000' }],
+    ['the national code is not', absent('000'), { codes: [], last: '000', next: '01.04.01.001' }],
+    ['codes follow', [...absent('000', '002'), ...there('001')], { codes: ['001'], last: '002', next: '01.04.01.003' }],
     [
       'one code, and five after it without a rate',
       [...absent('000', '001', '002', '004', '005', '006', '007', '008'), ...there('003')],
-      { codes: ['003'] },
+      { codes: ['003'], last: '008' },
     ],
-    ['none', absent('000', '001', '002', '003', '004', '005'), { codes: [] }],
-    ['a rate that is over', [rate('000', true, { until: '2026-11-20' })], { codes: [], next: '01.04.01.001' }],
-    ['a rate that has not begun', [rate('000', true, { from: '2026-11-22' })], { codes: [], next: '01.04.01.001' }],
+    ['a code after a wider gap', [...absent('000', '001', '002', '003', '004', '005'), ...there('010')], NONE_TO_005],
+    ['none', absent('000', '001', '002', '003', '004', '005'), NONE_TO_005],
+    [
+      'a rate that is over',
+      [rate('000', true, { until: '2026-11-20' })],
+      { codes: [], last: '000', next: '01.04.01.001' },
+    ],
+    [
+      'a rate that has not begun',
+      [rate('000', true, { from: '2026-11-22' })],
+      { codes: [], last: '000', next: '01.04.01.001' },
+    ],
   ])('are walked: %s', (_what, kept, expected) => {
     expect(walk(kept)).toEqual(expected);
   });
 
   it('count for a week, and include the chosen one wherever it stands', () => {
-    expect(walk(there('000'), undefined, at(USED_SECONDS + 1))).toEqual({ codes: [], next: '01.04.01.000' });
-    expect(walk(there('000'), '150')).toEqual({ codes: ['000'], next: '01.04.01.150' });
-    expect(walk(there('000', '150'), '150')).toEqual({ codes: ['000', '150'] });
-    expect(walk([...there('000'), ...absent('150')], '150')).toEqual({ codes: ['000'] });
+    expect(walk(there('000'), undefined, at(USED_SECONDS + 1))).toEqual({
+      codes: [],
+      last: '000',
+      next: '01.04.01.000',
+    });
+    expect(walk(there('000'), '150')).toEqual({ codes: ['000'], last: '000', next: '01.04.01.150' });
+    expect(walk(there('000', '150'), '150')).toEqual({ codes: ['000', '150'], last: '000' });
+    expect(walk([...there('000'), ...absent('150')], '150')).toEqual({ codes: ['000'], last: '000' });
   });
 
   it.each([
@@ -142,11 +157,11 @@ describe('the municipal codes of a service', () => {
   });
 
   it.each([
-    ['one', { codes: ['003'] }, '003', undefined],
-    ['several', { codes: ['001', '003'] }, undefined, 'choose'],
-    ['the national one', { codes: ['000'] }, undefined, undefined],
-    ['none', { codes: [] }, undefined, 'not_administered'],
-    ['perhaps more', { codes: ['003'], next: '01.04.01.004' }, undefined, undefined],
+    ['one', { codes: ['003'], last: '008' }, '003', undefined],
+    ['several', { codes: ['001', '003'], last: '008' }, undefined, 'choose'],
+    ['the national one', { codes: ['000'], last: '000' }, undefined, undefined],
+    ['none', { codes: [], last: '005' }, undefined, 'none_found'],
+    ['perhaps more', { codes: ['003'], last: '003', next: '01.04.01.004' }, undefined, undefined],
   ] as const)('go out by themselves where there is exactly one: %s', (_what, codes, only, problem) => {
     expect(onlyMunicipalCode(codes)).toBe(only);
     expect(municipalCodeProblem(codes, undefined)).toBe(problem);
