@@ -70,8 +70,10 @@ for (const { numero, campos } of vendas) {
   const reference = `lote-${pedido}-${tentativa}`;
   if (!/^[!-~]{1,64}$/.test(reference))
     parar(`${onde}: pedido e tentativa não levam espaços nem acentos, e têm juntos 58 caracteres no máximo`);
-  const customer = document === '' ? {} : { customer: { document, name } };
-  const corpo = { amount_in_cents: Number(centavos), description, reference, ...customer };
+  // Cada campo entra só quando a coluna tem valor: um nome sem documento vai na nota, e o nome de um CNPJ pode faltar.
+  const customer = { ...(document === '' ? {} : { document }), ...(name === '' ? {} : { name }) };
+  const dados = { amount_in_cents: Number(centavos), description, reference };
+  const corpo = document + name === '' ? dados : { ...dados, customer };
   const igual = novas.get(reference);
   if (igual !== undefined)
     parar(`${onde}: mesmo pedido e mesma tentativa da linha ${igual.numero}; outra venda precisa de outro pedido`);
@@ -93,7 +95,9 @@ const naoMostradas = new Set<string>();
 const ehDaLinha = (nota: Invoice, { amount_in_cents, description, customer }: IssueRequest): boolean =>
   nota.amount_in_cents === amount_in_cents &&
   (nota.description === description || description.includes('{{')) &&
-  nota.customer?.document === customer?.document;
+  nota.customer?.document === customer?.document &&
+  // O nome de um CNPJ na nota pode ser o do cadastro da Receita.
+  (customer?.document !== undefined || nota.customer?.name === customer?.name);
 
 /** Uma recusa que não é da linha: o suporte corrige o cadastro da empresa, e a linha continua aberta. */
 const ehDaEmpresa = (erro: unknown): erro is ApiError =>

@@ -114,6 +114,30 @@ describe('the examples with what people give them', () => {
       expect([api.asked, readFileSync(ledger, 'utf8')]).toEqual([[], '']);
     });
 
+  it('lote-noturno.ts sends of the customer what the row has, and adopts no invoice of another name', async () => {
+    const rows = ['1;1;;Maria;1000;A', '2;1;11222333000181;;1000;A', '3;1;52998224725;Ana;1000;A', '4;1;;;1000;A'];
+    const csv = written('clientes.csv', [HEADER, ...rows]);
+    const { run } = await facing([accepted, accepted, accepted, accepted, issued]);
+    expect(await run('lote-noturno.ts', csv, 'clientes.jsonl')).toMatchObject({ code: 0 });
+    const noted = readFileSync(join(examples.programs.folder, 'clientes.jsonl'), 'utf8').split('\n').slice(0, 4);
+    expect(noted.map((line) => JSON.parse(line).corpo.customer)).toEqual([
+      { name: 'Maria' },
+      { document: '11222333000181' },
+      { document: '52998224725', name: 'Ana' },
+      undefined,
+    ]);
+    const changed = written('clientes.csv', [HEADER, '1;1;;Joana;1000;A']);
+    const complaint = expect.stringMatching(/, linha 2: mudou depois que entrou em clientes\.jsonl/);
+    expect(await run('lote-noturno.ts', changed, 'clientes.jsonl')).toEqual({ code: 1, out: '', complaint });
+    const named = { ...invoice('issued'), customer: { name: 'Maria', type: 'br' } };
+    const other = await facing([
+      refused(409, 'nfse.reference_in_use'),
+      answered(200, { object: 'list', data: [named] }),
+    ]);
+    const { out } = await other.run('lote-noturno.ts', changed, 'sem-o-livro.jsonl');
+    expect(out).toMatch(/^lote-1-1: a nota \S+, com outro valor, descrição ou cliente/);
+  });
+
   for (const code of OF_THE_COMPANY)
     it(`lote-noturno.ts stops at ${code}, and issues the line when it is mended`, async () => {
       const csv = written('parado.csv', [HEADER, '1;1;;;1000;A', '2;1;;;1000;B', '3;1;;;1000;C']);
