@@ -75,6 +75,8 @@ export type HttpDeps = {
   isUnavailable(error: unknown): boolean;
   /** True when too many requests waited already and nothing was done for this one. */
   isOverloaded(error: unknown): boolean;
+  /** True when the requests of this company alone were too many. */
+  isOwnOverload(error: unknown): boolean;
   /** Delays the answer to a fault, so that clients that repeat at once do not keep the service busy with refusals. */
   delayFault?(error: unknown): Promise<void>;
   /** Default: no answer waits. */

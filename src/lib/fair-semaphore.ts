@@ -76,7 +76,11 @@ export const createFairQueue = <T>(): FairQueue<T> => {
 export class TooManyWaiting extends Error {
   override readonly name = 'TooManyWaiting';
 
-  constructor(what: string) {
+  /** `owner`: the tasks of this owner are too many by themselves. `all`: those of all owners are, or take too long. */
+  constructor(
+    what: string,
+    readonly bound: 'owner' | 'all' = 'owner',
+  ) {
     super(`too many wait: ${what}`);
   }
 }

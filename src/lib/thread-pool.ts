@@ -203,7 +203,7 @@ export const createThreadPool = <Request, Answer>(options: ThreadPoolOptions): T
     waiting.push(job.owner, job);
     job.waitTimer = setTimeout(() => {
       waiting.remove(job.owner, job);
-      job.reject(new TooManyWaiting(options.what));
+      job.reject(new TooManyWaiting(options.what, 'all'));
     }, options.waitMs);
     next();
   };

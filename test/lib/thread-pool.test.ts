@@ -192,7 +192,7 @@ describe('the threads that draw', () => {
     open({ waitMs: 20 });
     const hanging = pool.run(OWNER, 'hang').catch((error: Error) => error);
     const deaths = new Int32Array(new SharedArrayBuffer(4));
-    await expect(pool.run(OWNER, { mood: 'die once', deaths })).rejects.toBeInstanceOf(TooManyWaiting);
+    await expect(pool.run(OWNER, { mood: 'die once', deaths })).rejects.toEqual(new TooManyWaiting('jobs', 'all'));
     await pool.close();
     await hanging;
     expect(deaths[0]).toBe(0);

@@ -110,7 +110,8 @@ export const createRenderPermits = ({
   let all = 0;
   return (owner) => {
     const own = taken.get(owner) ?? 0;
-    if (own >= ofOne || (all >= inAll && own > 0)) throw new TooManyWaiting(WHAT);
+    if (own >= ofOne) throw new TooManyWaiting(WHAT);
+    if (all >= inAll && own > 0) throw new TooManyWaiting(WHAT, 'all');
     taken.set(owner, own + 1);
     all += 1;
     let isLeft = false;

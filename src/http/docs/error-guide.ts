@@ -247,8 +247,8 @@ export const errorGuide: Readonly<Record<ErrorCode, Guide>> = {
   service_unavailable: {
     group: 'service',
     cause:
-      'O serviço está suspenso, uma parte dele não responde no momento, ou há downloads demais ao mesmo tempo (no máximo 32 PDFs por empresa).',
+      'O serviço está suspenso, uma parte dele não responde no momento, ou há downloads demais ao mesmo tempo (no máximo 32 PDFs por empresa, e 10 segundos de espera na fila).',
     action:
-      'Espere os segundos de Retry-After e repita o mesmo pedido, na emissão com a mesma Idempotency-Key; no cancelamento, consulte antes a nota. Peça no máximo 32 downloads de cada vez.',
+      'Espere os segundos de Retry-After e repita o mesmo pedido, na emissão com a mesma Idempotency-Key; no cancelamento, consulte antes a nota. Peça no máximo 32 PDFs de cada vez.',
   },
 };

@@ -44,11 +44,15 @@ const errorResponses = (operation: Operation): object => {
   );
 };
 
-/** A full queue of the renderer is not a fault of the service, and the client can keep to its length. */
-const remarkOn = (status: number, operation: Operation): string =>
-  status === 503 && opensWithToken(operation)
-    ? '. Também quando há downloads demais ao mesmo tempo: peça no máximo 32 de cada vez. Essa recusa não gasta cota.'
-    : '';
+/** A full queue is not a fault of the service. The client can keep to the number of PDFs, but not to the time that they take. */
+const remarkOn = (status: number, operation: Operation): string => {
+  if (status !== 503 || !opensWithToken(operation)) return '';
+  const bounds =
+    operation.success === 'pdf'
+      ? ': peça no máximo 32 PDFs de cada vez. Na fila, um PDF espera no máximo 10 segundos'
+      : ': peça menos de cada vez';
+  return `. Também quando há downloads demais ao mesmo tempo${bounds}. Essa recusa não gasta cota.`;
+};
 
 /** Each code of this route and status has an example of its name; clients must expect new codes (VER-2). */
 const errorContent = (codes: readonly ErrorCode[], { body }: Pick<Operation, 'body'>): object =>

@@ -35,14 +35,26 @@ export const downloadRoute =
       call.giveBack?.();
       call.isUncounted = true;
       await deps.delayFault?.(error);
-      return { refused: { ...faultRefusal(error, call.requestId, deps), message: TOO_MANY_AT_ONCE } };
+      return {
+        refused: {
+          ...faultRefusal(error, call.requestId, deps),
+          message: overloadMessage(deps.isOwnOverload(error), format),
+        },
+      };
     });
     return 'refused' in download ? refuse(call, download.refused) : file(call, entry.address, download.bytes, format);
   };
 
-/** 32 is the number of PDFs of one company that the renderer takes (docs/architecture.md#the-pdf). */
-const TOO_MANY_AT_ONCE =
-  'Há downloads demais ao mesmo tempo. Peça no máximo 32 de cada vez, aguarde os segundos de Retry-After e repita o pedido; esta recusa não gastou cota.';
+/**
+ * 32 is the number of PDFs of one company that the renderer takes (docs/architecture.md#the-pdf). The other bounds are met by a company that keeps to
+ * this number, too.
+ */
+const overloadMessage = (isOwn: boolean, { extension }: DownloadFormat): string => {
+  const end = 'guarde os segundos de Retry-After e repita o pedido; esta recusa não gastou cota.';
+  if (!isOwn) return `Os downloads estão demorando no momento. A${end}`;
+  const fewer = extension === 'pdf' ? 'Peça no máximo 32 PDFs de cada vez' : 'Peça menos de cada vez';
+  return `Há downloads demais ao mesmo tempo. ${fewer}, a${end}`;
+};
 
 type Entry = { address: InvoiceAddress } | { refused: Refusal };
 

@@ -11,6 +11,9 @@ import { isEngineFault } from './engine-faults.js';
 /** Whether the service only refused more work than it takes at once. Nothing needs repair then. */
 export const isOverloaded = (error: unknown): boolean => error instanceof TooManyWaiting;
 
+/** Whether the requests of this company alone were too many. */
+export const isOwnOverload = (error: unknown): boolean => error instanceof TooManyWaiting && error.bound === 'owner';
+
 /** Whether the same request may succeed a little later; the answer is then 503 with `Retry-After` (CODE-service_unavailable). */
 export const isUnavailable = (error: unknown): boolean =>
   isEngineFault(error) ||

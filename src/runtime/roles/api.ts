@@ -31,7 +31,7 @@ import { openAuthorizer } from '../engines/authorizers.js';
 import { certificatesOf, companyOf, OPERATOR_CACHE_MS } from '../engines/companies.js';
 import { isSimulatorsNote } from '../engines/note-signer.js';
 import { createNoticeTeller } from '../engines/notices.js';
-import { isOverloaded, isUnavailable, requestFaults } from './api-faults.js';
+import { isOverloaded, isOwnOverload, isUnavailable, requestFaults } from './api-faults.js';
 import { companyCatalogue, eligibilityFacts, openTaxRegistry, warnOfUnusableAddresses } from './companies.js';
 import { createUseRecorder, type UseRecorder } from './key-uses.js';
 import { createPacing } from './pacing.js';
@@ -133,6 +133,7 @@ const httpDeps = (parts: Parts, { pdf, authorizer, company, address }: ApiParts)
     docs: config.docs,
     isUnavailable,
     isOverloaded,
+    isOwnOverload,
     delayFault: async (error) => {
       // The random part spreads the answers to requests that were refused at the same moment.
       if (isOverloaded(error)) await pause(REFUSED_AFTER_MS * (0.5 + Math.random()));

@@ -26,6 +26,7 @@ const counted = () => {
     apiState: async () => 'suspended',
     isUnavailable: () => false,
     isOverloaded: () => false,
+    isOwnOverload: () => false,
   };
   addDocs(app, deps as unknown as HttpDeps);
   const get = async (path: string, headers: Record<string, string> = {}): Promise<Response> =>

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { PdfFailed } from '../../../src/adapters/pdf/renderer.js';
 import { TooManyWaiting } from '../../../src/lib/fair-semaphore.js';
-import { isOverloaded, isUnavailable } from '../../../src/runtime/roles/api-faults.js';
+import { isOverloaded, isOwnOverload, isUnavailable } from '../../../src/runtime/roles/api-faults.js';
 import { openRenderer } from '../../adapters/pdf/support/drawing.js';
 import { marks, noteXml } from '../../adapters/pdf/support/notes.js';
 import { BASE_URL, createHarness, issuedInvoice } from '../../support/harness/http.js';
@@ -65,6 +65,7 @@ describe('GET /v1/nfse/{id}/pdf 503', () => {
         },
         isUnavailable,
         isOverloaded,
+        isOwnOverload,
         rateLimits: { write: 60, read: 3 },
       });
       const links = ((await (await harness.call(`/v1/nfse/${await issuedInvoice(harness)}`)).json()) as Linked).links;
@@ -72,7 +73,10 @@ describe('GET /v1/nfse/{id}/pdf 503', () => {
       const [target, key, openings] = way === 'key' ? [path, 'test' as const, 2] : [link, 'none' as const, 60];
       for (let at = 0; at < 2 * openings; at += 1) {
         const error = await expectRefusal(await harness.call(target, { key }), 503, 'service_unavailable');
-        expect(error).toMatchObject({ retryable: true, message: expect.stringContaining('no máximo 32 de cada vez') });
+        expect(error).toMatchObject({
+          retryable: true,
+          message: expect.stringContaining('no máximo 32 PDFs de cada vez'),
+        });
       }
       full.is = false;
       const statuses: number[] = [];
@@ -81,6 +85,17 @@ describe('GET /v1/nfse/{id}/pdf 503', () => {
       expect(harness.faults).toHaveLength(2 * openings);
     },
   );
+
+  it('says that the PDFs take long, where the company itself asked for few', async () => {
+    const harness = createHarness({
+      downloadPdf: () => Promise.reject(new TooManyWaiting('documents to be drawn', 'all')),
+      isUnavailable,
+      isOverloaded,
+      isOwnOverload,
+    });
+    const { message } = await expectRefusal(await harness.call(path), 503, 'service_unavailable');
+    expect(message).toMatch(/^Os downloads estão demorando no momento\. .*não gastou cota\.$/);
+  });
 
   it('is paced where a full queue refused, because no quota bounds such refusals', async () => {
     const paced: string[] = [];

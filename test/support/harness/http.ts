@@ -163,6 +163,7 @@ export const createHarness = (overrides: Partial<HttpDeps> = {}): Harness => {
     docs: true,
     isUnavailable: (error) => error instanceof EngineDown,
     isOverloaded: () => false,
+    isOwnOverload: () => false,
     onRequest: (summary) => summaries.push(summary),
     onFault: (error) => faults.push(error),
     ...overrides,
