@@ -227,7 +227,7 @@ const isYoung = (state: InvoiceState, youngerThan: Instant): boolean =>
   state.kind === 'invoice' && state.facts.createdAt !== undefined && !isBefore(state.facts.createdAt, youngerThan);
 
 /** Names the invoice of the earlier request, if that was accepted for sure: the client must look at that invoice before sending another. */
-const suspectedDuplicate = (earlierId: InvoiceId | undefined): Refusal => {
+export const suspectedDuplicate = (earlierId: InvoiceId | undefined): Refusal => {
   if (earlierId === undefined) return { code: 'duplicate_suspected' };
   const message = `Uma nota com o mesmo valor e a mesma descrição foi aceita há menos de 60 segundos: ${publicInvoiceId(earlierId)}. Consulte essa nota: se é a mesma venda, não repita; se é outra, envie Idempotency-Key ou aguarde.`;
   return { code: 'duplicate_suspected', message };

@@ -1,4 +1,4 @@
-import { referenceInUse } from '../../app/accept/reserve.js';
+import { otherBody, referenceInUse, suspectedDuplicate } from '../../app/accept/reserve.js';
 import { type ErrorCode, errorCatalogue, type Refusal } from '../../domain/common/error-catalogue.js';
 import { present } from '../../domain/common/present.js';
 import { customerOf, type IssueRequest } from '../../domain/company/eligibility.js';
@@ -74,6 +74,8 @@ export const activityExample = {
 const mistaken = { amount: 125_050, description: 'Consultoria' };
 const wrongDocument = { amount_in_cents: 125_050, description: 'Consultoria', customer: { document: '123' } };
 
+const EXAMPLE_INVOICE = EXAMPLE_ID.replace('nfse_', '');
+
 const RECEIVED_AT = '2026-11-21T12:00:00.000Z';
 
 const bodyRefusalOf = (body: JsonBody): Refusal | undefined => {
@@ -88,6 +90,17 @@ const customerRefusal = (customer: IssueRequest['customer']): Refusal | undefine
   return 'refused' in checked ? checked.refused : undefined;
 };
 
+/** An export whose currency code has small letters. The list in the example is cut short, and shows that. */
+const currencyRefusal = (): Refusal | undefined => {
+  const { value } = issueExamples.exportacao;
+  const body = { ...value, foreign_amount: { ...value.foreign_amount, currency: 'usd' } };
+  const checked = issueRequestOf(body, RECEIVED_AT);
+  if ('refused' in checked) return checked.refused;
+  const currencies = ['AUD', 'CAD', 'EUR', 'GBP', 'USD', '…'];
+  const refused = customerOf(checked.request, { isCountry: () => true, isCurrency: () => false, currencies }, false);
+  return 'refused' in refused ? refused.refused : undefined;
+};
+
 /** Refusals whose message depends on the request, as the handlers make them. */
 const preciseRefusal = (code: ErrorCode): Refusal | undefined => {
   switch (code) {
@@ -96,7 +109,13 @@ const preciseRefusal = (code: ErrorCode): Refusal | undefined => {
     case 'nfse.customer_document_invalid':
       return bodyRefusalOf(wrongDocument);
     case 'nfse.reference_in_use':
-      return referenceInUse(EXAMPLE_ID.replace('nfse_', ''), 'test');
+      return referenceInUse(EXAMPLE_INVOICE, 'test');
+    case 'duplicate_suspected':
+      return suspectedDuplicate(EXAMPLE_INVOICE);
+    case 'idempotency_key_reuse':
+      return otherBody(EXAMPLE_INVOICE);
+    case 'nfse.currency_unsupported':
+      return currencyRefusal();
     case 'nfse.export_incomplete':
       return customerRefusal({ type: 'foreign' });
     case 'nfse.customer_type_conflict':

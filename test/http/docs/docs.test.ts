@@ -101,6 +101,9 @@ describe('GET /docs/errors/<code>', () => {
 
   it.each([
     ['nfse.reference_in_use', 'nfse_0190a1b2-3c4d-7e5f-8a9b-0c1d2e3f4a5b'],
+    ['duplicate_suspected', 'nfse_0190a1b2-3c4d-7e5f-8a9b-0c1d2e3f4a5b'],
+    ['idempotency_key_reuse', 'nfse_0190a1b2-3c4d-7e5f-8a9b-0c1d2e3f4a5b'],
+    ['nfse.currency_unsupported', 'GBP, USD, …'],
     ['nfse.export_incomplete', 'customer.tax_id_absence_reason'],
     ['nfse.export_incomplete', 'customer.name'],
     ['nfse.customer_type_conflict', 'br (o padrão)'],
