@@ -76,7 +76,8 @@ export const cancellationErrorResponse = v.object({
 export const cancellationResponse = v.object({
   status: oneOf('Estado do pedido de cancelamento, separado do status da nota.', {
     pending: 'Pedido, ainda sem resultado. A nota continua issued: consulte-a de novo.',
-    succeeded: 'Confirmado. O status da nota é canceled.',
+    succeeded:
+      'Confirmado. O status da nota é canceled. Se ela foi substituída fora daqui, a nota que a substituiu vale, e o carimbo do PDF diz SUBSTITUÍDA.',
     failed:
       'Não confirmado. A nota continua issued. Não emita outra: em produção fale com o suporte, no modo de teste peça de novo.',
   }),
@@ -128,7 +129,8 @@ export const invoiceResponse = v.object({
       issued: 'Autorizada. access_key e links existem.',
       failed: 'Recusada. Nenhum documento fiscal existe, e é seguro emitir de novo.',
       indeterminate: 'Sem resultado confirmado. A nota pode existir: nunca emita de novo, fale com o suporte.',
-      canceled: 'Cancelada, aqui ou fora daqui.',
+      canceled:
+        'Cancelada, aqui ou fora daqui; ou substituída fora daqui: a nota que a substituiu vale. Se você não pediu o cancelamento, ou em dúvida, veja o carimbo do PDF ou fale com o suporte antes de emitir outra.',
     },
     { open: true },
   ),
