@@ -86,6 +86,10 @@ function contarRecusa(string $pedido, Recusado $recusa): never
     terminar(3, "recusado, mas a nota de um envio anterior pode existir, rode de novo com o mesmo pedido: {$recusa->getMessage()}");
 }
 
+// Um cabeçalho não leva outros caracteres: nenhuma tentativa chegaria à API.
+if (!preg_match('/^[!-~]+$/D', (string) getenv('NFSE_KEY'))) {
+    terminar(1, 'NFSE_KEY não tem uma chave: copie a chave inteira, sem reticências nem espaços');
+}
 [$pedido, $centavos] = [$argv[1] ?? 'pedido-2004', $argv[2] ?? '150000'];
 if (!preg_match('~^https?://[!-\~]+$~Di', URL)) {
     terminar(1, 'NFSE_URL não é um endereço: começa com http:// ou https://');

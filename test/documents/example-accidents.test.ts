@@ -261,12 +261,16 @@ describe('the examples behind a proxy with accidents', () => {
     ['the placeholder of the pages', 'svc_sk_test_…'],
     ['none', ''],
   ] as const)
-    itWith('python', `emitir.py names NFSE_KEY before it asks anything when the key is ${what}`, async () => {
-      const { run, api } = await facing([accepted], { NFSE_KEY: key });
-      const complaint = expect.stringMatching(/^NFSE_KEY não tem uma chave: /);
-      expect(await run('emitir.py', 'p-5', '1000')).toEqual({ code: 1, out: '', complaint });
-      expect(api.asked).toEqual([]);
-    });
+    for (const [need, file] of [
+      ['python', 'emitir.py'],
+      ['php', 'emitir.php'],
+    ] as const)
+      itWith(need, `${file} names NFSE_KEY before it asks anything when the key is ${what}`, async () => {
+        const { run, api } = await facing([accepted], { NFSE_KEY: key });
+        const complaint = expect.stringMatching(/^NFSE_KEY não tem uma chave: /);
+        expect(await run(file, 'p-5', '1000')).toEqual({ code: 1, out: '', complaint });
+        expect(api.asked).toEqual([]);
+      });
 
   for (const [what, lines, told] of [
     ['in Windows-1252', ['1;1;;;1000;Mensalidade de março'], /^\S+ não está em UTF-8: salve .*; nada foi enviado\n$/],
