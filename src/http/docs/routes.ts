@@ -40,6 +40,18 @@ export const addDocs = (app: Hono, deps: HttpDeps): void => {
   // Loaded on use: a start waits for no page.
   const description = async () => (await import('../openapi/document.js')).openApiDocument(deps.baseUrl);
   const get = (path: string, handler: Handler): unknown => app.get(path, openEndpoint(deps, path, inTurn(handler)));
+  /** A page, and a redirect to the page from its address with a slash at the end, as people type the address. */
+  const getPage = (path: string, handler: Handler): void => {
+    get(path, handler);
+    get(`${path}/`, async (c, call) => {
+      const answer = await handler(c, call);
+      if (answer.status === 404) return answer;
+      return new Response(null, {
+        status: 301,
+        headers: { ...commonHeaders(call), Location: c.req.path.slice(0, -1) },
+      });
+    });
+  };
   get('/openapi.json', async (c, call) => {
     const read = async () => JSON.stringify(await description());
     return answerFile(c, call, await file('/openapi.json', { contentType: 'application/json', read }));
@@ -55,17 +67,17 @@ export const addDocs = (app: Hono, deps: HttpDeps): void => {
     const read = async () => llmsText(deps.baseUrl);
     return answerFile(c, call, await file('/llms.txt', { contentType: 'text/plain; charset=utf-8', read }));
   });
-  get('/docs', async (c, call) => answerFile(c, call, await page('/docs', referencePage)));
+  getPage('/docs', async (c, call) => answerFile(c, call, await page('/docs', referencePage)));
   const guide = (path: string, name: Parameters<typeof guidePage>[0]) =>
     page(path, async (assetPath) => guidePage(name, await readGuide(name), assetPath));
-  get('/docs/guia', async (c, call) => answerFile(c, call, await guide('/docs/guia', undefined)));
-  get('/docs/guia/:name', async (c, call) => {
+  getPage('/docs/guia', async (c, call) => answerFile(c, call, await guide('/docs/guia', undefined)));
+  getPage('/docs/guia/:name', async (c, call) => {
     const name = c.req.param('name') ?? '';
     if (!isChapterName(name)) return refuse(call, { code: 'route_not_found' });
     return answerFile(c, call, await guide(`/docs/guia/${name}`, name));
   });
-  get('/docs/errors', async (c, call) => answerFile(c, call, await page('/docs/errors', errorIndexPage)));
-  get('/docs/errors/:code', async (c, call) => {
+  getPage('/docs/errors', async (c, call) => answerFile(c, call, await page('/docs/errors', errorIndexPage)));
+  getPage('/docs/errors/:code', async (c, call) => {
     const code = c.req.param('code') ?? '';
     const make = pageOfCode(code);
     if (make === undefined) return refuse(call, { code: 'route_not_found' });

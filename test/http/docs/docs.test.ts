@@ -36,7 +36,10 @@ describe('GET /docs', () => {
   });
 
   it.each([
-    '/docs/',
+    '/docs//',
+    '/docs/guia/nope/',
+    '/docs/errors/nope/',
+    '/docs/collection.json/',
     '/docs/assets/package.json',
     '/docs/assets/..%2fpackage.json',
     '/docs/assets/__proto__',
@@ -46,6 +49,15 @@ describe('GET /docs', () => {
   ])('%s is route_not_found', async (path) => {
     await expectRefusal(await createHarness().call(path, { key: 'none' }), 404, 'route_not_found');
   });
+
+  it.each(['/docs/', '/docs/guia/', '/docs/guia/repetir/', '/docs/errors/', '/docs/errors/not_found/?a=1'])(
+    '%s leads to the page without the slash at the end',
+    async (path) => {
+      const response = await createHarness().call(path, { key: 'none' });
+      const [address = ''] = path.split('?');
+      expect([response.status, response.headers.get('location')]).toEqual([301, address.slice(0, -1)]);
+    },
+  );
 
   it.each(['/docs', '/openapi.json', '/docs/errors'])('POST %s is route_not_found', async (path) => {
     await expectRefusal(await createHarness().call(path, { method: 'POST' }), 404, 'route_not_found');
