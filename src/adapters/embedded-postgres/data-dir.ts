@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { chmod, link, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { errorCode } from '../../lib/error-code.js';
@@ -14,6 +14,13 @@ import { listenAsOwner, ownerAnswers } from './owner-socket.js';
 import { readStat, readText } from './process-stat.js';
 
 const PASSABLE = 0o711;
+
+/** Throws `EmbeddedPostgresError` for a path that is there and is no folder. */
+export const refuseFileAsDataDir = (dataDir: string): void => {
+  // A path through a file is refused when the folder is made.
+  if (!existsSync(dataDir) || statSync(dataDir).isDirectory()) return;
+  throw new EmbeddedPostgresError(`DATA_DIR ${dataDir} is a file and not a folder: choose another DATA_DIR`);
+};
 
 /**
  * Creates the data folder if it is missing; throws `EmbeddedPostgresError`. Other users may pass through the folder, because PostgreSQL may run as
@@ -36,6 +43,7 @@ const makeDataDir = async (dataDir: string): Promise<{ made: string | undefined;
  * reach the folder.
  */
 export const prepareDataDir = async (dataDir: string, user: OsUser | undefined): Promise<void> => {
+  refuseFileAsDataDir(dataDir);
   const refusal = await refusalOfOtherUser(dataDir);
   if (refusal !== undefined) throw refusal;
   const { made, undo } = await makeDataDir(dataDir);

@@ -139,14 +139,19 @@ const run = async (argv: readonly string[], env: NodeJS.ProcessEnv, output: Outp
     // A database that this command starts would outlive the process.
     interruption.arm();
     // Loaded when a command opens engines: a help text needs none of this.
-    const [{ openSession }, { createLogger, faultFields }, { readEmbeddedAddresses }, half] = await Promise.all([
-      import('../operator/session.js'),
-      import('../config/logger.js'),
-      import('../../adapters/embedded-postgres/connection-file.js'),
-      import('../../adapters/embedded-postgres/half-restored.js'),
-    ]);
+    const [{ openSession }, { createLogger, faultFields }, { readEmbeddedAddresses }, half, { refuseFileAsDataDir }] =
+      await Promise.all([
+        import('../operator/session.js'),
+        import('../config/logger.js'),
+        import('../../adapters/embedded-postgres/connection-file.js'),
+        import('../../adapters/embedded-postgres/half-restored.js'),
+        import('../../adapters/embedded-postgres/data-dir.js'),
+      ]);
     const { dataDir, databaseUrl } = needed();
-    if (databaseUrl === undefined) half.refuseHalfRestored(dataDir);
+    if (databaseUrl === undefined) {
+      refuseFileAsDataDir(dataDir);
+      half.refuseHalfRestored(dataDir);
+    }
     const mayMake = databaseUrl === undefined && needs?.onlyExisting !== true;
     if (mayMake && (await readEmbeddedAddresses(dataDir)) === undefined) terminal.err(emptyFolder(dataDir));
     const logger = createLogger(needed().logLevel, 'stderr');

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { runProgram } from '../../support/harness/processes.js';
@@ -20,6 +20,16 @@ it('a command says that the database which it opens is a new one', async () => {
   };
   expect(await complaintOf()).toContain(`warning: DATA_DIR ${folder} holds no database yet`);
   expect(await complaintOf()).toBe('');
+});
+
+it.each(['company list', 'serve'])('a file as DATA_DIR is named as one, and nothing else is said: %s', async (line) => {
+  const file = newFolder();
+  writeFileSync(file, '');
+  const program = runProgram(['src/main.ts', ...line.split(' ')], { DATA_DIR: file });
+  expect(await program.ended).toMatchObject({ code: 2 });
+  const { stdout, stderr } = program.output();
+  expect(stdout + stderr).toContain(`DATA_DIR ${file} is a file and not a folder: choose another DATA_DIR`);
+  expect(stdout + stderr).not.toMatch(/warning|cannot be reached/);
 });
 
 it.each([
