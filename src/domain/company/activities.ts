@@ -13,7 +13,10 @@ export type ActivityBody = {
   is_default: boolean;
 };
 
-/** Exactly the lines that eligibility in this mode accepts when sent as `cnae` and `service_code`. */
+/**
+ * Exactly the lines that eligibility in this mode accepts when sent as `cnae` and `service_code`, for a company that no rule about the company itself
+ * refuses (LISTACT-2).
+ */
 export const issuableActivities = (
   registration: Registration,
   mode: Mode,

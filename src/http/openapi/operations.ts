@@ -117,7 +117,8 @@ export const operations: readonly Operation[] = [
     path: '/v1/activities',
     operationId: 'list_activities',
     summary: 'Listar atividades',
-    description: 'As linhas que podem ser emitidas. Sem nenhuma liberada, data vem vazia.',
+    description:
+      'As linhas que podem ser emitidas. Sem nenhuma liberada, data vem vazia. A lista fala só das linhas: uma empresa que ainda não pode emitir (company.*, nfse.municipality_not_covered, nfse.municipal_registration_missing) também as vê.',
     success: 'activities',
     codes: [],
   },
