@@ -165,17 +165,19 @@ describe('the message of an invoice that failed otherwise', () => {
 describe('the message of a failed cancellation', () => {
   const generic = 'O cancelamento não foi confirmado pelo sistema nacional. Não emita outra nota: fale com o suporte.';
 
+  const again = 'no modo de teste, peça o cancelamento de novo';
+
   it('never names a reason in live mode', () => {
     expect(cancellationError(['E0822'], 'live')).toEqual({ code: 'nfse.cancel_failed', message: generic });
   });
 
   it('names none in test mode when there is none', () => {
-    expect(cancellationError([], 'test').message).toBe(generic);
+    expect(cancellationError([], 'test').message).toBe(generic.replace('fale com o suporte', again));
   });
 
   it('names in test mode every code, and in words those that we know', () => {
     expect(cancellationError(['E0840', 'E9999'], 'test').message).toBe(
-      'O cancelamento não foi confirmado pelo sistema nacional. Motivo do autorizador: E0840: Outro evento já está vinculado à nota e impede o cancelamento. Veja na consulta pública da NFS-e qual é ou pergunte à prefeitura. E9999. Não emita outra nota: fale com o suporte.',
+      'O cancelamento não foi confirmado pelo sistema nacional. Motivo do autorizador: E0840: Outro evento já está vinculado à nota e impede o cancelamento. Veja na consulta pública da NFS-e qual é ou pergunte à prefeitura. E9999. Não emita outra nota: no modo de teste, peça o cancelamento de novo.',
     );
   });
 
