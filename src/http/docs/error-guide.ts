@@ -186,7 +186,8 @@ export const errorGuide: Readonly<Record<ErrorCode, Guide>> = {
   },
   duplicate_suspected: {
     group: 'repetition',
-    cause: 'Um pedido com o mesmo valor e a mesma descrição foi aceito há menos de 60 segundos.',
+    cause:
+      'Parece um pedido duplicado: outro com o mesmo valor e a mesma descrição foi aceito há menos de 60 segundos.',
     action:
       'Consulte a nota que a mensagem mostra. Se é a mesma venda, não repita; se é outra, envie Idempotency-Key ou espere 60 segundos.',
   },

@@ -11,9 +11,10 @@ field.addEventListener('input', () => {
   const words = plain(field.value).split(/\s+/);
   let count = 0;
   for (const section of document.querySelectorAll('section')) {
+    const title = plain(section.querySelector('h2').textContent);
     let shown = 0;
     for (const row of section.querySelectorAll('tbody tr')) {
-      const text = plain(row.textContent);
+      const text = `${title} ${plain(row.textContent)}`;
       row.hidden = !words.every((word) => text.includes(word));
       if (!row.hidden) shown += 1;
     }
