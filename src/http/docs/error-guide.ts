@@ -163,7 +163,7 @@ export const errorGuide: Readonly<Record<ErrorCode, Guide>> = {
     group: 'document',
     cause: 'A nota já está cancelada.',
     action:
-      'Consulte a nota para ver o cancelamento; não há o que pedir de novo. Se ela não mostra cancellation, foi cancelada ou substituída fora daqui: a nota que a substituiu vale, e o carimbo do PDF (SUBSTITUÍDA) ou o suporte diz qual dos dois antes de emitir outra.',
+      'Consulte a nota para ver o cancelamento; não há o que pedir de novo. Se ela não mostra cancellation, foi cancelada ou substituída fora daqui: a nota que a substituiu vale, veja o carimbo do PDF (SUBSTITUÍDA) ou fale com o suporte antes de emitir outra.',
   },
   'nfse.cancel_in_progress': {
     group: 'document',

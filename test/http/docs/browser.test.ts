@@ -64,6 +64,10 @@ describeWith('chromium', 'the docs in a browser', () => {
     expect(await visible()).toBeLessThan(all / 4);
     expect(await page.getByRole('link', { name: 'nfse.export_incomplete' }).isVisible()).toBe(true);
     expect(await page.getByRole('status').textContent()).toMatch(/^\d+ códigos?$/);
+    for (const word of ['duplicado', 'duplicidade']) {
+      await page.getByLabel('Procurar').fill(word);
+      expect(await page.getByRole('link', { name: 'duplicate_suspected' }).isVisible()).toBe(true);
+    }
     await page.getByLabel('Procurar').fill('');
     expect(await visible()).toBe(all);
     expect(await overflow()).toBe(0);

@@ -40,6 +40,16 @@ describe('GET /v1/activities 200', () => {
     }
   });
 
+  it('lists the same lines while a reason of the company refuses each of them', async () => {
+    const harness = createHarness();
+    const listed = async (): Promise<unknown> => await (await harness.call('/v1/activities')).json();
+    const before = await listed();
+    harness.company.registration = { ...harness.company.registration, automaticIssuance: false };
+    expect(await listed()).toEqual(before);
+    const json = { amount_in_cents: 100, description: 'x', cnae: '6201501', service_code: '010101' };
+    expect((await harness.call('/v1/nfse', { json })).status).toBe(422);
+  });
+
   it('is empty when nothing is released', async () => {
     const harness = createHarness();
     harness.company.registration = { ...harness.company.registration, activities: [] };

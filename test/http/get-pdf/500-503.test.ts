@@ -97,6 +97,14 @@ describe('GET /v1/nfse/{id}/pdf 503', () => {
     expect(message).toMatch(/^Os downloads estão demorando no momento\. .*não gastou cota\.$/);
   });
 
+  it('names no number for the XML, which has no bound of 32', async () => {
+    const downloadXml = () => Promise.reject(new TooManyWaiting('documents to be read'));
+    const harness = createHarness({ downloadXml, isUnavailable, isOverloaded, isOwnOverload });
+    const answer = await harness.call(path.replace('/pdf', '/xml'));
+    const { message } = await expectRefusal(answer, 503, 'service_unavailable');
+    expect(message).toMatch(/^Há downloads demais ao mesmo tempo\. Peça menos de cada vez, /);
+  });
+
   it('is paced where a full queue refused, because no quota bounds such refusals', async () => {
     const paced: string[] = [];
     const harness = createHarness({

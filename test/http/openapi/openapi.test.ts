@@ -148,6 +148,21 @@ describe('GET /openapi.json', () => {
     expect(sets.length).toBeGreaterThan(8);
   });
 
+  it('says that a canceled invoice may have been replaced by a valid one', () => {
+    for (const name of ['Invoice', 'Cancellation']) {
+      const { status } = schemas[name]?.properties ?? {};
+      expect(status?.description).toMatch(/^- `(?:canceled|succeeded)`: .*a nota que a substituiu vale/m);
+    }
+  });
+
+  it('names the number of 32 at the PDF only', () => {
+    const remarks = operations.map(
+      ({ name, operation }) => [name, JSON.stringify(operation.responses['503'])] as const,
+    );
+    const bounded = remarks.filter(([, text]) => /máximo 32/.test(text)).map(([name]) => name);
+    expect(bounded).toEqual(['get /v1/nfse/{id}/pdf']);
+  });
+
   it('takes new fields in answers and refuses unknown ones in requests (VER-7)', () => {
     const closed = Object.entries(schemas).filter(([, { additionalProperties }]) => additionalProperties === false);
     expect(closed.map(([name]) => name)).toEqual([
