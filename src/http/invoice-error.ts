@@ -22,11 +22,10 @@ type CancellationError = NonNullable<NonNullable<InvoiceBody['cancellation']>['e
 
 /** `error` of the cancellation. Live: always the generic text. Test: with the authorizer's reason (SVC-10.5). */
 export const cancellationError = (codes: readonly string[], mode: Mode): CancellationError => {
-  const advice = mode === 'test' ? 'no modo de teste, peça o cancelamento de novo' : 'fale com o suporte';
   const reason = mode === 'test' && codes.length > 0 ? ` Motivo do autorizador: ${named(codes)}` : '';
   return {
     code: 'nfse.cancel_failed',
-    message: `O cancelamento não foi confirmado pelo sistema nacional.${reason} Não emita outra nota: ${advice}.`,
+    message: `O cancelamento não foi confirmado pelo sistema nacional.${reason} Não emita outra nota: fale com o suporte.`,
   };
 };
 

@@ -68,8 +68,7 @@ const serviceReasons: Readonly<Record<string, string>> = {
   E0302: 'O município onde o serviço foi prestado não existe na tabela oficial. Fale com o suporte.',
   E0304: 'O país onde o serviço foi prestado não é aceito. Confira customer.address.country e emita de novo.',
   E0310: 'O código de serviço não existe na lista nacional. Fale com o suporte.',
-  E0312:
-    'O município não administra este código de serviço, ou só com um código municipal, que falta na nota ou é outro. Peça ao suporte que o confira ou use outra atividade.',
+  E0312: 'O município não administra este código de serviço. Use outra atividade ou fale com o suporte.',
   E0314:
     'O município não conhece o código municipal usado para este serviço. Pergunte à prefeitura qual vale e informe ao suporte.',
   E0315: 'O código municipal do serviço está em branco no cadastro da atividade. Peça ao suporte que o corrija.',
