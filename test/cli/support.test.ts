@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createKeyUses } from '../../src/adapters/read-model-postgres/key-uses.js';
 import { createParkedItems } from '../../src/adapters/read-model-postgres/parked-items.js';
-import type { UnknownNote } from '../../src/app/recovery/recover-log.js';
+import type { UnknownNote } from '../../src/app/recovery/unknown-notes.js';
 import { companyCommands } from '../../src/cli/commands/company.js';
 import { doctorCommand } from '../../src/cli/commands/doctor.js';
 import { invoiceCommands } from '../../src/cli/commands/invoice.js';

@@ -1,8 +1,9 @@
 import { invoicePrefix, type StreamName } from '../../domain/common/ids.js';
+import { present } from '../../domain/common/present.js';
 import { buildDps } from '../../domain/dps/build-dps.js';
 import { isCustomerNameMissing } from '../../domain/dps/customer.js';
 import { decideAuthorized } from '../../domain/invoice/decide-issuance.js';
-import type { InvoiceState } from '../../domain/invoice/state.js';
+import { allCameToNothing, type InvoiceState } from '../../domain/invoice/state.js';
 import { SchemaViolation } from '../../ports/documents.js';
 import { decideAndAppend } from '../issuing/decide-and-append.js';
 import { authorizedFrom, compareNote, hasSameContent } from '../issuing/found-documents.js';
@@ -24,32 +25,45 @@ export const candidatesOf = async (
 };
 
 /**
- * The invoice among the candidates that this note belongs to. The DPS is a pure function of the acceptance and its number (ADR 2), so the invoice that gives the
- * same digest under the note's number was sent under it, by events that the log has lost. Without this an open invoice would be sent again under the
- * next number.
+ * The invoice among the candidates that sent this note by an attempt that the log has. The number is that invoice's, so the note is of no other invoice,
+ * though another sale of the same second, amount, text and customer gives the same DPS under that number.
  */
-export const invoiceOfNote = async (
-  { number, note }: FoundNote,
-  { mode, companyId, series }: SeriesToCompare,
+export const senderOfNote = async (
+  found: FoundNote,
+  wanted: SeriesToCompare,
   candidates: readonly Candidate[],
   deps: RecoveryDeps,
-): Promise<{ stream: StreamName; isKnown: boolean } | undefined> => {
-  for (const { stream, state, events } of candidates) {
-    if (state.kind !== 'invoice') continue;
-    if (compareNote(state, note) === 'ours') return { stream, isKnown: true };
-    const accepted = events.find((event) => event.type === 'InvoiceAccepted');
-    if (accepted === undefined || !hasSameContent(note, events)) continue;
-    const { description, customer } = accepted.data;
-    // Without a description, whose key is gone, no DPS can be built, and the invoice cannot be sent either.
-    if (description === undefined || isCustomerNameMissing(customer)) continue;
-    const identity = await deps.identityOf({ mode, companyId });
-    if (identity === undefined) continue;
-    const content = { ...accepted.data, description };
-    const dps = buildDps({ mode, series, number, accepted: content, currencyCode: deps.currencyCode });
-    if (dps.id === note.dpsId && (await digestOf(dps.xml, identity, deps)) === note.digest)
-      return { stream, isKnown: state.attempts.some(({ dpsId }) => dpsId === note.dpsId) };
+): Promise<StreamName | undefined> => {
+  const { note } = found;
+  for (const candidate of candidates) {
+    const { stream, state } = candidate;
+    if (state.kind !== 'invoice' || state.attempts.every(({ dpsId }) => dpsId !== note.dpsId)) continue;
+    if (compareNote(state, note) === 'ours' || (await givesNote(candidate, found, wanted, deps))) return stream;
   }
   return undefined;
+};
+
+/**
+ * Whether the invoice was sent as this note. The DPS is a pure function of the acceptance and its number (ADR 2), so an invoice that gives the same
+ * digest under the note's number was sent under that number, by events that the log has lost; or another sale with the same DPS was. Without this an open
+ * invoice would be sent again under the next number.
+ */
+export const givesNote = async (
+  { events }: Candidate,
+  { number, note }: FoundNote,
+  { mode, companyId, series }: SeriesToCompare,
+  deps: RecoveryDeps,
+): Promise<boolean> => {
+  const accepted = events.find((event) => event.type === 'InvoiceAccepted');
+  if (accepted === undefined || !hasSameContent(note, events)) return false;
+  const { description, customer } = accepted.data;
+  // Without a description, whose key is gone, no DPS can be built, and the invoice cannot be sent either.
+  if (description === undefined || isCustomerNameMissing(customer)) return false;
+  const identity = await deps.identityOf({ mode, companyId });
+  if (identity === undefined) return false;
+  const content = { ...accepted.data, description };
+  const dps = buildDps({ mode, series, number, accepted: content, currencyCode: deps.currencyCode });
+  return dps.id === note.dpsId && (await digestOf(dps.xml, identity, deps)) === note.digest;
 };
 
 const digestOf = async (
@@ -63,6 +77,74 @@ const digestOf = async (
     if (error instanceof SchemaViolation) return undefined;
     throw error;
   }
+};
+
+/** Notes of one series that no invoice of the log holds. */
+type SeriesNotes = { wanted: SeriesToCompare; notes: readonly FoundNote[] };
+
+/**
+ * A note that no open invoice took. `owner`: the invoice that it belongs to, and that another outcome was recorded on. `mayBeSent`: an open invoice gives
+ * the same DPS, and has an attempt that may have left another note.
+ */
+export type LeftNote = { wanted: SeriesToCompare; found: FoundNote; owner?: StreamName; mayBeSent?: true };
+
+/** `withNote`: the invoices that one of the notes belongs to. */
+type Adopted = { adopted: ReadonlyMap<SeriesToCompare, number>; left: readonly LeftNote[]; withNote: Set<StreamName> };
+
+/**
+ * Records each note on the open invoice that it belongs to. The senders of all notes are found first, because equal sales of one second give the same DPS
+ * under each number: an invoice that has its own note takes no other one.
+ */
+export const adoptNotes = async (
+  all: readonly SeriesNotes[],
+  { open, takers }: { open: readonly StreamName[]; takers: readonly StreamName[] },
+  deps: RecoveryDeps,
+): Promise<Adopted> => {
+  const withNote = new Set<StreamName>();
+  const unsent: SeriesNotes[] = [];
+  for (const { wanted, notes } of all) {
+    const candidates = notes.length === 0 ? [] : await candidatesOf(wanted, [...new Set([...open, ...takers])], deps);
+    const others: FoundNote[] = [];
+    for (const found of notes) {
+      const sender = await senderOfNote(found, wanted, candidates, deps);
+      // When the log has the attempt, the issuing protocol finds the note.
+      if (sender === undefined) others.push(found);
+      else withNote.add(sender);
+    }
+    unsent.push({ wanted, notes: others });
+  }
+  const adopted = new Map<SeriesToCompare, number>();
+  const left: LeftNote[] = [];
+  for (const { wanted, notes } of unsent) {
+    const candidates = notes.length === 0 ? [] : await candidatesOf(wanted, open, deps);
+    for (const found of notes) {
+      const free = candidates.filter(({ stream }) => !withNote.has(stream));
+      const { stream, mayBeSent } = await takerOf(found, wanted, free, deps);
+      if (stream !== undefined && (await adoptNote(stream, found, deps))) {
+        withNote.add(stream);
+        adopted.set(wanted, (adopted.get(wanted) ?? 0) + 1);
+      } else left.push(present({ wanted, found, owner: stream, mayBeSent }));
+    }
+  }
+  return { adopted, left, withNote };
+};
+
+/** The first open invoice that gives the note and whose own attempts have left none. An attempt of another may still become a note. */
+const takerOf = async (
+  found: FoundNote,
+  wanted: SeriesToCompare,
+  candidates: readonly Candidate[],
+  deps: RecoveryDeps,
+): Promise<{ stream?: StreamName; mayBeSent?: true }> => {
+  let mayBeSent = false;
+  for (const candidate of candidates) {
+    const { stream, state } = candidate;
+    if (state.kind !== 'invoice' || state.outcome.status !== 'open') continue;
+    if (!(await givesNote(candidate, found, wanted, deps))) continue;
+    if (allCameToNothing(state.attempts)) return { stream };
+    mayBeSent = true;
+  }
+  return mayBeSent ? { mayBeSent } : {};
 };
 
 /** Records the found note as the outcome of the invoice; false when the invoice has another outcome meanwhile. Throws `StreamContended`. */

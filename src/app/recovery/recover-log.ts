@@ -1,29 +1,18 @@
-import type { AccessKey } from '../../domain/common/access-key.js';
 import { noChange } from '../../domain/common/decision.js';
-import {
-  type CompanyId,
-  dpsStream,
-  type Mode,
-  parseInvoiceStream,
-  publicInvoiceId,
-  type StreamName,
-} from '../../domain/common/ids.js';
+import { type CompanyId, dpsStream, type Mode } from '../../domain/common/ids.js';
 import { present } from '../../domain/common/present.js';
 import { addSeconds, DAY_SECONDS, epochMs, type Instant, isBefore } from '../../domain/common/time.js';
 import { dpsNumbersFrom, moveNumber } from '../../domain/dps-number/dps-number.js';
 import { absenceGapSeconds } from '../../domain/invoice/limits.js';
-import { type InvoiceStatus, invoiceStatus } from '../../domain/invoice/status.js';
 import { counted } from '../../lib/counted.js';
 import { operatorContext } from '../event-store/command-context.js';
 import { transact } from '../event-store/transact.js';
 import { APPEND_GRACE_SECONDS } from '../issuing/protocol.js';
-import { loadInvoice } from '../read/read-invoice.js';
 import { type Repeats, withRepeats } from './accepted-again.js';
-import { adoptNote, candidatesOf, invoiceOfNote } from './adopt-note.js';
+import { adoptNotes, type LeftNote } from './adopt-note.js';
 import {
   askAgain,
   askSeries,
-  type FoundNote,
   type NoProof,
   type NumberRange,
   type RecoveryDeps,
@@ -31,27 +20,9 @@ import {
   type SeriesToCompare,
 } from './ask-series.js';
 import { refusalOfEnabled } from './hold-companies.js';
-import { acceptedLike, type KnownWork, notesInLog, readKnownWork } from './known-work.js';
+import { type KnownWork, notesInLog, readKnownWork } from './known-work.js';
 import { planComparison, refusalOfLeftOut, type Skipped, type Unaskable } from './series-to-compare.js';
-
-/**
- * A note at the authorizer that no invoice of the log accounts for. `once`: the id of its invoice, where the read model still has it. `owner`: the invoice
- * of the log that it belongs to, and that cannot take it, because that invoice has another note or outcome. Without an owner it may have repeats.
- */
-export type UnknownNote = Repeats & {
-  mode: Mode;
-  companyId: CompanyId;
-  series: string;
-  number: number;
-  accessKey: AccessKey;
-  authorizedAt: string;
-  amount: string;
-  once?: string;
-  owner?: NoteOwner;
-};
-
-/** `id` as the API shows it. */
-type NoteOwner = { id: string; status: InvoiceStatus };
+import { type UnknownNote, unknownNotesOf } from './unknown-notes.js';
 
 export type ComparedSeries = {
   mode: Mode;
@@ -134,33 +105,27 @@ export const compareRestoredLog = async (
   const isInLog = await notesInLog(deps.log, notes);
   // A process that had not seen the pause yet may have accepted a request during the comparison.
   const { open, takers } = notes.length === 0 ? known : await readKnownWork(deps.log, takenSince);
-  const reported: Reported[] = [];
-  const ownerless: LeftNote[] = [];
-  const withNote = new Set<StreamName>();
-  for (const { wanted, answers } of compared) {
+  const news = compared.map(({ wanted, answers }) => {
+    const { mode, companyId } = wanted;
+    return {
+      wanted,
+      notes: answers.found.filter(({ note: { accessKey } }) => !isInLog({ mode, companyId, accessKey })),
+    };
+  });
+  const { adopted, left: ownerless, withNote } = await adoptNotes(news, { open, takers }, deps);
+  const reported = compared.map(({ wanted, answers }): Reported => {
     const { mode, companyId, municipality, series: name } = wanted;
-    const news = answers.found.filter(({ note: { accessKey } }) => !isInLog({ mode, companyId, accessKey }));
-    const {
-      adopted,
-      notAdopted,
-      known: own,
-    } = await adoptNotes(wanted, news, [...new Set([...open, ...takers])], deps);
+    const own = adopted.get(wanted) ?? 0;
+    const found = own + ownerless.filter((one) => one.wanted === wanted).length;
     const place = { mode, companyId, municipality, series: name, walked: answers.walks };
-    reported.push({ wanted, answers, report: { ...place, found: adopted + notAdopted.length, adopted } });
-    ownerless.push(...notAdopted);
-    for (const stream of own) withNote.add(stream);
-  }
+    return { wanted, answers, report: { ...place, found, adopted: own } };
+  });
   const mayBeRepeats = open.filter((stream) => !withNote.has(stream));
-  const left: LeftNote[] = [];
-  for (const { wanted } of compared)
-    left.push(
-      ...(await withRepeats(
-        ownerless.filter((one) => one.wanted === wanted),
-        wanted,
-        mayBeRepeats,
-        deps,
-      )),
-    );
+  const left: (LeftNote & Repeats)[] = [];
+  for (const { wanted } of compared) {
+    const own = ownerless.filter((one) => one.wanted === wanted);
+    for (const one of await withRepeats(own, wanted, mayBeRepeats, deps)) left.push(one);
+  }
   const unknown = await unknownNotesOf(left, deps);
   const isDone = unknown.every((note) => note.mode === 'test' || (acceptUnknown && note.sendableUntil === undefined));
   const series = isDone ? await moveAll(reported, deps) : reported.map(({ report }) => report);
@@ -240,84 +205,6 @@ const compareAll = async (
 
 const unprovenOf = ({ companyId, mode }: SeriesToCompare, { unproven, certificateRefused }: NoProof): Unproven =>
   present({ companyId, mode, why: unproven, certificateRefused });
-
-/** `known`: the invoices of the notes whose attempt the log has. */
-type Adopted = { adopted: number; notAdopted: readonly LeftNote[]; known: readonly StreamName[] };
-
-const adoptNotes = async (
-  wanted: SeriesToCompare,
-  news: readonly FoundNote[],
-  streams: readonly StreamName[],
-  deps: RecoveryDeps,
-): Promise<Adopted> => {
-  const notAdopted: LeftNote[] = [];
-  const known: StreamName[] = [];
-  let adopted = 0;
-  const candidates = news.length === 0 ? [] : await candidatesOf(wanted, streams, deps);
-  for (const one of news) {
-    const owner = await invoiceOfNote(one, wanted, candidates, deps);
-    // When the log has the attempt, the issuing protocol finds the note.
-    if (owner?.isKnown) known.push(owner.stream);
-    else if (owner !== undefined && (await adoptNote(owner.stream, one, deps))) adopted += 1;
-    else notAdopted.push(present({ wanted, found: one, owner: owner?.stream }));
-  }
-  return { adopted, notAdopted, known };
-};
-
-/** A note that no open invoice took. `owner`: the invoice that it belongs to, and that another note was recorded on. */
-type LeftNote = Repeats & { wanted: SeriesToCompare; found: FoundNote; owner?: StreamName };
-
-/**
- * An invoice that took a note in an earlier run, or has another outcome, is not open any more. Without its name the operator would be advised to
- * import its second note as one more invoice.
- */
-const unknownNotesOf = async (left: readonly LeftNote[], deps: RecoveryDeps): Promise<readonly UnknownNote[]> => {
-  const { queuedSeconds, processingSeconds } = deps.limits;
-  const contents = left
-    .filter(({ owner }) => owner === undefined)
-    .map(({ wanted: { mode, companyId }, found: { note } }) => {
-      const { accessKey, authorizedAt, content } = note;
-      return { mode, companyId, accessKey, authorizedAt, amount: content.amount };
-    });
-  // A send begins within these limits of its acceptance. The day is for clocks that differ.
-  const seconds = queuedSeconds + processingSeconds + DAY_SECONDS;
-  const streamsLike = await acceptedLike(deps.log, contents, seconds);
-  const unknown: UnknownNote[] = [];
-  for (const note of left) {
-    const { wanted, found, owner } = note;
-    const { mode, companyId } = wanted;
-    const streams = owner === undefined ? streamsLike({ mode, companyId, accessKey: found.note.accessKey }) : [];
-    const candidates = await candidatesOf(wanted, streams, deps);
-    const settled = await invoiceOfNote(found, wanted, candidates, deps);
-    unknown.push(await unknownNoteOf(note, owner ?? settled?.stream, deps));
-  }
-  return unknown;
-};
-
-const unknownNoteOf = async (
-  { wanted: { mode, companyId, series }, found: { number, note }, acceptedAgain, sentAgain, sendableUntil }: LeftNote,
-  owner: StreamName | undefined,
-  { byAccessKeys, store }: RecoveryDeps,
-): Promise<UnknownNote> => {
-  const { accessKey, authorizedAt, content } = note;
-  const [row] = await byAccessKeys([accessKey]);
-  const { amount } = content;
-  const place = { mode, companyId, series, number, accessKey, authorizedAt, amount };
-  const once = publicIdOf(row?.stream);
-  if (owner === undefined) return present({ ...place, once, acceptedAgain, sentAgain, sendableUntil });
-  return present({ ...place, once, owner: await ownerOf(owner, store) });
-};
-
-const ownerOf = async (stream: StreamName, store: RecoveryDeps['store']): Promise<NoteOwner | undefined> => {
-  const { state } = await loadInvoice(stream, store);
-  const id = publicIdOf(stream);
-  return state.kind === 'invoice' && id !== undefined ? { id, status: invoiceStatus(state) } : undefined;
-};
-
-const publicIdOf = (stream: string | undefined): string | undefined => {
-  const address = stream === undefined ? undefined : parseInvoiceStream(stream);
-  return address && publicInvoiceId(address.invoiceId);
-};
 
 /**
  * Runs after the notes are recorded, so that no invoice with a note is sent under a later number. All cities of a company share the numbers of a

@@ -1,4 +1,5 @@
-import type { ComparedSeries, RecoveryReport, UnknownNote, Unproven } from '../../app/recovery/recover-log.js';
+import type { ComparedSeries, RecoveryReport, Unproven } from '../../app/recovery/recover-log.js';
+import type { UnknownNote } from '../../app/recovery/unknown-notes.js';
 import { centsFromDecimal } from '../../domain/common/money.js';
 import type { InvoiceStatus } from '../../domain/invoice/status.js';
 import { counted } from '../../lib/counted.js';
@@ -147,7 +148,10 @@ const endOf = ({ sendableUntil }: UnknownNote): string =>
 
 const CANCEL_THIS = 'cancel this note in the national portal, then nfse doctor --reconcile --accept-unknown';
 
-const STILL_OPEN = { which: 'has no outcome', cure: 'nfse doctor --reconcile again' };
+const STILL_OPEN = {
+  which: 'has no outcome',
+  cure: `nfse doctor --reconcile again; where it says the same, that invoice has its own note besides: ${CANCEL_THIS}`,
+};
 
 /** Where a note belongs to an invoice that cannot take it. An import would make a second invoice of one request. */
 const OWNED: Readonly<Record<InvoiceStatus, { which: string; cure: string }>> = {
