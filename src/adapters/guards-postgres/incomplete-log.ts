@@ -81,7 +81,14 @@ const LATER_INSTANT = 'greatest(log_set_back.seen_at, excluded.seen_at)';
 /** SQL: the database's clock, as the text of an instant. */
 const DATABASE_NOW = `to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
-/** SQL, the same without an instant that lies ahead of both the recording clock and the clock of the database: it came from a clock that was ahead. */
+export const databaseNow = async (db: Pick<pg.Pool, 'query'>): Promise<Instant> => {
+  const { rows } = await db.query<{ now: Instant }>(`select ${DATABASE_NOW} as now`);
+  const [row] = rows;
+  if (row === undefined) throw new Error('the clock of the database was read without its row');
+  return row.now;
+};
+
+/** SQL, `LATER_INSTANT` without an instant that lies ahead of both the recording clock and the clock of the database: it came from a clock that was ahead. */
 const LATER_PAST_INSTANT = `least(${LATER_INSTANT}, greatest(excluded.seen_at, ${DATABASE_NOW}))`;
 
 /**

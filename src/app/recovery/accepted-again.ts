@@ -1,14 +1,14 @@
 import { publicInvoiceId, type StreamName } from '../../domain/common/ids.js';
 import { decimalFromCents } from '../../domain/common/money.js';
 import { present } from '../../domain/common/present.js';
-import { type Instant, isBefore, laterOf } from '../../domain/common/time.js';
+import { type Instant, laterOf } from '../../domain/common/time.js';
 import type { Limits } from '../../domain/invoice/limits.js';
-import { mayBeSentUntil } from '../../domain/invoice/next-issue-step.js';
 import { allCameToNothing, type Invoice } from '../../domain/invoice/state.js';
 import type { AuthorizedNote } from '../../ports/authorizer.js';
 import { customerDocumentOf } from '../issuing/found-documents.js';
 import { type Candidate, candidatesOf } from './adopt-note.js';
 import type { FoundNote, RecoveryDeps, SeriesToCompare } from './ask-series.js';
+import { sendableUntil, slowerNow } from './end-of-sends.js';
 
 type Ownerless = { found: FoundNote; owner?: StreamName };
 
@@ -29,13 +29,15 @@ export const withRepeats = async <Note extends Ownerless>(
   notes: readonly Note[],
   wanted: SeriesToCompare,
   open: readonly StreamName[],
-  deps: Pick<RecoveryDeps, 'store' | 'clock' | 'limits'>,
+  deps: Pick<RecoveryDeps, 'store' | 'clock' | 'databaseNow' | 'limits'>,
 ): Promise<readonly (Note & Repeats)[]> => {
-  const candidates = notes.length === 0 ? [] : await candidatesOf(wanted, open, deps);
+  if (notes.length === 0) return [];
+  const candidates = await candidatesOf(wanted, open, deps);
+  const now = await slowerNow(deps);
   return notes.map((left) => {
     if (left.owner !== undefined) return left;
     const equal = candidates.filter((one) => hasSameAmountAndCustomer(left.found.note, one));
-    return { ...left, ...repeatsAmong(equal.flatMap(openInvoiceOf), deps.limits, deps.clock.now()) };
+    return { ...left, ...repeatsAmong(equal.flatMap(openInvoiceOf), deps.limits, now) };
   });
 };
 
@@ -44,10 +46,9 @@ const repeatsAmong = (invoices: readonly Invoice[], limits: Limits, now: Instant
     const own = invoices.filter(({ attempts }) => allCameToNothing(attempts) !== mayHaveNote);
     return own.length === 0 ? undefined : own.map(({ facts }) => publicInvoiceId(facts.invoiceId));
   };
-  const ends = invoices.flatMap((invoice) => mayBeSentUntil(invoice, limits) ?? []);
-  const [first, ...others] = ends.filter((end) => isBefore(now, end));
-  const sendableUntil = first && others.reduce(laterOf, first);
-  return present({ acceptedAgain: idsOf(false), sentAgain: idsOf(true), sendableUntil });
+  const [first, ...others] = invoices.flatMap((invoice) => sendableUntil(invoice, limits, now) ?? []);
+  const until = first && others.reduce(laterOf, first);
+  return present({ acceptedAgain: idsOf(false), sentAgain: idsOf(true), sendableUntil: until });
 };
 
 const hasSameAmountAndCustomer = ({ content }: AuthorizedNote, { events }: Candidate): boolean =>

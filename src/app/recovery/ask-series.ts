@@ -31,6 +31,8 @@ export type RecoveryDeps = {
   authorizer: Authorizer;
   signer: DocumentSigner;
   clock: Clock;
+  /** The instant by the clock of the database, which all processes share. */
+  databaseNow(): Promise<Instant>;
   limits: Limits;
   actor: `support:${string}`;
   /** The company's opened certificate; undefined when the company has none that can be opened. */

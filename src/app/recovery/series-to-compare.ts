@@ -1,11 +1,11 @@
 import { type CompanyId, invoicePrefix, type Mode, modes } from '../../domain/common/ids.js';
-import { type Instant, isBefore, laterOf } from '../../domain/common/time.js';
+import { type Instant, laterOf } from '../../domain/common/time.js';
 import type { Company } from '../../domain/company/company.js';
-import { mayBeSentUntil } from '../../domain/invoice/next-issue-step.js';
 import type { HeldNumbers } from '../../ports/held-numbers.js';
 import { loadCompany } from '../operator/company/company-commands.js';
 import { loadSealedInvoice } from '../read/read-invoice.js';
 import type { RecoveryDeps, SeriesToCompare, StartingPoint } from './ask-series.js';
+import { sendableUntil, slowerNow } from './end-of-sends.js';
 import type { KnownRegistration, KnownSeries, KnownWork } from './known-work.js';
 
 /**
@@ -57,7 +57,7 @@ export const planComparison = async (known: KnownWork, deps: RecoveryDeps): Prom
     const company = { companyId, state, registrations, named: named.filter(own), held: held.filter(own) };
     const lacks = lackOf(company, deps);
     if (lacks !== undefined) {
-      const mayGetNote = state.enabled || (await sendableUntil(companyId, known, deps)) !== undefined;
+      const mayGetNote = state.enabled || (await companySendableUntil(companyId, known, deps)) !== undefined;
       if (mayGetNote) unaskable.push({ companyId, lacks });
       else skipped.push({ companyId, why: HELD[lacks], isHeld: true });
       continue;
@@ -98,7 +98,7 @@ export const refusalOfLeftOut = async (known: KnownWork, deps: RecoveryDeps): Pr
     if (state.kind === 'none') return `the log knows no company ${companyId}: leave out --without-company ${companyId}`;
     if (state.enabled)
       return `company ${companyId} is enabled and may issue a note a second time: nfse company disable ${companyId} first`;
-    const until = await sendableUntil(companyId, known, deps);
+    const until = await companySendableUntil(companyId, known, deps);
     if (until !== undefined)
       return `an open invoice of ${companyId} may be sent until ${until}: try --without-company ${companyId} again after that`;
   }
@@ -106,16 +106,17 @@ export const refusalOfLeftOut = async (known: KnownWork, deps: RecoveryDeps): Pr
 };
 
 /** Until when an open live invoice of the company may be sent once issuing resumes; undefined when none may. */
-const sendableUntil = async (
+const companySendableUntil = async (
   companyId: CompanyId,
   { open }: KnownWork,
-  { store, clock, limits }: RecoveryDeps,
+  deps: RecoveryDeps,
 ): Promise<Instant | undefined> => {
   let until: Instant | undefined;
+  const now = await slowerNow(deps);
   for (const stream of open.filter((one) => one.startsWith(`${invoicePrefix.live}${companyId}_`))) {
-    const { state } = await loadSealedInvoice(stream, store);
-    const end = mayBeSentUntil(state, limits);
-    if (end !== undefined && isBefore(clock.now(), end)) until = until === undefined ? end : laterOf(until, end);
+    const { state } = await loadSealedInvoice(stream, deps.store);
+    const end = sendableUntil(state, deps.limits, now);
+    if (end !== undefined) until = until === undefined ? end : laterOf(until, end);
   }
   return until;
 };

@@ -69,7 +69,7 @@ export const stepAfterSend = <S extends Send>(
 export const isLookedUp = ({ resolution }: Send): boolean => resolution === 'open' || resolution === 'unknown';
 
 /** Seconds by which the clock of the process that recorded an instant may be ahead of this one. */
-const CLOCKS_APART_SECONDS = 60;
+export const CLOCKS_APART_SECONDS = 60;
 
 /**
  * Whether an instant of the log was recorded by a clock that was ahead and has been set back since. A wait that counts from such an instant is over:

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { createDocumentSigner } from '../../adapters/authorizer/document-signer.js';
 import {
+  databaseNow,
   pauseIssuing,
   pauseIssuingAtEnd,
   readPause,
@@ -120,6 +121,7 @@ const depsOf = async (
     log,
     store,
     clock,
+    databaseNow: () => databaseNow(engines.pool),
     actor,
     lostBefore,
     span,

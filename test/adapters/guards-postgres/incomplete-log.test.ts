@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { guardCheckpoint } from '../../../src/adapters/guards-postgres/guards-record.js';
 import {
+  databaseNow,
   pauseIssuing,
   pauseIssuingAtEnd,
   readPause,
@@ -43,6 +44,12 @@ describeWithPostgres('the record of a pause of issuing', () => {
   };
   const ends = async (read: Awaited<ReturnType<typeof held>>): Promise<boolean> =>
     resumeIssuing(database.pool, 'log', read, { head: at(5), guards: 'made from the log' });
+
+  it('is compared with the clock of the database, read as an instant', async () => {
+    const now = await databaseNow(database.pool);
+    expect(new Date(now).toISOString()).toBe(now);
+    expect(Math.abs(Date.now() - Date.parse(now))).toBeLessThan(60_000);
+  });
 
   it.each<[by: string, again: (session: GuardsSession, seen: Instant) => Promise<void>]>([
     ['a process that sees the loss', (session, seen) => session.noteIncompleteLog(at(5), seen, 'events')],

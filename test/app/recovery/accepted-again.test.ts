@@ -102,18 +102,18 @@ it.each<[which: string, more: readonly InvoiceEvent[], expected: object]>([
   [
     'that the pause kept from being sent',
     [attempted(1, 30), notSent(1, 31)],
-    { acceptedAgain: [`nfse_${idOf(7)}`], sendableUntil: at(3_630) },
+    { acceptedAgain: [`nfse_${idOf(7)}`], sendableUntil: at(3_690) },
   ],
   [
     'whose number another sale has',
     [attempted(1, 30), conflictFound(1, 60)],
-    { acceptedAgain: [`nfse_${idOf(7)}`], sendableUntil: at(3_630) },
+    { acceptedAgain: [`nfse_${idOf(7)}`], sendableUntil: at(3_690) },
   ],
-  ['that was sent without an answer', [attempted(1, 30)], { sentAgain: [`nfse_${idOf(7)}`], sendableUntil: at(3_630) }],
+  ['that was sent without an answer', [attempted(1, 30)], { sentAgain: [`nfse_${idOf(7)}`], sendableUntil: at(3_690) }],
   [
     'that was proven absent',
     [attempted(1, 30), provenAbsent(1, 120)],
-    { sentAgain: [`nfse_${idOf(7)}`], sendableUntil: at(3_630) },
+    { sentAgain: [`nfse_${idOf(7)}`], sendableUntil: at(3_690) },
   ],
 ])('keeps the pause for an invoice %s until it is not sent any more', async (_which, more, expected) => {
   const { deps, clock, register } = await recoveryHarness();
@@ -137,10 +137,22 @@ it('names the repeat that waits no longer, and --accept-unknown ends the pause t
   const { deps, clock, register } = await recoveryHarness();
   register(7, 3);
   await acceptAgain(deps, 7);
-  clock.moveTo(at(20 + limits.queuedSeconds));
+  clock.moveTo(at(20 + limits.queuedSeconds + 60));
   const unknown = [{ number: 3, acceptedAgain: [`nfse_${idOf(7)}`] }];
   expect(await compare(deps, false)).toMatchObject({ isDone: false, unknown });
   expect(await compare(deps, true)).toMatchObject({ isDone: true, unknown });
+});
+
+it.each([
+  ['this command', 16 * 60, 30],
+  ['the database', 30, 16 * 60],
+  ['both, by less than a minute', 20 + limits.queuedSeconds + 59, 20 + limits.queuedSeconds + 59],
+])('keeps the pause for a repeat where the clock of %s is ahead', async (_whose, own, ofDatabase) => {
+  const { deps, clock, register } = await recoveryHarness({ databaseNow: async () => at(ofDatabase) });
+  register(7, 3);
+  await acceptAgain(deps, 7);
+  const report = compare({ ...deps, waitUntil: async () => clock.moveTo(at(own)) }, true);
+  expect(await report).toMatchObject({ isDone: false, unknown: [{ sendableUntil: at(80 + limits.queuedSeconds) }] });
 });
 
 it('does not wait for an invoice that found its own content under its number, which is not sent again', async () => {

@@ -65,6 +65,7 @@ export const recoveryHarness = async (overrides: Partial<RecoveryDeps> = {}): Pr
     authorizer,
     signer: fakeSigner,
     clock,
+    databaseNow: async () => clock.now(),
     limits,
     actor: 'support:maria',
     span: 5,
