@@ -413,6 +413,7 @@ describeWithPostgres('an import of the note of an accepted invoice of which noth
           isDone: false,
           series: [],
           skipped: [],
+          doubtful: [],
           unproven: [],
           unknown: [{ ...note, ...repeats }],
         }),

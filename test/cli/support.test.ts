@@ -12,6 +12,7 @@ import { keyCommands } from '../../src/cli/commands/key.js';
 import { parkedCommands } from '../../src/cli/commands/parked.js';
 import { runCommand } from '../../src/cli/run.js';
 import { revealsStream } from '../../src/domain/audit/events.js';
+import type { DpsId } from '../../src/domain/common/access-key.js';
 import { companyStream, dpsStream, invoiceStream } from '../../src/domain/common/ids.js';
 import { WorkQueueUnavailable } from '../../src/ports/work-queue.js';
 import { mirrorParked } from '../../src/runtime/roles/parked-items.js';
@@ -31,6 +32,15 @@ import { describeWithPostgres } from '../support/postgres.js';
 
 const CNPJ = '12345678000195';
 const WITHOUT_AUTHORIZER = ['--without-authorizer', 'live', '--without-authorizer', 'test'] as const;
+
+const DOUBT = {
+  companyId: CNPJ,
+  mode: 'live',
+  series: '1',
+  number: 7,
+  dpsId: 'DPS330455721234567800019500001000000000000007' as DpsId,
+  why: 'unreadable',
+} as const;
 
 const SECOND_NOTE: UnknownNote = {
   mode: 'live',
@@ -344,14 +354,27 @@ describeWithPostgres('an operator who looks after the service', () => {
     const unproven = [
       { companyId: CNPJ, lacks: 'certificate' },
       { companyId: CNPJ, lacks: 'city' },
-      { companyId: CNPJ, mode: 'live', why: 'certificate_expired' },
+      { ...DOUBT, why: 'certificate_expired' },
     ] as const;
     const skipped = [{ companyId: CNPJ, why: 'it is left out', isHeld: true }] as const;
     const compared = {
       kind: 'compared',
       resumed: false,
       isDone: false,
-      series: [],
+      series: [
+        {
+          mode: 'live',
+          companyId: CNPJ,
+          municipality: '3304557',
+          series: '1',
+          walked: [
+            { from: 3, to: 3 },
+            { from: 5, to: 9 },
+          ],
+          found: 0,
+          adopted: 0,
+        },
+      ],
       skipped,
       unknown: [
         SECOND_NOTE,
@@ -359,6 +382,7 @@ describeWithPostgres('an operator who looks after the service', () => {
         { ...SECOND_NOTE, owner: { id: 'nfse_3', status: 'canceled' } },
         { ...SECOND_NOTE, owner: { id: 'nfse_4', status: 'indeterminate' } },
       ],
+      doubtful: [DOUBT],
       unproven,
     } as const;
     const asked: unknown[] = [];
@@ -392,6 +416,10 @@ describeWithPostgres('an operator who looks after the service', () => {
     ])
       expect(text).toMatch(new RegExp(`^BAD .*belongs to ${line}`, 'm'));
     expect(text).not.toContain('nfse invoice import');
+    expect(text).toMatch(/^ok .*series 1, city 3304557 \(Rio de Janeiro\/RJ\), numbers 3 and 5 to 9: /m);
+    expect(text).toMatch(
+      /^BAD .*series 1 number 7, DPS id DPS33\d+: the look-up proves nothing \(unreadable\), .*--accept-unknown$/m,
+    );
   });
 
   it('is told of a log that was put back, and that nothing is paused without one', async () => {

@@ -1,6 +1,6 @@
-import { dpsId } from '../../domain/common/access-key.js';
+import { type DpsId, dpsId } from '../../domain/common/access-key.js';
 import type { CompanyId, Mode, StreamName } from '../../domain/common/ids.js';
-import type { Instant } from '../../domain/common/time.js';
+import { addSeconds, type Instant } from '../../domain/common/time.js';
 import type { Company } from '../../domain/company/company.js';
 import type { Registration } from '../../domain/company/events.js';
 import { MAX_DPS_NUMBER } from '../../domain/dps-number/dps-number.js';
@@ -11,6 +11,7 @@ import type { DocumentSigner, SigningIdentity } from '../../ports/documents.js';
 import type { EventLog } from '../../ports/event-log.js';
 import type { HeldNumbersRead } from '../../ports/held-numbers.js';
 import type { EventStore } from '../event-store/event-store.js';
+import type { NoteKey } from './known-work.js';
 
 /**
  * Where a walk begins besides the end of the log: a number from which notes may have been made by events that the log has lost. `municipality` is a
@@ -76,6 +77,8 @@ export type SeriesToCompare = {
   starts: readonly number[];
   /** Numbers before the end of the log that are asked for, each alone; see `KnownSeries`. */
   taken: readonly number[];
+  /** DPS ids of the attempts that the log has under these numbers. */
+  attempted: ReadonlySet<DpsId>;
 };
 
 export type FoundNote = { number: number; note: AuthorizedNote };
@@ -83,51 +86,73 @@ export type FoundNote = { number: number; note: AuthorizedNote };
 /** Consecutive numbers that were asked for, both ends included. */
 export type NumberRange = { from: number; to: number };
 
-/** What was asked and answered for one series. */
-export type SeriesAnswers = { found: readonly FoundNote[]; absent: readonly number[]; walks: readonly NumberRange[] };
+/** A look-up that proved nothing, and why. */
+export type Doubt = { number: number; dpsId: DpsId; why: string };
+
+/** What was asked and answered for one series. `held`: numbers of notes that the log has. `doubts` are of attempts that the log has. */
+export type SeriesAnswers = {
+  found: readonly FoundNote[];
+  held: readonly number[];
+  absent: readonly number[];
+  doubts: readonly Doubt[];
+  walks: readonly NumberRange[];
+};
 
 /** One answer was inconclusive; `unproven` says why. `certificateRefused`: it refuses the company's certificate, so asking again changes nothing. */
-export type NoProof = { unproven: string; certificateRefused?: true };
+export type NoProof = { unproven: Doubt; certificateRefused?: true };
 
 type Answers = Omit<SeriesAnswers, 'walks'>;
+
+const NO_ANSWERS: Answers = { found: [], held: [], absent: [], doubts: [] };
+
+/** `isInLog` says of a note whether the log has it, so that no document of such a note is kept. It may be false where that was not asked. */
+type AskDeps = Pick<RecoveryDeps, 'authorizer' | 'clock' | 'span' | 'waitUntil'> & {
+  isInLog(note: NoteKey): boolean;
+};
 
 /** Look-ups at once, as many as one issuing process makes. */
 const AT_ONCE = 8;
 
+/** Between two look-ups of one number of which the first proved nothing. */
+const RETRY_SECONDS = 5;
+
+const RETRIES = 2;
+
 /**
- * Asks for each number that the log has as allocated and that became no note, then from each start on until `span` in a row are absent. Numbers may be left out,
- * when an invoice never got to its attempt. A start inside a walk begins no other.
+ * Asks from each start on until `span` in a row are absent, and for each number that the log has as allocated and that became no note. Numbers may be
+ * left out, when an invoice never got to its attempt. A start inside a walk begins no other. The walks come first, because an authorizer that is away
+ * ends them at once.
  */
-export const askSeries = async (wanted: SeriesToCompare, deps: RecoveryDeps): Promise<SeriesAnswers | NoProof> => {
-  const taken = await askAll(wanted.taken, wanted, deps);
-  if ('unproven' in taken) return taken;
-  let answers: SeriesAnswers = { ...taken, walks: [] };
+export const askSeries = async (wanted: SeriesToCompare, deps: AskDeps): Promise<SeriesAnswers | NoProof> => {
+  let answers: SeriesAnswers = { ...NO_ANSWERS, walks: [] };
   for (const from of wanted.starts) {
     if (answers.walks.some(({ to }) => from <= to)) continue;
     const walked = await askFrom(from, wanted, deps);
     if ('unproven' in walked) return walked;
     answers = { ...joined(answers, walked), walks: [...answers.walks, { from, to: walked.to }] };
   }
-  return answers;
+  const { doubts, ...proven } = answers;
+  const taken = await askPatiently([...wanted.taken, ...doubts.map(({ number }) => number)], wanted, deps);
+  if ('unproven' in taken) return taken;
+  return { ...joined({ ...proven, doubts: [] }, taken), walks: answers.walks };
 };
 
 /**
  * Asks for the absent numbers once more, later: a note that was just registered may have been hidden from the first look-up. A walk that ends sooner
- * than `span` after such a note continues. Returns everything that was found so far, and what is absent now.
+ * than `span` after such a note continues. Returns everything that was found so far, and what is absent or in doubt now.
  */
 export const askAgain = async (
   wanted: SeriesToCompare,
-  { found, absent, walks }: SeriesAnswers,
-  deps: RecoveryDeps,
+  { found, held, absent, doubts, walks }: SeriesAnswers,
+  deps: AskDeps,
 ): Promise<SeriesAnswers | NoProof> => {
-  const again = await askAll(absent, wanted, deps);
+  const again = await askPatiently([...absent, ...doubts.map(({ number }) => number)], wanted, deps);
   if ('unproven' in again) return again;
-  let answers = joined({ found, absent: [] }, again);
+  let answers = joined({ found, held, absent: [], doubts: [] }, again);
   const longer: NumberRange[] = [];
   for (const { from, to } of walks) {
-    const within = again.found.filter(({ number }) => number >= from && number <= to);
-    const furthest = Math.max(0, ...within.map(({ number }) => number));
-    const walked = furthest === 0 ? { found: [], absent: [], to } : await askFrom(to + 1, wanted, deps, to - furthest);
+    const furthest = furthestOf(numbersOf(again).filter((number) => number >= from && number <= to));
+    const walked = furthest === 0 ? { ...NO_ANSWERS, to } : await askFrom(to + 1, wanted, deps, to - furthest);
     if ('unproven' in walked) return walked;
     answers = joined(answers, walked);
     longer.push({ from, to: walked.to });
@@ -135,20 +160,47 @@ export const askAgain = async (
   return { ...answers, walks: longer };
 };
 
-/** A walk that became longer may run into the next one, so a note may be found twice. */
+/** Numbers under which there is a note. */
+export const numbersOf = ({ found, held }: Pick<Answers, 'found' | 'held'>): readonly number[] => [
+  ...found.map(({ number }) => number),
+  ...held,
+];
+
+/** The greatest of the numbers, which may be more than a call takes arguments; 0 without one. */
+export const furthestOf = (numbers: readonly number[]): number =>
+  numbers.reduce((furthest, number) => Math.max(furthest, number), 0);
+
+/** What was asked for: the taken numbers and the walks, in ascending order. Ranges that touch are one. */
+export const askedFor = (taken: readonly number[], walks: readonly NumberRange[]): readonly NumberRange[] => {
+  const alone = taken.map((number) => ({ from: number, to: number }));
+  const ranges: NumberRange[] = [];
+  for (const { from, to } of [...alone, ...walks].sort((one, other) => one.from - other.from)) {
+    const last = ranges.at(-1);
+    if (last === undefined || from > last.to + 1) ranges.push({ from, to });
+    else last.to = Math.max(last.to, to);
+  }
+  return ranges;
+};
+
+/** A number may be asked for twice: a walk that became longer may run into the next one, and a taken number may be inside a walk. */
 const joined = (one: Answers, other: Answers): Answers => {
   const notes = new Map([...one.found, ...other.found].map((found) => [found.number, found]));
-  return { found: [...notes.values()], absent: [...new Set([...one.absent, ...other.absent])] };
+  const doubts = new Map([...one.doubts, ...other.doubts].map((doubt) => [doubt.number, doubt]));
+  return {
+    found: [...notes.values()],
+    held: [...new Set([...one.held, ...other.held])],
+    absent: [...new Set([...one.absent, ...other.absent])],
+    doubts: [...doubts.values()],
+  };
 };
 
 const askFrom = async (
   first: number,
   wanted: SeriesToCompare,
-  deps: RecoveryDeps,
+  deps: AskDeps,
   absentBefore = 0,
 ): Promise<(Answers & { to: number }) | NoProof> => {
-  const found: FoundNote[] = [];
-  const absent: number[] = [];
+  const all: Answers[] = [];
   let inARow = absentBefore;
   let next = first;
   while (inARow < deps.span && next <= MAX_DPS_NUMBER) {
@@ -156,38 +208,79 @@ const askFrom = async (
     const numbers = Array.from({ length: size }, (_, index) => next + index);
     const asked = await askAll(numbers, wanted, deps);
     if ('unproven' in asked) return asked;
-    found.push(...asked.found);
-    absent.push(...asked.absent);
-    const last = Math.max(0, ...asked.found.map(({ number }) => number));
+    all.push(asked);
+    // A number in doubt was used.
+    const last = furthestOf([...numbersOf(asked), ...asked.doubts.map(({ number }) => number)]);
     inARow = last === 0 ? inARow + size : next + size - 1 - last;
     next += size;
   }
-  return { found, absent, to: next - 1 };
+  return {
+    found: all.flatMap(({ found }) => found),
+    held: all.flatMap(({ held }) => held),
+    absent: all.flatMap(({ absent }) => absent),
+    doubts: all.flatMap(({ doubts }) => doubts),
+    to: next - 1,
+  };
 };
 
+/** Asks again for what is in doubt, because one answer of many may be lost. */
+const askPatiently = async (
+  numbers: readonly number[],
+  wanted: SeriesToCompare,
+  deps: AskDeps,
+): Promise<Answers | NoProof> => {
+  let answers = await askAll([...new Set(numbers)], wanted, deps);
+  for (let retry = 0; retry < RETRIES; retry += 1) {
+    if ('unproven' in answers || answers.doubts.length === 0) break;
+    await deps.waitUntil(addSeconds(deps.clock.now(), RETRY_SECONDS));
+    const { doubts, ...proven } = answers;
+    const again = await askAll(
+      doubts.map(({ number }) => number),
+      wanted,
+      deps,
+    );
+    answers = 'unproven' in again ? again : joined({ ...proven, doubts: [] }, again);
+  }
+  return answers;
+};
+
+/** A look-up of an attempt that the log has may prove nothing: its invoice is looked up after the pause too, and its number is not given again. */
 const askAll = async (
   numbers: readonly number[],
   wanted: SeriesToCompare,
-  deps: RecoveryDeps,
+  deps: AskDeps,
 ): Promise<Answers | NoProof> => {
   const found: FoundNote[] = [];
+  const held: number[] = [];
   const absent: number[] = [];
+  const doubts: Doubt[] = [];
   for (let from = 0; from < numbers.length; from += AT_ONCE) {
     const answers = await Promise.all(
-      numbers.slice(from, from + AT_ONCE).map(async (number) => ({ number, answer: await ask(number, wanted, deps) })),
+      numbers.slice(from, from + AT_ONCE).map(async (number) => ({ number, ...(await ask(number, wanted, deps)) })),
     );
-    for (const { number, answer } of answers) {
-      if (answer.kind === 'inconclusive')
-        return { unproven: answer.reason, ...(answer.certificateRefused && { certificateRefused: true }) };
-      if (answer.kind === 'found') found.push({ number, note: answer.found });
-      else absent.push(number);
+    for (const { number, id, answer } of answers) {
+      if (answer.kind === 'inconclusive') {
+        const doubt = { number, dpsId: id, why: answer.reason };
+        if (answer.certificateRefused) return { unproven: doubt, certificateRefused: true };
+        if (!wanted.attempted.has(id)) return { unproven: doubt };
+        doubts.push(doubt);
+      } else if (answer.kind === 'absent') absent.push(number);
+      else {
+        const { mode, companyId } = wanted;
+        const { accessKey } = answer.found;
+        if (deps.isInLog({ mode, companyId, accessKey })) held.push(number);
+        else found.push({ number, note: answer.found });
+      }
     }
   }
-  return { found, absent };
+  return { found, held, absent, doubts };
 };
 
-const ask = (
+const ask = async (
   number: number,
   { mode, companyId, municipality, series }: SeriesToCompare,
-  { authorizer }: RecoveryDeps,
-) => authorizer.findByDps({ mode, companyId }, dpsId({ municipality, cnpj: companyId, series, number }));
+  { authorizer }: Pick<RecoveryDeps, 'authorizer'>,
+) => {
+  const id = dpsId({ municipality, cnpj: companyId, series, number });
+  return { id, answer: await authorizer.findByDps({ mode, companyId }, id) };
+};

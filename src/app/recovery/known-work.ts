@@ -1,3 +1,4 @@
+import type { DpsId } from '../../domain/common/access-key.js';
 import {
   type CompanyId,
   companyPrefix,
@@ -35,6 +36,8 @@ export type KnownSeries = {
    * instant. The invoice may have been sent since; or the number is that of a note which the log has lost, and was given again after the loss.
    */
   taken: readonly number[];
+  /** DPS ids of the attempts under these numbers. */
+  attempted: readonly DpsId[];
 };
 
 /** What of a company file decides under which DPS ids its invoices were sent. */
@@ -66,10 +69,17 @@ const ENDS_SEARCH: ReadonlySet<string> = new Set<InvoiceEventType>([
   'TestInvoiceDeleted',
 ]);
 
-type Series = Omit<KnownSeries, 'taken'>;
+type Series = Omit<KnownSeries, 'taken' | 'attempted'>;
 
-/** `attempts`: those that were made under the number. */
-type Taken = { stream: StreamName; taker: StreamName; number: number; at: Instant; attempts: readonly number[] };
+/** `attempts`: those that were made under the number, and `dpsIds` their DPS ids. */
+type Taken = {
+  stream: StreamName;
+  taker: StreamName;
+  number: number;
+  at: Instant;
+  attempts: readonly number[];
+  dpsIds: readonly DpsId[];
+};
 
 type KnownWorkSoFar = {
   companies: Map<CompanyId, readonly KnownRegistration[]>;
@@ -97,15 +107,21 @@ export const readKnownWork = async (log: Pick<EventLog, 'readAll'>, takenSince: 
   const taken = [...known.taken].flatMap(([invoiceId, all]) =>
     known.open.has(invoiceId) ? all : takenSinceOf(all, takenSince),
   );
+  const bySeries = new Map<StreamName, Taken[]>();
+  for (const one of taken) {
+    const own = bySeries.get(one.stream);
+    if (own === undefined) bySeries.set(one.stream, [one]);
+    else own.push(one);
+  }
   return {
     companies: known.companies,
     open: [...known.open.values()],
     takers: [...new Set(taken.map(({ taker }) => taker))],
     longestSendSeconds: known.longestSendSeconds,
-    series: [...known.series].map(([stream, one]) => ({
-      ...one,
-      taken: taken.filter((number) => number.stream === stream).map(({ number }) => number),
-    })),
+    series: [...known.series].map(([stream, one]) => {
+      const own = bySeries.get(stream) ?? [];
+      return { ...one, taken: own.map(({ number }) => number), attempted: own.flatMap(({ dpsIds }) => dpsIds) };
+    }),
   };
 };
 
@@ -113,7 +129,7 @@ const takenSinceOf = (all: readonly Taken[], since: Instant): readonly Taken[] =
   all.filter(({ at }) => !isBefore(at, since));
 
 /** A note at the authorizer, by the company and mode in which it was asked for. */
-type NoteKey = { mode: Mode; companyId: CompanyId; accessKey: string };
+export type NoteKey = { mode: Mode; companyId: CompanyId; accessKey: string };
 
 const placeOf = ({ mode, companyId, accessKey }: NoteKey): string => `${mode} ${companyId} ${accessKey}`;
 
@@ -126,17 +142,32 @@ export const notesInLog = async (
   notes: readonly NoteKey[],
 ): Promise<(note: NoteKey) => boolean> => {
   const wanted = new Set(notes.map(placeOf));
+  return await heldInLog(log, wanted.size > 0, (note) => wanted.has(placeOf(note)));
+};
+
+/** Says of each note of these companies what `notesInLog` says. */
+export const notesInLogOf = (
+  log: Pick<EventLog, 'readAll'>,
+  companies: ReadonlySet<CompanyId>,
+): Promise<(note: NoteKey) => boolean> =>
+  heldInLog(log, companies.size > 0, ({ companyId }) => companies.has(companyId));
+
+const heldInLog = async (
+  log: Pick<EventLog, 'readAll'>,
+  isAnyWanted: boolean,
+  isWanted: (note: NoteKey) => boolean,
+): Promise<(note: NoteKey) => boolean> => {
   const held = new Set<string>();
   const isInLog = (note: NoteKey): boolean => held.has(placeOf(note));
-  if (wanted.size === 0) return isInLog;
+  if (!isAnyWanted) return isInLog;
   for await (const page of walkLog(log, Object.values(invoicePrefix))) {
     for (const { stream, type, data } of page) {
       const address = parseInvoiceStream(stream);
       const holds = type === 'Authorized' || type === 'IndeterminateResolved' || type === 'InvoiceImported';
       const { accessKey } = data;
       if (!holds || address === undefined || typeof accessKey !== 'string') continue;
-      const place = placeOf({ ...address, accessKey });
-      if (wanted.has(place)) held.add(place);
+      const note = { ...address, accessKey };
+      if (isWanted(note)) held.add(placeOf(note));
     }
   }
   return isInLog;
@@ -196,7 +227,7 @@ const noteNumber = (event: DecodedEvent<DpsNumberEvent>, { series: all, taken }:
   if (event.type === 'DpsNumberAllocated') {
     const { invoiceId, number, at } = event.data;
     const taker = invoiceStream(address.mode, address.companyId, invoiceId);
-    taken.set(invoiceId, [...(taken.get(invoiceId) ?? []), { stream, taker, number, at, attempts: [] }]);
+    taken.set(invoiceId, [...(taken.get(invoiceId) ?? []), { stream, taker, number, at, attempts: [], dpsIds: [] }]);
   }
   const { nextNumber } = event.data;
   const known = all.get(stream);
@@ -219,12 +250,14 @@ const noteInvoice = (event: DecodedEvent<InvoiceEvent>, known: KnownWorkSoFar): 
     else taken.set(invoiceId, left);
   };
   if (event.type === 'IssuanceAttempted') {
-    const { attempt, series, number, attemptedAt, deadlineAt } = event.data;
+    const { attempt, series, number, dpsId, attemptedAt, deadlineAt } = event.data;
     known.longestSendSeconds = Math.max(known.longestSendSeconds, (epochMs(deadlineAt) - epochMs(attemptedAt)) / 1_000);
     const numbers = dpsStream(mode, companyId, series);
     change((all) =>
       all.map((one) =>
-        one.stream === numbers && one.number === number ? { ...one, attempts: [...one.attempts, attempt] } : one,
+        one.stream === numbers && one.number === number
+          ? { ...one, attempts: [...one.attempts, attempt], dpsIds: [...one.dpsIds, dpsId] }
+          : one,
       ),
     );
   }

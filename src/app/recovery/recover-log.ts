@@ -12,15 +12,19 @@ import { type Repeats, withRepeats } from './accepted-again.js';
 import { adoptNotes, type LeftNote } from './adopt-note.js';
 import {
   askAgain,
+  askedFor,
   askSeries,
+  type Doubt,
+  furthestOf,
   type NoProof,
   type NumberRange,
+  numbersOf,
   type RecoveryDeps,
   type SeriesAnswers,
   type SeriesToCompare,
 } from './ask-series.js';
 import { refusalOfEnabled } from './hold-companies.js';
-import { type KnownWork, notesInLog, readKnownWork } from './known-work.js';
+import { type KnownWork, notesInLog, notesInLogOf, readKnownWork } from './known-work.js';
 import { planComparison, refusalOfLeftOut, type Skipped, type Unaskable } from './series-to-compare.js';
 import { type UnknownNote, unknownNotesOf } from './unknown-notes.js';
 
@@ -40,19 +44,25 @@ export type ComparedSeries = {
   movedTo?: number;
 };
 
+/** A DPS id whose look-up proves nothing. */
+export type Doubtful = { companyId: CompanyId; mode: Mode; series: string } & Doubt;
+
 /** `certificateRefused`: the authorizer refuses the company's certificate. */
-export type Unproven = { companyId: CompanyId; mode: Mode; why: string; certificateRefused?: true } | Unaskable;
+export type Unproven = (Doubtful & { certificateRefused?: true }) | Unaskable;
 
 /**
  * `isDone`: nothing that is sent from now on can be a second note for a note among the numbers of `series`. A note elsewhere was not seen: under a
  * series, a city or a later number that the log has lost, and that neither the database holds nor an operator named. When `isDone` is false,
- * `unproven` says what could not be compared, or `unknown` has live notes that an operator must account for; then no number was moved.
+ * `unproven` says what could not be compared, or `unknown` has live notes that an operator must account for, or `doubtful` DPS ids of live mode under
+ * which a note may be there; then no number was moved.
  */
 export type RecoveryReport = {
   isDone: boolean;
   series: readonly ComparedSeries[];
   skipped: readonly Skipped[];
   unknown: readonly UnknownNote[];
+  /** Look-ups of attempts that the log has, which proved nothing several times. The note of another invoice may be there, where the number was given again. */
+  doubtful: readonly Doubtful[];
   unproven: readonly Unproven[];
 };
 
@@ -78,9 +88,9 @@ type Reported = Compared & { report: ComparedSeries };
 /**
  * Compares a restored log with what the authorizer holds, for each company, mode, series and city. Notes are recorded on the open invoices that
  * they belong to, notes without an invoice are reported, and numbers are moved past every note. A number counts as free only after a proven
- * absence; while one answer proves nothing, nothing is recorded. `acceptUnknown`: the operator has informed the clients, so that they do not repeat
- * requests that the log has lost. Issuing stays paused all the same while an open invoice that may be sent has amount and customer of such a live note.
- * Refuses a starting point of the operator at which nothing can be asked.
+ * absence; while one answer about a number without an attempt proves nothing, nothing is recorded. `acceptUnknown`: the operator has informed the
+ * clients, so that they do not repeat requests that the log has lost. Issuing stays paused all the same while an open invoice that may be sent has
+ * amount and customer of such a live note. Refuses a starting point of the operator at which nothing can be asked.
  */
 export const compareRestoredLog = async (
   deps: RecoveryDeps,
@@ -93,8 +103,10 @@ export const compareRestoredLog = async (
   const { all, skipped, unaskable } = plan;
   // An obstacle that is known already is told without a wait.
   if (all.length > 0 && unaskable.length === 0) await untilLostSendsAreOver(known, deps);
-  const { compared, unproven } = await compareAll(all, unaskable, deps);
-  if (unproven.length > 0) return { isDone: false, series: [], skipped, unknown: [], unproven };
+  // Where an operator named a number that the log has used, most notes from there on are in the log: their documents would fill the memory.
+  const isInLogOfNamed = await notesInLogOf(deps.log, new Set(deps.named.map(({ companyId }) => companyId)));
+  const { compared, unproven } = await compareAll(all, unaskable, { ...deps, isInLog: isInLogOfNamed });
+  if (unproven.length > 0) return { isDone: false, series: [], skipped, unknown: [], doubtful: [], unproven };
   // The comparison takes minutes, in which a company that is left out may have been enabled.
   const refused = (await refusalOfLeftOut(known, deps)) ?? (await refusalOfEnabled(leftOutOf(skipped), deps.store));
   if (refused !== undefined) return { refused };
@@ -117,7 +129,7 @@ export const compareRestoredLog = async (
     const { mode, companyId, municipality, series: name } = wanted;
     const own = adopted.get(wanted) ?? 0;
     const found = own + ownerless.filter((one) => one.wanted === wanted).length;
-    const place = { mode, companyId, municipality, series: name, walked: answers.walks };
+    const place = { mode, companyId, municipality, series: name, walked: askedFor(wanted.taken, answers.walks) };
     return { wanted, answers, report: { ...place, found, adopted: own } };
   });
   const mayBeRepeats = open.filter((stream) => !withNote.has(stream));
@@ -127,14 +139,19 @@ export const compareRestoredLog = async (
     for (const one of await withRepeats(own, wanted, mayBeRepeats, deps)) left.push(one);
   }
   const unknown = await unknownNotesOf(left, deps);
-  const isDone = unknown.every((note) => note.mode === 'test' || (acceptUnknown && note.sendableUntil === undefined));
+  const doubtful = compared.flatMap(({ wanted: { companyId, mode, series: name }, answers }) =>
+    answers.doubts.map((doubt) => ({ companyId, mode, series: name, ...doubt })),
+  );
+  const isDone =
+    unknown.every((note) => note.mode === 'test' || (acceptUnknown && note.sendableUntil === undefined)) &&
+    doubtful.every(({ mode }) => mode === 'test' || acceptUnknown);
   const series = isDone ? await moveAll(reported, deps) : reported.map(({ report }) => report);
-  return { isDone, series, skipped, unknown, unproven };
+  return { isDone, series, skipped, unknown, doubtful, unproven };
 };
 
 /**
  * How long a process may have given numbers again before the loss was seen: as after a restore that was marked days later. Each look-up for such a
- * number may fail, and one that fails ends the comparison, so not all numbers of the log are asked for that became no note.
+ * number may fail, and the operator must judge each one that fails, so not all numbers of the log are asked for that became no note.
  */
 const GIVEN_AGAIN_SECONDS = 7 * DAY_SECONDS;
 
@@ -169,7 +186,7 @@ const untilLostSendsAreOver = async (
 const compareAll = async (
   all: readonly SeriesToCompare[],
   unaskable: readonly Unaskable[],
-  deps: RecoveryDeps,
+  deps: RecoveryDeps & Parameters<typeof askSeries>[1],
 ): Promise<{ compared: readonly Compared[]; unproven: readonly Unproven[] }> => {
   const compared: Compared[] = [];
   const unproven: Unproven[] = [...unaskable];
@@ -182,7 +199,7 @@ const compareAll = async (
     else compared.push({ wanted, answers });
   }
   let open = compared;
-  // A look-up that finds a note begins the proof again. Each such round finds at least one note, so the loop ends.
+  // A look-up that finds a note begins the proof again. Each such round finds a note or leaves less in doubt, so the loop ends.
   while (unproven.length === 0 && open.length > 0) {
     const at = addSeconds(deps.clock.now(), absenceGapSeconds(deps.limits));
     deps.onProgress(`what was not there is asked for once more at ${at}`);
@@ -195,7 +212,9 @@ const compareAll = async (
         unproven.push(unprovenOf(wanted, again));
         continue;
       }
-      if (again.found.length > one.answers.found.length) more.push(one);
+      const isMore = numbersOf(again).length > numbersOf(one.answers).length;
+      // What was in doubt is absent once: that too is proven by a second look-up.
+      if (isMore || again.doubts.length < one.answers.doubts.length) more.push(one);
       one.answers = again;
     }
     open = more;
@@ -203,8 +222,10 @@ const compareAll = async (
   return { compared, unproven };
 };
 
-const unprovenOf = ({ companyId, mode }: SeriesToCompare, { unproven, certificateRefused }: NoProof): Unproven =>
-  present({ companyId, mode, why: unproven, certificateRefused });
+const unprovenOf = (
+  { companyId, mode, series }: SeriesToCompare,
+  { unproven, certificateRefused }: NoProof,
+): Unproven => present({ companyId, mode, series, ...unproven, certificateRefused });
 
 /**
  * Runs after the notes are recorded, so that no invoice with a note is sent under a later number. All cities of a company share the numbers of a
@@ -215,8 +236,7 @@ const moveAll = async (reported: readonly Reported[], deps: RecoveryDeps): Promi
     dpsStream(mode, companyId, name);
   const furthest = new Map<string, number>();
   for (const one of reported) {
-    const numbers = one.answers.found.map(({ number }) => number);
-    furthest.set(streamOf(one), Math.max(furthest.get(streamOf(one)) ?? 0, ...numbers));
+    furthest.set(streamOf(one), Math.max(furthest.get(streamOf(one)) ?? 0, furthestOf(numbersOf(one.answers))));
   }
   const moved: ComparedSeries[] = [];
   for (const one of reported) {

@@ -240,10 +240,11 @@ const planMode = (
       ]);
       return [...new Set(begin)].sort((one, other) => one - other);
     };
+    const attempted = new Set(known?.attempted);
     const places = new Set([...cities, ...own.flatMap(({ municipality }) => municipality ?? [])]);
     return [...places]
       .map((city) => ({ municipality: city, starts: startsIn(city) }))
       .filter(({ starts }) => starts.length > 0)
-      .map((one) => ({ mode, companyId, series: name, nextNumber, taken: known?.taken ?? [], ...one }));
+      .map((one) => ({ mode, companyId, series: name, nextNumber, taken: known?.taken ?? [], attempted, ...one }));
   });
 };

@@ -36,7 +36,7 @@ export const doctorCommand: Command = {
     },
     'accept-unknown': {
       type: 'boolean',
-      help: 'with --reconcile: resume although notes were found that no invoice accounts for',
+      help: 'with --reconcile: resume although notes were found that no invoice accounts for, or attempts are in doubt',
     },
     span: { type: 'string', help: `with --reconcile: unknown numbers in a row that end a series (default ${SPAN})` },
     from: {

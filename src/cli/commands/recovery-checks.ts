@@ -1,4 +1,5 @@
-import type { ComparedSeries, RecoveryReport, Unproven } from '../../app/recovery/recover-log.js';
+import type { NumberRange } from '../../app/recovery/ask-series.js';
+import type { ComparedSeries, Doubtful, RecoveryReport, Unproven } from '../../app/recovery/recover-log.js';
 import type { UnknownNote } from '../../app/recovery/unknown-notes.js';
 import { centsFromDecimal } from '../../domain/common/money.js';
 import type { InvoiceStatus } from '../../domain/invoice/status.js';
@@ -14,7 +15,7 @@ import { putCertificateCommand } from './certificate.js';
 export const logRecoveryChecks = (result: Exclude<LogRecovery, { kind: 'refused' }>): readonly Check[] => {
   if (result.kind === 'not_paused')
     return [{ name: 'reconcile', ok: true, detail: 'issuing is not paused: there is nothing to compare' }];
-  const { series, skipped, unknown, unproven, resumed } = result;
+  const { series, skipped, unknown, doubtful, unproven, resumed } = result;
   return [
     ...series.map(comparedCheck),
     ...skipped.map(({ companyId, mode, why }) => ({
@@ -24,6 +25,7 @@ export const logRecoveryChecks = (result: Exclude<LogRecovery, { kind: 'refused'
     })),
     ...unproven.map(unprovenCheck),
     ...unknown.map((note) => unknownCheck(note, resumed)),
+    ...doubtful.map((one) => doubtfulCheck(one, resumed)),
     { name: 'reconcile keys', ok: true, detail: AS_OF_THE_BACKUP },
     { name: 'reconcile limits', ok: true, detail: resumed ? ONLY_THESE_RESUMED : ONLY_THESE },
     {
@@ -51,13 +53,37 @@ const comparedCheck = (compared: ComparedSeries): Check => {
   const { companyId, mode, municipality, series, walked, found, adopted, movedTo } = compared;
   const city = municipalityByCode(municipality);
   const place = city === undefined ? municipality : `${municipality} (${city.name}/${city.uf})`;
-  const numbers = walked.map(({ from, to }) => `${from} to ${to}`).join(' and ');
+  const numbers = rangesText(walked);
   const detail = [
     `series ${series}, city ${place}, numbers ${numbers}: ${counted(found, 'note')} that the log does not have`,
     ...(adopted === 0 ? [] : [`${adopted} recorded on ${adopted === 1 ? 'its open invoice' : 'their open invoices'}`]),
     ...(movedTo === undefined ? [] : [`the next number is ${movedTo}`]),
   ];
   return { name: `reconcile ${companyId} ${mode}`, ok: true, detail: detail.join(', ') };
+};
+
+/** More would hide the rest of the line. */
+const MOST_RANGES = 20;
+
+const rangesText = (ranges: readonly NumberRange[]): string => {
+  const texts = ranges.map(({ from, to }) => (from === to ? `${from}` : `${from} to ${to}`));
+  const left = texts.length - MOST_RANGES;
+  // The last ones are those after the end of the log.
+  if (left > 0) return `${counted(left, 'range')} before, and ${texts.slice(left).join(', ')}`;
+  return texts.join(' and ');
+};
+
+/** Where the log has the attempt, its invoice is looked up after the pause too; but another invoice may have had the number before. */
+const doubtfulCheck = ({ companyId, mode, series, number, dpsId, why }: Doubtful, accounted: boolean): Check => {
+  const ok = accounted || mode === 'test';
+  return {
+    name: `note in doubt ${companyId} ${mode}`,
+    ok,
+    detail: `series ${series} number ${number}, DPS id ${dpsId}: the look-up proves nothing (${why}), and the log has an attempt under that number`,
+    cure: ok
+      ? undefined
+      : `nfse doctor --reconcile again. Where that says the same, look for a note of number ${number} in the national portal; when it is of the invoice that has the number, or no client will repeat its request: nfse doctor --reconcile --accept-unknown`,
+  };
 };
 
 const unprovenCheck = (unproven: Unproven): Check => {
@@ -69,14 +95,14 @@ const unprovenCheck = (unproven: Unproven): Check => {
       detail: `its notes cannot be asked for: ${unproven.lacks === 'certificate' ? 'it has no certificate' : 'its city is in no table'}`,
       cure: `${unproven.lacks === 'certificate' ? putCertificateCommand(companyId) : 'nfse company put FILE.json'}, or ${leaveOut(companyId)}`,
     };
-  const { mode, why, certificateRefused } = unproven;
+  const { mode, series, number, dpsId, why, certificateRefused } = unproven;
   const isOfCertificate = certificateRefused || isCertificateReason(why);
   return {
     name: `reconcile ${companyId} ${mode}`,
     ok: false,
     detail: certificateRefused
       ? `the authorizer refuses the certificate (${why})`
-      : `the authorizer's answer proves nothing (${why})`,
+      : `the authorizer's answer about series ${series} number ${number}, DPS id ${dpsId}, proves nothing (${why})`,
     cure: isOfCertificate
       ? `${putCertificateCommand(companyId)}, or nfse certificate issue-demo ${companyId} where a new simulator answers, or ${leaveOut(companyId)}`
       : 'try again when it can be reached',

@@ -91,7 +91,7 @@ describe('a lost note whose number the log gave again', () => {
     expect(report).toMatchObject({ isDone: false, unknown: [{ number: 3 }] });
     expect(report.series[0]?.walked).toEqual([
       { from: 2, to: 8 },
-      { from: 51, to: 55 },
+      { from: 50, to: 55 },
     ]);
   });
 });
@@ -119,4 +119,53 @@ it('asks for no number under which the log has the note', async () => {
   await compare({ ...harness.deps, authorizer: { ...authorizer, findByDps } }, false);
   expect(asked).toContain(dpsOf(4));
   expect(asked).not.toContain(dpsOf(3));
+});
+
+describe('a number of the log whose look-up proves nothing', () => {
+  const NO_PROOF = { kind: 'inconclusive', reason: 'unreadable' } as const;
+  /** The first `times` look-ups of number 3 prove nothing. */
+  const without = ({ deps }: RecoveryHarness, times: number): RecoveryDeps => {
+    const { authorizer } = deps;
+    let asked = 0;
+    const findByDps: typeof authorizer.findByDps = async (caller, id) => {
+      if (caller.mode !== 'live' || id !== dpsOf(3)) return authorizer.findByDps(caller, id);
+      asked += 1;
+      return asked <= times ? NO_PROOF : authorizer.findByDps(caller, id);
+    };
+    return { ...deps, authorizer: { ...authorizer, findByDps } };
+  };
+  const SIX_DAYS_AGO = at(-3_600 - 6 * DAY_SECONDS);
+
+  it('is named, and --accept-unknown ends the pause, where the log has the attempt', async () => {
+    const harness = await recoveryHarness();
+    await giveAgain(harness, SIX_DAYS_AGO, underNumber(3), interrupted);
+    const deps = without(harness, Number.POSITIVE_INFINITY);
+    const doubtful = [
+      { companyId: DEMO_CNPJ, mode: 'live', series: '1', number: 3, dpsId: dpsOf(3), why: 'unreadable' },
+    ];
+    expect(await compare(deps, false)).toMatchObject({ isDone: false, unproven: [], doubtful });
+    expect(await compare(deps, true)).toMatchObject({ isDone: true, unproven: [], doubtful });
+  });
+
+  it('is asked for again, and then proven as each other one', async () => {
+    const harness = await recoveryHarness();
+    const { accessKey } = harness.register(7, 3);
+    await giveAgain(harness, SIX_DAYS_AGO, underNumber(3), interrupted);
+    for (const times of [2, 4]) {
+      const unknown = [{ number: 3, accessKey }];
+      expect(await compare(without(harness, times), false)).toMatchObject({ isDone: false, unknown, doubtful: [] });
+    }
+    const empty = await recoveryHarness();
+    await giveAgain(empty, SIX_DAYS_AGO, underNumber(3), interrupted);
+    expect(await compare(without(empty, 4), false)).toMatchObject({ isDone: true, unknown: [], doubtful: [] });
+  });
+
+  it('ends the comparison with its DPS id where the log has no attempt', async () => {
+    const harness = await recoveryHarness();
+    await giveAgain(harness, SIX_DAYS_AGO);
+    const unproven = [
+      { companyId: DEMO_CNPJ, mode: 'live', series: '1', number: 3, dpsId: dpsOf(3), why: 'unreadable' },
+    ];
+    expect(await compare(without(harness, 1), true)).toMatchObject({ isDone: false, unproven, doubtful: [] });
+  });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { RecoveryDeps, StartingPoint } from '../../../src/app/recovery/ask-series.js';
 import { compareRestoredLog, type RecoveryReport } from '../../../src/app/recovery/recover-log.js';
+import { dpsId } from '../../../src/domain/common/access-key.js';
 import { companyStream, invoiceStream, modes } from '../../../src/domain/common/ids.js';
 import { DEMO_CNPJ, demoCompany, OTHER_CNPJ } from '../../support/fixture/demo.js';
 import { at, attempted, imported, interrupted, T0 } from '../../support/fixture/invoice.js';
@@ -54,7 +55,7 @@ describe('a log that was put back', () => {
       companyId: DEMO_CNPJ,
       municipality: RIO,
       series: '1',
-      walked: [{ from: 2, to: 8 }],
+      walked: [{ from: 1, to: 8 }],
       found: 2,
       adopted: 2,
       movedTo: 4,
@@ -171,9 +172,11 @@ describe('a log that was put back', () => {
         ? { kind: 'inconclusive', reason: 'status_403', certificateRefused: true }
         : { kind: 'inconclusive', reason: 'ECONNREFUSED' };
     const { unproven } = await compare({ ...deps, authorizer: { ...deps.authorizer, findByDps } }, true);
+    const id = dpsId({ municipality: RIO, cnpj: DEMO_CNPJ, series: '1', number: 1 });
+    const first = { companyId: DEMO_CNPJ, series: '1', number: 1, dpsId: id };
     expect(unproven).toEqual([
-      { companyId: DEMO_CNPJ, mode: 'live', why: 'status_403', certificateRefused: true },
-      { companyId: DEMO_CNPJ, mode: 'test', why: 'ECONNREFUSED' },
+      { mode: 'live', why: 'status_403', certificateRefused: true, ...first },
+      { mode: 'test', why: 'ECONNREFUSED', ...first },
     ]);
   });
 
@@ -207,7 +210,7 @@ describe('a log that was put back', () => {
       const stream = await accept(1);
       register(1, 1_001);
       const done = await compare(deps, false);
-      expect(done.series[0]).toMatchObject({ series: '1', walked: [{ from: 120, to: 124 }], found: 0 });
+      expect(done.series[0]).toMatchObject({ series: '1', walked: [{ from: 119, to: 124 }], found: 0 });
       expect(await status(stream)).toBe('open');
     });
 
@@ -253,7 +256,7 @@ describe('a log that was put back', () => {
         adopted: 1,
         movedTo: 1_002,
         walked: [
-          { from: 120, to: 124 },
+          { from: 119, to: 124 },
           { from: 1_001, to: 1_006 },
         ],
       });
@@ -271,7 +274,7 @@ describe('a log that was put back', () => {
       await putFile({ city: 'Niterói', dps });
       const { series } = await compare(deps, false);
       const live = series.filter(({ mode }) => mode === 'live');
-      const walked = { '1': [120, 1_000], '2': [5] };
+      const walked = { '1': [119, 1_000], '2': [5] };
       expect(live.map((one) => [one.series, one.municipality, one.walked.map(({ from }) => from)])).toEqual([
         ...[RIO, NITEROI].map((city) => ['1', city, walked['1']]),
         ...[RIO, NITEROI].map((city) => ['2', city, walked['2']]),
