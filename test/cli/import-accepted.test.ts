@@ -291,11 +291,42 @@ describeWithPostgres('an import of the note of an accepted invoice of which noth
     ]);
     expect(await importedKeys.holderOf(owner, AT)).toBeUndefined();
     const ofRequest = { ...owner, invoiceId: other };
-    await importedKeys.take({ ...ofRequest, acceptedAt: AT }, AT);
+    const { token = '' } = await importedKeys.take({ ...ofRequest, acceptedAt: AT }, AT);
     await operator.database.admin.query(`update idempotency_keys set body_hash = 'hmac:1:m1.0123456789abcdef:a'
       where key_hash = '${owner.keyHash}'`);
-    await importedKeys.free(ofRequest);
+    await importedKeys.free(owner, token);
     expect(await importedKeys.holderOf(owner, AT)).toBe(other);
+  });
+
+  it('frees no key that an import of another line has given to the same invoice too', async () => {
+    const { importedKeys } = operator.session;
+    const owner = { mode: 'live', companyId: CNPJ, keyHash: sha256Hex('key-27') } as const;
+    const id = invoiceIdOfKey('live', CNPJ, owner.keyHash, 0);
+    const [first, second] = [await give('key-27', id), await give('key-27', id)];
+    expect([first, second]).toEqual([{ holder: id, token: expect.any(String) }, { holder: id }]);
+    await importedKeys.free(owner, first.token ?? '');
+    expect(await importedKeys.holderOf(owner, AT)).toBe(id);
+  });
+
+  it('keeps the key of a line while another line with that key loses its note to a third import', async () => {
+    const { importedKeys, store } = operator.session;
+    const owner = { mode: 'live', companyId: CNPJ, keyHash: sha256Hex('key-28') } as const;
+    const stream = invoiceStream('live', CNPJ, invoiceIdOfKey('live', CNPJ, owner.keyHash, 0));
+    const reservation = invoiceStream('live', CNPJ, invoiceIdOfAccessKey('live', CNPJ, keyOf(29)));
+    const { append: original } = store;
+    const other = '66666666-6666-4666-8666-666666666629';
+    const waiting = [stream, reservation];
+    const spy = vi.spyOn(store, 'append').mockImplementation(async (to, ...rest) => {
+      if (to !== waiting[0]) return await original(to, ...rest);
+      waiting.shift();
+      if (to === stream) await importing({ access_key: keyOf(29), idempotency_key: 'key-28' });
+      else await append(reservation, { type: 'ReferenceTaken', data: { invoiceId: other, takenAt: AT } });
+      return await original(to, ...rest);
+    });
+    const imports = await importing({ access_key: keyOf(28), idempotency_key: 'key-28' });
+    spy.mockRestore();
+    expect({ imports, waiting }).toEqual({ imports: done, waiting: [] });
+    expect(await importedKeys.holderOf(owner, AT)).toBe(invoiceIdOfKey('live', CNPJ, owner.keyHash, 0));
   });
 
   it('takes the advised line while a row still shows the note at the invoice that the log has lost', async () => {

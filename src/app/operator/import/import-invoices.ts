@@ -6,6 +6,7 @@ import {
   publicInvoiceId,
   type StreamName,
 } from '../../../domain/common/ids.js';
+import { present } from '../../../domain/common/present.js';
 import { addSeconds, isBefore } from '../../../domain/common/time.js';
 import type { InvoiceEvent } from '../../../domain/invoice/events.js';
 import { sortedJson } from '../../../domain/log/hash-text.js';
@@ -215,10 +216,10 @@ const appendImport = async (plan: PlannedImport, deps: ImportDeps): Promise<Appe
 const appendInvoice = async (plan: PlannedImport, deps: ImportDeps): Promise<Appended> => {
   const importedAt = deps.clock.now();
   const taken = await takeKey(plan, deps);
-  if (taken !== undefined) return taken;
+  if (taken.refused !== undefined) return taken.refused;
   const refused = await reserve(plan, importedAt, deps);
   if (refused !== undefined) {
-    await freeKey(plan, deps);
+    if (taken.token !== undefined) await freeKey(plan, taken.token, deps);
     return refused;
   }
   const imported: InvoiceEvent = { type: 'InvoiceImported', data: { ...plan.data, importedAt } };
@@ -252,16 +253,18 @@ const checkKey = async (plan: PlannedImport, deps: ImportDeps): Promise<ImportCh
   return key && (await checkHolder(await deps.keys.holderOf(key, deps.clock.now()), plan, deps));
 };
 
-const takeKey = async (plan: PlannedImport, deps: ImportDeps): Promise<ImportCheck | undefined> => {
+const takeKey = async (plan: PlannedImport, deps: ImportDeps): Promise<{ refused?: ImportCheck; token?: string }> => {
   const key = keyInUse(plan, deps);
-  return key && (await checkHolder(await deps.keys.take(key, deps.clock.now()), plan, deps));
+  if (key === undefined) return {};
+  const { holder, token } = await deps.keys.take(key, deps.clock.now());
+  return present({ refused: await checkHolder(holder, plan, deps), token });
 };
 
-/** An earlier import of another line with this key may have brought the invoice, whose key it stays. */
-const freeKey = async (plan: PlannedImport, deps: ImportDeps): Promise<void> => {
+/** Another line with this key is the same invoice. Its import may have brought the invoice, whose key it stays, or may be about to. */
+const freeKey = async (plan: PlannedImport, token: string, deps: ImportDeps): Promise<void> => {
   const key = keyInUse(plan, deps);
   const { state } = await loadSealedInvoice(plan.stream, deps.store);
-  if (key !== undefined && state.kind === 'none') await deps.keys.free(key);
+  if (key !== undefined && state.kind === 'none') await deps.keys.free(key, token);
 };
 
 const checkHolder = async (
