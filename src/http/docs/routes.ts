@@ -40,7 +40,10 @@ export const addDocs = (app: Hono, deps: HttpDeps): void => {
   // Loaded on use: a start waits for no page.
   const description = async () => (await import('../openapi/document.js')).openApiDocument(deps.baseUrl);
   const get = (path: string, handler: Handler): unknown => app.get(path, openEndpoint(deps, path, inTurn(handler)));
-  /** A page, and a redirect to the page from its address with a slash at the end, as people type the address. */
+  /**
+   * A page, and a redirect to the page from its address with a slash at the end, as people type the address. The redirect is relative, because a proxy may
+   * serve the pages under a longer path.
+   */
   const getPage = (path: string, handler: Handler): void => {
     get(path, handler);
     get(`${path}/`, async (c, call) => {
@@ -48,7 +51,7 @@ export const addDocs = (app: Hono, deps: HttpDeps): void => {
       if (answer.status === 404) return answer;
       return new Response(null, {
         status: 301,
-        headers: { ...commonHeaders(call), Location: c.req.path.slice(0, -1) },
+        headers: { ...commonHeaders(call), Location: `../${c.req.path.split('/').at(-2)}` },
       });
     });
   };
