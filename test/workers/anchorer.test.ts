@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { appendAudit } from '../../src/app/audit/audit-trail.js';
 import { anchorsOfLog, compareAnchors } from '../../src/app/audit/published-anchors.js';
-import { anchorChecks } from '../../src/runtime/operator/anchor-check.js';
+import { anchorAges, anchorChecks } from '../../src/runtime/operator/anchor-check.js';
 import { createAnchorer } from '../../src/workers/anchorer.js';
 import { type AuditHarness, emptyAuditHarness } from '../support/harness/audit.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
@@ -105,6 +105,27 @@ describe('doctor', () => {
     at.clock.pass(3 * 86_400);
     expect(await checks(true)).toMatchObject([{ ok: false }]);
   });
+});
+
+it('says how old the newest anchor is: in the log, and in the folder, which another disk may hold', async () => {
+  const [at, folder] = [emptyAuditHarness(), temporaryFolder()];
+  const anchorerInto = (into: string | undefined) =>
+    createAnchorer({ log: at.log, store: at.store, clock: at.clock, folder: into, actor: 'timer:anchorer' });
+  const ages = async (of: string | undefined) =>
+    Object.fromEntries((await anchorAges({ ...at, folder: of })).map(({ place, seconds }) => [place, seconds]));
+  const sinceMidnight = (Date.parse(at.clock.now()) % 86_400_000) / 1000;
+  await at.issue(1);
+  at.clock.pass(60);
+  expect(await ages(folder)).toEqual({ log: 60, folder: 60 });
+  await anchorerInto(folder)();
+  expect(await ages(folder)).toEqual({ log: sinceMidnight + 60, folder: sinceMidnight + 60 });
+  at.clock.pass(86_400);
+  await at.issue(2);
+  await anchorerInto(undefined)();
+  expect(await ages(folder)).toEqual({ log: sinceMidnight + 60, folder: sinceMidnight + 86_460 });
+  expect(await ages(join(folder, 'unmounted'))).toMatchObject({ folder: 86_460 });
+  at.clock.pass(5 * 86_400);
+  expect(await ages(undefined)).toEqual({ log: 6 * 86_400 + 60 });
 });
 
 it('keeps the file that was published before a restore, writes its own beside it, and says so', async () => {

@@ -26,6 +26,8 @@ export type Watched = {
   projectionsBehind(): Promise<readonly string[]>;
   /** Whether an operator has switched the API off. */
   apiSwitchedOff(): Promise<boolean>;
+  /** How old the newest anchor of the log is, and in a sweeper with ANCHOR_DIR the newest file there. */
+  anchorAges(): Promise<readonly { place: 'log' | 'folder'; seconds: number }[]>;
   clock: Clock;
 };
 
@@ -34,6 +36,9 @@ const CERTIFICATES_KEPT_MS = 60_000;
 
 /** The parameters are refreshed once a day. */
 const PARAMETERS_KEPT_MS = 60_000;
+
+/** The log is anchored once a day. */
+const ANCHORS_KEPT_MS = 60_000;
 
 /** The reads of all series are as many as companies and modes. Their last result is shown while the next reads run. */
 const SERIES_EVERY_MS = 300_000;
@@ -97,6 +102,21 @@ export const watchedGauges = (series: Series, watched: Watched): (() => Promise<
     reads: 'system',
     ask: watched.apiSwitchedOff,
     show: (isOff) => off.set(isOff ? 1 : 0),
+  });
+
+  const anchorAge = gauge(
+    'nfse_anchor_age_seconds',
+    'Since the beginning of the UTC day of the newest anchor: of the log, and in a process with the role sweeper of the files in ANCHOR_DIR.',
+    ['place'],
+  );
+  sources.add({
+    name: 'anchors',
+    gauges: [anchorAge],
+    reuseMs: ANCHORS_KEPT_MS,
+    ask: watched.anchorAges,
+    show: (ages) => {
+      for (const { place, seconds } of ages) anchorAge.set({ place }, seconds);
+    },
   });
 
   addOpenWork(sources, series, watched);

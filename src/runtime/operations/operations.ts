@@ -11,6 +11,7 @@ import { projectionStatus, rowsOfOtherVersions } from '../../projector/status.js
 import { connectionLimits, openFilesLimit, warnOfDrops } from '../config/connection-limits.js';
 import { faultFields } from '../config/logger.js';
 import { atOwnAddress } from '../config/own-address.js';
+import { anchorAges } from '../operator/anchor-check.js';
 import { projectionsBehind, recentNotices } from '../operator/checks.js';
 import type { Parts } from '../roles/parts.js';
 import { openConsole } from './console.js';
@@ -22,7 +23,7 @@ const ANSWER_MS = 2_000;
 
 /** Serves health, metrics and the console on the operations port. Returns the origin to open on this machine. */
 export const startOperations = async (parts: Parts, state: ServiceState): Promise<string> => {
-  const { config, clock, diskSpace, engines, guards, logger, metrics, queue, runner } = parts;
+  const { config, clock, diskSpace, engines, guards, logger, metrics, queue, roles, runner } = parts;
   const { log, keyring } = engines;
   const db = openOwnPool(parts);
   const watch = createMonitoringReads(db);
@@ -42,6 +43,8 @@ export const startOperations = async (parts: Parts, state: ServiceState): Promis
     guards: () => guards.current(),
     vault: () => checkVault(db, keyring),
   });
+  // Another process may have the variable without the folder.
+  const anchorDir = roles.includes('sweeper') ? config.anchorDir : undefined;
   const readStoppedSeries = async () => stoppedSeries(await engines.readModel.companies(), engines.store);
   metrics.watch({
     readiness,
@@ -51,6 +54,7 @@ export const startOperations = async (parts: Parts, state: ServiceState): Promis
     stoppedSeries: readStoppedSeries,
     projectionsBehind: behind,
     apiSwitchedOff: engines.readModel.apiSwitchedOff,
+    anchorAges: () => anchorAges({ folder: anchorDir, store: engines.store, log, clock }),
     queue,
     watch,
     clock,

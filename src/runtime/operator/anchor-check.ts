@@ -6,7 +6,7 @@ import type { EventStore } from '../../app/event-store/event-store.js';
 import { createLag } from '../../app/read/lag.js';
 import { logRecoveries } from '../../app/recovery/recorded-recoveries.js';
 import type { Check } from '../../cli/session.js';
-import { addSeconds, DAY_SECONDS, type UtcDay, utcDay } from '../../domain/common/time.js';
+import { addSeconds, DAY_SECONDS, epochMs, type UtcDay, utcDay } from '../../domain/common/time.js';
 import { ALL_STREAMS } from '../../domain/log/stream-prefixes.js';
 import { counted } from '../../lib/counted.js';
 import { errorCode } from '../../lib/error-code.js';
@@ -31,17 +31,40 @@ type AnchorParts = {
 
 /** Whether the log is anchored, and with ANCHOR_DIR whether its newest files are there and are the anchors of the log. */
 export const anchorChecks = async (parts: AnchorParts): Promise<readonly Check[]> => {
-  const { folder, store, clock } = parts;
-  const days = Array.from({ length: STALE_DAYS + 1 }, (_, back) =>
-    utcDay(addSeconds(clock.now(), -back * DAY_SECONDS)),
-  );
-  const recent = (await Promise.all(days.map((day) => findAnchor(day, store)))).filter(
-    (anchor) => anchor !== undefined,
-  );
+  const { folder } = parts;
+  const recent = await recentAnchors(parts);
   return [
     ...(parts.isSwept ? [await logCheck(recent, parts)] : []),
     ...(folder === undefined ? [] : [await publishedCheck(folder, recent, parts)]),
   ];
+};
+
+/**
+ * Seconds since the beginning of the UTC day of the newest anchor in the log, and with a folder of the newest file there. The age of the log where its
+ * last days have no anchor, or the folder has no file or cannot be read.
+ */
+export const anchorAges = async (
+  parts: Omit<AnchorParts, 'isSwept'>,
+): Promise<readonly { place: 'log' | 'folder'; seconds: number }[]> => {
+  const { folder, log, clock } = parts;
+  const ageOf = async (day: string | undefined): Promise<number> =>
+    day === undefined
+      ? await createLag(log, clock)(ALL_STREAMS, null)
+      : Math.max(0, (epochMs(clock.now()) - Date.parse(`${day}T00:00:00Z`)) / 1000);
+  const [newest] = await recentAnchors(parts);
+  const inLog = { place: 'log' as const, seconds: await ageOf(newest?.day) };
+  if (folder === undefined) return [inLog];
+  const file = (await anchorFileNames(folder).catch(() => [])).at(-1);
+  return [inLog, { place: 'folder', seconds: await ageOf(file && dayOf(file)) }];
+};
+
+/** The anchors of the last days, the newest first. */
+const recentAnchors = async ({ store, clock }: Pick<AnchorParts, 'store' | 'clock'>) => {
+  const days = Array.from({ length: STALE_DAYS + 1 }, (_, back) =>
+    utcDay(addSeconds(clock.now(), -back * DAY_SECONDS)),
+  );
+  const found = await Promise.all(days.map((day) => findAnchor(day, store)));
+  return found.filter((anchor) => anchor !== undefined);
 };
 
 /** `recent`: the anchors of the last days, the newest first. Without any, only a log that has no older event is as it should be. */
@@ -100,7 +123,7 @@ const CURE_OF_FOLDER =
 /** In the order of their names, which is that of their days; or why they cannot be read. */
 const newestFiles = async (folder: string) => {
   try {
-    const names = (await readdir(folder)).filter(isAnchorFileName).sort().slice(-NEWEST);
+    const names = (await anchorFileNames(folder)).slice(-NEWEST);
     return {
       read: await Promise.all(names.map(async (name) => ({ name, text: await readFile(join(folder, name), 'utf8') }))),
     };
@@ -108,5 +131,8 @@ const newestFiles = async (folder: string) => {
     return { code: errorCode(error) ?? 'unknown fault' };
   }
 };
+
+const anchorFileNames = async (folder: string): Promise<readonly string[]> =>
+  (await readdir(folder)).filter(isAnchorFileName).sort();
 
 const dayOf = (fileName: string): UtcDay => fileName.slice('anchor-'.length, 'anchor-YYYY-MM-DD'.length);

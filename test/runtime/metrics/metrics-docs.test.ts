@@ -48,6 +48,7 @@ describe('the alerting rules', () => {
     ['stopped series', 'nfse_series_stopped'],
     ['companies without a certificate', 'nfse_companies_without_certificate'],
     ['the kill switch', 'nfse_api_off'],
+    ['anchors', 'nfse_anchor_age_seconds'],
     ['parked', 'nfse_queue_parked'],
     ['number conflict', 'nfse_number_conflicts_total'],
     ['readiness', 'nfse_ready'],

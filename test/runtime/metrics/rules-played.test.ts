@@ -185,6 +185,16 @@ const scenes: readonly Scene[] = [
     played: [series('nfse_api_off', {}, (minute) => Number(minute > 720))],
     fires: [],
   },
+  ...[
+    { what: 'each day is anchored at its beginning', reset: 1_440, fires: [] },
+    { what: 'the last anchor is of the day before yesterday', reset: 10_000, fires: ['warning'] },
+  ].map(({ what, reset, fires }) => ({
+    alert: 'NfseLogNotAnchored',
+    what,
+    at: 2_250,
+    played: [series('nfse_anchor_age_seconds', { place: 'log' }, (minute) => (minute % reset) * 60, 2_250)],
+    fires,
+  })),
   { alert: 'NfseRoleMissing', what: 'every role runs', played: roles([]), at: 120, fires: [] },
   { alert: 'NfseRoleMissing', what: 'the relay is gone, a minute ago', played: roles(['relay']), at: 61, fires: [] },
   { alert: 'NfseRoleMissing', what: 'the relay is gone', played: roles(['relay']), at: 65, fires: ['critical'] },
