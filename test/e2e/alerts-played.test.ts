@@ -27,8 +27,11 @@ const HOUR = 3_600;
 /** Of a second company, which has no certificate at first. */
 const CNPJ = '98765432000198';
 
-/** What the rule of a gauge asks for, without the time that it has to last. */
-const isOn = (alert: string, shown: ShownMetrics): boolean => {
+/**
+ * What the rule of a gauge asks for, without the time that it has to last. Undefined while the gauge has no series: the clock of this test passes an
+ * hour, and rows that do not hold the event before that are an hour behind.
+ */
+const isOn = (alert: string, shown: ShownMetrics): boolean | undefined => {
   const [asked] = readRules()
     .filter((rule) => rule.alert === alert)
     .map(({ expr }) => readPromql(expr));
@@ -38,8 +41,7 @@ const isOn = (alert: string, shown: ShownMetrics): boolean => {
     ({ name, labels }) =>
       name === metric && wanted.every(({ label, operator, value }) => (labels[label] === value) === (operator === '=')),
   );
-  expect([alert, matching.length]).not.toEqual([alert, 0]);
-  return matching.some(({ value }) => value > 0);
+  return matching.length === 0 ? undefined : matching.some(({ value }) => value > 0);
 };
 
 /** Scrapes, one for each minute, as series. */
@@ -74,7 +76,6 @@ describeWithPostgres('an operator does what the section of an alert says', () =>
     eventually(
       async () => isOn(alert, await scrape(running.service.opsUrl)),
       (found) => found === on,
-      120_000,
     );
   const fault = (on: string, kind: string, rest: object = {}) =>
     running.control('POST', '/_control/faults', { on, kind, times: 10_000, ...rest });
