@@ -77,7 +77,7 @@ export type ConsoleDeps = SearchDeps & {
   /** Certificates that the authorizer refuses; the longest refused first. */
   refusedCertificates(): Promise<readonly CertificateRefusal[]>;
   projections(): Promise<readonly ProjectionLine[]>;
-  /** The projections whose rows do not hold what the log says; may be some seconds old. */
+  /** The projections whose rows do not hold what the log says; may be some seconds old. Fails, or does not answer, as the log does. */
   projectionsBehind(): Promise<readonly string[]>;
   /** Differences of the reconciliation and documents that could not be relied on, of the last 7 days; the latest first. */
   notices(): Promise<readonly NoticeLine[]>;

@@ -2,11 +2,12 @@ import type { Context, MiddlewareHandler } from 'hono';
 import { getCookie, setCookie } from 'hono/cookie';
 import type { EndedSessions } from '../app/audit/console-sessions.js';
 import { addSeconds, DAY_SECONDS, type Instant, utcDay } from '../domain/common/time.js';
+import { lastAnswer } from '../lib/cached-check.js';
 import { sameSecret } from '../lib/same-secret.js';
 import { COOKIE, isOurHost, isOurOrigin, macOf, readNext, readOperator, readSession } from './access.js';
 import type { AccessRules, ConsoleDeps } from './deps.js';
 import { isLanguage, LANGUAGE_COOKIE, languageOf, sayIn } from './language.js';
-import { messagePage, type PageContext, ROOT, signInPage, typedEvidence } from './pages/layout.js';
+import { messagePage, type PageContext, ROOT, SHOWN, signInPage, typedEvidence } from './pages/layout.js';
 import { SCRIPT_SOURCE } from './script.js';
 
 /**
@@ -30,9 +31,10 @@ const ONCE = ['lang', 'begun', 'settled', 'retried'];
 const MAX_BODY_BYTES = 16 * 1024;
 
 /** Runs before every page: sets headers, checks the Host, for a form also its origin and size, then the session, then the token of a form. */
-export const checkAccess =
-  (deps: ConsoleDeps, ended: EndedSessions): MiddlewareHandler<ConsoleEnv> =>
-  async (c, next) => {
+export const checkAccess = (deps: ConsoleDeps, ended: EndedSessions): MiddlewareHandler<ConsoleEnv> => {
+  // The source has a cache of its own. Each page waits for this answer, also one that shows nothing of the log.
+  const behind = lastAnswer(deps.projectionsBehind, { reuseMs: 0, limitMs: BEHIND_LIMIT_MS });
+  return async (c, next) => {
     for (const [name, value] of Object.entries(HEADERS)) c.header(name, value);
     if (!isOurHost(c.req.header('host'), deps.access.hosts)) {
       return c.text(
@@ -43,7 +45,7 @@ export const checkAccess =
     if (c.req.path === `${ROOT}/style.css`) return await next();
     const chosen = c.req.query('lang');
     if (isLanguage(chosen)) setCookie(c, LANGUAGE_COOKIE, chosen, LANGUAGE_KEPT);
-    const { session, page, signedInAs } = await pageContext(c, deps, ended);
+    const { session, page, signedInAs } = await pageContext(c, deps, ended, behind);
     const { say } = page;
     c.set('page', page);
     c.set('session', signedInAs);
@@ -79,11 +81,15 @@ export const checkAccess =
     }
     return await next();
   };
+};
+
+const BEHIND_LIMIT_MS = 1_000;
 
 const pageContext = async (
   c: ConsoleContext,
-  { access, clock, version, simulatedModes, companyNames, projectionsBehind }: ConsoleDeps,
+  { access, clock, version, simulatedModes, companyNames }: ConsoleDeps,
   ended: EndedSessions,
+  projectionsBehind: () => Promise<readonly string[] | undefined>,
 ): Promise<{ session: string; page: PageContext; signedInAs: string | undefined }> => {
   const now = clock.now();
   const cookie = access.token === undefined ? undefined : getCookie(c, COOKIE);
@@ -101,12 +107,13 @@ const pageContext = async (
   const { pathname, searchParams } = new URL(c.req.url);
   for (const name of ONCE) searchParams.delete(name);
   const names = isClosed ? NO_NAMES : await companyNames().catch(() => NO_NAMES);
-  // A page whose facts come from the log is shown also while the log cannot say how late the rows are.
-  const behind = isClosed ? [] : await projectionsBehind().catch(() => []);
+  // Before the first answer of the log all rows may be late.
+  const late = isClosed ? [] : await projectionsBehind();
   const page = { operator, isClosed, formToken: formToken(session, now, access), path: c.req.path };
   const search = searchParams.size === 0 ? '' : `?${searchParams}`;
   const address = c.req.method === 'POST' ? undefined : `${pathname}${search}`;
-  const shown = { say: sayIn(language), language, now, names, behind, address };
+  const behind = late ?? SHOWN;
+  const shown = { say: sayIn(language), language, now, names, behind, isLagKnown: late !== undefined, address };
   return { session, page: { ...page, ...shown, version, simulatedModes }, signedInAs: found?.session };
 };
 

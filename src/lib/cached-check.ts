@@ -41,3 +41,20 @@ export const cachedCheck = <T>(
     return within(leftMs, last.answer, () => new NoAnswerInTime('no answer in time'));
   };
 };
+
+/**
+ * Returns the same check that never rejects: while no answer comes, the answer before stays in force. Undefined before the first answer.
+ */
+export const lastAnswer = <T>(ask: () => Promise<T>, options: CachedCheckOptions): (() => Promise<T | undefined>) => {
+  const asked = cachedCheck(ask, options);
+  let last: T | undefined;
+  return async () => {
+    await asked().then(
+      (answer) => {
+        last = answer;
+      },
+      () => undefined,
+    );
+    return last;
+  };
+};

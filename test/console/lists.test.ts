@@ -193,6 +193,41 @@ describe('while rows are behind the log, as after a restore', () => {
   });
 });
 
+describe('while the log does not say how late the rows are', () => {
+  const DENIED = 'No failed cancellation waits';
+
+  it('rows that were behind the log a moment ago still are', async () => {
+    harness.behind = ['invoices'];
+    await harness.visit('/console');
+    harness.lag = 'fails';
+    const { text } = await harness.visit('/console/cancellations');
+    expect(text).toContain('The rows of invoices are behind the log');
+    expect([text.includes('Not known yet.'), text.includes(DENIED)]).toEqual([true, false]);
+  });
+
+  it('rows that were complete a moment ago still are', async () => {
+    await harness.visit('/console');
+    harness.lag = 'fails';
+    expect((await harness.visit('/console/cancellations')).text).toContain(DENIED);
+  });
+
+  it('nothing is known of any row before the first answer', async () => {
+    harness.lag = 'fails';
+    harness.companies = [];
+    const { text } = await harness.visit('/console/cancellations');
+    expect(text).toContain('Whether the rows are behind the log is not known');
+    expect([text.includes('Not known yet.'), text.includes(DENIED)]).toEqual([true, false]);
+    expect((await portuguese('/console')).text.match(/<span class="count">\?<\/span>/g)).toHaveLength(3);
+  });
+
+  it('a page waits no longer than a second for a log that is silent', async () => {
+    harness.lag = 'silent';
+    const pages = ['/console/parked', '/console/certificates', '/console/projections', '/console/nothing-here'];
+    const answers = await Promise.all(pages.map((path) => harness.visit(path)));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 404]);
+  });
+});
+
 describe('while an engine is lost', () => {
   it('the overview shows what does not depend on the queue, and says that parked work is not known', async () => {
     harness.queueLost = true;

@@ -27,6 +27,7 @@ const listOf = async (language: Language): Promise<string> => {
     now: at(200_000),
     names: new Map([[CNPJ, 'ESTUDIO EXEMPLO DE DESENVOLVIMENTO LTDA']]),
     behind: [],
+    isLagKnown: true,
     operator: { name: 'maria', signedIn: false },
     isClosed: false,
     formToken: '',

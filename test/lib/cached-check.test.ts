@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cachedCheck, NoAnswerInTime } from '../../src/lib/cached-check.js';
+import { cachedCheck, lastAnswer, NoAnswerInTime } from '../../src/lib/cached-check.js';
 
 /** An engine whose answers the test gives, at a clock that the test moves. `limitMs` is real time. */
 const checkedEngine = (limitMs = 60_000) => {
@@ -57,5 +57,19 @@ describe('a question to an engine that may be silent', () => {
     await settled();
     engine.answer('back');
     expect(await second).toBe('back');
+  });
+});
+
+describe('the last answer of an engine', () => {
+  it('stays in force while the engine fails or is silent', async () => {
+    const answers = [async () => 'one', () => Promise.reject(new Error('gone')), () => new Promise<string>(() => {})];
+    const ask = () => answers.shift()?.() ?? Promise.resolve('two');
+    const question = lastAnswer(ask, { reuseMs: 0, limitMs: 20 });
+    expect([await question(), await question(), await question()]).toEqual(['one', 'one', 'one']);
+  });
+
+  it('is undefined before the first one', async () => {
+    const question = lastAnswer<string>(() => Promise.reject(new Error('gone')), { reuseMs: 0, limitMs: 20 });
+    expect(await question()).toBeUndefined();
   });
 });

@@ -9,6 +9,8 @@ export type PageContext = Shown & {
   operator: Operator;
   /** True when sign-in is needed and there is no valid session. */
   isClosed: boolean;
+  /** False until the log has said once how late the rows are; `behind` then names all projections that pages show. */
+  isLagKnown: boolean;
   formToken: string;
   path: string;
   /** Path and query of a page that can be asked for again; undefined for the answer to a form. */
@@ -42,16 +44,22 @@ const noticeOf = (notice: Notice | undefined): Html =>
     : html`<p class="notice ${notice.tone}" role="${notice.tone === 'bad' ? 'alert' : 'status'}">${notice.text}</p>`;
 
 /** The projections whose rows the pages show. */
-const SHOWN: readonly string[] = ['invoices', 'companies', 'deadlines'];
+export const SHOWN: readonly string[] = ['invoices', 'companies', 'deadlines'];
 
-const lateRows = ({ say, behind }: PageContext): Html => {
+const lateRows = ({ say, behind, isLagKnown }: PageContext): Html => {
   const late = behind.filter((name) => SHOWN.includes(name)).join(', ');
-  return late === ''
-    ? none
-    : html`<p>${badge(say('não se sabe', 'unknown'), 'wait')} ${say(
+  const text = isLagKnown
+    ? say(
         `As linhas de ${late} estão atrás do log: o que não aparece pode existir, e o que aparece pode ter mudado.`,
         `The rows of ${late} are behind the log: what is not shown may exist, and what is shown may have changed.`,
-      )} <a href="${ROOT}/projections">${say('Projeções', 'Projections')}</a></p>`;
+      )
+    : say(
+        'Não se sabe se as linhas estão atrás do log: o que não aparece pode existir, e o que aparece pode ter mudado.',
+        'Whether the rows are behind the log is not known: what is not shown may exist, and what is shown may have changed.',
+      );
+  return late === ''
+    ? none
+    : html`<p>${badge(say('não se sabe', 'unknown'), 'wait')} ${text} <a href="${ROOT}/projections">${say('Projeções', 'Projections')}</a></p>`;
 };
 
 /** `refreshSeconds` is only set while something on the page changes. */

@@ -1,5 +1,5 @@
 import type { Gauge } from 'prom-client';
-import { cachedCheck } from '../../lib/cached-check.js';
+import { cachedCheck, lastAnswer } from '../../lib/cached-check.js';
 import type { Series } from './series.js';
 
 /** A source, how its answer is read, and the gauges that show it. */
@@ -60,12 +60,8 @@ export const rowsKnown = (
   projectionsBehind: () => Promise<readonly string[]>,
   reuseMs = KEPT_MS,
 ): ((projection: string) => Promise<boolean>) => {
-  const ask = cachedCheck(projectionsBehind, { reuseMs, limitMs: BEHIND_LIMIT_MS });
-  let behind: readonly string[] | undefined;
-  return async (projection) => {
-    behind = await ask().catch(() => behind);
-    return behind?.includes(projection) === false;
-  };
+  const behind = lastAnswer(projectionsBehind, { reuseMs, limitMs: BEHIND_LIMIT_MS });
+  return async (projection) => (await behind())?.includes(projection) === false;
 };
 
 /** `reset` alone would leave a gauge without labels at 0. */

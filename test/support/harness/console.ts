@@ -53,6 +53,8 @@ export type ConsoleHarness = {
   stopped: StoppedSeries[] | 'unknown';
   /** Projections whose rows are behind the log. */
   behind: string[];
+  /** Whether the log says how late the rows are. */
+  lag: 'known' | 'fails' | 'silent';
   notices: NoticeLine[];
   /** Whether the queue cannot be reached. */
   queueLost: boolean;
@@ -107,6 +109,7 @@ export const consoleHarness = async (
     canceling: [] as SupportRow[],
     stopped: [] as StoppedSeries[] | 'unknown',
     behind: [] as string[],
+    lag: 'known' as ConsoleHarness['lag'],
     notices: [] as NoticeLine[],
     queueLost: false,
     lookups: new Map<string, StoredLookupProgress>(),
@@ -163,7 +166,10 @@ export const consoleHarness = async (
       if (harness.answers.broken) throw new Error('the password is hunter2');
       return { roles: [], checks: [], waiting: [] };
     },
-    projectionsBehind: async () => harness.behind,
+    projectionsBehind: async () => {
+      if (harness.lag === 'fails') throw new Error('the log is away');
+      return harness.lag === 'silent' ? await new Promise(() => undefined) : harness.behind;
+    },
     notices: async () => harness.notices,
     refusedCertificates: async () => harness.refused,
     companyNames: async () => new Map([[DEMO_CNPJ, 'ESTUDIO EXEMPLO LTDA']]),
