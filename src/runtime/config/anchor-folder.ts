@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorCode } from '../../lib/error-code.js';
@@ -10,7 +11,8 @@ export class AnchorFolderUnusable extends Error {
 
 /** Makes the folder of anchors and proves that it takes files. Throws `AnchorFolderUnusable`. */
 export const proveAnchorFolder = async (folder: string): Promise<void> => {
-  const proof = join(folder, `.nfse-${process.pid}`);
+  // Processes of different containers have one id.
+  const proof = join(folder, `.nfse-${randomUUID()}`);
   try {
     await makeFolders(folder);
     await writeFile(proof, '');
