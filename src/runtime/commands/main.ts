@@ -45,13 +45,17 @@ export const referenceCommands: readonly Command[] = [
   importCommand(async () => (await import('../operator/imported-note.js')).readImportedNote),
 ];
 
-/** Returns all commands. Only commands that need the configuration call `config`, and `nfse simulator` calls `ofSimulator`. */
+/**
+ * Returns all commands. Only commands that need the configuration call `config`; `nfse simulator` calls `ofSimulator`, and commands that work without
+ * the file of the master key call `withoutKey`.
+ */
 export const allCommands = (
   env: NodeJS.ProcessEnv,
   config: () => Config,
   ofSimulator: () => Config = config,
+  withoutKey: () => Config = config,
 ): readonly Command[] => {
-  const service = serviceCommands(env, config, ofSimulator);
+  const service = serviceCommands(env, config, ofSimulator, withoutKey);
   const commands: readonly Command[] = [...service, completionCommand(() => commands)];
   return commands;
 };
@@ -60,6 +64,7 @@ const serviceCommands = (
   env: NodeJS.ProcessEnv,
   config: () => Config,
   ofSimulator: () => Config,
+  withoutKey: () => Config,
 ): readonly Command[] => [
   serveCommand(config),
   simulatorCommand(ofSimulator),
@@ -79,9 +84,9 @@ const serviceCommands = (
   ...parkedCommands,
   backupCommand,
   doctorCommand,
-  restoreCommand(async (...how) => (await import('../operator/backup.js')).restoreOf(config)(...how)),
+  restoreCommand(async (...how) => (await import('../operator/backup.js')).restoreOf(withoutKey)(...how)),
   giveUpCommand(async (...what) => (await import('./give-up.js')).giveUpOf(config, systemClock)(...what)),
-  ...setupCommands(config),
+  ...setupCommands(withoutKey),
 ];
 
 const openExaminer: OpenExaminer = async () => {
@@ -167,7 +172,9 @@ const run = async (argv: readonly string[], env: NodeJS.ProcessEnv, output: Outp
     return session;
   };
   try {
-    const commands = allCommands(env, needed, () => usable(readSimulatorConfig(env)));
+    const ofSimulator = (): Config => usable(readSimulatorConfig(env));
+    const withoutKey = (): Config => usable(readConfig(env, { keyMayBeMissing: true }));
+    const commands = allCommands(env, needed, ofSimulator, withoutKey);
     return await interruption.bounded(runCommand(argv, commands, open, terminal, programVersion()));
   } catch (error) {
     const interrupted = interruption.exit();

@@ -30,8 +30,11 @@ export const isSimulatorsMode = (config: Config, mode: Mode): boolean => {
   return simulatedModes(config).includes(mode) || (address !== undefined && isLoopbackInUrl(new URL(address).hostname));
 };
 
-/** Reads the environment and names every wrong variable. Nothing is started. */
-export const readConfig = (env: NodeJS.ProcessEnv): ConfigResult => {
+/**
+ * Reads the environment and names every wrong variable. Nothing is started. `keyMayBeMissing`: set for a command that works without the file of the
+ * master key.
+ */
+export const readConfig = (env: NodeJS.ProcessEnv, { keyMayBeMissing = false } = {}): ConfigResult => {
   const { values, problems } = withFiles(env);
   const files = {
     operatorToken: readToken('OPERATOR_TOKEN_FILE', values.OPERATOR_TOKEN_FILE, problems),
@@ -43,7 +46,8 @@ export const readConfig = (env: NodeJS.ProcessEnv): ConfigResult => {
   for (const issue of parsed.issues ?? []) problems.push(`${v.getDotPath(issue) ?? 'environment'} ${issue.message}`);
   problems.push(...combinationProblems(values));
   // Alone such a file is no problem of the configuration: a restore puts the key there, and setup database needs no key. A start refuses the file.
-  if (problems.length > 0) checkMasterKey('MASTER_KEY_FILE', values.MASTER_KEY_FILE, problems);
+  if (problems.length > 0)
+    checkMasterKey('MASTER_KEY_FILE', values.MASTER_KEY_FILE, { mayBeMissing: keyMayBeMissing, problems });
   return !parsed.success || problems.length > 0 ? { problems } : { config: toConfig(parsed.output, files) };
 };
 

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { certificatesIn } from '../../adapters/authorizer/trust-roots.js';
 import { keyFileProblem } from '../../adapters/vault/key-file.js';
+import { errorCode } from '../../lib/error-code.js';
 
 /** Too many combinations to try out. */
 const LEAST_LENGTH = 16;
@@ -46,13 +47,17 @@ export const readToken = (name: string, file: string | undefined, problems: stri
 };
 
 /** Adds to `problems` why the file of the master key cannot be used, under the variable's `name`. */
-export const checkMasterKey = (name: string, file: string | undefined, problems: string[]): void => {
+export const checkMasterKey = (
+  name: string,
+  file: string | undefined,
+  { mayBeMissing, problems }: { mayBeMissing: boolean; problems: string[] },
+): void => {
   if (file === undefined) return;
   try {
     const problem = keyFileProblem(file);
     if (problem !== undefined) problems.push(`${name}: ${problem}`);
-  } catch {
-    problems.push(`${name} cannot be read`);
+  } catch (error) {
+    if (!(mayBeMissing && errorCode(error) === 'ENOENT')) problems.push(`${name} cannot be read`);
   }
 };
 

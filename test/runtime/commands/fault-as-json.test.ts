@@ -16,3 +16,18 @@ it.each([
   expect(JSON.parse(program.output().stdout)).toEqual({ error: expect.stringMatching(error) });
   expect(program.output().stderr).not.toContain('cannot be');
 });
+
+it.each([
+  { command: 'company list', isNamed: true },
+  { command: 'restore --from /no/backup', isNamed: false },
+  { command: 'setup database', isNamed: false },
+])(
+  'a master key file that is not there is named beside a wrong variable: nfse $command, $isNamed',
+  async ({ command, isNamed }) => {
+    const env = { DATA_DIR: temporaryFolder(), PORT: 'x', MASTER_KEY_FILE: '/no/key' };
+    const program = runProgram(['src/main.ts', ...command.split(' '), '--json'], env);
+    expect(await program.ended).toMatchObject({ code: 2 });
+    const { error } = JSON.parse(program.output().stdout) as { error: string };
+    expect([error.includes('PORT '), error.includes('MASTER_KEY_FILE cannot be read')]).toEqual([true, isNamed]);
+  },
+);
