@@ -1,10 +1,12 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createCertificateRefusals } from '../../src/adapters/read-model-postgres/certificate-refusals.js';
 import { openPool } from '../../src/adapters/sql/pool.js';
 import { certificateCommands } from '../../src/cli/commands/certificate.js';
 import { companyCommands } from '../../src/cli/commands/company.js';
 import { doctorCommand } from '../../src/cli/commands/doctor.js';
+import { projectionCommands } from '../../src/cli/commands/projections.js';
 import type { Role } from '../../src/runtime/config/config.js';
 import { sessionOfRoles } from '../../src/runtime/engines/database.js';
 import { companyFile } from '../support/fixture/company.js';
@@ -17,7 +19,7 @@ const WITHOUT_CERTIFICATE = '11222333000181';
 describeWithPostgres('what doctor prints', () => {
   let operator: Operator;
   beforeAll(async () => {
-    operator = await openOperator([...companyCommands, ...certificateCommands, doctorCommand]);
+    operator = await openOperator([...companyCommands, ...certificateCommands, ...projectionCommands, doctorCommand]);
     const path = join(operator.folder, 'company.json');
     for (const cnpj of [...WITH_CERTIFICATE, WITHOUT_CERTIFICATE]) {
       await writeFile(path, JSON.stringify({ ...companyFile, cnpj }));
@@ -60,6 +62,22 @@ describeWithPostgres('what doctor prints', () => {
     const second = await processOf(['relay', 'issuer', 'sweeper']);
     expect(await lineOf()).toMatch(/^ok +service +each role is held by a process$/);
     await Promise.all([first.end(), second.end()]);
+  });
+
+  it('names a certificate that was refused until another is stored, also of a company for which nothing waits', async () => {
+    const [cnpj = ''] = WITH_CERTIFICATE;
+    const isRefused = async (): Promise<boolean> => {
+      await operator.run('projections', 'rebuild', 'companies');
+      return (await operator.run('doctor')).out.includes(`refuses the certificate of CNPJ ${cnpj} in live mode`);
+    };
+    await operator.run('projections', 'rebuild', 'companies');
+    const certificateId = (await operator.session.readModel.company(cnpj))?.certificate?.certificateId ?? '';
+    const at = operator.session.clock.now();
+    const refusal = { mode: 'live', companyId: cnpj, certificateId, reason: 'refused', at, probeAt: at } as const;
+    await createCertificateRefusals(operator.database.admin).save(refusal);
+    expect(await isRefused()).toBe(true);
+    expect(await operator.run('certificate', 'issue-demo', cnpj)).toMatchObject({ exit: 0 });
+    expect(await isRefused()).toBe(false);
   });
 
   it('is a check for each certificate with --json', async () => {
