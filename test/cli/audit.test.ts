@@ -400,10 +400,20 @@ describeWithPostgres('an auditor at the command line', () => {
     expect(await compare(folder)).toMatchObject({ exit: 1, out: expect.stringContaining('no such anchor') });
     const later = ofYesterday.replace(/"at": "..../, '"at": "2999');
     await writeFile(published, later);
+    const onlyLater = await compare(folder);
+    expect([onlyLater.exit, onlyLater.out]).toEqual([
+      1,
+      expect.stringContaining('0 published anchors compared, 1 later than the export left out'),
+    ]);
+    expect(onlyLater.out).toMatch(/is later than the export, which says that it was made at \S+: nothing was compared/);
+    const name = published.replace(/[^/]+$/, 'anchor-2026-01-02.json');
+    await writeFile(name, later);
+    await writeFile(published, text);
     expect(await compare(folder)).toMatchObject({
       exit: 0,
-      out: expect.stringContaining('0 published anchors compared, 1 later than the export left out'),
+      out: expect.stringContaining('1 published anchors compared, 1 later than the export left out'),
     });
+    await rm(name);
     await rm(published);
     expect(await compare(folder)).toMatchObject({ exit: 1, out: expect.stringContaining('nothing was compared') });
 

@@ -119,7 +119,7 @@ const verifyTheLog = async ({ flags, session, terminal }: Invocation, examiner: 
     const drift =
       flags['skip-drift'] === true ? undefined : await driftFindings(opened, findings, progress).catch(tellFound);
     return outcomeOf({ ...report, documents }, [
-      ...(folder === undefined ? [] : [`${published.length} published anchors compared`]),
+      ...(folder === undefined ? [] : [comparedText(published.length, 0)]),
       ...(documents === undefined ? [] : [documentsText(documents)]),
       ...(drift === undefined ? [] : [`${drift.rows} rows of the read models compared`]),
     ]);
@@ -129,6 +129,12 @@ const verifyTheLog = async ({ flags, session, terminal }: Invocation, examiner: 
 const noAnchorIn = (folder: string): Finding => ({
   kind: 'anchor_missing',
   detail: `${folder} holds no published anchor: nothing was compared`,
+});
+
+/** The instant of an export is its maker's own claim, which could otherwise leave out each anchor that contradicts the export. */
+const onlyLaterIn = (folder: string, { exported_at }: Pick<Manifest, 'exported_at'>): Finding => ({
+  kind: 'anchor_missing',
+  detail: `every published anchor in ${folder} is later than the export, which says that it was made at ${exported_at}: nothing was compared`,
 });
 
 const NOT_COMPARED =
@@ -204,11 +210,14 @@ const anchorsFor = async (
   const files = await anchorFiles(folder);
   if (typeof files === 'string') return files;
   if (files.length === 0) return { published: [], findings: [noAnchorIn(folder)], notes: [] };
-  const published = manifest === undefined ? files : publishedBefore(files, manifest.exported_at);
-  const later = files.length - published.length;
-  const after = later === 0 ? '' : `, ${later} later than the export left out`;
-  return { published, findings: [], notes: [`${published.length} published anchors compared${after}`] };
+  if (manifest === undefined) return { published: files, findings: [], notes: [comparedText(files.length, 0)] };
+  const published = publishedBefore(files, manifest.exported_at);
+  const findings = published.length === 0 ? [onlyLaterIn(folder, manifest)] : [];
+  return { published, findings, notes: [comparedText(published.length, files.length - published.length)] };
 };
+
+const comparedText = (compared: number, later: number): string =>
+  `${compared} published anchors compared${later === 0 ? '' : `, ${later} later than the export left out`}`;
 
 const isPart = ({ filter }: Pick<Manifest, 'filter'>): boolean => Object.keys(filter).length > 0;
 
