@@ -8,7 +8,8 @@ import { companyCommands } from '../../src/cli/commands/company.js';
 import { doctorCommand } from '../../src/cli/commands/doctor.js';
 import { projectionCommands } from '../../src/cli/commands/projections.js';
 import type { Role } from '../../src/runtime/config/config.js';
-import { sessionOfRoles } from '../../src/runtime/engines/database.js';
+import { OLDER_SESSION, sessionOfRoles } from '../../src/runtime/engines/database.js';
+import { eventually } from '../support/eventually.js';
 import { companyFile } from '../support/fixture/company.js';
 import { type Operator, openOperator } from '../support/harness/operator.js';
 import { describeWithPostgres } from '../support/postgres.js';
@@ -45,16 +46,17 @@ describeWithPostgres('what doctor prints', () => {
     expect(lines.at(-1)).toMatch(new RegExp(`^BAD +certificate ${WITHOUT_CERTIFICATE} +none`));
   });
 
+  const lineOf = async (): Promise<string> =>
+    (await operator.run('doctor')).out.split('\n').find((line) => /^\S+ +service /.test(line)) ?? '';
+  const sessionNamed = async (applicationName: string) => {
+    const pool = openPool({ connectionString: operator.database.connectionString, max: 1, applicationName });
+    await pool.query('select');
+    return pool;
+  };
+  const processOf = (roles: readonly Role[]) => sessionNamed(sessionOfRoles(roles));
+
   it('names the roles that no process holds, and is no fault while no process runs', async () => {
-    const lineOf = async (): Promise<string> =>
-      (await operator.run('doctor')).out.split('\n').find((line) => /^\S+ +service /.test(line)) ?? '';
     expect(await lineOf()).toMatch(/^ok +service +no process of the service uses this database -> nfse serve$/);
-    const processOf = async (roles: readonly Role[]) => {
-      const { connectionString } = operator.database;
-      const pool = openPool({ connectionString, max: 1, applicationName: sessionOfRoles(roles) });
-      await pool.query('select');
-      return pool;
-    };
     const first = await processOf(['api', 'projector']);
     expect(await lineOf()).toMatch(
       /^BAD +service +no process holds relay, issuer, sweeper -> nfse serve --role relay,issuer,sweeper$/,
@@ -62,6 +64,21 @@ describeWithPostgres('what doctor prints', () => {
     const second = await processOf(['relay', 'issuer', 'sweeper']);
     expect(await lineOf()).toMatch(/^ok +service +each role is held by a process$/);
     await Promise.all([first.end(), second.end()]);
+  });
+
+  it('does not call a role missing that a process of an older version may hold, and asks for the anchors of the log', async () => {
+    const older = await sessionNamed(OLDER_SESSION);
+    expect(await lineOf()).toMatch(
+      /^ok +service +a process of an older version runs, which does not say whether it holds api, projector, relay, issuer, sweeper -> /,
+    );
+    expect((await operator.run('doctor')).out).toMatch(/^ok +anchors /m);
+    const api = await processOf(['api']);
+    expect(await lineOf()).toMatch(
+      /^ok +service +a process of an older version .* holds projector, relay, issuer, sweeper -> /,
+    );
+    await older.end();
+    await eventually(lineOf, (line) => line.startsWith('BAD '));
+    await api.end();
   });
 
   it('names a certificate that was refused until another is stored, also of a company for which nothing waits', async () => {

@@ -179,29 +179,38 @@ const waitUntilUnused = (connectionString: string): Promise<void> =>
     }
   });
 
-/** Name of the database sessions of every process that has the engines open. One is always open, because the process watches its keys. */
-export const SERVICE_SESSION = 'nfse';
+/** Name of the database sessions of every process of an older version that has the engines open, whatever its roles. */
+export const OLDER_SESSION = 'nfse';
 
-/** The same with the roles of a process of the service, so that a command sees which roles run. */
-export const sessionOfRoles = (held: readonly Role[]): string => `${SERVICE_SESSION} ${held.join(',')}`;
+/** Name of the database sessions of a command that has the engines open. One is always open, because each process with engines watches its keys. */
+export const COMMAND_SESSION = 'nfse-command';
 
-/** The roles that processes hold which use this database, on any machine. Only sessions of the same database user are seen. */
-export const rolesHeld = async (db: pg.Pool): Promise<ReadonlySet<Role>> => {
+/** The same of a process of the service, with its roles, so that a command sees which roles run. */
+export const sessionOfRoles = (held: readonly Role[]): string => `nfse ${held.join(',')}`;
+
+/** `roles`: those that processes hold. `older`: a process of an older version runs too, which may hold any role. */
+export type RolesHeld = { roles: ReadonlySet<Role>; older: boolean };
+
+/** What processes hold that use this database, on any machine and as any user of the database. */
+export const rolesHeld = async (db: pg.Pool): Promise<RolesHeld> => {
   const { rows } = await db.query<{ name: string }>(
     `select distinct application_name as name from pg_stat_activity
-     where datname = current_database() and starts_with(application_name, $1)`,
-    [sessionOfRoles([])],
+     where datname = current_database() and (application_name = $1 or starts_with(application_name, $2))`,
+    [OLDER_SESSION, sessionOfRoles([])],
   );
   const names = new Set(rows.flatMap(({ name }) => name.slice(sessionOfRoles([]).length).split(',')));
-  return new Set(roles.filter((role) => names.has(role)));
+  return {
+    roles: new Set(roles.filter((role) => names.has(role))),
+    older: rows.some(({ name }) => name === OLDER_SESSION),
+  };
 };
 
 /** Counts sessions of processes that have the engines open, on any machine. */
 export const serviceSessions = async (db: pg.Pool): Promise<number> => {
   const { rows } = await db.query<{ others: number }>(
     `select count(*)::int as others from pg_stat_activity
-     where datname = current_database() and (application_name = $1 or starts_with(application_name, $2))`,
-    [SERVICE_SESSION, sessionOfRoles([])],
+     where datname = current_database() and (application_name = any($1) or starts_with(application_name, $2))`,
+    [[OLDER_SESSION, COMMAND_SESSION], sessionOfRoles([])],
   );
   return rows[0]?.others ?? 0;
 };

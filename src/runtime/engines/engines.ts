@@ -23,10 +23,10 @@ import { checkProjectedLog, prepareProjections } from '../../projector/projector
 import type { Config, Role } from '../config/config.js';
 import type { Logger } from '../config/logger.js';
 import {
+  COMMAND_SESSION,
   type DatabaseServerOptions,
   openDatabaseServer,
   prepareDatabase,
-  SERVICE_SESSION,
   sessionOfRoles,
 } from './database.js';
 import type { Runner } from './runner.js';
@@ -74,7 +74,7 @@ export const openEngines = async (options: EngineOptions): Promise<Engines> => {
   const { poolSize, limits } = config.database;
   await prepareDatabase(addresses, limits, options.startedFor);
   const server = { connectionString, onIdleError, refuseStandby: true, ...limits };
-  const applicationName = options.roles === undefined ? SERVICE_SESSION : sessionOfRoles(options.roles);
+  const applicationName = options.roles === undefined ? COMMAND_SESSION : sessionOfRoles(options.roles);
   const pool = openPool({ ...server, max: poolSize, applicationName });
   runner.onStop('database pool', () => pool.end());
   // A lost guard row delays or refuses a request and never issues twice, so these commits do not wait for the disk.

@@ -30,8 +30,8 @@ import { canRead, liveGeneration } from '../../projector/checkpoints.js';
 import { otherLogText } from '../../projector/projector.js';
 import { shippedCatalogue } from '../../tables/catalogue.js';
 import { type EngineAddresses, unprotectedConnections } from '../config/checks.js';
-import { type Config, type Role, roles } from '../config/config.js';
-import { unusedDatabase } from '../engines/database.js';
+import { type Config, roles } from '../config/config.js';
+import { type RolesHeld, unusedDatabase } from '../engines/database.js';
 import type { Engines } from '../engines/engines.js';
 import { pauseText, RECONCILE } from '../engines/pause-text.js';
 
@@ -113,17 +113,22 @@ export const unusedDatabaseChecks = (config: Pick<Config, 'databaseUrl' | 'dataD
 
 /**
  * A role that no process holds leaves its work undone, which shows elsewhere only once the work is late. Without any process nothing is at fault:
- * operators look at a database before the first start and while the service is stopped. In DATA_DIR one process has all roles.
+ * operators look at a database before the first start and while the service is stopped. In DATA_DIR one process has all roles. A process of an older
+ * version, as during an upgrade, may hold each role that no other process holds.
  */
-export const rolesCheck = (held: ReadonlySet<Role>, { databaseUrl }: Pick<Config, 'databaseUrl'>): Check => {
+export const rolesCheck = (held: RolesHeld, { databaseUrl }: Pick<Config, 'databaseUrl'>): Check => {
   const name = 'service';
   const isEmbedded = databaseUrl === undefined;
-  if (held.size === 0) {
+  if (held.roles.size === 0 && !held.older) {
     const detail = isEmbedded ? 'no service runs on DATA_DIR' : 'no process of the service uses this database';
     return { name, ok: true, detail, cure: isEmbedded ? 'npm start' : 'nfse serve' };
   }
-  const missing = roles.filter((role) => !held.has(role));
+  const missing = roles.filter((role) => !held.roles.has(role));
   if (missing.length === 0) return { name, ok: true, detail: 'each role is held by a process' };
+  if (held.older) {
+    const detail = `a process of an older version runs, which does not say whether it holds ${missing.join(', ')}`;
+    return { name, ok: true, detail, cure: 'end the upgrade: docs/operations/upgrade.md' };
+  }
   const detail = `no process holds ${missing.join(', ')}`;
   const cure = isEmbedded ? 'stop the service and start it with all roles: nfse serve' : `nfse serve --role ${missing}`;
   return { name, ok: false, detail, cure };

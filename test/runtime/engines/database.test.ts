@@ -11,8 +11,9 @@ import { openPool } from '../../../src/adapters/sql/pool.js';
 import { readConfig } from '../../../src/runtime/config/config.js';
 import { createLogger } from '../../../src/runtime/config/logger.js';
 import {
+  COMMAND_SESSION,
+  OLDER_SESSION,
   openDatabaseServer,
-  SERVICE_SESSION,
   serviceSessions,
   sessionOfRoles,
 } from '../../../src/runtime/engines/database.js';
@@ -76,7 +77,7 @@ describeWithPostgres('a start on a database by its address', () => {
     expect(await schemaLines(database.pool)).toEqual(before);
   });
 
-  it.each([SERVICE_SESSION, sessionOfRoles(['api', 'projector'])])(
+  it.each([OLDER_SESSION, COMMAND_SESSION, sessionOfRoles(['api', 'projector'])])(
     'is refused to a command whose version is newer than the service that is connected as %s, and changes nothing',
     async (applicationName) => {
       const bare = await emptyDatabase();
