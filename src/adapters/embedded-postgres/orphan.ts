@@ -6,6 +6,7 @@ import { clusterFolder } from './cluster-names.js';
 import { processIdentity } from './data-dir.js';
 import { EmbeddedPostgresError } from './error.js';
 import { listenAsOwner, type OwnerSocket, ownerAnswers } from './owner-socket.js';
+import { readText } from './process-stat.js';
 import { parentOfUnreaped, type SeenProcess, serverProcess, serverProcesses } from './server-processes.js';
 
 const FAST_STOP_MS = 10_000;
@@ -54,8 +55,36 @@ export const stopOrphan = async (dataDir: string, log: (line: string) => void): 
   }
 };
 
-const mainProcessId = async (cluster: string): Promise<number | undefined> => {
-  const pid = Number((await readFile(join(cluster, 'postmaster.pid'), 'utf8').catch(() => '')).split('\n')[0]);
+/** Milliseconds for the main process to end its server itself, and then for what is left of the server. */
+const NOW_MS = 1_000;
+
+/**
+ * Ends the server of a folder whose content is thrown away, before the call returns: for a process that is at its end and waits for nothing. By force
+ * after a second.
+ */
+export const endServerNow = (dataDir: string): void => {
+  const cluster = clusterFolder(dataDir);
+  const pid = mainProcessIn(readText(join(cluster, 'postmaster.pid')) ?? '');
+  const main = [pid].flatMap((id) => (id === undefined ? [] : (serverProcess(id, cluster) ?? [])));
+  for (const seen of main) send(seen, 'SIGQUIT');
+  waitUntilGone(main, NOW_MS);
+  const rest = main.concat(serverProcesses(cluster)).filter(lives);
+  for (const seen of rest) send(seen, 'SIGKILL');
+  waitUntilGone(rest, NOW_MS);
+};
+
+/** Holds up the whole process. */
+const waitUntilGone = (processes: readonly SeenProcess[], withinMs: number): void => {
+  const deadline = performance.now() + withinMs;
+  const nothing = new Int32Array(new SharedArrayBuffer(4));
+  while (processes.some(lives) && performance.now() < deadline) Atomics.wait(nothing, 0, 0, 20);
+};
+
+const mainProcessId = async (cluster: string): Promise<number | undefined> =>
+  mainProcessIn(await readFile(join(cluster, 'postmaster.pid'), 'utf8').catch(() => ''));
+
+const mainProcessIn = (text: string): number | undefined => {
+  const pid = Number(text.split('\n')[0]);
   return Number.isSafeInteger(pid) && pid > 0 && pid !== process.pid ? pid : undefined;
 };
 

@@ -1,5 +1,3 @@
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { done, type Outcome, refused } from '../../cli/command.js';
 import { timelineOf } from '../../cli/commands/invoice.js';
@@ -23,6 +21,7 @@ import {
   showProof,
 } from './demo-lost-answer.js';
 import { makeDemoCompany } from './first-start.js';
+import { inThrowawayFolder } from './throwaway-folder.js';
 
 const OUT = 'out';
 
@@ -30,45 +29,42 @@ const OUT = 'out';
 type DemoOptions = { losesAnswer: boolean; write(text: string): void; interrupted: AbortSignal | undefined };
 
 /** Runs the demo against a service in a throwaway data folder. After a signal it stops the service, removes the folder and throws. */
-export const runDemo = async (
+export const runDemo = (env: NodeJS.ProcessEnv, options: DemoOptions): Promise<Outcome> =>
+  inThrowawayFolder('nfse-demo-', (dataDir) => runDemoIn(dataDir, env, options));
+
+const runDemoIn = async (
+  dataDir: string,
   env: NodeJS.ProcessEnv,
   { losesAnswer, write, interrupted }: DemoOptions,
 ): Promise<Outcome> => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'nfse-demo-'));
-  // When run as root, the database runs as another user, who must be able to pass through this folder.
-  await chmod(dataDir, 0o711);
   const isolated = { PATH: env.PATH, PORT: '0', OPS_PORT: '0', DATA_DIR: dataDir, LOG_LEVEL: 'silent' };
   const parsed = readConfig({ ...isolated, LOOKUP_INTERVALS_S: `${LOOKUP_AFTER_S},60,120,300,600` });
   if ('problems' in parsed) return refused(parsed.problems.join('; '));
   const steps: DemoStep[] = [];
   const show = stopwatch(write, steps);
-  let story: DemoStory | undefined;
+  let story: DemoStory;
+  const { config } = parsed;
+  const logger = createLogger(config.logLevel, 'stderr');
+  const service = await startService({
+    config,
+    roles,
+    clock: systemClock,
+    simulatorProcess: true,
+    warmThreads: true,
+    logger,
+    ...(interrupted === undefined ? {} : { stopAsked: interrupted }),
+  });
   try {
-    const { config } = parsed;
-    const logger = createLogger(config.logLevel, 'stderr');
-    const service = await startService({
-      config,
-      roles,
-      clock: systemClock,
-      simulatorProcess: true,
-      warmThreads: true,
-      logger,
-      ...(interrupted === undefined ? {} : { stopAsked: interrupted }),
+    const stage = await openStage(service, config, { show, write, interrupted });
+    const id = await (losesAnswer ? loseAnswer(stage) : walk(stage)).catch((error: unknown) => {
+      throw asDemoFailure(error);
     });
-    try {
-      const stage = await openStage(service, config, { show, write, interrupted });
-      const id = await (losesAnswer ? loseAnswer(stage) : walk(stage)).catch((error: unknown) => {
-        throw asDemoFailure(error);
-      });
-      story = await showProof(id, stage);
-      write('Everything above ran against the simulator: SIMULADO, no fiscal document was made.\n\n');
-    } finally {
-      await service.stop();
-    }
-    show('service stopped');
+    story = await showProof(id, stage);
+    write('Everything above ran against the simulator: SIMULADO, no fiscal document was made.\n\n');
   } finally {
-    await rm(dataDir, { recursive: true, force: true });
+    await service.stop();
   }
+  show('service stopped');
   return done('', { ...story, steps });
 };
 

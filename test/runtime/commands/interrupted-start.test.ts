@@ -34,6 +34,25 @@ it.each([
   },
 );
 
+it('the demo, interrupted a second time while its database does not end, ends that database and removes its folder', async () => {
+  const parent = openFolder();
+  const program = runProgram(['src/main.ts', 'demo', '--lost-answer'], { TMPDIR: parent });
+  await expect.poll(() => program.output().stdout).toContain('registered');
+  const [name = ''] = readdirSync(parent).filter((found) => found.startsWith('nfse-demo-'));
+  const server = serverOf(join(parent, name));
+  process.kill(server, 'SIGSTOP');
+  const again = setInterval(() => program.signal('SIGINT'), 200);
+  try {
+    expect(await program.ended, program.complaint()).toEqual({ code: 130, signal: null });
+  } finally {
+    clearInterval(again);
+  }
+  const left = processIdentity(server);
+  if (left !== undefined) process.kill(server, 'SIGKILL');
+  expect(left).toBeUndefined();
+  expect(readdirSync(parent).filter((found) => found.startsWith('nfse-demo-'))).toEqual([]);
+});
+
 it('a command, interrupted while the database starts for it, stops that database', async () => {
   const dataDir = join(openFolder(), 'data');
   const program = runProgram(['src/main.ts', 'api', 'on'], { DATA_DIR: dataDir });
