@@ -273,6 +273,31 @@ describeWithPostgres('an import of the note of an accepted invoice of which noth
     expect(await importing({ reference: 'venda-23', access_key: keyOf(23) })).toEqual(done);
   });
 
+  it('attaches no note to a request of another sale that is accepted while the line is imported', async () => {
+    const id = invoiceIdOfReference('live', CNPJ, 'venda-31');
+    const stream = invoiceStream('live', CNPJ, id);
+    const { store } = operator.session;
+    const { load: original } = store;
+    const line = { reference: 'venda-31', access_key: keyOf(31), description: 'A venda antiga' };
+    let isAccepted = false;
+    let loads = 0;
+    // The first reading is that of the check before any line is imported.
+    const spy = vi.spyOn(store, 'load').mockImplementation(async (from, options) => {
+      const loaded = await original<never>(from, options);
+      if (from === stream) loads += 1;
+      if (loads === 2 && !isAccepted) {
+        isAccepted = true;
+        await accept(id, { reference: 'venda-31', amountInCents: 990_000, description: 'Outra venda' });
+      }
+      return loaded;
+    });
+    const { exit, problems } = await importing(line);
+    spy.mockRestore();
+    expect([isAccepted, exit]).toEqual([true, 1]);
+    expect(problems?.[0]).toContain('was accepted with its reference or idempotency_key and waits to be sent');
+    expect(await eventsOf(id)).toMatchObject([{ type: 'InvoiceAccepted', data: { amountInCents: 990_000 } }]);
+  });
+
   it('frees the key of a line whose note another import has taken meanwhile', async () => {
     const { importedKeys, store } = operator.session;
     const reservation = invoiceStream('live', CNPJ, invoiceIdOfAccessKey('live', CNPJ, keyOf(24)));

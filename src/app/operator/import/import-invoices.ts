@@ -13,7 +13,7 @@ import { sortedJson } from '../../../domain/log/hash-text.js';
 import { inGroups } from '../../../lib/in-groups.js';
 import type { EventLog } from '../../../ports/event-log.js';
 import type { ImportedKey, ImportedKeys } from '../../../ports/idempotency-keys.js';
-import { loadInvoice, loadSealedInvoice } from '../../read/read-invoice.js';
+import { type LoadedInvoice, loadInvoice, loadSealedInvoice } from '../../read/read-invoice.js';
 import { type CompanyCommandDeps, loadCompany } from '../company/company-commands.js';
 import { adviceOnHolder, attachNote, noteOfAccepted } from './accepted-invoice.js';
 import { type Imported, type NoteFiles, type PlannedImport, parseImportLine, planLine } from './import-line.js';
@@ -202,11 +202,12 @@ const checkImport = async (plan: PlannedImport, deps: ImportDeps): Promise<Impor
 
 type Appended = ImportCheck | { kind: 'appended' };
 
+/** One reading decides both: a note is attached only to the acceptance that it was compared with. */
 const appendImport = async (plan: PlannedImport, deps: ImportDeps): Promise<Appended> => {
-  const check = await checkInvoice(plan, deps);
+  const loaded = await loadInvoice(plan.stream, deps.store);
+  const check = checkLoaded(loaded, plan, deps);
   if (check.kind === 'refused') return check;
-  const { state } = await loadInvoice(plan.stream, deps.store);
-  return await (state.kind === 'none' ? appendInvoice(plan, deps) : completeInvoice(check, plan, deps));
+  return await (loaded.state.kind === 'none' ? appendInvoice(plan, deps) : completeInvoice(check, plan, deps));
 };
 
 /**
@@ -281,9 +282,11 @@ const checkHolder = async (
   return { kind: 'refused', problem };
 };
 
-const checkInvoice = async (plan: PlannedImport, deps: ImportDeps): Promise<ImportCheck> => {
-  const { stream, data } = plan;
-  const loaded = await loadInvoice(stream, deps.store);
+const checkInvoice = async (plan: PlannedImport, deps: ImportDeps): Promise<ImportCheck> =>
+  checkLoaded(await loadInvoice(plan.stream, deps.store), plan, deps);
+
+const checkLoaded = (loaded: LoadedInvoice, plan: PlannedImport, deps: ImportDeps): ImportCheck => {
+  const { data } = plan;
   const { state, events } = loaded;
   if (state.kind === 'none') return { kind: 'open' };
   const note = noteOfAccepted(loaded, plan);
