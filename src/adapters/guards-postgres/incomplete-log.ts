@@ -75,9 +75,6 @@ export const knowsPauses = async (db: Pick<pg.Pool | pg.PoolClient, 'query'>): P
   return rows[0]?.known === true;
 };
 
-/** SQL, on the conflict of two records: texts of instants compare as the instants do. */
-const LATER_INSTANT = 'greatest(log_set_back.seen_at, excluded.seen_at)';
-
 /** SQL: the database's clock, as the text of an instant. */
 const DATABASE_NOW = `to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
@@ -88,13 +85,13 @@ export const databaseNow = async (db: Pick<pg.Pool, 'query'>): Promise<Instant> 
   return row.now;
 };
 
-/** SQL, `LATER_INSTANT` without an instant that lies ahead of both the recording clock and the clock of the database: it came from a clock that was ahead. */
-const LATER_PAST_INSTANT = `least(${LATER_INSTANT}, greatest(excluded.seen_at, ${DATABASE_NOW}))`;
+/** SQL: the later of the recording clock and the database's; texts of instants compare as the instants do. A clock that is behind shortens no wait. */
+const laterNow = (now: string): string => `greatest(${now}, ${DATABASE_NOW})`;
 
 /**
  * Records that the log is incomplete: no process issues over it, also after restarts, until log recovery has finished (ADR 22). A pause that is there
  * already keeps its head and gets the new instant: a backup that was made during a pause brings that pause back, and has lost sends of later. The
- * instant moves back only where it lies ahead of the database's clock too, because the clock of this process may be behind.
+ * instant moves back only where it lies ahead of both clocks: a clock that was ahead recorded it.
  */
 export const pauseIssuing = async (
   db: Pick<pg.Pool | pg.PoolClient, 'query'>,
@@ -103,8 +100,8 @@ export const pauseIssuing = async (
   now: Instant,
 ): Promise<void> => {
   await db.query(
-    `insert into log_set_back (log_identity, head, seen_at) values ($1, $2, $3)
-     on conflict (log_identity) do update set seen_at = ${LATER_PAST_INSTANT}`,
+    `insert into log_set_back (log_identity, head, seen_at) values ($1, $2, ${laterNow('$3')})
+     on conflict (log_identity) do update set seen_at = excluded.seen_at`,
     [logIdentity, head?.toString() ?? null, now],
   );
 };
@@ -118,8 +115,8 @@ export const pauseIssuingAtEnd = (db: pg.Pool, logIdentity: string, now: Instant
     await client.query(LOCK_END_OF_LOG);
     await client.query(
       `insert into log_set_back (log_identity, head, seen_at)
-       values ($1, (select nullif(position, 0) from event_log_head where identity::text = $1), $2)
-       on conflict (log_identity) do update set seen_at = ${LATER_PAST_INSTANT}`,
+       values ($1, (select nullif(position, 0) from event_log_head where identity::text = $1), ${laterNow('$2')})
+       on conflict (log_identity) do update set seen_at = excluded.seen_at`,
       [logIdentity, now],
     );
   });
@@ -146,7 +143,7 @@ export const pauseIfStillIncomplete = async (
   await client.query(
     `insert into log_set_back (log_identity, head, seen_at) select $1, $2, $3
      where $4 or ${FURTHEST} > coalesce($2::numeric, -1)
-     on conflict (log_identity) do update set seen_at = ${LATER_INSTANT}
+     on conflict (log_identity) do update set seen_at = greatest(log_set_back.seen_at, excluded.seen_at)
      where $5 or excluded.seen_at > log_set_back.seen_at
        or coalesce(excluded.head, -1) < coalesce(log_set_back.head, -1)`,
     [logIdentity, head?.toString() ?? null, now, evidence === 'events', wasPaused],

@@ -23,6 +23,7 @@ import {
   type SeriesAnswers,
   type SeriesToCompare,
 } from './ask-series.js';
+import { slowerNow } from './end-of-sends.js';
 import { refusalOfEnabled } from './hold-companies.js';
 import { type KnownWork, notesInLog, notesInLogOf, readKnownWork } from './known-work.js';
 import { planComparison, refusalOfLeftOut, type Skipped, type Unaskable } from './series-to-compare.js';
@@ -164,12 +165,11 @@ const earlierOf = (now: Instant, seenAt: Instant): Instant => (isBefore(now, see
 /**
  * An absence counts only after the deadline of the send (docs/architecture.md#never-twice, 6), and the deadlines of the sends that the log has lost are
  * lost with them. The last of these sends may have begun just before the loss was seen, with the longest limit that this command or the log knows.
+ * Another clock than this command's recorded the loss, so the wait is measured from the slower clock.
  */
-const untilLostSendsAreOver = async (
-  { longestSendSeconds }: KnownWork,
-  { clock, limits, lostBefore, onProgress, waitUntil }: RecoveryDeps,
-): Promise<void> => {
-  const now = clock.now();
+const untilLostSendsAreOver = async ({ longestSendSeconds }: KnownWork, deps: RecoveryDeps): Promise<void> => {
+  const { clock, limits, lostBefore, onProgress, waitUntil } = deps;
+  const now = await slowerNow(deps);
   const from = addSeconds(
     earlierOf(now, lostBefore),
     Math.max(APPEND_GRACE_SECONDS + limits.sendSeconds, longestSendSeconds),
@@ -179,7 +179,7 @@ const untilLostSendsAreOver = async (
   onProgress(
     `a send that the log has lost may be under way until ${from}: nothing is asked for before then, in ${counted(seconds, 'second')}`,
   );
-  await waitUntil(from);
+  await waitUntil(addSeconds(clock.now(), seconds));
 };
 
 /** Asks for all, also when a company cannot be asked for, so that one run reports every obstacle. */

@@ -18,6 +18,8 @@ import { knownAs } from '../../support/harness/event-store.js';
 import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../../support/postgres.js';
 
 const NOW = '2026-11-21T12:00:00.000Z';
+/** Later than the clock of the database, which decides between two instants. */
+const AHEAD = '2126-11-21T12:00:00.000Z';
 const TTL = { idempotencySeconds: 86_400 };
 const ago = (seconds: number): string => addSeconds(NOW, -seconds);
 const at = (position: number): LogPosition => BigInt(position) as LogPosition;
@@ -155,9 +157,9 @@ describeWithPostgres('the record of how much of the log the guards hold', () => 
 
   it('knows when a loss was last seen, also over a pause that a backup has brought back', async () => {
     expect(await readPause(database.pool, 'log')).toBeUndefined();
-    await pauseIssuing(database.pool, 'log', at(3), ago(86_400));
-    await pauseIssuing(database.pool, 'log', at(9), NOW);
-    expect(await readPause(database.pool, 'log')).toMatchObject({ head: at(3), seenAt: NOW });
+    await pauseIssuing(database.pool, 'log', at(3), addSeconds(AHEAD, -86_400));
+    await pauseIssuing(database.pool, 'log', at(9), AHEAD);
+    expect(await readPause(database.pool, 'log')).toMatchObject({ head: at(3), seenAt: AHEAD });
   });
 
   it('pauses issuing at the end of the log of this database, behind an append that is under way', async () => {
@@ -172,17 +174,17 @@ describeWithPostgres('the record of how much of the log the guards hold', () => 
       await writer.query('begin');
       await writer.query(`select event_log_append(array['nfseTest-a'], array[-1], array[1],
         array['nfseTest-a'], array[0], array[gen_random_uuid()], array['T'], array['{}'], array['hash'])`);
-      const recorded = pauseIssuingAtEnd(pool, identity, NOW);
+      const recorded = pauseIssuingAtEnd(pool, identity, AHEAD);
       await expect.poll(async () => (await pool.query(waiting)).rowCount).toBe(1);
       await writer.query('commit');
       await recorded;
     } finally {
       writer.release();
     }
-    expect(await readPause(pool, identity)).toMatchObject({ head: at(Number(position) + 1), seenAt: NOW });
+    expect(await readPause(pool, identity)).toMatchObject({ head: at(Number(position) + 1), seenAt: AHEAD });
     expect((await headOf())?.position).toBe(String(Number(position) + 1));
-    await pauseIssuingAtEnd(pool, identity, addSeconds(NOW, 1));
-    expect(await readPause(pool, identity)).toMatchObject({ seenAt: addSeconds(NOW, 1) });
+    await pauseIssuingAtEnd(pool, identity, addSeconds(AHEAD, 1));
+    expect(await readPause(pool, identity)).toMatchObject({ seenAt: addSeconds(AHEAD, 1) });
   });
 
   it('does not pause issuing again when a log recovery has ended since the look', async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { compareRestoredLog } from '../../../src/app/recovery/recover-log.js';
 import { companyStream, modes } from '../../../src/domain/common/ids.js';
+import { addSeconds } from '../../../src/domain/common/time.js';
 import { DEMO_CNPJ } from '../../support/fixture/demo.js';
 import { at, attempted, limits, T0 } from '../../support/fixture/invoice.js';
 import { appendTo } from '../../support/harness/event-store.js';
@@ -35,6 +36,20 @@ describe('a comparison that begins while a send that the log has lost is under w
     expect(await harness.status(stream)).toBe('issued');
     expect(await harness.lastNumber()).toMatchObject({ data: { nextNumber: 2 } });
   });
+
+  it.each([35, 600])(
+    'given its own clock %d s ahead of the database, then waits as long all the same',
+    async (ahead) => {
+      const harness = await seenNow();
+      const stream = await harness.accept(1);
+      harness.clock.moveTo(at(ahead));
+      const databaseNow = async () => addSeconds(harness.clock.now(), -ahead);
+      const done = await compareRestoredLog({ ...committing(harness, ahead + 35 + 60), databaseNow }, false);
+      expect(done).toMatchObject({ isDone: true, unknown: [] });
+      expect(await harness.status(stream)).toBe('issued');
+      expect(await harness.lastNumber()).toMatchObject({ data: { nextNumber: 2 } });
+    },
+  );
 
   it('given the usual time limit, then asks for nothing before its deadline, and says until when and how long', async () => {
     const { deps, clock, said } = await seenNow();
