@@ -3,7 +3,7 @@ import { present } from '../../domain/common/present.js';
 import { buildDps } from '../../domain/dps/build-dps.js';
 import { isCustomerNameMissing } from '../../domain/dps/customer.js';
 import { decideAuthorized } from '../../domain/invoice/decide-issuance.js';
-import { allCameToNothing, type InvoiceState } from '../../domain/invoice/state.js';
+import { allCameToNothing, hasEndedWithout, type InvoiceState } from '../../domain/invoice/state.js';
 import { SchemaViolation } from '../../ports/documents.js';
 import { decideAndAppend } from '../issuing/decide-and-append.js';
 import { authorizedFrom, compareNote, hasSameContent } from '../issuing/found-documents.js';
@@ -33,12 +33,12 @@ export const senderOfNote = async (
   wanted: SeriesToCompare,
   candidates: readonly Candidate[],
   deps: RecoveryDeps,
-): Promise<StreamName | undefined> => {
+): Promise<Candidate | undefined> => {
   const { note } = found;
   for (const candidate of candidates) {
-    const { stream, state } = candidate;
+    const { state } = candidate;
     if (state.kind !== 'invoice' || state.attempts.every(({ dpsId }) => dpsId !== note.dpsId)) continue;
-    if (compareNote(state, note) === 'ours' || (await givesNote(candidate, found, wanted, deps))) return stream;
+    if (compareNote(state, note) === 'ours' || (await givesNote(candidate, found, wanted, deps))) return candidate;
   }
   return undefined;
 };
@@ -101,20 +101,24 @@ export const adoptNotes = async (
   deps: RecoveryDeps,
 ): Promise<Adopted> => {
   const withNote = new Set<StreamName>();
+  const left: LeftNote[] = [];
   const unsent: SeriesNotes[] = [];
   for (const { wanted, notes } of all) {
     const candidates = notes.length === 0 ? [] : await candidatesOf(wanted, [...new Set([...open, ...takers])], deps);
     const others: FoundNote[] = [];
     for (const found of notes) {
       const sender = await senderOfNote(found, wanted, candidates, deps);
-      // When the log has the attempt, the issuing protocol finds the note.
-      if (sender === undefined) others.push(found);
-      else withNote.add(sender);
+      if (sender === undefined) {
+        others.push(found);
+        continue;
+      }
+      withNote.add(sender.stream);
+      // When the log has the attempt, the issuing protocol finds the note; not once its client was told that no note exists, or got another one.
+      if (hasEndedWithout(found.note.accessKey, sender.state)) left.push({ wanted, found, owner: sender.stream });
     }
     unsent.push({ wanted, notes: others });
   }
   const adopted = new Map<SeriesToCompare, number>();
-  const left: LeftNote[] = [];
   for (const { wanted, notes } of unsent) {
     const candidates = notes.length === 0 ? [] : await candidatesOf(wanted, open, deps);
     for (const found of notes) {

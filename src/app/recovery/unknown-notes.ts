@@ -70,7 +70,7 @@ const ownerAmong = async (
 ): Promise<StreamName | undefined> => {
   const candidates = await candidatesOf(wanted, streams, deps);
   const sender = await senderOfNote(found, wanted, candidates, deps);
-  if (sender !== undefined) return sender;
+  if (sender !== undefined) return sender.stream;
   for (const candidate of candidates) if (await givesNote(candidate, found, wanted, deps)) return candidate.stream;
   return undefined;
 };

@@ -115,6 +115,13 @@ export type InvoiceState =
 
 export const initialInvoice: InvoiceState = { kind: 'none' };
 
+/** Whether the invoice has an outcome and never gets this note: it has failed, or is issued with another one. */
+export const hasEndedWithout = (accessKey: string, state: InvoiceState): boolean => {
+  if (state.kind !== 'invoice') return false;
+  const { outcome } = state;
+  return outcome.status === 'failed' || (outcome.status === 'issued' && outcome.accessKey !== accessKey);
+};
+
 /** A signal is a recorded send or the first answer to it. A look-up that proves nothing is no signal (TRANS-3). */
 export const lastSignal = (sends: readonly Send[]): Instant | undefined => {
   const last = sends.at(-1);

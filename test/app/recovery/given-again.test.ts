@@ -107,6 +107,23 @@ it.each<[status: string, ...events: InvoiceEvent[]]>([
   expect(await compare(harness.deps, false)).toMatchObject({ isDone: true, unknown: [], series: [{ found: 0 }, {}] });
 });
 
+it.each<[status: string, ...events: InvoiceEvent[]]>([
+  ['failed', underNumber(3), notSent(1, 26), { type: 'IssuanceFailed', data: { failedAt: at(3_700), at: at(3_700) } }],
+  ['failed', underNumber(3), rejected(1, 26)],
+  ['issued', underNumber(3), notSent(1, 26), underNumber(4, 2), authorized(2, 27)],
+])(
+  'the note of an attempt that the log has is named with its invoice, once that is %s without it',
+  async (status, ...events) => {
+    const harness = await recoveryHarness();
+    const note = harness.register(8, 3);
+    await giveAgain(harness, at(19), ...events);
+    Object.assign(note, { digest: 'digest' });
+    const unknown = [{ number: 3, accessKey: note.accessKey, owner: { id: `nfse_${idOf(8)}`, status } }];
+    expect(await compare(harness.deps, false)).toMatchObject({ isDone: false, unknown, series: [{ found: 1 }, {}] });
+    expect(await compare(harness.deps, true)).toMatchObject({ isDone: true, unknown });
+  },
+);
+
 it('asks for no number under which the log has the note', async () => {
   const harness = await recoveryHarness();
   await giveAgain(harness, at(19), underNumber(3), authorized(1, 27));

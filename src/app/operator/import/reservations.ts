@@ -1,7 +1,7 @@
 import { invoiceStream, publicInvoiceId, type StreamName } from '../../../domain/common/ids.js';
 import type { Instant } from '../../../domain/common/time.js';
 import type { InvoiceEvent } from '../../../domain/invoice/events.js';
-import type { InvoiceState } from '../../../domain/invoice/state.js';
+import { hasEndedWithout, type InvoiceState } from '../../../domain/invoice/state.js';
 import type { Clock } from '../../../ports/clock.js';
 import { operatorContext } from '../../event-store/command-context.js';
 import type { EventStore } from '../../event-store/event-store.js';
@@ -83,12 +83,6 @@ const reservationOfKey = async (
     const holder = await loadSealedInvoice(invoiceStream(mode, companyId, state.invoiceId), store);
     if (!hasEndedWithout(accessKey, holder.state)) return { of: 'access_key', stream, state };
   }
-};
-
-const hasEndedWithout = (accessKey: string, state: InvoiceState): boolean => {
-  if (state.kind !== 'invoice') return false;
-  const { outcome } = state;
-  return outcome.status === 'failed' || (outcome.status === 'issued' && outcome.accessKey !== accessKey);
 };
 
 const check = async (
