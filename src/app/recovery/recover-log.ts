@@ -198,28 +198,38 @@ const compareAll = async (
     if ('unproven' in answers) unproven.push(unprovenOf(wanted, answers));
     else compared.push({ wanted, answers });
   }
-  let open = compared;
-  // A look-up that finds a note begins the proof again. Each such round finds a note or leaves less in doubt, so the loop ends.
+  let open = compared.map((one) => ({ one, quietRounds: 0 }));
+  // A look-up that finds a note begins the proof again. The loop ends: there are as many such rounds as notes at most, and the others are counted.
   while (unproven.length === 0 && open.length > 0) {
     const at = addSeconds(deps.clock.now(), absenceGapSeconds(deps.limits));
     deps.onProgress(`what was not there is asked for once more at ${at}`);
     await deps.waitUntil(at);
-    const more: Compared[] = [];
-    for (const one of open) {
-      const { wanted } = one;
-      const again = await askAgain(wanted, one.answers, deps);
+    const more: typeof open = [];
+    for (const { one, quietRounds } of open) {
+      const again = await askAgain(one.wanted, one.answers, deps);
       if ('unproven' in again) {
-        unproven.push(unprovenOf(wanted, again));
+        unproven.push(unprovenOf(one.wanted, again));
         continue;
       }
       const isMore = numbersOf(again).length > numbersOf(one.answers).length;
-      // What was in doubt is absent once: that too is proven by a second look-up.
-      if (isMore || again.doubts.length < one.answers.doubts.length) more.push(one);
-      one.answers = again;
+      const absentOnce = absentAfterDoubt(one.answers, again);
+      const isLast = quietRounds === MOST_QUIET_ROUNDS;
+      one.answers = isLast && !isMore ? { ...again, doubts: [...again.doubts, ...absentOnce] } : again;
+      if (isMore) more.push({ one, quietRounds: 0 });
+      else if (absentOnce.length > 0 && !isLast) more.push({ one, quietRounds: quietRounds + 1 });
     }
     open = more;
   }
   return { compared, unproven };
+};
+
+/** Doubts that alternate between numbers end here: what was not absent twice stays in doubt, and the operator judges it. */
+const MOST_QUIET_ROUNDS = 5;
+
+/** The doubts whose number is absent now. One absence proves nothing, so these numbers need a second look-up. */
+const absentAfterDoubt = ({ doubts }: SeriesAnswers, { absent }: SeriesAnswers): readonly Doubt[] => {
+  const now = new Set(absent);
+  return doubts.filter(({ number }) => now.has(number));
 };
 
 const unprovenOf = (

@@ -177,6 +177,45 @@ describe('a number of the log whose look-up proves nothing', () => {
     expect(await compare(without(empty, 4), false)).toMatchObject({ isDone: true, unknown: [], doubtful: [] });
   });
 
+  describe('while another number comes into doubt in its place', () => {
+    /** The log has attempts under these numbers. In round `n` from 0 on, the number at place `n` proves nothing, and the others are absent. */
+    const alternating = async (inDoubt: readonly (3 | 4)[]) => {
+      const harness = await recoveryHarness();
+      await giveAgain(harness, SIX_DAYS_AGO, underNumber(3), interrupted);
+      const other = { mode: 'live', invoiceId: idOf(9), reference: 'pedido-9', acceptedAt: SIX_DAYS_AGO } as const;
+      const stream = invoiceStream('live', DEMO_CNPJ, idOf(9));
+      const allocated = { invoiceId: idOf(9), number: 4, nextNumber: 5, at: SIX_DAYS_AGO };
+      await harness.numbers('live', { type: 'DpsNumberAllocated', data: allocated });
+      await appendTo(harness.deps.store, stream, [accepted(other), underNumber(4), interrupted], SIX_DAYS_AGO);
+      const { authorizer } = harness.deps;
+      let rounds = 0;
+      const absences = new Map<string, number>();
+      const findByDps: typeof authorizer.findByDps = async (caller, id) => {
+        const number = inDoubt[rounds % inDoubt.length];
+        if (caller.mode === 'live' && number !== undefined && id === dpsOf(number)) return NO_PROOF;
+        if (caller.mode === 'live') absences.set(id, (absences.get(id) ?? 0) + 1);
+        return authorizer.findByDps(caller, id);
+      };
+      const onProgress = (text: string) => {
+        if (text.startsWith('what was not there')) rounds += 1;
+      };
+      const report = await compare({ ...harness.deps, authorizer: { ...authorizer, findByDps }, onProgress }, true);
+      return { report, rounds, absences: [absences.get(dpsOf(3)), absences.get(dpsOf(4))] };
+    };
+
+    it('is proven by a second absence all the same', async () => {
+      const { report, rounds, absences } = await alternating([3, 4, 4, 4, 4, 4]);
+      expect(report).toMatchObject({ isDone: true, doubtful: [{ number: 4 }] });
+      expect({ rounds, absences }).toEqual({ rounds: 2, absences: [2, 1] });
+    });
+
+    it('stays in doubt where that goes on, and the comparison ends', async () => {
+      const { report, rounds } = await alternating([3, 4]);
+      expect(report.doubtful.map(({ number }) => number).sort()).toEqual([3, 4]);
+      expect(rounds).toBe(6);
+    });
+  });
+
   it('ends the comparison with its DPS id where the log has no attempt', async () => {
     const harness = await recoveryHarness();
     await giveAgain(harness, SIX_DAYS_AGO);
