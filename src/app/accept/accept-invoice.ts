@@ -192,12 +192,23 @@ const answerKnownKey = async (
     case 'reuse':
       return { refused: otherBody(known.invoiceId) };
     case 'not_comparable':
-      return { refused: bodyNotComparable(known.invoiceId) };
+      return { refused: bodyNotComparable(await ifOnRecord(known.invoiceId, requester, deps)) };
     case 'in_use':
       return { refused: IN_USE };
     case 'done':
       return await replay(known.invoiceId, requester, deps);
   }
+};
+
+/** An import that died leaves its key to an invoice that is not there: the client is not sent to look at that one. */
+const ifOnRecord = async (
+  invoiceId: InvoiceId | undefined,
+  { mode, companyId }: Requester,
+  { store }: AcceptDeps,
+): Promise<InvoiceId | undefined> => {
+  if (invoiceId === undefined) return undefined;
+  const { state } = await loadInvoice(invoiceStream(mode, companyId, invoiceId), store);
+  return state.kind === 'none' ? undefined : invoiceId;
 };
 
 const IN_USE: Refusal = { code: 'idempotency_key_in_use', retryAfterSeconds: 1 };

@@ -1,14 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { guardHashes } from '../../../src/app/accept/guard-hashes.js';
 import { createEventStore } from '../../../src/app/event-store/event-store.js';
-import { bodyHashOf, fingerprintOf, sha256Hex } from '../../../src/app/event-store/hashes.js';
-import { publicInvoiceId } from '../../../src/domain/common/ids.js';
+import { bodyHashOf, fingerprintOf, invoiceIdOfReference, sha256Hex } from '../../../src/app/event-store/hashes.js';
+import { invoiceStream, publicInvoiceId } from '../../../src/domain/common/ids.js';
 import { addSeconds, type Instant } from '../../../src/domain/common/time.js';
 import type { GuardKey } from '../../../src/ports/guard-keys.js';
+import { UNKNOWN_BODY } from '../../../src/ports/idempotency-keys.js';
 import { DEMO_CNPJ } from '../../support/fixture/demo.js';
-import { T0 } from '../../support/fixture/invoice.js';
+import { imported, T0 } from '../../support/fixture/invoice.js';
 import { type AcceptHarness, acceptHarness, arrangements, codeOf, idOf } from '../../support/harness/accept.js';
-import { fixedKeys } from '../../support/harness/event-store.js';
+import { appendTo, fixedKeys, knownAs } from '../../support/harness/event-store.js';
 
 const keyNamed = (tag: string): GuardKey => ({ tag, key: Buffer.alloc(32, tag) });
 const CHANGE = addSeconds(T0, 10);
@@ -115,6 +116,29 @@ describe.each(arrangements)('when another key hashes from now on%s', (_where, op
     expect(await harness.acceptances()).toHaveLength(2);
   });
 });
+
+it.each(arrangements)(
+  'a key that an import left to an invoice that is not there is refused without that invoice%s',
+  async (_where, open) => {
+    const harness = open();
+    harness.deps.hashes = guardHashes({ inUse: async () => [keyNamed('first')], ofTag: async () => undefined });
+    const owner = { mode: 'live', companyId: DEMO_CNPJ, keyHash: sha256Hex('k') } as const;
+    const invoiceId = invoiceIdOfReference('live', DEMO_CNPJ, 'r');
+    const stream = invoiceStream('live', DEMO_CNPJ, invoiceId);
+    const claim = { leaseToken: '', commandId: '', acceptedAt: T0 };
+    const key = { owner, bodyHash: UNKNOWN_BODY, claim, invoiceId, fingerprints: knownAs('other') };
+    harness.guards.storeFinished(stream, key);
+    const refused = async () => {
+      const result = await harness.post({}, 'k');
+      expect(codeOf(result)).toBe('idempotency_key_reuse');
+      return JSON.stringify(result);
+    };
+    expect(await refused()).not.toContain('nfse_');
+    await appendTo(harness.deps.store, stream, [imported({ companyId: DEMO_CNPJ, invoiceId })], T0);
+    expect(await refused()).toContain(publicInvoiceId(invoiceId));
+    expect(await harness.acceptances()).toHaveLength(0);
+  },
+);
 
 describe.each(arrangements)('what was accepted before hashes had a key%s', (_where, open) => {
   /** Hashes as the previous version wrote them, in the log and in the guards. */
