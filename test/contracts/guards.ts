@@ -139,6 +139,21 @@ export const guardsContract = (guards: () => GuardsUnderTest): void => {
       });
     });
 
+    it.each([
+      ['a minute and a half', 90],
+      ['half an hour', 1_800],
+    ])('is free, once released, for a process whose clock is %s behind', async (_time, seconds) => {
+      const key = owner();
+      const refused = claimAt(NOW);
+      await guards().idempotency.claim(key, 'body', refused, NOW);
+      await guards().idempotency.release(key, refused.leaseToken, NOW);
+      const corrected = claimAt(later(-seconds));
+      expect(await guards().idempotency.claim(key, 'other', corrected, later(-seconds))).toEqual({
+        kind: 'claimed',
+        claim: corrected,
+      });
+    });
+
     it('never releases a finished key', async () => {
       const key = owner();
       const claim = claimAt(NOW);

@@ -3,7 +3,7 @@ import { addSeconds, DAY_SECONDS, type Instant } from '../../domain/common/time.
 import type { LogPosition } from '../../ports/event-log.js';
 import type { LookupProgressStore, PendingCuts, RelayCheckpoint } from '../../ports/work-progress.js';
 import { duplicateWindow } from './duplicate-window.js';
-import { FREED_KEPT_SECONDS, idempotencyKeys } from './idempotency-keys.js';
+import { FREED_KEPT_SECONDS, FREED_OVER_SECONDS, idempotencyKeys } from './idempotency-keys.js';
 import type { LogApart } from './unless-paused.js';
 
 type GuardOptions = {
@@ -39,8 +39,10 @@ export const pruneGuards = async (
   { idempotencySeconds }: Pick<GuardOptions, 'idempotencySeconds'>,
   now: Instant,
 ): Promise<number> => {
+  const olderThan = (seconds: number): Instant => addSeconds(now, -idempotencySeconds - seconds);
   // The row of a released key is over at once, and says by how much since when.
-  const keys = await db.query(PRUNE_KEYS, [addSeconds(now, -idempotencySeconds - 2 * FREED_KEPT_SECONDS), now]);
+  const released = olderThan(FREED_OVER_SECONDS + FREED_KEPT_SECONDS);
+  const keys = await db.query(PRUNE_KEYS, [olderThan(2 * FREED_KEPT_SECONDS), now, released]);
   const marks = await db.query(PRUNE_MARKS, [addSeconds(now, -MARKS_KEPT_SECONDS)]);
   const progress = await db.query(PRUNE_PROGRESS, [addSeconds(now, -PROGRESS_KEPT_SECONDS)]);
   return (keys.rowCount ?? 0) + (marks.rowCount ?? 0) + (progress.rowCount ?? 0);
@@ -49,7 +51,8 @@ export const pruneGuards = async (
 // Both skip rows that are locked. Acceptance locks several rows in one order, and a pruning that waited for one of them while it held another could
 // deadlock with it. A row in use is not old for long, and the next pruning sees it again.
 const PRUNE_KEYS = `with old as (
-    select mode, company_id, key_hash from idempotency_keys where accepted_at <= $1 and leased_until <= $2
+    select mode, company_id, key_hash from idempotency_keys
+    where accepted_at <= $1 and leased_until <= $2 and (lease_token <> '' or accepted_at <= $3)
     for update skip locked
   )
   delete from idempotency_keys k using old

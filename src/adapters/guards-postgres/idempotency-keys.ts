@@ -23,6 +23,9 @@ type Finished = KeyOwner & { leaseToken: string; invoiceId: string };
 /** A row stays for this long after its key was released; longer than a request takes. */
 export const FREED_KEPT_SECONDS = 60;
 
+/** A released key was over this long ago, so that it is free also for a process whose clock is behind, or was set back, by less. */
+export const FREED_OVER_SECONDS = 3_600;
+
 export const idempotencyKeys = (
   db: pg.Pool,
   { idempotencySeconds, leaseSeconds, logApart }: { idempotencySeconds: number; leaseSeconds: number } & LogApart,
@@ -75,8 +78,7 @@ export const idempotencyKeys = (
     },
     markDone: (owner, leaseToken, invoiceId) => done({ ...owner, leaseToken, invoiceId }),
     release: async ({ mode, companyId, keyHash }, leaseToken, now) => {
-      // Over for every process, also one whose clock is behind.
-      const over = addSeconds(now, -idempotencySeconds - FREED_KEPT_SECONDS);
+      const over = addSeconds(now, -idempotencySeconds - FREED_OVER_SECONDS);
       const values = [mode, companyId, keyHash, leaseToken, over];
       await db.query({ name: 'key-release', text: RELEASE, values });
     },

@@ -86,7 +86,7 @@ const memoryKeys = (rows: Map<string, KeyRow>, ttlSeconds: number, leaseSeconds:
     release: async (owner, leaseToken, now) => {
       const row = rows.get(keyOf(owner));
       if (row?.leaseToken !== leaseToken || row.invoiceId !== undefined) return;
-      const over = addSeconds(now, -ttlSeconds - 60);
+      const over = addSeconds(now, -ttlSeconds - 3_600);
       rows.set(keyOf(owner), { ...row, acceptedAt: over, leasedUntil: over, leaseToken: '' });
     },
     isFinished: async (owner, now) => {
