@@ -105,7 +105,7 @@ const memoryWindow = (marks: Map<string, DuplicateMark>): DuplicateWindow => {
   ): DuplicateMark | undefined => {
     const [standing] = [...placed, legacy]
       .flatMap((fingerprint) => marks.get(fingerprint) ?? [])
-      .filter(({ at }) => youngerThan !== null && isBefore(youngerThan, at) && !isBefore(addSeconds(mark.at, 60), at))
+      .filter(({ at }) => youngerThan !== null && isBefore(youngerThan, at) && !isBefore(addSeconds(mark.at, 300), at))
       .filter(({ stream, at }) => stream !== unless?.stream || at !== unless.at)
       .sort((one, other) => (isBefore(one.at, other.at) ? 1 : -1));
     if (standing === undefined) for (const fingerprint of placed) marks.set(fingerprint, mark);

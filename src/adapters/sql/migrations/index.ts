@@ -74,6 +74,9 @@ const STEPS: readonly (readonly [id: number, name: string])[] = [
   // `event_log_append` of 0041, which now refuses acceptances and requests of cancellation while issuing over this log is paused (ADR 14). Events of
   // workers and of log recovery pass. The record of a pause takes the same lock, so no acceptance comes after the record.
   [47, 'paused-append'],
+  // The functions of 0046, where a mark counts that is up to five minutes later than the request: a process whose clock is ahead by less places marks
+  // that refuse the requests of the others.
+  [48, 'marks-of-clocks-ahead'],
 ];
 
 const textOf = (id: number, name: string): string =>
