@@ -12,6 +12,7 @@ import { OLDER_SESSION, sessionOfRoles } from '../../src/runtime/engines/databas
 import { eventually } from '../support/eventually.js';
 import { companyFile } from '../support/fixture/company.js';
 import { type Operator, openOperator } from '../support/harness/operator.js';
+import { runningClock } from '../support/harness/running-clock.js';
 import { describeWithPostgres } from '../support/postgres.js';
 
 const WITH_CERTIFICATE = ['11444777000161', '12345678000195', '98765432000198'];
@@ -95,6 +96,20 @@ describeWithPostgres('what doctor prints', () => {
     expect(await isRefused()).toBe(true);
     expect(await operator.run('certificate', 'issue-demo', cnpj)).toMatchObject({ exit: 0 });
     expect(await isRefused()).toBe(false);
+  });
+
+  it('compares the clock with the database server’s, and a difference of more than half a minute is BAD', async () => {
+    expect((await operator.run('doctor')).out).toMatch(/^ok +clock database +(?:the same as )?the database server's/m);
+    const ahead = runningClock();
+    ahead.pass(90);
+    const other = await openOperator([doctorCommand], undefined, {}, ahead);
+    try {
+      expect((await other.run('doctor')).out).toMatch(
+        /^BAD +clock database +the database server's is \d+ s behind ours -> set this machine's clock \(NTP\)$/m,
+      );
+    } finally {
+      await other.close();
+    }
   });
 
   it('is a check for each certificate with --json', async () => {

@@ -63,6 +63,7 @@ export const parsePromql = (text: string): Node => {
       must(')');
       return inside;
     }
+    if (take('-')) return { kind: 'number', value: -Number(next()) };
     const token = next();
     if (/^\d/.test(token)) return { kind: 'number', value: Number(token) };
     if (AGGREGATES.includes(token)) {

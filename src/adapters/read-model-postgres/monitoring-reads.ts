@@ -1,8 +1,9 @@
 import { sql } from 'kysely';
 import type pg from 'pg';
 import type { CompanyId, Mode } from '../../domain/common/ids.js';
-import type { Instant } from '../../domain/common/time.js';
+import { epochMs, type Instant } from '../../domain/common/time.js';
 import type { CertificateRefusal } from '../../ports/certificate-refusals.js';
+import type { Clock } from '../../ports/clock.js';
 import { openDatabase } from '../sql/database.js';
 import { REFUSAL_COLUMNS } from './certificate-refusals.js';
 import type { ReadSchema } from './schema.js';
@@ -88,6 +89,16 @@ export const createMonitoringReads = (pool: pg.Pool) => {
          order by since, company_id, mode`,
       );
       return rows;
+    },
+    /** How many seconds this process's clock is ahead of the server's, negative when it is behind: by the middle of the call. */
+    clockOffset: async ({ now }: Clock): Promise<number> => {
+      const askedMs = epochMs(now());
+      const { rows } = await pool.query<{ ms: number }>(
+        'select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms',
+      );
+      const heardMs = epochMs(now());
+      if (rows[0] === undefined) throw new Error('the server did not say its time');
+      return ((askedMs + heardMs) / 2 - rows[0].ms) / 1000;
     },
     /** Whether the server or this session refuses writes: a standby, or an operator's switch. */
     isReadOnly: async (): Promise<boolean> => {

@@ -119,6 +119,17 @@ export const watchedGauges = (series: Series, watched: Watched): (() => Promise<
     },
   });
 
+  const offset = gauge(
+    'nfse_clock_offset_seconds',
+    'How far the clock of this process is ahead of the clock of the database server; negative when it is behind.',
+  );
+  sources.add({
+    name: 'clock',
+    gauges: [offset],
+    ask: () => watched.watch.clockOffset(watched.clock),
+    show: (seconds) => offset.set(seconds),
+  });
+
   addOpenWork(sources, series, watched);
   addUnsettled(sources, series, watched);
   addStoppedSeries(sources, series, watched);

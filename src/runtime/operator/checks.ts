@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { allProjections } from '../../../projections/registry.js';
 import { readGuardReadiness } from '../../adapters/guards-postgres/guards-record.js';
 import { guardsOfAnotherLog, heldPositions, isIssuingPaused } from '../../adapters/guards-postgres/incomplete-log.js';
-import type { MonitoringReads } from '../../adapters/read-model-postgres/monitoring-reads.js';
+import { createMonitoringReads, type MonitoringReads } from '../../adapters/read-model-postgres/monitoring-reads.js';
 import {
   DIFFERENCE,
   NOTICE_SECONDS,
@@ -81,6 +81,7 @@ export const engineChecks = async (
   const { rows } = await pool.query<{ server_version: string }>('show server_version');
   const checks: Check[] = [
     { name: 'database', ok: true, detail: `PostgreSQL ${rows[0]?.server_version ?? 'unknown'} ${placeOf(config)}` },
+    clockCheckOf('clock database', "the database server's", -(await createMonitoringReads(pool).clockOffset(clock))),
     { name: 'event log', ok: true, detail: `identity ${await log.identity()}, head ${(await log.head()) ?? 'empty'}` },
   ];
   for (const { projection, lag, unreadable } of await projectionLags({ pool, log }, clock)) {
@@ -99,6 +100,18 @@ export const engineChecks = async (
     checks.push({ name, ok, detail: `${Math.round(lag)} s behind the log`, cure: ok ? undefined : CATCH_UP });
   }
   return checks;
+};
+
+/** Seconds. `dhEmi` is a minute before the acceptance, so a clock that is ahead by more than that has every DPS refused (E0008). */
+const LARGEST_OFFSET_S = 30;
+
+/** `whose`: the other clock. `seconds`: how far it is ahead of this machine's. */
+export const clockCheckOf = (name: string, whose: string, seconds: number): Check => {
+  const whole = Math.round(seconds);
+  const ok = Math.abs(whole) <= LARGEST_OFFSET_S;
+  const detail =
+    whole === 0 ? `the same as ${whose}` : `${whose} is ${Math.abs(whole)} s ${whole > 0 ? 'ahead of' : 'behind'} ours`;
+  return { name, ok, detail, cure: ok ? undefined : "set this machine's clock (NTP)" };
 };
 
 /**

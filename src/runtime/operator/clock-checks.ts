@@ -12,9 +12,8 @@ import { certificatesOf } from '../engines/companies.js';
 import { isDiskFull } from '../engines/disk-space.js';
 import { runningSimulator } from '../engines/simulator.js';
 import type { SessionParts } from './authorizer.js';
+import { clockCheckOf } from './checks.js';
 
-/** Seconds. `dhEmi` is a minute before the acceptance, so a clock that is ahead by more than that has every DPS refused (E0008). */
-const LARGEST_OFFSET_S = 30;
 const ANSWER_MS = 5_000;
 
 /**
@@ -108,10 +107,5 @@ const offsetCheck = (name: string, asked: ClockOffset, isSimulated: boolean): Ch
       ? { name, ok: true, detail: `${detail}: the simulator runs with the service` }
       : { name, ok: false, detail, cure };
   }
-  const ok = Math.abs(asked.seconds) <= LARGEST_OFFSET_S;
-  const detail =
-    asked.seconds === 0
-      ? "the same as the authorizer's"
-      : `the authorizer's is ${Math.abs(asked.seconds)} s ${asked.seconds > 0 ? 'ahead of' : 'behind'} ours`;
-  return { name, ok, detail, cure: ok ? undefined : "set this machine's clock (NTP)" };
+  return clockCheckOf(name, "the authorizer's", asked.seconds);
 };

@@ -49,6 +49,7 @@ describe('the alerting rules', () => {
     ['companies without a certificate', 'nfse_companies_without_certificate'],
     ['the kill switch', 'nfse_api_off'],
     ['anchors', 'nfse_anchor_age_seconds'],
+    ['clocks', 'nfse_clock_offset_seconds'],
     ['parked', 'nfse_queue_parked'],
     ['number conflict', 'nfse_number_conflicts_total'],
     ['readiness', 'nfse_ready'],

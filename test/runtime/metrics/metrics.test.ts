@@ -170,6 +170,7 @@ describeWithPostgres('/metrics of a service that issued, canceled, lost an answe
     expect(shown.value('nfse_series_stopped', { mode: 'live' })).toBe(0);
     expect(shown.value('nfse_companies_without_certificate')).toBe(0);
     expect(shown.value('nfse_api_off')).toBe(0);
+    expect(Math.abs(shown.value('nfse_clock_offset_seconds') ?? Number.NaN)).toBeLessThan(5);
     expect(shown.value('nfse_anchor_age_seconds', { place: 'log' })).toBeGreaterThanOrEqual(0);
     for (const source of [
       'readiness',
@@ -182,6 +183,7 @@ describeWithPostgres('/metrics of a service that issued, canceled, lost an answe
       'certificates',
       'api_switch',
       'anchors',
+      'clock',
     ]) {
       expect([source, shown.value('nfse_source_ok', { source })]).toEqual([source, 1]);
     }

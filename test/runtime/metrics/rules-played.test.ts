@@ -195,6 +195,27 @@ const scenes: readonly Scene[] = [
     played: [series('nfse_anchor_age_seconds', { place: 'log' }, (minute) => (minute % reset) * 60, 2_250)],
     fires,
   })),
+  ...[
+    { what: 'one clock is half a minute ahead, another half a minute behind', ahead: 30, behind: -30, fires: [] },
+    { what: 'one clock is further ahead', ahead: 31, behind: -30, fires: ['warning'] },
+    { what: 'one clock is further ahead, and another behind', ahead: 90, behind: -31, fires: ['warning', 'warning'] },
+  ].map(({ what, ahead, behind, fires }) => ({
+    alert: 'NfseClockApart',
+    what,
+    at: 60,
+    played: [
+      series('nfse_clock_offset_seconds', { instance: 'a' }, always(ahead)),
+      series('nfse_clock_offset_seconds', { instance: 'b' }, always(behind)),
+    ],
+    fires,
+  })),
+  {
+    alert: 'NfseClockApart',
+    what: 'a clock was ahead and is set',
+    at: 66,
+    played: [series('nfse_clock_offset_seconds', { instance: 'a' }, (minute) => (minute < 65 ? 90 : 0))],
+    fires: [],
+  },
   { alert: 'NfseRoleMissing', what: 'every role runs', played: roles([]), at: 120, fires: [] },
   { alert: 'NfseRoleMissing', what: 'the relay is gone, a minute ago', played: roles(['relay']), at: 61, fires: [] },
   { alert: 'NfseRoleMissing', what: 'the relay is gone', played: roles(['relay']), at: 65, fires: ['critical'] },
