@@ -3,7 +3,7 @@ import { runProjector } from '../../projector/projector.js';
 import { faultFields, streamFields } from '../config/logger.js';
 import type { Parts } from './parts.js';
 
-/** Starts the projector. A projection that halts is logged as fatal, and fails readiness as long as it is in `halted`. */
+/** Starts the projector. A projection that halts at an event is logged as fatal, and fails readiness as long as it is in `halted`. */
 export const startProjector = (parts: Parts, halted: Set<string>): void => {
   const { engines, clock, guards, logger, runner, diskSpace } = parts;
   const stopping = new AbortController();
@@ -17,10 +17,12 @@ export const startProjector = (parts: Parts, halted: Set<string>): void => {
       clock,
       signal,
       onHalt: ({ position, stream, ...halt }) => {
+        // The rows are of a newer version, as after each upgrade: a newer program keeps them, and readiness checks whether they can be read.
+        if (position === undefined)
+          return logger.warn({ msg: 'a newer program keeps the rows of a projection', ...halt });
         const where = stream === undefined ? {} : streamFields(stream);
-        logger.fatal({ msg: 'a projection halted', ...halt, ...where, position: String(position ?? '') });
-        // Without a position the rows are of a newer version: a newer program keeps them, and readiness checks whether they can be read.
-        if (position !== undefined) halted.add(halt.name);
+        logger.fatal({ msg: 'a projection halted', ...halt, ...where, position: String(position) });
+        halted.add(halt.name);
       },
       onResume: (name) => {
         logger.info({ msg: 'a halted projection continues', name });

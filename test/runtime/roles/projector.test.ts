@@ -85,6 +85,36 @@ describeWithPostgres('the role projector', () => {
     for (const stop of stops) await stop();
   });
 
+  it('warns that a newer program has replaced the rows, as each upgrade does, and names no halt', async () => {
+    await prepareProjections(harness.pool, harness.log, clock, [invoices]);
+    expect(await harness.rebuild({ ...invoices, version: invoices.version + 1 })).toMatchObject({ kind: 'live' });
+    const lines: Record<string, unknown>[] = [];
+    const stops: (() => Promise<void>)[] = [];
+    const parts = {
+      engines: { log: harness.log, pool: harness.pool },
+      clock,
+      guards: {
+        whileLogCoversCheckpoint: (stopping: AbortSignal, project: (signal: AbortSignal) => Promise<void>) =>
+          project(stopping),
+      },
+      logger: pino({}, { write: (line: string) => void lines.push(JSON.parse(line)) }),
+      runner: { onStop: (_name: string, stop: () => Promise<void>) => stops.push(stop) },
+      diskSpace: { record: () => undefined },
+    };
+    const halted = new Set<string>();
+    startProjector(parts as unknown as Parts, halted);
+    await eventually(async () => lines.some(({ name }) => name === 'invoices'));
+    for (const stop of stops) await stop();
+    expect(lines.filter(({ name }) => name === 'invoices')).toMatchObject([
+      {
+        level: pino.levels.values.warn,
+        msg: 'a newer program keeps the rows of a projection',
+        reason: `its live rows are of version ${invoices.version + 1}, this program knows ${invoices.version}`,
+      },
+    ]);
+    expect(halted).toEqual(new Set());
+  });
+
   it('says where a projection halted without the name of a stream that holds the CNPJ of a customer', async () => {
     const planted = plant();
     const lines: Record<string, unknown>[] = [];
