@@ -48,8 +48,8 @@ export type ImportedKey = KeyOwner & { invoiceId: InvoiceId; acceptedAt: Instant
 export type ImportedKeys = {
   /** The invoice that holds the key now; `in_use` while a request works on the key. Undefined for a free key. */
   holderOf(owner: KeyOwner, now: Instant): Promise<InvoiceId | 'in_use' | undefined>;
-  /** Gives a free key to the invoice, until its 24 hours end, which must not be over. Returns its holder. */
-  take(key: ImportedKey, now: Instant): Promise<InvoiceId | 'in_use'>;
+  /** Gives a free key to the invoice, until its 24 hours end. Returns its holder. */
+  take(key: ImportedKey, now: Instant): Promise<InvoiceId | 'in_use' | undefined>;
   /** Gives a key that `take` gave to one invoice to another. The key is free at no moment, and one that a request took stays. */
   passOn(key: KeyOwner, from: InvoiceId, to: InvoiceId): Promise<void>;
 };

@@ -282,9 +282,10 @@ const passKeyOn = async (
 /** Another line with this key is the same invoice. Its import may have been refused before the invoice was there, and have passed the key on. */
 const keepKey = async (plan: PlannedImport, deps: ImportDeps): Promise<void> => {
   const key = keyInUse(plan, deps);
-  if (key === undefined) return;
-  const holder = await deps.keys.take(key, deps.clock.now());
-  if (holder !== 'in_use' && holder !== key.invoiceId) await deps.keys.passOn(key, holder, key.invoiceId);
+  const holder = key && (await deps.keys.take(key, deps.clock.now()));
+  const { invoiceId } = plan.data;
+  if (key === undefined || holder === undefined || holder === 'in_use' || holder === invoiceId) return;
+  await deps.keys.passOn(key, holder, invoiceId);
 };
 
 const checkHolder = async (
