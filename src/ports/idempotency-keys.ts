@@ -48,8 +48,8 @@ export type ImportedKey = KeyOwner & { invoiceId: InvoiceId; acceptedAt: Instant
 export type ImportedKeys = {
   /** The invoice that holds the key now; `in_use` while a request works on the key. Undefined for a free key. */
   holderOf(owner: KeyOwner, now: Instant): Promise<InvoiceId | 'in_use' | undefined>;
-  /** Gives a free key to the invoice, until its 24 hours end. Returns its holder. */
-  take(key: ImportedKey, now: Instant): Promise<InvoiceId | 'in_use' | undefined>;
-  /** Gives a key that `take` gave to one invoice to another. The key is free at no moment, and one that a request took stays. */
-  passOn(key: KeyOwner, from: InvoiceId, to: InvoiceId): Promise<void>;
+  /** Gives a free key to the invoice, until its 24 hours end. Returns its holder, and a token when this call gave the key. */
+  take(key: ImportedKey, now: Instant): Promise<{ holder?: InvoiceId | 'in_use'; token?: string }>;
+  /** Frees the key that a `take` with this token gave, unless another `take` of the same invoice, or a request, came since. */
+  free(key: KeyOwner, token: string): Promise<void>;
 };

@@ -298,89 +298,39 @@ describeWithPostgres('an import of the note of an accepted invoice of which noth
     expect(await eventsOf(id)).toMatchObject([{ type: 'InvoiceAccepted', data: { amountInCents: 990_000 } }]);
   });
 
-  /** Runs `work` before the next append. */
-  const beforeNextAppend = (work: () => Promise<unknown>): void => {
-    const { store } = operator.session;
+  it('frees the key of a line whose note another import has taken meanwhile', async () => {
+    const { importedKeys, store } = operator.session;
+    const reservation = invoiceStream('live', CNPJ, invoiceIdOfAccessKey('live', CNPJ, keyOf(24)));
+    const other = '66666666-6666-4666-8666-666666666666';
     const spy = vi.spyOn(store, 'append').mockImplementationOnce(async (...own) => {
       spy.mockRestore();
-      await work();
+      await append(reservation, { type: 'ReferenceTaken', data: { invoiceId: other, takenAt: AT } });
       return await store.append(...own);
     });
-  };
-  const takeNote = (n: number, invoiceId: InvoiceId) =>
-    append(invoiceStream('live', CNPJ, invoiceIdOfAccessKey('live', CNPJ, keyOf(n))), {
-      type: 'ReferenceTaken',
-      data: { invoiceId, takenAt: AT },
-    });
-  const holderOf = (key: string, now = AT) =>
-    operator.session.importedKeys.holderOf({ mode: 'live', companyId: CNPJ, keyHash: sha256Hex(key) }, now);
-
-  it('gives the key of a line whose note another import has taken meanwhile to the invoice that has the note', async () => {
-    const other = '66666666-6666-4666-8666-666666666666';
-    beforeNextAppend(() => takeNote(24, other));
     const line = { access_key: keyOf(24), idempotency_key: 'key-24' };
     const { problems } = await importing(line);
+    spy.mockRestore();
+    const owner = { mode: 'live', companyId: CNPJ, keyHash: sha256Hex('key-24') } as const;
     expect(problems).toEqual([
       `line 1: access_key is held by nfse_${other}, meanwhile; the lines before it were imported`,
     ]);
-    expect(await holderOf('key-24')).toBe(other);
-  });
-
-  it('passes on no key that a request has taken', async () => {
-    const [first, other] = ['66666666-6666-4666-8666-666666666632', '66666666-6666-4666-8666-666666666633'];
-    const keyHash = sha256Hex('key-32');
-    await give('key-32', first);
+    expect(await importedKeys.holderOf(owner, AT)).toBeUndefined();
+    const ofRequest = { ...owner, invoiceId: other };
+    const { token = '' } = await importedKeys.take({ ...ofRequest, acceptedAt: AT }, AT);
     await operator.database.admin.query(`update idempotency_keys set body_hash = 'hmac:1:m1.0123456789abcdef:a'
-      where key_hash = '${keyHash}'`);
-    await operator.session.importedKeys.passOn({ mode: 'live', companyId: CNPJ, keyHash }, first, other);
-    expect(await holderOf('key-32')).toBe(first);
+      where key_hash = '${owner.keyHash}'`);
+    await importedKeys.free(owner, token);
+    expect(await importedKeys.holderOf(owner, AT)).toBe(other);
   });
 
-  it('gives the key of two imports of one line that both lose the note to the invoice that has it', async () => {
-    const other = '66666666-6666-4666-8666-666666666627';
-    const line = { access_key: keyOf(27), idempotency_key: 'key-27' };
-    beforeNextAppend(async () => {
-      beforeNextAppend(() => takeNote(27, other));
-      expect(await importing(line)).toMatchObject({ exit: 1 });
-    });
-    expect(await importing(line)).toMatchObject({ exit: 1 });
-    expect(await holderOf('key-27')).toBe(other);
-  });
-
-  /** The import dies at this append, the first of which is the reservation of the note. */
-  const dying = async (line: object, at: 1 | 2): Promise<void> => {
-    const { store } = operator.session;
-    const { append: original } = store;
-    let appends = 0;
-    const died = vi.spyOn(store, 'append').mockImplementation(async (...own) => {
-      appends += 1;
-      if (appends === at) throw new Error('died');
-      return await original(...own);
-    });
-    await expect(importing(line)).rejects.toThrow('died');
-    died.mockRestore();
-  };
-
-  it('keeps the key of an import that died, and gives it on by the same file once another import has taken the note', async () => {
-    const line = { access_key: keyOf(33), idempotency_key: 'key-33' };
-    await dying(line, 1);
-    expect(await holderOf('key-33')).toBe(invoiceIdOfKey('live', CNPJ, sha256Hex('key-33'), 0));
-    const id = '99999999-9999-4999-8999-999999999933';
-    expect(await importing({ id, access_key: keyOf(33) })).toEqual(done);
-    const { problems } = await importing(line);
-    expect(problems).toContain(`line 1: access_key is held by nfse_${id}`);
-    expect(await holderOf('key-33')).toBe(id);
-  });
-
-  it('keeps the key of an import that died after its reservation, for the same file', async () => {
-    const line = { access_key: keyOf(34), idempotency_key: 'key-34' };
-    await dying(line, 2);
-    const id = invoiceIdOfKey('live', CNPJ, sha256Hex('key-34'), 0);
-    const { problems } = await importing({ id: '99999999-9999-4999-8999-999999999934', access_key: keyOf(34) });
-    expect(problems).toEqual([`line 1: access_key is held by nfse_${id}`]);
-    expect(await holderOf('key-34')).toBe(id);
-    expect(await importing(line)).toEqual(done);
-    expect(await holderOf('key-34')).toBe(id);
+  it('frees no key that an import of another line has given to the same invoice too', async () => {
+    const { importedKeys } = operator.session;
+    const owner = { mode: 'live', companyId: CNPJ, keyHash: sha256Hex('key-27') } as const;
+    const id = invoiceIdOfKey('live', CNPJ, owner.keyHash, 0);
+    const [first, second] = [await give('key-27', id), await give('key-27', id)];
+    expect([first, second]).toEqual([{ holder: id, token: expect.any(String) }, { holder: id }]);
+    await importedKeys.free(owner, first.token ?? '');
+    expect(await importedKeys.holderOf(owner, AT)).toBe(id);
   });
 
   it('keeps the key of a line while another line with that key loses its note to a third import', async () => {

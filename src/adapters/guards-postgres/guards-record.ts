@@ -121,17 +121,18 @@ const MOVE = `update guards_position set
   where log_identity = $1 and guards is not distinct from $4::numeric and operator_rows is not distinct from $5::numeric
   returning guards, operator_rows`;
 
-/** Writes missing guards with one statement per table. Returns how many rows were written. */
+/** Writes missing guards with one statement per table, and `leaseToken` into the rows of keys. Returns how many rows were written. */
 export const restoreMissingGuards = async (
   client: Pick<pg.PoolClient, 'query'>,
   { keys, marks }: { keys: readonly AcceptedKey[]; marks: readonly AcceptedMark[] },
   now: Instant,
   idempotencySeconds: number,
+  leaseToken: string = randomUUID(),
 ): Promise<number> => {
   let written = 0;
   if (keys.length > 0) {
     const over = addSeconds(now, -idempotencySeconds);
-    const { rowCount } = await client.query(RESTORE_KEYS, [...columnsOf(keys, KEY_COLUMNS), randomUUID(), now, over]);
+    const { rowCount } = await client.query(RESTORE_KEYS, [...columnsOf(keys, KEY_COLUMNS), leaseToken, now, over]);
     written += rowCount ?? 0;
   }
   if (marks.length > 0) {

@@ -1,4 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
+import { present } from '../../domain/common/present.js';
 import { addSeconds, type Instant, isBefore } from '../../domain/common/time.js';
 import { type ImportedKeys, type KeyOwner, UNKNOWN_BODY } from '../../ports/idempotency-keys.js';
 import { restoreMissingGuards } from './guards-record.js';
@@ -15,11 +17,14 @@ export const importedKeys = (db: pg.Pool, { idempotencySeconds }: { idempotencyS
     holderOf,
     take: async (key, now) => {
       const row = { ...key, bodyHash: UNKNOWN_BODY, commandId: '' };
-      await restoreMissingGuards(db, { keys: [row], marks: [] }, now, idempotencySeconds);
-      return await holderOf(key, now);
+      const token = randomUUID();
+      const written = await restoreMissingGuards(db, { keys: [row], marks: [] }, now, idempotencySeconds, token);
+      const { mode, companyId, keyHash, invoiceId } = key;
+      if (written === 0) await db.query(SHARE, [mode, companyId, keyHash, invoiceId, UNKNOWN_BODY, token]);
+      return present({ holder: await holderOf(key, now), token: written === 0 ? undefined : token });
     },
-    passOn: async ({ mode, companyId, keyHash }, from, to) => {
-      await db.query(PASS_ON, [mode, companyId, keyHash, from, UNKNOWN_BODY, to]);
+    free: async ({ mode, companyId, keyHash }, token) => {
+      await db.query(FREE, [mode, companyId, keyHash, token, UNKNOWN_BODY]);
     },
   };
 };
@@ -27,5 +32,9 @@ export const importedKeys = (db: pg.Pool, { idempotencySeconds }: { idempotencyS
 const HOLDER = `select invoice_id, leased_until from idempotency_keys
   where mode = $1 and company_id = $2 and key_hash = $3 and accepted_at > $4`;
 
-const PASS_ON = `update idempotency_keys set invoice_id = $6
+/** Another import gave the key to the same invoice before this one: the row is of both now, so that import does not free the key. */
+const SHARE = `update idempotency_keys set lease_token = $6
   where mode = $1 and company_id = $2 and key_hash = $3 and invoice_id = $4 and body_hash = $5`;
+
+const FREE = `delete from idempotency_keys
+  where mode = $1 and company_id = $2 and key_hash = $3 and lease_token = $4 and body_hash = $5`;

@@ -6,6 +6,7 @@ import {
   publicInvoiceId,
   type StreamName,
 } from '../../../domain/common/ids.js';
+import { present } from '../../../domain/common/present.js';
 import { addSeconds, isBefore } from '../../../domain/common/time.js';
 import type { InvoiceEvent } from '../../../domain/invoice/events.js';
 import { sortedJson } from '../../../domain/log/hash-text.js';
@@ -61,10 +62,7 @@ export const importInvoices = async (text: string, deps: ImportDeps): Promise<Im
   checkAccessKeys(fresh, holders, report);
   const checks = await inGroups(AT_ONCE, fresh, async (entry) => {
     const check = await checkImport(entry.plan, deps);
-    if (check.kind === 'refused') {
-      report(entry.number, [check.problem]);
-      await passKeyOn(check, entry.plan, deps);
-    }
+    if (check.kind === 'refused') report(entry.number, [check.problem]);
     if (check.kind !== 'already_so') report(entry.number, entry.plan.objections);
     return { ...entry, isAlready: check.kind === 'already_so' };
   });
@@ -188,7 +186,7 @@ const checkImport = async (plan: PlannedImport, deps: ImportDeps): Promise<Impor
   const { data, dps } = plan;
   const owner = dps === undefined ? undefined : await ownerOfDps(dps, data.mode, data.companyId, deps);
   if (owner !== undefined && owner !== data.invoiceId)
-    return { kind: 'refused', problem: `xml_file is the note of ${publicInvoiceId(owner)}`, holder: owner };
+    return { kind: 'refused', problem: `xml_file is the note of ${publicInvoiceId(owner)}` };
   const reserved = await checkReservations(plan, deps.store);
   const refused = reserved.find(({ kind }) => kind === 'refused');
   if (refused !== undefined) return refused;
@@ -214,22 +212,19 @@ const appendImport = async (plan: PlannedImport, deps: ImportDeps): Promise<Appe
 
 /**
  * Appends the reservations first, because only one of several writers can get each. All appends expect no stream. Takes the key before, because a
- * refused line must not reserve its note. The key stays taken when this process dies or an append fails: the same file again uses it, or passes it on.
+ * refused line must not reserve its note, and frees the key when another import has the note.
  */
 const appendInvoice = async (plan: PlannedImport, deps: ImportDeps): Promise<Appended> => {
   const importedAt = deps.clock.now();
-  const keyRefused = await takeKey(plan, deps);
-  if (keyRefused !== undefined) return keyRefused;
+  const taken = await takeKey(plan, deps);
+  if (taken.refused !== undefined) return taken.refused;
   const refused = await reserve(plan, importedAt, deps);
   if (refused !== undefined) {
-    await passKeyOn(refused, plan, deps);
+    if (taken.token !== undefined) await freeKey(plan, taken.token, deps);
     return refused;
   }
   const imported: InvoiceEvent = { type: 'InvoiceImported', data: { ...plan.data, importedAt } };
-  if (await appendFirst(plan.stream, imported, plan, deps)) {
-    await keepKey(plan, deps);
-    return { kind: 'appended' };
-  }
+  if (await appendFirst(plan.stream, imported, plan, deps)) return { kind: 'appended' };
   const check = await checkInvoice(plan, deps);
   return check.kind === 'open' ? onRecord(plan.data) : check;
 };
@@ -259,33 +254,18 @@ const checkKey = async (plan: PlannedImport, deps: ImportDeps): Promise<ImportCh
   return key && (await checkHolder(await deps.keys.holderOf(key, deps.clock.now()), plan, deps));
 };
 
-const takeKey = async (plan: PlannedImport, deps: ImportDeps): Promise<ImportCheck | undefined> => {
+const takeKey = async (plan: PlannedImport, deps: ImportDeps): Promise<{ refused?: ImportCheck; token?: string }> => {
   const key = keyInUse(plan, deps);
-  return key && (await checkHolder(await deps.keys.take(key, deps.clock.now()), plan, deps));
+  if (key === undefined) return {};
+  const { holder, token } = await deps.keys.take(key, deps.clock.now());
+  return present({ refused: await checkHolder(holder, plan, deps), token });
 };
 
-/**
- * Gives the key of a refused line to the invoice that has its reference or note, where an import of the line took the key and then died or was
- * forestalled. A free key would let the client's repeat become a second note (docs/contract.md IDEM-1), and the line's own invoice is not there.
- */
-const passKeyOn = async (
-  { holder }: Extract<ImportCheck, { kind: 'refused' }>,
-  plan: PlannedImport,
-  deps: ImportDeps,
-): Promise<void> => {
+/** Another line with this key is the same invoice. Its import may have brought the invoice, whose key it stays, or may be about to. */
+const freeKey = async (plan: PlannedImport, token: string, deps: ImportDeps): Promise<void> => {
   const key = keyInUse(plan, deps);
-  if (key === undefined || holder === undefined) return;
   const { state } = await loadSealedInvoice(plan.stream, deps.store);
-  if (state.kind === 'none') await deps.keys.passOn(key, plan.data.invoiceId, holder);
-};
-
-/** Another line with this key is the same invoice. Its import may have been refused before the invoice was there, and have passed the key on. */
-const keepKey = async (plan: PlannedImport, deps: ImportDeps): Promise<void> => {
-  const key = keyInUse(plan, deps);
-  const holder = key && (await deps.keys.take(key, deps.clock.now()));
-  const { invoiceId } = plan.data;
-  if (key === undefined || holder === undefined || holder === 'in_use' || holder === invoiceId) return;
-  await deps.keys.passOn(key, holder, invoiceId);
+  if (key !== undefined && state.kind === 'none') await deps.keys.free(key, token);
 };
 
 const checkHolder = async (

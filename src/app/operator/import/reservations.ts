@@ -1,11 +1,4 @@
-import {
-  type InvoiceId,
-  invoiceStream,
-  parseInvoiceStream,
-  publicInvoiceId,
-  type StreamName,
-} from '../../../domain/common/ids.js';
-import { present } from '../../../domain/common/present.js';
+import { invoiceStream, publicInvoiceId, type StreamName } from '../../../domain/common/ids.js';
 import type { Instant } from '../../../domain/common/time.js';
 import type { InvoiceEvent } from '../../../domain/invoice/events.js';
 import { hasEndedWithout, type InvoiceState } from '../../../domain/invoice/state.js';
@@ -20,8 +13,7 @@ import type { Imported, PlannedImport } from './import-line.js';
 /** What the log already holds of a plan, or of one reservation of it: nothing, the same, or something else. */
 export type Check = { kind: 'open' } | { kind: 'already_so' } | Refused;
 
-/** `holder`: the invoice that has the reference or the note of the line. */
-export type Refused = { kind: 'refused'; problem: string; holder?: InvoiceId };
+export type Refused = { kind: 'refused'; problem: string };
 
 type AppendDeps = { store: EventStore; clock: Clock; actor: `support:${string}` };
 
@@ -94,20 +86,16 @@ const reservationOfKey = async (
 };
 
 const check = async (
-  { of, stream, state }: Reservation,
+  { of, state }: Reservation,
   { mode, companyId, invoiceId }: Imported,
   store: EventStore,
 ): Promise<Check> => {
   if (state.kind === 'none') return { kind: 'open' };
-  if (state.kind !== 'reference_taken') {
-    const holder = parseInvoiceStream(stream)?.invoiceId;
-    return present({ kind: 'refused' as const, problem: `${of} is held by another invoice`, holder });
-  }
+  if (state.kind !== 'reference_taken') return { kind: 'refused', problem: `${of} is held by another invoice` };
   if (state.invoiceId === invoiceId) return { kind: 'already_so' };
   const held = await loadSealedInvoice(invoiceStream(mode, companyId, state.invoiceId), store);
   const advice = of === 'access_key' ? adviceOn(held.state) : '';
-  const problem = `${of} is held by ${publicInvoiceId(state.invoiceId)}${advice}`;
-  return { kind: 'refused', problem, holder: state.invoiceId };
+  return { kind: 'refused', problem: `${of} is held by ${publicInvoiceId(state.invoiceId)}${advice}` };
 };
 
 const adviceOn = (state: InvoiceState): string =>
