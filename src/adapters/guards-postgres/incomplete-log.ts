@@ -130,8 +130,8 @@ const LOCK_END_OF_LOG = `select from event_log_append(array[''], array[0], array
  * may have ended since the positions were read, and its end must last. Any error ends the session and so frees the lock.
  *
  * `wasPaused`: false when the caller had looked and found no pause. A pause that is there by now was then recorded for the same loss, and its record
- * stays, because another one would void a comparison that has begun. It does not stay where the caller saw the loss later, so that a lost send may
- * have begun later, or where the log has lost more.
+ * stays, because another one would void a comparison that has begun. It does not stay where the caller's clock says that the caller saw the loss later, so that
+ * a lost send may have begun later, or where the log has lost more.
  */
 export const pauseIfStillIncomplete = async (
   client: pg.PoolClient,
@@ -141,10 +141,10 @@ export const pauseIfStillIncomplete = async (
 ): Promise<void> => {
   await client.query(`select pg_advisory_lock(${LOCK_KEY})`);
   await client.query(
-    `insert into log_set_back (log_identity, head, seen_at) select $1, $2, $3
+    `insert into log_set_back (log_identity, head, seen_at) select $1, $2, ${laterNow('$3')}
      where $4 or ${FURTHEST} > coalesce($2::numeric, -1)
      on conflict (log_identity) do update set seen_at = greatest(log_set_back.seen_at, excluded.seen_at)
-     where $5 or excluded.seen_at > log_set_back.seen_at
+     where $5 or $3 > log_set_back.seen_at
        or coalesce(excluded.head, -1) < coalesce(log_set_back.head, -1)`,
     [logIdentity, head?.toString() ?? null, now, evidence === 'events', wasPaused],
   );

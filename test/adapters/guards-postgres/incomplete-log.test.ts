@@ -15,6 +15,8 @@ import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../../s
 
 // In the past for the clock of the database too, which may differ.
 const NOW: Instant = new Date(Date.now() - 60_000).toISOString();
+/** Later than the clock of the database. */
+const AHEAD: Instant = addSeconds(NOW, 3_600);
 const at = (position: number): LogPosition => BigInt(position) as LogPosition;
 
 describeWithPostgres('the record of a pause of issuing', () => {
@@ -53,11 +55,19 @@ describeWithPostgres('the record of a pause of issuing', () => {
 
   it('keeps the latest instant, whatever the clock of a process that sees the loss says', async () => {
     const [first, second] = [await observer(), await observer()];
-    await first.noteIncompleteLog(at(5), NOW, 'events');
-    await second.noteIncompleteLog(at(5), addSeconds(NOW, -600), 'events');
-    expect((await held()).seenAt).toBe(NOW);
-    await second.noteIncompleteLog(at(5), addSeconds(NOW, 2), 'events');
-    expect((await held()).seenAt).toBe(addSeconds(NOW, 2));
+    await first.noteIncompleteLog(at(5), AHEAD, 'events');
+    await second.noteIncompleteLog(at(5), addSeconds(AHEAD, -600), 'events');
+    expect((await held()).seenAt).toBe(AHEAD);
+    await second.noteIncompleteLog(at(5), addSeconds(AHEAD, 2), 'events');
+    expect((await held()).seenAt).toBe(addSeconds(AHEAD, 2));
+  });
+
+  it('has the instant of the database where the clock of the process that sees the loss is behind, so that no wait is shorter', async () => {
+    const process = await observer();
+    const before = await databaseNow(database.pool);
+    await process.noteIncompleteLog(at(5), addSeconds(before, -40), 'events');
+    const { seenAt } = await held();
+    expect(seenAt >= before && seenAt <= (await databaseNow(database.pool))).toBe(true);
   });
 
   describe.each<[by: string, record: (seen: Instant) => Promise<void>]>([
@@ -105,21 +115,21 @@ describeWithPostgres('the record of a pause of issuing', () => {
   );
 
   it.each<[what: string, again: (session: GuardsSession) => Promise<void>]>([
-    ['sees the loss later', (session) => session.noteIncompleteLog(at(5), addSeconds(NOW, 1), 'events')],
-    ['sees that the log has lost more', (session) => session.noteIncompleteLog(at(4), NOW, 'events')],
-    ['finds the log empty', (session) => session.noteIncompleteLog(null, NOW, 'events')],
+    ['sees the loss later', (session) => session.noteIncompleteLog(at(5), addSeconds(AHEAD, 1), 'events')],
+    ['sees that the log has lost more', (session) => session.noteIncompleteLog(at(4), AHEAD, 'events')],
+    ['finds the log empty', (session) => session.noteIncompleteLog(null, AHEAD, 'events')],
     [
       'knew of the pause',
       async (session) => {
         await session.look();
-        await session.noteIncompleteLog(at(5), NOW, 'events');
+        await session.noteIncompleteLog(at(5), AHEAD, 'events');
       },
     ],
   ])(
     'is another one for a process that %s, and the comparison that began before ends no pause',
     async (_what, again) => {
       const [first, second] = [await observer(), await observer()];
-      await first.noteIncompleteLog(at(5), NOW, 'events');
+      await first.noteIncompleteLog(at(5), AHEAD, 'events');
       const read = await held();
       await again(second);
       expect(await ends(read)).toBe(false);
