@@ -276,6 +276,8 @@ describeWithPostgres('an operator who looks after the service', () => {
       const json = { retried: 1, remaining: 3 };
       expect(await operator.runJson('parked', 'retry', '--all')).toEqual({ exit: 0, json });
       expect(await doctorLine('queue')).toMatch(/^BAD .*4 work items parked/);
+      queue.retryParked = async () => false;
+      expect(await operator.runJson('parked', 'retry', '--all')).toMatchObject({ json: { retried: 0 } });
     } finally {
       Object.assign(queue, before);
     }

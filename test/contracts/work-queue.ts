@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { invoiceStream, modes } from '../../src/domain/common/ids.js';
 import type { Delivery, HandlingResult, WorkItem, WorkQueue } from '../../src/ports/work-queue.js';
+import { streamNamed } from '../support/fixture/named-streams.js';
 import { gate } from '../support/gate.js';
 
 type WorkQueueEngine = { queue: WorkQueue; close(): Promise<void> };
@@ -26,8 +28,12 @@ export const workQueueContract = (engineName: string, open: () => Promise<WorkQu
       await engine.close();
     });
 
-    const put = (stream: string, kind: WorkItem['kind'] = 'issue', messageId = `${kind}/${stream}`): Promise<void> =>
-      engine.queue.put({ kind, stream, messageId });
+    const put = (name: string, kind: WorkItem['kind'] = 'issue', messageId = `${kind}/${name}`): Promise<void> =>
+      engine.queue.put({ kind, stream: streamNamed(name), messageId });
+
+    /** As the sweeper puts it: the id of its work item begins with the stream. */
+    const putAgain = (name: string, sweep: string): Promise<void> =>
+      put(name, 'issue', `${streamNamed(name)}/${sweep}`);
 
     const work = (handle: Handle, { concurrency = 1 } = {}) => {
       const abort = new AbortController();
@@ -53,7 +59,7 @@ export const workQueueContract = (engineName: string, open: () => Promise<WorkQu
       const deliveries = collect();
       await put('b');
       await vi.waitFor(() => expect(deliveries).toHaveLength(2), bound);
-      expect(deliveries.map(({ stream }) => stream)).toEqual(['a', 'b']);
+      expect(deliveries.map(({ stream }) => stream)).toEqual(['a', 'b'].map(streamNamed));
       expect(deliveries[0]).toMatchObject({ kind: 'issue', messageId: 'issue/a', deliveries: 1 });
       await emptied();
     });
@@ -63,8 +69,8 @@ export const workQueueContract = (engineName: string, open: () => Promise<WorkQu
       await put('a');
       const deliveries = collect();
       await put('b');
-      await vi.waitFor(() => expect(deliveries.map(({ stream }) => stream)).toContain('b'), bound);
-      expect(deliveries.map(({ stream }) => stream)).toEqual(['a', 'b']);
+      await vi.waitFor(() => expect(deliveries.map(({ stream }) => stream)).toContain(streamNamed('b')), bound);
+      expect(deliveries.map(({ stream }) => stream)).toEqual(['a', 'b'].map(streamNamed));
     });
 
     it('keeps the kinds of work on one stream apart', async () => {
@@ -113,12 +119,12 @@ export const workQueueContract = (engineName: string, open: () => Promise<WorkQu
       const seen: string[] = [];
       work(async ({ stream }) => {
         seen.push(stream);
-        if (stream !== 'a') return ack;
+        if (stream !== streamNamed('a')) return ack;
         await put('b');
         return { kind: 'retry', afterMs: 600_000 };
       });
       await put('a');
-      await vi.waitFor(() => expect(seen).toEqual(['a', 'b']), bound);
+      await vi.waitFor(() => expect(seen).toEqual(['a', 'b'].map(streamNamed)), bound);
       await vi.waitFor(async () => expect(await engine.queue.depth()).toBe(1), bound);
     });
 
@@ -136,17 +142,17 @@ export const workQueueContract = (engineName: string, open: () => Promise<WorkQu
       const seen: string[] = [];
       work(async ({ stream }) => {
         seen.push(stream);
-        if (stream !== 'a') return ack;
-        if (seen.length === 1) await put('a', 'issue', 'a/during');
+        if (stream !== streamNamed('a')) return ack;
+        if (seen.length === 1) await putAgain('a', 'during');
         return { kind: 'retry', afterMs: 600_000 };
       });
       await put('a');
-      await vi.waitFor(() => expect(seen).toEqual(['a']), bound);
-      await put('a', 'issue', 'a/later');
+      await vi.waitFor(() => expect(seen).toEqual([streamNamed('a')]), bound);
+      await putAgain('a', 'later');
       await put('b');
-      await vi.waitFor(() => expect(seen).toContain('b'), bound);
+      await vi.waitFor(() => expect(seen).toContain(streamNamed('b')), bound);
       await vi.waitFor(async () => expect(await engine.queue.depth()).toBe(1), bound);
-      expect(seen).toEqual(['a', 'b']);
+      expect(seen).toEqual(['a', 'b'].map(streamNamed));
     });
 
     it('ends a pause in time although the lane that waited for its end has other work', async () => {
@@ -154,9 +160,9 @@ export const workQueueContract = (engineName: string, open: () => Promise<WorkQu
       let looks = 0;
       work(
         async ({ stream }) => {
-          if (stream === 'long') await hold.opened;
+          if (stream === streamNamed('long')) await hold.opened;
           else looks += 1;
-          return stream === 'a' && looks === 1 ? { kind: 'retry', afterMs: 50 } : ack;
+          return stream === streamNamed('a') && looks === 1 ? { kind: 'retry', afterMs: 50 } : ack;
         },
         { concurrency: 2 },
       );
@@ -185,20 +191,27 @@ export const workQueueContract = (engineName: string, open: () => Promise<WorkQu
       const deliveries = collect(() => (parking ? { kind: 'park', reason: 'poison' } : ack));
       await put('a');
       await vi.waitFor(async () => expect((await engine.queue.parked()).work).toHaveLength(1), bound);
-      expect((await engine.queue.parked()).work[0]).toMatchObject({ kind: 'issue', stream: 'a', reason: 'poison' });
+      expect((await engine.queue.parked()).work[0]).toMatchObject({
+        kind: 'issue',
+        stream: streamNamed('a'),
+        reason: 'poison',
+      });
       await put('b', 'cancel');
       await vi.waitFor(async () => expect((await engine.queue.parked()).work).toHaveLength(2), bound);
-      expect(deliveries.map(({ stream }) => stream)).toEqual(['a', 'b']);
+      expect(deliveries.map(({ stream }) => stream)).toEqual(['a', 'b'].map(streamNamed));
 
       parking = false;
-      expect([await engine.queue.isParked('nobody'), await engine.queue.isParked('a')]).toEqual([false, true]);
+      expect([
+        await engine.queue.isParked(streamNamed('nobody')),
+        await engine.queue.isParked(streamNamed('a')),
+      ]).toEqual([false, true]);
       expect((await engine.queue.parked()).count).toBe(2);
-      expect(await engine.queue.retryParked('nobody')).toBe(false);
-      expect(await engine.queue.retryParked('a')).toBe(true);
+      expect(await engine.queue.retryParked(streamNamed('nobody'))).toBe(false);
+      expect(await engine.queue.retryParked(streamNamed('a'))).toBe(true);
       await vi.waitFor(() => expect(deliveries).toHaveLength(3), bound);
-      expect(deliveries[2]).toMatchObject({ stream: 'a' });
-      expect((await engine.queue.parked()).work.map(({ stream }) => stream)).toEqual(['b']);
-      expect(await engine.queue.retryParked('a')).toBe(false);
+      expect(deliveries[2]).toMatchObject({ stream: streamNamed('a') });
+      expect((await engine.queue.parked()).work.map(({ stream }) => stream)).toEqual([streamNamed('b')]);
+      expect(await engine.queue.retryParked(streamNamed('a'))).toBe(false);
     });
 
     it('leaves a parked work item alone when it is put again, until it is told to retry it or new work comes', async () => {
@@ -206,12 +219,12 @@ export const workQueueContract = (engineName: string, open: () => Promise<WorkQu
       const deliveries = collect(() => (parking ? { kind: 'park', reason: 'poison' } : ack));
       await put('a', 'issue');
       await vi.waitFor(async () => expect((await engine.queue.parked()).work).toHaveLength(1), bound);
-      for (const messageId of ['a/1', 'a/2']) await put('a', 'issue', messageId);
+      for (const sweep of ['1', '2']) await putAgain('a', sweep);
       await emptied();
       expect((await engine.queue.parked()).work).toHaveLength(1);
 
       parking = false;
-      expect(await engine.queue.retryParked('a')).toBe(true);
+      expect(await engine.queue.retryParked(streamNamed('a'))).toBe(true);
       await vi.waitFor(() => expect(deliveries).toHaveLength(2), bound);
       await emptied();
       expect((await engine.queue.parked()).work).toEqual([]);
@@ -229,7 +242,7 @@ export const workQueueContract = (engineName: string, open: () => Promise<WorkQu
       const deliveries: Delivery[] = [];
       work(async (delivery) => {
         deliveries.push(delivery);
-        await put(delivery.stream, 'issue', `${delivery.stream}/1`);
+        await putAgain('a', '1');
         return { kind: 'park', reason: 'poison' };
       });
       await put('a');
@@ -243,12 +256,12 @@ export const workQueueContract = (engineName: string, open: () => Promise<WorkQu
       work(async (delivery) => {
         deliveries.push(delivery);
         if (deliveries.length > 1) return ack;
-        await put(delivery.stream, 'issue', 'new work');
+        await put('a', 'issue', 'new work');
         return { kind: 'park', reason: 'poison' };
       });
       await put('a');
       await vi.waitFor(() => expect(deliveries).toHaveLength(2), bound);
-      expect(deliveries[1]).toMatchObject({ stream: 'a', messageId: 'new work', deliveries: 1 });
+      expect(deliveries[1]).toMatchObject({ stream: streamNamed('a'), messageId: 'new work', deliveries: 1 });
       await emptied();
       expect((await engine.queue.parked()).work).toEqual([]);
     });
@@ -262,27 +275,20 @@ export const workQueueContract = (engineName: string, open: () => Promise<WorkQu
       await vi.waitFor(async () => expect((await engine.queue.parked()).work).toHaveLength(3), bound);
       await emptied();
       parking = false;
-      expect(await engine.queue.retryParked('a')).toBe(true);
+      expect(await engine.queue.retryParked(streamNamed('a'))).toBe(true);
       await vi.waitFor(() => expect(deliveries).toHaveLength(5), bound);
       expect(deliveries.slice(3).map(({ kind, stream }) => `${kind} ${stream}`)).toEqual(
-        expect.arrayContaining(['issue a', 'cancel a']),
+        expect.arrayContaining([`issue ${streamNamed('a')}`, `cancel ${streamNamed('a')}`]),
       );
-      expect((await engine.queue.parked()).work.map(({ stream }) => stream)).toEqual(['b']);
+      expect((await engine.queue.parked()).work.map(({ stream }) => stream)).toEqual([streamNamed('b')]);
     });
 
-    it('delivers streams whatever characters their names hold, and never takes one for another', async () => {
-      const streams = [
-        'a.b',
-        'a b',
-        'a%2eb',
-        'a*',
-        '>',
-        'é',
-        'a/b',
-        'nfseLive-12345678000195_x',
-        'nfseTest-12345678000195_x',
-      ];
-      for (const stream of streams) await put(stream);
+    it('delivers live and test invoices of several companies, and never takes one for another', async () => {
+      const invoiceId = '01234567-89ab-4cde-8f01-23456789abcd';
+      const streams = ['12345678000195', '1B345678000195', '98765432000198'].flatMap((company) =>
+        modes.map((mode) => invoiceStream(mode, company, invoiceId)),
+      );
+      for (const stream of streams) await engine.queue.put({ kind: 'issue', stream, messageId: `issue/${stream}` });
       expect(await engine.queue.depth()).toBe(streams.length);
       const deliveries = collect();
       await vi.waitFor(() => expect(deliveries).toHaveLength(streams.length), bound);
@@ -292,13 +298,16 @@ export const workQueueContract = (engineName: string, open: () => Promise<WorkQu
 
     it('takes a re-put with another id for what waits already', async () => {
       await put('a');
-      for (const messageId of ['a/1', 'a/2']) await put('a', 'issue', messageId);
+      for (const sweep of ['1', '2']) await putAgain('a', sweep);
       expect(await engine.queue.depth()).toBe(1);
       const deliveries = collect();
       await put('b');
-      await vi.waitFor(() => expect(deliveries.map(({ stream }) => stream)).toEqual(['a', 'b']), bound);
+      await vi.waitFor(
+        () => expect(deliveries.map(({ stream }) => stream)).toEqual(['a', 'b'].map(streamNamed)),
+        bound,
+      );
       await emptied();
-      await put('a', 'issue', 'a/3');
+      await putAgain('a', '3');
       await vi.waitFor(() => expect(deliveries).toHaveLength(3), bound);
     });
 
@@ -330,7 +339,7 @@ export const workQueueContract = (engineName: string, open: () => Promise<WorkQu
     it('has a place for live work while test work of others takes all that it may', async () => {
       const hold = gate();
       const begun: string[] = [];
-      for (let index = 0; index < 12; index += 1) await put(`nfseTest-12345678000195_${index}`);
+      for (let index = 0; index < 12; index += 1) await put(`test ${index}`);
       work(
         async ({ stream }) => {
           begun.push(stream.slice(0, 8));
@@ -340,7 +349,7 @@ export const workQueueContract = (engineName: string, open: () => Promise<WorkQu
         { concurrency: 4 },
       );
       await vi.waitFor(() => expect(begun.length).toBeGreaterThanOrEqual(3), bound);
-      await put('nfseLive-98765432000198_0');
+      await put('live');
       await vi.waitFor(() => expect(begun).toContain('nfseLive'), bound).finally(hold.open);
       expect(begun.slice(0, 4)).toEqual(['nfseTest', 'nfseTest', 'nfseTest', 'nfseLive']);
       await vi.waitFor(() => expect(begun).toHaveLength(13), bound);
@@ -361,13 +370,13 @@ export const workQueueContract = (engineName: string, open: () => Promise<WorkQu
       const watched = worker.ended.then(() => {
         ended = true;
       });
-      await vi.waitFor(() => expect(started).toEqual(['a']), bound);
+      await vi.waitFor(() => expect(started).toEqual([streamNamed('a')]), bound);
       worker.abort.abort();
       await put('c');
       expect(ended).toBe(false);
       hold.open();
       await watched;
-      expect(started).toEqual(['a']);
+      expect(started).toEqual([streamNamed('a')]);
     });
 
     it('ends at once when it is idle, and when it was told to before it began', async () => {

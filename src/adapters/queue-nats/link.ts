@@ -282,6 +282,8 @@ export type QueueNotice =
   /** The work item waits for an operator now. */
   | { kind: 'parked'; work: Kind; stream: StreamName }
   /** A message that is not ours was removed. */
-  | { kind: 'unreadable'; consumer: string };
+  | { kind: 'unreadable'; consumer: string }
+  /** So many messages were removed from the parked work that are not ours, in one look at it. */
+  | { kind: 'unreadable_parked'; removed: number };
 
 export type Notify = (notice: QueueNotice) => void;

@@ -1,4 +1,5 @@
 import type { Msg } from 'nats';
+import { parseInvoiceStream } from '../../domain/common/ids.js';
 import type { WorkItem } from '../../ports/work-queue.js';
 
 /** A delivered message; answers go out at once, or with the next connection, and are not confirmed. */
@@ -8,6 +9,7 @@ export type WorkMessage = {
   storedAt: string;
   /** Counts from 1. */
   deliveries: number;
+  subject: string;
   payload: string;
   ack(): void;
   /** Asks for another delivery after `ms` or later. */
@@ -36,6 +38,7 @@ export const readMessage = (message: Msg): WorkMessage | undefined => {
     sequence: Number(sequence),
     storedAt,
     deliveries: Number(deliveries),
+    subject: message.subject,
     payload: message.string(),
     ack: () => answer('+ACK'),
     retry: (ms) => answer(`-NAK ${JSON.stringify({ delay: Math.max(1, Math.ceil(ms)) * 1_000_000 })}`),
@@ -49,12 +52,23 @@ export const readMessage = (message: Msg): WorkMessage | undefined => {
 export const writeItem = ({ kind, stream, messageId, traceparent }: WorkItem): string =>
   JSON.stringify({ kind, stream, messageId, traceparent });
 
-/** Undefined for a text that is not a work item: other programs may write to our subjects. */
-export const readItem = (payload: string): WorkItem | undefined => {
-  const fields = readFields(payload);
-  const { kind, stream, messageId, traceparent } = fields;
+/** Event ids, and the sweeper's ids of less than 150 characters. A longer id would not fit into a parked record, nor a line break into a header. */
+const MESSAGE_ID = /^[ -~]{1,256}$/;
+
+/**
+ * The work item of an invoice on the subject that this work item has, by `subjectOf`. Undefined for every other message, because other programs may
+ * write to our subjects: a work item that names another invoice would keep away the work of the invoice whose subject it takes.
+ */
+export const readItem = (
+  payload: string,
+  subject: string,
+  subjectOf: (item: Pick<WorkItem, 'kind' | 'stream'>) => string,
+): WorkItem | undefined => {
+  const { kind, stream, messageId, traceparent } = readFields(payload);
   if (kind !== 'issue' && kind !== 'cancel') return undefined;
-  if (typeof stream !== 'string' || typeof messageId !== 'string') return undefined;
+  if (typeof stream !== 'string' || parseInvoiceStream(stream) === undefined) return undefined;
+  if (typeof messageId !== 'string' || !MESSAGE_ID.test(messageId)) return undefined;
+  if (subject !== subjectOf({ kind, stream })) return undefined;
   return { kind, stream, messageId, ...(typeof traceparent === 'string' ? { traceparent } : {}) };
 };
 

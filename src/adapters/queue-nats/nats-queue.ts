@@ -81,7 +81,7 @@ export const createNatsQueue = async (options: NatsQueueOptions): Promise<NatsWo
     },
     ...(options.connect === undefined ? {} : { connect: options.connect }),
   });
-  const parked = createParked(link, names, clock);
+  const parked = createParked(link, names, clock, notify);
   const items = createItemWriter(link, names, parked);
   const closing = new AbortController();
   const working = new Set<Promise<void>>();

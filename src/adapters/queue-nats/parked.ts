@@ -4,7 +4,7 @@ import { instantOfStamp } from '../../domain/common/time.js';
 import type { Clock } from '../../ports/clock.js';
 import { isFromSweep, type ParkedWork, type WorkItem } from '../../ports/work-queue.js';
 import { ifFound, isRefused } from './faults.js';
-import type { Link } from './link.js';
+import type { Link, Notify } from './link.js';
 import { readFields, readItem } from './message.js';
 import { kinds, type Names } from './names.js';
 
@@ -28,11 +28,11 @@ type Key = Pick<WorkItem, 'kind' | 'stream'>;
 export type Parked = ReturnType<typeof createParked>;
 
 /** The stream of parked work items, which keeps the newest of each stream and kind. Calls throw the client's errors. */
-export const createParked = (link: Link, names: Names, clock: Clock) => {
+export const createParked = (link: Link, names: Names, clock: Clock, notify: Notify) => {
   const find = async (key: Key): Promise<ParkedRecord | undefined> => {
     const { manager } = link.session();
     const found = await findStored(manager, names.parkedStream, { last_by_subj: names.parked(key) });
-    return found === undefined ? undefined : readRecord(found);
+    return found === undefined ? undefined : readRecord(found, names);
   };
 
   const workStreamMadeAt = async (): Promise<string> =>
@@ -56,16 +56,22 @@ export const createParked = (link: Link, names: Names, clock: Clock) => {
   const list = async (): Promise<{ records: readonly ParkedRecord[]; count: number }> => {
     const { manager } = link.session();
     const records: ParkedRecord[] = [];
+    let removed = 0;
     // A program that writes faster than this look reads would keep the look from its end.
     const { last_seq: last, messages } = (await manager.streams.info(names.parkedStream)).state;
     for (let sequence = 1; sequence <= last && records.length < MOST_LISTED; ) {
       const found = await findStored(manager, names.parkedStream, { seq: sequence, next_by_subj: names.everyParked });
       if (found === undefined) break;
-      const record = readRecord(found);
-      if (record !== undefined) records.push(record);
-      else await removeStored(manager, names.parkedStream, found);
+      const record = readRecord(found, names);
+      if (record === undefined) {
+        await removeStored(manager, names.parkedStream, found);
+        removed += 1;
+      } else {
+        records.push(record);
+      }
       sequence = found.seq + 1;
     }
+    if (removed > 0) notify({ kind: 'unreadable_parked', removed });
     return { records, count: records.length < MOST_LISTED ? records.length : messages };
   };
 
@@ -92,7 +98,7 @@ export const createParked = (link: Link, names: Names, clock: Clock) => {
       const { manager } = link.session();
       const waiting = await findStored(manager, names.workStream, { last_by_subj: names.work(key) });
       if (waiting === undefined) return false;
-      const item = readItem(waiting.string());
+      const item = readItem(waiting.string(), waiting.subject, names.work);
       const isNewWork = waiting.seq > sequence && item !== undefined && !isFromSweep(item);
       if (!isNewWork) {
         await removeStored(manager, names.workStream, waiting);
@@ -111,9 +117,9 @@ export const createParked = (link: Link, names: Names, clock: Clock) => {
   };
 };
 
-const readRecord = (stored: Stored): ParkedRecord | undefined => {
+const readRecord = (stored: Stored, names: Names): ParkedRecord | undefined => {
   const payload = stored.string();
-  const item = readItem(payload);
+  const item = readItem(payload, stored.subject, names.parked);
   const { reason, parkedAt, workSequence, workStreamMadeAt } = readFields(payload);
   if (item === undefined || typeof reason !== 'string' || typeof parkedAt !== 'string') return undefined;
   // Readers sort and show it as an instant.

@@ -105,7 +105,7 @@ export const work = async (options: WorkerOptions, { concurrency, signal, handle
   };
 
   const receive = (consumer: ConsumerName, message: WorkMessage): void => {
-    const item = readItem(message.payload);
+    const item = readItem(message.payload, message.subject, names.work);
     if (item === undefined) {
       message.terminate();
       notify({ kind: 'unreadable', consumer: consumer.name });

@@ -44,11 +44,12 @@ const retry: Command = {
     if (id === undefined) {
       const { work: parked, count } = await queue.parked();
       const streams = [...new Set(parked.map(({ stream }) => stream))];
-      for (const stream of streams) await again(stream);
+      let retried = 0;
+      for (const stream of streams) if (await again(stream)) retried += 1;
       const more = count - parked.length;
       const rest = more > 0 ? `\n${counted(more, 'more parked work item')}: run this again` : '';
-      const text = `${counted(streams.length, 'invoice')} tried again within seconds${rest}`;
-      return done(text, more > 0 ? { retried: streams.length, remaining: more } : { retried: streams.length });
+      const text = `${counted(retried, 'invoice')} tried again within seconds${rest}`;
+      return done(text, more > 0 ? { retried, remaining: more } : { retried });
     }
     const stream = await findStream(id, opened);
     const found = stream !== undefined && (await again(stream));

@@ -1,6 +1,7 @@
 import { connect, type JetStreamManager, type NatsConnection } from 'nats';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { clearCrashLeftovers } from '../../../src/adapters/queue-nats/nats-queue.js';
+import { streamNamed } from '../../support/fixture/named-streams.js';
 import { bound, itemOf, openQueueHarness, type QueueHarness } from '../../support/harness/nats-queue.js';
 import { type NatsServer, startNats } from '../../support/nats.js';
 import { describeWith } from '../../support/needs.js';
@@ -40,7 +41,9 @@ describeWith('natsServer', 'what a crashed NATS server left behind', () => {
 
   it('is removed where a consumer had answered it, and everything else is delivered', async () => {
     const queue = await harness.open();
-    for (const stream of ['a', 'b', 'c', 'd']) {
+    const names = ['a', 'b', 'c', 'd'];
+    const nameOf = (stream: string): string => names.find((name) => streamNamed(name) === stream) ?? stream;
+    for (const stream of names) {
       await queue.put(itemOf(stream));
       await queue.put(itemOf(stream, `cancel ${stream}`, 'cancel'));
     }
@@ -48,7 +51,7 @@ describeWith('natsServer', 'what a crashed NATS server left behind', () => {
     const seen: string[] = [];
     harness.work(queue, {
       handle: async ({ kind, stream }) => {
-        seen.push(`${kind} ${stream}`);
+        seen.push(`${kind} ${nameOf(stream)}`);
         return { kind: 'ack' };
       },
     });

@@ -1,8 +1,16 @@
 import { connect, type NatsConnection, StorageType } from 'nats';
 import { afterEach, beforeEach, expect, it, onTestFinished, vi } from 'vitest';
 import { WorkQueueUnavailable } from '../../../src/ports/work-queue.js';
+import { streamNamed } from '../../support/fixture/named-streams.js';
 import { gate } from '../../support/gate.js';
-import { bound, itemOf, openQueueHarness, putUntilTaken, type QueueHarness } from '../../support/harness/nats-queue.js';
+import {
+  bound,
+  itemOf,
+  openQueueHarness,
+  putUntilTaken,
+  type QueueHarness,
+  sweptItemOf,
+} from '../../support/harness/nats-queue.js';
 import { type NatsServer, type NatsServerOptions, startNats } from '../../support/nats.js';
 import { describeWith } from '../../support/needs.js';
 
@@ -109,12 +117,12 @@ describeWith('natsServer', 'the NATS queue, when its server fails', () => {
       },
     });
     await queue.put(itemOf('before'));
-    await vi.waitFor(() => expect(streams).toEqual(['before']), bound);
+    await vi.waitFor(() => expect(streams).toEqual([streamNamed('before')]), bound);
     await server.kill();
     await server.wipe();
     await server.start();
     await putUntilTaken(queue, itemOf('after'));
-    await vi.waitFor(() => expect(streams).toEqual(['before', 'after']), bound);
+    await vi.waitFor(() => expect(streams).toEqual(['before', 'after'].map(streamNamed)), bound);
   });
 
   it('works again after its streams were deleted, from the next put on', async () => {
@@ -130,7 +138,7 @@ describeWith('natsServer', 'the NATS queue, when its server fails', () => {
     await all.delete(harness.names.workStream);
     await all.delete(harness.names.parkedStream);
     await queue.put(itemOf('after'));
-    await vi.waitFor(() => expect(streams).toEqual(['after']), bound);
+    await vi.waitFor(() => expect(streams).toEqual([streamNamed('after')]), bound);
   });
 
   it('makes a deleted consumer again, and loses no waiting work item', async () => {
@@ -145,12 +153,12 @@ describeWith('natsServer', 'the NATS queue, when its server fails', () => {
       },
     });
     await queue.put(itemOf('first'));
-    await vi.waitFor(() => expect(streams).toEqual(['first']), bound);
+    await vi.waitFor(() => expect(streams).toEqual([streamNamed('first')]), bound);
     await queue.put(itemOf('second'));
     const { consumers } = await manager();
     for (const { name } of harness.names.consumers) await consumers.delete(harness.names.workStream, name);
     hold.open();
-    await vi.waitFor(() => expect(new Set(streams)).toEqual(new Set(['first', 'second'])), bound);
+    await vi.waitFor(() => expect(new Set(streams)).toEqual(new Set(['first', 'second'].map(streamNamed))), bound);
     await vi.waitFor(async () => expect(await queue.depth()).toBe(0), bound);
     expect(harness.notices).toContainEqual(expect.objectContaining({ kind: 'consumer_rebuilt' }));
   });
@@ -164,7 +172,7 @@ describeWith('natsServer', 'the NATS queue, when its server fails', () => {
     };
     await expect(fill()).rejects.toThrow(WorkQueueUnavailable);
     expect(taken).toBeGreaterThan(10);
-    await expect(queue.put(itemOf('s1', 's1/sweep'))).resolves.toBeUndefined();
+    await expect(queue.put(sweptItemOf('s1', 'sweep'))).resolves.toBeUndefined();
     const handled = new Set<string>();
     harness.work(queue, {
       concurrency: 8,
@@ -175,7 +183,7 @@ describeWith('natsServer', 'the NATS queue, when its server fails', () => {
     });
     await vi.waitFor(() => expect(handled.size).toBe(taken), bound);
     await putUntilTaken(queue, itemOf('late'));
-    await vi.waitFor(() => expect(handled).toContain('late'), bound);
+    await vi.waitFor(() => expect(handled).toContain(streamNamed('late')), bound);
   });
 
   it('gives up a put on a silent server within its time limit, and works again when the server answers', async () => {
@@ -188,7 +196,7 @@ describeWith('natsServer', 'the NATS queue, when its server fails', () => {
       },
     });
     await queue.put(itemOf('before'));
-    await vi.waitFor(() => expect(streams).toEqual(['before']), bound);
+    await vi.waitFor(() => expect(streams).toEqual([streamNamed('before')]), bound);
     server.freeze();
     // The server may answer once more before the stop reaches it.
     await vi.waitFor(() => expect(queue.put(itemOf('during'))).rejects.toThrow(WorkQueueUnavailable), bound);
@@ -196,7 +204,7 @@ describeWith('natsServer', 'the NATS queue, when its server fails', () => {
     await vi.waitFor(() => expect(harness.notices).toContainEqual(silent), bound);
     server.thaw();
     await putUntilTaken(queue, itemOf('after'));
-    await vi.waitFor(() => expect(streams).toContain('after'), bound);
+    await vi.waitFor(() => expect(streams).toContain(streamNamed('after')), bound);
   });
 
   it('replaces a connection that was closed for good', async () => {
@@ -217,7 +225,7 @@ describeWith('natsServer', 'the NATS queue, when its server fails', () => {
     });
     await connections[0]?.close();
     await putUntilTaken(queue, itemOf('after'));
-    await vi.waitFor(() => expect(streams).toEqual(['after']), bound);
+    await vi.waitFor(() => expect(streams).toEqual([streamNamed('after')]), bound);
     expect(connections).toHaveLength(2);
   });
 
@@ -229,11 +237,11 @@ describeWith('natsServer', 'the NATS queue, when its server fails', () => {
     await vi.waitFor(async () => expect((await queue.parked()).work).toHaveLength(1), bound);
     const { streams } = await manager();
     await streams.update(harness.names.workStream, { max_msg_size: 1 });
-    await expect(queue.retryParked('a')).rejects.toThrow(WorkQueueUnavailable);
+    await expect(queue.retryParked(streamNamed('a'))).rejects.toThrow(WorkQueueUnavailable);
     expect((await queue.parked()).work).toMatchObject([{ ...itemOf('a'), reason: 'poison' }]);
     await streams.update(harness.names.workStream, { max_msg_size: -1 });
     parking = false;
-    expect(await queue.retryParked('a')).toBe(true);
+    expect(await queue.retryParked(streamNamed('a'))).toBe(true);
     expect((await queue.parked()).work).toEqual([]);
     await vi.waitFor(async () => expect(await queue.depth()).toBe(0), bound);
   });
@@ -296,7 +304,7 @@ describeWith('natsServer', 'the NATS queue, when its server fails', () => {
     const { work } = await vi.waitFor(() => queue.parked(), bound);
     expect(work).toEqual([{ ...itemOf('a'), reason: 'poison', parkedAt: '2026-11-21T12:00:00.000Z' }]);
     parking = false;
-    expect(await queue.retryParked('a')).toBe(true);
+    expect(await queue.retryParked(streamNamed('a'))).toBe(true);
     await vi.waitFor(async () => expect(await queue.depth()).toBe(0), bound);
   });
 

@@ -8,6 +8,7 @@ const message = (sequence: number, deliveries = 1, storedAt = `at ${sequence}`):
   sequence,
   storedAt,
   deliveries,
+  subject: '',
   payload: '',
   ack: nothing,
   retry: nothing,
@@ -20,8 +21,8 @@ describe('what a process holds of the queue', () => {
   it('gives every fourth place to test work, and the others to live work', () => {
     const intake = createIntake(1);
     for (let index = 0; index < 12; index += 1) {
-      intake.add({ item: itemOf(`nfseTest-${index}`), message: message(100 + index) });
-      intake.add({ item: itemOf(`nfseLive-${index}`), message: message(index) });
+      intake.add({ item: itemOf(`test ${index}`), message: message(100 + index) });
+      intake.add({ item: itemOf(`live ${index}`), message: message(index) });
     }
     const lanes = Array.from({ length: 8 }, () => {
       const held = intake.take();

@@ -1,14 +1,20 @@
 import { connect, type NatsConnection } from 'nats';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { systemClock } from '../../../src/runtime/engines/clock.js';
+import { streamNamed } from '../../support/fixture/named-streams.js';
 import { gate } from '../../support/gate.js';
-import { bound, itemOf, openQueueHarness, type QueueHarness, removeStreams } from '../../support/harness/nats-queue.js';
+import {
+  bound,
+  itemOf,
+  openQueueHarness,
+  type QueueHarness,
+  removeStreams,
+  sweptItemOf,
+} from '../../support/harness/nats-queue.js';
 import { anyNats } from '../../support/nats.js';
 import { describeWith } from '../../support/needs.js';
 
 const ack = { kind: 'ack' } as const;
-const live = (index: number | string): string => `nfseLive-12345678000195_${index}`;
-const test = (index: number | string): string => `nfseTest-12345678000195_${index}`;
 
 describeWith('nats', 'the NATS queue at work', () => {
   let server: Awaited<ReturnType<typeof anyNats>>;
@@ -33,7 +39,7 @@ describeWith('nats', 'the NATS queue at work', () => {
     harness.work(queue, {
       concurrency: 2,
       handle: async ({ stream, deliveries }) => {
-        if (stream === 'slow') {
+        if (stream === streamNamed('slow')) {
           looks += 1;
           await longEnough.opened;
         } else if (deliveries === 1) {
@@ -50,7 +56,7 @@ describeWith('nats', 'the NATS queue at work', () => {
     await vi.waitFor(async () => expect(await queue.depth()).toBe(2), bound);
     harness.work(other, {
       handle: async ({ stream }) => {
-        if (stream === 'slow') looks += 1;
+        if (stream === streamNamed('slow')) looks += 1;
         else longEnough.open();
         return ack;
       },
@@ -134,8 +140,10 @@ describeWith('nats', 'the NATS queue at work', () => {
         await vi.waitFor(async () => expect(await queue.depth()).toBe(0), bound);
       }
     };
-    await put('event', 'event', 'a/sweep 1', 'a/sweep 1', 'a/sweep 2', 'later event');
-    expect(seen).toEqual(['event', 'a/sweep 1', 'a/sweep 2', 'later event']);
+    const sweep1 = sweptItemOf('a', 'sweep 1').messageId;
+    const sweep2 = sweptItemOf('a', 'sweep 2').messageId;
+    await put('event', 'event', sweep1, sweep1, sweep2, 'later event');
+    expect(seen).toEqual(['event', sweep1, sweep2, 'later event']);
   });
 
   it('gives work items that it has not begun to others as soon as it is told to end', async () => {
@@ -173,18 +181,18 @@ describeWith('nats', 'the NATS queue at work', () => {
       const queue = await harness.open();
       const hold = gate();
       const begun: string[] = [];
-      for (let index = 0; index < 20; index += 1) await queue.put(itemOf(test(index)));
+      for (let index = 0; index < 20; index += 1) await queue.put(itemOf(`test ${index}`));
       harness.work(queue, {
         concurrency: 4,
         handle: async ({ stream }) => {
           begun.push(stream);
-          if (stream !== live(1)) await hold.opened;
+          if (stream !== streamNamed('live')) await hold.opened;
           return ack;
         },
       });
       await vi.waitFor(() => expect(begun).toHaveLength(3), bound);
-      await queue.put(itemOf(live(1)));
-      await vi.waitFor(() => expect(begun).toContain(live(1)), bound);
+      await queue.put(itemOf('live'));
+      await vi.waitFor(() => expect(begun).toContain(streamNamed('live')), bound);
       expect(begun).toHaveLength(4);
       hold.open();
       await vi.waitFor(async () => expect(await queue.depth()).toBe(0), bound);
@@ -224,8 +232,9 @@ describeWith('nats', 'the NATS queue at work', () => {
   it('reports each work item that it parks once, and no fault', async () => {
     const queue = await harness.open();
     harness.work(queue, { concurrency: 8, handle: async () => ({ kind: 'park', reason: 'tried' }) });
-    const streams = Array.from({ length: 40 }, (_, index) => live(index));
-    for (const stream of streams) await queue.put(itemOf(stream));
+    const items = Array.from({ length: 40 }, (_, index) => itemOf(`s${index}`));
+    const streams = items.map(({ stream }) => stream);
+    for (const item of items) await queue.put(item);
     await vi.waitFor(async () => expect((await queue.parked()).work).toHaveLength(streams.length), bound);
     await vi.waitFor(async () => expect(await queue.depth()).toBe(0), bound);
     await queue.close();
@@ -237,7 +246,7 @@ describeWith('nats', 'the NATS queue at work', () => {
   it('ends the record of parked work when newer work comes, also into a work stream that was made again', async () => {
     const first = await harness.open();
     // The parked message has a higher sequence than new work in the next stream.
-    for (let n = 0; n < 5; n += 1) await first.put(itemOf(live(n)));
+    for (let n = 0; n < 5; n += 1) await first.put(itemOf(`s${n}`));
     await first.put(itemOf('parked', 'request 1', 'cancel'));
     const worker = harness.work(first, {
       handle: async ({ kind }) => (kind === 'cancel' ? { kind: 'park', reason: 'poison' } : ack),
@@ -251,7 +260,7 @@ describeWith('nats', 'the NATS queue at work', () => {
     await (await connection.jetstreamManager()).streams.delete(harness.names.workStream);
     await connection.close();
     const second = await harness.open();
-    await second.put(itemOf('parked', 'parked/2026/1/30', 'cancel'));
+    await second.put(sweptItemOf('parked', '2026/1/30', 'cancel'));
     expect((await second.parked()).work).toHaveLength(1);
     await second.put(itemOf('parked', 'request 2', 'cancel'));
     expect((await second.parked()).work).toEqual([]);
@@ -318,7 +327,7 @@ describeWith('nats', 'the NATS queue at work', () => {
     });
     await queue.put(itemOf('a'));
     await vi.waitFor(async () => expect(await queue.depth()).toBe(0), bound);
-    expect(streams).toEqual(['a']);
+    expect(streams).toEqual([streamNamed('a')]);
     expect(harness.notices).toContainEqual({ kind: 'unreadable', consumer: 'issue-live' });
   });
 
@@ -326,17 +335,17 @@ describeWith('nats', 'the NATS queue at work', () => {
     // With this many parallel puts the last one may wait for seconds.
     const queue = await harness.open({ answerMs: 30_000 });
     const handled = new Set<string>();
-    const streams = Array.from({ length: 1_500 }, (_, index) => live(index));
-    await Promise.all(streams.map((stream) => queue.put(itemOf(stream))));
+    const items = Array.from({ length: 1_500 }, (_, index) => itemOf(`s${index}`));
+    await Promise.all(items.map((item) => queue.put(item)));
     harness.work(queue, {
       concurrency: 32,
       handle: async ({ stream }) => {
         handled.add(stream);
-        return stream === live('new') ? ack : { kind: 'retry', afterMs: 600_000 };
+        return stream === streamNamed('new') ? ack : { kind: 'retry', afterMs: 600_000 };
       },
     });
     await vi.waitFor(() => expect(handled.size).toBe(1_500), bound);
-    await queue.put(itemOf(live('new')));
-    await vi.waitFor(() => expect(handled).toContain(live('new')), bound);
+    await queue.put(itemOf('new'));
+    await vi.waitFor(() => expect(handled).toContain(streamNamed('new')), bound);
   });
 });

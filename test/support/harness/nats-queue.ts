@@ -9,6 +9,7 @@ import {
 } from '../../../src/adapters/queue-nats/nats-queue.js';
 import { readServers } from '../../../src/adapters/queue-nats/servers.js';
 import type { WorkItem, WorkQueue } from '../../../src/ports/work-queue.js';
+import { streamNamed } from '../fixture/named-streams.js';
 import { freshPrefix } from '../nats.js';
 
 export const bound = { timeout: 60_000, interval: 10 };
@@ -76,15 +77,16 @@ export const openQueueHarness = (url: string): QueueHarness => {
   };
 };
 
-export const itemOf = (
-  stream: string,
-  messageId = `event of ${stream}`,
-  kind: WorkItem['kind'] = 'issue',
-): WorkItem => ({
+/** Work on the invoice that the test calls so. */
+export const itemOf = (name: string, messageId = `event of ${name}`, kind: WorkItem['kind'] = 'issue'): WorkItem => ({
   kind,
-  stream,
+  stream: streamNamed(name),
   messageId,
 });
+
+/** The same as the sweeper puts it: its id begins with the stream. */
+export const sweptItemOf = (name: string, sweep: string, kind: WorkItem['kind'] = 'issue'): WorkItem =>
+  itemOf(name, `${streamNamed(name)}/${sweep}`, kind);
 
 /** Puts the work item again until the queue has taken it, as the relay does. */
 export const putUntilTaken = (queue: WorkQueue, item: WorkItem): Promise<void> =>
