@@ -1,7 +1,7 @@
 import type { ConnectionOptions } from 'nats';
 import { AddressInvalid, type Transport } from '../../ports/engine-address.js';
 
-type NatsServers = Pick<ConnectionOptions, 'servers' | 'user' | 'pass' | 'token' | 'tls'>;
+type NatsServers = Pick<ConnectionOptions, 'servers' | 'user' | 'pass' | 'token' | 'tls' | 'ignoreClusterUpdates'>;
 
 const DEFAULT_PORT = '4222';
 
@@ -19,7 +19,8 @@ export const readServers = (text: string): NatsServers => {
   return {
     servers: urls.map((url) => `${url.hostname}:${url.port === '' ? DEFAULT_PORT : url.port}`),
     ...(first === undefined ? {} : identityOf(first)),
-    ...(urls.some(({ protocol }) => protocol === 'tls:') ? { tls: {} } : {}),
+    // A server names other servers, which get the password too. Without TLS no certificate vouches for them (ADR 34).
+    ...(urls.some(({ protocol }) => protocol === 'tls:') ? { tls: {} } : { ignoreClusterUpdates: true }),
   };
 };
 

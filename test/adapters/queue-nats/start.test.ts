@@ -151,11 +151,13 @@ describe('a fault of a certificate', () => {
 
 describe('the addresses of NATS servers', () => {
   it('hold user, password, token, TLS and several hosts', () => {
-    expect(readServers('nats://queue')).toEqual({ servers: ['queue:4222'] });
+    const named = { ignoreClusterUpdates: true };
+    expect(readServers('nats://queue')).toEqual({ servers: ['queue:4222'], ...named });
     expect(readServers('nats://me:p%40ss@a:1, nats://b')).toEqual({
       servers: ['a:1', 'b:4222'],
       user: 'me',
       pass: 'p@ss',
+      ...named,
     });
     expect(readServers('tls://secret@[::1]:5')).toEqual({ servers: ['[::1]:5'], token: 'secret', tls: {} });
   });
