@@ -1,5 +1,5 @@
 import { workOnCancellation } from '../app/issuing/cancellation.js';
-import type { IssuerDeps, Next } from '../app/issuing/deps.js';
+import { type IssuerDeps, type Next, sendNotice } from '../app/issuing/deps.js';
 import { createLookUpSemaphore } from '../app/issuing/look-up-limit.js';
 import { workOnIssue } from '../app/issuing/note.js';
 import { epochMs, type Instant } from '../domain/common/time.js';
@@ -9,6 +9,8 @@ import type { Delivery, HandlingResult, WorkQueue } from '../ports/work-queue.js
 /** Longest delay of a retry, on the queue's monotonic clock. It bounds the delay when the wall clock is set back. */
 const LONGEST_PAUSE_MS = 60_000;
 const FIRST_FAULT_PAUSE_MS = 500;
+/** The log may show an event to its reader a moment later than to the relay, and another service may share the queue: its worker comes by then. */
+const UNKNOWN_PAUSE_MS = 1_000;
 
 /**
  * A work item is parked after more than this many faults in a row that are not faults of an engine: otherwise an outage would park all open work,
@@ -56,6 +58,7 @@ export const runIssuer = ({
       const work = delivery.kind === 'issue' ? workOnIssue : workOnCancellation;
       const next = await inTurn(() => work(stream, { ...deps, lookUpSemaphore, engineFaults }));
       faults.delete(stream);
+      if (next.kind === 'unknown') return handlingOfUnknown(delivery, deps);
       return handlingOf(next, deps.clock.now());
     } catch (error) {
       report(stream, error);
@@ -84,7 +87,14 @@ const reportSafely = (report: () => void): void => {
   }
 };
 
-const handlingOf = (next: Next, now: Instant): HandlingResult => {
+/** Such work is looked at twice. Then it is removed, because an invoice that the log has comes again by the sweeper. */
+const handlingOfUnknown = ({ deliveries, stream }: Delivery, deps: IssuerDeps): HandlingResult => {
+  if (deliveries === 1) return { kind: 'retry', afterMs: UNKNOWN_PAUSE_MS };
+  sendNotice(deps, { kind: 'unknown_invoice', stream });
+  return { kind: 'ack' };
+};
+
+const handlingOf = (next: Exclude<Next, { kind: 'unknown' }>, now: Instant): HandlingResult => {
   switch (next.kind) {
     case 'done':
       return { kind: 'ack' };

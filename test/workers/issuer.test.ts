@@ -26,8 +26,8 @@ const workerOf = async (harness: IssuingHarness) => {
     isEngineFault: (error) => error instanceof EventLogUnavailable,
     onFault: (_stream, fault) => faults.push(fault),
   });
-  const deliver = (kind: Delivery['kind'] = 'issue'): Promise<HandlingResult> =>
-    queue.handler()({ kind, stream: harness.stream, messageId: 'm', deliveries: 1 });
+  const deliver = (kind: Delivery['kind'] = 'issue', deliveries = 1): Promise<HandlingResult> =>
+    queue.handler()({ kind, stream: harness.stream, messageId: 'm', deliveries });
   return { queue, faults, deliver };
 };
 
@@ -47,14 +47,31 @@ describe('the issuer', () => {
     expect(queue.options).toEqual([{ concurrency: 3 }]);
   });
 
-  it('is done with an issued invoice, and with one that is not there', async () => {
+  it('is done with an issued invoice', async () => {
     const harness = await issuingHarness();
     const { deliver } = await workerOf(harness);
     expect(await deliver()).toEqual({ kind: 'ack' });
     expect(await deliver('cancel')).toEqual({ kind: 'ack' });
     expect(await harness.status()).toBe('issued');
-    harness.stream = invoiceStream('live', '12345678000195', '77777777-7777-4777-8777-777777777777');
-    expect(await deliver()).toEqual({ kind: 'ack' });
+    expect(harness.notices).toEqual([]);
+  });
+
+  it('tells of work for an invoice that the log does not have, unless the log has it at a second look', async () => {
+    const harness = await issuingHarness();
+    const { deliver } = await workerOf(harness);
+    const { stream: known } = harness;
+    const unknown = invoiceStream('live', '12345678000195', '77777777-7777-4777-8777-777777777777');
+    for (const kind of ['issue', 'cancel'] as const) {
+      harness.stream = unknown;
+      expect(await deliver(kind)).toEqual({ kind: 'retry', afterMs: 1_000 });
+      harness.stream = known;
+      expect(await deliver(kind, 2)).toEqual({ kind: 'ack' });
+    }
+    expect(harness.notices).toEqual([]);
+    harness.stream = unknown;
+    for (const kind of ['issue', 'cancel'] as const) expect(await deliver(kind, 2)).toEqual({ kind: 'ack' });
+    const notice = { kind: 'unknown_invoice', stream: unknown };
+    expect(harness.notices).toEqual([notice, notice]);
   });
 
   it('looks again when the protocol asks for it, but never later than in a minute', async () => {

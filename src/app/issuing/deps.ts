@@ -38,7 +38,9 @@ export type IssuerNotice = {
     | 'document_altered'
     /** A document under our Id whose outer signature is missing or wrong, or has an unknown algorithm or an unreadable certificate. */
     | 'signature_unverified'
-    | 'outcome_not_recorded';
+    | 'outcome_not_recorded'
+    /** Work came for an invoice that the log does not have: another service may use the same queue, or the log was put back. */
+    | 'unknown_invoice';
   stream: StreamName;
   detail?: string;
 };
@@ -98,7 +100,11 @@ export const noticesOf = (stream: StreamName, found: ReceivedDocument, owner: Ow
 /** A document as a call to the authorizer gave it. */
 export type ReceivedDocument = FoundDocument & Pick<AuthorizedNote, 'xml'>;
 
-/** When a worker should look at the stream again; `done`: not before a new event. */
-export type Next = { kind: 'done' } | { kind: 'later'; at: Instant } | { kind: 'park'; reason: string };
+/** When a worker should look at the stream again; `done`: not before a new event; `unknown`: the log has no event of the stream. */
+export type Next =
+  | { kind: 'done' }
+  | { kind: 'unknown' }
+  | { kind: 'later'; at: Instant }
+  | { kind: 'park'; reason: string };
 
 export const done: Next = { kind: 'done' };

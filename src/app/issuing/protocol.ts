@@ -35,7 +35,7 @@ export const workOn = async <K extends Sending>(
   for (;;) {
     const loaded = await loadInvoice(stream, deps.store);
     const work = definition.workOf(loaded);
-    if (work === undefined) return done;
+    if (work === undefined) return loaded.events.length === 0 ? { kind: 'unknown' } : done;
     const progress = await progressOf(job, work);
     const step = definition.nextStep(loaded.state, deps.clock.now(), deps.limits, progress);
     const next = await take(job, { stream, loaded, work }, step);

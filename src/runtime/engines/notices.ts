@@ -2,9 +2,13 @@ import { createStoredNotices, DIFFERENCE } from '../../adapters/read-model-postg
 import type { IssuerNotice } from '../../app/issuing/deps.js';
 import type { FoundDifference } from '../../app/reconciliation/compare-invoice.js';
 import { parseInvoiceStream, type StreamName } from '../../domain/common/ids.js';
+import { createReminder } from '../../lib/reminder.js';
 import type { Clock } from '../../ports/clock.js';
 import { faultFields, type Logger, streamFields } from '../config/logger.js';
 import type { Engines } from './engines.js';
+
+const UNKNOWN_INVOICE =
+  'work for an invoice that the log does not have: another service may use the same account of NATS';
 
 /** Notices that are stored, so that `nfse doctor` reports them for days, from whatever process they came. */
 const LASTING: ReadonlySet<IssuerNotice['kind']> = new Set(['signature_unverified', 'document_altered']);
@@ -24,8 +28,14 @@ export const createNoticeTeller = ({
   metrics?: { notice(kind: IssuerNotice['kind']): void };
 }): ((notice: IssuerNotice) => Promise<void>) => {
   const notices = createStoredNotices(pool);
+  /** Another service puts such work all the time. */
+  const reminder = createReminder();
   return async ({ stream, kind, ...rest }) => {
     metrics?.notice(kind);
+    if (kind === 'unknown_invoice') {
+      if (reminder.isDue(kind)) logger.warn({ msg: UNKNOWN_INVOICE, ...streamFields(stream), notice: kind });
+      return;
+    }
     logger.warn({ msg: 'issuing', ...streamFields(stream), notice: kind, ...rest });
     if (!LASTING.has(kind)) return;
     await notices.raise(kind, rest.detail ?? '', stream, clock.now()).catch((error: unknown) => {

@@ -28,6 +28,7 @@ const NOTICES: Record<IssuerNotice['kind'], true> = {
   document_altered: true,
   signature_unverified: true,
   outcome_not_recorded: true,
+  unknown_invoice: true,
 };
 
 /** `simulated`: the modes that the simulator serves, whose notes are no fiscal documents. `roles`: those that this process runs. */

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { createMonitoringReads } from '../../../src/adapters/read-model-postgres/monitoring-reads.js';
 import { createStoredNotices, type StoredNotices } from '../../../src/adapters/read-model-postgres/stored-notices.js';
 import { invoiceStream, publicInvoiceId } from '../../../src/domain/common/ids.js';
@@ -106,5 +106,19 @@ describeWithPostgres('notices about received documents', () => {
     await tell({ kind: 'lookup_inconclusive', detail: 'html', stream });
     const kept = (await notices.all()).filter(({ lastAt }) => lastAt === at(90));
     expect(kept).toMatchObject([{ notice: 'signature_unverified', detail: 'missing', seen: 1, lastStream: stream }]);
+  });
+
+  it('of work for invoices that the log does not have are counted, and told once in a while, with what may be the cause', async () => {
+    const logger = createLogger('silent', 'stderr');
+    const warn = vi.spyOn(logger, 'warn');
+    const counted: string[] = [];
+    const metrics = { notice: (kind: string) => counted.push(kind) };
+    const tell = createNoticeTeller({ pool: database.pool, clock: movableClock(at(200)), logger, metrics });
+    for (let work = 0; work < 3; work += 1) await tell({ kind: 'unknown_invoice', stream });
+    expect(counted).toEqual(Array.from({ length: 3 }, () => 'unknown_invoice'));
+    expect(warn.mock.calls).toEqual([
+      [expect.objectContaining({ notice: 'unknown_invoice', msg: expect.stringContaining('account of NATS') })],
+    ]);
+    expect((await notices.all()).filter(({ lastAt }) => lastAt === at(200))).toEqual([]);
   });
 });

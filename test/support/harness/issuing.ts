@@ -100,6 +100,7 @@ export const issuingHarness = async (
     for (let looks = 0; looks < 300; looks += 1) {
       const next = await look();
       if (next.kind === 'done') return;
+      if (next.kind === 'unknown') throw new Error('the log does not have the invoice');
       if (next.kind === 'park') throw new Error(next.reason);
       clock.moveTo(next.at);
     }

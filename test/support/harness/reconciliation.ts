@@ -224,6 +224,7 @@ export const openReconciliationHarness = async (): Promise<ReconciliationHarness
   };
   const toTheEnd = async (look: () => Promise<Next>): Promise<void> => {
     for (let next = await look(); next.kind !== 'done'; next = await look()) {
+      if (next.kind === 'unknown') throw new Error('the log does not have the invoice');
       if (next.kind === 'park') throw new Error(next.reason);
       clock.moveTo(next.at);
     }
