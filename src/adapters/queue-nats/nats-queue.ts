@@ -2,7 +2,7 @@ import type { connect, JetStreamManager } from 'nats';
 import { createReminder } from '../../lib/reminder.js';
 import type { Clock } from '../../ports/clock.js';
 import { isFromSweep, type WorkItem, type WorkQueue } from '../../ports/work-queue.js';
-import { faultCode, isUnheard, isWrongLastSequence, unavailable } from './faults.js';
+import { faultCode, ifFound, isUnheard, isWrongLastSequence, unavailable } from './faults.js';
 import { type Link, type Notify, openLink, type QueueStatus } from './link.js';
 import { writeItem } from './message.js';
 import { type Names, namesFor } from './names.js';
@@ -152,16 +152,22 @@ export const createNatsQueue = async (options: NatsQueueOptions): Promise<NatsWo
 /**
  * Corrects what a crashed server remembers of a consumer but not of its stream, or the other way round. Messages that were answered but are still
  * stored would never be delivered and would keep out work items that are put again, so they are removed. A consumer that is ahead of its stream would
- * skip new messages, so it is deleted. Returns true when a consumer was deleted and must be created again.
+ * skip new messages, and one that gave up messages delivers them to nobody, so both are deleted. Returns true when a consumer was deleted and must be
+ * created again.
  */
 export const clearCrashLeftovers = async (manager: JetStreamManager, names: Names): Promise<boolean> => {
   const { workStream } = names;
   const consumers = await Promise.all(
-    names.consumers.map(async ({ name, filter }) => ({
-      name,
-      filter,
-      answeredUpTo: (await manager.consumers.info(workStream, name)).ack_floor.stream_seq,
-    })),
+    names.consumers.map(async ({ name, filter }) => {
+      const info = await manager.consumers.info(workStream, name);
+      return {
+        name,
+        filter,
+        answeredUpTo: info.ack_floor.stream_seq,
+        /** Undefined while messages wait or are being handled. */
+        idleAfter: info.num_pending + info.num_ack_pending === 0 ? info.delivered.stream_seq : undefined,
+      };
+    }),
   );
   // Read after the consumers, because then no consumer of a healthy stream is ahead of this state.
   const { state } = await manager.streams.info(workStream);
@@ -173,13 +179,17 @@ export const clearCrashLeftovers = async (manager: JetStreamManager, names: Name
       seq = found.seq + 1;
     }
   };
+  const hasGivenUp = async (idleAfter: number, filter: string): Promise<boolean> => {
+    const kept = await findStored(manager, workStream, { seq: state.first_seq, next_by_subj: filter });
+    return kept !== undefined && kept.seq <= idleAfter;
+  };
   let isDeleted = false;
-  for (const { name, filter, answeredUpTo } of consumers) {
-    if (answeredUpTo > state.last_seq) {
-      await manager.consumers.delete(workStream, name);
+  for (const { name, filter, answeredUpTo, idleAfter } of consumers) {
+    const isAhead = answeredUpTo > state.last_seq;
+    if (!isAhead) await removeThrough(answeredUpTo, state.first_seq, filter);
+    if (isAhead || (idleAfter !== undefined && (await hasGivenUp(idleAfter, filter)))) {
+      await ifFound(manager.consumers.delete(workStream, name));
       isDeleted = true;
-    } else {
-      await removeThrough(answeredUpTo, state.first_seq, filter);
     }
   }
   return isDeleted;

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import {
   AckPolicy,
   type ConsumerConfig,
+  type ConsumerInfo,
   DeliverPolicy,
   DiscardPolicy,
   type JetStreamManager,
@@ -89,7 +90,14 @@ const workConsumer = ({ name, filter }: ConsumerName, ackWaitMs: number) => ({
   max_deliver: -1,
   // Messages in a pause count as pending, so any limit would let pauses stop new work.
   max_ack_pending: -1,
+  ...WITHOUT_HINDRANCE,
 });
+
+/**
+ * With other values the server refuses our requests for messages, or hands out messages without their work items. A server leaves out a field that has
+ * this value, and its own limit on batches may give `max_batch` another one: then the update changes nothing.
+ */
+const WITHOUT_HINDRANCE = { headers_only: false, max_batch: 0, max_expires: 0, max_bytes: 0, backoff: [] as number[] };
 
 const ensureStream = async (manager: JetStreamManager, name: string, wanted: Partial<StreamConfig>): Promise<void> => {
   const found = await ifFound(manager.streams.info(name));
@@ -106,11 +114,32 @@ const ensureConsumer = async (
   name: string,
   wanted: ConsumerConfig,
 ): Promise<void> => {
-  const found = await ifFound(manager.consumers.info(stream, name));
-  await correct(stream, `consumer ${name}`, found?.config, wanted, () =>
+  const there = await ifFound(manager.consumers.info(stream, name));
+  const isBeyond = there !== undefined && isBeyondUpdate(there, wanted);
+  if (isBeyond) await ifFound(manager.consumers.delete(stream, name));
+  const found = isBeyond ? undefined : there;
+  const has = found && { ...WITHOUT_HINDRANCE, ...found.config };
+  await correct(stream, `consumer ${name}`, has, wanted, () =>
     found === undefined ? manager.consumers.add(stream, wanted) : manager.consumers.update(stream, name, wanted),
   );
 };
+
+/**
+ * Whether a consumer has to be made again, after which the server delivers again what is not answered. The server allows no change of the first
+ * fields. The messages that it gave up at a lower `max_deliver` are not delivered any more, although the field is put back. Fields that this list
+ * lacks are no reason, because a newer server adds fields, and processes of two versions would delete the consumers of each other.
+ */
+const isBeyondUpdate = ({ config, paused }: ConsumerInfo, wanted: ConsumerConfig): boolean => {
+  const groups = new Map<string, unknown>(Object.entries(config)).get('priority_groups');
+  return (
+    paused === true ||
+    Boolean(config.deliver_subject) ||
+    (Array.isArray(groups) && groups.length > 0) ||
+    UNCHANGEABLE.some((field) => config[field] !== wanted[field])
+  );
+};
+
+const UNCHANGEABLE = ['filter_subject', 'ack_policy', 'deliver_policy', 'replay_policy', 'max_deliver'] as const;
 
 /** Runs `change` unless what was found is as it has to be; `found` is undefined for what does not exist yet. */
 const correct = async (
