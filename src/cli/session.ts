@@ -75,6 +75,8 @@ export type Session = {
   projections: ProjectionOperations;
   /** The service's queue. An in-process queue is reached through the database, so a retry takes a second or two. */
   queue: Pick<WorkQueue, 'parked' | 'isParked' | 'retryParked'> & {
+    /** What the user of NATS must be permitted and is not. */
+    missingRight?(): Promise<string | undefined>;
     /** Undefined for a queue inside another process. */
     depth(): Promise<number | undefined>;
   };

@@ -29,6 +29,8 @@ export type NatsServerOptions = {
   maxStore?: number;
   /** A change takes effect with the next start. */
   identity?: { user: string; password: string };
+  /** Of the identity, in the words of the server's configuration; `admin` is another user then, who may do all. */
+  permissions?: string;
   /** False: a server that has no JetStream. */
   jetStream?: boolean;
 };
@@ -105,15 +107,25 @@ export const anyNats = async (): Promise<{ url: string; close(): Promise<void> }
 /** For tests that share a server. */
 export const freshPrefix = (): string => `t${randomUUID().replaceAll('-', '')}`;
 
-const loginOf = ({ identity }: NatsServerOptions) =>
-  identity === undefined ? {} : { user: identity.user, pass: identity.password };
+const ADMIN = { user: 'admin', password: 'admin' };
+
+const loginOf = ({ identity, permissions }: NatsServerOptions) => {
+  if (identity === undefined) return {};
+  const { user, password } = permissions === undefined ? identity : ADMIN;
+  return { user, pass: password };
+};
+
+const userOf = ({ user, password }: typeof ADMIN, permissions = ''): string =>
+  `{ user: "${user}", password: "${password}"\n${permissions} }`;
 
 const configuration = (port: number, store: string, options: NatsServerOptions): string => {
-  const { maxStore, identity, jetStream = true } = options;
+  const { maxStore, identity, permissions, jetStream = true } = options;
   const limit = maxStore === undefined ? '' : `, max_file_store: ${maxStore}`;
   return [
     `listen: "${HOST}:${port}"`,
     ...(jetStream ? [`jetstream { store_dir: "${store}"${limit} }`] : []),
-    ...(identity === undefined ? [] : [`authorization { user: "${identity.user}", password: "${identity.password}" }`]),
+    ...(identity === undefined
+      ? []
+      : [`authorization { users: [ ${userOf(identity, permissions)}, ${userOf(ADMIN)} ] }`]),
   ].join('\n');
 };

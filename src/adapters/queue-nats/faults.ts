@@ -46,10 +46,13 @@ export const ifFound = async <T>(asking: Promise<T>): Promise<T | undefined> => 
   try {
     return await asking;
   } catch (error) {
-    if (error instanceof NatsError && error.api_error?.code === 404) return undefined;
+    if (isNotFound(error)) return undefined;
     throw error;
   }
 };
+
+/** Whether the stream, consumer or message does not exist. */
+export const isNotFound = (error: unknown): boolean => error instanceof NatsError && error.api_error?.code === 404;
 
 /** Whether no server listens on the subject: the stream is gone, or JetStream does not run. */
 export const isUnheard = (error: unknown): boolean =>

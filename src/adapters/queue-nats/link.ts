@@ -16,9 +16,13 @@ import { createClientSockets } from './client-sockets.js';
 import { faultCode, isRefusal, unavailable } from './faults.js';
 import type { Kind } from './names.js';
 import { NatsTopologyMismatch } from './topology-mismatch.js';
+import { createTroubles, shownSubject } from './troubles.js';
 
-/** `isConnected`: the server answers, and took no work item when the last one was put. */
-export type QueueStatus = { ok: true } | { ok: false; reason: string; isConnected?: boolean };
+/**
+ * `isConnected`: the server answers, and took no work item when the last one was put. `isPartial`: it answers, and streams, consumers or rights are not
+ * as they have to be, so that some work may be kept away.
+ */
+export type QueueStatus = { ok: true } | { ok: false; reason: string; isConnected?: boolean; isPartial?: boolean };
 
 export type Link = Awaited<ReturnType<typeof openLink>>;
 
@@ -38,15 +42,17 @@ export const openLink = async (options: LinkOptions) => {
   let repairing: Promise<void> | undefined;
   let trouble = NOT_CONNECTED;
   const reminder = createReminder();
+  const troubles = createTroubles();
 
   /** The client tries each second, and each try may end in the same way. */
   const notify: Notify = (notice) => {
-    if (reminder.isDue(`${notice.kind} ${'code' in notice ? notice.code : ''}`)) options.notify(notice);
+    if (reminder.isDue(JSON.stringify(notice))) options.notify(notice);
   };
 
   const arrive = (arrived: Session): void => {
     session = arrived;
     reminder.reset();
+    troubles.clear();
     notify({ kind: 'connected' });
     for (const wake of arrivals) wake();
   };
@@ -62,10 +68,16 @@ export const openLink = async (options: LinkOptions) => {
         return;
       } catch (error) {
         trouble = `streams or consumers: ${faultCode(error)}`;
-        notify({ kind: 'topology_failed', code: faultCode(error) });
+        notify(checkFailed(error));
         await pause(waits.next(), lost);
       }
     }
+  };
+
+  const deny = ({ operation, subject }: { operation: string; subject: string }): void => {
+    const what = `${operation} ${shownSubject(subject)}`;
+    troubles.wasDenied(what);
+    notify({ kind: 'not_permitted', what });
   };
 
   /** Resolves when the client gives up, which it does only in cases that it cannot repair. */
@@ -78,10 +90,11 @@ export const openLink = async (options: LinkOptions) => {
       trouble = refusal ?? NOT_CONNECTED;
     };
     const watch = async (): Promise<void> => {
-      for await (const { type, data } of nc.status()) {
+      for await (const { type, data, permissionContext } of nc.status()) {
         if (type === Events.Error) {
           // The server says this before it closes the connection, at each try.
           if (typeof data === 'string' && isRefusal(data)) refusal = data;
+          if (permissionContext !== undefined) deny(permissionContext);
         } else if (type === Events.Disconnect) {
           leave();
           notify({ kind: 'disconnected', code: trouble });
@@ -138,21 +151,36 @@ export const openLink = async (options: LinkOptions) => {
     throw error;
   }
 
+  const checkOnce = async (checked: Session): Promise<void> => {
+    try {
+      await prepare(checked.manager);
+      // What went wrong before is news when it comes again.
+      if (checked === session && troubles.endCheckFailure()) reminder.reset();
+    } catch (error) {
+      if (checked === session) troubles.checkFailed(error);
+      throw error;
+    }
+  };
   /** Checks streams and consumers again; several callers share one check. Throws the error of that check. */
-  const repair = ({ manager }: Session): Promise<void> => {
-    repairing ??= prepare(manager).finally(() => {
+  const repair = (checked: Session): Promise<void> => {
+    repairing ??= checkOnce(checked).finally(() => {
       repairing = undefined;
     });
     return repairing;
   };
-  const check = (): void => {
-    if (session === undefined) return;
-    repair(session).catch((error: unknown) => {
+  const check = async (): Promise<void> => {
+    let waitMs = options.checkMs;
+    try {
+      if (session !== undefined) await repair(session);
+    } catch (error) {
       // Closing cuts a check that is under way, which is no fault of the server.
-      if (!closing.signal.aborted) notify({ kind: 'topology_failed', code: faultCode(error) });
-    });
+      if (closing.signal.aborted) return;
+      notify(checkFailed(error));
+      waitMs = Math.min(waitMs, RETRY_MS.longest);
+    }
+    if (!closing.signal.aborted) nextCheck = setTimeout(check, waitMs);
   };
-  const checks = setInterval(check, options.checkMs);
+  let nextCheck = setTimeout(check, options.checkMs);
 
   return {
     /** Throws `WorkQueueUnavailable` at once when there is no connection. */
@@ -174,10 +202,17 @@ export const openLink = async (options: LinkOptions) => {
         look();
       }),
     repair,
-    status: (): QueueStatus => (session === undefined ? { ok: false, reason: trouble } : { ok: true }),
+    /** Tells a state that lasts once, and again as a reminder; only for notices with names from a small set. */
+    notify,
+    troubles,
+    status: (): QueueStatus => {
+      if (session === undefined) return { ok: false, reason: trouble };
+      const worst = troubles.worst();
+      return worst === undefined ? { ok: true } : { ok: false, reason: worst, isPartial: true };
+    },
     close: async (): Promise<void> => {
       closing.abort();
-      clearInterval(checks);
+      clearTimeout(nextCheck);
       if (session !== undefined)
         await settlesWithin(
           DRAIN_MS,
@@ -272,8 +307,12 @@ export type QueueNotice =
   /** The client gave up; a new one is created. */
   | { kind: 'connection_replaced'; code: string }
   | { kind: 'connection_failed'; code: string }
-  /** Streams and consumers could not be checked; the check is repeated. */
-  | { kind: 'topology_failed'; code: string }
+  /** Streams and consumers could not be checked, or not be put right; the check is repeated. `what`: the one that the server refuses, and why. */
+  | { kind: 'topology_failed'; code: string; what?: string }
+  /** The server does not permit this operation on this subject. */
+  | { kind: 'not_permitted'; what: string }
+  /** The consumer refuses requests for its messages again and again, so it is checked. */
+  | { kind: 'requests_refused'; consumer: string }
   /** A consumer was silent or gone, so it is checked and asked again. */
   | { kind: 'consumer_rebuilt'; consumer: string; why: 'missing' | 'silent' }
   | { kind: 'put_failed'; code: string }
@@ -281,9 +320,16 @@ export type QueueNotice =
   | { kind: 'verdict_lost'; work: Kind; lane: Lane; code: string }
   /** The work item waits for an operator now. */
   | { kind: 'parked'; work: Kind; stream: StreamName }
-  /** A message that is not ours was removed. */
+  /** Messages that are not ours were removed. */
   | { kind: 'unreadable'; consumer: string }
   /** So many messages were removed from the parked work that are not ours, in one look at it. */
   | { kind: 'unreadable_parked'; removed: number };
 
 export type Notify = (notice: QueueNotice) => void;
+
+/** Of a check of streams and consumers; `what` is a text of this code. */
+export const checkFailed = (error: unknown): QueueNotice => ({
+  kind: 'topology_failed',
+  code: faultCode(error),
+  ...(error instanceof NatsTopologyMismatch ? { what: error.what } : {}),
+});

@@ -1,4 +1,5 @@
 import type { connect, JetStreamManager } from 'nats';
+import { pause, settlesWithin } from '../../lib/pause.js';
 import { createReminder } from '../../lib/reminder.js';
 import type { Clock } from '../../ports/clock.js';
 import { isFromSweep, type WorkItem, type WorkQueue } from '../../ports/work-queue.js';
@@ -33,8 +34,13 @@ export type NatsQueueOptions = {
 };
 
 export type NatsWorkQueue = WorkQueue & {
-  /** Also says that the last put failed, as when the disk or a limit of the account is full: the connection shows nothing of that. */
+  /**
+   * Also says that the last put failed, as when the disk or a limit of the account is full, and that streams, consumers or rights are not as they have to
+   * be: the connection shows nothing of that.
+   */
   status(): QueueStatus;
+  /** What a process that works must be permitted and is not; undefined when nothing is missing. No other call uses these rights. */
+  missingRight(): Promise<string | undefined>;
   /** Ends all work as an abort of its signal would, then drains the connection. */
   close(): Promise<void>;
 };
@@ -98,7 +104,8 @@ export const createNatsQueue = async (options: NatsQueueOptions): Promise<NatsWo
   };
   const status = (): QueueStatus => {
     const connection = link.status();
-    if (!connection.ok || failedPut === undefined) return connection;
+    const isLost = !connection.ok && connection.isPartial !== true;
+    if (isLost || failedPut === undefined) return connection;
     const counts = performance.now() - failedPut.at <= FAILED_PUT_COUNTS_MS;
     return counts ? { ok: false, reason: failedPut.code, isConnected: true } : connection;
   };
@@ -141,6 +148,19 @@ export const createNatsQueue = async (options: NatsQueueOptions): Promise<NatsWo
         return records.length > 0;
       }),
     status,
+    missingRight: () =>
+      asPort('the rights could not be tried', async () => {
+        const { nc } = link.session();
+        for (const { name } of names.consumers) {
+          // Of no message, and without a place for the answer: the server ignores both.
+          nc.publish(`$JS.ACK.${names.workStream}.${name}.0.0.0.0.0`, '+WPI');
+          nc.publish(`$JS.API.CONSUMER.MSG.NEXT.${names.workStream}.${name}`);
+        }
+        await settlesWithin(answerMs, nc.flush());
+        // The client tells what the server refused after this turn.
+        await pause(1);
+        return link.troubles.denial();
+      }),
     close: async () => {
       closing.abort();
       await Promise.allSettled(working);
@@ -152,14 +172,16 @@ export const createNatsQueue = async (options: NatsQueueOptions): Promise<NatsWo
 /**
  * Corrects what a crashed server remembers of a consumer but not of its stream, or the other way round. Messages that were answered but are still
  * stored would never be delivered and would keep out work items that are put again, so they are removed. A consumer that is ahead of its stream would
- * skip new messages, and one that gave up messages delivers them to nobody, so both are deleted. Returns true when a consumer was deleted and must be
- * created again.
+ * skip new messages, and one that gave up messages delivers them to nobody, so both are deleted. Returns true when a consumer
+ * is missing and must be created again.
  */
 export const clearCrashLeftovers = async (manager: JetStreamManager, names: Names): Promise<boolean> => {
   const { workStream } = names;
   const consumers = await Promise.all(
     names.consumers.map(async ({ name, filter }) => {
-      const info = await manager.consumers.info(workStream, name);
+      const info = await ifFound(manager.consumers.info(workStream, name));
+      // Another process has just deleted it.
+      if (info === undefined) return undefined;
       return {
         name,
         filter,
@@ -184,7 +206,12 @@ export const clearCrashLeftovers = async (manager: JetStreamManager, names: Name
     return kept !== undefined && kept.seq <= idleAfter;
   };
   let isDeleted = false;
-  for (const { name, filter, answeredUpTo, idleAfter } of consumers) {
+  for (const consumer of consumers) {
+    if (consumer === undefined) {
+      isDeleted = true;
+      continue;
+    }
+    const { name, filter, answeredUpTo, idleAfter } = consumer;
     const isAhead = answeredUpTo > state.last_seq;
     if (!isAhead) await removeThrough(answeredUpTo, state.first_seq, filter);
     if (isAhead || (idleAfter !== undefined && (await hasGivenUp(idleAfter, filter)))) {

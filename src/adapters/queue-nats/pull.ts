@@ -4,7 +4,7 @@ import type { Session } from './link.js';
 import { readMessage, type WorkMessage } from './message.js';
 
 /** How a request for messages ended; `refused`: the server has no capacity now, or is moving its streams. */
-type PullEnd = 'over' | 'refused' | 'missing' | 'silent' | 'stopped';
+export type PullEnd = 'over' | 'refused' | 'missing' | 'silent' | 'stopped';
 
 type Pull = {
   session: Session;

@@ -13,7 +13,7 @@ import {
   type StreamConfig,
 } from 'nats';
 import { pause } from '../../lib/pause.js';
-import { faultCode, ifFound, isRefused } from './faults.js';
+import { faultCode, ifFound, isNotFound, isRefused } from './faults.js';
 import type { ConsumerName, Names } from './names.js';
 import { NatsTopologyMismatch } from './topology-mismatch.js';
 
@@ -161,10 +161,20 @@ const correct = async (
     const fields = found === undefined ? '' : `; it differs in ${differing.join(', ')}`;
     throw new NatsTopologyMismatch(
       `NATS refuses the ${what} that the work queue needs (${faultCode(error)})${fields}`,
-      found === undefined ? FREE_ITS_PLACE : deletionOf(stream),
-      found === undefined,
+      found === undefined ? placeOf(stream, error) : deletionOf(stream),
+      // Another process may have just deleted it, to make it again.
+      found === undefined || isNotFound(error),
     );
   }
+};
+
+const placeOf = (stream: string, error: unknown): string => {
+  const code = faultCode(error);
+  if (code === 'JetStream 10100' || code === 'JetStream 10099')
+    return `delete the other consumer of ${stream} that takes the same messages (nats consumer ls ${stream} names it)`;
+  return code === 'JetStream 10026'
+    ? `delete consumers of ${stream} that are not the service's (nats consumer ls ${stream}), or give the NATS server's account room for more`
+    : FREE_ITS_PLACE;
 };
 
 /** Another stream may have our subjects, and the server its limits. */

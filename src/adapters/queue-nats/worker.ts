@@ -5,11 +5,11 @@ import type { Clock } from '../../ports/clock.js';
 import { type Delivery, type HandlingResult, laneOf, type WorkItem, type WorkQueue } from '../../ports/work-queue.js';
 import { faultCode } from './faults.js';
 import { createIntake, type Held } from './intake.js';
-import type { Link, Notify } from './link.js';
+import { checkFailed, type Link, type Notify } from './link.js';
 import { readItem, type WorkMessage } from './message.js';
 import type { ConsumerName, Names } from './names.js';
 import type { Parked } from './parked.js';
-import { pull } from './pull.js';
+import { type PullEnd, pull } from './pull.js';
 
 type WorkerOptions = {
   link: Link;
@@ -34,6 +34,8 @@ type Work = Parameters<WorkQueue['work']>[0];
 const RETRY_AFTER_FAULT_MS = 1_000;
 /** Pause before a consumer that failed is asked again; doubles, with jitter. */
 const RETRY_MS = { first: 200, longest: 5_000 };
+/** Requests refused in a row before it is told: fewer come with a move of the stream within a cluster. */
+const REFUSALS_TOLD = 5;
 const FLUSH_MS = 2_000;
 /** How often within `ackWaitMs` the server is informed that work continues. */
 const SIGNS_OF_LIFE = 3;
@@ -119,18 +121,35 @@ export const work = async (options: WorkerOptions, { concurrency, signal, handle
 
   const askFor = async (consumer: ConsumerName): Promise<void> => {
     const waits = createBackoff(RETRY_MS.first, RETRY_MS.longest);
+    let refusals = 0;
     while (!signal.aborted) {
       const batch = intake.room(consumer.lane);
-      if (batch > 0) await askOnce(consumer, batch, waits);
-      else await changed();
+      if (batch === 0) {
+        await changed();
+        continue;
+      }
+      const end = await askOnce(consumer, batch, waits);
+      refusals = end === 'refused' ? refusals + 1 : 0;
+      await followRefusals(consumer.name, refusals);
     }
+    link.troubles.refuses(consumer.name, false);
   };
 
-  const askOnce = async (consumer: ConsumerName, batch: number, waits: Backoff): Promise<void> => {
+  const followRefusals = async (consumer: string, refusals: number): Promise<void> => {
+    const isRefusing = refusals >= REFUSALS_TOLD;
+    link.troubles.refuses(consumer, isRefusing);
+    if (!isRefusing) return;
+    link.notify({ kind: 'requests_refused', consumer });
     const session = await link.next(signal);
-    if (session === undefined) return;
+    // Its failure is told by the next check, and in `status`.
+    if (session !== undefined) await link.repair(session).catch(() => undefined);
+  };
+
+  const askOnce = async (consumer: ConsumerName, batch: number, waits: Backoff): Promise<PullEnd | undefined> => {
+    const session = await link.next(signal);
+    if (session === undefined) return undefined;
+    const onMessage = (message: WorkMessage): void => receive(consumer, message);
     try {
-      const onMessage = (message: WorkMessage): void => receive(consumer, message);
       const end = await pull({
         session,
         stream: names.workStream,
@@ -140,18 +159,24 @@ export const work = async (options: WorkerOptions, { concurrency, signal, handle
         signal,
         onMessage,
       });
-      if (end === 'over' || end === 'stopped') return waits.reset();
+      if (end === 'over' || end === 'stopped') {
+        waits.reset();
+        return end;
+      }
       if (end === 'missing' || end === 'silent') {
         notify({ kind: 'consumer_rebuilt', consumer: consumer.name, why: end });
         // A stream that is created while the server still deletes the old one may never wake its consumers.
         await pause(waits.next(), signal);
         if (!session.lost.aborted) await link.repair(session);
-        return;
+        return end;
       }
+      await pause(waits.next(), signal);
+      return end;
     } catch (error) {
-      notify({ kind: 'topology_failed', code: faultCode(error) });
+      link.notify(checkFailed(error));
+      await pause(waits.next(), signal);
+      return undefined;
     }
-    await pause(waits.next(), signal);
   };
 
   const signs = setInterval(() => each(intake.held(), (message) => message.working()), ackWaitMs / SIGNS_OF_LIFE);

@@ -9,7 +9,9 @@ import type { Runner } from './runner.js';
 export type OpenedQueue = WorkQueue & {
   /** True when work items survive this process, so that the next relay continues from the stored position. */
   isDurable: boolean;
-  status(): { ok: true } | { ok: false; reason: string; isConnected?: boolean };
+  status(): { ok: true } | { ok: false; reason: string; isConnected?: boolean; isPartial?: boolean };
+  /** What the user of a process that works must be permitted and is not. */
+  missingRight(): Promise<string | undefined>;
 };
 
 const USED_BY: readonly Role[] = ['relay', 'issuer', 'sweeper'];
@@ -20,7 +22,12 @@ export const openWorkQueue = async (
   { clock, logger, runner }: { clock: Clock; logger: Logger; runner: Runner },
 ): Promise<OpenedQueue> => {
   if (natsUrl === undefined || !roles.some((role) => USED_BY.includes(role))) {
-    return { ...createMemoryQueue(clock), isDurable: false, status: () => ({ ok: true }) };
+    return {
+      ...createMemoryQueue(clock),
+      isDurable: false,
+      status: () => ({ ok: true }),
+      missingRight: async () => undefined,
+    };
   }
   // Imported on use, like the client of the event log.
   const { createNatsQueue } = await import('../../adapters/queue-nats/nats-queue.js');

@@ -111,8 +111,12 @@ const DATABASE_FAULTS: Record<SqlFault, string | undefined> = {
 
 const queueCheck = (status: QueueStatus): Check => {
   if (status.ok) return { ok: true };
-  const what = status.isConnected === true ? 'takes no work items' : 'disconnected';
-  return { ok: false, reason: `${what} (${status.reason})` };
+  return { ok: false, reason: `${queueFault(status)} (${status.reason})` };
+};
+
+const queueFault = ({ isConnected, isPartial }: QueueStatus & { ok: false }): string => {
+  if (isPartial === true) return 'may keep work away';
+  return isConnected === true ? 'takes no work items' : 'disconnected';
 };
 
 /** Why the check `guards` of `/health/ready` fails. docs/operations/lost-database.md says what to do. */

@@ -254,5 +254,6 @@ const sessionQueue = ({ engines: { pool }, config, clock, logger, runner }: Sess
     isParked: async (stream) => (await queue()).isParked(stream),
     retryParked: async (stream) => (await queue()).retryParked(stream),
     depth: async () => (await queue()).depth(),
+    missingRight: async () => (await queue()).missingRight(),
   };
 };

@@ -51,7 +51,9 @@ export const queueCheck = async ({ queue }: Pick<Parts, 'queue'>): Promise<Check
 
 const queueState = async (queue: Session['queue']) => {
   try {
-    return { parked: (await queue.parked()).count, depth: await queue.depth() };
+    const counts = { parked: (await queue.parked()).count, depth: await queue.depth() };
+    const missing = await queue.missingRight?.();
+    return missing === undefined ? counts : { fault: `NATS keeps work away: ${missing}`, cure: RIGHTS };
   } catch (error) {
     if (error instanceof NatsTopologyMismatch) return { fault: error.what, cure: error.cure };
     if (error instanceof WorkQueueUnavailable) {
@@ -61,6 +63,8 @@ const queueState = async (queue: Session['queue']) => {
     throw error;
   }
 };
+
+const RIGHTS = 'give the user in NATS_URL the rights that docs/operations/configuration.md lists under NATS';
 
 /**
  * How far the relay is behind the log, where its position is stored. A relay whose work items NATS refuses is late, although NATS answers all else;

@@ -69,6 +69,12 @@ describe('readiness', () => {
       'queue: takes no work items (JetStream 10023)',
       { queueStatus: () => ({ ok: false, reason: 'JetStream 10023', isConnected: true }) },
     ],
+    [
+      'queue: may keep work away (not permitted: publish $JS.ACK.nfse-work.>)',
+      {
+        queueStatus: () => ({ ok: false, reason: 'not permitted: publish $JS.ACK.nfse-work.>', isPartial: true }),
+      },
+    ],
     ['queue: disconnected (CONNECTION_REFUSED)', { queueStatus: () => ({ ok: false, reason: 'CONNECTION_REFUSED' }) }],
     ['projections: invoices halted', { state: { phase: 'serving', halted: new Set(['invoices']) } }],
     ['projections: deadlines lags 31 s behind the log', { projections: async () => lagging('deadlines', 31) }],

@@ -37,6 +37,23 @@ it('doctor goes on to its other checks when a stream of NATS cannot be what the 
   expect(fault.message).toBe('NATS refuses the stream: delete it');
 });
 
+it('doctor names a right that the user of NATS lacks', async () => {
+  const queue = {
+    parked: async () => ({ work: [], count: 0 }),
+    isParked: async () => false,
+    retryParked: async () => false,
+    depth: async () => 3,
+    missingRight: async () => 'not permitted: publish $JS.ACK.nfse-work.>',
+  };
+  expect(await queueCheck({ queue })).toEqual({
+    name: 'queue',
+    ok: false,
+    detail: 'NATS keeps work away: not permitted: publish $JS.ACK.nfse-work.>',
+    cure: expect.stringContaining('rights'),
+  });
+  expect(await queueCheck({ queue: { ...queue, missingRight: async () => undefined } })).toMatchObject({ ok: true });
+});
+
 it('does not take a fault of its own for one of NATS', async () => {
   await expect(checkOf(new TypeError('ours'))).rejects.toThrow('ours');
 });
