@@ -110,7 +110,8 @@ export const work = async (options: WorkerOptions, { concurrency, signal, handle
     const item = readItem(message.payload, message.subject, names.work);
     if (item === undefined) {
       message.terminate();
-      notify({ kind: 'unreadable', consumer: consumer.name });
+      // Another program may write any number of them.
+      link.notify({ kind: 'unreadable', consumer: consumer.name });
     } else if (signal.aborted) {
       message.giveBack();
     } else {

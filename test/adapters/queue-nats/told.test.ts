@@ -122,4 +122,15 @@ describeWith('natsServer', 'what keeps work away while NATS answers', () => {
     expect(harness.notices).toContainEqual({ kind: 'requests_refused', consumer: CONSUMER });
     await vi.waitFor(() => expect(queue.status()).toEqual({ ok: true }), bound);
   });
+
+  it('is told once of many messages that are not ours', async () => {
+    const queue = await harness.open();
+    harness.work(queue, { concurrency: 8, handle: async () => ack });
+    const js = (await server.admin()).jetstream();
+    for (let index = 0; index < 200; index += 1) await js.publish(harness.names.work(itemOf(`s${index}`)), 'garbage');
+    await vi.waitFor(async () => expect(await queue.depth()).toBe(0), bound);
+    expect(harness.notices.filter(({ kind }) => kind === 'unreadable')).toEqual([
+      { kind: 'unreadable', consumer: CONSUMER },
+    ]);
+  });
 });
