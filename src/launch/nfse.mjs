@@ -24,5 +24,5 @@ const ready =
   state === 'fresh' ||
   (canBuild()
     ? await build()
-    : refuse(`the build in dist is ${state}: run npm ci with development packages, or put a built dist there`));
+    : refuse(`the build in dist is ${state}: run npm ci --include=dev, or put a built dist there`));
 if (ready === true) await import('../../dist/src/main.js');

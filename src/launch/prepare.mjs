@@ -4,5 +4,5 @@ import { buildDist, buildState, canBuild } from './build.mjs';
 if (canBuild()) await buildDist();
 else
   process.stderr.write(
-    `the program was not built, because development packages are missing; the build in dist is ${buildState()}\n`,
+    `the program was not built, because development packages are missing, which npm ci --include=dev installs; the build in dist is ${buildState()}\n`,
   );

@@ -100,7 +100,7 @@ describe('the program’s launcher', () => {
     expect(start()).toEqual({
       status: 2,
       stdout: '',
-      stderr: `the build in dist is ${state}: run npm ci with development packages, or put a built dist there\n`,
+      stderr: `the build in dist is ${state}: run npm ci --include=dev, or put a built dist there\n`,
     });
   });
 
@@ -129,7 +129,8 @@ describe('the program’s launcher', () => {
     expect(run('src/launch/prepare.mjs')).toEqual({
       status: 0,
       stdout: '',
-      stderr: 'the program was not built, because development packages are missing; the build in dist is missing\n',
+      stderr:
+        'the program was not built, because development packages are missing, which npm ci --include=dev installs; the build in dist is missing\n',
     });
   });
 });
