@@ -21,8 +21,5 @@ const build = async () => {
 
 const state = buildState();
 const ready =
-  state === 'fresh' ||
-  (canBuild()
-    ? await build()
-    : refuse(`the build in dist is ${state}: run npm ci --include=dev, or put a built dist there`));
+  state === 'fresh' || (canBuild() ? await build() : refuse(`the build in dist is ${state}: run npm ci --include=dev`));
 if (ready === true) await import('../../dist/src/main.js');

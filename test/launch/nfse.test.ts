@@ -100,7 +100,7 @@ describe('the program’s launcher', () => {
     expect(start()).toEqual({
       status: 2,
       stdout: '',
-      stderr: `the build in dist is ${state}: run npm ci --include=dev, or put a built dist there\n`,
+      stderr: `the build in dist is ${state}: run npm ci --include=dev\n`,
     });
   });
 
