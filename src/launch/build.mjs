@@ -161,7 +161,15 @@ export const buildDist = async () => {
     renameSync(join(home, STAMP), join(DIST, STAMP));
   } finally {
     rmSync(home, { recursive: true, force: true });
+    await endBuilder();
   }
+};
+
+/** The process of esbuild would stay as long as the program that the launcher runs in this process. */
+const endBuilder = async () => {
+  if (!canBuild()) return;
+  const { stop } = await import('esbuild');
+  await stop();
 };
 
 const filesIn = (folder) =>

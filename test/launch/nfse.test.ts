@@ -22,6 +22,19 @@ const mainSaying = (word: string): string =>
     `console.log('${word}', data, ...process.argv.slice(2));`,
   ].join('\n');
 
+/** Says which processes that it did not start stay its children for 2 s. A process that was asked to end needs a moment. */
+const MAIN_NAMING_CHILDREN = `
+import { spawnSync } from 'node:child_process';
+const children = () =>
+  spawnSync('ps', ['-A', '-o', 'ppid=,args='], { encoding: 'utf8' })
+    .stdout.split('\\n')
+    .map((line) => line.trim())
+    .filter((line) => line.startsWith(process.pid + ' ') && !/ ps -A | \\[?\\w+\\]? <defunct>$/.test(line));
+const until = Date.now() + 2_000;
+while (children().length > 0 && Date.now() < until) await new Promise((again) => setTimeout(again, 50));
+console.log(children().join(', ') || 'no process is left');
+`;
+
 beforeEach(() => {
   checkout = temporaryFolder();
   cpSync(join(ROOT, 'src/launch'), join(checkout, 'src/launch'), { recursive: true });
@@ -61,6 +74,11 @@ describe('the program’s launcher', () => {
   it('has in its build the renderer of the reference, whose package is a development package', () => {
     expect(run('src/launch/prepare.mjs').status).toBe(0);
     expect(existsSync(join(checkout, 'dist/src/http/docs/assets/redoc.standalone.js'))).toBe(true);
+  });
+
+  it('leaves no process of the build beside the program that it runs', () => {
+    write('src/main.ts', MAIN_NAMING_CHILDREN);
+    expect(start()).toEqual({ status: 0, stdout: 'no process is left\n', stderr: '' });
   });
 
   it('never runs a build of other sources', () => {
