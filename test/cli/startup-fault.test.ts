@@ -1,3 +1,5 @@
+import { mkdtemp, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { EventLogAccessDenied } from '../../src/adapters/eventlog-eventstoredb/faults.js';
 import { FaultAtAddress } from '../../src/adapters/sql/errors.js';
@@ -9,6 +11,7 @@ import { EventLogUnavailable, type LogPosition, UnreadableEvent } from '../../sr
 import { type QueueFault, WorkQueueUnavailable } from '../../src/ports/work-queue.js';
 import { startupFault } from '../../src/runtime/commands/startup-fault.js';
 import { LedgerDamaged } from '../../src/simulator/options.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 
 const refusedAppend = (code: string) =>
   new EventLogUnavailable('the event log refused the append', { cause: Object.assign(new Error(SECRET), { code }) });
@@ -120,4 +123,34 @@ it('a folder that a file system does not take is named', () => {
     exit: 2,
     line: '/proc/backup cannot be made (ENOENT): choose another path',
   });
+});
+
+it.each([
+  ['missing', 'ENOENT'],
+  ['file', 'ENOTDIR'],
+  ['loop', 'ELOOP'],
+])('TMPDIR is named where it takes no folder: %s', async (name, code) => {
+  const place = temporaryFolder();
+  await writeFile(join(place, 'file'), '');
+  await symlink('loop', join(place, 'loop'));
+  const folder = join(place, name);
+  const error: unknown = await mkdtemp(join(folder, 'nfse-demo-')).catch((fault: unknown) => fault);
+  expect(startupFault(error)).toEqual({
+    exit: 2,
+    line: `no temporary folder can be made in ${folder} (${code}): set TMPDIR to a folder that this user may write`,
+  });
+});
+
+it.each(['EACCES', 'EROFS'])('TMPDIR is named where this user may not write it: %s', (code) => {
+  const denied = Object.assign(new Error(SECRET), { code, syscall: 'mkdtemp', path: '/full/nfse-demo-XXXXXX' });
+  const { exit, line } = startupFault(denied);
+  expect([exit, line]).toEqual([
+    2,
+    expect.stringMatching(/^no temporary folder can be made in \/full \(\w+\): set TMPDIR /),
+  ]);
+});
+
+it('a disk without space under TMPDIR is named as before', () => {
+  const full = Object.assign(new Error(SECRET), { code: 'ENOSPC', syscall: 'mkdtemp', path: '/full/nfse-demo-XXXXXX' });
+  expect(startupFault(full)).toMatchObject({ exit: 3, line: expect.stringMatching(/^no disk space is left/) });
 });

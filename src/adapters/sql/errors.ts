@@ -29,7 +29,9 @@ export class ServerUnproven extends Error {
 /** Classifies an error of `pg` or of a socket by its code; an error without a code by the few messages of `pg`. */
 export const sqlFault = (error: unknown): SqlFault => {
   if (error instanceof ServerUnproven) return 'unproven';
-  const code = codeOf(error);
+  const first = firstOf(error);
+  const code = errorCode(first);
+  if (code === 'ENOENT') return isOfConnect(first) ? 'unavailable' : 'other';
   if (code === '53100' || code === 'ENOSPC') return 'disk_full';
   if (code === READ_ONLY) return 'read_only';
   if (code !== undefined) return faultOfCode(code);
@@ -95,11 +97,16 @@ const MAY_END_A_SESSION = /^(?:08|25P0[34]|53|F0|57P|58|XX)/;
 
 const READ_ONLY = '25006';
 
-/** SQLSTATE or errno name. An AggregateError (several addresses tried) counts as its first error. */
-const codeOf = (error: unknown): string | undefined => {
-  if (error instanceof AggregateError && error.errors.length > 0) return codeOf(error.errors[0]);
-  return errorCode(error);
-};
+/** SQLSTATE or errno name. */
+const codeOf = (error: unknown): string | undefined => errorCode(firstOf(error));
+
+/** An AggregateError (several addresses tried) counts as its first error. */
+const firstOf = (error: unknown): unknown =>
+  error instanceof AggregateError && error.errors.length > 0 ? firstOf(error.errors[0]) : error;
+
+/** A Unix socket of the server that is not there; other calls say the same of a file or a folder. */
+const isOfConnect = (error: unknown): boolean =>
+  error instanceof Error && 'syscall' in error && error.syscall === 'connect';
 
 const UNAVAILABLE: ReadonlySet<string> = new Set([
   '25P03', // idle_in_transaction_session_timeout
@@ -125,7 +132,6 @@ const UNAVAILABLE: ReadonlySet<string> = new Set([
   'ENETUNREACH',
   'ENOTFOUND',
   'EAI_AGAIN',
-  'ENOENT', // a unix socket that is not there
 ]);
 
 const REFUSED: ReadonlySet<string> = new Set([

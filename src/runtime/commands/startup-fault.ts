@@ -1,3 +1,4 @@
+import { dirname } from 'node:path';
 import { EmbeddedPostgresError } from '../../adapters/embedded-postgres/error.js';
 import { NatsTopologyMismatch } from '../../adapters/queue-nats/topology-mismatch.js';
 import { DatabaseUnsuitable } from '../../adapters/sql/database-checks.js';
@@ -42,6 +43,8 @@ const faultOf = (error: unknown, addressSetBy: string): StartupFault => {
     };
   // From Node, for a relative path while the folder that this process works in is deleted.
   if (error instanceof Error && 'syscall' in error && error.syscall === 'uv_cwd') return { exit: 2, line: NO_FOLDER };
+  const temporary = temporaryFolderLine(error);
+  if (temporary !== undefined) return { exit: 2, line: temporary };
   if (code === 'EACCES' || code === 'EPERM') return { exit: 2, line: deniedLine(error, code) };
   if (isRefusedFolder(error)) return { exit: 2, line: unusableLine(error, 'ENOENT') };
   if (code === 'ENOTDIR' || code === 'EEXIST' || code === 'EROFS') return { exit: 2, line: unusableLine(error, code) };
@@ -161,6 +164,15 @@ const deniedLine = (error: unknown, code: string): string =>
   error instanceof Error && 'path' in error && typeof error.path === 'string'
     ? `${error.path} may not be used by this user (${code}): check its owner and mode`
     : `a file or port may not be used by this user (${code}): check DATA_DIR and the ports`;
+
+/** For a folder of TMPDIR that cannot be made; undefined for other faults. */
+const temporaryFolderLine = (error: unknown): string | undefined => {
+  if (!(error instanceof Error && 'syscall' in error && error.syscall === 'mkdtemp')) return undefined;
+  const code = errorCode(error);
+  // Another folder of the same disk would not help.
+  if (code === undefined || code === 'ENOSPC' || !('path' in error)) return undefined;
+  return `no temporary folder can be made in ${dirname(String(error.path))} (${code}): set TMPDIR to a folder that this user may write`;
+};
 
 /** Some file systems, such as /proc, say of a folder that they do not take that it is not there. */
 const isRefusedFolder = (error: unknown): boolean =>

@@ -59,8 +59,8 @@ const run = async ({ settings, logs }: SimulatorOrder): Promise<void> => {
     const { close: _close, ...simulator } = opened;
     tell({ kind: 'ready', simulator });
   } catch (error) {
-    const { name, message, code, port, syscall } = error as NodeJS.ErrnoException & { port?: number };
-    tell({ kind: 'failed', fault: { name, message, code, port, syscall } }, () => void end());
+    const { name, message, code, port, syscall, path } = error as NodeJS.ErrnoException & { port?: number };
+    tell({ kind: 'failed', fault: { name, message, code, port, syscall, path } }, () => void end());
   }
 };
 

@@ -18,6 +18,7 @@ type StartFault = {
   code: string | undefined;
   port: number | undefined;
   syscall: string | undefined;
+  path: string | undefined;
 };
 
 export type ChildMessage =
@@ -98,10 +99,11 @@ const started = (child: ChildProcess, settings: SimulatorSettings, logger: Logge
   });
 
 /** The error as a start in this process would have thrown it. */
-const errorOf = ({ name, message, code, port, syscall }: StartFault): Error => {
+const errorOf = ({ name, message, ...found }: StartFault): Error => {
   if (name === 'FolderInUse') return new FolderInUse(message);
   if (name === 'LedgerDamaged') return new LedgerDamaged(message);
-  return Object.assign(new Error(message), { code, port, syscall });
+  // The message between the processes has no field that is undefined, so that a fault of a file gets no port.
+  return Object.assign(new Error(message), found);
 };
 
 const ended = async (child: ChildProcess): Promise<void> => {

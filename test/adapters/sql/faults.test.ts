@@ -31,6 +31,16 @@ it.each([
 });
 
 it.each([
+  ['connect', 'unavailable'],
+  ['open', 'other'],
+  ['mkdtemp', 'other'],
+])('takes what is not there for the socket of a server only in the call %s', (syscall, fault) => {
+  const missing = Object.assign(failure('ENOENT'), { syscall });
+  expect(sqlFault(missing)).toBe(fault);
+  expect(sqlFault(new AggregateError([missing]))).toBe(fault);
+});
+
+it.each([
   ['Connection terminated unexpectedly', 'unavailable'],
   ['Query read timeout', 'unavailable'],
   ['The server does not support SSL connections', 'no_tls'],

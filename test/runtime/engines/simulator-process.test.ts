@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { pino } from 'pino';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { processIdentity } from '../../../src/adapters/embedded-postgres/data-dir.js';
 import { createRunner, type Runner } from '../../../src/runtime/engines/runner.js';
 import {
@@ -27,6 +27,7 @@ beforeEach(async () => {
   lines.length = 0;
 });
 afterEach(async () => {
+  vi.unstubAllEnvs();
   for (const runner of runners.splice(0)) await runner.stop();
 });
 
@@ -68,6 +69,21 @@ describe('the simulator in a process of its own', () => {
     expect(lines.find(({ msg }) => msg === 'the simulator ended and is started again')).toMatchObject({
       signal: 'SIGKILL',
     });
+  });
+
+  it('says which folder of TMPDIR cannot be made, which the lock of a long path needs', async () => {
+    folder = join(folder, 'x'.repeat(100));
+    mkdirSync(folder);
+    await giveIdentity(folder);
+    vi.stubEnv('TMPDIR', join(folder, 'missing'));
+    const { simulator } = fork();
+    const fault: unknown = await simulator.open(settings()).catch((error: unknown) => error);
+    expect(fault).toMatchObject({
+      code: 'ENOENT',
+      syscall: 'mkdtemp',
+      path: expect.stringContaining('/missing/nfse-sim-'),
+    });
+    expect(fault).not.toHaveProperty('port');
   });
 
   it('ends when it was never opened', async () => {
