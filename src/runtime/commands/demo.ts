@@ -1,7 +1,8 @@
 import { join, resolve } from 'node:path';
-import { done, type Outcome, refused } from '../../cli/command.js';
+import { badUsage, done, type Outcome, refused } from '../../cli/command.js';
 import { timelineOf } from '../../cli/commands/invoice.js';
-import { makeFolders } from '../../lib/make-folders.js';
+import { errorCode } from '../../lib/error-code.js';
+import { proveFolder } from '../../lib/prove-folder.js';
 import { writeWhole } from '../../lib/write-whole.js';
 import { type Config, readConfig, roles } from '../config/config.js';
 import { createLogger } from '../config/logger.js';
@@ -29,8 +30,24 @@ const OUT = 'out';
 type DemoOptions = { losesAnswer: boolean; write(text: string): void; interrupted: AbortSignal | undefined };
 
 /** Runs the demo against a service in a throwaway data folder. After a signal it stops the service, removes the folder and throws. */
-export const runDemo = (env: NodeJS.ProcessEnv, options: DemoOptions): Promise<Outcome> =>
-  inThrowawayFolder('nfse-demo-', (dataDir) => runDemoIn(dataDir, env, options));
+export const runDemo = async (env: NodeJS.ProcessEnv, options: DemoOptions): Promise<Outcome> => {
+  const problem = options.losesAnswer ? undefined : await problemOfOut();
+  if (problem !== undefined) return badUsage(problem);
+  return await inThrowawayFolder('nfse-demo-', (dataDir) => runDemoIn(dataDir, env, options));
+};
+
+/** Says why the documents could not be saved; undefined where they can be. */
+const problemOfOut = async (): Promise<string | undefined> => {
+  try {
+    await proveFolder(OUT);
+    return undefined;
+  } catch (error) {
+    const code = errorCode(error);
+    // Another folder of a full disk would not help.
+    if (code === undefined || code === 'ENOSPC') throw error;
+    return `${resolve(OUT)}, where the demo saves its documents, takes no file (${code}): make it a folder that this user may write`;
+  }
+};
 
 const runDemoIn = async (
   dataDir: string,
@@ -100,7 +117,6 @@ const walk = async ({ client, show, interrupted }: DemoStage): Promise<string> =
   const issued = await untilIssued(client, accepted.id);
   show(`GET  /v1/nfse/{id} -> ${issued.status}, access key ${issued.access_key ?? ''}`);
 
-  await makeFolders(OUT);
   const saved = await saveDocuments(client, issued.id);
   show(`documents saved: ${saved.join(', ')}`);
 

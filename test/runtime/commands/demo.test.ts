@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { runProgram } from '../../support/harness/processes.js';
@@ -22,4 +22,19 @@ it('the demo overwrites no file that a link in its place leads to, and runs a se
         .toString(),
     ).toBe('%PDF-');
   }
+});
+
+it.each([
+  ['a link that leads nowhere', 'ENOENT', (out: string) => symlinkSync('missing', out)],
+  ['a file', 'ENOTDIR', (out: string) => writeFileSync(out, '')],
+])('the demo starts nothing where its documents cannot be saved: out is %s', async (_what, code, make) => {
+  const place = realpathSync(temporaryFolder());
+  const out = join(place, 'out');
+  make(out);
+  const program = runProgram(['src/main.ts', 'demo'], {}, ['sh', '-c', 'cd "$0" && exec "$@"', place]);
+  expect(await program.ended).toEqual({ code: 2, signal: null });
+  expect(program.output()).toEqual({
+    stdout: '',
+    stderr: `${out}, where the demo saves its documents, takes no file (${code}): make it a folder that this user may write\n`,
+  });
 });
