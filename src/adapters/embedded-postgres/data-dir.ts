@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, readlinkSync, statSync } from 'node:fs';
 import { chmod, link, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { errorCode } from '../../lib/error-code.js';
@@ -15,11 +15,34 @@ import { readStat, readText } from './process-stat.js';
 
 const PASSABLE = 0o711;
 
-/** Throws `EmbeddedPostgresError` for a path that is there and is no folder. */
+/** Throws `EmbeddedPostgresError` for a path that is there and is no folder, and for a link that leads nowhere. */
 export const refuseFileAsDataDir = (dataDir: string): void => {
+  const target = targetOfDeadLink(resolve(dataDir));
+  if (target !== undefined)
+    throw new EmbeddedPostgresError(
+      `DATA_DIR ${dataDir} is a link to ${target}, where no folder is: mount or make that folder, or choose another DATA_DIR`,
+    );
   // A path through a file is refused when the folder is made.
   if (!existsSync(dataDir) || statSync(dataDir).isDirectory()) return;
   throw new EmbeddedPostgresError(`DATA_DIR ${dataDir} is a file and not a folder: choose another DATA_DIR`);
+};
+
+/** Undefined for other paths, and for a link whose end this user may not see. */
+const targetOfDeadLink = (path: string): string | undefined => {
+  try {
+    statSync(path);
+    return undefined;
+  } catch (error) {
+    return ['ENOENT', 'ELOOP'].includes(errorCode(error) ?? '') ? targetOf(path) : undefined;
+  }
+};
+
+const targetOf = (path: string): string | undefined => {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return undefined;
+  }
 };
 
 /**

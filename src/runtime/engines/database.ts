@@ -2,7 +2,13 @@ import type pg from 'pg';
 import { holdsCluster } from '../../adapters/embedded-postgres/cluster.js';
 import { clusterFolder } from '../../adapters/embedded-postgres/cluster-names.js';
 import { readEmbeddedAddresses } from '../../adapters/embedded-postgres/connection-file.js';
-import { type DataDirLock, lockDataDir, prepareDataDir, wasLocked } from '../../adapters/embedded-postgres/data-dir.js';
+import {
+  type DataDirLock,
+  lockDataDir,
+  prepareDataDir,
+  refuseFileAsDataDir,
+  wasLocked,
+} from '../../adapters/embedded-postgres/data-dir.js';
 import { EmbeddedPostgresError } from '../../adapters/embedded-postgres/error.js';
 import { refusalOfOtherUser } from '../../adapters/embedded-postgres/folder-owner.js';
 import { refuseHalfRestored } from '../../adapters/embedded-postgres/half-restored.js';
@@ -58,6 +64,7 @@ export type DatabaseServerOptions = {
 export const openDatabaseServer = async (options: DatabaseServerOptions): Promise<DatabaseAddresses> => {
   const { config, startedFor } = options;
   if (config.databaseUrl !== undefined) return { service: config.databaseUrl, owner: config.databaseOwnerUrl };
+  refuseFileAsDataDir(config.dataDir);
   // Refuses the folder of another OS user before anything else speaks of the folder.
   await readEmbeddedAddresses(config.dataDir);
   if (startedFor === 'command') {

@@ -1,10 +1,12 @@
 import { spawnSync } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { lockDataDir } from '../../../src/adapters/embedded-postgres/data-dir.js';
+import { lockDataDir, prepareDataDir } from '../../../src/adapters/embedded-postgres/data-dir.js';
+import { EmbeddedPostgresError } from '../../../src/adapters/embedded-postgres/error.js';
 import { listenAsOwner, ownerAnswers } from '../../../src/adapters/embedded-postgres/owner-socket.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 
 const LISTEN_AND_DIE =
   "require('net').createServer().listen(process.argv[1], () => process.kill(process.pid, 'SIGKILL'))";
@@ -80,4 +82,24 @@ describe('lockDataDir', () => {
     ]);
     await lock.release();
   });
+});
+
+it.each(['missing', 'link'])(
+  'a DATA_DIR that is a link to %s is named as a link that leads nowhere',
+  async (target) => {
+    const link = join(temporaryFolder(), 'link');
+    await symlink(target, link);
+    const line = `DATA_DIR ${link} is a link to ${target}, where no folder is: mount or make that folder, or choose another DATA_DIR`;
+    for (const path of [link, `${link}/`])
+      await expect(prepareDataDir(path, undefined)).rejects.toEqual(
+        new EmbeddedPostgresError(line.replace(link, path)),
+      );
+  },
+);
+
+it('a DATA_DIR that is a link to a folder is used', async () => {
+  const place = temporaryFolder();
+  await mkdir(join(place, 'folder'));
+  await symlink('folder', join(place, 'link'));
+  await prepareDataDir(join(place, 'link'), undefined);
 });

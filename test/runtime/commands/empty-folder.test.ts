@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { runProgram } from '../../support/harness/processes.js';
@@ -30,6 +30,15 @@ it.each(['company list', 'serve'])('a file as DATA_DIR is named as one, and noth
   const { stdout, stderr } = program.output();
   expect(stdout + stderr).toContain(`DATA_DIR ${file} is a file and not a folder: choose another DATA_DIR`);
   expect(stdout + stderr).not.toMatch(/warning|cannot be reached/);
+});
+
+it.each(['company list', 'serve'])('a DATA_DIR that is a link to itself is named as a link: %s', async (line) => {
+  const link = newFolder();
+  symlinkSync(link, link);
+  const program = runProgram(['src/main.ts', ...line.split(' ')], { DATA_DIR: link });
+  expect(await program.ended).toMatchObject({ code: 2 });
+  const { stdout, stderr } = program.output();
+  expect(stdout + stderr).toContain(`DATA_DIR ${link} is a link to ${link}, where no folder is: `);
 });
 
 it.each([
