@@ -14,8 +14,30 @@ export const findBinaries = async (user: OsUser | undefined): Promise<PostgresBi
   const { folder, version } = await packageFolder();
   const native = join(folder, 'native');
   await restoreSymlinks(folder);
-  if (user === undefined || (await unreachableFolder(user, native)) === undefined) return binariesIn(native);
-  return binariesIn(await reachableCopy(native, version, user));
+  return binariesIn(await usableFolder(native, version, user));
+};
+
+/** The folder of the package, or a copy for `user` where that one cannot reach the folder or initdb cannot run in it. Throws `EmbeddedPostgresError`. */
+export const usableFolder = async (
+  native: string,
+  version: string,
+  user: OsUser | undefined,
+  home = HOME_OF_COPIES,
+): Promise<string> => {
+  if (user === undefined) return native;
+  const isUsable = !MISREAD.test(native) && (await unreachableFolder(user, native)) === undefined;
+  return isUsable ? native : await reachableCopy(native, version, user, home);
+};
+
+/** initdb names its own folder to a shell, in double quotes: these characters keep their meaning there. */
+const MISREAD = /["$\\`]/;
+
+/** Throws `EmbeddedPostgresError` where initdb would not find the programs beside it. A server that needs no initdb runs from any path. */
+export const refuseMisreadPath = (initdb: string): void => {
+  if (!MISREAD.test(initdb)) return;
+  throw new EmbeddedPostgresError(
+    `PostgreSQL cannot make a database from ${dirname(initdb)}: move this program to a path without $, ", \\ and \`, or set DATABASE_URL`,
+  );
 };
 
 const binariesIn = async (native: string): Promise<PostgresBinaries> => {

@@ -6,7 +6,7 @@ import { errorCode } from '../../lib/error-code.js';
 import { writeNew } from '../../lib/write-whole.js';
 import { openPool } from '../sql/pool.js';
 import { assignOwners, prepareRoles } from '../sql/roles.js';
-import type { PostgresBinaries } from './binaries.js';
+import { type PostgresBinaries, refuseMisreadPath } from './binaries.js';
 import { CLUSTER_NAMES, clusterFolder } from './cluster-names.js';
 import {
   CONNECTION_FILE,
@@ -45,6 +45,7 @@ export const prepareCluster = async (
       `DATA_DIR ${dataDir} lacks ${CONNECTION_FILE}: restore it from a backup of the folder`,
     );
   }
+  refuseMisreadPath(initdb);
   const password = newPassword();
   const draft = join(dataDir, CLUSTER_NAMES.draft);
   const passwordFile = join(dataDir, CLUSTER_NAMES.password);

@@ -1,7 +1,8 @@
-import { chmod, mkdir, stat, writeFile } from 'node:fs/promises';
+import { chmod, cp, mkdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { reachableCopy } from '../../../src/adapters/embedded-postgres/binaries.js';
+import { reachableCopy, usableFolder } from '../../../src/adapters/embedded-postgres/binaries.js';
+import { prepareCluster } from '../../../src/adapters/embedded-postgres/cluster.js';
 import { EmbeddedPostgresError } from '../../../src/adapters/embedded-postgres/error.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 
@@ -56,9 +57,33 @@ describe.runIf(process.getuid?.() === 0)('the copy of the binaries for another u
     expect(await copied()).toBe(join(home, '18.0.0'));
   });
 
+  it.each(['$', '`', '"', '\\'])(
+    'is used where the path of the original has a %s, which initdb cannot have',
+    async (character) => {
+      const odd = join(parent, `a ${character}x`, 'native');
+      const plain = join(parent, "d'água #%20", 'native');
+      for (const folder of [odd, plain]) await cp(native, folder, { recursive: true });
+      expect(await usableFolder(odd, '18.0.0', stranger, home)).toBe(join(home, '18.0.0'));
+      expect(await usableFolder(plain, '18.0.0', stranger, home)).toBe(plain);
+    },
+  );
+
   it('is refused where a folder above is closed, also when the copy is there', async () => {
     await copied();
     await chmod(parent, 0o700);
     await expect(copied()).rejects.toThrow(EmbeddedPostgresError);
   });
 });
+
+it.each(['$', '`', '"', '\\'])(
+  'a path with %s is named where initdb would not find its programs',
+  async (character) => {
+    const folder = `/srv/a${character}x/native/bin`;
+    const binaries = { initdb: `${folder}/initdb`, postgres: `${folder}/postgres` };
+    await expect(prepareCluster(temporaryFolder(), binaries, undefined)).rejects.toEqual(
+      new EmbeddedPostgresError(
+        `PostgreSQL cannot make a database from ${folder}: move this program to a path without $, ", \\ and \`, or set DATABASE_URL`,
+      ),
+    );
+  },
+);
