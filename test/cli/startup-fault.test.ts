@@ -92,6 +92,15 @@ it.each(['EACCES', 'EPERM'])('a path that this user may not use is named: %s', (
   expect(unnamed.line).toBe(`a file or port may not be used by this user (${code}): check DATA_DIR and the ports`);
 });
 
+it('a port that this user may not use is named, and not the port of a server that a firewall refuses', () => {
+  const denied = { code: 'EACCES', port: 80 };
+  expect(startupFault(Object.assign(new Error(SECRET), denied, { syscall: 'listen' }))).toEqual({
+    exit: 2,
+    line: 'port 80 may not be used by this user (EACCES): choose another port (PORT, OPS_PORT, SIMULATOR_PORT, SIMULATOR_CONTROL_PORT)',
+  });
+  expect(startupFault(Object.assign(new Error(SECRET), denied, { syscall: 'connect' })).line).not.toContain('80');
+});
+
 it.each(['ENOTDIR', 'EEXIST', 'EROFS'])('a folder that cannot be made is named: %s', (code) => {
   const fault = Object.assign(new Error(SECRET), { code, path: '/data/file/simulator' });
   const line = `/data/file/simulator cannot be made (${code}): choose another path`;

@@ -7,7 +7,7 @@ import { errorCode } from '../../lib/error-code.js';
 import { makeFolders } from '../../lib/make-folders.js';
 import { pause } from '../../lib/pause.js';
 import { writeWhole } from '../../lib/write-whole.js';
-import { EmbeddedPostgresError } from './error.js';
+import { DataDirUnwritable, EmbeddedPostgresError } from './error.js';
 import { refusalOfOtherUser } from './folder-owner.js';
 import { type OsUser, unreachableFolder } from './os-user.js';
 import { listenAsOwner, ownerAnswers } from './owner-socket.js';
@@ -99,7 +99,7 @@ const RETRY_MS = 50;
 /**
  * Takes the lock of a data folder, which one process of this machine can hold, in whatever container. The lock of a dead process does not count, even
  * when another process has its id now. Another container does not see the process, but its socket. Waits up to `waitMs`, then throws
- * `EmbeddedPostgresError` that names the owner.
+ * `EmbeddedPostgresError` that names the owner. Throws `DataDirUnwritable` for a folder in which this user may not write.
  *
  * Lock files are numbered, and the numbers only rise: a process takes the lock by creating the next file, complete and atomically, and the highest is
  * never deleted. So no process can remove a lock that it has not seen, which a single lock file would allow.
@@ -108,16 +108,26 @@ export const lockDataDir = async (dataDir: string, { waitMs }: { waitMs: number 
   const folder = lockFolder(dataDir);
   await makeDataDir(dataDir);
   // Under a umask of 000 other users could remove the lock or write one.
-  await makeFolders(folder, 0o755);
+  await namingUnwritable(dataDir, makeFolders(folder, 0o755));
   const deadline = performance.now() + waitMs;
   for (;;) {
-    const attempt = await tryLock(folder);
+    const attempt = await namingUnwritable(dataDir, tryLock(folder));
     if (attempt.kind === 'taken') return { release: attempt.release };
     if (performance.now() >= deadline)
       throw new EmbeddedPostgresError(`DATA_DIR ${dataDir} is in use by ${attempt.owner}`);
     await pause(RETRY_MS);
   }
 };
+
+const namingUnwritable = <T>(dataDir: string, work: Promise<T>): Promise<T> =>
+  work.catch((cause: unknown) => {
+    const code = errorCode(cause) ?? '';
+    if (!['EACCES', 'EPERM', 'EROFS'].includes(code)) throw cause;
+    throw new DataDirUnwritable(
+      `DATA_DIR ${dataDir} takes no file (${code}): let this user write there, or choose another DATA_DIR`,
+      { cause },
+    );
+  });
 
 /** `owner`: who holds the lock, and what the reader of the error can do. */
 type Attempt = { kind: 'taken'; release(): Promise<void> } | { kind: 'busy'; owner: string };

@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
-import { EmbeddedPostgresError } from '../../adapters/embedded-postgres/error.js';
+import { DataDirUnwritable, EmbeddedPostgresError } from '../../adapters/embedded-postgres/error.js';
 import { NatsTopologyMismatch } from '../../adapters/queue-nats/topology-mismatch.js';
 import { DatabaseUnsuitable } from '../../adapters/sql/database-checks.js';
 import { FaultAtAddress, isFull, type SqlFault, sqlFault } from '../../adapters/sql/errors.js';
@@ -76,6 +76,7 @@ const refusedWork = (cause: unknown): string | undefined => {
 /** What an operator has to set up in another way. */
 const BAD_SETUP = [
   EmbeddedPostgresError,
+  DataDirUnwritable,
   FolderInUse,
   SimulatorElsewhere,
   LiveNotesAreReal,
@@ -160,10 +161,14 @@ const portOf = (error: unknown): string =>
   error instanceof Error && 'port' in error ? `port ${String(error.port)}` : 'a port';
 
 /** The path is the operator's own setting or a folder below it. */
-const deniedLine = (error: unknown, code: string): string =>
-  error instanceof Error && 'path' in error && typeof error.path === 'string'
-    ? `${error.path} may not be used by this user (${code}): check its owner and mode`
-    : `a file or port may not be used by this user (${code}): check DATA_DIR and the ports`;
+const deniedLine = (error: unknown, code: string): string => {
+  if (error instanceof Error && 'path' in error && typeof error.path === 'string')
+    return `${error.path} may not be used by this user (${code}): check its owner and mode`;
+  // A connection that a firewall refuses has a port too, which is another program's.
+  if (error instanceof Error && 'syscall' in error && error.syscall === 'listen' && 'port' in error)
+    return `${portOf(error)} may not be used by this user (${code}): choose another port (${PORTS})`;
+  return `a file or port may not be used by this user (${code}): check DATA_DIR and the ports`;
+};
 
 /** For a folder of TMPDIR that cannot be made; undefined for other faults. */
 const temporaryFolderLine = (error: unknown): string | undefined => {

@@ -29,6 +29,20 @@ describe.runIf(isPossible)('a command on the DATA_DIR of another OS user', () =>
     return { code, complaint: program.output().stderr };
   };
 
+  it.each([['company', 'list'], ['serve']])('names DATA_DIR where this user may not write: %s %s', async (...args) => {
+    const parent = temporaryFolder();
+    chmodSync(parent, 0o711);
+    const folder = join(parent, 'data');
+    for (const path of [folder, join(folder, 'lock')]) {
+      mkdirSync(path);
+      const { code, complaint } = await runOn(folder, args);
+      expect(complaint).toContain(
+        `DATA_DIR ${folder} takes no file (EACCES): let this user write there, or choose another DATA_DIR\n`,
+      );
+      expect(code).toBe(2);
+    }
+  });
+
   it.each([['company', 'list'], ['doctor'], ['serve']])(
     'is refused in one line and changes nothing: %s %s',
     async (...args) => {
