@@ -1,6 +1,7 @@
 import { AckPolicy, type ConsumerUpdateConfig, type JetStreamManager, nanos, ReplayPolicy } from 'nats';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { bound, itemOf, openQueueHarness, type QueueHarness } from '../../support/harness/nats-queue.js';
+import { streamNamed } from '../../support/fixture/named-streams.js';
+import { bound, itemOf, openQueueHarness, type QueueHarness, sweptItemOf } from '../../support/harness/nats-queue.js';
 import { type NatsServer, startNats } from '../../support/nats.js';
 import { describeWith } from '../../support/needs.js';
 
@@ -65,7 +66,7 @@ describeWith('natsServer', 'a consumer of ours that another program changed', ()
       },
     });
     await queue.put(itemOf('before'));
-    await vi.waitFor(() => expect(begun).toContain('before'), bound);
+    await vi.waitFor(() => expect(begun).toContain(streamNamed('before')), bound);
     const at = await place();
     await tamper(at);
     const asItHasToBe = async (): Promise<void> => {
@@ -78,10 +79,10 @@ describeWith('natsServer', 'a consumer of ours that another program changed', ()
     let sweep = 0;
     const areHandled = async (): Promise<void> => {
       sweep += 1;
-      for (const stream of ['before', 'after']) {
-        if (!handled.has(stream)) await queue.put(itemOf(stream, `${stream}/sweep/${sweep}`));
+      for (const name of ['before', 'after']) {
+        if (!handled.has(streamNamed(name))) await queue.put(sweptItemOf(name, `sweep/${sweep}`));
       }
-      expect([...handled].sort()).toEqual(['after', 'before']);
+      expect(handled).toEqual(new Set(['after', 'before'].map(streamNamed)));
     };
     await vi.waitFor(areHandled, soon);
     await asItHasToBe();
@@ -118,7 +119,7 @@ describeWith('natsServer', 'a consumer of ours that another program changed', ()
         return { kind: 'ack' };
       },
     });
-    await vi.waitFor(() => expect(handled).toEqual(['a']), soon);
+    await vi.waitFor(() => expect(handled).toEqual([streamNamed('a')]), soon);
     await vi.waitFor(async () => expect(await next.depth()).toBe(0), soon);
   });
 

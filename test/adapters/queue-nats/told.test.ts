@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { AckPolicy } from 'nats';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { streamNamed } from '../../support/fixture/named-streams.js';
 import { bound, itemOf, openQueueHarness, type QueueHarness } from '../../support/harness/nats-queue.js';
 import { type NatsServer, type NatsServerOptions, startNats } from '../../support/nats.js';
 import { describeWith } from '../../support/needs.js';
@@ -53,7 +54,7 @@ describeWith('natsServer', 'what keeps work away while NATS answers', () => {
     await queue.put(itemOf('a'));
     expect(queue.status()).toMatchObject({ isPartial: true });
     await consumers.delete(workStream, 'theirs');
-    await vi.waitFor(() => expect(handled).toEqual(['a']), bound);
+    await vi.waitFor(() => expect(handled).toEqual([streamNamed('a')]), bound);
     expect(queue.status()).toEqual({ ok: true });
   });
 
@@ -118,7 +119,7 @@ describeWith('natsServer', 'what keeps work away while NATS answers', () => {
       },
     });
     await queue.put(itemOf('a'));
-    await vi.waitFor(() => expect(handled).toEqual(['a']), bound);
+    await vi.waitFor(() => expect(handled).toEqual([streamNamed('a')]), bound);
     expect(harness.notices).toContainEqual({ kind: 'requests_refused', consumer: CONSUMER });
     await vi.waitFor(() => expect(queue.status()).toEqual({ ok: true }), bound);
   });
