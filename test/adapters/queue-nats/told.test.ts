@@ -90,7 +90,7 @@ describeWith('natsServer', 'what keeps work away while NATS answers', () => {
     await vi.waitFor(async () => expect((await queue.parked()).count).toBe(1), bound);
     await (await manager()).consumers.delete('nfse-work', CONSUMER);
     isParking = false;
-    await vi.waitFor(async () => expect(await queue.retryParked('a')).toBe(true), bound);
+    await vi.waitFor(async () => expect(await queue.retryParked(streamNamed('a'))).toBe(true), bound);
     await vi.waitFor(async () => expect(await queue.depth()).toBe(0), bound);
     expect(await queue.missingRight()).toBeUndefined();
     const faults = ['not_permitted', 'topology_failed', 'verdict_lost'];
