@@ -125,7 +125,7 @@ export const work = async (options: WorkerOptions, { concurrency, signal, handle
     let refusals = 0;
     while (!signal.aborted) {
       const batch = intake.room(consumer.lane);
-      if (batch === 0) {
+      if (batch <= 0) {
         await changed();
         continue;
       }
