@@ -130,8 +130,8 @@ const LOCK_END_OF_LOG = `select from event_log_append(array[''], array[0], array
  * may have ended since the positions were read, and its end must last. Any error ends the session and so frees the lock.
  *
  * `wasPaused`: false when the caller had looked and found no pause. A pause that is there by now was then recorded for the same loss, and its record
- * stays, because another one would void a comparison that has begun. It does not stay where the caller's clock says that the caller saw the loss later, so that
- * a lost send may have begun later, or where the log has lost more.
+ * stays, because another one would void a comparison that has begun. It does not stay where the caller saw the loss later by its own clock, so that a
+ * lost send may have begun later, or where the log has lost more.
  */
 export const pauseIfStillIncomplete = async (
   client: pg.PoolClient,
