@@ -1,17 +1,17 @@
 import { connect, type NatsConnection, StorageType } from 'nats';
-import { afterEach, beforeEach, expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { WorkQueueUnavailable } from '../../../src/ports/work-queue.js';
 import { streamNamed } from '../../support/fixture/named-streams.js';
 import { gate } from '../../support/gate.js';
 import {
   bound,
   itemOf,
-  openQueueHarness,
+  natsForEachTest,
   putUntilTaken,
   type QueueHarness,
   sweptItemOf,
 } from '../../support/harness/nats-queue.js';
-import { type NatsServer, type NatsServerOptions, startNats } from '../../support/nats.js';
+import type { NatsServer, NatsServerOptions } from '../../support/nats.js';
 import { describeWith } from '../../support/needs.js';
 
 const ack = { kind: 'ack' } as const;
@@ -19,20 +19,9 @@ const ack = { kind: 'ack' } as const;
 describeWith('natsServer', 'the NATS queue, when its server fails', () => {
   let server: NatsServer;
   let harness: QueueHarness;
-
-  const begin = async (options: NatsServerOptions = {}): Promise<void> => {
-    server = await startNats(options);
-    harness = openQueueHarness(server.url);
-  };
-  beforeEach(() => begin());
-  afterEach(async () => {
-    await harness.close();
-    await server.close();
+  const beginAnew = natsForEachTest((begun) => {
+    ({ server, harness } = begun);
   });
-  const beginAnew = async (options: NatsServerOptions): Promise<void> => {
-    await server.close();
-    await begin(options);
-  };
   const restart = async (): Promise<void> => {
     await server.kill();
     await server.start();

@@ -1,13 +1,13 @@
 import { nanos, RetentionPolicy, StorageType } from 'nats';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { unavailable } from '../../../src/adapters/queue-nats/faults.js';
 import { subjectToken } from '../../../src/adapters/queue-nats/names.js';
 import { readServers } from '../../../src/adapters/queue-nats/servers.js';
 import { NatsTopologyMismatch } from '../../../src/adapters/queue-nats/topology-mismatch.js';
 import { AddressInvalid } from '../../../src/ports/engine-address.js';
 import { laneOf, WorkQueueUnavailable } from '../../../src/ports/work-queue.js';
-import { bound, itemOf, openQueueHarness, type QueueHarness } from '../../support/harness/nats-queue.js';
-import { type NatsServer, type NatsServerOptions, startNats } from '../../support/nats.js';
+import { bound, itemOf, natsForEachTest, type QueueHarness } from '../../support/harness/nats-queue.js';
+import type { NatsServer } from '../../support/nats.js';
 import { describeWith } from '../../support/needs.js';
 
 const prefixOf = ({ workStream }: { workStream: string }): string => workStream.replace(/-work$/, '');
@@ -15,19 +15,9 @@ const prefixOf = ({ workStream }: { workStream: string }): string => workStream.
 describeWith('natsServer', 'the NATS queue at its start', () => {
   let server: NatsServer;
   let harness: QueueHarness;
-  const begin = async (options: NatsServerOptions = {}): Promise<void> => {
-    server = await startNats(options);
-    harness = openQueueHarness(server.url);
-  };
-  beforeEach(() => begin());
-  afterEach(async () => {
-    await harness.close();
-    await server.close();
+  const beginAnew = natsForEachTest((begun) => {
+    ({ server, harness } = begun);
   });
-  const beginAnew = async (options: NatsServerOptions): Promise<void> => {
-    await server.close();
-    await begin(options);
-  };
   const manager = async () => (await server.admin()).jetstreamManager();
 
   it('mends what it may of a stream and a consumer that are there', async () => {

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { AckPolicy } from 'nats';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { streamNamed } from '../../support/fixture/named-streams.js';
-import { bound, itemOf, openQueueHarness, type QueueHarness } from '../../support/harness/nats-queue.js';
-import { type NatsServer, type NatsServerOptions, startNats } from '../../support/nats.js';
+import { bound, itemOf, natsForEachTest, type QueueHarness } from '../../support/harness/nats-queue.js';
+import type { NatsServer } from '../../support/nats.js';
 import { describeWith } from '../../support/needs.js';
 
 const documentation = new URL('../../../docs/operations/configuration.md', import.meta.url);
@@ -14,19 +14,9 @@ const identity = { user: 'nfse', password: 'secret' };
 describeWith('natsServer', 'what keeps work away while NATS answers', () => {
   let server: NatsServer;
   let harness: QueueHarness;
-  const begin = async (options: NatsServerOptions = {}): Promise<void> => {
-    server = await startNats(options);
-    harness = openQueueHarness(server.url);
-  };
-  beforeEach(() => begin());
-  afterEach(async () => {
-    await harness.close();
-    await server.close();
+  const beginAnew = natsForEachTest((begun) => {
+    ({ server, harness } = begun);
   });
-  const beginAnew = async (options: NatsServerOptions): Promise<void> => {
-    await server.close();
-    await begin(options);
-  };
   const manager = async () => (await server.admin()).jetstreamManager();
 
   it('is told with what to do about a consumer of another program that takes our messages', async () => {

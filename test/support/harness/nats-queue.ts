@@ -1,5 +1,5 @@
 import { connect } from 'nats';
-import { vi } from 'vitest';
+import { afterEach, beforeEach, vi } from 'vitest';
 import type { QueueNotice } from '../../../src/adapters/queue-nats/link.js';
 import { type Names, namesFor } from '../../../src/adapters/queue-nats/names.js';
 import {
@@ -10,7 +10,7 @@ import {
 import { readServers } from '../../../src/adapters/queue-nats/servers.js';
 import type { WorkItem, WorkQueue } from '../../../src/ports/work-queue.js';
 import { streamNamed } from '../fixture/named-streams.js';
-import { freshPrefix } from '../nats.js';
+import { freshPrefix, type NatsServer, type NatsServerOptions, startNats } from '../nats.js';
 
 export const bound = { timeout: 60_000, interval: 10 };
 
@@ -91,3 +91,29 @@ export const sweptItemOf = (name: string, sweep: string, kind: WorkItem['kind'] 
 /** Puts the work item again until the queue has taken it, as the relay does. */
 export const putUntilTaken = (queue: WorkQueue, item: WorkItem): Promise<void> =>
   vi.waitFor(() => queue.put(item), bound);
+
+/**
+ * Gives each test a server and a harness, by `keep`, and closes both after it. Returns how a test begins anew, over another server with these options.
+ */
+export const natsForEachTest = (
+  keep: (begun: { server: NatsServer; harness: QueueHarness }) => void,
+): ((options: NatsServerOptions) => Promise<void>) => {
+  let end: () => Promise<void>;
+  let server: NatsServer;
+  const begin = async (options: NatsServerOptions = {}): Promise<void> => {
+    const begun = await startNats(options);
+    const harness = openQueueHarness(begun.url);
+    server = begun;
+    end = async () => {
+      await harness.close();
+      await begun.close();
+    };
+    keep({ server: begun, harness });
+  };
+  beforeEach(() => begin());
+  afterEach(() => end());
+  return async (options) => {
+    await server.close();
+    await begin(options);
+  };
+};
