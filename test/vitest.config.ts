@@ -103,8 +103,8 @@ export default defineConfig({
     ...shared,
     // Only here: each project that names this file too would start another server and another compiler at the same time.
     globalSetup: ['test/support/global-setup.ts'],
-    // Twice the cores that it has: many files wait for an engine or a deadline most of the time.
-    maxWorkers: 4,
+    // Three times the cores that CI has: many files wait for an engine or a deadline most of the time.
+    maxWorkers: 6,
     sequence: { sequencer: LongestFirst },
     onUnhandledError: (error) => !stalls.forgives(error),
     projects: [
