@@ -89,40 +89,62 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
-type ProjectOptions = { groupOrder: number; isolate: boolean; include: readonly string[]; exclude?: readonly string[] };
+type ProjectOptions = {
+  groupOrder: number;
+  maxWorkers: number;
+  isolate: boolean;
+  include: readonly string[];
+  exclude?: readonly string[];
+};
 
 /** Without `isolate` the files leave no state in their process, so they share one process per worker and load their modules once. */
-const project = (name: string, { groupOrder, isolate, include, exclude = [] }: ProjectOptions) => ({
-  plugins: [withStalls],
-  test: { ...shared, name, isolate, include: [...include], exclude: [...exclude], sequence: { groupOrder } },
-});
+const project = (name: string, options: ProjectOptions) => {
+  const { groupOrder, maxWorkers, isolate, include, exclude = [] } = options;
+  return {
+    plugins: [withStalls],
+    test: {
+      ...shared,
+      name,
+      isolate,
+      maxWorkers,
+      include: [...include],
+      exclude: [...exclude],
+      sequence: { groupOrder },
+    },
+  };
+};
 
+/** Quick tests compute most of their time, and each process loads the modules again. */
+const QUICK = { groupOrder: 0, maxWorkers: 3 };
+/** These wait for an engine or a deadline most of their time. */
+const SLOW = { groupOrder: 1, maxWorkers: 5 };
 /** Crash tests start several processes each and would starve the others: they come last, the campaign alone. */
+const CRASH = { groupOrder: 2, maxWorkers: 4 };
+
+/** The numbers of workers are for two cores. */
 export default defineConfig({
   test: {
     ...shared,
     // Only here: each project that names this file too would start another server and another compiler at the same time.
     globalSetup: ['test/support/global-setup.ts'],
-    // Three times the cores that CI has: many files wait for an engine or a deadline most of the time.
-    maxWorkers: 6,
     sequence: { sequencer: LongestFirst },
     onUnhandledError: (error) => !stalls.forgives(error),
     projects: [
-      project('slow', { groupOrder: 0, isolate: false, include: slow }),
-      project('quick-alone', { groupOrder: 0, isolate: true, include: alone }),
+      project('quick-alone', { ...QUICK, isolate: true, include: alone }),
       project('quick', {
-        groupOrder: 0,
+        ...QUICK,
         isolate: false,
         include: ['test/**/*.test.ts'],
         exclude: ['test/crash/**', ...slow, ...alone],
       }),
+      project('slow', { ...SLOW, isolate: false, include: slow }),
       project('crash', {
-        groupOrder: 1,
+        ...CRASH,
         isolate: true,
         include: ['test/crash/**/*.test.ts'],
         exclude: ['test/crash/campaign.test.ts'],
       }),
-      project('campaign', { groupOrder: 2, isolate: true, include: ['test/crash/campaign.test.ts'] }),
+      project('campaign', { ...CRASH, groupOrder: 3, isolate: true, include: ['test/crash/campaign.test.ts'] }),
     ],
   },
 });
