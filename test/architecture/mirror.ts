@@ -1,6 +1,7 @@
 /** Folders of tests without a source folder of the same name, with what they follow instead. The longest that holds a file decides. */
 const OTHER_FOLDERS: Readonly<Record<string, string>> = {
   'test/architecture': 'the repository as a whole',
+  'test/bench': 'the generated log of the audit bench',
   'test/bench/growth': 'the generated history of the growth bench',
   'test/crash': 'points at which a process dies',
   'test/documents': 'pages of docs that are written from the code',
