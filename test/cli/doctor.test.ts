@@ -77,6 +77,11 @@ describeWithPostgres('what doctor prints', () => {
     expect(await lineOf()).toMatch(
       /^ok +service +a process of an older version .* holds projector, relay, issuer, sweeper -> /,
     );
+    const rest = await processOf(['projector', 'relay', 'issuer', 'sweeper']);
+    expect(await lineOf()).toMatch(
+      /^ok +service +each role is held by a process, and a process of an older version runs too -> /,
+    );
+    await rest.end();
     await older.end();
     await eventually(lineOf, (line) => line.startsWith('BAD '));
     await api.end();

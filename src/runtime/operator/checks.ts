@@ -137,11 +137,14 @@ export const rolesCheck = (held: RolesHeld, { databaseUrl }: Pick<Config, 'datab
     return { name, ok: true, detail, cure: isEmbedded ? 'npm start' : 'nfse serve' };
   }
   const missing = roles.filter((role) => !held.roles.has(role));
-  if (missing.length === 0) return { name, ok: true, detail: 'each role is held by a process' };
   if (held.older) {
-    const detail = `a process of an older version runs, which does not say whether it holds ${missing.join(', ')}`;
+    const detail =
+      missing.length === 0
+        ? 'each role is held by a process, and a process of an older version runs too'
+        : `a process of an older version runs, which does not say whether it holds ${missing.join(', ')}`;
     return { name, ok: true, detail, cure: 'end the upgrade: docs/operations/upgrade.md' };
   }
+  if (missing.length === 0) return { name, ok: true, detail: 'each role is held by a process' };
   const detail = `no process holds ${missing.join(', ')}`;
   const cure = isEmbedded ? 'stop the service and start it with all roles: nfse serve' : `nfse serve --role ${missing}`;
   return { name, ok: false, detail, cure };

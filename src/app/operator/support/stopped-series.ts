@@ -21,7 +21,8 @@ export const stoppedTexts = ({ mode, series, isUsedUp }: Pick<StoppedSeries, 'mo
       }
     : {
         detail: `series ${series} is stopped: a note that is not ours has one of its numbers`,
-        command: `nfse company put FILE.json with a dps.${mode}.next_number after every note of the series`,
+        // A later number over an older copy of the log would issue again what the log has forgotten.
+        command: `where a copy of the log or of DATA_DIR was put back: nfse restore --mark, then nfse doctor --reconcile; else nfse company put FILE.json with a dps.${mode}.next_number after every note of the series`,
       };
 
 /** Reads that run at once. */
