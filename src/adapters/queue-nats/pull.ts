@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks';
 import { createInbox, type Msg, nanos } from 'nats';
 import { settlesWithin } from '../../lib/pause.js';
 import type { Session } from './link.js';
@@ -44,7 +45,8 @@ export const pull = async (options: Pull): Promise<PullEnd> => {
     clearTimeout(silence);
     silence = setTimeout(() => end('silent'), heartbeatMs * MISSED_HEARTBEATS);
   };
-  const receive = (message: Msg): void => {
+  // In the asynchronous context of this call: what a handler connects to is no socket of the client of NATS (`client-sockets.ts`).
+  const receive = AsyncResource.bind((message: Msg): void => {
     const work = readMessage(message);
     if (work === undefined) {
       const how = endOf(message);
@@ -56,7 +58,7 @@ export const pull = async (options: Pull): Promise<PullEnd> => {
       onMessage(work);
       if (left === 0) end('over');
     }
-  };
+  });
   const subscription = session.nc.subscribe(inbox, {
     callback: (error, message) => {
       if (error !== null) return end('refused');

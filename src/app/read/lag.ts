@@ -1,4 +1,4 @@
-import { epochMs } from '../../domain/common/time.js';
+import { epochMs, instantOfStamp } from '../../domain/common/time.js';
 import type { Clock } from '../../ports/clock.js';
 import { type EventLog, isEarlier, type LogPosition, type RecordedEvent } from '../../ports/event-log.js';
 
@@ -24,8 +24,10 @@ export const createLag = (log: Pick<EventLog, 'hasPlace' | 'head' | 'readAll'>, 
     const head = await log.head();
     const oldest = head === null ? undefined : await firstUnhandled(prefixes, position, head);
     if (oldest === undefined) return 0;
-    const now = clock.now();
-    return Math.max(0, (epochMs(now) - epochMs(oldest.metadata.recordedAt ?? now)) / 1000);
+    const { recordedAt } = oldest.metadata;
+    // No program of ours appended the event, so its age is not known and no reader gets past it.
+    if (recordedAt === undefined || instantOfStamp(recordedAt) === undefined) return LATE_SECONDS;
+    return Math.max(0, (epochMs(clock.now()) - epochMs(recordedAt)) / 1000);
   };
 };
 

@@ -1,3 +1,4 @@
+import { allProjections } from '../../../projections/registry.js';
 import type { MonitoringReads } from '../../adapters/read-model-postgres/monitoring-reads.js';
 import { DIFFERENCE, NOTICE_SECONDS } from '../../adapters/read-model-postgres/stored-notices.js';
 import type { StoppedSeries } from '../../app/operator/support/stopped-series.js';
@@ -73,13 +74,10 @@ export const watchedGauges = (series: Series, watched: Watched): (() => Promise<
   const halted = gauge('nfse_projection_halted', '1 when the projector of this process halted at it.', ['projection']);
   sources.add({
     name: 'projections',
-    gauges: [lag, halted],
+    gauges: [lag],
     ask: watched.projections,
     show: (all) => {
-      for (const { name, lagSeconds } of all) {
-        lag.set({ projection: name }, lagSeconds);
-        halted.set({ projection: name }, watched.isHalted(name) ? 1 : 0);
-      }
+      for (const { name, lagSeconds } of all) lag.set({ projection: name }, lagSeconds);
     },
   });
 
@@ -137,7 +135,11 @@ export const watchedGauges = (series: Series, watched: Watched): (() => Promise<
   addCertificates(sources, series, watched);
   addRefusals(sources, series, watched);
   addParameters(sources, series, watched);
-  return sources.refresh;
+  return () => {
+    // Known to this process, also while the log gives no answer.
+    for (const { name } of allProjections) halted.set({ projection: name }, watched.isHalted(name) ? 1 : 0);
+    return sources.refresh();
+  };
 };
 
 type Sources = ReturnType<typeof scrapeSources>;

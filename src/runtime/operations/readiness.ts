@@ -68,7 +68,10 @@ export const createReadiness = (deps: ReadinessDeps, limitMs = LIMIT_MS): (() =>
     const [database, eventLog, projected, certificates] = await Promise.all([
       readOnly().then((isReadOnly) => checkOf(isReadOnly ? 'read-only' : fullDisk()), failed),
       logHead().then(() => checkOf(undefined), failed),
-      projections().then((state) => projectionsCheck(state, deps.state.halted), failed),
+      projections().then(
+        (state) => projectionsCheck(state, deps.state.halted),
+        (error: unknown) => alsoHalted(failed(error), deps.state.halted),
+      ),
       vault().then(({ wrongKey }) => checkOf(vaultFault(wrongKey)), failed),
     ]);
     const checks: Readiness['checks'] = {
@@ -142,6 +145,13 @@ const progressOf = ({ position, upTo, waitsFor }: Extract<GuardReadiness, { kind
     ? 'waiting for the projector'
     : `${Math.floor(shareOf(position, upTo) * 100)} % of the log`;
 
+const haltedTexts = (halted: ReadonlySet<string>): readonly string[] => Array.from(halted, (name) => `${name} halted`);
+
+const alsoHalted = ({ reason }: Failed, halted: ReadonlySet<string>): Failed => ({
+  ok: false,
+  reason: [...haltedTexts(halted), reason].join('; '),
+});
+
 type ProjectionsState = {
   statuses: readonly Pick<ProjectionStatus, 'name' | 'lagSeconds'>[];
   others: Awaited<ReturnType<typeof rowsOfOtherVersions>>;
@@ -151,7 +161,7 @@ type ProjectionsState = {
 const projectionsCheck = ({ statuses, others }: ProjectionsState, halted: ReadonlySet<string>): Check & Lags => {
   const isBeingReplaced = (name: string): boolean => others.some((other) => other.older && other.name === name);
   const wrong = [
-    ...Array.from(halted, (name) => `${name} halted`),
+    ...haltedTexts(halted),
     ...statuses
       .filter(({ name, lagSeconds }) => lagSeconds >= LATE_SECONDS && !isBeingReplaced(name))
       .map(({ name, lagSeconds }) => `${name} lags ${Math.round(lagSeconds)} s behind the log`),

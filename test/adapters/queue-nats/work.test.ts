@@ -1,5 +1,8 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect as connectTo, createServer, type Socket } from 'node:net';
 import { connect, type NatsConnection } from 'nats';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import type { QueueNotice } from '../../../src/adapters/queue-nats/link.js';
 import { systemClock } from '../../../src/runtime/engines/clock.js';
 import { streamNamed } from '../../support/fixture/named-streams.js';
 import { gate } from '../../support/gate.js';
@@ -64,6 +67,31 @@ describeWith('nats', 'the NATS queue at work', () => {
     await longEnough.opened;
     await vi.waitFor(async () => expect(await queue.depth()).toBe(0), bound);
     expect(looks).toBe(1);
+  });
+
+  it('takes no connection of a handler for its own', async () => {
+    const elsewhere = createServer((socket) => socket.resume()).listen(0, '127.0.0.1');
+    await once(elsewhere, 'listening');
+    onTestFinished(() => void elsewhere.close());
+    const { port } = elsewhere.address() as AddressInfo;
+    const notices: QueueNotice[] = [];
+    const queue = await harness.open({ notify: (notice) => notices.push(notice) });
+    const sockets: Socket[] = [];
+    harness.work(queue, {
+      handle: async () => {
+        const socket = connectTo(port, '127.0.0.1');
+        sockets.push(socket);
+        await once(socket, 'connect');
+        return ack;
+      },
+    });
+    for (const name of ['first', 'second', 'third']) {
+      await queue.put(itemOf(name));
+      await vi.waitFor(async () => expect(await queue.depth()).toBe(0), bound);
+    }
+    expect(notices.map(({ kind }) => kind)).toEqual(['connected']);
+    expect(sockets.map(({ destroyed }) => destroyed)).toEqual([false, false, false]);
+    for (const socket of sockets) socket.destroy();
   });
 
   it('gives the work item of a process that died to another one', async () => {

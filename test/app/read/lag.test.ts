@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createLag } from '../../../src/app/read/lag.js';
+import { createLag, LATE_SECONDS } from '../../../src/app/read/lag.js';
 import { type EventLog, EventLogUnavailable, type LogPosition } from '../../../src/ports/event-log.js';
 import { chained, NONE, streamOf } from '../../support/harness/event-log.js';
 import { memoryEventLog } from '../../support/memory/event-log.js';
@@ -34,6 +34,19 @@ describe('how far a reader is behind the log', () => {
     expect(await lag(RARE, null)).toBe(30);
     expect(await lag(RARE, place)).toBe(0);
   });
+
+  it.each([undefined, 'once'])(
+    'is late before an event that no program of ours appended (recorded at %s)',
+    async (at) => {
+      const { log } = observed();
+      const { metadata, ...event } = chained('company-1', 0);
+      const { recordedAt: _own, ...foreign } = metadata;
+      await log.append('company-1', NONE, [
+        { ...event, metadata: at === undefined ? foreign : { ...metadata, recordedAt: at } },
+      ]);
+      expect(await createLag(log, clock)(RARE, null)).toBe(LATE_SECONDS);
+    },
+  );
 
   it('looks only once at a stretch in which there was nothing for the reader', async () => {
     const { log, from } = observed();

@@ -79,6 +79,10 @@ describe('readiness', () => {
     ['projections: invoices halted', { state: { phase: 'serving', halted: new Set(['invoices']) } }],
     ['projections: deadlines lags 31 s behind the log', { projections: async () => lagging('deadlines', 31) }],
     ['projections: no answer within 0.05 s', { projections: silent }],
+    [
+      'projections: invoices halted; no answer within 0.05 s',
+      { projections: silent, state: { phase: 'serving', halted: new Set(['invoices']) } },
+    ],
     ['guards: not yet compared with the log', { guards: () => ({ kind: 'unknown' }) }],
     ['guards: rebuilding (40 % of the log)', { guards: rebuilding('guards') }],
     ['guards: rebuilding (waiting for the projector)', { guards: rebuilding('operator rows') }],
