@@ -127,13 +127,21 @@ export const OPEN_POINTS: readonly OpenPoint[] = [
     from: '2027-01-01',
     regimes: everybody,
     what: 'the rate of the CBS',
-    meanwhile: 'nothing depends on it: a document carries no rate',
+    meanwhile:
+      'no document waits, because none carries a rate; what the authorizer adds to a note that declares depends on the rate',
   },
   {
     from: '2029-01-01',
     regimes: everybody,
     what: 'the rates of IBS and CBS',
-    meanwhile: 'nothing depends on them: a document carries no rate',
+    meanwhile:
+      'no document waits, because none carries a rate; what the authorizer adds to a note that declares depends on the rates',
+  },
+  {
+    from: '2033-01-01',
+    regimes: everybody,
+    what: 'how a note says that the ISSQN has ended, and the base of IBS and CBS without it',
+    meanwhile: 'notes declare the ISSQN as before',
   },
 ];
 

@@ -59,12 +59,26 @@ describe('the calendar of IBS and CBS', () => {
   it('tells of an open point from 30 days before it begins, to those whom it concerns', () => {
     const everybody = new Set(['mei', 'simples', 'normal'] as const);
     expect(openPointsAt('2026-12-01', everybody)).toEqual([]);
+    const endOfIssqn = expect.objectContaining({
+      from: '2033-01-01',
+      what: expect.stringContaining('the ISSQN has ended'),
+    });
     const of2027 = OPEN_POINTS.filter(({ from }) => from === '2027-01-01');
     expect(openPointsAt('2026-12-02', everybody)).toEqual(of2027);
     expect(openPointsAt('2027-06-01', everybody)).toEqual(of2027);
     expect(openPointsAt('2026-12-31', new Set(['normal'] as const))).toHaveLength(of2027.length - 1);
-    expect(openPointsAt('2028-12-02', everybody)).toEqual(OPEN_POINTS);
+    expect(openPointsAt('2028-12-02', everybody)).toEqual(OPEN_POINTS.filter(({ from }) => from <= '2029-01-01'));
+    expect(openPointsAt('2032-12-01', everybody)).not.toContainEqual(endOfIssqn);
+    expect(openPointsAt('2032-12-02', everybody)).toContainEqual(endOfIssqn);
+    expect(openPointsAt('2032-12-02', everybody)).toEqual(OPEN_POINTS);
     expect(openPointsAt('2026-12-31', new Set())).toEqual([]);
+  });
+
+  it('says of an open rate that a total depends on it', () => {
+    const ofRates = OPEN_POINTS.filter(({ what }) => what.startsWith('the rate'));
+    expect(ofRates.map(({ from }) => from)).toEqual(['2027-01-01', '2029-01-01']);
+    for (const { meanwhile } of ofRates)
+      expect(meanwhile).toContain('adds to a note that declares depends on the rate');
   });
 
   it('is what the page on the national system says', () => {
