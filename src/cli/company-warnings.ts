@@ -5,6 +5,7 @@ import { addSeconds, brasiliaDate, DAY_SECONDS, type Instant } from '../domain/c
 import { unreachable } from '../domain/common/unreachable.js';
 import type { Company } from '../domain/company/company.js';
 import { approximateTaxesAt, chosenMunicipalCode, type Registration } from '../domain/company/events.js';
+import { EXPORT_CLASSIFICATIONS } from '../domain/company/ibs-cbs.js';
 import { isDueWherePerformed, unmetDemandOf } from '../domain/company/service-rules.js';
 import {
   administeredCodes,
@@ -79,6 +80,18 @@ export const approximateTaxWarnings = ({
     : [
         'approximate_tax_percent and approximate_taxes are missing: every note and PDF declares 0.00 % of approximate taxes (Lei 12.741); ask the accountant for the percentage',
       ];
+
+/**
+ * Classifications of exports that the file has for a service: notes to customers in Brazil declare them too. No fault, because a company may have
+ * customers abroad only.
+ */
+export const exportClassificationWarnings = ({ ibsCbs }: Pick<Registration, 'ibsCbs'>): readonly string[] =>
+  (ibsCbs?.declare === true ? ibsCbs.services : [])
+    .filter(({ classTrib }) => EXPORT_CLASSIFICATIONS.some((ofExports) => ofExports === classTrib))
+    .map(
+      ({ serviceCode, classTrib }) =>
+        `ibs_cbs.${serviceCode}: class_trib ${classTrib} is of exports, and notes to customers in Brazil declare it too: put it into export_class_trib, and the classification of sales in Brazil into class_trib`,
+    );
 
 /** A day without approximate taxes is reported this many days before. */
 const REPORTED_DAYS = 30;

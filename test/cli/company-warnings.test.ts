@@ -100,10 +100,10 @@ describeWithPostgres('what a company must choose, or cannot issue here', () => {
   });
   afterAll(() => operator.close());
 
-  const put = async (changes: object = {}) => {
+  const put = async (changes: object = {}, words: readonly string[] = []) => {
     const path = join(operator.folder, 'company.json');
     await writeFile(path, JSON.stringify({ ...file, ...changes }));
-    return await operator.run('company', 'put', path);
+    return await operator.run('company', 'put', path, ...words);
   };
   /** As the parameters API would tell it: the national code of 010101 is not administered, these municipal codes are. */
   const tell = (...codes: readonly string[]): Promise<void> => tellRates(codes, {});
@@ -146,6 +146,23 @@ describeWithPostgres('what a company must choose, or cannot issue here', () => {
     expect((await put({ approximate_taxes: [{ ...row, service_code: '010101' }] })).out).toContain(
       `approximate_taxes has no row of all services for ${today}`,
     );
+    await put();
+  });
+
+  it('is said by company put, also with --check, and by doctor: a classification of exports for a service', async () => {
+    const ofExports = { '010101': { ind_op: '100101', class_trib: '410004' }, '071001': { class_trib: '000001' } };
+    const warning = 'ibs_cbs.010101: class_trib 410004 is of exports, and notes to customers in Brazil declare it too';
+    for (const words of [[], ['--check']]) {
+      const { exit, out } = await put({ ibs_cbs: ofExports }, words);
+      expect(exit).toBe(0);
+      expect(out).toContain(`warning: ${warning}: put it into export_class_trib`);
+      expect(out).not.toContain('ibs_cbs.071001');
+    }
+    await operator.run('company', 'enable', CNPJ);
+    expect(await doctorLines(`export classification ${CNPJ}`)).toEqual([expect.stringContaining(warning)]);
+    for (const ibs_cbs of [{ export_class_trib: '410004' }, { declare: false, ...ofExports }])
+      expect((await put({ ibs_cbs })).out).not.toContain('is of exports');
+    expect(await doctorLines('export classification')).toEqual([]);
     await put();
   });
 

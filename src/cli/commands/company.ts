@@ -31,6 +31,7 @@ import {
   approximateTableWarnings,
   approximateTaxWarnings,
   cnpjWarnings,
+  exportClassificationWarnings,
   municipalCodeWarnings,
   placeWarnings,
 } from '../company-warnings.js';
@@ -64,7 +65,12 @@ const put: Command = {
     const { registration, modesWithoutSeries } = read;
     const { cnpj } = registration;
     const misplaced = placeWarnings(registration);
-    const warnings = [...cnpjWarnings(registration), ...misplaced, ...approximateTaxWarnings(registration)];
+    const warnings = [
+      ...cnpjWarnings(registration),
+      ...misplaced,
+      ...approximateTaxWarnings(registration),
+      ...exportClassificationWarnings(registration),
+    ];
     if (flags.check === true) {
       if (misplaced.length > 0)
         return withProblems(`${file} names no municipality of the national table; nothing was changed:`, misplaced);

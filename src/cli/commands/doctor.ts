@@ -10,6 +10,7 @@ import {
   activityWarnings,
   approximateTableWarnings,
   cnpjWarnings,
+  exportClassificationWarnings,
   firstChecks,
   municipalCodeWarnings,
   placeWarnings,
@@ -190,6 +191,8 @@ const companyChecks = async (session: Session): Promise<readonly Check[]> => {
       add('municipal code', { ok: !isFault, detail: `CNPJ ${cnpj}, ${text}`, cure });
     for (const detail of approximateTableWarnings(company.registration, session.clock.now()))
       add('approximate taxes', { ok: true, detail, cure });
+    for (const detail of exportClassificationWarnings(company.registration))
+      add('export classification', { ok: true, detail, cure });
     for (const detail of await activityWarnings(company, session)) add('activity', { ok: true, detail });
   }
   return COMPANY_AREAS.flatMap((area) =>
@@ -201,7 +204,14 @@ const companyChecks = async (session: Session): Promise<readonly Check[]> => {
 };
 
 /** In the order of the report. */
-const COMPANY_AREAS = ['CNPJ', 'city', 'municipal code', 'approximate taxes', 'activity'] as const;
+const COMPANY_AREAS = [
+  'CNPJ',
+  'city',
+  'municipal code',
+  'approximate taxes',
+  'export classification',
+  'activity',
+] as const;
 
 type CompanyArea = (typeof COMPANY_AREAS)[number];
 
