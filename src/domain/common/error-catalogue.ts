@@ -67,7 +67,7 @@ export const errorCatalogue = {
     'A cidade e o estado do cadastro da empresa não correspondem a um município do IBGE. Peça ao suporte que corrija o cadastro.',
   ),
   'nfse.cnae_not_allowed': unprocessable(
-    'O CNAE enviado não está no cadastro da empresa ou não está liberado. Consulte GET /v1/activities e use um dos listados.',
+    'O CNAE enviado não está no cadastro da empresa ou não está liberado. Consulte GET /v1/activities e use um dos listados. Sem cnae no pedido, conta a atividade principal; obras, eventos e fornecimento de mão de obra são emitidos no portal nacional, não por esta API.',
     'cnae',
   ),
   'nfse.cnae_without_default': unprocessable(
@@ -79,7 +79,7 @@ export const errorCatalogue = {
     'service_code',
   ),
   'nfse.service_code_not_allowed': unprocessable(
-    'O service_code existe, mas não pertence às atividades da empresa ou ao CNAE enviado. Consulte GET /v1/activities.',
+    'O service_code existe, mas não pertence às atividades da empresa ou ao CNAE enviado. Consulte GET /v1/activities. Obras, eventos e fornecimento de mão de obra são recusados mesmo numa empresa que os tem: emita-os no portal nacional.',
     'service_code',
   ),
   'nfse.nbs_invalid': unprocessable(

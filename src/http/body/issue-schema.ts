@@ -17,7 +17,7 @@ export const DOCUMENT_MESSAGE = errorCatalogue['nfse.customer_document_invalid']
 
 /** Same code as the message above. */
 export const LETTERS_MESSAGE =
-  'customer.document: a API ainda não aceita CNPJ com letras, só 11 dígitos (CPF) ou 14 dígitos (CNPJ).';
+  'customer.document: a API ainda não aceita CNPJ com letras, só 11 dígitos (CPF) ou 14 dígitos (CNPJ). A nota para esse cliente é emitida no portal nacional.';
 
 const WITH_LETTERS = /^(?=.*[A-Z])[0-9A-Z]{2}\.?[0-9A-Z]{3}\.?[0-9A-Z]{3}\/?[0-9A-Z]{4}-?[0-9]{2}$/i;
 

@@ -16,6 +16,7 @@ type Guide = { group: keyof typeof errorGroups; cause: string; action: string };
 
 const SUPPORT = 'Fale com o suporte: a correção é no cadastro da empresa, não no pedido.';
 const SEE_ACTIVITIES = 'Consulte GET /v1/activities e envie cnae e service_code de uma das linhas listadas.';
+const AT_THE_PORTAL = 'Obras, eventos e fornecimento de mão de obra são emitidos no portal nacional.';
 
 /** Meaning of each code and what its reader should do, in Portuguese. A code without an entry does not compile. */
 export const errorGuide: Readonly<Record<ErrorCode, Guide>> = {
@@ -73,8 +74,9 @@ export const errorGuide: Readonly<Record<ErrorCode, Guide>> = {
   },
   'nfse.cnae_not_allowed': {
     group: 'activity',
-    cause: 'O cnae enviado não está no cadastro federal da empresa, ou a sua linha padrão está bloqueada.',
-    action: SEE_ACTIVITIES,
+    cause:
+      'O cnae enviado não está no cadastro federal da empresa, ou a linha padrão dele está bloqueada; sem cnae, conta a atividade principal. As linhas de obras, eventos e fornecimento de mão de obra são bloqueadas.',
+    action: `${SEE_ACTIVITIES} ${AT_THE_PORTAL}`,
   },
   'nfse.cnae_without_default': {
     group: 'activity',
@@ -88,8 +90,9 @@ export const errorGuide: Readonly<Record<ErrorCode, Guide>> = {
   },
   'nfse.service_code_not_allowed': {
     group: 'activity',
-    cause: 'O código existe, mas não está entre as linhas da empresa, ou cnae e service_code não são da mesma linha.',
-    action: SEE_ACTIVITIES,
+    cause:
+      'O código existe, mas não está entre as linhas da empresa, a linha dele está bloqueada (obras, eventos, fornecimento de mão de obra), ou cnae e service_code não são da mesma linha.',
+    action: `${SEE_ACTIVITIES} ${AT_THE_PORTAL}`,
   },
   'nfse.nbs_invalid': {
     group: 'activity',

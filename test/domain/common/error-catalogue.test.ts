@@ -55,6 +55,15 @@ describe('the error catalogue', () => {
     expect(errorCatalogue[code].message).toContain('letras maiúsculas');
   });
 
+  it.each([
+    ['nfse.cnae_not_allowed', /listados\. Sem cnae no pedido, conta a atividade principal;/],
+    ['nfse.service_code_not_allowed', /GET \/v1\/activities\. Obras,/],
+  ] as const)('%s: says where works, events and labour are issued', (code, addition) => {
+    const { message } = errorCatalogue[code];
+    expect(message).toMatch(addition);
+    expect(message).toMatch(/obras, eventos e fornecimento de mão de obra .* no portal nacional/i);
+  });
+
   it('speaks in whole sentences', () => {
     for (const [, { message }] of entries) expect(message).toMatch(/^.{20,}\.$/s);
   });

@@ -84,7 +84,8 @@ describe('a body becomes a request', () => {
 const AMOUNT = 'amount_in_cents deve ser um número inteiro de centavos, de 100 a 9007199254740991.';
 const FOREIGN_AMOUNT = 'foreign_amount.amount_in_cents deve ser um número inteiro de centavos, até 9007199254740991.';
 const DOCUMENT = 'customer.document deve ter 11 dígitos (CPF) ou 14 dígitos (CNPJ), sem pontos, barras ou traços.';
-const LETTERS = 'customer.document: a API ainda não aceita CNPJ com letras, só 11 dígitos (CPF) ou 14 dígitos (CNPJ).';
+const LETTERS =
+  'customer.document: a API ainda não aceita CNPJ com letras, só 11 dígitos (CPF) ou 14 dígitos (CNPJ). A nota para esse cliente é emitida no portal nacional.';
 const CNAE = 'cnae deve ter exatamente 7 dígitos, sem pontos, barras ou traços.';
 const CODE = 'service_code deve ter só dígitos: o código nacional de 6 dígitos.';
 
