@@ -26,7 +26,9 @@ const AMOUNT_MESSAGE = `amount_in_cents deve ser um número inteiro de centavos,
 const amount = v.pipe(
   v.number(AMOUNT_MESSAGE),
   v.check((cents) => Number.isSafeInteger(cents) && cents >= MIN_AMOUNT, AMOUNT_MESSAGE),
-  v.description('Total sem retenções, em centavos de real: 125050 é R$ 1.250,50. Obrigatório também numa exportação.'),
+  v.description(
+    'Total sem retenções, em centavos de real: 125050 é R$ 1.250,50. Obrigatório também numa exportação. Numa nota de competência 2027 ou posterior que declara IBS e CBS, o autorizador os soma a este valor no total da nota: envie o preço sem eles.',
+  ),
   v.metadata({ integer: true, minimum: MIN_AMOUNT, maximum: MAX_AMOUNT }),
 );
 

@@ -48,6 +48,15 @@ describe('the guide', () => {
     }
   });
 
+  it.each([
+    ['o-que-nao-faz', ['tpEnteGov', 'tpOper', 'dest', 'CNPJ tem letras', 'vTotNF']],
+    ['exportacao', ['BRL', 'nfse.currency_unsupported']],
+  ])('%s names what is issued at the national portal, and what the authorizer adds', async (name, words) => {
+    const html = await htmlOf(createHarness(), `/docs/guia/${name}`);
+    expect(words.filter((word) => !html.includes(word))).toEqual([]);
+    expect(html).toMatch(/emita (?:a nota )?no portal nacional/);
+  });
+
   it('lists every chapter on its first page, in the order of the chapters', async () => {
     const html = await htmlOf(createHarness(), '/docs/guia');
     const listed = [...html.matchAll(/<li><a href="\/docs\/guia\/([\w-]+)">/g)].map(([, name]) => name);

@@ -130,6 +130,13 @@ describe('GET /openapi.json', () => {
     },
   );
 
+  it('says that the authorizer adds IBS and CBS to the amount, only where the note declares them', () => {
+    const texts = Object.values(schemas).map(({ properties }) => properties.amount_in_cents?.description ?? '');
+    const [text, ...others] = texts.filter((one) => one.includes('IBS'));
+    expect(others).toEqual([]);
+    expect(text).toMatch(/2027 ou posterior que declara IBS e CBS, .* envie o preço sem eles\.$/);
+  });
+
   it('explains each value of a set, and leaves open the sets that may grow (VER-2, VER-4)', () => {
     const sets = Object.values(schemas).flatMap(({ properties }) =>
       Object.entries(properties).flatMap(([name, property]) => {
