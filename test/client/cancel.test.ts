@@ -3,6 +3,7 @@ import { type Client, createClient } from '../../src/client/client.js';
 import { NoAnswerError } from '../../src/client/errors.js';
 import type { Mode } from '../../src/domain/common/ids.js';
 import type { InvoiceEvent } from '../../src/domain/invoice/events.js';
+import { UNCATALOGUED_CODE } from '../support/fixture/uncatalogued-code.js';
 import { BASE_URL, canceled, createHarness, type Harness, issuedInvoice, START } from '../support/harness/http.js';
 
 type Loss = 'before the request arrives' | 'after it arrived';
@@ -11,7 +12,7 @@ type Given = { client: Client; id: string; harness: Harness; sent: string[]; bre
 
 const failed: InvoiceEvent = {
   type: 'CancellationNotConfirmed',
-  data: { request: 1, reason: 'refused', codes: ['E9999'], at: START },
+  data: { request: 1, reason: 'refused', codes: [UNCATALOGUED_CODE], at: START },
 };
 
 /** A client with an issued invoice. A broken line loses one POST and the first read after it, and meanwhile `outcome` is recorded. */

@@ -20,6 +20,7 @@ import {
   givenInvoice,
 } from '../support/fixture/invoice.js';
 import { noteSignedBy } from '../support/fixture/signed-notes.js';
+import { UNCATALOGUED_CODE } from '../support/fixture/uncatalogued-code.js';
 import { type ConsoleHarness, consoleHarness } from '../support/harness/console.js';
 import { appendTo } from '../support/harness/event-store.js';
 
@@ -351,10 +352,10 @@ describe('an invoice', () => {
       { type: 'IndeterminateResolved', data: settled },
       cancelRequested(90_001),
       cancelAttempted(1, 90_002),
-      cancelUnknown(1, 90_060, ['E9999']),
+      cancelUnknown(1, 90_060, [UNCATALOGUED_CODE]),
     ];
     await appendTo(harness.store, harness.stream, life, at(90_060));
-    await appendTo(harness.store, harness.stream, [cancelNotConfirmed(90_660, ['E9999'])], at(90_660));
+    await appendTo(harness.store, harness.stream, [cancelNotConfirmed(90_660, [UNCATALOGUED_CODE])], at(90_660));
     const { text } = await portuguese(harness.invoice);
     const row = /cancelamento 1<.*?<\/tr>/s.exec(text)?.[0] ?? '';
     expect(row.match(/datetime="[^"]*"/g)).toEqual([`datetime="${at(90_002)}"`, `datetime="${at(90_660)}"`]);

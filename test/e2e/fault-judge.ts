@@ -1,7 +1,8 @@
 import { MAX_SENDS } from '../../src/domain/invoice/limits.js';
 import type { Invoice } from '../../src/domain/invoice/state.js';
+import { UNCATALOGUED_CODE } from '../support/fixture/uncatalogued-code.js';
 import type { FaultHarness, LedgerEntry } from './fault-harness.js';
-import { nameOf, UNCATALOGUED } from './fault-kinds.js';
+import { nameOf } from './fault-kinds.js';
 import { invoiceOf, type Played } from './fault-play.js';
 
 /** The outcome of an invoice, and the statements about it that are not true. Without the log and the simulator that it was played on. */
@@ -67,7 +68,7 @@ const mayStayUnknown = (plan: Played['plan']): boolean =>
   isHidden(plan, 'issue') ||
   plan.faults.some(
     ({ on, kind, code }, index) =>
-      on === 'issue' && (kind === 'reject' || code === UNCATALOGUED) && (index > 0 || isOfRealTime(plan)),
+      on === 'issue' && (kind === 'reject' || code === UNCATALOGUED_CODE) && (index > 0 || isOfRealTime(plan)),
   );
 
 /**
@@ -76,7 +77,7 @@ const mayStayUnknown = (plan: Played['plan']): boolean =>
  */
 const isRefusedOverHidden = (plan: Played['plan']): boolean =>
   isHidden(plan, 'issue') &&
-  plan.faults.some(({ on, kind, code }) => on === 'issue' && code === UNCATALOGUED && kind !== 'reject');
+  plan.faults.some(({ on, kind, code }) => on === 'issue' && code === UNCATALOGUED_CODE && kind !== 'reject');
 
 /** True for faults that last until the client's own timeout, a second or two of real time. */
 const isOfRealTime = ({ faults }: Played['plan']): boolean => faults.some(({ kind }) => kind === 'slow');

@@ -1,4 +1,5 @@
 import { FAULT_KINDS, type FaultKind, type FaultTarget } from '../../src/simulator/state/faults.js';
+import { UNCATALOGUED_CODE } from '../support/fixture/uncatalogued-code.js';
 
 /** One fault as it is ordered for one invoice, once. */
 export type Fault = {
@@ -12,7 +13,7 @@ export type Fault = {
 
 export const nameOf = ({ on, kind, commit, delaySeconds, code }: Fault): string => {
   const stored = commit === undefined ? '' : commit ? ', stored' : ', not stored';
-  return `${on} ${kind}${code === UNCATALOGUED ? ` ${code}` : ''}${stored}${delaySeconds === undefined ? '' : ` for ${delaySeconds} s`}`;
+  return `${on} ${kind}${code === UNCATALOGUED_CODE ? ` ${code}` : ''}${stored}${delaySeconds === undefined ? '' : ` for ${delaySeconds} s`}`;
 };
 
 /** Between the two look-ups that prove an absence, and after the resend that follows them. */
@@ -32,9 +33,6 @@ const REFUSALS: Readonly<Record<FaultTarget, string>> = {
   event_list: 'E0312',
 };
 
-/** In no catalogue, and of the form of the rules' codes. */
-export const UNCATALOGUED = 'E9998';
-
 const isWrite = (on: FaultTarget): boolean => on === 'issue' || on === 'event';
 
 /** Every way in which this kind can strike there. */
@@ -42,20 +40,20 @@ const strikes = (on: FaultTarget, kind: FaultKind): readonly Fault[] => {
   switch (kind) {
     case 'late_commit':
       return isWrite(on)
-        ? [{}, { code: UNCATALOGUED }].flatMap((answer) =>
+        ? [{}, { code: UNCATALOGUED_CODE }].flatMap((answer) =>
             LATE_SECONDS.map((delaySeconds) => ({ on, kind, delaySeconds, ...answer })),
           )
         : [];
     case 'stale':
       return isWrite(on) ? STALE_SECONDS.map((delaySeconds) => ({ on, kind, delaySeconds })) : [{ on, kind }];
     case 'reject':
-      return [REFUSALS[on], ...(isWrite(on) ? [UNCATALOGUED] : [])].map((code) => ({ on, kind, code }));
+      return [REFUSALS[on], ...(isWrite(on) ? [UNCATALOGUED_CODE] : [])].map((code) => ({ on, kind, code }));
     case 'lost_after_commit':
     case 'lost_before_commit':
     case 'casing':
       return [{ on, kind }];
     case 'transient':
-      return [...ways(on, { on, kind }), ...(isWrite(on) ? [{ on, kind, commit: true, code: UNCATALOGUED }] : [])];
+      return [...ways(on, { on, kind }), ...(isWrite(on) ? [{ on, kind, commit: true, code: UNCATALOGUED_CODE }] : [])];
     case 'slow':
       return ways(on, { on, kind, delaySeconds: SLOW_SECONDS });
     default:

@@ -4,6 +4,7 @@ import { addSeconds, isBefore, laterOf } from '../../src/domain/common/time.js';
 import type { Decision } from '../../src/domain/invoice/decision.js';
 import { confirmationAwaitedUntil, timeoutAt } from '../../src/domain/invoice/next-cancel-step.js';
 import { ACCESS_KEY, confirmationData } from '../support/fixture/invoice.js';
+import { UNCATALOGUED_CODE } from '../support/fixture/uncatalogued-code.js';
 import {
   type Answer,
   appended,
@@ -201,7 +202,7 @@ const recordAnswer = (
       case 'uncatalogued':
         return rules.decideAnswer(state, {
           type: 'CancellationOutcomeUnknown',
-          data: { ...sent, reason: 'uncatalogued_refusal', refused: true, codes: ['E9998'], at },
+          data: { ...sent, reason: 'uncatalogued_refusal', refused: true, codes: [UNCATALOGUED_CODE], at },
         });
       case 'exists':
         return rules.decideAnswer(state, {

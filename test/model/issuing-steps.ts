@@ -5,6 +5,7 @@ import type { Decision } from '../../src/domain/invoice/decision.js';
 import { absenceGapSeconds } from '../../src/domain/invoice/limits.js';
 import type { Invoice, InvoiceState } from '../../src/domain/invoice/state.js';
 import { authorizedData, conflictFound, dataOf } from '../support/fixture/invoice.js';
+import { UNCATALOGUED_CODE } from '../support/fixture/uncatalogued-code.js';
 import type { Rules } from './issuing-rules.js';
 import { appendTo, idle, type Worker, type World } from './issuing-world.js';
 
@@ -184,7 +185,7 @@ const recordAnswer = (rules: Rules, world: World, worker: Extract<Worker, { at: 
       case 'refused':
         return rules.decideAnswer(state, {
           type: 'IssuanceOutcomeUnknown',
-          data: { attempt: of, reason: 'uncatalogued_refusal', refused: true, codes: [UNCATALOGUED], at },
+          data: { attempt: of, reason: 'uncatalogued_refusal', refused: true, codes: [UNCATALOGUED_CODE], at },
         });
       case 'exists':
         return rules.decideAnswer(state, {
@@ -279,9 +280,6 @@ const noteData = (of: number, number: number, at: string) => ({
 /** A number that was taken by the loser of an append stays unused, so the state is as if it had taken none. */
 const numbersGiven = ({ log: { state } }: World): number =>
   state.kind === 'invoice' ? Math.max(0, ...state.attempts.map(({ number }) => number)) : 0;
-
-/** In no catalogue. */
-const UNCATALOGUED = 'E9998';
 
 /** Other requests under way for the number have no effect any more. */
 export const withNote = (world: World, number: number): World => {

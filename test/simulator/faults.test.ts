@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { eventually } from '../support/eventually.js';
+import { UNCATALOGUED_CODE } from '../support/fixture/uncatalogued-code.js';
 import {
   type Answered,
   COMPANY,
@@ -76,9 +77,9 @@ describe('a fault on issuing', () => {
   });
 
   it('late_commit with a code: refused, and there later', async () => {
-    await order({ on: 'issue', kind: 'late_commit', delay_ms: 50, code: 'E9998' });
+    await order({ on: 'issue', kind: 'late_commit', delay_ms: 50, code: UNCATALOGUED_CODE });
     const refused = await issueNext();
-    expect([refused.status, codesOf(refused)]).toEqual([400, ['E9998']]);
+    expect([refused.status, codesOf(refused)]).toEqual([400, [UNCATALOGUED_CODE]]);
     await eventually(lookup, ({ status }) => status === 200);
     expect(await inLedger()).toBe(1);
   });

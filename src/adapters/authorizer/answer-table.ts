@@ -72,6 +72,9 @@ const SPECIAL: Readonly<Record<string, Special>> = {
   RNG9999: { passes: true, notOfSends: true },
 };
 
+/** Each of them has its meaning in a test. */
+export const specialCodes: ReadonlySet<string> = new Set(Object.keys(SPECIAL));
+
 const codesThat = (has: (special: Special) => boolean | undefined): ReadonlySet<string> =>
   new Set(Object.entries(SPECIAL).flatMap(([code, special]) => (has(special) === true ? [code] : [])));
 

@@ -1,13 +1,20 @@
 import { createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { answerTable, cataloguedCodes, type Subject } from '../../../src/adapters/authorizer/answer-table.js';
+import {
+  answerTable,
+  cataloguedCodes,
+  type Subject,
+  specialCodes,
+} from '../../../src/adapters/authorizer/answer-table.js';
 import { type Exchange, localReasons } from '../../../src/adapters/authorizer/exchange.js';
 import { judgeLookup, judgeSend } from '../../../src/adapters/authorizer/judge-answer.js';
 import { sha256Hex } from '../../../src/app/event-store/hashes.js';
 import { isAuthorizerCode, OTHER_CODE } from '../../../src/domain/common/authorizer-code.js';
+import { areaReasons } from '../../../src/domain/invoice/messages/areas.js';
 import type { SendResult } from '../../../src/ports/authorizer.js';
 import { gzipBase64 } from '../../../src/xml/packing.js';
 import { accessKey, eventAround, issued, noteAround } from '../../support/fixture/sefin.js';
+import { UNCATALOGUED_CODE } from '../../support/fixture/uncatalogued-code.js';
 import {
   at,
   type Client,
@@ -142,7 +149,7 @@ const answered: Readonly<Record<string, readonly Case[]>> = {
       expected: { kind: 'unknown', reason: 'other_document' },
     },
     {
-      answer: () => json(400, { ...refusal('E7777'), idDps: OTHER_DPS }),
+      answer: () => json(400, { ...refusal(UNCATALOGUED_CODE), idDps: OTHER_DPS }),
       expected: { kind: 'unknown', reason: 'other_document' },
     },
     // The same member in two spellings: one of them is enough.
@@ -157,34 +164,34 @@ const answered: Readonly<Record<string, readonly Case[]>> = {
   ],
   uncatalogued_refusal: [
     {
-      answer: () => json(400, refusal('E7777')),
+      answer: () => json(400, refusal(UNCATALOGUED_CODE)),
       expected: { kind: 'unknown', reason: 'uncatalogued_refusal', refused: true },
     },
     {
-      answer: (s) => json(400, refusal(FINAL[s], 'E7777')),
+      answer: (s) => json(400, refusal(FINAL[s], UNCATALOGUED_CODE)),
       expected: { kind: 'unknown', reason: 'uncatalogued_refusal', refused: true },
     },
     {
-      answer: () => json(400, { ...envelope, erro: { codigo: 'E7777', descricao: 'texto' } }),
+      answer: () => json(400, { ...envelope, erro: { codigo: UNCATALOGUED_CODE, descricao: 'texto' } }),
       expected: { kind: 'unknown', reason: 'uncatalogued_refusal', refused: true },
     },
   ],
   uncatalogued_code: [
     // Not the documented body, or not its status.
-    { answer: () => json(400, errors('E7777')), expected: UNCATALOGUED },
-    { answer: () => json(422, refusal('E7777')), expected: UNCATALOGUED },
-    { answer: () => json(500, refusal('E7777')), expected: UNCATALOGUED },
+    { answer: () => json(400, errors(UNCATALOGUED_CODE)), expected: UNCATALOGUED },
+    { answer: () => json(422, refusal(UNCATALOGUED_CODE)), expected: UNCATALOGUED },
+    { answer: () => json(500, refusal(UNCATALOGUED_CODE)), expected: UNCATALOGUED },
     // Not only codes of the form of the rules.
-    { answer: () => json(400, refusal('E7777', 'RNG7777')), expected: UNCATALOGUED },
+    { answer: () => json(400, refusal(UNCATALOGUED_CODE, 'RNG7777')), expected: UNCATALOGUED },
     { answer: () => json(400, refusal('E77777')), expected: UNCATALOGUED },
     {
-      answer: () => json(400, { ...envelope, erros: [{ Codigo: 'E7777' }, { Descricao: 'texto' }] }),
+      answer: () => json(400, { ...envelope, erros: [{ Codigo: UNCATALOGUED_CODE }, { Descricao: 'texto' }] }),
       expected: UNCATALOGUED,
     },
     // Beside a code that is not about the document, or beside the document itself.
-    { answer: () => json(400, refusal('E7777', 'E2404')), expected: UNCATALOGUED },
-    { answer: () => json(400, refusal('E7777', 'E1203')), expected: UNCATALOGUED },
-    { answer: (s) => json(400, { ...success()[s], ...refusal('E7777') }), expected: UNCATALOGUED },
+    { answer: () => json(400, refusal(UNCATALOGUED_CODE, 'E2404')), expected: UNCATALOGUED },
+    { answer: () => json(400, refusal(UNCATALOGUED_CODE, 'E1203')), expected: UNCATALOGUED },
+    { answer: (s) => json(400, { ...success()[s], ...refusal(UNCATALOGUED_CODE) }), expected: UNCATALOGUED },
   ],
   gateway_status: [408, 502, 504].flatMap((status) => [
     { answer: (s) => json(status, errors(FINAL[s])), expected: { kind: 'unknown', reason: 'gateway_status' } },
@@ -235,7 +242,11 @@ describe('the table of answers', () => {
       const said = codes.map((code) => ({ code, text: '' }));
       return last?.when({ exchange: { kind: 'broken', reason: 'x' }, body: undefined, errors: said }, 'dps');
     };
-    expect([isFinal(FINAL.dps), isFinal(), isFinal(FINAL.dps, 'E9998')]).toEqual([true, false, false]);
+    expect([isFinal(FINAL.dps), isFinal(), isFinal(FINAL.dps, UNCATALOGUED_CODE)]).toEqual([true, false, false]);
+  });
+
+  it('is tested with a code that is in no catalogue', () => {
+    expect([areaReasons.has(UNCATALOGUED_CODE), specialCodes.has(UNCATALOGUED_CODE)]).toEqual([false, false]);
   });
 
   it('changes the codes that may be final only together with this test, because a text of the messages adds a code', () => {
@@ -273,7 +284,7 @@ describe('the table of answers', () => {
 
   const FLOOD = 60;
 
-  it.each(['E0014', 'RNG9999', 'E7777'])('judges by the last of many items too: %s', async (last) => {
+  it.each(['E0014', 'RNG9999', UNCATALOGUED_CODE])('judges by the last of many items too: %s', async (last) => {
     harness.server.answer(json(400, errors(...Array.from({ length: FLOOD }, () => 'E0316'), last)));
     expect(await send('dps', harness.client)).toMatchObject({ kind: 'unknown', codes: expect.arrayContaining([last]) });
   });

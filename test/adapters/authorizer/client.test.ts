@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { addSeconds } from '../../../src/domain/common/time.js';
 import { gzipBase64 } from '../../../src/xml/packing.js';
 import { accessKey, certificateFor, eventAround, issued, noteAround, signedDps } from '../../support/fixture/sefin.js';
+import { UNCATALOGUED_CODE } from '../../support/fixture/uncatalogued-code.js';
 import {
   CALL_LIMIT_MS,
   type Client,
@@ -74,7 +75,7 @@ describe('sendDps', () => {
     ['an uncatalogued fault', 400, errors('RNG9999'), 'unknown', ['RNG9999']],
     ['the other uncatalogued fault', 400, errors('E999'), 'unknown', ['E999']],
     ['a transient code beside a final one', 400, errors('E0316', 'E1206'), 'unknown', ['E0316', 'E1206']],
-    ['a code that nobody has catalogued', 400, errors('E7777'), 'unknown', ['E7777']],
+    ['a code that nobody has catalogued', 400, errors(UNCATALOGUED_CODE), 'unknown', [UNCATALOGUED_CODE]],
     ['a code of a look-up', 400, errors('E2404'), 'unknown', ['E2404']],
     ['an item without a code', 400, { erros: [{ Codigo: 'E0316' }, { Descricao: 'x' }] }, 'unknown', ['E0316']],
     ['a channel code beside a final one', 403, errors('E1203', 'E0316'), 'unknown', ['E1203', 'E0316']],

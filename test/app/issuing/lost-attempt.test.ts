@@ -5,6 +5,7 @@ import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
 import { foldInvoice, type InvoiceFold, noEvents } from '../../../src/domain/log/invoice-fold.js';
 import { EventLogUnavailable } from '../../../src/ports/event-log.js';
 import { attempted, cancelAttempted, cancelRequested } from '../../support/fixture/invoice.js';
+import { UNCATALOGUED_CODE } from '../../support/fixture/uncatalogued-code.js';
 import { appendTo, fixedKeys } from '../../support/harness/event-store.js';
 import type { Turn } from '../../support/harness/fake-authorizer.js';
 import { type IssuingHarness, issuingHarness } from '../../support/harness/issuing.js';
@@ -107,7 +108,7 @@ describe('the kept answer to an attempt that a failover has lost', () => {
 
   it.each([
     ['a refusal', 'rejected', { rejected: ['E0160'] }],
-    ['an unknown outcome', 'unknown', { unknown: ['E9999'] }],
+    ['an unknown outcome', 'unknown', { unknown: [UNCATALOGUED_CODE] }],
     ['that nothing was sent', 'not_sent', 'not_sent'],
   ] as const)('is only told to operators, and no word on a later attempt: %s', async (_what, kind, turn) => {
     expect(await issueOver(turn)).toEqual({ events: [], notices: NOT_RECORDED(kind) });
@@ -124,7 +125,7 @@ describe('an answer that comes when the loss of its attempt was already noticed 
 
   it.each([
     ['a refusal', 'rejected', { rejected: ['E0160'] }],
-    ['an unknown outcome', 'unknown', { unknown: ['E9999'] }],
+    ['an unknown outcome', 'unknown', { unknown: [UNCATALOGUED_CODE] }],
     ['that nothing was sent', 'not_sent', 'not_sent'],
   ] as const)(
     'is only told to operators, and no word on the attempt of the other process: %s',

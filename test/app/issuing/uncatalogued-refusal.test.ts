@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { SendResult } from '../../../src/ports/authorizer.js';
 import { at, cancelRequested } from '../../support/fixture/invoice.js';
+import { UNCATALOGUED_CODE } from '../../support/fixture/uncatalogued-code.js';
 import { type IssuingHarness, issuingHarness } from '../../support/harness/issuing.js';
 
 /** The answer to a send whose code is in no catalogue. */
@@ -8,7 +9,7 @@ const refused = {
   kind: 'unknown',
   reason: 'uncatalogued_refusal',
   refused: true,
-  codes: ['E9998'],
+  codes: [UNCATALOGUED_CODE],
   httpStatus: 400,
   texts: ['Regra nova da Sefin.'],
 } as const satisfies SendResult<never>;
@@ -53,7 +54,7 @@ describe('given a refusal with a code that is in no catalogue', () => {
     ]);
     expect((await harness.events()).at(-1)?.data).toEqual({
       attempt: 1,
-      codes: ['E9998'],
+      codes: [UNCATALOGUED_CODE],
       httpStatus: 400,
       texts: ['Regra nova da Sefin.'],
       firstAskedAt: at(90),
@@ -61,8 +62,8 @@ describe('given a refusal with a code that is in no catalogue', () => {
       at: at(510),
     });
     const { outcome, attempts } = await harness.invoice();
-    expect(outcome).toMatchObject({ status: 'failed', code: 'issue_failed', codes: ['E9998'] });
-    expect(attempts).toMatchObject([{ resolution: 'rejected', codes: ['E9998'] }]);
+    expect(outcome).toMatchObject({ status: 'failed', code: 'issue_failed', codes: [UNCATALOGUED_CODE] });
+    expect(attempts).toMatchObject([{ resolution: 'rejected', codes: [UNCATALOGUED_CODE] }]);
     expect(harness.authorizer.sends).toHaveLength(1);
   });
 
@@ -154,9 +155,9 @@ describe('given a refusal with a code that is in no catalogue', () => {
     await harness.cancelToTheEnd();
     expect((await harness.events()).at(-1)).toMatchObject({
       type: 'CancellationNotConfirmed',
-      data: { reason: 'refused', codes: ['E9998'], httpStatus: 400, texts: ['Regra nova da Sefin.'] },
+      data: { reason: 'refused', codes: [UNCATALOGUED_CODE], httpStatus: 400, texts: ['Regra nova da Sefin.'] },
     });
-    expect((await harness.invoice()).cancellation).toMatchObject({ status: 'failed', codes: ['E9998'] });
+    expect((await harness.invoice()).cancellation).toMatchObject({ status: 'failed', codes: [UNCATALOGUED_CODE] });
   });
 
   it('when its cancellation is registered all the same, then the note is canceled', async () => {

@@ -3,6 +3,7 @@ import { whatAbsenceShows as ofCancellation } from '../../../src/domain/invoice/
 import { whatAbsenceShows as ofNote } from '../../../src/domain/invoice/decide-issuance.js';
 import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
 import * as event from '../../support/fixture/invoice.js';
+import { UNCATALOGUED_CODE } from '../../support/fixture/uncatalogued-code.js';
 
 const { accepted, attempted, cancelAttempted, cancelRequested, cancelUnknown, unknown } = event;
 
@@ -31,11 +32,15 @@ describe('what an absence can settle', () => {
   it.each([
     ['of a note whose answer is unknown', 'two prove it', () => note(attempted(1, 1), unknown(1, 2))],
     ['of a note that is said to exist', 'proves nothing', () => note(attempted(1, 1), unknown(1, 2, ['E0014']))],
-    ['of a note that was refused', 'two prove it', () => note(attempted(1, 1), uncatalogued(unknown(1, 2, ['E9998'])))],
+    [
+      'of a note that was refused',
+      'two prove it',
+      () => note(attempted(1, 1), uncatalogued(unknown(1, 2, [UNCATALOGUED_CODE]))),
+    ],
     [
       'of a note that was refused after a send that may have arrived',
       'proves nothing',
-      () => note(attempted(1, 1), unknown(1, 2), attempted(2, 50), uncatalogued(unknown(2, 51, ['E9998']))),
+      () => note(attempted(1, 1), unknown(1, 2), attempted(2, 50), uncatalogued(unknown(2, 51, [UNCATALOGUED_CODE]))),
     ],
     [
       'of an event whose answer is unknown',
@@ -60,7 +65,7 @@ describe('what an absence can settle', () => {
           cancelAttempted(1, 110),
           cancelUnknown(1, 120),
           cancelAttempted(2, 200),
-          uncatalogued(cancelUnknown(2, 210, ['E9998'])),
+          uncatalogued(cancelUnknown(2, 210, [UNCATALOGUED_CODE])),
         ),
     ],
   ])('%s: %s', (_whose, expected, shows) => {

@@ -13,6 +13,7 @@ import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
 import { decideAnswer, decideAttempt } from '../../../src/domain/invoice/send-decisions.js';
 import { provesAbsence } from '../../../src/domain/invoice/send-steps.js';
 import * as event from '../../support/fixture/invoice.js';
+import { UNCATALOGUED_CODE } from '../../support/fixture/uncatalogued-code.js';
 
 const { accepted, at, attempted, conflictFound, dataOf, given, limits, notSent, provenAbsent, unknown } = event;
 
@@ -103,7 +104,7 @@ describe('a refusal', () => {
 
   it('with an uncatalogued code is final by two absences in the same case', () => {
     const found = [accepted(), attempted(1, 1), unknown(1, 2, ['E0014']), conflictFound(1, 40)];
-    const { data } = unknown(2, 51, ['E9998']);
+    const { data } = unknown(2, 51, [UNCATALOGUED_CODE]);
     const refused: InvoiceEvent = { type: 'IssuanceOutcomeUnknown', data: { ...data, refused: true } };
     const second = given(...found, { ...attempted(2, 50), data: { ...attempted(2, 50).data, dpsId: 'DPS' } }, refused);
     const decision = decideAbsence(second, { attempt: 2, firstAbsentAt: at(100), now: at(700) }, limits);

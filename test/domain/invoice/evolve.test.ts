@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { InvoiceEvent, InvoiceEventData } from '../../../src/domain/invoice/events.js';
 import type { IssueAttempt } from '../../../src/domain/invoice/state.js';
 import * as event from '../../support/fixture/invoice.js';
+import { UNCATALOGUED_CODE } from '../../support/fixture/uncatalogued-code.js';
 
 const { accepted, at, attempted, given, givenInvoice, notSent, provenAbsent, refusedAfterOthers, unknown } = event;
 
@@ -86,7 +87,11 @@ describe('an attempt', () => {
     ['a gateway that waited for the request', { httpStatus: 408 }, undefined],
     ['a page of a server that is out', { httpStatus: 503 }, undefined],
     ['a connection that broke', {}, undefined],
-    ['a refusal with an uncatalogued code', { httpStatus: 400, codes: ['E9998'], refused: true as const }, undefined],
+    [
+      'a refusal with an uncatalogued code',
+      { httpStatus: 400, codes: [UNCATALOGUED_CODE], refused: true as const },
+      undefined,
+    ],
     [
       'final codes as evidence',
       { httpStatus: 400, codes: ['E0188'], reason: 'rejected after an unknown attempt' },
@@ -161,7 +166,7 @@ describe('the outcome', () => {
 
   it('that support settles as failed has the codes with which sends were refused', () => {
     const judged = refusedAfterOthers(2, 202, ['E0190']);
-    const uncatalogued = unknown(3, 402, ['E9998', 'E0190']);
+    const uncatalogued = unknown(3, 402, [UNCATALOGUED_CODE, 'E0190']);
     const refused: InvoiceEvent = { type: 'IssuanceOutcomeUnknown', data: { ...uncatalogued.data, refused: true } };
     const settled: InvoiceEvent = {
       type: 'IndeterminateResolved',
@@ -181,7 +186,7 @@ describe('the outcome', () => {
       settled,
     );
     expect(attempts.map(({ final }) => final)).toEqual([undefined, true, undefined]);
-    expect(outcome).toMatchObject({ status: 'failed', code: 'issue_failed', codes: ['E0190', 'E9998'] });
+    expect(outcome).toMatchObject({ status: 'failed', code: 'issue_failed', codes: ['E0190', UNCATALOGUED_CODE] });
   });
 
   it('is not changed by a difference that the reconciliation found', () => {

@@ -21,6 +21,7 @@ import {
   notSent,
   unknown,
 } from '../../support/fixture/invoice.js';
+import { UNCATALOGUED_CODE } from '../../support/fixture/uncatalogued-code.js';
 
 type Command = (invoice: Invoice, seconds: number) => Decision;
 
@@ -36,7 +37,7 @@ const commands: Record<string, Command> = {
   refuse: (invoice, s) =>
     sends.decideAnswer(invoice, {
       type: 'IssuanceOutcomeUnknown',
-      data: { attempt: attemptOf(invoice), reason: 'x', refused: true, codes: ['E9998'], at: at(s) },
+      data: { attempt: attemptOf(invoice), reason: 'x', refused: true, codes: [UNCATALOGUED_CODE], at: at(s) },
     }),
   reject: (invoice, s) =>
     issuance.decideRejection(invoice, { attempt: attemptOf(invoice) }, { codes: ['E0188'] }, at(s)),

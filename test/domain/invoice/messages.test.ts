@@ -17,6 +17,7 @@ import {
   rejected,
   unknown,
 } from '../../support/fixture/invoice.js';
+import { UNCATALOGUED_CODE } from '../../support/fixture/uncatalogued-code.js';
 
 /** The reasons that a shop owner can act on, word for word. */
 const reasons: readonly [string, string][] = [
@@ -57,14 +58,16 @@ describe('the message of a refused invoice', () => {
   });
 
   it('is the first reason that we know, and ends in all the codes', () => {
-    expect(refusedWith('E9999', 'E0207', 'E0188')?.message).toBe(
-      'O CPF do cliente não existe na Receita Federal. Corrija customer.document e emita de novo. (E9999, E0207, E0188)',
+    expect(refusedWith(UNCATALOGUED_CODE, 'E0207', 'E0188')?.message).toBe(
+      `O CPF do cliente não existe na Receita Federal. Corrija customer.document e emita de novo. (${UNCATALOGUED_CODE}, E0207, E0188)`,
     );
   });
 
   it('is rather one written for the code than that of its area, in whatever order they come', () => {
     expect(refusedWith('E0299', 'E0207')?.message).toMatch(/^O CPF do cliente não existe.* \(E0299, E0207\)$/);
-    expect(refusedWith('E9999', 'E0299')?.message).toMatch(/^O sistema nacional não aceitou os dados do intermediário/);
+    expect(refusedWith(UNCATALOGUED_CODE, 'E0299')?.message).toMatch(
+      /^O sistema nacional não aceitou os dados do intermediário/,
+    );
   });
 
   it.each(['E1260', 'E1274', 'E1278'])(
@@ -77,7 +80,7 @@ describe('the message of a refused invoice', () => {
   );
 
   it('is a general one for codes that we do not know', () => {
-    expect(refusedWith('E9999')?.message).toBe(`${GENERIC} (E9999)`);
+    expect(refusedWith(UNCATALOGUED_CODE)?.message).toBe(`${GENERIC} (${UNCATALOGUED_CODE})`);
   });
 
   it('takes no word that every object knows for a known code', () => {
@@ -171,8 +174,8 @@ describe('the message of a failed cancellation', () => {
   });
 
   it('names in test mode every code, and in words those that we know', () => {
-    expect(cancellationError(['E0840', 'E9999'], 'test').message).toBe(
-      'O cancelamento não foi confirmado pelo sistema nacional. Motivo do autorizador: E0840: Outro evento já está vinculado à nota e impede o cancelamento. Veja na consulta pública da NFS-e qual é ou pergunte à prefeitura. E9999. Não emita outra nota: fale com o suporte.',
+    expect(cancellationError(['E0840', UNCATALOGUED_CODE], 'test').message).toBe(
+      `O cancelamento não foi confirmado pelo sistema nacional. Motivo do autorizador: E0840: Outro evento já está vinculado à nota e impede o cancelamento. Veja na consulta pública da NFS-e qual é ou pergunte à prefeitura. ${UNCATALOGUED_CODE}. Não emita outra nota: fale com o suporte.`,
     );
   });
 

@@ -25,6 +25,7 @@ import {
   T0,
   unknown,
 } from '../../support/fixture/invoice.js';
+import { UNCATALOGUED_CODE } from '../../support/fixture/uncatalogued-code.js';
 
 /** The breach that the last of these events is. Throws when an earlier event is a breach. */
 const breachOf = (events: readonly InvoiceEvent[]): string | undefined => {
@@ -64,7 +65,14 @@ const closedBySupport: InvoiceEvent = {
 };
 const refusedCancellation: InvoiceEvent = {
   type: 'CancellationOutcomeUnknown',
-  data: { request: 1, attempt: 1, reason: 'uncatalogued_refusal', refused: true, codes: ['E9998'], at: at(7) },
+  data: {
+    request: 1,
+    attempt: 1,
+    reason: 'uncatalogued_refusal',
+    refused: true,
+    codes: [UNCATALOGUED_CODE],
+    at: at(7),
+  },
 };
 const ofNote = (accessKey: string, event: InvoiceEvent): InvoiceEvent => {
   const data: object = { ...event.data, accessKey, requestId: `PRE${accessKey}101101` };
@@ -92,11 +100,11 @@ const askedOnce: InvoiceEvent = {
 };
 const refused: InvoiceEvent = {
   type: 'IssuanceOutcomeUnknown',
-  data: { attempt: 1, reason: 'uncatalogued_refusal', refused: true, codes: ['E9998'], at: at(2) },
+  data: { attempt: 1, reason: 'uncatalogued_refusal', refused: true, codes: [UNCATALOGUED_CODE], at: at(2) },
 };
 const provenRejected = (first: number, second: number): InvoiceEvent => ({
   type: 'IssuanceRejected',
-  data: { attempt: 1, codes: ['E9998'], firstAskedAt: at(first), secondAskedAt: at(second), at: at(second) },
+  data: { attempt: 1, codes: [UNCATALOGUED_CODE], firstAskedAt: at(first), secondAskedAt: at(second), at: at(second) },
 });
 const issued = [accepted(), attempted(1, 1), authorized(1, 2)];
 const canceling = [...issued, cancelRequested(5), cancelAttempted(1, 6)];
