@@ -2,6 +2,7 @@
 type Parameter = {
   name: string;
   in: 'path' | 'query' | 'header';
+  required: boolean;
   description: string;
   example: string;
 };
@@ -24,7 +25,8 @@ type Document = {
 
 /**
  * The API as a collection of Postman, version 2.1, which Bruno, Insomnia and others import too: a request for each example of each route of the OpenAPI
- * document. The variable `reference` gives each invoice its Idempotency-Key, so that a request that is sent twice issues once.
+ * document. The variable `reference` gives each invoice its Idempotency-Key, so that a request that is sent twice issues once. Any other optional
+ * header is switched off, because its example would go into the invoices of whoever tries the requests.
  */
 export const collectionOf = (openApi: object): object => {
   const { info, servers, tags, paths } = openApi as Document;
@@ -93,6 +95,7 @@ const itemOf = (
       key: parameter.name,
       value: parameter.name === IDEMPOTENCY_KEY ? `{{reference}}-${example?.name}` : `{{${parameter.name}}}`,
       description: parameter.description,
+      ...(parameter.required || parameter.name === IDEMPOTENCY_KEY ? {} : { disabled: true }),
     }));
   const isIssue = parameters.some((parameter) => parameter.name === IDEMPOTENCY_KEY);
   const type = example === undefined ? [] : [{ key: 'Content-Type', value: 'application/json' }];

@@ -5,7 +5,7 @@ import { openApiDocument } from '../../../src/http/openapi/document.js';
 import { attempted, authorized, BASE_URL, createHarness, type Harness } from '../../support/harness/http.js';
 import { COLLECTION, readPage } from '../../tools/documents/pages.js';
 
-type Pair = { key: string; value: string };
+type Pair = { key: string; value: string; disabled?: true };
 type Item = {
   name: string;
   event?: readonly { script: { exec: readonly string[] } }[];
@@ -46,7 +46,8 @@ const openSender = (harness: Harness) => {
       (raw, { key, value }) => raw.replace(`:${key}`, value),
       url.raw.replace('{{baseUrl}}', ''),
     );
-    const headers = Object.fromEntries(header.map(({ key, value }) => [key.toLowerCase(), filled(value)]));
+    const enabled = header.filter(({ disabled }) => disabled !== true);
+    const headers = Object.fromEntries(enabled.map(({ key, value }) => [key.toLowerCase(), filled(value)]));
     const sent = body === undefined ? {} : { raw: filled(body.raw) };
     const response = await harness.call(filled(path), { method, headers, ...sent });
     const isJson = response.headers.get('content-type') === 'application/json';
@@ -79,6 +80,20 @@ describe('the collection', () => {
       }
     }
     expect(items).toHaveLength(10);
+  });
+
+  it('sends no optional header of itself, except the Idempotency-Key, which the guide asks for', () => {
+    const issue = { '/v1/nfse': document.paths['/v1/nfse'] };
+    const text = JSON.stringify({ ...document, paths: issue }).replace(
+      '"parameters":[{"name":"Idempotency-Key"',
+      `"parameters":[${JSON.stringify({ name: 'X-Shop', in: 'header', required: false, description: 'd', example: 'e' })},{"name":"Idempotency-Key"`,
+    );
+    const [first] = (collectionOf(JSON.parse(text)) as Collection).item.flatMap(({ item }) => item);
+    expect(first?.request.header.map(({ key, disabled }) => [key, disabled === true])).toEqual([
+      ['Content-Type', false],
+      ['X-Shop', true],
+      ['Idempotency-Key', false],
+    ]);
   });
 
   it('cancels after everything that needs an invoice that stands', () => {
