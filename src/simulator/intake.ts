@@ -1,7 +1,7 @@
 import { withXmlDocument } from '../xml/document.js';
 import { gunzipBase64 } from '../xml/packing.js';
 import { parseWellFormed, type XmlParts } from '../xml/parse.js';
-import { schemaFaultsIn } from '../xml/schema.js';
+import { schemaFaultsWithValues } from '../xml/schema.js';
 import { verifyIn } from '../xml/verify.js';
 import { type Refusal, refusal } from './refusal.js';
 import { SCHEMAS, schemaSentence } from './schema-sentence.js';
@@ -59,7 +59,7 @@ export const takeIn = (base64: string, kind: Kind, { strict }: { strict: boolean
     const parsed = parseWellFormed(bytes);
     if (!parsed.ok) return refuse('E1226');
     if (!Object.hasOwn(parsed.root, kind.root)) return refuse('E1242');
-    const fault = schemaSentence(kind.root, schemaFaultsIn(SCHEMAS, kind.root, document), parsed.root);
+    const fault = schemaSentence(kind.root, schemaFaultsWithValues(SCHEMAS, kind.root, document), parsed.root);
     if (fault !== undefined) return refuse('E1235', fault);
     const signature = verifyIn(document, kind.signed);
     if (!signature.ok) return refuse(signature.reason === 'missing' ? kind.unsigned : kind.wrongSignature);

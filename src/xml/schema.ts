@@ -14,17 +14,20 @@ export type DocumentKind = 'DPS' | 'NFSe' | 'pedRegEvento' | 'evento';
  * The faults of a document by the official XSDs in one folder of `src/xml/xsd`, empty when it is valid. They hold names, facets and lines, never
  * values of the document. Each schema is compiled once per process, when it is first needed. Throws for a folder that is not there.
  */
-export const schemaFaults = (schemas: string, kind: DocumentKind, xml: Buffer): readonly string[] =>
-  schemaFaultsWithValues(schemas, kind, xml).map(withoutValue);
-
-/** The same faults with the values that libxml2 quotes. They may be personal: only the sender of the document may see them. */
-export const schemaFaultsWithValues = (schemas: string, kind: DocumentKind, xml: Buffer): readonly string[] => {
-  const opened = withXmlDocument(xml, (document) => schemaFaultsIn(schemas, kind, document));
-  return opened.ok ? opened.value : [opened.reason];
+export const schemaFaults = (schemas: string, kind: DocumentKind, xml: Buffer): readonly string[] => {
+  const opened = withXmlDocument(xml, (document) => schemaFaultsWithValues(schemas, kind, document));
+  return opened.ok ? opened.value.map(withoutValue) : [opened.reason];
 };
 
-/** The same of a document that is already open. */
-export const schemaFaultsIn = (schemas: string, kind: DocumentKind, document: XmlDocument): readonly string[] =>
+/**
+ * The faults of an open document with the values that libxml2 quotes. They may be personal: only the sender of the document may see them. Throws as
+ * `schemaFaults` does.
+ */
+export const schemaFaultsWithValues = (
+  schemas: string,
+  kind: DocumentKind,
+  document: XmlDocument,
+): readonly string[] =>
   document.root.name === kind
     ? faultsOf(validatorOf(setOf(schemas), kind), document)
     : [`the root element is not ${kind}`];

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { SCHEMAS, schemaSentence } from '../../src/simulator/schema-sentence.js';
+import { withXmlDocument } from '../../src/xml/document.js';
 import { parseXml } from '../../src/xml/parse.js';
 import { schemaFaultsWithValues } from '../../src/xml/schema.js';
 import { customer, dpsXml, testClock } from '../support/harness/simulator.js';
@@ -12,7 +13,9 @@ const sentenceOf = (xml: string) => {
   const bytes = Buffer.from(xml);
   const parsed = parseXml(bytes);
   if (!parsed.ok) throw new Error(parsed.reason);
-  return schemaSentence('DPS', schemaFaultsWithValues(SCHEMAS, 'DPS', bytes), parsed.root);
+  const faults = withXmlDocument(bytes, (document) => schemaFaultsWithValues(SCHEMAS, 'DPS', document));
+  if (!faults.ok) throw new Error(faults.reason);
+  return schemaSentence('DPS', faults.value, parsed.root);
 };
 
 describe('the sentence about a schema fault', () => {
