@@ -32,6 +32,9 @@ export type AppendDeps = Pick<Connection, 'client' | 'credentials'> & {
 /** Pause before an append that was certainly not stored is sent again; the client changes its connection meanwhile. */
 const RETRY_MS = 25;
 
+/** The deadline around a call of the client ends this much later than the client's own, which says more. */
+const CLIENT_FIRST_MS = 25;
+
 /** One conditional append, as `EventLog.append` describes it. */
 export const appendTo = async (
   deps: AppendDeps,
@@ -42,14 +45,14 @@ export const appendTo = async (
   const first = expected.kind === 'none' ? 0 : expected.revision + 1;
   const prepared = toServerEvents(stream, first, events);
   const revision = expected.kind === 'none' ? NO_STREAM : BigInt(expected.revision);
-  const deadline = performance.now() + deps.deadlineMs;
-  const answer = await retryUntilStored(deps, stream, revision, prepared, deadline);
+  const endsAt = performance.now() + deps.deadlineMs;
+  const answer = await retryUntilStored(deps, stream, revision, prepared, endsAt);
   const last = first + events.length - 1;
   if (answer.ok) {
     if (answer.revision === last) return answer;
     throw new AppendOutcomeUnknown('the event log accepted an append at another place than the expected one');
   }
-  await untilShown(deps, stream, answer.actual, deadline);
+  await untilShown(deps, stream, answer.actual, endsAt);
   return (await isStoredAlready(deps, stream, first, last, answer.actual, events))
     ? { ok: true, revision: last }
     : answer;
@@ -61,16 +64,16 @@ const retryUntilStored = async (
   stream: StreamName,
   revision: AppendExpectedRevision,
   events: readonly EventData[],
-  deadline: number,
+  endsAt: number,
 ): Promise<AppendResult> => {
   for (;;) {
     // The server behind another connection may have an older state of the log.
-    await within(Math.max(1, deadline - performance.now()), deps.ensureHeld(), notLooked);
+    await within(Math.max(1, endsAt - performance.now()), deps.ensureHeld(), notLooked);
     try {
-      return await send(deps, stream, revision, events, Math.max(1, Math.floor(deadline - performance.now())));
+      return await send(deps, stream, revision, events, Math.max(1, Math.floor(endsAt - performance.now())));
     } catch (error) {
       const again = isNotLeader(error) || isChannelClosed(error);
-      if (!again || deadline - performance.now() < deps.deadlineMs / 4) throw meaningOfAppendFault(error);
+      if (!again || endsAt - performance.now() < deps.deadlineMs / 4) throw meaningOfAppendFault(error);
       await pause(RETRY_MS);
     }
   }
@@ -90,7 +93,7 @@ const send = async (
   const options = { expectedRevision, credentials, requiresLeader: true, deadline: ms };
   try {
     const appending = client.appendToStream(stream, [...events], options);
-    const { success, nextExpectedRevision } = await within(ms + RETRY_MS, appending, tooLate);
+    const { success, nextExpectedRevision } = await within(ms + CLIENT_FIRST_MS, appending, tooLate);
     const revision = Number(nextExpectedRevision);
     if (success) return { ok: true, revision };
     return { ok: false, actual: revision < 0 ? null : revision };
@@ -117,12 +120,12 @@ const untilShown = async (
   { read }: AppendDeps,
   stream: StreamName,
   actual: Revision | null,
-  deadline: number,
+  endsAt: number,
 ): Promise<void> => {
   if (actual === null) return;
   const waits = createBackoff(SHOWN_MS.first, SHOWN_MS.longest);
   while ((await read(stream, actual, 1)).length === 0) {
-    if (performance.now() >= deadline)
+    if (performance.now() >= endsAt)
       throw new EventLogUnavailable('the event log refused an append because of an event that it does not show yet');
     await pause(waits.next());
   }
@@ -149,11 +152,12 @@ export const appendOne = async (
   event: EventData,
   expectedRevision: AppendExpectedRevision,
 ): Promise<boolean> => {
-  const { client, timeoutMs: deadline } = reader;
-  const appending = client.appendToStream(stream, [event], { ...callOptions(reader), expectedRevision, deadline });
+  const { client, timeoutMs } = reader;
+  const options = { ...callOptions(reader), expectedRevision };
+  const appending = client.appendToStream(stream, [event], { ...options, deadline: timeoutMs });
   try {
     const late = (): Error => new EventLogUnavailable('the event log did not answer an append in time');
-    return (await within(deadline, appending, late)).success;
+    return (await within(timeoutMs, appending, late)).success;
   } catch (error) {
     if (error instanceof WrongExpectedVersionError) return false;
     throw unavailable('the event log did not take an event of its adapter', error);

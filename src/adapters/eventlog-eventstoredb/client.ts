@@ -1,5 +1,5 @@
 import { EventStoreDBClient, UnavailableError } from '@eventstore/db-client';
-import { within } from '../../lib/pause.js';
+import { settlesWithin } from '../../lib/pause.js';
 import { AddressInvalid } from '../../ports/engine-address.js';
 import { credentialsOf, type EventStoreCredentials } from './address.js';
 import { NothingSent } from './faults.js';
@@ -92,7 +92,7 @@ export const openConnection = (url: string): Connection => {
     losses: () => losses,
     close: async () => {
       // `dispose` waits for the end of each call, which a silent server can hold back.
-      await within(CLOSE_MS, client.dispose(), () => new NothingSent('not disposed')).catch(() => undefined);
+      await settlesWithin(CLOSE_MS, client.dispose()).catch(() => false);
       for (const channel of channels) channel.close();
     },
   };

@@ -26,7 +26,7 @@ export type Reader = Pick<Connection, 'client' | 'credentials'> & {
  * How long one read waits from its first fault for a server that went away, as in a restart or the failover of a cluster. A server that has not
  * answered before is reported at once.
  */
-export type Patience = { ms: number; closing: AbortSignal; hasAnswered: boolean };
+type Patience = { ms: number; closing: AbortSignal; hasAnswered: boolean };
 
 /** Reads a stream. An absent stream is empty, and so is a stream whose events were all cut. Throws `EventLogUnavailable`. */
 export const readStream = async (
