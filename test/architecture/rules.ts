@@ -138,7 +138,7 @@ const appendsItself: Readonly<Record<string, string>> = {
   'src/app/event-store/transact.ts': 'loads, decides, appends and retries for every use case',
   'src/app/accept/reserve.ts': 'an acceptance and its guards are one transaction (ADR 42)',
   'src/app/issuing/protocol.ts': 'an attempt is appended once: only the process whose append was first sends it',
-  'src/runtime/metrics/recorded-events.ts': 'passes on the calls that it counts',
+  'src/runtime/metrics/measured-store.ts': 'passes on the calls that it counts',
   'src/runtime/tracing/traced-store.ts': 'passes on the calls of which it makes spans',
 };
 

@@ -6,7 +6,7 @@ import type { Role } from '../config/config.js';
 import { programVersion } from '../config/program-version.js';
 import { type Watched, watchedGauges } from './gauges.js';
 import { measuredAuthorizer } from './measured-authorizer.js';
-import { measuredStore } from './recorded-events.js';
+import { measuredStore } from './measured-store.js';
 import { nationalRegisterMetrics, requestMetrics } from './requests.js';
 import { type Series, seriesIn } from './series.js';
 

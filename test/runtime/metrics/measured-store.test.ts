@@ -5,7 +5,7 @@ import { type Appended, type EventStore, NO_STREAM } from '../../../src/app/even
 import { invoiceStream } from '../../../src/domain/common/ids.js';
 import { addSeconds } from '../../../src/domain/common/time.js';
 import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
-import { measuredStore } from '../../../src/runtime/metrics/recorded-events.js';
+import { measuredStore } from '../../../src/runtime/metrics/measured-store.js';
 import { seriesIn } from '../../../src/runtime/metrics/series.js';
 import { readMetrics } from '../../support/metrics-text.js';
 
