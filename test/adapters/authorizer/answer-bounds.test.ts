@@ -1,14 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { countJson, JSON_BOUNDS } from '../../../src/adapters/authorizer/answer-bounds.js';
 import type { Exchange } from '../../../src/adapters/authorizer/exchange.js';
 import { readAnswer } from '../../../src/adapters/authorizer/reading.js';
-import {
-  countJson,
-  errorsOf,
-  JSON_BOUNDS,
-  objectOf,
-  packedEventOf,
-  readJson,
-} from '../../../src/adapters/authorizer/responses.js';
+import { errorsOf, objectOf, packedEventOf, readJson } from '../../../src/adapters/authorizer/responses.js';
 import { countXml, XML_BOUNDS } from '../../../src/xml/bounds.js';
 import { withXmlDocument } from '../../../src/xml/document.js';
 import { gunzipBase64, gzipBase64 } from '../../../src/xml/packing.js';
