@@ -49,8 +49,9 @@ export const readPkcs12 = (pfx: Buffer, password: string): ReadPkcs12 => {
   if (pfx.length > MOST_BYTES) return { ok: false, reason: 'too_large' };
   const opened = open(pfx, password);
   if (typeof opened === 'string') return { ok: false, reason: opened };
-  const key = keyOf(opened);
-  if (key === 'no_private_key' || key === 'not_rsa') return { ok: false, reason: key };
+  const found = keyOf(opened);
+  if (!('key' in found)) return { ok: false, reason: found.reason };
+  const { key } = found;
   const certificates = bagsOf(opened, forge.pki.oids.certBag).flatMap(pemOf);
   const leaf = certificates.find((pem) => isOfKey(pem, key));
   if (leaf === undefined) return { ok: false, reason: 'no_certificate' };
@@ -103,12 +104,14 @@ const attempt = (read: () => Opened): Opened => {
 const bagsOf = (pfx: forge.pkcs12.Pkcs12Pfx, bagType: string | undefined): readonly forge.pkcs12.Bag[] =>
   bagType === undefined ? [] : (pfx.getBags({ bagType })[bagType] ?? []);
 
-const keyOf = (pfx: forge.pkcs12.Pkcs12Pfx): string => {
+/** The private key as PKCS#8 PEM. */
+const keyOf = (pfx: forge.pkcs12.Pkcs12Pfx): { key: string } | { reason: 'no_private_key' | 'not_rsa' } => {
   const bags = [...bagsOf(pfx, forge.pki.oids.pkcs8ShroudedKeyBag), ...bagsOf(pfx, forge.pki.oids.keyBag)];
   const key = bags.find((bag) => bag.key)?.key;
   // node-forge opens the bag of a key that is not RSA and leaves the key unread.
-  if (!key) return bags.length === 0 ? 'no_private_key' : 'not_rsa';
-  return createPrivateKey(forge.pki.privateKeyToPem(key)).export({ type: 'pkcs8', format: 'pem' }).toString();
+  if (!key) return { reason: bags.length === 0 ? 'no_private_key' : 'not_rsa' };
+  const opened = createPrivateKey(forge.pki.privateKeyToPem(key));
+  return { key: opened.export({ type: 'pkcs8', format: 'pem' }).toString() };
 };
 
 /** node-forge reads neither a certificate with an elliptic key nor one signed by such a key. Their bytes are kept as they are. */

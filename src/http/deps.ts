@@ -48,7 +48,7 @@ type Owner = Omit<InvoiceAddress, 'invoiceId'>;
 /** `suspended`: by the kill switch or the pause of an incomplete log. `unready`: this process does not know its guards yet, or the database is out. */
 export type ApiState = 'open' | 'suspended' | 'unready';
 
-/** All that the HTTP layer needs, as functions: no adapters, and use cases with their dependencies bound. */
+/** All that the HTTP layer needs: use cases with their dependencies bound, settings and a clock, but no adapter. */
 export type HttpDeps = {
   clock: Clock;
   /** A random id; a client's header never becomes a request id. */

@@ -19,7 +19,10 @@ type Refused = Pick<CertificateRefusal, 'mode' | 'companyId'>;
 /** The refusals that stand, for all processes of the service: one per mode and company. Losing them costs one more refused send each (ADR 47). */
 export type CertificateRefusals = {
   all(): Promise<readonly CertificateRefusal[]>;
-  /** Records one more refusal. A further refusal of the same certificate changes neither `since` nor `probeAt`. */
+  /**
+   * Records one more refusal. A further refusal of the same certificate changes neither `since` nor `probeAt`. The first of another certificate
+   * replaces what stood, with 1 as `seen`.
+   */
   save(refusal: Omit<CertificateRefusal, 'since' | 'seen' | 'lastAt'> & { at: Instant }): Promise<void>;
   /** The authorizer takes the company's certificate. */
   remove(refused: Refused): Promise<void>;

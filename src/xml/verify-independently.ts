@@ -7,8 +7,9 @@ type SecondOpinion =
   | { holds: false; reason: 'none' | 'not well-formed' | 'of another element' | 'does not hold' };
 
 /**
- * Checks a document's outer signature, which must be over the root's child `signedElement`, with xml-crypto. It shares no code with
- * `verifyIn` and takes some milliseconds a document. `digest` is base64, `reference` the Id. The owner of the certificate is not checked.
+ * Checks a document's outer signature with xml-crypto. The signed text must begin as an element `signedElement`; that this is a child of the root is
+ * checked by `verifyIn` alone. The two share no code. This check takes some milliseconds a document. `digest` is base64, `reference` the Id. The
+ * owner of the certificate is not checked.
  */
 export const verifyIndependently = (xml: Buffer, signedElement: string): SecondOpinion => {
   // Checked first, because the parser of xml-crypto prints what it cannot read.

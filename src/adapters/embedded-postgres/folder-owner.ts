@@ -11,9 +11,12 @@ import { existingOsUsers } from './os-user.js';
 export const refusalOfOtherUser = async (dataDir: string): Promise<EmbeddedPostgresError | undefined> => {
   const cluster = clusterFolder(dataDir);
   const isRoot = process.geteuid?.() === 0;
-  const [at, name] = (await ownerOf(cluster)) === undefined ? [dataDir, `DATA_DIR ${dataDir}`] : [cluster, cluster];
-  const owner = await ownerOf(at);
-  if (owner === undefined || (at === dataDir && !isRoot)) return undefined;
+  const ownerOfCluster = await ownerOf(cluster);
+  const isThere = ownerOfCluster !== undefined;
+  if (!isThere && !isRoot) return undefined;
+  const [at, name] = isThere ? [cluster, cluster] : [dataDir, `DATA_DIR ${dataDir}`];
+  const owner = ownerOfCluster ?? (await ownerOf(dataDir));
+  if (owner === undefined) return undefined;
   if (isRoot && existingOsUsers().some(({ uid }) => uid === owner)) return undefined;
   const advice = await otherOwner(at, { name });
   return advice === undefined ? undefined : new EmbeddedPostgresError(advice);
