@@ -6,10 +6,18 @@ export const sefinTrustRoots = (): readonly string[] => [
   readFileSync(new URL('./roots/globalsign-root-r46.pem', import.meta.url), 'utf8'),
 ];
 
-/** The certificates in PEM text, one text each. Undefined for text without a certificate or with a damaged one, which TLS would accept silently. */
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
+
+/** A line of a certificate whose other line is not there. */
+const CUT = /-----(?:BEGIN|END) CERTIFICATE-----/;
+
+/**
+ * The certificates in PEM text, one text each; other text around them is passed over. Undefined for text without a certificate or with a damaged or
+ * cut one, which TLS would accept silently.
+ */
 export const certificatesIn = (text: string): readonly string[] | undefined => {
-  const found = text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
-  return found.length > 0 && found.every(isCertificate) ? found : undefined;
+  const found = text.match(CERTIFICATE) ?? [];
+  return found.length > 0 && found.every(isCertificate) && !CUT.test(text.replace(CERTIFICATE, '')) ? found : undefined;
 };
 
 const isCertificate = (pem: string): boolean => {

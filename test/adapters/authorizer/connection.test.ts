@@ -193,10 +193,33 @@ describe('the trust roots', () => {
     expect(await send(client)).toMatchObject({ kind: 'rejected' });
   });
 
+  it('are each of a bundle as published, with titles, underlines and the end of lines of Windows', () => {
+    const [root = ''] = sefinTrustRoots();
+    const bundle = [
+      '-- CA certificates --',
+      '# Issuer: a',
+      'Root R46',
+      '========',
+      root.trim(),
+      '',
+      'Again',
+      '--------',
+      root,
+    ];
+    expect(certificatesIn(bundle.join('\n'))).toEqual([root.trim(), root.trim()]);
+    expect(certificatesIn(bundle.join('\n').replaceAll('\n', '\r\n'))).toHaveLength(2);
+  });
+
+  const [root = ''] = sefinTrustRoots();
   it.each([
     ['nothing', ''],
     ['no certificate', 'not PEM'],
     ['a damaged one', '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n'],
+    ['a good one and a cut one', root + root.slice(0, 400)],
+    ['a cut one and a good one', `${root.slice(0, 400)}\n${root}`],
+    ['a good one and the end of another', root + root.slice(400)],
+    ['a good one and one with a dash inside', root + root.replace(/\n(?=[^-])/, '\n-')],
+    ['a good one and a damaged one', `${root}-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n`],
   ])('are not read from a text with %s', (_what, text) => {
     expect(certificatesIn(text)).toBeUndefined();
   });
