@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { invoiceStream } from '../../src/domain/common/ids.js';
 import { unreachable } from '../../src/domain/common/unreachable.js';
+import { demoCompany } from '../../src/runtime/commands/demo-company.js';
 import { TEST_VALUES } from '../../src/simulator/test-values.js';
 import { eventually } from '../support/eventually.js';
 import { runningClock } from '../support/harness/running-clock.js';
@@ -51,6 +53,18 @@ describeWithPostgres('each test value makes its outcome for a client of the publ
     );
   };
 
+  /** By what the invoice or its cancellation was settled after the answer to its send was lost. */
+  const settledAfter = async (
+    id: string,
+    lost: 'IssuanceOutcomeUnknown' | 'CancellationOutcomeUnknown',
+    settled: 'Authorized' | 'CancellationConfirmed',
+  ): Promise<unknown> => {
+    const stream = invoiceStream('test', demoCompany().cnpj, id.slice('nfse_'.length));
+    const events = await running.service.engines.log.read(stream);
+    const at = events.findIndex(({ type }) => type === lost);
+    return at < 0 ? `no ${lost}` : events.slice(at).find(({ type }) => type === settled)?.data.evidence;
+  };
+
   const failedWith = (code: string) => ({
     status: 'failed',
     error: { code: 'issue_failed', message: expect.stringContaining(`(${code})`) },
@@ -70,6 +84,7 @@ describeWithPostgres('each test value makes its outcome for a client of the publ
       case 'lost': {
         const { body, seen } = await polled(id);
         expect([outcome, body.status, seen]).toEqual([outcome, 'issued', new Set([...seen, 'processing'])]);
+        if (outcome === 'lost') expect(await settledAfter(id, 'IssuanceOutcomeUnknown', 'Authorized')).toBe('lookup');
         return;
       }
       case 'unsettled':
@@ -83,6 +98,8 @@ describeWithPostgres('each test value makes its outcome for a client of the publ
       case 'cancel_slow':
       case 'cancel_lost':
         expect(await canceled(id)).toMatchObject({ status: 'canceled', cancellation: { status: 'succeeded' } });
+        if (outcome === 'cancel_lost')
+          expect(await settledAfter(id, 'CancellationOutcomeUnknown', 'CancellationConfirmed')).toBe('lookup');
         return;
       default:
         unreachable(outcome);
