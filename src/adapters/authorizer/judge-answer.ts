@@ -119,7 +119,10 @@ export const judgeLookup = (exchange: Exchange, absentCodes: readonly string[] |
 
 const LOCAL_REASONS: ReadonlySet<string> = new Set(localReasons);
 
-/** A TLS alert from the authorizer is about the certificate of one company. */
+/**
+ * Whether the call ended by a TLS alert of the authorizer, or by a fault of TLS without a name. Such an alert may be about the certificate of one
+ * company, so none counts as an outage. One that is about no certificate (`refusesCertificate`) therefore opens no breaker, and each send meets it.
+ */
 export const isAlert = (reason: string): boolean => reason === 'EPROTO' || /^ERR_SSL_.*ALERT/.test(reason);
 
 /** Statuses about the caller or the rate of its calls; they count also without a JSON body. */

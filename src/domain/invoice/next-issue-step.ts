@@ -63,7 +63,10 @@ export const nextIssueStep = (
   }
 };
 
-/** Until when an open invoice may be sent; undefined when it will not be sent again. */
+/**
+ * The end of an open invoice's time, after which nothing of it is sent. Undefined when its state already rules out a further send. The rules about
+ * sends may rule one out earlier: none follows the fifth, and none begins later than one processing limit after the first.
+ */
 export const mayBeSentUntil = (state: InvoiceState, limits: Limits): Instant | undefined => {
   if (state.kind !== 'invoice' || state.outcome.status !== 'open') return undefined;
   return state.attempts.at(-1)?.foreignSameContent === true ? undefined : verdictByTime(state, limits).failedAt;

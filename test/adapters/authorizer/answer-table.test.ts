@@ -416,13 +416,16 @@ describe('an outage', () => {
   const sendThat = (reason: string, kind: 'not_handed' | 'broken') =>
     judgeSend('dps', harness.dps.id, { kind, reason }, () => ({ reason: 'unread' }));
 
-  it.each([...localReasons, 'EPROTO', 'ERR_SSL_TLSV1_ALERT_UNKNOWN_CA', 'ERR_SSL_SSLV3_ALERT_CERTIFICATE_REVOKED'])(
-    'is not what lies with one company: %s',
-    (reason) => {
-      expect(sendThat(reason, 'not_handed')).not.toHaveProperty('outage');
-      expect(judgeLookup({ kind: 'broken', reason }, 'any')).not.toHaveProperty('outage');
-    },
-  );
+  it.each([
+    ...localReasons,
+    'EPROTO',
+    'ERR_SSL_TLSV1_ALERT_UNKNOWN_CA',
+    'ERR_SSL_SSLV3_ALERT_CERTIFICATE_REVOKED',
+    'ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION',
+  ])('is not what lies with one company: %s', (reason) => {
+    expect(sendThat(reason, 'not_handed')).not.toHaveProperty('outage');
+    expect(judgeLookup({ kind: 'broken', reason }, 'any')).not.toHaveProperty('outage');
+  });
 
   it.each([
     'ENOTFOUND',
@@ -511,6 +514,7 @@ describe('a certificate that the authorizer refuses', () => {
     ['a page with 429', page(429)],
     ['a code of the document beside it', coded('E1205', 'E0312')],
     ['a revocation list that is out', coded('E1206')],
+    ['a TLS alert about something else', { kind: 'not_handed', reason: 'ERR_SSL_TLSV1_ALERT_INTERNAL_ERROR' }],
     ['a handshake without a reason', { kind: 'not_handed', reason: 'EPROTO' }],
     ['a connection that breaks', { kind: 'broken', reason: 'ECONNRESET' }],
     ['the absence of a document', answered(404, 'application/json', JSON.stringify(errors('E2404')))],

@@ -167,3 +167,15 @@ it('an open invoice may be sent until its verdict, and not again once its own co
   expect(mayBeSentUntil(given(...sent, conflictFound(1, 700, true)), limits)).toBeUndefined();
   expect(mayBeSentUntil(given(...sent, event.rejected(1, 601)), limits)).toBeUndefined();
 });
+
+it('the fifth send is the last, and the end of the time is named all the same', () => {
+  const five = [1, 2, 3, 4, 5].flatMap((nth) => [
+    attempted(nth, nth * 500),
+    unknown(nth, nth * 500 + 1),
+    provenAbsent(nth, nth * 500 + 200),
+  ]);
+  const state = given(accepted(), ...five);
+  const until = at(2_501 + 3_600);
+  expect(mayBeSentUntil(state, limits)).toBe(until);
+  expect(nextIssueStep(state, at(2_800), limits, { asked: 0 })).toEqual({ do: 'wait', until });
+});
