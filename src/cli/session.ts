@@ -6,6 +6,7 @@ import type { StartingPoint } from '../app/recovery/ask-series.js';
 import type { RecoveryReport } from '../app/recovery/recover-log.js';
 import type { CompanyId, Mode } from '../domain/common/ids.js';
 import type { Instant } from '../domain/common/time.js';
+import type { Limits } from '../domain/invoice/limits.js';
 import type { Invoice } from '../domain/invoice/state.js';
 import type { CertificateVault, CompanyCertificate } from '../ports/certificate-vault.js';
 import type { Clock } from '../ports/clock.js';
@@ -19,6 +20,7 @@ import type { ProjectionStatus } from '../ports/projection-status.js';
 import type { ReadModel } from '../ports/read-model.js';
 import type { SealingKeys } from '../ports/sealing-keys.js';
 import type { SupportReads } from '../ports/support-reads.js';
+import type { LookupProgressStore } from '../ports/work-progress.js';
 import type { WorkQueue } from '../ports/work-queue.js';
 
 /**
@@ -53,6 +55,9 @@ export type Session = {
   parameters: Pick<ParametersCache, 'entriesOf'>;
   /** How long an Idempotency-Key is good for one invoice, in seconds: a day, and less only in a rehearsal. */
   keySeconds: number;
+  /** Progress of the look-ups that have not decided anything yet. */
+  lookups: Pick<LookupProgressStore, 'get'>;
+  limits: Limits;
   /** Lifetime of a test invoice in seconds. */
   testRetentionSeconds: number;
   /**

@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createPostgresGuards } from '../../src/adapters/guards-postgres/guards.js';
 import { createKeyUses } from '../../src/adapters/read-model-postgres/key-uses.js';
 import { createParkedItems } from '../../src/adapters/read-model-postgres/parked-items.js';
 import type { UnknownNote } from '../../src/app/recovery/unknown-notes.js';
@@ -14,6 +15,7 @@ import { runCommand } from '../../src/cli/run.js';
 import { revealsStream } from '../../src/domain/audit/events.js';
 import type { DpsId } from '../../src/domain/common/access-key.js';
 import { companyStream, dpsStream, invoiceStream } from '../../src/domain/common/ids.js';
+import { addSeconds } from '../../src/domain/common/time.js';
 import { WorkQueueUnavailable } from '../../src/ports/work-queue.js';
 import { mirrorParked } from '../../src/runtime/roles/parked-items.js';
 import { eventually } from '../support/eventually.js';
@@ -24,7 +26,9 @@ import {
   attempted,
   authorized,
   cancelNotConfirmed,
+  dataOf,
   interrupted,
+  unknown,
 } from '../support/fixture/invoice.js';
 import { appendTo, contextAt } from '../support/harness/event-store.js';
 import { type Operator, openOperator } from '../support/harness/operator.js';
@@ -149,6 +153,44 @@ describeWithPostgres('an operator who looks after the service', () => {
     await running;
     expect((await operator.run('parked', 'list')).out).toBe('nothing is parked');
     expect(await doctorLine('queue')).toMatch(/^ok {3}.*0 work items parked$/);
+  });
+
+  it('reads in the timeline what an open invoice waits for, and nothing more of one with an outcome', async () => {
+    const { store, clock } = operator.session;
+    const now = clock.now();
+    const invoiceId = ID.replace(/1$/, '6');
+    const stream = invoiceStream('live', CNPJ, invoiceId);
+    const data = { ...dataOf(attempted(1, 1), 'IssuanceAttempted'), attemptedAt: now, deadlineAt: addSeconds(now, 35) };
+    const lost = { ...dataOf(unknown(1, 1), 'IssuanceOutcomeUnknown'), at: now };
+    await store.append(
+      stream,
+      { kind: 'none' },
+      [
+        accepted({ companyId: CNPJ, invoiceId, acceptedAt: now }),
+        { type: 'IssuanceAttempted', data },
+        { type: 'IssuanceOutcomeUnknown', data: lost },
+      ],
+      contextAt(now, { mode: 'live', companyId: CNPJ }),
+    );
+    const timeline = () => operator.run('invoice', 'timeline', `nfse_${invoiceId}`);
+    expect((await timeline()).out.split('\n').slice(3)).toEqual([`next look-up from ${addSeconds(now, 30)}`]);
+    const guards = createPostgresGuards(operator.database.pool, { idempotencySeconds: 86_400, leaseSeconds: 15 });
+    await guards.lookups.put(stream, 'issue/1', { asked: 2, lastAskedAt: now, firstAbsentAt: now });
+    expect((await timeline()).out.split('\n').slice(3)).toEqual([
+      `look-ups of issue/1: 2, last at ${now}, first absent at ${now}`,
+      `next look-up from ${addSeconds(now, 120)}`,
+    ]);
+    expect((await operator.runJson('invoice', 'timeline', `nfse_${invoiceId}`)).json).toMatchObject({
+      timeline: [{}, {}, { event: 'IssuanceOutcomeUnknown' }],
+      waits_for: {
+        lookups: [{ work: 'issue/1', asked: 2, last_asked_at: now, first_absent_at: now }],
+        next: { step: 'look_up', from: addSeconds(now, 120) },
+      },
+    });
+    await appendTo(store, stream, [authorized(1, 2)], now);
+    expect((await timeline()).out.split('\n')).toHaveLength(4);
+    const { json } = await operator.runJson('invoice', 'timeline', `nfse_${invoiceId}`);
+    expect(Object.keys(json)).toEqual(['id', 'timeline']);
   });
 
   it('is told by doctor of stopped series, of open work that hangs, and of invoices that wait for support', async () => {

@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+import { chainFindings } from '../../app/audit/chain-of-events.js';
 import { MAX_XML_BYTES } from '../../app/download/download.js';
 import { importInvoices } from '../../app/operator/import/import-invoices.js';
 import type { NoteFiles } from '../../app/operator/import/import-line.js';
@@ -19,9 +20,10 @@ import {
   type SearchResult,
   searchInvoices,
 } from '../../app/operator/support/search.js';
+import { type NextStep, type WaitsFor, waitsFor } from '../../app/operator/support/waits-for.js';
 import { isAccessKey } from '../../domain/common/access-key.js';
-import { parseInvoiceStream, publicInvoiceId } from '../../domain/common/ids.js';
-import { epochMs, type Instant } from '../../domain/common/time.js';
+import { parseInvoiceStream, publicInvoiceId, type StreamName } from '../../domain/common/ids.js';
+import { epochMs, type Instant, isBefore } from '../../domain/common/time.js';
 import { invoiceStatus } from '../../domain/invoice/status.js';
 import { ageText } from '../../lib/age-text.js';
 import { counted } from '../../lib/counted.js';
@@ -48,26 +50,34 @@ import { typedText } from '../terminal.js';
 const timeline: Command = {
   name: 'invoice timeline',
   positionals: ['ID'],
-  summary: 'the story of one invoice: what, when, who, evidence',
+  summary: 'the story of one invoice: what, when, who, evidence; and what an open one waits for',
   changes: false,
   run: async ({ positionals: [id = ''], session, terminal }) => {
     const opened = await session();
-    const events = await eventsOf(id, opened);
-    if (events === undefined) return await refusedUnknown(`no invoice ${id}`, opened, terminal);
+    const read = await eventsOf(id, opened);
+    if (read === undefined) return await refusedUnknown(`no invoice ${id}`, opened, terminal);
+    const { stream, events } = read;
     const story = timelineEntries(events);
-    return unlessBroken(done(renderTimeline(story), { id, timeline: story }), events, terminal);
+    // A changed log may not fold; its timeline is shown all the same.
+    const open = chainFindings(events).length === 0 ? await waitsFor(stream, events, opened) : undefined;
+    const text = [renderTimeline(story), ...(open === undefined ? [] : waitingLines(open, opened.clock.now()))];
+    const json = { id, timeline: story, ...(open === undefined ? {} : { waits_for: waitingJson(open) }) };
+    return unlessBroken(done(text.join('\n'), json), events, terminal);
   },
 };
 
 /** Undefined when no company has an invoice with this id. */
 export const timelineOf = async (id: string, session: Session): Promise<readonly TimelineEntry[] | undefined> => {
-  const events = await eventsOf(id, session);
-  return events && timelineEntries(events);
+  const read = await eventsOf(id, session);
+  return read && timelineEntries(read.events);
 };
 
-const eventsOf = async (id: string, session: Session): Promise<readonly RecordedEvent[] | undefined> => {
+type ReadStream = { stream: StreamName; events: readonly RecordedEvent[] };
+
+const eventsOf = async (id: string, session: Session): Promise<ReadStream | undefined> => {
   const stream = await findStream(id, session);
-  return stream === undefined || parseInvoiceStream(stream) === undefined ? undefined : await session.log.read(stream);
+  if (stream === undefined || parseInvoiceStream(stream) === undefined) return undefined;
+  return { stream, events: await session.log.read(stream) };
 };
 
 export const renderTimeline = (story: readonly TimelineEntry[]): string =>
@@ -76,6 +86,31 @@ export const renderTimeline = (story: readonly TimelineEntry[]): string =>
       `${at}  ${event.padEnd(27)} ${shortActor(who).padEnd(20)} ${evidence.replaceAll('\n', ' ')}`.trimEnd(),
     )
     .join('\n');
+
+const waitingLines = ({ lookups, next }: WaitsFor, now: Instant): readonly string[] => [
+  ...lookups.map(({ work, asked, lastAskedAt, firstAbsentAt }) => {
+    const absent = firstAbsentAt === undefined ? '' : `, first absent at ${firstAbsentAt}`;
+    return `look-ups of ${work}: ${asked}, last at ${lastAskedAt}${absent}`;
+  }),
+  ...(next === undefined ? [] : [`${NEXT[next.step]} ${isBefore(now, next.from) ? `from ${next.from}` : 'now'}`]),
+];
+
+const NEXT: Readonly<Record<NextStep['step'], string>> = {
+  send: 'sent',
+  resend: 'sent again',
+  look_up: 'next look-up',
+  conclude: 'ended by time',
+};
+
+const waitingJson = ({ lookups, next }: WaitsFor) => ({
+  lookups: lookups.map(({ work, asked, lastAskedAt, firstAbsentAt }) => ({
+    work,
+    asked,
+    last_asked_at: lastAskedAt,
+    first_absent_at: firstAbsentAt ?? null,
+  })),
+  next: next ?? null,
+});
 
 const search: Command = {
   name: 'invoice search',

@@ -124,6 +124,8 @@ export const sessionOver = (
       await beginPause(parts);
     },
     keySeconds: Math.min(DAY_SECONDS, config.idempotencySeconds),
+    lookups: engines.guards.lookups,
+    limits: config.limits,
     testRetentionSeconds: config.limits.testRetentionSeconds,
     issueDemoCertificate: async (cnpj, name, actor) => {
       const { issueDemoCertificate } = await import('./demo-certificate.js');

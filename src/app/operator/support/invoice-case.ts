@@ -25,8 +25,11 @@ export type InvoiceCase = {
   state: InvoiceState;
   timeline: readonly TimelineEntry[];
   /** Progress of the look-ups that have not decided yet, for each attempt that was looked up. */
-  lookups: readonly (StoredLookupProgress & { work: string })[];
+  lookups: readonly NamedLookups[];
 };
+
+/** `work` names the send that was looked up, as the store has it. */
+export type NamedLookups = StoredLookupProgress & { work: string };
 
 type CaseDeps = {
   log: Pick<EventLog, 'read'>;
@@ -55,6 +58,15 @@ const lookupsOf = async (stream: StreamName, state: InvoiceState, { lookups }: C
     ...sends.map(({ attempt }) => cancelLookupKey({ request, attempt })),
     ...new Set(state.attempts.map(({ dpsId }) => settleLookupKey(dpsId))),
   ];
+  return await storedLookups(stream, works, lookups);
+};
+
+/** Look-ups of these sends, in their order; a send that was not looked up is missing. */
+export const storedLookups = async (
+  stream: StreamName,
+  works: readonly string[],
+  lookups: Pick<LookupProgressStore, 'get'>,
+): Promise<readonly NamedLookups[]> => {
   const all = await Promise.all(works.map(async (work) => ({ work, progress: await lookups.get(stream, work) })));
   return all.flatMap(({ work, progress }) => (progress === undefined ? [] : [{ work, ...progress }]));
 };

@@ -1,0 +1,63 @@
+import type { StreamName } from '../../../domain/common/ids.js';
+import type { Instant } from '../../../domain/common/time.js';
+import type { InvoiceEvent } from '../../../domain/invoice/events.js';
+import type { Limits } from '../../../domain/invoice/limits.js';
+import { nextCancelStep } from '../../../domain/invoice/next-cancel-step.js';
+import { nextIssueStep } from '../../../domain/invoice/next-issue-step.js';
+import { isLookedUp, type LookupProgress, progressOfSend, type SendStep } from '../../../domain/invoice/send-steps.js';
+import type { Invoice, InvoiceState, Send } from '../../../domain/invoice/state.js';
+import type { Clock } from '../../../ports/clock.js';
+import type { RecordedEvent } from '../../../ports/event-log.js';
+import type { LookupProgressStore } from '../../../ports/work-progress.js';
+import { type DecodedEvent, decodeSealed } from '../../event-store/codec.js';
+import { cancelLookupKey } from '../../issuing/cancellation.js';
+import { issueLookupKey } from '../../issuing/note.js';
+import { invoiceFold } from '../../read/read-invoice.js';
+import { type NamedLookups, storedLookups } from './invoice-case.js';
+
+/** `from` is now when the step is due. What holds sends back (a breaker, a refused certificate, no process with the role) is not looked at. */
+export type NextStep = { step: Exclude<SendStep<Send>['do'], 'nothing' | 'wait'>; from: Instant };
+
+/** What an open invoice or a pending cancellation waits for: look-ups that have not decided anything yet, and what state and time do next. */
+export type WaitsFor = { lookups: readonly NamedLookups[]; next: NextStep | undefined };
+
+type WaitsForDeps = { lookups: Pick<LookupProgressStore, 'get'>; clock: Clock; limits: Limits };
+
+/** Undefined when these events of one invoice leave nothing open. The events must be the whole stream. */
+export const waitsFor = async (
+  stream: StreamName,
+  recorded: readonly RecordedEvent[],
+  { lookups, clock, limits }: WaitsForDeps,
+): Promise<WaitsFor | undefined> => {
+  const state = recorded
+    .map((one) => decodeSealed(one) as DecodedEvent<InvoiceEvent>)
+    .reduce<InvoiceState>(invoiceFold.evolve, invoiceFold.initial);
+  const open = state.kind === 'invoice' ? openSends(state) : undefined;
+  if (open === undefined) return undefined;
+  const asked = await storedLookups(stream, open.sends.map(open.lookupKey), lookups);
+  const now = clock.now();
+  const last = open.sends.at(-1);
+  const stored = last && asked.find(({ work }) => work === open.lookupKey(last));
+  const progress = last !== undefined && isLookedUp(last) ? progressOfSend(stored, last, now) : { asked: 0 };
+  return { lookups: asked, next: stepFrom((at) => open.nextStep(state, at, limits, progress), now) };
+};
+
+type OpenSends = {
+  sends: readonly Send[];
+  lookupKey(send: Send): string;
+  nextStep(state: InvoiceState, at: Instant, limits: Limits, progress: LookupProgress): SendStep<Send>;
+};
+
+const openSends = ({ outcome, attempts, cancellation }: Invoice): OpenSends | undefined => {
+  if (outcome.status === 'open') return { sends: attempts, lookupKey: issueLookupKey, nextStep: nextIssueStep };
+  if (cancellation?.status !== 'pending') return undefined;
+  const { request, sends } = cancellation;
+  return { sends, lookupKey: ({ attempt }) => cancelLookupKey({ request, attempt }), nextStep: nextCancelStep };
+};
+
+/** The step at `at`, or the one that follows when the wait for it is over. Each wait ends later than it was asked for. */
+const stepFrom = (stepAt: (at: Instant) => SendStep<Send>, at: Instant): NextStep | undefined => {
+  const step = stepAt(at);
+  if (step.do === 'nothing') return undefined;
+  return step.do === 'wait' ? stepFrom(stepAt, step.until) : { step: step.do, from: at };
+};

@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest';
+import { createEventStore } from '../../../../src/app/event-store/event-store.js';
+import { waitsFor } from '../../../../src/app/operator/support/waits-for.js';
+import type { InvoiceEvent } from '../../../../src/domain/invoice/events.js';
+import type { StoredLookupProgress } from '../../../../src/ports/work-progress.js';
+import {
+  accepted,
+  at,
+  attempted,
+  authorized,
+  cancelAttempted,
+  cancelRequested,
+  cancelUnknown,
+  conflictFound,
+  limits,
+  notSent,
+  provenAbsent,
+  T0,
+  unknown,
+} from '../../../support/fixture/invoice.js';
+import { appendTo, fixedKeys } from '../../../support/harness/event-store.js';
+import { memoryEventLog } from '../../../support/memory/event-log.js';
+import { createMemoryGuards } from '../../../support/memory/guards.js';
+
+const STREAM = 'nfseLive-1_1';
+
+const shown = async (
+  events: readonly InvoiceEvent[],
+  now: number,
+  stored: Readonly<Record<string, StoredLookupProgress>> = {},
+) => {
+  const log = memoryEventLog();
+  await appendTo(createEventStore(log, fixedKeys()), STREAM, events, T0);
+  const { lookups } = createMemoryGuards();
+  for (const [work, progress] of Object.entries(stored)) await lookups.put(STREAM, work, progress);
+  return await waitsFor(STREAM, await log.read(STREAM), { lookups, clock: { now: () => at(now) }, limits });
+};
+
+const lost = [accepted(), attempted(1, 0), unknown(1, 1)];
+const canceling = [accepted(), attempted(1, 0), authorized(1, 1), cancelRequested(100)];
+
+describe('what an open invoice waits for', () => {
+  it.each<[what: string, events: readonly InvoiceEvent[], now: number, step: string, from: number]>([
+    ['its first send', [accepted()], 5, 'send', 5],
+    ['the deadline of the send under way', [accepted(), attempted(1, 0)], 5, 'look_up', 35],
+    ['the first look-up after a lost answer', lost, 5, 'look_up', 31],
+    ['a look-up that is due', lost, 50, 'look_up', 50],
+    ['the pause after a send that was not sent', [accepted(), attempted(1, 0), notSent(1, 10)], 10, 'resend', 11],
+    [
+      'the end of its time, after a note of another party',
+      [...lost, conflictFound(1, 40, false)],
+      3_601,
+      'conclude',
+      3_601,
+    ],
+    ['the end of its time, of the first attempt that came to nothing', [accepted()], 900, 'conclude', 900],
+  ])('is %s', async (_what, events, now, step, from) => {
+    expect((await shown(events, now))?.next).toEqual({ step, from: at(from) });
+  });
+
+  it('is the next look-up, counted from the last one, beside what the look-ups have seen', async () => {
+    const progress = { asked: 2, lastAskedAt: at(91), firstAbsentAt: at(91) };
+    expect(await shown(lost, 95, { 'issue/1': progress })).toEqual({
+      lookups: [{ work: 'issue/1', ...progress }],
+      next: { step: 'look_up', from: at(211) },
+    });
+  });
+
+  it('is a send again after a proven absence, and the look-ups of the earlier send stay', async () => {
+    const progress = { asked: 1, lastAskedAt: at(31) };
+    expect(await shown([...lost, provenAbsent(1, 100)], 101, { 'issue/1': progress })).toEqual({
+      lookups: [{ work: 'issue/1', ...progress }],
+      next: { step: 'resend', from: at(101) },
+    });
+  });
+
+  it('is of a cancellation its own look-ups, not those of the invoice', async () => {
+    const progress = { asked: 1, lastAskedAt: at(131) };
+    const events = [...canceling, cancelAttempted(1, 100), cancelUnknown(1, 101)];
+    expect(await shown(events, 132, { 'issue/1': progress, 'cancel/1/1': progress })).toEqual({
+      lookups: [{ work: 'cancel/1/1', ...progress }],
+      next: { step: 'look_up', from: at(191) },
+    });
+    expect((await shown(canceling, 101))?.next).toEqual({ step: 'send', from: at(101) });
+  });
+
+  it('is nothing once it is settled, although look-ups were made', async () => {
+    const progress = { asked: 1, lastAskedAt: at(31) };
+    expect(await shown([...lost, authorized(1, 32)], 40, { 'issue/1': progress })).toBeUndefined();
+    expect(await shown([], 40)).toBeUndefined();
+  });
+});
