@@ -1,19 +1,21 @@
 import { gzip } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
 import { providerOfKey } from '../../domain/common/access-key.js';
-import type { Mode, StreamName } from '../../domain/common/ids.js';
+import type { StreamName } from '../../domain/common/ids.js';
 import { type Cents, centsFromDecimal } from '../../domain/common/money.js';
+import { present } from '../../domain/common/present.js';
 import type { InvoiceEvent } from '../../domain/invoice/events.js';
 import { evolve } from '../../domain/invoice/evolve.js';
-import { type InvoiceState, initialInvoice } from '../../domain/invoice/state.js';
+import { type Invoice, type InvoiceState, type IssueAttempt, initialInvoice } from '../../domain/invoice/state.js';
 import { isDownloadable } from '../../domain/invoice/status.js';
 import { createFairSemaphore } from '../../lib/fair-semaphore.js';
-import type { Authorizer, Caller } from '../../ports/authorizer.js';
+import type { AuthorizedNote, Authorizer, Caller } from '../../ports/authorizer.js';
 import type { StreamEvent } from '../event-store/codec.js';
 import type { EventStore, LoadedStream } from '../event-store/event-store.js';
 import type { DomainEvent } from '../event-store/event-types.js';
 import { sha256Hex } from '../event-store/hashes.js';
 import { type IssuerDeps, type IssuerNotice, sendNotice } from '../issuing/deps.js';
+import { compareNote } from '../issuing/found-documents.js';
 
 /**
  * Bytes of packed live notes in memory, so that a client's retries do not all reach the authorizer. Test notes are not cached, because test data is
@@ -49,7 +51,7 @@ export const storeWithFetchedNotes = (
     if ('sha256' in recorded) {
       if (note.packed.nfseSha256 !== recorded.sha256) return undefined;
     } else {
-      const fault = faultOf(note, caller, recorded.amountInCents);
+      const fault = faultOf(note, caller, recorded);
       if (fault !== undefined) {
         sendNotice({ notify }, { ...fault, stream });
         return undefined;
@@ -64,8 +66,8 @@ export const storeWithFetchedNotes = (
     const fetched = fetches(caller.companyId, async () => {
       const answer = await authorizer.findByAccessKey(caller, accessKey);
       if (answer.kind !== 'found') return undefined;
-      const { xml, signatureFault, mode, provider, content } = answer.found;
-      return { packed: await pack(xml), signatureFault, mode, provider, amount: content.amount };
+      const { xml, content, ...facts } = answer.found;
+      return { ...facts, packed: await pack(xml), amount: content.amount };
     }).finally(() => fetching.delete(noteKey));
     fetching.set(noteKey, fetched);
     return fetched;
@@ -93,27 +95,30 @@ export const storeWithFetchedNotes = (
 type PackedNote = { nfseXmlGzip: string; nfseSha256: string };
 
 /** A note as the authorizer gave it, and what is compared with the invoice. `amount`: `vServ` as written. */
-type FetchedNote = {
-  packed: PackedNote;
-  signatureFault: string | undefined;
-  mode: Mode | undefined;
-  provider: string | undefined;
-  amount: string;
-};
+type FetchedNote = Omit<AuthorizedNote, 'xml' | 'content'> & { packed: PackedNote; amount: string };
 
 /**
- * Why a note of which the log records no hash cannot be the note of the invoice. The DPS inside may be another program's, so only the
+ * Why a note of which the log records no hash cannot be the note of the invoice. The DPS inside an imported note may be another program's, so only the
  * authorizer's signature vouches for it (ADR 30): that DPS may be signed by an algorithm that this program does not know, or not at all.
  */
 const faultOf = (
-  { signatureFault, mode, provider, amount }: FetchedNote,
+  note: FetchedNote,
   caller: Caller,
-  amountInCents: Cents,
+  { amountInCents, sent }: WithoutHash,
 ): Pick<IssuerNotice, 'kind' | 'detail'> | undefined => {
+  const { signatureFault, mode, provider, amount } = note;
   if (signatureFault !== undefined) return { kind: 'signature_unverified', detail: signatureFault };
   if (mode !== caller.mode) return { kind: 'document_altered', detail: 'environment' };
   if (provider !== caller.companyId) return { kind: 'document_altered', detail: 'provider' };
-  return centsFromDecimal(amount) === amountInCents ? undefined : { kind: 'document_altered', detail: 'amount' };
+  if (centsFromDecimal(amount) !== amountInCents) return { kind: 'document_altered', detail: 'amount' };
+  return sent === undefined || mayEmbed(sent, note) ? undefined : { kind: 'document_altered', detail: 'content' };
+};
+
+/** Whether the note embeds a DPS that the invoice sent. Where the key of the digest of such a DPS is gone, nothing may tell. */
+const mayEmbed = (attempts: readonly IssueAttempt[], note: FetchedNote): boolean => {
+  const owner = compareNote({ attempts }, note);
+  if (owner !== 'unknown') return owner === 'ours';
+  return attempts.some(({ dpsId, digest }) => dpsId === note.dpsId && digest === undefined);
 };
 
 /** Packs outside the event loop, because a note of another program may have a megabyte. */
@@ -126,13 +131,16 @@ const pack = (xml: Buffer): Promise<PackedNote> =>
 
 type StoredEvent = StreamEvent<InvoiceEvent>;
 
-/** `recorded`: what the log has to compare with: the SHA-256 of the XML, in hex, or only the amount of a note that was recorded without its XML. */
+/** `recorded`: what the log has to compare with: the SHA-256 of the XML, in hex, or what it knows of a note that was recorded without its XML. */
 type Missing = {
   of: StoredEvent;
   caller: Caller;
   accessKey: string;
-  recorded: { sha256: string } | { amountInCents: Cents };
+  recorded: { sha256: string } | WithoutHash;
 };
+
+/** `sent`: the attempts of which one made the note; absent for an imported note, and where the log has lost that attempt (ADR 22). */
+type WithoutHash = { amountInCents: Cents; sent?: readonly IssueAttempt[] };
 
 /** Undefined when the log has the document, or when the client may not have it. */
 const missingNoteOf = (events: readonly StoredEvent[]): Missing | undefined => {
@@ -145,9 +153,12 @@ const missingNoteOf = (events: readonly StoredEvent[]): Missing | undefined => {
   if (accessKey === undefined || providerOfKey(accessKey) !== companyId) return undefined;
   // Test bytes that were recorded and cannot be opened were erased.
   if (mode === 'test' && sha256 !== undefined) return undefined;
-  const recorded = sha256 === undefined ? { amountInCents } : { sha256 };
+  const recorded = sha256 === undefined ? present({ amountInCents, sent: sentFor(of, state) }) : { sha256 };
   return { of, caller: { mode, companyId }, accessKey, recorded };
 };
+
+const sentFor = (of: NoteEvent, { attempts }: Invoice): readonly IssueAttempt[] | undefined =>
+  of.type === 'InvoiceImported' || (of.type === 'Authorized' && of.data.attemptLost === true) ? undefined : attempts;
 
 type NoteEvent = Extract<
   StoredEvent,

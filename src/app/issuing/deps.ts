@@ -33,7 +33,8 @@ export type IssuerNotice = {
     | 'last_look_up_failed'
     /**
      * A note or event under our Id whose content does not fit its signature, or which is not signed. With the detail `size`: its bytes do not fit into an
-     * event, and what it proves is recorded without them.
+     * event, and what it proves is recorded without them. With `content`, `amount`, `provider` and `environment`: a download found another note than
+     * that of the invoice.
      */
     | 'document_altered'
     /** A document under our Id whose outer signature is missing or wrong, or has an unknown algorithm or an unreadable certificate. */

@@ -4,7 +4,7 @@ import { decimalFromCents } from '../../domain/common/money.js';
 import { present } from '../../domain/common/present.js';
 import type { Instant } from '../../domain/common/time.js';
 import type { Customer, Evidence, InvoiceEventData, ReadInvoiceEvent } from '../../domain/invoice/events.js';
-import { compareSent, type Owner } from '../../domain/invoice/sent-document.js';
+import { compareSent, type FoundDocument, type Owner } from '../../domain/invoice/sent-document.js';
 import type { Invoice } from '../../domain/invoice/state.js';
 import type { AuthorizedNote, RegisteredEvent } from '../../ports/authorizer.js';
 import { sha256Hex } from '../event-store/hashes.js';
@@ -12,7 +12,10 @@ import { packed } from '../event-store/packing.js';
 import { fitsIntoEvent } from '../event-store/sealing.js';
 
 /** Whether the note embeds a DPS that the invoice has sent. */
-export const compareNote = ({ attempts }: Pick<Invoice, 'attempts'>, note: AuthorizedNote): Owner =>
+export const compareNote = (
+  { attempts }: Pick<Invoice, 'attempts'>,
+  note: Pick<AuthorizedNote, 'dpsId'> & FoundDocument,
+): Owner =>
   compareSent(
     attempts.filter(({ dpsId }) => dpsId === note.dpsId),
     note,

@@ -91,8 +91,10 @@ describe('the note of an invoice that was recorded without it', () => {
     return downloadsOf([life.imported(data)], 'live', notes);
   };
 
-  const downloadsOf = async (events: readonly InvoiceEvent[], mode: Mode, notes: readonly object[]) => {
+  const downloadsOf = async (events: readonly InvoiceEvent[], mode: Mode, notes: readonly object[], lost = false) => {
     const { log, store } = emptyAuditHarness();
+    const keys = fixedKeys();
+    if (lost) keys.destroy(generationOf[mode]);
     const stream = invoiceStream(mode, COMPANY, ID);
     await appendTo(store, stream, events, life.T0);
     const notices: IssuerNotice[] = [];
@@ -102,7 +104,7 @@ describe('the note of an invoice that was recorded without it', () => {
       return { kind: 'found' as const, found: { ...clean, ...notes[asked - 1] } as AuthorizedNote };
     };
     const authorizer = { findByAccessKey };
-    const completing = storeWithFetchedNotes(createEventStore(log, fixedKeys()), authorizer, (one) => {
+    const completing = storeWithFetchedNotes(createEventStore(log, keys), authorizer, (one) => {
       notices.push(one);
     });
     const has: boolean[] = [];
@@ -117,18 +119,66 @@ describe('the note of an invoice that was recorded without it', () => {
     expect(await downloads({}, {})).toEqual({ has: [true, true], asked: 1, notices: [] });
   });
 
+  const ours = { dpsId: life.DPS_ID, digest: 'digest' };
+
+  /** An invoice whose note was recorded without bytes and hash; `settled` by support. */
+  const inflated = (mode: Mode, { attempt = {}, settled = false, attemptLost = false } = {}): InvoiceEvent[] => {
+    const facts = { mode, companyId: COMPANY, invoiceId: ID, amountInCents: 5_160 };
+    const { nfseXmlGzip: _xml, nfseSha256: _hash, ...data } = life.authorizedData(1, 2);
+    const { type, data: sent } = life.attempted(1, 1);
+    const { nfseNumber, authorizedAt, at } = data;
+    const noted: InvoiceEvent = settled
+      ? {
+          type: 'IndeterminateResolved',
+          data: { as: 'issued', accessKey: KEY, nfseNumber, authorizedAt, evidence: 'seen', at },
+        }
+      : { type: 'Authorized', data: { ...data, accessKey: KEY, ...(attemptLost ? { attemptLost } : {}) } };
+    return [
+      life.accepted(facts),
+      { type, data: { ...sent, ...attempt } },
+      ...(settled ? [life.interrupted] : []),
+      noted,
+    ];
+  };
+
   it.each<Mode>(['live', 'test'])(
     'is asked for when an inflated note was recorded without its bytes, in %s mode too',
     async (mode) => {
-      const facts = { mode, companyId: COMPANY, invoiceId: ID, amountInCents: 5_160 };
-      const { nfseXmlGzip: _xml, nfseSha256: _hash, ...data } = life.authorizedData(1, 2);
-      const noted: InvoiceEvent = { type: 'Authorized', data: { ...data, accessKey: KEY } };
-      const events = [life.accepted(facts), life.attempted(1, 1), noted];
-      expect(await downloadsOf(events, mode, [{ mode }, { mode }])).toMatchObject({ has: [true, true], notices: [] });
-      const altered = [{ mode, content: { ...clean.content, amount: '1.00' } }, { mode }];
+      const note = { ...ours, mode };
+      const events = inflated(mode);
+      expect(await downloadsOf(events, mode, [note, note])).toMatchObject({ has: [true, true], notices: [] });
+      const altered = [{ ...note, content: { ...clean.content, amount: '1.00' } }, note];
       expect(await downloadsOf(events, mode, altered)).toMatchObject({ has: [false, true] });
     },
   );
+
+  it.each([
+    ['embeds another DPS under our DPS id', { digest: 'of another sale' }],
+    ['names another DPS id, by which nothing was sent', { dpsId: life.DPS_ID.replace(/7$/, '8') }],
+    ['contradicts its own signature', { digest: '', contradiction: { claimed: 'digest', computed: 'x' } }],
+  ])('is not given out, with a notice, when the note of an attempt of ours %s', async (_what, wrong) => {
+    const notes = [{ ...ours, ...wrong }, ours];
+    const refused = { has: [false, true], asked: 2, notices: [['document_altered', 'content', true]] };
+    expect(await downloadsOf(inflated('live'), 'live', notes)).toEqual(refused);
+    expect(await downloadsOf(inflated('live', { settled: true }), 'live', notes)).toEqual(refused);
+  });
+
+  it('is compared by its signature mark where the key of our digest is gone, and given out where there is no mark', async () => {
+    const marked = inflated('live', { attempt: { signatureMark: 'mark' } });
+    const notes = [
+      { ...ours, signatureMark: 'of another sale' },
+      { ...ours, signatureMark: 'mark' },
+    ];
+    expect(await downloadsOf(marked, 'live', notes, true)).toMatchObject({ has: [false, true] });
+    const unknown = { ...ours, digest: 'of what nobody knows' };
+    const bare = inflated('live', { settled: true });
+    expect(await downloadsOf(bare, 'live', [unknown], true)).toMatchObject({ has: [true, true], notices: [] });
+  });
+
+  it('is given out as an imported one where the log has lost the attempt', async () => {
+    const events = inflated('live', { attemptLost: true });
+    expect(await downloadsOf(events, 'live', [{}])).toMatchObject({ has: [true, true], notices: [] });
+  });
 
   it('is given out when the DPS inside is signed by an algorithm that this program does not know, or not at all', async () => {
     const contradiction = { claimed: '', computed: 'x' };
