@@ -1,3 +1,4 @@
+import { isAccessKey } from '../../domain/common/access-key.js';
 import { existsCodes, OTHER_CODE } from '../../domain/common/authorizer-code.js';
 import { areaReasons } from '../../domain/invoice/messages/areas.js';
 import type { Exchange } from './exchange.js';
@@ -188,11 +189,27 @@ export const answerTable: readonly Row[] = [
  * document proves nothing about this one (docs/national-system.md#error-body).
  */
 function namesOtherDps({ body, sentId }: CallEvidence): boolean {
-  return listOf(body?.iddps).some((id) => typeof id === 'string' && DPS_ID.test(id.trim()) && id.trim() !== sentId);
+  return namesAnother(body?.iddps, isDpsId, sentId);
+}
+
+/** What a look-up asks for: a DPS by its id, or the events of a note by its access key. */
+export type Asked = { dpsId: string } | { accessKey: string };
+
+/** Whether the answer names another document than the look-up asked for. Real absences name none, so such an answer was mixed up. */
+export const namesOther = (body: JsonBody, asked: Asked): boolean =>
+  'dpsId' in asked
+    ? namesAnother(body.iddps, isDpsId, asked.dpsId)
+    : namesAnother(body.chaveacesso, isAccessKey, asked.accessKey);
+
+/** A value of another form names nothing. */
+function namesAnother(values: unknown, isId: (id: string) => boolean, own: string | undefined): boolean {
+  return listOf(values).some((id) => typeof id === 'string' && isId(id.trim()) && id.trim() !== own);
 }
 
 /** Of any emitter, also one with a CPF. */
 const DPS_ID = /^DPS[0-9]{7}[12][0-9A-Z]{14}[0-9]{20}$/;
+
+const isDpsId = (id: string): boolean => DPS_ID.test(id);
 
 /** The form of the rules' codes in the annexes. */
 const RULE_CODE = /^E\d{4}$/;

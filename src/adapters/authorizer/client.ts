@@ -186,7 +186,7 @@ export const createAuthorizer = (options: AuthorizerOptions): Authorizer & { clo
 
     findByDps: async (caller, dpsId, until) => {
       const answer = await call(caller, 'GET', `/dps/${dpsId}`, { until });
-      const key = await readAnswerOr({ name: 'accessKeyOfDps', expected: undefined, exchange: answer }, INCONCLUSIVE);
+      const key = await readAnswerOr({ name: 'accessKeyOfDps', expected: { dpsId }, exchange: answer }, INCONCLUSIVE);
       if (key.kind !== 'found') return key;
       const note = await fetchNote(caller, key.found, { absentCodes: [], ofDps: dpsId }, until);
       if (note.kind === 'found' && note.found.dpsId === dpsId) return note;

@@ -3,6 +3,7 @@ import { existsCodes } from '../../domain/common/authorizer-code.js';
 import { present } from '../../domain/common/present.js';
 import type { LookupResult, SendResult } from '../../ports/authorizer.js';
 import {
+  type Asked,
   answerTable,
   areAllOf,
   type CallEvidence,
@@ -10,6 +11,7 @@ import {
   hasOneOf,
   holdsErrorOfAuthorizer,
   mayBeNoActor,
+  namesOther,
   outageCodes,
   refusesCertificate,
   type Subject,
@@ -63,6 +65,9 @@ export const judgeSend = <Success>(
 
 export const SUCCESS_NOT_OURS = { reason: 'success_not_ours_or_unreadable' } as const;
 
+/** An absence of another document than was asked for. */
+export const ABSENT_OTHER_DOCUMENT = { kind: 'inconclusive', reason: 'absent_other_document' } as const;
+
 /** Only this many codes and texts are recorded, because events of the log must stay small; all of them are judged. */
 const MAX_RECORDED = 50;
 
@@ -92,10 +97,14 @@ type LookupAnswer =
 
 /**
  * Absence is a JSON 404 whose only codes are `absentCodes` (docs/national-system.md#proof-of-absence). With 'any' it is a JSON 404 with the error
- * body of the authorizer and without `unansweredCodes`, because no code is catalogued for the event look-up. HTML and a 404 that holds the document
- * prove nothing.
+ * body of the authorizer and without `unansweredCodes`, because no code is catalogued for the event look-up. HTML, a 404 that holds the document and
+ * one that names another document than `asked` prove nothing.
  */
-export const judgeLookup = (exchange: Exchange, absentCodes: readonly string[] | 'any'): LookupAnswer => {
+export const judgeLookup = (
+  exchange: Exchange,
+  absentCodes: readonly string[] | 'any',
+  asked?: Asked,
+): LookupAnswer => {
   const seen = whatCallShows(exchange);
   const { body, errors } = seen;
   const inconclusive = (reason: string): LookupAnswer => ({
@@ -114,6 +123,8 @@ export const judgeLookup = (exchange: Exchange, absentCodes: readonly string[] |
       : errors.length > 0 && areAllOf(errors, absentCodes);
   if (exchange.status === 404 && contradicts(seen, absentCodes === 'any' ? 'event' : 'dps'))
     return inconclusive('absent_with_document');
+  if (exchange.status === 404 && asked !== undefined && namesOther(body, asked))
+    return inconclusive(ABSENT_OTHER_DOCUMENT.reason);
   return exchange.status === 404 && proves ? { kind: 'absent' } : inconclusive(`status_${exchange.status}`);
 };
 

@@ -14,9 +14,10 @@ import {
   type RegisteredEvent,
   type SendResult,
 } from '../../ports/authorizer.js';
+import { namesOther } from './answer-table.js';
 import { readEvent, readNote, type SentDocument } from './documents.js';
 import type { Exchange } from './exchange.js';
-import { judgeLookup, judgeSend, SUCCESS_NOT_OURS, type SuccessRead } from './judge-answer.js';
+import { ABSENT_OTHER_DOCUMENT, judgeLookup, judgeSend, SUCCESS_NOT_OURS, type SuccessRead } from './judge-answer.js';
 import { isNoteOfDps } from './note-of-dps.js';
 import { listsEvent, listsOnlyOtherEvents, packedEventOf, readJson, textOf } from './responses.js';
 import { mayEventCancel, saysNothingFound, sharedDocumentsOf } from './shared-documents.js';
@@ -25,7 +26,7 @@ import { mayEventCancel, saysNothingFound, sharedDocumentsOf } from './shared-do
 export type Readings = {
   sentDps: { expected: SentDocument & { heardAt?: Instant }; result: SendResult<AuthorizedNote> };
   sentCancellation: { expected: SentDocument; result: SendResult<RegisteredEvent> };
-  accessKeyOfDps: { expected: undefined; result: LookupResult<string> };
+  accessKeyOfDps: { expected: { dpsId: DpsId }; result: LookupResult<string> };
   /** `dpsId`: of the DPS of which the note should be made, where that is known. */
   note: {
     expected: { accessKey: string; absentCodes: readonly string[]; dpsId?: DpsId; heardAt?: Instant };
@@ -80,8 +81,8 @@ const readers: {
       return event?.requestId === id && event.digest === digest ? reliable(event) : SUCCESS_NOT_OURS;
     }),
 
-  accessKeyOfDps: (exchange) => {
-    const answer = judgeLookup(exchange, ['E2404']);
+  accessKeyOfDps: (exchange, asked) => {
+    const answer = judgeLookup(exchange, ['E2404'], asked);
     if (answer.kind !== 'present') return answer;
     const accessKey = textOf(answer.body, 'chaveAcesso') ?? '';
     return isAccessKey(accessKey) ? { kind: 'found', found: accessKey } : LOOK_UP_NOT_OURS;
@@ -97,7 +98,7 @@ const readers: {
   },
 
   event: (exchange, { accessKey, eventType }) => {
-    const answer = judgeLookup(exchange, 'any');
+    const answer = judgeLookup(exchange, 'any', { accessKey });
     if (answer.kind !== 'present') return answer;
     const found = eventOn(accessKey, eventType, packedEventOf(answer.body, eventType));
     return found === undefined ? LOOK_UP_NOT_OURS : { kind: 'found', found };
@@ -114,7 +115,8 @@ const readers: {
       const found = eventOn(accessKey, eventType, packedEventOf(answer.body, eventType));
       return found === undefined ? LOOK_UP_NOT_OURS : { kind: 'found', found };
     }
-    return listsOnlyOtherEvents(answer.body) ? { kind: 'absent' } : { kind: 'not_offered' };
+    if (!listsOnlyOtherEvents(answer.body)) return { kind: 'not_offered' };
+    return namesOther(answer.body, { accessKey }) ? ABSENT_OTHER_DOCUMENT : { kind: 'absent' };
   },
 
   // Absence is the answer that finds nothing, or a list of events of which none can cancel. Everything else proves nothing.

@@ -13,8 +13,12 @@ import { isAuthorizerCode, OTHER_CODE } from '../../../src/domain/common/authori
 import { areaReasons } from '../../../src/domain/invoice/messages/areas.js';
 import type { SendResult } from '../../../src/ports/authorizer.js';
 import { gzipBase64 } from '../../../src/xml/packing.js';
+<<<<<<< HEAD
 import { accessKey, eventAround, issued, noteAround } from '../../support/fixture/sefin.js';
 import { UNCATALOGUED_CODE } from '../../support/fixture/uncatalogued-code.js';
+=======
+import { accessKey, eventAround, issued, noteAround, otherAccessKey } from '../../support/fixture/sefin.js';
+>>>>>>> d38d26fa (An absence that names another document proves nothing)
 import {
   at,
   type Client,
@@ -409,6 +413,38 @@ describe('a refusal that shows a document', () => {
       kind: 'inconclusive',
       reason: 'no_json_404',
     });
+  });
+});
+
+describe('an absence that names a document', () => {
+  const lookUp = {
+    dps: () => harness.client.findByDps(caller, harness.dps.id),
+    event: () => harness.client.findCancellation(caller, accessKey),
+  };
+  const code = { dps: 'E2404', event: 'E2401' } as const;
+
+  it.each([
+    ['dps', { idDPS: OTHER_DPS }],
+    ['dps', { idDps: ` ${OTHER_DPS} ` }],
+    ['dps', { idDPS: null, idDps: OTHER_DPS }],
+    ['event', { chaveAcesso: otherAccessKey }],
+    ['event', { chaveAcesso: null, ChaveAcesso: ` ${otherAccessKey} ` }],
+  ] as const)('proves nothing when it is another one than was asked for: %s %j', async (subject, named) => {
+    harness.server.answer(json(404, { ...envelope, ...errors(code[subject]), ...named }));
+    expect(await lookUp[subject]()).toEqual({ kind: 'inconclusive', reason: 'absent_other_document' });
+  });
+
+  it.each([
+    ['dps', () => ({ idDPS: harness.dps.id })],
+    ['dps', () => ({ idDPS: ` ${harness.dps.id} ` })],
+    ['dps', () => ({ idDPS: 'DPS1', idDps: null })],
+    ['dps', () => ({})],
+    ['event', () => ({ chaveAcesso: ` ${accessKey} ` })],
+    ['event', () => ({ chaveAcesso: accessKey.slice(0, -1) })],
+    ['event', () => ({ idDPS: OTHER_DPS })],
+  ] as const)('is an absence when it is the one asked for, or has no id: %s, case %#', async (subject, named) => {
+    harness.server.answer(json(404, { ...envelope, ...errors(code[subject]), ...named() }));
+    expect(await lookUp[subject]()).toEqual({ kind: 'absent' });
   });
 });
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { compareRequest } from '../../../src/app/issuing/found-documents.js';
 import { gzipBase64 } from '../../../src/xml/packing.js';
-import { accessKey, eventAround, requestOf2025 } from '../../support/fixture/sefin.js';
+import { accessKey, eventAround, otherAccessKey, requestOf2025 } from '../../support/fixture/sefin.js';
 import {
   type Client,
   type ClientHarness,
@@ -73,6 +73,13 @@ describe('the list of the events of a note', () => {
     expect(await found()).toEqual({ answer: { kind: 'absent' }, questions: 5 });
     listed(list, { '105102': substitution() });
     expect((await found()).answer).toMatchObject({ kind: 'found', found: { eventType: '105102' } });
+  });
+
+  it('proves nothing when it is the list of another note', async () => {
+    listed({ chaveAcesso: otherAccessKey, eventos: [] });
+    expect(await found()).toMatchObject({ answer: { kind: 'inconclusive', reason: 'absent_other_document' } });
+    listed({ chaveAcesso: accessKey, eventos: [] });
+    expect(await found()).toEqual({ answer: { kind: 'absent' }, questions: 2 });
   });
 
   it('shows an event that cancels the note beside items that show nothing', async () => {

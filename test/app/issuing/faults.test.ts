@@ -343,8 +343,8 @@ describe('any answers', () => {
             if (exchange.kind !== 'not_handed') sends += 1;
             return readInline({ name: 'sentDps', expected: { id: 'DPS', digest: digestOf(bytes) }, exchange });
           },
-          findByDps: async () => {
-            const key = await readInline({ name: 'accessKeyOfDps', expected: undefined, exchange: next() });
+          findByDps: async (_caller, dpsId) => {
+            const key = await readInline({ name: 'accessKeyOfDps', expected: { dpsId }, exchange: next() });
             if (key.kind !== 'found') return key;
             return await readInline({
               name: 'note',

@@ -65,10 +65,10 @@ describe('the threads that read answers', () => {
       { name: 'note', expected: { accessKey, absentCodes: [] }, exchange: answered(200, found) },
       {
         name: 'accessKeyOfDps',
-        expected: undefined,
+        expected: { dpsId: dps.id },
         exchange: answered(200, { ...found, padding: 'a'.repeat(9_000) }),
       },
-      { name: 'accessKeyOfDps', expected: undefined, exchange: answered(404, { erro: { codigo: 'E2404' } }) },
+      { name: 'accessKeyOfDps', expected: { dpsId: dps.id }, exchange: answered(404, { erro: { codigo: 'E2404' } }) },
       { name: 'sentDps', expected: { ...dps }, exchange: { kind: 'broken', reason: 'ECONNRESET' } },
     ];
     const results = await Promise.all(jobs.map((job) => read(job)));
