@@ -1,4 +1,4 @@
-import type { FiscalDate } from '../../domain/common/time.js';
+import { type FiscalDate, isDay } from '../../domain/common/time.js';
 import type { KnownParameters, ParameterQuestion } from '../../domain/municipality/parameters.js';
 import type { MunicipalParametersApi, ParametersAnswer } from '../../ports/municipal-parameters.js';
 import { type AdnOptions, createAdnCalls } from './adn.js';
@@ -124,13 +124,19 @@ const flag = <Name extends string>(name: Name, value: unknown): { [K in Name]?: 
 
 const rateOf = (item: JsonBody | undefined) => {
   const days = inForce(item?.dtini, item?.dtfim);
-  if (item === undefined || days === undefined) return undefined;
-  return { ...percentOf(item.aliq), ...days, ...incidence(item.incidencia) };
+  const rate = percentOf(item?.aliq);
+  if (item === undefined || days === undefined || rate === undefined) return undefined;
+  return { ...rate, ...days, ...incidence(item.incidencia) };
 };
 
-/** The API may tell no rate (docs/national-system.md#rates-and-regimes). The item still says that the municipality administers the service. */
-const percentOf = (value: unknown): { percent?: string } =>
-  typeof value === 'number' && Number.isFinite(value) ? { percent: value.toFixed(2) } : {};
+/**
+ * The API may tell no rate (docs/national-system.md#rates-and-regimes). The item still says that the municipality administers the service. Undefined
+ * for a number that is no rate.
+ */
+const percentOf = (value: unknown): { percent?: string } | undefined => {
+  if (typeof value !== 'number') return {};
+  return value >= 0 && value <= 100 ? { percent: value.toFixed(2) } : undefined;
+};
 
 const incidence = (value: unknown): { incidence?: boolean } =>
   typeof value === 'string' && /^(?:sim|n[aã]o)$/i.test(value) ? { incidence: /^sim$/i.test(value) } : {};
@@ -142,14 +148,18 @@ const regimeOf = (entry: { name: string; item: JsonBody | undefined } | undefine
   return { regime: entry.name.slice(0, 40), situation, ...days };
 };
 
-const DAY = /^\d{4}-\d{2}-\d{2}/;
-
-/** The stamps have no offset; their day is the day in the municipality. */
+/** The stamps have no offset; their day is the day in the municipality. Without a last day the entry has no known end. */
 const inForce = (first: unknown, last: unknown): { from: FiscalDate; until?: FiscalDate } | undefined => {
-  const from = typeof first === 'string' ? DAY.exec(first)?.[0] : undefined;
-  const until = typeof last === 'string' ? DAY.exec(last)?.[0] : undefined;
+  const from = dayOf(first);
   if (from === undefined) return undefined;
-  return { from, ...(until === undefined ? {} : { until }) };
+  if (last === undefined || last === null || last === '') return { from };
+  const until = dayOf(last);
+  return until === undefined ? undefined : { from, until };
+};
+
+const dayOf = (stamp: unknown): FiscalDate | undefined => {
+  const day = typeof stamp === 'string' ? stamp.slice(0, 10) : '';
+  return isDay(day) ? day : undefined;
 };
 
 /** The items of an object whose members are lists, each with the name of its list. */

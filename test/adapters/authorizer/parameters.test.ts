@@ -70,6 +70,25 @@ describe('an answer of the parameters API', () => {
         ],
       },
     ],
+    [
+      'the rates 0 and 100, and an end of no text',
+      RATE,
+      answered(200, {
+        aliquotas: {
+          [SERVICE]: [
+            { Aliq: 0, DtIni: '2023-01-02T00:00:00', DtFim: '' },
+            { Aliq: 100, DtIni: '2023-01-02' },
+          ],
+        },
+      }),
+      {
+        kind: 'aliquota',
+        rates: [
+          { percent: '0.00', from: '2023-01-02' },
+          { percent: '100.00', from: '2023-01-02' },
+        ],
+      },
+    ],
     ['no rate', RATE, answered(404, { aliquotas: null, mensagem: '' }), { kind: 'aliquota', rates: [] }],
     [
       'special regimes',
@@ -97,6 +116,26 @@ describe('an answer of the parameters API', () => {
       'a rate without its first day',
       RATE,
       answered(200, { aliquotas: { [SERVICE]: [{ Aliq: 5, DtIni: null }] } }),
+      'unreadable',
+    ],
+    ...[
+      { Aliq: 5, DtIni: '9999-99-99T00:00:00' },
+      { Aliq: 5, DtIni: '2023-02-30T00:00:00' },
+      { Aliq: 5, DtIni: '2023-01-02T00:00:00', DtFim: '0000-00-00T00:00:00' },
+      { Aliq: 5, DtIni: '2023-01-02T00:00:00', DtFim: '31/12/2023' },
+      { Aliq: 1e308, DtIni: '2023-01-02T00:00:00' },
+      { Aliq: 100.01, DtIni: '2023-01-02T00:00:00' },
+      { Aliq: -1, DtIni: '2023-01-02T00:00:00' },
+    ].map((rate): [string, ParameterQuestion, Exchange, string] => [
+      `a rate that is none, ${JSON.stringify(rate)}`,
+      RATE,
+      answered(200, { aliquotas: { [SERVICE]: [rate] } }),
+      'unreadable',
+    ]),
+    [
+      'a regime with a first day that is none',
+      { kind: 'regimes_especiais', service: SERVICE } as ParameterQuestion,
+      answered(200, { regimesEspeciais: { [SERVICE]: { '6': [{ situacao: 2, dataInicio: '9999-99-99' }] } } }),
       'unreadable',
     ],
     ['a refused call', RATE, answered(400, { aliquotas: null, mensagem: 'Chamada mal formada.' }), 'http_400'],
