@@ -289,8 +289,8 @@ const stoppedList = (context: PageContext, stopped: OverviewFacts['stopped']): H
                   'its last number was given. Put a company file with another series.',
                 )
               : say(
-                  'uma nota que não é nossa tem um dos seus números. Grave um arquivo de empresa com um número posterior.',
-                  'a note that is not ours has one of its numbers. Put a company file with a later number.',
+                  'uma nota que não é nossa tem um dos seus números. Compare-a primeiro no portal nacional; depois grave um arquivo de empresa com um número posterior.',
+                  'a note that is not ours has one of its numbers. First compare it at the national portal; then put a company file with a later number.',
                 )
           }</li>`,
       )}</ul>`;

@@ -13,12 +13,8 @@ import { isAuthorizerCode, OTHER_CODE } from '../../../src/domain/common/authori
 import { areaReasons } from '../../../src/domain/invoice/messages/areas.js';
 import type { SendResult } from '../../../src/ports/authorizer.js';
 import { gzipBase64 } from '../../../src/xml/packing.js';
-<<<<<<< HEAD
-import { accessKey, eventAround, issued, noteAround } from '../../support/fixture/sefin.js';
-import { UNCATALOGUED_CODE } from '../../support/fixture/uncatalogued-code.js';
-=======
 import { accessKey, eventAround, issued, noteAround, otherAccessKey } from '../../support/fixture/sefin.js';
->>>>>>> d38d26fa (An absence that names another document proves nothing)
+import { UNCATALOGUED_CODE } from '../../support/fixture/uncatalogued-code.js';
 import {
   at,
   type Client,

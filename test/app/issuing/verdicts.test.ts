@@ -44,6 +44,8 @@ describe('verdicts by time', () => {
     expect(stopped.map((one) => stoppedTexts(one).command)).toEqual([
       'nfse company put FILE.json with another dps.live.series',
     ]);
+    const ofForeignNote = stoppedTexts({ mode: 'live', series: '1', isUsedUp: false });
+    expect(ofForeignNote.detail).toContain('first compare it at the national portal');
   });
 
   it('fails after an hour in which no byte ever left, and names the due instant', async () => {

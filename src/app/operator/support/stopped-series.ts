@@ -20,7 +20,7 @@ export const stoppedTexts = ({ mode, series, isUsedUp }: Pick<StoppedSeries, 'mo
         command: `nfse company put FILE.json with another dps.${mode}.series`,
       }
     : {
-        detail: `series ${series} is stopped: a note that is not ours has one of its numbers`,
+        detail: `series ${series} is stopped: a note that is not ours has one of its numbers; first compare it at the national portal`,
         // A later number over an older copy of the log would issue again what the log has forgotten.
         command: `where a copy of the log or of DATA_DIR was put back: nfse restore --mark, then nfse doctor --reconcile; else nfse company put FILE.json with a dps.${mode}.next_number after every note of the series`,
       };
