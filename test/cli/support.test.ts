@@ -205,7 +205,9 @@ describeWithPostgres('an operator who looks after the service', () => {
       [{ type: 'DpsSeriesBlocked', data: block }],
       context,
     );
-    expect(await doctorLine(`numbers ${CNPJ} live`)).toMatch(/^BAD .*series 1 is stopped.* -> nfse company put/);
+    expect(await doctorLine(`numbers ${CNPJ} live`)).toMatch(
+      /^BAD .*series 1 is stopped.* -> where a copy .* was put back: nfse restore --mark, .*; else nfse company put/,
+    );
 
     const ended = [accepted({ companyId: CNPJ, invoiceId: ID }), attempted(1, 1), interrupted];
     await store.append(STREAM, { kind: 'none' }, ended, contextAt(now, { mode: 'live', companyId: CNPJ }));
