@@ -48,7 +48,8 @@ export const readHidden = async (
   for (const stream of unclear) {
     const first = await firstRevision(stream);
     if (first === 0) found.delete(stream);
-    else found.set(stream, first);
+    // A stream that was deleted for good has a mark, so here the metadata hide every event, and they can be taken back.
+    else found.set(stream, first ?? Number.MAX_SAFE_INTEGER);
   }
   return found;
 };

@@ -62,6 +62,18 @@ describe('an audit of the log in EventStoreDB', () => {
     expect(await found()).toEqual(expect.arrayContaining(expected));
   });
 
+  it('tells metadata that hide every event, and can be taken back, from a stream that was deleted for good', async () => {
+    const [hidden, deleted] = [await issued('live'), await issued('live')];
+    // The double knows no ages: it hides by the number.
+    metadata(hidden, { $maxAge: 1, $tb: 10 });
+    double.log.remove(deleted, true);
+    const { findings } = await verifyLog(harness.open(double.url));
+    expect(findings.kept).toMatchObject([
+      { stream: deleted, detail: 'a read of the stream finds nothing: the stream was deleted for good' },
+      { stream: hidden, detail: 'a read of the stream finds nothing: its metadata hide every event' },
+    ]);
+  });
+
   it('finds a stream that was begun again after a person had deleted it', async () => {
     const stream = await issued('live');
     double.log.remove(stream, false);
