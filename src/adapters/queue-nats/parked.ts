@@ -50,8 +50,8 @@ export const createParked = (link: Link, names: Names, clock: Clock, notify: Not
   };
 
   /**
-   * The oldest records, and the number of all. Another program that may write to our subjects must not fill the memory of each scrape. What is no record is removed as in the
-   * work stream, because it would be read again at each look.
+   * The oldest records, and the number of all. Another program that may write to our subjects must not fill the memory of each scrape. What is no
+   * record is removed as in the work stream, because it would be read again at each look.
    */
   const list = async (): Promise<{ records: readonly ParkedRecord[]; count: number }> => {
     const { manager } = link.session();

@@ -81,7 +81,8 @@ describeWith('nats', 'the NATS queue at work', () => {
       handle: async () => {
         const socket = connectTo(port, '127.0.0.1');
         sockets.push(socket);
-        await once(socket, 'connect');
+        // A socket that the client destroys never connects.
+        await Promise.race([once(socket, 'connect'), once(socket, 'close')]);
         return ack;
       },
     });
