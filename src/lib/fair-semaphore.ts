@@ -101,10 +101,12 @@ export type FairSemaphoreOptions = {
   rests?: boolean;
   /** Tasks of one owner that may wait; one more is refused. */
   waitingPerOwner: number;
+  /** Longest wait; a task that waits longer is refused. Default: no limit. */
+  longestWaitMs?: number;
   /** Monotonic milliseconds; tests move it. */
   nowMs?: () => number;
-  /** Calls back once these milliseconds have passed; tests call back themselves. Default: a timer of Node. */
-  after?: (milliseconds: number, callBack: () => void) => void;
+  /** Calls back once these milliseconds have passed, unless the function that it gives back was called; tests call back themselves. Default: a timer of Node. */
+  after?: (milliseconds: number, callBack: () => void) => () => void;
   /** Shared by semaphores whose tasks use the same engines; default: a new one. */
   presence?: Presence;
 };
@@ -135,7 +137,7 @@ const PRESENT_FOR_MS = 30_000;
  * began, or as the task does.
  */
 export const createFairSemaphore = (options: FairSemaphoreOptions): FairSemaphore => {
-  const { what, atOnce, perOwner, perOwnerAlone = perOwner, rests = false, waitingPerOwner } = options;
+  const { what, atOnce, perOwner, perOwnerAlone = perOwner, rests = false, waitingPerOwner, longestWaitMs } = options;
   const nowMs = options.nowMs ?? monotonicMs;
   const after = options.after ?? afterTimer;
   const queue = createFairQueue<() => void>();
@@ -165,13 +167,27 @@ export const createFairSemaphore = (options: FairSemaphoreOptions): FairSemaphor
     }
   };
 
+  const waitInQueue = (owner: string): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const giveUp = (): void => {
+        queue.remove(owner, turn);
+        reject(new TooManyWaiting(what, 'all'));
+      };
+      const forget = longestWaitMs === undefined ? undefined : after(longestWaitMs, giveUp);
+      const turn = (): void => {
+        forget?.();
+        resolve();
+      };
+      queue.push(owner, turn);
+    });
+
   return async (owner, task) => {
     presence.see(owner);
     const waiting = queue.waitingOf(owner);
     if (waiting === 0 && mayStart(owner)) begin(owner);
     else {
       if (waiting >= waitingPerOwner) throw new TooManyWaiting(what);
-      const turn = new Promise<void>((resolve) => queue.push(owner, resolve));
+      const turn = waitInQueue(owner);
       startNext();
       await turn;
     }
@@ -188,7 +204,10 @@ export const createFairSemaphore = (options: FairSemaphoreOptions): FairSemaphor
 
 const monotonicMs = (): number => performance.now();
 
-const afterTimer = (milliseconds: number, callBack: () => void): void => void setTimeout(callBack, milliseconds);
+const afterTimer = (milliseconds: number, callBack: () => void): (() => void) => {
+  const timer = setTimeout(callBack, milliseconds);
+  return () => clearTimeout(timer);
+};
 
 /** Which owners called during the last 30 s. */
 export type Presence = { see(owner: string): void; isAlone(): boolean };

@@ -100,6 +100,44 @@ describe('a fair gate', () => {
     expect(begun).toEqual(['b1', 'a1', 'a2', 'a3', 'a4']);
   });
 
+  describe('with a longest wait', () => {
+    const create = () => {
+      const timers = new Map<number, () => void>();
+      const harness = createHarness({
+        longestWaitMs: 20_000,
+        after: (milliseconds, callBack) => {
+          expect(milliseconds).toBe(20_000);
+          const id = timers.size;
+          timers.set(id, callBack);
+          return () => void timers.delete(id);
+        },
+      });
+      return { ...harness, timers };
+    };
+
+    it('refuses a task that waits longer, which never begins, and keeps the turns of the others', async () => {
+      const { run, begun, endOne, timers } = create();
+      const [first, late, other] = [run('a', 'a1'), run('a', 'a2'), run('a', 'a3')];
+      const refused = expect(late).rejects.toMatchObject({ name: 'TooManyWaiting', bound: 'all' });
+      timers.get(0)?.();
+      await refused;
+      await endOne();
+      await endOne();
+      expect(await Promise.all([first, other])).toEqual(['a1', 'a3']);
+      expect(begun).toEqual(['a1', 'a3']);
+    });
+
+    it('stops the clock of a task that got its turn', async () => {
+      const { run, endOne, timers } = create();
+      const all = [run('a', 'a1'), run('a', 'a2')];
+      expect(timers.size).toBe(1);
+      await endOne();
+      expect(timers.size).toBe(0);
+      await endOne();
+      expect(await Promise.all(all)).toEqual(['a1', 'a2']);
+    });
+  });
+
   describe('with rests', () => {
     /** Nine tasks of a, of which eight wait, and one of b; `end` ends the oldest running task after these milliseconds. */
     const flood = () => {
@@ -110,7 +148,10 @@ describe('a fair gate', () => {
         rests: true,
         waitingPerOwner: 8,
         nowMs: () => now,
-        after: (milliseconds, callBack) => void resting.push({ untilMs: now + milliseconds, callBack }),
+        after: (milliseconds, callBack) => {
+          resting.push({ untilMs: now + milliseconds, callBack });
+          return () => undefined;
+        },
       });
       const names = [...Array.from({ length: 9 }, (_, n) => `a${n + 1}`), 'b1'];
       const all = names.map((name) => run(name.slice(0, 1), name));

@@ -1,5 +1,8 @@
 import { createFairSemaphore, createPresence, type FairSemaphore, type Presence } from '../../lib/fair-semaphore.js';
 
+/** An engine that answers nothing holds all places. A flood of as many tasks as may wait gets its turns within this time while engines answer. */
+const LONGEST_WAIT = { longestWaitMs: 30_000 };
+
 /** Limits per process. A company may use `perOwner` while others are present; its other requests wait, at most `waitingPerOwner`. */
 const COMMANDS = { what: 'commands', atOnce: 1_024, perOwner: 2, perOwnerAlone: 64, rests: true, waitingPerOwner: 512 };
 const READS = { what: 'reads', atOnce: 256, perOwner: 2, perOwnerAlone: 32, rests: true, waitingPerOwner: 512 };
@@ -28,9 +31,9 @@ export const createTurns = (): Turns => {
   const presence = createPresence();
   const besideClients = createFairSemaphore(BESIDE_CLIENTS);
   return {
-    commands: createFairSemaphore({ ...COMMANDS, presence }),
-    reads: createFairSemaphore({ ...READS, presence }),
-    downloads: createFairSemaphore({ ...DOWNLOADS, presence }),
+    commands: createFairSemaphore({ ...COMMANDS, ...LONGEST_WAIT, presence }),
+    reads: createFairSemaphore({ ...READS, ...LONGEST_WAIT, presence }),
+    downloads: createFairSemaphore({ ...DOWNLOADS, ...LONGEST_WAIT, presence }),
     presence,
     issues: (task) => (presence.isAlone() ? task() : besideClients('issuer', task)),
   };
