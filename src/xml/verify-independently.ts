@@ -15,7 +15,7 @@ export const verifyIndependently = (xml: Buffer, signedElement: string): SecondO
   // Checked first, because the parser of xml-crypto prints what it cannot read.
   const opened = withXmlDocument(xml, ({ root }) => root.name);
   if (!opened.ok) return { holds: false, reason: 'not well-formed' };
-  const text = xml.toString('utf8');
+  const text = withLineEndsKept(xml.toString('utf8'));
   const signature = outerSignature(text, opened.value);
   if (signature === undefined) return { holds: false, reason: 'none' };
   const verifier = new SignedXml({ getCertFromKeyInfo: SignedXml.getCertFromKeyInfo });
@@ -27,6 +27,19 @@ export const verifyIndependently = (xml: Buffer, signedElement: string): SecondO
   }
   return { holds: true, digest: String(reference.digestValue), reference: reference.uri?.slice(1) ?? '' };
 };
+
+/**
+ * The parser of xml-crypto reads U+0085 and U+2028 as line feeds, which only XML 1.1 does. A reference to such a character keeps the character, and
+ * has the same canonical form. References mean nothing inside of CDATA, so such a section is parted there.
+ */
+const withLineEndsKept = (xml: string): string =>
+  xml.replace(/<!\[CDATA\[.*?\]\]>|[\u0085\u2028]/gs, (found) =>
+    found.length === 1 ? referenceTo(found) : found.replace(LINE_END, (end) => `]]>${referenceTo(end)}<![CDATA[`),
+  );
+
+const LINE_END = /[\u0085\u2028]/g;
+
+const referenceTo = (character: string): string => `&#${character.charCodeAt(0)};`;
 
 /** The signature, when it is the last child of the root. */
 const outerSignature = (text: string, root: string): string | undefined => {

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { issueCertificate } from '../../src/certificates/issue-certificate.js';
+import { signDocument } from '../../src/xml/sign.js';
 import { verifyIndependently } from '../../src/xml/verify-independently.js';
 import { sample } from '../support/fixture/samples.js';
-import { signedDocuments } from '../support/fixture/xml-documents.js';
+import { accessKey, noteAround, signedDocuments, unsignedDps } from '../support/fixture/xml-documents.js';
 import { itWith } from '../support/harness/xml-programs.js';
 import { verifySignature } from '../support/verify-signature.js';
 
@@ -44,6 +45,24 @@ describe('secondOpinion', () => {
     ['a broken document', /<\/NFSe>$/, '', 'not well-formed'],
   ] as const)('refuses %s', (_what, from, to, reason) => {
     expect(verifyIndependently(replaced(documents.NFSe, from, to), 'infNFSe')).toEqual({ holds: false, reason });
+  });
+
+  it.each([
+    ['U+0085 in a text', 'A\u0085B'],
+    ['U+2028 in a text', 'A\u2028B'],
+    ['U+2029 in a text', 'A\u2029B'],
+    ['U+2028 in CDATA', '<![CDATA[A\u2028<B\u0085]]>\u2028'],
+  ])('agrees with the hot path over %s', (_what, text) => {
+    const xml = noteAround(unsignedDps).replace('São Luís', text);
+    const how = { ...identity, signedElementName: 'infNFSe', id: `NFS${accessKey}` };
+    const signed = signDocument(xml, { ...how, algorithm: 'exc-c14n-with-comments' }).bytes;
+    const first = verifySignature(signed, 'infNFSe');
+    expect(first.ok).toBe(true);
+    if (!first.ok) return;
+    const { digest, reference } = first;
+    expect(verifyIndependently(signed, 'infNFSe')).toEqual({ holds: true, digest, reference });
+    const changed = replaced(signed, /[\u0085\u2028\u2029]/, '\n');
+    expect(verifyIndependently(changed, 'infNFSe')).toEqual({ holds: false, reason: 'does not hold' });
   });
 
   it('refuses a signature over another element than the one that counts', () => {
