@@ -1,4 +1,5 @@
 import type { CommandResult } from '../app/operator/company/company-commands.js';
+import { printableLine, printableLines } from '../lib/printable.js';
 import type { Session, SessionNeeds } from './session.js';
 import type { Terminal } from './terminal.js';
 
@@ -49,7 +50,7 @@ export const reported = (ok: boolean, text: string, json: unknown): Outcome => (
   isReport: true,
 });
 
-export const refused = (reason: string): Outcome => ({ exit: 1, text: reason, json: { error: reason } });
+export const refused = (reason: string): Outcome => ({ exit: 1, text: printableLine(reason), json: { error: reason } });
 
 /** The refusal of a CNPJ that no company has. */
 export const unknownCompany = (cnpj: string): Outcome => refused(`no company ${cnpj}`);
@@ -59,13 +60,13 @@ export const badUsage = (reason: string): Outcome => ({ exit: 2, text: reason, j
 /** An outcome with exit 1 and one line for each problem. The headline ends in a colon, which the `error` of the JSON leaves out. */
 export const withProblems = (headline: string, problems: readonly string[]): Outcome => ({
   exit: 1,
-  text: [headline, ...problems.map((problem) => `  ${problem}`)].join('\n'),
+  text: printableLines([headline, ...problems.map((problem) => `  ${problem}`)]),
   json: { error: headline.replace(/:$/, ''), problems },
 });
 
 /** A text with a line for each warning. */
 export const warned = (text: string, warnings: readonly string[]): string =>
-  [text, ...warnings.map((warning) => `warning: ${warning}`)].join('\n');
+  [text, ...warnings.map((warning) => printableLine(`warning: ${warning}`))].join('\n');
 
 /** The outcome of a use case: `text` and `json` when it is done, otherwise its refusal. */
 export const answer = (result: CommandResult<unknown>, text: string, json: unknown): Outcome =>

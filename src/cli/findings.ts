@@ -1,5 +1,6 @@
 import { chainFindings } from '../app/audit/chain-of-events.js';
 import type { Finding } from '../app/audit/finding.js';
+import { printableLine } from '../lib/printable.js';
 import type { RecordedEvent } from '../ports/event-log.js';
 import type { Outcome } from './command.js';
 import type { Terminal } from './terminal.js';
@@ -7,7 +8,7 @@ import type { Terminal } from './terminal.js';
 /** A finding as all commands print it. */
 export const findingLine = ({ kind, stream, revision, detail }: Finding): string => {
   const where = stream === undefined ? '' : `  ${stream}${revision === undefined ? '' : `@${revision}`}`;
-  return `${kind}${where}  ${detail}`;
+  return printableLine(`${kind}${where}  ${detail}`);
 };
 
 /**

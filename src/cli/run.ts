@@ -1,10 +1,11 @@
 import { userInfo } from 'node:os';
 import { CommanderError } from 'commander';
 import { codePattern, withoutMask } from '../domain/common/masks.js';
+import { printable } from '../lib/printable.js';
 import { badUsage, type Command, done, type Outcome, textFlag } from './command.js';
 import { programOf, type Typed, usageOf } from './program.js';
 import type { Session, SessionNeeds } from './session.js';
-import { jsonText, printable, type Terminal } from './terminal.js';
+import { jsonText, type Terminal } from './terminal.js';
 
 /** Finds the command in argv, runs it and prints its outcome. Returns the exit code. `version` is the text of `--version`. */
 export const runCommand = async (

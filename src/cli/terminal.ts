@@ -18,12 +18,6 @@ export type Terminal = {
 };
 
 /**
- * A text may quote the authorizer, a client or a file. A control character in it could move the cursor or retitle the terminal, and a control of
- * direction could show another text.
- */
-export const printable = (text: string): string => visibleDirections(text.replace(/[^\P{Cc}\n\t]/gu, '\uFFFD'));
-
-/**
  * JSON for a terminal: `JSON.stringify` leaves DEL and the control characters from U+0080 to U+009F as they are, of which U+009B begins a sequence, and
  * controls of direction. The escapes mean the same values.
  */

@@ -104,14 +104,17 @@ it.each<[string, Outcome, 'out' | 'err']>([
   expect(lines).toEqual({ out: [], err: [], [where]: [outcome.text] });
 });
 
-it.each([done('a\u001b[31m\r\tb\nc\u009b', {}), refused('a\u001b[31m\r\tb\nc\u009b')])(
-  'a text is printed without control characters but line breaks and tabs: %j',
-  async (outcome) => {
+it.each([
+  [done('a\u001b[31m\r\tb\nc\u009b', {}), 'a\ufffd[31m\ufffd\tb\nc\ufffd'],
+  [refused('a\u001b[31m\r\tb\nc\u009b'), 'a\ufffd[31m\ufffd\ufffdb\ufffdc\ufffd'],
+])(
+  'a text is printed without control characters but line breaks and tabs, a refusal in one line: %j',
+  async (outcome, shown) => {
     const said: string[] = [];
     const terminal = { out: (text: string) => void said.push(text), err: (text: string) => void said.push(text) };
     const command = { name: 'say', summary: '', changes: false, run: async () => outcome };
     await runCommand(['say'], [command], unused, terminal);
-    expect(said).toEqual(['a\ufffd[31m\ufffd\tb\nc\ufffd']);
+    expect(said).toEqual([shown]);
   },
 );
 

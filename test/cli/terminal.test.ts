@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { expect, it } from 'vitest';
-import { jsonText, printable, typedText } from '../../src/cli/terminal.js';
+import { jsonText, typedText } from '../../src/cli/terminal.js';
+import { printable } from '../../src/lib/printable.js';
 
 /** What is read for `-` from an input, and what is said before. */
 const typed = async (isTTY: boolean) => {

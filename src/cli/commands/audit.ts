@@ -19,6 +19,7 @@ import { verifyLog } from '../../app/audit/verify-log.js';
 import { findStream } from '../../app/operator/support/search.js';
 import { isBefore } from '../../domain/common/time.js';
 import { counted } from '../../lib/counted.js';
+import { printableLines } from '../../lib/printable.js';
 import { badUsage, type Command, done, type Invocation, type Outcome, reported, textFlag } from '../command.js';
 import { manifestOf, readExport } from '../export-file.js';
 import { findingLine, unlessBroken } from '../findings.js';
@@ -263,13 +264,13 @@ const outcomeOf = (report: Report, notes: readonly string[]): Outcome => {
   const anchored =
     manifest !== undefined && isPart(manifest) ? 'anchors not checked in a part' : counted(anchors.anchors, 'anchor');
   const summary = ok ? 'nothing is wrong' : counted(findings.total, 'finding');
-  const text = [
+  const text = printableLines([
     `${counted(events, 'event')} in ${counted(streams, 'stream')}, ${anchored}: ${summary}`,
     ...notes,
     ...givenUp.map((one) => `${counted(one.events, 'event')} sealed under ${one.generation}, which was given up`),
     ...findings.kept.map(findingLine),
     ...(hidden === 0 ? [] : [`and ${hidden} more`]),
-  ].join('\n');
+  ]);
   return reported(ok, text, {
     ok,
     streams,

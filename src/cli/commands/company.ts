@@ -12,6 +12,7 @@ import type { Company } from '../../domain/company/company.js';
 import type { IbsCbsOfCompany } from '../../domain/company/events.js';
 import type { IbsCbsReport } from '../../domain/company/ibs-cbs-report.js';
 import { isUsedUp } from '../../domain/dps-number/dps-number.js';
+import { printableLines } from '../../lib/printable.js';
 import { companyFileTables, shippedCatalogue } from '../../tables/catalogue.js';
 import {
   answer,
@@ -221,7 +222,7 @@ const list: Command = {
     const lines = companies.map(
       ({ cnpj, legal_name, enabled }) => `${cnpj}  ${enabled ? 'enabled ' : 'disabled'}  ${legal_name}`,
     );
-    return done(lines.length === 0 ? 'no companies' : lines.join('\n'), { companies });
+    return done(lines.length === 0 ? 'no companies' : printableLines(lines), { companies });
   },
 };
 

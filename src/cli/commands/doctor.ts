@@ -5,6 +5,7 @@ import type { Instant } from '../../domain/common/time.js';
 import { daysLeft, expiryWarning } from '../../domain/company/certificate-expiry.js';
 import type { Company } from '../../domain/company/company.js';
 import { counted } from '../../lib/counted.js';
+import { printableLines } from '../../lib/printable.js';
 import { badUsage, type Command, type Outcome, refused, reported, textFlag, textFlags } from '../command.js';
 import {
   activityWarnings,
@@ -128,7 +129,7 @@ const report = (checks: readonly Check[], shown: readonly Check[] = checks): Out
     ({ name, ok: good, detail, cure }) =>
       `${good ? 'ok  ' : 'BAD '} ${name.padEnd(width)} ${detail}${cure === undefined ? '' : ` -> ${cure}`}`,
   );
-  return reported(ok, lines.join('\n'), { ok, checks });
+  return reported(ok, printableLines(lines), { ok, checks });
 };
 
 /** The checks of certificates as few lines, and the faults of all checks at the end, where a terminal shows them. */

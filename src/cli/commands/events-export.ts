@@ -10,6 +10,7 @@ import { createUnopenedFields } from '../../app/audit/unopened-fields.js';
 import { present } from '../../domain/common/present.js';
 import { DAY_SECONDS, isBefore } from '../../domain/common/time.js';
 import { counted } from '../../lib/counted.js';
+import { printableLine } from '../../lib/printable.js';
 import { badUsage, type Command, type Flags, refused, textFlag, unknownCompany } from '../command.js';
 import { draftExport, holdsSomething, manifestOf, removeEarlierDrafts, whyNotWritable } from '../export-file.js';
 import { findingLine } from '../findings.js';
@@ -65,7 +66,7 @@ export const exportCommand: Command = {
       terminal.err(`the log ${what}: ${findingLine(finding)}`);
     }
     if (unnamedLosses > 0) terminal.err(`and ${unnamedLosses} more`);
-    for (const line of unopened) terminal.err(line);
+    for (const line of unopened) terminal.err(printableLine(line));
     if (head.events === 0) terminal.err('the part that was asked for is empty: no event was exported');
     return {
       exit: losses.length === 0 && unopened.length === 0 ? 0 : 1,

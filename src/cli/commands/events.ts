@@ -10,13 +10,14 @@ import { nearestName } from '../../domain/common/nearest-name.js';
 import type { Instant } from '../../domain/common/time.js';
 import { ALL_STREAMS, companyPrefixes } from '../../domain/log/stream-prefixes.js';
 import { pause } from '../../lib/pause.js';
+import { printableLine, printableLines } from '../../lib/printable.js';
 import { EventLogSetBack, isEarlier, type LogPosition, type RecordedEvent } from '../../ports/event-log.js';
 import { badUsage, type Command, done, type Flags, refused, reported, textFlag, unknownCompany } from '../command.js';
 import { unlessBroken } from '../findings.js';
 import { instantFlag, wholeFlag } from '../flags.js';
 import { refusedUnknown, tellRowsBehind } from '../rows-behind.js';
 import { auditDeps, type Session } from '../session.js';
-import { jsonText, printable, type Terminal } from '../terminal.js';
+import { jsonText, type Terminal } from '../terminal.js';
 import { exportCommand } from './events-export.js';
 
 const SEARCH_PAGE = 100;
@@ -65,7 +66,7 @@ const searchCommand: Command = {
     const shown = found.slice(0, search.limit);
     const next = found.length > search.limit ? shown.at(-1)?.position : undefined;
     const lines = [...shown.map(lineOf), ...(next === undefined ? [] : [`more: --after ${next}`])];
-    const text = lines.length === 0 ? 'no such event' : lines.join('\n');
+    const text = lines.length === 0 ? 'no such event' : printableLines(lines);
     return done(text, { events: shown.map(describeEvent), next: next?.toString() });
   },
 };
@@ -143,10 +144,10 @@ const show: Command = {
       events.map((event) => (reveal ? revealEvent(event, opened.sealingKeys, unopened.add) : describeEvent(event))),
     );
     const lines = unopened.lines();
-    for (const line of lines) terminal.err(line);
+    for (const line of lines) terminal.err(printableLine(line));
     const last = events.at(-1);
     const more = last !== undefined && events.length === limit ? { next: last.revision + 1 } : {};
-    const text = [`stream ${stream}`, ...shown.flatMap(linesOf)].join('\n');
+    const text = printableLines([`stream ${stream}`, ...shown.flatMap(linesOf)]);
     const outcome = reported(lines.length === 0, text, { events: shown, ...more });
     return unlessBroken(outcome, events, terminal, from > 0);
   },
@@ -201,10 +202,10 @@ const tailCommand = (untilStopped: UntilStopped, lookEveryMs: number): Command =
     if (limit === undefined || limit > LARGEST_PAGE) return badUsage('--limit takes a whole number up to 10000');
     const { log } = await session();
     const last = await log.readLast({ prefixes: ALL_STREAMS, limit });
-    if (flags.follow !== true) return done(last.map(lineOf).join('\n'), { events: last.map(describeEvent) });
+    if (flags.follow !== true) return done(printableLines(last.map(lineOf)), { events: last.map(describeEvent) });
     const write = (events: readonly RecordedEvent[]): void => {
       for (const event of events)
-        terminal.out(flags.json === true ? jsonText(describeEvent(event)) : printable(lineOf(event)));
+        terminal.out(flags.json === true ? jsonText(describeEvent(event)) : printableLine(lineOf(event)));
     };
     write(last);
     const after = last.at(-1)?.position ?? (await log.head());

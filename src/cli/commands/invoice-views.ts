@@ -7,6 +7,7 @@ import type { Instant } from '../../domain/common/time.js';
 import { invoiceStatuses, isInvoiceStatus } from '../../domain/invoice/status.js';
 import { ageText } from '../../lib/age-text.js';
 import { counted } from '../../lib/counted.js';
+import { printableLines } from '../../lib/printable.js';
 import type { SupportFilter } from '../../ports/support-reads.js';
 import { badUsage, type Command, done, type Flags, textFlag, unknownCompany } from '../command.js';
 import { unlessBroken } from '../findings.js';
@@ -106,7 +107,7 @@ const waiting: Command = {
       ...noticed,
       ...moreUnknown(behind),
     ];
-    const outcome = done(text.join('\n'), {
+    const outcome = done(printableLines(text), {
       count,
       unknown_until_caught_up: behind,
       parked_unknown: parkedUnknown ?? null,

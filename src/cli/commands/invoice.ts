@@ -28,6 +28,7 @@ import { invoiceStatus } from '../../domain/invoice/status.js';
 import { ageText } from '../../lib/age-text.js';
 import { counted } from '../../lib/counted.js';
 import { pause } from '../../lib/pause.js';
+import { printableLine, printableLines } from '../../lib/printable.js';
 import type { LogPosition, RecordedEvent } from '../../ports/event-log.js';
 import type { SupportCursor, SupportRow } from '../../ports/support-reads.js';
 import {
@@ -81,11 +82,11 @@ const eventsOf = async (id: string, session: Session): Promise<ReadStream | unde
 };
 
 export const renderTimeline = (story: readonly TimelineEntry[]): string =>
-  story
-    .map(({ at, event, who, evidence }) =>
+  printableLines(
+    story.map(({ at, event, who, evidence }) =>
       `${at}  ${event.padEnd(27)} ${shortActor(who).padEnd(20)} ${evidence.replaceAll('\n', ' ')}`.trimEnd(),
-    )
-    .join('\n');
+    ),
+  );
 
 const waitingLines = ({ lookups, next }: WaitsFor, now: Instant): readonly string[] => [
   ...lookups.map(({ work, asked, lastAskedAt, firstAbsentAt }) => {
@@ -139,7 +140,7 @@ const search: Command = {
     const kinds = kindsToLookFor(text, wanted);
     const result = await searchInvoices({ text, kinds, companyId, before }, opened, searcher);
     const { lookedFor, found, lookedAt, next, unopened = [] } = result;
-    for (const line of unopened) terminal.err(line);
+    for (const line of unopened) terminal.err(printableLine(line));
     // An id names one invoice, so nothing found is a refusal, as of every command that takes an id.
     const isUnknownId = found.length === 0 && lookedFor.includes('id');
     return reported(unopened.length === 0 && !isUnknownId, textOf(result), {

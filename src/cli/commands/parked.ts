@@ -2,6 +2,7 @@ import { findStream } from '../../app/operator/support/search.js';
 import { retryParked } from '../../app/operator/support/waiting.js';
 import { parseInvoiceStream, publicInvoiceId, type StreamName } from '../../domain/common/ids.js';
 import { counted } from '../../lib/counted.js';
+import { printableLines } from '../../lib/printable.js';
 import type { ParkedWork } from '../../ports/work-queue.js';
 import { badUsage, type Command, done } from '../command.js';
 import { refusedUnknown } from '../rows-behind.js';
@@ -18,7 +19,7 @@ const list: Command = {
       (item) => `${item.parkedAt}  ${item.kind.padEnd(6)}  ${idOf(item).padEnd(41)}  ${item.reason}`,
     );
     if (count > parked.length) lines.push(`and ${count - parked.length} more`);
-    return done(lines.length === 0 ? 'nothing is parked' : lines.join('\n'), {
+    return done(lines.length === 0 ? 'nothing is parked' : printableLines(lines), {
       parked: parked.map((item) => ({
         id: idOf(item),
         stream: item.stream,

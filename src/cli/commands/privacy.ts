@@ -1,6 +1,7 @@
 import { readDocument } from '../../app/operator/privacy/document.js';
 import { type InvoiceHoldings, type PrivacyReport, reportOn } from '../../app/operator/privacy/report.js';
 import { counted } from '../../lib/counted.js';
+import { printableLines } from '../../lib/printable.js';
 import { badUsage, type Command, reported } from '../command.js';
 import { wholeFlag } from '../flags.js';
 import { withProgress } from '../progress.js';
@@ -57,7 +58,7 @@ const textOf = (found: PrivacyReport): string => {
     '',
     ...found.holdings.map(({ place, holds, why, until }) => `${place}: ${holds}. Why: ${why}. Until: ${until}`),
   ];
-  return lines.join('\n');
+  return printableLines(lines);
 };
 
 const linesOf = ({
