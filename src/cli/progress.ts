@@ -1,3 +1,4 @@
+import { printableLine } from '../lib/printable.js';
 import type { Terminal } from './terminal.js';
 
 /** Thrown into work that a signal has interrupted, so that it undoes what it has begun. */
@@ -23,7 +24,8 @@ export const withProgress = async <T>(
   const draw: ShowProgress = (label, share, detail) => {
     const [percent, full] = [Math.floor(share * 100), Math.floor(share * BAR_WIDTH)];
     const bar = `[${'#'.repeat(full).padEnd(BAR_WIDTH, '.')}]`;
-    progress?.write(`\r${label.padEnd(16)} ${String(percent).padStart(3)} % ${bar} ${detail}\x1b[K`);
+    const text = printableLine(`${label.padEnd(16)} ${String(percent).padStart(3)} % ${bar} ${detail}`);
+    progress?.write(`\r${text}\x1b[K`);
   };
   const show: ShowProgress = (...shown) => {
     if (interrupted?.aborted === true) throw new Interrupted();

@@ -20,6 +20,7 @@ import { runCommand } from '../../cli/run.js';
 import type { Check, Session, SessionNeeds } from '../../cli/session.js';
 import { jsonText } from '../../cli/terminal.js';
 import { withoutApiKeys } from '../../domain/company/company.js';
+import { printable, printableLine } from '../../lib/printable.js';
 import {
   type Config,
   type ConfigResult,
@@ -109,7 +110,7 @@ const run = async (argv: readonly string[], env: NodeJS.ProcessEnv, output: Outp
   const terminal = {
     out: (text: string) => output.write(`${text}\n`),
     // A refusal repeats what was typed, which may be a key; stderr often goes into a log.
-    err: (text: string) => void process.stderr.write(`${withoutApiKeys(namedAsSet(text, env))}\n`),
+    err: (text: string) => void process.stderr.write(`${withoutApiKeys(namedAsSet(printable(text), env))}\n`),
     progress: process.stderr,
     untilInterrupted: interruption.untilInterrupted,
     // Opened on use: an open input would keep the process alive.
@@ -117,11 +118,11 @@ const run = async (argv: readonly string[], env: NodeJS.ProcessEnv, output: Outp
       return process.stdin;
     },
   };
-  // As a refusal of a command: with --json a document on stdout.
-  const tellFault = (line: string): void =>
+  // As a refusal of a command: with --json a document on stdout. A code or a name in a line may come from a server or a changed log.
+  const tellFault = (line: string, shown = printableLine(line)): void =>
     argv.includes('--json')
       ? terminal.out(jsonText({ error: withoutApiKeys(namedAsSet(line, env)) }))
-      : terminal.err(line);
+      : terminal.err(shown);
   if (env.NODE_TLS_REJECT_UNAUTHORIZED === '0') {
     tellFault(UNVERIFIED);
     return 2;
@@ -183,7 +184,7 @@ const run = async (argv: readonly string[], env: NodeJS.ProcessEnv, output: Outp
       return interrupted;
     }
     const { exit, line } = await faultOf(error);
-    tellFault(line);
+    tellFault(line, error instanceof ConfigurationUnusable ? line : undefined);
     return exit;
   } finally {
     // What is being opened can be stopped only afterwards.

@@ -1,3 +1,5 @@
+import { printable, printableLine } from '../../lib/printable.js';
+
 /** The level of a pino line by its number. */
 const LEVELS: Readonly<Record<number, readonly [word: string, colour: string]>> = {
   10: ['trace', '2'],
@@ -20,13 +22,13 @@ const ADDRESSES: readonly (readonly [field: string, name: string, path: string])
 /** One JSON line of the log as a person reads it on a terminal: time in UTC, level, message, fields. A line of another form stays as it is. */
 export const readableLine = (line: string, colours: boolean): string => {
   const read = fieldsOf(line);
-  if (read === undefined) return line;
+  if (read === undefined) return printable(line);
   const { time, level, msg, ...rest } = read;
   const [word, colour] = LEVELS[Number(level)] ?? ['', '0'];
   const shown = colours ? `\x1b[${colour}m${word.padEnd(5)}\x1b[0m` : word.padEnd(5);
-  const beginning = `${String(time).slice(11, 23)}  ${shown}  ${String(msg)}`;
+  const beginning = `${printableLine(String(time).slice(11, 23))}  ${shown}  ${printableLine(String(msg))}`;
   if (msg === 'ready') return `${[beginning, ...addresses(rest)].join('\n')}\n`;
-  const fields = Object.entries(rest).map(([name, value]) => `${name}=${textOf(value)}`);
+  const fields = Object.entries(rest).map(([name, value]) => printableLine(`${name}=${textOf(value)}`));
   return `${[beginning, ...fields].join('  ')}\n`;
 };
 
@@ -42,7 +44,9 @@ const fieldsOf = (line: string): Record<string, unknown> | undefined => {
 const addresses = (fields: Readonly<Record<string, unknown>>): readonly string[] =>
   ADDRESSES.flatMap(([field, name, path]) => {
     const address = fields[field];
-    return typeof address === 'string' && address !== '' ? [`    ${name.padEnd(20)}${address}${path}`] : [];
+    return typeof address === 'string' && address !== ''
+      ? [printableLine(`    ${name.padEnd(20)}${address}${path}`)]
+      : [];
   });
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));

@@ -31,6 +31,14 @@ it('the line ready shows where a person goes next', () => {
   ]);
 });
 
+it('a control character of a value neither moves the cursor nor begins a line', () => {
+  const forged = '28P01\u001b]0;x\u0007\u009b\n12:00:06.000  info   all is well\u202e';
+  const shown = readableLine(line({ msg: forged, code: forged, [forged]: 1, list: [forged] }), false);
+  expect(shown.match(/\p{Cc}|\u202e/gu)).toEqual(['\n']);
+  expect(shown).toContain('code=28P01\ufffd]0;x\ufffd\ufffd\ufffd12:00:06.000');
+  expect(readableLine('{"a":"\u009b"}\n', false)).toBe('{"a":"\ufffd"}\n');
+});
+
 it('levels have a colour where colours are wanted, and what is no line of the log stays as it is', () => {
   expect(readableLine(line({ level: 50, msg: 'x' }), true)).toContain('\x1b[31merror\x1b[0m');
   for (const other of ['plain text\n', '{"half":', '"msg"\n', '{}\n']) expect(readableLine(other, false)).toBe(other);
