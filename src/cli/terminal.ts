@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline';
-import { visibleDirections } from '../lib/visible-directions.js';
+import { visibleCharacters } from '../lib/visible-characters.js';
 
 /** `process.stderr`, or a test's replacement. */
 export type ProgressStream = { isTTY?: boolean; write(text: string): unknown };
@@ -19,10 +19,10 @@ export type Terminal = {
 
 /**
  * JSON for a terminal: `JSON.stringify` leaves DEL and the control characters from U+0080 to U+009F as they are, of which U+009B begins a sequence, and
- * controls of direction. The escapes mean the same values.
+ * invisible characters. The escapes mean the same values.
  */
 export const jsonText = (value: unknown, indent?: number): string =>
-  visibleDirections(JSON.stringify(value, undefined, indent)).replace(
+  visibleCharacters(JSON.stringify(value, undefined, indent)).replace(
     /[\x7f-\x9f]/g,
     (control) => `\\u00${control.charCodeAt(0).toString(16)}`,
   );

@@ -1,10 +1,10 @@
-import { visibleDirections } from './visible-directions.js';
+import { visibleCharacters } from './visible-characters.js';
 
 /**
- * A text may quote the authorizer, a client or a file. A control character in it could move the cursor or retitle the terminal, and a control of
- * direction could show another text.
+ * A text may quote the authorizer, a client or a file. A control character in it could move the cursor or retitle the terminal, and an
+ * invisible one could show another text.
  */
-export const printable = (text: string): string => visibleDirections(text.replace(/[^\P{Cc}\n\t]/gu, '\uFFFD'));
+export const printable = (text: string): string => visibleCharacters(text.replace(/[^\P{Cc}\n\t]/gu, '\uFFFD'));
 
 /** The same for one line of a report: a line break in a value could begin a line that looks like one of the report. */
 export const printableLine = (text: string): string => printable(text).replace(/[\n\t\u2028\u2029]/g, '\uFFFD');

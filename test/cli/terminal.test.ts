@@ -16,8 +16,8 @@ it('a person at a terminal is asked for the text of -, a program is not', async 
   expect(await typed(false)).toEqual({ read: '52998224725', said: [] });
 });
 
-it('a control of writing direction in a text of a client is shown as JSON writes it, and JSON means the same text', () => {
-  expect(printable('a\u202e\u2066')).toBe('a\\u202e\\u2066');
-  expect(jsonText({ reference: '\u202e' })).toBe('{"reference":"\\u202e"}');
-  expect(JSON.parse(jsonText({ reference: '\u202e' }))).toEqual({ reference: '\u202e' });
+it('an invisible character in a text of a client is shown as JSON writes it, and JSON means the same text', () => {
+  expect(printable('a\u202e\u200b')).toBe('a\\u202e\\u200b');
+  expect(jsonText({ reference: '\u200f' })).toBe('{"reference":"\\u200f"}');
+  expect(JSON.parse(jsonText({ reference: '\u200f' }))).toEqual({ reference: '\u200f' });
 });

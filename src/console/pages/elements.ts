@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import { brasiliaClock, epochMs, type Instant } from '../../domain/common/time.js';
 import { ageText } from '../../lib/age-text.js';
-import { visibleDirections } from '../../lib/visible-directions.js';
+import { visibleCharacters } from '../../lib/visible-characters.js';
 import type { Say } from '../language.js';
 
 /** A piece of a page. Templates escape every value except pieces made by a template. */
@@ -54,7 +54,7 @@ export const whole = (text: string): Html => html`<span class="mono whole">${tex
 export const companyOf = ({ names }: Pick<Shown, 'names'>, cnpj: string | undefined): Html => {
   if (cnpj === undefined) return html`–`;
   const name = names.get(cnpj);
-  return name === undefined ? whole(cnpj) : html`${visibleDirections(name)}<br>${whole(cnpj)}`;
+  return name === undefined ? whole(cnpj) : html`${visibleCharacters(name)}<br>${whole(cnpj)}`;
 };
 
 /** A text that is copied often, with a button that the page's script makes visible. */
@@ -89,7 +89,7 @@ export const modeText = ({ say }: Pick<Shown, 'say'>, mode: string | undefined):
 
 type Cell = Html | string | number;
 
-const shownCell = (cell: Cell): Cell => (typeof cell === 'string' ? visibleDirections(cell) : cell);
+const shownCell = (cell: Cell): Cell => (typeof cell === 'string' ? visibleCharacters(cell) : cell);
 
 /**
  * A table whose rows become blocks on a narrow screen, each cell below the name of its column. The first cell of a row is its heading. `empty` is

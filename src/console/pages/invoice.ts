@@ -5,7 +5,7 @@ import { type Mode, publicInvoiceId } from '../../domain/common/ids.js';
 import type { Instant } from '../../domain/common/time.js';
 import type { CanceledElsewhere, Cancellation, CancelSend, Invoice, InvoiceState } from '../../domain/invoice/state.js';
 import { invoiceStatus } from '../../domain/invoice/status.js';
-import { visibleDirections } from '../../lib/visible-directions.js';
+import { visibleCharacters } from '../../lib/visible-characters.js';
 import { eventName } from '../event-names.js';
 import {
   ageOf,
@@ -79,7 +79,7 @@ ${table(
     timeOf(context, at),
     html`${eventName(event, say)} <span class="mono" lang="en">${event}</span>`,
     shortActor(who),
-    html`<span class="mono" lang="en">${visibleDirections(evidenceText(context, evidence))}</span>`,
+    html`<span class="mono" lang="en">${visibleCharacters(evidenceText(context, evidence))}</span>`,
     html`<span class="mono">${request_id}</span>`,
   ]),
   say('Nada foi registrado.', 'Nothing is recorded.'),
@@ -116,7 +116,11 @@ const summary = (
       outcome.status === 'indeterminate' ? html`${status} ${ageOf(context, ended ?? known.createdAt ?? '')}` : status,
     ],
     ...sentences.map(
-      (one) => [say('O cliente leu', 'The client got'), html`<q class="sentence" lang="pt-BR">${one}</q>`] as const,
+      (one) =>
+        [
+          say('O cliente leu', 'The client got'),
+          html`<q class="sentence" lang="pt-BR">${visibleCharacters(one)}</q>`,
+        ] as const,
     ),
     ...owner,
     ['Id', copied(context, publicInvoiceId(address.invoiceId), 'id')],
@@ -296,7 +300,7 @@ const bodySection = ({ say }: PageContext, { body, revealed }: InvoicePage): Htm
   const shown = revealed?.body ?? body;
   if (shown === undefined) return none;
   return html`<section aria-labelledby="body"><h2 id="body">${say('Como a API mostra', 'As the API shows it')}</h2>
-<pre class="mono" tabindex="0">${visibleDirections(JSON.stringify(shown, null, 2))}</pre></section>`;
+<pre class="mono" tabindex="0">${visibleCharacters(JSON.stringify(shown, null, 2))}</pre></section>`;
 };
 
 /** The names of personal lines, in Portuguese. A number may follow. */

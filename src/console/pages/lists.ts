@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import { modes, parseInvoiceStream, publicInvoiceId, type StreamName } from '../../domain/common/ids.js';
 import { invoiceStatus, invoiceStatuses } from '../../domain/invoice/status.js';
-import { visibleDirections } from '../../lib/visible-directions.js';
+import { visibleCharacters } from '../../lib/visible-characters.js';
 import type { SupportRow } from '../../ports/support-reads.js';
 import {
   badge,
@@ -50,11 +50,11 @@ export const invoicesTable = (
         invoiceLink(id),
         invoice === undefined
           ? '–'
-          : html`${statusBadge(context, invoiceStatus(invoice))}${sentences.map((one) => html`<br><q class="sentence" lang="pt-BR">${one}</q>`)}`,
+          : html`${statusBadge(context, invoiceStatus(invoice))}${sentences.map((one) => html`<br><q class="sentence" lang="pt-BR">${visibleCharacters(one)}</q>`)}`,
         company,
         mode,
         invoice === undefined ? '–' : html`<span class="amount">${reais(invoice.facts.amountInCents)}</span>`,
-        html`<span class="reference">${visibleDirections(invoice?.facts.reference ?? '–')}</span>`,
+        html`<span class="reference">${visibleCharacters(invoice?.facts.reference ?? '–')}</span>`,
         timeOf(context, createdAt),
       ];
     }),

@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import { SEARCH_KINDS, type SearchKind, type SearchResult } from '../../app/operator/support/search.js';
 import type { Instant } from '../../domain/common/time.js';
-import { visibleDirections } from '../../lib/visible-directions.js';
+import { visibleCharacters } from '../../lib/visible-characters.js';
 import type { SupportCursor } from '../../ports/support-reads.js';
 import { emptyText, type Html, none, timeOf } from './elements.js';
 import { form, operatorField, type PageContext, page, ROOT } from './layout.js';
@@ -70,7 +70,7 @@ export const resultsPage = (context: PageContext, { typed, query, result, found 
   return page(
     context,
     { title: say('Busca', 'Search') },
-    html`<p>${kindsText(context, result.lookedFor)} “${visibleDirections(query.text)}”: ${count}${scanned(context, query, result)}.</p>
+    html`<p>${kindsText(context, result.lookedFor)} “${visibleCharacters(query.text)}”: ${count}${scanned(context, query, result)}.</p>
 ${invoicesTable(context, say('Notas encontradas', 'Invoices found'), found, emptyText(context, 'invoices', emptyText(context, 'companies', say('Nada encontrado.', 'Nothing found.'))))}
 ${unopenedText(context, result.unopened ?? [])}
 ${result.next === undefined ? none : olderForm(context, query, result.next)}
@@ -84,7 +84,7 @@ const unopenedText = ({ say }: PageContext, unopened: readonly string[]): Html =
     : html`<p><strong>${say(
         'Há tomadores que não podem ser abertos:',
         'Some customers cannot be opened:',
-      )}</strong></p><ul>${unopened.map((line) => html`<li>${line}</li>`)}</ul>`;
+      )}</strong></p><ul>${unopened.map((line) => html`<li>${visibleCharacters(line)}</li>`)}</ul>`;
 
 const kindsText = ({ say }: PageContext, kinds: readonly SearchKind[]): string => {
   const names = kinds.map((kind) => inSentence(say(...KIND_NAMES[kind])));
