@@ -2,7 +2,7 @@ import type { StreamName } from '../../domain/common/ids.js';
 import type { LogPosition } from '../../ports/event-log.js';
 import type { ExaminedEvent } from './examine.js';
 import { type Examiner, examined, ownExaminer } from './examiner.js';
-import { createFindings, type Findings, logEndFinding } from './finding.js';
+import { createFindings, type Findings, logEndFinding, MAX_FINDINGS } from './finding.js';
 import { type CheckReport, createLogChecker, type LogChecker, type LogScope } from './log-checker.js';
 import { headOf, isSignedBy, type Manifest, type ManifestStream, readManifest, signedText } from './manifest.js';
 import { merkleRoot } from './merkle.js';
@@ -32,6 +32,9 @@ type ExportOptions = {
   published?: readonly PublishedFile[];
 };
 
+/** A small gzip file may unpack to billions of lines. What is found afterwards still has room among the findings that are kept. */
+const MAX_UNREADABLE = MAX_FINDINGS / 2;
+
 /** Checks an export with its manifest and a public key; needs no service and no secret. */
 export const verifyExport = async (
   file: ExportFile,
@@ -44,12 +47,17 @@ export const verifyExport = async (
   const extent = createExtentCheck(manifest, checker, findings);
   const anchors = createAnchorCollection();
   let line = 0;
+  let unreadable = 0;
   try {
     for await (const { examinations } of examined(file.lines(), (items) => ({ form: 'lines', items }), examiner)) {
       for (const { event } of examinations) {
         line += 1;
-        if (event === undefined) findings.add({ kind: 'unreadable_line', detail: `line ${line} is no event` });
-        else {
+        if (event === undefined) {
+          findings.add({ kind: 'unreadable_line', detail: `line ${line} is no event` });
+          unreadable += 1;
+          if (unreadable === MAX_UNREADABLE)
+            throw new UnreadableFile(`the file is no export: ${unreadable} lines up to line ${line} are no events`);
+        } else {
           checkStart(event.stream, event.revision);
           extent.add(event);
           anchors.add(event);

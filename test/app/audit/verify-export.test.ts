@@ -108,8 +108,21 @@ describe('verifying an export', () => {
   });
 
   it('keeps no more findings than a person can read, and counts the rest', async () => {
-    const report = await verified({ ...texts, file: 'x\n'.repeat(MAX_FINDINGS + 500) }, [key]);
+    const [line = ''] = texts.file.split('\n', 1);
+    const strangers = Array.from({ length: MAX_FINDINGS + 501 }, (_, n) =>
+      line.replace(/"stream":"[^"]*"/, `"stream":"x-${n}"`),
+    );
+    const report = await verified({ ...texts, file: strangers.join('\n') }, [key]);
     expect(report.findings.kept).toHaveLength(MAX_FINDINGS);
     expect(report.findings.total).toBeGreaterThan(MAX_FINDINGS + 500);
+  });
+
+  it('gives up a file of lines that are no events, and says so among the findings that are kept', async () => {
+    const { total, kept } = (await verified({ ...texts, file: `${texts.file}${'\n'.repeat(100_000)}` }, [key]))
+      .findings;
+    const events = (await harness.all()).length;
+    const detail = `the file is no export: 500 lines up to line ${events + 500} are no events, after ${events} events`;
+    expect(kept).toContainEqual({ kind: 'unreadable_file', detail });
+    expect(total).toBeLessThan(MAX_FINDINGS);
   });
 });
