@@ -42,6 +42,8 @@ const readNote = (xml: Buffer) =>
         dpsId: DPS_ID,
         digest: 'digest',
         mode: xml.toString().endsWith('test') ? ('test' as const) : undefined,
+        ...(xml.toString().endsWith('altered') ? { signatureFault: 'digest' } : {}),
+        ...(xml.toString().endsWith('unsigned') ? { signatureFault: 'missing' } : {}),
       }
     : undefined;
 
@@ -91,7 +93,7 @@ describeWithPostgres('invoice import', () => {
   };
   const imported = (count: number, already: number) => ({
     exit: 0,
-    out: JSON.stringify({ imported: count, already }),
+    out: JSON.stringify({ imported: count, already, warnings: [] }),
     err: '',
   });
   const eventsOf = async (id: string) => await session.log.read(`nfseLive-${CNPJ}_${id}`);
@@ -288,6 +290,29 @@ describeWithPostgres('invoice import', () => {
     expect(await importing(good)).toEqual(imported(1, 0));
     const [event] = await eventsOf(invoiceIdOfReference('live', CNPJ, 'with-xml'));
     expect(event?.data).toMatchObject({ accessKey: KEY, issuedAt: AT, nfseXmlGzip: expect.stringMatching(/^sealed:/) });
+  });
+
+  it('takes a file whose signature does not hold, and warns of its line as often as it is given', async () => {
+    const files = ['altered', 'signed', 'unsigned'].map((reference, index) => ({
+      xml_file: `xml/${reference}.xml`,
+      reference,
+      access_key: keyEnding(`9${index}`),
+    }));
+    for (const { xml_file, reference, access_key } of files)
+      await writeFile(join(folder, xml_file), `<NFSe>${access_key}</NFSe>${reference}`);
+    const warnings = [
+      'line 1: the signature of xml_file does not hold, so the file may not be what the authorizer made: compare it with the note at the national portal',
+      'line 3: xml_file has no signature, so nothing shows that it is what the authorizer made',
+    ];
+    const { exit, out } = await importing(...files.map(line));
+    expect([exit, JSON.parse(out)]).toEqual([0, { imported: 3, already: 0, warnings }]);
+    const again = await run('invoice', 'import', join(folder, 'invoices.ndjson'));
+    expect(again.out.split('\n')).toEqual([
+      '0 invoices imported, 3 were there already',
+      ...warnings.map((warning) => `warning: ${warning}`),
+    ]);
+    const [event] = await eventsOf(invoiceIdOfReference('live', CNPJ, 'altered'));
+    expect(event?.data).toMatchObject({ nfseXmlGzip: expect.stringMatching(/^sealed:/) });
   });
 
   it('takes an issued_at whose second is that of the XML', async () => {

@@ -40,6 +40,7 @@ import {
   reported,
   textFlag,
   unknownCompany,
+  warned,
   withProblems,
 } from '../command.js';
 import { unlessBroken } from '../findings.js';
@@ -290,7 +291,8 @@ export const importCommand = (noteReader: () => Promise<NoteFiles['readNote']>):
       readNote: await noteReader(),
     });
     if ('problems' in result) return withProblems(`${file} was not imported:`, result.problems);
-    return done(`${counted(result.imported, 'invoice')} imported, ${result.already} were there already`, result);
+    const { imported, already, warnings } = result;
+    return done(warned(`${counted(imported, 'invoice')} imported, ${already} were there already`, warnings), result);
   },
 });
 

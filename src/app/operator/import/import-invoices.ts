@@ -38,9 +38,11 @@ type ImportDeps = Pick<CompanyCommandDeps, 'store' | 'clock' | 'actor'> &
 
 /**
  * `problems`: nothing was imported, unless a problem says that earlier lines were. `already`: lines that an earlier import or line brought. Among
- * `imported` are notes that were recorded on accepted invoices.
+ * `imported` are notes that were recorded on accepted invoices. `warnings`: of lines that were taken, each with its number.
  */
-type ImportResult = { imported: number; already: number } | { problems: readonly string[] };
+type ImportResult =
+  | { imported: number; already: number; warnings: readonly string[] }
+  | { problems: readonly string[] };
 
 const AT_ONCE = 16;
 
@@ -77,8 +79,23 @@ export const importInvoices = async (text: string, deps: ImportDeps): Promise<Im
   });
   return problems.size > 0
     ? { problems: inOrder(problems) }
-    : { imported: open.length, already: plans.length - open.length };
+    : { imported: open.length, already: plans.length - open.length, warnings: plans.flatMap(signatureWarnings) };
 };
+
+/**
+ * Files of earlier systems may be older than the signatures of notes, or spoilt by a reformatting, so such a file is taken. Its embedded DPS is not
+ * judged: a DPS of another system may have no signature, or one by an algorithm that is not compared.
+ */
+const signatureWarnings = ({ number, plan: { dps } }: Numbered): readonly string[] => {
+  const fault = dps?.signatureFault;
+  if (fault === undefined) return [];
+  return [`line ${number}: ${fault === 'missing' ? UNSIGNED : ALTERED}`];
+};
+
+const UNSIGNED = 'xml_file has no signature, so nothing shows that it is what the authorizer made';
+
+const ALTERED =
+  'the signature of xml_file does not hold, so the file may not be what the authorizer made: compare it with the note at the national portal';
 
 type Report = (number: number, problems: readonly string[]) => void;
 
