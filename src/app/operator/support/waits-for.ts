@@ -1,9 +1,9 @@
 import type { StreamName } from '../../../domain/common/ids.js';
-import type { Instant } from '../../../domain/common/time.js';
+import { type Instant, isBefore } from '../../../domain/common/time.js';
 import type { InvoiceEvent } from '../../../domain/invoice/events.js';
 import type { Limits } from '../../../domain/invoice/limits.js';
-import { nextCancelStep } from '../../../domain/invoice/next-cancel-step.js';
-import { nextIssueStep } from '../../../domain/invoice/next-issue-step.js';
+import { nextCancelStep, timeoutAt } from '../../../domain/invoice/next-cancel-step.js';
+import { nextIssueStep, verdictByTime } from '../../../domain/invoice/next-issue-step.js';
 import { isLookedUp, type LookupProgress, progressOfSend, type SendStep } from '../../../domain/invoice/send-steps.js';
 import type { Invoice, InvoiceState, Send } from '../../../domain/invoice/state.js';
 import type { Clock } from '../../../ports/clock.js';
@@ -39,25 +39,41 @@ export const waitsFor = async (
   const last = open.sends.at(-1);
   const stored = last && asked.find(({ work }) => work === open.lookupKey(last));
   const progress = last !== undefined && isLookedUp(last) ? progressOfSend(stored, last, now) : { asked: 0 };
-  return { lookups: asked, next: stepFrom((at) => open.nextStep(state, at, limits, progress), now) };
+  const next = stepFrom((at) => open.nextStep(state, at, limits, progress), now, open.endsAt(limits));
+  return { lookups: asked, next };
 };
 
 type OpenSends = {
   sends: readonly Send[];
   lookupKey(send: Send): string;
   nextStep(state: InvoiceState, at: Instant, limits: Limits, progress: LookupProgress): SendStep<Send>;
+  /** When time decides. */
+  endsAt(limits: Limits): Instant;
 };
 
-const openSends = ({ outcome, attempts, cancellation }: Invoice): OpenSends | undefined => {
-  if (outcome.status === 'open') return { sends: attempts, lookupKey: issueLookupKey, nextStep: nextIssueStep };
+const openSends = (invoice: Invoice): OpenSends | undefined => {
+  const { outcome, attempts, cancellation } = invoice;
+  if (outcome.status === 'open') {
+    const endsAt = (limits: Limits): Instant => verdictByTime(invoice, limits).failedAt;
+    return { sends: attempts, lookupKey: issueLookupKey, nextStep: nextIssueStep, endsAt };
+  }
   if (cancellation?.status !== 'pending') return undefined;
   const { request, sends } = cancellation;
-  return { sends, lookupKey: ({ attempt }) => cancelLookupKey({ request, attempt }), nextStep: nextCancelStep };
+  return {
+    sends,
+    lookupKey: ({ attempt }) => cancelLookupKey({ request, attempt }),
+    nextStep: nextCancelStep,
+    endsAt: (limits) => timeoutAt(cancellation, limits),
+  };
 };
 
-/** The step at `at`, or the one that follows when the wait for it is over. Each wait ends later than it was asked for. */
-const stepFrom = (stepAt: (at: Instant) => SendStep<Send>, at: Instant): NextStep | undefined => {
+/**
+ * The step at `at`, or the one that follows when the wait for it is over. The pause before a look-up may last longer than the time that is left: the
+ * wait ends at `endsAt`, with the sweeper's verdict. Each wait ends later than it was asked for.
+ */
+const stepFrom = (stepAt: (at: Instant) => SendStep<Send>, at: Instant, endsAt: Instant): NextStep | undefined => {
   const step = stepAt(at);
   if (step.do === 'nothing') return undefined;
-  return step.do === 'wait' ? stepFrom(stepAt, step.until) : { step: step.do, from: at };
+  if (step.do !== 'wait') return { step: step.do, from: at };
+  return stepFrom(stepAt, isBefore(endsAt, step.until) ? endsAt : step.until, endsAt);
 };

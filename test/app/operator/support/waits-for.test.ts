@@ -37,6 +37,7 @@ const shown = async (
 };
 
 const lost = [accepted(), attempted(1, 0), unknown(1, 1)];
+const nothingSent = [accepted(), attempted(1, 0), notSent(1, 10)];
 const canceling = [accepted(), attempted(1, 0), authorized(1, 1), cancelRequested(100)];
 
 describe('what an open invoice waits for', () => {
@@ -45,7 +46,7 @@ describe('what an open invoice waits for', () => {
     ['the deadline of the send under way', [accepted(), attempted(1, 0)], 5, 'look_up', 35],
     ['the first look-up after a lost answer', lost, 5, 'look_up', 31],
     ['a look-up that is due', lost, 50, 'look_up', 50],
-    ['the pause after a send that was not sent', [accepted(), attempted(1, 0), notSent(1, 10)], 10, 'resend', 11],
+    ['the pause after a send that was not sent', nothingSent, 10, 'resend', 11],
     [
       'the end of its time, after a note of another party',
       [...lost, conflictFound(1, 40, false)],
@@ -53,7 +54,14 @@ describe('what an open invoice waits for', () => {
       'conclude',
       3_601,
     ],
-    ['the end of its time, of the first attempt that came to nothing', [accepted()], 900, 'conclude', 900],
+    ['the end of its time in the queue', [accepted()], 900, 'conclude', 900],
+    [
+      'the end of its time, counted from the first attempt when all came to nothing',
+      [...nothingSent, attempted(2, 20), notSent(2, 3_500)],
+      3_600,
+      'conclude',
+      3_600,
+    ],
   ])('is %s', async (_what, events, now, step, from) => {
     expect((await shown(events, now))?.next).toEqual({ step, from: at(from) });
   });
@@ -65,6 +73,17 @@ describe('what an open invoice waits for', () => {
       next: { step: 'look_up', from: at(211) },
     });
   });
+
+  it.each<[what: string, events: readonly InvoiceEvent[], work: string, endsAt: number]>([
+    ['an invoice', lost, 'issue/1', 3_601],
+    ['a cancellation', [...canceling, cancelAttempted(1, 100), cancelUnknown(1, 101)], 'cancel/1/1', 3_701],
+  ])(
+    'is for %s the end of its time where the pause before the next look-up passes it',
+    async (_what, events, work, endsAt) => {
+      const progress = { asked: 8, lastAskedAt: at(3_200) };
+      expect((await shown(events, 3_300, { [work]: progress }))?.next).toEqual({ step: 'conclude', from: at(endsAt) });
+    },
+  );
 
   it('is a send again after a proven absence, and the look-ups of the earlier send stay', async () => {
     const progress = { asked: 1, lastAskedAt: at(31) };
