@@ -48,8 +48,11 @@ export type ImportedKey = KeyOwner & { invoiceId: InvoiceId; acceptedAt: Instant
 export type ImportedKeys = {
   /** The invoice that holds the key now; `in_use` while a request works on the key. Undefined for a free key. */
   holderOf(owner: KeyOwner, now: Instant): Promise<InvoiceId | 'in_use' | undefined>;
-  /** Gives a free key to the invoice, until its 24 hours end. Returns its holder, and a token when this call gave the key. */
-  take(key: ImportedKey, now: Instant): Promise<{ holder?: InvoiceId | 'in_use'; token?: string }>;
+  /**
+   * Gives a free key to the invoice until the key's 24 hours end, which must not be over. Returns the holder, and a token when this call gave the key.
+   * `in_use` also for a key that could be neither given nor read: the caller must not go on without the key.
+   */
+  take(key: ImportedKey, now: Instant): Promise<{ holder: InvoiceId | 'in_use'; token?: string }>;
   /** Frees the key that a `take` with this token gave, unless another `take` of the same invoice, or a request, came since. */
   free(key: KeyOwner, token: string): Promise<void>;
 };

@@ -100,6 +100,16 @@ export const guardsContract = (guards: () => GuardsUnderTest): void => {
       });
     });
 
+    it('is in use while a retry works on it, also when the 24 hours since the first try are over', async () => {
+      const key = owner();
+      await guards().idempotency.claim(key, 'body', claimAt(NOW), NOW);
+      await guards().idempotency.claim(key, 'body', claimAt(later(86_395)), later(86_395));
+      const ask = (seconds: number) =>
+        guards().idempotency.claim(key, 'other', claimAt(later(seconds)), later(seconds));
+      expect(await ask(86_401)).toEqual({ kind: 'in_use' });
+      expect(await ask(86_410)).toMatchObject({ kind: 'claimed' });
+    });
+
     it('holds the command and the instant of the retry that renewed it, and counts from then on', async () => {
       const key = owner();
       const retry = claimAt(later(20));

@@ -76,7 +76,11 @@ const operate = async (file: string, config: Config, hooks: ReturnType<typeof ki
     ...deps,
     ...noFiles,
     readModel: engines.readModel,
-    keys: { holderOf: async () => undefined, take: async () => ({}), free: async () => undefined },
+    keys: {
+      holderOf: async () => undefined,
+      take: async ({ invoiceId }) => ({ holder: invoiceId }),
+      free: async () => undefined,
+    },
     log: engines.log,
     invoiceRowsUpTo: async () => null,
     supportReads: { newest: async () => [] },
