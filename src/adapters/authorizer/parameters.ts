@@ -1,5 +1,10 @@
 import { type FiscalDate, isDay } from '../../domain/common/time.js';
-import type { KnownParameters, ParameterQuestion } from '../../domain/municipality/parameters.js';
+import {
+  type InForce,
+  isInForce,
+  type KnownParameters,
+  type ParameterQuestion,
+} from '../../domain/municipality/parameters.js';
 import type { MunicipalParametersApi, ParametersAnswer } from '../../ports/municipal-parameters.js';
 import { type AdnOptions, createAdnCalls } from './adn.js';
 import { refusesCertificate, whatCallShows } from './answer-table.js';
@@ -16,7 +21,7 @@ export const createMunicipalParameters = (options: AdnOptions): MunicipalParamet
   return {
     ask: async (caller, ibge, question, competence) => {
       try {
-        return readParameters(question, await calls.get(caller, pathOf(ibge, question, competence)));
+        return readParameters(question, await calls.get(caller, pathOf(ibge, question, competence)), competence);
       } catch {
         return noProof('unreadable');
       }
@@ -47,10 +52,11 @@ const MEMBER = {
 
 /**
  * Judges one answer. Only a 200 or a 404 in the API's own JSON proves anything; the 404 means an inactive convênio or no such parameter. Keys are
- * read in any casing, because the items of `aliquotas` are in PascalCase (docs/national-system.md#convenio).
+ * read in any casing, because the items of `aliquotas` are in PascalCase (docs/national-system.md#convenio). An entry that cannot be read makes the
+ * answer unreadable where that entry could be in force on the day `on`, which was asked for.
  */
-export const readParameters = (question: ParameterQuestion, answer: Exchange): ParametersAnswer => {
-  const read = readAnswer(question, answer);
+export const readParameters = (question: ParameterQuestion, answer: Exchange, on: FiscalDate): ParametersAnswer => {
+  const read = readAnswer(question, answer, on);
   return read.kind === 'no_proof' && mayLieWithCertificate(answer) ? { ...read, mayLieWithCertificate: true } : read;
 };
 
@@ -63,7 +69,7 @@ const mayLieWithCertificate = (answer: Exchange): boolean => {
   return isAlert(answer.reason) || [...CERTIFICATE_REASONS, ...BROKEN_REASONS].includes(answer.reason);
 };
 
-const readAnswer = ({ kind }: ParameterQuestion, answer: Exchange): ParametersAnswer => {
+const readAnswer = ({ kind }: ParameterQuestion, answer: Exchange, on: FiscalDate): ParametersAnswer => {
   if (answer.kind !== 'answered') return noProof(answer.reason);
   if (answer.status !== 200 && answer.status !== 404) return noProof(`http_${answer.status}`);
   const body = readJson(answer.contentType, answer.body);
@@ -71,7 +77,7 @@ const readAnswer = ({ kind }: ParameterQuestion, answer: Exchange): ParametersAn
   if (!(MEMBER[kind] in body)) return noProof('not_the_api');
   const member = body[MEMBER[kind]];
   if (answer.status === 404) return member === null ? { kind: 'known', known: NONE[kind] } : noProof('not_the_api');
-  const known = READ[kind](member);
+  const known = READ[kind](member, on);
   return known === undefined ? noProof('unreadable') : { kind: 'known', known };
 };
 
@@ -87,7 +93,7 @@ const NONE: { readonly [K in Kind]: KnownOf<K> } = {
   retencoes: { kind: 'retencoes', article6: false, municipal: 0 },
 };
 
-const READ: { readonly [K in Kind]: (member: unknown) => KnownOf<K> | undefined } = {
+const READ: { readonly [K in Kind]: (member: unknown, on: FiscalDate) => KnownOf<K> | undefined } = {
   convenio: (member) => {
     const object = objectOf(member);
     if (object === undefined) return undefined;
@@ -99,15 +105,17 @@ const READ: { readonly [K in Kind]: (member: unknown) => KnownOf<K> | undefined 
       ...flag('rfbContributors', object.situacaoemissaopadraocontribuintesrfb),
     };
   },
-  aliquota: (member) => {
-    const rates = lists(member)?.map(({ item }) => rateOf(item));
+  aliquota: (member, on) => {
+    const rates = lists(member)?.flatMap(({ item }) => rateOf(item, on));
     return rates?.every((rate) => rate !== undefined) === true ? { kind: 'aliquota', rates } : undefined;
   },
   // Keyed by service, then by regime; the real body is not confirmed (docs/national-system.md#rates-and-regimes).
-  regimes_especiais: (member) => {
+  regimes_especiais: (member, on) => {
     const services = objectOf(member);
     if (services === undefined) return undefined;
-    const regimes = Object.values(services).flatMap((one) => (lists(one) ?? [undefined]).map(regimeOf));
+    const regimes = Object.values(services).flatMap((one) =>
+      (lists(one) ?? [undefined]).flatMap((entry) => regimeOf(entry, on)),
+    );
     return regimes.every((regime) => regime !== undefined) ? { kind: 'regimes_especiais', regimes } : undefined;
   },
   retencoes: (member) => {
@@ -122,11 +130,13 @@ const READ: { readonly [K in Kind]: (member: unknown) => KnownOf<K> | undefined 
 const flag = <Name extends string>(name: Name, value: unknown): { [K in Name]?: boolean } =>
   (value === 1 || value === 0 ? { [name]: value === 1 } : {}) as { [K in Name]?: boolean };
 
-const rateOf = (item: JsonBody | undefined) => {
-  const days = inForce(item?.dtini, item?.dtfim);
+/** An entry that is over and has no first day is left out. A rate of other days that is none is not told. Undefined for what cannot be read. */
+const rateOf = (item: JsonBody | undefined, on: FiscalDate) => {
+  const days = daysOf(item?.dtini, item?.dtfim, on);
+  if (days === 'over') return [];
   const rate = percentOf(item?.aliq);
-  if (item === undefined || days === undefined || rate === undefined) return undefined;
-  return { ...rate, ...days, ...incidence(item.incidencia) };
+  if (item === undefined || days === undefined || (rate === undefined && isInForce(days, on))) return [undefined];
+  return [{ ...rate, ...days, ...incidence(item.incidencia) }];
 };
 
 /**
@@ -141,20 +151,24 @@ const percentOf = (value: unknown): { percent?: string } | undefined => {
 const incidence = (value: unknown): { incidence?: boolean } =>
   typeof value === 'string' && /^(?:sim|n[aã]o)$/i.test(value) ? { incidence: /^sim$/i.test(value) } : {};
 
-const regimeOf = (entry: { name: string; item: JsonBody | undefined } | undefined) => {
-  const days = inForce(entry?.item?.datainicio, entry?.item?.datafim);
+/** As `rateOf`. A regime of other days whose situation is no number is left out. */
+const regimeOf = (entry: { name: string; item: JsonBody | undefined } | undefined, on: FiscalDate) => {
+  const days = daysOf(entry?.item?.datainicio, entry?.item?.datafim, on);
+  if (days === 'over') return [];
   const situation = entry?.item?.situacao;
-  if (entry === undefined || days === undefined || typeof situation !== 'number') return undefined;
-  return { regime: entry.name.slice(0, 40), situation, ...days };
+  if (entry === undefined || days === undefined) return [undefined];
+  if (typeof situation !== 'number') return isInForce(days, on) ? [undefined] : [];
+  return [{ regime: entry.name.slice(0, 40), situation, ...days }];
 };
 
-/** The stamps have no offset; their day is the day in the municipality. Without a last day the entry has no known end. */
-const inForce = (first: unknown, last: unknown): { from: FiscalDate; until?: FiscalDate } | undefined => {
-  const from = dayOf(first);
-  if (from === undefined) return undefined;
-  if (last === undefined || last === null || last === '') return { from };
-  const until = dayOf(last);
-  return until === undefined ? undefined : { from, until };
+/**
+ * The stamps have no offset; their day is the day in the municipality. Without a last day that can be read the entry has no known end. Undefined
+ * without a first day that can be read, unless the entry was over on the day `on`.
+ */
+const daysOf = (first: unknown, last: unknown, on: FiscalDate): InForce | 'over' | undefined => {
+  const [from, until] = [dayOf(first), dayOf(last)];
+  if (from !== undefined) return until === undefined ? { from } : { from, until };
+  return until !== undefined && until < on ? 'over' : undefined;
 };
 
 const dayOf = (stamp: unknown): FiscalDate | undefined => {

@@ -2,7 +2,7 @@ import type { FiscalDate, Instant } from '../common/time.js';
 import { brasiliaDate, DAY_SECONDS, epochMs } from '../common/time.js';
 
 /** In force from a day on, and until another day where that is known. */
-type InForce = { from: FiscalDate; until?: FiscalDate };
+export type InForce = { from: FiscalDate; until?: FiscalDate };
 
 /**
  * One answer of the national parameters API about a municipality in one environment (docs/national-system.md#parameters-api). A flag that the
@@ -124,8 +124,11 @@ export const administeredCodes = (
 
 type Rates = Extract<KnownParameters, { kind: 'aliquota' }>['rates'];
 
-const ratesOn = (rates: Rates, day: FiscalDate): Rates =>
-  rates.filter(({ from, until }) => from <= day && (until === undefined || day <= until));
+/** Whether a rate or a regime is in force on the day. */
+export const isInForce = ({ from, until }: InForce, day: FiscalDate): boolean =>
+  from <= day && (until === undefined || day <= until);
+
+const ratesOn = (rates: Rates, day: FiscalDate): Rates => rates.filter((rate) => isInForce(rate, day));
 
 /**
  * Whether all rates that were in force on the day of the answer have ended before `day`. What follows them is unknown: the API was asked for an

@@ -10,12 +10,17 @@ const SERVICE = '01.07.01.000';
 const CONVENIO: ParameterQuestion = { kind: 'convenio' };
 const RATE: ParameterQuestion = { kind: 'aliquota', service: SERVICE };
 
+/** The day that is asked for. */
+const ON = '2026-11-21';
+
 const answered = (status: number, body: object | string, contentType = 'application/json'): Exchange => ({
   kind: 'answered',
   status,
   contentType,
   body: Buffer.from(typeof body === 'string' ? body : JSON.stringify(body), 'utf8'),
 });
+
+const GOOD = { Aliq: 5, DtIni: '2021-01-01T00:00:00', DtFim: null };
 
 const flags = { aderenteAmbienteNacional: 1, aderenteEmissorNacional: 0, situacaoEmissaoPadraoContribuintesRFB: -1 };
 
@@ -103,7 +108,41 @@ describe('an answer of the parameters API', () => {
       { kind: 'retencoes', article6: true, municipal: 2 },
     ],
   ])('tells %s', (_what, question, answer, known) => {
-    expect(readParameters(question, answer)).toEqual({ kind: 'known', known });
+    expect(readParameters(question, answer, ON)).toEqual({ kind: 'known', known });
+  });
+
+  it.each([
+    ...['9999-99-99T00:00:00', '0000-00-00T00:00:00', '2027-02-29T00:00:00', '31/12/2099'].map(
+      (DtFim): [string, object, object[]] => [
+        `no known end of ${DtFim}`,
+        { Aliq: 3, DtIni: '2020-01-01T00:00:00', DtFim },
+        [{ percent: '3.00', from: '2020-01-01' }],
+      ],
+    ),
+    [
+      'no rate that is none and is over',
+      { Aliq: -1, DtIni: '2020-01-01T00:00:00', DtFim: '2026-11-20T00:00:00' },
+      [{ from: '2020-01-01', until: '2026-11-20' }],
+    ],
+    ['no rate that is none and begins later', { Aliq: 101, DtIni: '2026-11-22T00:00:00' }, [{ from: '2026-11-22' }]],
+    ['nothing of what is over and has no first day', { Aliq: 3, DtIni: '2020-99-99', DtFim: '2026-11-20' }, []],
+  ])('tells beside the rate in force %s', (_what, entry, told) => {
+    const rates = [...told, { percent: '5.00', from: '2021-01-01' }];
+    const answer = answered(200, { aliquotas: { [SERVICE]: [entry, GOOD] } });
+    expect(readParameters(RATE, answer, ON)).toEqual({ kind: 'known', known: { kind: 'aliquota', rates } });
+  });
+
+  it('tells the regime in force, and nothing of others that cannot be read', () => {
+    const entries = [
+      { situacao: 'x', dataInicio: '2020-01-01', dataFim: '2020-12-31' },
+      { situacao: 1, dataInicio: '2020-99-99', dataFim: '2020-12-31' },
+      { situacao: 2, dataInicio: '2021-01-01', dataFim: '9999-99-99' },
+    ];
+    const answer = answered(200, { regimesEspeciais: { [SERVICE]: { '6': entries } } });
+    expect(readParameters({ kind: 'regimes_especiais', service: SERVICE }, answer, ON)).toEqual({
+      kind: 'known',
+      known: { kind: 'regimes_especiais', regimes: [{ regime: '6', situation: 2, from: '2021-01-01' }] },
+    });
   });
 
   it.each([
@@ -121,17 +160,26 @@ describe('an answer of the parameters API', () => {
     ...[
       { Aliq: 5, DtIni: '9999-99-99T00:00:00' },
       { Aliq: 5, DtIni: '2023-02-30T00:00:00' },
-      { Aliq: 5, DtIni: '2023-01-02T00:00:00', DtFim: '0000-00-00T00:00:00' },
-      { Aliq: 5, DtIni: '2023-01-02T00:00:00', DtFim: '31/12/2023' },
+      { Aliq: 5, DtIni: '2020-99-99T00:00:00', DtFim: `${ON}T00:00:00` },
+      { Aliq: 5, DtIni: '2020-99-99T00:00:00', DtFim: '9999-99-99T00:00:00' },
       { Aliq: 1e308, DtIni: '2023-01-02T00:00:00' },
       { Aliq: 100.01, DtIni: '2023-01-02T00:00:00' },
       { Aliq: -1, DtIni: '2023-01-02T00:00:00' },
+      { Aliq: -1, DtIni: `${ON}T00:00:00`, DtFim: `${ON}T00:00:00` },
+      { Aliq: -1, DtIni: '2023-01-02T00:00:00', DtFim: '31/12/2023' },
+      'text',
     ].map((rate): [string, ParameterQuestion, Exchange, string] => [
-      `a rate that is none, ${JSON.stringify(rate)}`,
+      `a rate that is none and may be in force, ${JSON.stringify(rate)}`,
       RATE,
-      answered(200, { aliquotas: { [SERVICE]: [rate] } }),
+      answered(200, { aliquotas: { [SERVICE]: [rate, GOOD] } }),
       'unreadable',
     ]),
+    [
+      'a regime in force whose situation is no number',
+      { kind: 'regimes_especiais', service: SERVICE } as ParameterQuestion,
+      answered(200, { regimesEspeciais: { [SERVICE]: { '6': [{ situacao: 'x', dataInicio: '2023-01-01' }] } } }),
+      'unreadable',
+    ],
     [
       'a regime with a first day that is none',
       { kind: 'regimes_especiais', service: SERVICE } as ParameterQuestion,
@@ -144,7 +192,7 @@ describe('an answer of the parameters API', () => {
     ['a page of maintenance', CONVENIO, answered(503, '<html>', 'text/html'), 'http_503'],
     ['silence', CONVENIO, { kind: 'broken', reason: 'timeout' } as Exchange, 'timeout'],
   ])('proves nothing: %s', (_what, question, answer, reason) => {
-    expect(readParameters(question, answer)).toEqual({ kind: 'no_proof', reason });
+    expect(readParameters(question, answer, ON)).toEqual({ kind: 'no_proof', reason });
   });
 
   const notHanded = (reason: string): Exchange => ({ kind: 'not_handed', reason });
@@ -157,12 +205,12 @@ describe('an answer of the parameters API', () => {
     ['the status of a missing certificate', answered(496, '', 'text/plain')],
     ['a certificate that TLS cannot use', notHanded('certificate_unusable')],
   ])('proves nothing, which may lie with the certificate: %s', (_what, answer) => {
-    expect(readParameters(CONVENIO, answer)).toMatchObject({ kind: 'no_proof', mayLieWithCertificate: true });
+    expect(readParameters(CONVENIO, answer, ON)).toMatchObject({ kind: 'no_proof', mayLieWithCertificate: true });
   });
 
   itWith('samples', 'is read as it was observed', () => {
     const read = (question: ParameterQuestion, status: number, name: string) =>
-      readParameters(question, answered(status, readExample(`parametrizacao-${name}.json`)));
+      readParameters(question, answered(status, readExample(`parametrizacao-${name}.json`)), ON);
     expect(read(CONVENIO, 200, 'convenio.200')).toEqual({
       kind: 'known',
       known: { kind: 'convenio', isActive: true, sharesDocuments: true, nationalEmitter: true, rfbContributors: true },
