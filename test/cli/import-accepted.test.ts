@@ -87,6 +87,7 @@ describeWithPostgres('an import of the note of an accepted invoice of which noth
     idempotency: { keyHash: sha256Hex(key), bodyHash: 'hmac:1:m1.0123456789abcdef:a' },
   });
   const reservationOf = (n: number) => eventsOf(invoiceIdOfAccessKey('live', CNPJ, keyOf(n)));
+  const NOT_THERE = ', which is not on record, because an import ended early or is at work';
   const SAME_SALE =
     'where the line is of the same sale, give it with that id, and without idempotency_key; else without reference and idempotency_key';
 
@@ -270,7 +271,7 @@ describeWithPostgres('an import of the note of an accepted invoice of which noth
     const { problems } = await importing({ id, access_key: keyOf(23) });
     spy.mockRestore();
     expect(problems).toEqual([
-      `line 1: access_key is held by nfse_${other}, meanwhile; the lines before it were imported`,
+      `line 1: access_key is held by nfse_${other}${NOT_THERE}: give the line with "id": "nfse_${other}", meanwhile; the lines before it were imported`,
     ]);
     expect(await eventsOf(id)).toHaveLength(1);
     expect(await importing({ reference: 'venda-23', access_key: keyOf(23) })).toEqual(done);
@@ -315,7 +316,7 @@ describeWithPostgres('an import of the note of an accepted invoice of which noth
     spy.mockRestore();
     const owner = { mode: 'live', companyId: CNPJ, keyHash: sha256Hex('key-24') } as const;
     expect(problems).toEqual([
-      `line 1: access_key is held by nfse_${other}, meanwhile; the lines before it were imported`,
+      `line 1: access_key is held by nfse_${other}${NOT_THERE}: give the line with "id": "nfse_${other}", meanwhile; the lines before it were imported`,
     ]);
     expect(await importedKeys.holderOf(owner, AT)).toBeUndefined();
     const ofRequest = { ...owner, invoiceId: other };

@@ -387,7 +387,9 @@ describeWithPostgres('invoice import', () => {
       await appendTo(session.store, stream, [{ type: 'ReferenceTaken', data: { invoiceId: id, takenAt: AT } }], AT);
       const refused = await importing(line({ id: other, access_key }));
       const taken = await importing(line({ id, access_key }));
-      expect(problemsOf(refused)).toEqual([`line 1: access_key is held by nfse_${id}`]);
+      expect(problemsOf(refused)).toEqual([
+        `line 1: access_key is held by nfse_${id}, which is not on record, because an import ended early or is at work: give the line with "id": "nfse_${id}"`,
+      ]);
       expect(taken).toEqual(imported(1, 0));
     });
   });

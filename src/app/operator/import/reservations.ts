@@ -94,11 +94,15 @@ const check = async (
   if (state.kind !== 'reference_taken') return { kind: 'refused', problem: `${of} is held by another invoice` };
   if (state.invoiceId === invoiceId) return { kind: 'already_so' };
   const held = await loadSealedInvoice(invoiceStream(mode, companyId, state.invoiceId), store);
-  const advice = of === 'access_key' ? adviceOn(held.state) : '';
-  return { kind: 'refused', problem: `${of} is held by ${publicInvoiceId(state.invoiceId)}${advice}` };
+  const id = publicInvoiceId(state.invoiceId);
+  return { kind: 'refused', problem: `${of} is held by ${id}${of === 'access_key' ? adviceOn(held.state, id) : ''}` };
 };
 
-const adviceOn = (state: InvoiceState): string =>
-  state.kind === 'invoice' && state.outcome.status !== 'issued'
+/** The id of a line that names none follows from its fields, so a line that was edited after an import had died leads to another invoice. */
+const adviceOn = (state: InvoiceState, id: string): string => {
+  if (state.kind === 'none')
+    return `, which is not on record, because an import ended early or is at work: give the line with "id": "${id}"`;
+  return state.kind === 'invoice' && state.outcome.status !== 'issued'
     ? ', which has no final outcome: where the line is of the same sale, give it with that id, else again when that invoice has an outcome'
     : '';
+};
