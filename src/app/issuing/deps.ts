@@ -40,7 +40,7 @@ export type IssuerNotice = {
     /** A document under our Id whose outer signature is missing or wrong, or has an unknown algorithm or an unreadable certificate. */
     | 'signature_unverified'
     | 'outcome_not_recorded'
-    /** Work came for an invoice that the log does not have: another service may use the same queue, or the log was put back. */
+    /** Work came for an invoice that the log does not have: another service may use the same queue, or an older copy of the log was put back. */
     | 'unknown_invoice';
   stream: StreamName;
   detail?: string;

@@ -8,7 +8,7 @@ import { faultFields, type Logger, streamFields } from '../config/logger.js';
 import type { Engines } from './engines.js';
 
 const UNKNOWN_INVOICE =
-  'work for an invoice that the log does not have: another service may use the same account of NATS';
+  'work for an invoice that the log does not have: another service may use the same account of NATS, or an older copy of the log was put back';
 
 /** Notices that are stored, so that `nfse doctor` reports them for days, from whatever process they came. */
 const LASTING: ReadonlySet<IssuerNotice['kind']> = new Set(['signature_unverified', 'document_altered']);
