@@ -7,6 +7,7 @@ import { anchorsOfLog, compareAnchors } from '../../src/app/audit/published-anch
 import { anchorAges, anchorChecks } from '../../src/runtime/operator/anchor-check.js';
 import { createAnchorer } from '../../src/workers/anchorer.js';
 import { type AuditHarness, emptyAuditHarness } from '../support/harness/audit.js';
+import { chained, NONE } from '../support/harness/event-log.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
 const ofFolder = (folder: string, { store, log, clock }: AuditHarness) => ({
@@ -105,6 +106,21 @@ describe('doctor', () => {
     at.clock.pass(3 * 86_400);
     expect(await checks(true)).toMatchObject([{ ok: false }]);
   });
+});
+
+it('counts the age of a log from its first event of ours, whatever another program put before that', async () => {
+  const at = emptyAuditHarness();
+  const { metadata, ...event } = chained('nfseLive-1', 0);
+  const { recordedAt: _own, ...foreign } = metadata;
+  await at.log.append('nfseLive-1', NONE, [{ ...event, metadata: foreign }]);
+  const checks = () => anchorChecks({ ...at, folder: undefined, isSwept: true });
+  at.clock.pass(3 * 86_400);
+  expect(await checks()).toMatchObject([{ ok: true, detail: 'the log is not anchored yet' }]);
+  expect(await anchorAges({ ...at, folder: undefined })).toEqual([{ place: 'log', seconds: 0 }]);
+  await at.issue(1);
+  at.clock.pass(2 * 86_400 + 1);
+  expect(await checks()).toMatchObject([{ ok: false, detail: 'the log was not anchored for two days' }]);
+  expect(await anchorAges({ ...at, folder: undefined })).toEqual([{ place: 'log', seconds: 2 * 86_400 + 1 }]);
 });
 
 it('says how old the newest anchor is: in the log, and in the folder, which another disk may hold', async () => {

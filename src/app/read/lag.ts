@@ -1,6 +1,8 @@
 import { epochMs, instantOfStamp } from '../../domain/common/time.js';
+import { ALL_STREAMS } from '../../domain/log/stream-prefixes.js';
 import type { Clock } from '../../ports/clock.js';
 import { type EventLog, isEarlier, type LogPosition, type RecordedEvent } from '../../ports/event-log.js';
+import { walkLog } from '../event-store/walk-log.js';
 
 /** Seconds of lag from which a reader is late: for readiness, for the console and for `nfse doctor`. */
 export const LATE_SECONDS = 30;
@@ -24,12 +26,25 @@ export const createLag = (log: Pick<EventLog, 'hasPlace' | 'head' | 'readAll'>, 
     const head = await log.head();
     const oldest = head === null ? undefined : await firstUnhandled(prefixes, position, head);
     if (oldest === undefined) return 0;
-    const { recordedAt } = oldest.metadata;
-    // No program of ours appended the event, so its age is not known and no reader gets past it.
-    if (recordedAt === undefined || instantOfStamp(recordedAt) === undefined) return LATE_SECONDS;
-    return Math.max(0, (epochMs(clock.now()) - epochMs(recordedAt)) / 1000);
+    // No program of ours appended an event without an age, and no reader gets past it.
+    return ageOf(oldest, clock) ?? LATE_SECONDS;
   };
 };
+
+/** The age in seconds of the first event that a program of ours appended, as its stamp shows. 0 for a log without one. */
+export const ageOfLog = async (log: Pick<EventLog, 'readAll'>, clock: Clock): Promise<number> => {
+  for await (const page of walkLog(log, ALL_STREAMS)) {
+    const age = page.map((event) => ageOf(event, clock)).find((seconds) => seconds !== undefined);
+    if (age !== undefined) return age;
+  }
+  return 0;
+};
+
+/** In seconds. Undefined for an event of another program, which has no stamp or another one. */
+const ageOf = ({ metadata: { recordedAt } }: RecordedEvent, clock: Clock): number | undefined =>
+  recordedAt === undefined || instantOfStamp(recordedAt) === undefined
+    ? undefined
+    : Math.max(0, (epochMs(clock.now()) - epochMs(recordedAt)) / 1000);
 
 /**
  * Returns a function that finds the first event of these streams after `after`, not after `upTo`. A reader of rare events is far behind the head,

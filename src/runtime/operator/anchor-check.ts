@@ -3,11 +3,10 @@ import { join } from 'node:path';
 import { findAnchor, type RecordedAnchor } from '../../app/audit/anchor-log.js';
 import { contradictedFiles, isAnchorFileName, recoveryAfter } from '../../app/audit/published-anchors.js';
 import type { EventStore } from '../../app/event-store/event-store.js';
-import { createLag } from '../../app/read/lag.js';
+import { ageOfLog } from '../../app/read/lag.js';
 import { logRecoveries } from '../../app/recovery/recorded-recoveries.js';
 import type { Check } from '../../cli/session.js';
 import { addSeconds, DAY_SECONDS, epochMs, type UtcDay, utcDay } from '../../domain/common/time.js';
-import { ALL_STREAMS } from '../../domain/log/stream-prefixes.js';
 import { counted } from '../../lib/counted.js';
 import { errorCode } from '../../lib/error-code.js';
 import type { Clock } from '../../ports/clock.js';
@@ -23,7 +22,7 @@ type AnchorParts = {
   /** ANCHOR_DIR. */
   folder: string | undefined;
   store: EventStore;
-  log: Pick<EventLog, 'hasPlace' | 'head' | 'readAll'>;
+  log: Pick<EventLog, 'readAll'>;
   clock: Clock;
   /** A process with the role sweeper runs, so that the log should be anchored. */
   isSwept: boolean;
@@ -49,7 +48,7 @@ export const anchorAges = async (
   const { folder, log, clock } = parts;
   const ageOf = async (day: string | undefined): Promise<number> =>
     day === undefined
-      ? await createLag(log, clock)(ALL_STREAMS, null)
+      ? await ageOfLog(log, clock)
       : Math.max(0, (epochMs(clock.now()) - Date.parse(`${day}T00:00:00Z`)) / 1000);
   const [newest] = await recentAnchors(parts);
   const inLog = { place: 'log' as const, seconds: await ageOf(newest?.day) };
@@ -74,8 +73,7 @@ const logCheck = async (
 ): Promise<Check> => {
   const name = 'anchors';
   if (newest !== undefined) return { name, ok: true, detail: `the newest of the log is of ${newest.day}` };
-  const ageOfLog = await createLag(log, clock)(ALL_STREAMS, null);
-  const ok = ageOfLog <= STALE_DAYS * DAY_SECONDS;
+  const ok = (await ageOfLog(log, clock)) <= STALE_DAYS * DAY_SECONDS;
   const detail = ok ? 'the log is not anchored yet' : 'the log was not anchored for two days';
   const cure = 'read the log of the process with the role sweeper: the log was not anchored';
   return { name, ok, detail, cure: ok ? undefined : cure };
