@@ -1,4 +1,5 @@
-import { readFile } from 'node:fs/promises';
+import { constants } from 'node:buffer';
+import { readFile, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { type Instant, instant, isDay } from '../domain/common/time.js';
 import { errorCode } from '../lib/error-code.js';
@@ -38,10 +39,18 @@ export const readJsonFile = async (file: string): Promise<{ value: unknown } | {
   }
 };
 
+/** No text of Node is longer. */
+const MAX_FILE_BYTES = constants.MAX_STRING_LENGTH;
+
 /** The bytes of an operator's file, or why there are none, in one line for a person. */
 export const readOperatorFile = async (file: string): Promise<{ bytes: Buffer } | { problem: string }> => {
   try {
-    return { bytes: await readFile(file) };
+    // A pipe has no size before it ends.
+    const { size } = await stat(file);
+    const bytes = size > MAX_FILE_BYTES ? undefined : await readFile(file);
+    return bytes === undefined || bytes.length > MAX_FILE_BYTES
+      ? { problem: `${file} is too large: a command reads at most ${MAX_FILE_BYTES} bytes` }
+      : { bytes };
   } catch (error) {
     return { problem: unreadable(file, error) };
   }

@@ -30,10 +30,11 @@ export const verifyIndependently = (xml: Buffer, signedElement: string): SecondO
 
 /**
  * The parser of xml-crypto reads U+0085 and U+2028 as line feeds, which only XML 1.1 does. A reference to such a character keeps the character, and
- * has the same canonical form. References mean nothing inside of CDATA, so such a section is parted there.
+ * has the same canonical form. References mean nothing inside of CDATA, so such a section is parted there. What begins like
+ * one in a comment may not end; without the `$` each such beginning would be searched to the end of the document.
  */
 const withLineEndsKept = (xml: string): string =>
-  xml.replace(/<!\[CDATA\[.*?\]\]>|[\u0085\u2028]/gs, (found) =>
+  xml.replace(/<!\[CDATA\[.*?(?:\]\]>|$)|[\u0085\u2028]/gs, (found) =>
     found.length === 1 ? referenceTo(found) : found.replace(LINE_END, (end) => `]]>${referenceTo(end)}<![CDATA[`),
   );
 

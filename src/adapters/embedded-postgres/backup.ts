@@ -6,6 +6,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import pg from 'pg';
+import * as v from 'valibot';
 import { errorCode } from '../../lib/error-code.js';
 import { makeFolders } from '../../lib/make-folders.js';
 import { isDenied, otherOwner } from '../../lib/other-owner.js';
@@ -42,10 +43,22 @@ export const readManifest = async (folder: string): Promise<BackupManifest> => {
   const text = await readFile(path, 'utf8').catch((error: unknown) => undefinedIfMissing(path, error));
   if (text === undefined) throw new BackupRefused(`${folder} holds no finished backup: it has no ${MANIFEST_FILE}`);
   const manifest = parse(text);
-  if (manifest?.format !== 1 || !Array.isArray(manifest.tables) || !Array.isArray(manifest.schema))
+  if (manifest === undefined)
     throw new BackupRefused(`${MANIFEST_FILE} in ${folder} is not one that this version reads`);
-  return manifest as BackupManifest;
+  return manifest;
 };
+
+const manifestFields: v.GenericSchema<unknown, BackupManifest> = v.object({
+  format: v.literal(1),
+  madeAt: v.string(),
+  schema: v.array(v.object({ id: v.number(), name: v.string(), checksum: v.string() })),
+  log: v.variant('kind', [
+    v.object({ kind: v.literal('database'), identity: v.string(), head: v.string() }),
+    v.object({ kind: v.literal('elsewhere') }),
+  ]),
+  tables: v.array(v.object({ name: v.string(), file: v.string(), rows: v.number(), sha256: v.string() })),
+  masterKey: v.picklist(['included', 'absent']),
+});
 
 /** Undefined for a fault that shows that the file is not there. Throws `BackupRefused` with the owner of a file that this process may not read. */
 const undefinedIfMissing = async (path: string, error: unknown): Promise<undefined> => {
@@ -55,9 +68,10 @@ const undefinedIfMissing = async (path: string, error: unknown): Promise<undefin
   throw new BackupRefused(advice ?? `${path} cannot be read (${errorCode(error)}): let this user read it`);
 };
 
-const parse = (text: string): Partial<BackupManifest> | undefined => {
+const parse = (text: string): BackupManifest | undefined => {
   try {
-    return JSON.parse(text) as Partial<BackupManifest>;
+    const { success, output } = v.safeParse(manifestFields, JSON.parse(text));
+    return success ? output : undefined;
   } catch {
     return undefined;
   }

@@ -120,6 +120,25 @@ describeWithPostgres('a backup of the embedded database', () => {
     expect((await to.pool.query(`select from pg_tables where schemaname = 'public'`)).rowCount).toBe(0);
   });
 
+  it.each([
+    ['no JSON', '{'],
+    ['no object', 'null'],
+    ['a table that is none', '{"format":1,"tables":[null],"schema":[]}'],
+  ])('is refused when its manifest holds %s', async (_what, text) => {
+    await backUp();
+    await writeFile(join(folder, 'manifest.json'), text);
+    await expect(load()).rejects.toThrow('is not one that this version reads');
+  });
+
+  it.each(['madeAt', 'schema', 'log', 'tables', 'masterKey'])(
+    'is refused when its manifest lacks %s',
+    async (field) => {
+      const manifest = await backUp();
+      await writeFile(join(folder, 'manifest.json'), JSON.stringify({ ...manifest, [field]: undefined }));
+      await expect(load()).rejects.toThrow('is not one that this version reads');
+    },
+  );
+
   it('is refused without its manifest, which comes last', async () => {
     await backUp();
     await rm(join(folder, 'manifest.json'));

@@ -236,8 +236,11 @@ const textChecks = (column: string, text: string): readonly (readonly [boolean, 
 const unquoted = (cell: string): string =>
   /^"(?:[^"]|"")*"$/.test(cell) ? cell.slice(1, -1).replaceAll('""', '"').trim() : cell;
 
-/** A spreadsheet that opens an exported file runs a text with the first four as a formula, and joins cells after a quotation mark. */
-const FORMULA = /^[=+\-@"]/;
+/**
+ * A spreadsheet that opens an exported file runs a text with the first four as a formula, some also with their full-width forms, and joins cells after a
+ * quotation mark.
+ */
+const FORMULA = /^[=+\-@＝＋－＠"]/;
 
 /** What the lines above have taken: the CNAEs that have a default, and each line by what makes two lines equal. */
 type Taken = { defaults: Set<string>; lines: Set<string> };

@@ -87,7 +87,7 @@ describe('a catalogue file', () => {
     expect(problems(header, open, open)).toEqual(['line 3: service_code 010101 is there twice for CNAE 6201501']);
   });
 
-  it.each(['=HYPERLINK("http://a.example")', '+1+1', '-1', '@SUM(1)', '"A'])(
+  it.each(['=HYPERLINK("http://a.example")', '+1+1', '-1', '@SUM(1)', '＝1', '＋1', '－1', '＠A', '"A'])(
     'refuses %s, which a spreadsheet would not take as text',
     (text) => {
       const why = `begins with ${text.charAt(0)}, so a spreadsheet would not take it as text: begin with a letter or a digit`;
