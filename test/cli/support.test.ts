@@ -229,6 +229,32 @@ describeWithPostgres('an operator who looks after the service', () => {
     expect(await doctorLine('clock live')).toMatch(/^ok .*not asked: no simulator has run here$/);
   });
 
+  it('reads in the timeline what holds a send back', async () => {
+    const { store, clock } = operator.session;
+    const now = clock.now();
+    const invoiceId = ID.replace(/1$/, '8');
+    await store.append(
+      invoiceStream('live', CNPJ, invoiceId),
+      { kind: 'none' },
+      [accepted({ companyId: CNPJ, invoiceId, acceptedAt: now })],
+      contextAt(now, { mode: 'live', companyId: CNPJ }),
+    );
+    const { out } = await operator.run('invoice', 'timeline', `nfse_${invoiceId}`);
+    const putCertificate = `nfse certificate put ${CNPJ} --pfx FILE --password-file FILE`;
+    expect(out.split('\n').slice(1)).toEqual([
+      'sent now, but for what holds it back',
+      `held back: the company has no certificate that can be used -> ${putCertificate}`,
+      expect.stringMatching(/^held back: series 1 is stopped: .* -> where a copy .* was put back: nfse restore --mark/),
+    ]);
+    expect((await operator.runJson('invoice', 'timeline', `nfse_${invoiceId}`)).json).toMatchObject({
+      waits_for: {
+        lookups: [],
+        next: { step: 'send' },
+        held_by: [{ kind: 'certificate_missing', command: putCertificate }, { kind: 'series_stopped' }],
+      },
+    });
+  });
+
   it('is told of failed live cancellations by doctor and by the list of what waits, until they are closed', async () => {
     expect(await doctorLine('cancellations')).toMatch(/^ok .*no failed live cancellation waits/);
     const { session } = operator;

@@ -11,6 +11,7 @@ import {
   type SettleResult,
   settleInvoice,
 } from '../../app/operator/settlement/settle-invoice.js';
+import type { Held } from '../../app/operator/support/held-sends.js';
 import { shortActor, type TimelineEntry, timelineEntries } from '../../app/operator/support/invoice-case.js';
 import {
   findStream,
@@ -20,6 +21,7 @@ import {
   type SearchResult,
   searchInvoices,
 } from '../../app/operator/support/search.js';
+import { stoppedTexts } from '../../app/operator/support/stopped-series.js';
 import { type NextStep, type WaitsFor, waitsFor } from '../../app/operator/support/waits-for.js';
 import { isAccessKey } from '../../domain/common/access-key.js';
 import { parseInvoiceStream, publicInvoiceId, type StreamName } from '../../domain/common/ids.js';
@@ -48,6 +50,7 @@ import { readOperatorFile } from '../flags.js';
 import { refusedUnknown, tellRowsBehind } from '../rows-behind.js';
 import type { Session } from '../session.js';
 import { typedText } from '../terminal.js';
+import { putCertificateCommand } from './certificate.js';
 
 const timeline: Command = {
   name: 'invoice timeline',
@@ -89,13 +92,24 @@ export const renderTimeline = (story: readonly TimelineEntry[]): string =>
     ),
   );
 
-const waitingLines = ({ lookups, next }: WaitsFor, now: Instant): readonly string[] => [
+const waitingLines = ({ lookups, next, held }: WaitsFor, now: Instant): readonly string[] => [
   ...lookups.map(({ work, asked, lastAskedAt, firstAbsentAt }) => {
     const absent = firstAbsentAt === undefined ? '' : `, first absent at ${firstAbsentAt}`;
     return `look-ups of ${work}: ${asked}, last at ${lastAskedAt}${absent}`;
   }),
-  ...(next === undefined ? [] : [`${NEXT[next.step]} ${isBefore(now, next.from) ? `from ${next.from}` : 'now'}`]),
+  ...(next === undefined ? [] : [`${NEXT[next.step]} ${dueText(next.from, held.length > 0, now)}`]),
+  ...held.map(heldTexts).map(({ detail, command }) => `held back: ${detail} -> ${command}`),
 ];
+
+const dueText = (from: Instant, isHeld: boolean, now: Instant): string => {
+  const due = isBefore(now, from) ? `from ${from}` : 'now';
+  return isHeld ? `${due}, but for what holds it back` : due;
+};
+
+const heldTexts = (held: Held) =>
+  held.kind === 'series_stopped'
+    ? stoppedTexts(held.stopped)
+    : { detail: 'the company has no certificate that can be used', command: putCertificateCommand(held.companyId) };
 
 const NEXT: Readonly<Record<NextStep['step'], string>> = {
   send: 'sent',
@@ -104,7 +118,7 @@ const NEXT: Readonly<Record<NextStep['step'], string>> = {
   conclude: 'ended by time',
 };
 
-const waitingJson = ({ lookups, next }: WaitsFor) => ({
+const waitingJson = ({ lookups, next, held }: WaitsFor) => ({
   lookups: lookups.map(({ work, asked, lastAskedAt, firstAbsentAt }) => ({
     work,
     asked,
@@ -112,6 +126,7 @@ const waitingJson = ({ lookups, next }: WaitsFor) => ({
     first_absent_at: firstAbsentAt ?? null,
   })),
   next: next ?? null,
+  held_by: held.map((one) => ({ kind: one.kind, ...heldTexts(one) })),
 });
 
 const search: Command = {

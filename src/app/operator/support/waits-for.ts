@@ -6,33 +6,38 @@ import { nextCancelStep, timeoutAt } from '../../../domain/invoice/next-cancel-s
 import { nextIssueStep, verdictByTime } from '../../../domain/invoice/next-issue-step.js';
 import { isLookedUp, type LookupProgress, progressOfSend, type SendStep } from '../../../domain/invoice/send-steps.js';
 import type { Invoice, InvoiceState, Send } from '../../../domain/invoice/state.js';
-import type { Clock } from '../../../ports/clock.js';
 import type { RecordedEvent } from '../../../ports/event-log.js';
 import type { LookupProgressStore } from '../../../ports/work-progress.js';
 import { type DecodedEvent, decodeSealed } from '../../event-store/codec.js';
 import { cancelLookupKey } from '../../issuing/cancellation.js';
 import { issueLookupKey } from '../../issuing/note.js';
 import { invoiceFold } from '../../read/read-invoice.js';
+import { type Held, type HeldDeps, heldBy } from './held-sends.js';
 import { type NamedLookups, storedLookups } from './invoice-case.js';
 
-/** `from` is now when the step is due. What holds sends back (a breaker, a refused certificate, no process with the role) is not looked at. */
+/** `from` is now when the step is due. A breaker, a refused certificate and a role that no process has are not looked at. */
 export type NextStep = { step: Exclude<SendStep<Send>['do'], 'nothing' | 'wait'>; from: Instant };
 
-/** What an open invoice or a pending cancellation waits for: look-ups that have not decided anything yet, and what state and time do next. */
-export type WaitsFor = { lookups: readonly NamedLookups[]; next: NextStep | undefined };
+/**
+ * What an open invoice or a pending cancellation waits for: look-ups that have not decided anything yet, and what state and time do next. `held`: what
+ * keeps that from being sent until an operator acts.
+ */
+export type WaitsFor = { lookups: readonly NamedLookups[]; next: NextStep | undefined; held: readonly Held[] };
 
-type WaitsForDeps = { lookups: Pick<LookupProgressStore, 'get'>; clock: Clock; limits: Limits };
+type WaitsForDeps = HeldDeps & { lookups: Pick<LookupProgressStore, 'get'>; limits: Limits };
 
 /** Undefined when these events of one invoice leave nothing open. The events must be the whole stream. */
 export const waitsFor = async (
   stream: StreamName,
   recorded: readonly RecordedEvent[],
-  { lookups, clock, limits }: WaitsForDeps,
+  deps: WaitsForDeps,
 ): Promise<WaitsFor | undefined> => {
+  const { lookups, clock, limits } = deps;
   const state = recorded
     .map((one) => decodeSealed(one) as DecodedEvent<InvoiceEvent>)
     .reduce<InvoiceState>(invoiceFold.evolve, invoiceFold.initial);
-  const open = state.kind === 'invoice' ? openSends(state) : undefined;
+  if (state.kind !== 'invoice') return undefined;
+  const open = openSends(state);
   if (open === undefined) return undefined;
   const asked = await storedLookups(stream, open.sends.map(open.lookupKey), lookups);
   const now = clock.now();
@@ -40,7 +45,9 @@ export const waitsFor = async (
   const stored = last && asked.find(({ work }) => work === open.lookupKey(last));
   const progress = last !== undefined && isLookedUp(last) ? progressOfSend(stored, last, now) : { asked: 0 };
   const next = stepFrom((at) => open.nextStep(state, at, limits, progress), now, open.endsAt(limits));
-  return { lookups: asked, next };
+  const takesNumber = next?.step === 'send' && state.outcome.status === 'open';
+  const isSend = next?.step === 'send' || next?.step === 'resend';
+  return { lookups: asked, next, held: isSend ? await heldBy(state.facts, takesNumber, deps) : [] };
 };
 
 type OpenSends = {

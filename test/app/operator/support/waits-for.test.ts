@@ -1,8 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { createEventStore } from '../../../../src/app/event-store/event-store.js';
+import type { HeldDeps } from '../../../../src/app/operator/support/held-sends.js';
 import { waitsFor } from '../../../../src/app/operator/support/waits-for.js';
+import { dpsStream } from '../../../../src/domain/common/ids.js';
+import type { Company } from '../../../../src/domain/company/company.js';
 import type { InvoiceEvent } from '../../../../src/domain/invoice/events.js';
 import type { StoredLookupProgress } from '../../../../src/ports/work-progress.js';
+import { demoCompany } from '../../../support/fixture/demo.js';
 import {
   accepted,
   at,
@@ -24,16 +28,29 @@ import { createMemoryGuards } from '../../../support/memory/guards.js';
 
 const STREAM = 'nfseLive-1_1';
 
+const CNPJ = '12345678000195';
+
+type OnFile = Pick<HeldDeps, 'readModel' | 'vault'> & Partial<Pick<HeldDeps, 'store'>>;
+
+/** What is on file for the company, and whether its certificate is in the database. */
+const companyWith = (facts: Partial<Company>, holds = true): OnFile => ({
+  readModel: { company: async () => ({ ...demoCompany(CNPJ), ...facts }) },
+  vault: { holds: async () => holds },
+});
+
 const shown = async (
   events: readonly InvoiceEvent[],
   now: number,
   stored: Readonly<Record<string, StoredLookupProgress>> = {},
+  onFile: OnFile = companyWith({}),
 ) => {
   const log = memoryEventLog();
-  await appendTo(createEventStore(log, fixedKeys()), STREAM, events, T0);
+  const store = createEventStore(log, fixedKeys());
+  await appendTo(store, STREAM, events, T0);
   const { lookups } = createMemoryGuards();
   for (const [work, progress] of Object.entries(stored)) await lookups.put(STREAM, work, progress);
-  return await waitsFor(STREAM, await log.read(STREAM), { lookups, clock: { now: () => at(now) }, limits });
+  const clock = { now: () => at(now) };
+  return await waitsFor(STREAM, await log.read(STREAM), { store, ...onFile, lookups, clock, limits });
 };
 
 const lost = [accepted(), attempted(1, 0), unknown(1, 1)];
@@ -71,6 +88,7 @@ describe('what an open invoice waits for', () => {
     expect(await shown(lost, 95, { 'issue/1': progress })).toEqual({
       lookups: [{ work: 'issue/1', ...progress }],
       next: { step: 'look_up', from: at(211) },
+      held: [],
     });
   });
 
@@ -90,6 +108,7 @@ describe('what an open invoice waits for', () => {
     expect(await shown([...lost, provenAbsent(1, 100)], 101, { 'issue/1': progress })).toEqual({
       lookups: [{ work: 'issue/1', ...progress }],
       next: { step: 'resend', from: at(101) },
+      held: [],
     });
   });
 
@@ -99,8 +118,53 @@ describe('what an open invoice waits for', () => {
     expect(await shown(events, 132, { 'issue/1': progress, 'cancel/1/1': progress })).toEqual({
       lookups: [{ work: 'cancel/1/1', ...progress }],
       next: { step: 'look_up', from: at(191) },
+      held: [],
     });
     expect((await shown(canceling, 101))?.next).toEqual({ step: 'send', from: at(101) });
+  });
+
+  describe('a send', () => {
+    const NO_CERTIFICATE = { kind: 'certificate_missing', companyId: CNPJ };
+    const { certificate, ...withoutCertificate } = demoCompany(CNPJ);
+    if (certificate === undefined) throw new Error('the company of the demo has a certificate');
+    const heldOf = async (events: readonly InvoiceEvent[], now: number, onFile?: OnFile) =>
+      (await shown(events, now, {}, onFile))?.held;
+
+    it('is held back by nothing of a company that is whole', async () => {
+      expect(await heldOf([accepted()], 5)).toEqual([]);
+      expect(await heldOf(nothingSent, 10)).toEqual([]);
+    });
+
+    it.each<[what: string, onFile: OnFile]>([
+      ['there is none', { ...companyWith({}), readModel: { company: async () => withoutCertificate } }],
+      ['its key cannot be used', companyWith({ certificate: { ...certificate, unusable: 'key_size' } })],
+      ['it is over', companyWith({ certificate: { ...certificate, notAfter: at(0) } })],
+      ['it is not in the database', companyWith({}, false)],
+    ])(
+      'is held back by the certificate where %s: of an invoice, again, and of a cancellation',
+      async (_what, onFile) => {
+        expect(await heldOf([accepted()], 5, onFile)).toEqual([NO_CERTIFICATE]);
+        expect(await heldOf(nothingSent, 10, onFile)).toEqual([NO_CERTIFICATE]);
+        expect(await heldOf(canceling, 101, onFile)).toEqual([NO_CERTIFICATE]);
+      },
+    );
+
+    it('is held back by a stopped series where it takes a number, and only in its mode', async () => {
+      const blocked = { type: 'DpsSeriesBlocked', data: { nextNumber: 8, number: 7, invoiceId: '1', at: T0 } } as const;
+      const { series } = demoCompany(CNPJ).registration.dps.live;
+      const heldWith = async (mode: 'live' | 'test', events: readonly InvoiceEvent[], now: number) => {
+        const stopped = createEventStore(memoryEventLog(), fixedKeys());
+        await appendTo(stopped, dpsStream(mode, CNPJ, series), [blocked], T0);
+        return (await shown(events, now, {}, { ...companyWith({}), store: stopped }))?.held;
+      };
+      expect(await heldWith('live', [accepted()], 5)).toMatchObject([
+        { kind: 'series_stopped', stopped: { series, mode: 'live', isUsedUp: false } },
+      ]);
+      expect(await heldWith('test', [accepted()], 5)).toEqual([]);
+      expect(await heldWith('live', nothingSent, 10)).toEqual([]);
+      expect(await heldWith('live', canceling, 101)).toEqual([]);
+      expect(await heldWith('live', lost, 5)).toEqual([]);
+    });
   });
 
   it('is nothing once it is settled, although look-ups were made', async () => {
