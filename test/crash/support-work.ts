@@ -52,7 +52,11 @@ export const supportUnfinished = async (engines: Engines): Promise<void> => {
   const rest = { authorizer, limits, lookups: engines.guards.lookups, notify: async () => undefined };
   const result = await settleInvoice(command, { ...deps, ...rest });
   if (result.kind === 'refused') throw new Error(result.reason);
-  await moveNumbersPast({ mode: 'test', companyId, series: SERIES, nextNumber: 1 }, 5, deps);
+  await moveNumbersPast(
+    { mode: 'test', companyId, series: SERIES, nextNumber: 1 },
+    { found: [5], isInDoubt: false },
+    deps,
+  );
   const open = await begin(engines, OPEN);
   if (!(await adoptNote(open, { note: note('8'.repeat(50)) }, deps))) throw new Error('the note was not taken');
 };

@@ -1,8 +1,7 @@
-import { noChange } from '../../domain/common/decision.js';
 import { type CompanyId, dpsStream, type Mode } from '../../domain/common/ids.js';
 import { present } from '../../domain/common/present.js';
 import { addSeconds, DAY_SECONDS, epochMs, type Instant, isBefore } from '../../domain/common/time.js';
-import { dpsNumbersFrom, moveNumber } from '../../domain/dps-number/dps-number.js';
+import { dpsNumbersFrom, goOnAfterNotes } from '../../domain/dps-number/dps-number.js';
 import { absenceGapSeconds } from '../../domain/invoice/limits.js';
 import { counted } from '../../lib/counted.js';
 import { operatorContext } from '../event-store/command-context.js';
@@ -15,7 +14,6 @@ import {
   askedFor,
   askSeries,
   type Doubt,
-  furthestOf,
   type NoProof,
   type NumberRange,
   numbersOf,
@@ -41,8 +39,10 @@ export type ComparedSeries = {
   found: number;
   /** Notes that were recorded on the open invoices that they belong to. */
   adopted: number;
-  /** The next number of the series, when it was moved. */
+  /** The next number of the series, when it was moved or its stop was lifted. */
   movedTo?: number;
+  /** Whether the stop of a stopped series was lifted. */
+  stop?: 'lifted' | 'stays';
 };
 
 /** A DPS id whose look-up proves nothing. */
@@ -244,38 +244,43 @@ const unprovenOf = (
 const moveAll = async (reported: readonly Reported[], deps: RecoveryDeps): Promise<readonly ComparedSeries[]> => {
   const streamOf = ({ wanted: { mode, companyId, series: name } }: Compared): string =>
     dpsStream(mode, companyId, name);
-  const furthest = new Map<string, number>();
-  for (const one of reported) {
-    furthest.set(streamOf(one), Math.max(furthest.get(streamOf(one)) ?? 0, furthestOf(numbersOf(one.answers))));
-  }
   const moved: ComparedSeries[] = [];
   for (const one of reported) {
-    const movedTo = await moveNumbersPast(one.wanted, furthest.get(streamOf(one)) ?? 0, deps);
-    moved.push(movedTo === undefined ? one.report : { ...one.report, movedTo });
+    const ofSeries = reported.filter((other) => streamOf(other) === streamOf(one)).map(({ answers }) => answers);
+    const found = ofSeries.flatMap(numbersOf);
+    const isInDoubt = ofSeries.some(({ doubts }) => doubts.length > 0);
+    moved.push({ ...one.report, ...(await moveNumbersPast(one.wanted, { found, isInDoubt }, deps)) });
   }
   return moved;
 };
 
+type Moved = Pick<ComparedSeries, 'movedTo' | 'stop'>;
+
 /**
- * Moves the series past the last found note, so that no number of a note is given again. Returns the new next number; undefined when the series
- * was there already.
+ * Moves the series past the last found note, so that no number of a note is given again, and lifts its stop where the comparison has seen the note that
+ * stopped it. With `isInDoubt`, a look-up in the series proved nothing, so no stop is lifted unless the series moves.
  */
 export const moveNumbersPast = async (
   { mode, companyId, series, nextNumber: start }: Pick<SeriesToCompare, 'mode' | 'companyId' | 'series' | 'nextNumber'>,
-  furthestFound: number,
+  { found, isInDoubt }: { found: readonly number[]; isInDoubt: boolean },
   { store, clock, actor }: Pick<RecoveryDeps, 'store' | 'clock' | 'actor'>,
-): Promise<number | undefined> => {
+): Promise<Moved> => {
   const stream = dpsStream(mode, companyId, series);
+  let wasStopped = false;
   const outcome = await transact(
     {
       stream,
       read: 'last',
       fold: dpsNumbersFrom(start),
-      decide: (numbers, { now }) =>
-        furthestFound < numbers.nextNumber ? noChange : moveNumber(numbers, furthestFound + 1, now),
+      decide: (numbers, { events: [last], now }) => {
+        wasStopped = numbers.blocked;
+        const stoppedBy = last?.type === 'DpsSeriesBlocked' && !isInDoubt ? last.data.number : undefined;
+        return goOnAfterNotes(numbers, found, stoppedBy, now);
+      },
       context: operatorContext('reconcile_numbers', { actor, mode, companyId }),
     },
     { store, clock },
   );
-  return outcome.kind === 'appended' ? outcome.state.nextNumber : undefined;
+  if (outcome.kind !== 'appended') return wasStopped ? { stop: 'stays' } : {};
+  return present({ movedTo: outcome.state.nextNumber, stop: wasStopped ? ('lifted' as const) : undefined });
 };

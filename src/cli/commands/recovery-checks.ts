@@ -50,16 +50,27 @@ const ONLY_THESE = `only the numbers above were asked for. ${NAME_WHAT_CHANGED}`
 const ONLY_THESE_RESUMED = `only the numbers above were asked for. If a company file got a series, next number or city after the backup that is not among them, stop the service at once, then nfse restore --mark, start it, and nfse doctor --reconcile --from ${STARTING_POINT}`;
 
 const comparedCheck = (compared: ComparedSeries): Check => {
-  const { companyId, mode, municipality, series, walked, found, adopted, movedTo } = compared;
+  const { companyId, mode, municipality, series, walked, found, adopted } = compared;
   const city = municipalityByCode(municipality);
   const place = city === undefined ? municipality : `${municipality} (${city.name}/${city.uf})`;
   const numbers = rangesText(walked);
   const detail = [
     `series ${series}, city ${place}, numbers ${numbers}: ${counted(found, 'note')} that the log does not have`,
     ...(adopted === 0 ? [] : [`${adopted} recorded on ${adopted === 1 ? 'its open invoice' : 'their open invoices'}`]),
-    ...(movedTo === undefined ? [] : [`the next number is ${movedTo}`]),
+    ...numbersTexts(compared),
   ];
   return { name: `reconcile ${companyId} ${mode}`, ok: true, detail: detail.join(', ') };
+};
+
+/** Without the last text `doctor` would advise the same comparison again. */
+const numbersTexts = ({ mode, movedTo, stop }: ComparedSeries): readonly string[] => {
+  if (stop === 'stays')
+    return [
+      `the series stays stopped, because the note that stopped it was not seen or a look-up proved nothing: compare it at the national portal, then nfse company put FILE.json with a dps.${mode}.next_number after every note of the series`,
+    ];
+  const next = `the next number is ${movedTo}`;
+  if (stop === 'lifted') return [`the series is not stopped any more: ${next}`];
+  return movedTo === undefined ? [] : [next];
 };
 
 /** More would hide the rest of the line. */

@@ -66,3 +66,19 @@ export const moveNumber = (numbers: DpsNumbers, nextNumber: number, at: Instant)
   if (nextNumber === numbers.nextNumber && !numbers.blocked) return noChange;
   return { events: [{ type: 'DpsNumberMoved', data: { nextNumber, at } }] };
 };
+
+/**
+ * Goes on after every note that a comparison of the series has found (ADR 22). A stop ends by it only when the comparison has seen the note that stopped
+ * the series: `stoppedBy` is the number of that note. Then someone has accounted for the note, and the numbers from the next one on were proven free.
+ * Where that note was not seen, the comparison says nothing of the other party, who may go on with the series.
+ */
+export const goOnAfterNotes = (
+  numbers: DpsNumbers,
+  found: readonly number[],
+  stoppedBy: number | undefined,
+  at: Instant,
+): Decision<DpsNumberEvent> => {
+  const nextNumber = found.reduce((next, number) => Math.max(next, number + 1), numbers.nextNumber);
+  const isStopSeen = stoppedBy !== undefined && found.includes(stoppedBy);
+  return nextNumber > numbers.nextNumber || isStopSeen ? moveNumber(numbers, nextNumber, at) : noChange;
+};

@@ -5,6 +5,7 @@ import {
   beginNumbers,
   blockSeries,
   dpsNumbers,
+  goOnAfterNotes,
   MAX_DPS_NUMBER,
   moveNumber,
 } from '../../../src/domain/dps-number/dps-number.js';
@@ -94,6 +95,26 @@ describe('an operator who moves the series', () => {
   it('to where it stands says nothing new, unless it was blocked', () => {
     expect(moveNumber(free, 7, AT)).toEqual({ events: [] });
     expect(moveNumber(blocked, 7, AT)).toEqual({ events: [moved] });
+  });
+});
+
+describe('a comparison that found notes under numbers of the series', () => {
+  const movedTo = (nextNumber: number) => ({ events: [{ type: 'DpsNumberMoved', data: { nextNumber, at: AT } }] });
+
+  it('moves it past all of them', () => {
+    for (const numbers of [free, blocked])
+      expect(goOnAfterNotes(numbers, [9, 3, 7], undefined, AT)).toEqual(movedTo(10));
+    expect(goOnAfterNotes(free, [7], undefined, AT)).toEqual(movedTo(8));
+  });
+
+  it('leaves it where it stands when all are before that', () => {
+    for (const found of [[], [3, 6]]) expect(goOnAfterNotes(free, found, undefined, AT)).toEqual({ events: [] });
+  });
+
+  it('lifts its stop only when the note that stopped it is among them', () => {
+    expect(goOnAfterNotes(blocked, [3, 5], 5, AT)).toEqual({ events: [moved] });
+    for (const found of [[], [3, 6]]) expect(goOnAfterNotes(blocked, found, 5, AT)).toEqual({ events: [] });
+    expect(goOnAfterNotes(blocked, [3, 5], undefined, AT)).toEqual({ events: [] });
   });
 });
 

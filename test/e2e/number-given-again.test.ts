@@ -1,0 +1,133 @@
+import { randomUUID } from 'node:crypto';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { auditCommands } from '../../src/cli/commands/audit.js';
+import { doctorCommand } from '../../src/cli/commands/doctor.js';
+import { importCommand, invoiceCommands } from '../../src/cli/commands/invoice.js';
+import { invoiceViewCommands } from '../../src/cli/commands/invoice-views.js';
+import { runCommand } from '../../src/cli/run.js';
+import { roles as allRoles } from '../../src/runtime/config/config.js';
+import { systemClock } from '../../src/runtime/engines/clock.js';
+import { createRunner } from '../../src/runtime/engines/runner.js';
+import { readImportedNote } from '../../src/runtime/operator/imported-note.js';
+import { sessionOver } from '../../src/runtime/operator/session.js';
+import type { Service } from '../../src/runtime/roles/parts.js';
+import { startService } from '../../src/runtime/service.js';
+import { eventually } from '../support/eventually.js';
+import type { LedgerNote } from '../support/harness/ledger.js';
+import { PROMPT, type RunningService, startRunningService } from '../support/harness/running-service.js';
+import { loseEnd } from '../support/lost-end.js';
+import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../support/postgres.js';
+import { becomesReady } from '../support/readiness.js';
+import { runLogger } from '../support/run-logs.js';
+
+type Body = Record<string, unknown> & { id: string; status: string };
+
+/** An older copy of the database is put back while nothing runs, and the service starts without the mark of a restore. */
+describeWithPostgres('a copy of the log that lacks one note, which gives its number again', () => {
+  let database: FreshDatabase;
+  let running: RunningService;
+  let service: Service;
+  beforeEach(async () => {
+    database = await freshDatabase();
+    running = await startRunningService({ ...PROMPT, DATABASE_URL: database.connectionString });
+    service = running.service;
+  });
+  afterEach(async () => {
+    await service.stop();
+    await running.close();
+    await database.close();
+  });
+
+  const ask = async (method: string, path: string, body?: object): Promise<Response> =>
+    fetch(`${service.url}${path}`, {
+      method,
+      headers: {
+        authorization: `Bearer ${running.keys.live}`,
+        'content-type': 'application/json',
+        'idempotency-key': randomUUID(),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+  const sale = (reference: string, amount: number) => ({
+    amount_in_cents: amount,
+    description: 'Consultoria',
+    reference,
+  });
+  const accept = async (reference: string, amount: number): Promise<string> => {
+    const answer = await ask('POST', '/v1/nfse', sale(reference, amount));
+    const body = (await answer.json()) as Body;
+    expect(answer.status, JSON.stringify(body)).toBe(202);
+    return body.id;
+  };
+  const read = async (id: string): Promise<Body> => (await (await ask('GET', `/v1/nfse/${id}`)).json()) as Body;
+  const becomes = (id: string, wanted: string) =>
+    eventually(
+      () => read(id),
+      ({ status }) => status === wanted,
+    );
+  const notes = async (amount: number): Promise<readonly LedgerNote[]> => {
+    const ledger = await fetch(`${service.simulator?.controlUrl ?? ''}/_control/ledger`);
+    return ((await ledger.json()) as LedgerNote[]).filter(({ amount_in_cents }) => amount_in_cents === amount);
+  };
+  const operate = async (...argv: string[]): Promise<{ exit: number; out: string }> => {
+    const out: string[] = [];
+    const write = (text: string): void => void out.push(text);
+    const runner = createRunner(() => undefined);
+    const session = sessionOver(service.engines, running.config, systemClock, { logger: runLogger(), runner });
+    const commands = [
+      doctorCommand,
+      ...auditCommands(),
+      ...invoiceCommands,
+      ...invoiceViewCommands,
+      importCommand(async () => readImportedNote),
+    ];
+    const exit = await runCommand(argv, commands, async () => session, { out: write, err: write }).finally(() =>
+      runner.stop(),
+    );
+    return { exit, out: out.join('\n') };
+  };
+  /** `nfse restore --mark`. */
+  const mark = async (): Promise<void> => {
+    const runner = createRunner(() => undefined);
+    const parts = { logger: runLogger(), runner };
+    await sessionOver(service.engines, running.config, systemClock, parts).markRestored();
+    await runner.stop();
+  };
+  /** Issues one note and then this one, which the copy lacks. Resolves once the service runs over the copy. */
+  const loseOneNote = async (reference: string, amount: number): Promise<string> => {
+    await becomesReady(service.opsUrl);
+    await becomes(await accept('kept', 70_001), 'issued');
+    const { rows } = await database.admin.query<{ end: string }>('select position as end from event_log_head');
+    await becomes(await accept(reference, amount), 'issued');
+    await service.stop();
+    await loseEnd(database, BigInt(rows[0]?.end ?? 0));
+    service = await startService({ config: running.config, roles: allRoles, clock: systemClock, logger: runLogger() });
+    await becomesReady(service.opsUrl);
+    const [note] = await notes(amount);
+    return note?.access_key ?? '';
+  };
+
+  it('goes on after the comparison, which lifts the stop of the series', { timeout: 300_000 }, async () => {
+    await loseOneNote('lost', 80_001);
+    const first = await accept('sale-1', 90_001);
+    await eventually(
+      () => operate('doctor'),
+      ({ out }) => /BAD +numbers .* series 1 is stopped/.test(out),
+    );
+    const second = await accept('sale-2', 90_002);
+    await mark();
+    expect(await operate('doctor', '--reconcile')).toMatchObject({
+      exit: 1,
+      out: expect.stringMatching(/BAD +note without invoice .* number 2,/),
+    });
+    const done = await operate('doctor', '--reconcile', '--accept-unknown');
+    expect(done.exit, done.out).toBe(0);
+    expect(done.out).toContain('the series is not stopped any more: the next number is 3');
+    await becomesReady(service.opsUrl);
+    await becomes(first, 'issued');
+    await becomes(second, 'issued');
+    expect((await operate('doctor')).out).not.toMatch(/BAD +numbers/);
+    for (const amount of [80_001, 90_001, 90_002]) expect(await notes(amount)).toHaveLength(1);
+    expect(await operate('audit', 'verify', '--documents')).toMatchObject({ exit: 0 });
+  });
+});
