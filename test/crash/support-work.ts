@@ -49,7 +49,13 @@ export const supportUnfinished = async (engines: Engines): Promise<void> => {
     findByDps: async () => ({ kind: 'found', found: note('7'.repeat(50)) }),
   } as unknown as Authorizer;
   const command = { stream: settled, as: 'issued' as const, evidence: 'Consulta ao portal' };
-  const rest = { authorizer, limits, lookups: engines.guards.lookups, notify: async () => undefined };
+  const rest = {
+    authorizer,
+    limits,
+    lookups: engines.guards.lookups,
+    notify: async () => undefined,
+    holdersOf: async () => [],
+  };
   const result = await settleInvoice(command, { ...deps, ...rest });
   if (result.kind === 'refused') throw new Error(result.reason);
   await moveNumbersPast(

@@ -83,6 +83,8 @@ export const createEmbeddedCheck = (
 ): SpanningCheck & { faultOf(stream: StreamName, event: InvoiceEvent, xml: Buffer): string | undefined } => {
   const issues = new Map<StreamName, SentDigests>();
   const requests = new Map<StreamName, Set<string>>();
+  /** Access keys of the notes that invoices met under their numbers, with their own content: support may have settled an invoice with such a note (ADR 22). */
+  const met = new Map<StreamName, Set<string>>();
   const digestOf = (xml: Buffer, signedElement: string): string | undefined => {
     const opinion = oracle(xml, signedElement);
     return opinion.holds ? opinion.digest : undefined;
@@ -109,6 +111,7 @@ export const createEmbeddedCheck = (
         case 'Authorized':
           return noteFault([issues.get(stream)?.get(data.attempt)], xml);
         case 'IndeterminateResolved':
+          if (data.as !== 'issued' || met.get(stream)?.has(data.accessKey) === true) return undefined;
           return noteFault([...(issues.get(stream)?.values() ?? [])], xml);
         case 'CancellationConfirmed': {
           const known = requests.get(stream);
@@ -122,7 +125,12 @@ export const createEmbeddedCheck = (
     },
     afterEvent: (stream, { type, data }) => {
       if (type === 'IssuanceAttempted') noteAttempt(stream, data.attempt, undefined);
-      if (ENDS_SENDING.has(type)) issues.delete(stream);
+      if (type === 'NumberConflictFound' && data.sameContent)
+        met.set(stream, (met.get(stream) ?? new Set()).add(data.accessKey));
+      if (ENDS_SENDING.has(type)) {
+        issues.delete(stream);
+        met.delete(stream);
+      }
       if (CANCELED.has(type)) requests.delete(stream);
     },
   };

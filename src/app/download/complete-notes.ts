@@ -6,6 +6,7 @@ import { type Cents, centsFromDecimal } from '../../domain/common/money.js';
 import { present } from '../../domain/common/present.js';
 import type { InvoiceEvent } from '../../domain/invoice/events.js';
 import { evolve } from '../../domain/invoice/evolve.js';
+import { isOfLostAttempt } from '../../domain/invoice/note-met.js';
 import { type Invoice, type InvoiceState, type IssueAttempt, initialInvoice } from '../../domain/invoice/state.js';
 import { isDownloadable } from '../../domain/invoice/status.js';
 import { createFairSemaphore } from '../../lib/fair-semaphore.js';
@@ -153,12 +154,16 @@ const missingNoteOf = (events: readonly StoredEvent[]): Missing | undefined => {
   if (accessKey === undefined || providerOfKey(accessKey) !== companyId) return undefined;
   // Test bytes that were recorded and cannot be opened were erased.
   if (mode === 'test' && sha256 !== undefined) return undefined;
-  const recorded = sha256 === undefined ? present({ amountInCents, sent: sentFor(of, state) }) : { sha256 };
+  const recorded = sha256 === undefined ? present({ amountInCents, sent: sentFor(of, state, events) }) : { sha256 };
   return { of, caller: { mode, companyId }, accessKey, recorded };
 };
 
-const sentFor = (of: NoteEvent, { attempts }: Invoice): readonly IssueAttempt[] | undefined =>
-  of.type === 'InvoiceImported' || (of.type === 'Authorized' && of.data.attemptLost === true) ? undefined : attempts;
+const sentFor = (
+  { type }: NoteEvent,
+  { attempts }: Invoice,
+  events: readonly StoredEvent[],
+): readonly IssueAttempt[] | undefined =>
+  type === 'InvoiceImported' || isOfLostAttempt(events) ? undefined : attempts;
 
 type NoteEvent = Extract<
   StoredEvent,

@@ -4,6 +4,7 @@ import { decimalFromCents } from '../../domain/common/money.js';
 import { present } from '../../domain/common/present.js';
 import type { Instant } from '../../domain/common/time.js';
 import type { Customer, Evidence, InvoiceEventData, ReadInvoiceEvent } from '../../domain/invoice/events.js';
+import { noteMet } from '../../domain/invoice/note-met.js';
 import { compareSent, type FoundDocument, type Owner } from '../../domain/invoice/sent-document.js';
 import type { Invoice } from '../../domain/invoice/state.js';
 import type { AuthorizedNote, RegisteredEvent } from '../../ports/authorizer.js';
@@ -67,6 +68,15 @@ export const hasSameContent = ({ content }: AuthorizedNote, events: readonly Rea
     content.customerDocument === customerDocumentOf(customer)
   );
 };
+
+/**
+ * Whether the invoice met this very note under its number, and the note has its content. Where the key of the content is gone, nothing can be compared,
+ * so the note is not taken for that of the invoice.
+ */
+export const isNoteMet = (note: AuthorizedNote, events: readonly ReadInvoiceEvent[]): boolean =>
+  noteMet(events, note.accessKey)?.dpsId === note.dpsId &&
+  events.some(({ type, data }) => type === 'InvoiceAccepted' && data.description !== undefined) &&
+  hasSameContent(note, events);
 
 /** The text that `toma` carries as the customer's document; empty without one. */
 export const customerDocumentOf = (customer: Customer | undefined): string =>

@@ -4,11 +4,11 @@ import { addSeconds, type Instant, isBefore } from '../../domain/common/time.js'
 import { decideCanceledElsewhere } from '../../domain/invoice/decide-cancellation.js';
 import type { Decision } from '../../domain/invoice/decision.js';
 import type { InvoiceEvent, ReadInvoiceEvent } from '../../domain/invoice/events.js';
+import { isOfLostAttempt } from '../../domain/invoice/note-met.js';
 import {
   type Difference,
   type DifferenceKind,
   differenceOf,
-  isOfLostAttempt,
   isReconcilable,
   type LookupFinding,
   type ReconciliationLookup,

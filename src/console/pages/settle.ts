@@ -48,8 +48,8 @@ const failedChoice = (invoice: Invoice, now: Instant): SettleChoice => {
 
 const MEANINGS: Readonly<Record<SettleAs, readonly [portuguese: string, english: string]>> = {
   issued: [
-    'Emitida: o documento é consultado no autorizador e seu digest comparado.',
-    'Issued: the document is looked up at the authorizer, and its digest compared.',
+    'Emitida: o documento é consultado no autorizador e seu digest comparado. Vale também a nota de conteúdo igual que tem o número desta.',
+    'Issued: the document is looked up at the authorizer, and its digest compared. A note with equal content that has the number of this one counts too.',
   ],
   failed: [
     'Falhou: ausência comprovada por duas consultas, 24 horas ou mais depois da última tentativa.',

@@ -2,7 +2,6 @@ import type { AccessKey, DpsId } from '../common/access-key.js';
 import type { StreamName } from '../common/ids.js';
 import { present } from '../common/present.js';
 import { type Instant, isBefore } from '../common/time.js';
-import type { ReadInvoiceEvent } from './events.js';
 import { compareSent, type FoundDocument, isDoubtful } from './sent-document.js';
 import type { Invoice, InvoiceState } from './state.js';
 import { isCanceled, isCanceledOrReplaced, retentionEnds } from './status.js';
@@ -55,10 +54,6 @@ export const reconciliationLookups = ({ attempts, outcome }: Invoice): readonly 
   if (outcome.status !== 'issued' || outcome.accessKey === undefined) return notes;
   return [...notes, { about: 'cancellation', accessKey: outcome.accessKey }];
 };
-
-/** Whether the log has lost the attempt that made the note, and so its DPS id. Log recovery or a kept answer gave the note to the invoice. */
-export const isOfLostAttempt = (events: readonly ReadInvoiceEvent[]): boolean =>
-  events.some(({ type, data }) => type === 'Authorized' && data.attemptLost === true);
 
 /** The difference that one look-up shows; undefined without a difference. `attemptLost`: see `isOfLostAttempt`. */
 export const differenceOf = (invoice: Invoice, held: LookupFinding, attemptLost: boolean): Difference | undefined =>

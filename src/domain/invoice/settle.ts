@@ -18,8 +18,16 @@ export type ProvenAbsence = { dpsId: DpsId; firstAskedAt: Instant; secondAskedAt
 
 type Issued = Omit<Extract<InvoiceEventData<'IndeterminateResolved'>, { as: 'issued' }>, 'as'>;
 
-/** Settles with a note that embeds the exact DPS that an attempt signed: same id, same digest. */
-export const settleAsIssued = (state: InvoiceState, note: { dpsId: DpsId } & FoundDocument, data: Issued): Decision => {
+/**
+ * Settles with a note that embeds the exact DPS that an attempt signed: same id, same digest. `isMet`: the invoice met the note under its number, with
+ * its own content (see `noteMet`). Such a note settles it too, under the authorizer's signature.
+ */
+export const settleAsIssued = (
+  state: InvoiceState,
+  note: { dpsId: DpsId } & FoundDocument,
+  isMet: boolean,
+  data: Issued,
+): Decision => {
   const invoice = invoiceOf(state);
   if (invoice === undefined) return noInvoice;
   const { outcome } = invoice;
@@ -28,7 +36,8 @@ export const settleAsIssued = (state: InvoiceState, note: { dpsId: DpsId } & Fou
   if (outcome.status !== 'indeterminate') return notIndeterminate(invoice);
   const sent = invoice.attempts.filter(({ dpsId }) => dpsId === note.dpsId);
   const owner = compareSent(sent, note);
-  if (owner !== 'ours') return { refused: owner === 'other' ? FOREIGN_NOTE : (whyDoubtful(note) ?? NOT_COMPARABLE) };
+  if (owner === 'unknown') return { refused: whyDoubtful(note) ?? NOT_COMPARABLE };
+  if (owner === 'other' && !isMet) return { refused: FOREIGN_NOTE };
   return { events: [{ type: 'IndeterminateResolved', data: { as: 'issued', ...data } }] };
 };
 
@@ -74,7 +83,7 @@ export const absencesToProve = (
 };
 
 const SAME_CONTENT =
-  'a note with the same customer, amount and description stands under its DPS id: it may be this very invoice, so it cannot be called failed';
+  'a note with the same customer, amount and description stands under its DPS id: it may be this very invoice, so it cannot be called failed: --as issued gives the note to the invoice';
 
 const SAID_TO_EXIST =
   'the authorizer once answered that this DPS exists (E0014): its absence cannot be proven any more';

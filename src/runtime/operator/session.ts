@@ -9,6 +9,7 @@ import { createSupportReads } from '../../adapters/read-model-postgres/support-r
 import { createDistributionProgressStore } from '../../adapters/reconciliation/distribution-progress.js';
 import { createExportSigner } from '../../adapters/vault/export-signer.js';
 import { masterKeyStatus, rotateMasterKey } from '../../adapters/vault/rotation.js';
+import { holdersOfKeys } from '../../app/operator/import/notes-on-record.js';
 import type { SettleDeps } from '../../app/operator/settlement/settle-invoice.js';
 import {
   type DriftProgress,
@@ -195,8 +196,20 @@ export const settleDepsOf = (
     lookups: engines.guards.lookups,
     actor,
     authorizer,
+    holdersOf: (accessKey) => holdersOf(accessKey, engines, clock),
     notify: createNoticeTeller({ ...parts, pool: engines.pool }),
   };
+};
+
+const holdersOf: (accessKey: string, engines: Engines, clock: Clock) => ReturnType<SettleDeps['holdersOf']> = async (
+  accessKey,
+  engines,
+  clock,
+) => {
+  const { log, store, readModel } = engines;
+  const invoiceRowsUpTo = async () =>
+    (await projectionOperations(engines, clock).status()).find(({ name }) => name === 'invoices')?.position ?? null;
+  return (await holdersOfKeys([accessKey], { log, store, readModel, invoiceRowsUpTo })).map(({ stream }) => stream);
 };
 
 /** Milliseconds between two tries while another audit compares a projection. */

@@ -128,7 +128,8 @@ const indeterminateCheck = async ({ engines }: Parts): Promise<Check> => {
   const { count, oldest } = await createSupportReads(engines.pool).indeterminate(SHOWN);
   if (count === 0) return { name: 'indeterminate', ok: true, detail: 'no invoice waits for support' };
   const detail = `${counted(count, 'invoice waits', 'invoices wait')} for support: ${idsOf(oldest, count)}`;
-  const cure = 'nfse invoice resolve ID --as issued --evidence TEXT (or --as failed)';
+  const cure =
+    'nfse invoice resolve ID --as issued --evidence TEXT (or --as failed); --as issued also gives an invoice the note with equal content that has its number';
   return { name: 'indeterminate', ok: false, detail, cure };
 };
 

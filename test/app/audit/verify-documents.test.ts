@@ -270,6 +270,23 @@ describe('the documents of a log', () => {
     ]);
   });
 
+  it.each([true, false])(
+    'are found where support settled with a note that the invoice had met, unless with its content: %s',
+    async (sameContent) => {
+      const [first, attempt] = documented();
+      if (first === undefined || attempt === undefined) throw new Error('no attempt');
+      const { type, data } = life.conflictFound(1, 3, sameContent);
+      const met = (key: string) => ({ type, data: { ...data, accessKey: key, dpsId } }) as InvoiceEvent;
+      await record([first, attempt, met(accessKey), life.interrupted, settledWith(noteOfAnother)]);
+      const another = { revision: 4, detail: 'the NFS-e holds another document than was sent' };
+      expect((await verified()).findings).toMatchObject(sameContent ? [] : [another]);
+      const stream = harness.streamOf(2);
+      const other = [first, attempt, met('4'.repeat(50)), life.interrupted, settledWith(noteOfAnother)];
+      await appendTo(harness.store, stream, other, life.T0);
+      expect((await verified()).findings).toContainEqual(expect.objectContaining({ ...another, stream }));
+    },
+  );
+
   it('are not compared where support settled and the document of an attempt cannot be opened', async () => {
     const [first, attempt] = documented({ attempted: { signedDpsGzip: 'AAAA' } });
     if (first === undefined || attempt === undefined) throw new Error('no attempt');

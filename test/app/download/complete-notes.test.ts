@@ -180,6 +180,17 @@ describe('the note of an invoice that was recorded without it', () => {
     expect(await downloadsOf(events, 'live', [{}])).toMatchObject({ has: [true, true], notices: [] });
   });
 
+  it('is given out as an imported one where support settled with the note that the invoice met under its number', async () => {
+    const settled = inflated('live', { settled: true });
+    const metNote = (sameContent: boolean): InvoiceEvent[] => {
+      const { type, data } = life.conflictFound(1, 2, sameContent);
+      return [...settled.slice(0, 2), { type, data: { ...data, accessKey: KEY } } as InvoiceEvent, ...settled.slice(2)];
+    };
+    const note = { ...ours, digest: 'of the lost attempt' };
+    expect(await downloadsOf(metNote(true), 'live', [note])).toMatchObject({ has: [true, true], notices: [] });
+    expect(await downloadsOf(metNote(false), 'live', [note, note])).toMatchObject({ has: [false, false] });
+  });
+
   it('is given out when the DPS inside is signed by an algorithm that this program does not know, or not at all', async () => {
     const contradiction = { claimed: '', computed: 'x' };
     expect(await downloads({ digest: '', contradiction })).toMatchObject({ has: [true, true], notices: [] });

@@ -65,7 +65,12 @@ describe('an invoice whose content was lost', () => {
     expect(await harness.status()).toBe('indeterminate');
     expect(harness.authorizer.sends).toHaveLength(1);
     expect(noticesOf(harness)).toContain('lookup_inconclusive');
-    const deps = { ...harness.deps, actor: 'support:maria' as const, notify: async () => undefined };
+    const deps = {
+      ...harness.deps,
+      actor: 'support:maria' as const,
+      notify: async () => undefined,
+      holdersOf: async () => [],
+    };
     const settled = await settleInvoice({ stream: harness.stream, as: 'issued', evidence: 'Consulta ao portal' }, deps);
     expect(JSON.stringify(settled)).toContain('nobody can tell');
   });

@@ -59,7 +59,16 @@ const lastOf = async (harness: IssuingHarness): Promise<ReadInvoiceEvent | undef
 const settle = (harness: IssuingHarness, as: 'issued' | 'canceled') => {
   const { store, authorizer, lookups, clock, limits } = harness.deps;
   const notify: SettleDeps['notify'] = async (notice) => harness.deps.notify(notice);
-  const deps = { store, authorizer, lookups, clock, limits, notify, actor: 'support:maria' } as const;
+  const deps = {
+    store,
+    authorizer,
+    lookups,
+    clock,
+    limits,
+    notify,
+    actor: 'support:maria',
+    holdersOf: async () => [],
+  } as const;
   return settleInvoice({ stream: harness.stream, as, evidence: 'portal' }, deps);
 };
 

@@ -82,7 +82,7 @@ describe('given a registered cancellation whose confirmation cannot be recorded,
     const notify = async (): Promise<void> => undefined;
     const settled = await settleInvoice(
       { stream: harness.stream, as: 'canceled', evidence: 'portal' },
-      { ...harness.deps, store, notify, actor: 'support:maria' },
+      { ...harness.deps, store, notify, actor: 'support:maria', holdersOf: async () => [] },
     );
     expect(settled).toMatchObject({ kind: 'settled' });
     expect(await harness.status()).toBe('canceled');
@@ -163,7 +163,7 @@ describe('given attempts that were all not sent, when the last look-up shows a d
     const settle = () =>
       settleInvoice(
         { stream: harness.stream, as: 'failed', evidence: 'portal' },
-        { ...harness.deps, notify, actor: 'support:maria' },
+        { ...harness.deps, notify, actor: 'support:maria', holdersOf: async () => [] },
       );
     expect(await settle()).toMatchObject({ kind: 'refused', reason: expect.stringContaining('has a document') });
     harness.authorizer.notes = [];

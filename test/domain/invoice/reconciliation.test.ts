@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
+import { isOfLostAttempt } from '../../../src/domain/invoice/note-met.js';
 import {
   differenceOf,
   isInRound,
-  isOfLostAttempt,
   isReconcilable,
   type LookupFinding,
   reconciliationLookups,
@@ -66,6 +66,20 @@ const adopted: InvoiceEvent[] = [
 /** Support found the note of the last attempt, which no event marks. */
 const settledIssued: InvoiceEvent[] = [
   ...nobodyKnows,
+  { type: 'IndeterminateResolved', data: { ...settlement, as: 'issued', evidence: 'portal', at: at(90_000) } },
+];
+
+/** Support gave it the note that it had met under its number, after an attempt there that never left. */
+const settledMet: InvoiceEvent[] = [
+  accepted(),
+  attempted(1, 1),
+  notSent(1, 2),
+  attempted(2, 3),
+  {
+    ...conflictFound(2, 40, true),
+    data: { ...conflictFound(2, 40, true).data, accessKey: ACCESS_KEY },
+  } as InvoiceEvent,
+  interrupted,
   { type: 'IndeterminateResolved', data: { ...settlement, as: 'issued', evidence: 'portal', at: at(90_000) } },
 ];
 
@@ -182,6 +196,12 @@ describe('what the authorizer holds, beside an outcome of ours', () => {
       settledIssued,
       note('absent'),
       { kind: 'issued_but_absent', accessKey: ACCESS_KEY },
+    ],
+    [
+      'settled with the note that it met under its number',
+      settledMet,
+      note({ accessKey: ACCESS_KEY, digest: 'foreign' }),
+      undefined,
     ],
   ] as const)('%s', (_what, events, held, expected) => {
     expect(differenceOf(givenInvoice(...events), held, isOfLostAttempt(events))).toEqual(expected);

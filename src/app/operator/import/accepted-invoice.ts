@@ -4,7 +4,7 @@ import { withLineFeeds } from '../../../domain/common/line-ends.js';
 import { decideAuthorized } from '../../../domain/invoice/decide-issuance.js';
 import { type Decision, stale } from '../../../domain/invoice/decision.js';
 import type { Customer, ReadInvoiceEvent } from '../../../domain/invoice/events.js';
-import { isOfLostAttempt } from '../../../domain/invoice/reconciliation.js';
+import { isOfLostAttempt, noteMet } from '../../../domain/invoice/note-met.js';
 import { allCameToNothing, type InvoiceState } from '../../../domain/invoice/state.js';
 import type { Clock } from '../../../ports/clock.js';
 import type { EventStore } from '../../event-store/event-store.js';
@@ -29,6 +29,9 @@ export const noteOfAccepted = (
   const { outcome } = state;
   const isRecorded = outcome.status === 'issued' && outcome.accessKey === data.accessKey;
   const id = publicInvoiceId(data.invoiceId);
+  const isUnsettled = outcome.status === 'open' || outcome.status === 'indeterminate';
+  if (isUnsettled && noteMet(events, data.accessKey) !== undefined)
+    return { problem: `${id} met this note under its number, with its own content: ${settleWithNote(id)}` };
   if (!isRecorded && !isWithoutNote(state))
     return outcome.status === 'open' && namesId === true ? { problem: `${id} ${MAY_HAVE_NOTE}` } : undefined;
   if (!isRecorded && namesId !== true)
@@ -42,6 +45,10 @@ export const noteOfAccepted = (
 /** Two sales may have one key, a day apart, and an earlier system may have used a reference too. Only the operator can say that it is one sale. */
 const SAME_SALE =
   'where the line is of the same sale, give it with that id, and without idempotency_key; else without reference and idempotency_key';
+
+/** No import records the note, because the look-up of the settlement verifies its signature and content. */
+const settleWithNote = (id: string): string =>
+  `where it is the same sale, nfse invoice resolve ${id} --as issued once that invoice is indeterminate; else give the line without its id and reference`;
 
 const MAY_HAVE_NOTE =
   'may have been sent, so it may have another note: no note is recorded on it before a look-up of its own DPS id has said what came of that';

@@ -15,6 +15,11 @@ export type Check = { kind: 'open' } | { kind: 'already_so' } | Refused;
 
 export type Refused = { kind: 'refused'; problem: string };
 
+/** What of a plan a reservation needs. */
+type Reserving = Pick<PlannedImport, 'reservation' | 'liveKey'> & {
+  data: Pick<Imported, 'mode' | 'companyId' | 'invoiceId'>;
+};
+
 type AppendDeps = { store: EventStore; clock: Clock; actor: `support:${string}` };
 
 /** The reservation of the reference first, when the plan needs both. */
@@ -25,11 +30,7 @@ export const checkReservations = async (plan: PlannedImport, store: EventStore):
 };
 
 /** Appends the reservations that the plan lacks. Only one of several writers can get each, so the others are refused. */
-export const reserve = async (
-  plan: PlannedImport,
-  takenAt: Instant,
-  deps: AppendDeps,
-): Promise<Refused | undefined> => {
+export const reserve = async (plan: Reserving, takenAt: Instant, deps: AppendDeps): Promise<Refused | undefined> => {
   const taken: InvoiceEvent = { type: 'ReferenceTaken', data: { invoiceId: plan.data.invoiceId, takenAt } };
   for (const { of, stream } of await reservationsOf(plan, deps.store)) {
     if (await appendFirst(stream, taken, plan, deps)) continue;
@@ -44,7 +45,7 @@ export const reserve = async (
 export const appendFirst = (
   stream: StreamName,
   event: InvoiceEvent,
-  { data: { mode, companyId } }: PlannedImport,
+  { data: { mode, companyId } }: Reserving,
   { store, clock, actor }: AppendDeps,
 ): Promise<boolean> => {
   const context = operatorContext('import_invoice', { actor, mode, companyId });
@@ -54,7 +55,7 @@ export const appendFirst = (
 type Reservation = { of: 'reference' | 'access_key'; stream: StreamName; state: InvoiceState };
 
 const reservationsOf = async (
-  { data, reservation: stream, liveKey }: PlannedImport,
+  { data, reservation: stream, liveKey }: Reserving,
   store: EventStore,
 ): Promise<readonly Reservation[]> => {
   const reservations: Reservation[] = [];
@@ -73,7 +74,7 @@ const reservationsOf = async (
  */
 const reservationOfKey = async (
   accessKey: string,
-  { mode, companyId }: Imported,
+  { mode, companyId }: Reserving['data'],
   store: EventStore,
 ): Promise<Reservation> => {
   for (let use = 0; ; use++) {
@@ -87,7 +88,7 @@ const reservationOfKey = async (
 
 const check = async (
   { of, state }: Reservation,
-  { mode, companyId, invoiceId }: Imported,
+  { mode, companyId, invoiceId }: Reserving['data'],
   store: EventStore,
 ): Promise<Check> => {
   if (state.kind === 'none') return { kind: 'open' };

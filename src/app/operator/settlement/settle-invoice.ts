@@ -1,4 +1,5 @@
-import type { StreamName } from '../../../domain/common/ids.js';
+import { parseInvoiceStream, publicInvoiceId, type StreamName } from '../../../domain/common/ids.js';
+import { present } from '../../../domain/common/present.js';
 import { addSeconds, isBefore, laterOf } from '../../../domain/common/time.js';
 import type { Decision } from '../../../domain/invoice/decision.js';
 import { absenceGapSeconds, type Limits } from '../../../domain/invoice/limits.js';
@@ -30,10 +31,12 @@ import {
   compareNote,
   compareRequest,
   elsewhereFrom,
+  isNoteMet,
   noteFields,
   sentRequests,
 } from '../../issuing/found-documents.js';
 import { invoiceFold, loadInvoice } from '../../read/read-invoice.js';
+import { reserve } from '../import/reservations.js';
 
 /** `valid` is of a failed cancellation: the note stays. */
 export type SettleAs = (typeof SETTLE_ENDS)[number];
@@ -56,6 +59,8 @@ export type SettleDeps = {
   clock: Clock;
   limits: Limits;
   actor: `support:${string}`;
+  /** The streams of the invoices that hold this access key. */
+  holdersOf(accessKey: string): Promise<readonly StreamName[]>;
   /** Reports a doubtful document and stores the notice for `nfse doctor`; resolves once the notice is stored. */
   notify(notice: IssuerNotice): Promise<void>;
 };
@@ -129,7 +134,7 @@ const NO_NOTE =
   'the authorizer has no such document; if it has none 24 h after the last attempt either, settle the invoice with --as failed';
 
 const settleIssued = async (command: SettleCommand, deps: SettleDeps): Promise<SettleResult> => {
-  const { state } = await loadInvoice(command.stream, deps.store);
+  const { state, events } = await loadInvoice(command.stream, deps.store);
   if (state.kind !== 'invoice') return refusedResult(NO_INVOICE);
   if (state.outcome.status !== 'indeterminate' && state.outcome.status !== 'issued')
     return refusedResult(`it is ${invoiceStatus(state)}: only an indeterminate invoice is settled as issued`);
@@ -137,10 +142,38 @@ const settleIssued = async (command: SettleCommand, deps: SettleDeps): Promise<S
   if (found.kind === 'absent') return refusedResult(NO_NOTE);
   if (found.kind === 'inconclusive') return refusedResult(inconclusive(found.reason));
   const note = found.found;
-  await notifyDoubts(command.stream, note, compareNote(state, note), deps);
+  const owner = compareNote(state, note);
+  await notifyDoubts(command.stream, note, owner, deps);
+  const isMet = owner === 'other' && isNoteMet(note, events);
+  if (isMet && state.outcome.status === 'indeterminate') {
+    const taken = await takeNote(state, note, deps);
+    if (taken !== undefined) return refusedResult(taken);
+  }
   const data = { ...noteFields(note), evidence: command.evidence, at: deps.clock.now() };
-  const decide = (current: InvoiceState): Decision => settleAsIssued(current, note, data);
-  return await appendSettlement(command.stream, decide, `issued, access key ${note.accessKey}`, deps);
+  const decide = (current: InvoiceState): Decision => settleAsIssued(current, note, isMet, data);
+  const how = isMet ? ', the note with its content under its number' : '';
+  return await appendSettlement(command.stream, decide, `issued, access key ${note.accessKey}${how}`, deps);
+};
+
+/**
+ * Reserves a note of whose DPS the log has no digest, as an import does, so that no import gives the note to another invoice meanwhile. Why another
+ * invoice has the note; undefined when this invoice may have it.
+ */
+const takeNote = async (
+  { facts }: Invoice,
+  { accessKey }: AuthorizedNote,
+  { holdersOf, ...deps }: SettleDeps,
+): Promise<string | undefined> => {
+  const { mode, companyId, invoiceId } = facts;
+  const others = (await holdersOf(accessKey)).flatMap((stream) => {
+    const holder = parseInvoiceStream(stream);
+    const isOther = holder?.mode === mode && holder.companyId === companyId && holder.invoiceId !== invoiceId;
+    return isOther ? [publicInvoiceId(holder.invoiceId)] : [];
+  });
+  if (others.length > 0) return `the document found is the note of ${others.join(' and ')}`;
+  const liveKey = mode === 'live' ? accessKey : undefined;
+  const refused = await reserve({ data: facts, ...present({ liveKey }) }, deps.clock.now(), deps);
+  return refused && `the document found is kept for another invoice: ${refused.problem}`;
 };
 
 /** By the key that the operator gives, else by the DPS ids of the attempts, newest first. */

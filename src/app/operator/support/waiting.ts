@@ -91,11 +91,14 @@ export const retryParked = async (
 const indeterminateOf = ({ stream, createdAt, state }: SupportRow): readonly Waiting[] => {
   const outcome = state.kind === 'invoice' ? state.outcome : undefined;
   const since = outcome?.status === 'indeterminate' ? outcome.failedAt : createdAt;
+  const hasMet = state.kind === 'invoice' && state.attempts.at(-1)?.foreignSameContent === true;
   return ofInvoice(stream, (id) => ({
     kind: 'indeterminate',
     since,
-    detail: 'whether a note exists is not known',
-    command: `nfse invoice resolve ${id} --as issued --evidence TEXT (or --as failed)`,
+    detail: hasMet
+      ? 'a note with equal content has its number, and is its own where the client made one sale'
+      : 'whether a note exists is not known',
+    command: `nfse invoice resolve ${id} --as issued --evidence TEXT${hasMet ? '' : ' (or --as failed)'}`,
   }));
 };
 

@@ -40,7 +40,7 @@ const settle = (harness: IssuingHarness, store = harness.deps.store, as: SettleA
   const notify: SettleDeps['notify'] = async (notice) => void harness.notices.push(notice);
   return settleInvoice(
     { stream: harness.stream, as, evidence: 'Consulta ao portal' },
-    { store, authorizer, lookups, clock, limits, notify, actor: 'support:maria' },
+    { store, authorizer, lookups, clock, limits, notify, actor: 'support:maria', holdersOf: async () => [] },
   );
 };
 

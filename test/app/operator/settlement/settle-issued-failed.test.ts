@@ -25,7 +25,7 @@ const indeterminate = async (...script: Turn[]): Promise<IssuingHarness> => {
 const depsOf = ({ deps, notices }: IssuingHarness): SettleDeps => {
   const { store, authorizer, lookups, clock, limits } = deps;
   const notify: SettleDeps['notify'] = async (notice) => void notices.push(notice);
-  return { store, authorizer, lookups, clock, limits, notify, actor: 'support:maria' };
+  return { store, authorizer, lookups, clock, limits, notify, actor: 'support:maria', holdersOf: async () => [] };
 };
 
 const settle = (harness: IssuingHarness, as: SettleCommand['as'], more: Partial<SettleCommand> = {}) =>
