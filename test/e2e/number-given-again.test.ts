@@ -1,4 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { auditCommands } from '../../src/cli/commands/audit.js';
 import { doctorCommand } from '../../src/cli/commands/doctor.js';
@@ -27,7 +30,9 @@ describeWithPostgres('a copy of the log that lacks one note, which gives its num
   let database: FreshDatabase;
   let running: RunningService;
   let service: Service;
+  let folder: string;
   beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'nfse-import-'));
     database = await freshDatabase();
     running = await startRunningService({ ...PROMPT, DATABASE_URL: database.connectionString });
     service = running.service;
@@ -36,6 +41,7 @@ describeWithPostgres('a copy of the log that lacks one note, which gives its num
     await service.stop();
     await running.close();
     await database.close();
+    await rm(folder, { recursive: true, force: true });
   });
 
   const ask = async (method: string, path: string, body?: object): Promise<Response> =>
@@ -129,5 +135,64 @@ describeWithPostgres('a copy of the log that lacks one note, which gives its num
     expect((await operate('doctor')).out).not.toMatch(/BAD +numbers/);
     for (const amount of [80_001, 90_001, 90_002]) expect(await notes(amount)).toHaveLength(1);
     expect(await operate('audit', 'verify', '--documents')).toMatchObject({ exit: 0 });
+  });
+
+  it('gives the repeated request its own note, which had its number', { timeout: 300_000 }, async () => {
+    const key = await loseOneNote('lost', 80_001);
+    const again = await accept('lost', 80_001);
+    await becomes(again, 'indeterminate');
+    expect((await operate('doctor')).out).toMatch(/BAD +indeterminate .*equal content/);
+    expect((await operate('invoice', 'waiting')).out).toContain(
+      `a note with equal content has its number, and is its own where the client made one sale -> nfse invoice resolve ${again} --as issued`,
+    );
+    await mark();
+    const found = await operate('doctor', '--reconcile');
+    expect(found.exit).toBe(1);
+    expect(found.out).toMatch(
+      new RegExp(
+        `BAD +note without invoice .*access key ${key}, .*belongs to ${again}, .* and is indeterminate -> nfse invoice resolve ${again} --as issued --access-key ${key}`,
+      ),
+    );
+    const [note] = await notes(80_001);
+    const file = join(folder, 'notes.ndjson');
+    const facts = { cnpj: note?.cnpj, mode: 'live', origin: 'legacy', state: 'issued' };
+    const line = {
+      ...facts,
+      amount_in_cents: 80_001,
+      access_key: key,
+      issued_at: note?.authorized_at,
+      reference: 'lost',
+    };
+    await writeFile(file, `${JSON.stringify(line)}\n`);
+    expect(await operate('invoice', 'import', file)).toMatchObject({
+      exit: 1,
+      out: expect.stringContaining(`nfse invoice resolve ${again} --as issued`),
+    });
+    const settled = await operate('invoice', 'resolve', again, '--as', 'issued', '--evidence', 'portal');
+    expect(settled.exit, settled.out).toBe(0);
+    expect(settled.out).toContain(`access key ${key}, the note with its content under its number`);
+    const done = await operate('doctor', '--reconcile');
+    expect(done.exit, done.out).toBe(0);
+    expect(done.out).toContain('the series is not stopped any more: the next number is 3');
+    await becomesReady(service.opsUrl);
+
+    expect(await read(again)).toMatchObject({ status: 'issued', access_key: key, reference: 'lost' });
+    const xml = await ask('GET', `/v1/nfse/${again}/xml`);
+    expect([xml.status, await xml.text()]).toEqual([200, expect.stringContaining(key)]);
+    expect((await ask('GET', `/v1/nfse/${again}/pdf`)).status).toBe(200);
+    const repeated = await ask('POST', '/v1/nfse', sale('lost', 80_001));
+    expect(await repeated.json()).toMatchObject({ error: { code: 'nfse.reference_in_use' } });
+    await becomes(await accept('next', 90_001), 'issued');
+    for (const amount of [80_001, 90_001]) expect(await notes(amount)).toHaveLength(1);
+    expect((await operate('invoice', 'timeline', again)).out).toMatch(
+      new RegExp(`settled as issued, access key ${key}`),
+    );
+    for (const audit of [['verify'], ['verify', '--documents']])
+      expect(await operate('audit', ...audit)).toMatchObject({ exit: 0 });
+    expect((await operate('doctor')).out).not.toMatch(/BAD +(?:numbers|indeterminate)/);
+    expect(await operate('invoice', 'import', file)).toMatchObject({
+      exit: 0,
+      out: expect.stringContaining('already'),
+    });
   });
 });

@@ -10,7 +10,7 @@ import { type Candidate, candidatesOf } from './adopt-note.js';
 import type { FoundNote, RecoveryDeps, SeriesToCompare } from './ask-series.js';
 import { sendableUntil, slowerNow } from './end-of-sends.js';
 
-type Ownerless = { found: FoundNote; owner?: StreamName };
+type Ownerless = { found: FoundNote; owner?: StreamName; metBy?: StreamName };
 
 /**
  * Open invoices that a repeated request may have made of a note that the log has lost, by public ids. `acceptedAgain`: those that have no note and
@@ -23,7 +23,7 @@ export type Repeats = { acceptedAgain?: readonly string[]; sentAgain?: readonly 
  * Adds to each of these notes without an invoice the open invoices that have its amount and customer. A client may repeat a request whose acceptance
  * the log has lost, and a process that has not seen the loss accepts the request again. The acceptance then has another instant, and so its DPS
  * another digest, and its description another text where a date marker was expanded on another day. That process may also have begun to send the
- * invoice. `open` leaves out the invoices whose own note was found.
+ * invoice. `open` leaves out the invoices whose own note was found; the invoice that met the note under its number is named apart from these.
  */
 export const withRepeats = async <Note extends Ownerless>(
   notes: readonly Note[],
@@ -36,7 +36,9 @@ export const withRepeats = async <Note extends Ownerless>(
   const now = await slowerNow(deps);
   return notes.map((left) => {
     if (left.owner !== undefined) return left;
-    const equal = candidates.filter((one) => hasSameAmountAndCustomer(left.found.note, one));
+    const equal = candidates.filter(
+      (one) => one.stream !== left.metBy && hasSameAmountAndCustomer(left.found.note, one),
+    );
     return { ...left, ...repeatsAmong(equal.flatMap(openInvoiceOf), deps.limits, now) };
   });
 };

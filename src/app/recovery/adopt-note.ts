@@ -9,6 +9,7 @@ import { decideAndAppend } from '../issuing/decide-and-append.js';
 import { authorizedFrom, compareNote, hasSameContent } from '../issuing/found-documents.js';
 import { type LoadedInvoice, loadInvoice } from '../read/read-invoice.js';
 import type { FoundNote, RecoveryDeps, SeriesToCompare } from './ask-series.js';
+import type { KnownWork } from './known-work.js';
 
 export type Candidate = LoadedInvoice & { stream: StreamName };
 
@@ -84,9 +85,15 @@ type SeriesNotes = { wanted: SeriesToCompare; notes: readonly FoundNote[] };
 
 /**
  * A note that no open invoice took. `owner`: the invoice that it belongs to, and that another outcome was recorded on. `mayBeSent`: an open invoice gives
- * the same DPS, and has an attempt that may have left another note.
+ * the same DPS, and has an attempt that may have left another note. `metBy`: the invoice that met the note under its number, with its own content.
  */
-export type LeftNote = { wanted: SeriesToCompare; found: FoundNote; owner?: StreamName; mayBeSent?: true };
+export type LeftNote = {
+  wanted: SeriesToCompare;
+  found: FoundNote;
+  owner?: StreamName;
+  mayBeSent?: true;
+  metBy?: StreamName;
+};
 
 /** `withNote`: the invoices that one of the notes belongs to. */
 type Adopted = { adopted: ReadonlyMap<SeriesToCompare, number>; left: readonly LeftNote[]; withNote: Set<StreamName> };
@@ -97,7 +104,7 @@ type Adopted = { adopted: ReadonlyMap<SeriesToCompare, number>; left: readonly L
  */
 export const adoptNotes = async (
   all: readonly SeriesNotes[],
-  { open, takers }: { open: readonly StreamName[]; takers: readonly StreamName[] },
+  { open, takers, metBy }: Pick<KnownWork, 'open' | 'takers' | 'metBy'>,
   deps: RecoveryDeps,
 ): Promise<Adopted> => {
   const withNote = new Set<StreamName>();
@@ -127,7 +134,11 @@ export const adoptNotes = async (
       if (stream !== undefined && (await adoptNote(stream, found, deps))) {
         withNote.add(stream);
         adopted.set(wanted, (adopted.get(wanted) ?? 0) + 1);
-      } else left.push(present({ wanted, found, owner: stream, mayBeSent }));
+        continue;
+      }
+      const { mode, companyId } = wanted;
+      const { accessKey } = found.note;
+      left.push(present({ wanted, found, owner: stream, mayBeSent, metBy: metBy({ mode, companyId, accessKey }) }));
     }
   }
   return { adopted, left, withNote };

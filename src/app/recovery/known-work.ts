@@ -52,6 +52,8 @@ export type KnownWork = {
   open: readonly StreamName[];
   /** Streams of the invoices that the `taken` numbers of all series were allocated to. */
   takers: readonly StreamName[];
+  /** The invoice that met this note under its number, with its own content (see `noteMet`). */
+  metBy(note: NoteKey): StreamName | undefined;
   /** Seconds from an attempt to its deadline, at most: what the processes over this log have allowed a send. 0 without an attempt. */
   longestSendSeconds: number;
 };
@@ -88,6 +90,8 @@ type KnownWorkSoFar = {
   /** Numbers under which their invoice has no note: of open invoices all, of others those since the given instant. */
   taken: Map<InvoiceId, readonly Taken[]>;
   takenSince: Instant;
+  /** By `placeOf` the note. */
+  met: Map<string, StreamName>;
   longestSendSeconds: number;
 };
 
@@ -101,6 +105,7 @@ export const readKnownWork = async (log: Pick<EventLog, 'readAll'>, takenSince: 
     open: new Map(),
     taken: new Map(),
     takenSince,
+    met: new Map(),
     longestSendSeconds: 0,
   };
   for await (const page of walkLog(log, PREFIXES)) for (const event of page) collect(decodeSealed(event), known);
@@ -117,6 +122,7 @@ export const readKnownWork = async (log: Pick<EventLog, 'readAll'>, takenSince: 
     companies: known.companies,
     open: [...known.open.values()],
     takers: [...new Set(taken.map(({ taker }) => taker))],
+    metBy: (note) => known.met.get(placeOf(note)),
     longestSendSeconds: known.longestSendSeconds,
     series: [...known.series].map(([stream, one]) => {
       const own = bySeries.get(stream) ?? [];
@@ -261,6 +267,8 @@ const noteInvoice = (event: DecodedEvent<InvoiceEvent>, known: KnownWorkSoFar): 
       ),
     );
   }
+  if (event.type === 'NumberConflictFound' && event.data.sameContent)
+    known.met.set(placeOf({ mode, companyId, accessKey: event.data.accessKey }), stream);
   if (event.type === 'Authorized' && event.data.attemptLost !== true) {
     const { attempt } = event.data;
     change((all) => all.filter(({ attempts }) => !attempts.includes(attempt)));

@@ -117,7 +117,7 @@ export const compareRestoredLog = async (
   );
   const isInLog = await notesInLog(deps.log, notes);
   // A process that had not seen the pause yet may have accepted a request during the comparison.
-  const { open, takers } = notes.length === 0 ? known : await readKnownWork(deps.log, takenSince);
+  const current = notes.length === 0 ? known : await readKnownWork(deps.log, takenSince);
   const news = compared.map(({ wanted, answers }) => {
     const { mode, companyId } = wanted;
     return {
@@ -125,7 +125,7 @@ export const compareRestoredLog = async (
       notes: answers.found.filter(({ note: { accessKey } }) => !isInLog({ mode, companyId, accessKey })),
     };
   });
-  const { adopted, left: ownerless, withNote } = await adoptNotes(news, { open, takers }, deps);
+  const { adopted, left: ownerless, withNote } = await adoptNotes(news, current, deps);
   const reported = compared.map(({ wanted, answers }): Reported => {
     const { mode, companyId, municipality, series: name } = wanted;
     const own = adopted.get(wanted) ?? 0;
@@ -133,7 +133,7 @@ export const compareRestoredLog = async (
     const place = { mode, companyId, municipality, series: name, walked: askedFor(wanted.taken, answers.walks) };
     return { wanted, answers, report: { ...place, found, adopted: own } };
   });
-  const mayBeRepeats = open.filter((stream) => !withNote.has(stream));
+  const mayBeRepeats = current.open.filter((stream) => !withNote.has(stream));
   const left: (LeftNote & Repeats)[] = [];
   for (const { wanted } of compared) {
     const own = ownerless.filter((one) => one.wanted === wanted);

@@ -17,7 +17,8 @@ import { acceptedLike } from './known-work.js';
 
 /**
  * A note at the authorizer that no invoice of the log accounts for. `once`: the id of its invoice, where the read model still has it. `owner`: the invoice
- * of the log that it belongs to, and that cannot take it, because that invoice has another note or outcome. Without an owner it may have repeats.
+ * of the log that it belongs to, and that cannot take it, because that invoice has another note or outcome. Without an owner it may have repeats. `metBy`:
+ * the invoice that met it under its number, with its own content, and has no outcome of its own: support gives it the note (see `noteMet`).
  */
 export type UnknownNote = Repeats & {
   mode: Mode;
@@ -29,6 +30,7 @@ export type UnknownNote = Repeats & {
   amount: string;
   once?: string;
   owner?: NoteOwner;
+  metBy?: NoteOwner;
 };
 
 /** `id` as the API shows it. */
@@ -79,6 +81,7 @@ const unknownNoteOf = async (
   {
     wanted: { mode, companyId, series },
     found: { number, note },
+    metBy,
     acceptedAgain,
     sentAgain,
     sendableUntil,
@@ -91,9 +94,16 @@ const unknownNoteOf = async (
   const { amount } = content;
   const place = { mode, companyId, series, number, accessKey, authorizedAt, amount };
   const once = publicIdOf(row?.stream);
-  if (owner === undefined) return present({ ...place, once, acceptedAgain, sentAgain, sendableUntil });
+  if (owner === undefined) {
+    const met = metBy && (await ownerOf(metBy, store));
+    const repeats = { acceptedAgain, sentAgain, sendableUntil };
+    return present({ ...place, once, metBy: met && TAKES_NOTE.has(met.status) ? met : undefined, ...repeats });
+  }
   return present({ ...place, once, owner: await ownerOf(owner, store) });
 };
+
+/** With another outcome the invoice does not get the note. */
+const TAKES_NOTE: ReadonlySet<InvoiceStatus> = new Set<InvoiceStatus>(['processing', 'indeterminate']);
 
 const ownerOf = async (stream: StreamName, store: RecoveryDeps['store']): Promise<NoteOwner | undefined> => {
   const { state } = await loadInvoice(stream, store);

@@ -125,13 +125,28 @@ const leaveOut = (companyId: string): string =>
 
 /** A note of test mode is no fiscal document, so it is reported without being a fault. */
 const unknownCheck = (note: UnknownNote, accounted: boolean): Check => {
-  const { companyId, mode, series, number, accessKey, authorizedAt, amount, once, owner, acceptedAgain, sentAgain } =
-    note;
+  const {
+    companyId,
+    mode,
+    series,
+    number,
+    accessKey,
+    authorizedAt,
+    amount,
+    once,
+    owner,
+    metBy,
+    acceptedAgain,
+    sentAgain,
+  } = note;
   const ok = accounted || mode === 'test';
   const details = [
     `series ${series} number ${number}, access key ${accessKey}, of ${authorizedAt}, amount ${amount}`,
     ...(once === undefined ? [] : [`was ${once}`]),
     ...(owner === undefined ? [] : [`belongs to ${owner.id}, which ${OWNED[owner.status].which}`]),
+    ...(metBy === undefined
+      ? []
+      : [`belongs to ${metBy.id}, ${MET[metBy.status === 'indeterminate' ? 'ended' : 'open']}`]),
     ...(acceptedAgain === undefined
       ? []
       : [`may belong to ${acceptedAgain.join(' or ')}, which has the same amount and customer and is not sent yet`]),
@@ -148,8 +163,23 @@ const unknownCheck = (note: UnknownNote, accounted: boolean): Check => {
 };
 
 const cureOf = (note: UnknownNote): string => {
-  const { companyId, mode, accessKey, authorizedAt, amount, owner, acceptedAgain, sentAgain } = note;
+  const { accessKey, owner, metBy } = note;
   if (owner !== undefined) return OWNED[owner.status].cure;
+  if (metBy === undefined) return cureWithoutOwner(note);
+  const resolve = `nfse invoice resolve ${metBy.id} --as issued --access-key ${accessKey} --evidence TEXT`;
+  const end = `nfse doctor --reconcile --accept-unknown, after which that invoice ends as indeterminate and is not sent, then ${resolve}`;
+  const cure = metBy.status === 'indeterminate' ? `${resolve}, then nfse doctor --reconcile` : end;
+  return `${cure}. Only where the client says that the note is of another sale with equal content: ${cureWithoutOwner(note)}`;
+};
+
+/** `open`: the pause came before the invoice could end. */
+const MET = {
+  ended: 'which met it under its number with equal content and is indeterminate',
+  open: 'which met it under its number with equal content and has no outcome yet',
+} as const;
+
+const cureWithoutOwner = (note: UnknownNote): string => {
+  const { companyId, mode, accessKey, authorizedAt, amount, acceptedAgain, sentAgain } = note;
   const [id, ...others] = acceptedAgain ?? [];
   const cents = centsFromDecimal(amount);
   if ((id === undefined && sentAgain === undefined) || cents === undefined) return TAKE_OVER;

@@ -13,13 +13,8 @@ import { idOf, type RecoveryHarness, recoveryHarness } from '../../support/harne
 const dpsOf = (number: number) => dpsId({ municipality: '3304557', cnpj: DEMO_CNPJ, series: '1', number });
 
 /** The sale of another customer, invoice 8, got the number 3 of a lost note: the series has stopped, and its next number is 4. */
-const stopSeries = async ({ deps, numbers }: RecoveryHarness, when: string): Promise<void> => {
-  const given = { invoiceId: idOf(8), number: 3, nextNumber: 4, at: when };
-  await numbers(
-    'live',
-    { type: 'DpsNumberAllocated', data: given },
-    { type: 'DpsSeriesBlocked', data: { ...given, at: at(26) } },
-  );
+const stopSeries = async ({ deps, stop }: RecoveryHarness, when: string): Promise<void> => {
+  await stop(8, 3, when);
   const { type, data } = attempted(1, 25);
   const sent = { type, data: { ...data, number: 3, dpsId: dpsOf(3) } };
   const sale = { mode: 'live', invoiceId: idOf(8), amountInCents: 990_000, reference: 'pedido-8' } as const;

@@ -24,6 +24,8 @@ export type RecoveryHarness = {
   accept(n: number, mode?: Mode, ...more: InvoiceEvent[]): Promise<StreamName>;
   /** The log gave these numbers; the invoice of the last one is `n`. */
   numbers(mode: Mode, ...events: DpsNumberEvent[]): Promise<void>;
+  /** The series gave this number to invoice `n` at this instant, and has stopped, because a note was there already. */
+  stop(n: number, number: number, when: string): Promise<void>;
   /** As the events that the log has lost did: invoice `n` is a note at the authorizer under this number. */
   register(n: number, number: number, mode?: Mode, place?: { series?: string; municipality?: string }): AuthorizedNote;
   /** The company file of the demo company, with these changes. */
@@ -96,6 +98,14 @@ export const recoveryHarness = async (overrides: Partial<RecoveryDeps> = {}): Pr
       return stream;
     },
     numbers: (mode, ...events) => appendTo(store, dpsStream(mode, DEMO_CNPJ, '1'), events, clock.now()),
+    stop: (n, number, when) => {
+      const given = { invoiceId: idOf(n), number, nextNumber: number + 1, at: when };
+      const events: DpsNumberEvent[] = [
+        { type: 'DpsNumberAllocated', data: given },
+        { type: 'DpsSeriesBlocked', data: { ...given, at: at(26) } },
+      ];
+      return appendTo(store, dpsStream('live', DEMO_CNPJ, '1'), events, clock.now());
+    },
     putFile: (changes) =>
       appendTo(
         store,
