@@ -1,5 +1,7 @@
 import type pg from 'pg';
 import type { Projection } from '../../projections/types.js';
+import { schemaOfOtherLog } from '../adapters/sql/belonging.js';
+import { DatabaseUnsuitable } from '../adapters/sql/database-checks.js';
 import { inTransaction } from '../adapters/sql/transaction.js';
 import type { Instant } from '../domain/common/time.js';
 import { addGenerationRecord, type Generation, type GenerationRecord, generationRecords } from './checkpoints.js';
@@ -29,11 +31,36 @@ export const changingTables = <T>(db: pg.Pool, work: (client: pg.PoolClient) => 
     return await work(client);
   });
 
-/** Creates schema, table and indexes, empty. Rows left there without a checkpoint are dropped. */
+/**
+ * Creates schema, table and indexes, empty. Rows left there without a checkpoint are dropped. Throws `DatabaseUnsuitable` when they may be those of an
+ * installation whose log lies in another schema of the database.
+ */
 export const makeTable = async (client: pg.PoolClient, generation: Generation): Promise<void> => {
+  await refuseRowsOfOther(client, generation);
   await dropTable(client, generation);
   await client.query('select projection_schema_make($1)', [schemaNameOf(generation)]);
   await client.query(tableStatements(generation));
+};
+
+/** The copy that an audit compares (generation 0) is dropped by the audit itself, and never holds the rows of an installation. */
+const refuseRowsOfOther = async (client: pg.PoolClient, generation: Generation): Promise<void> => {
+  const name = schemaNameOf(generation);
+  if (generation.generation === 0 || (await isEmpty(client, name))) return;
+  const other = await schemaOfOtherLog(client);
+  if (other === undefined) return;
+  throw new DatabaseUnsuitable(
+    `the table ${name}.rows holds rows that are not those of this log, and the schema ${other} of this database holds a log of this service too: lead the search_path to that schema, or take a copy of the tables out of this database`,
+  );
+};
+
+/** A table that has never held a row has no size, nor has one that is not there. */
+const isEmpty = async (client: pg.PoolClient, schema: string): Promise<boolean> => {
+  const { rows } = await client.query(
+    `select from pg_class c join pg_namespace n on n.oid = c.relnamespace
+     where n.nspname = $1 and c.relname = 'rows' and pg_relation_size(c.oid) > 0`,
+    [schema],
+  );
+  return rows.length === 0;
 };
 
 export const dropTable = async (client: pg.PoolClient, generation: Numbered): Promise<void> => {

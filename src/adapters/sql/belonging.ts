@@ -45,6 +45,67 @@ select exists (select from pg_class c where ${IS_HISTORY} and ${HAS_LOG}) as our
   (select shown from foreigners where place = 1) as found,
   (select count(*)::int - 1 from foreigners) as more`;
 
+/** For a condition on the same row: tables of steps and logs that sessions have for themselves do not count. */
+const LOGS = `pg_class c join pg_namespace n on n.oid = c.relnamespace
+  where ${IS_HISTORY} and ${HAS_LOG} and n.nspname !~ '^pg_'`;
+
+/** A schema beside that of the search path which holds a log of this product; undefined without one. */
+export const schemaOfOtherLog = async (db: Pick<pg.Pool, 'query'>): Promise<string | undefined> => {
+  const { rows } = await db.query<{ schema: string }>(
+    `select quote_ident(n.nspname) as schema from ${LOGS} and n.nspname is distinct from current_schema() order by c.oid limit 1`,
+  );
+  return rows[0]?.schema;
+};
+
+/**
+ * Throws `DatabaseUnsuitable` when the log of this product lies in another schema than that in which the user of `db` would make tables. An
+ * installation made there would be empty, and would share the schemas of the read models with the full one. A copy of the tables in another schema is
+ * allowed where the log of the search path has held events.
+ */
+export const checkSearchPath = async (db: Pick<pg.Pool, 'query'>): Promise<void> => {
+  const there = (await schemaOfOtherLog(db)) === undefined ? undefined : (await db.query<Hidden>(HIDDEN)).rows[0];
+  if (there === undefined) return;
+  if (there.mayUse) throw await elsewhere(db, there.schema);
+  throw new DatabaseUnsuitable(
+    `the tables of this service are in the schema ${there.schema}, which ${there.user} may not use: run nfse setup database --admin-url-file FILE, where FILE holds the address of the administrator`,
+  );
+};
+
+type Hidden = { schema: string; user: string; mayUse: boolean };
+
+/** A table that has never held a row has no size, and the size of a table may be asked without a right to read the table. */
+const HIDDEN = `
+with logs as (
+  select c.oid, n.nspname, has_schema_privilege(n.oid, 'usage') as may_use, coalesce(n.nspname = current_schema(), false) as is_here,
+    pg_relation_size((select l.oid from pg_class l where l.relnamespace = n.oid and l.relname = 'event_log')) > 0 as is_filled
+  from ${LOGS}
+)
+select quote_ident(nspname) as schema, quote_ident(current_user) as user, may_use as "mayUse" from logs
+where not is_here and not exists (select from logs h where h.is_here and (h.is_filled or not logs.is_filled))
+order by is_filled desc, oid limit 1`;
+
+/** Throws `DatabaseUnsuitable` when the user of `db` finds no log, or that of another schema than `owner`, who makes the tables, has for its own. */
+export const checkSameSchema = async (db: Pick<pg.Pool, 'query'>, owner: Pick<pg.Pool, 'query'>): Promise<void> => {
+  const { rows } = await db.query<{ schema: string | null }>(
+    `select (select quote_ident(n.nspname) from pg_class c join pg_namespace n on n.oid = c.relnamespace
+       where c.oid = to_regclass('event_log')) as schema`,
+  );
+  const made = await owner.query<{ schema: string }>('select quote_ident(current_schema()) as schema');
+  const schema = made.rows[0]?.schema;
+  if (schema !== undefined && rows[0]?.schema !== schema) throw await elsewhere(db, schema);
+};
+
+/** The setting of a role in a database wins over those of the role and of the database. */
+const elsewhere = async (db: Pick<pg.Pool, 'query'>, schema: string): Promise<DatabaseUnsuitable> => {
+  const { rows } = await db.query<{ line: string }>(
+    `select format('the search_path of %I leads to %s: alter role %1$I in database %3$I set search_path = ',
+       current_user, coalesce('the schema ' || quote_ident(current_schema()), 'no schema'), current_database()) as line`,
+  );
+  return new DatabaseUnsuitable(
+    `the tables of this service are in the schema ${schema}, and ${rows[0]?.line ?? ''}${schema}`,
+  );
+};
+
 /** A database beside `database` in which the role `name` owns something or has a right; undefined without one, or without such a role. */
 export const otherDatabaseOf = async (
   db: Pick<pg.Pool, 'query'>,

@@ -14,6 +14,7 @@ import { refusalOfOtherUser } from '../../adapters/embedded-postgres/folder-owne
 import { refuseHalfRestored } from '../../adapters/embedded-postgres/half-restored.js';
 import { chooseOsUser } from '../../adapters/embedded-postgres/os-user.js';
 import { startEmbeddedPostgres } from '../../adapters/embedded-postgres/start.js';
+import { checkSameSchema, checkSearchPath } from '../../adapters/sql/belonging.js';
 import { checkSchema, checkServer } from '../../adapters/sql/database-checks.js';
 import { atAddress, isFull } from '../../adapters/sql/errors.js';
 import { findHistory, MigrationError, migrate, pendingMigrations } from '../../adapters/sql/migrate.js';
@@ -236,18 +237,22 @@ export const prepareDatabase = async (
     if (startedFor === 'command' && (await serviceSessions(pool)) > 0) throw new MigrationError(IN_USE);
   };
   if (owner === undefined) return await prepareAlone(service, limits, refuseInUse);
-  const prepared = withPool(owner, limits, async (pool) => {
+  const asOwner = async (pool: pg.Pool, serving: pg.Pool): Promise<readonly number[]> => {
     await checkServer(pool);
-    const serviceUser = await atAddress('DATABASE_URL', withPool(service, limits, userOf));
+    const serviceUser = await atAddress('DATABASE_URL', userOf(serving));
     if (serviceUser === (await userOf(pool))) throw new MigrationError(ONE_USER);
+    await checkSearchPath(pool);
     await checkOwner(pool);
     const missing = await pendingMigrations(pool, migrations);
     if (missing.length > 0) await refuseInUse(pool);
     const made = missing.length === 0 ? [] : await makeSteps(owner, limits);
     await grantService(pool, serviceUser);
     await checkSchema(pool);
+    // Without the rights that were granted just now the service finds no table.
+    await atAddress('DATABASE_URL', checkSameSchema(serving, pool));
     return made;
-  });
+  };
+  const prepared = withPool(owner, limits, (pool) => withPool(service, limits, (serving) => asOwner(pool, serving)));
   return await atAddress('DATABASE_OWNER_URL', prepared);
 };
 
@@ -264,6 +269,7 @@ const prepareAlone = (
 ): Promise<readonly number[]> =>
   withPool(service, limits, async (pool) => {
     await checkServer(pool);
+    await checkSearchPath(pool);
     const missing = await pendingMigrations(pool, migrations);
     if (missing.length > 0 && !(await mayCreate(pool)))
       throw new MigrationError(
