@@ -15,9 +15,25 @@ const TLS_MODES: Readonly<Record<string, string>> = {
   'no-verify': 'no-verify',
 };
 
+/** What a pool sets itself: processes find each other by the name of their sessions, and the time limits are the operator's. */
+const SET_BY_POOLS = [
+  'application_name',
+  'statement_timeout',
+  'lock_timeout',
+  'query_timeout',
+  'idle_in_transaction_session_timeout',
+] as const;
+
+/** Parameters of an address that `readDatabaseUrl` leaves out; empty for text that is no address. */
+export const ignoredParameters = (text: string): readonly string[] => {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  return SET_BY_POOLS.filter((name) => url?.searchParams.has(name));
+};
+
 /**
  * The address for the driver, checked for faults that the driver would report at the first connection or never. Throws `AddressInvalid`. The
- * driver takes one host. Its next major version weakens `require` and `verify-ca`; here both stay `verify-full`.
+ * driver takes one host, and lets the address win over what a pool sets. Its next major version weakens `require` and `verify-ca`; here both stay
+ * `verify-full`.
  */
 export const readDatabaseUrl = (text: string): string => {
   const url = URL.canParse(text) ? new URL(text) : undefined;
@@ -28,11 +44,21 @@ export const readDatabaseUrl = (text: string): string => {
   }
   const { searchParams } = url;
   for (const name of TLS_FILES) checkFile(name, searchParams.get(name));
+  const ignored = ignoredParameters(text);
+  for (const name of ignored) searchParams.delete(name);
   const wanted = searchParams.get('sslmode');
-  if (wanted === null || searchParams.has('uselibpqcompat')) return text;
+  if (wanted === null || searchParams.has('uselibpqcompat')) return ignored.length === 0 ? text : url.href;
   const mode = TLS_MODES[wanted];
   if (mode === undefined) throw new AddressInvalid(`sslmode must be one of ${Object.keys(TLS_MODES).join(', ')}`);
   searchParams.set('sslmode', mode);
+  return url.href;
+};
+
+/** The same address with one more setting of its sessions, which wins over those that its own `options` name. */
+export const withSetting = (address: string, setting: string): string => {
+  const url = new URL(address);
+  const own = url.searchParams.get('options');
+  url.searchParams.set('options', `${own === null ? '' : `${own} `}-c ${setting}`);
   return url.href;
 };
 

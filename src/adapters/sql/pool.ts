@@ -1,5 +1,6 @@
 import { Socket } from 'node:net';
 import pg from 'pg';
+import { withSetting } from './address.js';
 import { StandbyRefused } from './errors.js';
 import { clientClassFor } from './proven-client.js';
 
@@ -42,7 +43,10 @@ export const openPool = (options: PoolOptions): pg.Pool => {
   const serverTimeout = statementTimeoutMs === 0 ? 0 : statementTimeoutMs + ANSWER_MARGIN_MS;
   const sessions = sessionsOf(options);
   const pool = new pg.Pool({
-    connectionString: options.connectionString,
+    connectionString:
+      options.synchronousCommit === false
+        ? withSetting(options.connectionString, 'synchronous_commit=off')
+        : options.connectionString,
     Client: clientClassFor(options.connectionString),
     max: options.max,
     application_name: options.applicationName,
@@ -55,7 +59,6 @@ export const openPool = (options: PoolOptions): pg.Pool => {
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
     onConnect: sessions.onConnect,
-    ...(options.synchronousCommit === false ? { options: '-c synchronous_commit=off' } : {}),
   });
   // An 'error' event without a listener ends the process.
   pool.on('error', (error) => options.onIdleError?.(error));

@@ -24,6 +24,7 @@ import { printable, printableLine } from '../../lib/printable.js';
 import {
   type Config,
   type ConfigResult,
+  ignoredParameterWarnings,
   misspeltVariables,
   namedAsSet,
   readConfig,
@@ -131,6 +132,7 @@ const run = async (argv: readonly string[], env: NodeJS.ProcessEnv, output: Outp
   const usable = (read: ConfigResult): Config => {
     for (const { sent, meant } of isWarned ? [] : misspeltVariables(env))
       terminal.err(`warning: ${sent} is no variable of this program and is ignored; ${meant} is one`);
+    for (const line of isWarned ? [] : ignoredParameterWarnings(env)) terminal.err(line);
     isWarned = true;
     if ('problems' in read) throw new ConfigurationUnusable(read.problems);
     return read.config;

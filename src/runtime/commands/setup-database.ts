@@ -9,15 +9,19 @@ import { readOperatorFile } from '../../cli/flags.js';
 import { counted } from '../../lib/counted.js';
 import { errorCode } from '../../lib/error-code.js';
 import { plaintextProblems } from '../config/checks.js';
-import type { Config } from '../config/config.js';
+import { type Config, ignoredParametersLine } from '../config/config.js';
 import { openPatientPool, prepareDatabase } from '../engines/database.js';
 
 /**
  * Makes the steps of the schema. Given a file with an administrator's address, first creates the database and the roles of DATABASE_URL and
  * DATABASE_OWNER_URL, and hands over tables that one role owned until now. When another program uses the database or one of the roles it
- * throws `DatabaseUnsuitable` before anything is changed.
+ * throws `DatabaseUnsuitable` before anything is changed. `warn` is for lines before the outcome.
  */
-export const setupDatabase = async (config: Config, file: string | undefined): Promise<Outcome> => {
+export const setupDatabase = async (
+  config: Config,
+  file: string | undefined,
+  warn: (line: string) => void,
+): Promise<Outcome> => {
   const { databaseUrl: service, databaseOwnerUrl: owner, database, allowsPlaintext } = config;
   if (service === undefined) return badUsage('DATABASE_URL is not set: the embedded database needs no setup');
   if (file !== undefined) {
@@ -28,6 +32,7 @@ export const setupDatabase = async (config: Config, file: string | undefined): P
       return badUsage('DATABASE_OWNER_URL is not set: it names the role that is to own the tables');
     const admin = addressIn(text);
     if (admin === undefined) return badUsage(`${file} holds no postgres:// address`);
+    for (const line of ignoredParametersLine(file, text)) warn(line);
     if (!allowsPlaintext && plaintextProblems({ ...nowhere, databaseUrl: admin }).length > 0)
       return refused('the administrator is reached without TLS: use sslmode=verify-full, or ALLOW_PLAINTEXT_ENGINES=1');
     const fault = await atAddress(file, prepareServer(admin, loginOf(owner), loginOf(service)));

@@ -75,9 +75,9 @@ const database = (config: () => Config): Command => ({
     'admin-url-file': { type: 'string', help: 'a file that holds the address of an administrator of the server' },
   },
   changes: false,
-  run: async ({ flags }) => {
+  run: async ({ flags, terminal }) => {
     const { setupDatabase } = await import('./setup-database.js');
-    return await setupDatabase(config(), textFlag(flags, 'admin-url-file'));
+    return await setupDatabase(config(), textFlag(flags, 'admin-url-file'), terminal.err);
   },
 });
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import * as v from 'valibot';
-import { readDatabaseUrl } from '../../adapters/sql/address.js';
+import { ignoredParameters, readDatabaseUrl } from '../../adapters/sql/address.js';
 import { type Mode, modes } from '../../domain/common/ids.js';
 import { misspeltName } from '../../domain/common/nearest-name.js';
 import { combinationProblems, isLoopbackInUrl } from './checks.js';
@@ -69,6 +69,22 @@ export const misspeltVariables = (env: NodeJS.ProcessEnv): readonly { sent: stri
     return meant === undefined ? [] : [{ sent, meant }];
   });
 };
+
+/** Warnings for an operator: parameters of the addresses of the database that have no effect, because the service sets them itself. */
+export const ignoredParameterWarnings = (env: NodeJS.ProcessEnv): readonly string[] => {
+  const { values } = withFiles(env);
+  return (['DATABASE_URL', 'DATABASE_OWNER_URL'] as const).flatMap((name) => ignoredParametersLine(name, values[name]));
+};
+
+/** The same of one address, which `name` holds. */
+export const ignoredParametersLine = (name: string, address = ''): readonly string[] => {
+  const ignored = ignoredParameters(address.trim());
+  return ignored.length === 0
+    ? []
+    : [`warning: ${ignored.join(', ')} in ${name} ${ignored.length === 1 ? 'is' : 'are'} ignored: ${SET_HERE}`];
+};
+
+const SET_HERE = 'the service names its sessions itself, and DATABASE_…_TIMEOUT_S set its limits';
 
 const FILES_OF_SECRETS = ['OPERATOR_TOKEN_FILE', 'METRICS_TOKEN_FILE'] as const;
 
