@@ -86,13 +86,14 @@ order by is_filled desc, oid limit 1`;
 
 /** Throws `DatabaseUnsuitable` when the user of `db` finds no log, or that of another schema than `owner`, who makes the tables, has for its own. */
 export const checkSameSchema = async (db: Pick<pg.Pool, 'query'>, owner: Pick<pg.Pool, 'query'>): Promise<void> => {
-  const { rows } = await db.query<{ schema: string | null }>(
-    `select (select quote_ident(n.nspname) from pg_class c join pg_namespace n on n.oid = c.relnamespace
-       where c.oid = to_regclass('event_log')) as schema`,
+  const found = await db.query<{ schema: string }>(
+    `select n.nspname as schema from pg_class c join pg_namespace n on n.oid = c.relnamespace where c.oid = to_regclass('event_log')`,
   );
-  const made = await owner.query<{ schema: string }>('select quote_ident(current_schema()) as schema');
-  const schema = made.rows[0]?.schema;
-  if (schema !== undefined && rows[0]?.schema !== schema) throw await elsewhere(db, schema);
+  const made = await owner.query<{ schema: string; shown: string }>(
+    'select current_schema() as schema, quote_ident(current_schema()) as shown',
+  );
+  const own = made.rows[0];
+  if (own !== undefined && found.rows[0]?.schema !== own.schema) throw await elsewhere(db, own.shown);
 };
 
 /** The setting of a role in a database wins over those of the role and of the database. */

@@ -36,10 +36,15 @@ export const schemaLines = async (db: Pick<pg.Pool, 'query'>): Promise<readonly 
   return rows.map(({ line }) => line);
 };
 
-/** NOT NULL is shown with its column, because only PostgreSQL 18 and later make it a constraint too. */
+/**
+ * NOT NULL is shown with its column, because only PostgreSQL 18 and later make it a constraint too. The server writes types and definitions with quotes
+ * where an administrator has set `quote_all_identifiers`; each of them needs a row of `own`, which comes after the setting of this transaction.
+ */
 const LINES = `
-with own as (
-  select c.oid, c.relname from pg_class c
+with unquoted as materialized (
+  select set_config('quote_all_identifiers', 'off', true)
+), own as materialized (
+  select c.oid, c.relname from unquoted, pg_class c
   where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p')
 )
 select line from (

@@ -151,6 +151,17 @@ describeWithPostgres('a start on a database by its address', () => {
     expect(await openOn(database.connectionString)).toEqual({ exit: 2, line: expect.stringMatching(message) });
   });
 
+  it('is no matter of whether the administrator has the server quote all names', async () => {
+    await database.admin.query(`alter database ${nameOf(database)} set quote_all_identifiers = on`);
+    expect(await openOn(database.connectionString)).toBe('opened');
+    const quoted = openPool({ connectionString: database.connectionString, max: 1, applicationName: 'test' });
+    const there = await quoted.query('show quote_all_identifiers');
+    expect(await schemaLines(quoted)).toEqual(await schemaLines(database.pool));
+    expect(there.rows).toEqual([{ quote_all_identifiers: 'on' }]);
+    expect((await quoted.query('show quote_all_identifiers')).rows).toEqual(there.rows);
+    await quoted.end();
+  });
+
   it('is no matter of what an operator adds', async () => {
     await database.admin.query('create index of_mine on event_log (type); create table notes_of_mine (note text)');
     expect(await openOn(database.connectionString)).toBe('opened');

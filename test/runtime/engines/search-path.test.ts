@@ -94,6 +94,12 @@ describeWithPostgres('a database of two users whose search_path was changed', ()
     expect(await setUp()).toEqual(misled(database, SERVICE.name, 'the schema app'));
   });
 
+  it('is set up where the server quotes all names for the service alone', async () => {
+    const quoting = `alter role ${SERVICE.name} in database ${nameOf(database)} set quote_all_identifiers = on`;
+    await database.admin.query(quoting);
+    expect(await setUp()).toMatchObject({ exit: 0 });
+  });
+
   it('is refused when the service may not use the schema, with the cure', async () => {
     await database.admin.query('revoke usage on schema public from public');
     await database.admin.query(`revoke usage on schema public from ${SERVICE.name}`);
