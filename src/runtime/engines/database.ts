@@ -22,6 +22,7 @@ import { migrations } from '../../adapters/sql/migrations/index.js';
 import { openPool, type PoolOptions, type SessionLimits } from '../../adapters/sql/pool.js';
 import { clientClassFor } from '../../adapters/sql/proven-client.js';
 import { grantService } from '../../adapters/sql/roles.js';
+import { checkSameDatabase } from '../../adapters/sql/same-database.js';
 import { counted } from '../../lib/counted.js';
 import { pause } from '../../lib/pause.js';
 import { type Config, type Role, roles } from '../config/config.js';
@@ -241,6 +242,7 @@ export const prepareDatabase = async (
     await checkServer(pool);
     const serviceUser = await atAddress('DATABASE_URL', userOf(serving));
     if (serviceUser === (await userOf(pool))) throw new MigrationError(ONE_USER);
+    await checkSameDatabase(pool, serving);
     await checkSearchPath(pool);
     await checkOwner(pool);
     const missing = await pendingMigrations(pool, migrations);
