@@ -24,6 +24,12 @@ const lostAfter = async (...script: Turn[]): Promise<IssuingHarness> => {
 
 const noticesOf = ({ notices }: IssuingHarness): ReadonlySet<string> => new Set(notices.map(({ kind }) => kind));
 
+const settled = ({ deps, stream }: IssuingHarness) =>
+  settleInvoice(
+    { stream, as: 'issued', evidence: 'Consulta ao portal' },
+    { ...deps, actor: 'support:maria', notify: async () => undefined, holdersOf: async () => [] },
+  );
+
 describe('an invoice whose content was lost', () => {
   it('is not issued without it: it says so and ends when its time is over', async () => {
     const harness = await lostAfter();
@@ -65,14 +71,7 @@ describe('an invoice whose content was lost', () => {
     expect(await harness.status()).toBe('indeterminate');
     expect(harness.authorizer.sends).toHaveLength(1);
     expect(noticesOf(harness)).toContain('lookup_inconclusive');
-    const deps = {
-      ...harness.deps,
-      actor: 'support:maria' as const,
-      notify: async () => undefined,
-      holdersOf: async () => [],
-    };
-    const settled = await settleInvoice({ stream: harness.stream, as: 'issued', evidence: 'Consulta ao portal' }, deps);
-    expect(JSON.stringify(settled)).toContain('nobody can tell');
+    expect(JSON.stringify(await settled(harness))).toContain('nobody can tell');
   });
 
   it('gets no second number when another note stands under its own: it may be ours', async () => {
@@ -87,6 +86,11 @@ describe('an invoice whose content was lost', () => {
     expect(await harness.types()).toContain('NumberConflictFound');
     expect(await harness.status()).toBe('indeterminate');
     expect(harness.authorizer.sends).toHaveLength(1);
+    // The conflict counts as one of equal content, which nothing can show.
+    expect(await harness.events()).toContainEqual(
+      expect.objectContaining({ type: 'NumberConflictFound', data: expect.objectContaining({ sameContent: true }) }),
+    );
+    expect(await settled(harness)).toMatchObject({ kind: 'refused' });
   });
 
   it.each([
