@@ -117,6 +117,10 @@ describeWithPostgres('what doctor prints', () => {
     }
   });
 
+  it('is BAD for a server that does not write to its disk, as that of the tests', async () => {
+    expect((await operator.run('doctor')).out).toMatch(/^BAD +database durability +fsync and full_page_writes off: /m);
+  });
+
   it('is a check for each certificate with --json', async () => {
     const { checks } = (await operator.runJson('doctor')).json as { checks: { name: string }[] };
     const names = checks.map(({ name }) => name).filter((name) => name.startsWith('certificate'));

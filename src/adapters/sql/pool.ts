@@ -22,7 +22,7 @@ export type PoolOptions = SessionLimits & {
   applicationName: string;
   /** The client gives up a silent server after this and drops the connection; default 2 s after the server would have. */
   answerTimeoutMs?: number;
-  /** False: a commit does not wait for the disk; only for rows that may be lost. Default true. */
+  /** False: a commit does not wait for the disk; only for rows that may be lost. Default true, whatever the administrator has set. */
   synchronousCommit?: boolean;
   /** True: connecting to a standby fails with `StandbyRefused`. Default false. */
   refuseStandby?: boolean;
@@ -112,11 +112,20 @@ type ServerRow = { standby: boolean; read_only: string };
  * Sets what the administrator of the server may have set otherwise, which the driver cannot ask for: statements see what others have committed, and
  * 0 means no limit.
  */
-const settingsOf = ({ statementTimeoutMs, lockTimeoutMs }: SessionLimits): readonly string[] => [
+const settingsOf = ({ statementTimeoutMs, lockTimeoutMs, synchronousCommit }: PoolOptions): readonly string[] => [
   'set session characteristics as transaction isolation level read committed',
+  synchronousCommit === false ? 'set synchronous_commit = off' : DURABLE,
   ...(statementTimeoutMs === 0 ? ['set statement_timeout = 0'] : []),
   ...(lockTimeoutMs === 0 ? ['set lock_timeout = 0'] : []),
 ];
+
+/**
+ * Acknowledged events must survive a crash of the server and a failover to a synchronous standby: `off` loses them in the one, `local` in the other.
+ * Any other value is the administrator's choice. It is set again, because a session without a value of its own follows each reload of the server.
+ */
+const DURABLE = `select set_config('synchronous_commit',
+    case when setting in ('off', 'local') then 'on' else setting end, false)
+  from current_setting('synchronous_commit') setting`;
 
 /**
  * A session of a server that takes no writes is used once. Such a server was replaced, or is about to be, and would serve old data. The next caller

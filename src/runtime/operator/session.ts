@@ -53,6 +53,7 @@ import {
   transportCheck,
   unusedDatabaseChecks,
 } from './checks.js';
+import { durabilityChecks } from './database-checks.js';
 import { layoutChecks } from './layout-checks.js';
 import { projectionOperations } from './projections.js';
 import { workChecks } from './work-checks.js';
@@ -149,6 +150,7 @@ export const sessionOver = (
       const held = await rolesHeld(pool);
       return [
         ...(await engineChecks(engines, config, clock)),
+        ...(await durabilityChecks(pool)),
         ...(await unlessBehind(behind, { name: 'catalogue', reads: ['companies', 'catalog_lines'] }, async () => [
           await catalogueCheck(readModel),
         ])),

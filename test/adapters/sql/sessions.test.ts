@@ -58,6 +58,31 @@ describeWithPostgres('connections of a pool', () => {
     expect(settings.rows).toEqual([{ isolation: 'read committed', statement: '0', lock: '0' }]);
   });
 
+  it.each([
+    ['off', 'on'],
+    ['local', 'on'],
+    ['on', 'on'],
+    ['remote_write', 'remote_write'],
+    ['remote_apply', 'remote_apply'],
+  ])('wait for the disk, and for a synchronous standby, where the administrator set %s', async (setting, expected) => {
+    const name = new URL(database.connectionString).pathname.slice(1);
+    await database.admin.query(`alter database ${name} set synchronous_commit = ${setting}`);
+    const ofPool = async (options: { synchronousCommit?: boolean; connectionString?: string }): Promise<unknown> => {
+      const opened = openPool({
+        connectionString: database.connectionString,
+        max: 1,
+        applicationName: 'under-test',
+        ...options,
+      });
+      const { rows } = await opened.query('show synchronous_commit').finally(() => opened.end());
+      return rows;
+    };
+    const asked = `${database.connectionString}?options=-c%20synchronous_commit%3Doff`;
+    expect(await ofPool({})).toEqual([{ synchronous_commit: expected }]);
+    expect(await ofPool({ connectionString: asked })).toEqual([{ synchronous_commit: 'on' }]);
+    expect(await ofPool({ synchronousCommit: false })).toEqual([{ synchronous_commit: 'off' }]);
+  });
+
   it('stay as long as the server takes writes', async () => {
     expect(await sessionOf(pool)).toBe(await sessionOf(pool));
   });
