@@ -118,6 +118,20 @@ it.each([
   expect(startupFault(error)).toEqual({ exit, line: error.message });
 });
 
+it.each([
+  ['55P03', /^the database waited too long for a lock that another session holds .*\(55P03\)$/],
+  ['57014', /^the database gave a statement up, by a time limit .*\(57014\)$/],
+  ['25P03', /^the database ended the session by idle_in_transaction_session_timeout: .*\(25P03\)$/],
+  ['25P04', /^the database ended the session by transaction_timeout: .*\(25P04\)$/],
+  ['57P05', /^the database ended the session by idle_session_timeout: .*\(57P05\)$/],
+])('a limit is named, and no address, where the server ended work by it: %s', (code, line) => {
+  const fault = Object.assign(new Error(SECRET), { code });
+  for (const error of [new FaultAtAddress('DATABASE_OWNER_URL', fault), refusedAppend(code)]) {
+    expect(startupFault(error).exit).toBe(3);
+    expect(startupFault(error).line).toMatch(line);
+  }
+});
+
 it.each(['57P01', '57P03'])('a database that starts or stops has no wrong address: %s', (code) => {
   const fault = new FaultAtAddress('DATABASE_OWNER_URL', Object.assign(new Error(SECRET), { code, severity: 'FATAL' }));
   expect(startupFault(fault)).toEqual({

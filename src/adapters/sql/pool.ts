@@ -113,11 +113,17 @@ type ServerRow = { standby: boolean; read_only: string };
  * 0 means no limit.
  */
 const settingsOf = ({ statementTimeoutMs, lockTimeoutMs, synchronousCommit }: PoolOptions): readonly string[] => [
+  NO_TRANSACTION_LIMIT,
+  'set idle_session_timeout = 0',
   'set session characteristics as transaction isolation level read committed',
   synchronousCommit === false ? 'set synchronous_commit = off' : DURABLE,
   ...(statementTimeoutMs === 0 ? ['set statement_timeout = 0'] : []),
   ...(lockTimeoutMs === 0 ? ['set lock_timeout = 0'] : []),
 ];
+
+/** PostgreSQL 15 and 16 do not have this setting, and name it null. It limits whole migrations and rebuilds, whose statements have their own limits. */
+const NO_TRANSACTION_LIMIT = `select set_config('transaction_timeout', '0', false)
+  where current_setting('transaction_timeout', true) is not null`;
 
 /**
  * Acknowledged events must survive a crash of the server and a failover to a synchronous standby: `off` loses them in the one, `local` in the other.

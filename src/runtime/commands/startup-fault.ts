@@ -52,7 +52,7 @@ const faultOf = (error: unknown, addressSetBy: string): StartupFault => {
   const fault = sqlFault(error);
   if (fault !== 'other') {
     if (code === '57P01' || code === '57P03') return { exit: 3, line: `${STARTING_OR_STOPPING}${saidAs(code)}` };
-    const line = code === RIGHT_MISSING ? RIGHTS_LINE : isFull(error) ? FULL_LINE : DATABASE_LINES[fault];
+    const line = code === RIGHT_MISSING ? RIGHTS_LINE : isFull(error) ? FULL_LINE : lineOfCode(code, fault);
     const hint = isNotSetUp(code) && addressSetBy.startsWith('DATABASE_') ? SETUP_HINT : '';
     return { exit: 3, line: `${line.replace('DATABASE_URL', addressSetBy)}${saidAs(code)}${hint}` };
   }
@@ -68,10 +68,13 @@ const faultOf = (error: unknown, addressSetBy: string): StartupFault => {
 const refusedWork = (cause: unknown): string | undefined => {
   if (isFull(cause)) return `${FULL_LINE}${saidAs(errorCode(cause))}`;
   const fault = sqlFault(cause);
-  return fault === 'disk_full' || fault === 'read_only'
-    ? `${DATABASE_LINES[fault]}${saidAs(errorCode(cause))}`
-    : undefined;
+  const code = errorCode(cause);
+  const line = fault === 'disk_full' || fault === 'read_only' ? DATABASE_LINES[fault] : LIMIT_LINES.get(code);
+  return line && `${line}${saidAs(code)}`;
 };
+
+const lineOfCode = (code: unknown, fault: Exclude<SqlFault, 'other'>): string =>
+  LIMIT_LINES.get(code) ?? DATABASE_LINES[fault];
 
 /** What an operator has to set up in another way. */
 const BAD_SETUP = [
@@ -121,6 +124,24 @@ const DATABASE_LINES: Record<Exclude<SqlFault, 'other'>, string> = {
   no_tls:
     'the server of the database offers no TLS, which sslmode in DATABASE_URL demands: switch it on there (ssl = on), or check host and port',
 };
+
+const endedBy = (limit: string): string =>
+  `the database ended the session by ${limit}: this process stood still for too long, or an administrator or a pooler has set that limit; try again`;
+
+/** The server was reached, and a limit ended the statement or the session. */
+const LIMIT_LINES: ReadonlyMap<unknown, string> = new Map([
+  [
+    '55P03',
+    'the database waited too long for a lock that another session holds (DATABASE_LOCK_TIMEOUT_S): nfse doctor names the session while it lasts; end it, and try again',
+  ],
+  [
+    '57014',
+    'the database gave a statement up, by a time limit (DATABASE_STATEMENT_TIMEOUT_S) or because an administrator canceled it: try again',
+  ],
+  ['25P03', endedBy('idle_in_transaction_session_timeout')],
+  ['25P04', endedBy('transaction_timeout')],
+  ['57P05', endedBy('idle_session_timeout')],
+]);
 
 /** No address is wrong then. The embedded database starts and stops with its service. */
 const STARTING_OR_STOPPING =

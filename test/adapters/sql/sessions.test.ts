@@ -47,15 +47,20 @@ describeWithPostgres('connections of a pool', () => {
       ['default_transaction_isolation', 'serializable'],
       ['statement_timeout', '1s'],
       ['lock_timeout', '1s'],
+      ['idle_session_timeout', '1s'],
+      ['transaction_timeout', '1s'],
     ])
       await database.admin.query(`alter database ${name} set ${setting} = '${value}'`);
     const patient = openPatientPool({ connectionString: line.connectionString, applicationName: 'under-test' });
     const settings = await patient.query(
       `select current_setting('transaction_isolation') as isolation, current_setting('statement_timeout') as statement,
-         current_setting('lock_timeout') as lock`,
+         current_setting('lock_timeout') as lock, current_setting('idle_session_timeout') as idle,
+         current_setting('transaction_timeout') as transaction`,
     );
     await patient.end();
-    expect(settings.rows).toEqual([{ isolation: 'read committed', statement: '0', lock: '0' }]);
+    expect(settings.rows).toEqual([
+      { isolation: 'read committed', statement: '0', lock: '0', idle: '0', transaction: '0' },
+    ]);
   });
 
   it.each([
