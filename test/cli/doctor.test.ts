@@ -13,7 +13,7 @@ import { eventually } from '../support/eventually.js';
 import { companyFile } from '../support/fixture/company.js';
 import { type Operator, openOperator } from '../support/harness/operator.js';
 import { runningClock } from '../support/harness/running-clock.js';
-import { describeWithPostgres } from '../support/postgres.js';
+import { describeWithPostgres, lockWaits } from '../support/postgres.js';
 
 const WITH_CERTIFICATE = ['11444777000161', '12345678000195', '98765432000198'];
 const WITHOUT_CERTIFICATE = '11222333000181';
@@ -119,6 +119,33 @@ describeWithPostgres('what doctor prints', () => {
 
   it('is BAD for a server that does not write to its disk, as that of the tests', async () => {
     expect((await operator.run('doctor')).out).toMatch(/^BAD +database durability +fsync and full_page_writes off: /m);
+  });
+
+  it('names the session for which sessions of the service wait, without the text of its statement', async () => {
+    const blocker = await operator.database.admin.connect();
+    const service = openPool({
+      connectionString: operator.database.connectionString,
+      max: 1,
+      applicationName: 'nfse-under-test',
+    });
+    try {
+      await blocker.query('begin; lock table idempotency_keys in share mode');
+      const waiting = service.query(`delete from idempotency_keys where company_id = 'none'`);
+      const pid = (await blocker.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]?.pid;
+      await lockWaits(operator.database, 1);
+      const line = (await operator.run('doctor')).out.split('\n').find((text) => text.includes('database lock')) ?? '';
+      expect(line).toMatch(
+        new RegExp(
+          `^BAD +database lock +session ${pid} of \\w+ \\(test-admin\\) holds a lock that 1 session of the service waited for, .* since 20\\S+Z -> .*pg_terminate_backend\\(${pid}\\)$`,
+        ),
+      );
+      await blocker.query('rollback');
+      await waiting;
+      expect((await operator.run('doctor')).out).not.toContain('database lock');
+    } finally {
+      blocker.release(true);
+      await service.end();
+    }
   });
 
   it('is a check for each certificate with --json', async () => {

@@ -56,14 +56,17 @@ const blocksTo = (stream: 'stdout' | 'stderr') => {
 
 /**
  * The fields of an error that may be logged. Engines put values of the statement into `detail` and `where`, libraries put input into messages;
- * therefore only the class, the code and the place in this code.
+ * therefore only the class, the code and the place in this code. An error of a port has no code, and gets that of the engine's error which caused it.
  */
 export const faultFields = (error: unknown): { error: string; code?: string; at?: string } => {
   if (!(error instanceof Error)) return { error: typeof error };
-  const code = errorCode(error);
+  const code = firstCode(error);
   const at = placeIn(framesOf(error));
   return { error: error.name, ...(code === undefined ? {} : { code }), ...(at === undefined ? {} : { at }) };
 };
+
+const firstCode = (error: unknown): string | undefined =>
+  error instanceof Error ? (errorCode(error) ?? firstCode(error.cause)) : undefined;
 
 /** The stack without the message in front of it, which may hold anything. */
 const framesOf = ({ stack = '', message }: Error): string => {

@@ -53,7 +53,7 @@ import {
   transportCheck,
   unusedDatabaseChecks,
 } from './checks.js';
-import { durabilityChecks } from './database-checks.js';
+import { durabilityChecks, withBlockers } from './database-checks.js';
 import { layoutChecks } from './layout-checks.js';
 import { projectionOperations } from './projections.js';
 import { workChecks } from './work-checks.js';
@@ -146,40 +146,41 @@ export const sessionOver = (
     },
     recentNotices: async () => (await recentNotices(createStoredNotices(pool), clock)).length,
     projectionsBehind: () => projectionsBehind(engines, clock),
-    checks: async (actor, behind) => {
-      const held = await rolesHeld(pool);
-      return [
-        ...(await engineChecks(engines, config, clock)),
-        ...(await durabilityChecks(pool)),
-        ...(await unlessBehind(behind, { name: 'catalogue', reads: ['companies', 'catalog_lines'] }, async () => [
-          await catalogueCheck(readModel),
-        ])),
-        rolesCheck(held, config),
-        ...unusedDatabaseChecks(config),
-        await rightsCheck(pool),
-        transportCheck(config),
-        ...(await workChecks({ engines, config, clock, queue }, behind)),
-        ...(await unlessBehind(behind, { name: 'clock', reads: ['companies'] }, async () => {
-          const { clockChecks } = await import('./clock-checks.js');
-          return await clockChecks(parts, `support:${actor}`);
-        })),
-        ...(await unlessBehind(behind, { name: 'layout', reads: ['invoices'] }, () => layoutChecks(engines, clock))),
-        ...(await guardsChecks(engines, config)),
-        masterKeyCheck(await masterKeyStatus(rotation)),
-        await exportKeyCheck(exportSigner),
-        ...(await anchorChecks({
-          folder: config.anchorDir,
-          store,
-          log,
-          clock,
-          isSwept: held.older || held.roles.has('sweeper'),
-        })),
-        await parametersCheck(parameters, clock),
-        await distributionCheck(createDistributionProgressStore(pool), config.distribution, clock),
-        ...(await noticeChecks(createStoredNotices(pool), clock)),
-        ...(await certificateRefusalChecks(createMonitoringReads(pool))),
-      ];
-    },
+    checks: (actor, behind) =>
+      withBlockers(pool, async () => {
+        const held = await rolesHeld(pool);
+        return [
+          ...(await engineChecks(engines, config, clock)),
+          ...(await durabilityChecks(pool)),
+          ...(await unlessBehind(behind, { name: 'catalogue', reads: ['companies', 'catalog_lines'] }, async () => [
+            await catalogueCheck(readModel),
+          ])),
+          rolesCheck(held, config),
+          ...unusedDatabaseChecks(config),
+          await rightsCheck(pool),
+          transportCheck(config),
+          ...(await workChecks({ engines, config, clock, queue }, behind)),
+          ...(await unlessBehind(behind, { name: 'clock', reads: ['companies'] }, async () => {
+            const { clockChecks } = await import('./clock-checks.js');
+            return await clockChecks(parts, `support:${actor}`);
+          })),
+          ...(await unlessBehind(behind, { name: 'layout', reads: ['invoices'] }, () => layoutChecks(engines, clock))),
+          ...(await guardsChecks(engines, config)),
+          masterKeyCheck(await masterKeyStatus(rotation)),
+          await exportKeyCheck(exportSigner),
+          ...(await anchorChecks({
+            folder: config.anchorDir,
+            store,
+            log,
+            clock,
+            isSwept: held.older || held.roles.has('sweeper'),
+          })),
+          await parametersCheck(parameters, clock),
+          await distributionCheck(createDistributionProgressStore(pool), config.distribution, clock),
+          ...(await noticeChecks(createStoredNotices(pool), clock)),
+          ...(await certificateRefusalChecks(createMonitoringReads(pool))),
+        ];
+      }),
   };
 };
 

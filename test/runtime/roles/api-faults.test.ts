@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { PdfFailed } from '../../../src/adapters/pdf/renderer.js';
+import { StoreUnavailable } from '../../../src/app/event-store/event-store.js';
 import { TooManyWaiting } from '../../../src/lib/fair-semaphore.js';
+import { EventLogUnavailable } from '../../../src/ports/event-log.js';
 import { SealedTextChanged, SealingKeyUnknown } from '../../../src/ports/sealing-keys.js';
 import { isUnavailable, requestFaults } from '../../../src/runtime/roles/api-faults.js';
 
@@ -26,6 +28,14 @@ describe('the log line of a request that ended in a fault', () => {
     const detail = 'the sealed field customer cannot be opened: no key of m2: restore its line';
     expect(linesOf(error)).toEqual([expect.objectContaining({ error: 'SealingKeyUnknown', detail })]);
     expect(isUnavailable(new SealedTextChanged('it is not of this event'))).toBe(false);
+  });
+
+  it('has the code of the engine’s error that caused it, such as a lock that was held for too long', () => {
+    const cause = Object.assign(new Error('canceling statement due to lock timeout'), { code: '55P03' });
+    const refused = new EventLogUnavailable('the event log refused the append', { cause });
+    const unknown = new StoreUnavailable('the stream cannot be read', { cause: refused });
+    expect(linesOf(refused)).toEqual([expect.objectContaining({ error: 'EventLogUnavailable', code: '55P03' })]);
+    expect(linesOf(unknown)).toEqual([expect.objectContaining({ error: 'StoreUnavailable', code: '55P03' })]);
   });
 
   it.each([new PdfFailed('timeout'), new PdfFailed('layout'), new Error('anything')])('is an error for %s', (error) => {
