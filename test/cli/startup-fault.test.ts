@@ -132,6 +132,16 @@ it.each([
   }
 });
 
+it.each([
+  ['08P01', /^a pooler or proxy before the database refuses the connection, .* in DATABASE_OWNER_URL, .*\(08P01\)$/],
+  ['26000', /^the address of the database leads to a pooler that gives .*pool_mode = session.*\(26000\)$/],
+  ['42P05', /^the address of the database leads to a pooler that gives .*pool_mode = session.*\(42P05\)$/],
+])('a pooler is named where it does not what a server does: %s', (code, line) => {
+  const fault = new FaultAtAddress('DATABASE_OWNER_URL', Object.assign(new Error(SECRET), { code }));
+  expect(startupFault(fault).exit).toBe(3);
+  expect(startupFault(fault).line).toMatch(line);
+});
+
 it.each(['57P01', '57P03'])('a database that starts or stops has no wrong address: %s', (code) => {
   const fault = new FaultAtAddress('DATABASE_OWNER_URL', Object.assign(new Error(SECRET), { code, severity: 'FATAL' }));
   expect(startupFault(fault)).toEqual({

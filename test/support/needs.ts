@@ -60,6 +60,7 @@ const needs = {
     isHere: () => installedPostgres(15) !== undefined,
     absence: 'PostgreSQL 15 is not installed',
   },
+  pgbouncer: tool('pgbouncer', 'pgbouncer'),
   promtool: tool('promtool', 'promtool'),
   systemd: tool('systemd', 'systemd-analyze'),
   /** Mounts of its own for one process, as a container has them; only root may make them. */

@@ -54,14 +54,6 @@ export const readDatabaseUrl = (text: string): string => {
   return url.href;
 };
 
-/** The same address with one more setting of its sessions, which wins over those that its own `options` name. */
-export const withSetting = (address: string, setting: string): string => {
-  const url = new URL(address);
-  const own = url.searchParams.get('options');
-  url.searchParams.set('options', `${own === null ? '' : `${own} `}-c ${setting}`);
-  return url.href;
-};
-
 const checkFile = (name: string, file: string | null): void => {
   try {
     if (file !== null) readFileSync(file);

@@ -1,6 +1,5 @@
 import { Socket } from 'node:net';
 import pg from 'pg';
-import { withSetting } from './address.js';
 import { StandbyRefused } from './errors.js';
 import { clientClassFor } from './proven-client.js';
 
@@ -32,6 +31,7 @@ export type PoolOptions = SessionLimits & {
 
 const STATEMENT_MS = 15_000;
 const LOCK_MS = 10_000;
+const IDLE_IN_TRANSACTION_MS = 60_000;
 const CONNECT_MS = 5_000;
 /** The server gives up first, because its refusal is certain and a timeout of the client is not. */
 const ANSWER_MARGIN_MS = 2_000;
@@ -42,18 +42,13 @@ export const openPool = (options: PoolOptions): pg.Pool => {
   const { statementTimeoutMs = STATEMENT_MS, connectTimeoutMs = CONNECT_MS } = options;
   const serverTimeout = statementTimeoutMs === 0 ? 0 : statementTimeoutMs + ANSWER_MARGIN_MS;
   const sessions = sessionsOf(options);
+  // Limits as parameters of the connection are refused, or left out without a word, by poolers; `settingsOf` sets them.
   const pool = new pg.Pool({
-    connectionString:
-      options.synchronousCommit === false
-        ? withSetting(options.connectionString, 'synchronous_commit=off')
-        : options.connectionString,
+    connectionString: options.connectionString,
     Client: clientClassFor(options.connectionString),
     max: options.max,
     application_name: options.applicationName,
-    statement_timeout: statementTimeoutMs,
-    lock_timeout: options.lockTimeoutMs ?? LOCK_MS,
     query_timeout: options.answerTimeoutMs ?? serverTimeout,
-    idle_in_transaction_session_timeout: 60_000,
     connectionTimeoutMillis: connectTimeoutMs,
     idleTimeoutMillis: 30_000,
     keepAlive: true,
@@ -109,16 +104,17 @@ const SERVER = `select pg_is_in_recovery() as standby, current_setting('transact
 type ServerRow = { standby: boolean; read_only: string };
 
 /**
- * Sets what the administrator of the server may have set otherwise, which the driver cannot ask for: statements see what others have committed, and
- * 0 means no limit.
+ * Sets the limits of the session, 0 for none, and what the administrator of the server may have set otherwise: statements see what others have
+ * committed. All of this goes with the first question, so that a connection takes no longer.
  */
-const settingsOf = ({ statementTimeoutMs, lockTimeoutMs, synchronousCommit }: PoolOptions): readonly string[] => [
+const settingsOf = (options: PoolOptions): readonly string[] => [
   NO_TRANSACTION_LIMIT,
   'set idle_session_timeout = 0',
+  `set idle_in_transaction_session_timeout = ${IDLE_IN_TRANSACTION_MS}`,
+  `set statement_timeout = ${options.statementTimeoutMs ?? STATEMENT_MS}`,
+  `set lock_timeout = ${options.lockTimeoutMs ?? LOCK_MS}`,
   'set session characteristics as transaction isolation level read committed',
-  synchronousCommit === false ? 'set synchronous_commit = off' : DURABLE,
-  ...(statementTimeoutMs === 0 ? ['set statement_timeout = 0'] : []),
-  ...(lockTimeoutMs === 0 ? ['set lock_timeout = 0'] : []),
+  options.synchronousCommit === false ? 'set synchronous_commit = off' : DURABLE,
 ];
 
 /** PostgreSQL 15 and 16 do not have this setting, and name it null. It limits whole migrations and rebuilds, whose statements have their own limits. */

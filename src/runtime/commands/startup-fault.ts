@@ -4,6 +4,7 @@ import { NatsTopologyMismatch } from '../../adapters/queue-nats/topology-mismatc
 import { DatabaseUnsuitable } from '../../adapters/sql/database-checks.js';
 import { FaultAtAddress, isFull, type SqlFault, sqlFault } from '../../adapters/sql/errors.js';
 import { MigrationError } from '../../adapters/sql/migrate.js';
+import { SHARED_SESSIONS } from '../../adapters/sql/pooler.js';
 import { TamperedSecret } from '../../adapters/vault/envelope.js';
 import { MasterKeyUnusable } from '../../adapters/vault/key-file.js';
 import { WrongMasterKey } from '../../adapters/vault/master-key.js';
@@ -56,6 +57,7 @@ const faultOf = (error: unknown, addressSetBy: string): StartupFault => {
     const hint = isNotSetUp(code) && addressSetBy.startsWith('DATABASE_') ? SETUP_HINT : '';
     return { exit: 3, line: `${line.replace('DATABASE_URL', addressSetBy)}${saidAs(code)}${hint}` };
   }
+  if (code !== undefined && OF_ANOTHER_SESSION.has(code)) return { exit: 3, line: `${SHARED_SESSIONS}${saidAs(code)}` };
   if (isOneOf(UNREACHABLE_LOG, error)) {
     const line = refusedWork(error.cause) ?? `${LOG_LINE}${saidAs(code ?? error.message)}`;
     return { exit: 3, line };
@@ -74,7 +76,7 @@ const refusedWork = (cause: unknown): string | undefined => {
 };
 
 const lineOfCode = (code: unknown, fault: Exclude<SqlFault, 'other'>): string =>
-  LIMIT_LINES.get(code) ?? DATABASE_LINES[fault];
+  LIMIT_LINES.get(code) ?? (code === PROTOCOL_REFUSED ? POOLER_LINE : DATABASE_LINES[fault]);
 
 /** What an operator has to set up in another way. */
 const BAD_SETUP = [
@@ -155,6 +157,15 @@ const queueLine = ({ fault, code }: WorkQueueUnavailable): string => {
   const { what, cure } = QUEUE_FAULTS[fault];
   return `${what}: ${cure}, and try again${saidAs(code)}`;
 };
+
+const PROTOCOL_REFUSED = '08P01';
+
+/** PgBouncer says this of whatever it does not take: a parameter, a user, a database. A server says it of a driver that is broken. */
+const POOLER_LINE =
+  'a pooler or proxy before the database refuses the connection, and its log says why: check user, password and database name in DATABASE_URL, and see poolers in docs/operations/postgresql.md';
+
+/** A prepared statement is not there, or is there already: these are answers of a session that is not this connection's own. */
+const OF_ANOTHER_SESSION: ReadonlySet<unknown> = new Set(['26000', '42P05']);
 
 const RIGHT_MISSING = '42501';
 

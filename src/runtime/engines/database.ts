@@ -20,6 +20,7 @@ import { atAddress, isFull } from '../../adapters/sql/errors.js';
 import { findHistory, MigrationError, migrate, pendingMigrations } from '../../adapters/sql/migrate.js';
 import { migrations } from '../../adapters/sql/migrations/index.js';
 import { openPool, type PoolOptions, type SessionLimits } from '../../adapters/sql/pool.js';
+import { refuseSharedSessions } from '../../adapters/sql/pooler.js';
 import { clientClassFor } from '../../adapters/sql/proven-client.js';
 import { grantService } from '../../adapters/sql/roles.js';
 import { checkSameDatabase } from '../../adapters/sql/same-database.js';
@@ -240,6 +241,7 @@ export const prepareDatabase = async (
   if (owner === undefined) return await prepareAlone(service, limits, refuseInUse);
   const asOwner = async (pool: pg.Pool, serving: pg.Pool): Promise<readonly number[]> => {
     await checkServer(pool);
+    await refuseSharedSessions(pool);
     const serviceUser = await atAddress('DATABASE_URL', userOf(serving));
     if (serviceUser === (await userOf(pool))) throw new MigrationError(ONE_USER);
     await checkSameDatabase(pool, serving);
@@ -271,6 +273,7 @@ const prepareAlone = (
 ): Promise<readonly number[]> =>
   withPool(service, limits, async (pool) => {
     await checkServer(pool);
+    await refuseSharedSessions(pool);
     await checkSearchPath(pool);
     const missing = await pendingMigrations(pool, migrations);
     if (missing.length > 0 && !(await mayCreate(pool)))
