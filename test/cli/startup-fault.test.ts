@@ -84,6 +84,18 @@ it.each(['28P01', '28000', '3D000'])(
   },
 );
 
+it('a database that wants a certificate of its client, or has got another’s key, is told so', () => {
+  const faultWith = (code: string) => startupFault(Object.assign(new Error(SECRET), { code }));
+  expect(faultWith('28000').line).toContain(
+    'the certificate of the client (sslcert, sslkey) and sslmode in DATABASE_URL',
+  );
+  expect(faultWith('28P01').line).not.toContain('sslcert');
+  expect(faultWith('ERR_OSSL_X509_KEY_VALUES_MISMATCH')).toEqual({
+    exit: 2,
+    line: 'sslcert and sslkey in the address of the database do not belong together (ERR_OSSL_X509_KEY_VALUES_MISMATCH)',
+  });
+});
+
 it.each(['EACCES', 'EPERM'])('a path that this user may not use is named: %s', (code) => {
   const denied = Object.assign(new Error(SECRET), { code, path: '/data/simulator' });
   const line = `/data/simulator may not be used by this user (${code}): check its owner and mode`;

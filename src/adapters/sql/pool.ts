@@ -114,6 +114,8 @@ const settingsOf = (options: PoolOptions): readonly string[] => [
   `set statement_timeout = ${options.statementTimeoutMs ?? STATEMENT_MS}`,
   `set lock_timeout = ${options.lockTimeoutMs ?? LOCK_MS}`,
   'set session characteristics as transaction isolation level read committed',
+  // Less would round the numbers that the server computes.
+  'set extra_float_digits = 1',
   options.synchronousCommit === false ? 'set synchronous_commit = off' : DURABLE,
 ];
 

@@ -49,6 +49,8 @@ const faultOf = (error: unknown, addressSetBy: string): StartupFault => {
   if (code === 'EACCES' || code === 'EPERM') return { exit: 2, line: deniedLine(error, code) };
   if (isRefusedFolder(error)) return { exit: 2, line: unusableLine(error, 'ENOENT') };
   if (code === 'ENOTDIR' || code === 'EEXIST' || code === 'EROFS') return { exit: 2, line: unusableLine(error, code) };
+  if (code === KEY_OF_ANOTHER)
+    return { exit: 2, line: `sslcert and sslkey in the address of the database do not belong together${saidAs(code)}` };
   if (error instanceof WorkQueueUnavailable) return { exit: 3, line: queueLine(error) };
   const fault = sqlFault(error);
   if (fault !== 'other') {
@@ -76,7 +78,7 @@ const refusedWork = (cause: unknown): string | undefined => {
 };
 
 const lineOfCode = (code: unknown, fault: Exclude<SqlFault, 'other'>): string =>
-  LIMIT_LINES.get(code) ?? (code === PROTOCOL_REFUSED ? POOLER_LINE : DATABASE_LINES[fault]);
+  LIMIT_LINES.get(code) ?? LINES_OF_CODES.get(code) ?? DATABASE_LINES[fault];
 
 /** What an operator has to set up in another way. */
 const BAD_SETUP = [
@@ -151,18 +153,29 @@ const STARTING_OR_STOPPING =
 
 /** Connections that have not signed in are in no list of the database itself. */
 const FULL_LINE =
-  'the database has no free connection, because other programs hold all that it allows: see which (on its machine, ss -tnp), end them, and try again';
+  'the database has no free connection, because processes of the service or other programs hold all that it allows: see which (pg_stat_activity as the administrator; on its machine, ss -tnp), end what is not needed or raise max_connections (docs/operations/scale.md#connections-to-postgresql), and try again';
 
 const queueLine = ({ fault, code }: WorkQueueUnavailable): string => {
   const { what, cure } = QUEUE_FAULTS[fault];
   return `${what}: ${cure}, and try again${saidAs(code)}`;
 };
 
-const PROTOCOL_REFUSED = '08P01';
+/** Codes that say more than their kind of fault. */
+const LINES_OF_CODES: ReadonlyMap<unknown, string> = new Map([
+  // PgBouncer says this of whatever it does not take: a parameter, a user, a database. A server says it of a driver that is broken.
+  [
+    '08P01',
+    'a pooler or proxy before the database refuses the connection, and its log says why: check user, password and database name in DATABASE_URL, and see poolers in docs/operations/postgresql.md',
+  ],
+  // Of a server that wants a certificate of its client, too.
+  [
+    '28000',
+    'the database refuses this user: check user, password, database name, the certificate of the client (sslcert, sslkey) and sslmode in DATABASE_URL',
+  ],
+]);
 
-/** PgBouncer says this of whatever it does not take: a parameter, a user, a database. A server says it of a driver that is broken. */
-const POOLER_LINE =
-  'a pooler or proxy before the database refuses the connection, and its log says why: check user, password and database name in DATABASE_URL, and see poolers in docs/operations/postgresql.md';
+/** Only the address of the database names a certificate with its key in two files. */
+const KEY_OF_ANOTHER = 'ERR_OSSL_X509_KEY_VALUES_MISMATCH';
 
 /** A prepared statement is not there, or is there already: these are answers of a session that is not this connection's own. */
 const OF_ANOTHER_SESSION: ReadonlySet<unknown> = new Set(['26000', '42P05']);

@@ -49,17 +49,18 @@ describeWithPostgres('connections of a pool', () => {
       ['lock_timeout', '1s'],
       ['idle_session_timeout', '1s'],
       ['transaction_timeout', '1s'],
+      ['extra_float_digits', '-15'],
     ])
       await database.admin.query(`alter database ${name} set ${setting} = '${value}'`);
     const patient = openPatientPool({ connectionString: line.connectionString, applicationName: 'under-test' });
     const settings = await patient.query(
       `select current_setting('transaction_isolation') as isolation, current_setting('statement_timeout') as statement,
          current_setting('lock_timeout') as lock, current_setting('idle_session_timeout') as idle,
-         current_setting('transaction_timeout') as transaction`,
+         current_setting('transaction_timeout') as transaction, (1764412345.5::float8)::text as number`,
     );
     await patient.end();
     expect(settings.rows).toEqual([
-      { isolation: 'read committed', statement: '0', lock: '0', idle: '0', transaction: '0' },
+      { isolation: 'read committed', statement: '0', lock: '0', idle: '0', transaction: '0', number: '1764412345.5' },
     ]);
   });
 

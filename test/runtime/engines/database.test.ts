@@ -233,7 +233,7 @@ describeWithPostgres('a start on a database by its address', () => {
   });
 });
 
-it('a command says of a database without a free connection that other programs hold all, and not which process to stop', async () => {
+it('a command says of a database without a free connection who may hold all, and not which process to stop', async () => {
   const dataDir = join(temporaryFolder(), 'data');
   chmodSync(join(dataDir, '..'), 0o711);
   await prepareDataDir(dataDir, chooseOsUser());
@@ -244,7 +244,7 @@ it('a command says of a database without a free connection that other programs h
   const program = runProgram(['src/main.ts', 'company', 'list'], { DATA_DIR: dataDir });
   expect((await program.ended).code).toBe(3);
   expect(program.complaint().trim()).toMatch(
-    /^the database has no free connection, because .*, and try again \(53300\)$/,
+    /^the database has no free connection, because processes of the service or other programs .* raise max_connections .*, and try again \(53300\)$/,
   );
   await lock.release();
   await full.close();
