@@ -37,9 +37,10 @@ export const ignoredParameters = (text: string): readonly string[] => {
  */
 export const readDatabaseUrl = (text: string): string => {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url === undefined || !/^postgres(?:ql)?:$/.test(url.protocol) || url.host.includes(',')) {
+  const hosts = `${url?.host}${url?.searchParams.get('host') ?? ''}`;
+  if (url === undefined || !/^postgres(?:ql)?:$/.test(url.protocol) || hosts.includes(',')) {
     throw new AddressInvalid(
-      'expected one postgres://user:password@host:port/database; use a proxy or a DNS name before several servers',
+      'expected one postgres://user:password@host:port/database, with a socket %2Fits%2Ffolder as the host; use a proxy or a DNS name before several servers',
     );
   }
   const { searchParams } = url;

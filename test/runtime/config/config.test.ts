@@ -143,6 +143,11 @@ describe('the environment', () => {
   it.each([
     ['postgres://user:secret@a:5432,b:5432/nfse', /^DATABASE_URL: expected one postgres:/],
     ['postgres://user:secret@a,b/nfse', /^DATABASE_URL: expected one postgres:/],
+    ['postgres://user:secret@a/nfse?host=a,b', /^DATABASE_URL: expected one postgres:.* before several servers$/],
+    [
+      'postgres://user:secret@/nfse?host=/run/postgresql',
+      /^DATABASE_URL: expected .*a socket %2Fits%2Ffolder as the host/,
+    ],
     ['mysql://user:secret@a/nfse', /^DATABASE_URL: expected one postgres:/],
     ['postgres://user:secret@a/nfse?sslmode=allow', /^DATABASE_URL: sslmode must be one of/],
     ['postgres://user:secret@a/nfse?sslrootcert=/missing', /^DATABASE_URL: sslrootcert names a file/],
