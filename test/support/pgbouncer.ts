@@ -7,10 +7,14 @@ import { chooseOsUser } from '../../src/adapters/embedded-postgres/os-user.js';
 import { eventually } from './eventually.js';
 import { freePort } from './free-port.js';
 
-/** PgBouncer before a database, with the settings that it comes with but for its mode. */
+/** PgBouncer before a database, with the settings that it comes with but for its mode and these lines. */
 export type PgBouncer = { connectionString: string; close(): Promise<void> };
 
-export const startPgBouncer = async (target: string, mode: 'session' | 'transaction'): Promise<PgBouncer> => {
+export const startPgBouncer = async (
+  target: string,
+  mode: 'session' | 'transaction',
+  lines = '',
+): Promise<PgBouncer> => {
   const url = new URL(target);
   const folder = await mkdtemp(join(tmpdir(), 'nfse-pgbouncer-'));
   const [user, port] = [chooseOsUser(), await freePort()];
@@ -27,6 +31,7 @@ unix_socket_dir =
 auth_type = scram-sha-256
 auth_file = ${users}
 pool_mode = ${mode}
+${lines}
 `,
   );
   for (const path of [folder, users, settings]) {
