@@ -7,9 +7,10 @@ import type { Terminal } from './terminal.js';
 type ExitCode = 0 | 1 | 2 | 3;
 
 /**
- * `text` is for a person, `json` for `--json`. A refusal is one line on stderr. A report goes to stdout, also when it says that something is wrong.
+ * `text` is for a person, `json` for `--json`. A refusal is one line on stderr. A report goes to stdout, also when it says that something is wrong. A file
+ * is written as it is, except to a terminal.
  */
-export type Outcome = { exit: ExitCode; text: string; json: unknown; isReport?: true };
+export type Outcome = { exit: ExitCode; text: string; json: unknown; isReport?: true; isFile?: true };
 
 /** `value` names what is typed after the option; `required`: the command is bad usage without it. */
 export type Option = { type: 'string' | 'boolean'; multiple?: boolean; value?: string; required?: true; help: string };
@@ -41,6 +42,9 @@ export type Command = {
 };
 
 export const done = (text: string, json: unknown): Outcome => ({ exit: 0, text, json });
+
+/** The same of a text that another command reads as a file. */
+export const fileDone = (text: string, json: unknown): Outcome => ({ ...done(text, json), isFile: true });
 
 /** The outcome of a command that checks something: exit 1 when `ok` is false. */
 export const reported = (ok: boolean, text: string, json: unknown): Outcome => ({

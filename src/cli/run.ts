@@ -124,8 +124,12 @@ const wrongIn = ({ positionals: names = [] }: Command, { flags, positionals }: T
 const print = (outcome: Outcome, json: boolean, terminal: Terminal): number => {
   // Streaming commands have already printed their output and return neither text nor JSON.
   if (json && outcome.json !== undefined) terminal.out(jsonText(outcome.json));
-  else if (!json && outcome.text !== '')
-    terminal[outcome.exit === 0 || outcome.isReport === true ? 'out' : 'err'](printable(outcome.text));
+  else if (!json && outcome.text !== '') {
+    const isRaw = outcome.isFile === true && terminal.outIsTTY !== true;
+    terminal[outcome.exit === 0 || outcome.isReport === true ? 'out' : 'err'](
+      isRaw ? outcome.text : printable(outcome.text),
+    );
+  }
   return outcome.exit;
 };
 

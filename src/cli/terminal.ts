@@ -11,6 +11,8 @@ export type ProgressStream = { isTTY?: boolean; write(text: string): unknown };
 export type Terminal = {
   out(text: string): void;
   err(text: string): void;
+  /** Whether a person reads `out`. */
+  outIsTTY?: boolean;
   progress?: ProgressStream;
   untilInterrupted?(): AbortSignal;
   /** `process.stdin`, or a test's replacement. */

@@ -364,4 +364,13 @@ describeWithPostgres('the operator command over reference data', () => {
     expect(await run('catalog', 'import', await fileOf('again.tsv', exported))).toMatchObject({ exit: 0 });
     expect((await run('catalog', 'export')).out).toBe(exported);
   });
+
+  it('keeps the invisible characters of a description, which a terminal shows as escapes', async () => {
+    const description = 'Servi\u00adços de apoio 1\ufe0f\u20e3';
+    await importLines(`6201501\t010101\t115021000\t${description}\ttrue`);
+    const exported = (await run('catalog', 'export')).out;
+    expect(exported).toContain(`\t${description}\t`);
+    await run('catalog', 'import', await fileOf('again.tsv', exported));
+    expect((await run('catalog', 'export')).out).toBe(exported);
+  });
 });

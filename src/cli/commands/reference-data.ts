@@ -15,7 +15,7 @@ import { ibsCbsText, reductionText } from '../../domain/company/ibs-cbs-report.j
 import { counted } from '../../lib/counted.js';
 import { companyFileTables, ibsCbsTables, shippedCatalogue, shippedCnaes } from '../../tables/catalogue.js';
 import { municipalityByName, nearestMunicipality } from '../../tables/municipalities.js';
-import { badUsage, type Command, done, textFlag, unknownCompany, warned, withProblems } from '../command.js';
+import { badUsage, type Command, done, fileDone, textFlag, unknownCompany, warned, withProblems } from '../command.js';
 import { readJsonFile, readOperatorFile } from '../flags.js';
 import { companyIbsCbs } from '../ibs-cbs.js';
 import { tellRowsBehind } from '../rows-behind.js';
@@ -95,7 +95,7 @@ const exportCommand: Command = {
       shown(line, company?.registration.ibsCbs),
     );
     if (company !== undefined) terminal.err(`${cnpj}: ${ibsCbsText(await companyIbsCbs(company, opened))}`);
-    return done(renderCatalogFile(lines), { lines: lines.map(describe) });
+    return fileDone(renderCatalogFile(lines), { lines: lines.map(describe) });
   },
 };
 

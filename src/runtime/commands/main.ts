@@ -112,6 +112,7 @@ const run = async (argv: readonly string[], env: NodeJS.ProcessEnv, output: Outp
     out: (text: string) => output.write(`${text}\n`),
     // A refusal repeats what was typed, which may be a key; stderr often goes into a log.
     err: (text: string) => void process.stderr.write(`${withoutApiKeys(namedAsSet(printable(text), env))}\n`),
+    outIsTTY: process.stdout.isTTY,
     progress: process.stderr,
     untilInterrupted: interruption.untilInterrupted,
     // Opened on use: an open input would keep the process alive.
