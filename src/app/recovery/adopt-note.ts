@@ -1,4 +1,4 @@
-import { invoicePrefix, type StreamName } from '../../domain/common/ids.js';
+import { invoicePrefix, parseInvoiceStream, type StreamName } from '../../domain/common/ids.js';
 import { present } from '../../domain/common/present.js';
 import { buildDps } from '../../domain/dps/build-dps.js';
 import { isCustomerNameMissing } from '../../domain/dps/customer.js';
@@ -7,6 +7,7 @@ import { allCameToNothing, hasEndedWithout, type InvoiceState } from '../../doma
 import { SchemaViolation } from '../../ports/documents.js';
 import { decideAndAppend } from '../issuing/decide-and-append.js';
 import { authorizedFrom, compareNote, hasSameContent } from '../issuing/found-documents.js';
+import { reserve } from '../operator/import/reservations.js';
 import { type LoadedInvoice, loadInvoice } from '../read/read-invoice.js';
 import type { FoundNote, RecoveryDeps, SeriesToCompare } from './ask-series.js';
 import type { KnownWork } from './known-work.js';
@@ -131,7 +132,7 @@ export const adoptNotes = async (
     for (const found of notes) {
       const free = candidates.filter(({ stream }) => !withNote.has(stream));
       const { stream, mayBeSent } = await takerOf(found, wanted, free, deps);
-      if (stream !== undefined && (await adoptNote(stream, found, deps))) {
+      if (stream !== undefined && (await keepNote(stream, found, deps)) && (await adoptNote(stream, found, deps))) {
         withNote.add(stream);
         adopted.set(wanted, (adopted.get(wanted) ?? 0) + 1);
         continue;
@@ -160,6 +161,16 @@ const takerOf = async (
     mayBeSent = true;
   }
   return mayBeSent ? { mayBeSent } : {};
+};
+
+/**
+ * Reserves a live note for the invoice, as an import and a settlement do: another operator may give the note to another invoice at the same time. False
+ * when it is reserved for another invoice.
+ */
+const keepNote = async (stream: StreamName, { note }: FoundNote, deps: RecoveryDeps): Promise<boolean> => {
+  const invoice = parseInvoiceStream(stream);
+  if (invoice === undefined || invoice.mode === 'test') return true;
+  return (await reserve({ data: invoice, liveKey: note.accessKey }, deps.clock.now(), deps)) === undefined;
 };
 
 /** Records the found note as the outcome of the invoice; false when the invoice has another outcome meanwhile. Throws `StreamContended`. */
