@@ -16,6 +16,8 @@ export type MasterKeyGeneration = {
   activatedAt?: Instant | undefined;
   activatedBy?: string | undefined;
   givenUpAt?: Instant | undefined;
+  /** The key file holds another key under the name of this given-up generation. That key is never used. */
+  hasStrayLine?: true;
 };
 
 export type RotationProgress = { done: number; of: number };

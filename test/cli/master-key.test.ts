@@ -6,7 +6,9 @@ import { companyCommands } from '../../src/cli/commands/company.js';
 import { doctorCommand } from '../../src/cli/commands/doctor.js';
 import { giveUpCommand, masterKeyCommands } from '../../src/cli/commands/master-key.js';
 import { runCommand } from '../../src/cli/run.js';
+import { registeredGenerations } from '../../src/runtime/commands/registered-generations.js';
 import { addMasterKeyCommand } from '../../src/runtime/commands/setup.js';
+import { readConfig } from '../../src/runtime/config/config.js';
 import { companyFile } from '../support/fixture/company.js';
 import { type Operator, openOperator } from '../support/harness/operator.js';
 import { describeWithPostgres } from '../support/postgres.js';
@@ -17,9 +19,15 @@ describeWithPostgres('nfse master-key', () => {
   let operator: Operator;
   let file: string;
   const progress: string[] = [];
+  const names = () =>
+    registeredGenerations(() => {
+      const read = readConfig({ DATABASE_URL: operator.database.connectionString, MASTER_KEY_FILE: file });
+      if ('problems' in read) throw new Error(read.problems.join('; '));
+      return read.config;
+    });
   beforeAll(async () => {
     operator = await openOperator(
-      [...companyCommands, ...certificateCommands, doctorCommand, addMasterKeyCommand, ...masterKeyCommands],
+      [...companyCommands, ...certificateCommands, doctorCommand, addMasterKeyCommand(names), ...masterKeyCommands],
       { isTTY: true, write: (text) => progress.push(text) },
     );
     file = join(operator.folder, 'master.key');
@@ -76,6 +84,20 @@ describeWithPostgres('nfse master-key', () => {
         ],
       });
       expect(await doctor()).toMatch(/^ok .*m2 seals$/);
+    });
+
+    it('is followed by a name that no generation had, also none that was given up', async () => {
+      const { pool } = operator.database;
+      await pool.query(`insert into vault_master_keys (generation, key_id, given_up_at) values ('m5', 'ff', now())`);
+      const before = await readFile(file, 'utf8');
+      expect((await operator.run('master-key', 'rotate')).err).toMatch(/: nfse master-key add FILE --generation m6$/);
+      expect((await operator.run('master-key', 'add', file)).out).toContain(`m6 was added to ${file}`);
+
+      const stray = `m5:${Buffer.alloc(32, 5).toString('base64')}`;
+      await writeFile(file, `${before}${stray}\n`);
+      expect((await operator.run('master-key', 'status')).out).toContain('m5   ff  given up');
+      expect((await operator.run('master-key', 'status')).out).toContain('holds another key under this name');
+      await pool.query(`delete from vault_master_keys where generation = 'm5'`);
     });
 
     it('is a finding of doctor while something is still under the first', async () => {

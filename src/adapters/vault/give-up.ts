@@ -55,8 +55,13 @@ const refusalOf = (
   if (registration?.givenUpAt !== undefined) return `${generation} was given up at ${registration.givenUpAt}`;
   if (here !== undefined && (registration === undefined || isRegistered(registration, masterKeyId(here.key))))
     return `${generation} is not lost: its key is in ${file}`;
-  if (here !== undefined)
-    return `${file} holds another key under the name ${generation}, which sealed nothing: move that file away, then ${addOne(file, registered, [])}`;
+  if (here !== undefined) {
+    const cure =
+      keys.length === 1
+        ? `move that file away, then ${addOne(file, registered, [])}`
+        : 'take that line out of it, then the same command again';
+    return `${file} holds another key under the name ${generation}, which sealed nothing: ${cure}`;
+  }
   if (!mayHaveExisted(generation, registered, keys)) return `there never was a generation ${generation}`;
   return undefined;
 };

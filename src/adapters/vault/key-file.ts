@@ -40,10 +40,14 @@ const missing = (file: string): MasterKeyUnusable =>
   new MasterKeyUnusable(`the master key file ${file} is missing: put 32 random bytes in base64 there, mode 0600`);
 
 /**
- * Adds a generation to the key file and returns its name: the next one unless another is named. A missing file is made when one is named. The key
- * seals nothing before it is activated. Throws `MasterKeyUnusable`.
+ * Adds a generation to the key file and returns its name: the one after those of the file and of the `registered` ones unless another is named. A
+ * missing file is made when one is named. The key seals nothing before it is activated. Throws `MasterKeyUnusable`.
  */
-export const addMasterKey = async (file: string, named?: string): Promise<string> => {
+export const addMasterKey = async (
+  file: string,
+  named?: string,
+  registered: readonly { generation: string }[] = [],
+): Promise<string> => {
   if (named !== undefined && generationNumber(named) === undefined)
     throw new MasterKeyUnusable(`${named} is no name of a generation: m1, m2, and so on`);
   // A rename over a symbolic link would replace the link, and leave the file that others read as it was.
@@ -55,7 +59,7 @@ export const addMasterKey = async (file: string, named?: string): Promise<string
     return named;
   }
   const [newest] = found.keys;
-  const generation = named ?? nextGeneration([newest]);
+  const generation = named ?? nextGeneration([newest, ...registered]);
   if (byGeneration({ generation }, newest) >= 0)
     throw new MasterKeyUnusable(`the master key file ${file} holds ${newest.generation}: name a later generation`);
   await writing(file, async () => {

@@ -32,7 +32,7 @@ export type Keyring = Awaited<ReturnType<typeof openKeyring>>;
 /**
  * The master keys of this process: the newest active key seals, and all keys open. Registers the keys of a new database, once. Throws
  * `WrongMasterKey` when the database has seen another key under the same name, or a generation that the file lacks: events sealed under a stray key
- * could not be opened again.
+ * could not be opened again. Another key under a name that was given up is never used, and is no fault while another key seals.
  */
 export const openKeyring = async ({ readFile, file, db, clock }: KeyringOptions) => {
   const keys: KnownKey[] = (await readFile()).map(known);
@@ -165,7 +165,7 @@ const faultsOf = (
     const { generation, keyId, givenUpAt } = registration;
     const id = keys.find((one) => one.generation === generation)?.id;
     if (id === undefined) return givenUpAt === undefined ? [missing(generation, file)] : [];
-    if (isRegistered(registration, id)) return [];
+    if (isRegistered(registration, id) || (givenUpAt !== undefined && active.length > 0)) return [];
     return [`master key ${generation} is ${id}, but this database was made with ${keyId}: restore that key file`];
   });
   return faults.length === 0 && active.length === 0 ? [noActiveKey(file)] : faults;

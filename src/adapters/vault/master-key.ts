@@ -55,6 +55,10 @@ export const adviceWithoutFile = (
   return `if no copy is left: ${newKey}, then ${givingUp(lost)}`;
 };
 
+/** What to do about lines of the key file that hold another key under a name that was given up. `all`: every generation that is known. */
+export const adviceForStrayLines = (strays: readonly string[], all: readonly Named[]): string =>
+  `take the line ${strays.join(', ')} out of the key file, because that name was given up, then nfse master-key add FILE --generation ${nextGeneration(all)}`;
+
 /** The name after all of these. */
 export const nextGeneration = (generations: readonly Named[]): string =>
   `m${Math.max(0, ...generations.map(({ generation }) => generationNumber(generation) ?? 0)) + 1}`;

@@ -5,9 +5,9 @@ import { certificateBinding } from './certificate-vault.js';
 import { dayKeyBinding } from './day-keys.js';
 import { resealSecret, type SecretBinding } from './envelope.js';
 import { signingKeyBinding } from './export-signer.js';
-import { activate, listGenerations, type RegisteredKey } from './key-registry.js';
+import { activate, isRegistered, listGenerations, type RegisteredKey } from './key-registry.js';
 import type { Keyring } from './keyring.js';
-import { byGeneration, masterKeyId } from './master-key.js';
+import { adviceForStrayLines, byGeneration, masterKeyId, nextGeneration } from './master-key.js';
 
 type RotationDeps = { db: pg.Pool; keyring: Keyring; clock: Clock };
 
@@ -18,17 +18,32 @@ export const masterKeyStatus = async ({ db, keyring }: RotationDeps): Promise<re
   const rows = await sealedRows(db);
   const sealing = keyring.sealing().generation;
   const waiting = keyring.all().filter(({ generation }) => registered.every((one) => one.generation !== generation));
+  const strays = strayLines(keyring, registered);
   const stateOf = ({ generation, givenUpAt }: RegisteredKey): MasterKeyGeneration['state'] => {
+    if (strays.includes(generation)) return 'given_up';
     if (keyring.all().every((one) => one.generation !== generation))
       return givenUpAt === undefined ? 'lost' : 'given_up';
     return generation === sealing ? 'sealing' : 'opening';
   };
+  const strayLineOf = ({ generation }: RegisteredKey) =>
+    strays.includes(generation) ? { hasStrayLine: true as const } : {};
   const statuses = [
     ...waiting.map(({ generation, key }) => ({ generation, keyId: masterKeyId(key), state: 'waiting' as const })),
-    ...registered.map((one) => ({ ...one, state: stateOf(one) })),
+    ...registered.map((one) => ({ ...one, state: stateOf(one), ...strayLineOf(one) })),
   ];
   return statuses.map((status) => ({ ...status, ...(rows.get(status.keyId) ?? NO_ROWS) })).sort(byGeneration);
 };
+
+/** The given-up generations under whose name the key file holds another key. */
+const strayLines = (keyring: Keyring, registered: readonly RegisteredKey[]): readonly string[] =>
+  registered
+    .filter((one) => one.givenUpAt !== undefined)
+    .filter((one) =>
+      keyring
+        .all()
+        .some(({ generation, key }) => generation === one.generation && !isRegistered(one, masterKeyId(key))),
+    )
+    .map(({ generation }) => generation);
 
 const NO_ROWS = { certificates: 0, dayKeys: 0, signingKeys: 0 };
 
@@ -58,12 +73,21 @@ export const rotateMasterKey = async (
     0,
   );
   if (!isWaiting && of === 0) {
-    return {
-      refused: `${generation} seals already, and no newer generation waits in the key file: nfse master-key add FILE`,
-    };
+    const advice = adviceToAdd(before, keyring);
+    return { refused: `${generation} seals already, and no newer generation waits in the key file: ${advice}` };
   }
   const resealed = await resealVault(db, keyring, (done) => onProgress({ done, of: Math.max(done, of) }));
   return { done: { generation, activated: isWaiting, resealed } };
+};
+
+/** `master-key add` may know the key file alone, so it is told a name that the file does not lead to. */
+const adviceToAdd = (registered: readonly RegisteredKey[], keyring: Keyring): string => {
+  const strays = strayLines(keyring, registered);
+  if (strays.length > 0) return adviceForStrayLines(strays, [...registered, ...keyring.all()]);
+  const next = nextGeneration([...registered, ...keyring.all()]);
+  return next === nextGeneration(keyring.all())
+    ? 'nfse master-key add FILE'
+    : `nfse master-key add FILE --generation ${next}`;
 };
 
 /** How many rows of the vault each master key seals, by its id. */

@@ -43,9 +43,11 @@ const WORDS: Record<MasterKeyGeneration['state'], string> = {
   given_up: 'given up: what it sealed stays closed',
 };
 
+const STRAY = ' (the key file holds another key under this name, which is not used)';
+
 const lineOf = (one: MasterKeyGeneration): string =>
   [
-    `${one.generation.padEnd(4)} ${one.keyId}  ${WORDS[one.state]}`,
+    `${one.generation.padEnd(4)} ${one.keyId}  ${WORDS[one.state]}${one.hasStrayLine ? STRAY : ''}`,
     `${counted(one.certificates, 'certificate')}, ${counted(one.dayKeys, 'day key')} and ${counted(one.signingKeys, 'signing key')} are under it`,
     ...(one.activatedAt === undefined ? [] : [`since ${one.activatedAt}`]),
     ...(one.givenUpAt === undefined ? [] : [`until ${one.givenUpAt}`]),
@@ -58,6 +60,7 @@ const jsonOf = ({
   activatedAt,
   activatedBy,
   givenUpAt,
+  hasStrayLine,
   ...rest
 }: MasterKeyGeneration) => ({
   ...rest,
@@ -67,6 +70,7 @@ const jsonOf = ({
   activated_at: activatedAt,
   activated_by: activatedBy,
   given_up_at: givenUpAt,
+  has_stray_line: hasStrayLine,
 });
 
 /** What was removed from the vault with the generation, by name, or one line why nothing was done. */

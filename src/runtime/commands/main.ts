@@ -82,7 +82,7 @@ const serviceCommands = (
   privacyCommand,
   ...projectionCommands,
   ...masterKeyCommands,
-  addMasterKeyCommand,
+  addMasterKeyCommand(async () => (await import('./registered-generations.js')).registeredGenerations(withoutKey)),
   ...parkedCommands,
   backupCommand,
   doctorCommand,

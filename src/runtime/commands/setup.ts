@@ -88,8 +88,11 @@ export const setupCommands = (config: () => Config): readonly Command[] => [
   database(config),
 ];
 
-/** Uses the file alone: in production the service's copy is read-only, and the original is edited where it is kept. */
-export const addMasterKeyCommand: Command = {
+/**
+ * Needs the file alone: in production the service's copy is read-only, and the original is edited where it is kept. `registered`: the generations of
+ * the database, as far as this machine can ask for them. A name is never used twice, also not that of a generation that was given up.
+ */
+export const addMasterKeyCommand = (registered: () => Promise<readonly { generation: string }[]>): Command => ({
   name: 'master-key add',
   positionals: ['FILE'],
   summary: 'add a new generation to a master key file; nothing is sealed with it before master-key rotate',
@@ -99,10 +102,11 @@ export const addMasterKeyCommand: Command = {
   changes: false,
   run: async ({ positionals: [file = ''], flags }) => {
     const { addMasterKey } = await import('../../adapters/vault/key-file.js');
-    const generation = await addMasterKey(file, textFlag(flags, 'generation'));
+    const named = textFlag(flags, 'generation');
+    const generation = await addMasterKey(file, named, named === undefined ? await registered() : []);
     return done(
       `${generation} was added to ${file}: copy the file to where you keep its copy and to every machine, then nfse master-key rotate`,
       { generation },
     );
   },
-};
+});

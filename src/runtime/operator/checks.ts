@@ -11,7 +11,7 @@ import {
 } from '../../adapters/read-model-postgres/stored-notices.js';
 import { databasePlace } from '../../adapters/sql/address.js';
 import { excessRights } from '../../adapters/sql/roles.js';
-import { adviceWithoutCopy } from '../../adapters/vault/master-key.js';
+import { adviceForStrayLines, adviceWithoutCopy } from '../../adapters/vault/master-key.js';
 import { isPlaceOf } from '../../app/event-store/place.js';
 import { createLag, LATE_SECONDS, type LagReader } from '../../app/read/lag.js';
 import { putCertificateCommand } from '../../cli/commands/certificate.js';
@@ -354,6 +354,7 @@ export const masterKeyCheck = (generations: readonly MasterKeyGeneration[]): Che
     return { name, ok: false, detail, cure };
   }
   const [waiting, givenUp] = [named('waiting'), named('given_up')];
+  const strays = generations.filter(({ hasStrayLine }) => hasStrayLine === true).map(({ generation }) => generation);
   const old = generations
     .filter(({ state }) => state === 'opening')
     .reduce((sum, { certificates, dayKeys, signingKeys }) => sum + certificates + dayKeys + signingKeys, 0);
@@ -362,9 +363,11 @@ export const masterKeyCheck = (generations: readonly MasterKeyGeneration[]): Che
     `${named('sealing').join()} seals`,
     ...(waiting.length === 0 ? [] : [`${waiting.join(', ')} waits in the key file`]),
     ...(givenUp.length === 0 ? [] : [`${givenUp.join(', ')} is given up`]),
+    ...(strays.length === 0 ? [] : [`the key file holds another key as ${strays.join(', ')}, which is not used`]),
     ...(old === 0 ? [] : [`${ofOld} still under an older generation`]),
   ].join(', ');
-  const cure = old + waiting.length === 0 ? undefined : 'nfse master-key rotate';
+  const ofStrays = strays.length === 0 ? undefined : adviceForStrayLines(strays, generations);
+  const cure = old + waiting.length === 0 ? ofStrays : 'nfse master-key rotate';
   return { name, ok: old === 0, detail, cure };
 };
 

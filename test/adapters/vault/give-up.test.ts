@@ -2,10 +2,12 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { createCertificateVault } from '../../../src/adapters/vault/certificate-vault.js';
 import { createExportSigner } from '../../../src/adapters/vault/export-signer.js';
 import { giveUpGeneration } from '../../../src/adapters/vault/give-up.js';
+import type { Keyring } from '../../../src/adapters/vault/keyring.js';
 import type { MasterKey } from '../../../src/adapters/vault/master-key.js';
 import { masterKeyStatus, rotateMasterKey } from '../../../src/adapters/vault/rotation.js';
 import { createSealingKeys } from '../../../src/adapters/vault/sealing-keys.js';
 import type { CompanyCertificate } from '../../../src/ports/certificate-vault.js';
+import { masterKeyCheck } from '../../../src/runtime/operator/checks.js';
 import { keyringOf } from '../../support/harness/vault.js';
 import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../../support/postgres.js';
 
@@ -108,12 +110,35 @@ describeWithPostgres('giving up a generation of the master key', () => {
     await fill();
     expect(await giveUp('m1', [m1])).toEqual(refused(/^m1 is not lost: its key is in master\.key/));
     expect(await giveUp('m1', [key('m1', 1)])).toEqual(refused(/another key .*add master\.key --generation m2$/));
+    expect(await giveUp('m1', [m2, key('m1', 1)])).toEqual(refused(/another key .*: take that line out of it, then/));
     for (const name of ['m2', 'm3', 'x']) expect(await giveUp(name, [m1])).toEqual(refused(/never was/));
     expect(await giveUp('m2', [m3, m2])).toEqual(refused(/^m2 is not lost/));
     expect(recorded).toEqual([]);
     expect(await (await vaultOf(m1)).holds(company, 'c1')).toBe(true);
     await giveUp('m1', [m2]);
     expect(await giveUp('m1', [m2])).toEqual(refused(/^m1 was given up at 2026-11-21/));
+  });
+
+  it('leaves a name that no other key gets: its line is not used, and the cure that rotate names ends it', async () => {
+    const db = database.pool;
+    const rotate = (of: Keyring) => rotateMasterKey({ db, keyring: of, clock }, 'support:ana', () => undefined);
+    await rotate(await open(m1, m2));
+    await giveUp('m2', [m1]);
+    expect(await rotate(await open(m1))).toEqual(refused(/: nfse master-key add FILE --generation m3$/));
+
+    const again = key('m2', 10);
+    const keyring = await open(m1, again);
+    expect(keyring.sealing()).toMatchObject(m1);
+    expect(await keyring.refresh()).toEqual([]);
+    expect(await keyring.ofGeneration('m2')).toBeUndefined();
+    const cure = /take the line m2 out of the key file, .*nfse master-key add FILE --generation m3$/;
+    expect(await rotate(keyring)).toEqual(refused(cure));
+    const status = await masterKeyStatus({ db, keyring, clock });
+    expect(status).toMatchObject([{ generation: 'm2', state: 'given_up', hasStrayLine: true }, { state: 'sealing' }]);
+    const line = masterKeyCheck(status);
+    expect(line).toMatchObject({ ok: true, detail: expect.stringContaining('holds another key as m2') });
+    expect(line.cure).toMatch(cure);
+    expect(await rotate(await open(m1, m3))).toMatchObject({ done: { generation: 'm3', activated: true } });
   });
 
   it('is refused where no key of the file can seal: it would be given up too', async () => {
@@ -146,7 +171,6 @@ describeWithPostgres('giving up a generation of the master key', () => {
     expect(keyring.sealing().generation).toBe('m2');
     const keys = createSealingKeys({ keyring, db: database.pool, clock });
     expect(await keys.forOpening('m1', live)).toEqual(liveKey);
-    await expect(open(m2, key('m1', 1))).rejects.toThrow(/restore that key file/);
   });
 
   it('stops a process that has nothing but the lost key in memory from sealing with it', async () => {
