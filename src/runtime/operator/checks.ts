@@ -34,6 +34,7 @@ import { type Config, roles } from '../config/config.js';
 import { type RolesHeld, unusedDatabase } from '../engines/database.js';
 import type { Engines } from '../engines/engines.js';
 import { pauseText, RECONCILE } from '../engines/pause-text.js';
+import { clockCheckOf } from './clock-offset.js';
 
 /**
  * A log and guards in one database are restored together, and lose their end together, so neither is older. A restore and a process that noticed such
@@ -75,13 +76,14 @@ export const headAndPlaces = async ({
 /** Whether database, log and read models are available, and how far each read model lags. */
 export const engineChecks = async (
   { pool, log }: Engines,
-  config: Pick<Config, 'databaseUrl' | 'dataDir'>,
+  config: Pick<Config, 'databaseUrl' | 'dataDir' | 'limits'>,
   clock: Clock,
 ): Promise<readonly Check[]> => {
+  const ahead = await createMonitoringReads(pool).clockOffset(clock);
   const { rows } = await pool.query<{ server_version: string }>('show server_version');
   const checks: Check[] = [
     { name: 'database', ok: true, detail: `PostgreSQL ${rows[0]?.server_version ?? 'unknown'} ${placeOf(config)}` },
-    clockCheckOf('clock database', "the database server's", -(await createMonitoringReads(pool).clockOffset(clock))),
+    clockCheckOf('clock database', "the database server's", -ahead, config.limits.queuedSeconds),
     { name: 'event log', ok: true, detail: `identity ${await log.identity()}, head ${(await log.head()) ?? 'empty'}` },
   ];
   for (const { projection, lag, unreadable } of await projectionLags({ pool, log }, clock)) {
@@ -100,18 +102,6 @@ export const engineChecks = async (
     checks.push({ name, ok, detail: `${Math.round(lag)} s behind the log`, cure: ok ? undefined : CATCH_UP });
   }
   return checks;
-};
-
-/** Seconds. `dhEmi` is a minute before the acceptance, so a clock that is ahead by more than that has every DPS refused (E0008). */
-const LARGEST_OFFSET_S = 30;
-
-/** `whose`: the other clock. `seconds`: how far it is ahead of this machine's. */
-export const clockCheckOf = (name: string, whose: string, seconds: number): Check => {
-  const whole = Math.round(seconds);
-  const ok = Math.abs(whole) <= LARGEST_OFFSET_S;
-  const detail =
-    whole === 0 ? `the same as ${whose}` : `${whose} is ${Math.abs(whole)} s ${whole > 0 ? 'ahead of' : 'behind'} ours`;
-  return { name, ok, detail, cure: ok ? undefined : "set this machine's clock (NTP)" };
 };
 
 /**

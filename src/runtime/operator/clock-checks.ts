@@ -12,7 +12,7 @@ import { certificatesOf } from '../engines/companies.js';
 import { isDiskFull } from '../engines/disk-space.js';
 import { runningSimulator } from '../engines/simulator.js';
 import type { SessionParts } from './authorizer.js';
-import { clockCheckOf } from './checks.js';
+import { clockCheckOf } from './clock-offset.js';
 
 const ANSWER_MS = 5_000;
 
@@ -81,11 +81,7 @@ const clockCheck = async (
   const certificate = await certificateOf({ mode, companyId: company.registration.cnpj });
   if (certificate === undefined) return { name, ok: true, detail: 'not asked: the certificate could not be opened' };
   const probe = { address, trustRootsPem, certificate, timeoutMs: ANSWER_MS, now: parts.clock.now };
-  return offsetCheck(
-    name,
-    await probeClock(idToAsk(mode, company), probe),
-    parts.config.authorizer[mode] === undefined,
-  );
+  return offsetCheck(name, await probeClock(idToAsk(mode, company), probe), mode, parts.config);
 };
 
 const idToAsk = (mode: Mode, { registration: { cnpj, city, state, dps } }: Company): string => {
@@ -96,16 +92,21 @@ const idToAsk = (mode: Mode, { registration: { cnpj, city, state, dps } }: Compa
 /** Codes of Node for a certificate that no trusted authority vouches for. */
 const NOT_TRUSTED = /SELF_SIGNED_CERT|UNABLE_TO_(?:VERIFY|GET_ISSUER)/;
 
-const offsetCheck = (name: string, asked: ClockOffset, isSimulated: boolean): Check => {
+const offsetCheck = (
+  name: string,
+  asked: ClockOffset,
+  mode: Mode,
+  { authorizer, limits }: SessionParts['config'],
+): Check => {
   if (asked.kind === 'unknown') {
     const cure = NOT_TRUSTED.test(asked.reason)
       ? 'name the authority of its certificate in AUTHORIZER_CA_FILE, and a mode that a simulator serves in SIMULATED_MODES'
       : 'check the address, the network and what the national system says of its state';
     const detail = `the clock of the authorizer could not be read (${asked.reason})`;
     // A simulator inside the service runs only while the service does, and a command may run without the service.
-    return isSimulated
+    return authorizer[mode] === undefined
       ? { name, ok: true, detail: `${detail}: the simulator runs with the service` }
       : { name, ok: false, detail, cure };
   }
-  return clockCheckOf(name, "the authorizer's", asked.seconds);
+  return clockCheckOf(name, "the authorizer's", asked.seconds, limits.queuedSeconds);
 };

@@ -70,7 +70,8 @@ describe.runIf(isPossible)('a command on the DATA_DIR of another OS user', () =>
       const backup = join(parent, 'backup');
       mkdirSync(backup);
       const tables = [{ name: 'event_log', file: 'event_log.ndjson.gz', rows: 0, sha256: '' }];
-      const manifest = { format: 1, schema: [], log: { kind: 'elsewhere' }, tables, masterKey: 'absent' };
+      const madeAt = '2026-11-29T12:00:00.000Z';
+      const manifest = { format: 1, madeAt, schema: [], log: { kind: 'elsewhere' }, tables, masterKey: 'absent' };
       writeFileSync(join(backup, 'manifest.json'), JSON.stringify(manifest));
       writeFileSync(join(backup, 'event_log.ndjson.gz'), '');
       chmodSync(join(backup, secret), 0o600);
