@@ -22,33 +22,53 @@ type Anchorer = AnchorDeps & {
   /** Folder for the files that operators publish. Undefined: anchors are in the log only. */
   folder: string | undefined;
   onAnchored?(anchor: { day: string; streams: number; events: number }): void;
+  /** The file of the day was written, and was missing later. */
+  onPublishedAgain?(found: { day: string; file: string }): void;
   /** `file` was written before and holds another anchor of the day, as after a restore; the anchor of the log is in `second`. */
   onContradicted?(found: { day: string; file: string; second: string }): void;
 };
 
 /**
- * Returns a function that anchors the log once a UTC day. One leader calls it repeatedly; calls after the first success of a day do nothing. A
- * missing anchor file is written again. An existing file is never changed: an anchor that contradicts the file gets a second one. Rejects with
- * `AnchorNotPublished` where the folder takes no file.
+ * Returns a function that anchors the log once a UTC day. One leader calls it repeatedly; calls after the first success of a day only write the file
+ * of the day again where it is missing. An existing file is never changed: an anchor that contradicts the file gets a second one. Rejects with
+ * `AnchorNotPublished` where the folder takes no file or cannot be read.
  */
 export const createAnchorer = (anchorer: Anchorer): ((signal?: AbortSignal) => Promise<void>) => {
-  let doneDay = '';
+  let done: { day: string; text: string } | undefined;
   return async (signal) => {
-    const day = utcDay(anchorer.clock.now());
-    if (day === doneDay) return;
+    const { folder } = anchorer;
+    const into = async (folder: string, day: string, write: () => Promise<void>): Promise<void> => {
+      await write().catch((cause: unknown) => {
+        throw new AnchorNotPublished(join(folder, anchorFileName(day)), cause);
+      });
+    };
+    if (done?.day === utcDay(anchorer.clock.now())) {
+      const { day, text } = done;
+      if (folder !== undefined) await into(folder, day, () => publishAgain(day, text, folder, anchorer));
+      return;
+    }
     const anchor = await anchorLog(anchorer, signal);
     if (anchor === undefined) return;
-    const { folder } = anchorer;
-    if (folder !== undefined) {
-      const text = anchorFileText(anchor, await anchorer.log.identity());
-      await publish(anchor, text, folder, anchorer).catch((cause: unknown) => {
-        throw new AnchorNotPublished(join(folder, anchorFileName(anchor.day)), cause);
-      });
-    }
-    doneDay = anchor.day;
+    const text = anchorFileText(anchor, await anchorer.log.identity());
+    if (folder !== undefined) await into(folder, anchor.day, () => publish(anchor, text, folder, anchorer));
+    done = { day: anchor.day, text };
     const { live, test } = anchor;
     anchorer.onAnchored?.({ day: anchor.day, streams: live.streams + test.streams, events: live.events + test.events });
   };
+};
+
+/** For a folder that was lost or unmounted meanwhile. */
+const publishAgain = async (
+  day: string,
+  text: string,
+  folder: string,
+  { onPublishedAgain }: Pick<Anchorer, 'onPublishedAgain'>,
+): Promise<void> => {
+  const file = anchorFileName(day);
+  if ((await textOf(join(folder, file))) !== undefined) return;
+  await makeFolders(folder);
+  await writeWhole(join(folder, file), text);
+  onPublishedAgain?.({ day, file });
 };
 
 /** Programs that collect the folder never see half a file. */

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { appendAudit } from '../../src/app/audit/audit-trail.js';
@@ -49,6 +49,32 @@ it.runIf(existsSync('/proc/self'))(
   },
 );
 
+it('writes the file of the day again where the folder was lost or emptied, and says so', async () => {
+  const at = emptyAuditHarness();
+  const folder = join(temporaryFolder(), 'anchors');
+  const [anchored, again]: [string[], unknown[]] = [[], []];
+  const anchor = createAnchorer({
+    ...at,
+    folder,
+    actor: 'timer:anchorer',
+    onAnchored: ({ day }) => anchored.push(day),
+    onPublishedAgain: (found) => again.push(found),
+  });
+  await at.issue(1);
+  await anchor();
+  const file = join(folder, 'anchor-2026-11-21.json');
+  const text = await readFile(file, 'utf8');
+  await anchor();
+  expect(again).toEqual([]);
+  await rm(folder, { recursive: true });
+  for (const _sweep of [1, 2]) await anchor();
+  expect(await readFile(file, 'utf8')).toBe(text);
+  expect([anchored, again]).toEqual([['2026-11-21'], [{ day: '2026-11-21', file: 'anchor-2026-11-21.json' }]]);
+  await rm(folder, { recursive: true });
+  await writeFile(folder, '');
+  await expect(anchor()).rejects.toMatchObject({ file, cause: { code: 'ENOTDIR' } });
+});
+
 describe('doctor', () => {
   const anchorerOf = ({ log, store, clock }: AuditHarness, folder: string | undefined) =>
     createAnchorer({ log, store, clock, folder, actor: 'timer:anchorer' });
@@ -62,7 +88,7 @@ describe('doctor', () => {
     const found = {
       ok: false,
       detail: `${missing} cannot be read (ENOENT)`,
-      cure: expect.stringContaining('ANCHOR_DIR'),
+      cure: expect.stringMatching(/^mount or make the folder ANCHOR_DIR/),
     };
     expect(await anchorChecks(ofFolder(missing, at))).toMatchObject([found]);
     await writeFile(missing, '');
@@ -86,10 +112,22 @@ describe('doctor', () => {
     const detail = `${folder} holds no anchor after that of 2026-11-21, and the log has later ones`;
     expect(await anchorChecks(ofFolder(folder, at))).toMatchObject([{ ok: false, detail }]);
     expect(await anchorChecks(ofFolder(temporaryFolder(), at))).toMatchObject([
-      { ok: false, detail: expect.stringContaining('holds no anchor, and the log has later ones') },
+      { ok: false, detail: expect.stringContaining('holds no anchor, and the log has some') },
     ]);
     await anchorerOf(at, folder)();
     expect(await anchorChecks(ofFolder(folder, at))).toMatchObject([{ ok: true }]);
+  });
+
+  it('finds that the folder holds no file although a sweeper would have written the anchor of the day again', async () => {
+    const [at, folder] = [emptyAuditHarness(), temporaryFolder()];
+    const checks = (isSwept: boolean) => anchorChecks({ ...ofFolder(folder, at), isSwept });
+    await at.issue(1);
+    await anchorerOf(at, undefined)();
+    expect((await checks(true)).at(-1)).toMatchObject({ ok: true });
+    at.clock.pass(7_201);
+    const detail = `${folder} holds no anchor, and the log has some`;
+    expect((await checks(true)).at(-1)).toMatchObject({ name: 'published anchors', ok: false, detail });
+    expect(await checks(false)).toMatchObject([{ ok: true }]);
   });
 
   it('finds that the log was not anchored for two days, although a sweeper runs', async () => {

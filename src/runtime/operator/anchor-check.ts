@@ -18,6 +18,9 @@ const NEWEST = 40;
 /** The log is anchored each day. An anchor or a file that is older shows that this fails. */
 const STALE_DAYS = 2;
 
+/** Each sweep writes the file of the day where it is missing, and sweeps are at most an hour apart. */
+const WRITTEN_WITHIN_S = 2 * 3_600;
+
 type AnchorParts = {
   /** ANCHOR_DIR. */
   folder: string | undefined;
@@ -86,13 +89,14 @@ const logCheck = async (
 const publishedCheck = async (
   folder: string,
   recent: readonly RecordedAnchor[],
-  { store, clock }: Pick<AnchorParts, 'store' | 'clock'>,
+  { store, clock, isSwept }: Pick<AnchorParts, 'store' | 'clock' | 'isSwept'>,
 ): Promise<Check> => {
   const name = 'published anchors';
   const files = await newestFiles(folder);
   if ('code' in files) {
     if (files.code === 'ENOENT' && recent.length === 0) return { name, ok: true, detail: `${folder} is not there yet` };
-    return { name, ok: false, detail: `${folder} cannot be read (${files.code})`, cure: CURE_OF_FOLDER };
+    const cure = files.code === 'ENOENT' ? CURE_OF_MISSING : CURE_OF_FOLDER;
+    return { name, ok: false, detail: `${folder} cannot be read (${files.code})`, cure };
   }
   const contradicted = await contradictedFiles(files.read, (day) => findAnchor(day, store));
   const recoveries = contradicted.length === 0 ? [] : await logRecoveries(store);
@@ -106,9 +110,16 @@ const publishedCheck = async (
   }
   const due = utcDay(addSeconds(clock.now(), -STALE_DAYS * DAY_SECONDS));
   const newest = files.read.map((file) => dayOf(file.name)).at(-1);
-  if (recent.some(({ day }) => day === due) && (newest ?? '') < due) {
+  const isEmptied =
+    newest === undefined && isSwept && recent.some(({ at }) => at < addSeconds(clock.now(), -WRITTEN_WITHIN_S));
+  if (isEmptied || (recent.some(({ day }) => day === due) && (newest ?? '') < due)) {
     const since = newest === undefined ? 'holds no anchor' : `holds no anchor after that of ${newest}`;
-    return { name, ok: false, detail: `${folder} ${since}, and the log has later ones`, cure: CURE_OF_FOLDER };
+    return {
+      name,
+      ok: false,
+      detail: `${folder} ${since}, and the log has ${newest === undefined ? 'some' : 'later ones'}`,
+      cure: CURE_OF_FOLDER,
+    };
   }
   const before = contradicted.length === 0 ? '' : `; ${contradicted.length} more are of the log before its recovery`;
   const same = files.read.length - contradicted.length;
@@ -117,6 +128,9 @@ const publishedCheck = async (
 
 const CURE_OF_FOLDER =
   'let doctor and the process with the role sweeper have the same ANCHOR_DIR, which that process may write and doctor may read; its log says what failed';
+
+const CURE_OF_MISSING =
+  'mount or make the folder ANCHOR_DIR, the same for doctor and the process with the role sweeper, which then writes the newest anchor there; where it cannot, its log says so';
 
 /** In the order of their names, which is that of their days; or why they cannot be read. */
 const newestFiles = async (folder: string) => {

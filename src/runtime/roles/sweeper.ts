@@ -65,6 +65,10 @@ export const runAnchorerRole = async (
       faults.areOver();
       logger.info({ msg: 'the log was anchored', ...anchored });
     },
+    onPublishedAgain: (found) => {
+      faults.areOver();
+      logger.warn({ msg: 'the anchor of the day was missing in ANCHOR_DIR and was written again', ...found });
+    },
     onContradicted: (found) => logger.error({ msg: 'the published anchor of the day contradicts the log', ...found }),
   });
   while (!signal.aborted) {
