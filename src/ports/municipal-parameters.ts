@@ -26,7 +26,10 @@ export type ParametersEntry = {
   known?: KnownParameters;
   /** Instant of the cached answer. */
   knownAt?: Instant;
-  /** When the question was last asked, answered or not. Until it was asked: when a request first needed its answer. */
+  /**
+   * When the question was last asked, answered or not. Until it was asked: when a request first needed its answer. Later than `knownAt` without a
+   * failure: since when it is to be asked again.
+   */
   askedAt: Instant;
   /** Unanswered questions in a row. */
   failures: number;
@@ -51,6 +54,11 @@ export type ParametersCache = {
   noteFailure(mode: Mode, ibge: string, questionKey: string, reason: string, at: Instant): Promise<void>;
   /** Notes a question whose answer a request needs; changes no entry. The refresher then asks it before those of other lines. */
   noteNeed(mode: Mode, ibge: string, questionKey: string, at: Instant): Promise<void>;
+  /**
+   * Makes the answered questions about the rates of a service due, with all its municipal codes. An answer that is younger than an hour stays, so that
+   * many refusals cost one call for each question in an hour. `service`: dotted, of any municipal code.
+   */
+  askAgain(mode: Mode, ibge: string, service: string, at: Instant): Promise<void>;
   /** Removes the municipalities that are not named: no company is there any more. */
   keepOnly(mode: Mode, ibges: readonly string[]): Promise<void>;
 };

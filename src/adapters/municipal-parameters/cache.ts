@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { Mode } from '../../domain/common/ids.js';
-import type { Instant } from '../../domain/common/time.js';
+import { addSeconds, type Instant } from '../../domain/common/time.js';
 import type { CachedParameters, KnownParameters } from '../../domain/municipality/parameters.js';
 import type { ParametersCache, ParametersEntry } from '../../ports/municipal-parameters.js';
 
@@ -43,6 +43,10 @@ export const createParametersCache = (db: pg.Pool): ParametersCache => ({
   noteNeed: async (mode, ibge, questionKey, at) => {
     await db.query(NOTE_NEED, [mode, ibge, questionKey, at]);
   },
+  askAgain: async (mode, ibge, service, at) => {
+    const places = `aliquota/${service.slice(0, NATIONAL_PART)}.`;
+    await db.query(ASK_AGAIN, [mode, ibge, places, at, addSeconds(at, -YOUNG_SECONDS)]);
+  },
   keepOnly: async (mode, ibges) => {
     await db.query('delete from municipal_parameters where mode = $1 and not ibge = any($2)', [mode, ibges]);
   },
@@ -61,6 +65,14 @@ const NOTE_FAILURE = `insert into municipal_parameters as p (mode, ibge, place, 
 
 const NOTE_NEED = `insert into municipal_parameters (mode, ibge, place, asked_at) values ($1, $2, $3, $4)
   on conflict (ibge, mode, place) do nothing`;
+
+/** Digits and dots of `01.07.01`. */
+const NATIONAL_PART = 8;
+
+const YOUNG_SECONDS = 3_600;
+
+const ASK_AGAIN = `update municipal_parameters set asked_at = $4
+  where mode = $1 and ibge = $2 and starts_with(place, $3) and failures = 0 and told_at <= $5 and asked_at = told_at`;
 
 const entryOf = ({ place, told, told_at, asked_at, reason, ...row }: Row): ParametersEntry => ({
   ...row,

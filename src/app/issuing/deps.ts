@@ -3,6 +3,7 @@ import type { Instant } from '../../domain/common/time.js';
 import type { Company } from '../../domain/company/company.js';
 import type { Limits } from '../../domain/invoice/limits.js';
 import { type FoundDocument, isContradictory, type Owner } from '../../domain/invoice/sent-document.js';
+import type { InvoiceFacts } from '../../domain/invoice/state.js';
 import type { AuthorizedNote, Authorizer, Caller } from '../../ports/authorizer.js';
 import type { Clock } from '../../ports/clock.js';
 import type { DocumentSigner, SigningIdentity } from '../../ports/documents.js';
@@ -74,6 +75,8 @@ export type IssuerDeps = {
   currencyCode(iso: string): string | undefined;
   actor: `worker:${string}` | `timer:${string}`;
   notify(notice: IssuerNotice): void;
+  /** Called after a refusal of an invoice was recorded, with the codes of the authorizer. Must not throw. */
+  onRefused?(facts: InvoiceFacts, codes: readonly string[]): void;
   /** Aborts when the process stops: no attempt begins, and what is under way is finished and recorded within the bounds of a stop. */
   stopping?: AbortSignal;
   /** Aborts when issuing pauses: no attempt begins. The process runs on, so what is under way has all its time to be recorded. */

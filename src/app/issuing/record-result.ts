@@ -47,7 +47,10 @@ export const recordResult = async <K extends Sending>(
   if ('certificateRefused' in result && result.certificateRefused === true) {
     sendNotice(deps, { kind: 'certificate_refused', stream });
   }
-  return recorded.kind === 'refused' ? undefined : recorded.state;
+  if (recorded.kind === 'refused') return undefined;
+  const { state } = recorded;
+  if (result.kind === 'rejected' && state.kind === 'invoice') deps.onRefused?.(state.facts, result.codes);
+  return state;
 };
 
 /**

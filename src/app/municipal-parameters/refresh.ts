@@ -202,6 +202,8 @@ const isDue = (
     return !isWithin(now, askedAt, addSeconds(askedAt, pause));
   }
   if (known === undefined || knownAt === undefined || !isBefore(now, addSeconds(knownAt, refreshSeconds))) return true;
+  // A refusal has contradicted the answer.
+  if (isBefore(knownAt, askedAt)) return true;
   return ended.has(questionKey);
 };
 

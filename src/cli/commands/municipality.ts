@@ -113,8 +113,8 @@ const entryShown = ({ questionKey, known, knownAt, askedAt, failures, reason }: 
         age_s: ageSeconds(knownAt, now),
         in_use: ageSeconds(knownAt, now) <= USED_SECONDS,
       }),
-  // A question that only a request has noted was never asked.
-  asked_at: known === undefined && failures === 0 ? null : askedAt,
+  // Without a failure `askedAt` may be when an answer was needed, and not when it was asked for.
+  asked_at: failures === 0 ? (knownAt ?? null) : askedAt,
   ...(failures === 0 ? {} : { unanswered: failures, reason }),
 });
 

@@ -1,4 +1,5 @@
 import { createDocumentSigner } from '../../adapters/authorizer/document-signer.js';
+import { createParametersCache } from '../../adapters/municipal-parameters/cache.js';
 import { createCertificateRefusals } from '../../adapters/read-model-postgres/certificate-refusals.js';
 import { createBreaker } from '../../app/issuing/breaker.js';
 import { createCertificateBreaker } from '../../app/issuing/certificate-breaker.js';
@@ -15,6 +16,7 @@ import { createNoticeTeller } from '../engines/notices.js';
 import { isEngineFault } from './engine-faults.js';
 import { type CertificateOf, runParametersRefresh, runReconciliation } from './national-registers.js';
 import type { Parts } from './parts.js';
+import { askAgainAboutService } from './service-refusals.js';
 import { CONCURRENT_ISSUES, type Turns } from './turns.js';
 
 /** Reports a fault of work on a stream; the work is tried again. */
@@ -69,6 +71,7 @@ export const openIssuingDeps = async (parts: Parts): Promise<IssuingDeps> => {
   const company = companyOf(engines, clock);
   const tellOperators = createNoticeTeller({ pool: engines.pool, clock, logger, metrics });
   const certificateOf = certificatesOf(parts, 'worker:issuer', company);
+  const parameters = createParametersCache(engines.pool);
   const shortestWindowSeconds = Math.min(config.limits.queuedSeconds, config.limits.processingSeconds);
   const certificates = createCertificateBreaker({
     refusals: createCertificateRefusals(engines.pool),
@@ -111,5 +114,8 @@ export const openIssuingDeps = async (parts: Parts): Promise<IssuingDeps> => {
     actor: 'worker:issuer',
     stopping: parts.runner.stopping,
     notify: (notice) => void tellOperators(notice),
+    // What is lost here costs time only: each answer is asked for again by itself.
+    onRefused: (facts, codes) =>
+      void askAgainAboutService(facts, codes, { cache: parameters, company, clock }).catch(() => undefined),
   };
 };

@@ -70,6 +70,32 @@ describeWithPostgres('the cache of municipal parameters', () => {
     expect(await cache.of('test', RIO)).toHaveLength(1);
   });
 
+  it('makes the answers about one service due, once, and no answer that is younger than an hour', async () => {
+    const known: KnownParameters = { kind: 'aliquota', rates: [] };
+    const keep = (service: string, knownAt: string) =>
+      cache.keep('live', CURITIBA, { questionKey: `aliquota/${service}`, known, knownAt });
+    for (const [service, seconds] of [
+      ['01.07.01.000', 0],
+      ['01.07.01.002', 10],
+      ['01.07.02.000', 0],
+    ] as const)
+      await keep(service, at(seconds));
+    const askedAgain = async () =>
+      (await cache.entriesOf(CURITIBA)).flatMap(({ questionKey, knownAt, askedAt }) =>
+        askedAt === knownAt ? [] : [`${questionKey} ${askedAt}`],
+      );
+    await cache.askAgain('test', CURITIBA, '01.07.01.000', at(7_200));
+    await cache.askAgain('live', CURITIBA, '01.07.01.000', at(3_605));
+    expect(await askedAgain()).toEqual([`aliquota/01.07.01.000 ${at(3_605)}`]);
+    await cache.askAgain('live', CURITIBA, '01.07.01.002', at(3_700));
+    const both = [`aliquota/01.07.01.000 ${at(3_605)}`, `aliquota/01.07.01.002 ${at(3_700)}`];
+    expect(await askedAgain()).toEqual(both);
+    await cache.noteFailure('live', CURITIBA, 'aliquota/01.07.01.000', 'timeout', at(3_800));
+    await cache.askAgain('live', CURITIBA, '01.07.01.000', at(9_000));
+    expect(await askedAgain()).toEqual([`aliquota/01.07.01.000 ${at(3_800)}`, both[1]]);
+    await cache.keepOnly('live', [RIO]);
+  });
+
   it('forgets the municipalities of a mode that are not named', async () => {
     await cache.keep('test', CURITIBA, { questionKey: 'convenio', known: ACTIVE, knownAt: T0 });
     await cache.keepOnly('test', [CURITIBA]);

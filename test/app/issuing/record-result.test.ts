@@ -56,6 +56,18 @@ describe('the result of a send', () => {
     expect(new Set(harness.commandIds).size).toBe(1);
   });
 
+  it('is told with the facts of the invoice when it is a refusal, after it was recorded', async () => {
+    const harness = await harnessWhere(refused);
+    const told: unknown[] = [];
+    harness.deps.onRefused = ({ mode, serviceCode }, codes) => told.push([mode, serviceCode, codes]);
+    harness.authorizer.script = [{ rejected: ['E0312'] }];
+    await harness.issue();
+    expect(told).toEqual([['live', '010101', ['E0312']]]);
+    harness.authorizer.script = [];
+    await harness.issueToTheEnd();
+    expect(told).toHaveLength(1);
+  });
+
   it('is recorded in the same way when nothing was sent, so that the same bytes are sent again and issued', async () => {
     const harness = await harnessWhere(refused);
     harness.authorizer.script = ['not_sent'];

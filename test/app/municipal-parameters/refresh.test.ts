@@ -49,6 +49,10 @@ const memoryCache = (): ParametersCache & { entries: ParametersEntry[] } => {
       if (!cache.entries.some((entry) => isAt(entry, mode, ibge, questionKey)))
         put({ mode, ibge, questionKey, askedAt, failures: 0 });
     },
+    askAgain: async (mode: Mode, ibge: string, service: string, askedAt: string) => {
+      for (const entry of cache.entries.filter((one) => isAt(one, mode, ibge, `aliquota/${service}`)))
+        put({ ...entry, askedAt });
+    },
     keepOnly: async (mode: Mode, ibges: readonly string[]) => {
       cache.entries = cache.entries.filter((entry) => entry.mode !== mode || ibges.includes(entry.ibge));
     },
@@ -113,6 +117,16 @@ describe('refreshing the municipal parameters', () => {
         `test ${CURITIBA} retencoes 2026-11-21`,
       ].sort(),
     );
+  });
+
+  it('asks once more about a service of which a refusal has contradicted the answer', async () => {
+    const { asked, cache, clock, refreshAll } = createHarness([wanted(RIO, [SERVICE])]);
+    await refreshAll();
+    clock.pass(3_600);
+    await cache.askAgain('test', RIO, SERVICE, clock.now());
+    asked.length = 0;
+    await refreshAll();
+    expect(asked).toEqual([`test ${RIO} aliquota ${SERVICE} 2026-11-21`]);
   });
 
   it('asks for municipal codes where the national code is not administered, until five in a row have no rate', async () => {
