@@ -37,7 +37,9 @@ export const loadMasterKeys = async (
 };
 
 const missing = (file: string): MasterKeyUnusable =>
-  new MasterKeyUnusable(`the master key file ${file} is missing: put 32 random bytes in base64 there, mode 0600`);
+  new MasterKeyUnusable(
+    `the master key file ${file} is missing: restore your copy; for a new installation nfse master-key add ${file} --generation m1 makes it`,
+  );
 
 /**
  * Adds a generation to the key file and returns its name: the one after those of the file and of the `registered` ones unless another is named. A

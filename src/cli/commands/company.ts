@@ -9,7 +9,7 @@ import { type CompanyFileRead, companyFile, parseCompanyFile } from '../../app/o
 import { companyUsage, type UsageCounts } from '../../app/operator/company-usage.js';
 import { modes } from '../../domain/common/ids.js';
 import type { Company } from '../../domain/company/company.js';
-import type { IbsCbsOfCompany } from '../../domain/company/events.js';
+import type { IbsCbsOfCompany, Registration } from '../../domain/company/events.js';
 import type { IbsCbsReport } from '../../domain/company/ibs-cbs-report.js';
 import { isUsedUp } from '../../domain/dps-number/dps-number.js';
 import { printableLines } from '../../lib/printable.js';
@@ -134,13 +134,19 @@ const readCompanyFile = async (file: string): Promise<CompanyFileRead | { outcom
     outcome: withProblems(`${file} is not a valid company file:`, problems),
   });
   const parsed = parseCompanyFile(json.value, companyFileTables);
-  if ('problems' in parsed) return invalid(parsed.problems);
+  if ('problems' in parsed) return invalid([...parsed.problems, ...ofShow(parsed.problems)]);
   const unknown = (parsed.registration.municipalCodes ?? [])
     .map(({ serviceCode }) => serviceCode)
     .filter((code) => !shippedCatalogue.isServiceCode(code))
     .map((code) => `municipal_codes.${code}: no service of the national list has this code`);
   return unknown.length > 0 ? invalid(unknown) : parsed;
 };
+
+/** The output of `company show` is no company file. */
+const ofShow = (problems: readonly string[]): readonly string[] =>
+  problems.some((problem) => problem.startsWith('keys is not'))
+    ? ['nfse company show CNPJ --file prints the file']
+    : [];
 
 const switchCommand = (word: 'enable' | 'disable'): Command => ({
   name: `company ${word}`,
@@ -183,12 +189,17 @@ const show: Command = {
   name: 'company show',
   positionals: ['CNPJ'],
   summary: 'what is on file for a company',
+  options: { file: { type: 'boolean', help: 'the company file alone, as company put takes it' } },
   changes: false,
-  run: async ({ positionals: [cnpj = ''], session, terminal }) => {
+  run: async ({ positionals: [cnpj = ''], flags, session, terminal }) => {
     const opened = await session();
     await tellRowsBehind(opened, terminal, ['companies']);
     const found = await opened.readModel.company(cnpj);
     if (found === undefined) return unknownCompany(cnpj);
+    if (flags.file === true) {
+      const file = fileOf(found.registration);
+      return done(jsonText(file, 2), file);
+    }
     const shown = { ...describe(found), ibs_cbs_lines: reportBody(await companyIbsCbs(found, opened)) };
     return done(jsonText(shown, 2), shown);
   },
@@ -226,7 +237,8 @@ const list: Command = {
   },
 };
 
-const describe = ({ registration, enabled, certificate, keys }: Company) => ({
+/** The company file that gives this registration. */
+const fileOf = (registration: Registration) => ({
   cnpj: registration.cnpj,
   legal_name: registration.legalName,
   city: registration.city,
@@ -247,14 +259,20 @@ const describe = ({ registration, enabled, certificate, keys }: Company) => ({
     live: { series: registration.dps.live.series, next_number: registration.dps.live.nextNumber },
     test: { series: registration.dps.test.series, next_number: registration.dps.test.nextNumber },
   },
-  municipal_codes: Object.fromEntries(
-    (registration.municipalCodes ?? []).map(({ serviceCode, municipalCode }) => [serviceCode, municipalCode]),
-  ),
+  municipal_codes: registration.municipalCodes && codesOf(registration.municipalCodes),
   activities: registration.activities.map(({ cnae, isMain }) => ({ cnae, is_main: isMain })),
   ibs_cbs: registration.ibsCbs && describeIbsCbs(registration.ibsCbs),
   automatic_issuance: registration.automaticIssuance,
   issuer_configured: registration.issuerConfigured,
   issuer_approved: registration.issuerApproved,
+});
+
+const codesOf = (codes: NonNullable<Registration['municipalCodes']>) =>
+  Object.fromEntries(codes.map(({ serviceCode, municipalCode }) => [serviceCode, municipalCode]));
+
+const describe = ({ registration, enabled, certificate, keys }: Company) => ({
+  ...fileOf(registration),
+  municipal_codes: codesOf(registration.municipalCodes ?? []),
   enabled,
   certificate:
     certificate === undefined

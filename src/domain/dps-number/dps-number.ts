@@ -61,6 +61,7 @@ export const beginNumbers = (nextNumber: number, at: Instant): Decided<DpsNumber
 /** Moves the next number forward; refuses to move it back. */
 export const moveNumber = (numbers: DpsNumbers, nextNumber: number, at: Instant): Decision<DpsNumberEvent> => {
   if (nextNumber < numbers.nextNumber) {
+    if (isUsedUp(numbers)) return { refused: 'the series is used up, its last number was given: name another series' };
     return { refused: `the next DPS number can only be moved forward: it is ${numbers.nextNumber}` };
   }
   if (nextNumber === numbers.nextNumber && !numbers.blocked) return noChange;

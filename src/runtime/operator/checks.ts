@@ -136,7 +136,10 @@ export const rolesCheck = (held: RolesHeld, { databaseUrl }: Pick<Config, 'datab
   }
   if (missing.length === 0) return { name, ok: true, detail: 'each role is held by a process' };
   const detail = `no process holds ${missing.join(', ')}`;
-  const cure = isEmbedded ? 'stop the service and start it with all roles: nfse serve' : `nfse serve --role ${missing}`;
+  const beside = missing.includes('api') ? 'PORT and OPS_PORT' : 'OPS_PORT';
+  const cure = isEmbedded
+    ? 'stop the service and start it with all roles: nfse serve'
+    : `nfse serve --role ${missing} (beside another process on one machine: with its own ${beside})`;
   return { name, ok: false, detail, cure };
 };
 

@@ -90,6 +90,9 @@ describe('an operator who moves the series', () => {
       refused: 'the next DPS number can only be moved forward: it is 7',
     });
     expect(moveNumber(blocked, 6, AT)).toHaveProperty('refused');
+    expect(moveNumber({ ...free, nextNumber: 1_000_000_000_000_000 }, 6, AT)).toEqual({
+      refused: 'the series is used up, its last number was given: name another series',
+    });
   });
 
   it('to where it stands says nothing new, unless it was blocked', () => {
