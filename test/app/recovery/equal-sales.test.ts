@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { reserve } from '../../../src/app/operator/import/reservations.js';
 import { loadInvoice } from '../../../src/app/read/read-invoice.js';
 import { compareRestoredLog, type RecoveryReport } from '../../../src/app/recovery/recover-log.js';
 import { invoiceStream } from '../../../src/domain/common/ids.js';
@@ -110,4 +111,27 @@ it('a lost note holds the pause while an equal sale may have sent another one', 
     expect({ accessKey: found, sentAgain, owner }).toEqual(expected);
   }
   expect(await harness.status(streamOf(1))).toBe('open');
+});
+
+it('a note that another operator is giving to another invoice is given to no sale that waits', async () => {
+  const harness = await recoveryHarness();
+  const { accessKey } = harness.register(1, 1);
+  await sell(harness, 1);
+  const taker = { mode: 'live', companyId: DEMO_CNPJ, invoiceId: idOf(9) } as const;
+  expect(await reserve({ data: taker, liveKey: accessKey }, at(10), harness.deps)).toBeUndefined();
+  expect(await compare(harness)).toMatchObject({
+    isDone: false,
+    unknown: [{ accessKey }],
+    series: [{ adopted: 0 }, {}],
+  });
+  expect(await harness.status(streamOf(1))).toBe('open');
+});
+
+it('a sale that waits reserves the note that it gets', async () => {
+  const harness = await recoveryHarness();
+  const { accessKey } = harness.register(1, 1);
+  await sell(harness, 1);
+  expect(await compare(harness)).toMatchObject({ isDone: true, series: [{ adopted: 1 }, {}] });
+  const taker = { mode: 'live', companyId: DEMO_CNPJ, invoiceId: idOf(9) } as const;
+  expect(await reserve({ data: taker, liveKey: accessKey }, at(10), harness.deps)).toMatchObject({ kind: 'refused' });
 });
