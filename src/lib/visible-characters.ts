@@ -7,7 +7,7 @@ export const visibleCharacters = (text: string): string =>
 
 /** U+FFF9 to U+FFFB mark annotations, which no font shows. */
 const INVISIBLE =
-  /(\p{Extended_Pictographic}(?:\ufe0f|\p{Emoji_Modifier})?(?:\u200d\p{Extended_Pictographic}(?:\ufe0f|\p{Emoji_Modifier})?)*)|[\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]/gu;
+  /([0-9#*]\ufe0f\u20e3|\p{Extended_Pictographic}(?:[\ufe0e\ufe0f]|\p{Emoji_Modifier})?(?:\u200d\p{Extended_Pictographic}(?:\ufe0f|\p{Emoji_Modifier})?)*)|[\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]/gu;
 
 /** JSON writes a character beyond U+FFFF as two. */
 const escaped = (character: string): string =>

@@ -14,7 +14,7 @@ describe('an invisible character in a text of a client', () => {
     expect(visibleCharacters('a\n\tb é ﬁ 中 \u00a0')).toBe('a\n\tb é ﬁ 中 \u00a0');
   });
 
-  it.each(['👩🏽‍💻', '🏳️‍🌈', '❤️‍🔥', '👨‍👩‍👧‍👦', '🇧🇷', '☕️'])('stays inside of the emoji %s', (emoji) => {
+  it.each(['👩🏽‍💻', '🏳️‍🌈', '❤️‍🔥', '👨‍👩‍👧‍👦', '🇧🇷', '☕️', '1️⃣', '#️⃣', '☎︎'])('stays inside of the emoji %s', (emoji) => {
     expect(visibleCharacters(`a${emoji}${emoji}b`)).toBe(`a${emoji}${emoji}b`);
   });
 
