@@ -1,3 +1,4 @@
+import type { AccessKey } from '../../domain/common/access-key.js';
 import { present } from '../../domain/common/present.js';
 import { appendAudit } from '../audit/audit-trail.js';
 import type { RecoveryDeps } from './ask-series.js';
@@ -19,9 +20,13 @@ export const recordRecovery = async (
   const held = heldAfter(report, await heldCompanies(deps.store));
   const facts = present({
     unknownNotes: report.unknown.length,
-    accessKeys: report.unknown.slice(0, MOST_KEYS).map(({ accessKey }) => accessKey),
+    accessKeys: newlyAccepted(report.unknown).slice(0, MOST_KEYS),
     heldCompanies: held.length === 0 ? undefined : held,
   });
   await appendAudit('LogRecovered', facts, deps);
   return await holdCompanies(held, deps);
 };
+
+/** An earlier recovery has recorded the others, which would take the place of new ones, or nobody had to accept them, because they are of test mode. */
+const newlyAccepted = (unknown: RecoveryReport['unknown']): readonly AccessKey[] =>
+  unknown.flatMap(({ mode, accepted, accessKey }) => (mode === 'test' || accepted !== undefined ? [] : [accessKey]));

@@ -1,7 +1,9 @@
 import { type AuditEvent, supportStream } from '../../domain/audit/events.js';
+import { providerOfKey } from '../../domain/common/access-key.js';
 import type { CompanyId } from '../../domain/common/ids.js';
 import type { Instant } from '../../domain/common/time.js';
 import type { EventStore } from '../event-store/event-store.js';
+import type { NoteKey } from './known-work.js';
 
 /** When log recoveries ended, in order. */
 export const logRecoveries = async (store: Pick<EventStore, 'load'>): Promise<readonly Instant[]> => {
@@ -14,4 +16,23 @@ export const heldCompanies = async (store: Pick<EventStore, 'load'>): Promise<re
   const { events } = await store.load<AuditEvent>(supportStream);
   const last = events.findLast((event) => event.type === 'LogRecovered');
   return last?.data.heldCompanies ?? [];
+};
+
+/** Who ended a pause over a live note without an invoice (`--accept-unknown`), and when. */
+export type Acceptance = { by: string; at: Instant };
+
+/**
+ * Says of a note who has accepted it last. A recovery records the keys of live notes only, and the key of a note names its company. Earlier versions
+ * recorded those of test notes too: nine of their digits are random, so none of them is the key of a live note.
+ */
+export const acceptedNotes = async (
+  store: Pick<EventStore, 'load'>,
+): Promise<(note: NoteKey) => Acceptance | undefined> => {
+  const { events } = await store.load<AuditEvent>(supportStream);
+  const accepted = new Map<string, Acceptance>();
+  for (const { type, data, metadata } of events)
+    if (type === 'LogRecovered')
+      for (const key of data.accessKeys) accepted.set(key, { by: metadata.actor ?? 'unknown', at: data.at });
+  return ({ mode, companyId, accessKey }) =>
+    mode === 'live' && providerOfKey(accessKey) === companyId ? accepted.get(accessKey) : undefined;
 };

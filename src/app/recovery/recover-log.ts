@@ -25,7 +25,7 @@ import { slowerNow } from './end-of-sends.js';
 import { refusalOfEnabled } from './hold-companies.js';
 import { type KnownWork, notesInLog, notesInLogOf, readKnownWork } from './known-work.js';
 import { planComparison, refusalOfLeftOut, type Skipped, type Unaskable } from './series-to-compare.js';
-import { type UnknownNote, unknownNotesOf } from './unknown-notes.js';
+import { holdsPause, type UnknownNote, unknownNotesOf } from './unknown-notes.js';
 
 export type ComparedSeries = {
   mode: Mode;
@@ -90,8 +90,9 @@ type Reported = Compared & { report: ComparedSeries };
  * Compares a restored log with what the authorizer holds, for each company, mode, series and city. Notes are recorded on the open invoices that
  * they belong to, notes without an invoice are reported, and numbers are moved past every note. A number counts as free only after a proven
  * absence; while one answer about a number without an attempt proves nothing, nothing is recorded. `acceptUnknown`: the operator has informed the
- * clients, so that they do not repeat requests that the log has lost. Issuing stays paused all the same while an open invoice that may be sent has
- * amount and customer of such a live note. Refuses a starting point of the operator at which nothing can be asked.
+ * clients, so that they do not repeat requests that the log has lost. A note that was accepted in an earlier recovery needs that no more. Issuing stays
+ * paused all the same while an open invoice that may be sent has amount and customer of such a live note. Refuses a starting point of the operator at
+ * which nothing can be asked.
  */
 export const compareRestoredLog = async (
   deps: RecoveryDeps,
@@ -144,7 +145,7 @@ export const compareRestoredLog = async (
     answers.doubts.map((doubt) => ({ companyId, mode, series: name, ...doubt })),
   );
   const isDone =
-    unknown.every((note) => note.mode === 'test' || (acceptUnknown && note.sendableUntil === undefined)) &&
+    unknown.every((note) => !holdsPause(note, acceptUnknown)) &&
     doubtful.every(({ mode }) => mode === 'test' || acceptUnknown);
   const series = isDone ? await moveAll(reported, deps) : reported.map(({ report }) => report);
   return { isDone, series, skipped, unknown, doubtful, unproven };

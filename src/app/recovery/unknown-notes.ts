@@ -7,18 +7,20 @@ import {
   type StreamName,
 } from '../../domain/common/ids.js';
 import { present } from '../../domain/common/present.js';
-import { DAY_SECONDS } from '../../domain/common/time.js';
+import { DAY_SECONDS, type Instant, isBefore } from '../../domain/common/time.js';
 import { type InvoiceStatus, invoiceStatus } from '../../domain/invoice/status.js';
-import { loadInvoice } from '../read/read-invoice.js';
+import { loadInvoice, loadSealedInvoice } from '../read/read-invoice.js';
 import type { Repeats } from './accepted-again.js';
 import { candidatesOf, givesNote, type LeftNote, senderOfNote } from './adopt-note.js';
 import type { RecoveryDeps } from './ask-series.js';
 import { acceptedLike } from './known-work.js';
+import { type Acceptance, acceptedNotes } from './recorded-recoveries.js';
 
 /**
  * A note at the authorizer that no invoice of the log accounts for. `once`: the id of its invoice, where the read model still has it. `owner`: the invoice
  * of the log that it belongs to, and that cannot take it, because that invoice has another note or outcome. Without an owner it may have repeats. `metBy`:
- * the invoice that met it under its number, with its own content, and has no outcome of its own: support gives it the note (see `noteMet`).
+ * the invoice that met it under its number, with its own content, and has no outcome of its own: support gives it the note (see `noteMet`). `accepted`:
+ * who has accepted it in an earlier recovery of this log, after which nothing new became known of it.
  */
 export type UnknownNote = Repeats & {
   mode: Mode;
@@ -31,7 +33,14 @@ export type UnknownNote = Repeats & {
   once?: string;
   owner?: NoteOwner;
   metBy?: NoteOwner;
+  accepted?: Acceptance;
 };
+
+/** Whether the note keeps issuing paused. One of test mode is no fiscal document; one that may be issued a second time holds the pause in any case. */
+export const holdsPause = (
+  { mode, accepted, sendableUntil }: Pick<UnknownNote, 'mode' | 'accepted' | 'sendableUntil'>,
+  acceptUnknown: boolean,
+): boolean => mode === 'live' && (sendableUntil !== undefined || !(acceptUnknown || accepted !== undefined));
 
 /** `id` as the API shows it. */
 type NoteOwner = { id: string; status: InvoiceStatus };
@@ -52,12 +61,14 @@ export const unknownNotesOf = async (
   // A send begins within these limits of its acceptance. The day is for clocks that differ.
   const seconds = queuedSeconds + processingSeconds + DAY_SECONDS;
   const streamsLike = await acceptedLike(deps.log, contents, seconds);
+  const accepted = await acceptedNotes(deps.store);
   const unknown: UnknownNote[] = [];
   for (const note of left) {
     const { wanted, found, owner } = note;
     const { mode, companyId } = wanted;
     const streams = hasNoKnownOwner(note) ? streamsLike({ mode, companyId, accessKey: found.note.accessKey }) : [];
-    unknown.push(await unknownNoteOf(note, owner ?? (await ownerAmong(streams, note, deps)), deps));
+    const acceptance = accepted({ mode, companyId, accessKey: found.note.accessKey });
+    unknown.push(await unknownNoteOf(note, owner ?? (await ownerAmong(streams, note, deps)), acceptance, deps));
   }
   return unknown;
 };
@@ -87,6 +98,7 @@ const unknownNoteOf = async (
     sendableUntil,
   }: LeftNote & Repeats,
   owner: StreamName | undefined,
+  acceptance: Acceptance | undefined,
   { byAccessKeys, store }: RecoveryDeps,
 ): Promise<UnknownNote> => {
   const { accessKey, authorizedAt, content } = note;
@@ -94,12 +106,24 @@ const unknownNoteOf = async (
   const { amount } = content;
   const place = { mode, companyId, series, number, accessKey, authorizedAt, amount };
   const once = publicIdOf(row?.stream);
+  // The rows are rebuilt when a recovery ends, so a row of the note is of an invoice that the log has lost since.
+  const accepted = once === undefined ? acceptance : undefined;
   if (owner === undefined) {
     const met = metBy && (await ownerOf(metBy, store));
     const repeats = { acceptedAgain, sentAgain, sendableUntil };
-    return present({ ...place, once, metBy: met && TAKES_NOTE.has(met.status) ? met : undefined, ...repeats });
+    // The note is still to be given to that invoice, also where the operator had to accept it before the invoice could end.
+    if (met && TAKES_NOTE.has(met.status)) return present({ ...place, once, metBy: met, ...repeats });
+    return present({ ...place, once, accepted, ...repeats });
   }
-  return present({ ...place, once, owner: await ownerOf(owner, store) });
+  const isDecided = accepted !== undefined && !(await hasChangedSince(owner, accepted.at, store));
+  const owned = { owner: await ownerOf(owner, store), accepted: isDecided ? accepted : undefined };
+  return present({ ...place, once, ...owned });
+};
+
+/** Whether the owner has got events since the note was accepted: the operator knew nothing of these. */
+const hasChangedSince = async (owner: StreamName, at: Instant, store: RecoveryDeps['store']): Promise<boolean> => {
+  const { events } = await loadSealedInvoice(owner, store);
+  return events.some(({ metadata: { recordedAt } }) => recordedAt === undefined || isBefore(at, recordedAt));
 };
 
 /** With another outcome the invoice does not get the note. */

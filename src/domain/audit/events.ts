@@ -35,8 +35,8 @@ type AuditEvents = {
   MasterKeyGivenUp: { generation: string; reason: string; at: Instant };
   /**
    * An operator ended the pause that follows a log from a backup. `unknownNotes`: notes at the authorizer that no invoice accounts for, live ones only
-   * with `--accept-unknown`; `accessKeys` has the first thousand of them. `heldCompanies`: those that were not compared and cannot be enabled before
-   * they are; absent without any.
+   * with `--accept-unknown`, now or before. `accessKeys`: the live ones that were accepted now, the first thousand; in events of earlier versions those
+   * of test mode and those accepted before too. `heldCompanies`: those that were not compared and cannot be enabled before they are; absent without any.
    */
   LogRecovered: {
     unknownNotes: number;
