@@ -107,7 +107,7 @@ const NO_ANSWERS: Answers = { found: [], held: [], absent: [], doubts: [] };
 
 /** `isInLog` says of a note whether the log has it, so that no document of such a note is kept. It may be false where that was not asked. */
 type AskDeps = Pick<RecoveryDeps, 'authorizer' | 'clock' | 'span' | 'waitUntil'> & {
-  isInLog(note: NoteKey): boolean;
+  isInLog(note: NoteKey & { amount: string }): boolean;
 };
 
 /** Look-ups at once, as many as one issuing process makes. */
@@ -267,8 +267,8 @@ const askAll = async (
       } else if (answer.kind === 'absent') absent.push(number);
       else {
         const { mode, companyId } = wanted;
-        const { accessKey } = answer.found;
-        if (deps.isInLog({ mode, companyId, accessKey })) held.push(number);
+        const { accessKey, content } = answer.found;
+        if (deps.isInLog({ mode, companyId, accessKey, amount: content.amount })) held.push(number);
         else found.push({ number, note: answer.found });
       }
     }

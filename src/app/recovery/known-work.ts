@@ -12,7 +12,7 @@ import {
   parseInvoiceStream,
   type StreamName,
 } from '../../domain/common/ids.js';
-import { decimalFromCents } from '../../domain/common/money.js';
+import { centsFromDecimal, decimalFromCents } from '../../domain/common/money.js';
 import { epochMs, type Instant, isBefore } from '../../domain/common/time.js';
 import type { CompanyEvent, Registration } from '../../domain/company/events.js';
 import type { DpsNumberEvent } from '../../domain/dps-number/events.js';
@@ -139,44 +139,61 @@ export type NoteKey = { mode: Mode; companyId: CompanyId; accessKey: string };
 
 const placeOf = ({ mode, companyId, accessKey }: NoteKey): string => `${mode} ${companyId} ${accessKey}`;
 
+/** The import that holds a note. */
+type HoldingImport = { stream: StreamName; amount: string };
+
+/** The notes that invoices of a log hold. */
+export type HeldNotes = {
+  has(note: NoteKey): boolean;
+  /** The import that holds the live note, where that import has another amount than the note: its line had the key of another note, or a wrong amount. */
+  importOfOtherAmount(note: NoteKey & { amount: string }): HoldingImport | undefined;
+};
+
 /**
  * Says of the given notes whether an invoice of the same company and mode holds them: issued, settled or imported. An import under another company or
  * mode refuses no repeated request of this one, so it accounts for no note.
  */
-export const notesInLog = async (
-  log: Pick<EventLog, 'readAll'>,
-  notes: readonly NoteKey[],
-): Promise<(note: NoteKey) => boolean> => {
+export const notesInLog = async (log: Pick<EventLog, 'readAll'>, notes: readonly NoteKey[]): Promise<HeldNotes> => {
   const wanted = new Set(notes.map(placeOf));
   return await heldInLog(log, wanted.size > 0, (note) => wanted.has(placeOf(note)));
 };
 
 /** Says of each note of these companies what `notesInLog` says. */
-export const notesInLogOf = (
-  log: Pick<EventLog, 'readAll'>,
-  companies: ReadonlySet<CompanyId>,
-): Promise<(note: NoteKey) => boolean> =>
+export const notesInLogOf = (log: Pick<EventLog, 'readAll'>, companies: ReadonlySet<CompanyId>): Promise<HeldNotes> =>
   heldInLog(log, companies.size > 0, ({ companyId }) => companies.has(companyId));
 
 const heldInLog = async (
   log: Pick<EventLog, 'readAll'>,
   isAnyWanted: boolean,
   isWanted: (note: NoteKey) => boolean,
-): Promise<(note: NoteKey) => boolean> => {
+): Promise<HeldNotes> => {
   const held = new Set<string>();
-  const isInLog = (note: NoteKey): boolean => held.has(placeOf(note));
-  if (!isAnyWanted) return isInLog;
+  const imports = new Map<string, HoldingImport>();
+  const notes: HeldNotes = {
+    has: (note) => held.has(placeOf(note)),
+    importOfOtherAmount: ({ amount, ...note }) => {
+      const one = imports.get(placeOf(note));
+      const cents = centsFromDecimal(amount);
+      const isOther =
+        note.mode === 'live' && cents !== undefined && one !== undefined && centsFromDecimal(one.amount) !== cents;
+      return isOther ? one : undefined;
+    },
+  };
+  if (!isAnyWanted) return notes;
   for await (const page of walkLog(log, Object.values(invoicePrefix))) {
     for (const { stream, type, data } of page) {
       const address = parseInvoiceStream(stream);
       const holds = type === 'Authorized' || type === 'IndeterminateResolved' || type === 'InvoiceImported';
-      const { accessKey } = data;
+      const { accessKey, amountInCents } = data;
       if (!holds || address === undefined || typeof accessKey !== 'string') continue;
       const note = { ...address, accessKey };
-      if (isWanted(note)) held.add(placeOf(note));
+      if (!isWanted(note)) continue;
+      held.add(placeOf(note));
+      if (type === 'InvoiceImported' && typeof amountInCents === 'number')
+        imports.set(placeOf(note), { stream, amount: decimalFromCents(amountInCents) });
     }
   }
-  return isInLog;
+  return notes;
 };
 
 /** What of a note says which acceptances it may be of. */

@@ -23,6 +23,7 @@ import {
 } from './ask-series.js';
 import { slowerNow } from './end-of-sends.js';
 import { refusalOfEnabled } from './hold-companies.js';
+import { importedOtherwise } from './imported-otherwise.js';
 import { type KnownWork, notesInLog, notesInLogOf, readKnownWork } from './known-work.js';
 import { planComparison, refusalOfLeftOut, type Skipped, type Unaskable } from './series-to-compare.js';
 import { holdsPause, type UnknownNote, unknownNotesOf } from './unknown-notes.js';
@@ -106,8 +107,11 @@ export const compareRestoredLog = async (
   // An obstacle that is known already is told without a wait.
   if (all.length > 0 && unaskable.length === 0) await untilLostSendsAreOver(known, deps);
   // Where an operator named a number that the log has used, most notes from there on are in the log: their documents would fill the memory.
-  const isInLogOfNamed = await notesInLogOf(deps.log, new Set(deps.named.map(({ companyId }) => companyId)));
-  const { compared, unproven } = await compareAll(all, unaskable, { ...deps, isInLog: isInLogOfNamed });
+  const ofNamed = await notesInLogOf(deps.log, new Set(deps.named.map(({ companyId }) => companyId)));
+  const { compared, unproven } = await compareAll(all, unaskable, {
+    ...deps,
+    isInLog: (note) => ofNamed.has(note) && ofNamed.importOfOtherAmount(note) === undefined,
+  });
   if (unproven.length > 0) return { isDone: false, series: [], skipped, unknown: [], doubtful: [], unproven };
   // The comparison takes minutes, in which a company that is left out may have been enabled.
   const refused = (await refusalOfLeftOut(known, deps)) ?? (await refusalOfEnabled(leftOutOf(skipped), deps.store));
@@ -116,14 +120,14 @@ export const compareRestoredLog = async (
   const notes = compared.flatMap(({ wanted: { mode, companyId }, answers: { found } }) =>
     found.map(({ note: { accessKey } }) => ({ mode, companyId, accessKey })),
   );
-  const isInLog = await notesInLog(deps.log, notes);
+  const held = await notesInLog(deps.log, notes);
   // A process that had not seen the pause yet may have accepted a request during the comparison.
   const current = notes.length === 0 ? known : await readKnownWork(deps.log, takenSince);
   const news = compared.map(({ wanted, answers }) => {
     const { mode, companyId } = wanted;
     return {
       wanted,
-      notes: answers.found.filter(({ note: { accessKey } }) => !isInLog({ mode, companyId, accessKey })),
+      notes: answers.found.filter(({ note: { accessKey } }) => !held.has({ mode, companyId, accessKey })),
     };
   });
   const { adopted, left: ownerless, withNote } = await adoptNotes(news, current, deps);
@@ -140,7 +144,8 @@ export const compareRestoredLog = async (
     const own = ownerless.filter((one) => one.wanted === wanted);
     for (const one of await withRepeats(own, wanted, mayBeRepeats, deps)) left.push(one);
   }
-  const unknown = await unknownNotesOf(left, deps);
+  const imported = compared.flatMap(({ wanted, answers }) => answers.found.map((one) => ({ wanted, found: one })));
+  const unknown = [...(await unknownNotesOf(left, deps)), ...(await importedOtherwise(imported, held, deps.store))];
   const doubtful = compared.flatMap(({ wanted: { companyId, mode, series: name }, answers }) =>
     answers.doubts.map((doubt) => ({ companyId, mode, series: name, ...doubt })),
   );

@@ -20,7 +20,8 @@ import { type Acceptance, acceptedNotes } from './recorded-recoveries.js';
  * A note at the authorizer that no invoice of the log accounts for. `once`: the id of its invoice, where the read model still has it. `owner`: the invoice
  * of the log that it belongs to, and that cannot take it, because that invoice has another note or outcome. Without an owner it may have repeats. `metBy`:
  * the invoice that met it under its number, with its own content, and has no outcome of its own: support gives it the note (see `noteMet`). `accepted`:
- * who has accepted it in an earlier recovery of this log, after which nothing new became known of it.
+ * who has accepted it in an earlier recovery of this log, after which nothing new became known of it. `importedAs`: the import that holds it, with another
+ * amount.
  */
 export type UnknownNote = Repeats & {
   mode: Mode;
@@ -34,6 +35,7 @@ export type UnknownNote = Repeats & {
   owner?: NoteOwner;
   metBy?: NoteOwner;
   accepted?: Acceptance;
+  importedAs?: { id: string; amount: string };
 };
 
 /** Whether the note keeps issuing paused. One of test mode is no fiscal document; one that may be issued a second time holds the pause in any case. */
@@ -120,8 +122,12 @@ const unknownNoteOf = async (
   return present({ ...place, once, ...owned });
 };
 
-/** Whether the owner has got events since the note was accepted: the operator knew nothing of these. */
-const hasChangedSince = async (owner: StreamName, at: Instant, store: RecoveryDeps['store']): Promise<boolean> => {
+/** Whether the owner of a note has got events since the note was accepted: the operator knew nothing of these. */
+export const hasChangedSince = async (
+  owner: StreamName,
+  at: Instant,
+  store: RecoveryDeps['store'],
+): Promise<boolean> => {
   const { events } = await loadSealedInvoice(owner, store);
   return events.some(({ metadata: { recordedAt } }) => recordedAt === undefined || isBefore(at, recordedAt));
 };
@@ -135,7 +141,8 @@ const ownerOf = async (stream: StreamName, store: RecoveryDeps['store']): Promis
   return state.kind === 'invoice' && id !== undefined ? { id, status: invoiceStatus(state) } : undefined;
 };
 
-const publicIdOf = (stream: string | undefined): string | undefined => {
+/** The id of the invoice with this stream, as the API shows it. */
+export const publicIdOf = (stream: string | undefined): string | undefined => {
   const address = stream === undefined ? undefined : parseInvoiceStream(stream);
   return address && publicInvoiceId(address.invoiceId);
 };

@@ -139,12 +139,14 @@ const unknownCheck = (note: UnknownNote, accounted: boolean): Check => {
     acceptedAgain,
     sentAgain,
     accepted,
+    importedAs,
   } = note;
   const ok = accounted || !holdsPause(note, false);
   const details = [
     `series ${series} number ${number}, access key ${accessKey}, of ${authorizedAt}, amount ${amount}`,
     ...(accepted === undefined ? [] : [`accepted by ${accepted.by} at ${accepted.at}`]),
     ...(once === undefined ? [] : [`was ${once}`]),
+    ...(importedAs === undefined ? [] : [`belongs to ${importedAs.id}, whose import says ${importedAs.amount}`]),
     ...(owner === undefined ? [] : [`belongs to ${owner.id}, which ${OWNED[owner.status].which}`]),
     ...(metBy === undefined
       ? []
@@ -157,7 +159,7 @@ const unknownCheck = (note: UnknownNote, accounted: boolean): Check => {
       : [`may belong to ${sentAgain.join(' or ')}, which has the same amount and customer and may have been sent`]),
   ];
   return {
-    name: `note without invoice ${companyId} ${mode}`,
+    name: `${importedAs === undefined ? 'note without invoice' : 'imported note'} ${companyId} ${mode}`,
     ok,
     detail: details.join(', '),
     cure: ok ? undefined : cureOf(note),
@@ -165,7 +167,8 @@ const unknownCheck = (note: UnknownNote, accounted: boolean): Check => {
 };
 
 const cureOf = (note: UnknownNote): string => {
-  const { accessKey, owner, metBy } = note;
+  const { accessKey, owner, metBy, importedAs } = note;
+  if (importedAs !== undefined) return importCure(importedAs.id);
   if (owner !== undefined) return OWNED[owner.status].cure;
   if (metBy === undefined) return cureWithoutOwner(note);
   const resolve = `nfse invoice resolve ${metBy.id} --as issued --access-key ${accessKey} --evidence TEXT`;
@@ -181,30 +184,45 @@ const MET = {
 } as const;
 
 const cureWithoutOwner = (note: UnknownNote): string => {
-  const { companyId, mode, accessKey, authorizedAt, amount, acceptedAgain, sentAgain } = note;
+  const { acceptedAgain, sentAgain } = note;
   const [id, ...others] = acceptedAgain ?? [];
-  const cents = centsFromDecimal(amount);
-  if ((id === undefined && sentAgain === undefined) || cents === undefined) return TAKE_OVER;
+  const example = importWith(note, id);
+  if (id === undefined && sentAgain === undefined) return `take it over: ${example}, and ${NAMED_BY}; or, ${NO_REPEAT}`;
+  const choice =
+    others.length === 0
+      ? ', and that invoice is not sent'
+      : `, with the id of the invoice that is the same sale: ${id} or ${others.join(' or ')}. Each of the others is sent after the pause, which is right only where it is another sale`;
+  const rest = `${sentAgain === undefined ? '' : `. ${sentCure(sentAgain)}`}. ${endOf(note)}`;
+  if (id === undefined)
+    return `ask the client whether it repeated its request. If the note is of another sale: ${example}, and ${NAMED_BY}${rest}`;
+  return `ask the client whether it repeated its request. If so: ${example}${choice}. If the note is of another sale: the same line with ${NAMED_BY}, or without an id${rest}`;
+};
+
+const NAMED_BY = 'the reference, id or Idempotency-Key by which its client knows it';
+
+const NO_REPEAT =
+  'when no client will repeat it, nfse doctor --reconcile --accept-unknown, which accepts every note that it finds without an invoice';
+
+/** The whole line, because a key that is copied by hand may become that of another note. */
+const importWith = (
+  { companyId, mode, accessKey, authorizedAt, amount }: UnknownNote,
+  id: string | undefined,
+): string => {
   const line = {
     cnpj: companyId,
     mode,
     origin: 'legacy',
     state: 'issued',
     id,
-    amount_in_cents: cents,
+    amount_in_cents: centsFromDecimal(amount),
     access_key: accessKey,
     issued_at: authorizedAt,
   };
-  const choice =
-    others.length === 0
-      ? ', and that invoice is not sent'
-      : `, with the id of the invoice that is the same sale: ${id} or ${others.join(' or ')}. Each of the others is sent after the pause, which is right only where it is another sale`;
-  const example = `nfse invoice import FILE.ndjson with the line ${JSON.stringify(line)}`;
-  const rest = `${sentAgain === undefined ? '' : `. ${sentCure(sentAgain)}`}. ${endOf(note)}`;
-  if (id === undefined)
-    return `ask the client whether it repeated its request. If the note is of another sale: ${example}, and the reference, id or Idempotency-Key by which its client knows it${rest}`;
-  return `ask the client whether it repeated its request. If so: ${example}${choice}. If the note is of another sale: the same line with the reference, id or Idempotency-Key by which its client knows it, or without an id${rest}`;
+  return `nfse invoice import FILE.ndjson with the line ${JSON.stringify(line)}`;
 };
+
+const importCure = (id: string): string =>
+  `compare the line of the import with the note; no command corrects an import. Where the line has the key of another sale, tell the client of ${id} not to cancel it here, which would cancel this note: a note that must go is canceled in the national portal. Where only the amount is wrong, tell the client. Then nfse doctor --reconcile --accept-unknown`;
 
 /** No other note is recorded on such an invoice, because its own attempt may still become a note. */
 const sentCure = (ids: readonly string[]): string =>
@@ -237,6 +255,3 @@ const OWNED: Readonly<Record<InvoiceStatus, { which: string; cure: string }>> = 
     cure: `nfse invoice resolve with --as issued, then nfse doctor --reconcile; where that finds no note, the log has lost the number: ${CANCEL_THIS}`,
   },
 };
-
-const TAKE_OVER =
-  'take it over with the reference, id or Idempotency-Key by which its client knows it (nfse invoice import FILE.ndjson), or, when no client will repeat it, nfse doctor --reconcile --accept-unknown';

@@ -94,7 +94,12 @@ it('ends the pause once the note is the outcome of that invoice, or an invoice t
   const { accessKey } = second.register(7, 3);
   await acceptAgain(second.deps, 7);
   const stream = invoiceStream('live', DEMO_CNPJ, idOf(9));
-  await appendTo(second.deps.store, stream, [imported({ mode: 'live', invoiceId: idOf(9), accessKey })], at(30));
+  await appendTo(
+    second.deps.store,
+    stream,
+    [imported({ mode: 'live', invoiceId: idOf(9), amountInCents: 150_000, accessKey })],
+    at(30),
+  );
   expect(await compare(second.deps, false)).toMatchObject({ isDone: true, unknown: [] });
 });
 

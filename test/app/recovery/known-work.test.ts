@@ -15,7 +15,7 @@ describe('a forgotten live note that was imported', () => {
     const { deps, register } = await recoveryHarness();
     const { accessKey } = register(7, 3);
     const stream = invoiceStream(mode, companyId, idOf(8));
-    const event = imported({ mode, companyId, invoiceId: idOf(8), accessKey });
+    const event = imported({ mode, companyId, invoiceId: idOf(8), accessKey, amountInCents: 150_000 });
     await appendTo(deps.store, stream, [event], T0);
     const report = await compareRestoredLog(deps, false);
     expect(report).toMatchObject({

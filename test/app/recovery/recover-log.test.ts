@@ -137,7 +137,12 @@ describe('a log that was put back', () => {
     const { deps, register, lastNumber } = await recoveryHarness();
     const { accessKey } = register(7, 3);
     const stream = invoiceStream('live', DEMO_CNPJ, idOf(8));
-    await appendTo(deps.store, stream, [imported({ mode: 'live', invoiceId: idOf(8), accessKey })], T0);
+    await appendTo(
+      deps.store,
+      stream,
+      [imported({ mode: 'live', invoiceId: idOf(8), accessKey, amountInCents: 150_000 })],
+      T0,
+    );
     expect(await compare(deps, false)).toMatchObject({ isDone: true, unknown: [] });
     expect(await lastNumber()).toMatchObject({ data: { nextNumber: 4 } });
   });
