@@ -12,10 +12,15 @@ export const logRecoveries = async (store: Pick<EventStore, 'load'>): Promise<re
 };
 
 /** The companies that the last log recovery could not compare: each may have notes that the log has lost. */
-export const heldCompanies = async (store: Pick<EventStore, 'load'>): Promise<readonly CompanyId[]> => {
+export const heldCompanies = async (store: Pick<EventStore, 'load'>): Promise<readonly CompanyId[]> =>
+  (await lastRecovery(store))?.heldCompanies ?? [];
+
+/** What the last log recovery has recorded; undefined where there was none. */
+export const lastRecovery = async (
+  store: Pick<EventStore, 'load'>,
+): Promise<Extract<AuditEvent, { type: 'LogRecovered' }>['data'] | undefined> => {
   const { events } = await store.load<AuditEvent>(supportStream);
-  const last = events.findLast((event) => event.type === 'LogRecovered');
-  return last?.data.heldCompanies ?? [];
+  return events.findLast((event) => event.type === 'LogRecovered')?.data;
 };
 
 /** Who ended a pause over a live note without an invoice (`--accept-unknown`), and when. */

@@ -1,29 +1,57 @@
-import { type CompanyId, dpsStream, type Mode, modes } from '../../../domain/common/ids.js';
-import type { Instant } from '../../../domain/common/time.js';
+import {
+  type CompanyId,
+  dpsStream,
+  type InvoiceId,
+  invoiceStream,
+  type Mode,
+  modes,
+} from '../../../domain/common/ids.js';
+import { present } from '../../../domain/common/present.js';
+import { type Instant, isBefore } from '../../../domain/common/time.js';
 import type { Company } from '../../../domain/company/company.js';
 import { isUsedUp } from '../../../domain/dps-number/dps-number.js';
 import type { DpsNumberEvent } from '../../../domain/dps-number/events.js';
+import type { InvoiceEvent } from '../../../domain/invoice/events.js';
 import { inGroups } from '../../../lib/in-groups.js';
 import type { EventStore } from '../../event-store/event-store.js';
+import { acceptedNotes, lastRecovery } from '../../recovery/recorded-recoveries.js';
 
 /**
  * A series that sends nothing until an operator moves it (docs/architecture.md#never-twice), or names another one, when it is used up (its last
- * number was given).
+ * number was given). `comparedAt`: when the last log recovery ended, where that recovery came after the number that has stopped the series was used.
  */
-export type StoppedSeries = { companyId: CompanyId; mode: Mode; series: string; isUsedUp: boolean; since: Instant };
+export type StoppedSeries = {
+  companyId: CompanyId;
+  mode: Mode;
+  series: string;
+  isUsedUp: boolean;
+  since: Instant;
+  comparedAt?: Instant;
+};
 
 /** Why a series is stopped, and the operator's command that helps, as a check and a list of waiting work say them. */
-export const stoppedTexts = ({ mode, series, isUsedUp }: Pick<StoppedSeries, 'mode' | 'series' | 'isUsedUp'>) =>
-  isUsedUp
-    ? {
-        detail: `series ${series} is used up: its last number was given`,
-        command: `nfse company put FILE.json with another dps.${mode}.series`,
-      }
-    : {
-        detail: `series ${series} is stopped: a note that is not ours has one of its numbers; first compare it at the national portal`,
-        // A later number over an older copy of the log would issue again what the log has forgotten.
-        command: `where a copy of the log or of DATA_DIR was put back: nfse restore --mark, then nfse doctor --reconcile; else nfse company put FILE.json with a dps.${mode}.next_number after every note of the series`,
-      };
+export const stoppedTexts = ({
+  mode,
+  series,
+  isUsedUp,
+  comparedAt,
+}: Pick<StoppedSeries, 'mode' | 'series' | 'isUsedUp' | 'comparedAt'>) => {
+  if (isUsedUp)
+    return {
+      detail: `series ${series} is used up: its last number was given`,
+      command: `nfse company put FILE.json with another dps.${mode}.series`,
+    };
+  const detail = `series ${series} is stopped: a note that is not ours has one of its numbers; first compare it at the national portal`;
+  const put = `nfse company put FILE.json with a dps.${mode}.next_number after every note of the series`;
+  // A later number over an older copy of the log would issue again what the log has forgotten.
+  const compare = 'nfse restore --mark, then nfse doctor --reconcile';
+  const copy = 'a copy of the log or of DATA_DIR was put back';
+  const command =
+    comparedAt === undefined
+      ? `where ${copy}: ${compare}; else ${put}`
+      : `${put}. Only where ${copy} after the comparison that ended at ${comparedAt}, first: ${compare}`;
+  return { detail, command };
+};
 
 /** Reads that run at once. */
 const READS = 8;
@@ -42,8 +70,32 @@ export const stoppedSeries = async (
     const [last] = events;
     if (last === undefined) return [];
     const isEnded = isUsedUp(last.data);
-    const isStopped = isEnded || last.type === 'DpsSeriesBlocked';
-    return isStopped ? [{ companyId, mode, series, isUsedUp: isEnded, since: last.data.at }] : [];
+    if (!isEnded && last.type !== 'DpsSeriesBlocked') return [];
+    const comparedAt =
+      last.type === 'DpsSeriesBlocked' ? await comparedSince({ companyId, mode, series }, last.data, store) : undefined;
+    return [present({ companyId, mode, series, isUsedUp: isEnded, since: last.data.at, comparedAt })];
   });
   return stopped.flat();
+};
+
+/**
+ * When the last log recovery ended, if it came after the stopping number was used, or an operator has accepted the stopping note: a repetition of that
+ * comparison would say the same. Undefined where the recovery has left out the company.
+ */
+const comparedSince = async (
+  { companyId, mode, series }: Pick<StoppedSeries, 'companyId' | 'mode' | 'series'>,
+  { number, invoiceId }: { number: number; invoiceId: InvoiceId },
+  store: Pick<EventStore, 'load'>,
+): Promise<Instant | undefined> => {
+  const recovery = await lastRecovery(store);
+  if (recovery === undefined || recovery.heldCompanies?.includes(companyId) === true) return undefined;
+  const acceptanceOf = await acceptedNotes(store);
+  const { events } = await store.load<InvoiceEvent>(invoiceStream(mode, companyId, invoiceId), { sealed: true });
+  const isCompared = events.some(({ type, data }) => {
+    if (type === 'IssuanceAttempted')
+      return data.series === series && data.number === number && isBefore(data.attemptedAt, recovery.at);
+    if (type !== 'NumberConflictFound') return false;
+    return acceptanceOf({ mode, companyId, accessKey: data.accessKey }) !== undefined;
+  });
+  return isCompared ? recovery.at : undefined;
 };
