@@ -150,7 +150,7 @@ const unknownCheck = (note: UnknownNote, accounted: boolean): Check => {
     ...(owner === undefined ? [] : [`belongs to ${owner.id}, which ${OWNED[owner.status].which}`]),
     ...(metBy === undefined
       ? []
-      : [`belongs to ${metBy.id}, ${MET[metBy.status === 'indeterminate' ? 'ended' : 'open']}`]),
+      : [`may belong to ${metBy.id}, ${MET[metBy.status === 'indeterminate' ? 'ended' : 'open']}`]),
     ...(acceptedAgain === undefined
       ? []
       : [`may belong to ${acceptedAgain.join(' or ')}, which has the same amount and customer and is not sent yet`]),
@@ -167,14 +167,15 @@ const unknownCheck = (note: UnknownNote, accounted: boolean): Check => {
 };
 
 const cureOf = (note: UnknownNote): string => {
-  const { accessKey, owner, metBy, importedAs } = note;
+  const { accessKey, once, owner, metBy, importedAs } = note;
   if (importedAs !== undefined) return importCure(importedAs.id);
   if (owner !== undefined) return OWNED[owner.status].cure;
-  if (metBy === undefined) return cureWithoutOwner(note);
+  // The id of an invoice follows from its reference or key, so a note that was another invoice's is no repeat of the one that met the note.
+  if (metBy === undefined || (once !== undefined && once !== metBy.id)) return cureWithoutOwner(note);
   const resolve = `nfse invoice resolve ${metBy.id} --as issued --access-key ${accessKey} --evidence TEXT`;
   const end = `nfse doctor --reconcile --accept-unknown, after which that invoice ends as indeterminate and is not sent, then ${resolve}`;
   const cure = metBy.status === 'indeterminate' ? `${resolve}, then nfse doctor --reconcile` : end;
-  return `${cure}. Only where the client says that the note is of another sale with equal content: ${cureWithoutOwner(note)}`;
+  return `ask the client whether it repeated its request. If so: ${cure}. If the note is of another sale with equal content: ${cureWithoutOwner(note)}`;
 };
 
 /** `open`: the pause came before the invoice could end. */

@@ -59,10 +59,27 @@ it('a note that an indeterminate invoice met with equal content is named as the 
   expect(report).toMatchObject({ isDone: false, unknown: [{ number: 3, accessKey: note.accessKey, metBy }] });
   expect(report.unknown[0]).not.toHaveProperty('owner');
   const { detail, cure } = lineOf(report);
-  expect(detail).toContain(`belongs to ${ID}, which met it under its number with equal content and is indeterminate`);
+  expect(detail).toContain(
+    `may belong to ${ID}, which met it under its number with equal content and is indeterminate`,
+  );
   const command = `nfse invoice resolve ${ID} --as issued --access-key ${note.accessKey} --evidence TEXT`;
-  expect(cure).toMatch(new RegExp(`^${command}, then nfse doctor --reconcile\\. Only where the client says`));
+  expect(cure).toMatch(
+    new RegExp(
+      `^ask the client whether .* If so: ${command}, then nfse doctor --reconcile\\. If the note is of another sale`,
+    ),
+  );
   expect(cure).not.toContain('cancel this note');
+});
+
+it('a note that was another invoice’s, as a row that the log has lost says, is not for the invoice that met it', async () => {
+  const lost = invoiceStream('live', DEMO_CNPJ, idOf(5));
+  const harness = await recoveryHarness({
+    byAccessKeys: async ([accessKey = '']) => [{ accessKey, stream: lost }],
+  });
+  await meetNote(harness, harness.register(7, 3), true, interrupted);
+  const { detail, cure } = lineOf(await compare(harness, false));
+  expect(detail).toContain(`was nfse_${idOf(5)}`);
+  expect(cure).not.toContain('nfse invoice resolve');
 });
 
 it('that invoice may still be open when the pause came before its end: then it ends as indeterminate after the pause', async () => {
@@ -74,7 +91,7 @@ it('that invoice may still be open when the pause came before its end: then it e
   const { detail, cure } = lineOf(report);
   expect(detail).toContain('and has no outcome yet');
   expect(cure).toMatch(
-    new RegExp(`^nfse doctor --reconcile --accept-unknown, after which .*then nfse invoice resolve ${ID}`),
+    new RegExp(`If so: nfse doctor --reconcile --accept-unknown, after which .*then nfse invoice resolve ${ID}`),
   );
   expect(await compare(harness, true)).toMatchObject({ isDone: true, series: [{ stop: 'lifted' }, {}] });
 });
