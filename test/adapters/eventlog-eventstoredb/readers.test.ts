@@ -84,7 +84,11 @@ describeWithPostgres('readers of the whole log in EventStoreDB whose server drop
     },
     'the walk of audit and anchors': (from) => all(walkLog(from, prefixes)),
     'usage of a company': (from) => companyUsage(from, COMPANY, '2026-11'),
-    'the work that reconciliation knows': (from) => readKnownWork(from, fixture.clock.now()),
+    'the work that reconciliation knows': async (from) => {
+      // Two functions are never equal.
+      const { metBy: _, ...known } = await readKnownWork(from, fixture.clock.now());
+      return known;
+    },
     'the lag of a projection': (from) => createLag(from, fixture.clock)(prefixes, null),
     'the guards': async (from) => {
       const session = await recordedGuards().open('log');
