@@ -242,6 +242,7 @@ export const prepareDatabase = async (
   const asOwner = async (pool: pg.Pool, serving: pg.Pool): Promise<readonly number[]> => {
     await checkServer(pool);
     await refuseSharedSessions(pool);
+    await atAddress('DATABASE_URL', refuseSharedSessions(serving));
     const serviceUser = await atAddress('DATABASE_URL', userOf(serving));
     if (serviceUser === (await userOf(pool))) throw new MigrationError(ONE_USER);
     await checkSameDatabase(pool, serving);

@@ -6,7 +6,6 @@ import { postgresEventLog } from '../../adapters/eventlog-postgres/event-log.js'
 import { createPostgresGuards, type PostgresGuards } from '../../adapters/guards-postgres/guards.js';
 import { createReadModel } from '../../adapters/read-model-postgres/read-model.js';
 import { openPool, type SessionLimits } from '../../adapters/sql/pool.js';
-import { refuseSharedSessions } from '../../adapters/sql/pooler.js';
 import { createCertificateVault } from '../../adapters/vault/certificate-vault.js';
 import { loadMasterKeys, MasterKeyUnusable } from '../../adapters/vault/key-file.js';
 import { listGenerations } from '../../adapters/vault/key-registry.js';
@@ -78,7 +77,6 @@ export const openEngines = async (options: EngineOptions): Promise<Engines> => {
   const applicationName = options.roles === undefined ? COMMAND_SESSION : sessionOfRoles(options.roles);
   const pool = openPool({ ...server, max: poolSize, applicationName });
   runner.onStop('database pool', () => pool.end());
-  await refuseSharedSessions(pool);
   // A lost guard row delays or refuses a request and never issues twice, so these commits do not wait for the disk.
   const guardPool = openPool({
     ...server,

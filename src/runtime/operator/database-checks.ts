@@ -45,7 +45,7 @@ export const withBlockers = async (
     over.abort();
     return watching;
   });
-  return [...checks, ...[...blockers.values()].map(blockerCheck)];
+  return [...checks, ...Array.from(blockers.values(), blockerCheck)];
 };
 
 /** `since`: the begin of its transaction, where the service's user may see that; else since when a session of the service waits. */

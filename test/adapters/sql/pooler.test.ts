@@ -6,7 +6,7 @@ import { refuseSharedSessions } from '../../../src/adapters/sql/pooler.js';
 import { prepareDatabase } from '../../../src/runtime/engines/database.js';
 import { itWith } from '../../support/needs.js';
 import { startPgBouncer } from '../../support/pgbouncer.js';
-import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../../support/postgres.js';
+import { describeWithPostgres, emptyDatabase, type FreshDatabase, freshDatabase } from '../../support/postgres.js';
 
 describeWithPostgres('an address that leads to a pooler', () => {
   let database: FreshDatabase;
@@ -47,6 +47,20 @@ describeWithPostgres('an address that leads to a pooler', () => {
     await expect(refuseSharedSessions(pool)).rejects.toThrow(line);
     const start = prepareDatabase({ service: connectionString, owner: undefined }, {}, 'serve');
     await expect(start).rejects.toThrow(DatabaseUnsuitable);
+  });
+
+  itWith('pgbouncer', 'is refused for the service alone too, before the owner makes a step', async () => {
+    const empty = await emptyDatabase();
+    closing.push(() => empty.close());
+    const pooler = await startPgBouncer(empty.connectionString, 'transaction');
+    closing.push(pooler.close);
+    const start = prepareDatabase(
+      { service: pooler.connectionString, owner: empty.ownerConnectionString },
+      {},
+      'serve',
+    );
+    await expect(start).rejects.toThrow(/a pooler that gives each transaction another session/);
+    expect((await empty.admin.query(`select to_regclass('event_log') as log`)).rows).toEqual([{ log: null }]);
   });
 
   it('asks a server itself nothing more than its number', async () => {
