@@ -96,6 +96,10 @@ describeWithPostgres('an operator who looks after the service', () => {
       ['invoice', 'resolve', ID, '--as', 'failed', '--evidence', 'x', '--access-key', '1'],
       '--access-key is the 50 characters of a note, and goes with --as issued',
     ],
+    [
+      ['invoice', 'resolve', ID, '--as', 'failed', '--evidence', 'x', '--other-sale', '1'],
+      '--other-sale is the 50 characters of a note, and goes with --as failed',
+    ],
     [['company', 'usage', CNPJ], "required option '--month <YYYY-MM>' not specified"],
     [['company', 'usage', CNPJ, '--month', '2026-13'], '--month must be YYYY-MM'],
     [['parked', 'retry'], 'name an ID, or --all'],
@@ -221,7 +225,9 @@ describeWithPostgres('an operator who looks after the service', () => {
     for (const name of ['invoices', 'deadlines'])
       expect(await operator.session.projections.rebuild(name, () => undefined)).toHaveProperty('done');
     expect(await doctorLine('indeterminate')).toMatch(
-      new RegExp(`^BAD .*1 invoice waits for support: nfse_${ID} \\(live\\) -> nfse invoice resolve`),
+      new RegExp(
+        `^BAD .*1 invoice waits for support: nfse_${ID} \\(live\\) -> nfse invoice resolve .* takes --as failed alone`,
+      ),
     );
     expect(await doctorLine('open work')).toMatch(
       /^BAD .*stuck: 1 queued in live mode \(the oldest for \d+ d[^)]*\) -> /,

@@ -161,6 +161,13 @@ describe('a settlement', () => {
     ]);
   });
 
+  it('as failed names the notes that are of other sales', async () => {
+    const fields = { otherSales: [ACCESS_KEY, ACCESS_KEY], as: 'failed', evidence: 'Portal consultado' };
+    expect((await settle({ other_sales: ` ${ACCESS_KEY}, ${ACCESS_KEY} ` })).status).toBe(303);
+    expect(harness.settled).toEqual([{ operator: 'maria', command: { stream: harness.stream, ...fields } }]);
+    expect((await settle({ other_sales: '1'.repeat(50) })).status).toBe(400);
+  });
+
   it('is called recorded only where support has settled last, whatever a link says', async () => {
     const isCalledRecorded = async (): Promise<boolean> =>
       (await harness.visit(`${harness.invoice}?settled=1`)).text.includes('Settled, and on record');

@@ -17,6 +17,7 @@ import {
   cancelRequested,
   cancelUnknown,
   confirmationData,
+  conflictFound,
   givenInvoice,
 } from '../support/fixture/invoice.js';
 import { noteSignedBy } from '../support/fixture/signed-notes.js';
@@ -308,6 +309,17 @@ describe('an invoice', () => {
     expect(early).toMatch(/Not possible yet: from <time datetime="2026-11-22T12:00/);
     harness.clock.pass(90_000);
     expect(failed.exec((await harness.visit(harness.invoice)).text)?.[0]).not.toContain('disabled');
+  });
+
+  it('that met a note with other content can only have failed, and asks for the key of that note', async () => {
+    expect((await harness.visit(harness.invoice)).text).not.toContain('name="other_sales"');
+    await appendTo(harness.store, harness.stream, [conflictFound(1, 60)], at(60));
+    harness.clock.pass(90_000);
+    const { text } = await harness.visit(harness.invoice);
+    expect(/id="as-issued"[^>]*/.exec(text)?.[0]).toContain('disabled');
+    expect(/id="as-failed"[^>]*/.exec(text)?.[0]).not.toContain('disabled');
+    expect(text).toContain('so only --as failed can settle the invoice');
+    expect(text).toContain('name="other_sales"');
   });
 
   it('shows the body as the API does without what is sealed, and whole once the look is on record', async () => {

@@ -5,7 +5,7 @@ import { present } from '../../domain/common/present.js';
 import type { Instant } from '../../domain/common/time.js';
 import type { Customer, Evidence, InvoiceEventData, ReadInvoiceEvent } from '../../domain/invoice/events.js';
 import { noteMet } from '../../domain/invoice/note-met.js';
-import { compareSent, type FoundDocument, type Owner } from '../../domain/invoice/sent-document.js';
+import { compareSent, type FoundDocument, isDoubtful, type Owner } from '../../domain/invoice/sent-document.js';
 import type { Invoice } from '../../domain/invoice/state.js';
 import type { AuthorizedNote, RegisteredEvent } from '../../ports/authorizer.js';
 import { sha256Hex } from '../event-store/hashes.js';
@@ -61,13 +61,32 @@ export const hasSameContent = ({ content }: AuthorizedNote, events: readonly Rea
   const accepted = events.find((event) => event.type === 'InvoiceAccepted');
   // The description is missing when its key is gone. Then nothing can be compared, so no second number is tried.
   if (accepted?.data.description === undefined) return true;
-  const { amountInCents, description, customer } = accepted.data;
   return (
-    content.amount === decimalFromCents(amountInCents) &&
-    withLineFeeds(content.description) === withLineFeeds(description) &&
-    content.customerDocument === customerDocumentOf(customer)
+    hasSameAmountAndCustomer({ content }, events) &&
+    withLineFeeds(content.description) === withLineFeeds(accepted.data.description)
   );
 };
+
+/** Whether the note has the amount and the customer's document of the invoice. */
+export const hasSameAmountAndCustomer = (
+  { content }: Pick<AuthorizedNote, 'content'>,
+  events: readonly ReadInvoiceEvent[],
+): boolean =>
+  events.some(
+    (event) =>
+      event.type === 'InvoiceAccepted' &&
+      content.amount === decimalFromCents(event.data.amountInCents) &&
+      content.customerDocument === customerDocumentOf(event.data.customer),
+  );
+
+/**
+ * Whether the note is certainly of another sale: its amount or its customer differs. Nothing is certain of a note that cannot be relied on, and where the
+ * key of the content is gone. A description is no proof, because a marker of a date in it has another text on another day (POST-description).
+ */
+export const isOfAnotherSale = (note: AuthorizedNote, events: readonly ReadInvoiceEvent[]): boolean =>
+  !isDoubtful(note) &&
+  events.some(({ type, data }) => type === 'InvoiceAccepted' && data.description !== undefined) &&
+  !hasSameAmountAndCustomer(note, events);
 
 /**
  * Whether the invoice met this very note under its number, and the note has its content. Where the key of the content is gone, nothing can be compared,

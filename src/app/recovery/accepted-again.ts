@@ -1,11 +1,9 @@
 import { publicInvoiceId, type StreamName } from '../../domain/common/ids.js';
-import { decimalFromCents } from '../../domain/common/money.js';
 import { present } from '../../domain/common/present.js';
 import { type Instant, laterOf } from '../../domain/common/time.js';
 import type { Limits } from '../../domain/invoice/limits.js';
 import { allCameToNothing, type Invoice } from '../../domain/invoice/state.js';
-import type { AuthorizedNote } from '../../ports/authorizer.js';
-import { customerDocumentOf } from '../issuing/found-documents.js';
+import { hasSameAmountAndCustomer } from '../issuing/found-documents.js';
 import { type Candidate, candidatesOf } from './adopt-note.js';
 import type { FoundNote, RecoveryDeps, SeriesToCompare } from './ask-series.js';
 import { sendableUntil, slowerNow } from './end-of-sends.js';
@@ -37,7 +35,7 @@ export const withRepeats = async <Note extends Ownerless>(
   return notes.map((left) => {
     if (left.owner !== undefined) return left;
     const equal = candidates.filter(
-      (one) => one.stream !== left.metBy && hasSameAmountAndCustomer(left.found.note, one),
+      ({ stream, events }) => stream !== left.metBy && hasSameAmountAndCustomer(left.found.note, events),
     );
     return { ...left, ...repeatsAmong(equal.flatMap(openInvoiceOf), deps.limits, now) };
   });
@@ -52,14 +50,6 @@ const repeatsAmong = (invoices: readonly Invoice[], limits: Limits, now: Instant
   const until = first && others.reduce(laterOf, first);
   return present({ acceptedAgain: idsOf(false), sentAgain: idsOf(true), sendableUntil: until });
 };
-
-const hasSameAmountAndCustomer = ({ content }: AuthorizedNote, { events }: Candidate): boolean =>
-  events.some(
-    (event) =>
-      event.type === 'InvoiceAccepted' &&
-      content.amount === decimalFromCents(event.data.amountInCents) &&
-      content.customerDocument === customerDocumentOf(event.data.customer),
-  );
 
 /** Without a description, whose key is gone, an invoice without an attempt cannot be sent. */
 const openInvoiceOf = ({ state, events }: Candidate): readonly Invoice[] => {

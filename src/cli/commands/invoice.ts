@@ -41,6 +41,7 @@ import {
   refused,
   reported,
   textFlag,
+  textFlags,
   unknownCompany,
   warned,
   withProblems,
@@ -242,6 +243,11 @@ const resolveCommand: Command = {
     as: { type: 'string', help: 'issued, failed, canceled, or valid (the note stays)', required: true },
     evidence: { type: 'string', help: 'what it rests on, in your words; - reads a line from stdin', required: true },
     'access-key': { type: 'string', help: 'with --as issued: the access key of the note' },
+    'other-sale': {
+      type: 'string',
+      multiple: true,
+      help: 'with --as failed: the access key of a note under its number that you have compared, and that is of another sale',
+    },
     'no-wait': { type: 'boolean', help: 'with --as failed: do not wait for the second of the two look-ups' },
   },
   changes: true,
@@ -251,6 +257,9 @@ const resolveCommand: Command = {
     const accessKey = textFlag(flags, 'access-key');
     if (accessKey !== undefined && (as !== 'issued' || !isAccessKey(accessKey)))
       return badUsage('--access-key is the 50 characters of a note, and goes with --as issued');
+    const otherSales = textFlags(flags, 'other-sale');
+    if (otherSales.length > 0 && (as !== 'failed' || !otherSales.every(isAccessKey)))
+      return badUsage('--other-sale is the 50 characters of a note, and goes with --as failed');
     const evidence = (await typedText(textFlag(flags, 'evidence') ?? '', 'evidence in one line', terminal)).trim();
     if (evidence === '') return badUsage('--evidence must say what the settlement rests on');
     const opened = await session();
@@ -258,7 +267,7 @@ const resolveCommand: Command = {
     if (found === undefined || parseInvoiceStream(found) === undefined)
       return await refusedUnknown(`no invoice ${id}`, opened, terminal);
     const deps = await opened.settleDeps(actor);
-    const command = { stream: found, as, evidence, ...(accessKey === undefined ? {} : { accessKey }) };
+    const command = { stream: found, as, evidence, otherSales, ...(accessKey === undefined ? {} : { accessKey }) };
     for (let look = 1; ; look += 1) {
       const result = await settleInvoice(command, deps);
       if (result.kind !== 'ask_again' || flags['no-wait'] === true || look === LOOKS) return outcome(id, as, result);

@@ -1,10 +1,12 @@
 import { html } from 'hono/html';
 import type { SettleAs } from '../../app/operator/settlement/settle-invoice.js';
 import { addSeconds, type Instant, isBefore } from '../../domain/common/time.js';
+import { contentMet } from '../../domain/invoice/note-met.js';
 import {
   absencesToProve,
   cannotBeCanceled,
   isCancellationFailed,
+  OTHER_CONTENT,
   SETTLE_ABSENCE_SECONDS,
 } from '../../domain/invoice/settle.js';
 import type { Invoice } from '../../domain/invoice/state.js';
@@ -12,14 +14,17 @@ import { isCanceled } from '../../domain/invoice/status.js';
 import { type Html, none, timeOf } from './elements.js';
 import { form, operatorField, type PageContext, ROOT } from './layout.js';
 
-export type TypedSettlement = { as: string; accessKey: string; evidence: string };
+export type TypedSettlement = { as: string; accessKey: string; otherSales: string; evidence: string };
 
-/** An end that support may choose; not yet possible with `from` (an instant) or `against` (a reason). */
-export type SettleChoice = { as: SettleAs; from?: Instant; against?: string };
+/**
+ * An end that support may choose; not yet possible with `from` (an instant) or `against` (a reason). `asksForOthers`: the invoice has met a note with
+ * other content, which may have to be named.
+ */
+export type SettleChoice = { as: SettleAs; from?: Instant; against?: string; asksForOthers?: true };
 
 /** What support may settle an invoice as; empty when there is nothing to settle. */
 export const settleChoices = (invoice: Invoice, now: Instant): readonly SettleChoice[] => {
-  if (invoice.outcome.status === 'indeterminate') return [{ as: 'issued' }, failedChoice(invoice, now)];
+  if (invoice.outcome.status === 'indeterminate') return [issuedChoice(invoice), failedChoice(invoice, now)];
   if (cannotBeCanceled(invoice) !== undefined) return [];
   const mayClose = isCancellationFailed(invoice) && invoice.cancellation?.closedAt === undefined;
   return mayClose ? [{ as: 'canceled' }, { as: 'valid' }] : [{ as: 'canceled' }];
@@ -38,9 +43,15 @@ export const hasEnd = (invoice: Invoice, as: SettleAs): boolean => {
   }
 };
 
+const issuedChoice = (invoice: Invoice): SettleChoice =>
+  contentMet(invoice) === 'other' ? { as: 'issued', against: OTHER_CONTENT } : { as: 'issued' };
+
 const failedChoice = (invoice: Invoice, now: Instant): SettleChoice => {
   const wanted = absencesToProve(invoice, now);
-  if (!('refused' in wanted)) return { as: 'failed' };
+  if (!('refused' in wanted))
+    return invoice.attempts.some(({ foreignSameContent }) => foreignSameContent === false)
+      ? { as: 'failed', asksForOthers: true }
+      : { as: 'failed' };
   const last = invoice.attempts.at(-1);
   const from = last && addSeconds(last.attemptedAt, SETTLE_ABSENCE_SECONDS);
   return from !== undefined && isBefore(now, from) ? { as: 'failed', from } : { as: 'failed', against: wanted.refused };
@@ -69,7 +80,7 @@ export const settleForm = (
   context: PageContext,
   id: string,
   choices: readonly SettleChoice[],
-  typed: TypedSettlement = { as: '', accessKey: '', evidence: '' },
+  typed: TypedSettlement = { as: '', accessKey: '', otherSales: '', evidence: '' },
 ): Html => {
   if (choices.length === 0) return none;
   const { say } = context;
@@ -81,6 +92,12 @@ ${
   choices.some(({ as }) => as === 'issued')
     ? html`<p class="field wide"><label for="access_key">${say('Chave de acesso, se conhecida (só para emitida)', 'Access key, if you know it (issued only)')}</label>
 <input id="access_key" name="access_key" maxlength="50" value="${typed.accessKey}" autocomplete="off" spellcheck="false"></p>`
+    : none
+}
+${
+  choices.some(({ asksForOthers }) => asksForOthers)
+    ? html`<p class="field wide"><label for="other_sales">${say('Chave da nota que tem o número desta, se comparada e de outra venda (só para falhou)', 'Access key of the note that has its number, if compared and of another sale (failed only)')}</label>
+<input id="other_sales" name="other_sales" maxlength="250" value="${typed.otherSales}" autocomplete="off" spellcheck="false"></p>`
     : none
 }
 <p class="field wide"><label for="evidence">${say('Evidência: em que isto se apoia, com as suas palavras', 'Evidence: what this rests on, in your words')}</label>

@@ -67,7 +67,12 @@ export const invoiceRoutes = (app: Hono<ConsoleEnv>, deps: ConsoleDeps): void =>
     if (found === undefined) return noInvoice(c);
     const page = c.get('page');
     const field = c.get('field');
-    const typed = { as: field('as'), accessKey: field('access_key').trim(), evidence: field('evidence').trim() };
+    const typed = {
+      as: field('as'),
+      accessKey: field('access_key').trim(),
+      otherSales: field('other_sales').trim(),
+      evidence: field('evidence').trim(),
+    };
     const operator = actingOperator(c);
     const again = async (text: string, tone: Notice['tone'], status: 400 | 409) => {
       const current = (await caseOf(id, deps)) ?? found;
@@ -151,7 +156,7 @@ const caseOf = async (id: string, deps: ConsoleDeps): Promise<InvoiceCase | unde
 
 const readSettlement = (
   { stream, state }: InvoiceCase,
-  { as, accessKey, evidence }: TypedSettlement,
+  { as, accessKey, otherSales, evidence }: TypedSettlement,
   { say, now }: PageContext,
 ): SettleCommand | { problem: string } => {
   const choices = state.kind === 'invoice' ? settleChoices(state, now) : [];
@@ -174,15 +179,16 @@ const readSettlement = (
         'Say what the settlement rests on: the evidence is required.',
       ),
     };
-  if (accessKey === '' || end !== 'issued') return { stream, as: end, evidence };
-  if (!isAccessKey(accessKey))
+  const keys = (end === 'issued' ? accessKey : end === 'failed' ? otherSales : '').split(/[\s,]+/).filter(Boolean);
+  if (keys.length === 0) return { stream, as: end, evidence };
+  if (!keys.every(isAccessKey) || (end === 'issued' && keys.length > 1))
     return {
       problem: say(
         'Uma chave de acesso tem 50 caracteres, e o último é um dígito verificador.',
         'An access key has 50 characters, and its last one is a check digit.',
       ),
     };
-  return { stream, as: end, evidence, accessKey };
+  return end === 'issued' ? { stream, as: end, evidence, accessKey } : { stream, as: end, evidence, otherSales: keys };
 };
 
 const refusalText = (

@@ -1,4 +1,5 @@
 import type { InvoiceEventData, ReadInvoiceEvent } from './events.js';
+import { allCameToNothing, type Invoice } from './state.js';
 
 type Met = Pick<InvoiceEventData<'NumberConflictFound'>, 'dpsId' | 'accessKey' | 'sameContent'>;
 
@@ -13,6 +14,21 @@ export const noteMet = (events: readonly ReadInvoiceEvent[], accessKey: string |
 
 const isOf = ({ accessKey, sameContent }: Met, wanted: string | undefined): boolean =>
   sameContent && accessKey === wanted;
+
+/** The conflicts in which the invoice met notes with another customer, amount or description than its own. */
+export const othersMet = (events: readonly ReadInvoiceEvent[]): readonly Met[] =>
+  events.flatMap((event) => (event.type === 'NumberConflictFound' && !event.data.sameContent ? [event.data] : []));
+
+/**
+ * Which notes an invoice without a known outcome has met under its numbers. `equal`: the last one has its content, so the note may be its own.
+ * `other`: they have other contents, and no attempt has left another note, so no look-up finds a note that counts as its own.
+ */
+export const contentMet = ({ attempts }: Pick<Invoice, 'attempts'>): 'equal' | 'other' | undefined => {
+  if (attempts.at(-1)?.foreignSameContent === true) return 'equal';
+  return allCameToNothing(attempts) && attempts.some(({ resolution }) => resolution === 'foreign')
+    ? 'other'
+    : undefined;
+};
 
 /**
  * Whether the log has lost the attempt that made the note, and so its digest. Log recovery or a kept answer gave the note to the invoice; or support did,

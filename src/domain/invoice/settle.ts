@@ -6,6 +6,7 @@ import { isKnownToExist } from './decide-issuance.js';
 import type { Decision } from './decision.js';
 import type { InvoiceEventData } from './events.js';
 import { absenceGapSeconds, type Limits } from './limits.js';
+import { contentMet } from './note-met.js';
 import { compareSent, type FoundDocument, isContradictory } from './sent-document.js';
 import type { Invoice, InvoiceState } from './state.js';
 import { invoiceStatus, isCanceled } from './status.js';
@@ -37,7 +38,8 @@ export const settleAsIssued = (
   const sent = invoice.attempts.filter(({ dpsId }) => dpsId === note.dpsId);
   const owner = compareSent(sent, note);
   if (owner === 'unknown') return { refused: whyDoubtful(note) ?? NOT_COMPARABLE };
-  if (owner === 'other' && !isMet) return { refused: FOREIGN_NOTE };
+  if (owner === 'other' && !isMet)
+    return { refused: contentMet(invoice) === 'other' ? `${FOREIGN_NOTE}: ${OTHER_CONTENT}` : FOREIGN_NOTE };
   return { events: [{ type: 'IndeterminateResolved', data: { as: 'issued', ...data } }] };
 };
 
@@ -58,6 +60,10 @@ const UNVERIFIED =
 
 const FOREIGN_NOTE =
   'the document found does not hold what this invoice sent (its DPS id or digest differs): it is another invoice';
+
+/** A repeat on another day has another text where its description has a marker of a date, so its own note has other content (ADR 22). */
+export const OTHER_CONTENT =
+  'the note under its number has other content, so only --as failed can settle the invoice, where that note is of another sale';
 
 /**
  * The DPS ids that must be proven absent before an indeterminate invoice is settled as failed: all under which an attempt may have left a note.

@@ -129,7 +129,7 @@ const indeterminateCheck = async ({ engines }: Parts): Promise<Check> => {
   if (count === 0) return { name: 'indeterminate', ok: true, detail: 'no invoice waits for support' };
   const detail = `${counted(count, 'invoice waits', 'invoices wait')} for support: ${idsOf(oldest, count)}`;
   const cure =
-    'nfse invoice resolve ID --as issued --evidence TEXT (or --as failed); --as issued also gives an invoice the note with equal content that has its number';
+    'nfse invoice resolve ID --as issued --evidence TEXT (or --as failed); --as issued also gives an invoice the note with equal content that has its number, and an invoice whose number has a note with other content takes --as failed alone (nfse invoice waiting says which)';
   return { name: 'indeterminate', ok: false, detail, cure };
 };
 

@@ -2,7 +2,9 @@ import { parseInvoiceStream, publicInvoiceId, type StreamName } from '../../../d
 import { present } from '../../../domain/common/present.js';
 import { addSeconds, isBefore, laterOf } from '../../../domain/common/time.js';
 import type { Decision } from '../../../domain/invoice/decision.js';
+import type { ReadInvoiceEvent } from '../../../domain/invoice/events.js';
 import { absenceGapSeconds, type Limits } from '../../../domain/invoice/limits.js';
+import { othersMet } from '../../../domain/invoice/note-met.js';
 import type { LookupProgress } from '../../../domain/invoice/send-steps.js';
 import type { Owner } from '../../../domain/invoice/sent-document.js';
 import {
@@ -32,6 +34,7 @@ import {
   compareRequest,
   elsewhereFrom,
   isNoteMet,
+  isOfAnotherSale,
   noteFields,
   sentRequests,
 } from '../../issuing/found-documents.js';
@@ -50,6 +53,8 @@ export type SettleCommand = {
   evidence: string;
   /** `issued` only: the access key of the note, when it cannot be found by DPS id. */
   accessKey?: string;
+  /** `failed` only: access keys of notes under the numbers of the invoice that the operator has compared, and says to be of other sales. */
+  otherSales?: readonly string[];
 };
 
 export type SettleDeps = {
@@ -250,11 +255,13 @@ export const settleLookupKey = (dpsId: string): string => `settle/${dpsId}`;
  */
 const settleFailed = async (command: SettleCommand, deps: SettleDeps): Promise<SettleResult> => {
   const { stream, evidence } = command;
-  const { state } = await loadInvoice(stream, deps.store);
+  const { state, events } = await loadInvoice(stream, deps.store);
   if (state.kind === 'invoice' && state.outcome.status === 'failed') return { kind: 'already_so' };
   const wanted = absencesToProve(state, deps.clock.now());
   if ('refused' in wanted) return refusedResult(wanted.refused);
   if (state.kind !== 'invoice') return refusedResult(NO_INVOICE);
+  const mayBeOwn = await whyNoteMayBeOwn(command, state, events, deps);
+  if (mayBeOwn !== undefined) return refusedResult(mayBeOwn);
 
   const absences: ProvenAbsence[] = [];
   let again: string | undefined;
@@ -273,7 +280,35 @@ const settleFailed = async (command: SettleCommand, deps: SettleDeps): Promise<S
   return result;
 };
 
+/**
+ * Why a note that the invoice met under its number may be of the same sale, so that `failed` would tell the client to issue a second one. Undefined once
+ * amount or customer of each such note differ, or the operator has said that it is of another sale.
+ */
+const whyNoteMayBeOwn = async (
+  { otherSales = [] }: SettleCommand,
+  { facts }: Invoice,
+  events: readonly ReadInvoiceEvent[],
+  { authorizer }: SettleDeps,
+): Promise<string | undefined> => {
+  for (const { dpsId, accessKey } of othersMet(events)) {
+    if (otherSales.includes(accessKey)) continue;
+    const answer = await authorizer.findByDps(facts, dpsId);
+    if (answer.kind === 'inconclusive') return `${inconclusive(answer.reason)}. ${toCompare(accessKey)}`;
+    const isOther =
+      answer.kind === 'found' && answer.found.accessKey === accessKey && isOfAnotherSale(answer.found, events);
+    if (!isOther) return `the note under its number may be of the same sale, on another day. ${toCompare(accessKey)}`;
+  }
+  return undefined;
+};
+
+const toCompare = (accessKey: string): string =>
+  `Compare note ${accessKey} with the invoice at the national portal: where only a date in its text differs, it may be of this sale, so leave the invoice indeterminate and tell the client not to request the sale again. Only where it is of another sale: --as failed --other-sale ${accessKey}`;
+
 type AbsenceCheck = { refused: string } | { proven: ProvenAbsence } | { secondFrom: string };
+
+/** No event says that the invoice has met the note, because such an event is of open invoices. */
+const NOT_SENT_HERE =
+  ', which does not hold what this invoice sent: nothing proves that the invoice has no note, so it stays indeterminate. Compare that document at the national portal, and tell the client what counts';
 
 const ask = async (
   { stream }: SettleCommand,
@@ -292,7 +327,8 @@ const ask = async (
   if (exists) await deps.lookups.put(stream, work, { asked: progress.asked + 1, lastAskedAt: askedAt });
   if (answer.kind === 'inconclusive') return { refused: inconclusive(answer.reason) };
   if (answer.kind === 'found') {
-    return { refused: `the authorizer has a document under ${dpsId}: try --as issued` };
+    const isOther = compareNote(invoice, answer.found) === 'other';
+    return { refused: `the authorizer has a document under ${dpsId}${isOther ? NOT_SENT_HERE : ': try --as issued'}` };
   }
   const { firstAbsentAt: first = askedAt } = progress;
   const secondFrom = addSeconds(first, absenceGapSeconds(deps.limits));

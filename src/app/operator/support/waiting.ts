@@ -7,6 +7,7 @@ import {
 } from '../../../domain/common/ids.js';
 import { present } from '../../../domain/common/present.js';
 import type { Instant } from '../../../domain/common/time.js';
+import { contentMet } from '../../../domain/invoice/note-met.js';
 import type { ReadModel } from '../../../ports/read-model.js';
 import type { SupportReads, SupportRow } from '../../../ports/support-reads.js';
 import { type ParkedList, type ParkedWork, type WorkQueue, WorkQueueUnavailable } from '../../../ports/work-queue.js';
@@ -91,16 +92,30 @@ export const retryParked = async (
 const indeterminateOf = ({ stream, createdAt, state }: SupportRow): readonly Waiting[] => {
   const outcome = state.kind === 'invoice' ? state.outcome : undefined;
   const since = outcome?.status === 'indeterminate' ? outcome.failedAt : createdAt;
-  const hasMet = state.kind === 'invoice' && state.attempts.at(-1)?.foreignSameContent === true;
+  const met = state.kind === 'invoice' ? contentMet(state) : undefined;
+  const { detail, as, more } = INDETERMINATE[met ?? 'none'];
   return ofInvoice(stream, (id) => ({
     kind: 'indeterminate',
     since,
-    detail: hasMet
-      ? 'a note with equal content has its number, and is its own where the client made one sale'
-      : 'whether a note exists is not known',
-    command: `nfse invoice resolve ${id} --as issued --evidence TEXT${hasMet ? '' : ' (or --as failed)'}`,
+    detail,
+    command: `nfse invoice resolve ${id} --as ${as} --evidence TEXT (${more})`,
   }));
 };
+
+/** By the content of the note under the number of the invoice. */
+const INDETERMINATE = {
+  none: { detail: 'whether a note exists is not known', as: 'issued', more: 'or --as failed' },
+  equal: {
+    detail: 'a note with equal content has its number, and is its own where the client made one sale',
+    as: 'issued',
+    more: 'where another invoice has the note, it stays indeterminate',
+  },
+  other: {
+    detail: 'a note with other content has its number; first compare it at the national portal',
+    as: 'failed',
+    more: 'only where that note is of another sale, from 24 h after the last attempt; where only a date in its text differs, it stays indeterminate',
+  },
+} as const;
 
 const cancellationOf = ({ stream, createdAt, state }: SupportRow): readonly Waiting[] => {
   const cancellation = state.kind === 'invoice' ? state.cancellation : undefined;
