@@ -22,6 +22,7 @@ import {
   authorized,
   authorizedData,
   conflictFound,
+  interrupted,
   notSent,
   provenAbsent,
   unknown,
@@ -412,6 +413,27 @@ describeWithPostgres('an import of the note of an accepted invoice of which noth
       data: { attempt: 2, attemptLost: true, accessKey: keyOf(n) },
     });
     expect(await importing(note)).toEqual(again);
+  });
+
+  it.each<[what: string, n: number, sameContent: boolean, fields: object, warned: string | undefined]>([
+    ['with equal content', 81, true, { reference: 'venda-81' }, 'equal content'],
+    ['with equal amount, as a repeat on another day does', 82, false, { reference: 'venda-82' }, 'equal amount'],
+    ['with another amount', 83, false, { reference: 'venda-83', amount_in_cents: 9_900 }, undefined],
+  ])('warns of a note that another invoice met under its number, %s', async (_what, n, sameContent, fields, warned) => {
+    const id = `77777777-7777-4777-8777-7777777777${n}`;
+    const { type, data } = conflictFound(1, 4, sameContent);
+    const met = { type, data: { ...data, accessKey: keyOf(n) } } as InvoiceEvent;
+    await accept(id, {}, attempted(1, 3), met, interrupted);
+    expect(await operator.session.projections.rebuild('invoices', () => undefined)).toHaveProperty('done');
+    const warnings =
+      warned === undefined
+        ? []
+        : [
+            `line 1: nfse_${id} met this note under its number, with ${warned}, and does not get the note now: where the line is of the same sale, leave nfse_${id} indeterminate and tell its client that this note counts`,
+          ];
+    const note = { ...fields, access_key: keyOf(n) };
+    expect(await importing(note)).toEqual({ ...done, warnings });
+    expect(await importing(note)).toEqual({ ...again, warnings });
   });
 
   it.each<[string, number, InvoiceEvent[]]>([

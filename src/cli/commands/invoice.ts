@@ -246,6 +246,7 @@ const resolveCommand: Command = {
     'other-sale': {
       type: 'string',
       multiple: true,
+      value: 'KEY',
       help: 'with --as failed: the access key of a note under its number that you have compared, and that is of another sale',
     },
     'no-wait': { type: 'boolean', help: 'with --as failed: do not wait for the second of the two look-ups' },

@@ -8,12 +8,14 @@ import {
 } from '../../../domain/common/ids.js';
 import type { Cents } from '../../../domain/common/money.js';
 import type { Instant } from '../../../domain/common/time.js';
+import type { InvoiceEventData } from '../../../domain/invoice/events.js';
 import { compareSent } from '../../../domain/invoice/sent-document.js';
-import type { InvoiceState, IssueAttempt } from '../../../domain/invoice/state.js';
+import type { Invoice, InvoiceFacts, InvoiceState, IssueAttempt } from '../../../domain/invoice/state.js';
+import type { InvoiceStatus } from '../../../domain/invoice/status.js';
 import { inGroups } from '../../../lib/in-groups.js';
 import { type EventLog, isEarlier, type LogPosition, type RecordedEvent } from '../../../ports/event-log.js';
 import type { ReadModel } from '../../../ports/read-model.js';
-import type { SupportCursor, SupportReads } from '../../../ports/support-reads.js';
+import type { SupportCursor, SupportFilter, SupportReads } from '../../../ports/support-reads.js';
 import { isEndOfTestInvoice } from '../../audit/chain.js';
 import type { EventStore } from '../../event-store/event-store.js';
 import { walkLog } from '../../event-store/walk-log.js';
@@ -112,19 +114,48 @@ export const unsettledInvoices = async (
   deps: UnsettledDeps,
 ): Promise<readonly Unsettled[]> => {
   const unsettled: Unsettled[] = [];
-  for (const status of MAY_BE_UNSETTLED) {
+  for await (const { stream, invoice } of rowsOf({ companyId, mode: 'live' }, MAY_BE_UNSETTLED, deps)) {
+    if (!amounts.has(invoice.facts.amountInCents)) continue;
+    const found = unsettledOf((await loadSealedInvoice(stream, deps.store)).state);
+    if (found !== undefined) unsettled.push(found);
+  }
+  return unsettled;
+};
+
+async function* rowsOf(
+  filter: Pick<SupportFilter, 'companyId' | 'mode'>,
+  statuses: readonly InvoiceStatus[],
+  { supportReads }: UnsettledDeps,
+): AsyncGenerator<{ stream: StreamName; invoice: Invoice }> {
+  for (const status of statuses) {
     let before: SupportCursor | undefined;
     do {
-      const rows = await deps.supportReads.newest({ companyId, mode: 'live', status, before }, PAGE);
-      for (const { stream, state } of rows) {
-        if (state.kind !== 'invoice' || !amounts.has(state.facts.amountInCents)) continue;
-        const found = unsettledOf((await loadSealedInvoice(stream, deps.store)).state);
-        if (found !== undefined) unsettled.push(found);
-      }
+      const rows = await supportReads.newest({ ...filter, status, before }, PAGE);
+      for (const { stream, state } of rows) if (state.kind === 'invoice') yield { stream, invoice: state };
       before = rows.length < PAGE ? undefined : rows.at(-1);
     } while (before !== undefined);
   }
-  return unsettled;
+}
+
+/** A note that an invoice without a known outcome met under its number. */
+export type NoteMet = Pick<InvoiceEventData<'NumberConflictFound'>, 'accessKey' | 'sameContent'> &
+  Pick<InvoiceFacts, 'invoiceId' | 'amountInCents'>;
+
+/** The notes that invoices of the company met, and that may be their own. They are for a warning, so rows that lag may hide one. */
+export const notesMet = async (companyId: CompanyId, mode: Mode, deps: UnsettledDeps): Promise<readonly NoteMet[]> => {
+  const met: NoteMet[] = [];
+  for await (const { stream, invoice } of rowsOf({ companyId, mode }, ['processing', 'indeterminate'], deps)) {
+    if (!invoice.attempts.some(isForeign)) continue;
+    const { state, events } = await loadSealedInvoice(stream, deps.store);
+    if (state.kind !== 'invoice' || !['open', 'indeterminate'].includes(state.outcome.status)) continue;
+    const { invoiceId, amountInCents } = state.facts;
+    for (const { type, data } of events) {
+      if (type !== 'NumberConflictFound') continue;
+      const { accessKey, sameContent } = data;
+      met.push({ accessKey, sameContent, invoiceId, amountInCents });
+    }
+  }
+  return met;
 };
 
 const unsettledOf = (state: InvoiceState): Unsettled | undefined => {
