@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { auditCommands } from '../../src/cli/commands/audit.js';
+import { companyCommands } from '../../src/cli/commands/company.js';
 import { doctorCommand } from '../../src/cli/commands/doctor.js';
 import { importCommand, invoiceCommands } from '../../src/cli/commands/invoice.js';
 import { invoiceViewCommands } from '../../src/cli/commands/invoice-views.js';
@@ -84,6 +85,7 @@ describeWithPostgres('a copy of the log that lacks one note, which gives its num
     const commands = [
       doctorCommand,
       ...auditCommands(),
+      ...companyCommands,
       ...invoiceCommands,
       ...invoiceViewCommands,
       importCommand(async () => readImportedNote),
@@ -134,6 +136,53 @@ describeWithPostgres('a copy of the log that lacks one note, which gives its num
     await becomes(first, 'issued');
     await becomes(second, 'issued');
     expect((await operate('doctor')).out).not.toMatch(/BAD +numbers/);
+    for (const amount of [80_001, 90_001, 90_002]) expect(await notes(amount)).toHaveLength(1);
+    expect(await operate('audit', 'verify', '--documents')).toMatchObject({ exit: 0 });
+  });
+
+  it('goes on by the later number that doctor advises, once an open attempt meets the accepted note', {
+    timeout: 300_000,
+  }, async () => {
+    await loseOneNote('lost', 80_001);
+    const control = async (method: string, body?: object): Promise<void> => {
+      const init = { method, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
+      await fetch(`${service.simulator?.controlUrl ?? ''}/_control/faults`, body === undefined ? { method } : init);
+    };
+    await control('POST', { on: 'lookup', kind: 'http_404_html', times: 10_000 });
+    const open = await accept('sale-1', 90_001);
+    await eventually(
+      () => operate('invoice', 'timeline', open),
+      ({ out }) => out.includes('IssuanceOutcomeUnknown'),
+    );
+    await mark();
+    await eventually(
+      () => ask('GET', `/v1/nfse/${open}`),
+      ({ status }) => status === 503,
+    );
+    await control('DELETE');
+    const done = await operate('doctor', '--reconcile', '--accept-unknown');
+    expect(done.exit, done.out).toBe(0);
+    await becomesReady(service.opsUrl);
+    const stopped = await eventually(
+      () => operate('doctor'),
+      ({ out }) => /BAD +numbers .* series 1 is stopped/.test(out),
+    );
+    expect(stopped.out).toMatch(
+      /series 1 is stopped.* -> nfse company put FILE\.json with a dps\.live\.next_number after every note of the series\. Only where a copy/,
+    );
+    // What the advice leaves out does nothing here: the pause is over.
+    expect((await operate('doctor', '--reconcile')).out).toContain('issuing is not paused');
+    const [note] = await notes(80_001);
+    const { out } = await operate('company', 'show', note?.cnpj ?? '', '--file');
+    const file = JSON.parse(out) as { dps: { live: { next_number: number } } };
+    file.dps.live.next_number = 3;
+    const path = join(folder, 'company.json');
+    await writeFile(path, JSON.stringify(file));
+    const put = await operate('company', 'put', path);
+    expect(put.exit, put.out).toBe(0);
+    await becomes(open, 'issued');
+    await becomes(await accept('sale-2', 90_002), 'issued');
+    expect((await operate('doctor')).out).not.toMatch(/BAD +(?:numbers|indeterminate)/);
     for (const amount of [80_001, 90_001, 90_002]) expect(await notes(amount)).toHaveLength(1);
     expect(await operate('audit', 'verify', '--documents')).toMatchObject({ exit: 0 });
   });
