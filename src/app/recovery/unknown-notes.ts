@@ -9,6 +9,7 @@ import {
 import { present } from '../../domain/common/present.js';
 import { DAY_SECONDS, type Instant, isBefore } from '../../domain/common/time.js';
 import { type InvoiceStatus, invoiceStatus } from '../../domain/invoice/status.js';
+import { missingKeeper } from '../operator/import/reservations.js';
 import { loadInvoice, loadSealedInvoice } from '../read/read-invoice.js';
 import type { Repeats } from './accepted-again.js';
 import { candidatesOf, givesNote, type LeftNote, senderOfNote } from './adopt-note.js';
@@ -21,7 +22,7 @@ import { type Acceptance, acceptedNotes } from './recorded-recoveries.js';
  * of the log that it belongs to, and that cannot take it, because that invoice has another note or outcome. Without an owner it may have repeats. `metBy`:
  * the invoice that met it under its number, with its own content, and has no outcome of its own: support gives it the note (see `noteMet`). `accepted`:
  * who has accepted it in an earlier recovery of this log, after which nothing new became known of it. `importedAs`: the import that holds it, with another
- * amount.
+ * amount. `keptFor`: the invoice for which an import has reserved the note, and which is not on record (see `missingKeeper`).
  */
 export type UnknownNote = Repeats & {
   mode: Mode;
@@ -36,6 +37,7 @@ export type UnknownNote = Repeats & {
   metBy?: NoteOwner;
   accepted?: Acceptance;
   importedAs?: { id: string; amount: string };
+  keptFor?: string;
 };
 
 /** Whether the note keeps issuing paused. One of test mode is no fiscal document; one that may be issued a second time holds the pause in any case. */
@@ -106,7 +108,9 @@ const unknownNoteOf = async (
   const { accessKey, authorizedAt, content } = note;
   const [row] = await byAccessKeys([accessKey]);
   const { amount } = content;
-  const place = { mode, companyId, series, number, accessKey, authorizedAt, amount };
+  const keeper = mode === 'live' ? await missingKeeper(accessKey, { mode, companyId }, store) : undefined;
+  const keptFor = keeper && publicInvoiceId(keeper);
+  const place = { mode, companyId, series, number, accessKey, authorizedAt, amount, keptFor };
   const once = publicIdOf(row?.stream);
   // The rows are rebuilt when a recovery ends, so a row of the note is of an invoice that the log has lost since.
   const accepted = once === undefined ? acceptance : undefined;

@@ -140,6 +140,7 @@ const unknownCheck = (note: UnknownNote, accounted: boolean): Check => {
     sentAgain,
     accepted,
     importedAs,
+    keptFor,
   } = note;
   const ok = accounted || !holdsPause(note, false);
   const details = [
@@ -147,6 +148,7 @@ const unknownCheck = (note: UnknownNote, accounted: boolean): Check => {
     ...(accepted === undefined ? [] : [`accepted by ${accepted.by} at ${accepted.at}`]),
     ...(once === undefined ? [] : [`was ${once}`]),
     ...(importedAs === undefined ? [] : [`belongs to ${importedAs.id}, whose import says ${importedAs.amount}`]),
+    ...(keptFor === undefined ? [] : [`kept for ${keptFor}, which is not on record, because an import ended early`]),
     ...(owner === undefined ? [] : [`belongs to ${owner.id}, which ${OWNED[owner.status].which}`]),
     ...(metBy === undefined
       ? []
@@ -167,8 +169,10 @@ const unknownCheck = (note: UnknownNote, accounted: boolean): Check => {
 };
 
 const cureOf = (note: UnknownNote): string => {
-  const { accessKey, once, owner, metBy, importedAs } = note;
+  const { accessKey, once, owner, metBy, importedAs, keptFor } = note;
   if (importedAs !== undefined) return importCure(importedAs.id);
+  if (keptFor !== undefined && (owner === undefined || OWNED[owner.status] === STILL_OPEN))
+    return keptCure(note, keptFor);
   if (owner !== undefined) return OWNED[owner.status].cure;
   // The id of an invoice follows from its reference or key, so a note that was another invoice's is no repeat of the one that met the note.
   if (metBy === undefined || (once !== undefined && once !== metBy.id)) return cureWithoutOwner(note);
@@ -197,6 +201,21 @@ const cureWithoutOwner = (note: UnknownNote): string => {
   if (id === undefined)
     return `ask the client whether it repeated its request. If the note is of another sale: ${example}, and ${NAMED_BY}${rest}`;
   return `ask the client whether it repeated its request. If so: ${example}${choice}. If the note is of another sale: the same line with ${NAMED_BY}, or without an id${rest}`;
+};
+
+/**
+ * No other invoice gets a note that is kept. Of an open invoice it would be the second note once that one is sent, and the one that met the note under
+ * its number is not sent any more.
+ */
+const keptCure = (note: UnknownNote, keptFor: string): string => {
+  const { owner, metBy, acceptedAgain = [], sentAgain = [] } = note;
+  const complete = `run that import again, or ${importWith(note, keptFor)}`;
+  const sendable = [...(owner === undefined ? [] : [owner.id]), ...acceptedAgain, ...sentAgain];
+  const [id] = [...sendable, metBy?.id];
+  if (id === undefined) return `${complete}; or, ${NO_REPEAT}`;
+  if (sendable.length === 0)
+    return `${complete}, then ask the client whether the note is of ${id}. If so, leave that invoice indeterminate, and tell the client that the note counts`;
+  return `ask the client whether the note is of ${sendable.join(' or ')}. If not: ${complete}. If so, no import can give it the note: ${CANCEL_THIS}${owner === undefined ? `. ${endOf(note)}` : ''}`;
 };
 
 const NAMED_BY = 'the reference, id or Idempotency-Key by which its client knows it';

@@ -1,4 +1,4 @@
-import { invoiceStream, publicInvoiceId, type StreamName } from '../../../domain/common/ids.js';
+import { type InvoiceId, invoiceStream, publicInvoiceId, type StreamName } from '../../../domain/common/ids.js';
 import type { Instant } from '../../../domain/common/time.js';
 import type { InvoiceEvent } from '../../../domain/invoice/events.js';
 import { hasEndedWithout, type InvoiceState } from '../../../domain/invoice/state.js';
@@ -74,7 +74,7 @@ const reservationsOf = async (
  */
 const reservationOfKey = async (
   accessKey: string,
-  { mode, companyId }: Reserving['data'],
+  { mode, companyId }: Pick<Imported, 'mode' | 'companyId'>,
   store: EventStore,
 ): Promise<Reservation> => {
   for (let use = 0; ; use++) {
@@ -84,6 +84,22 @@ const reservationOfKey = async (
     const holder = await loadSealedInvoice(invoiceStream(mode, companyId, state.invoiceId), store);
     if (!hasEndedWithout(accessKey, holder.state)) return { of: 'access_key', stream, state };
   }
+};
+
+/**
+ * The invoice for which an import has reserved a live note, where that invoice is not on record: the import ended early, is at work, or its end is lost
+ * with the end of the log. No other invoice gets the note before that import is completed.
+ */
+export const missingKeeper = async (
+  accessKey: string,
+  data: Pick<Imported, 'mode' | 'companyId'>,
+  store: EventStore,
+): Promise<InvoiceId | undefined> => {
+  const { state } = await reservationOfKey(accessKey, data, store);
+  if (state.kind !== 'reference_taken') return undefined;
+  const { invoiceId } = state;
+  const holder = await loadSealedInvoice(invoiceStream(data.mode, data.companyId, invoiceId), store);
+  return holder.state.kind === 'none' ? invoiceId : undefined;
 };
 
 const check = async (
