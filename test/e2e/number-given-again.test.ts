@@ -9,9 +9,8 @@ import { doctorCommand } from '../../src/cli/commands/doctor.js';
 import { importCommand, invoiceCommands } from '../../src/cli/commands/invoice.js';
 import { invoiceViewCommands } from '../../src/cli/commands/invoice-views.js';
 import { runCommand } from '../../src/cli/run.js';
-import { epochMs } from '../../src/domain/common/time.js';
+import { DAY_SECONDS, epochMs } from '../../src/domain/common/time.js';
 import { roles as allRoles } from '../../src/runtime/config/config.js';
-import { systemClock } from '../../src/runtime/engines/clock.js';
 import { createRunner } from '../../src/runtime/engines/runner.js';
 import { readImportedNote } from '../../src/runtime/operator/imported-note.js';
 import { sessionOver } from '../../src/runtime/operator/session.js';
@@ -19,6 +18,7 @@ import type { Service } from '../../src/runtime/roles/parts.js';
 import { startService } from '../../src/runtime/service.js';
 import { eventually } from '../support/eventually.js';
 import type { LedgerNote } from '../support/harness/ledger.js';
+import { type RunningClock, runningClock } from '../support/harness/running-clock.js';
 import { PROMPT, type RunningService, startRunningService } from '../support/harness/running-service.js';
 import { loseEnd } from '../support/lost-end.js';
 import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../support/postgres.js';
@@ -33,10 +33,12 @@ describeWithPostgres('a copy of the log that lacks one note, which gives its num
   let running: RunningService;
   let service: Service;
   let folder: string;
+  let clock: RunningClock;
   beforeEach(async () => {
+    clock = runningClock();
     folder = await mkdtemp(join(tmpdir(), 'nfse-import-'));
     database = await freshDatabase();
-    running = await startRunningService({ ...PROMPT, DATABASE_URL: database.connectionString });
+    running = await startRunningService({ ...PROMPT, DATABASE_URL: database.connectionString }, undefined, clock);
     service = running.service;
   });
   afterEach(async () => {
@@ -81,7 +83,7 @@ describeWithPostgres('a copy of the log that lacks one note, which gives its num
     const out: string[] = [];
     const write = (text: string): void => void out.push(text);
     const runner = createRunner(() => undefined);
-    const session = sessionOver(service.engines, running.config, systemClock, { logger: runLogger(), runner });
+    const session = sessionOver(service.engines, running.config, clock, { logger: runLogger(), runner });
     const commands = [
       doctorCommand,
       ...auditCommands(),
@@ -99,7 +101,7 @@ describeWithPostgres('a copy of the log that lacks one note, which gives its num
   const mark = async (): Promise<void> => {
     const runner = createRunner(() => undefined);
     const parts = { logger: runLogger(), runner };
-    await sessionOver(service.engines, running.config, systemClock, parts).markRestored();
+    await sessionOver(service.engines, running.config, clock, parts).markRestored();
     await runner.stop();
   };
   /** Issues one note and then this one, which the copy lacks. Resolves once the service runs over the copy. */
@@ -110,7 +112,7 @@ describeWithPostgres('a copy of the log that lacks one note, which gives its num
     await becomes(await accept(reference, amount), 'issued');
     await service.stop();
     await loseEnd(database, BigInt(rows[0]?.end ?? 0));
-    service = await startService({ config: running.config, roles: allRoles, clock: systemClock, logger: runLogger() });
+    service = await startService({ config: running.config, roles: allRoles, clock, logger: runLogger() });
     await becomesReady(service.opsUrl);
     const [note] = await notes(amount);
     return note?.access_key ?? '';
@@ -187,12 +189,44 @@ describeWithPostgres('a copy of the log that lacks one note, which gives its num
     expect(await operate('audit', 'verify', '--documents')).toMatchObject({ exit: 0 });
   });
 
+  it('does not call the repeat of another day failed over its own note', { timeout: 300_000 }, async () => {
+    const key = await loseOneNote('lost', 80_001);
+    const answer = await ask('POST', '/v1/nfse', { ...sale('lost', 80_001), description: 'Consultoria {{data}}' });
+    const { id } = (await answer.json()) as Body;
+    await eventually(
+      () => operate('invoice', 'timeline', id),
+      ({ out }) => out.includes('NumberConflictFound'),
+    );
+    clock.pass(3_700);
+    await becomes(id, 'indeterminate');
+    clock.pass(DAY_SECONDS);
+    const waiting = await eventually(
+      () => operate('invoice', 'waiting'),
+      ({ out }) => out.includes(id),
+    );
+    expect(waiting.out).toContain(
+      `a note with other content has its number; first compare it at the national portal -> nfse invoice resolve ${id} --as failed`,
+    );
+    const resolve = (as: string, ...more: string[]) =>
+      operate('invoice', 'resolve', id, '--as', as, '--evidence', 'portal', ...more);
+    expect(await resolve('issued')).toMatchObject({ exit: 1, out: expect.stringContaining('only --as failed') });
+    expect(await resolve('failed')).toMatchObject({
+      exit: 1,
+      out: expect.stringMatching(new RegExp(`Compare note ${key} .* only a date .*--as failed --other-sale ${key}`)),
+    });
+    expect(await read(id)).toMatchObject({ status: 'indeterminate' });
+    expect(await notes(80_001)).toHaveLength(1);
+    expect(await resolve('failed', '--other-sale', key)).toMatchObject({ exit: 0 });
+    await becomes(id, 'failed');
+    expect(await operate('audit', 'verify')).toMatchObject({ exit: 0 });
+  });
+
   it('gives the repeated request its own note, which had its number', { timeout: 300_000 }, async () => {
     const key = await loseOneNote('lost', 80_001);
     const [lost] = await notes(80_001);
     // A repeat of the same second gives the same DPS, so its look-up would find its own note.
     await eventually(
-      async () => epochMs(systemClock.now()) - epochMs(lost?.authorized_at ?? ''),
+      async () => epochMs(clock.now()) - epochMs(lost?.authorized_at ?? ''),
       (passed) => passed > 1_000,
     );
     const again = await accept('lost', 80_001);
