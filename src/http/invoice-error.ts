@@ -30,7 +30,7 @@ export const cancellationError = (codes: readonly string[], mode: Mode): Cancell
 };
 
 export const NOT_PROCESSED =
-  'A emissão não chegou a ser iniciada. A causa é a habilitação da empresa, não os dados da nota: fale com o suporte.';
+  'A emissão não chegou a ser iniciada. A causa não está nos dados da nota, e sim na habilitação da empresa ou numa interrupção (do serviço ou do sistema nacional): fale com o suporte.';
 
 const NAME_MISSING =
   'O cadastro não deu o nome do cliente: não tem o CNPJ ou não respondeu. Nenhum nome foi enviado. Envie customer.name e emita de novo.';

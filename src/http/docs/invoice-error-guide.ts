@@ -41,12 +41,16 @@ export const invoiceErrorGuide: Readonly<Record<InvoiceErrorCode, InvoiceErrorGu
   'nfse.not_processed': {
     place: 'error.code de uma nota com status failed',
     cause:
-      'A nota ficou 15 minutos na fila sem nenhuma tentativa de emissão. Nenhum documento fiscal existe. A causa é a habilitação da empresa, não os dados da nota.',
+      'A nota ficou 15 minutos na fila sem nenhuma tentativa de emissão. Nenhum documento fiscal existe. A causa não está nos dados da nota: é a habilitação da empresa, que o suporte corrige, ou uma interrupção do serviço ou do sistema nacional.',
     again: {
       isSafe: true,
-      text: 'Sim, nada foi emitido. Mas enquanto a habilitação não for corrigida, outra nota terá o mesmo fim.',
+      text: 'Sim, nada foi emitido. Mas enquanto a causa durar, outra nota terá o mesmo fim.',
     },
-    steps: ['Fale com o suporte e espere a correção.', NEW_KEY, NEW_REFERENCE],
+    steps: [
+      'Fale com o suporte, que diz qual é a causa. Espere a correção da habilitação ou o fim da interrupção e emita de novo.',
+      NEW_KEY,
+      NEW_REFERENCE,
+    ],
     example: ended(examples.not_processed.value),
   },
   'nfse.issue_interrupted': {

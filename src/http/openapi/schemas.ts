@@ -98,7 +98,8 @@ export const invoiceErrorResponse = v.object({
     'Causa, num vocabulário próprio: não é o dos erros da API. Com um código desconhecido, decida pelo status da nota.',
     {
       issue_failed: 'Nada foi emitido. Corrija a causa e emita de novo.',
-      'nfse.not_processed': 'Nenhuma tentativa foi feita. Nada foi emitido: fale com o suporte.',
+      'nfse.not_processed':
+        'Nenhuma tentativa foi feita: a empresa não está habilitada, ou houve uma interrupção. Nada foi emitido: fale com o suporte.',
       'nfse.issue_interrupted': 'O resultado não foi confirmado e a nota pode existir. Nunca emita de novo.',
     },
     { open: true },

@@ -112,7 +112,7 @@ describe('the message of an invoice that failed otherwise', () => {
       'not begun in time',
       { type: 'NotProcessed', data: { failedAt: at(900), at: at(900) } },
       'nfse.not_processed',
-      'A emissão não chegou a ser iniciada. A causa é a habilitação da empresa, não os dados da nota: fale com o suporte.',
+      'A emissão não chegou a ser iniciada. A causa não está nos dados da nota, e sim na habilitação da empresa ou numa interrupção (do serviço ou do sistema nacional): fale com o suporte.',
     ],
     [
       'nobody knows',

@@ -92,6 +92,11 @@ describe('the page of a code inside an invoice', () => {
     expect(html.includes('outra Idempotency-Key')).toBe(code !== 'nfse.cancel_failed');
     expect(html.includes('nfse.reference_in_use')).toBe(isSafe);
   });
+
+  it('nfse.not_processed names both causes: the enablement of the company, and an outage', async () => {
+    const html = await (await createHarness().call('/docs/errors/nfse.not_processed', { key: 'none' })).text();
+    expect(html).toContain('a habilitação da empresa, que o suporte corrige, ou uma interrupção');
+  });
 });
 
 describe('GET /docs/errors/<code>', () => {
