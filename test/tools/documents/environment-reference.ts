@@ -247,7 +247,7 @@ export const environmentReference: Readonly<Record<VariableName, VariableReferen
   RECONCILE_SAMPLE_PERCENT: {
     group: 'Reconciliation',
     meaning:
-      'how many of a hundred issued invoices a round of the [reconciliation](monitoring.md#reconciliation) compares with the authorizer; all failed and indeterminate ones are compared. 0: no invoice is compared',
+      'how many of a hundred issued invoices a round of the [reconciliation](monitoring.md#reconciliation) compares with the authorizer; all failed and indeterminate ones are compared. 0: no rounds; an invoice of which a queue of the ADN tells is compared all the same',
   },
   RECONCILE_PACE_S: { group: 'Reconciliation', meaning: 'seconds between two invoices, for each mode' },
   RECONCILE_ROUND_S: {
