@@ -26,6 +26,15 @@ export const canonicalizations: Readonly<Record<string, Canonicalization>> = {
   },
 };
 
+/**
+ * The form of an element that a Reference names by its Id. XMLDSig selects such an element without its comments, so an algorithm with comments finds
+ * none in it (docs/national-system.md#algorithms).
+ */
+export const referencedForm = (algorithm: string): Canonicalization | undefined => {
+  const form = canonicalizations[algorithm];
+  return form && { mode: form.mode, withComments: false };
+};
+
 /** Hash of node:crypto per signature algorithm, and the digest that goes with it. Every other algorithm is refused. */
 export const signatureAlgorithms: Readonly<Record<string, { hash: 'sha1' | 'sha256'; digestMethod: string }>> = {
   'http://www.w3.org/2000/09/xmldsig#rsa-sha1': {

@@ -1,7 +1,7 @@
 import { createPrivateKey, type KeyObject, sign } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { sha256 } from '../lib/sha256.js';
-import { canonicalizations, DSIG_NAMESPACE, ENVELOPED } from './algorithms.js';
+import { DSIG_NAMESPACE, ENVELOPED, referencedForm } from './algorithms.js';
 import { canonicalElements } from './canonical-text.js';
 import { type Elements, exactElements, onlyChild, withXmlDocument } from './document.js';
 
@@ -107,7 +107,7 @@ const inheritNamespace = (unsigned: string, { signedElementName, id }: SigningOp
 };
 
 const computed = (unsigned: string, { signedElementName, id, algorithm }: SigningOptions): Buffer | undefined => {
-  const form = canonicalizations[FRAMES[algorithm].canonicalization];
+  const form = referencedForm(FRAMES[algorithm].canonicalization);
   if (form === undefined) return undefined;
   const childIn = <E>(elements: Elements<E>, root: E): Buffer | undefined => {
     const child = onlyChild(elements, root, signedElementName);

@@ -7,6 +7,7 @@ import {
   canonicalizations,
   DSIG_NAMESPACE,
   ENVELOPED,
+  referencedForm,
   signatureAlgorithms,
 } from './algorithms.js';
 import { canonicalElements } from './canonical-text.js';
@@ -115,7 +116,7 @@ const fault = (reason: SignatureFault): Verification => ({ ok: false, reason });
 /** Enveloped, then at most one canonicalization; without one the standard's default is C14N 1.0. */
 const contentCanonicalization = (transforms: readonly string[]): Canonicalization | undefined => {
   const [enveloped, canonicalization = 'http://www.w3.org/TR/2001/REC-xml-c14n-20010315', ...others] = transforms;
-  return enveloped === ENVELOPED && others.length === 0 ? canonicalizations[canonicalization] : undefined;
+  return enveloped === ENVELOPED && others.length === 0 ? referencedForm(canonicalization) : undefined;
 };
 
 /** A certificate with an RSA key. */

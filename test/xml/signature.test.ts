@@ -1,10 +1,11 @@
 import { X509Certificate } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { issueCertificate, type KeyAndCertificate } from '../../src/certificates/issue-certificate.js';
+import { NOTE, readAuthorizerDocument } from '../../src/xml/received.js';
 import { type SigningOptions, signDocument } from '../../src/xml/sign.js';
 import { sample, unsignedSample } from '../support/fixture/samples.js';
-import { dpsId, signedDocuments, unsignedDps } from '../support/fixture/xml-documents.js';
-import { itWith, xmlCryptoVerifies, xmlsecVerifies } from '../support/harness/xml-programs.js';
+import { accessKey, dpsId, noteAround, signedDocuments, unsignedDps } from '../support/fixture/xml-documents.js';
+import { itWith, xmlCryptoVerifies, xmlsecSigns, xmlsecVerifies } from '../support/harness/xml-programs.js';
 import { schemaFaults } from '../support/schema.js';
 import { verifySignature } from '../support/verify-signature.js';
 
@@ -143,6 +144,58 @@ describe('signDocument', () => {
       const { bytes } = signDocument(unsignedDps, { ...options, algorithm });
       expect(xmlsecVerifies(bytes, 'infDPS')).toBe(true);
       expect(xmlsecVerifies(replaced(bytes, '<vServ>1500', '<vServ>1501'), 'infDPS')).toBe(false);
+    }
+  });
+});
+
+describe('comments', () => {
+  const algorithm = 'exc-c14n-with-comments';
+  const commented = [
+    ['in the signed element', (xml: string) => xml.replace('<nNFSe>', '<!-- ERP 1.0 --><nNFSe>')],
+    ['inside of a text', (xml: string) => xml.replace('>1467<', '>14<!-- ERP -->67<')],
+    ['in the document that it embeds', (xml: string) => xml.replace('<xDescServ>', '<!-- ERP --><xDescServ>')],
+    ['beside the signed element', (xml: string) => xml.replace('<infNFSe', '<!-- ERP --><infNFSe')],
+  ] as const;
+  const signedBy = (xml: string): Buffer =>
+    signDocument(xml, { ...options, signedElementName: 'infNFSe', id: `NFS${accessKey}`, algorithm }).bytes;
+
+  it.each(commented)('%s are not signed, as xml-crypto judges it', (_where, added) => {
+    const bytes = signedBy(added(noteAround(unsignedDps)));
+    expect(bytes.toString('utf8')).toContain('<!--');
+    expect(verifySignature(bytes, 'infNFSe')).toMatchObject({ ok: true });
+    expect(xmlCryptoVerifies(bytes, identity.certificatePem)).toBe(true);
+    expect(readAuthorizerDocument(bytes, NOTE)?.text('NFSe/infNFSe/nNFSe')).toBe('1467');
+  });
+
+  it('may come and go without a change of the digest, which covers the text around them', () => {
+    const plain = signedBy(noteAround(unsignedDps));
+    const later = replaced(plain, '>1467<', '>14<!-- ERP -->67<');
+    expect(verifySignature(later, 'infNFSe')).toEqual(verifySignature(plain, 'infNFSe'));
+    expect(readAuthorizerDocument(later, NOTE)?.text('NFSe/infNFSe/nNFSe')).toBe('1467');
+    expect(verifySignature(replaced(plain, '>1467<', '>14<!-- ERP -->68<'), 'infNFSe')).toMatchObject({ ok: false });
+  });
+
+  it('stay signed in SignedInfo, whose own form has them', () => {
+    const changed = replaced(signedBy(noteAround(unsignedDps)), '<SignedInfo>', '<SignedInfo><!-- ERP -->');
+    expect(verifySignature(changed, 'infNFSe')).toEqual({ ok: false, reason: 'signature_value' });
+    expect(() => xmlCryptoVerifies(changed, identity.certificatePem)).toThrow('invalid signature');
+  });
+
+  itWith('xmlsec1', 'are judged as xmlsec1 judges and signs them', () => {
+    for (const [, added] of commented) {
+      const ours = signedBy(added(noteAround(unsignedDps)));
+      expect(xmlsecVerifies(ours, 'infNFSe')).toBe(true);
+      const theirs = xmlsecSigns(ours, 'infNFSe', identity);
+      expect(xmlsecVerifies(theirs, 'infNFSe')).toBe(true);
+      expect(verifySignature(theirs, 'infNFSe')).toMatchObject({ ok: true });
+      expect(readAuthorizerDocument(theirs, NOTE)?.signatureFault).toBeUndefined();
+      const inSignedInfo = replaced(ours, '<SignedInfo>', '<SignedInfo><!-- ERP -->');
+      const signedAgain = xmlsecSigns(inSignedInfo, 'infNFSe', identity);
+      expect(verifySignature(signedAgain, 'infNFSe')).toMatchObject({ ok: true });
+      expect(verifySignature(replaced(signedAgain, '<SignedInfo><!-- ERP -->', '<SignedInfo>'), 'infNFSe')).toEqual({
+        ok: false,
+        reason: 'signature_value',
+      });
     }
   });
 });
