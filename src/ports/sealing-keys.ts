@@ -1,4 +1,4 @@
-import type { Mode, StreamName } from '../domain/common/ids.js';
+import { invoicePrefix, type Mode, type StreamName } from '../domain/common/ids.js';
 import type { Instant } from '../domain/common/time.js';
 
 export type SealingKey = { generation: string; key: Buffer };
@@ -40,6 +40,13 @@ export class SealingKeyUnknown extends SealedTextChanged {
   }
 }
 
+/** Only test invoices are sealed under a day key, whose destruction erases them. Everything else is sealed under the master key. */
+export const sealingMode = (stream: StreamName): Mode => (stream.startsWith(invoicePrefix.test) ? 'test' : 'live');
+
+/** Whether a generation is a day key outside of a test invoice, or no day key in one: no field of the stream was ever sealed under that name. */
+export const isWrongKindOfKey = (generation: string, stream: StreamName): boolean =>
+  /^t\d{4}-/.test(generation) !== (sealingMode(stream) === 'test');
+
 /**
  * Keys for sealed fields, 32 bytes each. Live: derived (HKDF) from a generation of the master key and the stream's name, so that losing
  * the database loses no key. Test: a day key, destroyed after 8 days, which makes copies in backups unreadable too.
@@ -49,8 +56,8 @@ export type SealingKeys = {
   forSealing(mode: Mode, stream: StreamName, at: Instant): Promise<SealingKey>;
   /**
    * Undefined when the key was destroyed, lost with the database, or given up by an operator: the field is lost permanently. Throws
-   * `SealingKeyUnknown` for a generation that neither the database nor the key file knows, `SealedTextChanged` for a text that is no name of a key, and
-   * otherwise when the key should exist and cannot be read.
+   * `SealingKeyUnknown` for a generation that neither the database nor the key file knows, `SealedTextChanged` for a text that is no name of a key
+   * of this stream, and otherwise when the key should exist and cannot be read.
    */
   forOpening(generation: string, stream: StreamName): Promise<Buffer | undefined>;
 };

@@ -4,7 +4,7 @@ import type { StreamName } from '../../domain/common/ids.js';
 import { addSeconds, DAY_SECONDS, epochMs, type Instant, type UtcDay, utcDay } from '../../domain/common/time.js';
 import type { Clock } from '../../ports/clock.js';
 import type { GuardKey, GuardKeys } from '../../ports/guard-keys.js';
-import type { SealingKeys } from '../../ports/sealing-keys.js';
+import { isWrongKindOfKey, SealedTextChanged, type SealingKeys } from '../../ports/sealing-keys.js';
 import { type DayKeys, dayKeys } from './day-keys.js';
 import type { Keyring } from './keyring.js';
 import { deriveKey, type MasterKey, masterKeyId } from './master-key.js';
@@ -46,6 +46,8 @@ export const createSealingKeys = ({ keyring, db, clock }: SealingKeysOptions): V
       return { generation: `t${day}.${derived(key).id}`, key };
     },
     forOpening: async (generation, stream) => {
+      // Otherwise a live field under the name of a destroyed day key would count as erased.
+      if (isWrongKindOfKey(generation, stream)) throw new SealedTextChanged('it is sealed under the wrong kind of key');
       const [, day, keyId] = TEST_GENERATION.exec(generation) ?? [];
       if (day !== undefined) return keyWithId(await days.find(day), keyId);
       const master = await keyring.ofGeneration(generation);

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import type { RecordedEvent } from '../../ports/event-log.js';
+import { isWrongKindOfKey, sealingMode } from '../../ports/sealing-keys.js';
 import { type DecodedEvent, decodeSealed, eventIdOf, sealedFieldsOf } from '../event-store/codec.js';
 import { eventTypeDefinitions } from '../event-store/event-types.js';
 import { sealedWith } from '../event-store/sealing.js';
@@ -38,12 +39,12 @@ export const checkShape = (recorded: RecordedEvent): ShapeCheck => {
 };
 
 /** The fault of a sealing, if any: live fields need a generation of the master key, fields of a test invoice a day key, each for this event. */
-export const sealingFault = (recorded: RecordedEvent, ofTestInvoice: boolean): string | undefined => {
+export const sealingFault = (recorded: RecordedEvent): string | undefined => {
   for (const { field, text } of sealedFieldsOf(recorded)) {
     const { generation, eventId } = sealedWith(text) ?? {};
     if (eventId !== recorded.id) return `${field} was sealed for another event`;
-    if (/^t\d{4}-/.test(generation ?? '') !== ofTestInvoice) {
-      return `${field} of a ${ofTestInvoice ? 'test invoice' : 'live stream'} is sealed under the wrong kind of key`;
+    if (isWrongKindOfKey(generation ?? '', recorded.stream)) {
+      return `${field} of a ${sealingMode(recorded.stream) === 'test' ? 'test invoice' : 'live stream'} is sealed under the wrong kind of key`;
     }
   }
   return undefined;

@@ -1,4 +1,3 @@
-import { invoicePrefix } from '../../domain/common/ids.js';
 import { hashTextIfAny } from '../../domain/log/hash-text.js';
 import type { JsonObject, RecordedEvent } from '../../ports/event-log.js';
 import { sealedFieldsOf } from '../event-store/codec.js';
@@ -45,7 +44,7 @@ export const examineEvent = (recorded: RecordedEvent, contentHash = hashOf(recor
     metadata: { hash, prevHash, commandId, mode, companyId },
     data: without(personal, (event?.data as JsonObject | undefined) ?? recorded.data),
     shapeFault: shape !== undefined && 'fault' in shape ? shape.fault : undefined,
-    sealingFault: event && sealingFault(recorded, stream.startsWith(invoicePrefix.test)),
+    sealingFault: event && sealingFault(recorded),
     sealedUnder: sealedUnder(recorded),
   };
 };

@@ -1,8 +1,8 @@
-import { invoicePrefix, type Mode, type StreamName } from '../../domain/common/ids.js';
+import type { StreamName } from '../../domain/common/ids.js';
 import type { Instant } from '../../domain/common/time.js';
 import { hashText, inOrder } from '../../domain/log/hash-text.js';
 import type { EventToAppend, Json, JsonObject, LogPosition, RecordedEvent, Revision } from '../../ports/event-log.js';
-import { SealedTextChanged, type SealingKeys } from '../../ports/sealing-keys.js';
+import { SealedTextChanged, type SealingKeys, sealingMode } from '../../ports/sealing-keys.js';
 import type { AppendContext, CommandContext } from './command-context.js';
 import { type DomainEvent, eventTypeDefinitions, type ReadEvent } from './event-types.js';
 import { sha256Hex, uuidV8OfHash } from './hashes.js';
@@ -162,16 +162,13 @@ const sealData = async (
   const data: Record<string, Json> = { ...(event.data as unknown as JsonObject) };
   const personal = (eventTypeDefinitions.get(event.type)?.personal ?? []).filter((field) => data[field] !== undefined);
   if (personal.length === 0) return data;
-  const key = await keys.forSealing(streamMode(stream), stream, keyOf);
+  const key = await keys.forSealing(sealingMode(stream), stream, keyOf);
   for (const field of personal) {
     const value = data[field];
     if (value !== undefined) data[field] = sealField(value, { stream, eventId, field }, key);
   }
   return data;
 };
-
-/** Only test invoices are sealed under a day key, whose destruction erases them. Everything else is sealed under the master key. */
-const streamMode = (stream: StreamName): Mode => (stream.startsWith(invoicePrefix.test) ? 'test' : 'live');
 
 const metadataOf = (event: DomainEvent, context: CommandContext, prevHash: string): Record<string, string> => ({
   schemaVersion: String(eventTypeDefinitions.get(event.type)?.version ?? 1),

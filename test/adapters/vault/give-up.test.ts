@@ -16,6 +16,7 @@ const [m1, m2, m3] = [key('m1', 7), key('m2', 9), key('m3', 11)];
 const clock = { now: () => '2026-11-21T12:00:00.000Z' };
 const company = '12345678000195';
 const live = `nfseLive-${company}_00000000-0000-8000-a000-000000000001`;
+const test = `nfseTest-${company}_00000000-0000-8000-a000-000000000001`;
 
 const certificate = (certificateId: string): CompanyCertificate => ({
   certificateId,
@@ -57,7 +58,7 @@ describeWithPostgres('giving up a generation of the master key', () => {
     const keyring = await open(m1);
     await createCertificateVault(database.pool, keyring, clock).put(company, certificate('c1'));
     const keys = createSealingKeys({ keyring, db: database.pool, clock });
-    await keys.forSealing('test', live, clock.now());
+    await keys.forSealing('test', test, clock.now());
     const publicKey = await createExportSigner(database.pool, keyring, clock).publicKey();
     return { publicKey, liveKey: (await keys.forSealing('live', live, clock.now())).key };
   };
@@ -80,7 +81,7 @@ describeWithPostgres('giving up a generation of the master key', () => {
     expect(await keyring.refresh()).toEqual([]);
     const keys = createSealingKeys({ keyring, db: database.pool, clock });
     expect(await keys.forOpening('m1', live)).toBeUndefined();
-    expect(await keys.forOpening('t2026-11-21.0123456789abcdef', live)).toBeUndefined();
+    expect(await keys.forOpening('t2026-11-21.0123456789abcdef', test)).toBeUndefined();
     await expect(keys.forOpening('m4', live)).rejects.toThrow(/generation m4/);
     expect(await (await vaultOf(m2)).holds(company, 'c1')).toBe(false);
     expect(await createExportSigner(database.pool, keyring, clock).publicKeys()).not.toContain(publicKey);

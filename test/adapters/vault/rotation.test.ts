@@ -16,6 +16,7 @@ const m2 = { generation: 'm2', key: Buffer.alloc(32, 9) };
 const today = '2026-11-21T12:00:00.000Z';
 const company = '12345678000195';
 const live = `nfseLive-${company}_00000000-0000-8000-a000-000000000001`;
+const test = `nfseTest-${company}_00000000-0000-8000-a000-000000000001`;
 
 const certificate = (certificateId: string): CompanyCertificate => ({
   certificateId,
@@ -60,7 +61,7 @@ describeWithPostgres('rotation of the master key', () => {
   };
   const fill = async (): Promise<void> => {
     for (const id of ['c1', 'c2', 'c3']) await vaultOf(keyring).put(company, certificate(id));
-    await keysOf(keyring).forSealing('test', live, today);
+    await keysOf(keyring).forSealing('test', test, today);
   };
 
   it('seals with a new generation only once it is activated, though it stands in the file', async () => {
@@ -74,7 +75,7 @@ describeWithPostgres('rotation of the master key', () => {
 
   it('puts certificates and day keys under the new generation, and they open with it alone', async () => {
     await fill();
-    const dayKey = await keysOf(keyring).forOpening('t2026-11-21', live);
+    const dayKey = await keysOf(keyring).forOpening('t2026-11-21', test);
     file.push(m2);
     const shown: number[] = [];
     expect(await rotate(({ done, of }) => shown.push(done / of))).toMatchObject({ done: { resealed: 4 } });
@@ -83,7 +84,7 @@ describeWithPostgres('rotation of the master key', () => {
     await database.pool.query(`delete from vault_master_keys where generation = 'm1'`);
     const only = await open([m2]);
     expect(await vaultOf(only).open(company, 'c2')).toEqual(certificate('c2'));
-    expect(await keysOf(only).forOpening('t2026-11-21', live)).toEqual(dayKey);
+    expect(await keysOf(only).forOpening('t2026-11-21', test)).toEqual(dayKey);
   });
 
   it('does not open what an envelope holds', async () => {

@@ -5,12 +5,14 @@ import type { Keyring } from '../../../src/adapters/vault/keyring.js';
 import { createSealingKeys } from '../../../src/adapters/vault/sealing-keys.js';
 import type { Instant } from '../../../src/domain/common/time.js';
 import type { CompanyCertificate } from '../../../src/ports/certificate-vault.js';
+import { SealedTextChanged } from '../../../src/ports/sealing-keys.js';
 import { keyringOf } from '../../support/harness/vault.js';
 import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../../support/postgres.js';
 
 const master = { generation: 'm1', key: Buffer.alloc(32, 7) };
 const stranger = { generation: 'm1', key: Buffer.alloc(32, 8) };
 const stream = 'nfseTest-12345678000195_00000000-0000-8000-a000-000000000001';
+const live = 'nfseLive-12345678000195_00000000-0000-8000-a000-000000000001';
 const today = '2026-11-21T12:00:00.000Z';
 
 describeWithPostgres('vault', () => {
@@ -35,26 +37,41 @@ describeWithPostgres('vault', () => {
 
   describe('live keys', () => {
     it('are derived from the master key and the stream alone', async () => {
-      const live = 'nfseLive-12345678000195_00000000-0000-8000-a000-000000000001';
       const expected = Buffer.from(hkdfSync('sha256', master.key, Buffer.alloc(0), `seal|${live}`, 32));
       expect(await (await sealingKeys()).forSealing('live', live, today)).toEqual({ generation: 'm1', key: expected });
       expect(await (await sealingKeys()).forOpening('m1', live)).toEqual(expected);
-      expect(await (await sealingKeys()).forOpening('m1', stream)).not.toEqual(expected);
+      expect(await (await sealingKeys()).forOpening('m1', live.replace(/1$/, '2'))).not.toEqual(expected);
     });
 
     it('of a generation that is not configured are refused', async () => {
-      await expect((await sealingKeys()).forOpening('m2', stream)).rejects.toThrow(/generation m2/);
+      await expect((await sealingKeys()).forOpening('m2', live)).rejects.toThrow(/generation m2/);
     });
 
     it('of an older generation still open', async () => {
       const next = { generation: 'm2', key: Buffer.alloc(32, 9) };
-      const before = await (await sealingKeys()).forOpening('m1', stream);
+      const before = await (await sealingKeys()).forOpening('m1', live);
       await forgetMasterKeys();
       const both = await keyringOf([next, master], { db: database.pool, clock });
       const keys = createSealingKeys({ keyring: both, db: database.pool, clock });
-      expect((await keys.forSealing('live', stream, today)).generation).toBe('m2');
-      expect(await keys.forOpening('m1', stream)).toEqual(before);
+      expect((await keys.forSealing('live', live, today)).generation).toBe('m2');
+      expect(await keys.forOpening('m1', live)).toEqual(before);
     });
+  });
+
+  it('refuse a name of the other kind of key, so that no live field counts as erased with its test day', async () => {
+    const { generation } = await (await sealingKeys()).forSealing('test', stream, today);
+    const company = 'company-12345678000195';
+    for (const [name, place] of [
+      ['t2020-01-01', live],
+      ['t2020-01-01.0123456789abcdef', company],
+      [generation, live],
+      ['m1', stream],
+      ['m9', stream],
+    ] as const) {
+      const opening = (await sealingKeys()).forOpening(name, place);
+      await expect(opening).rejects.toThrow(new SealedTextChanged('it is sealed under the wrong kind of key'));
+    }
+    expect(await (await sealingKeys()).forOpening('t2020-01-01', stream)).toBeUndefined();
   });
 
   describe('day keys', () => {
