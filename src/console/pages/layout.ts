@@ -159,15 +159,13 @@ export const operatorField = ({ operator, say }: PageContext, id: string): Html 
 
 type SignIn = {
   notice?: Notice;
-  /** The operator's name, as typed before. */
-  name?: string | undefined;
   /** The page of the console to be opened after the sign-in; the overview without. */
   next?: string | undefined;
   /** The evidence in a form that was sent after the end of the session. */
   evidence?: string;
 };
 
-export const signInPage = (context: PageContext, { notice, name = '', next, evidence = '' }: SignIn): Html => {
+export const signInPage = (context: PageContext, { notice, next, evidence = '' }: SignIn): Html => {
   const { say } = context;
   return page(
     context,
@@ -177,7 +175,7 @@ export const signInPage = (context: PageContext, { notice, name = '', next, evid
       `${ROOT}/sign-in`,
       html`${next === undefined ? none : html`<input type="hidden" name="next" value="${next}">`}${typedEvidence(context, evidence)}
 <p class="field"><label for="operator">${say('Seu nome, para o registro', 'Your name, for the record')}</label>
-<input id="operator" name="operator" value="${name}" required maxlength="60" autocomplete="username"></p>
+<input id="operator" name="operator" required maxlength="60" autocomplete="username"></p>
 <p class="field"><label for="token">${say('Token de operador', 'Operator token')}</label>
 <input id="token" name="token" type="password" required autocomplete="current-password"></p>
 <p><button>${say('Entrar', 'Sign in')}</button></p>`,

@@ -24,8 +24,7 @@ export const signInRoutes = (app: Hono<ConsoleEnv>, deps: ConsoleDeps, ended: En
     const peer = peerOf(c);
     const next = readNext(c.get('field')('next'));
     const evidence = c.get('field')('evidence');
-    const again = (text: string, name?: string) =>
-      signInPage(page, { notice: { tone: 'bad', text }, name, next, evidence });
+    const again = (text: string) => signInPage(page, { notice: { tone: 'bad', text }, next, evidence });
     const wait = attempts.waitSeconds(peer);
     if (wait > 0) {
       c.header('retry-after', String(wait));
@@ -33,7 +32,7 @@ export const signInRoutes = (app: Hono<ConsoleEnv>, deps: ConsoleDeps, ended: En
       return c.html(again(text), 429);
     }
     const name = readOperator(c.get('field')('operator'));
-    // A token typed into the name field would be recorded permanently, and shown in the next page.
+    // A token typed into the name field would be recorded permanently. No page repeats the name: one that left out some names would tell a guess.
     const operator = name?.includes(token) === true ? undefined : name;
     // The token comes before the name, because a refusal of the name alone would tell what it holds, and would be a guess that is not counted.
     if (!sameSecret(c.get('field')('token').trim(), token)) {
@@ -43,10 +42,7 @@ export const signInRoutes = (app: Hono<ConsoleEnv>, deps: ConsoleDeps, ended: En
         { operator: operator ?? '', peer },
         { store, clock, actor: 'support:console' },
       );
-      return c.html(
-        again(page.say('Este não é o token de operador.', 'This is not the operator token.'), operator),
-        401,
-      );
+      return c.html(again(page.say('Este não é o token de operador.', 'This is not the operator token.')), 401);
     }
     if (operator === undefined) return c.html(again(nameNeeded(page)), 400);
     attempts.recordRight(peer);
