@@ -168,7 +168,7 @@ describeWith('postgres15', 'a backup of the embedded database, restored into a P
     await cp(backup, changed, { recursive: true });
     const file = join(changed, 'manifest.json');
     const manifest = JSON.parse(await readFile(file, 'utf8')) as BackupManifest;
-    await writeFile(file, JSON.stringify({ ...manifest, ...change(manifest) }));
+    await writeFile(file, JSON.stringify({ ...manifest, ...change(manifest), mac: undefined }));
     expect(await restore(addresses, changed)).toMatchObject({ exit: 1, out: expect.stringContaining(complaint) });
     expect(await restore(addresses)).toMatchObject({ exit: 0 });
   });

@@ -67,10 +67,13 @@ describe('a backup of the embedded database, put back while the authorizer has g
     await later.stop();
 
     await carryOver(old, fresh, 'simulator', 'master.key');
-    expect(await fresh.restore(backup)).toMatchObject({
+    const restored = await fresh.restore(backup);
+    expect(restored).toMatchObject({
       exit: 0,
       out: expect.stringMatching(/Issuing is paused.*nfse doctor --reconcile --from.*revoked later is valid again/s),
     });
+    // The key of the service confirms the backup that the command made.
+    expect(restored.out).not.toContain('NOTHING CONFIRMS THE BACKUP');
     expect(await fresh.restore(backup)).toMatchObject({ exit: 1, out: expect.stringContaining('is not empty') });
     const paused = await fresh.start();
     expect(await paused.ask(`/v1/nfse/${known}`)).toMatchObject({ status: 503 });

@@ -22,6 +22,9 @@ export class BackupRefused extends Error {
 /** One table: a gzip file with one row of JSON per line, in the order of the table's key. */
 type BackupTable = { name: string; file: string; rows: number; sha256: string };
 
+/** HMAC-SHA-256 (hex) over the whole manifest, under a key that is derived from this generation of the master key. */
+export type ManifestMac = { generation: string; keyId: string; hmac: string };
+
 /** Written last, so that a folder without a manifest is not a backup. */
 export type BackupManifest = {
   format: 1;
@@ -32,6 +35,8 @@ export type BackupManifest = {
   log: { kind: 'database'; identity: string; head: string } | { kind: 'elsewhere' };
   tables: readonly BackupTable[];
   masterKey: 'included' | 'absent';
+  /** Over all other members; a backup of an earlier version has none. */
+  mac?: ManifestMac | undefined;
 };
 
 const MANIFEST_FILE = 'manifest.json';
@@ -48,16 +53,18 @@ export const readManifest = async (folder: string): Promise<BackupManifest> => {
   return manifest;
 };
 
-const manifestFields: v.GenericSchema<unknown, BackupManifest> = v.object({
+/** Keeps members that it does not know, because the MAC covers those of a later version too. */
+const manifestFields: v.GenericSchema<unknown, BackupManifest> = v.looseObject({
   format: v.literal(1),
   madeAt: v.string(),
-  schema: v.array(v.object({ id: v.number(), name: v.string(), checksum: v.string() })),
+  schema: v.array(v.looseObject({ id: v.number(), name: v.string(), checksum: v.string() })),
   log: v.variant('kind', [
-    v.object({ kind: v.literal('database'), identity: v.string(), head: v.string() }),
-    v.object({ kind: v.literal('elsewhere') }),
+    v.looseObject({ kind: v.literal('database'), identity: v.string(), head: v.string() }),
+    v.looseObject({ kind: v.literal('elsewhere') }),
   ]),
-  tables: v.array(v.object({ name: v.string(), file: v.string(), rows: v.number(), sha256: v.string() })),
+  tables: v.array(v.looseObject({ name: v.string(), file: v.string(), rows: v.number(), sha256: v.string() })),
   masterKey: v.picklist(['included', 'absent']),
+  mac: v.optional(v.strictObject({ generation: v.string(), keyId: v.string(), hmac: v.string() })),
 });
 
 /** Undefined for a fault that shows that the file is not there. Throws `BackupRefused` with the owner of a file that this process may not read. */
@@ -102,6 +109,8 @@ type BackupOptions = {
   logIsHere: boolean;
   /** Copied beside the data only when it is named: a person who has both can read everything. */
   masterKeyFile?: string;
+  /** Adds the MAC. Without this function the manifest has none, as in earlier versions. */
+  withMac?(manifest: BackupManifest): BackupManifest;
   onProgress(table: string, rows: number): void;
 };
 
@@ -122,7 +131,7 @@ const ROWS_AT_ONCE = 1_000;
  * interrupted copy is not a backup.
  */
 export const writeBackup = async (options: BackupOptions): Promise<BackupManifest> => {
-  const { folder, db, madeAt, logIsHere, masterKeyFile, onProgress } = options;
+  const { folder, db, madeAt, logIsHere, masterKeyFile, withMac, onProgress } = options;
   const client = await db.connect();
   try {
     // Only now: a folder that a backup has taken is refused to the next one.
@@ -135,7 +144,7 @@ export const writeBackup = async (options: BackupOptions): Promise<BackupManifes
       tables.push(table);
       onProgress(name, table.rows);
     }
-    const manifest: BackupManifest = {
+    const plain: BackupManifest = {
       format: 1,
       madeAt,
       schema: await appliedMigrations(client),
@@ -143,6 +152,7 @@ export const writeBackup = async (options: BackupOptions): Promise<BackupManifes
       tables,
       masterKey: masterKeyFile === undefined ? 'absent' : 'included',
     };
+    const manifest = withMac?.(plain) ?? plain;
     await client.query('commit');
     if (masterKeyFile !== undefined)
       await writeNew(join(folder, MASTER_KEY_COPY), await readFile(masterKeyFile), 0o600);

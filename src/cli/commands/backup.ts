@@ -41,6 +41,9 @@ const WITHOUT_KEY =
 const WITH_KEY =
   'THE MASTER KEY IS IN IT: anyone with this folder can open every certificate and every personal field. Keep it encrypted.';
 
+/** Whether a key of the key file confirms that this service made the backup and nobody changed the backup since. */
+export type Authenticity = 'confirmed' | 'no_mac' | 'no_key';
+
 export type Restored = {
   rows: number;
   events?: number;
@@ -48,6 +51,7 @@ export type Restored = {
   masterKeyThere: boolean;
   /** Why the service does not start with the key file that is there. */
   masterKeyFault?: string;
+  authenticity: Authenticity;
   madeAt: string;
 };
 
@@ -104,15 +108,26 @@ const pauseOf = (isLogElsewhere: boolean): string =>
     ? `Issuing stays paused, as when the backup was made, because the event log had lost its end: ${NEXT}. If the newer log is back in its place, docs/operations/lost-database.md ends the pause.`
     : `Issuing is paused, because the authorizer may hold more notes than this log: ${NEXT}.`;
 
+const NOT_CONFIRMED: Readonly<Record<Exclude<Authenticity, 'confirmed'>, string>> = {
+  no_mac: 'it has no MAC: an earlier version made it, or somebody took the MAC out.',
+  no_key:
+    'the key of its MAC was not in the key file before the restore. A restore beside that file checks the backup.',
+};
+
+/** An event of the log that another person wrote is as good as one of ours, so an API key in a changed backup is valid. */
+const notConfirmed = (why: keyof typeof NOT_CONFIRMED): string =>
+  `NOTHING CONFIRMS THE BACKUP: ${NOT_CONFIRMED[why]} Whoever could write to its folder may have changed rows, and an API key that was added acts as your client. So before nfse doctor --reconcile look at nfse key list CNPJ of each company, and revoke each key that you do not know (nfse key revoke ID).`;
+
 const restoredOutcome = ({
   done: restored,
   masterKeyFile,
   into,
 }: Extract<RestoreOutcome, { into: object }>): Outcome => {
-  const { rows, events, paused, masterKeyThere, masterKeyFault, madeAt } = restored;
+  const { rows, events, paused, masterKeyThere, masterKeyFault, authenticity, madeAt } = restored;
   const ofThem = events === undefined ? '' : `, ${counted(events, 'event')} of the log among them,`;
   const lines = [
     `${counted(rows, 'row')}${ofThem} as of ${madeAt} are in ${'database' in into ? `the database ${into.database}` : into.data_dir}`,
+    ...(authenticity === 'confirmed' ? [] : [notConfirmed(authenticity)]),
     ...(masterKeyThere
       ? []
       : [`THE MASTER KEY IS MISSING: put your copy at ${masterKeyFile}, mode 0600, before the start.`]),

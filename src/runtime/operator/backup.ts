@@ -30,7 +30,8 @@ import { migrations } from '../../adapters/sql/migrations/index.js';
 import { loadMasterKeys, MasterKeyUnusable } from '../../adapters/vault/key-file.js';
 import { listGenerations } from '../../adapters/vault/key-registry.js';
 import { keyFaults } from '../../adapters/vault/keyring.js';
-import type { Restore, Restored } from '../../cli/commands/backup.js';
+import type { MasterKey } from '../../adapters/vault/master-key.js';
+import type { Authenticity, Restore, Restored } from '../../cli/commands/backup.js';
 import type { BackupOutcome, BackupRequest } from '../../cli/session.js';
 import { present } from '../../domain/common/present.js';
 import { makeFolders } from '../../lib/make-folders.js';
@@ -42,6 +43,7 @@ import type { Config } from '../config/config.js';
 import { systemClock } from '../engines/clock.js';
 import { openPatientPool } from '../engines/database.js';
 import type { Engines } from '../engines/engines.js';
+import { checkMac, withMac } from './manifest-mac.js';
 
 /** Statements of a backup or a restore may run long, so these connections have no limits. */
 const openLongPool = (connectionString: string) =>
@@ -64,6 +66,7 @@ export const backUp = async (
       onProgress,
       madeAt: clock.now(),
       logIsHere: config.eventStoreUrl === undefined,
+      withMac: (manifest) => withMac(manifest, engines.keyring.sealing()),
       ...(withMasterKey ? { masterKeyFile: config.masterKeyFile } : {}),
     });
     return { done: { folder, ...summaryOf(manifest) } };
@@ -87,11 +90,35 @@ const rowsOf = ({ tables }: BackupManifest, table: string): number =>
 /** Entries that the folder may hold before a restore: a backup of the database does not contain them, and the lock of a folder holds no data. */
 const MAY_BE_THERE = [MASTER_KEY_COPY, 'simulator', 'lock'];
 
+/**
+ * What the key file says of the manifest, before a copy of the key out of the backup lies there: whoever could change the backup could change that copy
+ * too. Throws `BackupRefused` for a manifest that another MAC belongs to.
+ */
+const authenticityOf = async (from: string, manifest: BackupManifest, masterKeyFile: string): Promise<Authenticity> => {
+  const checked = checkMac(manifest, await keysAtHand(masterKeyFile));
+  if (checked === 'wrong')
+    throw new BackupRefused(
+      `the backup in ${from} was changed after it was made: its MAC does not hold under master key ${manifest.mac?.generation}. Use another backup`,
+    );
+  return checked;
+};
+
+/** A file that cannot be used has a line of its own after the restore. */
+const keysAtHand = async (masterKeyFile: string): Promise<readonly MasterKey[]> => {
+  try {
+    return await loadMasterKeys(masterKeyFile, { createIfMissing: false });
+  } catch (error) {
+    if (error instanceof MasterKeyUnusable) return [];
+    throw error;
+  }
+};
+
 type OnProgress = (table: string, rows: number) => void;
 
 /** Issuing over a log elsewhere stays paused if it was when the backup was made. */
-const restoredOf = (manifest: BackupManifest, masterKeyFile: string): Restored => ({
+const restoredOf = (manifest: BackupManifest, authenticity: Authenticity, masterKeyFile: string): Restored => ({
   ...summaryOf(manifest),
+  authenticity,
   paused: manifest.log.kind === 'database' || rowsOf(manifest, 'log_set_back') > 0,
   masterKeyThere: existsSync(masterKeyFile),
   madeAt: manifest.madeAt,
@@ -106,6 +133,7 @@ const restoreInto = async (config: Config, from: string, clock: Clock, onProgres
   const { dataDir, masterKeyFile } = config;
   await refuseOtherData(dataDir);
   const manifest = await readManifest(from);
+  const authenticity = await authenticityOf(from, manifest, masterKeyFile);
   await checkFiles(from, manifest);
   await prepareDataDir(dataDir, chooseOsUser());
   const lock = await lockDataDir(dataDir, { waitMs: 0 });
@@ -117,7 +145,7 @@ const restoreInto = async (config: Config, from: string, clock: Clock, onProgres
   } finally {
     await lock.release();
   }
-  return present({ ...restoredOf(manifest, masterKeyFile), masterKeyFault });
+  return present({ ...restoredOf(manifest, authenticity, masterKeyFile), masterKeyFault });
 };
 
 /** Ignores what a killed restore has made, because the next one begins from nothing. */
@@ -230,6 +258,7 @@ const restoreElsewhere = async (
         ? 'the backup does not hold the event log: set EVENTSTORE_URL as it was when the backup was made'
         : 'the backup holds the event log, and EVENTSTORE_URL names another one: unset it',
     );
+  const authenticity = await authenticityOf(from, manifest, masterKeyFile);
   await checkFiles(from, manifest);
   const withRows = async (client: pg.PoolClient): Promise<void> => {
     await pauseOver(manifest, clock)(client);
@@ -246,7 +275,7 @@ const restoreElsewhere = async (
     await ofService.end();
     await ofOwner?.end();
   }
-  return restoredOf(manifest, masterKeyFile);
+  return restoredOf(manifest, authenticity, masterKeyFile);
 };
 
 /** Who sets up a database often makes a new key for it, which opens nothing of the backup. */

@@ -1,38 +1,114 @@
+import { createHmac } from 'node:crypto';
 import { chmodSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
-import { writeBackup } from '../../../src/adapters/embedded-postgres/backup.js';
-import { masterKeyId } from '../../../src/adapters/vault/master-key.js';
+import { describe, expect, it } from 'vitest';
+import { type BackupManifest, writeBackup } from '../../../src/adapters/embedded-postgres/backup.js';
+import { deriveSecret, masterKeyId } from '../../../src/adapters/vault/master-key.js';
 import { readConfig } from '../../../src/runtime/config/config.js';
 import { restoreOf } from '../../../src/runtime/operator/backup.js';
+import { checkMac, withMac } from '../../../src/runtime/operator/manifest-mac.js';
 import { describeWithPostgres, freshDatabase } from '../../support/postgres.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 
 const MADE_AT = '2026-11-21T12:00:00.000Z';
 const OF_BACKUP = Buffer.alloc(32, 1);
 
+/** A backup of a database whose log has one event, with its MAC; `change` is what another person does to the manifest. */
+const backUp = async (
+  change: (manifest: BackupManifest) => object = (same) => same,
+  withKey = false,
+): Promise<string> => {
+  const { pool } = await freshDatabase();
+  await pool.query('insert into vault_master_keys (generation, key_id, activated_at) values ($1, $2, $3)', [
+    'm1',
+    masterKeyId(OF_BACKUP),
+    MADE_AT,
+  ]);
+  const outside = temporaryFolder();
+  const [backup, masterKeyFile] = [join(outside, 'backup'), join(outside, 'master.key')];
+  await writeFile(masterKeyFile, OF_BACKUP.toString('base64'), { mode: 0o600 });
+  const manifest = await writeBackup({
+    folder: backup,
+    db: pool,
+    madeAt: MADE_AT,
+    logIsHere: true,
+    withMac: (plain) => withMac(plain, { generation: 'm1', key: OF_BACKUP }),
+    ...(withKey ? { masterKeyFile } : {}),
+    onProgress: () => undefined,
+  });
+  await writeFile(join(backup, 'manifest.json'), JSON.stringify(change(manifest)));
+  return backup;
+};
+
+const restoreBeside = async (key: Buffer | undefined, backup: string) => {
+  const folder = temporaryFolder();
+  // As root the database runs as another user, who must be able to pass through.
+  chmodSync(folder, 0o711);
+  if (key !== undefined) await writeFile(join(folder, 'master.key'), key.toString('base64'), { mode: 0o600 });
+  const read = readConfig({ DATA_DIR: folder });
+  if ('problems' in read) throw new Error(read.problems.join('; '));
+  const result = await restoreOf(() => read.config)(backup, () => undefined);
+  return { result, there: await readdir(folder) };
+};
+
+const OF_ANOTHER = Buffer.alloc(32, 2);
+
 describeWithPostgres('a restore beside a master key', () => {
-  it.each([
-    { which: 'of the backup', key: OF_BACKUP, fault: undefined },
-    { which: 'of another service', key: Buffer.alloc(32, 2), fault: expect.stringContaining('m1') },
-  ])('$which tells whether the service starts with the key', async ({ key, fault }) => {
-    const { pool } = await freshDatabase();
-    await pool.query('insert into vault_master_keys (generation, key_id, activated_at) values ($1, $2, $3)', [
-      'm1',
-      masterKeyId(OF_BACKUP),
-      MADE_AT,
-    ]);
-    const backup = join(temporaryFolder(), 'backup');
-    await writeBackup({ folder: backup, db: pool, madeAt: MADE_AT, logIsHere: true, onProgress: () => undefined });
-    const folder = temporaryFolder();
-    // As root the database runs as another user, who must be able to pass through.
-    chmodSync(folder, 0o711);
-    await writeFile(join(folder, 'master.key'), key.toString('base64'), { mode: 0o600 });
-    const read = readConfig({ DATA_DIR: folder });
-    if ('problems' in read) throw new Error(read.problems.join('; '));
-    const result = await restoreOf(() => read.config)(backup, () => undefined);
-    expect(result).toMatchObject({ done: { masterKeyThere: true } });
-    expect('done' in result && result.done.masterKeyFault).toEqual(fault);
+  it('of the backup confirms the backup and opens it', async () => {
+    const { result } = await restoreBeside(OF_BACKUP, await backUp());
+    expect(result).toMatchObject({ done: { masterKeyThere: true, authenticity: 'confirmed' } });
+    expect('done' in result && result.done.masterKeyFault).toBeUndefined();
+  });
+
+  it('of another service says that nothing confirms the backup, and that the service does not start', async () => {
+    const { result } = await restoreBeside(OF_ANOTHER, await backUp());
+    const masterKeyFault = expect.stringContaining('m1');
+    expect(result).toMatchObject({ done: { masterKeyThere: true, authenticity: 'no_key', masterKeyFault } });
+  });
+
+  it('says that nothing confirms a backup of an earlier version', async () => {
+    const { result } = await restoreBeside(OF_BACKUP, await backUp(({ mac: _mac, ...older }) => older));
+    expect(result).toMatchObject({ done: { masterKeyThere: true, authenticity: 'no_mac' } });
+  });
+
+  it('says that the copy in the backup itself confirms nothing, and takes the copy', async () => {
+    const { result } = await restoreBeside(undefined, await backUp((same) => same, true));
+    expect(result).toMatchObject({ done: { masterKeyThere: true, authenticity: 'no_key' } });
+  });
+
+  it.each<[string, (manifest: BackupManifest) => object]>([
+    ['with another number of rows', ({ tables, ...rest }) => ({ ...rest, tables: tables.slice(1) })],
+    ['with another head of its log', (manifest) => ({ ...manifest, log: { ...manifest.log, head: '9' } })],
+    ['with a member that no version writes', (manifest) => ({ ...manifest, more: null })],
+    ['with the MAC of another', (manifest) => ({ ...manifest, mac: { ...manifest.mac, hmac: '0'.repeat(64) } })],
+  ])('refuses a backup %s, and puts nothing into the folder', async (_what, change) => {
+    const { result, there } = await restoreBeside(OF_BACKUP, await backUp(change));
+    expect(result).toEqual({
+      refused: expect.stringMatching(/was changed after .* does not hold under master key m1/),
+    });
+    expect(there).toEqual(['master.key']);
+  });
+});
+
+describe('the MAC of a manifest', () => {
+  const key = { generation: 'm2', key: OF_BACKUP };
+
+  it('holds whatever the order of the members, with members of a later version, and under its own key alone', () => {
+    const made = withMac({ format: 1, madeAt: MADE_AT, later: [{ a: 1, b: true }] }, key);
+    const read = JSON.parse(JSON.stringify({ mac: made.mac, later: made.later, madeAt: MADE_AT, format: 1 }));
+    expect(checkMac(read, [{ generation: 'm3', key: OF_ANOTHER }, key])).toBe('confirmed');
+    expect(checkMac({ ...read, later: [] }, [key])).toBe('wrong');
+    expect(checkMac(read, [{ generation: 'm2', key: OF_ANOTHER }])).toBe('no_key');
+    expect(checkMac(read, [{ generation: 'm1', key: OF_BACKUP }])).toBe('no_key');
+    expect(checkMac({ ...read, mac: undefined }, [key])).toBe('no_mac');
+  });
+
+  it('is under a key with a purpose of its own', () => {
+    const { mac } = withMac({ format: 1 }, key);
+    const text = `{"format":1,"mac":{"generation":"m2","keyId":"${masterKeyId(OF_BACKUP)}"}}`;
+    const under = (secret: Buffer): string => createHmac('sha256', secret).update(text).digest('hex');
+    expect(mac.hmac).toBe(under(deriveSecret(OF_BACKUP, 'backup')));
+    expect(mac.hmac).not.toBe(under(deriveSecret(OF_BACKUP, 'console')));
   });
 });
