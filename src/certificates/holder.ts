@@ -26,16 +26,23 @@ export const isForSimulator = (pem: string): boolean =>
   new X509Certificate(pem).issuer.split('\n').includes(`O=${SIMULATED_ORGANIZATION}`);
 
 /**
- * CNPJ of a certificate's holder: otherName 2.16.76.1.3.3 of subjectAltName, else the tail of a common name `NAME:CNPJ`
- * (docs/national-system.md#certificates). Undefined for any other certificate and for unreadable bytes.
+ * CNPJ of a certificate's holder: otherName 2.16.76.1.3.3 of subjectAltName or, in a certificate without that name, the tail of a common name
+ * `NAME:CNPJ` (docs/national-system.md#certificates). Undefined for any other certificate and for unreadable bytes.
  */
 export const cnpjOf = (certificateDer: Buffer): string | undefined => {
   try {
     const tbs = tbsOf(certificateDer);
-    return cnpjInAltName(tbs) ?? cnpjInCommonName(tbs);
+    // Beside an otherName that is malformed the common name may be of another company.
+    return altNames(tbs).length > 0 ? cnpjInAltName(tbs) : cnpjInCommonName(tbs);
   } catch {
     return undefined;
   }
+};
+
+/** Whether a certificate (PEM) has an otherName for a CNPJ, and none of them holds one. */
+export const hasMalformedCnpj = (pem: string): boolean => {
+  const tbs = tbsOf(new X509Certificate(pem).raw);
+  return altNames(tbs).length > 0 && cnpjInAltName(tbs) === undefined;
 };
 
 const CNPJ = /^[0-9A-Z]{12}[0-9]{2}$/;
@@ -44,15 +51,17 @@ const SUBJECT_ALT_NAME = '2.5.29.17';
 const COMMON_NAME = '2.5.4.3';
 
 /** CNPJ of the otherName alone, which is where the national system looks for it (E1209). */
-export const cnpjInAltName = (tbs: readonly Node[]): string | undefined => {
+export const cnpjInAltName = (tbs: readonly Node[]): string | undefined =>
+  altNames(tbs).find((text) => CNPJ.test(text));
+
+/** The text of each otherName for a CNPJ. */
+const altNames = (tbs: readonly Node[]): readonly string[] => {
   const altName = extensionOf(tbs, SUBJECT_ALT_NAME);
-  if (altName === undefined) return undefined;
-  for (const name of listOf(asn1.fromDer(altName))) {
+  if (altName === undefined) return [];
+  return listOf(asn1.fromDer(altName)).flatMap((name) => {
     const [kind, value] = listOf(name);
-    const cnpj = innermost(value);
-    if (oidOf(kind) === ICP_CNPJ && CNPJ.test(cnpj)) return cnpj;
-  }
-  return undefined;
+    return oidOf(kind) === ICP_CNPJ ? [innermost(value)] : [];
+  });
 };
 
 /** The subject is the name after the validity, whose two members are times. */

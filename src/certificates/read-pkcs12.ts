@@ -2,7 +2,7 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import forge from 'node-forge';
 import type { Instant } from '../domain/common/time.js';
 import type { KeyFault } from '../domain/company/events.js';
-import { leafFacts } from './holder.js';
+import { hasMalformedCnpj, leafFacts } from './holder.js';
 import { keyFault } from './key-fault.js';
 import { asksForTooManyRounds } from './pkcs12-rounds.js';
 
@@ -34,7 +34,9 @@ export type Pkcs12Fault =
   | 'no_certificate'
   | KeyFault
   | 'unreadable_validity'
-  | 'no_cnpj';
+  | 'no_cnpj'
+  /** The certificate names its CNPJ in a form that nobody reads. */
+  | 'malformed_cnpj';
 
 type ReadPkcs12 = { ok: true; certificate: OpenedPkcs12 } | { ok: false; reason: Pkcs12Fault };
 
@@ -60,7 +62,7 @@ export const readPkcs12 = (pfx: Buffer, password: string): ReadPkcs12 => {
   const said = leafFacts(leaf);
   if (said === undefined) return { ok: false, reason: 'unreadable_validity' };
   const { cnpj, ...facts } = said;
-  if (cnpj === undefined) return { ok: false, reason: 'no_cnpj' };
+  if (cnpj === undefined) return { ok: false, reason: hasMalformedCnpj(leaf) ? 'malformed_cnpj' : 'no_cnpj' };
   const chainPem = certificates.filter((pem) => pem !== leaf);
   return { ok: true, certificate: { privateKeyPem: key, certificatePem: leaf, chainPem, cnpj, ...facts } };
 };

@@ -7,7 +7,7 @@ import { cnpjOf, isForSimulator } from '../../src/certificates/holder.js';
 import { issueCertificate, type KeyAndCertificate } from '../../src/certificates/issue-certificate.js';
 import { readPkcs12 } from '../../src/certificates/read-pkcs12.js';
 import { endlessPfxOf, keysPfxOf, pfxOf as makePfx, plainPfxOf } from '../support/fixture/pfx.js';
-import { withoutReadableEnd } from '../support/fixture/rsa-keys.js';
+import { certificateOfKey, cnpjNamesOf, withoutReadableEnd } from '../support/fixture/rsa-keys.js';
 import { sample } from '../support/fixture/samples.js';
 import { itWith } from '../support/needs.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
@@ -198,6 +198,24 @@ describe('cnpjOf', () => {
   it('falls back to the common name', () => {
     const named = issueCertificate({ subjectName: `LOJA É AQUI:${cnpj}`, issuer: authority, validDays: 1, now });
     expect(cnpjOf(der(named))).toBe(cnpj);
+  });
+
+  /** The common name names another company. */
+  const withNames = (...texts: readonly string[]): string =>
+    certificateOfKey(company.privateKeyPem, { cnpj: '11222333000181', now, extensions: [cnpjNamesOf(...texts)] });
+
+  it.each([` ${cnpj}`, '12.345.678/0001-95', '1234567800019', ''])(
+    'takes no common name in place of the malformed otherName "%s", and the file is refused',
+    (text) => {
+      const pem = withNames(text);
+      expect(cnpjOf(new X509Certificate(pem).raw)).toBeUndefined();
+      const refused = { ok: false, reason: 'malformed_cnpj' };
+      expect(readPkcs12(pfxOf(company.privateKeyPem, [pem]), password)).toEqual(refused);
+    },
+  );
+
+  it('reads the well-formed one of two otherNames', () => {
+    expect(cnpjOf(new X509Certificate(withNames(` ${cnpj}`, cnpj)).raw)).toBe(cnpj);
   });
 
   it('reads none elsewhere', () => {

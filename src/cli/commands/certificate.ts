@@ -147,6 +147,8 @@ const REASONS: Record<Pkcs12Fault, string> = {
   key_broken: `${KEY_FAULTS.key_broken}: export it again, with the private key, or get another one from the authority`,
   unreadable_validity: 'its validity cannot be read: get another one from the authority',
   no_cnpj: 'its holder has no CNPJ: an e-CNPJ of the company is needed, not an e-CPF',
+  malformed_cnpj:
+    'its otherName 2.16.76.1.3.3 holds no CNPJ of 14 characters, and only there the national system looks for one (E0716, E1209): get another one from the authority',
 };
 
 const notStored = (why: string): Outcome => refused(`the certificate was not stored: ${why}`);
