@@ -5,8 +5,9 @@ const { asn1 } = forge;
 type Node = forge.asn1.Asn1;
 
 /**
- * Windows and OpenSSL write 2,000 or 2,048 for each of two or three derivations, browsers up to 600,000. Two million take a minute at most on a slow
- * machine, and a file may ask for a thousand times as many in each of thousands of places.
+ * Windows and OpenSSL write 2,000 or 2,048 for each of two or three derivations, browsers up to 600,000. Two million take 40 s to two minutes by the
+ * algorithm. A sealed part is derived twice, and again for a password beyond ASCII, so such a file holds `certificate put` for minutes, and no process
+ * that serves. Without a bound a file may ask for a thousand times as many in each of thousands of places.
  */
 const MOST_ROUNDS = 2_000_000n;
 
