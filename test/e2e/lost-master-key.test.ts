@@ -126,7 +126,8 @@ const play = (open: () => Promise<Engines>): void => {
     await rm(running.config.masterKeyFile);
     const [makeKey = [], giveUp = [], ...others] = runbook();
     const asMessage = `nfse ${here(makeKey).join(' ')}, then nfse ${giveUp.slice(0, 3).join(' ')}`;
-    expect(await nfse('serve')).toMatchObject({ exit: 2, output: expect.stringContaining(asMessage) });
+    expect(await nfse('serve')).toMatchObject({ exit: 2, output: expect.stringContaining('run nfse doctor') });
+    expect(await nfse('doctor')).toMatchObject({ exit: 2, output: expect.stringContaining(asMessage) });
     expect(await nfse(...here(makeKey))).toMatchObject({ exit: 0 });
     // A process that runs has the lost key in memory: nothing is given up beside it.
     expect(await nfse(...here(giveUp))).toMatchObject({

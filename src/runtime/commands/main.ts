@@ -23,6 +23,7 @@ import { withoutApiKeys } from '../../domain/company/company.js';
 import { printable, printableLine } from '../../lib/printable.js';
 import {
   type Config,
+  type ConfigOptions,
   type ConfigResult,
   ignoredParameterWarnings,
   misspeltVariables,
@@ -48,27 +49,26 @@ export const referenceCommands: readonly Command[] = [
 ];
 
 /**
- * Returns all commands. Only commands that need the configuration call `config`; `nfse simulator` calls `ofSimulator`, and commands that work without
- * the file of the master key call `withoutKey`.
+ * Returns all commands. Only commands that need the configuration call `config`; `nfse simulator` calls `ofSimulator`, commands that work without
+ * the file of the master key call `withoutKey`, and `nfse serve`, which refuses a bad file before anything starts, calls `withKey`.
  */
 export const allCommands = (
   env: NodeJS.ProcessEnv,
   config: () => Config,
   ofSimulator: () => Config = config,
   withoutKey: () => Config = config,
+  withKey: () => Config = config,
 ): readonly Command[] => {
-  const service = serviceCommands(env, config, ofSimulator, withoutKey);
+  const service = serviceCommands(env, { config, ofSimulator, withoutKey, withKey });
   const commands: readonly Command[] = [...service, completionCommand(() => commands)];
   return commands;
 };
 
 const serviceCommands = (
   env: NodeJS.ProcessEnv,
-  config: () => Config,
-  ofSimulator: () => Config,
-  withoutKey: () => Config,
+  { config, ofSimulator, withoutKey, withKey }: Readonly<Record<ConfigName, () => Config>>,
 ): readonly Command[] => [
-  serveCommand(config),
+  serveCommand(withKey),
   simulatorCommand(ofSimulator),
   demoCommand(env),
   ...companyCommands,
@@ -90,6 +90,8 @@ const serviceCommands = (
   giveUpCommand(async (...what) => (await import('./give-up.js')).giveUpOf(config, systemClock)(...what)),
   ...setupCommands(withoutKey),
 ];
+
+type ConfigName = 'config' | 'ofSimulator' | 'withoutKey' | 'withKey';
 
 const openExaminer: OpenExaminer = async () => {
   const [{ openExaminingThreads }, { examiningThreads, thisMachine }] = await Promise.all([
@@ -138,11 +140,14 @@ const run = async (argv: readonly string[], env: NodeJS.ProcessEnv, output: Outp
     if ('problems' in read) throw new ConfigurationUnusable(read.problems);
     return read.config;
   };
-  let parsed: ConfigResult | undefined;
-  const needed = (): Config => {
-    parsed ??= readConfig(env);
-    return usable(parsed);
+  const readOnce = (options: ConfigOptions): (() => Config) => {
+    let parsed: ConfigResult | undefined;
+    return () => {
+      parsed ??= readConfig(env, options);
+      return usable(parsed);
+    };
   };
+  const needed = readOnce({});
   let runner: Runner | undefined;
   const openEngines = async (needs: SessionNeeds | undefined): Promise<Session> => {
     // A database that this command starts would outlive the process.
@@ -177,8 +182,9 @@ const run = async (argv: readonly string[], env: NodeJS.ProcessEnv, output: Outp
   };
   try {
     const ofSimulator = (): Config => usable(readSimulatorConfig(env));
-    const withoutKey = (): Config => usable(readConfig(env, { keyMayBeMissing: true }));
-    const commands = allCommands(env, needed, ofSimulator, withoutKey);
+    const withoutKey = readOnce({ keyMayBeMissing: true });
+    const withKey = readOnce({ keyMustBeUsable: true });
+    const commands = allCommands(env, needed, ofSimulator, withoutKey, withKey);
     return await interruption.bounded(runCommand(argv, commands, open, terminal, programVersion()));
   } catch (error) {
     const interrupted = interruption.exit();

@@ -31,10 +31,16 @@ export const isSimulatorsMode = (config: Config, mode: Mode): boolean => {
 };
 
 /**
- * Reads the environment and names every wrong variable. Nothing is started. `keyMayBeMissing`: set for a command that works without the file of the
- * master key.
+ * `keyMayBeMissing`: set for a command that works without the file of the master key. `keyMustBeUsable`: set for the service, which cannot start
+ * without the key that `MASTER_KEY_FILE` names.
  */
-export const readConfig = (env: NodeJS.ProcessEnv, { keyMayBeMissing = false } = {}): ConfigResult => {
+export type ConfigOptions = { keyMayBeMissing?: boolean; keyMustBeUsable?: boolean };
+
+/** Reads the environment and names every wrong variable. Nothing is started. */
+export const readConfig = (
+  env: NodeJS.ProcessEnv,
+  { keyMayBeMissing = false, keyMustBeUsable = false }: ConfigOptions = {},
+): ConfigResult => {
   const { values, problems } = withFiles(env);
   const files = {
     operatorToken: readToken('OPERATOR_TOKEN_FILE', values.OPERATOR_TOKEN_FILE, problems),
@@ -45,8 +51,8 @@ export const readConfig = (env: NodeJS.ProcessEnv, { keyMayBeMissing = false } =
   const parsed = v.safeParse(environment, values);
   for (const issue of parsed.issues ?? []) problems.push(`${v.getDotPath(issue) ?? 'environment'} ${issue.message}`);
   problems.push(...combinationProblems(values));
-  // Alone such a file is no problem of the configuration: a restore puts the key there, and setup database needs no key. A start refuses the file.
-  if (problems.length > 0)
+  // For other commands a bad file alone is no problem of the configuration: a restore puts the key there, and setup database needs no key.
+  if (keyMustBeUsable || problems.length > 0)
     checkMasterKey('MASTER_KEY_FILE', values.MASTER_KEY_FILE, { mayBeMissing: keyMayBeMissing, problems });
   return !parsed.success || problems.length > 0 ? { problems } : { config: toConfig(parsed.output, files) };
 };

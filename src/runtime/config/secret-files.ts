@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { certificatesIn } from '../../adapters/authorizer/trust-roots.js';
 import { keyFileProblem } from '../../adapters/vault/key-file.js';
 import { errorCode } from '../../lib/error-code.js';
+import { isDenied } from '../../lib/other-owner.js';
 
 /** Too many combinations to try out. */
 const LEAST_LENGTH = 16;
@@ -57,9 +58,18 @@ export const checkMasterKey = (
     const problem = keyFileProblem(file);
     if (problem !== undefined) problems.push(`${name}: ${problem}`);
   } catch (error) {
-    if (!(mayBeMissing && errorCode(error) === 'ENOENT')) problems.push(`${name} cannot be read`);
+    const code = errorCode(error);
+    if (code === 'ENOENT' && mayBeMissing) return;
+    const why = code === 'ENOENT' ? `: ${adviceOnMissing(file)}` : ` (${code ?? 'unknown error'})`;
+    problems.push(
+      `${name} cannot be read${why}${isDenied(error) ? ': the user of the service must own the file' : ''}`,
+    );
   }
 };
+
+/** Only the database knows whether a key was in use, and which generations a give-up has to name. */
+const adviceOnMissing = (file: string): string =>
+  `${file} is missing: restore your copy, or, if no copy is left, run nfse doctor, which says what to do; for a new installation nfse master-key add ${file} --generation m1 makes it`;
 
 /** Reads the certificates of an operator's PEM file. Problems are added to `problems` under the variable's `name`. */
 export const readCertificates = (name: string, file: string | undefined, problems: string[]): readonly string[] => {
