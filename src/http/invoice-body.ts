@@ -4,7 +4,7 @@ import type { Instant } from '../domain/common/time.js';
 import type { Customer } from '../domain/invoice/events.js';
 import { cancelableUntil } from '../domain/invoice/request-cancellation.js';
 import type { Cancellation, Invoice } from '../domain/invoice/state.js';
-import { failedAttempts, invoiceStatus, isDownloadable } from '../domain/invoice/status.js';
+import { codesOfFailedCancellation, failedAttempts, invoiceStatus, isDownloadable } from '../domain/invoice/status.js';
 import { type Caller, mayRead } from './access/authentication.js';
 import { json } from './answer.js';
 import type { Call } from './call.js';
@@ -100,5 +100,7 @@ const cancellationBody = (cancellation: Cancellation, invoice: Invoice): NonNull
   status: cancellation.status,
   requested_at: cancellation.requestedAt,
   reason: cancellation.reason,
-  ...(cancellation.status === 'failed' ? { error: cancellationError(cancellation.codes, invoice.facts.mode) } : {}),
+  ...(cancellation.status === 'failed'
+    ? { error: cancellationError(codesOfFailedCancellation(cancellation), invoice.facts.mode) }
+    : {}),
 });

@@ -2,7 +2,7 @@ import { SUBSTITUTION_EVENT } from '../common/access-key.js';
 import type { InvoiceId } from '../common/ids.js';
 import { addSeconds, type Instant, isBefore } from '../common/time.js';
 import { unreachable } from '../common/unreachable.js';
-import { cameToNothing, type Invoice, type InvoiceState, type IssueAttempt } from './state.js';
+import { type Cancellation, cameToNothing, type Invoice, type InvoiceState, type IssueAttempt } from './state.js';
 
 export const invoiceStatuses = ['queued', 'processing', 'issued', 'failed', 'indeterminate', 'canceled'] as const;
 
@@ -30,6 +30,15 @@ export const isCanceled = ({ cancellation, canceledElsewhere, origin }: Invoice)
   cancellation?.status === 'succeeded' ||
   canceledElsewhere !== undefined ||
   (origin.kind === 'imported' && origin.canceled !== undefined);
+
+/**
+ * The authorizer's codes that explain a failed cancellation: of its refusal, otherwise of the last answer that left the outcome unknown. The event of
+ * a time-out has no codes, because it is no refusal.
+ */
+export const codesOfFailedCancellation = ({ codes, sends }: Cancellation): readonly string[] => {
+  const last = sends.at(-1);
+  return codes.length > 0 || last?.resolution !== 'unknown' ? codes : last.codes;
+};
 
 /** Whether another note replaces this one, so that its PDF says SUBSTITUÍDA (PDF-3). */
 export const isReplaced = ({ origin, canceledElsewhere }: Invoice): boolean =>

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
 import type { Cancellation } from '../../../src/domain/invoice/state.js';
-import { invoiceStatus } from '../../../src/domain/invoice/status.js';
+import { codesOfFailedCancellation, invoiceStatus } from '../../../src/domain/invoice/status.js';
 import * as event from '../../support/fixture/invoice.js';
 
 const { at, cancelAbsent, cancelAttempted, cancelNotSent, cancelUnknown, givenInvoice } = event;
@@ -116,5 +116,27 @@ describe('a new request', () => {
 
   it('must come before everything else of a cancellation', () => {
     expect(() => givenInvoice(...issued, sent)).toThrow('CancellationAttempted before CancellationRequested');
+  });
+});
+
+describe('the codes that explain a failed cancellation', () => {
+  const unknown = cancelUnknown(1, 62, ['E0802']);
+  const absent = [unknown, cancelAbsent(1, 200)] as const;
+  it.each<[string, InvoiceEvent[], readonly string[]]>([
+    ['nothing sent', [event.cancelNotConfirmed(300)], []],
+    ['a refusal', [sent, event.cancelNotConfirmed(300, ['E0822'])], ['E0822']],
+    ['a refusal after another answer', [sent, unknown, event.cancelNotConfirmed(300, ['E0822'])], ['E0822']],
+    ['time', [sent, event.cancelNotConfirmed(300)], []],
+    ['time, after an answer', [sent, unknown, event.cancelNotConfirmed(300)], ['E0802']],
+    ['time, after an answer that look-ups refuted', [sent, ...absent, event.cancelNotConfirmed(300)], []],
+    [
+      'time, after a lost answer to the next send',
+      [sent, ...absent, cancelAttempted(2, 210), event.cancelNotConfirmed(300)],
+      [],
+    ],
+  ])('%s', (_what, events, codes) => {
+    const cancellation = folded(...events);
+    expect(cancellation?.status).toBe('failed');
+    expect(cancellation && codesOfFailedCancellation(cancellation)).toEqual(codes);
   });
 });

@@ -2,6 +2,13 @@ import { describe, expect, it } from 'vitest';
 import type { Mode } from '../../../src/domain/common/ids.js';
 import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
 import {
+  cancelAttempted,
+  cancelNamed,
+  cancelNotConfirmed,
+  cancelNotSent,
+  cancelUnknown,
+} from '../../support/fixture/invoice.js';
+import {
   ACCESS_KEY,
   attempted,
   canceled,
@@ -117,4 +124,22 @@ describe('GET /v1/nfse/{id}: every state', () => {
     expect(JSON.stringify(body.cancellation).includes(reason)).toBe(shows);
     expect('cancelable_until' in body).toBe(mode === 'test');
   });
+
+  it.each([
+    ['test', 'E0840 that names a cancellation', cancelNamed(1, 6), true],
+    ['live', 'E0840 that names a cancellation', cancelNamed(1, 6), false],
+    ['test', 'a lost answer', cancelUnknown(1, 6), false],
+    ['test', 'nothing sent', cancelNotSent(1, 6), false],
+  ] as const)(
+    'a cancellation that ended by time, in %s mode: a reason shows after %s: %s',
+    async (mode, _what, answer, shows) => {
+      const harness = createHarness();
+      const id = await issuedInvoice(harness, mode);
+      await harness.call(`/v1/nfse/${id}/cancel`, { key: mode, json: {} });
+      await harness.record(id, [cancelAttempted(1, 5), answer, cancelNotConfirmed(3_605)], mode);
+      const { cancellation } = await read(harness, id, mode);
+      expect(cancellation).toMatchObject({ status: 'failed', error: { code: 'nfse.cancel_failed' } });
+      expect(JSON.stringify(cancellation).includes(' Motivo do autorizador: E0840: ')).toBe(shows);
+    },
+  );
 });
