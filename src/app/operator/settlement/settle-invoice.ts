@@ -219,7 +219,12 @@ const settleCanceled = async (command: SettleCommand, deps: SettleDeps): Promise
   if (owner === 'other') {
     const elsewhere = elsewhereFrom(found.found, accessKey, at, evidence);
     const decide = (current: InvoiceState): Decision => settleAsCanceledElsewhere(current, elsewhere);
-    return await appendSettlement(stream, decide, `canceled ${registeredAt} by event ${eventType} of another`, deps);
+    return await appendSettlement(
+      stream,
+      decide,
+      `canceled ${registeredAt} by event ${eventType} of another party`,
+      deps,
+    );
   }
   const data = { evidence, ...cancellationFields(found.found), at };
   const decide = (current: InvoiceState): Decision => settleAsCanceled(current, data);

@@ -98,7 +98,7 @@ it('without a request it is settled by an event of another party, and never with
   });
   expect(await settle(harness)).toEqual({
     kind: 'settled',
-    detail: `canceled ${registeredAt} by event 105102 of another`,
+    detail: `canceled ${registeredAt} by event 105102 of another party`,
   });
   expect((await harness.events()).at(-1)).toMatchObject({
     type: 'NoteCanceledElsewhere',
