@@ -60,7 +60,11 @@ const window = (meaning: string, reasonOfMost?: string): VariableReference => ({
 /** What each variable means to an operator. The compiler refuses a variable of the configuration without an entry. */
 export const environmentReference: Readonly<Record<VariableName, VariableReference>> = {
   HOST: { group: 'Public API', meaning: 'address on which the public API listens' },
-  PORT: { group: 'Public API', meaning: 'port of the public API; 0 takes a free one' },
+  PORT: {
+    group: 'Public API',
+    meaning:
+      'port of the public API; 0 takes a free one. Commands and the console do not know that port, so the links they show need `BASE_URL` then',
+  },
   BASE_URL: {
     group: 'Public API',
     meaning:
