@@ -5,6 +5,7 @@ import { concludeIssueIfDue } from '../app/issuing/note.js';
 import { deleteTestInvoice } from '../app/retention/test-retention.js';
 import type { StreamName } from '../domain/common/ids.js';
 import { addSeconds, epochMs, type Instant, isBefore } from '../domain/common/time.js';
+import { runEach } from '../lib/run-each.js';
 import type { EventLog } from '../ports/event-log.js';
 import type { OpenWorkCursor, PreviousGeneration, ReadModel, TimerCursor } from '../ports/read-model.js';
 import type { PendingCuts } from '../ports/work-progress.js';
@@ -46,16 +47,13 @@ export const sweep = async (sweeper: Sweeper, sweepNumber: number, signal?: Abor
     started: addSeconds(now, -limits.processingSeconds),
     cancel: addSeconds(now, -limits.cancellationSeconds),
   };
-  const faults: unknown[] = [];
-  for (const part of [
+  const faults = await runEach([
     () => concludeDue(sweeper, neverAttempted, now, CONCLUDED_AT_ONCE, signal),
     () => requeueQuietWork(sweeper, sweepNumber, signal),
     () => deleteExpired(sweeper, signal),
     // Last, because these look up before they conclude, and the authorizer may not answer.
     () => concludeDue(sweeper, others, now, LOOKED_UP_AT_ONCE, signal),
-  ]) {
-    await part().catch((error: unknown) => faults.push(error));
-  }
+  ]);
   if (faults.length > 0) throw faults[0];
 };
 

@@ -7,15 +7,17 @@ import { epochMs, type Instant } from '../../domain/common/time.js';
 import { daysLeft, expiryWarning } from '../../domain/company/certificate-expiry.js';
 import { pause } from '../../lib/pause.js';
 import { createReminder } from '../../lib/reminder.js';
+import { runEach } from '../../lib/run-each.js';
 import type { Clock } from '../../ports/clock.js';
 import { AnchorNotPublished, createAnchorer } from '../../workers/anchorer.js';
 import { type Sweeper, sweep } from '../../workers/sweeper.js';
-import type { Config } from '../config/config.js';
 import { faultFields, type Logger } from '../config/logger.js';
-import type { Engines } from '../engines/engines.js';
 import type { Parts } from './parts.js';
 
-/** Sweeps until the signal aborts. One sweeper at a time saves work; two at once do no harm, because every decision is made on the log. */
+/**
+ * Sweeps until the signal aborts. Each sweep is followed by the destruction of the keys of past test days, the deletion of guards whose windows are
+ * over and a look at the certificates. One sweeper at a time saves work; two at once do no harm, because every decision is made on the log.
+ */
 export const runSweeper = async (
   sweeper: Sweeper,
   { config, engines, logger, clock }: Parts,
@@ -23,25 +25,22 @@ export const runSweeper = async (
 ): Promise<void> => {
   const session = leaderSession(engines.pool);
   const warnOfCertificates = createCertificateWarnings({ watch: createMonitoringReads(engines.pool), clock, logger });
+  const tell = (error: unknown): void => logger.warn({ msg: 'a sweep failed', ...faultFields(error) });
   for (let sweepNumber = 1; !signal.aborted; sweepNumber++) {
     const work = async (leading: AbortSignal): Promise<void> => {
-      await sweep(sweeper, sweepNumber, leading);
-      await tidy(engines, config, clock);
-      await warnOfCertificates();
+      // A sweep fails for as long as the queue is out, and what follows needs no queue.
+      const faults = await runEach([
+        () => sweep(sweeper, sweepNumber, leading),
+        () => engines.sealingKeys.destroyDayKeys(oldestKeptDay(clock.now())),
+        () => pruneGuards(engines.pool, { idempotencySeconds: config.idempotencySeconds }, clock.now()),
+        warnOfCertificates,
+      ]);
+      faults.forEach(tell);
     };
-    await asLeader(session, 'sweeper', work, signal).catch((error: unknown) =>
-      logger.warn({ msg: 'a sweep failed', ...faultFields(error) }),
-    );
+    await asLeader(session, 'sweeper', work, signal).catch(tell);
     await pause(config.sweepSeconds * 1000, signal);
   }
   await session.close();
-};
-
-/** Destroys the keys of past test days and deletes guards whose windows are over. */
-const tidy = async ({ pool, sealingKeys }: Engines, config: Config, clock: Clock): Promise<void> => {
-  const now = clock.now();
-  await sealingKeys.destroyDayKeys(oldestKeptDay(now));
-  await pruneGuards(pool, { idempotencySeconds: config.idempotencySeconds }, now);
 };
 
 /**
