@@ -8,6 +8,7 @@ import { eventCommands } from '../../src/cli/commands/events.js';
 import { privacyCommand } from '../../src/cli/commands/privacy.js';
 import { registryCommand } from '../../src/cli/commands/reference-data.js';
 import { invoiceStream, type Mode, publicInvoiceId } from '../../src/domain/common/ids.js';
+import { addSeconds, DAY_SECONDS } from '../../src/domain/common/time.js';
 import { allCommands } from '../../src/runtime/commands/main.js';
 import { companyFile } from '../support/fixture/company.js';
 import { accepted } from '../support/fixture/invoice.js';
@@ -95,6 +96,15 @@ describeWithPostgres('nfse privacy report', () => {
     });
     expect(JSON.stringify(events)).not.toContain(CPF);
     expect((await operator.run('audit', 'verify', '--skip-drift')).exit).toBe(0);
+  });
+
+  it('says of a test invoice past its end that it waits for the sweeper, and that copies open', async () => {
+    const acceptedAt = addSeconds(operator.session.clock.now(), -8 * DAY_SECONDS);
+    const customer = { type: 'br' as const, document: '52998224725', name: 'Ana' };
+    const ended = accepted({ mode: 'test', invoiceId: idOf('live'), customer, acceptedAt });
+    await appendTo(operator.session.store, invoiceStream('test', CNPJ, idOf('live')), [ended], acceptedAt);
+    const { out } = await operator.run('privacy', 'report', customer.document);
+    expect(out).toMatch(/until: \S+ is over, waits for the sweeper; copies open until the sweeper destroys the key/);
   });
 
   it.each([['...'], ['1', '--limit', 'x'], []])('refuses bad usage: %s %s %s', async (...argv) => {

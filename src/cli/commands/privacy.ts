@@ -74,15 +74,26 @@ const linesOf = ({
   `${id}  ${company} ${mode}  ${stream}  in its ${foundIn.join(', ')}`,
   ...events.map(({ revision, type, sealed }) => `  ${String(revision).padStart(4)}  ${type}: ${sealed.join(', ')}`),
   `  read model: ${inReadModel ? 'a row' : 'no row'}`,
-  `  until: ${test === undefined ? 'see live invoices' : `${test.ends}; no copy opens after ${test.unreadable}`}`,
+  `  until: ${test === undefined ? 'see live invoices' : untilOf(test)}`,
 ];
+
+const untilOf = ({ ends, isOver, unreadable, keyIsKept }: NonNullable<InvoiceHoldings['test']>): string =>
+  [
+    isOver ? `${ends} is over, waits for the sweeper` : ends,
+    keyIsKept
+      ? `copies open until the sweeper destroys the key of its day, due on ${unreadable}`
+      : 'no copy opens any more',
+  ].join('; ');
 
 const jsonOf = ({ invoices, totals, ...rest }: PrivacyReport) => ({
   ...rest,
   totals: totals.map(({ companyId, mode, invoices: count }) => ({ company: companyId, mode, invoices: count })),
-  invoices: invoices.map(({ foundIn, inReadModel, ...invoice }) => ({
+  invoices: invoices.map(({ foundIn, inReadModel, test, ...invoice }) => ({
     ...invoice,
     found_in: foundIn,
     in_read_model: inReadModel,
+    ...(test === undefined
+      ? {}
+      : { test: { ends: test.ends, is_over: test.isOver, unreadable: test.unreadable, key_is_kept: test.keyIsKept } }),
   })),
 });

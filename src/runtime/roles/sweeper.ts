@@ -1,7 +1,6 @@
 import { pruneGuards } from '../../adapters/guards-postgres/guards.js';
 import { createMonitoringReads, type MonitoringReads } from '../../adapters/read-model-postgres/monitoring-reads.js';
 import { asLeader, leaderSession } from '../../adapters/sql/leader-lock.js';
-import { oldestKeptDay } from '../../app/retention/test-retention.js';
 import type { CompanyId } from '../../domain/common/ids.js';
 import { epochMs, type Instant } from '../../domain/common/time.js';
 import { daysLeft, expiryWarning } from '../../domain/company/certificate-expiry.js';
@@ -15,8 +14,8 @@ import { faultFields, type Logger } from '../config/logger.js';
 import type { Parts } from './parts.js';
 
 /**
- * Sweeps until the signal aborts. Each sweep is followed by the destruction of the keys of past test days, the deletion of guards whose windows are
- * over and a look at the certificates. One sweeper at a time saves work; two at once do no harm, because every decision is made on the log.
+ * Sweeps until the signal aborts. Each sweep is followed by the deletion of guards whose windows are over and a look at the certificates. One sweeper
+ * at a time saves work; two at once do no harm, because every decision is made on the log.
  */
 export const runSweeper = async (
   sweeper: Sweeper,
@@ -31,7 +30,6 @@ export const runSweeper = async (
       // A sweep fails for as long as the queue is out, and what follows needs no queue.
       const faults = await runEach([
         () => sweep(sweeper, sweepNumber, leading),
-        () => engines.sealingKeys.destroyDayKeys(oldestKeptDay(clock.now())),
         () => pruneGuards(engines.pool, { idempotencySeconds: config.idempotencySeconds }, clock.now()),
         warnOfCertificates,
       ]);

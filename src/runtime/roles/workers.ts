@@ -2,6 +2,7 @@ import { createPreviousGeneration } from '../../adapters/read-model-postgres/kep
 import { refillQueue, type Sweeper } from '../../workers/sweeper.js';
 import { faultFields, streamFields } from '../config/logger.js';
 import { type IssuingDeps, type OnWorkFault, openIssuingDeps, startIssuer } from './issuer.js';
+import { runKeyDestruction } from './key-destruction.js';
 import { showParked } from './parked-items.js';
 import type { Parts } from './parts.js';
 import { relayStart, runRelayRole } from './relay.js';
@@ -38,6 +39,7 @@ export const startWorkers = async (parts: Parts): Promise<void> => {
   if (sweeper !== undefined && sweeps) {
     running.push(guards.whileAppendsAllowed(signal, (stopping) => runSweeper(sweeper, parts, stopping)));
     running.push(guards.whileAppendsAllowed(signal, (stopping) => runAnchorerRole(parts, stopping)));
+    running.push(runKeyDestruction(parts, signal));
   }
 };
 

@@ -1,5 +1,7 @@
-import { afterEach, beforeEach, it, vi } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { pauseIssuingAtEnd } from '../../../src/adapters/guards-postgres/incomplete-log.js';
 import { roles } from '../../../src/runtime/config/config.js';
+import { systemClock } from '../../../src/runtime/engines/clock.js';
 import { eventually } from '../../support/eventually.js';
 import { PROMPT, type RunningService, startRunningService } from '../../support/harness/running-service.js';
 import { describeWithPostgres } from '../../support/postgres.js';
@@ -41,5 +43,19 @@ describeWithPostgres('keys and guards whose time is over', () => {
     await keepOverdueKey();
     await isGone(`vault_day_keys where day = '${OVERDUE_DAY}'`);
     await isGone(`duplicate_marks where fingerprint = 'old'`);
+  });
+
+  it('of the two only the keys go while issuing is paused, which appends nothing', async () => {
+    const { engines, opsUrl } = running.service;
+    await pauseIssuingAtEnd(engines.pool, await engines.log.identity(), systemClock.now());
+    await eventually(
+      async () => (await fetch(`${opsUrl}/health/ready`)).status,
+      (status) => status === 503,
+    );
+    const head = await engines.log.head();
+    await keepOverdueKey();
+    await isGone(`vault_day_keys where day = '${OVERDUE_DAY}'`);
+    expect((await fetch(`${opsUrl}/health/ready`)).status).toBe(503);
+    expect(await engines.log.head()).toBe(head);
   });
 });

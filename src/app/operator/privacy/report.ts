@@ -1,5 +1,5 @@
 import { type Mode, parseInvoiceStream, publicInvoiceId, type StreamName } from '../../../domain/common/ids.js';
-import { addSeconds, type Instant } from '../../../domain/common/time.js';
+import { addSeconds, type Instant, isBefore } from '../../../domain/common/time.js';
 import type { Clock } from '../../../ports/clock.js';
 import type { EventLog, RecordedEvent } from '../../../ports/event-log.js';
 import type { ReadModel } from '../../../ports/read-model.js';
@@ -141,14 +141,23 @@ export type InvoiceHoldings = {
   events: readonly { revision: number; type: string; at: Instant; sealed: readonly string[] }[];
   /** A row of the read model carries customer and description, sealed as in the log. */
   inReadModel: boolean;
-  /** `ends`: when it vanishes from reads, rows and events. `unreadable`: from when on no copy can be opened. Absent for live invoices. */
-  test?: { ends: Instant; unreadable: Instant };
+  /** Absent for live invoices. */
+  test?: TestLife;
 };
 
-const describeInvoice = async (
-  { stream, foundIn }: FoundStream,
-  { log, readModel, testRetentionSeconds }: PrivacyDeps,
-): Promise<InvoiceHoldings> => {
+type TestLife = {
+  /** When it vanishes from reads. Rows and events follow with the next sweep. */
+  ends: Instant;
+  /** Its end has passed, and the sweeper has not deleted it. */
+  isOver: boolean;
+  /** From when on no copy can be opened, once the key is destroyed. */
+  unreadable: Instant;
+  /** A key that sealed one of its fields is still there. */
+  keyIsKept: boolean;
+};
+
+const describeInvoice = async ({ stream, foundIn }: FoundStream, deps: PrivacyDeps): Promise<InvoiceHoldings> => {
+  const { log, readModel } = deps;
   const address = parseInvoiceStream(stream);
   if (address === undefined) throw new Error('an invoice was found in a stream that is none');
   const recorded = await log.read(stream);
@@ -163,11 +172,28 @@ const describeInvoice = async (
     foundIn,
     events: recorded.map(sealedOf).filter(({ sealed }) => sealed.length > 0),
     inReadModel: row?.state.kind === 'invoice',
-    ...(mode === 'live' || first === undefined
-      ? {}
-      : { test: { ends: addSeconds(lifeBeganAt(first), testRetentionSeconds), unreadable: unreadableAt(recorded) } }),
+    ...(mode === 'live' || first === undefined ? {} : { test: await testLifeOf(first, recorded, deps) }),
   };
 };
+
+const testLifeOf = async (
+  first: RecordedEvent,
+  recorded: readonly RecordedEvent[],
+  { clock, sealingKeys, testRetentionSeconds }: PrivacyDeps,
+): Promise<TestLife> => {
+  const ends = addSeconds(lifeBeganAt(first), testRetentionSeconds);
+  let keyIsKept = false;
+  // A key that cannot be read is there, and a cure may bring it back.
+  for (const generation of new Set(recorded.flatMap(generationsOf)))
+    keyIsKept ||= await sealingKeys.forOpening(generation, first.stream).then(
+      (key) => key !== undefined,
+      () => true,
+    );
+  return { ends, isOver: !isBefore(clock.now(), ends), unreadable: unreadableAt(recorded), keyIsKept };
+};
+
+const generationsOf = (event: RecordedEvent): readonly string[] =>
+  sealedFieldsOf(event).flatMap(({ text }) => sealedWith(text)?.generation ?? []);
 
 const sealedOf = (recorded: RecordedEvent): InvoiceHoldings['events'][number] => ({
   revision: recorded.revision,
@@ -187,7 +213,7 @@ const lifeBeganAt = ({ data, metadata }: RecordedEvent): Instant =>
 const unreadableAt = (recorded: readonly RecordedEvent[]): Instant => {
   const days = recorded.flatMap((event) => [
     (event.metadata.recordedAt ?? '').slice(0, 10),
-    ...sealedFieldsOf(event).flatMap(({ text }) => sealingDayOf(sealedWith(text)?.generation ?? '') ?? []),
+    ...generationsOf(event).flatMap((generation) => sealingDayOf(generation) ?? []),
   ]);
   return keyGoneAt(days.sort().at(-1) ?? '');
 };

@@ -29,11 +29,12 @@ const createHarness = () => {
   const store = createEventStore(log, keys);
   const { readModel } = scriptedReadModel({});
   const company: CompanyState = demoCompany(DEMO_CNPJ);
+  const clock = movableClock(T0);
   const deps: PrivacyDeps = {
     log,
     store,
     sealingKeys: keys,
-    clock: movableClock(T0),
+    clock,
     actor: 'support:ana',
     readModel: { ...readModel, companies: async () => [company] },
     testRetentionSeconds: limits.testRetentionSeconds,
@@ -41,6 +42,7 @@ const createHarness = () => {
   return {
     log,
     keys,
+    clock,
     deps,
     record: (stream: string, ...events: DomainEvent[]) => appendTo(store, stream, events, T0),
     report: async (typed: string, limit = 10): Promise<PrivacyReport> => {
@@ -74,7 +76,12 @@ describe('what is said of a person', () => {
       ],
       inReadModel: false,
     });
-    expect(personReport.invoices[1]?.test).toEqual({ ends: at(7 * 86_400), unreadable: keyGoneAt('2026-11-21') });
+    expect(personReport.invoices[1]?.test).toEqual({
+      ends: at(7 * 86_400),
+      isOver: false,
+      unreadable: keyGoneAt('2026-11-21'),
+      keyIsKept: true,
+    });
     expect(personReport.totals).toEqual([
       { companyId: DEMO_CNPJ, mode: 'live', invoices: 1 },
       { companyId: DEMO_CNPJ, mode: 'test', invoices: 1 },
@@ -141,6 +148,17 @@ describe('what is said of a person', () => {
     for (const n of [1, 2, 3]) await record(streamOf(n), accepted(customer(CPF)));
     const personReport = await report(CPF, 2);
     expect([personReport.invoices.length, personReport.totals[0]?.invoices]).toEqual([2, 3]);
+  });
+
+  it('says of a test invoice whose end has passed that it is there, and whether its key is', async () => {
+    const { record, report, clock, keys } = createHarness();
+    await record(streamOf(1, 'test'), accepted({ ...customer(CPF), mode: 'test', reference: `pedido-${CPF}` }));
+    clock.pass(7 * 86_400);
+    expect((await report(CPF)).invoices[0]?.test).toMatchObject({ isOver: true, keyIsKept: true });
+    clock.pass(30 * 86_400);
+    expect((await report(CPF)).invoices[0]?.test).toMatchObject({ isOver: true, keyIsKept: true });
+    keys.destroy(generationOf.test);
+    expect((await report(CPF)).invoices[0]).toMatchObject({ foundIn: ['reference'], test: { keyIsKept: false } });
   });
 
   it('counts test invoices that nobody can open any more', async () => {
