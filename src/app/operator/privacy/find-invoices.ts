@@ -9,6 +9,7 @@ import { decodeEvent } from '../../event-store/codec.js';
 import { unpacked } from '../../event-store/packing.js';
 import { shareOf, type WalkProgress, walkLog } from '../../event-store/walk-log.js';
 import { isSameDocument, mentions, type PersonalDocument } from './document.js';
+import { xmlNames } from './document-texts.js';
 
 /** Which part of an invoice names the document. A settlement's part is the evidence that support typed. */
 type FoundIn = (typeof FOUND_IN)[number];
@@ -64,7 +65,7 @@ export const findInvoices = async (
       return;
     }
     if (isWhole && BEGINS.has(opened.type) && isErased(recorded, opened)) unreadable += 1;
-    for (const part of partsThatName(document, opened as ReadInvoiceEvent))
+    for (const part of partsThatName(document, opened as ReadInvoiceEvent, stream))
       found.set(stream, (found.get(stream) ?? 0) | (1 << FOUND_IN.indexOf(part)));
   };
 
@@ -97,7 +98,10 @@ const totalsOf = (streams: readonly StreamName[]): FoundHoldings['totals'] => {
 
 const BEGINS: ReadonlySet<string> = new Set<InvoiceEventType>(['InvoiceAccepted', 'InvoiceImported']);
 
-/** The events that hold what a client or support typed. What is sent and what the authorizer answers repeats what was typed. */
+/**
+ * The events that hold what somebody typed: clients and support here, others in imported notes and in events of cancellations that were made elsewhere.
+ * What is sent, and what the authorizer answers to that, repeats what was typed.
+ */
 const LOOKED_AT: ReadonlySet<string> = new Set<InvoiceEventType | RegistryEvent['type']>([
   'InvoiceAccepted',
   'InvoiceImported',
@@ -109,26 +113,30 @@ const LOOKED_AT: ReadonlySet<string> = new Set<InvoiceEventType | RegistryEvent[
   'RegistryEntryPut',
 ]);
 
-const partsThatName = (document: PersonalDocument, event: ReadInvoiceEvent): readonly FoundIn[] => {
+const partsThatName = (document: PersonalDocument, event: ReadInvoiceEvent, stream: StreamName): readonly FoundIn[] => {
   const ifNamed = (part: FoundIn, text: string | undefined): readonly FoundIn[] =>
     text !== undefined && mentions(text, document) ? [part] : [];
+  // Every document names the company itself.
+  const isCompany = document.text === parseInvoiceStream(stream)?.companyId;
+  const ifXmlNames = (part: FoundIn, gzip: string | undefined): readonly FoundIn[] =>
+    gzip !== undefined && !isCompany && xmlNames(unpacked(gzip).toString('utf8'), document) ? [part] : [];
   switch (event.type) {
     case 'InvoiceAccepted':
     case 'InvoiceImported': {
-      const { customer, description, reference, companyId } = event.data;
-      const xml = event.type === 'InvoiceImported' && document.text !== companyId ? event.data.nfseXmlGzip : undefined;
+      const { customer, description, reference } = event.data;
       return [
         ...(isCustomer(customer, document) ? (['customer'] as const) : []),
         ...ifNamed('description', description),
         ...ifNamed('reference', reference),
-        ...(xml !== undefined && xmlNames(xml, document) ? (['xml'] as const) : []),
+        ...(event.type === 'InvoiceImported' ? ifXmlNames('xml', event.data.nfseXmlGzip) : []),
       ];
     }
     case 'CancellationRequested':
       return ifNamed('cancellation', event.data.description);
     case 'CancellationSettledBySupport':
-    case 'CancellationClosedBySupport':
     case 'NoteCanceledElsewhere':
+      return [...ifNamed('settlement', event.data.evidence), ...ifXmlNames('cancellation', event.data.eventXmlGzip)];
+    case 'CancellationClosedBySupport':
     case 'IndeterminateResolved':
       return ifNamed('settlement', event.data.evidence);
     default:
@@ -142,13 +150,6 @@ const isCustomer = (customer: Customer | undefined, document: PersonalDocument):
     [customer.name, ...Object.values(customer.address ?? {})].some(
       (text) => typeof text === 'string' && mentions(text, document),
     ));
-
-/** Whether an imported note names the document, as its customer, its intermediary or otherwise. */
-const xmlNames = (gzip: string, document: PersonalDocument): boolean => {
-  const xml = unpacked(gzip).toString('utf8');
-  for (const [, found] of xml.matchAll(/<(?:CPF|CNPJ|NIF)>([^<]+)</g)) if (isSameDocument(found, document)) return true;
-  return false;
-};
 
 /** The legal name of a MEI often has the CPF in it. */
 const entryNames = ({ data }: RegistryEvent, stream: StreamName, document: PersonalDocument): boolean =>

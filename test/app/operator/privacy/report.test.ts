@@ -143,6 +143,19 @@ describe('what is said of a person', () => {
     expect((await report(DEMO_CNPJ)).invoices).toEqual([]);
   });
 
+  it.each([
+    ['of an import, in a name', 'xml', (gzip: string) => imported({ nfseXmlGzip: gzip }), `<xNome>JOAO ${CPF}</xNome>`],
+    ['of an import, in the service', 'xml', (gzip: string) => imported({ nfseXmlGzip: gzip }), DESCRIPTION],
+    ['of a cancellation elsewhere', 'cancellation', canceledElsewhere, `<xMotivo>Pedido de ${CPF}</xMotivo>`],
+    ['of a cancellation elsewhere, as its author', 'cancellation', canceledElsewhere, `<CPFAutor>${CPF}</CPFAutor>`],
+    ['of a cancellation that support settled', 'cancellation', settled, `<xMotivo>CPF: ${CPF}</xMotivo>`],
+  ] as const)('looks into the texts of the XML %s', async (_what, part, eventWith, xml) => {
+    const { record, report } = createHarness();
+    const event = eventWith(gzipSync(xml).toString('base64'));
+    await record(streamOf(1), ...(event.type === 'InvoiceImported' ? [event] : [accepted({}), event]));
+    expect((await report(CPF)).invoices.map(({ foundIn }) => foundIn)).toEqual([[part]]);
+  });
+
   it('counts all and lists as many as asked for', async () => {
     const { record, report } = createHarness();
     for (const n of [1, 2, 3]) await record(streamOf(n), accepted(customer(CPF)));
@@ -215,6 +228,18 @@ describe('what is said of a person', () => {
       expect.arrayContaining(['read model', 'guards', 'exports of events', 'backups', 'logs and metrics']),
     );
   });
+});
+
+const DESCRIPTION = '<xDescServ>Aula para Maria, CPF 111.444.777-35</xDescServ>';
+
+const canceledElsewhere = (eventXmlGzip: string): InvoiceEvent => ({
+  type: 'NoteCanceledElsewhere',
+  data: { accessKey: '1'.repeat(50), eventType: '101101', eventXmlGzip, eventSha256: 'x', canceledAt: T0, at: T0 },
+});
+
+const settled = (eventXmlGzip: string): InvoiceEvent => ({
+  type: 'CancellationSettledBySupport',
+  data: { evidence: 'Portal', eventXmlGzip, eventSha256: 'x', canceledAt: T0, at: T0 },
 });
 
 const imported = (more: object): InvoiceEvent => ({
