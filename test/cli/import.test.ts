@@ -402,11 +402,13 @@ describeWithPostgres('invoice import', () => {
       line({ issued_at: '2026-11-22T12:05:01Z', reference: 'to-come' }),
       line({ ...canceled, canceled_at: '2026-12-01T00:00:00Z' }),
       line(canceled),
+      line({ created_at: '2036-01-01T00:00:00-03:00', mode: 'test' }),
     );
     expect(problemsOf(result)).toEqual([
       'line 2: issued_at is 2026-11-22T12:05:01.000Z, which is still to come',
       'line 3: canceled_at is 2026-12-01T00:00:00.000Z, which is still to come',
       `line 4: canceled_at is 2026-11-21T11:59:59.000Z, before the note was issued, ${AT}`,
+      'line 5: created_at is 2036-01-01T03:00:00.000Z, which is still to come',
     ]);
     expect(await countOf()).toBe(before);
   });
@@ -414,7 +416,11 @@ describeWithPostgres('invoice import', () => {
   it('takes an instant that is a little ahead, and finds a wrong line of an earlier version imported already', async () => {
     const id = '12121212-1212-4212-8212-121212121212';
     const access_key = keyEnding('64').replace(CNPJ, '12ABC678000195');
-    const ahead = line({ reference: 'ahead', issued_at: '2026-11-22T12:05:00Z' });
+    const ahead = line({
+      reference: 'ahead',
+      created_at: '2026-11-22T12:05:00Z',
+      issued_at: '2026-11-22T12:05:00Z',
+    });
     const stored = { companyId: CNPJ, invoiceId: id, amountInCents: 1_000 as Cents, competence: '2027-01-01' };
     const wrong = importedBefore({
       ...stored,

@@ -332,12 +332,19 @@ const contradictionsWith = (
 /** The authorizer's clock and that of an earlier system may be this far before our own clock. */
 const FUTURE_SECONDS = 300;
 
-/** What would make the service act wrongly: an instant to come would open the cancellation of a month that is over (INV-cancelable_until). */
-const contradictionsIn = ({ issuedAt, canceledAt }: Imported, now: Instant): readonly [boolean, string][] => {
+/**
+ * What would make the service act wrongly: an `issued_at` to come would open the cancellation of a month that is over (INV-cancelable_until), and a
+ * `created_at` to come would keep a test invoice past its seven days (LIMIT-15).
+ */
+const contradictionsIn = (
+  { createdAt, issuedAt, canceledAt }: Imported,
+  now: Instant,
+): readonly [boolean, string][] => {
   const isToCome = (at: Instant | undefined): boolean =>
     at !== undefined && isBefore(addSeconds(now, FUTURE_SECONDS), at);
   const endsFirst = issuedAt !== undefined && canceledAt !== undefined && isBefore(canceledAt, issuedAt);
   return [
+    [isToCome(createdAt), `created_at is ${createdAt}, which is still to come`],
     [isToCome(issuedAt), `issued_at is ${issuedAt}, which is still to come`],
     [isToCome(canceledAt), `canceled_at is ${canceledAt}, which is still to come`],
     [endsFirst, `canceled_at is ${canceledAt}, before the note was issued, ${issuedAt}`],
