@@ -110,8 +110,16 @@ const holdings: readonly Holding[] = [
     until: 'the log keeps every version that was entered',
   },
   {
+    place: 'company registrations and actors',
+    holds:
+      'legal names of companies of this service, with the CPF that the name of a MEI has, and names of operators, with IP addresses at the console: in clear in events, rows, exports and backups; notes show the legal name too',
+    why: 'a company is named on its notes, and an event says who did what',
+    until: 'the log keeps every version that was entered, and every event',
+  },
+  {
     place: 'exports of events',
-    holds: 'the sealed fields; in clear too when made with --reveal, which audit-reveals names',
+    holds:
+      'the sealed fields; what is in clear in the log; all of it when made with --reveal, which audit-reveals names',
     why: 'audit',
     until: 'the operator who made them deletes them; sealed test fields are unreadable once the keys are gone',
   },

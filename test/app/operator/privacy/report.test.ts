@@ -225,7 +225,14 @@ describe('what is said of a person', () => {
     for (const word of [CPF, 'Maria', 'Consulta']) expect(JSON.stringify(personReport)).not.toContain(word);
     for (const { holds, why, until } of personReport.holdings) expect([holds, why, until]).not.toContain('');
     expect(personReport.holdings.map(({ place }) => place)).toEqual(
-      expect.arrayContaining(['read model', 'guards', 'exports of events', 'backups', 'logs and metrics']),
+      expect.arrayContaining([
+        'read model',
+        'company registrations and actors',
+        'guards',
+        'exports of events',
+        'backups',
+        'logs and metrics',
+      ]),
     );
   });
 });
