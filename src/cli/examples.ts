@@ -89,6 +89,10 @@ export const commandExamples: readonly CommandExample[] = [
     'privacy report -',
     'takes the document from stdin, where no list of processes shows it, and says where it is stored, why and until when: [retention](operations/retention.md)',
   ],
+  [
+    'privacy report - --company 12345678000195',
+    'the same of the invoices of one company, which answers for its own customers',
+  ],
   ['projections status', '`invoices         v5 generation 1 at 17, 0 s behind`'],
   [
     'projections rebuild invoices',

@@ -77,6 +77,18 @@ describeWithPostgres('nfse privacy report', () => {
     });
   });
 
+  it('is narrowed by --company, with or without the mask', async () => {
+    const own = await operator.runJson('privacy', 'report', CPF, '--company', '12.345.678/0001-95');
+    expect(own.json).toMatchObject({ company: CNPJ, totals: [{ mode: 'live' }, { mode: 'test' }] });
+    const { out } = await operator.run('privacy', 'report', CPF, '--company', CNPJ);
+    expect(out).toContain(`of the company ${CNPJ} alone:\n2 invoices name it`);
+  });
+
+  it('refuses a company that is not there, of which nothing would be found', async () => {
+    const unknown = await operator.run('privacy', 'report', CPF, '--company', '11444777000161');
+    expect(unknown).toMatchObject({ exit: 1, err: expect.stringContaining('no company 11444777000161') });
+  });
+
   it('takes the document from the first line of the input for -, so that no list of processes shows it', async () => {
     const { exit, out } = await operator.runWithInput('111.444.777-35\n12345678000195\n', 'privacy', 'report', '-');
     expect([exit, out]).toEqual([0, expect.stringContaining('2 invoices name it')]);

@@ -2,7 +2,7 @@ import { readDocument } from '../../app/operator/privacy/document.js';
 import { type InvoiceHoldings, type PrivacyReport, reportOn } from '../../app/operator/privacy/report.js';
 import { counted } from '../../lib/counted.js';
 import { printableLines } from '../../lib/printable.js';
-import { badUsage, type Command, reported } from '../command.js';
+import { badUsage, type Command, reported, textFlag, unknownCompany } from '../command.js';
 import { wholeFlag } from '../flags.js';
 import { withProgress } from '../progress.js';
 import { tellRowsBehind } from '../rows-behind.js';
@@ -16,6 +16,7 @@ export const privacyCommand: Command = {
   summary:
     'where a CPF, CNPJ or NIF (- reads it from stdin) is stored, why and until when; this is recorded with the actor',
   options: {
+    company: { type: 'string', help: 'CNPJ of a company: its invoices and registration only, and the tax registry' },
     limit: { type: 'string', help: `how many invoices to list at most (default ${LISTED}); all are counted` },
   },
   changes: true,
@@ -27,22 +28,28 @@ export const privacyCommand: Command = {
     if (limit === undefined) return badUsage('--limit takes a whole number');
     const opened = await session();
     await tellRowsBehind(opened, terminal, ['companies', 'invoices']);
+    const companyId = textFlag(flags, 'company');
+    // "no invoice names it" would be a wrong answer about a company that was mistyped.
+    if (companyId !== undefined && (await opened.readModel.company(companyId)) === undefined)
+      return unknownCompany(companyId);
     const found = await withProgress(terminal, (progress) =>
       reportOn(document, limit, {
         ...opened,
+        companyId,
         actor: `support:${actor}`,
         onProgress: ({ events, share }) => progress('privacy', share, `${events} events`),
       }),
     );
-    return reported(found.unopened.length === 0, textOf(found), jsonOf(found));
+    return reported(found.unopened.length === 0, textOf(found, companyId), { ...jsonOf(found), company: companyId });
   },
 };
 
-const textOf = (found: PrivacyReport): string => {
+const textOf = (found: PrivacyReport, companyId: string | undefined): string => {
   const { document, totals, invoices, registry, companies, unreadable, unopened } = found;
   const all = totals.reduce((sum, total) => sum + total.invoices, 0);
   const lines = [
     `${document.kind} on record as ${document.mark}`,
+    ...(companyId === undefined ? [] : [`of the company ${companyId} alone:`]),
     all === 0 ? 'no invoice names it' : `${counted(all, 'invoice names', 'invoices name')} it:`,
     ...totals.map(({ companyId, mode, invoices: count }) => `  ${companyId} ${mode}  ${count}`),
     ...invoices.flatMap(linesOf),

@@ -32,6 +32,8 @@ export type FoundHoldings = {
 };
 
 type FindDeps = {
+  /** Looks at the invoices of this company alone. */
+  companyId?: CompanyId | undefined;
   log: Pick<EventLog, 'readAll' | 'head'>;
   keys: SealingKeys;
   onProgress?(progress: WalkProgress): void;
@@ -44,7 +46,7 @@ type FindDeps = {
 export const findInvoices = async (
   document: PersonalDocument,
   limit: number,
-  { log, keys, onProgress }: FindDeps,
+  { companyId, log, keys, onProgress }: FindDeps,
 ): Promise<FoundHoldings> => {
   /** By stream, the bits of the parts in the order of `FOUND_IN`. */
   const found = new Map<StreamName, number>();
@@ -52,6 +54,10 @@ export const findInvoices = async (
   const unopened = createUnopenedFields();
   let unreadable = 0;
   let events = 0;
+
+  const isAskedFor = ({ type, stream }: RecordedEvent): boolean =>
+    LOOKED_AT.has(type) &&
+    (companyId === undefined || type === 'RegistryEntryPut' || parseInvoiceStream(stream)?.companyId === companyId);
 
   const look = async (recorded: RecordedEvent): Promise<void> => {
     let isWhole = true;
@@ -71,7 +77,7 @@ export const findInvoices = async (
 
   const head = await log.head();
   for await (const page of walkLog(log, ['nfse', registryPrefix])) {
-    for (const event of page) if (LOOKED_AT.has(event.type)) await look(event);
+    for (const event of page) if (isAskedFor(event)) await look(event);
     events += page.length;
     onProgress?.({ events, share: shareOf(page.at(-1)?.position ?? null, head) });
   }

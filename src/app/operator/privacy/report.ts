@@ -1,4 +1,10 @@
-import { type Mode, parseInvoiceStream, publicInvoiceId, type StreamName } from '../../../domain/common/ids.js';
+import {
+  type CompanyId,
+  type Mode,
+  parseInvoiceStream,
+  publicInvoiceId,
+  type StreamName,
+} from '../../../domain/common/ids.js';
 import { addSeconds, type Instant, isBefore } from '../../../domain/common/time.js';
 import type { Clock } from '../../../ports/clock.js';
 import type { EventLog, RecordedEvent } from '../../../ports/event-log.js';
@@ -35,6 +41,8 @@ export type PrivacyDeps = {
   sealingKeys: SealingKeys;
   clock: Clock;
   testRetentionSeconds: number;
+  /** Narrows the report to the invoices and the registration of this company, which answers for its own customers. */
+  companyId?: CompanyId | undefined;
   actor: `support:${string}`;
   onProgress?(progress: WalkProgress): void;
 };
@@ -48,16 +56,16 @@ export const reportOn = async (
   limit: number,
   deps: PrivacyDeps,
 ): Promise<PrivacyReport> => {
-  const { log, store, clock, actor, sealingKeys: keys, readModel } = deps;
+  const { log, store, clock, actor, sealingKeys: keys, readModel, companyId } = deps;
   const mark = await documentMark(document, keys, clock);
   const seen = { command: 'privacy report', subject: `document ${mark}` };
   await appendAudit('PersonalDataRevealed', seen, { store, clock, actor });
   const progress = deps.onProgress === undefined ? {} : { onProgress: deps.onProgress };
-  const found = await findInvoices(document, limit, { log, keys, ...progress });
+  const found = await findInvoices(document, limit, { companyId, log, keys, ...progress });
   const invoices: InvoiceHoldings[] = [];
   for (const one of found.invoices) invoices.push(await describeInvoice(one, deps));
   const companies = (await readModel.companies()).flatMap(({ registration: { cnpj, legalName } }) =>
-    cnpj === document.text || mentions(legalName, document) ? [cnpj] : [],
+    (companyId ?? cnpj) === cnpj && (cnpj === document.text || mentions(legalName, document)) ? [cnpj] : [],
   );
   return { ...found, document: { kind: document.kind, mark }, at: clock.now(), invoices, companies, holdings };
 };

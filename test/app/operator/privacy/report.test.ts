@@ -174,6 +174,25 @@ describe('what is said of a person', () => {
     expect((await report(CPF)).invoices[0]).toMatchObject({ foundIn: ['reference'], test: { keyIsKept: false } });
   });
 
+  it('is narrowed to the invoices and the registration of one company, with the registry that all share', async () => {
+    const { record, deps, keys } = createHarness();
+    await record(streamOf(1), accepted(customer(CPF)));
+    await record(streamOf(2, 'live', OTHER_CNPJ), accepted({ ...customer(CPF), companyId: OTHER_CNPJ }));
+    await record(streamOf(3, 'test'), accepted({ ...customer(CPF), mode: 'test' }));
+    const cnpj = '11222333000181';
+    await record(registryStream(cnpj), { type: 'RegistryEntryPut', data: { cnpj, legalName: `ANA ${CPF}`, at: T0 } });
+    keys.destroy(generationOf.test);
+    const narrowed = await reportOn({ kind: 'cpf', text: CPF }, 10, { ...deps, companyId: OTHER_CNPJ });
+    expect(narrowed).toMatchObject({
+      totals: [{ companyId: OTHER_CNPJ, invoices: 1 }],
+      invoices: [{ company: OTHER_CNPJ }],
+      registry: [registryStream(cnpj)],
+      unreadable: 0,
+    });
+    const ofOther = { ...deps, companyId: OTHER_CNPJ };
+    expect((await reportOn({ kind: 'cnpj', text: DEMO_CNPJ }, 10, ofOther)).companies).toEqual([]);
+  });
+
   it('counts test invoices that nobody can open any more', async () => {
     const { record, report, keys } = createHarness();
     await record(streamOf(1, 'test'), accepted({ ...customer(CPF), mode: 'test' }));
