@@ -1,7 +1,8 @@
 import { sql } from 'kysely';
 import type pg from 'pg';
 import type { CompanyId, Mode } from '../../domain/common/ids.js';
-import { epochMs, type Instant } from '../../domain/common/time.js';
+import { addSeconds, DAY_SECONDS, epochMs, type Instant } from '../../domain/common/time.js';
+import { WARNING_DAYS } from '../../domain/company/certificate-expiry.js';
 import type { CertificateRefusal } from '../../ports/certificate-refusals.js';
 import type { Clock } from '../../ports/clock.js';
 import { openDatabase } from '../sql/database.js';
@@ -24,7 +25,8 @@ export type NoticeCount = { notice: string; mode: string | null; count: number; 
 
 export type CertificateExpiry = { companyId: CompanyId; notAfter: Instant };
 
-const MOST_CERTIFICATES = 1_000;
+/** Certificates that have ended, or have fewer than `withinDays` left, or have longer (null); `first`: the end of the one that ends first. */
+export type CertificateStep = { isOver: boolean; withinDays: number | null; count: number; first: Instant };
 
 export type MonitoringReads = ReturnType<typeof createMonitoringReads>;
 
@@ -69,18 +71,24 @@ export const createMonitoringReads = (pool: pg.Pool) => {
       );
       return rows[0]?.count ?? 0;
     },
-    /** Certificates of enabled companies, the next to expire first; more than 1,000 rarely expire at once. */
-    certificateExpiries: async (): Promise<readonly CertificateExpiry[]> => {
-      const notAfter = sql<Instant>`state::jsonb -> 'certificate' ->> 'notAfter'`;
-      return await db
-        .selectFrom('read.companies')
-        .select(['company_id as companyId', notAfter.as('notAfter')])
-        .where('enabled', '=', true)
-        .where(notAfter, 'is not', null)
-        .orderBy('notAfter')
-        .limit(MOST_CERTIFICATES)
-        .execute();
+    /** The certificates of all enabled companies, counted by the step of their warning: each is in one step only. */
+    certificateSteps: async (now: Instant): Promise<readonly CertificateStep[]> => {
+      const { rows } = await pool.query<CertificateStep>(CERTIFICATE_STEPS, [
+        now,
+        WARNING_DAYS,
+        WARNING_DAYS.map((days) => addSeconds(now, days * DAY_SECONDS)),
+      ]);
+      return rows;
     },
+    /** All certificates of enabled companies that end before the instant or have ended; the last to end comes first. */
+    certificatesEndingBefore: async (until: Instant): Promise<readonly CertificateExpiry[]> =>
+      await db
+        .selectFrom('read.companies')
+        .select(['company_id as companyId', NOT_AFTER.as('notAfter')])
+        .where('enabled', '=', true)
+        .where(NOT_AFTER, '<', until)
+        .orderBy('notAfter', 'desc')
+        .execute(),
     /** Certificates that the authorizer refuses and that are still their companies' newest; the longest refused first. */
     refusedCertificates: async (): Promise<readonly CertificateRefusal[]> => {
       const { rows } = await pool.query<CertificateRefusal>(
@@ -109,3 +117,14 @@ export const createMonitoringReads = (pool: pg.Pool) => {
     },
   };
 };
+
+const NOT_AFTER = sql<Instant>`state::jsonb -> 'certificate' ->> 'notAfter'`;
+
+const CERTIFICATE_STEPS = `select "isOver", case when not "isOver" then "withinDays" end as "withinDays", count(*)::int as count,
+    min(not_after) as first
+  from (
+    select not_after, not_after <= $1 as "isOver",
+      (select min(days) from unnest($2::int[], $3::text[]) as step (days, ends) where not_after < ends) as "withinDays"
+    from (select state::jsonb -> 'certificate' ->> 'notAfter' as not_after from read.companies where enabled) as company
+    where not_after is not null
+  ) as certificate group by 1, 2`;

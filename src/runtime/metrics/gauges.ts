@@ -4,12 +4,12 @@ import { DIFFERENCE, NOTICE_SECONDS } from '../../adapters/read-model-postgres/s
 import type { StoppedSeries } from '../../app/operator/support/stopped-series.js';
 import { modes } from '../../domain/common/ids.js';
 import { addSeconds, epochMs } from '../../domain/common/time.js';
-import { expiryWarning, WARNING_DAYS } from '../../domain/company/certificate-expiry.js';
 import { ageSeconds } from '../../domain/municipality/parameters.js';
 import type { Clock } from '../../ports/clock.js';
 import type { ParametersCache } from '../../ports/municipal-parameters.js';
 import type { ProjectionStatus } from '../../ports/projection-status.js';
 import type { WorkQueue } from '../../ports/work-queue.js';
+import { addCertificates } from './certificate-gauges.js';
 import { rowsKnown, scrapeSources } from './scrape-sources.js';
 import type { Series } from './series.js';
 
@@ -31,9 +31,6 @@ export type Watched = {
   anchorAges(): Promise<readonly { place: 'log' | 'folder'; seconds: number }[]>;
   clock: Clock;
 };
-
-/** Certificates change by hand only, and the query reads every company. */
-const CERTIFICATES_KEPT_MS = 60_000;
 
 /** The parameters are refreshed once a day. */
 const PARAMETERS_KEPT_MS = 60_000;
@@ -277,45 +274,6 @@ const addNotices = (sources: Sources, { gauge }: Series, { watch, clock }: Watch
         const labels = mode === null ? { notice } : { notice, mode };
         recent.set(labels, count);
         everSeen.set(labels, seen);
-      }
-    },
-  });
-};
-
-/** Counts and the nearest expiry without a company: a CNPJ may be a person's, and scrapes are stored elsewhere. */
-const addCertificates = (sources: Sources, { gauge }: Series, { watch, clock }: Watched): void => {
-  const remaining = gauge(
-    'nfse_certificate_remaining_seconds',
-    'Time left of the certificate that ends first, negative once expired; of enabled companies. `nfse doctor` names them.',
-  );
-  const ending = gauge(
-    'nfse_certificates_ending',
-    'Certificates of enabled companies by the days that they have left: over, or fewer than 1, 7, 15, 30; each is in one only.',
-    ['within'],
-  );
-  const missing = gauge(
-    'nfse_companies_without_certificate',
-    'Enabled companies that cannot issue: no certificate was stored, the database does not hold it any more, or its key cannot be used.',
-  );
-  sources.add({
-    name: 'certificates',
-    gauges: [remaining, ending, missing],
-    reads: 'companies',
-    reuseMs: CERTIFICATES_KEPT_MS,
-    ask: async () => ({
-      expiries: await watch.certificateExpiries(),
-      without: await watch.companiesWithoutCertificate(),
-    }),
-    show: ({ expiries, without }) => {
-      const now = clock.now();
-      missing.set(without);
-      const [first] = expiries.map(({ notAfter }) => epochMs(notAfter)).toSorted((one, other) => one - other);
-      if (first !== undefined) remaining.set((first - epochMs(now)) / 1000);
-      for (const within of ['over', ...WARNING_DAYS.map((days) => `${days}d`)]) ending.set({ within }, 0);
-      for (const { notAfter } of expiries) {
-        const warning = expiryWarning(notAfter, now);
-        if (warning !== undefined)
-          ending.inc({ within: warning.kind === 'expired' ? 'over' : `${warning.withinDays}d` });
       }
     },
   });

@@ -2,8 +2,8 @@ import { pruneGuards } from '../../adapters/guards-postgres/guards.js';
 import { createMonitoringReads, type MonitoringReads } from '../../adapters/read-model-postgres/monitoring-reads.js';
 import { asLeader, leaderSession } from '../../adapters/sql/leader-lock.js';
 import type { CompanyId } from '../../domain/common/ids.js';
-import { epochMs, type Instant } from '../../domain/common/time.js';
-import { daysLeft, expiryWarning } from '../../domain/company/certificate-expiry.js';
+import { addSeconds, DAY_SECONDS, epochMs, type Instant } from '../../domain/common/time.js';
+import { daysLeft, expiryWarning, WARNING_DAYS } from '../../domain/company/certificate-expiry.js';
 import { pause } from '../../lib/pause.js';
 import { createReminder } from '../../lib/reminder.js';
 import { runEach } from '../../lib/run-each.js';
@@ -98,20 +98,25 @@ export const createAnchorFaults = (logger: Pick<Logger, 'warn' | 'error'>) => {
 };
 
 type CertificateWarningsDeps = {
-  watch: Pick<MonitoringReads, 'certificateExpiries'>;
+  watch: Pick<MonitoringReads, 'certificatesEndingBefore'>;
   clock: Clock;
   logger: Pick<Logger, 'warn' | 'error'>;
 };
 
 const WARN_EVERY_MS = 60_000;
 
+/** Certificates of companies that left without being disabled stay expired for good, and each process names them again. */
+const MOST_EXPIRED = 100;
+
 /**
  * Logs when a certificate has fewer than 30, 15, 7 and 1 days left and when it has expired, each once per process: a new
- * process logs the current state again. Reads the expiries at most once a minute, however often it is called.
+ * process logs the current state again. Of the expired ones it names the 100 that ended last and counts the others in one line. Reads the expiries at
+ * most once a minute, however often it is called.
  */
 export const createCertificateWarnings = ({ watch, clock, logger }: CertificateWarningsDeps): (() => Promise<void>) => {
   let logged = new Map<CompanyId, string>();
   let lookedAt: number | undefined;
+  let counted = 0;
 
   const warn = (companyId: CompanyId, notAfter: Instant, now: Instant): string | undefined => {
     const warning = expiryWarning(notAfter, now);
@@ -128,12 +133,18 @@ export const createCertificateWarnings = ({ watch, clock, logger }: CertificateW
   return async () => {
     const now = clock.now();
     if (lookedAt !== undefined && Math.abs(epochMs(now) - lookedAt) < WARN_EVERY_MS) return;
-    const expiries = await watch.certificateExpiries();
+    const expiries = await watch.certificatesEndingBefore(addSeconds(now, Math.max(...WARNING_DAYS) * DAY_SECONDS));
     lookedAt = epochMs(now);
-    const steps = expiries.flatMap(({ companyId, notAfter }): [CompanyId, string][] => {
-      const step = warn(companyId, notAfter, now);
-      return step === undefined ? [] : [[companyId, step]];
+    const expired = expiries.filter(({ notAfter }) => expiryWarning(notAfter, now)?.kind === 'expired');
+    const unnamed = new Set(expired.slice(MOST_EXPIRED));
+    const steps = expiries.flatMap((expiry): [CompanyId, string][] => {
+      if (unnamed.has(expiry)) return [];
+      const step = warn(expiry.companyId, expiry.notAfter, now);
+      return step === undefined ? [] : [[expiry.companyId, step]];
     });
     logged = new Map(steps);
+    if (unnamed.size > counted)
+      logger.error({ msg: 'more certificates have expired: their companies cannot issue', count: unnamed.size });
+    counted = unnamed.size;
   };
 };

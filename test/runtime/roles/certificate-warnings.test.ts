@@ -11,7 +11,14 @@ const company = '12345678000195';
 describe('the log of certificates that end', () => {
   let expiries: readonly CertificateExpiry[];
   let asked: number;
-  let lines: { level: string; within_days?: number; days_left: number }[];
+  let lines: {
+    level: string;
+    msg?: string;
+    company?: string;
+    within_days?: number;
+    days_left?: number;
+    count?: number;
+  }[];
   let clock: ReturnType<typeof movableClock>;
   let look: () => Promise<void>;
   beforeEach(() => {
@@ -22,9 +29,11 @@ describe('the log of certificates that end', () => {
     const put = (level: string) => (line: (typeof lines)[number]) => void lines.push({ ...line, level });
     look = createCertificateWarnings({
       watch: {
-        certificateExpiries: async () => {
+        certificatesEndingBefore: async (until) => {
           asked += 1;
-          return expiries;
+          return expiries
+            .filter(({ notAfter }) => notAfter < until)
+            .toSorted((a, b) => (a.notAfter < b.notAfter ? 1 : -1));
         },
       },
       clock,
@@ -75,5 +84,25 @@ describe('the log of certificates that end', () => {
     expect(asked).toBe(1);
     await look();
     expect(asked).toBe(2);
+  });
+
+  it('names each that ends soon and the 100 that expired last, however many have expired; the others are counted in one line', async () => {
+    const EXPIRED = 1_200;
+    expiries = Array.from({ length: EXPIRED + 29 }, (_, n) => ({
+      companyId: `company ${n}`,
+      notAfter: addSeconds(START, (n + 0.5 - EXPIRED) * DAY),
+    }));
+    await everyHourFor(0.25);
+    expect(lines.filter(({ within_days }) => within_days !== undefined)).toHaveLength(29);
+    const named = lines.filter(({ msg }) => msg === 'a certificate has expired: the company cannot issue');
+    expect(named).toHaveLength(100);
+    expect(named[0]).toMatchObject({ company: `company ${EXPIRED - 1}` });
+    expect(lines.filter(({ count }) => count !== undefined)).toEqual([
+      {
+        level: 'error',
+        msg: 'more certificates have expired: their companies cannot issue',
+        count: EXPIRED - 100,
+      },
+    ]);
   });
 });
