@@ -122,7 +122,7 @@ const resealVault = async (db: pg.Pool, keyring: Keyring, onRow: (resealed: numb
       for (const { sealed, path } of page) {
         const again = await resealSecret(sealed, table.bindingOf(path), keyring, key);
         const { rowCount } = await db.query(
-          `update ${table.name} set sealed = $1 where sealed = $2 and (${table.path}) = $3`,
+          `update ${table.name} set sealed = $1 where sealed = $2 and ${rowAt(table, '$3')}`,
           [again, sealed, path],
         );
         // Another rotation may have sealed the row in between.
@@ -136,26 +136,31 @@ const resealVault = async (db: pg.Pool, keyring: Keyring, onRow: (resealed: numb
 
 type Row = { sealed: string; path: readonly string[] };
 
-/** `path` is SQL for the row's primary key, as a list of texts. */
-type Table = { name: string; path: string; bindingOf(path: readonly string[]): SecretBinding };
+/** `key`: the columns of the primary key, all of texts. */
+type Table = { name: string; key: readonly string[]; bindingOf(path: readonly string[]): SecretBinding };
 
 const tables: readonly Table[] = [
   {
     name: 'vault_certificates',
-    path: 'array[company_id, certificate_id]',
+    key: ['company_id', 'certificate_id'],
     bindingOf: ([companyId = '', certificateId = '']) => certificateBinding(companyId, certificateId),
   },
-  { name: 'vault_day_keys', path: 'array[day]', bindingOf: ([day = '']) => dayKeyBinding(day) },
+  { name: 'vault_day_keys', key: ['day'], bindingOf: ([day = '']) => dayKeyBinding(day) },
   {
     name: 'vault_signing_keys',
-    path: 'array[public_key]',
+    key: ['public_key'],
     bindingOf: ([publicKey = '']) => signingKeyBinding(publicKey),
   },
 ];
 
-const pageOf = async (db: pg.Pool, { name, path }: Table, key: Buffer): Promise<readonly Row[]> => {
+/** A condition on the columns one by one: a comparison of arrays uses no index, so that each row would cost a scan of the table. */
+const rowAt = ({ key }: Table, path: string): string =>
+  key.map((column, n) => `${column} = (${path}::text[])[${n + 1}]`).join(' and ');
+
+const pageOf = async (db: pg.Pool, table: Table, key: Buffer): Promise<readonly Row[]> => {
   const { rows } = await db.query<Row>(
-    `select sealed, ${path} as path from ${name} where split_part(sealed, ':', 3) <> $1 order by path limit ${PAGE}`,
+    `select sealed, array[${table.key.join(', ')}] as path from ${table.name}
+     where split_part(sealed, ':', 3) <> $1 order by path limit ${PAGE}`,
     [masterKeyId(key)],
   );
   return rows;

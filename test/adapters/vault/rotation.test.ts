@@ -114,6 +114,29 @@ describeWithPostgres('rotation of the master key', () => {
     expect(await keyIds()).toEqual(Array(4).fill(masterKeyId(m2.key)));
   });
 
+  it('finds each row by its primary key, however many there are', async () => {
+    await fill();
+    file.push(m2);
+    const updates = new Set<string>();
+    const client = await database.pool.connect();
+    const db = Object.create(database.pool, {
+      query: {
+        value: async (text: string, values: readonly string[] = []) => {
+          if (text.startsWith('update vault_')) updates.add(text);
+          return await client.query(text, [...values]);
+        },
+      },
+    });
+    await rotateMasterKey({ ...deps(), db }, 'support:ana', () => undefined);
+    await client.query('begin; set local enable_seqscan = off');
+    const plans: string[] = [];
+    for (const text of updates)
+      plans.push(JSON.stringify((await client.query(`explain ${text}`, ['again', 'sealed', ['a', 'b']])).rows));
+    await client.query('rollback');
+    client.release();
+    expect(plans).toEqual([expect.stringContaining('Index Cond'), expect.stringContaining('Index Cond')]);
+  });
+
   it('may be run twice at once', async () => {
     await fill();
     file.push(m2);
