@@ -146,8 +146,8 @@ export const createFairSemaphore = (options: FairSemaphoreOptions): FairSemaphor
   let inAll = 0;
 
   const runningOf = (owner: string): number => running.get(owner) ?? 0;
-  const mayStart = (owner: string): boolean =>
-    inAll < atOnce && runningOf(owner) < (presence.isAlone() ? perOwnerAlone : perOwner);
+  const hasPlace = (): boolean => inAll < atOnce;
+  const mayStart = (owner: string): boolean => runningOf(owner) < (presence.isAlone() ? perOwnerAlone : perOwner);
   const begin = (owner: string): void => {
     inAll += 1;
     running.set(owner, runningOf(owner) + 1);
@@ -159,9 +159,14 @@ export const createFairSemaphore = (options: FairSemaphoreOptions): FairSemaphor
     else running.set(owner, left);
     startNext();
   };
-  /** Counts a waiting task as running before it resumes, so that no task that arrives in between takes its place. */
+  /**
+   * Counts a waiting task as running before it resumes, so that no task that arrives in between takes its place. Without a free place the queue is not
+   * asked: it would look at every waiting owner, at each arrival and each end.
+   */
   const startNext = (): void => {
-    for (let turn = queue.next(mayStart); turn !== undefined; turn = queue.next(mayStart)) {
+    while (hasPlace()) {
+      const turn = queue.next(mayStart);
+      if (turn === undefined) return;
       begin(turn.owner);
       turn.item();
     }
@@ -184,7 +189,7 @@ export const createFairSemaphore = (options: FairSemaphoreOptions): FairSemaphor
   return async (owner, task) => {
     presence.see(owner);
     const waiting = queue.waitingOf(owner);
-    if (waiting === 0 && mayStart(owner)) begin(owner);
+    if (waiting === 0 && hasPlace() && mayStart(owner)) begin(owner);
     else {
       if (waiting >= waitingPerOwner) throw new TooManyWaiting(what);
       const turn = waitInQueue(owner);

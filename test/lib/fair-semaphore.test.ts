@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { createFairSemaphore, type FairSemaphoreOptions, TooManyWaiting } from '../../src/lib/fair-semaphore.js';
 
 const usual: FairSemaphoreOptions = { what: 'tests', atOnce: 2, perOwner: 1, waitingPerOwner: 3 };
@@ -35,6 +35,17 @@ describe('a fair gate', () => {
     for (let left = 0; left < 4; left += 1) await endOne();
     expect(begun).toEqual(['a1', 'b1', 'a2', 'b2', 'c1', 'a3']);
     expect(await Promise.all(all)).toEqual(['a1', 'a2', 'a3', 'b1', 'b2', 'c1']);
+  });
+
+  it('walks the waiting owners at no arrival while no place is free', () => {
+    const { run, begun } = createHarness({ atOnce: 1 });
+    void run('a', 'a1');
+    const walks = vi.spyOn(Map.prototype, Symbol.iterator);
+    for (let owner = 0; owner < 100; owner += 1) void run(`owner ${owner}`, `task ${owner}`);
+    const walked = walks.mock.calls.length;
+    walks.mockRestore();
+    expect(begun).toEqual(['a1']);
+    expect(walked).toBe(0);
   });
 
   it('refuses what is too much of one owner before it begins, and takes that of others', async () => {
