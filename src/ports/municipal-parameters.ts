@@ -48,7 +48,10 @@ export type ParametersCache = {
   of(mode: Mode, ibge: string): Promise<readonly CachedParameters[]>;
   /** All entries of one municipality, unanswered questions included. */
   entriesOf(ibge: string): Promise<readonly ParametersEntry[]>;
-  all(): Promise<readonly ParametersEntry[]>;
+  /** All entries, those of one municipality and mode at a time. They are many, so they are read a few at a time. */
+  all(): AsyncIterable<readonly ParametersEntry[]>;
+  /** The entries about the convênio, of all municipalities. */
+  convenios(): Promise<readonly ParametersEntry[]>;
   keep(mode: Mode, ibge: string, known: CachedParameters): Promise<void>;
   /** Leaves the cached answer as it is. */
   noteFailure(mode: Mode, ibge: string, questionKey: string, reason: string, at: Instant): Promise<void>;

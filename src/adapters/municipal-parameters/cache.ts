@@ -1,7 +1,12 @@
 import type pg from 'pg';
 import type { Mode } from '../../domain/common/ids.js';
 import { addSeconds, type Instant } from '../../domain/common/time.js';
-import type { CachedParameters, KnownParameters } from '../../domain/municipality/parameters.js';
+import {
+  type CachedParameters,
+  CONVENIO,
+  type KnownParameters,
+  questionKeyOf,
+} from '../../domain/municipality/parameters.js';
 import type { ParametersCache, ParametersEntry } from '../../ports/municipal-parameters.js';
 
 type Row = {
@@ -30,8 +35,9 @@ export const createParametersCache = (db: pg.Pool): ParametersCache => ({
     const { rows } = await db.query<Row>(`${ENTRIES} where ibge = $1 order by mode, place`, [ibge]);
     return rows.map(entryOf);
   },
-  all: async () => {
-    const { rows } = await db.query<Row>(`${ENTRIES} order by ibge, mode, place`);
+  all: () => inPages(db),
+  convenios: async () => {
+    const { rows } = await db.query<Row>(`${ENTRIES} where place = $1 order by ibge, mode`, [questionKeyOf(CONVENIO)]);
     return rows.map(entryOf);
   },
   keep: async (mode, ibge, { questionKey, known, knownAt }) => {
@@ -53,6 +59,33 @@ export const createParametersCache = (db: pg.Pool): ParametersCache => ({
 });
 
 const ENTRIES = 'select mode, ibge, place, told::json, told_at, asked_at, failures, reason from municipal_parameters';
+
+/** More rows in one answer would take longer than a turn of the event loop may. */
+const PAGE = 250;
+
+/** By pages along the primary key. A row that is written meanwhile is read or not. */
+const inPages = async function* (db: pg.Pool): AsyncGenerator<readonly ParametersEntry[]> {
+  let group: ParametersEntry[] = [];
+  let after: readonly string[] = ['', '', ''];
+  for (;;) {
+    const { rows } = await db.query<Row>(
+      `${ENTRIES} where (ibge, mode, place) > ($1, $2, $3) order by ibge, mode, place limit ${PAGE}`,
+      [...after],
+    );
+    for (const entry of rows.map(entryOf)) {
+      const [first] = group;
+      if (first !== undefined && (first.ibge !== entry.ibge || first.mode !== entry.mode)) {
+        yield group;
+        group = [];
+      }
+      group.push(entry);
+    }
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < PAGE) break;
+    after = [last.ibge, last.mode, last.place];
+  }
+  if (group.length > 0) yield group;
+};
 
 const KEEP = `insert into municipal_parameters (mode, ibge, place, told, told_at, asked_at) values ($1, $2, $3, $4, $5, $5)
   on conflict (ibge, mode, place) do update set told = excluded.told, told_at = excluded.told_at,

@@ -7,6 +7,7 @@ import type { Company } from '../../domain/company/company.js';
 import type { Scope } from '../../domain/company/events.js';
 import type { InvoiceState } from '../../domain/invoice/state.js';
 import type { LocalEntry } from '../../domain/registry/events.js';
+import { createShortTurns } from '../../lib/short-turns.js';
 import type { Credential, OpenWorkFilter, ReadModel, Timer, TimerCursor } from '../../ports/read-model.js';
 import { openDatabase } from '../sql/database.js';
 import type { ReadDatabase, ReadSchema } from './schema.js';
@@ -34,7 +35,13 @@ export const createReadModel = (pool: pg.Pool): ReadModel => {
     },
     companies: async () => {
       const rows = await companies.orderBy('company_id').execute();
-      return rows.map(({ state }) => JSON.parse(state) as Company);
+      const found: Company[] = [];
+      const shortTurn = createShortTurns();
+      for (const { state } of rows) {
+        await shortTurn();
+        found.push(JSON.parse(state) as Company);
+      }
+      return found;
     },
     apiSwitchedOff: async () => {
       const row = await db.selectFrom('read.system').select('switched_off').where('key', '=', 'api').executeTakeFirst();

@@ -20,7 +20,7 @@ export type Watched = {
   isHalted(projection: string): boolean;
   queue: Pick<WorkQueue, 'depth' | 'parked'>;
   watch: MonitoringReads;
-  parameters: Pick<ParametersCache, 'all'>;
+  parameters: Pick<ParametersCache, 'convenios'>;
   /** Reads the last event of every series that a company uses. */
   stoppedSeries(): Promise<readonly Pick<StoppedSeries, 'mode'>[]>;
   /** The projections whose rows do not hold what the log says. */
@@ -308,12 +308,11 @@ const addParameters = (sources: Sources, { gauge }: Series, { parameters, clock 
     name: 'municipal_parameters',
     gauges: [age],
     reuseMs: PARAMETERS_KEPT_MS,
-    ask: () => parameters.all(),
-    show: (entries) => {
+    ask: () => parameters.convenios(),
+    show: (convenios) => {
       for (const mode of modes) {
-        const convenios = entries.filter((entry) => entry.mode === mode && entry.questionKey === 'convenio');
-        const ages = convenios.flatMap(({ knownAt }) =>
-          knownAt === undefined ? [] : [ageSeconds(knownAt, clock.now())],
+        const ages = convenios.flatMap((one) =>
+          one.mode !== mode || one.knownAt === undefined ? [] : [ageSeconds(one.knownAt, clock.now())],
         );
         age.set({ mode }, Math.max(0, ...ages));
       }

@@ -269,8 +269,8 @@ export const rightsCheck = async (pool: pg.Pool): Promise<Check> => {
  * Whether the stored convênios are fresh. A municipality that was never answered is no fault, because unknown demands nothing. A municipality without
  * the national emitter is reported, because its notes will be refused.
  */
-export const parametersCheck = async (cache: Pick<ParametersCache, 'all'>, clock: Clock): Promise<Check> => {
-  const convenios = (await cache.all()).filter(({ questionKey }) => questionKey === 'convenio');
+export const parametersCheck = async (cache: Pick<ParametersCache, 'convenios'>, clock: Clock): Promise<Check> => {
+  const convenios = await cache.convenios();
   const now = clock.now();
   const ages = convenios.flatMap(({ knownAt }) => (knownAt === undefined ? [] : [ageSeconds(knownAt, now)]));
   const oldest = Math.max(0, ...ages);

@@ -8,7 +8,7 @@ import { createReconciliationProgressStore } from '../../adapters/reconciliation
 import { lastingLead, leaderSession } from '../../adapters/sql/leader-lock.js';
 import type { IssuerDeps } from '../../app/issuing/deps.js';
 import { createAskers } from '../../app/municipal-parameters/askers.js';
-import { wantedOf } from '../../app/municipal-parameters/refresh.js';
+import { wantedOf } from '../../app/municipal-parameters/wanted.js';
 import { type Mode, modes } from '../../domain/common/ids.js';
 import { shortCache } from '../../lib/short-cache.js';
 import type { Caller } from '../../ports/authorizer.js';
@@ -95,7 +95,7 @@ const perMode = async <Client extends { close(): void }>(
   };
 };
 
-/** Milliseconds between two reads of the registered companies: the municipality of a new company is asked for within this time. */
+/** Milliseconds for which a read of the registered companies serves. The refresher asks for it again within a minute, sooner where there are few. */
 const WANTED_MS = 15_000;
 
 /** No request waits for an answer, and a slow one must not hold the connection for long. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createParametersCache } from '../../../src/adapters/municipal-parameters/cache.js';
 import type { KnownParameters } from '../../../src/domain/municipality/parameters.js';
-import type { ParametersCache } from '../../../src/ports/municipal-parameters.js';
+import type { ParametersCache, ParametersEntry } from '../../../src/ports/municipal-parameters.js';
 import { at, T0 } from '../../support/fixture/invoice.js';
 import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../../support/postgres.js';
 
@@ -17,6 +17,11 @@ describeWithPostgres('the cache of municipal parameters', () => {
     cache = createParametersCache(database.pool);
   });
   afterAll(() => database.close());
+  const everything = async () => {
+    const groups: (readonly ParametersEntry[])[] = [];
+    for await (const group of cache.all()) groups.push(group);
+    return groups;
+  };
 
   it('keeps the last answer of each question, each environment apart', async () => {
     await cache.keep('test', RIO, {
@@ -99,9 +104,30 @@ describeWithPostgres('the cache of municipal parameters', () => {
   it('forgets the municipalities of a mode that are not named', async () => {
     await cache.keep('test', CURITIBA, { questionKey: 'convenio', known: ACTIVE, knownAt: T0 });
     await cache.keepOnly('test', [CURITIBA]);
-    expect((await cache.all()).map(({ mode, ibge }) => `${mode} ${ibge}`)).toEqual([`live ${RIO}`, `test ${CURITIBA}`]);
+    const places = async () => (await everything()).flat().map(({ mode, ibge }) => `${mode} ${ibge}`);
+    expect((await places()).toSorted()).toEqual([`live ${RIO}`, `test ${CURITIBA}`]);
     await cache.keepOnly('test', []);
     await cache.keepOnly('live', []);
-    expect(await cache.all()).toEqual([]);
+    expect(await everything()).toEqual([]);
+  });
+
+  it('hands out the entries of one municipality and mode at a time, however many there are', async () => {
+    await database.pool.query(
+      `insert into municipal_parameters (mode, ibge, place, asked_at)
+       select mode, ibge::text, 'aliquota/' || line, $1
+       from unnest(array['live', 'test']) as mode, generate_series(1000001, 1000003) as ibge, generate_series(1, 700) as line`,
+      [T0],
+    );
+    await cache.keep('test', '1000002', { questionKey: 'convenio', known: ACTIVE, knownAt: T0 });
+    const groups = await everything();
+    expect(groups.map((group) => `${group[0]?.ibge} ${group[0]?.mode} ${group.length}`)).toEqual([
+      ...['1000001 live 700', '1000001 test 700', '1000002 live 700', '1000002 test 701'],
+      ...['1000003 live 700', '1000003 test 700'],
+    ]);
+    for (const group of groups) expect(new Set(group.map(({ mode, ibge }) => `${mode} ${ibge}`)).size).toBe(1);
+    expect(new Set(groups.flat().map(({ mode, ibge, questionKey }) => `${mode} ${ibge} ${questionKey}`)).size).toBe(
+      4_201,
+    );
+    expect(await cache.convenios()).toEqual(await cache.entriesOf('1000002').then((all) => all.slice(-1)));
   });
 });

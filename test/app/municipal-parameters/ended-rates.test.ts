@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { nextQuestion, type Wanted } from '../../../src/app/municipal-parameters/refresh.js';
+import { nextQuestionOf } from '../../../src/app/municipal-parameters/questions.js';
+import type { Wanted } from '../../../src/app/municipal-parameters/wanted.js';
 import { addSeconds, brasiliaDate, type FiscalDate, type Instant } from '../../../src/domain/common/time.js';
 import {
   administeredCodes,
@@ -40,7 +41,7 @@ const createMunicipality = (codes: Codes, lines: 'default' | 'other') => {
   };
   /** Asks one question; its code, or undefined where none is due. `isSilent` leaves it unanswered. */
   const ask = (now: Instant, isSilent = false): string | undefined => {
-    const question = nextQuestion([place], entries, now)?.question;
+    const question = nextQuestionOf(place, entries, now)?.question;
     if (question === undefined) return undefined;
     const questionKey = questionKeyOf(question);
     const before = entries.find((entry) => entry.questionKey === questionKey);

@@ -1,6 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { createAskers } from '../../../src/app/municipal-parameters/askers.js';
-import { nextQuestion, refreshOne, type Wanted, wantedOf } from '../../../src/app/municipal-parameters/refresh.js';
+import { nextQuestionOf } from '../../../src/app/municipal-parameters/questions.js';
+import { createRefresher } from '../../../src/app/municipal-parameters/refresh.js';
+import { type Wanted, wantedOf } from '../../../src/app/municipal-parameters/wanted.js';
 import type { CompanyId, Mode } from '../../../src/domain/common/ids.js';
 import { brasiliaDate } from '../../../src/domain/common/time.js';
 import { type KnownParameters, REFRESH_SECONDS } from '../../../src/domain/municipality/parameters.js';
@@ -25,7 +27,7 @@ const wanted = (
 });
 
 /** The cache in memory, as the port describes it. */
-const memoryCache = (): ParametersCache & { entries: ParametersEntry[] } => {
+const memoryCache = (): ParametersCache & { entries: ParametersEntry[]; readings: number } => {
   const cache = {
     entries: [] as ParametersEntry[],
     of: async (mode: Mode, ibge: string) =>
@@ -35,7 +37,14 @@ const memoryCache = (): ParametersCache & { entries: ParametersEntry[] } => {
           : [],
       ),
     entriesOf: async (ibge: string) => cache.entries.filter((entry) => entry.ibge === ibge),
-    all: async () => cache.entries,
+    /** How often all entries were read. */
+    readings: 0,
+    all: async function* () {
+      cache.readings += 1;
+      const keys = new Set(cache.entries.map(({ mode, ibge }) => `${mode}/${ibge}`));
+      for (const key of keys) yield cache.entries.filter(({ mode, ibge }) => `${mode}/${ibge}` === key);
+    },
+    convenios: async () => cache.entries.filter(({ questionKey }) => questionKey === 'convenio'),
     keep: async (
       mode: Mode,
       ibge: string,
@@ -80,25 +89,27 @@ const createHarness = (companies: readonly Wanted[]) => {
     answersOf: {} as Record<CompanyId, ParametersAnswer>,
   };
   const memory = createAskers(clock);
-  const refresh = () =>
-    refreshOne({
-      ...{ cache, clock, askers: memory, modes: ['test', 'live'] },
-      api: {
-        ask: async ({ mode, companyId }, ibge, question, competence) => {
-          askers.push(companyId);
-          asked.push([mode, ibge, ...Object.values(question), competence].join(' '));
-          clock.pass(state.answersAfterSeconds);
-          return state.answersOf[companyId] ?? state.answer;
-        },
+  const stopping = new AbortController();
+  const refreshOne = createRefresher({
+    ...{ cache, clock, askers: memory, modes: ['test', 'live'], signal: stopping.signal },
+    api: {
+      ask: async ({ mode, companyId }, ibge, question, competence) => {
+        askers.push(companyId);
+        asked.push([mode, ibge, ...Object.values(question), competence].join(' '));
+        clock.pass(state.answersAfterSeconds);
+        return state.answersOf[companyId] ?? state.answer;
       },
-      wanted: async () => state.companies,
-      onAnswer: (mode, outcome, reason) => void seen.push([mode, outcome, reason].join(' ')),
-    });
+    },
+    wanted: async () => state.companies,
+    onAnswer: (mode, outcome, reason) => void seen.push([mode, outcome, reason].join(' ')),
+  });
+  const firstLead = new AbortController();
+  const refresh = (lead = firstLead.signal) => refreshOne(lead);
   /** Refreshes until nothing is due, at most a fixed number of times. */
   const refreshAll = async (): Promise<void> => {
     for (let n = 0; (await refresh()) === 'asked'; n += 1) if (n > 100) throw new Error('it never ends');
   };
-  return { ...{ clock, cache, asked, askers, seen, state, refresh, refreshAll } };
+  return { ...{ clock, cache, asked, askers, seen, state, firstLead, stopping, refresh, refreshAll } };
 };
 
 describe('refreshing the municipal parameters', () => {
@@ -301,9 +312,91 @@ describe('refreshing the municipal parameters', () => {
       ...(knownAt === undefined ? {} : { known: ACTIVE, knownAt }),
     });
     const now = at(3 * REFRESH_SECONDS);
-    const both = [wanted(RIO), wanted(CURITIBA)];
-    expect(nextQuestion(both, [entry(RIO, T0), entry(CURITIBA, undefined)], now)).toMatchObject({ ibge: CURITIBA });
-    expect(nextQuestion(both, [entry(RIO, at(9)), entry(CURITIBA, T0)], now)).toMatchObject({ ibge: CURITIBA });
+    const rankOf = (one: ParametersEntry) =>
+      nextQuestionOf(wanted(one.ibge), [one, retencoesOf(one.ibge)], now)?.rank ?? '';
+    const retencoesOf = (ibge: string): ParametersEntry => ({ ...entry(ibge, now), questionKey: 'retencoes' });
+    expect(rankOf(entry(CURITIBA, undefined)) < rankOf(entry(RIO, T0))).toBe(true);
+    expect(rankOf(entry(CURITIBA, T0)) < rankOf(entry(RIO, at(9)))).toBe(true);
+  });
+
+  describe('of many municipalities', () => {
+    /** 500 with 20 other lines each: their reading serves 11 seconds. */
+    const many = Array.from({ length: 500 }, (_, n) =>
+      wanted(
+        `${1_000_000 + n}`,
+        [SERVICE],
+        'test',
+        Array.from({ length: 21 }, (_, line) => `02.${10 + line}.01.000`),
+      ),
+    );
+
+    it('reads the whole cache once for the questions of the next seconds, in the same order', async () => {
+      const { asked, cache, clock, refresh, state } = createHarness(many);
+      for (let n = 0; n < 4; n += 1) {
+        expect(await refresh()).toBe('asked');
+        clock.pass(3);
+      }
+      expect(cache.readings).toBe(1);
+      expect(asked.map((one) => one.split(' ')[1])).toEqual(['1000000', '1000001', '1000002', '1000003']);
+      state.companies = [wanted(RIO), ...many];
+      clock.pass(3);
+      await refresh();
+      expect(cache.readings).toBe(2);
+      expect(asked.at(-1)).toContain(RIO);
+    });
+
+    it('goes on with what an answer makes due, and asks nothing twice', async () => {
+      const [first] = many;
+      const { asked, cache, clock, refresh, state } = createHarness([...(first === undefined ? [] : [first])]);
+      state.answer = { kind: 'known', known: { kind: 'aliquota', rates: [] } };
+      state.companies = many;
+      for (const { ibge } of many)
+        for (const questionKey of ['convenio', 'retencoes', `regimes_especiais/${SERVICE}`])
+          await cache.keep('test', ibge, { questionKey, known: ACTIVE, knownAt: T0 });
+      for (let n = 1; n < many.length; n += 1)
+        await cache.keep('test', `${1_000_000 + n}`, {
+          questionKey: `aliquota/${SERVICE}`,
+          known: { kind: 'aliquota', rates: [{ percent: '5.00', from: '2023-01-01' }] },
+          knownAt: T0,
+        });
+      for (let n = 0; n < 3; n += 1) {
+        await refresh();
+        clock.pass(3);
+      }
+      expect(cache.readings).toBe(1);
+      expect(asked.map((one) => one.split(' ')[3]?.slice(-3))).toEqual(['000', '001', '002']);
+    });
+
+    it('lets requests have turns of the event loop between the municipalities', async () => {
+      const { refresh } = createHarness(Array.from({ length: 10 }, () => many).flat());
+      let turns = 0;
+      const turn = (): void => {
+        turns += 1;
+        next = setImmediate(turn);
+      };
+      let next = setImmediate(turn);
+      await refresh();
+      clearImmediate(next);
+      expect(turns).toBeGreaterThan(3);
+    });
+
+    it('reads again when it leads again, because another process has asked meanwhile', async () => {
+      const { cache, refresh } = createHarness(many);
+      await refresh();
+      await refresh(new AbortController().signal);
+      expect(cache.readings).toBe(2);
+    });
+
+    it.each(['firstLead', 'stopping'] as const)(
+      'asks nothing more once its lead or the process ends (%s)',
+      async (what) => {
+        const harness = createHarness(many);
+        await harness.refresh();
+        harness[what].abort();
+        expect(await harness.refresh()).toBe('nothing due');
+        expect(harness.asked).toHaveLength(1);
+      },
+    );
   });
 });
 
