@@ -55,5 +55,7 @@ export type DistributionProgressStore = {
    * the clock was set back, and is due too.
    */
   due(mode: Mode, now: Instant, furthest: Instant): Promise<DueQueue | undefined>;
+  /** Of the enabled companies: how many queues were never asked, and when the one was asked that was asked longest ago; absent when none was. */
+  oldestReading(mode: Mode): Promise<{ neverAsked: number; askedAt?: Instant }>;
   save(caller: Caller, progress: DistributionProgress): Promise<void>;
 };

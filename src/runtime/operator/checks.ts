@@ -19,6 +19,7 @@ import type { Check } from '../../cli/session.js';
 import { modes, parseInvoiceStream, publicInvoiceId } from '../../domain/common/ids.js';
 import { addSeconds, DAY_SECONDS, isBefore } from '../../domain/common/time.js';
 import { ageSeconds, STALE_SECONDS } from '../../domain/municipality/parameters.js';
+import { ageText } from '../../lib/age-text.js';
 import { counted } from '../../lib/counted.js';
 import type { Clock } from '../../ports/clock.js';
 import type { DistributionProgressStore } from '../../ports/distribution.js';
@@ -289,9 +290,12 @@ export const parametersCheck = async (cache: Pick<ParametersCache, 'convenios'>,
 /** A queue that was not read to its end for so long is named. */
 const QUEUE_STALE_SECONDS = 2 * DAY_SECONDS;
 
+/** How many times the age that is set an oldest reading has where the calls of a round, at their pace, take longer. A few calls late is no matter. */
+const LATE_ROUND = 1.25;
+
 /** Never a fault: the rounds of the reconciliation find a note that was canceled elsewhere too, only later. */
 export const distributionCheck = async (
-  store: Pick<DistributionProgressStore, 'all'>,
+  store: Pick<DistributionProgressStore, 'all' | 'oldestReading'>,
   { everySeconds }: Config['distribution'],
   clock: Clock,
 ): Promise<Check> => {
@@ -306,8 +310,19 @@ export const distributionCheck = async (
   const reasons = [...new Set(late.map(([, { reason }]) => reason))].sort().join(', ');
   const waiting = queues.reduce((sum, [, progress]) => sum + progress.waiting.length, 0);
   const [first] = late.map(([companyId]) => companyId);
+  const oldest = await Promise.all(modes.map((mode) => store.oldestReading(mode)));
+  // The queues of a mode without an address are never asked.
+  const readings = oldest.flatMap(({ askedAt, neverAsked }) =>
+    askedAt === undefined ? [] : [{ askedAt, neverAsked }],
+  );
+  const neverAsked = readings.reduce((sum, reading) => sum + reading.neverAsked, 0);
+  const oldestSeconds = Math.max(0, ...readings.map(({ askedAt }) => ageSeconds(askedAt, now)));
   const detail = [
     `${counted(queues.length, 'queue')} of the ADN read`,
+    ...(neverAsked === 0 ? [] : [`${neverAsked} not read yet`]),
+    ...(oldestSeconds <= LATE_ROUND * everySeconds
+      ? []
+      : [`the oldest reading is ${ageText(oldestSeconds)} old, DISTRIBUTION_EVERY_S is ${ageText(everySeconds)}`]),
     ...(waiting === 0 ? [] : [`${counted(waiting, 'invoice')} to be compared`]),
     ...(first === undefined
       ? []

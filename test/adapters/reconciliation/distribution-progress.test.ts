@@ -54,7 +54,10 @@ describeWithPostgres('how far the queues of the ADN were read, in the database',
         `insert into read.companies (company_id, revision, enabled, state) values ($1, 0, $2, '{}')`,
         [companyId, enabled],
       );
-    await save('live', '11444777000161', { dueAt: at(60) });
+    expect(await store.oldestReading('live')).toEqual({ neverAsked: 2 });
+    await save('live', '11444777000161', { dueAt: at(60), askedAt: at(10) });
+    await save('live', '98765432000198', { dueAt: at(60), askedAt: T0 });
+    expect(await store.oldestReading('live')).toEqual({ neverAsked: 1, askedAt: at(10) });
     await save('test', '12345678000195', {});
     expect(await store.due('live', at(90), furthest)).toEqual({ companyId: '12345678000195', progress: undefined });
     await save('live', '12345678000195', { dueAt: at(30) });

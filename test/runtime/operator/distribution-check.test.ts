@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Instant } from '../../../src/domain/common/time.js';
 import type { DistributionProgress } from '../../../src/ports/distribution.js';
 import { readConfig } from '../../../src/runtime/config/config.js';
 import { distributionCheck } from '../../../src/runtime/operator/checks.js';
@@ -7,14 +8,21 @@ import { movableClock } from '../../support/harness/event-store.js';
 
 const DAY = 86_400;
 
-const checkOf = async (queues: readonly [string, Partial<DistributionProgress>][], env: NodeJS.ProcessEnv = {}) => {
+const checkOf = async (
+  queues: readonly [string, Partial<DistributionProgress>][],
+  env: NodeJS.ProcessEnv = {},
+  oldest: { neverAsked: number; askedAt?: Instant } = { neverAsked: 0, askedAt: at(3 * DAY - 4_000) },
+) => {
   const read = readConfig(env);
   if ('problems' in read) throw new Error(read.problems.join('; '));
   const rows = queues.map(
     ([companyId, progress]) =>
       [companyId, { nsu: 1, askedAt: T0, queueDueAt: T0, dueAt: T0, waiting: [], ...progress }] as const,
   );
-  const store = { all: async (mode: string) => new Map(mode === 'live' ? rows : []) };
+  const store = {
+    all: async (mode: string) => new Map(mode === 'live' ? rows : []),
+    oldestReading: async (mode: string) => (mode === 'live' ? oldest : { neverAsked: 7 }),
+  };
   return await distributionCheck(store, read.config.distribution, movableClock(at(3 * DAY)));
 };
 
@@ -39,6 +47,16 @@ describe('what doctor says of the queues of the ADN', () => {
       '3 queues of the ADN read; 2 never read to the end, or not for two days, the first of CNPJ 98765432000198 (ECONNRESET, http_403)',
     );
     expect([check.ok, check.cure]).toEqual([true, expect.stringContaining('DISTRIBUTION_LIVE_URL')]);
+  });
+
+  it('is how old the oldest reading is where a round takes longer than an hour, and how many were not read yet', async () => {
+    const [one] = [['12345678000195', {}] as [string, Partial<DistributionProgress>]];
+    const askedAt = at(3 * DAY - 10_000);
+    expect((await checkOf([one], {}, { neverAsked: 12, askedAt })).detail).toBe(
+      '1 queue of the ADN read; 12 not read yet; the oldest reading is 2 h 46 min old, DISTRIBUTION_EVERY_S is 1 h',
+    );
+    const { detail } = await checkOf([one], { DISTRIBUTION_EVERY_S: '10000' }, { neverAsked: 0, askedAt });
+    expect(detail).toBe('1 queue of the ADN read');
   });
 
   it('is that they are not read', async () => {

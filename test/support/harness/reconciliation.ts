@@ -72,6 +72,11 @@ export const memoryDistributionProgress = (companies: readonly CompanyId[]): Dis
         .filter((one) => dueAt(one) <= now || dueAt(one) > furthest)
         .sort((a, b) => (dueAt(a) < dueAt(b) ? -1 : 1))[0];
     },
+    oldestReading: async (mode) => {
+      const found = companies.flatMap((companyId) => kept.get(keyOf({ mode, companyId })) ?? []);
+      const [askedAt] = found.map((text) => (JSON.parse(text) as DistributionProgress).askedAt).sort();
+      return { neverAsked: companies.length - found.length, ...(askedAt === undefined ? {} : { askedAt }) };
+    },
     save: async (caller, progress) => void kept.set(keyOf(caller), JSON.stringify(progress)),
   };
 };
