@@ -290,6 +290,26 @@ it('a certificate whose key cannot be used is not called good', async () => {
   expect([bad.includes('good</span>'), bad.includes('cannot be used</span>')]).toEqual([false, true]);
 });
 
+it('of thousands of certificates lists 200 with those that end next, counts all, and finds others by CNPJ', async () => {
+  const one = (n: number, days: number): Company => ({
+    ...demoCompany(`${10_000_000_000_000 + n}`),
+    certificate: { certificateId: 'c', notBefore: at(0), notAfter: at((days + 0.5) * 86_400), fingerprint: 'f' },
+  });
+  harness.companies = Array.from({ length: 1_500 }, (_, n) => one(n, n - 1_000));
+  const listed = async (query = '') => {
+    const { text } = await harness.visit(`/console/certificates${query}`);
+    return {
+      text,
+      cnpjs: [...text.matchAll(/<tr role="row"><th scope="row".*?(100000\d{8})/gs)].map(([, cnpj]) => cnpj),
+    };
+  };
+  const { text, cnpjs } = await listed();
+  expect(cnpjs).toEqual(Array.from({ length: 200 }, (_, n) => `${10_000_000_000_900 + n}`));
+  expect(text).toContain('1500 companies; 200 of them here');
+  expect((await listed('?cnpj=10.000.000%2F0014-99')).cnpjs).toEqual(['10000000001499']);
+  expect((await listed('?cnpj=99')).text).toContain('No company has this CNPJ.');
+});
+
 describe('an invoice', () => {
   it('has its times in Brasília to the millisecond with their age, and readable names of events beside their types', async () => {
     harness.clock.pass(180);

@@ -2,13 +2,12 @@ import { html } from 'hono/html';
 import type { StoppedSeries } from '../../app/operator/support/stopped-series.js';
 import type { ParkedIn } from '../../app/operator/support/waiting.js';
 import { parseInvoiceStream, publicInvoiceId } from '../../domain/common/ids.js';
-import type { Instant } from '../../domain/common/time.js';
-import { daysLeft, expiryWarning } from '../../domain/company/certificate-expiry.js';
 import { ageText } from '../../lib/age-text.js';
 import { counted } from '../../lib/counted.js';
 import type { CertificateRefusal } from '../../ports/certificate-refusals.js';
 import type { ParkedWork } from '../../ports/work-queue.js';
 import type { CheckHealth, NoticeLine, ProjectionLine, RebuildRun, RoleHealth, WaitingWork } from '../deps.js';
+import { refusedList } from './certificates.js';
 import { badge, companyOf, emptyText, type Html, modeText, none, table, timeOf } from './elements.js';
 import {
   form,
@@ -84,72 +83,6 @@ ${count > parked.length ? html`<p>${say(`e mais ${count - parked.length}`, `and 
 <p><button name="stream" value="all" class="quiet">${say('Tentar todos de novo', 'Try all of them again')}</button></p>`,
         ),
   );
-};
-
-export type CertificateLine = {
-  cnpj: string;
-  enabled: boolean;
-  notAfter: Instant | undefined;
-  /** Its key cannot be used. */
-  isUnusable: boolean;
-};
-
-/** Sorted by days left; companies without a certificate come first. */
-export const certificatesPage = (
-  context: PageContext,
-  { lines, refused }: { lines: readonly CertificateLine[]; refused: readonly CertificateRefusal[] },
-): Html => {
-  const { say, now } = context;
-  return page(
-    context,
-    { title: say('Certificados', 'Certificates') },
-    html`${refusedList(context, refused)}${table(
-      say('Por dias restantes', 'By days left'),
-      [
-        say('Empresa', 'Company'),
-        say('Situação', 'State'),
-        say('Dias restantes', 'Days left'),
-        say('Termina', 'Ends'),
-        'API',
-      ],
-      [...lines]
-        .sort((a, b) => ((a.notAfter ?? '') < (b.notAfter ?? '') ? -1 : 1))
-        .map(({ cnpj, enabled, notAfter, isUnusable }) => [
-          companyOf(context, cnpj),
-          stateOf(context, notAfter, isUnusable),
-          notAfter === undefined ? '–' : daysLeft(notAfter, now),
-          timeOf(context, notAfter),
-          enabled ? say('habilitada', 'enabled') : say('desabilitada', 'disabled'),
-        ]),
-      emptyText(context, 'companies', say('Nenhuma empresa cadastrada.', 'No company is registered.')),
-    )}`,
-  );
-};
-
-/** The sends of these companies are held back until the authorizer takes their certificate, or another one is stored. */
-const refusedList = (context: PageContext, refused: readonly CertificateRefusal[]): Html => {
-  const { say, names } = context;
-  return refused.length === 0
-    ? html``
-    : html`<ul>${refused.map(
-        ({ companyId, mode, since, reason }) =>
-          html`<li>${badge(say('recusado', 'refused'), 'bad')} ${say(
-            `O autorizador recusa o certificado de ${names.get(companyId) ?? ''} (CNPJ ${companyId}) em ${modeText(context, mode)} desde`,
-            `The authorizer refuses the certificate of CNPJ ${companyId} in ${mode} mode since`,
-          )} ${timeOf(context, since)} (${reason}). ${say(
-            'Suas notas esperam: guarde outro certificado.',
-            'Its invoices wait: store another certificate.',
-          )}</li>`,
-      )}</ul>`;
-};
-
-const stateOf = ({ say, now }: PageContext, notAfter: Instant | undefined, isUnusable: boolean): Html => {
-  if (notAfter === undefined) return badge(say('nenhum', 'none on file'), 'wait');
-  if (isUnusable) return badge(say('não pode ser usado', 'cannot be used'), 'bad');
-  const warning = expiryWarning(notAfter, now);
-  if (warning === undefined) return badge(say('bom', 'good'), 'good');
-  if (warning.kind === 'expired') return badge(say('vencido', 'expired'), 'bad');
-  return badge(say(`termina em ${warning.withinDays} d`, `ends within ${warning.withinDays} d`), 'wait');
 };
 
 const REFRESH_SECONDS = 3;

@@ -5,15 +5,9 @@ import { expiryWarning } from '../../domain/company/certificate-expiry.js';
 import { WorkQueueUnavailable } from '../../ports/work-queue.js';
 import type { ConsoleDeps } from '../deps.js';
 import { actingOperator, type ConsoleContext, type ConsoleEnv } from '../guard.js';
+import { type CertificateLine, certificatesPage } from '../pages/certificates.js';
 import { type Notice, nameNeeded, type PageContext, ROOT } from '../pages/layout.js';
-import {
-  type CertificateLine,
-  certificatesPage,
-  isRebuilding,
-  overviewPage,
-  parkedPage,
-  projectionsPage,
-} from '../pages/work.js';
+import { isRebuilding, overviewPage, parkedPage, projectionsPage } from '../pages/work.js';
 
 const noticesOf = ({ say }: PageContext) =>
   ({
@@ -68,6 +62,7 @@ export const workRoutes = (app: Hono<ConsoleEnv>, deps: ConsoleDeps): void => {
       certificatesPage(c.get('page'), {
         lines: await certificateLines(deps),
         refused: await deps.refusedCertificates(),
+        typed: (c.req.query('cnpj') ?? '').trim(),
       }),
     ),
   );
