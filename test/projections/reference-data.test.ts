@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { catalogLines } from '../../projections/catalog-lines.js';
 import { invoices } from '../../projections/invoices.js';
 import { municipalities } from '../../projections/municipalities.js';
@@ -67,6 +67,21 @@ describeWithPostgres('the read model of reference data', () => {
     expect(await read.municipalityDemands('3550308')).toBeUndefined();
     expect(await read.registryEntry('98765432000198')).toBeUndefined();
     expect((await read.registryEntry(CNPJ))?.legalName).toMatch(/^sealed:/);
+  });
+
+  it('is read in a statement each for the readers of one turn', async () => {
+    await project();
+    const read = createReadModel(database.pool);
+    const taken = vi.spyOn(database.pool, 'connect');
+    const lines = new Map([['6201501', [line('010201'), line('010301')]]]);
+    const asked = [['6202300', '6201501'], ['6201501'], ['6202300']];
+    expect(await Promise.all(asked.map(read.catalogLines))).toEqual([lines, lines, new Map()]);
+    const demands = await Promise.all(['3550308', '3304557', '3304557'].map(read.municipalityDemands));
+    expect(demands).toEqual([undefined, { requiresCustomer: true }, { requiresCustomer: true }]);
+    const entries = await Promise.all([CNPJ, '98765432000198'].map(read.registryEntry));
+    expect(entries.map((entry) => entry?.legalName)).toEqual([expect.stringMatching(/^sealed:/), undefined]);
+    expect(taken).toHaveBeenCalledTimes(3);
+    taken.mockRestore();
   });
 
   it('is the same whether a command applied the stream or the projector did, in any order', async () => {

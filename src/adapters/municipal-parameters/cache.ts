@@ -8,6 +8,7 @@ import {
   questionKeyOf,
 } from '../../domain/municipality/parameters.js';
 import type { ParametersCache, ParametersEntry } from '../../ports/municipal-parameters.js';
+import { readsByKey } from '../sql/reads-by-key.js';
 
 type Row = {
   mode: Mode;
@@ -22,15 +23,7 @@ type Row = {
 
 /** The answers of the parameters API in the database, one row per question. Needs the migration `municipal-parameters`. */
 export const createParametersCache = (db: pg.Pool): ParametersCache => ({
-  of: async (mode, ibge) => {
-    const { rows } = await db.query<CachedParameters>({
-      name: 'parameters-of',
-      text: `select place as "questionKey", told::json as known, told_at as "knownAt" from municipal_parameters
-        where ibge = $1 and mode = $2 and told is not null`,
-      values: [ibge, mode],
-    });
-    return rows;
-  },
+  of: answersOf(db),
   entriesOf: async (ibge) => {
     const { rows } = await db.query<Row>(`${ENTRIES} where ibge = $1 order by mode, place`, [ibge]);
     return rows.map(entryOf);
@@ -57,6 +50,19 @@ export const createParametersCache = (db: pg.Pool): ParametersCache => ({
     await db.query('delete from municipal_parameters where mode = $1 and not ibge = any($2)', [mode, ibges]);
   },
 });
+
+/** The municipalities of one turn of the event loop are read together, those of each mode apart. */
+const answersOf = (db: pg.Pool): ParametersCache['of'] => {
+  const answers = (mode: Mode) =>
+    readsByKey<CachedParameters & { key: string }>(db, {
+      name: `parameters-of-${mode}`,
+      text: `select ibge as key, place as "questionKey", told::json as known, told_at as "knownAt" from municipal_parameters
+        where ibge = any($1) and mode = '${mode}' and told is not null`,
+    });
+  const of = { live: answers('live'), test: answers('test') };
+  return async (mode, ibge) =>
+    (await of[mode](ibge)).map(({ questionKey, known, knownAt }) => ({ questionKey, known, knownAt }));
+};
 
 const ENTRIES = 'select mode, ibge, place, told::json, told_at, asked_at, failures, reason from municipal_parameters';
 

@@ -10,16 +10,21 @@ import type { LocalEntry } from '../../domain/registry/events.js';
 import { createShortTurns } from '../../lib/short-turns.js';
 import type { Credential, OpenWorkFilter, ReadModel, Timer, TimerCursor } from '../../ports/read-model.js';
 import { openDatabase } from '../sql/database.js';
+import { readsByKey } from '../sql/reads-by-key.js';
 import type { ReadDatabase, ReadSchema } from './schema.js';
 
-/** Reads the views of schema `read`, which point at the live generation of each projection. The most frequent read is a prepared statement. */
+/**
+ * Reads the views of schema `read`, which point at the live generation of each projection. The reads that requests make most are prepared statements,
+ * and those by a key that requests of many companies share are made together.
+ */
 export const createReadModel = (pool: pg.Pool): ReadModel => {
   const db = openDatabase<ReadSchema>(pool);
-  const companies = db.selectFrom('read.companies').select('state');
+  const companies = db.selectFrom('read.companies').select('state').orderBy('company_id');
+  const statesOf = readsByKey<{ key: string; state: string }>(pool, COMPANIES);
   return {
     ...credentialReads(pool, db),
     ...timerReads(db),
-    ...referenceReads(db),
+    ...referenceReads(pool, db),
     invoice: async (stream) => {
       const { rows } = await pool.query<Pick<InvoiceRow, 'state' | 'revision'>>({
         name: 'invoice-by-stream',
@@ -30,11 +35,11 @@ export const createReadModel = (pool: pg.Pool): ReadModel => {
       return row === undefined ? undefined : { state: JSON.parse(row.state) as InvoiceState, revision: row.revision };
     },
     company: async (companyId) => {
-      const row = await companies.where('company_id', '=', companyId).executeTakeFirst();
+      const [row] = await statesOf(companyId);
       return row && (JSON.parse(row.state) as Company);
     },
     companies: async () => {
-      const rows = await companies.orderBy('company_id').execute();
+      const rows = await companies.execute();
       const found: Company[] = [];
       const shortTurn = createShortTurns();
       for (const { state } of rows) {
@@ -50,31 +55,38 @@ export const createReadModel = (pool: pg.Pool): ReadModel => {
   };
 };
 
+const COMPANIES = {
+  name: 'companies-by-id',
+  text: 'select company_id as key, state from read.companies where company_id = any($1)',
+};
+
 type StoredCredential = Omit<Credential, 'scopes'> & { scopes: string };
 
 const COLUMNS = ['key_id as keyId', 'company_id as companyId', 'mode', 'scopes', 'revoked'] as const;
 
-/** Reads of API keys. The read by hash runs for every request, so it is a prepared statement. */
-const credentialReads = (pool: pg.Pool, db: ReadDatabase): Pick<ReadModel, 'credential' | 'credentialById'> => ({
-  credential: async (keyHash) => {
-    const { rows } = await pool.query<StoredCredential>({
-      name: 'credential-by-hash',
-      text: BY_HASH,
-      values: [keyHash],
-    });
-    return toCredential(rows[0]);
-  },
-  credentialById: async (keyId) =>
-    toCredential(
-      await db.selectFrom('read.credentials').select(COLUMNS).where('key_id', '=', keyId).executeTakeFirst(),
-    ),
-});
+/** Reads of API keys. */
+const credentialReads = (pool: pg.Pool, db: ReadDatabase): Pick<ReadModel, 'credential' | 'credentialById'> => {
+  const byHash = readsByKey<StoredCredential & { key: string }>(pool, CREDENTIALS);
+  return {
+    credential: async (keyHash) => toCredential((await byHash(keyHash))[0]),
+    credentialById: async (keyId) =>
+      toCredential(
+        await db.selectFrom('read.credentials').select(COLUMNS).where('key_id', '=', keyId).executeTakeFirst(),
+      ),
+  };
+};
 
-const BY_HASH = `select key_id as "keyId", company_id as "companyId", mode, scopes, revoked
-  from read.credentials where key_hash = $1`;
+const CREDENTIALS = {
+  name: 'credentials-by-hash',
+  text: `select key_hash as key, key_id as "keyId", company_id as "companyId", mode, scopes, revoked
+    from read.credentials where key_hash = any($1)`,
+};
 
-const toCredential = (row: StoredCredential | undefined): Credential | undefined =>
-  row && { ...row, scopes: JSON.parse(row.scopes) as Scope[] };
+const toCredential = (row: StoredCredential | undefined): Credential | undefined => {
+  if (row === undefined) return undefined;
+  const { keyId, companyId, mode, scopes, revoked } = row;
+  return { keyId, companyId, mode, scopes: JSON.parse(scopes) as Scope[], revoked };
+};
 
 /** Sorts before every instant. */
 const NEVER = '';
@@ -156,37 +168,56 @@ const toTimer = ({ stream, mode, company_id, work: kind, work_since: since, star
 type ReferenceReads = Pick<ReadModel, 'catalogLines' | 'municipalityDemands' | 'registryEntry' | 'byAccessKeys'>;
 
 /** What operators entered, and which invoices hold an access key already. */
-const referenceReads = (db: ReadDatabase): ReferenceReads => ({
-  catalogLines: async (cnaes) => {
-    const all = db.selectFrom('read.catalog_lines').select(['cnae', 'lines']).orderBy('cnae');
-    if (cnaes !== 'all' && cnaes.length === 0) return new Map();
-    const rows = await (cnaes === 'all' ? all : all.where('cnae', 'in', [...cnaes])).execute();
-    return new Map(rows.map(({ cnae, lines }) => [cnae, JSON.parse(lines) as OperatorLine[]]));
-  },
-  municipalityDemands: async (ibge) => {
-    const row = await db
-      .selectFrom('read.municipalities')
-      .select(['requires_customer', 'requires_registration'])
-      .where('ibge', '=', ibge)
-      .executeTakeFirst();
-    if (row === undefined) return undefined;
-    const { requires_customer: requiresCustomer, requires_registration: requiresRegistration } = row;
-    return {
-      ...(requiresCustomer === null ? {} : { requiresCustomer }),
-      ...(requiresRegistration === null ? {} : { requiresRegistration }),
-    };
-  },
-  registryEntry: async (cnpj) => {
-    const row = await db.selectFrom('read.registry').select('entry').where('cnpj', '=', cnpj).executeTakeFirst();
-    return row === undefined ? undefined : (JSON.parse(row.entry) as LocalEntry);
-  },
-  byAccessKeys: async (accessKeys) => {
-    if (accessKeys.length === 0) return [];
-    const rows = await db
-      .selectFrom('read.invoices')
-      .select(['access_key', 'stream'])
-      .where('access_key', 'in', [...accessKeys])
-      .execute();
-    return rows.flatMap(({ access_key: accessKey, stream }) => (accessKey === null ? [] : [{ accessKey, stream }]));
-  },
-});
+const referenceReads = (pool: pg.Pool, db: ReadDatabase): ReferenceReads => {
+  const linesOf = readsByKey<{ key: string; lines: string }>(pool, CATALOG_LINES);
+  const demandsOf = readsByKey<DemandsOfPlace>(pool, MUNICIPALITIES);
+  const entriesOf = readsByKey<{ key: string; entry: string }>(pool, REGISTRY);
+  return {
+    catalogLines: async (cnaes) => {
+      const rows = cnaes === 'all' ? await allLines(db) : (await Promise.all(cnaes.map(linesOf))).flat();
+      return new Map(rows.map(({ key, lines }) => [key, JSON.parse(lines) as OperatorLine[]]));
+    },
+    municipalityDemands: async (ibge) => {
+      const [row] = await demandsOf(ibge);
+      if (row === undefined) return undefined;
+      const { requires_customer: requiresCustomer, requires_registration: requiresRegistration } = row;
+      return {
+        ...(requiresCustomer === null ? {} : { requiresCustomer }),
+        ...(requiresRegistration === null ? {} : { requiresRegistration }),
+      };
+    },
+    registryEntry: async (cnpj) => {
+      const [row] = await entriesOf(cnpj);
+      return row && (JSON.parse(row.entry) as LocalEntry);
+    },
+    byAccessKeys: async (accessKeys) => {
+      if (accessKeys.length === 0) return [];
+      const rows = await db
+        .selectFrom('read.invoices')
+        .select(['access_key', 'stream'])
+        .where('access_key', 'in', [...accessKeys])
+        .execute();
+      return rows.flatMap(({ access_key: accessKey, stream }) => (accessKey === null ? [] : [{ accessKey, stream }]));
+    },
+  };
+};
+
+type DemandsOfPlace = { key: string; requires_customer: boolean | null; requires_registration: boolean | null };
+
+const allLines = (db: ReadDatabase) =>
+  db.selectFrom('read.catalog_lines').select(['cnae as key', 'lines']).orderBy('cnae').execute();
+
+const CATALOG_LINES = {
+  name: 'catalog-lines-by-cnae',
+  text: 'select cnae as key, lines from read.catalog_lines where cnae = any($1)',
+};
+
+const MUNICIPALITIES = {
+  name: 'municipalities-by-ibge',
+  text: `select ibge as key, requires_customer, requires_registration from read.municipalities where ibge = any($1)`,
+};
+
+const REGISTRY = {
+  name: 'registry-by-cnpj',
+  text: 'select cnpj as key, entry from read.registry where cnpj = any($1)',
+};

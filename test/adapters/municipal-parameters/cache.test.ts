@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { createParametersCache } from '../../../src/adapters/municipal-parameters/cache.js';
 import type { KnownParameters } from '../../../src/domain/municipality/parameters.js';
 import type { ParametersCache, ParametersEntry } from '../../../src/ports/municipal-parameters.js';
@@ -32,6 +32,23 @@ describeWithPostgres('the cache of municipal parameters', () => {
     await cache.keep('test', RIO, { questionKey: 'convenio', known: ACTIVE, knownAt: at(60) });
     expect(await cache.of('test', RIO)).toEqual([{ questionKey: 'convenio', known: ACTIVE, knownAt: at(60) }]);
     expect(await cache.of('live', RIO)).toEqual([]);
+  });
+
+  it('reads the municipalities of one turn in a statement for each environment', async () => {
+    const known: KnownParameters = { kind: 'convenio', isActive: false };
+    await cache.keep('live', CURITIBA, { questionKey: 'convenio', known, knownAt: T0 });
+    const taken = vi.spyOn(database.pool, 'connect');
+    const asked = [RIO, CURITIBA, '3550308'];
+    const inTest = asked.map((ibge) => cache.of('test', ibge));
+    const [live, test] = await Promise.all([
+      Promise.all(asked.map((ibge) => cache.of('live', ibge))),
+      Promise.all(inTest),
+    ]);
+    expect(live).toEqual([[], [{ questionKey: 'convenio', known, knownAt: T0 }], []]);
+    expect(test.map((answers) => answers.length)).toEqual([1, 0, 0]);
+    expect(taken).toHaveBeenCalledTimes(2);
+    taken.mockRestore();
+    await cache.keepOnly('live', []);
   });
 
   it('counts what was not answered beside what is kept, until it is answered', async () => {

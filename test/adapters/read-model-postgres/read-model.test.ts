@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { deadlines } from '../../../projections/deadlines.js';
 import { allProjections } from '../../../projections/registry.js';
 import { createReadModel } from '../../../src/adapters/read-model-postgres/read-model.js';
@@ -79,6 +79,19 @@ describeWithPostgres('read model', () => {
     expect(await read().company(COMPANY)).toMatchObject({ kind: 'company', enabled: false });
     expect(await read().companies()).toHaveLength(1);
     expect(await read().company('98765432000198')).toBeUndefined();
+  });
+
+  it('reads the companies and keys of one turn in a statement each, and each reader gets its own row', async () => {
+    const registered: DomainEvent = { type: 'CompanyRegistered', data: { registration, at: NOW } };
+    await given(companyStream(COMPANY), registered, keyCreated('k1'), keyCreated('k2'));
+    const model = read();
+    const taken = vi.spyOn(database.pool, 'connect');
+    const keys = await Promise.all(['hash-k2', 'hash-k1', 'hash-k9', 'hash-k2'].map(model.credential));
+    expect(keys.map((key) => key?.keyId)).toEqual(['k2', 'k1', undefined, 'k2']);
+    const companies = await Promise.all([COMPANY, '98765432000198'].map(model.company));
+    expect(companies.map((company) => company?.registration)).toEqual([registration, undefined]);
+    expect(taken).toHaveBeenCalledTimes(2);
+    taken.mockRestore();
   });
 
   it('knows the kill switch, which is off until it is used', async () => {

@@ -1,0 +1,21 @@
+import type pg from 'pg';
+import { textArray } from './arrays.js';
+import { batched } from './batched.js';
+
+/** A prepared statement that finds rows by the array of keys in `$1`; each row says its `key`. */
+type StatementByKeys = { name: string; text: string };
+
+/**
+ * Reads the rows of a key. The keys that are asked for in one turn of the event loop share a statement (`batched`), so requests of many companies
+ * cost about as many statements as requests of one. Rows are given as the driver returns them, so that a damaged row fails only who reads it.
+ */
+export const readsByKey = <Row extends { key: string }>(
+  pool: pg.Pool,
+  statement: StatementByKeys,
+): ((key: string) => Promise<readonly Row[]>) =>
+  batched<string, readonly Row[]>(async (keys) => {
+    const { rows } = await pool.query<Row>({ ...statement, values: [textArray(keys)] });
+    const found = new Map<string, Row[]>(keys.map((key) => [key, []]));
+    for (const row of rows) found.get(row.key)?.push(row);
+    return keys.map((key) => found.get(key) ?? []);
+  });
