@@ -1,5 +1,6 @@
 import { createPrivateKey, type KeyObject, sign } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
+import { KEPT_CERTIFICATES } from '../lib/kept-certificates.js';
 import { sha256 } from '../lib/sha256.js';
 import { DSIG_NAMESPACE, ENVELOPED, referencedForm } from './algorithms.js';
 import { canonicalElements } from './canonical-text.js';
@@ -123,10 +124,10 @@ const computed = (unsigned: string, { signedElementName, id, algorithm }: Signin
 /** The first certificate of the PEM text, as `KeyInfo` holds it. Throws for text without a certificate. */
 export const leafBase64 = (pem: string): string => leaves.memo(pem);
 
-/** Parsed keys and certificates by PEM, because parsing costs a tenth of a signature. */
-const keys = new LRUCache<string, KeyObject>({ max: 256, memoMethod: (pem) => createPrivateKey(pem) });
+/** Parsed keys and certificates by PEM, because parsing a key costs as much as a signature. */
+const keys = new LRUCache<string, KeyObject>({ max: KEPT_CERTIFICATES, memoMethod: (pem) => createPrivateKey(pem) });
 const leaves = new LRUCache<string, string>({
-  max: 256,
+  max: KEPT_CERTIFICATES,
   memoMethod: (pem) => {
     const body = /-----BEGIN CERTIFICATE-----([^-]+)-----END CERTIFICATE-----/.exec(pem)?.[1];
     if (body === undefined) throw new Error('the certificate is not PEM text');

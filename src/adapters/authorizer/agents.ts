@@ -1,5 +1,8 @@
 import { Agent } from 'node:https';
 import { createSecureContext, rootCertificates, type SecureContext } from 'node:tls';
+import { LRUCache } from 'lru-cache';
+import { KEPT_CERTIFICATES } from '../../lib/kept-certificates.js';
+import { sha256 } from '../../lib/sha256.js';
 import type { CompanyCertificate } from '../../ports/certificate-vault.js';
 
 /**
@@ -7,13 +10,15 @@ import type { CompanyCertificate } from '../../ports/certificate-vault.js';
  * with one certificate.
  */
 export const createAgents = (trustRootsPem: readonly string[], maxSockets = 16) => {
-  // By id too, because a certificate that is stored again with its chain has the same fingerprint.
   const agents = new Map<string, Agent>();
+  const roots = sha256(trustRootsPem.join('\n'), 'hex');
   return {
     /** Keep-alive connections with this certificate and no other; undefined when TLS cannot use it. */
     agentOf: (certificate: CompanyCertificate): Agent | undefined => {
+      // By id too, because a certificate that is stored again with its chain has the same fingerprint.
       const key = `${certificate.certificateId} ${certificate.fingerprint}`;
-      const agent = agents.get(key) ?? createAgent(certificate, trustRootsPem, maxSockets);
+      const agent =
+        agents.get(key) ?? agentWith(keptContext(`${key} ${roots}`, certificate, trustRootsPem), maxSockets);
       if (agent === undefined) return undefined;
       agents.delete(key);
       agents.set(key, agent);
@@ -33,12 +38,7 @@ const MAX_AGENTS = 128;
 /** Shorter than the idle limit of common servers: when a server closes a reused socket, the result of a send is unknown. */
 const IDLE_MS = 4_000;
 
-const createAgent = (
-  certificate: CompanyCertificate,
-  trustRootsPem: readonly string[],
-  maxSockets: number,
-): Agent | undefined => {
-  const secureContext = secureContextOf(certificate, trustRootsPem);
+const agentWith = (secureContext: SecureContext | undefined, maxSockets: number): Agent | undefined => {
   if (secureContext === undefined) return undefined;
   return new Agent({
     keepAlive: true,
@@ -59,6 +59,15 @@ const dropOldestIdle = (agents: Map<string, Agent>): void => {
     agent.destroy();
     return;
   }
+};
+
+/** Contexts outlive their agents, whose connections are few, and serve sends, look-ups and the ADN alike: to make one costs more than an RSA signature. */
+const contexts = new LRUCache<string, SecureContext>({ max: KEPT_CERTIFICATES });
+
+const keptContext = (key: string, identity: Identity, trustRootsPem: readonly string[]): SecureContext | undefined => {
+  const context = contexts.get(key) ?? secureContextOf(identity, trustRootsPem);
+  if (context !== undefined) contexts.set(key, context);
+  return context;
 };
 
 type Identity = Pick<CompanyCertificate, 'certificatePem' | 'chainPem' | 'privateKeyPem'>;

@@ -3,6 +3,7 @@ import { type CompanyId, companyStream } from '../../domain/common/ids.js';
 import { present } from '../../domain/common/present.js';
 import type { Company } from '../../domain/company/company.js';
 import type { KeyFault } from '../../domain/company/events.js';
+import { KEPT_CERTIFICATES } from '../../lib/kept-certificates.js';
 import { createKeyedLock } from '../../lib/keyed-lock.js';
 import type { Caller } from '../../ports/authorizer.js';
 import type { CertificateVault, CompanyCertificate } from '../../ports/certificate-vault.js';
@@ -11,13 +12,10 @@ import { type CommandContext, operatorContext } from '../event-store/command-con
 import type { EventStore } from '../event-store/event-store.js';
 import { anyState, transact } from '../event-store/transact.js';
 
-/** An opened certificate with its chain takes about 12 KB. */
-const KEPT_OPEN = 1_000;
-
 /**
  * Opens a company's current certificate once while it stays among those kept. The first opening of each certificate is recorded before the
- * certificate is handed out; a later one adds no event, so that a walk over more companies than are kept does not grow the log. A certificate with a
- * fault is recorded and not handed out. A renewed certificate has another id, so the next call opens it.
+ * certificate is handed out; a later one adds no event and looks for no fault again, so that a walk over more companies than are kept costs a decryption
+ * each. A certificate with a fault is recorded and not handed out. A renewed certificate has another id, so the next call opens it.
  */
 export const createCertificateOpener = (deps: {
   vault: CertificateVault;
@@ -27,8 +25,9 @@ export const createCertificateOpener = (deps: {
   company(companyId: CompanyId): Promise<Company | undefined>;
   actor: CommandContext['actor'];
 }) => {
-  const opened = new LRUCache<string, CompanyCertificate | 'unusable'>({ max: KEPT_OPEN });
-  const recorded = new Set<string>();
+  const opened = new LRUCache<string, CompanyCertificate | 'unusable'>({ max: KEPT_CERTIFICATES });
+  // The verdict on each certificate whose opening is recorded. It stays right: a certificate that is put again gets another id.
+  const judged = new Map<string, KeyFault | undefined>();
   const oneAtATime = createKeyedLock();
 
   const open = async (
@@ -39,9 +38,9 @@ export const createCertificateOpener = (deps: {
     if (known !== undefined) return known;
     const certificate = await deps.vault.open(companyId, certificateId);
     if (certificate === undefined) return undefined;
-    const unusable = deps.faultOf(certificate);
-    if (!recorded.has(certificateId)) await recordOpening(companyId, present({ certificateId, unusable }), deps);
-    recorded.add(certificateId);
+    const unusable = judged.has(certificateId) ? judged.get(certificateId) : deps.faultOf(certificate);
+    if (!judged.has(certificateId)) await recordOpening(companyId, present({ certificateId, unusable }), deps);
+    judged.set(certificateId, unusable);
     const result = unusable === undefined ? certificate : 'unusable';
     opened.set(certificateId, result);
     return result;

@@ -86,20 +86,29 @@ describe('the certificate of a company', () => {
     expect(await openings()).toEqual(['c1', 'c1']);
   });
 
-  it('adds one event, however often a process walks over more companies than it keeps open', async () => {
+  it('adds one event and is looked at for a fault once, however often a process walks over more companies than it keeps open', async () => {
     const companies = Array.from({ length: 1_001 }, (_, index) => String(index).padStart(14, '0'));
+    const faulty = companies[7];
+    const judged: string[] = [];
     const certificateFor = opener({
       company: async (id) => ({
         ...registered,
         certificate: { certificateId: id, notBefore: T0, notAfter: T0, fingerprint: id },
       }),
       vault: { ...vault, open: async (_company, id) => certificateOf(id) },
+      faultOf: ({ certificateId }) => {
+        judged.push(certificateId);
+        return certificateId === faulty ? 'key_broken' : undefined;
+      },
     });
-    const walk = async (): Promise<void> => {
-      for (const id of companies) expect(await certificateFor({ mode: 'live', companyId: id })).toBeDefined();
+    const walk = async (): Promise<readonly string[]> => {
+      const without: string[] = [];
+      for (const id of companies)
+        if ((await certificateFor({ mode: 'live', companyId: id })) === undefined) without.push(id);
+      return without;
     };
-    await walk();
-    await walk();
+    expect([await walk(), await walk()]).toEqual([[faulty], [faulty]]);
+    expect(judged).toEqual(companies);
     const { events } = await store.load<CompanyEvent>(companyStream(companies[0] ?? ''));
     expect(events.map(({ type }) => type)).toEqual(['CertificateOpened']);
   });
