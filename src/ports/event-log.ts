@@ -159,6 +159,8 @@ export type EventLog = {
   appendGuarded?: GuardedAppend;
   /** Forwards from `from` (default 0) or backwards from the end, at most `limit`. An absent stream is empty. */
   read(stream: StreamName, options?: ReadOptions): Promise<readonly RecordedEvent[]>;
+  /** How many reads of the last event alone (`backwards`, `limit` 1) share questions to the engine. Absent where each is a question. */
+  lastReadsAtOnce?: number;
   /** The last committed event of the stream, by any process; null for an absent stream. */
   lastEvent(stream: StreamName): Promise<LastEvent | null>;
   /** The log forwards, exclusive of `after`. An empty answer means the end. */

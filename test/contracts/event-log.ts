@@ -127,6 +127,14 @@ export const eventLogContract = (engineName: string, open: () => Promise<EventLo
         expect(await log.lastEvent(freshStream())).toBeNull();
       });
 
+      it('gives each of many readers at once the last event of its stream', async () => {
+        const streams = await Promise.all([1, 2, 3].map((length) => streamOf(log, length)));
+        const asked = [...streams, freshStream(), ...streams];
+        const last = await Promise.all(asked.map((stream) => log.read(stream, { direction: 'backwards', limit: 1 })));
+        const whole = await Promise.all(asked.map((stream) => log.read(stream)));
+        expect(last).toEqual(whole.map((events) => events.slice(-1)));
+      });
+
       it('reads an absent stream as empty', async () => {
         expect(await log.read(freshStream())).toEqual([]);
         expect(await log.read(freshStream(), { direction: 'backwards', limit: 1 })).toEqual([]);

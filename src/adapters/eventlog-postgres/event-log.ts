@@ -6,7 +6,16 @@ import { openPool, type SessionLimits } from '../sql/pool.js';
 import { groupCommit, sendAppends } from './group-commit.js';
 import { watchEnd } from './lost-end.js';
 import { type PreparedAppend, prepareAppend } from './prepared-append.js';
-import { readHead, readLastEvents, readLastOf, readStored, readStream, readStretch, START } from './reader.js';
+import {
+  lastRecordedIn,
+  readHead,
+  readLastEvents,
+  readLastOf,
+  readStored,
+  readStream,
+  readStretch,
+  START,
+} from './reader.js';
 import { watchedRead } from './set-back.js';
 import { subscription, wakeSignal } from './subscription.js';
 import { sharedTail } from './tail.js';
@@ -23,6 +32,9 @@ type PostgresEventLogOptions = {
 
 /** For reads and subscriptions; appends use a separate connection. */
 const READ_CONNECTIONS = 4;
+
+/** Reads of last events that are worth running at once: four statements. */
+const LAST_READS = 512;
 
 export type PostgresEventLog = EventLog & { appendGuarded: GuardedAppend; close(): Promise<void> };
 
@@ -45,6 +57,7 @@ export const postgresEventLog = (options: PostgresEventLogOptions): PostgresEven
   });
   const readers = openPool({ ...shared, ...limits, max: READ_CONNECTIONS });
   const lastEvent = batched<StreamName, LastEvent | null>((streams) => readLastOf(readers, streams));
+  const lastRecorded = lastRecordedIn(readers);
   const appendSignal = wakeSignal();
   const end = watchEnd(readers);
   const watched = watchedRead(async (prefixes, after, mark) => {
@@ -66,7 +79,11 @@ export const postgresEventLog = (options: PostgresEventLogOptions): PostgresEven
     append: async (stream, expected, events) => commit(prepareAppend(stream, expected, events)),
     appendGuarded: async (stream, event, guards) =>
       (await commit({ ...prepareAppend(stream, { kind: 'none' }, [event]), guards })).ok,
-    read: (stream, readOptions = {}) => readStream(readers, stream, readOptions),
+    read: (stream, readOptions = {}) =>
+      readOptions.direction === 'backwards' && readOptions.limit === 1
+        ? lastRecorded(stream)
+        : readStream(readers, stream, readOptions),
+    lastReadsAtOnce: LAST_READS,
     lastEvent,
     readAll: async ({ prefixes, after, limit }) => {
       let stretch = await readStretch(readers, prefixes, after ?? START, limit);

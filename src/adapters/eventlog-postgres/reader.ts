@@ -11,6 +11,7 @@ import {
   type StoredEvent,
   UnreadableEvent,
 } from '../../ports/event-log.js';
+import { readsByKey } from '../sql/reads-by-key.js';
 
 /** A stretch of the log: every event up to `cursor` was looked at. `atEnd`: no event follows. */
 export type Stretch = { events: EventBatch; cursor: LogPosition; atEnd: boolean };
@@ -57,6 +58,17 @@ export const readLastOf = async (
     values: [streams],
   });
   return rows.map((row) => (row.revision === null ? null : row));
+};
+
+/** Reads the last event of a stream, if there is one; the reads of one turn of the event loop share a statement. */
+export const lastRecordedIn = (pool: pg.Pool): ((stream: StreamName) => Promise<readonly RecordedEvent[]>) => {
+  const lastOf = readsByKey<Row & { key: string }>(pool, {
+    name: 'read-last-recorded',
+    text: `select wanted as key, e.* from unnest($1::text[]) wanted cross join lateral (
+        select position, stream, revision, record, hash from event_log where stream = wanted order by revision desc limit 1
+      ) e`,
+  });
+  return async (stream) => (await lastOf(stream)).map(toEvent);
 };
 
 /**

@@ -24,10 +24,7 @@ type Row = {
 /** The answers of the parameters API in the database, one row per question. Needs the migration `municipal-parameters`. */
 export const createParametersCache = (db: pg.Pool): ParametersCache => ({
   of: answersOf(db),
-  entriesOf: async (ibge) => {
-    const { rows } = await db.query<Row>(`${ENTRIES} where ibge = $1 order by mode, place`, [ibge]);
-    return rows.map(entryOf);
-  },
+  entriesOf: entriesOf(db),
   all: () => inPages(db),
   convenios: async () => {
     const { rows } = await db.query<Row>(`${ENTRIES} where place = $1 order by ibge, mode`, [questionKeyOf(CONVENIO)]);
@@ -64,7 +61,17 @@ const answersOf = (db: pg.Pool): ParametersCache['of'] => {
     (await of[mode](ibge)).map(({ questionKey, known, knownAt }) => ({ questionKey, known, knownAt }));
 };
 
-const ENTRIES = 'select mode, ibge, place, told::json, told_at, asked_at, failures, reason from municipal_parameters';
+const entriesOf = (db: pg.Pool): ParametersCache['entriesOf'] => {
+  const rowsOf = readsByKey<Row & { key: string }>(db, {
+    name: 'parameters-entries',
+    text: `select ibge as key, ${COLUMNS} from municipal_parameters where ibge = any($1) order by mode, place`,
+  });
+  return async (ibge) => (await rowsOf(ibge)).map(({ key: _ibge, ...row }) => entryOf(row));
+};
+
+const COLUMNS = 'mode, ibge, place, told::json, told_at, asked_at, failures, reason';
+
+const ENTRIES = `select ${COLUMNS} from municipal_parameters`;
 
 /** More rows in one answer would take longer than a turn of the event loop may. */
 const PAGE = 250;

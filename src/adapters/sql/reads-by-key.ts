@@ -7,15 +7,24 @@ type StatementByKeys = { name: string; text: string };
 
 /**
  * Reads the rows of a key. The keys that are asked for in one turn of the event loop share a statement (`batched`), so requests of many companies
- * cost about as many statements as requests of one. Rows are given as the driver returns them, so that a damaged row fails only who reads it.
+ * cost about as many statements as requests of one. A key that is not asked for yet is asked for once, and its callers share the rows. Rows are given
+ * as the driver returns them, so that a damaged row fails only who reads it.
  */
 export const readsByKey = <Row extends { key: string }>(
   pool: pg.Pool,
   statement: StatementByKeys,
-): ((key: string) => Promise<readonly Row[]>) =>
-  batched<string, readonly Row[]>(async (keys) => {
+): ((key: string) => Promise<readonly Row[]>) => {
+  const unsent = new Map<string, Promise<readonly Row[]>>();
+  const ask = batched<string, readonly Row[]>(async (keys) => {
+    for (const key of keys) unsent.delete(key);
     const { rows } = await pool.query<Row>({ ...statement, values: [textArray(keys)] });
     const found = new Map<string, Row[]>(keys.map((key) => [key, []]));
     for (const row of rows) found.get(row.key)?.push(row);
     return keys.map((key) => found.get(key) ?? []);
   });
+  return (key) => {
+    const rows = unsent.get(key) ?? ask(key);
+    unsent.set(key, rows);
+    return rows;
+  };
+};

@@ -2,12 +2,14 @@ import type pg from 'pg';
 import type { CompanyId } from '../../domain/common/ids.js';
 import type { CertificateVault, CompanyCertificate } from '../../ports/certificate-vault.js';
 import type { Clock } from '../../ports/clock.js';
+import { readsByKey } from '../sql/reads-by-key.js';
 import { openSecret, type SecretBinding, sealSecret } from './envelope.js';
 import type { Keyring } from './keyring.js';
 import { masterKeyId } from './master-key.js';
 
 /** Keeps certificates as one encrypted row each; `open` throws `WrongMasterKey` or `TamperedSecret`. */
 export const createCertificateVault = (db: pg.Pool, keyring: Keyring, clock: Clock): CertificateVault => ({
+  ...readsOfOne(db, keyring),
   put: async (companyId, certificate) => {
     const { certificateId } = certificate;
     const plain = Buffer.from(JSON.stringify(certificate));
@@ -17,24 +19,6 @@ export const createCertificateVault = (db: pg.Pool, keyring: Keyring, clock: Clo
        on conflict (company_id, certificate_id) do update set sealed = excluded.sealed`,
       [companyId, certificateId, sealed, clock.now()],
     );
-  },
-  open: async (companyId, certificateId) => {
-    const { rows } = await db.query<{ sealed: string }>(
-      'select sealed from vault_certificates where company_id = $1 and certificate_id = $2',
-      [companyId, certificateId],
-    );
-    const row = rows[0];
-    if (row === undefined) return undefined;
-    const plain = await openSecret(row.sealed, certificateBinding(companyId, certificateId), keyring);
-    // Authenticated text that `put` wrote: its shape needs no second check.
-    return JSON.parse(plain.toString('utf8')) as CompanyCertificate;
-  },
-  holds: async (companyId, certificateId) => {
-    const { rowCount } = await db.query(
-      'select from vault_certificates where company_id = $1 and certificate_id = $2',
-      [companyId, certificateId],
-    );
-    return rowCount === 1;
   },
   idsOf: async (companyId) => {
     const { rows } = await db.query<{ id: string }>(
@@ -50,6 +34,28 @@ export const createCertificateVault = (db: pg.Pool, keyring: Keyring, clock: Clo
     ]);
   },
 });
+
+/** Reads of one certificate, of which those of one turn of the event loop share a statement. */
+const readsOfOne = (db: pg.Pool, keyring: Keyring): Pick<CertificateVault, 'open' | 'holds'> => {
+  const sealedOf = readsByKey<{ key: string; sealed: string }>(db, { name: 'certificates', text: of('sealed') });
+  const held = readsByKey(db, { name: 'held-certificates', text: of('1 as held') });
+  return {
+    open: async (companyId, certificateId) => {
+      const [row] = await sealedOf(keyOf(companyId, certificateId));
+      if (row === undefined) return undefined;
+      const plain = await openSecret(row.sealed, certificateBinding(companyId, certificateId), keyring);
+      // Authenticated text that `put` wrote: its shape needs no second check.
+      return JSON.parse(plain.toString('utf8')) as CompanyCertificate;
+    },
+    holds: async (companyId, certificateId) => (await held(keyOf(companyId, certificateId))).length === 1,
+  };
+};
+
+/** Neither id has a space. */
+const keyOf = (companyId: CompanyId, certificateId: string): string => `${companyId} ${certificateId}`;
+
+const of = (columns: string): string => `select wanted as key, ${columns} from unnest($1::text[]) wanted
+  join vault_certificates on company_id = split_part(wanted, ' ', 1) and certificate_id = split_part(wanted, ' ', 2)`;
 
 export const certificateBinding = (companyId: CompanyId, certificateId: string): SecretBinding => ({
   purpose: 'certificate',

@@ -45,6 +45,8 @@ export type LoadOptions = ReadOptions & { sealed?: true };
 /** The event log as the use cases see it: typed events, opened, with the version that the next append must name. */
 export type EventStore = {
   load<E extends DomainEvent>(stream: StreamName, options?: LoadOptions): Promise<LoadedStream<E>>;
+  /** As of the log: how many loads of the last event alone share questions to it. */
+  lastReadsAtOnce?: number;
   /** `ok: false`: another writer was first; reload and decide again. */
   append(
     stream: StreamName,
@@ -92,6 +94,7 @@ export const createEventStore = (log: EventLog, keys: SealingKeys): EventStore =
       .catch(outcomeByReading(log, stream, firstRevision, first));
     return ok ? { ok, added: addedBy(stream, version, events, encoded) } : { ok };
   },
+  ...present({ lastReadsAtOnce: log.lastReadsAtOnce }),
   ...(log.appendGuarded === undefined ? {} : { appendGuarded: guarded(log, log.appendGuarded, keys) }),
 });
 

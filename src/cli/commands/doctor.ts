@@ -5,6 +5,7 @@ import type { Instant } from '../../domain/common/time.js';
 import { daysLeft, expiryWarning } from '../../domain/company/certificate-expiry.js';
 import type { Company } from '../../domain/company/company.js';
 import { counted } from '../../lib/counted.js';
+import { inGroups } from '../../lib/in-groups.js';
 import { printableLines } from '../../lib/printable.js';
 import { badUsage, type Command, type Outcome, refused, reported, textFlag, textFlags } from '../command.js';
 import {
@@ -178,30 +179,36 @@ const simulatorCheck = ({ simulatedModes }: Session): Check => ({
  * nor a line that is no default is a fault.
  */
 const companyChecks = async (session: Session): Promise<readonly Check[]> => {
-  const found: { area: CompanyArea; check: Check }[] = [];
-  for (const company of await session.readModel.companies()) {
-    if (!company.enabled) continue;
-    const { cnpj } = company.registration;
-    const add = (area: CompanyArea, check: Omit<Check, 'name'>): unknown =>
-      found.push({ area, check: { name: `${area} ${cnpj}`, ...check } });
-    const cure = 'nfse company put FILE.json';
-    const otherCnpj = `nfse company disable ${cnpj}, then register the right CNPJ`;
-    for (const detail of cnpjWarnings(company.registration)) add('CNPJ', { ok: false, detail, cure: otherCnpj });
-    for (const detail of placeWarnings(company.registration)) add('city', { ok: false, detail, cure });
-    for (const { isFault, text } of await municipalCodeWarnings(company, session))
-      add('municipal code', { ok: !isFault, detail: `CNPJ ${cnpj}, ${text}`, cure });
-    for (const detail of approximateTableWarnings(company.registration, session.clock.now()))
-      add('approximate taxes', { ok: true, detail, cure });
-    for (const detail of exportClassificationWarnings(company.registration))
-      add('export classification', { ok: true, detail, cure });
-    for (const detail of await activityWarnings(company, session)) add('activity', { ok: true, detail });
-  }
+  const enabled = (await session.readModel.companies()).filter((company) => company.enabled);
+  const found = (await inGroups(AT_ONCE, enabled, (company) => checksOf(company, session))).flat();
   return COMPANY_AREAS.flatMap((area) =>
     firstChecks(
       area,
       found.filter((one) => one.area === area).map(({ check }) => check),
     ),
   );
+};
+
+/** Companies whose rows are read at once, because such reads share statements. */
+const AT_ONCE = 256;
+
+const checksOf = async (company: Company, session: Session): Promise<readonly CompanyCheck[]> => {
+  const found: CompanyCheck[] = [];
+  const { cnpj } = company.registration;
+  const add = (area: CompanyArea, check: Omit<Check, 'name'>): unknown =>
+    found.push({ area, check: { name: `${area} ${cnpj}`, ...check } });
+  const cure = 'nfse company put FILE.json';
+  const otherCnpj = `nfse company disable ${cnpj}, then register the right CNPJ`;
+  for (const detail of cnpjWarnings(company.registration)) add('CNPJ', { ok: false, detail, cure: otherCnpj });
+  for (const detail of placeWarnings(company.registration)) add('city', { ok: false, detail, cure });
+  for (const { isFault, text } of await municipalCodeWarnings(company, session))
+    add('municipal code', { ok: !isFault, detail: `CNPJ ${cnpj}, ${text}`, cure });
+  for (const detail of approximateTableWarnings(company.registration, session.clock.now()))
+    add('approximate taxes', { ok: true, detail, cure });
+  for (const detail of exportClassificationWarnings(company.registration))
+    add('export classification', { ok: true, detail, cure });
+  for (const detail of await activityWarnings(company, session)) add('activity', { ok: true, detail });
+  return found;
 };
 
 /** In the order of the report. */
@@ -216,18 +223,18 @@ const COMPANY_AREAS = [
 
 type CompanyArea = (typeof COMPANY_AREAS)[number];
 
+type CompanyCheck = { area: CompanyArea; check: Check };
+
 const certificateChecks = async ({ readModel, vault, clock }: Session): Promise<readonly Check[]> => {
-  const checks: Check[] = [];
   const now = clock.now();
   const companies = await readModel.companies();
   const byEnd = companies.toSorted((a, b) => (endOf(a) < endOf(b) ? -1 : 1));
-  for (const company of byEnd) {
+  const checks = await inGroups(AT_ONCE, byEnd, async (company): Promise<readonly Check[]> => {
     const { cnpj } = company.registration;
     const [name, cure] = [`certificate ${cnpj}`, putCertificateCommand(cnpj)];
     if (company.certificate === undefined) {
       const detail = 'none: the company is enabled, and its requests are refused';
-      if (company.enabled) checks.push({ name, ok: false, detail, cure });
-      continue;
+      return company.enabled ? [{ name, ok: false, detail, cure }] : [];
     }
     const { certificateId, notAfter, unusable } = company.certificate;
     const obstacle = (await vault.holds(cnpj, certificateId))
@@ -235,9 +242,9 @@ const certificateChecks = async ({ readModel, vault, clock }: Session): Promise<
       : 'not in the database any more';
     const ok = obstacle === undefined && expiryWarning(notAfter, now) === undefined;
     const detail = obstacle === undefined ? validityText(notAfter, now) : `${obstacle}: its invoices cannot be issued`;
-    checks.push({ name, ok, detail, cure: ok ? undefined : cure });
-  }
-  return checks;
+    return [{ name, ok, detail, cure: ok ? undefined : cure }];
+  });
+  return checks.flat();
 };
 
 const endOf = ({ certificate }: Company): Instant => certificate?.notAfter ?? '';

@@ -3,6 +3,7 @@ import type { StreamEvent } from '../../app/event-store/codec.js';
 import type { EventStore, LoadOptions, Stored } from '../../app/event-store/event-store.js';
 import type { DomainEvent } from '../../app/event-store/event-types.js';
 import { parseInvoiceStream, type StreamName } from '../../domain/common/ids.js';
+import { present } from '../../domain/common/present.js';
 import type { Instant } from '../../domain/common/time.js';
 import { recordedEvents } from './recorded-events.js';
 import type { Series } from './series.js';
@@ -56,6 +57,7 @@ export const measuredStore = (series: Series): ((store: EventStore) => EventStor
         remember(stream, loaded.events[0]);
         return loaded;
       },
+      ...present({ lastReadsAtOnce: store.lastReadsAtOnce }),
       append: (stream, version, events, context) =>
         measured(() => store.append(stream, version, events, context), stream, events),
       ...(appendGuarded && {

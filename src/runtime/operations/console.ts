@@ -57,9 +57,6 @@ const NAMES_KEPT_MS = 10_000;
 /** Every page asks how late the rows are, which reads the log for each projection. */
 const BEHIND_KEPT_MS = 5_000;
 
-/** The reads of all series are as many as companies and modes. */
-const SERIES_KEPT_MS = 60_000;
-
 const consoleDeps = (parts: Parts, sources: ConsoleSources): ConsoleDeps => {
   const { config, clock, engines, logger, runner, roles } = parts;
   const session = sessionOver(engines, config, clock, { logger, runner });
@@ -76,7 +73,6 @@ const consoleDeps = (parts: Parts, sources: ConsoleSources): ConsoleDeps => {
       ),
   );
   const behind = shortCache(BEHIND_KEPT_MS, clock, () => sources.projectionsBehind());
-  const stopped = shortCache(SERIES_KEPT_MS, clock, () => sources.stoppedSeries());
   const tokens = downloadTokensOf(engines.keyring, config);
   return {
     clock,
@@ -105,7 +101,7 @@ const consoleDeps = (parts: Parts, sources: ConsoleSources): ConsoleDeps => {
     projectionsBehind: () => behind(''),
     notices: sources.notices,
     companyNames: () => names(''),
-    stoppedSeries: () => unlessLost(stopped('')),
+    stoppedSeries: () => unlessLost(sources.stoppedSeries()),
     bodyOf: session.bodyOf,
     downloadToken: (invoice, at) => tokens.issue(invoice, at),
     health: async () => {

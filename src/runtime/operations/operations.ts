@@ -7,6 +7,7 @@ import { checkVault } from '../../adapters/vault/certificate-vault.js';
 import { stoppedSeries } from '../../app/operator/support/stopped-series.js';
 import { createLag } from '../../app/read/lag.js';
 import { localOrigin } from '../../http/local-origin.js';
+import { shortCache } from '../../lib/short-cache.js';
 import { projectionStatus, rowsOfOtherVersions } from '../../projector/status.js';
 import { connectionLimits, openFilesLimit, warnOfDrops } from '../config/connection-limits.js';
 import { faultFields } from '../config/logger.js';
@@ -20,6 +21,9 @@ import { createReadiness, type ServiceState } from './readiness.js';
 
 const CONNECTIONS = 4;
 const ANSWER_MS = 2_000;
+
+/** The reads of all series are as many as companies and modes, so metrics and console share them. */
+const SERIES_KEPT_MS = 60_000;
 
 /** Serves health, metrics and the console on the operations port. Returns the origin to open on this machine. */
 export const startOperations = async (parts: Parts, state: ServiceState): Promise<string> => {
@@ -45,7 +49,10 @@ export const startOperations = async (parts: Parts, state: ServiceState): Promis
   });
   // Another process may have the variable without the folder.
   const anchorDir = roles.includes('sweeper') ? config.anchorDir : undefined;
-  const readStoppedSeries = async () => stoppedSeries(await engines.readModel.companies(), engines.store);
+  const allStopped = shortCache(SERIES_KEPT_MS, clock, async () =>
+    stoppedSeries(await engines.readModel.companies(), engines.store),
+  );
+  const readStoppedSeries = () => allStopped('');
   metrics.watch({
     readiness,
     projections: statuses,

@@ -40,6 +40,7 @@ export const tracedStore =
               span.add({ 'nfse.events': loaded.events.length });
               return loaded;
             }),
+      ...present({ lastReadsAtOnce: store.lastReadsAtOnce }),
       append: (stream, version, events, context) =>
         appended(events, context, (own) => store.append(stream, version, events, own)),
       ...(appendGuarded && {

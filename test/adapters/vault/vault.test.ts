@@ -1,5 +1,5 @@
 import { hkdfSync } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createCertificateVault } from '../../../src/adapters/vault/certificate-vault.js';
 import type { Keyring } from '../../../src/adapters/vault/keyring.js';
 import { createSealingKeys } from '../../../src/adapters/vault/sealing-keys.js';
@@ -177,6 +177,24 @@ describeWithPostgres('vault', () => {
       await kept.remove('12345678000195', ['c1', 'c3']);
       expect(await kept.idsOf('12345678000195')).toEqual(['c2']);
       expect(await kept.holds('98765432000198', 'c1')).toBe(true);
+    });
+
+    it('are found and opened in a statement each for the readers of one turn, each of its own company', async () => {
+      const kept = createCertificateVault(database.pool, await keyring(), clock);
+      await kept.put('12345678000195', certificate);
+      await kept.put('98765432000198', { ...certificate, certificateId: 'c2' });
+      const asked = [
+        ['12345678000195', 'c1'],
+        ['12345678000195', 'c2'],
+        ['98765432000198', 'c2'],
+        ['98765432000198', 'c3'],
+      ] as const;
+      const taken = vi.spyOn(database.pool, 'connect');
+      expect(await Promise.all(asked.map((ids) => kept.holds(ids[0], ids[1])))).toEqual([true, false, true, false]);
+      const opened = await Promise.all(asked.map((ids) => kept.open(ids[0], ids[1])));
+      expect(opened.map((one) => one?.certificateId)).toEqual(['c1', undefined, 'c2', undefined]);
+      expect(taken).toHaveBeenCalledTimes(2);
+      taken.mockRestore();
     });
 
     it('refuse another master key', async () => {

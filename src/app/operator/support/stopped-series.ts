@@ -53,18 +53,18 @@ export const stoppedTexts = ({
   return { detail, command };
 };
 
-/** Reads that run at once. */
+/** Reads that run at once where the log says nothing about it. */
 const READS = 8;
 
 /** The stopped series of these companies, among the series in use. Reads the last event of each series. */
 export const stoppedSeries = async (
   companies: readonly Pick<Company, 'registration'>[],
-  store: Pick<EventStore, 'load'>,
+  store: Pick<EventStore, 'load' | 'lastReadsAtOnce'>,
 ): Promise<readonly StoppedSeries[]> => {
   const used = companies.flatMap(({ registration: { cnpj, dps } }) =>
     modes.map((mode) => ({ companyId: cnpj, mode, series: dps[mode].series })),
   );
-  const stopped = await inGroups(READS, used, async ({ companyId, mode, series }) => {
+  const stopped = await inGroups(store.lastReadsAtOnce ?? READS, used, async ({ companyId, mode, series }) => {
     const stream = dpsStream(mode, companyId, series);
     const { events } = await store.load<DpsNumberEvent>(stream, { direction: 'backwards', limit: 1 });
     const [last] = events;

@@ -34,7 +34,7 @@ type WaitingList = { count: number; oldest: readonly Waiting[]; parkedUnknown?: 
 type WaitingDeps = {
   supportReads: Pick<SupportReads, 'indeterminate' | 'failedCancellations'>;
   readModel: Pick<ReadModel, 'companies'>;
-  store: Pick<EventStore, 'load'>;
+  store: Pick<EventStore, 'load' | 'lastReadsAtOnce'>;
   queue: Pick<WorkQueue, 'parked'>;
 };
 
