@@ -22,7 +22,6 @@ import {
   authorized,
   authorizedData,
   conflictFound,
-  interrupted,
   notSent,
   provenAbsent,
   unknown,
@@ -415,27 +414,6 @@ describeWithPostgres('an import of the note of an accepted invoice of which noth
     expect(await importing(note)).toEqual(again);
   });
 
-  it.each<[what: string, n: number, sameContent: boolean, fields: object, warned: string | undefined]>([
-    ['with equal content', 81, true, { reference: 'venda-81' }, 'equal content'],
-    ['with equal amount, as a repeat on another day does', 82, false, { reference: 'venda-82' }, 'equal amount'],
-    ['with another amount', 83, false, { reference: 'venda-83', amount_in_cents: 9_900 }, undefined],
-  ])('warns of a note that another invoice met under its number, %s', async (_what, n, sameContent, fields, warned) => {
-    const id = `77777777-7777-4777-8777-7777777777${n}`;
-    const { type, data } = conflictFound(1, 4, sameContent);
-    const met = { type, data: { ...data, accessKey: keyOf(n) } } as InvoiceEvent;
-    await accept(id, {}, attempted(1, 3), met, interrupted);
-    expect(await operator.session.projections.rebuild('invoices', () => undefined)).toHaveProperty('done');
-    const warnings =
-      warned === undefined
-        ? []
-        : [
-            `line 1: nfse_${id} met this note under its number, with ${warned}, and does not get the note now: where the line is of the same sale, leave nfse_${id} indeterminate and tell its client that this note counts`,
-          ];
-    const note = { ...fields, access_key: keyOf(n) };
-    expect(await importing(note)).toEqual({ ...done, warnings });
-    expect(await importing(note)).toEqual({ ...again, warnings });
-  });
-
   it.each<[string, number, InvoiceEvent[]]>([
     ['has no answer', 73, [attempted(1, 3)]],
     ['was proven absent', 74, [attempted(1, 3), provenAbsent(1, 90)]],
@@ -512,6 +490,12 @@ describeWithPostgres('an import of the note of an accepted invoice of which noth
     );
     expect(text).toContain(`--accept-unknown does not end the pause before that, or before ${AT}`);
     expect(await doctorSays({ acceptedAgain: ['nfse_a'] })).toContain('--accept-unknown ends the pause too');
+  });
+
+  it('is advised by doctor as another sale only after the outcome of the invoice that met it', async () => {
+    const advice = 'If the note is of another sale: once nfse_a has an outcome, the same line with';
+    expect(await doctorSays({ acceptedAgain: ['nfse_a'], metAgain: ['nfse_a'], sendableUntil: AT })).toContain(advice);
+    expect(await doctorSays({ acceptedAgain: ['nfse_a'] })).toContain('another sale: the same line with');
   });
 
   it('is not advised by doctor for an invoice that may have been sent', async () => {

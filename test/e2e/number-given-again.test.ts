@@ -118,6 +118,64 @@ describeWithPostgres('a copy of the log that lacks one note, which gives its num
     return note?.access_key ?? '';
   };
 
+  /** The repeat of the lost request has another text, and so meets its own note with other content. */
+  const repeatOnAnotherDay = async () => {
+    const key = await loseOneNote('lost', 80_001);
+    const [lost] = await notes(80_001);
+    const answer = await ask('POST', '/v1/nfse', { ...sale('lost', 80_001), description: 'Consultoria {{data}}' });
+    const { id } = (await answer.json()) as Body;
+    await eventually(
+      () => operate('invoice', 'timeline', id),
+      ({ out }) => out.includes('NumberConflictFound'),
+    );
+    const facts = { cnpj: lost?.cnpj, mode: 'live', origin: 'legacy', state: 'issued', amount_in_cents: 80_001 };
+    return { key, id, line: { ...facts, access_key: key, issued_at: lost?.authorized_at } };
+  };
+  const importLine = async (line: object) => {
+    const file = join(folder, 'line.ndjson');
+    await writeFile(file, `${JSON.stringify(line)}\n`);
+    return await operate('invoice', 'import', file);
+  };
+  /** The comparison lifts the stop, the repeat has its own note, and there is no second one. */
+  const endsWithOneNote = async (id: string, key: string): Promise<void> => {
+    const done = await operate('doctor', '--reconcile');
+    expect(done.exit, done.out).toBe(0);
+    expect(done.out).toContain('the series is not stopped any more: the next number is 3');
+    await becomesReady(service.opsUrl);
+    await becomes(await accept('next', 90_001), 'issued');
+    expect(await read(id)).toMatchObject({ status: 'issued', access_key: key, reference: 'lost' });
+    for (const amount of [80_001, 90_001]) expect(await notes(amount)).toHaveLength(1);
+    expect(await operate('audit', 'verify', '--documents')).toMatchObject({ exit: 0 });
+  };
+
+  it('takes no line of another reference with the note while the repeat of another day waits to be sent', {
+    timeout: 300_000,
+  }, async () => {
+    const { key, id, line } = await repeatOnAnotherDay();
+    const refused = await importLine({ ...line, reference: 'order-77' });
+    expect(refused.exit).toBe(1);
+    expect(refused.out).toMatch(
+      new RegExp(`${id} met this note .* is sent under the next number .* give it with "id":"${id}"`),
+    );
+    expect(await importLine({ ...line, id })).toMatchObject({ exit: 0 });
+    await mark();
+    await endsWithOneNote(id, key);
+  });
+
+  it('gives the repeat of another day its own note by the line that the comparison prints', {
+    timeout: 300_000,
+  }, async () => {
+    const { key, id } = await repeatOnAnotherDay();
+    await mark();
+    const found = await operate('doctor', '--reconcile');
+    const [, printed = ''] = /If so: nfse invoice import FILE\.ndjson with the line (\{.*?\})/.exec(found.out) ?? [];
+    expect(JSON.parse(printed)).toMatchObject({ id, access_key: key });
+    const line = JSON.parse(printed) as object;
+    expect(await importLine({ ...line, id: undefined, reference: 'order-77' })).toMatchObject({ exit: 1 });
+    expect(await importLine(line)).toMatchObject({ exit: 0 });
+    await endsWithOneNote(id, key);
+  });
+
   it('goes on after the comparison, which lifts the stop of the series', { timeout: 300_000 }, async () => {
     await loseOneNote('lost', 80_001);
     const first = await accept('sale-1', 90_001);
@@ -190,13 +248,7 @@ describeWithPostgres('a copy of the log that lacks one note, which gives its num
   });
 
   it('does not call the repeat of another day failed over its own note', { timeout: 300_000 }, async () => {
-    const key = await loseOneNote('lost', 80_001);
-    const answer = await ask('POST', '/v1/nfse', { ...sale('lost', 80_001), description: 'Consultoria {{data}}' });
-    const { id } = (await answer.json()) as Body;
-    await eventually(
-      () => operate('invoice', 'timeline', id),
-      ({ out }) => out.includes('NumberConflictFound'),
-    );
+    const { key, id } = await repeatOnAnotherDay();
     clock.pass(3_700);
     await becomes(id, 'indeterminate');
     clock.pass(DAY_SECONDS);

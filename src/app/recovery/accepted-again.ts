@@ -2,6 +2,7 @@ import { publicInvoiceId, type StreamName } from '../../domain/common/ids.js';
 import { present } from '../../domain/common/present.js';
 import { type Instant, laterOf } from '../../domain/common/time.js';
 import type { Limits } from '../../domain/invoice/limits.js';
+import { othersMet } from '../../domain/invoice/note-met.js';
 import { allCameToNothing, type Invoice } from '../../domain/invoice/state.js';
 import { hasSameAmountAndCustomer } from '../issuing/found-documents.js';
 import { type Candidate, candidatesOf } from './adopt-note.js';
@@ -13,9 +14,15 @@ type Ownerless = { found: FoundNote; owner?: StreamName; metBy?: StreamName };
 /**
  * Open invoices that a repeated request may have made of a note that the log has lost, by public ids. `acceptedAgain`: those that have no note and
  * cannot have one, so they may take this one. `sentAgain`: those of which an attempt may have left a note. `sendableUntil`: until when one of them may
- * be sent, as a second note; absent when none will be.
+ * be sent, as a second note; absent when none will be. `metAgain`: those of `acceptedAgain` that met the note under their number, so an import takes it as
+ * another sale's only once they have an outcome.
  */
-export type Repeats = { acceptedAgain?: readonly string[]; sentAgain?: readonly string[]; sendableUntil?: Instant };
+export type Repeats = {
+  acceptedAgain?: readonly string[];
+  sentAgain?: readonly string[];
+  metAgain?: readonly string[];
+  sendableUntil?: Instant;
+};
 
 /**
  * Adds to each of these notes without an invoice the open invoices that have its amount and customer. A client may repeat a request whose acceptance
@@ -37,18 +44,23 @@ export const withRepeats = async <Note extends Ownerless>(
     const equal = candidates.filter(
       ({ stream, events }) => stream !== left.metBy && hasSameAmountAndCustomer(left.found.note, events),
     );
-    return { ...left, ...repeatsAmong(equal.flatMap(openInvoiceOf), deps.limits, now) };
+    const met = equal.filter(({ events }) => hasMet(events, left.found.note.accessKey)).flatMap(openInvoiceOf);
+    return { ...left, ...repeatsAmong(equal.flatMap(openInvoiceOf), met, deps.limits, now) };
   });
 };
 
-const repeatsAmong = (invoices: readonly Invoice[], limits: Limits, now: Instant): Repeats => {
-  const idsOf = (mayHaveNote: boolean): readonly string[] | undefined => {
-    const own = invoices.filter(({ attempts }) => allCameToNothing(attempts) !== mayHaveNote);
+const hasMet = (events: Candidate['events'], accessKey: string): boolean =>
+  othersMet(events).some((met) => met.accessKey === accessKey);
+
+const repeatsAmong = (invoices: readonly Invoice[], met: readonly Invoice[], limits: Limits, now: Instant): Repeats => {
+  const idsOf = (mayHaveNote: boolean, among = invoices): readonly string[] | undefined => {
+    const own = among.filter(({ attempts }) => allCameToNothing(attempts) !== mayHaveNote);
     return own.length === 0 ? undefined : own.map(({ facts }) => publicInvoiceId(facts.invoiceId));
   };
   const [first, ...others] = invoices.flatMap((invoice) => sendableUntil(invoice, limits, now) ?? []);
   const until = first && others.reduce(laterOf, first);
-  return present({ acceptedAgain: idsOf(false), sentAgain: idsOf(true), sendableUntil: until });
+  const metAgain = idsOf(false, met);
+  return present({ acceptedAgain: idsOf(false), sentAgain: idsOf(true), metAgain, sendableUntil: until });
 };
 
 /** Without a description, whose key is gone, an invoice without an attempt cannot be sent. */

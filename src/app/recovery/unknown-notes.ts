@@ -99,6 +99,7 @@ const unknownNoteOf = async (
     metBy,
     acceptedAgain,
     sentAgain,
+    metAgain,
     sendableUntil,
   }: LeftNote & Repeats,
   owner: StreamName | undefined,
@@ -116,7 +117,7 @@ const unknownNoteOf = async (
   const accepted = once === undefined ? acceptance : undefined;
   if (owner === undefined) {
     const met = metBy && (await ownerOf(metBy, store));
-    const repeats = { acceptedAgain, sentAgain, sendableUntil };
+    const repeats = { acceptedAgain, sentAgain, metAgain, sendableUntil };
     // The note is still to be given to that invoice, also where the operator had to accept it before the invoice could end.
     if (met && TAKES_NOTE.has(met.status)) return present({ ...place, once, metBy: met, ...repeats });
     return present({ ...place, once, accepted, ...repeats });

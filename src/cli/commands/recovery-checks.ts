@@ -189,7 +189,7 @@ const MET = {
 } as const;
 
 const cureWithoutOwner = (note: UnknownNote): string => {
-  const { acceptedAgain, sentAgain } = note;
+  const { acceptedAgain, sentAgain, metAgain } = note;
   const [id, ...others] = acceptedAgain ?? [];
   const example = importWith(note, id);
   if (id === undefined && sentAgain === undefined) return `take it over: ${example}, and ${NAMED_BY}; or, ${NO_REPEAT}`;
@@ -198,9 +198,13 @@ const cureWithoutOwner = (note: UnknownNote): string => {
       ? ', and that invoice is not sent'
       : `, with the id of the invoice that is the same sale: ${id} or ${others.join(' or ')}. Each of the others is sent after the pause, which is right only where it is another sale`;
   const rest = `${sentAgain === undefined ? '' : `. ${sentCure(sentAgain)}`}. ${endOf(note)}`;
+  const once =
+    metAgain === undefined
+      ? ''
+      : `once ${metAgain.join(' and ')} ${metAgain.length === 1 ? 'has' : 'have'} an outcome, `;
   if (id === undefined)
     return `ask the client whether it repeated its request. If the note is of another sale: ${example}, and ${NAMED_BY}${rest}`;
-  return `ask the client whether it repeated its request. If so: ${example}${choice}. If the note is of another sale: the same line with ${NAMED_BY}, or without an id${rest}`;
+  return `ask the client whether it repeated its request. If so: ${example}${choice}. If the note is of another sale: ${once}the same line with ${NAMED_BY}, or without an id${rest}`;
 };
 
 /**

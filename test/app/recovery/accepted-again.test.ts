@@ -126,16 +126,26 @@ it.each<[which: string, more: readonly InvoiceEvent[], expected: object]>([
   await acceptAgain(deps, 7, 'live', ...more);
   const held = await compare(deps, true);
   expect(held).toMatchObject({ isDone: false, unknown: [{ number: 3 }] });
-  const { acceptedAgain, sentAgain, sendableUntil } = held.unknown[0] ?? {};
-  expect({ acceptedAgain, sentAgain, sendableUntil }).toEqual({
+  const { acceptedAgain, sentAgain, metAgain, sendableUntil } = held.unknown[0] ?? {};
+  expect({ acceptedAgain, sentAgain, metAgain, sendableUntil }).toEqual({
     acceptedAgain: undefined,
     sentAgain: undefined,
+    metAgain: undefined,
     ...expected,
   });
   clock.moveTo(at(3_700));
   const { sendableUntil: _over, ...repeats } = expected as { sendableUntil: string };
   expect(await compare(deps, false)).toMatchObject({ isDone: false, unknown: [repeats] });
   expect(await compare(deps, true)).toMatchObject({ isDone: true, unknown: [repeats] });
+});
+
+it('says which repeat met the note under its number, because an import takes the note as another sale only after its outcome', async () => {
+  const { deps, register } = await recoveryHarness();
+  const { accessKey } = register(7, 3);
+  const { type, data } = conflictFound(1, 60);
+  await acceptAgain(deps, 7, 'live', attempted(1, 30), { type, data: { ...data, accessKey } } as InvoiceEvent);
+  const ids = [`nfse_${idOf(7)}`];
+  expect(await compare(deps, true)).toMatchObject({ unknown: [{ acceptedAgain: ids, metAgain: ids }] });
 });
 
 it('names the repeat that waits no longer, and --accept-unknown ends the pause then', async () => {

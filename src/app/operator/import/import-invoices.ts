@@ -2,7 +2,6 @@ import { providerOfKey } from '../../../domain/common/access-key.js';
 import {
   type InvoiceId,
   invoiceStream,
-  modes,
   parseInvoiceStream,
   publicInvoiceId,
   type StreamName,
@@ -18,11 +17,10 @@ import { type LoadedInvoice, loadInvoice, loadSealedInvoice } from '../../read/r
 import { type CompanyCommandDeps, loadCompany } from '../company/company-commands.js';
 import { adviceOnHolder, attachNote, noteOfAccepted } from './accepted-invoice.js';
 import { type Imported, type NoteFiles, type PlannedImport, parseImportLine, planLine } from './import-line.js';
+import { metLines } from './notes-met.js';
 import {
   holdersOfKeys,
   type KeyHoldersDeps,
-  type NoteMet,
-  notesMet,
   ownerOfDps,
   type UnsettledDeps,
   unsettledInvoices,
@@ -73,9 +71,15 @@ export const importInvoices = async (text: string, deps: ImportDeps): Promise<Im
   });
   const open = checks.filter(({ isAlready }) => !isAlready);
   await checkUnsettled(open, deps, report);
+  const met = await metLines(plans, deps);
+  const toAppend = new Set(open.map(({ number }) => number));
+  for (const { number, refusal } of met) if (refusal !== undefined && toAppend.has(number)) report(number, [refusal]);
   if (problems.size > 0) return { problems: inOrder(problems) };
   if (plans.length === 0) return { problems: ['the file has no line'] };
-  const warnings = [...plans.flatMap(signatureWarnings), ...(await metWarnings(plans, deps))];
+  const warnings = [
+    ...plans.flatMap(signatureWarnings),
+    ...met.map(({ number, warning }) => `line ${number}: ${warning}`),
+  ];
 
   await inGroups(AT_ONCE, open, async ({ number, plan }) => {
     const check = await appendImport(plan, deps);
@@ -100,31 +104,6 @@ const UNSIGNED = 'xml_file has no signature, so nothing shows that it is what th
 
 const ALTERED =
   'the signature of xml_file does not hold, so the file may not be what the authorizer made: compare it with the note at the national portal';
-
-/** The note of another sale is imported as it should be. Only its client can say whether it is of the invoice that met it. */
-const metWarnings = async (plans: readonly Numbered[], deps: UnsettledDeps): Promise<readonly string[]> => {
-  const warnings: string[] = [];
-  const withKey = plans.filter(({ plan }) => plan.data.accessKey !== undefined);
-  for (const companyId of new Set(withKey.map(({ plan }) => plan.data.companyId))) {
-    for (const mode of modes) {
-      const own = withKey.filter(({ plan: { data } }) => data.companyId === companyId && data.mode === mode);
-      const met = own.length === 0 ? [] : await notesMet(companyId, mode, deps);
-      for (const { number, plan } of own) {
-        const one = met.find((note) => note.accessKey === plan.data.accessKey && mayBeSameSale(note, plan.data));
-        if (one !== undefined) warnings.push(`line ${number}: ${metText(publicInvoiceId(one.invoiceId), one)}`);
-      }
-    }
-  }
-  return warnings;
-};
-
-const mayBeSameSale = (
-  { invoiceId, amountInCents, sameContent }: NoteMet,
-  line: Pick<Imported, 'invoiceId' | 'amountInCents'>,
-): boolean => invoiceId !== line.invoiceId && (sameContent || amountInCents === line.amountInCents);
-
-const metText = (id: string, { sameContent }: NoteMet): string =>
-  `${id} met this note under its number, with ${sameContent ? 'equal content' : 'equal amount'}, and does not get the note now: where the line is of the same sale, leave ${id} indeterminate and tell its client that this note counts`;
 
 type Report = (number: number, problems: readonly string[]) => void;
 

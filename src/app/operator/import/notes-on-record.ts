@@ -8,9 +8,8 @@ import {
 } from '../../../domain/common/ids.js';
 import type { Cents } from '../../../domain/common/money.js';
 import type { Instant } from '../../../domain/common/time.js';
-import type { InvoiceEventData } from '../../../domain/invoice/events.js';
 import { compareSent } from '../../../domain/invoice/sent-document.js';
-import type { Invoice, InvoiceFacts, InvoiceState, IssueAttempt } from '../../../domain/invoice/state.js';
+import type { Invoice, InvoiceState, IssueAttempt } from '../../../domain/invoice/state.js';
 import type { InvoiceStatus } from '../../../domain/invoice/status.js';
 import { inGroups } from '../../../lib/in-groups.js';
 import { type EventLog, isEarlier, type LogPosition, type RecordedEvent } from '../../../ports/event-log.js';
@@ -53,18 +52,24 @@ export const holdersOfKeys = async (
     holders.push(...(await inGroups(ROWS_AT_ONCE, rows, (row) => ofThisLog(row, store))).flat());
   }
   const wanted = new Set(accessKeys);
-  // Rows past the end of the log are of another end of it, so they say nothing of what this log holds.
-  const after = isEarlier(await log.head(), rowsUpTo) ? null : rowsUpTo;
   const ended = new Set<StreamName>();
-  for await (const page of walkLog(log, [invoicePrefix.live, invoicePrefix.test], after)) {
-    for (const event of page) {
-      const accessKey = keyRecordedBy(event);
-      if (accessKey !== undefined && wanted.has(accessKey)) holders.push({ accessKey, stream: event.stream });
-      if (isEndOfTestInvoice(event)) ended.add(event.stream);
-    }
+  for await (const event of eventsPastRows(rowsUpTo, log)) {
+    const accessKey = keyRecordedBy(event);
+    if (accessKey !== undefined && wanted.has(accessKey)) holders.push({ accessKey, stream: event.stream });
+    if (isEndOfTestInvoice(event)) ended.add(event.stream);
   }
   return holders.filter(({ stream }) => !ended.has(stream));
 };
+
+/** The events of invoices that their rows do not hold yet. `rowsUpTo` was read before the rows. */
+export async function* eventsPastRows(
+  rowsUpTo: LogPosition | null,
+  log: KeyHoldersDeps['log'],
+): AsyncGenerator<RecordedEvent> {
+  // Rows past the end of the log are of another end of it, so they say nothing of what this log holds.
+  const after = isEarlier(await log.head(), rowsUpTo) ? null : rowsUpTo;
+  for await (const page of walkLog(log, [invoicePrefix.live, invoicePrefix.test], after)) yield* page;
+}
 
 const ofThisLog = async (row: KeyHolder, store: EventStore): Promise<readonly KeyHolder[]> =>
   (await loadSealedInvoice(row.stream, store)).state.kind === 'none' ? [] : [row];
@@ -122,7 +127,8 @@ export const unsettledInvoices = async (
   return unsettled;
 };
 
-async function* rowsOf(
+/** The invoices that rows show with one of these statuses. */
+export async function* rowsOf(
   filter: Pick<SupportFilter, 'companyId' | 'mode'>,
   statuses: readonly InvoiceStatus[],
   { supportReads }: UnsettledDeps,
@@ -137,27 +143,6 @@ async function* rowsOf(
   }
 }
 
-/** A note that an invoice without a known outcome met under its number. */
-export type NoteMet = Pick<InvoiceEventData<'NumberConflictFound'>, 'accessKey' | 'sameContent'> &
-  Pick<InvoiceFacts, 'invoiceId' | 'amountInCents'>;
-
-/** The notes that invoices of the company met, and that may be their own. They are for a warning, so rows that lag may hide one. */
-export const notesMet = async (companyId: CompanyId, mode: Mode, deps: UnsettledDeps): Promise<readonly NoteMet[]> => {
-  const met: NoteMet[] = [];
-  for await (const { stream, invoice } of rowsOf({ companyId, mode }, ['processing', 'indeterminate'], deps)) {
-    if (!invoice.attempts.some(isForeign)) continue;
-    const { state, events } = await loadSealedInvoice(stream, deps.store);
-    if (state.kind !== 'invoice' || !['open', 'indeterminate'].includes(state.outcome.status)) continue;
-    const { invoiceId, amountInCents } = state.facts;
-    for (const { type, data } of events) {
-      if (type !== 'NumberConflictFound') continue;
-      const { accessKey, sameContent } = data;
-      met.push({ accessKey, sameContent, invoiceId, amountInCents });
-    }
-  }
-  return met;
-};
-
 const unsettledOf = (state: InvoiceState): Unsettled | undefined => {
   if (state.kind !== 'invoice' || !['open', 'indeterminate'].includes(state.outcome.status)) return undefined;
   const sent = state.attempts.find((attempt) => mayHaveMadeNote(attempt) && !isForeign(attempt));
@@ -165,6 +150,7 @@ const unsettledOf = (state: InvoiceState): Unsettled | undefined => {
   return sent && { invoiceId, amountInCents, firstSentAt: sent.attemptedAt };
 };
 
-const isForeign = ({ resolution }: IssueAttempt): boolean => resolution === 'foreign';
+/** Whether the attempt met the note of another party under its number. */
+export const isForeign = ({ resolution }: IssueAttempt): boolean => resolution === 'foreign';
 
 const mayHaveMadeNote = ({ resolution }: IssueAttempt): boolean => resolution !== 'not_sent';
