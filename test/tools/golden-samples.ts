@@ -304,6 +304,31 @@ export const goldenVariants = {
       absences: [{ dpsId: DPS_ID, firstAskedAt: AT, secondAskedAt: LATER }],
     },
   },
+  'IndeterminateResolved.v1.other-sales': {
+    type: 'IndeterminateResolved',
+    data: {
+      evidence: 'Consulta ao portal',
+      as: 'failed',
+      at: LATER,
+      absences: [],
+      otherSales: [
+        { dpsId: DPS_ID, accessKey: ACCESS_KEY, by: 'content' },
+        { dpsId: DPS_ID, accessKey: ACCESS_KEY, by: 'operator', unseen: true },
+      ],
+    },
+  },
+  'IndeterminateResolved.v1.attempt-lost': {
+    type: 'IndeterminateResolved',
+    data: {
+      evidence: 'Consulta ao portal',
+      as: 'issued',
+      accessKey: ACCESS_KEY,
+      nfseNumber: '1467',
+      authorizedAt: AT,
+      attemptLost: true,
+      at: LATER,
+    },
+  },
   'CompanyChanged.v1.test-registration': {
     type: 'CompanyChanged',
     data: { registration: { ...registration, municipalRegistration: { test: '87654321' } }, at: AT },

@@ -207,10 +207,26 @@ const invoiceSchemas = {
     strictObject({
       as: v.literal('failed'),
       absences: optional(v.array(strictObject({ dpsId: text, firstAskedAt: instant, secondAskedAt: instant }))),
+      otherSales: optional(
+        v.array(
+          strictObject({
+            dpsId: text,
+            accessKey: text,
+            by: v.picklist(['content', 'operator']),
+            unseen: optional(v.literal(true)),
+          }),
+        ),
+      ),
       evidence: sealed,
       at: instant,
     }),
-    strictObject({ as: v.literal('issued'), evidence: sealed, ...note, at: instant }),
+    strictObject({
+      as: v.literal('issued'),
+      evidence: sealed,
+      ...note,
+      attemptLost: optional(v.literal(true)),
+      at: instant,
+    }),
   ]),
   ReconciliationDifferenceFound: strictObject({ kind: text, accessKey: optional(text), at: instant }),
   InvoiceImported: imported,

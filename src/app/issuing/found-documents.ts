@@ -84,18 +84,26 @@ export const hasSameAmountAndCustomer = (
  * key of the content is gone. A description is no proof, because a marker of a date in it has another text on another day (POST-description).
  */
 export const isOfAnotherSale = (note: AuthorizedNote, events: readonly ReadInvoiceEvent[]): boolean =>
-  !isDoubtful(note) &&
-  events.some(({ type, data }) => type === 'InvoiceAccepted' && data.description !== undefined) &&
-  !hasSameAmountAndCustomer(note, events);
+  !isDoubtful(note) && isContentKept(events) && !hasSameAmountAndCustomer(note, events);
+
+/** Whether the note has the content of the invoice. Where the key of that content is gone, nothing can be compared. */
+export const hasEqualContent = (note: AuthorizedNote, events: readonly ReadInvoiceEvent[]): boolean =>
+  isContentKept(events) && hasSameContent(note, events);
+
+const isContentKept = (events: readonly ReadInvoiceEvent[]): boolean =>
+  events.some(({ type, data }) => type === 'InvoiceAccepted' && data.description !== undefined);
 
 /**
- * Whether the invoice met this very note under its number, and the note has its content. Where the key of the content is gone, nothing can be compared,
- * so the note is not taken for that of the invoice.
+ * Whether this very note stands under a number of the invoice, and has its content. The invoice met the note there; or no look-up showed a note before
+ * its time was over. A note that took the place of the one that was met is not taken for that of the invoice.
  */
-export const isNoteMet = (note: AuthorizedNote, events: readonly ReadInvoiceEvent[]): boolean =>
-  noteMet(events, note.accessKey)?.dpsId === note.dpsId &&
-  events.some(({ type, data }) => type === 'InvoiceAccepted' && data.description !== undefined) &&
-  hasSameContent(note, events);
+export const isNoteMet = (note: AuthorizedNote, events: readonly ReadInvoiceEvent[]): boolean => {
+  const { dpsId } = note;
+  const isMet = noteMet(events, note.accessKey)?.dpsId === dpsId;
+  const wasSent = events.some(({ type, data }) => type === 'IssuanceAttempted' && data.dpsId === dpsId);
+  const hasMetAnother = events.some(({ type, data }) => type === 'NumberConflictFound' && data.dpsId === dpsId);
+  return (isMet || (wasSent && !hasMetAnother)) && hasEqualContent(note, events);
+};
 
 /** The text that `toma` carries as the customer's document; empty without one. */
 export const customerDocumentOf = (customer: Customer | undefined): string =>

@@ -17,10 +17,9 @@ import { form, operatorField, type PageContext, ROOT } from './layout.js';
 export type TypedSettlement = { as: string; accessKey: string; otherSales: string; evidence: string };
 
 /**
- * An end that support may choose; not yet possible with `from` (an instant) or `against` (a reason). `asksForOthers`: the invoice has met a note with
- * other content, which may have to be named.
+ * An end that support may choose; not yet possible with `from` (an instant), and not possible with `against` (a reason).
  */
-export type SettleChoice = { as: SettleAs; from?: Instant; against?: string; asksForOthers?: true };
+export type SettleChoice = { as: SettleAs; from?: Instant; against?: string };
 
 /** What support may settle an invoice as; empty when there is nothing to settle. */
 export const settleChoices = (invoice: Invoice, now: Instant): readonly SettleChoice[] => {
@@ -48,10 +47,7 @@ const issuedChoice = (invoice: Invoice): SettleChoice =>
 
 const failedChoice = (invoice: Invoice, now: Instant): SettleChoice => {
   const wanted = absencesToProve(invoice, now);
-  if (!('refused' in wanted))
-    return invoice.attempts.some(({ foreignSameContent }) => foreignSameContent === false)
-      ? { as: 'failed', asksForOthers: true }
-      : { as: 'failed' };
+  if (!('refused' in wanted)) return { as: 'failed' };
   const last = invoice.attempts.at(-1);
   const from = last && addSeconds(last.attemptedAt, SETTLE_ABSENCE_SECONDS);
   return from !== undefined && isBefore(now, from) ? { as: 'failed', from } : { as: 'failed', against: wanted.refused };
@@ -63,8 +59,8 @@ const MEANINGS: Readonly<Record<SettleAs, readonly [portuguese: string, english:
     'Issued: the document is looked up at the authorizer, and its digest compared. A note with equal content that has the number of this one counts too.',
   ],
   failed: [
-    'Falhou: ausência comprovada por duas consultas, 24 horas ou mais depois da última tentativa.',
-    'Failed: proven absent by two look-ups, 24 hours or more after the last attempt.',
+    'Falhou: ausência comprovada por duas consultas, ou a nota de outra venda sob o seu número, 24 horas ou mais depois da última tentativa.',
+    'Failed: proven absent by two look-ups, or the note of another sale under its number, 24 hours or more after the last attempt.',
   ],
   canceled: [
     'Cancelada: um evento que cancela ou substitui a nota é consultado no autorizador. Sem ele nada muda.',
@@ -95,7 +91,7 @@ ${
     : none
 }
 ${
-  choices.some(({ asksForOthers }) => asksForOthers)
+  choices.some((choice) => choice.as === 'failed' && isPossible(choice))
     ? html`<p class="field wide"><label for="other_sales">${say('Chave da nota que tem o número desta, se comparada e de outra venda (só para falhou)', 'Access key of the note that has its number, if compared and of another sale (failed only)')}</label>
 <input id="other_sales" name="other_sales" maxlength="250" value="${typed.otherSales}" autocomplete="off" spellcheck="false"></p>`
     : none
@@ -104,19 +100,23 @@ ${
 <textarea id="evidence" name="evidence" rows="3" required maxlength="2000">${typed.evidence}</textarea></p>
 ${operatorField(context, 'settle-operator')}
 <p><button>${say('Resolver', 'Settle')}</button> <span class="hint">${say(
-      'O autorizador é sempre consultado; só a palavra de alguém nunca é registrada.',
-      'The authorizer is asked in every case; a statement alone is never recorded.',
+      'O autorizador é sempre consultado. Só que uma nota é de outra venda pode ser declarado, por quem a comparou; a declaração fica registrada.',
+      'The authorizer is asked in every case. Only that a note is of another sale may be declared, by who compared it; the declaration is recorded.',
     )}</span></p>`,
   )}</section>`;
 };
 
-const choiceOf = (context: PageContext, { as, from, against }: SettleChoice, typed: string): Html => {
+const isPossible = ({ from, against }: SettleChoice): boolean => from === undefined && against === undefined;
+
+const choiceOf = (context: PageContext, choice: SettleChoice, typed: string): Html => {
   const { say } = context;
-  const isPossible = from === undefined && against === undefined;
+  const { as, from, against } = choice;
+  const lead =
+    from === undefined ? say('Não é possível:', 'Not possible:') : say('Ainda não é possível:', 'Not possible yet:');
   const when =
     from === undefined
       ? html`<span lang="en">${against ?? ''}</span>`
       : html`${say('a partir de', 'from')} ${timeOf(context, from)}`;
-  return html`<p class="choice"><input type="radio" id="as-${as}" name="as" value="${as}" required${as === typed ? html` checked` : none}${isPossible ? none : html` disabled`}>
-<label for="as-${as}">${say(...MEANINGS[as])}${isPossible ? none : html` <strong>${say('Ainda não é possível:', 'Not possible yet:')} ${when}</strong>`}</label></p>`;
+  return html`<p class="choice"><input type="radio" id="as-${as}" name="as" value="${as}" required${as === typed ? html` checked` : none}${isPossible(choice) ? none : html` disabled`}>
+<label for="as-${as}">${say(...MEANINGS[as])}${isPossible(choice) ? none : html` <strong>${lead} ${when}</strong>`}</label></p>`;
 };

@@ -247,9 +247,16 @@ type InvoiceEvents = {
     evidence?: string;
     at: Instant;
   };
-  /** `absences` is missing in events that record only the verdict. */
+  /**
+   * `absences` is missing in events that record only the verdict, and `otherSales` where no note of another sale was found or named. `attemptLost`: the note
+   * was under a DPS id of the invoice with its content, and no `NumberConflictFound` says so.
+   */
   IndeterminateResolved: { evidence: string; at: Instant } & (
-    | { as: 'failed'; absences?: readonly { dpsId: DpsId; firstAskedAt: Instant; secondAskedAt: Instant }[] }
+    | {
+        as: 'failed';
+        absences?: readonly { dpsId: DpsId; firstAskedAt: Instant; secondAskedAt: Instant }[];
+        otherSales?: readonly OtherSale[];
+      }
     | {
         as: 'issued';
         accessKey: AccessKey;
@@ -257,6 +264,7 @@ type InvoiceEvents = {
         authorizedAt: Instant;
         nfseXmlGzip?: string;
         nfseSha256?: string;
+        attemptLost?: true;
       }
   );
   ReconciliationDifferenceFound: { kind: string; accessKey?: AccessKey; at: Instant };
@@ -330,6 +338,12 @@ export const invoicePersonalFields = {
   ReferenceTaken: [],
   TestInvoiceDeleted: [],
 } as const satisfies Record<InvoiceEventType, readonly string[]>;
+
+/**
+ * The note of another sale under a DPS id of the invoice. `by`: its amount or customer differs (`content`), or the `operator` compared the note and said
+ * so. `unseen`: the look-up of that settlement did not show that note.
+ */
+export type OtherSale = { dpsId: DpsId; accessKey: AccessKey; by: 'content' | 'operator'; unseen?: true };
 
 /** Data of an event whose personal fields are missing when their key is gone. */
 type Erasable<Data, Personal extends string> = Data extends unknown

@@ -32,7 +32,7 @@ export const contentMet = ({ attempts }: Pick<Invoice, 'attempts'>): 'equal' | '
 
 /**
  * Whether the log has lost the attempt that made the note, and so its digest. Log recovery or a kept answer gave the note to the invoice; or support did,
- * where the invoice had met the note under its number.
+ * where the note has the number and content of the invoice.
  */
 export const isOfLostAttempt = (events: readonly ReadInvoiceEvent[]): boolean =>
   events.some((event) => {
@@ -40,6 +40,6 @@ export const isOfLostAttempt = (events: readonly ReadInvoiceEvent[]): boolean =>
     return (
       event.type === 'IndeterminateResolved' &&
       event.data.as === 'issued' &&
-      noteMet(events, event.data.accessKey) !== undefined
+      (event.data.attemptLost === true || noteMet(events, event.data.accessKey) !== undefined)
     );
   });

@@ -1,10 +1,11 @@
 import type { DpsId } from '../common/access-key.js';
 import { noChange } from '../common/decision.js';
+import { present } from '../common/present.js';
 import { addSeconds, DAY_SECONDS, type Instant, isBefore } from '../common/time.js';
 import { decideCanceledElsewhere } from './decide-cancellation.js';
 import { isKnownToExist } from './decide-issuance.js';
 import type { Decision } from './decision.js';
-import type { InvoiceEventData } from './events.js';
+import type { InvoiceEventData, OtherSale } from './events.js';
 import { absenceGapSeconds, type Limits } from './limits.js';
 import { contentMet } from './note-met.js';
 import { compareSent, type FoundDocument, isContradictory } from './sent-document.js';
@@ -20,8 +21,8 @@ export type ProvenAbsence = { dpsId: DpsId; firstAskedAt: Instant; secondAskedAt
 type Issued = Omit<Extract<InvoiceEventData<'IndeterminateResolved'>, { as: 'issued' }>, 'as'>;
 
 /**
- * Settles with a note that embeds the exact DPS that an attempt signed: same id, same digest. `isMet`: the invoice met the note under its number, with
- * its own content (see `noteMet`). Such a note settles it too, under the authorizer's signature.
+ * Settles with a note that embeds the exact DPS that an attempt signed: same id, same digest. `isMet`: the note stands under a number of the invoice, with
+ * the content of the invoice. Such a note settles it too, under the authorizer's signature.
  */
 export const settleAsIssued = (
   state: InvoiceState,
@@ -38,10 +39,17 @@ export const settleAsIssued = (
   const sent = invoice.attempts.filter(({ dpsId }) => dpsId === note.dpsId);
   const owner = compareSent(sent, note);
   if (owner === 'unknown') return { refused: whyDoubtful(note) ?? NOT_COMPARABLE };
-  if (owner === 'other' && !isMet)
-    return { refused: contentMet(invoice) === 'other' ? `${FOREIGN_NOTE}: ${OTHER_CONTENT}` : FOREIGN_NOTE };
+  if (owner === 'other' && !isMet) return { refused: `${FOREIGN_NOTE}${nextOf(invoice, sent)}` };
   return { events: [{ type: 'IndeterminateResolved', data: { as: 'issued', ...data } }] };
 };
+
+const nextOf = (invoice: Invoice, sent: Invoice['attempts']): string => {
+  if (contentMet(invoice) === 'equal') return `, ${STAYS}`;
+  return sent.length > 0 ? `: ${OTHER_CONTENT}` : '';
+};
+
+const STAYS =
+  'and the note with equal content that the invoice met is not the one found, or cannot be compared, so the invoice stays indeterminate';
 
 const NOT_COMPARABLE =
   'the key of what this invoice sent is gone, so nobody can tell whether the document found is its own';
@@ -66,13 +74,19 @@ export const OTHER_CONTENT =
   'the note under its number has other content, so only --as failed can settle the invoice, where that note is of another sale';
 
 /**
- * The DPS ids that must be proven absent before an indeterminate invoice is settled as failed: all under which an attempt may have left a note.
- * Where none was sent, a look-up has shown a document under them, so all are asked for. Refused when no look-up could prove it.
+ * What must be proven before an indeterminate invoice is settled as failed. `dpsIds`: all under which an attempt may have left a note. Each must be
+ * absent, or have the note of another sale, because one DPS id has one note. Where none was sent, a look-up has shown a document under them, so all are
+ * asked for. `saidToExist`: those of which no absence is taken (E0014). `met`: those whose note was met already, and must be of another sale.
  */
-export const absencesToProve = (
-  state: InvoiceState,
-  now: Instant,
-): { dpsIds: readonly DpsId[]; earliest: Instant } | { refused: string } => {
+type ToProve = {
+  dpsIds: readonly DpsId[];
+  saidToExist: readonly DpsId[];
+  met: readonly DpsId[];
+  earliest: Instant;
+};
+
+/** What `settleAsFailed` asks for. Refused when nothing could prove it. */
+export const absencesToProve = (state: InvoiceState, now: Instant): ToProve | { refused: string } => {
   const invoice = invoiceOf(state);
   if (invoice === undefined) return noInvoice;
   if (invoice.outcome.status !== 'indeterminate') return notIndeterminate(invoice);
@@ -83,36 +97,46 @@ export const absencesToProve = (
   const left = invoice.attempts.filter(({ resolution }) => resolution !== 'not_sent' && resolution !== 'rejected');
   const open = left.length > 0 ? left : invoice.attempts;
   if (open.some(({ foreignSameContent }) => foreignSameContent === true)) return { refused: SAME_CONTENT };
-  const dpsIds = [...new Set(open.filter(({ resolution }) => resolution !== 'foreign').map(({ dpsId }) => dpsId))];
-  if (dpsIds.some((dpsId) => isKnownToExist(invoice, dpsId))) return { refused: SAID_TO_EXIST };
-  return { dpsIds, earliest };
+  const isForeign = ({ resolution }: Invoice['attempts'][number]): boolean => resolution === 'foreign';
+  const dpsIds = [...new Set(open.filter((attempt) => !isForeign(attempt)).map(({ dpsId }) => dpsId))];
+  const met = [...new Set(open.filter(isForeign).map(({ dpsId }) => dpsId))];
+  return { dpsIds, saidToExist: dpsIds.filter((dpsId) => isKnownToExist(invoice, dpsId)), met, earliest };
 };
 
 const SAME_CONTENT =
-  'a note with the same customer, amount and description stands under its DPS id: it may be this very invoice, so it cannot be called failed: --as issued gives the note to the invoice';
+  'a note stands under its DPS id whose customer, amount and description are equal or could not be compared: it may be this very invoice, so it cannot be called failed. --as issued gives the note to the invoice; where that is refused, the invoice stays indeterminate';
 
-const SAID_TO_EXIST =
+/** Why an absent look-up proves nothing of such a DPS id. */
+export const SAID_TO_EXIST =
   'the authorizer once answered that this DPS exists (E0014): its absence cannot be proven any more';
 
-/** `absences` are those of `absencesToProve`, each with the protocol's gap between its two look-ups. */
+/** `absences`: each with the protocol's gap between its two look-ups. */
+type FailedProofs = { absences: readonly ProvenAbsence[]; otherSales: readonly OtherSale[] };
+
+/** Settles with the proofs that `absencesToProve` names. */
 export const settleAsFailed = (
   state: InvoiceState,
-  absences: readonly ProvenAbsence[],
+  { absences, otherSales }: FailedProofs,
   { evidence, now }: { evidence: string; now: Instant },
   limits: Limits,
 ): Decision => {
   if (invoiceOf(state)?.outcome.status === 'failed') return noChange;
   const wanted = absencesToProve(state, now);
   if ('refused' in wanted) return wanted;
-  const isProven = (dpsId: DpsId): boolean =>
+  const isOfOther = (dpsId: DpsId): boolean => otherSales.some((other) => other.dpsId === dpsId);
+  if (!wanted.met.every(isOfOther)) return { refused: 'the note under its number is not proven to be of another sale' };
+  const isAbsent = (dpsId: DpsId): boolean =>
+    !wanted.saidToExist.includes(dpsId) &&
     absences.some(
       (absence) =>
         absence.dpsId === dpsId &&
         !isBefore(absence.firstAskedAt, wanted.earliest) &&
         !isBefore(absence.secondAskedAt, addSeconds(absence.firstAskedAt, absenceGapSeconds(limits))),
     );
-  if (!wanted.dpsIds.every(isProven)) return { refused: 'its absence at the authorizer is not proven' };
-  return { events: [{ type: 'IndeterminateResolved', data: { as: 'failed', absences, evidence, at: now } }] };
+  if (!wanted.dpsIds.every((dpsId) => isOfOther(dpsId) || isAbsent(dpsId)))
+    return { refused: 'its absence at the authorizer is not proven' };
+  const data = present({ as: 'failed' as const, absences, otherSales: otherSales.length > 0 ? otherSales : undefined });
+  return { events: [{ type: 'IndeterminateResolved', data: { ...data, evidence, at: now } }] };
 };
 
 /** The authorizer has our event, or one that may be ours: the note is canceled and the failed request ends. */

@@ -38,6 +38,8 @@ it('the attempt of a note is lost when its event says so, or when support settle
   expect(isOfLostAttempt([...met, settledAsFailed])).toBe(false);
   expect(isOfLostAttempt(met)).toBe(false);
   expect(isOfLostAttempt([...foreign, settledWith(MET)])).toBe(false);
+  const { type, data } = settledWith(MET);
+  expect(isOfLostAttempt([...foreign, { type, data: { ...data, attemptLost: true } }])).toBe(true);
   const lost = { type: 'Authorized', data: { ...authorizedData(1, 80), attemptLost: true } } as const;
   expect(isOfLostAttempt([accepted(), lost])).toBe(true);
   expect(isOfLostAttempt([accepted(), attempted(1, 1), authorized(1, 2)])).toBe(false);

@@ -1,18 +1,15 @@
 import { parseInvoiceStream, publicInvoiceId, type StreamName } from '../../../domain/common/ids.js';
 import { present } from '../../../domain/common/present.js';
-import { addSeconds, isBefore, laterOf } from '../../../domain/common/time.js';
 import type { Decision } from '../../../domain/invoice/decision.js';
 import type { ReadInvoiceEvent } from '../../../domain/invoice/events.js';
-import { absenceGapSeconds, type Limits } from '../../../domain/invoice/limits.js';
-import { othersMet } from '../../../domain/invoice/note-met.js';
-import type { LookupProgress } from '../../../domain/invoice/send-steps.js';
+import type { Limits } from '../../../domain/invoice/limits.js';
+import { contentMet, noteMet, othersMet } from '../../../domain/invoice/note-met.js';
 import type { Owner } from '../../../domain/invoice/sent-document.js';
 import {
   absencesToProve,
   cannotBeCanceled,
   closeCancellation,
   isCancellationFailed,
-  type ProvenAbsence,
   settleAsCanceled,
   settleAsCanceledElsewhere,
   settleAsFailed,
@@ -34,12 +31,12 @@ import {
   compareRequest,
   elsewhereFrom,
   isNoteMet,
-  isOfAnotherSale,
   noteFields,
   sentRequests,
 } from '../../issuing/found-documents.js';
 import { invoiceFold, loadInvoice } from '../../read/read-invoice.js';
 import { reserve } from '../import/reservations.js';
+import { inconclusive, proveNoNote } from './no-note-proofs.js';
 
 /** `valid` is of a failed cancellation: the note stays. */
 export type SettleAs = (typeof SETTLE_ENDS)[number];
@@ -78,21 +75,6 @@ export type SettleResult =
   | { kind: 'ask_again'; at: string; detail: string };
 
 const refusedResult = (reason: string): SettleResult => ({ kind: 'refused', reason });
-
-/** The reason of a refusal after an inconclusive answer. Without a usable certificate the authorizer was not asked. */
-const inconclusive = (reason: string): string =>
-  CERTIFICATE_REASONS[reason] ??
-  `the authorizer's answer proves nothing (${reason.replace(/^status_/, 'HTTP status ').replace(/^no_json_(\d+)$/, 'HTTP status $1 without JSON')}): try again later`;
-
-const STORE_ANOTHER = 'the authorizer was not asked: store a valid one with nfse certificate put';
-
-const CERTIFICATE_REASONS: Readonly<Record<string, string>> = {
-  certificate_missing: `the company has no certificate that can be opened, and ${STORE_ANOTHER}`,
-  certificate_unread:
-    "the company's certificate could not be read, and the authorizer was not asked: try again, and look at nfse doctor if this stays",
-  certificate_expired: `the company's certificate has expired, and ${STORE_ANOTHER}`,
-  certificate_unusable: `the company's certificate cannot be used, and ${STORE_ANOTHER}`,
-};
 
 /**
  * Reports a document whose signature cannot be verified: ours is recorded all the same, but never without a notice. A failing notice changes
@@ -138,13 +120,16 @@ const NO_INVOICE = 'there is no such invoice (any more)';
 const NO_NOTE =
   'the authorizer has no such document; if it has none 24 h after the last attempt either, settle the invoice with --as failed';
 
+const NO_NOTE_ANY_MORE =
+  'the authorizer has no such document any more. The invoice met a note with equal content, which may be its own, so it stays indeterminate: --as failed is refused too';
+
 const settleIssued = async (command: SettleCommand, deps: SettleDeps): Promise<SettleResult> => {
   const { state, events } = await loadInvoice(command.stream, deps.store);
   if (state.kind !== 'invoice') return refusedResult(NO_INVOICE);
   if (state.outcome.status !== 'indeterminate' && state.outcome.status !== 'issued')
     return refusedResult(`it is ${invoiceStatus(state)}: only an indeterminate invoice is settled as issued`);
-  const found = await lookUp(state, command, deps);
-  if (found.kind === 'absent') return refusedResult(NO_NOTE);
+  const found = await lookUp(state, events, command, deps);
+  if (found.kind === 'absent') return refusedResult(contentMet(state) === 'equal' ? NO_NOTE_ANY_MORE : NO_NOTE);
   if (found.kind === 'inconclusive') return refusedResult(inconclusive(found.reason));
   const note = found.found;
   const owner = compareNote(state, note);
@@ -154,7 +139,9 @@ const settleIssued = async (command: SettleCommand, deps: SettleDeps): Promise<S
     const taken = await takeNote(state, note, deps);
     if (taken !== undefined) return refusedResult(taken);
   }
-  const data = { ...noteFields(note), evidence: command.evidence, at: deps.clock.now() };
+  const attemptLost = isMet && noteMet(events, note.accessKey) === undefined ? (true as const) : undefined;
+  const fields = present({ ...noteFields(note), attemptLost });
+  const data = { ...fields, evidence: command.evidence, at: deps.clock.now() };
   const decide = (current: InvoiceState): Decision => settleAsIssued(current, note, isMet, data);
   const how = isMet ? ', the note with its content under its number' : '';
   return await appendSettlement(command.stream, decide, `issued, access key ${note.accessKey}${how}`, deps);
@@ -181,19 +168,28 @@ const takeNote = async (
   return refused && `the document found is kept for another invoice: ${refused.problem}`;
 };
 
-/** By the key that the operator gives, else by the DPS ids of the attempts, newest first. */
+/**
+ * By the key that the operator gives, else by the DPS ids of the attempts, newest first. A note that the invoice met with other content hides no absence
+ * under another DPS id.
+ */
 const lookUp = async (
   { facts, attempts }: Invoice,
+  events: readonly ReadInvoiceEvent[],
   { accessKey }: SettleCommand,
   { authorizer }: SettleDeps,
 ): Promise<LookupResult<AuthorizedNote>> => {
   if (accessKey !== undefined) return await authorizer.findByAccessKey(facts, accessKey);
-  let last: LookupResult<AuthorizedNote> = { kind: 'absent' };
+  const met = new Set(othersMet(events).map((one) => one.accessKey));
+  const isOther = (note: AuthorizedNote): boolean => met.has(note.accessKey);
+  let other: LookupResult<AuthorizedNote> | undefined;
+  let isAbsent = false;
   for (const dpsId of new Set(attempts.map((attempt) => attempt.dpsId).reverse())) {
-    last = await authorizer.findByDps(facts, dpsId);
-    if (last.kind !== 'absent') return last;
+    const answer = await authorizer.findByDps(facts, dpsId);
+    if (answer.kind === 'found' && isOther(answer.found)) other = answer;
+    else if (answer.kind !== 'absent') return answer;
+    else isAbsent = true;
   }
-  return last;
+  return isAbsent ? { kind: 'absent' } : (other ?? { kind: 'absent' });
 };
 
 /**
@@ -251,94 +247,41 @@ const settleValid = async (command: SettleCommand, deps: SettleDeps): Promise<Se
   return await appendSettlement(stream, decide, 'valid, its failed cancellation waits for nobody any more', deps);
 };
 
-/** Names the look-ups of support for a DPS id in the database. */
-export const settleLookupKey = (dpsId: string): string => `settle/${dpsId}`;
-
 /**
- * Settles as failed only when every DPS id is proven absent: two absent look-ups, as far apart as the protocol demands, both at least 24 h after
- * the last attempt. The first absence is kept like those of the protocol; losing it costs time only.
+ * Settles as failed only when the invoice certainly has no note under any DPS id: two absent look-ups, as far apart as the protocol demands, both at least
+ * 24 h after the last attempt; or the note of another sale.
  */
 const settleFailed = async (command: SettleCommand, deps: SettleDeps): Promise<SettleResult> => {
-  const { stream, evidence } = command;
-  const { state, events } = await loadInvoice(stream, deps.store);
-  if (state.kind === 'invoice' && state.outcome.status === 'failed') return { kind: 'already_so' };
-  const wanted = absencesToProve(state, deps.clock.now());
+  const { stream, evidence, otherSales: named = [] } = command;
+  const { state: invoice, events } = await loadInvoice(stream, deps.store);
+  if (invoice.kind === 'invoice' && invoice.outcome.status === 'failed') return { kind: 'already_so' };
+  const wanted = absencesToProve(invoice, deps.clock.now());
   if ('refused' in wanted) return refusedResult(wanted.refused);
-  if (state.kind !== 'invoice') return refusedResult(NO_INVOICE);
-  const mayBeOwn = await whyNoteMayBeOwn(command, state, events, deps);
-  if (mayBeOwn !== undefined) return refusedResult(mayBeOwn);
-
-  const absences: ProvenAbsence[] = [];
-  let again: string | undefined;
-  for (const dpsId of wanted.dpsIds) {
-    const check = await ask(command, state, dpsId, deps);
-    if ('refused' in check) return refusedResult(check.refused);
-    if ('proven' in check) absences.push(check.proven);
-    else again = again === undefined ? check.secondFrom : laterOf(again, check.secondFrom);
-  }
-  if (again !== undefined)
-    return { kind: 'ask_again', at: again, detail: 'the authorizer has no such document; it is asked once more' };
+  if (invoice.kind !== 'invoice') return refusedResult(NO_INVOICE);
+  const proofs = await proveNoNote({ stream, invoice, events, named }, wanted, deps);
+  if ('refused' in proofs) return refusedResult(proofs.refused);
+  if ('again' in proofs)
+    return {
+      kind: 'ask_again',
+      at: proofs.again,
+      detail: 'the authorizer has no such document; it is asked once more',
+    };
   const decide = (current: InvoiceState): Decision =>
-    settleAsFailed(current, absences, { evidence, now: deps.clock.now() }, deps.limits);
-  const result = await appendSettlement(stream, decide, 'failed, no document exists', deps);
+    settleAsFailed(current, proofs, { evidence, now: deps.clock.now() }, deps.limits);
+  const result = await appendSettlement(stream, decide, failedText(proofs), deps);
   await deps.lookups.forget(stream);
   return result;
 };
 
-/**
- * Why a note that the invoice met under its number may be of the same sale, so that `failed` would tell the client to issue a second one. Undefined once
- * amount or customer of each such note differ, or the operator has said that it is of another sale.
- */
-const whyNoteMayBeOwn = async (
-  { otherSales = [] }: SettleCommand,
-  { facts }: Invoice,
-  events: readonly ReadInvoiceEvent[],
-  { authorizer }: SettleDeps,
-): Promise<string | undefined> => {
-  for (const { dpsId, accessKey } of othersMet(events)) {
-    if (otherSales.includes(accessKey)) continue;
-    const answer = await authorizer.findByDps(facts, dpsId);
-    if (answer.kind === 'inconclusive') return `${inconclusive(answer.reason)}. ${toCompare(accessKey)}`;
-    const isOther =
-      answer.kind === 'found' && answer.found.accessKey === accessKey && isOfAnotherSale(answer.found, events);
-    if (!isOther) return `the note under its number may be of the same sale, on another day. ${toCompare(accessKey)}`;
-  }
-  return undefined;
-};
-
-const toCompare = (accessKey: string): string =>
-  `Compare note ${accessKey} with the invoice at the national portal: where only a date in its text differs, it may be of this sale, so leave the invoice indeterminate and tell the client not to request the sale again. Only where it is of another sale: --as failed --other-sale ${accessKey}`;
-
-type AbsenceCheck = { refused: string } | { proven: ProvenAbsence } | { secondFrom: string };
-
-/** No event says that the invoice has met the note, because such an event is of open invoices. */
-const NOT_SENT_HERE =
-  ', which does not hold what this invoice sent: nothing proves that the invoice has no note, so it stays indeterminate. Compare that document at the national portal, and tell the client what counts';
-
-const ask = async (
-  { stream }: SettleCommand,
-  invoice: Invoice,
-  dpsId: string,
-  deps: SettleDeps,
-): Promise<AbsenceCheck> => {
-  const work = settleLookupKey(dpsId);
-  const askedAt = deps.clock.now();
-  const stored: LookupProgress = (await deps.lookups.get(stream, work)) ?? { asked: 0 };
-  // Asked by a clock that was ahead: the pause of the proof begins again.
-  const progress = isBefore(askedAt, stored.lastAskedAt ?? askedAt) ? { asked: 0 } : stored;
-  const answer = await deps.authorizer.findByDps(invoice.facts, dpsId);
-  const exists = answer.kind === 'found' || (answer.kind === 'inconclusive' && answer.exists === true);
-  // An earlier absence is void, because a late commit has come.
-  if (exists) await deps.lookups.put(stream, work, { asked: progress.asked + 1, lastAskedAt: askedAt });
-  if (answer.kind === 'inconclusive') return { refused: inconclusive(answer.reason) };
-  if (answer.kind === 'found') {
-    const isOther = compareNote(invoice, answer.found) === 'other';
-    return { refused: `the authorizer has a document under ${dpsId}${isOther ? NOT_SENT_HERE : ': try --as issued'}` };
-  }
-  const { firstAbsentAt: first = askedAt } = progress;
-  const secondFrom = addSeconds(first, absenceGapSeconds(deps.limits));
-  if (progress.firstAbsentAt !== undefined && !isBefore(askedAt, secondFrom))
-    return { proven: { dpsId, firstAskedAt: first, secondAskedAt: askedAt } };
-  await deps.lookups.put(stream, work, { asked: progress.asked + 1, lastAskedAt: askedAt, firstAbsentAt: first });
-  return { secondFrom };
+const failedText = ({
+  absences,
+  otherSales,
+}: {
+  absences: readonly unknown[];
+  otherSales: readonly unknown[];
+}): string => {
+  if (otherSales.length === 0) return 'failed, no document exists';
+  return absences.length === 0
+    ? 'failed, the notes under its numbers are of other sales'
+    : 'failed, under each of its numbers is no document, or the note of another sale';
 };

@@ -5,7 +5,7 @@ import {
   type StreamName,
 } from '../../../domain/common/ids.js';
 import type { Instant } from '../../../domain/common/time.js';
-import type { InvoiceEvent, ReadInvoiceEvent } from '../../../domain/invoice/events.js';
+import type { InvoiceEvent, OtherSale, ReadInvoiceEvent } from '../../../domain/invoice/events.js';
 import { evolve } from '../../../domain/invoice/evolve.js';
 import { type InvoiceState, initialInvoice } from '../../../domain/invoice/state.js';
 import { visible } from '../../../domain/invoice/status.js';
@@ -16,7 +16,7 @@ import { type DecodedEvent, decodeSealed } from '../../event-store/codec.js';
 import type { EventStore } from '../../event-store/event-store.js';
 import { cancelLookupKey } from '../../issuing/cancellation.js';
 import { issueLookupKey } from '../../issuing/note.js';
-import { settleLookupKey } from '../settlement/settle-invoice.js';
+import { settleLookupKey } from '../settlement/no-note-proofs.js';
 
 /** Everything that support sees of an invoice without opening what is sealed. */
 export type InvoiceCase = {
@@ -159,6 +159,12 @@ export const shortActor = (who: string): string => who.replace(/^(apiKey:key_[0-
 const absencesOf = ({ firstAskedAt, secondAskedAt }: { firstAskedAt?: Instant; secondAskedAt?: Instant }) =>
   firstAskedAt === undefined || secondAskedAt === undefined ? [] : [`absent ${firstAskedAt} and ${secondAskedAt}`];
 
+const otherSaleText = ({ dpsId, accessKey, by, unseen }: OtherSale): string => {
+  const seen = unseen === true ? ', and the look-up did not show the note' : '';
+  const whose = by === 'content' ? 'by its amount or customer' : `as the operator declared${seen}`;
+  return `${dpsId} holds ${accessKey} of another sale, ${whose}`;
+};
+
 /** One short line of facts without personal fields, which are sealed here anyway. */
 const evidenceOf = (event: Exclude<ReadInvoiceEvent, { type: 'IssuanceInterrupted' }>): string => {
   switch (event.type) {
@@ -201,7 +207,7 @@ const evidenceOf = (event: Exclude<ReadInvoiceEvent, { type: 'IssuanceInterrupte
     case 'IndeterminateResolved':
       return event.data.as === 'issued'
         ? `settled as issued, access key ${event.data.accessKey}`
-        : `settled as ${event.data.as}`;
+        : ['settled as failed', ...(event.data.otherSales ?? []).map(otherSaleText)].join(', ');
     case 'CancellationSettledBySupport':
       return `canceled ${event.data.canceledAt}`;
     case 'CancellationClosedBySupport':

@@ -108,7 +108,7 @@ const INDETERMINATE = {
   equal: {
     detail: 'a note with equal content has its number, and is its own where the client made one sale',
     as: 'issued',
-    more: 'where another invoice has the note, it stays indeterminate',
+    more: 'where that is refused, it stays indeterminate',
   },
   other: {
     detail: 'a note with other content has its number; first compare it at the national portal',

@@ -49,6 +49,8 @@ const evidence: Readonly<Record<string, string>> = {
   'CancellationSettledBySupport.v1': `canceled ${AT}`,
   'IndeterminateResolved.v1': `settled as issued, access key ${KEY}`,
   'IndeterminateResolved.v1.failed': 'settled as failed',
+  'IndeterminateResolved.v1.other-sales': `settled as failed, ${DPS} holds ${KEY} of another sale, by its amount or customer, ${DPS} holds ${KEY} of another sale, as the operator declared, and the look-up did not show the note`,
+  'IndeterminateResolved.v1.attempt-lost': `settled as issued, access key ${KEY}`,
   'InvoiceAccepted.v1': '150000 cents, line 6201501/010101',
   'InvoiceAccepted.v1.declared': '150000 cents, line 6201501/010101',
   'InvoiceAccepted.v2': '150000 cents, line 6201501/010101',
