@@ -135,6 +135,23 @@ describeWithPostgres('an import of a note that an accepted invoice met under its
     expect(await importing(90, before)).toEqual({ ...done, warnings: [warningOf(idOf(90))] });
   });
 
+  it('says what to do with the line where it leads to that invoice, which is indeterminate', async () => {
+    const id = `nfse_${idOf(92)}`;
+    await meet(92, {}, interrupted);
+    const own = { id: idOf(92), reference: undefined };
+    expect(await importing(92, own)).toMatchObject(
+      refused(
+        `line 1: ${id} met this note under its number with other content, and is indeterminate: give the line without its id, reference and idempotency_key. Where it is the same sale, leave ${id} indeterminate and tell its client that this note counts`,
+      ),
+    );
+    expect(await importing(93, { ...own, amount_in_cents: amountOf(92) })).toMatchObject(
+      refused(
+        `line 1: ${id} is indeterminate: where the line is of the same sale, nfse invoice resolve ${id} --as issued looks for its note. Else give the line without its id, reference and idempotency_key`,
+      ),
+    );
+    expect(await importing(92, { reference: undefined })).toMatchObject({ exit: 0, imported: 1 });
+  });
+
   it('reads no rows for lines of test mode', async () => {
     const { supportReads } = operator.session;
     const newest = vi.spyOn(supportReads, 'newest');

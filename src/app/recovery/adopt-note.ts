@@ -87,6 +87,7 @@ type SeriesNotes = { wanted: SeriesToCompare; notes: readonly FoundNote[] };
 /**
  * A note that no open invoice took. `owner`: the invoice that it belongs to, and that another outcome was recorded on. `mayBeSent`: an open invoice gives
  * the same DPS, and has an attempt that may have left another note. `metBy`: the invoice that met the note under its number, with its own content.
+ * `metOtherBy`: the one that met it with other content.
  */
 export type LeftNote = {
   wanted: SeriesToCompare;
@@ -94,6 +95,7 @@ export type LeftNote = {
   owner?: StreamName;
   mayBeSent?: true;
   metBy?: StreamName;
+  metOtherBy?: StreamName;
 };
 
 /** `withNote`: the invoices that one of the notes belongs to. */
@@ -139,7 +141,9 @@ export const adoptNotes = async (
       }
       const { mode, companyId } = wanted;
       const { accessKey } = found.note;
-      left.push(present({ wanted, found, owner: stream, mayBeSent, metBy: metBy({ mode, companyId, accessKey }) }));
+      const met = metBy({ mode, companyId, accessKey });
+      const meeting = met && { [met.sameContent ? 'metBy' : 'metOtherBy']: met.stream };
+      left.push({ ...present({ wanted, found, owner: stream, mayBeSent }), ...meeting });
     }
   }
   return { adopted, left, withNote };

@@ -52,11 +52,13 @@ export type KnownWork = {
   open: readonly StreamName[];
   /** Streams of the invoices that the `taken` numbers of all series were allocated to. */
   takers: readonly StreamName[];
-  /** The invoice that met this note under its number, with its own content (see `noteMet`). */
-  metBy(note: NoteKey): StreamName | undefined;
+  /** The invoice that met this note under its number, and whether with its own content (see `noteMet`). */
+  metBy(note: NoteKey): Meeting | undefined;
   /** Seconds from an attempt to its deadline, at most: what the processes over this log have allowed a send. 0 without an attempt. */
   longestSendSeconds: number;
 };
+
+type Meeting = { stream: StreamName; sameContent: boolean };
 
 const PREFIXES = [invoicePrefix.live, invoicePrefix.test, dpsPrefix.live, dpsPrefix.test, companyPrefix];
 
@@ -91,7 +93,7 @@ type KnownWorkSoFar = {
   taken: Map<InvoiceId, readonly Taken[]>;
   takenSince: Instant;
   /** By `placeOf` the note. */
-  met: Map<string, StreamName>;
+  met: Map<string, Meeting>;
   longestSendSeconds: number;
 };
 
@@ -284,8 +286,11 @@ const noteInvoice = (event: DecodedEvent<InvoiceEvent>, known: KnownWorkSoFar): 
       ),
     );
   }
-  if (event.type === 'NumberConflictFound' && event.data.sameContent)
-    known.met.set(placeOf({ mode, companyId, accessKey: event.data.accessKey }), stream);
+  if (event.type === 'NumberConflictFound') {
+    const { accessKey, sameContent } = event.data;
+    const place = placeOf({ mode, companyId, accessKey });
+    if (sameContent || !known.met.has(place)) known.met.set(place, { stream, sameContent });
+  }
   if (event.type === 'Authorized' && event.data.attemptLost !== true) {
     const { attempt } = event.data;
     change((all) => all.filter(({ attempts }) => !attempts.includes(attempt)));

@@ -136,6 +136,7 @@ const unknownCheck = (note: UnknownNote, accounted: boolean): Check => {
     once,
     owner,
     metBy,
+    metOther,
     acceptedAgain,
     sentAgain,
     accepted,
@@ -153,6 +154,9 @@ const unknownCheck = (note: UnknownNote, accounted: boolean): Check => {
     ...(metBy === undefined
       ? []
       : [`may belong to ${metBy.id}, ${MET[metBy.status === 'indeterminate' ? 'ended' : 'open']}`]),
+    ...(metOther === undefined
+      ? []
+      : [`may belong to ${metOther}, which met it under its number with other content and is indeterminate`]),
     ...(acceptedAgain === undefined
       ? []
       : [`may belong to ${acceptedAgain.join(' or ')}, which has the same amount and customer and is not sent yet`]),
@@ -169,12 +173,15 @@ const unknownCheck = (note: UnknownNote, accounted: boolean): Check => {
 };
 
 const cureOf = (note: UnknownNote): string => {
-  const { accessKey, once, owner, metBy, importedAs, keptFor } = note;
+  const { accessKey, once, owner, metBy, metOther, importedAs, keptFor } = note;
   if (importedAs !== undefined) return importCure(importedAs.id);
   if (keptFor !== undefined && (owner === undefined || OWNED[owner.status] === STILL_OPEN))
     return keptCure(note, keptFor);
-  if (owner !== undefined) return OWNED[owner.status].cure;
+  if (owner !== undefined)
+    return `${OWNED[owner.status].cure}${keptFor === undefined ? '' : `. Do not run the import of ${keptFor} again`}`;
   // The id of an invoice follows from its reference or key, so a note that was another invoice's is no repeat of the one that met the note.
+  if (metOther !== undefined && (once === undefined || once === metOther))
+    return `ask the client whether it repeated its request on another day. If so: ${importWith(note, undefined)}, without a name, then leave ${metOther} indeterminate and tell its client that this note counts. If the note is of another sale: ${cureWithoutOwner(note)}`;
   if (metBy === undefined || (once !== undefined && once !== metBy.id)) return cureWithoutOwner(note);
   const resolve = `nfse invoice resolve ${metBy.id} --as issued --access-key ${accessKey} --evidence TEXT`;
   const end = `nfse doctor --reconcile --accept-unknown, after which that invoice ends as indeterminate and is not sent, then ${resolve}`;

@@ -73,3 +73,41 @@ it('a kept note that an indeterminate invoice met is completed by its import, an
   );
   expect(cure).not.toContain('cancel');
 });
+
+it('a note that is reserved for an invoice on record is not called kept', async () => {
+  const harness = await recoveryHarness();
+  const note = harness.register(7, 1);
+  await appendTo(
+    harness.deps.store,
+    invoiceStream('live', DEMO_CNPJ, idOf(9)),
+    [accepted({ mode: 'live', invoiceId: idOf(9), amountInCents: 9_900, acceptedAt: at(20) })],
+    at(20),
+  );
+  await reserveFor9(harness, note);
+  const { detail } = await lineOf(harness);
+  expect(detail).toContain(note.accessKey);
+  expect(detail).not.toContain('kept for');
+});
+
+it('a kept note of a failed invoice is canceled, and its import is not run again', async () => {
+  const harness = await recoveryHarness();
+  const note = harness.register(7, 1);
+  await harness.accept(7);
+  const failed = { type: 'NotProcessed', data: { failedAt: at(920), at: at(921) } } as const;
+  await appendTo(harness.deps.store, invoiceStream('live', DEMO_CNPJ, idOf(7)), [failed], at(921));
+  await reserveFor9(harness, note);
+  const { detail, cure } = await lineOf(harness);
+  expect(detail).toMatch(new RegExp(`kept for ${KEPT_FOR}, .*belongs to nfse_${idOf(7)}, which has failed`));
+  expect(cure).toMatch(new RegExp(`cancel this note .*Do not run the import of ${KEPT_FOR} again$`));
+});
+
+it('a kept note whose request was accepted again names the open invoice, and ends by the instant of the line', async () => {
+  const harness = await recoveryHarness();
+  const note = harness.register(7, 3);
+  const again = accepted({ mode: 'live', invoiceId: idOf(8), description: 'Pedido 8', acceptedAt: at(20) });
+  await appendTo(harness.deps.store, invoiceStream('live', DEMO_CNPJ, idOf(8)), [again], at(20));
+  await reserveFor9(harness, note);
+  const { cure } = await lineOf(harness);
+  expect(cure).toMatch(new RegExp(`^ask the client whether the note is of nfse_${idOf(8)}\\. If not: run that import`));
+  expect(cure).toContain('--accept-unknown does not end the pause before that');
+});

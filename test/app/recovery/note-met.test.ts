@@ -112,10 +112,29 @@ it('another open invoice with its amount and customer keeps the pause all the sa
   expect(await compare(harness, true)).toMatchObject({ isDone: true });
 });
 
-it('a note with other content than the invoice that met it belongs to no invoice', async () => {
+it('a note with other content than the indeterminate invoice that met it is named with that invoice, which does not get it', async () => {
   const harness = await recoveryHarness();
   await meetNote(harness, harness.register(7, 3), false, interrupted);
-  expect((await compare(harness, false)).unknown[0]).not.toHaveProperty('metBy');
+  const report = await compare(harness, false);
+  expect(report).toMatchObject({ unknown: [{ metOther: ID }] });
+  expect(report.unknown[0]).not.toHaveProperty('metBy');
+  const { detail, cure } = lineOf(report);
+  expect(detail).toContain(
+    `may belong to ${ID}, which met it under its number with other content and is indeterminate`,
+  );
+  expect(cure).toMatch(
+    new RegExp(
+      `^ask the client whether .* on another day\\. If so: nfse invoice import [^.]*\\.ndjson with the line \\{[^}]*\\}, without a name, then leave ${ID} indeterminate`,
+    ),
+  );
+  expect(cure).not.toContain('"id"');
+});
+
+it('a note with other content is not named with the invoice that met it once that invoice has an outcome', async () => {
+  const harness = await recoveryHarness();
+  const failed = { type: 'IndeterminateResolved', data: { as: 'failed', evidence: 'portal', at: at(90_000) } } as const;
+  await meetNote(harness, harness.register(7, 3), false, interrupted, failed);
+  expect((await compare(harness, false)).unknown[0]).not.toHaveProperty('metOther');
 });
 
 it('a note that was met by an invoice which has another note by now belongs to no invoice', async () => {

@@ -4,7 +4,7 @@ import { withLineFeeds } from '../../../domain/common/line-ends.js';
 import { decideAuthorized } from '../../../domain/invoice/decide-issuance.js';
 import { type Decision, stale } from '../../../domain/invoice/decision.js';
 import type { Customer, ReadInvoiceEvent } from '../../../domain/invoice/events.js';
-import { isOfLostAttempt, noteMet } from '../../../domain/invoice/note-met.js';
+import { isOfLostAttempt, noteMet, othersMet } from '../../../domain/invoice/note-met.js';
 import { allCameToNothing, type InvoiceState } from '../../../domain/invoice/state.js';
 import type { Clock } from '../../../ports/clock.js';
 import type { EventStore } from '../../event-store/event-store.js';
@@ -32,6 +32,7 @@ export const noteOfAccepted = (
   const isUnsettled = outcome.status === 'open' || outcome.status === 'indeterminate';
   if (isUnsettled && noteMet(events, data.accessKey) !== undefined)
     return { problem: `${id} met this note under its number, with its own content: ${settleWithNote(id)}` };
+  if (outcome.status === 'indeterminate') return { problem: `${id} ${ofIndeterminate(id, data.accessKey, events)}` };
   if (!isRecorded && !isWithoutNote(state))
     return outcome.status === 'open' && namesId === true ? { problem: `${id} ${MAY_HAVE_NOTE}` } : undefined;
   if (!isRecorded && namesId !== true)
@@ -49,6 +50,12 @@ const SAME_SALE =
 /** No import records the note, because the look-up of the settlement verifies its signature and content. */
 const settleWithNote = (id: string): string =>
   `where it is the same sale, nfse invoice resolve ${id} --as issued once that invoice is indeterminate; else give the line without its id and reference`;
+
+/** A line leads to such an invoice by its id, reference or key. No import records a note on it. */
+const ofIndeterminate = (id: string, accessKey: string | undefined, events: readonly ReadInvoiceEvent[]): string =>
+  othersMet(events).some((met) => met.accessKey === accessKey)
+    ? `met this note under its number with other content, and is indeterminate: give the line without its id, reference and idempotency_key. Where it is the same sale, leave ${id} indeterminate and tell its client that this note counts`
+    : `is indeterminate: where the line is of the same sale, nfse invoice resolve ${id} --as issued looks for its note. Else give the line without its id, reference and idempotency_key`;
 
 const MAY_HAVE_NOTE =
   'may have been sent, so it may have another note: no note is recorded on it before a look-up of its own DPS id has said what came of that';

@@ -36,11 +36,15 @@ describe('a line with the note that the accepted invoice met under its number', 
     expect(noteOfAccepted(settled, line('6'.repeat(50)))).toBeUndefined();
   });
 
-  it('is refused as any other line where the content of the note differs, or the line has another note', () => {
-    expect(
-      noteOfAccepted(loaded(invoice, attempted(1, 1), conflictFound(1, 2), interrupted), line(MET)),
-    ).toBeUndefined();
+  it('is refused with the way on where the content of the note differs, or the line has another note', () => {
+    const other = loaded(invoice, attempted(1, 1), conflictFound(1, 2), interrupted);
+    const withoutName = 'give the line without its id, reference and idempotency_key';
+    expect(noteOfAccepted(other, line(MET))).toEqual({
+      problem: `nfse_${invoiceId} met this note under its number with other content, and is indeterminate: ${withoutName}. Where it is the same sale, leave nfse_${invoiceId} indeterminate and tell its client that this note counts`,
+    });
     const met = loaded(invoice, attempted(1, 1), conflictFound(1, 2, true), interrupted);
-    expect(noteOfAccepted(met, line('6'.repeat(50)))).toBeUndefined();
+    expect(noteOfAccepted(met, line('6'.repeat(50)))).toEqual({
+      problem: `nfse_${invoiceId} is indeterminate: where the line is of the same sale, nfse invoice resolve nfse_${invoiceId} --as issued looks for its note. Else ${withoutName}`,
+    });
   });
 });
