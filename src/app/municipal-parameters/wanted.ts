@@ -65,7 +65,10 @@ export const wantedOf = async (deps: WantedDeps, now: Instant): Promise<readonly
     const defaults = [...services].sort();
     for (const mode of deps.modes)
       wanted.push({
-        ...{ mode, ibge, services: defaults, otherServices: others },
+        mode,
+        ibge,
+        services: defaults,
+        otherServices: others,
         companies: askingCompanies(mode, holders, refusals),
       });
   }
