@@ -21,13 +21,13 @@ export const othersMet = (events: readonly ReadInvoiceEvent[]): readonly Met[] =
 
 /**
  * Which notes an invoice without a known outcome has met under its numbers. `equal`: the last one has its content, so the note may be its own.
- * `other`: they have other contents, and no attempt has left another note, so no look-up finds a note that counts as its own.
+ * `other`: they have other contents, and no attempt has left another note, so no look-up finds a note that counts as its own. A look-up may have shown a
+ * document of the invoice under the number of a last attempt that was not sent, so such an attempt is no `other`.
  */
 export const contentMet = ({ attempts }: Pick<Invoice, 'attempts'>): 'equal' | 'other' | undefined => {
-  if (attempts.at(-1)?.foreignSameContent === true) return 'equal';
-  return allCameToNothing(attempts) && attempts.some(({ resolution }) => resolution === 'foreign')
-    ? 'other'
-    : undefined;
+  const last = attempts.at(-1);
+  if (last?.foreignSameContent === true) return 'equal';
+  return allCameToNothing(attempts) && last?.resolution === 'foreign' ? 'other' : undefined;
 };
 
 /**

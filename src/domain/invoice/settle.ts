@@ -95,9 +95,10 @@ export const absencesToProve = (state: InvoiceState, now: Instant): ToProve | { 
   if (isBefore(now, earliest))
     return { refused: `an absence proves nothing before ${earliest}, 24 h after the last attempt` };
   const left = invoice.attempts.filter(({ resolution }) => resolution !== 'not_sent' && resolution !== 'rejected');
-  const open = left.length > 0 ? left : invoice.attempts;
-  if (open.some(({ foreignSameContent }) => foreignSameContent === true)) return { refused: SAME_CONTENT };
   const isForeign = ({ resolution }: Invoice['attempts'][number]): boolean => resolution === 'foreign';
+  // An invoice is indeterminate after attempts that were not sent only because a look-up showed a document under their DPS id.
+  const open = left.every(isForeign) ? invoice.attempts : left;
+  if (open.some(({ foreignSameContent }) => foreignSameContent === true)) return { refused: SAME_CONTENT };
   const dpsIds = [...new Set(open.filter((attempt) => !isForeign(attempt)).map(({ dpsId }) => dpsId))];
   const met = [...new Set(open.filter(isForeign).map(({ dpsId }) => dpsId))];
   return { dpsIds, saidToExist: dpsIds.filter((dpsId) => isKnownToExist(invoice, dpsId)), met, earliest };

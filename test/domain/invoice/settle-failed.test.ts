@@ -10,6 +10,7 @@ import {
   given,
   interrupted,
   limits,
+  notSent,
   unknown,
 } from '../../support/fixture/invoice.js';
 
@@ -27,6 +28,11 @@ const settle = (
 
 const lost = [attempted(1, 1), unknown(1, 3), interrupted];
 const saidToExist = [attempted(1, 1), unknown(1, 3, ['E0014']), interrupted];
+const other = { dpsId: DPS_ID.replace(/7$/, '8') as typeof DPS_ID };
+const underLaterNumber = ((event) => ({ ...event, data: { ...event.data, ...other } }) as InvoiceEvent)(
+  attempted(2, 5),
+);
+const metThenNotSent = [attempted(1, 1), conflictFound(1, 4), underLaterNumber, notSent(2, 6), interrupted];
 const metOther = [attempted(1, 1), conflictFound(1, 4), interrupted];
 
 it.each([
@@ -35,6 +41,13 @@ it.each([
   ['a note with other content', metOther, { dpsIds: [], saidToExist: [], met: [DPS_ID] }],
 ])('what is to be proven after %s', (_what, events, wanted) => {
   expect(absencesToProve(given(accepted(), ...events), NOW)).toEqual({ ...wanted, earliest: at(86_401) });
+});
+
+it('a number after a note with other content is asked for too, although its attempts were not sent', () => {
+  expect(absencesToProve(given(accepted(), ...metThenNotSent), NOW)).toMatchObject({
+    dpsIds: [other.dpsId],
+    met: [DPS_ID],
+  });
 });
 
 it.each<[string, readonly InvoiceEvent[], readonly ProvenAbsence[], readonly OtherSale[]]>([

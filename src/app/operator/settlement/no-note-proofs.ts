@@ -92,6 +92,13 @@ const ofMetNote = async (
   if (found !== undefined && compareNote(invoice, found) === 'ours')
     return { refused: `${underIt(dpsId)}: ${TRY_ISSUED}` };
   const seen = found?.accessKey === accessKey ? found : undefined;
+  // Another document stands there now. It may be the own one, whatever the operator says of the note that was met.
+  if (
+    found !== undefined &&
+    seen === undefined &&
+    (compareNote(invoice, found) !== 'other' || hasEqualContent(found, events))
+  )
+    return { refused: `${underIt(dpsId)} ${MAY_BE_OWN_NOW}` };
   if (seen !== undefined && isOfAnotherSale(seen, events)) return { otherSale: { dpsId, accessKey, by: 'content' } };
   if (named.includes(accessKey))
     return {
@@ -141,6 +148,9 @@ const ofDpsId = async (
 const underIt = (dpsId: DpsId): string => `the authorizer has a document under ${dpsId}`;
 
 const TRY_ISSUED = 'try --as issued';
+
+const MAY_BE_OWN_NOW =
+  'now that may be the one of this invoice, and it is not the note that the invoice met: compare it at the national portal, and tell the client what counts. The invoice stays indeterminate';
 
 const WITH_ITS_CONTENT =
   'with the content of this invoice: --as issued gives it to the invoice; where that is refused, the invoice stays indeterminate';

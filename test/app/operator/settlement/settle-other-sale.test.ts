@@ -186,6 +186,42 @@ describe('an invoice that met a note with other content under its number', () =>
     expect(await settle(harness, 'issued')).toMatchObject({ kind: 'settled' });
   });
 
+  it.each<[string, (note: AuthorizedNote) => Partial<AuthorizedNote>]>([
+    ['has the content of the invoice', () => ({ content: OWN })],
+    ['is contradictory', ({ digest }) => ({ digest, signatureFault: 'digest' })],
+  ])('is not settled as failed by the name of a met note while another note there %s', async (_how, change) => {
+    const { harness, note } = await metOther(ANOTHER_DAY);
+    const { digest } = (await harness.invoice()).attempts[0] ?? {};
+    const another = {
+      ...note,
+      accessKey: '6'.repeat(50) as AuthorizedNote['accessKey'],
+      ...change({ ...note, digest: digest ?? '' }),
+    };
+    harness.authorizer.notes.splice(0, 1, another);
+    expect(await settle(harness, 'failed', { otherSales: [note.accessKey] })).toMatchObject({
+      kind: 'refused',
+      reason: expect.stringContaining('has a document under'),
+    });
+    expect(await harness.status()).toBe('indeterminate');
+  });
+
+  it('is asked for under a later number too, whose attempts were not sent and whose document no look-up could read', async () => {
+    const harness = await issuingHarness();
+    putNote(harness, 1, { ...OWN, amount: '99.00' });
+    await meetAndMove(harness, 50);
+    harness.authorizer.script = Array(400).fill('not_sent');
+    const { notes } = harness.authorizer;
+    const own = putNote(harness, 50, OWN);
+    notes.splice(1, 1, { ...own, signatureFault: 'digest' });
+    await endADayAgo(harness);
+    expect((await harness.invoice()).attempts.at(-1)?.resolution).toBe('not_sent');
+    expect(await waiting(harness)).toMatchObject({ command: expect.stringContaining('--as issued') });
+    expect(await settle(harness, 'failed')).toMatchObject({ kind: 'refused' });
+    notes.splice(1, 1, own);
+    expect(await settle(harness, 'failed')).toMatchObject({ kind: 'refused' });
+    expect(await settle(harness, 'issued')).toMatchObject({ kind: 'settled' });
+  });
+
   it('is told of all notes that are to be compared at once, with those that were named', async () => {
     const harness = await issuingHarness();
     const one = putNote(harness, 1, ANOTHER_DAY).accessKey;
