@@ -17,7 +17,8 @@ export const readsByKey = <Row extends { key: string }>(
   const unsent = new Map<string, Promise<readonly Row[]>>();
   const ask = batched<string, readonly Row[]>(async (keys) => {
     for (const key of keys) unsent.delete(key);
-    const { rows } = await pool.query<Row>({ ...statement, values: [textArray(keys)] });
+    // After a failed statement a key may stand here twice, and a statement over `unnest` would find its rows twice.
+    const { rows } = await pool.query<Row>({ ...statement, values: [textArray([...new Set(keys)])] });
     const found = new Map<string, Row[]>(keys.map((key) => [key, []]));
     for (const row of rows) found.get(row.key)?.push(row);
     return keys.map((key) => found.get(key) ?? []);

@@ -111,7 +111,8 @@ export const createEmbeddedCheck = (
         case 'Authorized':
           return noteFault([issues.get(stream)?.get(data.attempt)], xml);
         case 'IndeterminateResolved':
-          if (data.as !== 'issued' || met.get(stream)?.has(data.accessKey) === true) return undefined;
+          if (data.as !== 'issued' || data.attemptLost === true || met.get(stream)?.has(data.accessKey) === true)
+            return undefined;
           return noteFault([...(issues.get(stream)?.values() ?? [])], xml);
         case 'CancellationConfirmed': {
           const known = requests.get(stream);

@@ -270,6 +270,15 @@ describe('the documents of a log', () => {
     ]);
   });
 
+  it('are not compared where support settled with the note of an attempt that the log has lost', async () => {
+    const [first, attempt] = documented();
+    if (first === undefined || attempt === undefined) throw new Error('no attempt');
+    const { type, data } = settledWith(noteOfAnother);
+    const settled = { type, data: { ...data, attemptLost: true } } as InvoiceEvent;
+    await record([first, attempt, life.unknown(1, 3), life.interrupted, settled]);
+    expect((await verified()).findings).toEqual([]);
+  });
+
   it.each([true, false])(
     'are found where support settled with a note that the invoice had met, unless with its content: %s',
     async (sameContent) => {
