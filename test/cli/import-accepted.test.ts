@@ -10,12 +10,10 @@ import {
 import type { Repeats } from '../../src/app/recovery/accepted-again.js';
 import { issueCertificate } from '../../src/certificates/issue-certificate.js';
 import { doctorCommand } from '../../src/cli/commands/doctor.js';
-import { importCommand } from '../../src/cli/commands/invoice.js';
-import { type AccessKey, accessKeyCheckDigit } from '../../src/domain/common/access-key.js';
-import { companyStream, dpsStream, type InvoiceId, invoiceStream } from '../../src/domain/common/ids.js';
+import type { AccessKey } from '../../src/domain/common/access-key.js';
+import { dpsStream, type InvoiceId, invoiceStream } from '../../src/domain/common/ids.js';
 import type { InvoiceEvent, InvoiceEventData } from '../../src/domain/invoice/events.js';
 import { readImportedNote } from '../../src/runtime/operator/imported-note.js';
-import { demoCompany } from '../support/fixture/demo.js';
 import {
   accepted,
   attempted,
@@ -27,27 +25,19 @@ import {
   unknown,
 } from '../support/fixture/invoice.js';
 import { accessKey, dpsId, noteAround, signedDocuments, unsignedDps } from '../support/fixture/xml-documents.js';
-import { appendTo, movableClock } from '../support/harness/event-store.js';
-import { type Operator, openOperator } from '../support/harness/operator.js';
+import { appendTo } from '../support/harness/event-store.js';
+import { noteKey, openImporter } from '../support/harness/importer.js';
+import type { Operator } from '../support/harness/operator.js';
 import { describeWithPostgres } from '../support/postgres.js';
 
 const CNPJ = '12345678000195';
 const AT = '2026-11-21T12:00:00.000Z';
 
-/** The access key of note `n`. */
-const keyOf = (n: number): string => {
-  const first = `330455722${CNPJ}${String(n).padStart(13, '0')}2611123456789`;
-  return first + accessKeyCheckDigit(first);
-};
-
 describeWithPostgres('an import of the note of an accepted invoice of which nothing came', () => {
   let operator: Operator;
 
   beforeAll(async () => {
-    const clock = movableClock('2026-11-21T12:30:00.000Z');
-    operator = await openOperator([importCommand(async () => readImportedNote)], undefined, {}, clock);
-    const { registration } = demoCompany(CNPJ);
-    await append(companyStream(CNPJ), { type: 'CompanyRegistered', data: { registration, at: AT } });
+    operator = await openImporter(CNPJ, AT);
   });
   afterAll(() => operator.close());
 
@@ -86,7 +76,7 @@ describeWithPostgres('an import of the note of an accepted invoice of which noth
   const mark = (key: string) => ({
     idempotency: { keyHash: sha256Hex(key), bodyHash: 'hmac:1:m1.0123456789abcdef:a' },
   });
-  const reservationOf = (n: number) => eventsOf(invoiceIdOfAccessKey('live', CNPJ, keyOf(n)));
+  const reservationOf = (n: number) => eventsOf(invoiceIdOfAccessKey('live', CNPJ, noteKey(CNPJ, n)));
   const NOT_THERE = ', which is not on record, because an import ended early or is at work';
   const SAME_SALE =
     'where the line is of the same sale, give it with that id, and without idempotency_key; else without reference and idempotency_key';
@@ -96,7 +86,7 @@ describeWithPostgres('an import of the note of an accepted invoice of which noth
     await accept(id, {});
     const note = {
       id,
-      access_key: keyOf(2),
+      access_key: noteKey(CNPJ, 2),
       description: 'Desenvolvimento de sistema',
       customer: { document: '11111111000191' },
       service_code: '010101',
@@ -106,7 +96,7 @@ describeWithPostgres('an import of the note of an accepted invoice of which noth
       { type: 'InvoiceAccepted' },
       {
         type: 'Authorized',
-        data: { attempt: 1, attemptLost: true, accessKey: keyOf(2), nfseNumber: '2', authorizedAt: AT },
+        data: { attempt: 1, attemptLost: true, accessKey: noteKey(CNPJ, 2), nfseNumber: '2', authorizedAt: AT },
       },
     ]);
     expect(await reservationOf(2)).toMatchObject([{ type: 'ReferenceTaken', data: { invoiceId: id } }]);
@@ -151,11 +141,11 @@ describeWithPostgres('an import of the note of an accepted invoice of which noth
   ])('refuses a line that leads to it by %s alone', async (_by, n, id, overrides, fields, problem) => {
     await accept(id, overrides);
     await give(`key-${n}`, id);
-    const { problems } = await importing({ access_key: keyOf(n), ...fields });
+    const { problems } = await importing({ access_key: noteKey(CNPJ, n), ...fields });
     expect(problems).toEqual([`line 1: ${problem}`]);
     expect(await eventsOf(id)).toHaveLength(1);
     const { reference } = overrides;
-    const named = { id, access_key: keyOf(n), reference };
+    const named = { id, access_key: noteKey(CNPJ, n), reference };
     expect(await importing(named)).toEqual(done);
     expect(await importing(named)).toEqual(again);
   });
@@ -165,7 +155,7 @@ describeWithPostgres('an import of the note of an accepted invoice of which noth
     const id = invoiceIdOfReference('live', CNPJ, 'dez');
     await accept(id, { ...mark('mensal'), reference: 'dez' });
     await give('mensal', id);
-    const line = { access_key: keyOf(20), idempotency_key: 'mensal', ...old };
+    const line = { access_key: noteKey(CNPJ, 20), idempotency_key: 'mensal', ...old };
     expect(await importing(line)).toEqual(done);
     expect(await importing(line)).toEqual(again);
     expect(await eventsOf(id)).toHaveLength(1);
@@ -175,7 +165,7 @@ describeWithPostgres('an import of the note of an accepted invoice of which noth
 
   it('records nothing of the xml_file, whose signature nothing has checked', async () => {
     const id = '99999999-9999-4999-8999-999999999999';
-    const xml = noteAround(unsignedDps).replace(accessKey, keyOf(30));
+    const xml = noteAround(unsignedDps).replace(accessKey, noteKey(CNPJ, 30));
     const note = readImportedNote(Buffer.from(xml));
     const mode = note?.mode ?? 'live';
     const stream = invoiceStream(mode, CNPJ, id);
@@ -222,19 +212,19 @@ describeWithPostgres('an import of the note of an accepted invoice of which noth
       await append(invoiceStream('live', CNPJ, id), attempted(1, 10));
       return await store.append(...own);
     });
-    const { problems } = await importing({ id, access_key: keyOf(21) });
+    const { problems } = await importing({ id, access_key: noteKey(CNPJ, 21) });
     spy.mockRestore();
     expect(problems).toEqual([
       `line 1: nfse_${id} is on record with other content, meanwhile; the lines before it were imported`,
     ]);
-    const other = { reference: 'venda-21', access_key: keyOf(21) };
+    const other = { reference: 'venda-21', access_key: noteKey(CNPJ, 21) };
     expect((await importing(other)).problems).toEqual([
       `line 1: access_key is held by nfse_${id}, which has no final outcome: where the line is of the same sale, give it with that id, else again when that invoice has an outcome`,
     ]);
     await append(invoiceStream('live', CNPJ, id), authorized(1, 20));
     expect(await importing(other)).toEqual(done);
     expect(await importing(other)).toEqual(again);
-    expect((await importing({ reference: 'venda-22', access_key: keyOf(21) })).problems).toContain(
+    expect((await importing({ reference: 'venda-22', access_key: noteKey(CNPJ, 21) })).problems).toContain(
       `line 1: access_key is held by nfse_${invoiceIdOfReference('live', CNPJ, 'venda-21')}`,
     );
   });
@@ -248,7 +238,7 @@ describeWithPostgres('an import of the note of an accepted invoice of which noth
       if (events[0]?.type === 'Authorized') throw new Error('died');
       return original(stream, version, events, ...rest);
     });
-    const note = { id, access_key: keyOf(22) };
+    const note = { id, access_key: noteKey(CNPJ, 22) };
     await expect(importing(note)).rejects.toThrow();
     died.mockRestore();
     expect([(await eventsOf(id)).length, (await reservationOf(22)).length]).toEqual([1, 1]);
@@ -265,16 +255,16 @@ describeWithPostgres('an import of the note of an accepted invoice of which noth
     const taken = { type: 'ReferenceTaken', data: { invoiceId: other, takenAt: AT } } as const;
     const spy = vi.spyOn(store, 'append').mockImplementationOnce(async (...own) => {
       spy.mockRestore();
-      await append(invoiceStream('live', CNPJ, invoiceIdOfAccessKey('live', CNPJ, keyOf(23))), taken);
+      await append(invoiceStream('live', CNPJ, invoiceIdOfAccessKey('live', CNPJ, noteKey(CNPJ, 23))), taken);
       return await store.append(...own);
     });
-    const { problems } = await importing({ id, access_key: keyOf(23) });
+    const { problems } = await importing({ id, access_key: noteKey(CNPJ, 23) });
     spy.mockRestore();
     expect(problems).toEqual([
       `line 1: access_key is held by nfse_${other}${NOT_THERE}: give the line with "id": "nfse_${other}", meanwhile; the lines before it were imported`,
     ]);
     expect(await eventsOf(id)).toHaveLength(1);
-    expect(await importing({ reference: 'venda-23', access_key: keyOf(23) })).toEqual(done);
+    expect(await importing({ reference: 'venda-23', access_key: noteKey(CNPJ, 23) })).toEqual(done);
   });
 
   it('attaches no note to a request of another sale that is accepted while the line is imported', async () => {
@@ -282,7 +272,7 @@ describeWithPostgres('an import of the note of an accepted invoice of which noth
     const stream = invoiceStream('live', CNPJ, id);
     const { store } = operator.session;
     const { load: original } = store;
-    const line = { reference: 'venda-31', access_key: keyOf(31), description: 'A venda antiga' };
+    const line = { reference: 'venda-31', access_key: noteKey(CNPJ, 31), description: 'A venda antiga' };
     let isAccepted = false;
     let loads = 0;
     // The first reading is that of the check before any line is imported.
@@ -304,14 +294,14 @@ describeWithPostgres('an import of the note of an accepted invoice of which noth
 
   it('frees the key of a line whose note another import has taken meanwhile', async () => {
     const { importedKeys, store } = operator.session;
-    const reservation = invoiceStream('live', CNPJ, invoiceIdOfAccessKey('live', CNPJ, keyOf(24)));
+    const reservation = invoiceStream('live', CNPJ, invoiceIdOfAccessKey('live', CNPJ, noteKey(CNPJ, 24)));
     const other = '66666666-6666-4666-8666-666666666666';
     const spy = vi.spyOn(store, 'append').mockImplementationOnce(async (...own) => {
       spy.mockRestore();
       await append(reservation, { type: 'ReferenceTaken', data: { invoiceId: other, takenAt: AT } });
       return await store.append(...own);
     });
-    const line = { access_key: keyOf(24), idempotency_key: 'key-24' };
+    const line = { access_key: noteKey(CNPJ, 24), idempotency_key: 'key-24' };
     const { problems } = await importing(line);
     spy.mockRestore();
     const owner = { mode: 'live', companyId: CNPJ, keyHash: sha256Hex('key-24') } as const;
@@ -341,18 +331,18 @@ describeWithPostgres('an import of the note of an accepted invoice of which noth
     const { importedKeys, store } = operator.session;
     const owner = { mode: 'live', companyId: CNPJ, keyHash: sha256Hex('key-28') } as const;
     const stream = invoiceStream('live', CNPJ, invoiceIdOfKey('live', CNPJ, owner.keyHash, 0));
-    const reservation = invoiceStream('live', CNPJ, invoiceIdOfAccessKey('live', CNPJ, keyOf(29)));
+    const reservation = invoiceStream('live', CNPJ, invoiceIdOfAccessKey('live', CNPJ, noteKey(CNPJ, 29)));
     const { append: original } = store;
     const other = '66666666-6666-4666-8666-666666666629';
     const waiting = [stream, reservation];
     const spy = vi.spyOn(store, 'append').mockImplementation(async (to, ...rest) => {
       if (to !== waiting[0]) return await original(to, ...rest);
       waiting.shift();
-      if (to === stream) await importing({ access_key: keyOf(29), idempotency_key: 'key-28' });
+      if (to === stream) await importing({ access_key: noteKey(CNPJ, 29), idempotency_key: 'key-28' });
       else await append(reservation, { type: 'ReferenceTaken', data: { invoiceId: other, takenAt: AT } });
       return await original(to, ...rest);
     });
-    const imports = await importing({ access_key: keyOf(28), idempotency_key: 'key-28' });
+    const imports = await importing({ access_key: noteKey(CNPJ, 28), idempotency_key: 'key-28' });
     spy.mockRestore();
     expect({ imports, waiting }).toEqual({ imports: done, waiting: [] });
     expect(await importedKeys.holderOf(owner, AT)).toBe(invoiceIdOfKey('live', CNPJ, owner.keyHash, 0));
@@ -364,15 +354,15 @@ describeWithPostgres('an import of the note of an accepted invoice of which noth
     const head = await operator.session.log.head();
     await accept(once, {}, attempted(1, 3), {
       type: 'Authorized',
-      data: { ...authorizedData(1, 5), accessKey: keyOf(25) as AccessKey },
+      data: { ...authorizedData(1, 5), accessKey: noteKey(CNPJ, 25) as AccessKey },
     });
     expect(await operator.session.projections.rebuild('invoices', () => undefined)).toHaveProperty('done');
     const { admin } = operator.database;
     await admin.query('delete from event_log where position > $1', [String(head)]);
     await admin.query('update event_log_head set position = $1', [String(head)]);
-    const rows = await operator.session.readModel.byAccessKeys([keyOf(25)]);
+    const rows = await operator.session.readModel.byAccessKeys([noteKey(CNPJ, 25)]);
     expect(rows.map(({ stream }) => stream)).toEqual([invoiceStream('live', CNPJ, once)]);
-    expect(await importing({ id, access_key: keyOf(25) })).toEqual(done);
+    expect(await importing({ id, access_key: noteKey(CNPJ, 25) })).toEqual(done);
   });
 
   it.each([
@@ -387,14 +377,14 @@ describeWithPostgres('an import of the note of an accepted invoice of which noth
       'waits to be sent: give its note with the state issued, also when it was canceled since',
     ],
     [
-      { access_key: keyOf(50).slice(0, -1) + ((Number(keyOf(50).at(-1)) + 1) % 10) },
+      { access_key: noteKey(CNPJ, 50).slice(0, -1) + ((Number(noteKey(CNPJ, 50).at(-1)) + 1) % 10) },
       'waits to be sent: access_key has a wrong check digit',
     ],
     [{ access_key: undefined }, 'waits to be sent: give the access_key of its note'],
   ])('refuses a line that contradicts the acceptance: %j', async (fields, problem) => {
     const id = '55555555-5555-4555-8555-555555555555';
     if ((await eventsOf(id)).length === 0) await accept(id, {});
-    const { exit, problems } = await importing({ id, access_key: keyOf(50), ...fields });
+    const { exit, problems } = await importing({ id, access_key: noteKey(CNPJ, 50), ...fields });
     expect({ exit, problems }).toEqual({ exit: 1, problems: [`line 1: nfse_${id} ${problem}`] });
     expect(await eventsOf(id)).toHaveLength(1);
   });
@@ -405,11 +395,11 @@ describeWithPostgres('an import of the note of an accepted invoice of which noth
   ])('records the note where an attempt %s', async (_what, n, more) => {
     const id = `66666666-6666-4666-8666-6666666666${n}`;
     await accept(id, {}, ...more);
-    const note = { id, access_key: keyOf(n) };
+    const note = { id, access_key: noteKey(CNPJ, n) };
     expect(await importing(note)).toEqual(done);
     expect((await eventsOf(id)).at(-1)).toMatchObject({
       type: 'Authorized',
-      data: { attempt: 2, attemptLost: true, accessKey: keyOf(n) },
+      data: { attempt: 2, attemptLost: true, accessKey: noteKey(CNPJ, n) },
     });
     expect(await importing(note)).toEqual(again);
   });
@@ -422,7 +412,7 @@ describeWithPostgres('an import of the note of an accepted invoice of which noth
   ])('refuses the note where an attempt %s', async (_what, n, more) => {
     const id = `66666666-6666-4666-8666-6666666666${n}`;
     await accept(id, {}, ...more);
-    const { problems } = await importing({ id, access_key: keyOf(n) });
+    const { problems } = await importing({ id, access_key: noteKey(CNPJ, n) });
     expect(problems).toEqual([
       `line 1: nfse_${id} may have been sent, so it may have another note: no note is recorded on it before a look-up of its own DPS id has said what came of that`,
     ]);
@@ -435,16 +425,16 @@ describeWithPostgres('an import of the note of an accepted invoice of which noth
     await accept(id, { reference: 'venda-6' }, attempted(1, 10));
     const taken = { mode: 'live', companyId: CNPJ, keyHash: sha256Hex('key-6'), invoiceId: id } as const;
     await operator.session.importedKeys.take({ ...taken, acceptedAt: AT }, AT);
-    const { problems } = await importing({ access_key: keyOf(6), reference: 'venda-6' });
+    const { problems } = await importing({ access_key: noteKey(CNPJ, 6), reference: 'venda-6' });
     expect(problems).toEqual([`line 1: nfse_${id} is on record with other content`]);
-    const byKey = await importing({ access_key: keyOf(6), amount_in_cents: 1, idempotency_key: 'key-6' });
+    const byKey = await importing({ access_key: noteKey(CNPJ, 6), amount_in_cents: 1, idempotency_key: 'key-6' });
     expect(byKey.problems).toEqual([`line 1: idempotency_key is held by nfse_${id}`]);
   });
 
   it('gives the key of a request that was taken over to its invoice until its day ends', async () => {
     const { importedKeys } = operator.session;
     const owner = { mode: 'live', companyId: CNPJ, keyHash: sha256Hex('key-7') } as const;
-    expect(await importing({ access_key: keyOf(7), idempotency_key: 'key-7' })).toEqual(done);
+    expect(await importing({ access_key: noteKey(CNPJ, 7), idempotency_key: 'key-7' })).toEqual(done);
     const id = invoiceIdOfKey('live', CNPJ, sha256Hex('key-7'), 0);
     expect(await importedKeys.holderOf(owner, '2026-11-22T11:59:59.999Z')).toBe(id);
     expect(await importedKeys.holderOf(owner, '2026-11-22T12:00:00.000Z')).toBeUndefined();
@@ -455,7 +445,7 @@ describeWithPostgres('an import of the note of an accepted invoice of which noth
     mode: 'live',
     series: '1',
     number: 60,
-    accessKey: keyOf(60),
+    accessKey: noteKey(CNPJ, 60),
     authorizedAt: AT,
     amount: '1500.00',
   } as const;

@@ -2,25 +2,16 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { invoiceIdOfAccessKey } from '../../src/app/event-store/hashes.js';
-import { importCommand } from '../../src/cli/commands/invoice.js';
-import { accessKeyCheckDigit } from '../../src/domain/common/access-key.js';
-import { companyStream, type InvoiceId, invoiceStream } from '../../src/domain/common/ids.js';
+import { type InvoiceId, invoiceStream } from '../../src/domain/common/ids.js';
 import type { InvoiceEvent } from '../../src/domain/invoice/events.js';
-import { readImportedNote } from '../../src/runtime/operator/imported-note.js';
-import { demoCompany } from '../support/fixture/demo.js';
 import { accepted, attempted, authorized, conflictFound, interrupted } from '../support/fixture/invoice.js';
-import { appendTo, movableClock } from '../support/harness/event-store.js';
-import { type Operator, openOperator } from '../support/harness/operator.js';
+import { appendTo } from '../support/harness/event-store.js';
+import { noteKey, openImporter } from '../support/harness/importer.js';
+import type { Operator } from '../support/harness/operator.js';
 import { describeWithPostgres } from '../support/postgres.js';
 
 const CNPJ = '12345678000195';
 const AT = '2026-11-21T12:00:00.000Z';
-
-/** The access key of note `n`. */
-const keyOf = (n: number): string => {
-  const first = `330455722${CNPJ}${String(n).padStart(13, '0')}2611123456789`;
-  return first + accessKeyCheckDigit(first);
-};
 
 const idOf = (n: number): InvoiceId => `77777777-7777-4777-8777-7777777777${n}`;
 
@@ -31,10 +22,7 @@ describeWithPostgres('an import of a note that an accepted invoice met under its
   let operator: Operator;
 
   beforeAll(async () => {
-    const clock = movableClock('2026-11-21T12:30:00.000Z');
-    operator = await openOperator([importCommand(async () => readImportedNote)], undefined, {}, clock);
-    const { registration } = demoCompany(CNPJ);
-    await append(companyStream(CNPJ), { type: 'CompanyRegistered', data: { registration, at: AT } });
+    operator = await openImporter(CNPJ, AT);
   });
   afterAll(() => operator.close());
 
@@ -47,14 +35,20 @@ describeWithPostgres('an import of a note that an accepted invoice met under its
   const meet = async (n: number, { sameContent = false }, ...more: readonly InvoiceEvent[]) => {
     const invoiceId = idOf(n);
     const { data } = conflictFound(1, 4, sameContent) as InvoiceEvent & { type: 'NumberConflictFound' };
-    const met: InvoiceEvent = { type: 'NumberConflictFound', data: { ...data, accessKey: keyOf(n) } };
+    const met: InvoiceEvent = { type: 'NumberConflictFound', data: { ...data, accessKey: noteKey(CNPJ, n) } };
     const acceptance = accepted({ invoiceId, amountInCents: amountOf(n) });
     await append(invoiceStream('live', CNPJ, invoiceId), acceptance, attempted(1, 3), met, ...more);
   };
   const importing = async (n: number, fields: object = {}) => {
     const file = join(operator.folder, 'note.ndjson');
     const facts = { cnpj: CNPJ, mode: 'live', origin: 'legacy', state: 'issued', issued_at: AT };
-    const line = { ...facts, amount_in_cents: amountOf(n), access_key: keyOf(n), reference: `order-${n}`, ...fields };
+    const line = {
+      ...facts,
+      amount_in_cents: amountOf(n),
+      access_key: noteKey(CNPJ, n),
+      reference: `order-${n}`,
+      ...fields,
+    };
     await writeFile(file, JSON.stringify(line));
     const { exit, out } = await operator.run('invoice', 'import', file, '--json');
     return { exit, ...(JSON.parse(out) as { imported?: number; already?: number; problems?: string[] }) };
@@ -83,10 +77,13 @@ describeWithPostgres('an import of a note that an accepted invoice met under its
     await meet(84, {});
     await rebuildRows();
     expect(await importing(84)).toMatchObject(refused(waits(idOf(84))));
-    expect(await eventsOf(invoiceIdOfAccessKey('live', CNPJ, keyOf(84)))).toEqual([]);
+    expect(await eventsOf(invoiceIdOfAccessKey('live', CNPJ, noteKey(CNPJ, 84)))).toEqual([]);
     const own = { id: idOf(84), reference: undefined };
     expect(await importing(84, own)).toEqual(done);
-    expect((await eventsOf(idOf(84))).at(-1)).toMatchObject({ type: 'Authorized', data: { accessKey: keyOf(84) } });
+    expect((await eventsOf(idOf(84))).at(-1)).toMatchObject({
+      type: 'Authorized',
+      data: { accessKey: noteKey(CNPJ, 84) },
+    });
     expect(await importing(84, own)).toEqual(again);
   });
 

@@ -2,7 +2,7 @@ import { publicInvoiceId, type StreamName } from '../../domain/common/ids.js';
 import { present } from '../../domain/common/present.js';
 import { type Instant, laterOf } from '../../domain/common/time.js';
 import type { Limits } from '../../domain/invoice/limits.js';
-import { othersMet } from '../../domain/invoice/note-met.js';
+import { hasMetOther } from '../../domain/invoice/note-met.js';
 import { allCameToNothing, type Invoice } from '../../domain/invoice/state.js';
 import { hasSameAmountAndCustomer } from '../issuing/found-documents.js';
 import { type Candidate, candidatesOf } from './adopt-note.js';
@@ -44,13 +44,10 @@ export const withRepeats = async <Note extends Ownerless>(
     const equal = candidates.filter(
       ({ stream, events }) => stream !== left.metBy && hasSameAmountAndCustomer(left.found.note, events),
     );
-    const met = equal.filter(({ events }) => hasMet(events, left.found.note.accessKey)).flatMap(openInvoiceOf);
+    const met = equal.filter(({ events }) => hasMetOther(events, left.found.note.accessKey)).flatMap(openInvoiceOf);
     return { ...left, ...repeatsAmong(equal.flatMap(openInvoiceOf), met, deps.limits, now) };
   });
 };
-
-const hasMet = (events: Candidate['events'], accessKey: string): boolean =>
-  othersMet(events).some((met) => met.accessKey === accessKey);
 
 const repeatsAmong = (invoices: readonly Invoice[], met: readonly Invoice[], limits: Limits, now: Instant): Repeats => {
   const idsOf = (mayHaveNote: boolean, among = invoices): readonly string[] | undefined => {

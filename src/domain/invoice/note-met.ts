@@ -19,6 +19,10 @@ const isOf = ({ accessKey, sameContent }: Met, wanted: string | undefined): bool
 export const othersMet = (events: readonly ReadInvoiceEvent[]): readonly Met[] =>
   events.flatMap((event) => (event.type === 'NumberConflictFound' && !event.data.sameContent ? [event.data] : []));
 
+/** Whether the invoice met this note under its number, with other content than its own. */
+export const hasMetOther = (events: readonly ReadInvoiceEvent[], accessKey: string | undefined): boolean =>
+  othersMet(events).some((met) => met.accessKey === accessKey);
+
 /**
  * Which notes an invoice without a known outcome has met under its numbers. `equal`: the last one has its content, so the note may be its own.
  * `other`: they have other contents, and no attempt has left another note, so no look-up finds a note that counts as its own. A look-up may have shown a

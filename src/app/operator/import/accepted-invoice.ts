@@ -4,7 +4,7 @@ import { withLineFeeds } from '../../../domain/common/line-ends.js';
 import { decideAuthorized } from '../../../domain/invoice/decide-issuance.js';
 import { type Decision, stale } from '../../../domain/invoice/decision.js';
 import type { Customer, ReadInvoiceEvent } from '../../../domain/invoice/events.js';
-import { isOfLostAttempt, noteMet, othersMet } from '../../../domain/invoice/note-met.js';
+import { hasMetOther, isOfLostAttempt, noteMet } from '../../../domain/invoice/note-met.js';
 import { allCameToNothing, type InvoiceState } from '../../../domain/invoice/state.js';
 import type { Clock } from '../../../ports/clock.js';
 import type { EventStore } from '../../event-store/event-store.js';
@@ -53,7 +53,7 @@ const settleWithNote = (id: string): string =>
 
 /** A line leads to such an invoice by its id, reference or key. No import records a note on it. */
 const ofIndeterminate = (id: string, accessKey: string | undefined, events: readonly ReadInvoiceEvent[]): string =>
-  othersMet(events).some((met) => met.accessKey === accessKey)
+  hasMetOther(events, accessKey)
     ? `met this note under its number with other content, and is indeterminate: give the line without its id, reference and idempotency_key. Where it is the same sale, leave ${id} indeterminate and tell its client that this note counts`
     : `is indeterminate: where the line is of the same sale, nfse invoice resolve ${id} --as issued looks for its note. Else give the line without its id, reference and idempotency_key`;
 
