@@ -114,8 +114,8 @@ export const moveCheckpoint = async (
     `update checkpoints c set position = $1::text, updated_at = $2
      where name = $3 and generation = $4 and role = $5 and position is not distinct from $6
      and log_identity = coalesce($8, log_identity) and not exists (
-       select from event_log_head h where h.identity::text = c.log_identity and (h.position < $1::text::numeric or exists (
-         select from event_log e where e.position = least(h.position, $1::text::numeric)::bigint and e.hash <> $7)))`,
+       select from event_log_head h where h.identity::text = c.log_identity and (h.position < $1::text::numeric or (
+         select hash from event_log where position = least(h.position, $1::text::numeric)::bigint) <> $7))`,
     [
       to.toString(),
       now,

@@ -3,9 +3,10 @@ import { deadlines } from '../../projections/deadlines.js';
 import { allProjections } from '../../projections/registry.js';
 import { type PostgresEventLog, postgresEventLog } from '../../src/adapters/eventlog-postgres/event-log.js';
 import { createReadModel } from '../../src/adapters/read-model-postgres/read-model.js';
+import { inTransaction } from '../../src/adapters/sql/transaction.js';
 import { systemApiStream } from '../../src/domain/common/ids.js';
 import { applyBatch } from '../../src/projector/batch.js';
-import { readCheckpoint } from '../../src/projector/checkpoints.js';
+import { liveGeneration, moveCheckpoint, readCheckpoint } from '../../src/projector/checkpoints.js';
 import { runProjector } from '../../src/projector/projector.js';
 import { eventually } from '../support/eventually.js';
 import { accepted, attempted, authorized, cancelRequested, streamOf } from '../support/fixture/histories.js';
@@ -95,6 +96,23 @@ describeWithPostgres('projector over the log in PostgreSQL', () => {
     await running;
     await survivor.close();
     await lively.close();
+  });
+
+  it('reads no event but the one at the checkpoint when it moves a checkpoint', async () => {
+    const numbers = Array.from({ length: 300 }, (_, n) => 1_000 + n);
+    await Promise.all(numbers.map((n) => appendEvents(log, streamOf('live', n), [accepted('live', n)])));
+    await database.admin.query('analyze event_log');
+    const [last] = await log.readLast({ prefixes: deadlines.prefixes, limit: 1 });
+    const { position: from } = await liveGeneration(database.pool, deadlines.name);
+    const move = { from, to: last?.position ?? expect.fail('no event'), hash: last?.metadata.hash };
+    const generation = await liveOf(database.pool, deadlines);
+    const { moved, read } = await inTransaction(database.pool, async (client) => ({
+      moved: await moveCheckpoint(client, generation, move, NOW),
+      read: await client.query(
+        `select seq_tup_read::int + idx_tup_fetch::int as events from pg_stat_xact_user_tables where relname = 'event_log'`,
+      ),
+    }));
+    expect([moved, read.rows]).toEqual([true, [{ events: 1 }]]);
   });
 
   it('does not fold a batch that it read before a failover which lost it', async () => {
