@@ -35,7 +35,7 @@ export type Pkcs12Fault =
   | KeyFault
   | 'unreadable_validity'
   | 'no_cnpj'
-  /** The certificate names its CNPJ in a form that nobody reads. */
+  /** The certificate names a CNPJ, but not in the form of ICP-Brasil. */
   | 'malformed_cnpj';
 
 type ReadPkcs12 = { ok: true; certificate: OpenedPkcs12 } | { ok: false; reason: Pkcs12Fault };

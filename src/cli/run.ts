@@ -158,9 +158,10 @@ const overview = (commands: readonly Command[]): string => {
     found: commands.filter(({ name }) => words.includes(name.split(' ')[0] ?? '')),
   }));
   const others = commands.filter((command) => headings.every(({ found }) => !found.includes(command)));
+  const lists = headings.concat({ heading: 'Other', found: others });
   return [
     'nfse COMMAND [options]: the operator command of the NFS-e issuance service',
-    ...[...headings, { heading: 'Other', found: others }]
+    ...lists
       .filter(({ found }) => found.length > 0)
       .flatMap(({ heading, found }) => ['', `${heading}:`, ...listOf(found)]),
     '',

@@ -32,7 +32,7 @@ const MAX_BODY_BYTES = 16 * 1024;
 
 /** Runs before every page: sets headers, checks the Host, for a form also its origin and size, then the session, then the token of a form. */
 export const checkAccess = (deps: ConsoleDeps, ended: EndedSessions): MiddlewareHandler<ConsoleEnv> => {
-  // The source has a cache of its own. Each page waits for this answer, also one that shows nothing of the log.
+  // The source caches its answers. Each page waits for this answer, also a page that shows nothing of the log.
   const behind = lastAnswer(deps.projectionsBehind, { reuseMs: 0, limitMs: BEHIND_LIMIT_MS });
   return async (c, next) => {
     for (const [name, value] of Object.entries(HEADERS)) c.header(name, value);

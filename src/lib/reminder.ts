@@ -2,9 +2,9 @@
 export const REMIND_MS = 600_000;
 
 export type Reminder = {
-  /** True when the state is told for the first time since the last `reset`, and again each `REMIND_MS` that it comes. */
+  /** True for the first report of the state since the last `reset`, and then at most once in `REMIND_MS`. */
   isDue(state: string): boolean;
-  /** The states are over: each is told at once when it comes again. */
+  /** The states are over: each is due at once when it comes again. */
   reset(): void;
 };
 

@@ -130,7 +130,7 @@ const READ: { readonly [K in Kind]: (member: unknown, on: FiscalDate) => KnownOf
 const flag = <Name extends string>(name: Name, value: unknown): { [K in Name]?: boolean } =>
   (value === 1 || value === 0 ? { [name]: value === 1 } : {}) as { [K in Name]?: boolean };
 
-/** An entry that is over and has no first day is left out. A rate of other days that is none is not told. Undefined for what cannot be read. */
+/** Leaves out an entry that is over and has no first day, and the percent of other days where that is no rate. Undefined for what cannot be read. */
 const rateOf = (item: JsonBody | undefined, on: FiscalDate) => {
   const days = daysOf(item?.dtini, item?.dtfim, on);
   if (days === 'over') return [];

@@ -172,7 +172,7 @@ export const createNatsQueue = async (options: NatsQueueOptions): Promise<NatsWo
 /**
  * Corrects what a crashed server remembers of a consumer but not of its stream, or the other way round. Messages that were answered but are still
  * stored would never be delivered and would keep out work items that are put again, so they are removed. A consumer that is ahead of its stream would
- * skip new messages, and one that gave up messages delivers them to nobody, so both are deleted. Returns true when a consumer
+ * skip new messages, and one that gave up messages never delivers them, so both are deleted. Returns true when a consumer
  * is missing and must be created again.
  */
 export const clearCrashLeftovers = async (manager: JetStreamManager, names: Names): Promise<boolean> => {

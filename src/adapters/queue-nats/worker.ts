@@ -34,8 +34,8 @@ type Work = Parameters<WorkQueue['work']>[0];
 const RETRY_AFTER_FAULT_MS = 1_000;
 /** Pause before a consumer that failed is asked again; doubles, with jitter. */
 const RETRY_MS = { first: 200, longest: 5_000 };
-/** Requests refused in a row before it is told: fewer come with a move of the stream within a cluster. */
-const REFUSALS_TOLD = 5;
+/** Requests refused in a row before a notice is given: fewer come with a move of the stream within a cluster. */
+const NOTICED_REFUSALS = 5;
 const FLUSH_MS = 2_000;
 /** How often within `ackWaitMs` the server is informed that work continues. */
 const SIGNS_OF_LIFE = 3;
@@ -137,12 +137,12 @@ export const work = async (options: WorkerOptions, { concurrency, signal, handle
   };
 
   const followRefusals = async (consumer: string, refusals: number): Promise<void> => {
-    const isRefusing = refusals >= REFUSALS_TOLD;
+    const isRefusing = refusals >= NOTICED_REFUSALS;
     link.troubles.refuses(consumer, isRefusing);
     if (!isRefusing) return;
     link.notify({ kind: 'requests_refused', consumer });
     const session = await link.next(signal);
-    // Its failure is told by the next check, and in `status`.
+    // The next check reports a failed repair, and so does `status`.
     if (session !== undefined) await link.repair(session).catch(() => undefined);
   };
 

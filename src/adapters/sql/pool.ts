@@ -125,7 +125,7 @@ const NO_TRANSACTION_LIMIT = `select set_config('transaction_timeout', '0', fals
 
 /**
  * Acknowledged events must survive a crash of the server and a failover to a synchronous standby: `off` loses them in the one, `local` in the other.
- * Any other value is the administrator's choice. It is set again, because a session without a value of its own follows each reload of the server.
+ * Any other value is the administrator's choice. Setting that value again keeps it when the server reloads its configuration.
  */
 const DURABLE = `select set_config('synchronous_commit',
     case when setting in ('off', 'local') then 'on' else setting end, false)

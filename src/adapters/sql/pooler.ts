@@ -10,13 +10,13 @@ export const SHARED_SESSIONS =
 const ROUNDS = 3;
 
 /**
- * Throws `DatabaseUnsuitable` where the address of the pool leads to a pooler in transaction mode. Locks of leaders would be kept in sessions of nobody
- * there. A pooler gives its clients other numbers than those of the server's sessions; nothing more is asked where the numbers agree.
+ * Throws `DatabaseUnsuitable` where the address of the pool leads to a pooler in transaction mode. There the locks of leaders would stay in sessions that
+ * no process owns. A pooler gives its clients other numbers than those of the server's sessions; nothing more is asked where the numbers agree.
  */
 export const refuseSharedSessions = async (pool: pg.Pool): Promise<void> => {
   const client = await pool.connect();
   try {
-    if (toldTo(client) === (await sessionOf(client))) return;
+    if (numberGivenTo(client) === (await sessionOf(client))) return;
     if (await isShared(client, pool)) throw new DatabaseUnsuitable(SHARED_SESSIONS);
   } finally {
     client.release();
@@ -46,8 +46,9 @@ const isShared = async (client: pg.PoolClient, { options }: pg.Pool): Promise<bo
   }
 };
 
-/** The number of the session that the other side told the driver, whose types lack it. */
-const toldTo = (client: pg.PoolClient & { processID?: number | null }): number | null | undefined => client.processID;
+/** The number of the session as the server or pooler gave it to the driver, whose types lack it. */
+const numberGivenTo = (client: pg.PoolClient & { processID?: number | null }): number | null | undefined =>
+  client.processID;
 
 const sessionOf = async (client: pg.PoolClient): Promise<number | undefined> =>
   (await client.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]?.pid;

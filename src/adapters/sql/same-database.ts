@@ -6,7 +6,7 @@ import { inTransaction } from './transaction.js';
 
 /**
  * Throws `DatabaseUnsuitable` when the addresses of owner and service lead to two databases. Their texts may differ, by host names or a proxy. Therefore
- * the service looks for a lock of the owner, which every user of the same database of the same running server sees and nobody else. The locks of a
+ * the service looks for a lock of the owner, which only sessions of the same database of the same running server see. The locks of a
  * primary do not show on its standby, of which the name of the database has to do.
  */
 export const checkSameDatabase = async (owner: pg.Pool, service: Pick<pg.Pool, 'query'>): Promise<void> => {

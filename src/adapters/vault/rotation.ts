@@ -80,7 +80,7 @@ export const rotateMasterKey = async (
   return { done: { generation, activated: isWaiting, resealed } };
 };
 
-/** `master-key add` may know the key file alone, so it is told a name that the file does not lead to. */
+/** `master-key add` may have the key file without the database: where the database knows a later generation, the advice names the next one. */
 const adviceToAdd = (registered: readonly RegisteredKey[], keyring: Keyring): string => {
   const strays = strayLines(keyring, registered);
   if (strays.length > 0) return adviceForStrayLines(strays, [...registered, ...keyring.all()]);

@@ -94,7 +94,7 @@ const isContentKept = (events: readonly ReadInvoiceEvent[]): boolean =>
   events.some(({ type, data }) => type === 'InvoiceAccepted' && data.description !== undefined);
 
 /**
- * Whether this very note stands under a number of the invoice, and has its content. The invoice met the note there; or no look-up showed a note before
+ * Whether a number of the invoice has this very note, with the content of the invoice. The invoice met the note there; or no look-up showed a note before
  * its time was over. A note that took the place of the one that was met is not taken for that of the invoice.
  */
 export const isNoteMet = (note: AuthorizedNote, events: readonly ReadInvoiceEvent[]): boolean => {

@@ -24,7 +24,7 @@ export type RefreshDeps = {
 
 /**
  * Returns a function that asks the one question whose turn it is, if any, and caches its answer; no request waits for it. An answer that proves nothing
- * leaves the cache as it is. `lead`: of this process; another lead begins with a reading of its own.
+ * leaves the cache as it is. `lead`: the leadership of this process; the next one reads the cache again.
  */
 export const createRefresher = (deps: RefreshDeps): ((lead: AbortSignal) => Promise<'asked' | 'nothing due'>) => {
   const { api, askers, cache, clock, onAnswer, signal } = deps;

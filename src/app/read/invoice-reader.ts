@@ -52,7 +52,7 @@ export const createInvoiceReader = (deps: ReaderDeps): InvoiceReader => {
   const folds = createFairSemaphore(FOLD_LIMITS);
   const cachedStates = new LRUCache<StreamName, StateAt>({ max: CACHED_STATES });
 
-  /** A row knows no hash. It counts only at the last event itself, because one that is ahead cannot be told from one of a log that was set back. */
+  /** A row has no hash. A row is used only at the last event itself, because a row further on may be of a log that was set back. */
   const rowAt = async (stream: StreamName, last: LastEvent): Promise<StateAt | undefined> => {
     const row = await deps.readModel.invoice(stream);
     if (row?.revision !== last.revision) return undefined;

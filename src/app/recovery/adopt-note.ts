@@ -123,7 +123,7 @@ export const adoptNotes = async (
         continue;
       }
       withNote.add(sender.stream);
-      // When the log has the attempt, the issuing protocol finds the note; not once its client was told that no note exists, or got another one.
+      // The issuing protocol finds the note of an attempt that the log has, unless the invoice has ended as failed or with another note.
       if (hasEndedWithout(found.note.accessKey, sender.state)) left.push({ wanted, found, owner: sender.stream });
     }
     unsent.push({ wanted, notes: others });

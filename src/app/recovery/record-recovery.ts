@@ -27,6 +27,6 @@ export const recordRecovery = async (
   return await holdCompanies(held, deps);
 };
 
-/** An earlier recovery has recorded the others, which would take the place of new ones, or nobody had to accept them, because they are of test mode. */
+/** Without notes of test mode, which need no acceptance, and without those of an earlier recovery, which would take the place of new ones. */
 const newlyAccepted = (unknown: RecoveryReport['unknown']): readonly AccessKey[] =>
   unknown.flatMap(({ mode, accepted, accessKey }) => (mode === 'test' || accepted !== undefined ? [] : [accessKey]));

@@ -104,7 +104,7 @@ export const compareRestoredLog = async (
   const plan = await planComparison(known, deps);
   if ('refused' in plan) return plan;
   const { all, skipped, unaskable } = plan;
-  // An obstacle that is known already is told without a wait.
+  // A wait would only delay the report of an obstacle that is known already.
   if (all.length > 0 && unaskable.length === 0) await untilLostSendsAreOver(known, deps);
   // Where an operator named a number that the log has used, most notes from there on are in the log: their documents would fill the memory.
   const ofNamed = await notesInLogOf(deps.log, new Set(deps.named.map(({ companyId }) => companyId)));

@@ -41,7 +41,7 @@ const WITHOUT_KEY =
 const WITH_KEY =
   'THE MASTER KEY IS IN IT: anyone with this folder can open every certificate and every personal field. Keep it encrypted.';
 
-/** Whether a key of the key file confirms that this service made the backup and nobody changed the backup since. */
+/** Whether a key of the key file confirms that this service made the backup, and that the backup is unchanged. */
 export type Authenticity = 'confirmed' | 'no_mac' | 'no_key';
 
 export type Restored = {

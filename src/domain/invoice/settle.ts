@@ -21,8 +21,8 @@ export type ProvenAbsence = { dpsId: DpsId; firstAskedAt: Instant; secondAskedAt
 type Issued = Omit<Extract<InvoiceEventData<'IndeterminateResolved'>, { as: 'issued' }>, 'as'>;
 
 /**
- * Settles with a note that embeds the exact DPS that an attempt signed: same id, same digest. `isMet`: the note stands under a number of the invoice, with
- * the content of the invoice. Such a note settles it too, under the authorizer's signature.
+ * Settles with a note that embeds the exact DPS that an attempt signed: same id, same digest. `isMet`: a number of the invoice has the note, with the
+ * content of the invoice. Such a note settles it too, under the authorizer's signature.
  */
 export const settleAsIssued = (
   state: InvoiceState,

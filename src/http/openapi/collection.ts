@@ -26,7 +26,7 @@ type Document = {
 /**
  * The API as a collection of Postman, version 2.1, which Bruno, Insomnia and others import too: a request for each example of each route of the OpenAPI
  * document. The variable `reference` gives each invoice its Idempotency-Key, so that a request that is sent twice issues once. Any other optional
- * header is switched off, because its example would go into the invoices of whoever tries the requests.
+ * header is switched off, because its example would go into the invoices of a reader who tries the requests.
  */
 export const collectionOf = (openApi: object): object => {
   const { info, servers, tags, paths } = openApi as Document;

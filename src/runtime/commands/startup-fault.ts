@@ -167,7 +167,7 @@ const LINES_OF_CODES: ReadonlyMap<unknown, string> = new Map([
     '08P01',
     'a pooler or proxy before the database refuses the connection, and its log says why: check user, password and database name in DATABASE_URL, and see poolers in docs/operations/postgresql.md',
   ],
-  // Of a server that wants a certificate of its client, too.
+  // A server that demands a client certificate answers with this code, too.
   [
     '28000',
     'the database refuses this user: check user, password, database name, the certificate of the client (sslcert, sslkey) and sslmode in DATABASE_URL',

@@ -15,7 +15,7 @@ export const atOwnAddress = <T>(variable: string, host: string, listening: Promi
     });
   });
 
-/** A port in use, or one that this user may not take, is told apart from the host. */
+/** False for a port that is in use or that this user may not take. */
 const isAboutHost = (cause: unknown): boolean => {
   if (!(cause instanceof Error) || !('syscall' in cause)) return false;
   if (cause.syscall === 'getaddrinfo') return true;

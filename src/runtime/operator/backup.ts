@@ -91,8 +91,8 @@ const rowsOf = ({ tables }: BackupManifest, table: string): number =>
 const MAY_BE_THERE = [MASTER_KEY_COPY, 'simulator', 'lock'];
 
 /**
- * What the key file says of the manifest, before a copy of the key out of the backup lies there: whoever could change the backup could change that copy
- * too. Throws `BackupRefused` for a manifest that another MAC belongs to.
+ * Checks the MAC of the manifest under the keys of the key file. To be called before the restore puts the backup's copy of the key file in place, because
+ * a person who can change the backup can change that copy too. Throws `BackupRefused` for a manifest that was changed.
  */
 const authenticityOf = async (from: string, manifest: BackupManifest, masterKeyFile: string): Promise<Authenticity> => {
   const checked = checkMac(manifest, await keysAtHand(masterKeyFile));
@@ -103,7 +103,7 @@ const authenticityOf = async (from: string, manifest: BackupManifest, masterKeyF
   return checked;
 };
 
-/** A file that cannot be used has a line of its own after the restore. */
+/** Empty for a key file that cannot be used: the restore reports that file at its end. */
 const keysAtHand = async (masterKeyFile: string): Promise<readonly MasterKey[]> => {
   try {
     return await loadMasterKeys(masterKeyFile, { createIfMissing: false });

@@ -18,7 +18,7 @@ export const durabilityChecks = async (pool: pg.Pool): Promise<readonly Check[]>
   return [{ name: 'database durability', ok: false, detail, cure }];
 };
 
-/** Milliseconds between two looks. The service gives up a lock within seconds, so that a single look may find nobody who waits. */
+/** Milliseconds between two looks. The service gives up a lock within seconds, so a single look may miss a session that waits. */
 const LOOK_MS = 500;
 
 /** Runs the checks of doctor, and adds one for each session that kept sessions of the service waiting for a lock meanwhile. */

@@ -7,7 +7,7 @@ import { eventsPastRows, isForeign, type KeyHoldersDeps, rowsOf, type UnsettledD
 
 /**
  * A note that an invoice without a known outcome met under its number. `waitsToBeSent`: no note came of its attempts, and it gets the next number once
- * the series goes on. `isOpen`: it has no outcome at all yet.
+ * the series is released. `isOpen`: it has no outcome yet.
  */
 type NoteMet = Pick<InvoiceEventData<'NumberConflictFound'>, 'accessKey' | 'sameContent'> &
   Pick<InvoiceFacts, 'invoiceId' | 'amountInCents'> & { isOpen: boolean; waitsToBeSent: boolean };

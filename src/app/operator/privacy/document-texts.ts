@@ -28,7 +28,7 @@ const NUMBER_OF_PERSON = /^(?:CPF|CNPJ|NIF)(?:[A-Z]\w*)?$/;
 /** By the names of the schemas (docs/national-system.md): all texts begin with `x`, and an address has more of them. */
 const TYPED = /^(?:x[A-Z]\w*|nro|email|docRef|idDocTec|cEndPost)$/;
 
-/** A named one stands for a sign of punctuation. */
+/** XML names only five characters, all of them punctuation: such a reference becomes a space. */
 const withoutReferences = (text: string): string =>
   text.replace(/&(?:#x([0-9a-f]{1,6})|#(\d{1,7})|\w+);/gi, (_reference, hex?: string, decimal?: string) => {
     const code = hex === undefined ? Number(decimal ?? 32) : Number.parseInt(hex, 16);

@@ -92,7 +92,7 @@ const ofMetNote = async (
   if (found !== undefined && compareNote(invoice, found) === 'ours')
     return { refused: `${underIt(dpsId)}: ${TRY_ISSUED}` };
   const seen = found?.accessKey === accessKey ? found : undefined;
-  // Another document stands there now. It may be the own one, whatever the operator says of the note that was met.
+  // The DPS id has another document now. That document may be the invoice's own note, also when the note that was met is of another sale.
   if (
     found !== undefined &&
     seen === undefined &&
