@@ -3,8 +3,8 @@ import { present } from '../../domain/common/present.js';
 import { addSeconds, type Instant, isBefore } from '../../domain/common/time.js';
 import { decideCanceledElsewhere } from '../../domain/invoice/decide-cancellation.js';
 import type { Decision } from '../../domain/invoice/decision.js';
-import type { InvoiceEvent, ReadInvoiceEvent } from '../../domain/invoice/events.js';
-import { isOfLostAttempt } from '../../domain/invoice/note-met.js';
+import type { InvoiceEvent, OtherSale, ReadInvoiceEvent } from '../../domain/invoice/events.js';
+import { isOfLostAttempt, otherSalesSettled } from '../../domain/invoice/note-met.js';
 import {
   type Difference,
   type DifferenceKind,
@@ -112,6 +112,7 @@ const compareInvoice = async (
   if (!isReconcilable(state, limits.testRetentionSeconds, clock.now()) || !isQuiet(loaded, deps)) return leftAlone;
   const questions = reconciliationLookups(state);
   const attemptLost = isOfLostAttempt(loaded.events);
+  const settled = otherSalesSettled(loaded.events);
   if (questions.length === 0) return leftAlone;
 
   const held: LookupFinding[] = [];
@@ -136,7 +137,7 @@ const compareInvoice = async (
     }
     if (answer.held === 'absent' && needsProof(state, question) && !absentBefore.includes(keyOf(question))) {
       absentOnce.push(keyOf(question));
-    } else {
+    } else if (!isSettled(answer, state, settled)) {
       held.push(answer);
     }
   }
@@ -164,6 +165,14 @@ export const tryToCompare = async (
     if (error instanceof DifferenceNotTold) throw error;
     return { ...NOTHING_PROVEN, thrown: { error } };
   }
+};
+
+/** A foreign note that support has settled as another sale's is no difference any more. One that holds what the invoice sent stays one. */
+const isSettled = (finding: LookupFinding, state: Invoice, settled: readonly OtherSale[]): boolean => {
+  if (finding.about !== 'note' || finding.held === 'absent') return false;
+  const { dpsId, held } = finding;
+  const isNamed = settled.some((one) => one.dpsId === dpsId && one.accessKey === held.accessKey);
+  return isNamed && compareNote(state, { dpsId, ...held }) === 'other';
 };
 
 /**

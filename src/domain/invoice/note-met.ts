@@ -1,4 +1,4 @@
-import type { InvoiceEventData, ReadInvoiceEvent } from './events.js';
+import type { InvoiceEventData, OtherSale, ReadInvoiceEvent } from './events.js';
 import { allCameToNothing, type Invoice } from './state.js';
 
 type Met = Pick<InvoiceEventData<'NumberConflictFound'>, 'dpsId' | 'accessKey' | 'sameContent'>;
@@ -22,6 +22,12 @@ export const othersMet = (events: readonly ReadInvoiceEvent[]): readonly Met[] =
 /** Whether the invoice met this note under its number, with other content than its own. */
 export const hasMetOther = (events: readonly ReadInvoiceEvent[], accessKey: string | undefined): boolean =>
   othersMet(events).some((met) => met.accessKey === accessKey);
+
+/** The notes under DPS ids of the invoice that its settlement as failed has proven or declared to be of other sales. */
+export const otherSalesSettled = (events: readonly ReadInvoiceEvent[]): readonly OtherSale[] =>
+  events.flatMap(({ type, data }) =>
+    type === 'IndeterminateResolved' && data.as === 'failed' ? (data.otherSales ?? []) : [],
+  );
 
 /**
  * Which notes an invoice without a known outcome has met under its numbers. `equal`: the last one has its content, so the note may be its own.

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { authorizedData } from '../../support/fixture/invoice.js';
+import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
+import { authorizedData, interrupted } from '../../support/fixture/invoice.js';
 import { openReconciliationHarness, type ReconciliationHarness } from '../../support/harness/reconciliation.js';
 
 const HOUR = 3_600;
@@ -38,6 +39,40 @@ describe('a walk over an invoice with more than one difference', () => {
     await harness.walkToTheEnd();
     expect(await harness.differences(twin)).toEqual(['digest_differs']);
     expect(harness.looks).toEqual(['inconclusive', 'inconclusive', 'inconclusive']);
+  });
+
+  it('is silent about a foreign note once support has settled that note as another sale’s, and about no other note', async () => {
+    const stream = await harness.issue();
+    const accessKey = await harness.accessKey(stream);
+    const [first, sent] = await harness.events(stream);
+    if (first === undefined || sent?.type !== 'IssuanceAttempted') throw new Error('not an attempt');
+    const { dpsId } = sent.data;
+    const settled = (key: string): InvoiceEvent => ({
+      type: 'IndeterminateResolved',
+      data: {
+        as: 'failed',
+        otherSales: [{ dpsId, accessKey: key, by: 'operator' }],
+        evidence: 'portal',
+        at: harness.clock.now(),
+      },
+    });
+    const lives: [digest: string, key: string][] = [
+      ['another', accessKey],
+      ['another', 'of another note'],
+      [sent.data.digest ?? '', accessKey],
+    ];
+    const twins = lives.map((_, index) => `${stream.slice(0, -2)}${index}f`);
+    harness.streams.splice(0, 1, ...twins);
+    for (const [index, [digest, key]] of lives.entries()) {
+      const start = { type: first.type, data: first.data } as typeof first;
+      const attempt = { type: sent.type, data: { ...sent.data, digest } };
+      await harness.record(twins[index] ?? '', start, attempt, interrupted, settled(key));
+    }
+    harness.clock.pass(HOUR);
+    await harness.walkToTheEnd();
+    const found = await Promise.all(twins.map((twin) => harness.differences(twin)));
+    expect(found).toEqual([[], ['foreign_note'], ['failed_but_found']]);
+    expect(harness.looks).toEqual(['agrees', 'differs', 'differs']);
   });
 
   it('concludes nothing from a note that cannot be verified, reports it once a round, and continues with the cancellation', async () => {
