@@ -38,7 +38,7 @@ const readNote = (xml: Buffer) =>
     ? {
         accessKey: xml.toString().slice(6, 56),
         authorizedAt,
-        amount: '10.00',
+        content: { amount: '10.00', description: '', customerDocument: '' },
         dpsId: DPS_ID,
         digest: 'digest',
         mode: xml.toString().endsWith('test') ? ('test' as const) : undefined,

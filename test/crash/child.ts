@@ -85,6 +85,7 @@ const operate = async (file: string, config: Config, hooks: ReturnType<typeof ki
     invoiceRowsUpTo: async () => null,
     supportReads: { newest: async () => [] },
     keySeconds: 86_400,
+    otherSales: [],
     testRetentionSeconds: config.limits.testRetentionSeconds,
   });
   await appendAudit('PersonalDataRevealed', { command: 'events show', subject: 'crash-test' }, deps);

@@ -53,11 +53,13 @@ export const authorizedFrom = (
   at: Instant,
 ): InvoiceEventData<'Authorized'> => ({ attempt, ...noteFields(note), evidence, at });
 
+type Content = Pick<AuthorizedNote, 'content'>;
+
 /**
  * Whether the note has the customer, amount and description of the invoice. It may then be our own from before a restore, so no new number is
  * tried.
  */
-export const hasSameContent = ({ content }: AuthorizedNote, events: readonly ReadInvoiceEvent[]): boolean => {
+export const hasSameContent = ({ content }: Content, events: readonly ReadInvoiceEvent[]): boolean => {
   const accepted = events.find((event) => event.type === 'InvoiceAccepted');
   // The description is missing when its key is gone. Then nothing can be compared, so no second number is tried.
   if (accepted?.data.description === undefined) return true;
@@ -68,10 +70,7 @@ export const hasSameContent = ({ content }: AuthorizedNote, events: readonly Rea
 };
 
 /** Whether the note has the amount and the customer's document of the invoice. */
-export const hasSameAmountAndCustomer = (
-  { content }: Pick<AuthorizedNote, 'content'>,
-  events: readonly ReadInvoiceEvent[],
-): boolean =>
+export const hasSameAmountAndCustomer = ({ content }: Content, events: readonly ReadInvoiceEvent[]): boolean =>
   events.some(
     (event) =>
       event.type === 'InvoiceAccepted' &&
@@ -83,11 +82,11 @@ export const hasSameAmountAndCustomer = (
  * Whether the note is certainly of another sale: its amount or its customer differs. Nothing is certain of a note that cannot be relied on, and where the
  * key of the content is gone. A description is no proof, because a marker of a date in it has another text on another day (POST-description).
  */
-export const isOfAnotherSale = (note: AuthorizedNote, events: readonly ReadInvoiceEvent[]): boolean =>
+export const isOfAnotherSale = (note: Content & FoundDocument, events: readonly ReadInvoiceEvent[]): boolean =>
   !isDoubtful(note) && isContentKept(events) && !hasSameAmountAndCustomer(note, events);
 
 /** Whether the note has the content of the invoice. Where the key of that content is gone, nothing can be compared. */
-export const hasEqualContent = (note: AuthorizedNote, events: readonly ReadInvoiceEvent[]): boolean =>
+export const hasEqualContent = (note: Content, events: readonly ReadInvoiceEvent[]): boolean =>
   isContentKept(events) && hasSameContent(note, events);
 
 const isContentKept = (events: readonly ReadInvoiceEvent[]): boolean =>
@@ -97,7 +96,10 @@ const isContentKept = (events: readonly ReadInvoiceEvent[]): boolean =>
  * Whether a number of the invoice has this very note, with the content of the invoice. The invoice met the note there; or no look-up showed a note before
  * its time was over. A note that took the place of the one that was met is not taken for that of the invoice.
  */
-export const isNoteMet = (note: AuthorizedNote, events: readonly ReadInvoiceEvent[]): boolean => {
+export const isNoteMet = (
+  note: Content & Pick<AuthorizedNote, 'accessKey' | 'dpsId'>,
+  events: readonly ReadInvoiceEvent[],
+): boolean => {
   const { dpsId } = note;
   const isMet = noteMet(events, note.accessKey)?.dpsId === dpsId;
   const wasSent = events.some(({ type, data }) => type === 'IssuanceAttempted' && data.dpsId === dpsId);

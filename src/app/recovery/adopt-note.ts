@@ -8,9 +8,10 @@ import { SchemaViolation } from '../../ports/documents.js';
 import { decideAndAppend } from '../issuing/decide-and-append.js';
 import { authorizedFrom, compareNote, hasSameContent } from '../issuing/found-documents.js';
 import { reserve } from '../operator/import/reservations.js';
+import { standsUnder } from '../operator/sent-under.js';
 import { type LoadedInvoice, loadInvoice } from '../read/read-invoice.js';
 import type { FoundNote, RecoveryDeps, SeriesToCompare } from './ask-series.js';
-import type { KnownWork } from './known-work.js';
+import type { KnownWork, Meeting } from './known-work.js';
 
 export type Candidate = LoadedInvoice & { stream: StreamName };
 
@@ -87,7 +88,8 @@ type SeriesNotes = { wanted: SeriesToCompare; notes: readonly FoundNote[] };
 /**
  * A note that no open invoice took. `owner`: the invoice that it belongs to, and that another outcome was recorded on. `mayBeSent`: an open invoice gives
  * the same DPS, and has an attempt that may have left another note. `metBy`: the invoice that met the note under its number, with its own content.
- * `metOtherBy`: the one that met it with other content.
+ * `metOtherBy`: the one that met it with other content. `unseen`: that invoice is indeterminate, the note stands under its number, and no look-up of the
+ * invoice has shown the note.
  */
 export type LeftNote = {
   wanted: SeriesToCompare;
@@ -96,6 +98,7 @@ export type LeftNote = {
   mayBeSent?: true;
   metBy?: StreamName;
   metOtherBy?: StreamName;
+  unseen?: true;
 };
 
 /** `withNote`: the invoices that one of the notes belongs to. */
@@ -141,12 +144,24 @@ export const adoptNotes = async (
       }
       const { mode, companyId } = wanted;
       const { accessKey } = found.note;
-      const met = metBy({ mode, companyId, accessKey });
+      const met = metBy({ mode, companyId, accessKey }) ?? (await unseenBy(found, wanted, deps));
       const meeting = met && { [met.sameContent ? 'metBy' : 'metOtherBy']: met.stream };
-      left.push({ ...present({ wanted, found, owner: stream, mayBeSent }), ...meeting });
+      left.push({ ...present({ wanted, found, owner: stream, mayBeSent, unseen: met?.unseen }), ...meeting });
     }
   }
   return { adopted, left, withNote };
+};
+
+/** An open invoice is looked up after the pause, and is named as one that may have been sent (see `Repeats`). */
+const unseenBy = async (
+  { note }: FoundNote,
+  wanted: SeriesToCompare,
+  deps: RecoveryDeps,
+): Promise<Meeting | undefined> => {
+  const standing = await standsUnder(note, wanted, deps);
+  if (standing?.invoice.outcome.status !== 'indeterminate') return undefined;
+  const { stream, sameContent } = standing;
+  return { stream, sameContent, unseen: true };
 };
 
 /** The first open invoice that gives the note and whose own attempts have left none. An attempt of another may still become a note. */

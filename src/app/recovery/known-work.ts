@@ -58,7 +58,8 @@ export type KnownWork = {
   longestSendSeconds: number;
 };
 
-type Meeting = { stream: StreamName; sameContent: boolean };
+/** `unseen`: no look-up of the invoice has shown the note. */
+export type Meeting = { stream: StreamName; sameContent: boolean; unseen?: true };
 
 const PREFIXES = [invoicePrefix.live, invoicePrefix.test, dpsPrefix.live, dpsPrefix.test, companyPrefix];
 

@@ -21,7 +21,8 @@ import { type Acceptance, acceptedNotes } from './recorded-recoveries.js';
  * A note at the authorizer that no invoice of the log accounts for. `once`: the id of its invoice, where the read model still has it. `owner`: the invoice
  * of the log that it belongs to, and that cannot take it, because that invoice has another note or outcome. Without an owner it may have repeats. `metBy`:
  * the invoice that met it under its number, with its own content, and has no outcome of its own: support gives it the note (see `noteMet`). `metOther`: the
- * indeterminate invoice that met it with other content, as a repeat on another day does. `accepted`:
+ * indeterminate invoice that met it with other content, as a repeat on another day does. `unseen`: the note stands under the number of that invoice, which
+ * has not met it. `accepted`:
  * who has accepted it in an earlier recovery of this log, after which nothing new became known of it. `importedAs`: the import that holds it, with another
  * amount. `keptFor`: the invoice for which an import has reserved the note, and which is not on record (see `missingKeeper`).
  */
@@ -37,6 +38,7 @@ export type UnknownNote = Repeats & {
   owner?: NoteOwner;
   metBy?: NoteOwner;
   metOther?: string;
+  unseen?: true;
   accepted?: Acceptance;
   importedAs?: { id: string; amount: string };
   keptFor?: string;
@@ -100,6 +102,7 @@ const unknownNoteOf = async (
     found: { number, note },
     metBy,
     metOtherBy,
+    unseen,
     acceptedAgain,
     sentAgain,
     metAgain,
@@ -122,10 +125,11 @@ const unknownNoteOf = async (
     const met = metBy && (await ownerOf(metBy, store));
     const repeats = { acceptedAgain, sentAgain, metAgain, sendableUntil };
     // The note is still to be given to that invoice, also where the operator had to accept it before the invoice could end.
-    if (met && TAKES_NOTE.has(met.status)) return present({ ...place, once, metBy: met, ...repeats });
+    if (met && TAKES_NOTE.has(met.status)) return present({ ...place, once, metBy: met, unseen, ...repeats });
     const other = metOtherBy && (await ownerOf(metOtherBy, store));
     const metOther = other?.status === 'indeterminate' ? other.id : undefined;
-    return present({ ...place, once, accepted, metOther, ...repeats });
+    const isUnseen = metOther === undefined ? undefined : unseen;
+    return present({ ...place, once, accepted, metOther, unseen: isUnseen, ...repeats });
   }
   const isDecided = accepted !== undefined && !(await hasChangedSince(owner, accepted.at, store));
   const owned = { owner: await ownerOf(owner, store), accepted: isDecided ? accepted : undefined };

@@ -298,8 +298,18 @@ export const importCommand = (noteReader: () => Promise<NoteFiles['readNote']>):
   name: 'invoice import',
   positionals: ['FILE.ndjson'],
   summary: 'take over invoices made elsewhere, one JSON object a line, all or nothing',
+  options: {
+    'other-sale': {
+      type: 'string',
+      multiple: true,
+      value: 'KEY',
+      help: 'the access key of a note under the number of an invoice that you have compared, and that is of another sale',
+    },
+  },
   changes: true,
-  run: async ({ positionals: [file = ''], actor, session }) => {
+  run: async ({ positionals: [file = ''], flags, actor, session }) => {
+    const otherSales = textFlags(flags, 'other-sale');
+    if (!otherSales.every(isAccessKey)) return badUsage('--other-sale is the 50 characters of a note');
     const read = await readOperatorFile(file);
     if ('problem' in read) return badUsage(read.problem);
     const opened = await session();
@@ -314,6 +324,7 @@ export const importCommand = (noteReader: () => Promise<NoteFiles['readNote']>):
       testRetentionSeconds: opened.testRetentionSeconds,
       readXml: (name) => readSmallFile(resolve(dirname(file), name), MAX_XML_BYTES).catch(() => undefined),
       readNote: await noteReader(),
+      otherSales,
     });
     if ('problems' in result) return withProblems(`${file} was not imported:`, result.problems);
     const { imported, already, warnings } = result;

@@ -137,6 +137,7 @@ const unknownCheck = (note: UnknownNote, accounted: boolean): Check => {
     owner,
     metBy,
     metOther,
+    unseen,
     acceptedAgain,
     sentAgain,
     accepted,
@@ -144,6 +145,7 @@ const unknownCheck = (note: UnknownNote, accounted: boolean): Check => {
     keptFor,
   } = note;
   const ok = accounted || !holdsPause(note, false);
+  const verb = unseen === true ? 'has' : 'met';
   const details = [
     `series ${series} number ${number}, access key ${accessKey}, of ${authorizedAt}, amount ${amount}`,
     ...(accepted === undefined ? [] : [`accepted by ${accepted.by} at ${accepted.at}`]),
@@ -153,10 +155,12 @@ const unknownCheck = (note: UnknownNote, accounted: boolean): Check => {
     ...(owner === undefined ? [] : [`belongs to ${owner.id}, which ${OWNED[owner.status].which}`]),
     ...(metBy === undefined
       ? []
-      : [`may belong to ${metBy.id}, ${MET[metBy.status === 'indeterminate' ? 'ended' : 'open']}`]),
+      : [
+          `may belong to ${metBy.id}, which ${verb} it under its number with equal content and ${MET[metBy.status === 'indeterminate' ? 'ended' : 'open']}`,
+        ]),
     ...(metOther === undefined
       ? []
-      : [`may belong to ${metOther}, which met it under its number with other content and is indeterminate`]),
+      : [`may belong to ${metOther}, which ${verb} it under its number with other content and is indeterminate`]),
     ...(acceptedAgain === undefined
       ? []
       : [`may belong to ${acceptedAgain.join(' or ')}, which has the same amount and customer and is not sent yet`]),
@@ -191,8 +195,8 @@ const cureOf = (note: UnknownNote): string => {
 
 /** `open`: the pause came before the invoice could end. */
 const MET = {
-  ended: 'which met it under its number with equal content and is indeterminate',
-  open: 'which met it under its number with equal content and has no outcome yet',
+  ended: 'is indeterminate',
+  open: 'has no outcome yet',
 } as const;
 
 const cureWithoutOwner = (note: UnknownNote): string => {
@@ -236,7 +240,7 @@ const NO_REPEAT =
 
 /** The whole line, because a key that is copied by hand may become that of another note. */
 const importWith = (
-  { companyId, mode, accessKey, authorizedAt, amount }: UnknownNote,
+  { companyId, mode, accessKey, authorizedAt, amount, metBy, unseen }: UnknownNote,
   id: string | undefined,
 ): string => {
   const line = {
@@ -249,7 +253,9 @@ const importWith = (
     access_key: accessKey,
     issued_at: authorizedAt,
   };
-  return `nfse invoice import FILE.ndjson with the line ${JSON.stringify(line)}`;
+  // The import refuses such a note until the operator says that it is of another sale.
+  const flags = unseen === true && metBy !== undefined ? ` --other-sale ${accessKey}` : '';
+  return `nfse invoice import FILE.ndjson${flags} with the line ${JSON.stringify(line)}`;
 };
 
 const importCure = (id: string): string =>

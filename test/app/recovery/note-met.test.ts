@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
 import { compareRestoredLog, type RecoveryReport } from '../../../src/app/recovery/recover-log.js';
-import { logRecoveryChecks } from '../../../src/cli/commands/recovery-checks.js';
 import { dpsId } from '../../../src/domain/common/access-key.js';
 import { invoiceStream } from '../../../src/domain/common/ids.js';
 import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
@@ -16,7 +15,7 @@ import {
   limits,
 } from '../../support/fixture/invoice.js';
 import { appendTo } from '../../support/harness/event-store.js';
-import { idOf, type RecoveryHarness, recoveryHarness } from '../../support/harness/recovery.js';
+import { idOf, lineOf, type RecoveryHarness, recoveryHarness } from '../../support/harness/recovery.js';
 
 const dpsOf = (number: number) => dpsId({ municipality: '3304557', cnpj: DEMO_CNPJ, series: '1', number });
 const ID = `nfse_${idOf(7)}`;
@@ -42,12 +41,6 @@ const compare = async ({ deps }: RecoveryHarness, acceptUnknown: boolean): Promi
   const report = await compareRestoredLog(deps, acceptUnknown);
   if ('refused' in report) throw new Error(report.refused);
   return report;
-};
-
-const lineOf = (report: RecoveryReport): { detail: string; cure: string } => {
-  const checks = logRecoveryChecks({ kind: 'compared', resumed: false, ...report });
-  const { detail = '', cure = '' } = checks.find(({ name }) => name.startsWith('note without invoice')) ?? {};
-  return { detail, cure };
 };
 
 it('a note that an indeterminate invoice met with equal content is named as the note of that invoice', async () => {

@@ -15,7 +15,7 @@ it.each([
 });
 
 it('has the amount and the instant that the note names', () => {
-  expect(noteOf('1')).toMatchObject({ amount: '1.00', authorizedAt: '2026-11-21T13:00:00.000Z' });
+  expect(noteOf('1')).toMatchObject({ content: { amount: '1.00' }, authorizedAt: '2026-11-21T13:00:00.000Z' });
 });
 
 it('another text is no note', () => {

@@ -8,9 +8,9 @@ import { appendTo, movableClock } from './event-store.js';
 import { type Operator, openOperator } from './operator.js';
 
 /** `nfse invoice import` over a log with this company, registered at the instant; the clock is half an hour later. */
-export const openImporter = async (cnpj: string, at: Instant): Promise<Operator> => {
+export const openImporter = async (cnpj: string, at: Instant, readNote = readImportedNote): Promise<Operator> => {
   const clock = movableClock(addSeconds(at, 1_800));
-  const operator = await openOperator([importCommand(async () => readImportedNote)], undefined, {}, clock);
+  const operator = await openOperator([importCommand(async () => readNote)], undefined, {}, clock);
   const { registration } = demoCompany(cnpj);
   const registered = { type: 'CompanyRegistered', data: { registration, at } } as const;
   await appendTo(operator.session.store, companyStream(cnpj), [registered], at);

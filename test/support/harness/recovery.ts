@@ -1,6 +1,8 @@
 import { createEventStore } from '../../../src/app/event-store/event-store.js';
 import { loadInvoice } from '../../../src/app/read/read-invoice.js';
 import type { RecoveryDeps } from '../../../src/app/recovery/ask-series.js';
+import type { RecoveryReport } from '../../../src/app/recovery/recover-log.js';
+import { logRecoveryChecks } from '../../../src/cli/commands/recovery-checks.js';
 import { companyStream, dpsStream, invoiceStream, type Mode, type StreamName } from '../../../src/domain/common/ids.js';
 import { decimalFromCents } from '../../../src/domain/common/money.js';
 import type { Registration } from '../../../src/domain/company/events.js';
@@ -144,4 +146,11 @@ export const recoveryHarness = async (overrides: Partial<RecoveryDeps> = {}): Pr
       return state.kind === 'invoice' ? state.outcome.status : state.kind;
     },
   };
+};
+
+/** What `nfse doctor --reconcile` says of the note without an invoice. */
+export const lineOf = (report: RecoveryReport): { detail: string; cure: string } => {
+  const checks = logRecoveryChecks({ kind: 'compared', resumed: false, ...report });
+  const { detail = '', cure = '' } = checks.find(({ name }) => name.startsWith('note without invoice')) ?? {};
+  return { detail, cure };
 };

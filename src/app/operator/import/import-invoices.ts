@@ -7,21 +7,23 @@ import {
   type StreamName,
 } from '../../../domain/common/ids.js';
 import { present } from '../../../domain/common/present.js';
-import { addSeconds, isBefore } from '../../../domain/common/time.js';
+import { addSeconds, DAY_SECONDS, isBefore } from '../../../domain/common/time.js';
 import type { InvoiceEvent } from '../../../domain/invoice/events.js';
 import { sortedJson } from '../../../domain/log/hash-text.js';
 import { inGroups } from '../../../lib/in-groups.js';
 import type { EventLog } from '../../../ports/event-log.js';
 import type { ImportedKey, ImportedKeys } from '../../../ports/idempotency-keys.js';
+import { compareNote } from '../../issuing/found-documents.js';
 import { type LoadedInvoice, loadInvoice, loadSealedInvoice } from '../../read/read-invoice.js';
 import { type CompanyCommandDeps, loadCompany } from '../company/company-commands.js';
 import { adviceOnHolder, attachNote, noteOfAccepted } from './accepted-invoice.js';
 import { type Imported, type NoteFiles, type PlannedImport, parseImportLine, planLine } from './import-line.js';
-import { metLines } from './notes-met.js';
+import { isOnRecord, metLines } from './notes-met.js';
 import {
   holdersOfKeys,
   type KeyHoldersDeps,
   ownerOfDps,
+  type Unsettled,
   type UnsettledDeps,
   unsettledInvoices,
 } from './notes-on-record.js';
@@ -35,6 +37,8 @@ type ImportDeps = Pick<CompanyCommandDeps, 'store' | 'clock' | 'actor'> &
     keys: ImportedKeys;
     keySeconds: number;
     testRetentionSeconds: number;
+    /** Access keys of notes that the operator has compared, and says to be of other sales than the invoices that met them. */
+    otherSales: readonly string[];
   };
 
 /**
@@ -175,25 +179,31 @@ const checkAccessKeys = (plans: readonly Numbered[], holders: HoldersByKey, repo
 /** The authorizer's clock and an instant that a person typed may be this far before our own clock. */
 const CLOCK_SLACK_SECONDS = 3_600;
 
-/** Without its XML a live note does not name its DPS, so it may be that of an unsettled invoice that was sent before it and has its amount. */
+/** A log that had lost its end may have given the number of an earlier note to the invoice: as long after it as the log is looked through for such numbers. */
+const EARLIER_NOTE_SECONDS = 7 * DAY_SECONDS;
+
+/**
+ * Without its XML a live note does not name its DPS, so it may be that of an unsettled invoice that was sent before it and has its amount; or it may stand
+ * under the number of an indeterminate one that was sent later, and so hold another DPS.
+ */
 const checkUnsettled = async (plans: readonly Numbered[], deps: ImportDeps, report: Report): Promise<void> => {
   const doubtful = plans.filter(({ plan: { liveKey, dps } }) => liveKey !== undefined && dps === undefined);
   for (const companyId of new Set(doubtful.map(({ plan }) => plan.data.companyId))) {
     const own = doubtful.filter(({ plan }) => plan.data.companyId === companyId);
     const unsettled = await unsettledInvoices(companyId, new Set(own.map(({ plan }) => plan.data.amountInCents)), deps);
     for (const { number, plan } of own) {
-      const { invoiceId, amountInCents, issuedAt, canceledAt } = plan.data;
+      const { invoiceId, amountInCents, accessKey = '', issuedAt, canceledAt } = plan.data;
       const lastly = issuedAt ?? canceledAt;
-      const owner = unsettled.find(
-        (one) =>
-          one.invoiceId !== invoiceId &&
-          one.amountInCents === amountInCents &&
-          (lastly === undefined || !isBefore(lastly, addSeconds(one.firstSentAt, -CLOCK_SLACK_SECONDS))),
-      );
-      if (owner !== undefined)
-        report(number, [
-          `access_key may be that of ${publicInvoiceId(owner.invoiceId)}, whose outcome is unknown: give xml_file`,
-        ]);
+      const isSince = ({ firstSentAt }: Unsettled, seconds: number): boolean =>
+        lastly === undefined || !isBefore(lastly, addSeconds(firstSentAt, -seconds));
+      const others = unsettled.filter((one) => one.invoiceId !== invoiceId && one.amountInCents === amountInCents);
+      const owner = others.find((one) => isSince(one, CLOCK_SLACK_SECONDS));
+      const later = others.find((one) => one.isIndeterminate && isSince(one, EARLIER_NOTE_SECONDS));
+      const mayBeThatOf = ({ invoiceId: id }: Unsettled): string =>
+        `access_key may be that of ${publicInvoiceId(id)}, whose outcome is unknown: give xml_file`;
+      if (owner !== undefined) report(number, [mayBeThatOf(owner)]);
+      else if (later !== undefined && !deps.otherSales.includes(accessKey) && !(await isOnRecord(plan, deps)))
+        report(number, [`${mayBeThatOf(later)}, or --other-sale ${accessKey} where the note is of another sale`]);
     }
   }
 };
@@ -209,9 +219,13 @@ type ImportCheck = Exclude<Check, { kind: 'already_so' }> | { kind: 'already_so'
 
 const checkImport = async (plan: PlannedImport, deps: ImportDeps): Promise<ImportCheck> => {
   const { data, dps } = plan;
-  const owner = dps === undefined ? undefined : await ownerOfDps(dps, data.mode, data.companyId, deps);
-  if (owner !== undefined && owner !== data.invoiceId)
-    return { kind: 'refused', problem: `xml_file is the note of ${publicInvoiceId(owner)}` };
+  const owner = dps === undefined ? undefined : await ownerOfDps(dps, data, deps);
+  if (owner !== undefined && owner.facts.invoiceId !== data.invoiceId) {
+    const id = publicInvoiceId(owner.facts.invoiceId);
+    const isOwn = owner.outcome.status === 'indeterminate' && dps !== undefined && compareNote(owner, dps) === 'ours';
+    const cure = isOwn ? `: nfse invoice resolve ${id} --as issued` : '';
+    return { kind: 'refused', problem: `xml_file is the note of ${id}${cure}` };
+  }
   const reserved = await checkReservations(plan, deps.store);
   const refused = reserved.find(({ kind }) => kind === 'refused');
   if (refused !== undefined) return refused;

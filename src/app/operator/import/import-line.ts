@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { type DpsId, providerOfKey } from '../../../domain/common/access-key.js';
+import { providerOfKey } from '../../../domain/common/access-key.js';
 import {
   type InvoiceId,
   invoiceStream,
@@ -19,6 +19,7 @@ import {
 } from '../../../domain/common/time.js';
 import type { Customer, InvoiceEventData } from '../../../domain/invoice/events.js';
 import type { FoundDocument } from '../../../domain/invoice/sent-document.js';
+import type { AuthorizedNote } from '../../../ports/authorizer.js';
 import { bodyHashOf, invoiceIdOfKey, invoiceIdOfReference, sha256Hex, uuidV8OfHash } from '../../event-store/hashes.js';
 import { packed } from '../../event-store/packing.js';
 import { fitsIntoEvent } from '../../event-store/sealing.js';
@@ -239,27 +240,23 @@ export type PlannedImport = {
 };
 
 /**
- * What an import reads from an authorized NFS-e. `authorizedAt`: its `dhProc`. `amount`: its `vServ` as written, empty without one. `mode`: that of
- * its environment (`tpAmb`), undefined without a known one.
+ * What an import reads from an authorized NFS-e. `authorizedAt`: its `dhProc`. `mode`: that of its environment (`tpAmb`), undefined without a known
+ * one.
  */
 type NoteFacts = EmbeddedDps & {
   accessKey: string;
   authorizedAt: Instant;
-  amount: string;
   mode?: Mode | undefined;
 };
 
 /** The DPS in a note, with what tells who sent it. */
-export type EmbeddedDps = FoundDocument & { dpsId: DpsId };
+export type EmbeddedDps = FoundDocument & Pick<AuthorizedNote, 'dpsId' | 'content'>;
 
-const embeddedDps = ({
-  dpsId,
-  digest,
-  signatureMark,
-  contradiction,
-  misfit,
-  signatureFault,
-}: EmbeddedDps): EmbeddedDps => present({ dpsId, digest, signatureMark, contradiction, misfit, signatureFault });
+/** Without the bytes of the note, which would fill the memory. */
+const embeddedDps = (note: EmbeddedDps): EmbeddedDps => {
+  const { dpsId, content, digest, signatureMark, contradiction, misfit, signatureFault } = note;
+  return present({ dpsId, content, digest, signatureMark, contradiction, misfit, signatureFault });
+};
 
 export type NoteFiles = {
   /** `file`: as the line names it; undefined when the file cannot be read. */
@@ -316,7 +313,8 @@ const contradictionsWith = (
   note: NoteFacts | undefined,
 ): readonly [boolean, string][] => {
   if (note === undefined) return [];
-  const { authorizedAt, amount } = note;
+  const { authorizedAt, content } = note;
+  const { amount } = content;
   return [
     [
       issuedAt !== undefined && secondOf(issuedAt) !== secondOf(authorizedAt),

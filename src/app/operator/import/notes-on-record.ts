@@ -1,25 +1,19 @@
-import {
-  type CompanyId,
-  type InvoiceId,
-  invoicePrefix,
-  invoiceStream,
-  type Mode,
-  type StreamName,
-} from '../../../domain/common/ids.js';
+import { type CompanyId, type InvoiceId, invoicePrefix, type StreamName } from '../../../domain/common/ids.js';
 import type { Cents } from '../../../domain/common/money.js';
 import type { Instant } from '../../../domain/common/time.js';
-import { compareSent } from '../../../domain/invoice/sent-document.js';
+import { compareSent, type FoundDocument } from '../../../domain/invoice/sent-document.js';
 import type { Invoice, InvoiceState, IssueAttempt } from '../../../domain/invoice/state.js';
 import type { InvoiceStatus } from '../../../domain/invoice/status.js';
 import { inGroups } from '../../../lib/in-groups.js';
+import type { Caller } from '../../../ports/authorizer.js';
 import { type EventLog, isEarlier, type LogPosition, type RecordedEvent } from '../../../ports/event-log.js';
 import type { ReadModel } from '../../../ports/read-model.js';
 import type { SupportCursor, SupportFilter, SupportReads } from '../../../ports/support-reads.js';
 import { isEndOfTestInvoice } from '../../audit/chain.js';
 import type { EventStore } from '../../event-store/event-store.js';
 import { walkLog } from '../../event-store/walk-log.js';
-import { loadInvoice, loadSealedInvoice } from '../../read/read-invoice.js';
-import { allocatedInvoice } from '../allocated-invoice.js';
+import { loadSealedInvoice } from '../../read/read-invoice.js';
+import { senderUnder } from '../sent-under.js';
 import type { EmbeddedDps } from './import-line.js';
 
 export type KeyHoldersDeps = {
@@ -80,34 +74,30 @@ const RECORD_A_NOTE: readonly string[] = ['Authorized', 'IndeterminateResolved',
 const keyRecordedBy = ({ type, data: { accessKey } }: RecordedEvent): string | undefined =>
   RECORD_A_NOTE.includes(type) && typeof accessKey === 'string' ? accessKey : undefined;
 
-type DpsOwnerDeps = { log: Pick<EventLog, 'read'>; store: EventStore };
-
 /**
  * The invoice of this company and mode to which the note around a DPS belongs: one that was sent under its id, has not failed and has met no foreign
  * note there. After a loss of the log a number may be given again, so an invoice that has certainly sent another DPS under the id is no owner. Reads
  * the log alone, so no row that lags hides an invoice whose outcome is still unknown.
  */
 export const ownerOfDps = async (
-  dps: EmbeddedDps,
-  mode: Mode,
-  companyId: CompanyId,
-  { log, store }: DpsOwnerDeps,
-): Promise<InvoiceId | undefined> => {
-  const { dpsId } = dps;
-  const allocated = await allocatedInvoice(dpsId, mode, log);
-  if (allocated?.invoiceId === undefined || allocated.companyId !== companyId) return undefined;
-  const { invoiceId } = allocated;
-  const { state } = await loadInvoice(invoiceStream(mode, companyId, invoiceId), store);
-  if (state.kind !== 'invoice' || state.outcome.status === 'failed') return undefined;
-  const under = state.attempts.filter((attempt) => attempt.dpsId === dpsId);
-  const isOwner = under.some(mayHaveMadeNote) && !under.some(isForeign) && compareSent(under, dps) !== 'other';
-  return isOwner ? invoiceId : undefined;
+  dps: Pick<EmbeddedDps, 'dpsId'> & FoundDocument,
+  caller: Caller,
+  deps: Parameters<typeof senderUnder>[2],
+): Promise<Invoice | undefined> => {
+  const sender = await senderUnder(dps.dpsId, caller, deps);
+  if (sender === undefined || sender.state.outcome.status === 'failed') return undefined;
+  const { state } = sender;
+  const under = state.attempts.filter(({ dpsId }) => dpsId === dps.dpsId);
+  // An invoice is indeterminate after attempts that were not sent only because a look-up showed a document under their DPS id.
+  const mayHaveNote = under.some(mayHaveMadeNote) || state.outcome.status === 'indeterminate';
+  const isOwner = mayHaveNote && !under.some(isForeign) && compareSent(under, dps) !== 'other';
+  return isOwner ? state : undefined;
 };
 
 export type UnsettledDeps = { supportReads: Pick<SupportReads, 'newest'>; store: EventStore };
 
 /** A live invoice that was sent and whose outcome is unknown. */
-type Unsettled = { invoiceId: InvoiceId; amountInCents: Cents; firstSentAt: Instant };
+export type Unsettled = { invoiceId: InvoiceId; amountInCents: Cents; firstSentAt: Instant; isIndeterminate: boolean };
 
 const PAGE = 500;
 const MAY_BE_UNSETTLED = ['queued', 'processing', 'indeterminate'] as const;
@@ -147,7 +137,8 @@ const unsettledOf = (state: InvoiceState): Unsettled | undefined => {
   if (state.kind !== 'invoice' || !['open', 'indeterminate'].includes(state.outcome.status)) return undefined;
   const sent = state.attempts.find((attempt) => mayHaveMadeNote(attempt) && !isForeign(attempt));
   const { invoiceId, amountInCents } = state.facts;
-  return sent && { invoiceId, amountInCents, firstSentAt: sent.attemptedAt };
+  const isIndeterminate = state.outcome.status === 'indeterminate';
+  return sent && { invoiceId, amountInCents, firstSentAt: sent.attemptedAt, isIndeterminate };
 };
 
 /** Whether the attempt met the note of another party under its number. */

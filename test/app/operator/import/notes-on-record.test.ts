@@ -24,8 +24,8 @@ const idOf = (n: number) => parseInvoiceStream(harness.streamOf(n))?.invoiceId;
 describe('the owner of a DPS id', () => {
   const dpsIdOf = (number: number, series = '00001'): string =>
     `DPS33045572${COMPANY}${series}${String(number).padStart(15, '0')}`;
-  const owner = (dpsId: string, companyId = COMPANY, more: Partial<FoundDocument> = {}) =>
-    ownerOfDps({ dpsId, digest: 'digest', ...more }, 'live', companyId, harness);
+  const owner = async (dpsId: string, companyId = COMPANY, more: Partial<FoundDocument> = {}) =>
+    (await ownerOfDps({ dpsId, digest: 'digest', ...more }, { mode: 'live', companyId }, harness))?.facts.invoiceId;
 
   it.each<[string, readonly InvoiceEvent[]]>([
     ['open, its answer unknown', [life.attempted(1, 1), life.unknown(1, 3)]],
@@ -108,8 +108,8 @@ describe('the unsettled invoices of a company', () => {
       unsettledInvoices(COMPANY, new Set([amount]), { supportReads, store: harness.store });
     const found = await unsettled(AMOUNT);
     expect(found).toEqual([
-      { invoiceId: idOf(3), amountInCents: AMOUNT, firstSentAt: life.at(1) },
-      { invoiceId: idOf(4), amountInCents: AMOUNT, firstSentAt: life.at(4) },
+      { invoiceId: idOf(3), amountInCents: AMOUNT, firstSentAt: life.at(1), isIndeterminate: false },
+      { invoiceId: idOf(4), amountInCents: AMOUNT, firstSentAt: life.at(4), isIndeterminate: true },
     ]);
     expect(await unsettled(1 as Cents)).toEqual([]);
   });
