@@ -24,6 +24,14 @@ export const boundRequests = (server: Server, isFull: (socket: Socket) => boolea
   });
 };
 
+/**
+ * Lets a client end its side of the connection after a whole request and still get the answer, as RFC 9112 section 9.6 describes. Without this Node ends
+ * the connection at once, so an answer that takes a moment is lost. Node has had the property since its version 0.6, without documentation or type.
+ */
+export const answerHalfClosed = (server: Server & { httpAllowHalfOpen?: boolean }): void => {
+  server.httpAllowHalfOpen = true;
+};
+
 /** Any number but those with a meaning (0, 1 and 2) makes the parser fail. */
 const STOP_PARSING = -1;
 

@@ -7,7 +7,7 @@ import { refuse } from './answer.js';
 import { boundConnections } from './bound-connections.js';
 import { randomRequestId } from './call.js';
 import { localOrigin } from './local-origin.js';
-import { boundRequests } from './node-parser.js';
+import { answerHalfClosed, boundRequests } from './node-parser.js';
 import {
   answerRaw,
   BAD_REQUEST,
@@ -155,6 +155,7 @@ export const listen = async (
   const server = createServer({ ...LIMITS, ...limits, requireHostHeader: false });
   server.timeout = timeout;
   server.maxHeadersCount = MAX_HEADERS + 1;
+  answerHalfClosed(server);
   if (maxConnections !== undefined) boundConnections(server, { most: maxConnections, onDrop: () => onDrop?.() });
   const drain = createDrain();
   answerWith(server, app, drain, { hasPages });
