@@ -124,7 +124,10 @@ export type ServerLimits = {
   /** How often the two limits above are checked. */
   connectionsCheckingInterval: number;
   keepAliveTimeout: number;
-  /** Longest time without a byte in either direction while a request is under way, so that a client that reads nothing keeps no connection. */
+  /**
+   * Longest time without a byte in either direction while a request is under way, so that a client that reads nothing keeps no connection. Longer than
+   * `requestTimeout` and `connectionsCheckingInterval` together, because this limit ends the connection without an answer.
+   */
   timeout: number;
   maxHeaderSize: number;
   /** Connections at once, as `boundConnections` keeps them. Undefined: no limit. */
@@ -134,14 +137,14 @@ export type ServerLimits = {
 /** `onDrop` is called for each connection that the limit closed. `hasPages` as in `Call`; false unless given. */
 export type ServerOptions = Partial<ServerLimits> & { onDrop?: () => void; hasPages?: boolean };
 
-const LIMITS: ServerLimits = {
+export const LIMITS: ServerLimits = {
   headersTimeout: 15_000,
   /** Enough for 10 MiB over a slow line. */
   requestTimeout: 120_000,
   connectionsCheckingInterval: 30_000,
   /** Longer than that of a usual load balancer, so that the balancer closes first. */
   keepAliveTimeout: 65_000,
-  timeout: 120_000,
+  timeout: 155_000,
   maxHeaderSize: 16 * 1024,
 };
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { invoicePrefix } from '../../../src/domain/common/ids.js';
-import type { ServerLimits } from '../../../src/http/server.js';
+import { LIMITS, type ServerLimits } from '../../../src/http/server.js';
 import { issueBodyOf } from '../../support/fixture/demo.js';
 import { createHarness, type Harness, requestInit } from '../../support/harness/http.js';
 import { type Connection, expectEnvelope, headOf, issueBytes, openConnection, start } from './connection.js';
@@ -8,6 +8,18 @@ import { type Connection, expectEnvelope, headOf, issueBytes, openConnection, st
 const MIB = 1024 * 1024;
 
 const SHORT: Partial<ServerLimits> = { headersTimeout: 300, requestTimeout: 600, connectionsCheckingInterval: 100 };
+
+const hundredTimesFaster = ({
+  headersTimeout,
+  requestTimeout,
+  connectionsCheckingInterval,
+  timeout,
+}: ServerLimits): Partial<ServerLimits> => ({
+  headersTimeout: headersTimeout / 100,
+  requestTimeout: requestTimeout / 100,
+  connectionsCheckingInterval: connectionsCheckingInterval / 100,
+  timeout: timeout / 100,
+});
 
 const expectClosed = async ({ isClosed }: Connection): Promise<void> => {
   await expect.poll(isClosed).toBe(true);
@@ -119,6 +131,16 @@ describe('an idle connection that had its answer', () => {
 });
 
 describe('the limits by default', () => {
+  it('let a request that does not come in time be answered before its connection counts as idle', async () => {
+    expect(LIMITS.timeout).toBeGreaterThan(LIMITS.requestTimeout + LIMITS.connectionsCheckingInterval);
+    const harness = createHarness();
+    const connection = openConnection(await start(harness, hundredTimesFaster(LIMITS)));
+    connection.socket.write(issueBytes(harness, 500, { declared: 5_000 }));
+    await expect.poll(connection.isClosed).toBe(true);
+    const [answer] = await connection.answers(1);
+    await expectEnvelope(answer ?? Response.error(), 408, 'invalid_request');
+  });
+
   it('let 1,000 idle connections be, beside which requests are answered', async () => {
     const harness = createHarness({ rateLimits: { write: 1_000, read: 1_000 } });
     // The limits of time would end the idle connections while a busy machine still asks beside them.
