@@ -37,9 +37,12 @@ export const refuse = (call: Call, refusal: Refusal): Response => {
   }
   const own: HeaderRecord = {};
   if (refusal.retryAfterSeconds !== undefined) own['Retry-After'] = String(refusal.retryAfterSeconds);
-  if (call.hasPages) own.Link = `<${pageOf(refusal.code)}>; rel="help"`;
+  if (call.hasPages) own.Link = helpLink(refusal.code);
   return json(status === 503 ? withoutRate(call) : call, status, body, own);
 };
+
+/** The header `Link` of a refusal (HDR-Link). */
+export const helpLink = (code: string): string => `<${pageOf(code)}>; rel="help"`;
 
 /** Path of the page that explains a code. */
 export const pageOf = (code: string): string => `/docs/errors/${code}`;

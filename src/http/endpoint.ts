@@ -1,4 +1,3 @@
-import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 import type { ErrorCode, Refusal } from '../domain/common/error-catalogue.js';
 import { present } from '../domain/common/present.js';
@@ -6,6 +5,8 @@ import { refuse } from './answer.js';
 import { type Call, takeBack } from './call.js';
 import type { HttpDeps } from './deps.js';
 import { faultRefusal, refusalIn, switchedOff } from './faults.js';
+import { incomingOf, takeInHand } from './in-hand.js';
+import { report, UNMATCHED } from './report.js';
 
 export type Handler = (c: Context, call: Call) => Response | Promise<Response>;
 
@@ -24,6 +25,7 @@ export const endpoint =
   async (c: Context): Promise<Response> => {
     const startedAt = performance.now();
     const call: Call = { requestId: deps.newRequestId(), hasPages: deps.docs };
+    const inHand = takeInHand(c, call.requestId);
     let response: Response;
     let closed: Refusal | undefined;
     try {
@@ -35,9 +37,14 @@ export const endpoint =
       if (refused === switchedOff) takeBack(call);
       response = refuse(call, refused);
     }
-    report(deps, route, c, call, response.status, startedAt);
+    const durationMs = performance.now() - startedAt;
     if (closed !== undefined || call.isUncounted || (call.code !== undefined && pacedCodes.has(call.code)))
       await deps.pacing?.refusals(call.keyId ?? peerOf(c) ?? '');
+    // Last, because the server may have answered in place of the app until now.
+    const { status, code } = inHand.refused ?? { status: response.status, code: call.code };
+    const { requestId, invoiceId, keyId } = call;
+    const { method } = c.req;
+    report(deps, present({ route, method, status, code, durationMs, requestId, invoiceId, keyId, peer: peerOf(c) }));
     return response;
   };
 
@@ -66,21 +73,5 @@ const hintOf = (path: string, methodsOf: MethodsOf): string | undefined => {
     : undefined;
 };
 
-const UNMATCHED = 'unmatched';
-
-/** A summary that cannot be reported must not change the answer to work that was done. */
-const report = (deps: HttpDeps, route: string, c: Context, call: Call, status: number, startedAt: number): void => {
-  const { requestId, code, invoiceId, keyId } = call;
-  const durationMs = performance.now() - startedAt;
-  try {
-    deps.onRequest?.(
-      present({ route, method: c.req.method, status, code, durationMs, requestId, invoiceId, keyId, peer: peerOf(c) }),
-    );
-  } catch (error) {
-    deps.onFault?.(error, requestId);
-  }
-};
-
 /** Undefined without a connection, as in tests, and after the client has left. */
-export const peerOf = ({ env }: Context): string | undefined =>
-  (env as Partial<HttpBindings> | undefined)?.incoming?.socket.remoteAddress;
+export const peerOf = (c: Context): string | undefined => incomingOf(c)?.socket.remoteAddress;

@@ -1,15 +1,26 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Refusal } from '../domain/common/error-catalogue.js';
-import { refuse } from './answer.js';
+import { present } from '../domain/common/present.js';
+import { envelope, helpLink } from './answer.js';
 import { randomRequestId } from './call.js';
+import type { HttpDeps, RequestSummary } from './deps.js';
+import { inHandOf } from './in-hand.js';
+import { report, UNMATCHED } from './report.js';
 import { endWithLinger } from './unread-body.js';
 
 /** A refusal by the HTTP layer of a request that never reaches the app: the error envelope with a status of the protocol. */
 export type RawRefusal = { status: number; refusal: Refusal };
 
-/** What an answer without the app has to know: `hasPages` as in `Call`. */
-export type RawAnswers = { hasPages: boolean };
+/** What an answer without the app has to know. */
+export type RawAnswers = {
+  /** As in `Call`. */
+  hasPages: boolean;
+  /** Called for each answer that the app did not give and does not report. */
+  onRefused?: ((summary: RequestSummary) => void) | undefined;
+  onFault?: HttpDeps['onFault'] | undefined;
+};
 
 /** What Node reports about bytes that it could not parse as a request. */
 export type ParseFault = NodeJS.ErrnoException & { rawPacket?: Buffer; bytesParsed?: number };
@@ -96,10 +107,36 @@ const lineOfFault = ({ rawPacket, bytesParsed = 0 }: ParseFault): string => {
 };
 
 /** Answers through Node, in order, and ends the connection: an unread body may follow. */
-export const answerRaw = async (response: ServerResponse, raw: RawRefusal, answers: RawAnswers): Promise<void> => {
-  const { headers, body } = await contentOf(raw, answers);
+export const answerRaw = (response: ServerResponse, raw: RawRefusal, answers: RawAnswers): void => {
+  const startedAt = performance.now();
+  const { socket, method } = response.req;
+  // An earlier answer has ended the connection, so this one cannot leave.
+  if (!socket.writable) return;
+  const peer = addressOf(socket);
+  const requestId = randomRequestId();
+  const { headers, body } = contentOf(raw, answers, requestId);
   response.writeHead(raw.status, headers).end(body);
+  reportRefusal(raw, answers, { requestId, method, peer, startedAt });
 };
+
+/** The method in the summary of a request whose method is not known. */
+const UNREAD = 'unread';
+
+type Refused = { requestId: string; method: string | undefined; peer: string | undefined; startedAt: number };
+
+const reportRefusal = (
+  { status, refusal }: RawRefusal,
+  { onRefused, onFault }: RawAnswers,
+  { requestId, method = UNREAD, peer, startedAt }: Refused,
+): void => {
+  const durationMs = performance.now() - startedAt;
+  const { code } = refusal;
+  const summary = present({ route: UNMATCHED, method, status, code, durationMs, requestId, peer });
+  report(present({ onRequest: onRefused, onFault }), summary);
+};
+
+/** Node's servers for HTTP hand over sockets, whatever their types say. Undefined after the client has left. */
+const addressOf = (socket: Duplex & Partial<Pick<Socket, 'remoteAddress'>>): string | undefined => socket.remoteAddress;
 
 type SocketAnswers = {
   /** Must be called for every request, in order of arrival, except requests of a connection that `isFull`. */
@@ -108,9 +145,9 @@ type SocketAnswers = {
   isFull(socket: Duplex): boolean;
   /**
    * Answers a broken request, for which Node has no response object: after the answers to earlier requests, then ends the connection.
-   * Writes nothing when the broken request's own answer has begun. Once per socket; `atOnce` when no bytes are on their way.
+   * Writes nothing when the broken request's own answer has begun. Once per socket; `atOnce` when no bytes are on their way. `method` where it is known.
    */
-  refuse(socket: Duplex, raw: RawRefusal, atOnce: boolean): Promise<void>;
+  refuse(socket: Duplex, raw: RawRefusal, atOnce: boolean, method?: string): Promise<void>;
 };
 
 type Latest = { response: ServerResponse; before: ServerResponse | undefined; waiting: number };
@@ -128,17 +165,24 @@ export const createSocketAnswers = (answers: RawAnswers): SocketAnswers => {
       });
     },
     isFull: (socket) => refused.has(socket) || (latest.get(socket)?.waiting ?? 0) >= MAX_WAITING,
-    refuse: async (socket, raw, atOnce) => {
+    refuse: async (socket, raw, atOnce, method) => {
       if (refused.has(socket)) return;
       refused.add(socket);
       socket.on('error', () => socket.destroy());
+      const [startedAt, peer] = [performance.now(), addressOf(socket)];
       const { response, before } = latest.get(socket) ?? {};
       const broken = response?.req.complete === false ? response : undefined;
       await isOut(broken === undefined ? response : before);
-      const text = broken?.headersSent ? '' : await textOf(raw, answers);
-      if (!socket.writable) socket.destroy();
-      else if (atOnce) socket.end(text, () => socket.destroy());
+      if (!socket.writable) return void socket.destroy();
+      // Nothing waits from here to the end: otherwise the app could answer or execute the request meanwhile.
+      const inHand = broken && inHandOf(broken.req);
+      const requestId = inHand?.requestId ?? randomRequestId();
+      const text = broken?.headersSent ? '' : textOf(raw, answers, requestId);
+      if (atOnce) socket.end(text, () => socket.destroy());
       else endWithLinger(socket, text);
+      if (text === '') return;
+      if (inHand !== undefined) inHand.refused = { status: raw.status, code: raw.refusal.code };
+      else reportRefusal(raw, answers, { requestId, method: method ?? broken?.req.method, peer, startedAt });
     },
   };
 };
@@ -150,23 +194,21 @@ const isOut = (response: ServerResponse | undefined): Promise<void> =>
     else response.once('close', resolve);
   });
 
-const textOf = async (raw: RawRefusal, answers: RawAnswers): Promise<string> => {
-  const { headers, body } = await contentOf(raw, answers);
+const textOf = (raw: RawRefusal, answers: RawAnswers, requestId: string): string => {
+  const { headers, body } = contentOf(raw, answers, requestId);
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   return `HTTP/1.1 ${raw.status} ${STATUS_CODES[raw.status] ?? ''}\r\n${lines.join('')}\r\n${body}`;
 };
 
-const contentOf = async (
+const contentOf = (
   { refusal }: RawRefusal,
   { hasPages }: RawAnswers,
-): Promise<{ headers: Record<string, string>; body: string }> => {
-  const requestId = randomRequestId();
-  const answer = refuse({ requestId, hasPages }, refusal);
-  const body = await answer.text();
-  const link = answer.headers.get('link');
+  requestId: string,
+): { headers: Record<string, string>; body: string } => {
+  const body = JSON.stringify(envelope({ requestId }, refusal));
   const headers = {
     'Request-Id': requestId,
-    ...(link === null ? {} : { Link: link }),
+    ...(hasPages ? { Link: helpLink(refusal.code) } : {}),
     'Content-Type': 'application/json',
     'Content-Length': String(Buffer.byteLength(body)),
     'Cache-Control': 'no-store',

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { getRequestListener } from '@hono/node-server';
+import { getRequestListener, RequestError } from '@hono/node-server';
 import type { Hono } from 'hono';
 import { refuse } from './answer.js';
 import { boundConnections } from './bound-connections.js';
@@ -134,8 +134,8 @@ export type ServerLimits = {
   maxConnections?: number;
 };
 
-/** `onDrop` is called for each connection that the limit closed. `hasPages` as in `Call`; false unless given. */
-export type ServerOptions = Partial<ServerLimits> & { onDrop?: () => void; hasPages?: boolean };
+/** `onDrop` is called for each connection that the limit closed. `hasPages`: false unless given. */
+export type ServerOptions = Partial<ServerLimits> & Partial<RawAnswers> & { onDrop?: () => void };
 
 export const LIMITS: ServerLimits = {
   headersTimeout: 15_000,
@@ -152,7 +152,15 @@ export const LIMITS: ServerLimits = {
 export const listen = async (
   app: { fetch: AppFetch },
   { host, port }: { host: string; port: number },
-  { onDrop, maxConnections, hasPages = false, timeout = LIMITS.timeout, ...limits }: ServerOptions = {},
+  {
+    onDrop,
+    maxConnections,
+    hasPages = false,
+    onRefused,
+    onFault,
+    timeout = LIMITS.timeout,
+    ...limits
+  }: ServerOptions = {},
 ): Promise<RunningServer> => {
   // A missing Host header is refused below, because Node's refusal has no envelope.
   const server = createServer({ ...LIMITS, ...limits, requireHostHeader: false });
@@ -161,7 +169,7 @@ export const listen = async (
   answerHalfClosed(server);
   if (maxConnections !== undefined) boundConnections(server, { most: maxConnections, onDrop: () => onDrop?.() });
   const drain = createDrain();
-  answerWith(server, app, drain, { hasPages });
+  answerWith(server, app, drain, { hasPages, onRefused, onFault });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, () => {
@@ -180,30 +188,37 @@ export const listen = async (
 };
 
 /** Every request gets the envelope, also an invalid one that never reaches the app (docs/contract.md, "Errors"). */
-const answerWith = (server: Server, app: { fetch: AppFetch }, drain: Drain, { hasPages }: RawAnswers): void => {
-  const answers = createSocketAnswers({ hasPages });
+const answerWith = (server: Server, app: { fetch: AppFetch }, drain: Drain, raw: RawAnswers): void => {
+  const answers = createSocketAnswers(raw);
+  const { hasPages } = raw;
   const toApp = getRequestListener(app.fetch, {
     // Only an HTTP/1.0 request may lack a Host header. Nothing depends on the name.
     hostname: 'localhost',
     // The cleanup would read up to 64 MiB more. Instead, an unread body ends the connection.
     autoCleanupIncoming: false,
-    errorHandler: () => ended(refuse({ requestId: randomRequestId(), hasPages }, BAD_REQUEST.refusal)),
+    errorHandler: (error) => {
+      // Handed on to the caller of `toApp`, who knows the request: the app never got it.
+      if (error instanceof RequestError) throw error;
+      return ended(refuse({ requestId: randomRequestId(), hasPages }, BAD_REQUEST.refusal));
+    },
   });
   const queue = createConnectionQueue();
   boundRequests(server, (socket) => answers.isFull(socket));
   const take = (request: IncomingMessage, response: ServerResponse, refusal: RawRefusal | undefined): unknown => {
     stopTinyChunks(request);
-    if (answers.isFull(request.socket)) return answers.refuse(request.socket, TOO_MANY_WAITING, false);
+    if (answers.isFull(request.socket)) return answers.refuse(request.socket, TOO_MANY_WAITING, false, request.method);
     answers.track(request, response);
     drain.track(request, response);
     endWithUnreadBody(request, response);
     return queue.add(request, response, () =>
-      refusal === undefined ? toApp(request, response) : answerRaw(response, refusal, { hasPages }),
+      refusal === undefined
+        ? toApp(request, response).catch(() => answerRaw(response, BAD_REQUEST, raw))
+        : answerRaw(response, refusal, raw),
     );
   };
   server.on('request', (request, response) => take(request, response, refusalOfRequest(request)));
   server.on('checkExpectation', (request, response) => take(request, response, EXPECTATION_FAILED));
-  server.on('connect', (_request, socket) => answers.refuse(socket, ROUTE_NOT_FOUND, false));
+  server.on('connect', ({ method }, socket) => answers.refuse(socket, ROUTE_NOT_FOUND, false, method));
   server.on('clientError', (fault: ParseFault, socket) =>
     fault.code === 'ECONNRESET' ? socket.destroy() : answers.refuse(socket, refusalOfFault(fault), isTimeout(fault)),
   );

@@ -1,9 +1,9 @@
 import { IncomingMessage } from 'node:http';
-import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 import type { Refusal } from '../../domain/common/error-catalogue.js';
 import { withLineFeeds } from '../../domain/common/line-ends.js';
 import { UNAVAILABLE_RETRY_SECONDS } from '../faults.js';
+import { incomingOf, isRefusedByServer } from '../in-hand.js';
 import { createTurns, type TakeTurn } from '../turns.js';
 import { createFramingCheck, type FramingCheck } from '../unread-body.js';
 import {
@@ -71,7 +71,7 @@ export const readJsonObject = async (c: Context): Promise<{ body: JsonBody } | {
   const share = budget.share();
   try {
     const scanner = createJsonScanner();
-    const refused = await readInto(scanner, c, share);
+    const refused = (await readInto(scanner, c, share)) ?? (isRefusedByServer(c) ? notWhole : undefined);
     return refused === undefined ? bodyOf(scanner.end()) : { refused };
   } finally {
     share.release();
@@ -100,7 +100,7 @@ const readInto = async (scanner: JsonScanner, c: Context, share: BodyShare): Pro
   if (!isFramed || length > FREE_BYTES)
     return await readCounting(scanner, chunksOf(c), share, isFramed ? undefined : framingCheckOf(c));
   const bytes = await c.req.raw.arrayBuffer().catch(clientGone);
-  if (bytes === undefined) return malformed;
+  if (bytes === undefined) return notWhole;
   await scanInTurns(scanner, new Uint8Array(bytes));
   return undefined;
 };
@@ -120,12 +120,12 @@ type Chunks = AsyncIterator<Uint8Array>;
  * read, and would not hold the client back.
  */
 const chunksOf = (c: Context): Chunks | undefined => {
-  const { incoming }: Partial<HttpBindings> = c.env ?? {};
+  const incoming = incomingOf(c);
   return incoming === undefined ? c.req.raw.body?.values() : incoming.iterator({ destroyOnReturn: false });
 };
 
 const framingCheckOf = (c: Context): FramingCheck | undefined => {
-  const { incoming }: Partial<HttpBindings> = c.env ?? {};
+  const incoming = incomingOf(c);
   return incoming instanceof IncomingMessage ? createFramingCheck(incoming) : undefined;
 };
 
@@ -139,7 +139,7 @@ const readCounting = async (
   let size = 0;
   for (;;) {
     const next = await chunks?.next().catch(clientGone);
-    if (next === undefined) return malformed;
+    if (next === undefined) return notWhole;
     if (next.done) return undefined;
     size += next.value.byteLength;
     const refused = coverOf(size, share) ?? (hasTinyChunks(size) ? tinyChunks : undefined);
@@ -216,6 +216,8 @@ const invalid = (message: string): Refusal => ({
 });
 
 const notAnObject = invalid('O corpo deve ser um objeto JSON.');
+/** As the server calls a request that breaks off. */
+const notWhole = invalid('O corpo não chegou inteiro, e o pedido não foi executado. Confira a conexão.');
 const tinyChunks = invalid('O corpo vem em pedaços (chunks) pequenos demais. Envie-o inteiro, com Content-Length.');
 
 const refusalOf: Readonly<Record<Exclude<Scanned['kind'], 'text' | 'too_many_digits'>, Refusal>> = {

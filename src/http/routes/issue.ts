@@ -1,4 +1,3 @@
-import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 import type { IssueCommand } from '../../app/accept/accept-deps.js';
 import { bodyHashOf, sha256Hex } from '../../app/event-store/hashes.js';
@@ -8,6 +7,7 @@ import { refuse } from '../answer.js';
 import { issueRequestOf } from '../body/issue-request.js';
 import type { ReadBody } from '../body/read-json-object.js';
 import type { HttpDeps } from '../deps.js';
+import { incomingOf } from '../in-hand.js';
 import { accepted } from '../invoice-body.js';
 import { hasSecond } from '../raw-answer.js';
 
@@ -37,8 +37,7 @@ const commandOf = async (
 };
 
 /** Two headers are read as one value, which is another valid key when the second is empty. */
-const hasTwoKeys = ({ env }: Context): boolean =>
-  hasSecond('idempotency-key', (env as Partial<HttpBindings> | undefined)?.incoming?.rawHeaders ?? []);
+const hasTwoKeys = (c: Context): boolean => hasSecond('idempotency-key', incomingOf(c)?.rawHeaders ?? []);
 
 /** Visible ASCII characters (POST-Idempotency-Key). */
 const IDEMPOTENCY_KEY = /^[!-~]{1,255}$/;

@@ -27,6 +27,7 @@ import type { Config } from '../config/config.js';
 import { connectionLimits, openFilesLimit, warnOfDrops } from '../config/connection-limits.js';
 import { faultFields, requestFields } from '../config/logger.js';
 import { atOwnAddress } from '../config/own-address.js';
+import { refusalLines } from '../config/refusal-lines.js';
 import { openAuthorizer } from '../engines/authorizers.js';
 import { certificatesOf, companyOf, OPERATOR_CACHE_MS } from '../engines/companies.js';
 import { isSimulatorsNote } from '../engines/note-signer.js';
@@ -55,10 +56,16 @@ export const startApi = async (parts: Parts, pdf: PdfRenderer): Promise<string> 
   const opened = await openAuthorizer({ ...parts, certificateOf, whenReady: undefined });
   const authorizer = parts.metrics.measureAuthorizer(parts.traces.authorizer(opened));
   const app = createApp(httpDeps(parts, { pdf, authorizer, company, address }));
+  const logRefusal = refusalLines(logger);
   const listening = listen({ fetch: parts.traces.requests(app.fetch) }, config.api, {
     maxConnections: connectionLimits(openFilesLimit(), config.database.poolSize, config.maxConnections).api,
     onDrop: warnOfDrops(logger, 'public api'),
     hasPages: config.docs,
+    onRefused: (summary) => {
+      parts.metrics.request(summary);
+      logRefusal(summary);
+    },
+    onFault: requestFaults(logger, parts.diskSpace),
   });
   const server = await atOwnAddress('HOST', config.api.host, listening);
   address.baseUrl ||= server.url;

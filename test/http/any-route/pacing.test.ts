@@ -33,11 +33,11 @@ describe('an answer that no quota bounds', () => {
       return response;
     });
     await vi.waitFor(() => expect(held).toHaveLength(1));
-    // These requests have no connection, so a caller without a key has no address.
-    expect(held).toEqual([`${kind} ${kind === 'page' ? '' : (harness.summaries.at(-1)?.keyId ?? '')}`]);
     expect(isAnswered).toBe(false);
     release();
     expect((await answer).status).toBe(status);
+    // These requests have no connection, so a caller without a key has no address.
+    expect(held).toEqual([`${kind} ${kind === 'page' ? '' : (harness.summaries.at(-1)?.keyId ?? '')}`]);
   });
 
   it('waits for its turn while the API is switched off, without a look at the key', async () => {

@@ -112,7 +112,7 @@ describe(`${readJsonObject.name}: 503 while the bodies in flight fill 64 MiB`, (
         start: (controller) => controller.enqueue(new Uint8Array(9 * MIB)),
         pull: (controller) => controller.error(new Error('the client went away')),
       });
-      await expectRefusal(await post(harness, breaking), 400, 'malformed_json');
+      await expectRefusal(await post(harness, breaking), 400, 'invalid_request');
     }
     const raw = JSON.stringify(issueBodyOf()).padEnd(10 * MIB, ' ');
     expect((await harness.call('/v1/nfse', { raw })).status).toBe(202);

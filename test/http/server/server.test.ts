@@ -87,7 +87,7 @@ describe('over a real connection', () => {
     const socket = connect(Number(new URL(server.url).port), '127.0.0.1');
     socket.write(issueBytes(harness, 500, { declared: 500 }), () => socket.destroy());
     await expect.poll(() => harness.summaries.length).toBe(1);
-    expect(harness.summaries[0]).toMatchObject({ status: 400, code: 'malformed_json' });
+    expect(harness.summaries[0]).toMatchObject({ status: 400, code: 'invalid_request' });
     expect(harness.faults).toEqual([]);
   });
 

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { get } from 'node:http';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { roles as allRoles } from '../../../src/runtime/config/config.js';
 import { readDashboard, readRules } from '../../support/alert-rules.js';
@@ -68,6 +70,8 @@ describeWithPostgres('/metrics of a service that issued, canceled, lost an answe
     await call('GET', '/v1/nothing/of/ours');
     await call('PROPFIND', `/v1/nfse/${canceled.id}`);
     await call('GET', '/v1/nfse/none', undefined, { authorization: 'Bearer svc_sk_test_unknown' });
+    const [refused] = await once(get(running.service.url, { headers: { expect: 'nothing' } }), 'response');
+    refused.resume();
     for (let sent = 0; sent < 60; sent++) await call('POST', '/v1/nfse', { amount_in_cents: 0 });
     shown = await eventually(
       () => scrape(running.service.opsUrl),
@@ -118,6 +122,7 @@ describeWithPostgres('/metrics of a service that issued, canceled, lost an answe
     expect(requests({ route: '/v1/nfse', status: '400', code: 'invalid_request' })).toBeGreaterThan(0);
     expect(requests({ route: 'unmatched', method: 'GET', status: '404', code: 'route_not_found' })).toBe(1);
     expect(requests({ route: 'unmatched', method: 'other' })).toBe(1);
+    expect(requests({ route: 'unmatched', method: 'GET', status: '417', code: 'invalid_request' })).toBe(1);
     expect(requests({ status: '401', code: 'unauthorized' })).toBe(1);
     expect(requests({ route: '/v1/nfse', method: 'POST', status: '503', code: 'service_unavailable' })).toBe(0);
     expect(requests({ route: '/v1/nfse/:id/pdf', method: 'GET', status: '500', code: 'internal_error' })).toBe(0);
