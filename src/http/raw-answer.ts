@@ -57,10 +57,14 @@ export const refusalOfRequest = ({
   url,
 }: IncomingMessage): RawRefusal | undefined => {
   if (rawHeaders.length > 2 * MAX_HEADERS) return TOO_MUCH_HEADER;
+  if (!isKnownVersion(httpVersion)) return BAD_REQUEST;
   if (httpVersion !== '1.0' && headers.host === undefined) return BAD_REQUEST;
   if (hasSecondHost(rawHeaders) || !HOST.test(headers.host ?? '')) return BAD_REQUEST;
   return url === '*' ? ROUTE_NOT_FOUND : undefined;
 };
+
+/** Node's parser also lets HTTP/0.9 and HTTP/2.0 through. */
+export const isKnownVersion = (version: string): boolean => version === '1.1' || version === '1.0';
 
 /** Names, addresses and ports. Other characters, such as a slash, could be read as a part of the path. */
 const HOST = /^[\w.:[\]-]*$/;

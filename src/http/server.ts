@@ -13,6 +13,7 @@ import {
   BAD_REQUEST,
   createSocketAnswers,
   EXPECTATION_FAILED,
+  isKnownVersion,
   isTimeout,
   MAX_HEADERS,
   type ParseFault,
@@ -218,7 +219,9 @@ const answerWith = (server: Server, app: { fetch: AppFetch }, drain: Drain, raw:
   };
   server.on('request', (request, response) => take(request, response, refusalOfRequest(request)));
   server.on('checkExpectation', (request, response) => take(request, response, EXPECTATION_FAILED));
-  server.on('connect', ({ method }, socket) => answers.refuse(socket, ROUTE_NOT_FOUND, false, method));
+  server.on('connect', ({ method, httpVersion }, socket) =>
+    answers.refuse(socket, isKnownVersion(httpVersion) ? ROUTE_NOT_FOUND : BAD_REQUEST, false, method),
+  );
   server.on('clientError', (fault: ParseFault, socket) =>
     fault.code === 'ECONNRESET' ? socket.destroy() : answers.refuse(socket, refusalOfFault(fault), isTimeout(fault)),
   );
