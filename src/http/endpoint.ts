@@ -26,6 +26,8 @@ export const endpoint =
     const startedAt = performance.now();
     const call: Call = { requestId: deps.newRequestId(), hasPages: deps.docs };
     const inHand = takeInHand(c, call.requestId);
+    // Read first: after the client has left, the connection has no address.
+    const peer = peerOf(c);
     let response: Response;
     let closed: Refusal | undefined;
     try {
@@ -39,12 +41,12 @@ export const endpoint =
     }
     const durationMs = performance.now() - startedAt;
     if (closed !== undefined || call.isUncounted || (call.code !== undefined && pacedCodes.has(call.code)))
-      await deps.pacing?.refusals(call.keyId ?? peerOf(c) ?? '');
+      await deps.pacing?.refusals(call.keyId ?? peer ?? '');
     // Last, because the server may have answered in place of the app until now.
     const { status, code } = inHand.refused ?? { status: response.status, code: call.code };
     const { requestId, invoiceId, keyId } = call;
     const { method } = c.req;
-    report(deps, present({ route, method, status, code, durationMs, requestId, invoiceId, keyId, peer: peerOf(c) }));
+    report(deps, present({ route, method, status, code, durationMs, requestId, invoiceId, keyId, peer }));
     return response;
   };
 

@@ -95,6 +95,19 @@ describe('a client that is gone while its request is under way', () => {
     hold.open();
   });
 
+  it('is named with its address in the report', async () => {
+    const hold = gate();
+    const harness = held(hold);
+    const { socket } = openConnection(await start(harness));
+    socket.write(issueBytes(harness, 500));
+    await seen();
+    socket.resetAndDestroy();
+    await seen();
+    hold.open();
+    await expect.poll(() => harness.summaries.length).toBe(1);
+    expect(harness.summaries).toMatchObject([{ status: 202, peer: '127.0.0.1' }]);
+  });
+
   it('leaves no connection open once its answer is made', async () => {
     const hold = gate();
     const harness = held(hold);
