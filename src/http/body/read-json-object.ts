@@ -66,8 +66,10 @@ export type ReadBody = () => Promise<{ body: JsonBody } | { refused: Refusal }>;
  * body through `withKeyAndBody`.
  */
 export const readJsonObject = async (c: Context): Promise<{ body: JsonBody } | { refused: Refusal }> => {
-  if (!JSON_TYPE.test(c.req.header('content-type') ?? '')) return { refused: { code: 'unsupported_media_type' } };
-  if (isEncoded(c)) return { refused: encoded };
+  if (!JSON_TYPE.test(withoutQuoted(c.req.header('content-type') ?? '')))
+    return { refused: { code: 'unsupported_media_type' } };
+  const encoding = encodingOf(c);
+  if (encoding !== undefined) return { refused: encoding };
   const share = budget.share();
   try {
     const scanner = createJsonScanner();
@@ -84,10 +86,21 @@ export const isObject = (value: unknown): value is JsonBody =>
 /** JSON is always UTF-8, so parameters have no meaning. A comma would mean several types. */
 const JSON_TYPE = /^[ \t]*application\/json[ \t]*(?:;[^,]*)?$/i;
 
-/** Unpacking would admit a compression bomb. Read packed, the body would be called malformed, which does not help a client. */
-const isEncoded = (c: Context): boolean =>
-  !/^(?:identity)?$/i.test(c.req.header('content-encoding') ?? '') ||
-  !/^(?:chunked)?$/i.test(c.req.header('transfer-encoding') ?? '');
+/** The header without the texts in quotes, which may hold a comma. The quotes stay, so that they join no words. */
+const withoutQuoted = (header: string): string =>
+  header
+    .split('"')
+    .filter((_part, index) => index % 2 === 0)
+    .join('"');
+
+/**
+ * The refusal of a compressed body. Unpacking would admit a compression bomb. Read packed, the body would be called malformed, which does not help a
+ * client.
+ */
+const encodingOf = (c: Context): Refusal | undefined => {
+  if (!/^(?:identity)?$/i.test(c.req.header('content-encoding') ?? '')) return encoded;
+  return /^(?:chunked)?$/i.test(c.req.header('transfer-encoding') ?? '') ? undefined : encodedTransfer;
+};
 
 /** A declared length only refuses early, or counts where the server's parser enforces it; without one, bytes are counted. */
 const readInto = async (scanner: JsonScanner, c: Context, share: BodyShare): Promise<Refusal | undefined> => {
@@ -206,6 +219,11 @@ const empty: Refusal = {
 const encoded: Refusal = {
   code: 'unsupported_media_type',
   message: 'O corpo deve vir sem compressão: retire o cabeçalho Content-Encoding.',
+};
+
+const encodedTransfer: Refusal = {
+  code: 'unsupported_media_type',
+  message: 'O corpo deve vir sem compressão: no cabeçalho Transfer-Encoding só vale chunked.',
 };
 
 /** A refusal whose cause is not a field, so the answer has no `param`. */

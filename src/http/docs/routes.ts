@@ -51,7 +51,12 @@ export const addDocs = (app: Hono, deps: HttpDeps): void => {
       if (answer.status === 404) return answer;
       return new Response(null, {
         status: 301,
-        headers: { ...commonHeaders(call), Location: `../${c.req.path.split('/').at(-2)}` },
+        headers: {
+          ...commonHeaders(call),
+          Location: `../${c.req.path.split('/').at(-2)}`,
+          'Cache-Control': SHORT,
+          'X-Content-Type-Options': 'nosniff',
+        },
       });
     });
   };
@@ -92,6 +97,9 @@ export const addDocs = (app: Hono, deps: HttpDeps): void => {
   });
 };
 
+/** Caches keep pages for five minutes, and redirects to them too, which may otherwise be kept without an end. */
+const SHORT = 'public, max-age=300';
+
 const assetPathOf = (name: string): string => `/docs/assets/${name}`;
 
 /** 200 in the encoding that the client takes, or 304 for a version that the client has (RFC 9110 sections 8.8.3 and 13.1.2). */
@@ -103,7 +111,7 @@ const answerFile = (c: Context, call: Call, file: DocsFile): Response => {
     ETag: etag,
     Vary: 'Accept-Encoding',
     // A path that names the content's version never gets other content.
-    'Cache-Control': c.req.query('v') === file.version ? 'public, max-age=31536000, immutable' : 'public, max-age=300',
+    'Cache-Control': c.req.query('v') === file.version ? 'public, max-age=31536000, immutable' : SHORT,
     'Content-Security-Policy': POLICY,
     'X-Content-Type-Options': 'nosniff',
     'Referrer-Policy': 'no-referrer',

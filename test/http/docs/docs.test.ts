@@ -60,6 +60,8 @@ describe('GET /docs', () => {
       expect(new URL(location, `http://x/behind/a/proxy${address}`).pathname).toBe(
         `/behind/a/proxy${address.slice(0, -1)}`,
       );
+      const kept = ['cache-control', 'x-content-type-options'].map((name) => response.headers.get(name));
+      expect(kept).toEqual(['public, max-age=300', 'nosniff']);
     },
   );
 
