@@ -250,6 +250,26 @@ describe('a claimed key', () => {
     expect(codeOf(await harness.post({ amountInCents: 1 }, 'k'))).toBe('company.issuer_not_configured');
   });
 
+  it('gives no invoice to a retry that was overtaken, once the key has served another body', async () => {
+    const harness = acceptHarness();
+    const answerAgain = loseAnswers(harness);
+    const first = () => harness.post({ reference: 'r' }, 'k');
+    await expect(first()).rejects.toBeInstanceOf(StoreUnavailable);
+    answerAgain();
+    harness.clock.pass(AFTER_LEASE);
+    const { company } = harness.deps;
+    harness.deps.company = async (companyId) => {
+      harness.deps.company = async () => undefined;
+      harness.clock.pass(AFTER_LEASE);
+      expect(codeOf(await first())).toBe('company.issuer_not_configured');
+      harness.deps.company = company;
+      expect(codeOf(await harness.post({ amountInCents: 1 }, 'k'))).toBe('accepted');
+      return await company(companyId);
+    };
+    expect(codeOf(await first())).toBe('idempotency_key_in_use');
+    expect(await harness.acceptances()).toHaveLength(1);
+  });
+
   it('shows the invoice of a process that died after the append, also when the rules have changed since', async () => {
     const harness = acceptHarness();
     crashOnceAt(harness, 'markDone');

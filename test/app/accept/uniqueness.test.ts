@@ -206,6 +206,22 @@ describe.each(arrangements)('duplicate_suspected%s', (_where, open) => {
     expect(codeOf(await harness.post())).toBe('accepted');
     expect(codeOf(await harness.post({ description: 'x' }))).toBe('accepted');
   });
+
+  it('names no older invoice, whose reference a request at the same moment has', async () => {
+    const harness = open();
+    await harness.post({ reference: 'r' });
+    harness.clock.pass(3_600);
+    const { store } = harness.deps;
+    let meanwhile: unknown;
+    const append: EventStore['append'] = async (...args) => {
+      harness.deps.store = store;
+      meanwhile = await harness.post();
+      return await store.append(...args);
+    };
+    harness.deps.store = { ...store, append };
+    expect(codeOf(await harness.post({ reference: 'r' }))).toBe('nfse.reference_in_use');
+    expect(meanwhile).toEqual({ refused: { code: 'duplicate_suspected' } });
+  });
 });
 
 describe.each(arrangements)('a hundred requests at once%s', (_where, open) => {
