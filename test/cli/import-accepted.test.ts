@@ -267,21 +267,25 @@ describeWithPostgres('an import of the note of an accepted invoice of which noth
     expect(await importing({ reference: 'venda-23', access_key: noteKey(CNPJ, 23) })).toEqual(done);
   });
 
-  it('attaches no note to a request of another sale that is accepted while the line is imported', async () => {
-    const id = invoiceIdOfReference('live', CNPJ, 'venda-31');
+  it.each([
+    ['between the check and the import of the line', 1],
+    ['while the line is imported', 2],
+  ])('attaches no note to a request of another sale that is accepted %s', async (_when, reading) => {
+    const reference = `venda-31-${reading}`;
+    const id = invoiceIdOfReference('live', CNPJ, reference);
     const stream = invoiceStream('live', CNPJ, id);
     const { store } = operator.session;
     const { load: original } = store;
-    const line = { reference: 'venda-31', access_key: noteKey(CNPJ, 31), description: 'A venda antiga' };
+    const line = { reference, access_key: noteKey(CNPJ, 310 + reading), description: 'A venda antiga' };
     let isAccepted = false;
     let loads = 0;
     // The first reading is that of the check before any line is imported.
     const spy = vi.spyOn(store, 'load').mockImplementation(async (from, options) => {
       const loaded = await original<never>(from, options);
       if (from === stream) loads += 1;
-      if (loads === 2 && !isAccepted) {
+      if (loads === reading && !isAccepted) {
         isAccepted = true;
-        await accept(id, { reference: 'venda-31', amountInCents: 990_000, description: 'Outra venda' });
+        await accept(id, { reference, amountInCents: 990_000, description: 'Outra venda' });
       }
       return loaded;
     });

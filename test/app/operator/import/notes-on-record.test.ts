@@ -144,6 +144,23 @@ describe('the holders of access keys', () => {
     expect(found).toEqual([{ accessKey: keyOf(1), stream: harness.streamOf(1) }]);
   });
 
+  it('are not missed when their rows are made between the two reads', async () => {
+    await harness.issue(1);
+    let rowsUpTo: LogPosition | null = null;
+    const byAccessKeys = async () => {
+      rowsUpTo = await harness.log.head();
+      return [];
+    };
+    const { log, store } = harness;
+    const found = await holdersOfKeys([keyOf(1)], {
+      log,
+      store,
+      readModel: { byAccessKeys },
+      invoiceRowsUpTo: async () => rowsUpTo,
+    });
+    expect(found).toEqual([{ accessKey: keyOf(1), stream: harness.streamOf(1) }]);
+  });
+
   it('are no invoices that only rows have, because the log has lost them', async () => {
     await harness.issue(1);
     const rows = [1, 2].map((n) => ({ accessKey: keyOf(n), stream: harness.streamOf(n) }));
