@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { appendAudit } from '../../src/app/audit/audit-trail.js';
@@ -73,6 +73,30 @@ it('writes the file of the day again where the folder was lost or emptied, and s
   await rm(folder, { recursive: true });
   await writeFile(folder, '');
   await expect(anchor()).rejects.toMatchObject({ file, cause: { code: 'ENOTDIR' } });
+});
+
+it('publishes and reports the anchor of the day, also what contradicts it, once its folder can be used again', async () => {
+  const at = emptyAuditHarness();
+  const folder = join(temporaryFolder(), 'anchors');
+  const [anchored, contradicted]: [string[], string[]] = [[], []];
+  const anchor = createAnchorer({
+    ...at,
+    folder,
+    actor: 'timer:anchorer',
+    onAnchored: ({ day }) => anchored.push(day),
+    onContradicted: ({ second }) => contradicted.push(second),
+  });
+  await at.issue(1);
+  await writeFile(folder, '');
+  await expect(anchor()).rejects.toMatchObject({ cause: { code: 'ENOTDIR' } });
+  expect(anchored).toEqual([]);
+  await rm(folder);
+  await mkdir(folder);
+  await writeFile(join(folder, 'anchor-2026-11-21.json'), '{}');
+  await anchor();
+  expect(anchored).toEqual(['2026-11-21']);
+  expect(await readdir(folder)).toEqual(expect.arrayContaining(contradicted));
+  expect(contradicted).toHaveLength(1);
 });
 
 describe('doctor', () => {

@@ -484,5 +484,6 @@ describe('guard readiness', () => {
     goOn();
     await soon(() => expect(faults.map((fault) => (fault as Error).name)).toContain('GuardsReplaced'));
     await becomes('complete');
+    expect(record.identities).toHaveLength(2);
   });
 });
