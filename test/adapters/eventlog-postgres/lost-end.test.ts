@@ -1,5 +1,6 @@
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type PostgresEventLog, postgresEventLog } from '../../../src/adapters/eventlog-postgres/event-log.js';
+import { watchEnd } from '../../../src/adapters/eventlog-postgres/lost-end.js';
 import { EventLogUnavailable } from '../../../src/ports/event-log.js';
 import { at, chained, freshTestInvoice, retried, streamOf } from '../../support/harness/event-log.js';
 import { loseEnd } from '../../support/lost-end.js';
@@ -94,5 +95,38 @@ describeWithPostgres('a log that lost its end under a process', () => {
       `set transaction_read_only = off; alter database ${name} reset default_transaction_read_only`,
     );
     await expect.poll(() => isLost()?.catch(() => undefined)).toBe(true);
+  });
+});
+
+describe('the watch of the end of a log', () => {
+  /** A server that gives these answers, the last of them again and again; and what it was asked for. */
+  const serverThat = (...holds: boolean[]) => {
+    const asked: (readonly unknown[])[] = [];
+    const query = async ({ values }: { values: readonly unknown[] }) => {
+      asked.push(values);
+      const [now = true] = holds.length > 1 ? holds.splice(0, 1) : holds;
+      return { rows: [{ head: '9', hash: 'h9', holds: now, takes_writes: true }] };
+    };
+    const db = { query } as unknown as Parameters<typeof watchEnd>[0];
+    return { asked, end: watchEnd(db), db };
+  };
+
+  it('takes no loss from a standby that is promoted during the question', async () => {
+    const { end, db } = serverThat(false, true);
+    expect(await end.check(db)).toBe(true);
+    expect(end.isKnownLost()).toBe(false);
+  });
+
+  it('looks for no event whose append was sent before the loss was accepted', async () => {
+    const { asked, end, db } = serverThat(false, false, true);
+    const remember = end.beginAppend();
+    await end.check(db);
+    end.accept();
+    remember({ stream: 's-1', revision: 4, id: 'a' });
+    await end.check(db);
+    expect(asked.at(-1)).toEqual([null, null, null, null, null]);
+    end.beginAppend()({ stream: 's-1', revision: 5, id: 'b' });
+    await end.check(db);
+    expect(asked.at(-1)).toEqual([9n, 'h9', 's-1', 5, 'b']);
   });
 });
