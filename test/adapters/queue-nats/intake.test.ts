@@ -54,4 +54,20 @@ describe('what a process holds of the queue', () => {
     intake.finish(item, 'keep');
     expect(intake.take()?.message.storedAt).toBe('after');
   });
+
+  it('keeps alive all that it holds, and gives back all but what is handled', () => {
+    const intake = createIntake(1);
+    const handled = itemOf('a');
+    intake.add({ item: handled, message: message(1) });
+    intake.take();
+    intake.add({ item: handled, message: message(2) });
+    intake.add({ item: itemOf('b'), message: message(3) });
+    intake.add({ item: itemOf('test c'), message: message(4) });
+    const sequencesOf = (messages: readonly WorkMessage[]) => messages.map(({ sequence }) => sequence).sort();
+    expect(sequencesOf(intake.held())).toEqual([1, 2, 3, 4]);
+    expect(sequencesOf(intake.release())).toEqual([2, 3, 4]);
+    expect(sequencesOf(intake.held())).toEqual([1]);
+    intake.finish(handled, 'keep');
+    expect(intake.take()).toBeUndefined();
+  });
 });
