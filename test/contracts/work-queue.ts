@@ -130,12 +130,14 @@ export const workQueueContract = (engineName: string, open: () => Promise<WorkQu
 
     it('lets a new work item end a long delay', async () => {
       const deliveries = collect((delivery) =>
-        delivery.messageId.endsWith('again') ? ack : { kind: 'retry', afterMs: 600_000 },
+        delivery.messageId === 'issue/a' ? { kind: 'retry', afterMs: 600_000 } : ack,
       );
       await put('a');
-      await vi.waitFor(() => expect(deliveries).toHaveLength(1), bound);
-      await put('a', 'issue', 'issue/a/again');
+      await put('b');
+      // The only worker has answered for `a` when it handles `b`.
       await vi.waitFor(() => expect(deliveries).toHaveLength(2), bound);
+      await put('a', 'issue', 'issue/a/again');
+      await vi.waitFor(() => expect(deliveries).toHaveLength(3), bound);
     });
 
     it('keeps a pause when the sweeper puts the work back', async () => {
