@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Mode } from '../domain/common/ids.js';
-import { addSeconds, DAY_SECONDS } from '../domain/common/time.js';
+import { addSeconds, DAY_SECONDS, isBefore } from '../domain/common/time.js';
 import { makeFolders } from '../lib/make-folders.js';
 import { issueClientCertificate, openIdentities } from './authority.js';
 import { createAuthorizerClock } from './clock.js';
@@ -45,7 +45,10 @@ const start = async (
   closers.push(lock.release);
   const { authority, server } = await openIdentities(folder, options.serverNames ?? [], clock);
   const { testNoteSeconds = EIGHT_DAYS } = options;
-  const test = await openEnvironment(folder, 'test', () => addSeconds(clock.now(), -testNoteSeconds));
+  const authorizerClock = createAuthorizerClock(clock);
+  // The earlier of both clocks: neither a note stamped by a clock set back nor one met by a clock set forward is old.
+  const earlier = () => (isBefore(authorizerClock.now(), clock.now()) ? authorizerClock.now() : clock.now());
+  const test = await openEnvironment(folder, 'test', () => addSeconds(earlier(), -testNoteSeconds));
   closers.push(test.ledger.close);
   const live = await openEnvironment(folder, 'live');
   closers.push(live.ledger.close);
@@ -56,7 +59,7 @@ const start = async (
 
   const world: World = {
     environments: { test, live },
-    clock: createAuthorizerClock(clock),
+    clock: authorizerClock,
     strict: options.strict === true,
     tables: options.tables,
     signer: server,

@@ -1,7 +1,7 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { addSeconds, type Instant } from '../../src/domain/common/time.js';
+import { addSeconds, brasiliaStamp, type Instant } from '../../src/domain/common/time.js';
 import { type Ledger, type Note, openLedger } from '../../src/simulator/state/ledger.js';
 import {
   COMPANY,
@@ -137,5 +137,29 @@ describe('a simulator that is started again after nine days', () => {
     const next = await issue(harness, { number: 2 });
     expect(keyOf(next).slice(23, 36)).toBe('0000000000002');
     expect(codesOf(await issue(harness, { number: 2 }))).toEqual(['E0014']);
+  });
+});
+
+describe('a simulator whose clock is moved', () => {
+  let harness: SimulatorHarness;
+  beforeEach(async () => {
+    harness = await openSimulatorHarness();
+  });
+  afterEach(() => harness.close());
+
+  const move = (days: number) => harness.control('POST', 'clock', { offset_s: days * DAY });
+
+  it.each([
+    ['9 days back', -9, -9],
+    ['11 days forward after a note', 0, 11],
+  ])('%s keeps the notes that it makes', async (_name, before, after) => {
+    const early = { dhEmi: brasiliaStamp(addSeconds(harness.clock.now(), -20 * DAY)), dCompet: '2026-01-01' };
+    await move(before);
+    const first = await issue(harness, { ...early, number: 1 });
+    await move(after);
+    expect((await issue(harness, { ...early, number: 2 })).status).toBe(201);
+    expect((await harness.call('GET', `/dps/${dpsIdOf({ number: 1 })}`)).status).toBe(200);
+    expect((await harness.call('GET', `/nfse/${keyOf(first)}`)).status).toBe(200);
+    expect(codesOf(await issue(harness, { ...early, number: 1 }))).toEqual(['E0014']);
   });
 });
