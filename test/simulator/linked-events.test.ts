@@ -2,12 +2,18 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { EVENT_TYPES } from '../../src/simulator/event/kinds.js';
 import { parseXml, textAt } from '../../src/xml/parse.js';
 import {
+  address,
+  COMPANY,
+  CUSTOMER,
   cancel,
   codesOf,
+  customer,
   issue,
   keyOf,
   ledger,
+  OTHER_COMPANY,
   openSimulatorHarness,
+  party,
   type SimulatorHarness,
   unpack,
 } from '../support/harness/simulator.js';
@@ -42,6 +48,21 @@ describe('events of others', () => {
     const xml = await documentOf(key, type);
     expect(schemaFaults('evento', xml)).toEqual([]);
     expect(verifySignature(xml, 'infEvento').ok).toBe(true);
+  });
+
+  it.each([
+    ['203202', 'CNPJAutor', CUSTOMER, {}],
+    ['203206', 'CPFAutor', '12345678909', { toma: customer('<CPF>12345678909</CPF>') }],
+    ['204203', 'CNPJAutor', OTHER_COMPANY, { interm: party('interm', `<CNPJ>${OTHER_COMPANY}</CNPJ>`, address()) }],
+    ['202201', 'CNPJAutor', COMPANY, {}],
+    ['204207', 'CNPJAutor', COMPANY, {}],
+  ] as const)('names the author of %s that the note names, as %s %s', async (type, element, author, changes) => {
+    next += 1;
+    const key = keyOf(await issue(harness, { ...changes, number: next }));
+    expect((await link(key, { type })).status).toBe(201);
+    const xml = await documentOf(key, type);
+    expect(xml.toString()).toContain(`<${element}>${author}</${element}>`);
+    expect(schemaFaults('evento', xml)).toEqual([]);
   });
 
   const bars: [boolean, string, object][] = [

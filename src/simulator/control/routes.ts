@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { CANCELLATION_EVENT } from '../../domain/common/access-key.js';
 import type { Environment, World } from '../environment.js';
 import { BLOCKABLE, EVENT_TYPES, storedType } from '../event/kinds.js';
-import { linkForeignEvent } from '../event/link.js';
+import { authorOf, linkForeignEvent } from '../event/link.js';
 import type { Json } from '../http/answer.js';
 import type { Note } from '../state/ledger.js';
 import { BadInput, CNPJ, MODE, members, oneOf, read, textLike, whole } from './input.js';
@@ -112,8 +112,9 @@ const linkEvent = async (world: World, body: unknown): Promise<void> => {
   if (replacedBy !== undefined && type !== '105102') throw new BadInput('replaced_by', 'goes with 105102 only');
   const note = ledger.noteByKey(accessKey);
   if (note === undefined) throw new BadInput('access_key', 'is of no note in this environment');
+  const by = author ?? (await authorOf(ledger, note, type));
   if (ledger.event(accessKey, storedType(type, about)) !== undefined)
     throw new BadInput('type', 'is on the note already');
-  linkForeignEvent(world, environment, note, { type, about, replacedBy, author: author ?? note.cnpj });
+  linkForeignEvent(world, environment, note, { type, about, replacedBy, author: by });
   await ledger.durable();
 };

@@ -1,9 +1,11 @@
 import { type Canonical, element, field } from '../../domain/common/canonical-xml.js';
 import type { Instant } from '../../domain/common/time.js';
+import { gunzipBase64 } from '../../xml/packing.js';
+import { parseXml, textAt } from '../../xml/parse.js';
 import { wholeSecond } from '../clock.js';
 import type { Environment, World } from '../environment.js';
 import { newAccessKey } from '../note/access-key.js';
-import type { Note } from '../state/ledger.js';
+import type { Ledger, Note } from '../state/ledger.js';
 import { eventDocument, systemRequest } from './evento.js';
 import { EVENT_KINDS, type EventType, storedType } from './kinds.js';
 
@@ -42,6 +44,35 @@ export const linkForeignEvent = (
   const replacedBy = event.replacedBy ?? newAccessKey({ municipality, emitter, number, at });
   add(world, environment, { note, type, author, at, details: detailsOf(note, type, { about, replacedBy }), about });
 };
+
+/**
+ * CNPJ or CPF of the party whose event this is, as the note names it (E0813). The emitter for the events of others, and for a party that the note
+ * does not name.
+ */
+export const authorOf = async (ledger: Ledger, note: Note, type: EventType): Promise<string> => {
+  switch (type) {
+    case '203202':
+    case '203206':
+      return note.customer ?? note.cnpj;
+    case '204203':
+    case '204207':
+      return intermediaryIn(await ledger.noteDocument(note.accessKey)) ?? note.cnpj;
+    default:
+      return note.cnpj;
+  }
+};
+
+const MOST_BYTES = 16 * 1024 * 1024;
+
+const intermediaryIn = (document: string | undefined): string | undefined => {
+  const unpacked = gunzipBase64(document ?? '', MOST_BYTES);
+  const parsed = unpacked.ok ? parseXml(unpacked.bytes) : unpacked;
+  if (!parsed.ok) return undefined;
+  const { root } = parsed;
+  return textAt(root, `${INTERMEDIARY}/CNPJ`) ?? textAt(root, `${INTERMEDIARY}/CPF`);
+};
+
+const INTERMEDIARY = 'NFSe/infNFSe/DPS/infDPS/interm';
 
 const add = (
   world: World,
