@@ -112,6 +112,21 @@ describe('a DPS that breaks rules', () => {
     expect(await ledger(harness)).toEqual([]);
   });
 
+  it.each<[readonly string[], DpsChanges]>([
+    [['E0112'], { provider: '<NIF>123</NIF>' }],
+    [['E0114', 'E0115'], { provider: '<cNaoNIF>0</cNaoNIF>' }],
+    [['E9996'], { tpEmit: '2', toma: '' }],
+    [['E1235'], { amount: '90071992547409.92' }],
+    [['E1235'], { reductions: '<vDescCondIncond><vDescIncond>999999999999999.99</vDescIncond></vDescCondIncond>' }],
+  ])('gets %j, never RNG9999, where emitter or amount cannot be taken', async (codes, changes) => {
+    const answer = await issue(harness, { ...changes, number: 95 });
+    expect(codesOf(answer)).toEqual(codes);
+  });
+
+  it('takes the largest amount that it can hold', async () => {
+    expect((await issue(harness, { amount: '90071992547409.91', number: 96 })).status).toBe(201);
+  });
+
   it('gets E0008 by the clock of the authorizer', async () => {
     await harness.control('POST', 'clock', { offset_s: -120 });
     expect(codesOf(await issue(harness))).toEqual(['E0008']);

@@ -5,7 +5,7 @@ import { DPS_KIND, type Received, takeIn } from '../intake.js';
 import { authorize } from '../note/authorize.js';
 import { nfseId } from '../note/nfse.js';
 import { type Refusal, refusal } from '../refusal.js';
-import { type Dps, readDps } from '../rules/dps.js';
+import { type Dps, readDps, tooLargeAmount } from '../rules/dps.js';
 import { answersOf, webServerPage } from './answer.js';
 import { hiddenNote, type Operation } from './operation.js';
 
@@ -20,12 +20,15 @@ export const issueOperation = (world: World, environment: Environment, caller: s
     on: 'issue',
     dpsId: dps?.derivedId,
     note:
-      dps === undefined ? {} : present({ cnpj: dps.emitter, customer: dps.customer, amountInCents: dps.amountInCents }),
+      dps === undefined
+        ? {}
+        : present({ cnpj: dps.emitter || undefined, customer: dps.customer, amountInCents: dps.amountInCents }),
     refuse,
     effect: { kind: 'writes', hides: dps && hiddenNote(dps.derivedId) },
     perform: async () => {
       if ('refusal' in taken) return refuse([taken.refusal]);
-      if (!isSameCompany(caller, taken.dps.emitter)) return webServerPage(403);
+      const { emitter } = taken.dps;
+      if (emitter !== '' && !isSameCompany(caller, emitter)) return webServerPage(403);
       const result = authorize(world, environment, taken.received, taken.dps);
       // Also before a refusal: E0014 proves that a note exists, and another call may still be writing that note.
       await environment.ledger.durable();
@@ -46,6 +49,10 @@ const takeDps = (world: World, body: unknown): Taken => {
   const intake = takeIn(base64, DPS_KIND, world);
   if (!intake.ok) return intake;
   const { received } = intake;
+  const tooLarge = tooLargeAmount(received.text);
+  // No official code says so. RNG9999 would have a client send for good what can never pass.
+  if (tooLarge !== undefined)
+    return { refusal: refusal('E1235', `O simulador não comporta o valor de '${tooLarge}'.`) };
   const dps = readDps(received.root);
   return dps === undefined ? { refusal: refusal('RNG9999') } : { dps, received, id: dps.id };
 };

@@ -14,6 +14,10 @@ export const OFFICIAL = {
     'A situação do convênio do município emissor informado na DPS deve ser "ATIVO" no cadastro de convênio municipal do sistema nacional.',
   E0039:
     'O município emissor informado na DPS deve estar parametrizado para utilizar os emissores públicos nacionais, conforme parametrização do município no Sistema Nacional NFS-e.',
+  E0112: 'O prestador de serviço, quando emitente da DPS, não pode ser identificado pelo NIF.',
+  E0114: 'O prestador de serviço, quando emitente da DPS, somente pode ser identificado pelo CNPJ ou CPF.',
+  E0115:
+    'Valor 0 para o motivo da não informação do NIF do prestador não é permitido na Sefin do Sistema Nacional NFS-e.',
   E0116:
     'A IM deve ser informada para o emitente prestador do serviço na DPS, conforme informações complementares registradas no CNC NFS-e do município emissor informado na DPS.',
   E0119:

@@ -32,7 +32,8 @@ export const authorize = (world: World, environment: Environment, received: Rece
   const fault = world.judgeSigner(received.signerDer, now);
   if (fault !== undefined) return refused(fault === 'invalid' ? 'E0715' : 'E0716');
   const holder = holderOf(received.signerDer);
-  if (holder.cnpj === undefined || !isSameCompany(holder.cnpj, dps.emitter)) return refused('E0718');
+  const isEmitters = dps.emitter === '' || (holder.cnpj !== undefined && isSameCompany(holder.cnpj, dps.emitter));
+  if (!isEmitters) return refused('E0718');
   if (ledger.noteByDps(dps.derivedId) !== undefined) return refused('E0014');
   const context = ruleContext(world, environment, dps);
   const refusals = brokenRules(context);

@@ -19,7 +19,7 @@ export type Dps = Group & {
   version: string;
   /** `infDPS/@Id`. */
   id: string;
-  /** CNPJ or CPF of the emitter. */
+  /** CNPJ or CPF of the emitter; empty for an emitter without either, which always breaks a rule (E0112, E0114, E9996). */
   emitter: string;
   /** Identifier made from the fields of the DPS; differs from `id` in a faulty DPS (E0004). */
   derivedId: string;
@@ -33,7 +33,7 @@ export type Dps = Group & {
   customer: string | undefined;
 };
 
-/** Undefined when an element is missing that the schema requires; that cannot happen after validation. */
+/** Undefined when an element is missing that the schema requires; that cannot happen after validation and `tooLargeAmount`. */
 export const readDps = (root: XmlParts): Dps | undefined => {
   const infDPS = nodeAt(root, 'DPS/infDPS');
   const group = groupOf(infDPS);
@@ -41,12 +41,10 @@ export const readDps = (root: XmlParts): Dps | undefined => {
   const id = attributeAt(root, 'DPS/infDPS', 'Id');
   const kind = emitterPath(infDPS);
   const cnpj = text(`${kind}/CNPJ`);
-  const emitter = cnpj ?? text(`${kind}/CPF`);
+  const emitter = cnpj ?? text(`${kind}/CPF`) ?? '';
   const municipality = text('cLocEmi');
   const amountInCents = centsFromDecimal(text('valores/vServPrest/vServ') ?? '');
-  if (id === undefined || emitter === undefined || municipality === undefined || amountInCents === undefined) {
-    return undefined;
-  }
+  if (id === undefined || municipality === undefined || amountInCents === undefined) return undefined;
   const serie = (text('serie') ?? '').padStart(5, '0');
   const nDPS = (text('nDPS') ?? '').padStart(15, '0');
   const inscription = `${cnpj === undefined ? '1' : '2'}${emitter.padStart(14, '0')}`;
@@ -63,6 +61,12 @@ export const readDps = (root: XmlParts): Dps | undefined => {
     customer: text('toma/CNPJ') ?? text('toma/CPF'),
   };
 };
+
+/** Name of an element with an amount that the schema allows and no safe integer of cents holds; undefined when there is none. */
+export const tooLargeAmount = (text: string): string | undefined =>
+  [...text.matchAll(/<(v[A-Za-z]+)>([0-9]{14,15}(?:\.[0-9]{2})?)</g)].find(
+    ([, , amount = '']) => centsFromDecimal(amount) === undefined,
+  )?.[1];
 
 /** Elements are kept by path, because some hundred rules ask for the same ones. */
 const groupOf = (node: XmlValue | undefined): Group => {

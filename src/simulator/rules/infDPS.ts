@@ -4,7 +4,7 @@ import type { Rules } from './rule.js';
 
 /** Identifier, environment, dates, series and convênio (annex I, group infDPS). */
 export const infDPSRules: Rules = {
-  E0004: ({ dps }) => dps.id !== dps.derivedId,
+  E0004: ({ dps }) => dps.emitter !== '' && dps.id !== dps.derivedId,
   E0006: ({ dps, tpAmb }) => dps.text('tpAmb') !== tpAmb,
   E0008: ({ dps, now }) => epochMs(dps.text('dhEmi') ?? '') > epochMs(now),
   E0010: ({ dps }) => !isOwnSoftwareSeries(Number(dps.text('serie'))),

@@ -21,7 +21,10 @@ export const prestRules: Rules = {
   },
   E0096: ({ dps }) => hasWrongCpf(dps, 'prest/CPF'),
   E0098: (context) => isUnknownCpf(context, context.dps, 'prest/CPF'),
+  E0112: (context) => isProviderEmitter(context) && context.dps.has('prest/NIF'),
   E0113: ({ dps }) => lacksForeignIdentity(dps, 'prest'),
+  E0114: (context) => isProviderEmitter(context) && context.dps.has('prest/cNaoNIF'),
+  E0115: ({ dps }) => dps.text('prest/cNaoNIF') === '0',
   E0116: (context) => !isMei(context) && demandsRegistration(context) && !hasIm(context),
   E0119: (context) => {
     const { cnc } = context.company;

@@ -95,6 +95,9 @@ export const prestRows: readonly Row[] = [
   [['E0082'], {}, company({ registered: false })],
   [['E0084'], {}, company({ municipality: NITEROI })],
   [['E0096'], { provider: '<CPF>12345678900</CPF>', id: `DPS${RIO}10001234567890000001000000000000001` }],
+  [['E0112'], { provider: '<NIF>123</NIF>' }],
+  [['E0114'], { provider: '<cNaoNIF>1</cNaoNIF>' }],
+  [['E0114', 'E0115'], { provider: '<cNaoNIF>0</cNaoNIF>' }],
   [['E0098'], byPerson, { persons: { [CPF]: { registered: false } } }],
   [
     ['E0113', 'E0128'],
