@@ -45,8 +45,12 @@ export const hasMalformedCnpj = (pem: string): boolean => {
   return altNames(tbs).length > 0 && cnpjInAltName(tbs) === undefined;
 };
 
+/** Whether a certificate has the otherName of an e-CPF. Throws for bytes that are no certificate. */
+export const isOfPerson = (certificateDer: Buffer): boolean => altNames(tbsOf(certificateDer), ICP_CPF).length > 0;
+
 const CNPJ = /^[0-9A-Z]{12}[0-9]{2}$/;
 const ICP_CNPJ = '2.16.76.1.3.3';
+const ICP_CPF = '2.16.76.1.3.1';
 const SUBJECT_ALT_NAME = '2.5.29.17';
 const COMMON_NAME = '2.5.4.3';
 
@@ -54,13 +58,13 @@ const COMMON_NAME = '2.5.4.3';
 export const cnpjInAltName = (tbs: readonly Node[]): string | undefined =>
   altNames(tbs).find((text) => CNPJ.test(text));
 
-/** The text of each otherName for a CNPJ. */
-const altNames = (tbs: readonly Node[]): readonly string[] => {
+/** The text of each otherName of this kind. */
+const altNames = (tbs: readonly Node[], id = ICP_CNPJ): readonly string[] => {
   const altName = extensionOf(tbs, SUBJECT_ALT_NAME);
   if (altName === undefined) return [];
   return listOf(asn1.fromDer(altName)).flatMap((name) => {
     const [kind, value] = listOf(name);
-    return oidOf(kind) === ICP_CNPJ ? [innermost(value)] : [];
+    return oidOf(kind) === id ? [innermost(value)] : [];
   });
 };
 

@@ -17,12 +17,14 @@ export type CertificateRequest = {
   serverNames?: readonly string[];
   validDays: number;
   now: Instant;
+  /** Days before `now` from which the certificate is valid; default: one hour. */
+  backdatedDays?: number;
 };
 
 /**
  * Makes an RSA 2048 key and its X.509 v3 certificate: an authority, a server's, or a client's shaped like an e-CNPJ
  * (docs/national-system.md#certificates). Only the simulator and tests, which are given its authority, trust it. Valid from one hour before `now`,
- * so that peers with a slow clock accept it.
+ * or from `backdatedDays` before, so that peers with a slow clock accept it.
  */
 export const issueCertificate = (request: CertificateRequest): KeyAndCertificate => {
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
@@ -30,7 +32,9 @@ export const issueCertificate = (request: CertificateRequest): KeyAndCertificate
   const publicPem = createPublicKey(privateKey).export({ type: 'spki', format: 'pem' });
   certificate.publicKey = forge.pki.publicKeyFromPem(publicPem.toString());
   certificate.serialNumber = freshSerial();
-  certificate.validity.notBefore = new Date(epochMs(request.now) - HOUR_MS);
+  certificate.validity.notBefore = new Date(
+    epochMs(request.now) - Math.max((request.backdatedDays ?? 0) * 24 * HOUR_MS, HOUR_MS),
+  );
   certificate.validity.notAfter = new Date(epochMs(request.now) + request.validDays * 24 * HOUR_MS);
   const subject = nameOf(request);
   const issuer = request.issuer === undefined ? undefined : forge.pki.certificateFromPem(request.issuer.certificatePem);

@@ -89,7 +89,15 @@ export const issueClientCertificate = async (
   { cnpj, name, clock }: { cnpj: string; name: string; clock: Clock },
 ): Promise<KeyAndCertificate & { caPem: string }> => {
   const authority = await openAuthority(folder, clock);
-  const client = await issue({ subjectName: name, cnpj, issuer: authority, validDays: 365, now: clock.now() });
+  const client = await issue({
+    subjectName: name,
+    cnpj,
+    issuer: authority,
+    validDays: 365,
+    now: clock.now(),
+    // The authorizer's clock may be set back by ten years, and then judges what the certificate has signed.
+    backdatedDays: TEN_YEARS + 1,
+  });
   return { ...client, caPem: authority.certificatePem };
 };
 

@@ -1,8 +1,13 @@
 import { X509Certificate } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
+import { isOfPerson } from '../certificates/holder.js';
+import { type ProfileFault, profileFaults } from '../certificates/profile.js';
 import { epochMs, type Instant } from '../domain/common/time.js';
 
-/** The fault of a signing certificate: `invalid` is untrusted or expired (E0715, E1983), `nonstandard` is an authority's (E0716, E1986). */
+/**
+ * The fault of a signing certificate: `invalid` is untrusted, expired or not valid yet (E0715, E1983); `nonstandard` is an authority's, has
+ * a key usage without signing, or lacks the extension with CNPJ or CPF (E0716, E1986).
+ */
 type SignerFault = 'invalid' | 'nonstandard';
 
 export type SignerCheck = (certificateDer: Buffer, now: Instant) => SignerFault | undefined;
@@ -22,8 +27,8 @@ export const createSignerCheck = (authoritiesPem: readonly string[]): SignerChec
     const isTrusted = authorities.some(
       (issuer) => certificate.checkIssued(issuer) && certificate.verify(issuer.publicKey),
     );
-    const fault: SignerFault | undefined = certificate.ca ? 'nonstandard' : isTrusted ? undefined : 'invalid';
-    return { fault, validTo: Date.parse(certificate.validTo) };
+    const fault: SignerFault | undefined = !isStandard(certificate) ? 'nonstandard' : isTrusted ? undefined : 'invalid';
+    return { fault, validFrom: Date.parse(certificate.validFrom), validTo: Date.parse(certificate.validTo) };
   };
   // A company signs thousands of documents with one certificate.
   const judged = new LRUCache<string, ReturnType<typeof judge>, Buffer>({
@@ -31,7 +36,16 @@ export const createSignerCheck = (authoritiesPem: readonly string[]): SignerChec
     memoMethod: (_key, _stale, { context: der }) => judge(der),
   });
   return (der, now) => {
-    const { fault, validTo } = judged.memo(der.toString('base64'), { context: der });
-    return fault ?? (epochMs(now) > validTo ? 'invalid' : undefined);
+    const { fault, validFrom, validTo } = judged.memo(der.toString('base64'), { context: der });
+    const at = epochMs(now);
+    return fault ?? (at < validFrom || at > validTo ? 'invalid' : undefined);
   };
 };
+
+/** The authentication of clients is asked of the channel alone (E1200). */
+const OF_SIGNER: readonly ProfileFault[] = ['authority', 'no_signature', 'cnpj_in_name'];
+
+const isStandard = (certificate: X509Certificate): boolean =>
+  profileFaults(certificate.toString()).every(
+    (fault) => !OF_SIGNER.includes(fault) || (fault === 'cnpj_in_name' && isOfPerson(certificate.raw)),
+  );

@@ -47,7 +47,9 @@ const start = async (
   const { testNoteSeconds = EIGHT_DAYS } = options;
   const authorizerClock = createAuthorizerClock(clock);
   // The earlier of both clocks: neither a note stamped by a clock set back nor one met by a clock set forward is old.
-  const earlier = () => (isBefore(authorizerClock.now(), clock.now()) ? authorizerClock.now() : clock.now());
+  const isAhead = () => isBefore(clock.now(), authorizerClock.now());
+  const earlier = () => (isAhead() ? clock : authorizerClock).now();
+  const later = { now: () => (isAhead() ? authorizerClock : clock).now() };
   const test = await openEnvironment(folder, 'test', () => addSeconds(earlier(), -testNoteSeconds));
   closers.push(test.ledger.close);
   const live = await openEnvironment(folder, 'live');
@@ -64,7 +66,7 @@ const start = async (
     tables: options.tables,
     signer: server,
     judgeSigner: createSignerCheck(clientAuthorities),
-    issueClient: (request) => issueClientCertificate(folder, { ...request, clock }),
+    issueClient: (request) => issueClientCertificate(folder, { ...request, clock: later }),
     faults: createFaults(),
     hidden: createHidden(),
     calls: createCalls(),

@@ -12,6 +12,7 @@ import {
   keyOf,
   OTHER_COMPANY,
   openSimulatorHarness,
+  RIO,
   type SimulatorHarness,
 } from '../support/harness/simulator.js';
 
@@ -127,6 +128,17 @@ describe('asking for documents', () => {
     });
     const answer = await harness.call('POST', '/nfse', { body: issueBody(harness, { number: 5 }), identity: expired });
     expect([answer.status, codesOf(answer)]).toEqual([403, ['E1203']]);
+    // Each route in the form of the Swagger.
+    expect(answer.json.erros).toEqual([{ Codigo: 'E1203', Descricao: expect.any(String) }]);
+    const key = '1'.repeat(50);
+    const event = await harness.call('POST', `/nfse/${key}/eventos`, { body: {}, identity: expired });
+    expect([event.status, event.json.erro]).toEqual([403, [{ codigo: 'E1203', descricao: expect.any(String) }]]);
+    const fetched = await harness.call('GET', `/nfse/${key}`, { identity: expired });
+    expect([fetched.status, fetched.json.erro]).toMatchObject([403, { codigo: 'E1203' }]);
+    for (const path of ['/contribuintes/DFe/0', `/parametrizacao/${RIO}/convenio`]) {
+      const atAdn = await harness.call('GET', path, { identity: expired, raw: true });
+      expect([atAdn.status, atAdn.contentType]).toEqual([496, 'text/html']);
+    }
   });
 });
 

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { issueCertificate } from '../../src/certificates/issue-certificate.js';
-import { issueClientCertificate } from '../../src/simulator/authority.js';
+import { addSeconds, brasiliaDate, brasiliaStamp, DAY_SECONDS } from '../../src/domain/common/time.js';
+import { issueClientCertificate, openAuthority } from '../../src/simulator/authority.js';
+import { certificateOfKey, cnpjNamesOf, rsaKeyOf } from '../support/fixture/rsa-keys.js';
 import {
   COMPANY,
   cancelBody,
@@ -47,6 +49,51 @@ describe('the certificate that signs', () => {
     const key = keyOf(await issue(harness, { number: 42 }));
     const body = cancelBody(harness, key, {}, authority);
     expect(codesOf(await harness.call('POST', `/nfse/${key}/eventos`, { body }))).toEqual(['E1986']);
+  });
+
+  it('must be valid already, also as the channel: E0715, E1983 for an event, E1203', async () => {
+    const issuer = await openAuthority(harness.folder, harness.clock);
+    const now = addSeconds(new Date().toISOString(), 10 * DAY_SECONDS);
+    const future = issueCertificate({ subjectName: 'Futura', cnpj: COMPANY, issuer, validDays: 9, now });
+    expect(codesOf(await post(future))).toEqual(['E0715']);
+    const key = keyOf(await issue(harness, { number: 43 }));
+    const body = cancelBody(harness, key, {}, future);
+    expect(codesOf(await harness.call('POST', `/nfse/${key}/eventos`, { body }))).toEqual(['E1983']);
+    const channel = await harness.call('GET', `/nfse/${key}`, { identity: future });
+    expect([channel.status, codesOf(channel)]).toEqual([403, ['E1203']]);
+  });
+
+  it.each([-3_650, 500])('holds under a clock moved by %i days when the control port made it', async (days) => {
+    await harness.control('POST', 'clock', { offset_s: days * DAY_SECONDS });
+    const { json } = await harness.control('POST', 'certificates', { cnpj: COMPANY });
+    const made = json as Record<'certificate_pem' | 'private_key_pem', string>;
+    const identity = { certificatePem: made.certificate_pem, privateKeyPem: made.private_key_pem };
+    const at = addSeconds(harness.clock.now(), days * DAY_SECONDS);
+    const changes = { number: 5_000 + days, dhEmi: brasiliaStamp(at), dCompet: brasiliaDate(at) };
+    const answer = await harness.call('POST', '/nfse', { body: issueBody(harness, changes, identity), identity });
+    await harness.control('POST', 'clock', { offset_s: 0 });
+    expect([answer.status, codesOf(answer)]).toEqual([201, []]);
+  });
+
+  const basic = (cA: boolean) => ({ name: 'basicConstraints', cA });
+  const usage = (usages: object) => ({ name: 'keyUsage', ...usages });
+  const BOTH = usage({ digitalSignature: true, nonRepudiation: true });
+  const named = cnpjNamesOf(COMPANY);
+  it.each<[string, readonly object[], string, string]>([
+    ['of an authority that signs no certificates', [named, basic(true), BOTH], 'E0716', 'E1200'],
+    ['with a key usage without signing', [named, usage({ keyEncipherment: true })], 'E0716', 'E1200'],
+    ['without the extension with the CNPJ', [BOTH], 'E0716', 'E1209'],
+    ['for mail alone', [named, BOTH, { name: 'extKeyUsage', emailProtection: true }], '', 'E1200'],
+  ])('%s is refused by its code, and as the channel by another', async (_case, extensions, signing, channel) => {
+    const issuer = await openAuthority(harness.folder, harness.clock);
+    const privateKeyPem = rsaKeyOf(2_048);
+    const now = harness.clock.now();
+    const certificatePem = certificateOfKey(privateKeyPem, { cnpj: COMPANY, now, extensions, issuer });
+    const identity = { certificatePem, privateKeyPem };
+    const codes = codesOf(await post(identity));
+    expect(codes.filter((code) => code !== 'E0014').join()).toBe(signing);
+    const refused = await harness.call('POST', '/nfse', { body: issueBody(harness, { number: 46 }), identity });
+    expect([refused.status, codesOf(refused)]).toEqual([403, [channel]]);
   });
 
   it('may come from any authority of a bundle', async () => {

@@ -196,7 +196,7 @@ const store = async (cnpj: string, certificate: Certificate, actor: string, sess
   });
 };
 
-/** What the certificate says of itself and the national system refuses. The simulator takes such a certificate, so it is stored all the same. */
+/** What the certificate says of itself and the national system refuses. It is stored all the same, as the refusal is another system's. */
 const profileRemark = async ({ certificatePem }: Certificate): Promise<readonly string[]> => {
   const { profileFaults } = await import('../../certificates/profile.js');
   const faults = profileFaults(certificatePem).map((fault) => PROFILE[fault]);

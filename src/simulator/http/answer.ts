@@ -44,15 +44,16 @@ export const answersOf = (world: World, { tpAmb }: Environment) => {
   });
   return {
     json,
-    /** 400 of `POST /nfse`: `erros` in PascalCase, and `idDPS` when the Id of the document could be read. */
-    rejectedDps: (refusals: readonly Refusal[], idDPS: string | undefined): Answer => {
+    /** A refusal of `POST /nfse`: `erros` in PascalCase, and `idDPS` when the Id of the document could be read. */
+    rejectedDps: (refusals: readonly Refusal[], idDPS: string | undefined, status = 400): Answer => {
       const erros = refusals.map(({ code, message, complement }) =>
         present({ Codigo: code, Descricao: message, Complemento: complement }),
       );
-      return json(400, present({ idDPS, erros }));
+      return json(status, present({ idDPS, erros }));
     },
-    /** 400 of `POST .../eventos`, where `erro` is a list of camelCase items. */
-    rejectedEvent: (refusals: readonly Refusal[]): Answer => json(400, { erro: refusals.map(errorOf) }),
+    /** A refusal of `POST .../eventos`, where `erro` is a list of camelCase items. */
+    rejectedEvent: (refusals: readonly Refusal[], status = 400): Answer =>
+      json(status, { erro: refusals.map(errorOf) }),
     /** The failures of a GET, where `erro` is one camelCase object. */
     failedQuery: (status: number, { code, message }: Refusal): Answer =>
       json(status, { erro: errorOf({ code, message }) }),

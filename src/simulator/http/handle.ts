@@ -29,9 +29,8 @@ export const handle = async (world: World, request: Received, caller: Caller): P
   const addressed = routeOf(request.method, request.url, world);
   const honest = (answer: Answer): Handled => ({ answer, addressed, faults: [] });
   const { mode, route } = addressed;
-  if (caller.kind === 'none') return honest(webServerPage(isAtAdn(route) ? 496 : 403));
   const environment = world.environments[mode ?? 'test'];
-  if (caller.kind === 'refused') return honest(answersOf(world, environment).failedQuery(403, refusal(caller.code)));
+  if (caller.kind !== 'known') return honest(withoutCertificate(world, environment, route, caller));
   if (route.operation === 'none') {
     return honest(webServerPage(route.status, route.status === 307 ? route.location : undefined));
   }
@@ -49,6 +48,27 @@ export const handle = async (world: World, request: Received, caller: Caller): P
   }
   const { answer, fault } = await answerOfTestValue(world, operation);
   return { answer, addressed, faults: fault === undefined ? [] : [fault], dpsId: operation.dpsId };
+};
+
+/** The answer to no certificate, or to one that is refused: in the form of the called operation, or of the web server of the ADN. */
+const withoutCertificate = (
+  world: World,
+  environment: Environment,
+  route: Route,
+  caller: Exclude<Caller, { kind: 'known' }>,
+): Answer => {
+  if (isAtAdn(route)) return webServerPage(496);
+  if (caller.kind === 'none') return webServerPage(403);
+  const { rejectedDps, rejectedEvent, failedQuery } = answersOf(world, environment);
+  const fault = refusal(caller.code);
+  switch (route.operation) {
+    case 'issue':
+      return rejectedDps([fault], undefined, 403);
+    case 'event':
+      return rejectedEvent([fault], 403);
+    default:
+      return failedQuery(403, fault);
+  }
 };
 
 const isAtAdn = ({ operation }: Route): boolean => operation === 'parameters' || operation === 'distribution';

@@ -95,6 +95,7 @@ export const OFFICIAL = {
     'O pedido de registro deste evento de NFS-e deve ser enviado para o ambiente que gerou a NFS-e referenciada no pedido.',
   E0840:
     'O Sistema Nacional NFS-e não pode recepecionar o EVENTO DE CANCELAMENTO DE NFS-e pois, o evento de Cancelamento de NFS-e já está vinculado à NFS-e indicada no evento enviado, impedindo sua recepção.',
+  E1200: 'Certificado de Transmissão Inválido',
   E1203: 'Certificado de Transmissão expirado',
   E1205: 'Certificado de Transmissão - Erro Cadeira de Certificação',
   E1209: 'Certificado de Transmissão sem CNPJ ou CPF.',
