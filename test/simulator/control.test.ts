@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Mode } from '../../src/domain/common/ids.js';
 import {
   COMPANY,
   codesOf,
@@ -69,6 +70,24 @@ describe('the control port', () => {
     ],
     ['registry', { environment: 'test', person: { cpf: '1' } }, 'person.cpf'],
     ['registry', { environment: 'test', company: { cnpj: COMPANY, since: '31/01/2026' } }, 'company.since'],
+    ['faults', { on: 'issue', kind: 'http_503', code: 'E0316' }, 'code'],
+    ['faults', { on: 'issue', kind: 'slow', message: 'late' }, 'message'],
+    ['faults', { on: 'issue', kind: 'late_commit', message: 'late' }, 'message'],
+    ['registry', { environment: 'test', company: { cnpj: COMPANY, since: '2026-02-30' } }, 'company.since'],
+    [
+      'registry',
+      { environment: 'test', municipality: { ibge: RIO, adherent_since: '2026-13-45' } },
+      'municipality.adherent_since',
+    ],
+    ['registry', { environment: 'test', municipality: { ibge: RIO, rate: '5.01' } }, 'municipality.rate'],
+    [
+      'registry',
+      {
+        environment: 'test',
+        municipality: { ibge: RIO, benefits: [{ number: '1'.repeat(14), kind: 'percent', percent: '100.01' }] },
+      },
+      'municipality.benefits[0].percent',
+    ],
     ['certificates', {}, 'cnpj'],
     ['certificates', { cnpj: COMPANY, name: 'A:B' }, 'name'],
     ['events', { environment: 'test' }, 'access_key'],
@@ -217,6 +236,23 @@ describe('the control port', () => {
       person: { cpf: '12345678909', registered: true },
     });
     expect((await issue(harness, { number: 60, toma: customer('<CPF>12345678909</CPF>') })).status).toBe(201);
+  });
+
+  it('takes back every entry of the registries of one environment or both, also over a restart', async () => {
+    const entry = { municipality: { ibge: RIO, service_codes: [] } };
+    const put = (environment: string) => harness.control('POST', 'registry', { environment, ...entry });
+    const codes = async (mode: Mode, number: number) =>
+      codesOf(await issue(harness, { number, tpAmb: mode === 'test' ? '2' : '1' }, { mode }));
+    await put('test');
+    await put('live');
+    expect([await codes('test', 70), await codes('live', 70)]).toEqual([['E0312'], ['E0312']]);
+    const cleared = await harness.control('DELETE', 'registry?environment=test');
+    expect([cleared.status, cleared.json]).toEqual([200, { ok: true }]);
+    await harness.restart();
+    expect([await codes('test', 70), await codes('live', 70)]).toEqual([[], ['E0312']]);
+    expect((await harness.control('DELETE', 'registry?environment=prod')).status).toBe(400);
+    await harness.control('DELETE', 'registry');
+    expect(await codes('live', 70)).toEqual([]);
   });
 
   it('clears faults', async () => {

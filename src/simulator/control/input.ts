@@ -64,4 +64,8 @@ export const listOf = <S extends v.GenericSchema>(item: S) => v.array(item, 'mus
 
 export const MODE = oneOf(['test', 'live']);
 
+/** A text of this form that is also right by `isRight`. */
+export const rightText = (pattern: RegExp, isRight: (text: string) => boolean, meaning: string) =>
+  v.pipe(textLike(pattern, meaning), v.check(isRight, `must be ${meaning}`));
+
 export const CNPJ = textLike(/^[0-9A-Z]{12}[0-9]{2}$/, 'a CNPJ of 14 characters');

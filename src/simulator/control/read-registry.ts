@@ -1,17 +1,22 @@
 import * as v from 'valibot';
 import type { Mode } from '../../domain/common/ids.js';
+import { isDay } from '../../domain/common/time.js';
 import type { RegistryChange } from '../state/registry.js';
-import { BadInput, CNPJ, flag, listOf, MODE, members, oneOf, read, textLike, whole } from './input.js';
+import { BadInput, CNPJ, flag, listOf, MODE, members, oneOf, read, rightText, textLike, whole } from './input.js';
 
 const IBGE = textLike(/^[0-9]{7}$/, 'an IBGE code of seven digits');
 const CPF = textLike(/^[0-9]{11}$/, 'a CPF of 11 digits');
-const DATE = textLike(/^[0-9]{4}-[0-9]{2}-[0-9]{2}$/, 'a date such as 2026-01-31');
+const DATE = rightText(/^[0-9]{4}-[0-9]{2}-[0-9]{2}$/, isDay, 'a date of the calendar such as 2026-01-31');
+const PERCENT = /^[0-9]{1,3}\.[0-9]{2}$/;
+const BENEFIT_PERCENT = rightText(PERCENT, (text) => Number(text) <= 100, 'a percent to 100.00, such as 50.00');
+// More than 5 % is forbidden (E0595).
+const RATE = rightText(PERCENT, (text) => Number(text) <= 5, 'a percent to 5.00, such as 2.50');
 const SERVICE_CODE = textLike(/^[0-9]{6}$/, 'a service code of six digits');
 
 const BENEFIT = members({
   number: textLike(/^[0-9]{14}$/, 'a benefit number of 14 digits'),
   kind: oneOf(['exemption', 'rate', 'value', 'percent']),
-  percent: v.exactOptional(textLike(/^[0-9]{1,3}\.[0-9]{2}$/, 'a percent such as 50.00')),
+  percent: v.exactOptional(BENEFIT_PERCENT),
   until: v.exactOptional(DATE),
   service_codes: v.exactOptional(listOf(SERVICE_CODE)),
   cnpjs: v.exactOptional(listOf(CNPJ)),
@@ -40,7 +45,7 @@ const MUNICIPALITY = members({
   postal_codes: v.exactOptional(
     listOf(textLike(/^[0-9]{2,8}$/, 'a postal code or its beginning, two to eight digits')),
   ),
-  rate: v.exactOptional(textLike(/^[0-5]\.[0-9]{2}$/, 'a percent such as 5.00')),
+  rate: v.exactOptional(RATE),
 });
 
 const CNC = members({

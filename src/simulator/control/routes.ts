@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { CANCELLATION_EVENT } from '../../domain/common/access-key.js';
+import type { Mode } from '../../domain/common/ids.js';
 import type { Environment, World } from '../environment.js';
 import { BLOCKABLE, EVENT_TYPES, storedType } from '../event/kinds.js';
 import { authorOf, linkForeignEvent } from '../event/link.js';
@@ -22,7 +23,7 @@ const CERTIFICATE = members({
   name: v.exactOptional(textLike(/^[^:]{1,40}$/, 'a name of 1 to 40 characters without colon')),
 });
 
-const LEDGER = members({ environment: v.exactOptional(MODE) });
+const QUERY = members({ environment: v.exactOptional(MODE) });
 
 const KEY = textLike(/^[0-9A-Z]{50}$/, 'an access key of 50 characters');
 
@@ -51,6 +52,9 @@ export const answerControl = async (world: World, call: ControlCall): Promise<Co
       await world.environments[environment].registry.change(change);
       return { status: 200, body: { ok: true } };
     }
+    case 'DELETE /_control/registry':
+      for (const mode of modesIn(call.query)) await world.environments[mode].registry.clear();
+      return { status: 200, body: { ok: true } };
     case 'POST /_control/events':
       await linkEvent(world, call.body);
       return { status: 201, body: { ok: true } };
@@ -73,10 +77,15 @@ const certificateFor = async (world: World, body: unknown): Promise<Json> => {
   return { certificate_pem: certificatePem, private_key_pem: privateKeyPem, ca_pem: caPem };
 };
 
+/** The environments that a query asks for: the named one, or both without a name. */
+const modesIn = (query: URLSearchParams): readonly Mode[] => {
+  const { environment } = read(QUERY, Object.fromEntries([...query].filter(([, value]) => value !== '')));
+  return environment === undefined ? MODE.options : [environment];
+};
+
 const ledgerOf = async (world: World, query: URLSearchParams): Promise<readonly Json[]> => {
-  const { environment: asked } = read(LEDGER, Object.fromEntries([...query].filter(([, value]) => value !== '')));
   const entries: Json[] = [];
-  for (const mode of asked === undefined ? MODE.options : [asked]) {
+  for (const mode of modesIn(query)) {
     const environment = world.environments[mode];
     await environment.ledger.durable();
     for (const note of environment.ledger.notes()) entries.push(entryOf(environment, note));

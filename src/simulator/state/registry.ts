@@ -14,6 +14,8 @@ export type Registers = {
 export type Registry = Registers & {
   /** Merges into the entries and resolves when they are on disk. */
   change(change: RegistryChange): Promise<void>;
+  /** Removes all entries and resolves when that is on disk. */
+  clear(): Promise<void>;
 };
 
 export type RegistryChange = {
@@ -30,8 +32,12 @@ type Content = {
 
 /** Opens the registries at `path` (JSON); a missing file means no entries. */
 export const openRegistry = async (path: string): Promise<Registry> => {
-  const content = await load(path);
+  let content = await load(path);
   let saving: Promise<void> = Promise.resolve();
+  const keep = (): Promise<void> => {
+    saving = saving.catch(() => undefined).then(() => save(path, JSON.stringify(content)));
+    return saving;
+  };
   return {
     municipality: (ibge) => content.municipalities[ibge] ?? {},
     company: (cnpj) => content.companies[cnpj] ?? builtIn(cnpj),
@@ -49,8 +55,11 @@ export const openRegistry = async (path: string): Promise<Registry> => {
         const { cpf, ...entry } = person;
         content.persons[cpf] = { ...content.persons[cpf], ...entry };
       }
-      saving = saving.catch(() => undefined).then(() => save(path, JSON.stringify(content)));
-      return saving;
+      return keep();
+    },
+    clear: () => {
+      content = { municipalities: {}, companies: {}, persons: {} };
+      return keep();
     },
   };
 };
