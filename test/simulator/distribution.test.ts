@@ -3,6 +3,7 @@ import { readAnswer } from '../../src/adapters/authorizer/reading.js';
 import { issueClientCertificate } from '../../src/simulator/authority.js';
 import {
   COMPANY,
+  cancel,
   customer,
   issue,
   keyOf,
@@ -50,6 +51,22 @@ describe('the distribution of the simulator', () => {
     expect([end.status, end.json.StatusProcessamento]).toEqual([404, 'NENHUM_DOCUMENTO_LOCALIZADO']);
     expect(end.json.Erros).toMatchObject([{ Codigo: 'E2220' }]);
     expect(itemsOf(await ask('DFe/1?lote=false')).map(({ NSU }) => NSU)).toEqual([2]);
+  });
+
+  it('leaves out what a fault hides: a note with its events, and a cancellation', async () => {
+    const order = (on: string) => harness.control('POST', 'faults', { on, kind: 'stale', delay_ms: 600_000 });
+    const first = keyOf(await issue(harness, { number: 1 }));
+    await order('event');
+    expect((await cancel(harness, first)).status).toBe(201);
+    expect(itemsOf(await ask('DFe/0')).map(({ NSU }) => NSU)).toEqual([1]);
+    expect((await ask(`NFSe/${first}/Eventos`)).status).toBe(404);
+    await order('issue');
+    const second = keyOf(await issue(harness, { number: 2 }));
+    await harness.control('POST', 'events', { environment: 'test', access_key: second, type: '203202' });
+    expect((await harness.call('GET', `/nfse/${second}`)).status).toBe(404);
+    expect((await harness.call('GET', `/nfse/${second}/eventos/203202/1`)).status).toBe(404);
+    expect((await harness.call('GET', `/nfse/${second}/eventos`)).status).toBe(404);
+    expect((await ask(`NFSe/${second}/Eventos`)).status).toBe(404);
   });
 
   it('gives 50 documents at once, and the rest after their last number, also after a restart', async () => {

@@ -6,7 +6,7 @@ import { type Refusal, refusal } from '../refusal.js';
 import type { Note, Numbered } from '../state/ledger.js';
 import { type Answer, APPLICATION_VERSION, type Json, type JsonObject, webServerPage } from './answer.js';
 import { isActor } from './lookup.js';
-import { hiddenNote } from './operation.js';
+import { isEventHidden, isNoteHidden } from './operation.js';
 
 /** Documents of one answer. */
 const BATCH = 50;
@@ -27,7 +27,7 @@ export const answerDistribution = async (
     const note = environment.ledger.noteByKey(id);
     if (note === undefined || !isActor(caller, note)) return nothingFound(world, environment);
     const own = [...environment.ledger.registeredAfter(0, (one) => one === note)];
-    const found = own.filter(({ event }) => event !== undefined);
+    const found = own.filter((one) => one.event !== undefined && !isHidden(world, one));
     return found.length === 0 ? nothingFound(world, environment) : await documents(world, environment, found);
   }
   return webServerPage(404);
@@ -49,11 +49,14 @@ const queue = async (
   const found: Numbered[] = [];
   for (const one of environment.ledger.registeredAfter(Number(id), (note) => concerns(cnpj, note))) {
     // What a fault hides is given later, so the queue does not go past it.
-    if (found.length === limit || world.hidden.has(hiddenNote(one.note.dpsId))) break;
+    if (found.length === limit || isHidden(world, one)) break;
     found.push(one);
   }
   return found.length === 0 ? nothingFound(world, environment) : await documents(world, environment, found);
 };
+
+const isHidden = (world: World, { note, event }: Numbered): boolean =>
+  event === undefined ? isNoteHidden(world, note) : isEventHidden(world, note, event.type);
 
 /** A queue is one establishment's: that of the emitter or the customer, not of the whole company. */
 const concerns = (cnpj: string, note: Note): boolean => note.cnpj === cnpj || note.customer === cnpj;

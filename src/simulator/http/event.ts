@@ -1,4 +1,3 @@
-import { CANCELLATION_EVENT } from '../../domain/common/access-key.js';
 import { brasiliaStamp } from '../../domain/common/time.js';
 import type { Environment, World } from '../environment.js';
 import { typeOf } from '../event/kinds.js';
@@ -9,7 +8,7 @@ import type { Ledger, RegisteredEvent } from '../state/ledger.js';
 import { type Answer, answersOf, type Json, webServerPage } from './answer.js';
 import { textMember } from './issue.js';
 import { isActor, noteConcerned } from './lookup.js';
-import { hiddenEvent, type Operation } from './operation.js';
+import { hiddenEvent, isEventHidden, type Operation } from './operation.js';
 
 /** `POST /nfse/{chaveAcesso}/eventos` (docs/national-system.md#cancellation). */
 export const eventOperation = (
@@ -94,10 +93,10 @@ const readOperation = (
     refuse: ([first = refusal('RNG9999')]) => failedQuery(400, first),
     effect: { kind: 'reads', absent },
     perform: async () => {
-      const hidesOwn = world.hidden.has(hiddenEvent(accessKey));
-      const events = chosen(ledger.events(accessKey)).filter(({ type }) => !(hidesOwn && type === CANCELLATION_EVENT));
+      if (note === undefined) return absent();
+      const events = chosen(ledger.events(accessKey)).filter(({ type }) => !isEventHidden(world, note, type));
       if (events.length === 0) return absent();
-      if (note !== undefined && !isActor(caller, note)) return webServerPage(403);
+      if (!isActor(caller, note)) return webServerPage(403);
       return json(200, { eventos: await Promise.all(events.map((event) => itemOf(ledger, event))) });
     },
   };

@@ -5,7 +5,7 @@ import { isSameCompany } from '../holder.js';
 import { refusal } from '../refusal.js';
 import type { Note } from '../state/ledger.js';
 import { type Answer, absentDps, answersOf, webServerPage } from './answer.js';
-import { hiddenNote, type Operation } from './operation.js';
+import { isNoteHidden, type Operation } from './operation.js';
 
 /** `GET` and `HEAD /dps/{id}`. HEAD answers every certificate and has no body. */
 export const lookupOperation = (
@@ -29,7 +29,7 @@ export const lookupOperation = (
     perform: async () => {
       if (!/^DPS[0-9]{7}[12][0-9A-Z]{14}[0-9]{20}$/.test(dpsId)) return head(failedQuery(400, refusal('RNG9999')));
       const note = environment.ledger.noteByDps(dpsId);
-      if (note === undefined || world.hidden.has(hiddenNote(dpsId))) return absent();
+      if (note === undefined || isNoteHidden(world, note)) return absent();
       await environment.ledger.durable();
       if (!headOnly && !isActor(caller, note)) return webServerPage(403);
       return head(json(200, { idDps: dpsId, chaveAcesso: note.accessKey }));
@@ -54,7 +54,7 @@ export const fetchOperation = (
     effect: { kind: 'reads', absent },
     perform: async () => {
       if (!/^[0-9A-Z]{50}$/.test(accessKey)) return failedQuery(400, refusal('E2406'));
-      if (note === undefined || world.hidden.has(hiddenNote(note.dpsId))) return absent();
+      if (note === undefined || isNoteHidden(world, note)) return absent();
       if (!isActor(caller, note)) return webServerPage(403);
       const document = await environment.ledger.noteDocument(accessKey);
       if (document === undefined) return absent();

@@ -1,5 +1,8 @@
+import { CANCELLATION_EVENT } from '../../domain/common/access-key.js';
+import type { World } from '../environment.js';
 import type { Refusal } from '../refusal.js';
 import type { FaultTarget, NoteConcerned } from '../state/faults.js';
+import type { Note } from '../state/ledger.js';
 import type { Answer } from './answer.js';
 
 /** One call that was read but not performed yet, so that a fault can act before it, after it or in its place. */
@@ -19,3 +22,11 @@ export type Operation = {
 export const hiddenNote = (dpsId: string): string => `dps/${dpsId}`;
 
 export const hiddenEvent = (accessKey: string): string => `event/${accessKey}`;
+
+/** Whether a fault hides the note, and so its events too. */
+export const isNoteHidden = ({ hidden }: World, { dpsId }: Pick<Note, 'dpsId'>): boolean =>
+  hidden.has(hiddenNote(dpsId));
+
+/** Whether a fault hides this event of the note, or the note. */
+export const isEventHidden = (world: World, note: Note, type: string): boolean =>
+  isNoteHidden(world, note) || (type === CANCELLATION_EVENT && world.hidden.has(hiddenEvent(note.accessKey)));
