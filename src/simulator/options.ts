@@ -53,6 +53,8 @@ export type SimulatorOptions = {
   /** Further authorities whose client certificates are accepted; each text in PEM. */
   clientAuthoritiesPem?: readonly string[];
   log?: (line: object) => void;
+  /** Takes a fault that an operator must see, once for each cause. */
+  warn?: (line: object) => void;
 };
 
 export type Simulator = {

@@ -73,7 +73,8 @@ const start = async (
     timers,
   };
   const tls = { server, clientAuthorities, port: options.port, host, renegotiate: options.renegotiate === true };
-  const authorizer = await startAuthorizer(world, tls, options.log ?? (() => undefined));
+  const { log = () => undefined, warn = log } = options;
+  const authorizer = await startAuthorizer(world, tls, { log, warn });
   closers.push(authorizer.close, timers.close);
   const control = await startControl(world, options.controlPort);
   closers.push(control.close);
@@ -81,7 +82,7 @@ const start = async (
   const origin = `https://${host === '0.0.0.0' || host === '::' ? 'localhost' : host}:${authorizer.port}`;
   const urls = { test: `${origin}${test.basePath}`, live: `${origin}${live.basePath}` };
   const controlUrl = `http://127.0.0.1:${control.port}`;
-  options.log?.({ msg: 'simulator ready', urls, controlUrl });
+  log({ msg: 'simulator ready', urls, controlUrl });
   return { urls, controlUrl, caPem: authority.certificatePem, close };
 };
 

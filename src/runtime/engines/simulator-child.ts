@@ -22,10 +22,12 @@ const tell = (message: ChildMessage, sent: () => void = () => undefined): void =
   process.send?.(message, sent);
 };
 
+const warn = (line: object): void => tell({ kind: 'warning', line });
+
 const startOnFreeFolder = async (settings: SimulatorSettings, log: (line: object) => void): Promise<Simulator> => {
   for (let waitedMs = 0; ; waitedMs += AGAIN_AFTER_MS) {
     try {
-      return await startSimulator({ ...settings, clock: systemClock, tables: simulatorTables, log });
+      return await startSimulator({ ...settings, clock: systemClock, tables: simulatorTables, log, warn });
     } catch (error) {
       if (!(error instanceof FolderInUse)) throw error;
       if (waitedMs >= FOLDER_FREE_WITHIN_MS) throw await naming(error, settings.folder);
@@ -70,10 +72,7 @@ const nameOwner = async (folder: string, service: ReturnType<typeof namedProcess
     await writeSimulatorOwner(folder, service);
   } catch (error) {
     const { code, syscall } = error as NodeJS.ErrnoException;
-    tell({
-      kind: 'warning',
-      line: { msg: 'the process of the simulator cannot be named in its folder', code, syscall },
-    });
+    warn({ msg: 'the process of the simulator cannot be named in its folder', code, syscall });
   }
 };
 

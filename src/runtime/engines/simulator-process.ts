@@ -7,7 +7,7 @@ import type { Logger } from '../config/logger.js';
 import type { Runner } from './runner.js';
 
 /** What a simulator needs of the configuration; plain values, so that they cross to another process. */
-export type SimulatorSettings = Omit<SimulatorOptions, 'clock' | 'timers' | 'tables' | 'log'>;
+export type SimulatorSettings = Omit<SimulatorOptions, 'clock' | 'timers' | 'tables' | 'log' | 'warn'>;
 
 /** The one message to the process. `logs`: whether it sends its log lines. */
 export type SimulatorOrder = { settings: SimulatorSettings; logs: boolean };

@@ -75,7 +75,8 @@ export const openSimulator = async (
     import('./simulator-tables.js'),
   ]);
   const log = (line: object): void => logger.debug({ msg: 'simulator', ...line });
-  const starting = startSimulator({ ...settingsOf(config), clock, tables: simulatorTables, log });
+  const warn = (line: object): void => logger.warn(line);
+  const starting = startSimulator({ ...settingsOf(config), clock, tables: simulatorTables, log, warn });
   const simulator = await atOwnAddress('SIMULATOR_HOST', config.simulator.host, starting);
   runner.onStop('simulator', () => simulator.close());
   await writeSimulatorAddress(simulatorFolder(config), simulator.urls);

@@ -7,7 +7,7 @@ import { TLSSocket } from 'node:tls';
 import type { KeyAndCertificate } from '../../certificates/issue-certificate.js';
 import { unreachable } from '../../domain/common/unreachable.js';
 import type { World } from '../environment.js';
-import type { Answer } from './answer.js';
+import { type Answer, webServerPage } from './answer.js';
 import { type Caller, callerOf } from './caller.js';
 import { type Handled, handle } from './handle.js';
 import { readBody } from './read-body.js';
@@ -29,8 +29,16 @@ type Listening = { port: number; close(): Promise<void> };
 export const startAuthorizer = async (
   world: World,
   tls: MutualTls,
-  log: (line: object) => void,
+  { log, warn }: { log(line: object): void; warn(line: object): void },
 ): Promise<Listening> => {
+  const warned = new Set<string>();
+  const logs: Logs = {
+    debug: log,
+    warnOnce: (cause, line) => {
+      (warned.has(cause) ? log : warn)(line);
+      warned.add(cause);
+    },
+  };
   // Only a TCP socket can be reset, and the TLS socket hides it. This map finds it by the address and port of the client.
   const sockets = new Map<string, Socket>();
   const server = createServer(
@@ -52,7 +60,7 @@ export const startAuthorizer = async (
         if (socket === undefined) request.socket.destroy();
         else socket.resetAndDestroy();
       };
-      void serve(world, { request, response, reset, renegotiate: tls.renegotiate }, log);
+      void serve(world, { request, response, reset, renegotiate: tls.renegotiate }, logs);
     },
   );
   server.on('connection', (socket: Socket) => {
@@ -77,13 +85,14 @@ export const startAuthorizer = async (
 /** A compressed document in base64 is far smaller. */
 const MAX_BODY_BYTES = 6 * 1024 * 1024;
 
+type Logs = {
+  debug(line: object): void /** Warns at the first line about this cause. */;
+  warnOnce(cause: string, line: object): void;
+};
+
 type Exchange = { request: IncomingMessage; response: ServerResponse; reset: () => void; renegotiate: boolean };
 
-const serve = async (
-  world: World,
-  { request, response, reset, renegotiate }: Exchange,
-  log: (line: object) => void,
-): Promise<void> => {
+const serve = async (world: World, { request, response, reset, renegotiate }: Exchange, logs: Logs): Promise<void> => {
   const { method = '', url: path = '' } = request;
   const answered = world.calls.receive({ time: world.clock.now(), method, path });
   try {
@@ -91,7 +100,9 @@ const serve = async (
     const body = await readBody(request, MAX_BODY_BYTES);
     if (renegotiate && socket instanceof TLSSocket) await askForCertificate(socket);
     const caller: Caller = socket instanceof TLSSocket ? callerOf(socket) : { kind: 'none' };
-    const handled = await handle(world, { method, url: path, body }, caller);
+    const handled = await handle(world, { method, url: path, body }, caller).catch((error: unknown) =>
+      failed(error, logs),
+    );
     const { mode } = handled.addressed;
     const codes = codesOf(handled.answer);
     answered({
@@ -105,9 +116,20 @@ const serve = async (
     send(response, handled.answer, reset);
   } catch (error) {
     answered({ outcome: 'cut' });
-    log({ msg: 'the simulator could not answer', reason: error instanceof Error ? error.name : 'unknown' });
+    logs.debug({ msg: 'the simulator could not answer', reason: error instanceof Error ? error.name : 'unknown' });
     response.socket?.destroy();
   }
+};
+
+/**
+ * A failed call, for instance on a full disk. What it wrote may be on disk, so the answer proves nothing. After a failed write no call answers for a
+ * note until the next start (`AppendFile`).
+ */
+const failed = (error: unknown, { warnOnce }: Logs): Handled => {
+  const { name = 'unknown', code = '' } = error as Partial<NodeJS.ErrnoException>;
+  const msg = 'the simulator could not perform a call, and answers 503: mend the cause and start it again';
+  warnOnce(`${name} ${code}`, { msg, reason: name, ...(code !== '' && { code }) });
+  return { answer: webServerPage(503), addressed: { route: { operation: 'none', status: 404 } }, faults: [] };
 };
 
 const clientEnd = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`;
