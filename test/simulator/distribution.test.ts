@@ -49,7 +49,8 @@ describe('the distribution of the simulator', () => {
     expect(itemsOf(answer).every(({ ArquivoXml }) => ArquivoXml.startsWith('H4sI'))).toBe(true);
     const end = await ask('DFe/3');
     expect([end.status, end.json.StatusProcessamento]).toEqual([404, 'NENHUM_DOCUMENTO_LOCALIZADO']);
-    expect(end.json.Erros).toMatchObject([{ Codigo: 'E2220' }]);
+    const Descricao = expect.stringMatching(/^Nenhum documento localizado - /);
+    expect(end.json.Erros).toMatchObject([{ Codigo: 'E2220', Descricao }]);
     expect(itemsOf(await ask('DFe/1?lote=false')).map(({ NSU }) => NSU)).toEqual([2]);
   });
 

@@ -8,6 +8,7 @@ import {
   codesOf,
   dpsIdOf,
   issue,
+  issueBody,
   keyOf,
   ledger,
   OTHER_COMPANY,
@@ -200,6 +201,23 @@ describe('a fault on issuing', () => {
       shapes.add(JSON.stringify({ ...answer.json, dataHoraProcessamento: '' }));
     }
     expect(shapes.size).toBe(4);
+  });
+
+  it('casing: has the older code of a schema fault with its own text', async () => {
+    await order({ on: 'issue', kind: 'casing', times: 4 });
+    const body = { dpsXmlGZipB64: issueBody(harness, { number: 9_000, serie: 'X' }).dpsXmlGZipB64 };
+    const texts = new Map<string, unknown>();
+    for (let i = 0; i < 4; i++) {
+      const answer = await harness.call('POST', '/nfse', { body });
+      const [item] = [answer.json.erros ?? answer.json.erro].flat() as Record<string, unknown>[];
+      texts.set(String(codesOf(answer)), item?.Descricao ?? item?.descricao);
+    }
+    expect(texts).toEqual(
+      new Map([
+        ['E1235', 'Falha no esquema XML do DF-e.'],
+        ['RNG6110', 'Falha Schema Xml'],
+      ]),
+    );
   });
 
   it('applies as often as ordered and only to what matches', async () => {

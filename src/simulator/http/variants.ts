@@ -23,9 +23,13 @@ const pascalCase = ({ code, message, complement }: Item): JsonObject => ({
 });
 
 /** Older codes of the same faults (docs/national-system.md#two-codes-for-one-fault). */
-const OLD_CODES: Readonly<Record<string, string>> = { E1235: 'RNG6110', E1229: 'E6154', E1228: 'E6155' };
+const OLD_CODES: Readonly<Record<string, Partial<Item>>> = {
+  E1235: { code: 'RNG6110', message: 'Falha Schema Xml' },
+  E1229: { code: 'E6154' },
+  E1228: { code: 'E6155' },
+};
 
-const oldCode = (item: Item): Item => ({ ...item, code: OLD_CODES[String(item.code)] ?? item.code });
+const oldCode = (item: Item): Item => ({ ...item, ...OLD_CODES[String(item.code)] });
 
 const VARIANTS: readonly Variant[] = [
   (body) =>

@@ -82,6 +82,7 @@ export const OFFICIAL = {
     'Para Não Optante do SN os campos, indicador de informação de valor total de tributos e percentual aproximado do total dos tributos da alíquota do Simples Nacional (%), não podem ser informado.',
   E0714: 'Arquivo enviado com erro na assinatura.',
   E0715: 'Certificado Digital da assinatura inválido.',
+  E0716: 'Certificado Digital fora do padrão estabelecido.',
   E0717: 'A assinatura é obrigatória quando for enviado para o Web Service.',
   E0718: 'A assinatura deve ser feita com o certificado digital do emitente da DPS.',
   E0812:
@@ -112,8 +113,9 @@ export const OFFICIAL = {
     'O pedido de registro de evento não pode ser validado pois a NFS-e indicada não existe no Ambiente de Dados Nacional NFS-e.',
   E1845: 'Ambiente informado diverge do ambiente de recebimento para o qual o emitente está enviando o evento.',
   E1980: 'Arquivo enviado com erro na assinatura.',
+  E1986: 'Certificado Digital fora do padrão estabelecido.',
   E1989: 'A assinatura é obrigatória quando for enviado para o Web Service.',
-  E2220: 'Não existem documentos fiscais para o contribuinte a partir do NSU informado.',
+  E2220: 'Nenhum documento localizado - não existem documentos fiscais para o Contribuinte a partir do NSU informado.',
   E2243: 'O CNPJ da consulta não pertence à mesma empresa do certificado.',
   E2401: 'Chave de acesso não encontrada.',
   E2404: 'Não foi gerada uma NFS-e com o identificador de DPS informado',

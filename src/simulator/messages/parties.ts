@@ -54,9 +54,7 @@ export const PARTY_MESSAGES = {
   E0298: 'Endereço no exterior obrigatório para intermediário com NIF.',
   E0299: 'País do endereço do intermediário inexistente ou Brasil.',
   E0300: 'E-mail do intermediário inválido.',
-  E0716: 'Certificado da assinatura fora do padrão.',
   E0823: 'Valor da NFS-e acima do que o município emissor permite cancelar.',
   E1983: 'Certificado da assinatura do pedido inválido.',
-  E1986: 'Certificado da assinatura do pedido fora do padrão.',
   E9996: 'A emissão pelo tomador ou intermediário não é permitida nesta versão.',
 } as const;
