@@ -70,9 +70,6 @@ describe('the control port', () => {
     ],
     ['registry', { environment: 'test', person: { cpf: '1' } }, 'person.cpf'],
     ['registry', { environment: 'test', company: { cnpj: COMPANY, since: '31/01/2026' } }, 'company.since'],
-    ['faults', { on: 'issue', kind: 'http_503', code: 'E0316' }, 'code'],
-    ['faults', { on: 'issue', kind: 'slow', message: 'late' }, 'message'],
-    ['faults', { on: 'issue', kind: 'late_commit', message: 'late' }, 'message'],
     ['registry', { environment: 'test', company: { cnpj: COMPANY, since: '2026-02-30' } }, 'company.since'],
     [
       'registry',

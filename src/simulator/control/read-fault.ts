@@ -33,9 +33,6 @@ const COMMITS: Partial<Record<FaultKind, boolean>> = {
   reject: false,
 };
 
-/** Kinds that answer with an error, whose code and text can be chosen. */
-const WITH_CODE: readonly FaultKind[] = ['reject', 'transient', 'late_commit'];
-
 /** Reads the body of `POST /_control/faults`. Throws `BadInput`. */
 export const readFault = (body: unknown): Fault => {
   const fault = read(FAULT, body);
@@ -43,11 +40,5 @@ export const readFault = (body: unknown): Fault => {
   if (kind === 'reject' && code === undefined) throw new BadInput('code', 'is required for reject');
   if (commit !== undefined && commit !== (COMMITS[kind] ?? commit))
     throw new BadInput('commit', `cannot be so for ${kind}`);
-  for (const member of ['code', 'message'] as const) {
-    if (fault[member] !== undefined && !WITH_CODE.includes(kind))
-      throw new BadInput(member, `goes with ${WITH_CODE.join(', ')}, and only with them`);
-  }
-  if (kind === 'late_commit' && code === undefined && fault.message !== undefined)
-    throw new BadInput('message', 'needs a code for late_commit');
   return fault;
 };
