@@ -1,3 +1,5 @@
+import type { Address } from './note.js';
+
 /** Shown where the XML holds no value (NT 008, 2.4.5, note 12). */
 export const ABSENT = '-';
 
@@ -47,9 +49,9 @@ export const taxId = (id: string | undefined): string => {
 export const postalCode = (code: string | undefined): string =>
   (code ?? ABSENT).replace(/^(\d{2})(\d{3})(\d{3})$/, '$1.$2-$3');
 
-/** `2100000000` to `(21) 0000-0000`; any other length as it is. */
-export const phone = (digits: string | undefined): string =>
-  (digits ?? ABSENT).replace(/^(\d{2})(\d{4,5})(\d{4})$/, '($1) $2-$3');
+/** `2100000000` to `(21) 0000-0000`. A number that has no area code of Brazil, or no form of one of its numbers, as it is. */
+export const brazilianPhone = (digits: string | undefined): string =>
+  (digits ?? ABSENT).replace(/^([1-9]{2})(9?\d{4})(\d{4})$/, '($1) $2-$3');
 
 /** `010101` to `01.01.01`. */
 export const nationalServiceCode = (code: string | undefined): string =>
@@ -64,6 +66,17 @@ export const slashed = (...parts: readonly (string | undefined)[]): string =>
   parts.every((part) => part === undefined || part === ABSENT)
     ? ABSENT
     : parts.map((part) => part ?? ABSENT).join(' / ');
+
+/** The parts that are there, with commas; undefined when none is. */
+export const listed = (...parts: readonly (string | undefined)[]): string | undefined =>
+  parts.filter((part) => part !== undefined).join(', ') || undefined;
+
+/** Street, number, further data of the place and district. */
+export const streetOf = (address: Address | undefined): string | undefined =>
+  listed(address?.xLgr, address?.nro, address?.xCpl, address?.xBairro);
+
+/** Characters, as `shortened` counts them. */
+export const lengthOf = (text: string): number => Array.from(text).length;
 
 /** At most `size` characters, the last three of them `...` when something was left out (NT 008, table of fields). */
 export const shortened = (text: string, size: number): string => {

@@ -19,22 +19,23 @@ import { CONTENT, INSET, joinLayouts, type Layout, LOWEST_TEXT, layoutWith } fro
 
 /**
  * The layout of a note on one page. The description takes the room that blocks without content leave, so that the taxes keep their place in the
- * table of NT 008; a longer description moves them down (NT 008, 2.3.1). The receipt (`canhoto`) is left out before the two long texts are cut.
+ * table of NT 008; a longer description moves them down, and a complement that needs more room moves them up (NT 008, 2.3.1). The receipt (`canhoto`)
+ * is left out before either.
  * Other values are cut to one line only when they would leave these texts next to no room. The line of the taxes is never cut (NT 008, 2.4.5).
  */
 export const layoutOf = (note: Note, simulated: boolean): Layout => {
-  const added = complementLines(note.complement, COMPLEMENT.size);
+  const added = complementLines(note.complement, MAX_COMPLEMENT);
   const taxes = linesOf(approximateTaxes(note.complement.approximateTaxes), 300);
   const wide = blocksOf(note, Number.POSITIVE_INFINITY);
   const least = taxes.length + Math.min(added.length, 4);
-  const blocks = roomOf(wide.below(1), LOWEST_TEXT) >= least ? wide : blocksOf(note, 1);
+  const blocks = roomOf(wide.below(1, 0), LOWEST_TEXT) >= least ? wide : blocksOf(note, 1);
 
   const wanted = added.length + taxes.length;
   const { described, roomy } = arranged(note.service.xDescServ ?? ABSENT, blocks, wanted);
   const withReceipt = wanted <= roomOf(roomy, RECEIPT_TOP);
   const excess = Math.max(0, wanted - roomOf(roomy, LOWEST_TEXT));
   const kept = described.length - cutOfDescription(described.length, added.length, excess);
-  const lower = kept === described.length ? roomy : blocks.below(kept);
+  const lower = kept === described.length ? roomy : blocks.below(kept, Number.POSITIVE_INFINITY);
   const complement = [...fitting(note.complement, added, roomOf(lower, LOWEST_TEXT) - taxes.length), ...taxes];
 
   return joinLayouts([
@@ -54,7 +55,11 @@ export const layoutOf = (note: Note, simulated: boolean): Layout => {
  * page has room: the 1,300 characters of the table are no limit since NT 008 v1.02, 2.1.
  */
 const arranged = (text: string, blocks: Blocks, wanted: number): { described: readonly string[]; roomy: LaidOut } => {
-  const above = (described: readonly string[]) => ({ described, roomy: blocks.below(described.length) });
+  const above = (described: readonly string[]) => {
+    const usual = blocks.below(described.length, 0);
+    const lacking = wanted - roomOf(usual, LOWEST_TEXT);
+    return { described, roomy: lacking > 0 ? blocks.below(described.length, heightOf(lacking)) : usual };
+  };
   const { spaced, broken, running } = arrangementsOf(text, MAX_DESCRIPTION);
   const attempts = [
     { lines: spaced, bottom: RECEIPT_TOP },
@@ -70,6 +75,9 @@ const arranged = (text: string, blocks: Blocks, wanted: number): { described: re
 /** Characters that the national layout allows (TSDesc2000). */
 const MAX_DESCRIPTION = 2000;
 
+/** Characters, more than the emptiest page holds. The 2,000 of the table are no limit since NT 008 v1.02, 2.1. */
+const MAX_COMPLEMENT = 10_000;
+
 const complementLines = (written: Note['complement'], size: number): readonly string[] => {
   const text = complementText(written, size);
   return text === '' ? [] : linesOf(text, size);
@@ -78,7 +86,7 @@ const complementLines = (written: Note['complement'], size: number): readonly st
 /** The lines of the complement. Where they exceed the room, the text is shortened by 5 % at a time, down to `LEAST_SIZE` characters. */
 const fitting = (written: Note['complement'], lines: readonly string[], room: number): readonly string[] => {
   let shown = lines;
-  for (let size = COMPLEMENT.size; shown.length > room && size > LEAST_SIZE; size = Math.floor(size * 0.95)) {
+  for (let size = MAX_COMPLEMENT; shown.length > room && size > LEAST_SIZE; size = Math.floor(size * 0.95)) {
     shown = complementLines(written, size);
   }
   return cutLongText(shown, room);
@@ -87,30 +95,36 @@ const fitting = (written: Note['complement'], lines: readonly string[], room: nu
 /** Characters. A complement that still exceeds the room is cut at its end, whatever part that is. */
 const LEAST_SIZE = 100;
 
-/** The blocks above the description, and those below a description of `lines` lines. */
-type Blocks = { upper: LaidOut; below(lines: number): LaidOut };
+/** The blocks above the description, and those below a description of `lines` lines, at most `raised` centimetres above their places in the table. */
+type Blocks = { upper: LaidOut; below(lines: number, raised: number): LaidOut };
 
 /** No value takes more than `most` lines. */
 const blocksOf = (note: Note, most: number): Blocks => {
   const upper = layOutBlocks([identification(note), ...parties(note), service(note)], 0, most);
   const lower = [issqn(note), federal(note), ibsCbs(note), totals(note)];
-  return { upper, below: (lines) => layOutBlocks(lower, shiftBelow(upper.shift, lines), most) };
+  return {
+    upper,
+    below: (lines, raised) => layOutBlocks(lower, Math.max(-raised, shiftBelow(upper.shift, lines)), most),
+  };
 };
 
-/** Tops in the table of NT 008, in centimetres; `size` in characters. */
+/** Tops in the table of NT 008, in centimetres. */
 const DESCRIPTION = { top: 13.79, height: 0.64 };
 const ISSQN_TOP = 14.43;
-const COMPLEMENT = { top: 22.27, titleHeight: 0.39, text: 22.7, size: 2000 };
+const COMPLEMENT = { top: 22.27, titleHeight: 0.39, text: 22.7 };
 
 /** From a label of 6 points to the text below it. */
 const TEXT_GAP = 0.275;
 
-/** Centimetres by which the description moves the blocks below it down; never negative. */
+/** Centimetres by which the blocks below the description move down when they follow it at once; negative where they could move up. */
 const shiftBelow = (shift: number, lines: number): number => {
   const top = DESCRIPTION.top + shift;
   const bottom = top + Math.max(DESCRIPTION.height, TEXT_GAP + lines * LINE + 0.05);
-  return Math.max(0, bottom - ISSQN_TOP);
+  return bottom - ISSQN_TOP;
 };
+
+/** Centimetres that `lines` lines take, and a hair more, because `roomOf` rounds down. */
+const heightOf = (lines: number): number => lines * LINE + 0.001;
 
 /** Lines between the top of the complement and `bottom`; negative when the complement would begin below `bottom`. */
 const roomOf = ({ shift }: LaidOut, bottom: number): number => Math.floor((bottom - COMPLEMENT.text - shift) / LINE);

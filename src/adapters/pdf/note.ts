@@ -109,14 +109,26 @@ export const COMPLEMENT = {
   chSubstda: `${DPS}/subst/chSubstda`,
   docRef: `${DPS}/serv/infoCompl/docRef`,
   cObra: `${DPS}/serv/obra/cObra`,
+  cCIBObra: `${DPS}/serv/obra/cCIB`,
+  cCIBImovel: `${DPS}/IBSCBS/imovel/cCIB`,
   idAtvEvt: `${DPS}/serv/atvEvento/idAtvEvt`,
+  xNomeEvt: `${DPS}/serv/atvEvento/xNome`,
+  dtIni: `${DPS}/serv/atvEvento/dtIni`,
+  dtFim: `${DPS}/serv/atvEvento/dtFim`,
   idDocTec: `${DPS}/serv/infoCompl/idDocTec`,
   xPed: `${DPS}/serv/infoCompl/xPed`,
   xOutInf: 'xOutInf',
 };
 
 /** Paths of layout 1.00 that 1.01 changed. A note has one path of the two. */
-export const COMPLEMENT_100 = { idAtvEvt: `${DPS}/serv/atvEvento/id`, xOutInf: 'valores/xOutInf' };
+export const COMPLEMENT_100 = {
+  idAtvEvt: `${DPS}/serv/atvEvento/id`,
+  xNomeEvt: `${DPS}/serv/atvEvento/desc`,
+  xOutInf: 'valores/xOutInf',
+};
+
+/** Elements of a work, a property and an event, each of which may have an address. */
+export const SITES = { obra: `${DPS}/serv/obra`, imovel: `${DPS}/IBSCBS/imovel`, atvEvento: `${DPS}/serv/atvEvento` };
 
 export const REGIME = {
   opSimpNac: `${DPS}/prest/regTrib/opSimpNac`,
@@ -143,6 +155,7 @@ export type Issqn = Texts<typeof ISSQN>;
 export type IbsCbs = Texts<typeof IBS_CBS>;
 export type Complement = Texts<typeof COMPLEMENT> & {
   inscImobFisc: Text;
+  addresses: { readonly [Site in keyof typeof SITES]: Address | undefined };
   xItemPed: readonly string[];
   approximateTaxes: ApproximateTaxes;
 };

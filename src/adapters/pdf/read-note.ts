@@ -1,6 +1,7 @@
 import anyAscii from 'any-ascii';
 import { present } from '../../domain/common/present.js';
 import { attributeAt, nodeAt, nodesAt, parseXml, textAt, type XmlParts } from '../../xml/parse.js';
+import { listed } from './format.js';
 import {
   ABROAD,
   type Address,
@@ -19,6 +20,7 @@ import {
   REGIME,
   type Recipient,
   SERVICE,
+  SITES,
   STREET,
   type Text,
   type Texts,
@@ -59,10 +61,12 @@ export const readNote = (nfseXml: Buffer): Note | undefined => {
     complement: {
       ...inf.all(COMPLEMENT),
       ...present(inf.all(COMPLEMENT_100)),
-      inscImobFisc: allOf(
-        inf.text('DPS/infDPS/serv/obra/inscImobFisc'),
-        inf.text('DPS/infDPS/IBSCBS/imovel/inscImobFisc'),
-      ),
+      inscImobFisc: allOf(inf.text(`${SITES.obra}/inscImobFisc`), inf.text(`${SITES.imovel}/inscImobFisc`)),
+      addresses: {
+        obra: addressAt(inf, SITES.obra),
+        imovel: addressAt(inf, SITES.imovel),
+        atvEvento: addressAt(inf, SITES.atvEvento),
+      },
       xItemPed: inf.list('DPS/infDPS/serv/infoCompl/gItemPed/xItemPed'),
       approximateTaxes: readApproximateTaxes(inf),
     },
@@ -116,8 +120,7 @@ const BEYOND_LATIN = /(?:(?=[\p{L}\p{M}\p{N}\p{P}])[\u0250-\u{10ffff}])+/gu;
 /** The word where the font has all of it, otherwise its Latin spelling, so that a name can be read; the XML keeps its script. */
 const readable = (word: string): string => (Array.from(word).every(hasGlyph) ? word : anyAscii(word) || word);
 
-const allOf = (...texts: readonly Text[]): Text =>
-  Array.from(new Set(texts.filter((text) => text !== undefined))).join(', ') || undefined;
+const allOf = (...texts: readonly Text[]): Text => listed(...new Set(texts));
 
 const readApproximateTaxes = (inf: XmlReader): ApproximateTaxes => {
   const path = 'DPS/infDPS/valores/trib/totTrib';
@@ -153,11 +156,17 @@ const readParty = (inf: XmlReader, path: string): Party | undefined => (inf.has(
 const partyAt = (inf: XmlReader, path: string, address = `${path}/end`, brazilian = `${address}/endNac`): Party => ({
   ...inf.all(CONTACT, path),
   taxId: inf.text(`${path}/CNPJ`) ?? inf.text(`${path}/CPF`),
-  address: inf.has(address) ? readAddress(inf, address, brazilian) : undefined,
+  address: readAddress(inf, address, brazilian),
 });
 
-const readAddress = (inf: XmlReader, path: string, brazilian: string): Address => ({
-  ...inf.all(STREET, path),
-  ...inf.all(IN_BRAZIL, brazilian),
-  abroad: inf.has(`${path}/endExt`) ? inf.all(ABROAD, `${path}/endExt`) : undefined,
-});
+/** The address of a work, a property or an event, which has the CEP beside the street and no city of Brazil. */
+const addressAt = (inf: XmlReader, site: string): Address | undefined => readAddress(inf, `${site}/end`, `${site}/end`);
+
+const readAddress = (inf: XmlReader, path: string, brazilian: string): Address | undefined =>
+  inf.has(path)
+    ? {
+        ...inf.all(STREET, path),
+        ...inf.all(IN_BRAZIL, brazilian),
+        abroad: inf.has(`${path}/endExt`) ? inf.all(ABROAD, `${path}/endExt`) : undefined,
+      }
+    : undefined;

@@ -121,6 +121,22 @@ describe('the content of the DANFSe', () => {
     expect(texts.join(' ')).toContain(shown);
   });
 
+  it('masks a telephone as one of Brazil only for a party of Brazil', () => {
+    const of = (...changes: Parameters<typeof alteredXml>[1][]) =>
+      layoutOf(
+        noteOf(alteredXml('exported', ['</end></toma>', '</end><fone>2125551234</fone></toma>'], ...changes)),
+        false,
+      )
+        .texts.map(({ text }) => text)
+        .filter((text) => /2555/.test(text) || text.includes('2125551234'));
+    expect(of()).toEqual(['2125551234']);
+    const endNac = '<endNac><cMun>3303302</cMun><CEP>24020077</CEP></endNac>';
+    const endExt =
+      '<endExt><cPais>US</cPais><cEndPost>10001</cEndPost><xCidade>New York</xCidade><xEstProvReg>NY</xEstProvReg></endExt>';
+    expect(of([endExt, endNac])).toEqual(['2125551234']);
+    expect(of([endExt, endNac], ['<cNaoNIF>1</cNaoNIF>', '<CPF>12345678909</CPF>'])).toEqual(['(21) 2555-1234']);
+  });
+
   it('gives a name of wide letters a second line instead of cutting it short of its 80 characters', () => {
     const lines = arrangedTexts('W'.repeat(80)).filter((text) => /^W+$/.test(text));
     expect(lines.length).toBe(2);

@@ -141,7 +141,7 @@ describe('the document', () => {
   });
 
   it('cuts the free text and not the key of the substituted note when both are too long', () => {
-    const { texts } = layoutOf(noteOf(fullXml({ described: 100, added: 2000 })), false);
+    const { texts } = layoutOf(noteOf(fullXml({ described: 2000, added: 2000 })), false);
     const text = texts.map((line) => line.text).join(' ');
     expect(text).toContain('NFS-e Subst.: 33045572212345678000195000000000014525124504258420');
     expect(text).toContain('Cod. Evt.: EVT-2026-77');

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
+  brazilianPhone,
   day,
   dayAndTime,
   money,
   nationalServiceCode,
   nbsCode,
   percent,
-  phone,
   postalCode,
   shortened,
   slashed,
@@ -63,10 +63,18 @@ describe('codes and dates of the DANFSe', () => {
     expect(taxId('12345678909')).toBe('123.456.789-09');
     expect(taxId('GB-998877')).toBe('GB-998877');
     expect(postalCode('24020077')).toBe('24.020-077');
-    expect(phone('21987654321')).toBe('(21) 98765-4321');
+    expect(brazilianPhone('21987654321')).toBe('(21) 98765-4321');
+    expect(brazilianPhone('2133334444')).toBe('(21) 3333-4444');
     expect(nationalServiceCode('010401')).toBe('01.04.01');
     expect(nbsCode('115022000')).toBe('1.1502.20.00');
   });
+
+  it.each(['12125551234', '08001234567', '5521987654321', '351212345678', '190'])(
+    'show a telephone of another form as it is: %s',
+    (fone) => {
+      expect(brazilianPhone(fone)).toBe(fone);
+    },
+  );
 
   it('show the hour that the XML holds, in whatever zone this machine is', () => {
     expect(day('2026-03-03')).toBe('03/03/2026');

@@ -58,6 +58,6 @@ describe('the complement', () => {
       ['</vLiq>', '</vLiq><xOutInf>Decreto 123</xOutInf>'],
       ['</cServ>', '</cServ><atvEvento><desc>Show</desc><id>EVT-77</id></atvEvento>'],
     );
-    expect(complementText(note.complement, 2000)).toBe('Cod. Evt.: EVT-77 | Inf. A. T. Mun.: Decreto 123');
+    expect(complementText(note.complement, 2000)).toBe('Cod. Evt.: EVT-77, Show | Inf. A. T. Mun.: Decreto 123');
   });
 });

@@ -1,41 +1,61 @@
 import { unreachable } from '../../../domain/common/unreachable.js';
-import { ABSENT, money, percent, shortened } from '../format.js';
-import type { ApproximateTaxes, Complement, Note } from '../note.js';
+import { ABSENT, day, lengthOf, listed, money, percent, postalCode, shortened, streetOf } from '../format.js';
+import type { Address, ApproximateTaxes, Complement, Note } from '../note.js';
 import { CONTENT, centimetres, INSET, type Layout, type Rule, type TextLine } from '../page.js';
 import { cutToLines, lineHeight, wrapped } from '../text-width.js';
 import { LABEL_GAP, oneParagraph, paragraph, roomIn, TEXT, TITLE } from './grid.js';
 
 /**
- * The complementary information in the order of NT 008, 2.4.5, at most `size` characters; empty when the note has none. The free text comes first
- * and is cut first, so that it cannot displace the required parts (notes 7 to 9: substituted note, building, property, event).
+ * The complementary information in the order of NT 008, 2.4.5, at most `size` characters; empty when the note has none. The free text of the issuer is
+ * cut first and the list of items next, so that they displace no other part that 2.1.12 demands. The text of the municipality stands last, as the table
+ * has it, and is cut where these two do not suffice.
  */
 export const complementText = (written: Complement, size: number): string => {
-  const required = joinParts(
-    labelled('NFS-e Subst.', written.chSubstda),
-    labelled('Doc. Ref.', written.docRef),
-    labelled('Cod. Obra', written.cObra),
-    labelled('Insc. Imob.', written.inscImobFisc),
-    labelled('Cod. Evt.', written.idAtvEvt),
-  );
-  const rest = joinParts(
-    labelled('Doc. Tec.', written.idDocTec),
-    labelled('Núm. Ped.', written.xPed),
-    labelled('Item Ped.', written.xItemPed.join(', ') || undefined),
-    labelled('Inf. A. T. Mun.', written.xOutInf),
-  );
-  // A rest that is cut still needs room for a separator and an ellipsis.
-  const after = [required, rest && '...']
-    .filter((part) => part !== '')
-    .map((part) => SEPARATOR + part)
-    .join('');
-  const free = joinParts(labelled('Inf. Cont.', written.xInfComp));
-  return shortened(joinParts(shortened(free, Math.max(LEAST_FREE, size - after.length)), required, rest), size);
+  const free = labelled('Inf. Cont.', written.xInfComp);
+  const items = labelled('Item Ped.', written.xItemPed.join(', ') || undefined);
+  const joined = (shownFree: string | undefined, shownItems: string | undefined): string =>
+    joinParts(
+      shownFree,
+      labelled('NFS-e Subst.', written.chSubstda),
+      labelled('Doc. Ref.', written.docRef),
+      labelled('Cod. Obra', listed(written.cObra, cib(written.cCIBObra), siteOf(written.addresses.obra))),
+      labelled('Insc. Imob.', listed(written.inscImobFisc, cib(written.cCIBImovel), siteOf(written.addresses.imovel))),
+      labelled('Cod. Evt.', eventOf(written)),
+      labelled('Doc. Tec.', written.idDocTec),
+      labelled('Núm. Ped.', written.xPed),
+      shownItems,
+      labelled('Inf. A. T. Mun.', written.xOutInf),
+    );
+  const shownFree = shortenedBy(free, lengthOf(joined(free, items)) - size);
+  const shownItems = shortenedBy(items, lengthOf(joined(shownFree, items)) - size);
+  return shortened(joined(shownFree, shownItems), size);
 };
 
 const SEPARATOR = ' | ';
 
-/** Characters of the free text that are always shown. */
-const LEAST_FREE = 40;
+/** Without the last `excess` characters, but never with fewer than `LEAST_SHOWN`. */
+const shortenedBy = (text: string | undefined, excess: number): string | undefined =>
+  text === undefined || excess <= 0 ? text : shortened(text, Math.max(LEAST_SHOWN, lengthOf(text) - excess));
+
+/** Characters of a cut part that are always shown. */
+const LEAST_SHOWN = 40;
+
+const cib = (code: string | undefined): string | undefined => (code === undefined ? undefined : `CIB ${code}`);
+
+/** The event with all that its block holds: 2.1.12 and Anexo I demand the block, note 9 its code alone. */
+const eventOf = ({ idAtvEvt, xNomeEvt, dtIni, dtFim, addresses }: Complement): string | undefined => {
+  const days = Array.from(new Set([dtIni, dtFim].filter((date) => date !== undefined)), day);
+  return listed(idAtvEvt, xNomeEvt, days.join(' a ') || undefined, siteOf(addresses.atvEvento));
+};
+
+const siteOf = (address: Address | undefined): string | undefined =>
+  listed(
+    streetOf(address),
+    address?.abroad?.xCidade,
+    address?.abroad?.xEstProvReg,
+    address?.abroad?.cEndPost,
+    address?.CEP === undefined ? undefined : `CEP ${postalCode(address.CEP)}`,
+  );
 
 /** The line of Lei 12.741/2012, which every note has (NT 008, 2.4.5, note 10). */
 export const approximateTaxes = (taxes: ApproximateTaxes): string => {

@@ -1,6 +1,6 @@
 import { unreachable } from '../../../domain/common/unreachable.js';
 import { municipalityByCode } from '../../../tables/municipalities.js';
-import { ABSENT, phone, postalCode, shortened, slashed, taxId } from '../format.js';
+import { ABSENT, brazilianPhone, lengthOf, postalCode, shortened, slashed, streetOf, taxId } from '../format.js';
 import { labelOf, opSimpNac, regApTribSN } from '../labels.js';
 import type { Address, Note, Party } from '../note.js';
 import { type Block, type Cell, field, type Row, row, titleCell } from './grid.js';
@@ -67,7 +67,7 @@ const partyRows = (title: string, party: Party, { rows }: Tops, extraCells: read
     titleCell(title),
     field(2, 'CNPJ / CPF / NIF', party.taxId === undefined ? (party.NIF ?? ABSENT) : taxId(party.taxId), 40),
     ...extraCells,
-    field(4, 'Telefone', phone(party.fone), 20),
+    field(4, 'Telefone', phoneOf(party), 20),
   ]),
   row(rows[1], HEIGHT, [
     field(1, 'Nome / Nome Empresarial', party.xNome ?? ABSENT, 80, 2),
@@ -75,10 +75,14 @@ const partyRows = (title: string, party: Party, { rows }: Tops, extraCells: read
     field(4, 'Código IBGE / CEP', codes(party.address), 21),
   ]),
   row(rows[2], HEIGHT, [
-    field(1, 'Endereço', street(party.address), 80, 2),
+    field(1, 'Endereço', streetOf(party.address) ?? ABSENT, 80, 2),
     field(3, 'E-mail', party.email ?? ABSENT, 80, 2),
   ]),
 ];
+
+/** A number of another country may look like one of Brazil. The layout demands a CNPJ or CPF of each party of Brazil. */
+const phoneOf = ({ taxId: id, address, fone }: Party): string =>
+  id === undefined || address?.abroad !== undefined ? (fone ?? ABSENT) : brazilianPhone(fone);
 
 const PLACE_SIZE = 37;
 
@@ -92,8 +96,6 @@ const cityAndState = (city: string = ABSENT, state: string = ABSENT): readonly s
   return [shortened(city, CITY_AND_STATE_SIZE - lengthOf(shownState)), shownState];
 };
 
-const lengthOf = (text: string): number => Array.from(text).length;
-
 const municipality = (address: Address | undefined): string => {
   const { abroad } = address ?? {};
   if (abroad !== undefined) return slashed(...cityAndState(abroad.xCidade, abroad.xEstProvReg), abroad.cPais);
@@ -105,7 +107,3 @@ const codes = (address: Address | undefined): string =>
   address?.abroad === undefined
     ? slashed(address?.cMun, postalCode(address?.CEP))
     : slashed(undefined, address.abroad.cEndPost);
-
-const street = (address: Address | undefined): string =>
-  [address?.xLgr, address?.nro, address?.xCpl, address?.xBairro].filter((part) => part !== undefined).join(', ') ||
-  ABSENT;

@@ -84,8 +84,9 @@ export const anyNoteXml: fc.Arbitrary<string> = fc
     competence: fc.constantFrom('2026-05-01', '2027-05-01'),
     tribISSQN: fc.constantFrom('1', '2', '3', '4'),
     abroad: fc.option(text(60), { nil: undefined }),
+    municipality: fc.option(text(2000), { nil: undefined }),
   })
-  .map(({ texts, amounts, missing, competence, tribISSQN, abroad }) => {
+  .map(({ texts, amounts, missing, competence, tribISSQN, abroad, municipality }) => {
     let xml = fullXml().toString('utf8');
     for (const name of missing) xml = xml.replace(new RegExp(`<${name}>.*?</${name}>`, 's'), '');
     for (const [name, words] of Object.entries(texts)) {
@@ -100,6 +101,9 @@ export const anyNoteXml: fc.Arbitrary<string> = fc
         () =>
           `<endExt><cPais>US</cPais><cEndPost>${'9'.repeat(11)}</cEndPost><xCidade>${place}</xCidade><xEstProvReg>${place}</xEstProvReg></endExt>`,
       );
+    }
+    if (municipality !== undefined) {
+      xml = xml.replace('<DPS ', () => `<xOutInf>${escaped(municipality)}</xOutInf><DPS `);
     }
     xml = xml
       .replace(/<dCompet>[^<]*</, `<dCompet>${competence}<`)
