@@ -7,7 +7,7 @@ import { shortened } from './format.js';
 import { layoutOf } from './layout.js';
 import type { Note } from './note.js';
 import { EDGE, type Layout, PAGE, points, type Rule, type TextLine } from './page.js';
-import { type Page, renderOnePage } from './render-page.js';
+import { CONTINUES, type Page, renderOnePage } from './render-page.js';
 import { FONT_FAMILY } from './text-width.js';
 
 /**
@@ -17,13 +17,19 @@ import { FONT_FAMILY } from './text-width.js';
 export const danfsePage = (note: Note, marks: PdfMarks): Page => ({
   pageSize: PAGE,
   info: {
-    title: `DANFSe da NFS-e ${shortened(note.nNFSe, 13)}`,
+    title: titleOf(note, marks),
     subject: 'Documento Auxiliar da NFS-e',
     creationDate: new Date(note.dhProc),
   },
   defaultStyle: { fontSize: 7, color: '#000000' },
   content: pageContent(layoutOf(note, marks.simulated), diagonalWords(marks), note.accessKey),
 });
+
+/** With the marks, because a search through files does not find the words that lie across the page. */
+const titleOf = (note: Note, marks: PdfMarks): string => {
+  const words = wordsOf(marks).map(({ text }) => text);
+  return `DANFSe da NFS-e ${shortened(note.nNFSe, 13)}${words.length === 0 ? '' : ` (${words.join(', ')})`}`;
+};
 
 /** Renders the DANFSe as a PDF of one page. The same note and marks give the same bytes. Throws when the note does not fit on one page. */
 export const renderDanfse = async (note: Note, marks: PdfMarks): Promise<Buffer> => {
@@ -41,25 +47,21 @@ const IMAGES = {
 
 /**
  * Words across the page for what the XML does not hold (NT 008, 2.5). They lie above the grey of titles, which would hide parts of a word, and
- * below every text, which stays readable.
+ * below every text, which stays readable. Each word is a picture of its own, because a screen reader reads the texts of one picture as one word.
  */
 const diagonalWords = (marks: PdfMarks): readonly Content[] => {
   const words = wordsOf(marks);
-  if (words.length === 0) return [];
   const first = -((words.length - 1) * LINE_GAP) / 2;
-  const texts = words.map(
-    ({ text, color }, index) =>
-      `<text x="0" y="${first + index * LINE_GAP + SIZE / 3}" font-family="${FONT_FAMILY}" font-size="${SIZE}" fill="${color}" text-anchor="middle">${text}</text>`,
-  );
-  return [
-    {
-      svg: `<svg xmlns="http://www.w3.org/2000/svg" width="${PAGE.width}" height="${PAGE.height}" viewBox="0 0 ${PAGE.width} ${PAGE.height}"><g transform="translate(${PAGE.width / 2} ${PAGE.height / 2}) rotate(-50)">${texts.join('')}</g></svg>`,
-      width: PAGE.width,
-      height: PAGE.height,
-      absolutePosition: { x: 0, y: 0 },
-    },
-  ];
+  return words.map((word, index) => ({
+    svg: `<svg xmlns="http://www.w3.org/2000/svg" width="${PAGE.width}" height="${PAGE.height}" viewBox="0 0 ${PAGE.width} ${PAGE.height}"><g transform="translate(${PAGE.width / 2} ${PAGE.height / 2}) rotate(-50)">${textOf(word, first + index * LINE_GAP)}</g></svg>`,
+    width: PAGE.width,
+    height: PAGE.height,
+    absolutePosition: { x: 0, y: 0 },
+  }));
 };
+
+const textOf = ({ text, color }: Word, middle: number): string =>
+  `<text x="0" y="${middle + SIZE / 3}" font-family="${FONT_FAMILY}" font-size="${SIZE}" fill="${color}" text-anchor="middle">${text}</text>`;
 
 type Word = { text: string; color: string };
 
@@ -103,8 +105,9 @@ const QR_MODULES = 45;
 
 const at = (left: number, top: number) => ({ x: points(left), y: points(top) });
 
-const text = ({ text: content, left, top, style }: TextLine): Content => ({
-  text: content,
+const text = ({ text: content, left, top, style, continues }: TextLine): Content => ({
+  // The space separates the last word from the first of the next line for a screen reader.
+  text: continues === true ? `${content}${CONTINUES}` : content,
   noWrap: true,
   absolutePosition: at(left, top),
   fontSize: style.size,

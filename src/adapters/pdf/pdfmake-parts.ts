@@ -100,8 +100,7 @@ type LayoutBuilder = {
 
 export type Renderer = {
   renderPages(pages: readonly LaidOutPage[]): void;
-  /** `lastLineInParagraph`: the paragraph ends with this line. */
-  renderLine(line: { lastLineInParagraph?: boolean }, x: number, y: number): void;
+  renderLine(line: { inlines: readonly { text: string }[] }, x: number, y: number): void;
   renderVector(vector: unknown): void;
   renderImage(image: unknown): void;
   renderSVG(svg: { svg: string }): void;

@@ -271,6 +271,9 @@ const filledRectangle = ({ type, item }: PageItem): Rectangle | undefined => {
 
 const DECORATIONS = ['r', 'lineColor', 'linearGradient', 'fillOpacity', 'strokeOpacity', 'dash'];
 
+/** At the end of a text: the next text of the content belongs to the same paragraph. */
+export const CONTINUES = ' ';
+
 /**
  * Makes the renderer write a tagged PDF for screen readers: each paragraph an element `P` in the order of the content, each image a `Figure` with
  * the text `alt`, every line, box and QR code an artifact. `finish` closes the structure and must be called after the last item.
@@ -305,7 +308,7 @@ const tagging = (renderer: Renderer, document: PdfDocument, alt: string): { fini
   const { renderLine, renderImage, renderVector, renderSVG } = bound(renderer);
   renderer.renderLine = (line, x, y) => {
     paragraph.push(marked('P', () => renderLine(line, x, y)));
-    if (line.lastLineInParagraph !== false) endParagraph();
+    if (line.inlines.at(-1)?.text.endsWith(CONTINUES) !== true) endParagraph();
   };
   renderer.renderImage = (image) => {
     endParagraph();

@@ -68,7 +68,8 @@ const widths: { readonly normal: Widths; readonly bold: Widths } = {
 
 /**
  * The lines into which a text breaks, none wider than `width` points: at spaces, inside a word only where the word alone
- * is wider. Line breaks of the text are kept. An empty text is one empty line.
+ * is wider. Line breaks of the text are kept. An empty text is one empty line. A line that was broken at a space ends in this space, for which it needs
+ * no room.
  */
 export const wrapped = (text: string, width: number, style: TextStyle): readonly string[] =>
   text.split('\n').flatMap((paragraph) => wrappedParagraph(paragraph, width, style));
@@ -104,7 +105,7 @@ const wrappedParagraph = (paragraph: string, width: number, style: TextStyle): r
       taken += space + needed;
       continue;
     }
-    if (line !== '') lines.push(line);
+    if (line !== '') lines.push(`${line} `);
     const pieces = needed <= width ? [word] : pieced(word, width, style);
     lines.push(...pieces.slice(0, -1));
     line = pieces.at(-1) ?? '';

@@ -1,8 +1,10 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { parseXml } from '../../../src/xml/parse.js';
+import { describeWith } from '../../support/needs.js';
 import { openRenderer } from './support/drawing.js';
 import { alteredXml, customerNames, marks, noteOfCustomer, noteXml } from './support/notes.js';
 import { objectsOf, objectsWith, pageContentOf } from './support/objects.js';
+import { paragraphsOf } from './support/poppler.js';
 import { embeddedWidths, statedWidths } from './support/widths.js';
 
 const renderer = openRenderer({ workers: 1, timeoutMs: 240_000 });
@@ -33,6 +35,29 @@ describe('the PDF for those who listen to it', () => {
       if (/(TJ| Do|^f|^S|^B)$/.test(operator)) expect(open, operator).toHaveLength(1);
     }
     expect(open).toEqual([]);
+  });
+});
+
+describeWith('poppler', 'the paragraphs of the PDF', () => {
+  const paragraphs = async (xml: Buffer, given = marks()) => paragraphsOf(await renderer.render(xml, given));
+
+  it('are one for each word across the page', async () => {
+    const [first, second, third] = await paragraphs(noteXml('reform'), everyMark);
+    expect([first, second, third]).toEqual([['CANCELADA'], ['SUBSTITUÍDA'], ['SIMULADO']]);
+  });
+
+  it('are one for all lines of a text, with the space between them, and one for each line of a list', async () => {
+    const sentence = 'Desenvolvimento de sistemas conforme o contrato, com suporte. '.repeat(9).trim();
+    const xml = alteredXml('reform', ['Desenvolvimento de sistemas', `${sentence}\nItem 1\nItem 2`]);
+    const all = await paragraphs(xml);
+    const at = all.findIndex(([text]) => text === 'Descrição do Serviço');
+    const [described = [], ...others] = all.slice(at + 1, at + 4);
+    expect(described.length).toBeGreaterThan(2);
+    expect(described.join('')).toBe(sentence);
+    expect(others).toEqual([['Item 1'], ['Item 2']]);
+    expect(all.map((texts) => texts.join(''))).toContain(
+      'A autenticidade desta NFS-e pode ser verificada pela leitura deste código QR ou pela consulta da chave de acesso no portal nacional da NFS-e',
+    );
   });
 });
 

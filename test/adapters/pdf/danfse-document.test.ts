@@ -133,6 +133,14 @@ describe('the document', () => {
     expect(all.filter((mark) => text.includes(mark)).sort()).toEqual([...expected].sort());
   });
 
+  it.each([
+    [{}, 'DANFSe da NFS-e 1467'],
+    [{ canceled: true }, 'DANFSe da NFS-e 1467 (CANCELADA)'],
+    [{ replaced: true, simulated: true }, 'DANFSe da NFS-e 1467 (SUBSTITUÍDA, SIMULADO)'],
+  ] satisfies [Partial<PdfMarks>, string][])('has a title that tells the marks of %j', (given, title) => {
+    expect(danfsePage(noteOf(noteXml('production')), marks(given)).info.title).toBe(title);
+  });
+
   it('warns in red and 9 points under the title of a note of the test environment only', () => {
     const texts = (name: 'reform' | 'production') => danfsePage(noteOf(noteXml(name)), marks()).content;
     const warning = { text: 'NFS-e SEM VALIDADE JURÍDICA', fontSize: 9, bold: true, color: '#FF0000' };

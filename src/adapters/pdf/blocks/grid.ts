@@ -92,13 +92,14 @@ export const layOutBlocks = (blocks: readonly Block[], shift: number, most: numb
 export const ruleAbove = (y: number): Layout =>
   layoutWith({ rules: [{ x1: CONTENT.left, y1: y, x2: CONTENT.right, y2: y }] });
 
-/** Lines of text below each other, the first line box at `box.top`. */
+/** Lines of text below each other, the first line box at `box.top`. A line that ends in a space is continued by the next one. */
 export const paragraph = (lines: readonly string[], box: Pick<Box, 'left' | 'top'>, style: TextStyle): TextLine[] =>
   lines.map((text, index) => ({
     left: box.left,
     top: box.top + index * centimetres(lineHeight(style)),
-    text,
+    text: text.trimEnd(),
     style,
+    ...(text.endsWith(' ') ? { continues: true } : {}),
   }));
 
 /** Points that a line of text may take in a box of `width` centimetres. */

@@ -101,8 +101,8 @@ export const QR = { left: 17.48, top: 1.67 };
 export const qrCaption = (): TextLine[] =>
   paragraph(
     [
-      'A autenticidade desta NFS-e pode ser verificada',
-      'pela leitura deste código QR ou pela consulta da',
+      'A autenticidade desta NFS-e pode ser verificada ',
+      'pela leitura deste código QR ou pela consulta da ',
       'chave de acesso no portal nacional da NFS-e',
     ],
     { left: 15.8, top: 3.36 },

@@ -7,6 +7,13 @@ import { ENDS_WITHIN_MS } from '../../../support/patient.js';
 /** The text of the PDF, layout kept. */
 export const textOf = (pdf: Buffer): string => poppler('pdftotext', ['-layout', '-', '-'], pdf);
 
+/** The texts of each paragraph, as a screen reader reads them. */
+export const paragraphsOf = (pdf: Buffer): readonly (readonly string[])[] =>
+  poppler('pdfinfo', ['-struct-text', '-'], pdf)
+    .split(/^ {2}(?=\S)/m)
+    .filter((element) => element.startsWith('P '))
+    .map((paragraph) => Array.from(paragraph.matchAll(/^ {4}"(.*)"$/gm), ([, text]) => text ?? ''));
+
 /** The letters of the PDF in the order they were drawn, without any white space: a diagonal word is found whole. */
 export const lettersOf = (pdf: Buffer): string => poppler('pdftotext', ['-raw', '-', '-'], pdf).replace(/\s+/g, '');
 
