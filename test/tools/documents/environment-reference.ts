@@ -266,7 +266,7 @@ export const environmentReference: Readonly<Record<VariableName, VariableReferen
   DISTRIBUTION_EVERY_S: {
     group: 'Reconciliation',
     meaning:
-      'seconds between two readings of the queue that the ADN keeps for each company, which tells of notes canceled elsewhere ([ADR 50](../adr/0050-the-queue-of-the-adn-tells-of-cancellations-elsewhere.md)). At least `DISTRIBUTION_PACE_S` times the number of enabled companies pass: with 2 s from 1,800 companies on that is longer than an hour. 0: no queue is read',
+      'seconds between two readings of the queue that the ADN keeps for each company, which tells of notes canceled elsewhere ([ADR 50](../adr/0050-the-queue-of-the-adn-tells-of-cancellations-elsewhere.md)). At least `DISTRIBUTION_PACE_S` times the number of enabled companies pass: with 2 s from 1,800 companies on that is longer than an hour. After the number is lowered, a queue whose next time is stored is read at this time once, or at once where it is further away than both the new number and `RECONCILE_SETTLED_S`. 0: no queue is read',
   },
   DISTRIBUTION_PACE_S: { group: 'Reconciliation', meaning: 'seconds between two calls to these queues, for each mode' },
   DISTRIBUTION_TEST_URL: {
