@@ -13,7 +13,7 @@ import { LABEL, LABEL_GAP, type LaidOut, layOutBlocks, ruleAbove, TITLE } from '
 import { header, identification, qrCaption } from './blocks/header.js';
 import { parties } from './blocks/parties.js';
 import { federal, ibsCbs, issqn, service, totals } from './blocks/service-and-taxes.js';
-import { ABSENT } from './format.js';
+import { ABSENT, lengthOf } from './format.js';
 import type { Note } from './note.js';
 import { CONTENT, INSET, joinLayouts, type Layout, LOWEST_TEXT, layoutWith } from './page.js';
 
@@ -51,19 +51,21 @@ export const layoutOf = (note: Note, simulated: boolean): Layout => {
 
 /**
  * The lines of the description and the blocks below, which leave `wanted` lines for the other long texts where the page has the room. The description
- * keeps its empty lines where the canhoto keeps its place, and its line breaks where no text is cut. The description is printed whole as long as the
+ * keeps its empty lines where the canhoto keeps its place, and its line breaks, or wide gaps instead, where no text is cut. The description is printed whole as long as the
  * page has room: the 1,300 characters of the table are no limit since NT 008 v1.02, 2.1.
  */
 const arranged = (text: string, blocks: Blocks, wanted: number): { described: readonly string[]; roomy: LaidOut } => {
   const above = (described: readonly string[]) => {
     const usual = blocks.below(described.length, 0);
     const lacking = wanted - roomOf(usual, LOWEST_TEXT);
-    return { described, roomy: lacking > 0 ? blocks.below(described.length, heightOf(lacking)) : usual };
+    const canRise = lacking > 0 && shiftBelow(blocks.upper.shift, described.length) < 0;
+    return { described, roomy: canRise ? blocks.below(described.length, heightOf(lacking)) : usual };
   };
-  const { spaced, broken, running } = arrangementsOf(text, MAX_DESCRIPTION);
+  const { spaced, broken, spread, running } = arrangementsOf(text, MAX_DESCRIPTION);
   const attempts = [
     { lines: spaced, bottom: RECEIPT_TOP },
     { lines: broken, bottom: LOWEST_TEXT },
+    { lines: spread, bottom: LOWEST_TEXT },
   ];
   for (const { lines, bottom } of attempts) {
     const placed = lines === undefined ? undefined : above(lines());
@@ -85,8 +87,13 @@ const complementLines = (written: Note['complement'], size: number): readonly st
 
 /** The lines of the complement. Where they exceed the room, the text is shortened by 5 % at a time, down to `LEAST_SIZE` characters. */
 const fitting = (written: Note['complement'], lines: readonly string[], room: number): readonly string[] => {
+  if (lines.length <= room) return lines;
   let shown = lines;
-  for (let size = MAX_COMPLEMENT; shown.length > room && size > LEAST_SIZE; size = Math.floor(size * 0.95)) {
+  for (
+    let size = lengthOf(complementText(written, MAX_COMPLEMENT));
+    shown.length > room && size > LEAST_SIZE;
+    size = Math.floor(size * 0.95)
+  ) {
     shown = complementLines(written, size);
   }
   return cutLongText(shown, room);

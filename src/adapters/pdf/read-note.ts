@@ -117,8 +117,14 @@ const INVISIBLE = /\p{Default_Ignorable_Code_Point}/gu;
 /** Letters, marks, digits and punctuation beyond Latin, word by word. Symbols such as emoji are no part of a name. */
 const BEYOND_LATIN = /(?:(?=[\p{L}\p{M}\p{N}\p{P}])[\u0250-\u{10ffff}])+/gu;
 
-/** The word where the font has all of it, otherwise its Latin spelling, so that a name can be read; the XML keeps its script. */
-const readable = (word: string): string => (Array.from(word).every(hasGlyph) ? word : anyAscii(word) || word);
+/**
+ * The word where the font has all of it, otherwise its Latin spelling, so that a name can be read; the XML keeps its script. Hebrew is spelled too: the
+ * page is laid out from the left, which puts the spaces and brackets of Hebrew on the wrong side.
+ */
+const readable = (word: string): string =>
+  Array.from(word).every(hasGlyph) && !HEBREW.test(word) ? word : anyAscii(word) || word;
+
+const HEBREW = /\p{Script=Hebrew}/u;
 
 const allOf = (...texts: readonly Text[]): Text => listed(...new Set(texts));
 

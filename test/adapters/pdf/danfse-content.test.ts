@@ -188,6 +188,7 @@ describe('a name in a script that the font lacks', () => {
     ['شركة المثال', 'shrkh lmthl'],
     ['สมชาย', 'smchay'],
     ['합자회사', 'HabJaHoeSa'],
+    ['חברה (בעמ) Ltda', "hvrh (v'm) Ltda"],
     ['Ω Αθήνα', 'Ω Αθήνα'],
     ['Москва', 'Москва'],
     ['José Ünlü', 'José Ünlü'],

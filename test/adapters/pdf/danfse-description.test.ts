@@ -36,6 +36,9 @@ const printed = (xml: Buffer): { lines: readonly string[]; canhoto: boolean } =>
 /** Centimetres from one line of 7 points to the next. */
 const LINE = 0.2759;
 
+/** Between two items of a list that would need too many lines. */
+const GAP = ` ${'\u00A0'.repeat(5)} `;
+
 const items = (count: number): readonly string[] => Array.from({ length: count }, (_, index) => `${index + 1}. item`);
 
 describe('the line breaks of a description', () => {
@@ -69,8 +72,23 @@ describe('the line breaks of a description', () => {
     for (const count of [first, last]) {
       expect(printed(note(items(count).join('\n')))).toEqual({ lines: items(count), canhoto: false });
     }
-    const running = printed(note(items(last + 1).join('\n\n')));
-    expect(running.lines.join(' ')).toBe(items(last + 1).join(' '));
-    expect(running.canhoto).toBe(true);
+    const spread = printed(note(items(last + 1).join('\n\n')));
+    expect(spread.lines.join(' ').replaceAll(GAP, ' ')).toBe(items(last + 1).join(' '));
+    expect(spread.lines[0]).toMatch(`1. item${GAP}2. item${GAP}3. item`);
+    expect(spread.canhoto).toBe(true);
+  });
+
+  it('are wide gaps, none of them at an end of a line', () => {
+    const long = Array.from({ length: 14 }, (_, index) => `${index} ${'i'.repeat(130)}`);
+    const shown = printed(fullNote(long.join('\n')));
+    for (const line of shown.lines) expect(line).toBe(line.trim());
+    expect(shown.lines.join(' ').replaceAll(GAP, ' ')).toBe(long.join(' '));
+    expect(shown.lines.some((line) => line.includes(GAP))).toBe(true);
+  });
+
+  it('are single spaces where the gaps would have a text cut', () => {
+    const short = Array.from({ length: 560 }, () => 'ab');
+    const shown = printed(fullNote(short.join('\n')));
+    expect(shown.lines.join(' ')).toBe(short.join(' '));
   });
 });

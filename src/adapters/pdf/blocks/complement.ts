@@ -121,12 +121,14 @@ export const LINE = centimetres(lineHeight(TEXT));
 export const linesOf = (text: string, size: number): readonly string[] =>
   wrapped(shortened(oneParagraph(text), size), WIDTH, TEXT);
 
-/** The lines of one text in three arrangements, each of at most as many lines as the one before. */
+/** The lines of one text in four arrangements, the one that is read best first, the one of the fewest lines last. */
 type Arrangements = {
   /** With the line breaks of the text and one empty line between paragraphs; undefined for a text without empty lines. */
   spaced: (() => readonly string[]) | undefined;
   /** With the line breaks of the text, without empty lines; undefined for a text without line breaks. */
   broken: (() => readonly string[]) | undefined;
+  /** With a wide gap instead of each line break; undefined for a text without line breaks. */
+  spread: (() => readonly string[]) | undefined;
   running(): readonly string[];
 };
 
@@ -142,9 +144,16 @@ export const arrangementsOf = (text: string, size: number): Arrangements => {
   return {
     spaced: shown.includes('\n\n') ? () => wrapped(shown, WIDTH, TEXT) : undefined,
     broken: shown.includes('\n') ? () => linesWith('\n') : undefined,
+    spread: shown.includes('\n') ? () => linesWith(GAP).map(withoutOuterGap) : undefined,
     running: () => linesWith(' '),
   };
 };
+
+/** Some four millimetres: where an item of a list ends can be seen, and no character is added that the XML does not hold. */
+const GAP = ` ${'\u00A0'.repeat(5)} `;
+
+/** A gap at a line break is none; the space that says that the text goes on stays. */
+const withoutOuterGap = (line: string): string => line.trimStart().replace(/\s+$/, ' ');
 
 /** At most `count` of the lines; the last one ends in `...` when lines were left out. */
 export const cutLongText = (lines: readonly string[], count: number): readonly string[] =>
