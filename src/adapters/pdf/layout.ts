@@ -50,9 +50,9 @@ export const layoutOf = (note: Note, simulated: boolean): Layout => {
 };
 
 /**
- * The lines of the description and the blocks below, which leave `wanted` lines for the other long texts where the page has the room. The description
- * keeps its empty lines where the canhoto keeps its place, and its line breaks, or wide gaps instead, where no text is cut. The description is printed whole as long as the
- * page has room: the 1,300 characters of the table are no limit since NT 008 v1.02, 2.1.
+ * The lines of the description and the blocks below, which leave `wanted` lines for the other long texts where the page has the room. The
+ * description keeps its empty lines where the canhoto keeps its place, and its line breaks, or wide gaps instead, where no text is cut. The
+ * description is printed whole as long as the page has room: the 1,300 characters of the table are no limit since NT 008 v1.02, 2.1.
  */
 const arranged = (text: string, blocks: Blocks, wanted: number): { described: readonly string[]; roomy: LaidOut } => {
   const above = (described: readonly string[]) => {
