@@ -3,6 +3,8 @@ import { EVENT_EXISTS } from '../../src/domain/common/authorizer-code.js';
 import { addSeconds, isBefore, laterOf } from '../../src/domain/common/time.js';
 import type { Decision } from '../../src/domain/invoice/decision.js';
 import { confirmationAwaitedUntil, timeoutAt } from '../../src/domain/invoice/next-cancel-step.js';
+import { UNSENT } from '../../src/domain/invoice/send-steps.js';
+import type { CancelSend } from '../../src/domain/invoice/state.js';
 import { ACCESS_KEY, confirmationData } from '../support/fixture/invoice.js';
 import { UNCATALOGUED_CODE } from '../support/fixture/uncatalogued-code.js';
 import {
@@ -230,7 +232,11 @@ const recordHeard = (rules: Rules, world: World, worker: Extract<Worker, { at: '
     return recorded(world, rules.decideCanceledElsewhere(world.state, data));
   }
   const noted =
-    found === 'doubtful' ? noteDocument(rules, world, of, askedAt) : noteAbsence(rules, world, of, askedAt, existed);
+    of === UNSENT
+      ? world
+      : found === 'doubtful'
+        ? noteDocument(rules, world, of, askedAt)
+        : noteAbsence(rules, world, of, askedAt, existed);
   return worker.isLast ? recorded(noted, rules.decideTimeout(noted.state, askedAt, limits)) : noted;
 };
 
@@ -249,24 +255,13 @@ const failToRecord = (rules: Rules, world: World, worker: Extract<Worker, { at: 
   return [{ name: 'cannot record what it heard', after, holds: idle }];
 };
 
-const noteDocument = (
-  rules: Rules,
-  world: World,
-  of: Extract<Worker, { at: 'heard' }>['send'],
-  askedAt: string,
-): World => {
+const noteDocument = (rules: Rules, world: World, of: CancelSend, askedAt: string): World => {
   const memo = rules.progressAfter(world.memos[of.attempt] ?? { asked: 0 }, { askedAt, kind: 'found' }, false);
   const shownAt = laterOf(world.shownAt ?? askedAt, askedAt);
   return { ...world, shownAt, memos: { ...world.memos, [of.attempt]: memo } };
 };
 
-const noteAbsence = (
-  rules: Rules,
-  world: World,
-  of: Extract<Worker, { at: 'heard' }>['send'],
-  askedAt: string,
-  existed: boolean,
-): World => {
+const noteAbsence = (rules: Rules, world: World, of: CancelSend, askedAt: string, existed: boolean): World => {
   const memo = world.memos[of.attempt] ?? { asked: 0 };
   const { firstAbsentAt } = memo;
   if (existed || rules.provesAbsence(of, firstAbsentAt, askedAt, limits)) {

@@ -11,7 +11,7 @@ import { evolve } from '../../src/domain/invoice/evolve.js';
 import type { Limits } from '../../src/domain/invoice/limits.js';
 import { type CancelStep, nextCancelStep } from '../../src/domain/invoice/next-cancel-step.js';
 import { decideAnswer, decideAttempt } from '../../src/domain/invoice/send-decisions.js';
-import { type LookupProgress, progressAfter, provesAbsence } from '../../src/domain/invoice/send-steps.js';
+import { type LookupProgress, progressAfter, provesAbsence, type Unsent } from '../../src/domain/invoice/send-steps.js';
 import { type Cancellation, firstSent, type InvoiceState, initialInvoice } from '../../src/domain/invoice/state.js';
 import { accepted, attempted, authorized, cancelRequested, T0 } from '../support/fixture/invoice.js';
 import { limits as issuingLimits } from './issuing-world.js';
@@ -43,7 +43,7 @@ export type Worker =
   | { at: 'answered'; attempt: number; answer: Answer }
   | {
       at: 'heard';
-      send: Send;
+      send: Send | Unsent;
       isLast: boolean;
       existed: boolean;
       askedAt: string;
@@ -171,12 +171,15 @@ const heldBy = (worker: Worker, revision: number): unknown => {
     case 'answered':
       return worker;
     case 'heard':
-      return { ...worker, send: [worker.send.attempt, worker.send.refused, worker.send.final] };
+      return { ...worker, send: shownOf(worker.send) };
     case 'decided': {
       const { step, decidedAt } = worker;
       if (step.do === 'send' || step.do === 'resend') return [step.do, worker.revision === revision];
       const asked = step.do === 'look_up' ? step.send : step.lookUpFirst;
-      return [step.do, asked?.attempt, asked?.refused, asked?.final, decidedAt];
+      return [step.do, shownOf(asked), decidedAt];
     }
   }
 };
+
+const shownOf = (asked: Send | Unsent | undefined): unknown =>
+  typeof asked === 'object' ? [asked.attempt, asked.refused, asked.final] : asked;

@@ -14,6 +14,7 @@ import {
 import { stale } from '../../domain/invoice/decision.js';
 import { nextCancelStep } from '../../domain/invoice/next-cancel-step.js';
 import { ATTEMPT_LOST, decideAnswer, decideAttempt, saidIn } from '../../domain/invoice/send-decisions.js';
+import type { Unsent } from '../../domain/invoice/send-steps.js';
 import type { Cancellation, CancelSend, Invoice } from '../../domain/invoice/state.js';
 import type { RegisteredEvent } from '../../ports/authorizer.js';
 import { SchemaViolation } from '../../ports/documents.js';
@@ -31,6 +32,7 @@ import { bytesOf, resignedIfRenewed, type StoredSignature, storedOf } from './st
 type CancellationSending = {
   work: PendingCancellation;
   send: CancelSend;
+  unsent: Unsent;
   key: CancelSendKey;
   document: StoredSignature & { requestId: string };
   found: RegisteredEvent;

@@ -29,6 +29,7 @@ import { bytesOf, resignedIfRenewed, type StoredSignature, storedOf } from './st
 type NoteSending = {
   work: Invoice;
   send: IssueAttempt;
+  unsent: never;
   key: { attempt: number };
   document: StoredSignature & { series: string; number: number; dpsId: string };
   found: AuthorizedNote;

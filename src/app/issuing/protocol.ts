@@ -17,7 +17,7 @@ import { done, type IssuerDeps, type Next, sendNotice } from './deps.js';
 import { lastLookUpUntil, withLookUpPermit } from './look-up-limit.js';
 import { existsUnread, lookUp, NOTHING_SEEN, progressOf, recordLookUp, type Shown } from './record-look-up.js';
 import { recordResult } from './record-result.js';
-import type { Job, OpenWork, Seen, SendDefinition, Sending } from './send-definition.js';
+import type { Job, LookedUp, OpenWork, Seen, SendDefinition, Sending } from './send-definition.js';
 
 /** The append may take this long. After a slower append the attempt is given up before a byte is sent. */
 export const APPEND_GRACE_SECONDS = 5;
@@ -46,7 +46,7 @@ export const workOn = async <K extends Sending>(
 const take = async <K extends Sending>(
   job: Job<K>,
   open: OpenWork<K>,
-  step: SendStep<K['send'], K['verdict']>,
+  step: SendStep<K['send'], K['verdict'], K['unsent']>,
 ): Promise<Next | 'reload'> => {
   const caller = job.definition.callerOf(open.work);
   switch (step.do) {
@@ -83,7 +83,7 @@ export const concludeIfDue = async <K extends Sending>(
   if (step.do === 'conclude') await conclude({ definition, stream, deps }, step, lookUpUntil);
 };
 
-type Conclusion<K extends Sending> = { verdict: K['verdict']; lookUpFirst?: K['send'] };
+type Conclusion<K extends Sending> = { verdict: K['verdict']; lookUpFirst?: LookedUp<K> };
 
 const conclude = async <K extends Sending>(
   job: Job<K>,
@@ -103,17 +103,17 @@ const conclude = async <K extends Sending>(
 };
 
 /** The last look-up before a verdict. Its failure does not prevent the verdict. */
-const lastLookUp = async <K extends Sending>(job: Job<K>, send: K['send'], until: Instant): Promise<Shown> => {
+const lastLookUp = async <K extends Sending>(job: Job<K>, of: LookedUp<K>, until: Instant): Promise<Shown> => {
   const { definition, stream, deps } = job;
   let seen: Seen;
   try {
     const loaded = await loadInvoice(stream, deps.store);
     const work = definition.workOf(loaded);
     if (work === undefined) return NOTHING_SEEN;
-    const answer = await lookUp(job, work, send, until);
+    const answer = await lookUp(job, work, of, until);
     if (answer.result.kind === 'found') seen = definition.ownerOf(work, answer.result.found);
     if (existsUnread(answer.result)) seen = 'unknown';
-    return await recordLookUp(job, { stream, loaded, work }, send, answer);
+    return await recordLookUp(job, { stream, loaded, work }, of, answer);
   } catch (error) {
     const detail = error instanceof Error ? error.name : 'not an error';
     sendNotice(deps, { kind: 'last_look_up_failed', stream, detail });

@@ -5,12 +5,13 @@ import {
   progressAfter,
   progressOfSend,
   provesAbsence,
+  UNSENT,
 } from '../../domain/invoice/send-steps.js';
 import { isDoubtful } from '../../domain/invoice/sent-document.js';
 import type { LookupResult } from '../../ports/authorizer.js';
 import { decideAndAppend } from './decide-and-append.js';
 import { noticesOf, sendNotice } from './deps.js';
-import type { Job, OpenWork, Seen, Sending } from './send-definition.js';
+import type { Job, LookedUp, OpenWork, Seen, Sending } from './send-definition.js';
 
 /** The result of a look-up: a document was recorded, or what was seen was not. */
 export type Shown = { isRecorded: true } | { isRecorded: false; seen: Seen };
@@ -23,11 +24,11 @@ type Answer<K extends Sending> = { askedAt: Instant; result: LookupResult<K['fou
 export const lookUp = async <K extends Sending>(
   { definition, deps }: Job<K>,
   work: K['work'],
-  send: K['send'],
+  of: LookedUp<K>,
   until?: Instant,
 ): Promise<Answer<K>> => {
   const askedAt = deps.clock.now();
-  return { askedAt, result: await definition.find(definition.callerOf(work), work, send, deps, until) };
+  return { askedAt, result: await definition.find(definition.callerOf(work), work, of, deps, until) };
 };
 
 /** Whether the authorizer named a document by its key and did not give the document: a late commit may have come, so no absence counts. */
@@ -38,7 +39,7 @@ export const existsUnread = (result: LookupResult<unknown>): boolean =>
 export const recordLookUp = async <K extends Sending>(
   job: Job<K>,
   open: OpenWork<K>,
-  send: K['send'],
+  of: LookedUp<K>,
   { askedAt, result }: Answer<K>,
 ): Promise<Shown> => {
   const { definition, stream, deps } = job;
@@ -48,14 +49,15 @@ export const recordLookUp = async <K extends Sending>(
   }
   if (result.kind !== 'found') {
     const exists = existsUnread(result);
-    await recordNotFound(job, open, send, { askedAt, kind: exists ? 'found' : result.kind });
+    await recordNotFound(job, open, of, { askedAt, kind: exists ? 'found' : result.kind });
     return exists ? { isRecorded: false, seen: 'unknown' } : NOTHING_SEEN;
   }
   const { found } = result;
   const owner = definition.ownerOf(work, found);
   for (const notice of noticesOf(stream, found, owner)) sendNotice(deps, notice);
   if (owner === 'ours') {
-    const key = definition.keyOf(work, send.attempt);
+    // Where the log has no send of this request, the document is that of an earlier request of ours, and no attempt is named.
+    const key = definition.keyOf(work, isSend<K>(of) ? of.attempt : 0);
     const at = deps.clock.now();
     await decideAndAppend(stream, definition.sites.lookup, deps, (state) =>
       definition.decideFound(state, key, found, at),
@@ -63,27 +65,33 @@ export const recordLookUp = async <K extends Sending>(
     return RECORDED;
   }
   if (owner === 'other') {
-    await definition.recordOther(open, send, found, deps);
+    await definition.recordOther(open, of, found, deps);
     return RECORDED;
   }
   // A resend beside a document of an unknown owner could make a second note, so a later look-up or time decides.
   if (owner === 'unknown' && !isDoubtful(found)) {
     sendNotice(deps, { kind: 'lookup_inconclusive', stream, detail: NOT_COMPARABLE });
   }
-  await recordNotFound(job, open, send, { askedAt, kind: 'found' });
+  await recordNotFound(job, open, of, { askedAt, kind: 'found' });
   return { isRecorded: false, seen: owner };
 };
 
 /** Without its key nothing tells whether the document is ours. It is not recorded and nothing is sent again, so time ends the work. */
 const NOT_COMPARABLE = 'a document stands under its id, and the key of what was sent is gone';
 
-/** Records an answer without our document. Two absences prove its absence; after an E0840 one may settle a cancellation (ADR 8). */
+const isSend = <K extends Sending>(of: LookedUp<K>): of is K['send'] => of !== UNSENT;
+
+/**
+ * Records an answer without our document; nothing where the log has no send that the answer could settle. Two absences prove the absence of a send;
+ * after an E0840 one may settle a cancellation (ADR 8).
+ */
 const recordNotFound = async <K extends Sending>(
   job: Job<K>,
   open: OpenWork<K>,
-  send: K['send'],
+  send: LookedUp<K>,
   answer: { askedAt: Instant; kind: LookupResult<unknown>['kind'] },
 ): Promise<void> => {
+  if (!isSend<K>(send)) return;
   const { definition, stream, deps } = job;
   const { work } = open;
   const key = definition.keyOf(work, send.attempt);

@@ -5,7 +5,7 @@ import type { Decision } from '../../domain/invoice/decision.js';
 import type { AuthorizerAnswer, ReadInvoiceEvent } from '../../domain/invoice/events.js';
 import type { Limits } from '../../domain/invoice/limits.js';
 import type { AbsenceMeaning, AbsenceProof } from '../../domain/invoice/send-decisions.js';
-import type { LookupProgress, SendStep } from '../../domain/invoice/send-steps.js';
+import type { LookupProgress, SendStep, Unsent } from '../../domain/invoice/send-steps.js';
 import type { Owner } from '../../domain/invoice/sent-document.js';
 import type { InvoiceState, Send } from '../../domain/invoice/state.js';
 import type { Caller, LookupResult, SendResult } from '../../ports/authorizer.js';
@@ -20,6 +20,8 @@ export type Sending = {
   /** The open issuing or cancellation of one invoice, as read from its stream. */
   work: object;
   send: Send;
+  /** What a last look-up may be about in place of a send; `never` where it is always about a send. */
+  unsent: Unsent;
   /** What names a send in events. */
   key: { attempt: number };
   /** What is sent, with its signed bytes. */
@@ -29,6 +31,9 @@ export type Sending = {
   /** What time decides. */
   verdict: unknown;
 };
+
+/** What a look-up is about. */
+export type LookedUp<K extends Sending> = K['send'] | K['unsent'];
 
 /**
  * What is sent by the protocol of docs/architecture.md#never-twice. The protocol is the same for a note and a cancellation; a definition says what
@@ -44,7 +49,7 @@ export type SendDefinition<K extends Sending> = {
     now: Instant,
     limits: Limits,
     progress: LookupProgress,
-  ): SendStep<K['send'], K['verdict']>;
+  ): SendStep<K['send'], K['verdict'], K['unsent']>;
   /** Undefined when no such work is open on the stream. */
   workOf(loaded: LoadedInvoice): K['work'] | undefined;
   callerOf(work: K['work']): Caller;
@@ -65,7 +70,7 @@ export type SendDefinition<K extends Sending> = {
   find(
     caller: Caller,
     work: K['work'],
-    of: K['send'] | K['document'],
+    of: LookedUp<K> | K['document'],
     deps: Pick<IssuerDeps, 'authorizer'>,
     until?: Instant,
   ): Promise<LookupResult<K['found']>>;
@@ -73,7 +78,7 @@ export type SendDefinition<K extends Sending> = {
   probe(open: OpenWork<K>, deps: Pick<IssuerDeps, 'authorizer' | 'company'>): Promise<unknown>;
   ownerOf(work: K['work'], found: K['found']): Owner;
   /** Records another's document under our id. */
-  recordOther(open: OpenWork<K>, of: K['send'], found: K['found'], deps: IssuerDeps): Promise<void>;
+  recordOther(open: OpenWork<K>, of: LookedUp<K>, found: K['found'], deps: IssuerDeps): Promise<void>;
   absenceOf(work: K['work'], of: K['send']): AbsenceMeaning;
 
   /** What the answer to the send said besides its codes, where it settled nothing. */

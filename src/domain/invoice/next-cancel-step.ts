@@ -1,6 +1,6 @@
 import { addSeconds, type Instant, isBefore } from '../common/time.js';
 import { type Limits, recordingSeconds } from './limits.js';
-import { type LookupProgress, type SendStep, stepAfterSend } from './send-steps.js';
+import { type LookupProgress, type SendStep, stepAfterSend, UNSENT } from './send-steps.js';
 import { type Cancellation, type CancelSend, type InvoiceState, lastSignal } from './state.js';
 
 export type CancelStep = SendStep<CancelSend, 'timeout'>;
@@ -16,10 +16,7 @@ export const nextCancelStep = (
   const { sends, requestedAt } = state.cancellation;
   const endsAt = timeoutAt(state.cancellation, limits);
   const last = sends.at(-1);
-  if (!isBefore(now, endsAt)) {
-    const timeout = { do: 'conclude', verdict: 'timeout' } as const;
-    return last === undefined ? timeout : { ...timeout, lookUpFirst: last };
-  }
+  if (!isBefore(now, endsAt)) return { do: 'conclude', verdict: 'timeout', lookUpFirst: last ?? UNSENT };
   if (last === undefined) return firstSend(state.cancellation, now);
   const mayStartUntil = addSeconds(sends[0]?.attemptedAt ?? last.attemptedAt, limits.cancellationSeconds);
   return stepAfterSend(sends, last, { now, limits, progress, sendableFrom: requestedAt, mayStartUntil, endsAt });

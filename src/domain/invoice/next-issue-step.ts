@@ -15,7 +15,7 @@ import {
 export type IssueVerdict = { event: 'NotProcessed' | 'IssuanceFailed' | 'IssuanceInterrupted'; failedAt: Instant };
 
 /** A step of issuing; a `send` takes a new DPS number. */
-export type IssueStep = SendStep<IssueAttempt, IssueVerdict>;
+export type IssueStep = SendStep<IssueAttempt, IssueVerdict, never>;
 
 /** The next step of issuing an invoice (docs/architecture.md#never-twice). */
 export const nextIssueStep = (

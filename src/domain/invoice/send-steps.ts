@@ -12,8 +12,15 @@ import {
 } from './limits.js';
 import { firstSent, type Send, type SendResolution, sentCount } from './state.js';
 
-/** The next step of the send protocol, for a note or a cancellation (docs/architecture.md#never-twice). `Verdict`: what time decides. */
-export type SendStep<S extends Send, Verdict = unknown> =
+/** Stands for the send of a last look-up where the log has none. A log that was restored from a backup may have lost its sends (ADR 22). */
+export const UNSENT = 'unsent';
+export type Unsent = typeof UNSENT;
+
+/**
+ * The next step of the send protocol, for a note or a cancellation (docs/architecture.md#never-twice). `Verdict`: what time decides. `None`: what the
+ * last look-up may name in place of a send.
+ */
+export type SendStep<S extends Send, Verdict = unknown, None extends Unsent = Unsent> =
   | { do: 'nothing' }
   /** A new document. */
   | { do: 'send'; attempt: number }
@@ -21,7 +28,7 @@ export type SendStep<S extends Send, Verdict = unknown> =
   | { do: 'resend'; attempt: number; of: S }
   | { do: 'look_up'; send: S }
   | { do: 'wait'; until: Instant }
-  | { do: 'conclude'; verdict: Verdict; lookUpFirst?: S };
+  | { do: 'conclude'; verdict: Verdict; lookUpFirst?: S | None };
 
 /** Results so far of the look-ups of the last send. Kept in the database; losing it costs time only (docs/architecture.md#never-twice). */
 export type LookupProgress = { asked: number; lastAskedAt?: Instant; firstAbsentAt?: Instant };
