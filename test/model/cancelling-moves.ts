@@ -229,7 +229,7 @@ const recordHeard = (rules: Rules, world: World, worker: Extract<Worker, { at: '
   if (found === 'elsewhere') {
     const { request: _request, evidence: _evidence, ...event } = confirmationData(0);
     const data = { ...event, accessKey: ACCESS_KEY, eventType: '305101' as const, at: world.now };
-    return recorded(world, rules.decideCanceledElsewhere(world.state, data));
+    return recorded(world, rules.decideCanceledElsewhere(world.state, data, world.state));
   }
   const noted =
     of === UNSENT

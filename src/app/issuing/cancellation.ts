@@ -83,7 +83,7 @@ const cancellation: SendDefinition<CancellationSending> = {
   probe: ({ work: { invoice, accessKey } }, deps) =>
     probeCertificate(invoice.facts, municipalityOfKey(accessKey), deps),
   ownerOf: ({ sent }, found) => compareRequest(found, sent),
-  recordOther: ({ stream, work }, _of, found, deps) => recordElsewhere(stream, work.accessKey, found, deps),
+  recordOther: (open, _of, found, deps) => recordElsewhere(open, found, deps),
   absenceOf: ({ cancellation: { sends } }, send) => whatAbsenceShows(sends, send),
   saidTo: ({ loaded: { events } }, { request, attempt }) => {
     const answer = events.find(
@@ -115,13 +115,14 @@ const cancellation: SendDefinition<CancellationSending> = {
 
 /** The note is canceled, though not by our request, which ends with it. */
 const recordElsewhere = async (
-  stream: StreamName,
-  accessKey: string,
+  { stream, loaded, work }: OpenWork<CancellationSending>,
   found: RegisteredEvent,
   deps: IssuerDeps,
 ): Promise<void> => {
-  const data = elsewhereFrom(found, accessKey, deps.clock.now());
-  await decideAndAppend(stream, cancellation.sites.lookup, deps, (state) => decideCanceledElsewhere(state, data));
+  const data = elsewhereFrom(found, work.accessKey, deps.clock.now());
+  await decideAndAppend(stream, cancellation.sites.lookup, deps, (state) =>
+    decideCanceledElsewhere(state, data, loaded.state),
+  );
 };
 
 const pendingOf = ({ state, events }: LoadedInvoice): PendingCancellation | undefined => {

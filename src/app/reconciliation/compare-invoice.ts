@@ -142,12 +142,14 @@ const compareInvoice = async (
     }
   }
   const found = await appendDifferences(stream, held, attemptLost, deps);
-  if (elsewhere !== undefined) await recordCanceledElsewhere(stream, state, elsewhere, deps);
-  const isEventFound = elsewhere !== undefined || held.some((one) => one.held === 'event');
+  const isCanceledElsewhere =
+    elsewhere !== undefined && (await recordCanceledElsewhere(stream, state, elsewhere, deps));
+  const isEventFound = isCanceledElsewhere || held.some((one) => one.held === 'event');
   // The other look-ups were made all the same, so that a doubtful document does not hide other differences.
   if (doubt !== undefined) return { result: 'inconclusive', reason: doubt, isEventFound, absentOnce: [] };
   if (absentOnce.length > 0) return { result: 'absent_once', isEventFound, absentOnce };
-  if (elsewhere !== undefined) return { result: 'canceled_elsewhere', isEventFound, absentOnce };
+  if (isCanceledElsewhere) return { result: 'canceled_elsewhere', isEventFound, absentOnce };
+  if (elsewhere !== undefined && !found) return leftAlone;
   return { result: found ? 'differs' : 'agrees', isEventFound, absentOnce };
 };
 
@@ -282,18 +284,21 @@ const tell = async (
 };
 
 /**
- * Records that an event of another party canceled the note, unless the newest state says so already or no longer allows it. Throws
- * `StreamContended`.
+ * Records that an event of another party canceled the note, unless the newest state says so already. False when the newest state no longer allows
+ * that, as when the event may be of a cancellation that was sent meanwhile: its worker judges the event. Throws `StreamContended`.
  */
 const recordCanceledElsewhere = async (
   stream: StreamName,
-  { outcome }: Invoice,
+  judged: Invoice,
   found: RegisteredEvent,
   deps: ReconciliationDeps,
-): Promise<void> => {
-  if (outcome.status !== 'issued' || outcome.accessKey === undefined) return;
+): Promise<boolean> => {
+  const { outcome } = judged;
+  if (outcome.status !== 'issued' || outcome.accessKey === undefined) return false;
   const data = elsewhereFrom(found, outcome.accessKey, deps.clock.now());
-  await decideAndAppend(stream, 'record_reconciliation', deps, (state) => decideCanceledElsewhere(state, data));
+  return await decideAndAppend(stream, 'record_reconciliation', deps, (state) =>
+    decideCanceledElsewhere(state, data, judged),
+  );
 };
 
 const differencesOf = (

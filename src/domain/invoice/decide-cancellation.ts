@@ -1,3 +1,4 @@
+import { CANCELLATION_EVENT } from '../common/access-key.js';
 import { EVENT_EXISTS } from '../common/authorizer-code.js';
 import { noChange } from '../common/decision.js';
 import { type Instant, isBefore } from '../common/time.js';
@@ -19,7 +20,7 @@ import {
   refusalOrEvidence,
 } from './send-decisions.js';
 import { provesAbsence } from './send-steps.js';
-import { allCameToNothing, type CancelSend, type InvoiceState } from './state.js';
+import { allCameToNothing, type Cancellation, type CancelSend, type InvoiceState } from './state.js';
 import { isCanceled } from './status.js';
 
 /** Names a send of a cancellation. */
@@ -55,21 +56,34 @@ export const decideConfirmed = (state: InvoiceState, data: InvoiceEventData<'Can
 
 /**
  * Records that an event of another party canceled or replaced the note. A request of ours that is pending, or that ended without a confirmation, ends
- * with it. An imported invoice that was replaced before keeps its state (CANCEL-3).
+ * with it. An imported invoice that was replaced before keeps its state (CANCEL-3). `judged`: the state whose sends said that an event of the emitter is
+ * not ours. Refused when the cancellation has another request or another send since, because the event may be of that one.
  */
 export const decideCanceledElsewhere = (
   state: InvoiceState,
   data: InvoiceEventData<'NoteCanceledElsewhere'>,
+  judged: InvoiceState,
 ): Decision => {
   if (state.kind !== 'invoice' || state.outcome.status !== 'issued') return stale(NOT_ISSUED);
   const { outcome, origin } = state;
   if (outcome.accessKey !== data.accessKey) return stale('the event is on another note');
   if (isCanceled(state)) return noChange;
   if (origin.kind === 'imported' && origin.replaced) return stale('it is known as replaced');
+  if (data.eventType === CANCELLATION_EVENT && !isSameCancellation(state, judged)) return stale(SENT_SINCE);
   return decided({ type: 'NoteCanceledElsewhere', data });
 };
 
 const NOT_ISSUED = 'only an issued note can be canceled';
+
+const SENT_SINCE = 'a cancellation was requested or sent since the look-up, and the event may be its own';
+
+const isSameCancellation = (state: InvoiceState, judged: InvoiceState): boolean => {
+  const [now, before] = [cancellationOf(state), cancellationOf(judged)];
+  return now?.request === before?.request && now?.sends.length === before?.sends.length;
+};
+
+const cancellationOf = (state: InvoiceState): Cancellation | undefined =>
+  state.kind === 'invoice' ? state.cancellation : undefined;
 
 /**
  * Decides on an absent cancellation event, ours and of others. After an E0840 the absence means that an event that cancels nothing blocks the note,

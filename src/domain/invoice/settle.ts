@@ -167,11 +167,12 @@ export const closeCancellation = (
 export const isCancellationFailed = (invoice: Invoice): boolean =>
   invoice.cancellation?.status === 'failed' && !isCanceled(invoice);
 
-/** The authorizer has an event of another party: the note is canceled, with or without a failed request of ours. */
+/** The authorizer has an event of another party: the note is canceled, with or without a failed request of ours. See `decideCanceledElsewhere`. */
 export const settleAsCanceledElsewhere = (
   state: InvoiceState,
   data: InvoiceEventData<'NoteCanceledElsewhere'>,
-): Decision => cannotBeCanceled(state) ?? decideCanceledElsewhere(state, data);
+  judged: InvoiceState,
+): Decision => cannotBeCanceled(state) ?? decideCanceledElsewhere(state, data, judged);
 
 /** Why support cannot settle it as canceled, known before any look-up; undefined when it can. "Already canceled" is a result too. */
 export const cannotBeCanceled = (state: InvoiceState): Decision | undefined => {

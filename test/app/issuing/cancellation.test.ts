@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readAnswer } from '../../../src/adapters/authorizer/reading.js';
-import { concludeCancellationIfDue } from '../../../src/app/issuing/cancellation.js';
+import { concludeCancellationIfDue, workOnCancellation } from '../../../src/app/issuing/cancellation.js';
 import type { Mode } from '../../../src/domain/common/ids.js';
 import { addSeconds, isBefore } from '../../../src/domain/common/time.js';
 import type { Authorizer } from '../../../src/ports/authorizer.js';
@@ -378,5 +378,35 @@ describe('canceling', () => {
       type: 'CancellationNotConfirmed',
       data: { reason: 'refused', codes: ['E0840'] },
     });
+  });
+});
+
+describe('given a look-up of a test cancellation that ends while it is under way, and another one that is sent', () => {
+  it('then the event that shows is left to the look-ups of the other one, which confirm it', async () => {
+    const harness = await requested(['lost_request', 'lost_answer'], 'test');
+    await harness.cancel();
+    harness.clock.pass(3_590);
+    const { authorizer } = harness.deps;
+    let first = true;
+    const deps = {
+      ...harness.deps,
+      authorizer: {
+        ...authorizer,
+        findCancellation: async (...args: Parameters<Authorizer['findCancellation']>) => {
+          if (first) {
+            first = false;
+            harness.clock.pass(20);
+            await concludeCancellationIfDue(harness.stream, harness.deps);
+            await request(harness, 2);
+            await harness.cancel();
+          }
+          return await authorizer.findCancellation(...args);
+        },
+      },
+    };
+    expect(await workOnCancellation(harness.stream, deps)).toMatchObject({ kind: 'later' });
+    expect((await harness.types()).at(-1)).toBe('CancellationOutcomeUnknown');
+    await harness.cancelToTheEnd();
+    expect((await harness.events()).at(-1)).toMatchObject({ type: 'CancellationConfirmed', data: { request: 2 } });
   });
 });

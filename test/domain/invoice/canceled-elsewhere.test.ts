@@ -41,13 +41,48 @@ describe('an event of another party that cancels the note', () => {
     ['an imported one that was canceled', [event.imported({ state: 'canceled' })], 'already so'],
     ['an imported one that was replaced', [event.imported({ state: 'replaced' })], 'it is known as replaced'],
   ])('given %s', (_what, events, expected) => {
-    expect(event.decisionText(decideCanceledElsewhere(given(...events), data()))).toBe(expected);
+    const state = given(...events);
+    expect(event.decisionText(decideCanceledElsewhere(state, data(), state))).toBe(expected);
   });
 
   it('says nothing of an invoice with another note', () => {
-    expect(decideCanceledElsewhere(given(...issued), data({ accessKey: REPLACEMENT }))).toEqual({
+    const state = given(...issued);
+    expect(decideCanceledElsewhere(state, data({ accessKey: REPLACEMENT }), state)).toEqual({
       refused: 'the event is on another note',
     });
+  });
+
+  const failed = [...asked, cancelAttempted(1, 61), event.cancelNotConfirmed(3700)] as const;
+  const again = [...failed, event.cancelRequested(3800, 2)] as const;
+  const sentOnce = [...asked, cancelAttempted(1, 61)] as const;
+  const sentSince: readonly [string, readonly InvoiceEvent[], readonly InvoiceEvent[]][] = [
+    ['was requested', issued, asked],
+    ['was sent', asked, sentOnce],
+    ['was sent again', sentOnce, [...sentOnce, event.cancelNotSent(1, 62), cancelAttempted(2, 63)]],
+    ['was requested and sent again', failed, [...again, cancelAttempted(1, 3801, 2)]],
+    ['is another one than a log that was set back has', sentOnce, issued],
+  ];
+
+  it.each(sentSince)('may be our own where a cancellation %s since the look-up', (_what, before, now) => {
+    const decide = (eventType: '101101' | '105104') =>
+      event.decisionText(decideCanceledElsewhere(given(...now), data({ eventType }), given(...before)));
+    expect(decide('101101')).toBe(
+      'a cancellation was requested or sent since the look-up, and the event may be its own',
+    );
+    expect(decide('105104')).toBe('NoteCanceledElsewhere');
+  });
+
+  it('is not our own where only an answer came since the look-up', () => {
+    const answered = given(...sentOnce, cancelUnknown(1, 62));
+    expect(
+      event.decisionText(decideCanceledElsewhere(answered, data({ eventType: '101101' }), given(...sentOnce))),
+    ).toBe('NoteCanceledElsewhere');
+  });
+
+  it('makes an invoice canceled once, whatever was sent since the look-up', () => {
+    const confirmed = given(...sentOnce, event.cancelConfirmed(63));
+    const decision = decideCanceledElsewhere(confirmed, data({ eventType: '101101' }), given(...issued));
+    expect(event.decisionText(decision)).toBe('already so');
   });
 
   it('makes the invoice canceled, without a cancellation when nobody asked for one', () => {

@@ -214,7 +214,7 @@ const settleCanceled = async (command: SettleCommand, deps: SettleDeps): Promise
   const { registeredAt, eventType } = found.found;
   if (owner === 'other') {
     const elsewhere = elsewhereFrom(found.found, accessKey, at, evidence);
-    const decide = (current: InvoiceState): Decision => settleAsCanceledElsewhere(current, elsewhere);
+    const decide = (current: InvoiceState): Decision => settleAsCanceledElsewhere(current, elsewhere, state);
     return await appendSettlement(
       stream,
       decide,
