@@ -1,4 +1,4 @@
-import type { AccessKey } from '../../domain/common/access-key.js';
+import { type AccessKey, SUBSTITUTION_EVENT } from '../../domain/common/access-key.js';
 import {
   type CompanyId,
   type Mode,
@@ -8,7 +8,9 @@ import {
 } from '../../domain/common/ids.js';
 import { present } from '../../domain/common/present.js';
 import { DAY_SECONDS, type Instant, isBefore } from '../../domain/common/time.js';
+import { isDoubtful } from '../../domain/invoice/sent-document.js';
 import { type InvoiceStatus, invoiceStatus } from '../../domain/invoice/status.js';
+import type { Caller } from '../../ports/authorizer.js';
 import { missingKeeper } from '../operator/import/reservations.js';
 import { loadInvoice, loadSealedInvoice } from '../read/read-invoice.js';
 import type { Repeats } from './accepted-again.js';
@@ -24,7 +26,8 @@ import { type Acceptance, acceptedNotes } from './recorded-recoveries.js';
  * indeterminate invoice that met it with other content, as a repeat on another day does. `unseen`: the note stands under the number of that invoice, which
  * has not met it. `accepted`:
  * who has accepted it in an earlier recovery of this log, after which nothing new became known of it. `importedAs`: the import that holds it, with another
- * amount. `keptFor`: the invoice for which an import has reserved the note, and which is not on record (see `missingKeeper`).
+ * amount. `keptFor`: the invoice for which an import has reserved the note, and which is not on record (see `missingKeeper`). `canceledAt`: an event that
+ * cancels the note is at the authorizer. Missing where that was not asked or the answer proves nothing, and of a note that another one replaces.
  */
 export type UnknownNote = Repeats & {
   mode: Mode;
@@ -42,6 +45,7 @@ export type UnknownNote = Repeats & {
   accepted?: Acceptance;
   importedAs?: { id: string; amount: string };
   keptFor?: string;
+  canceledAt?: Instant;
 };
 
 /** Whether the note keeps issuing paused. One of test mode is no fiscal document; one that may be issued a second time holds the pause in any case. */
@@ -110,8 +114,9 @@ const unknownNoteOf = async (
   }: LeftNote & Repeats,
   owner: StreamName | undefined,
   acceptance: Acceptance | undefined,
-  { byAccessKeys, store }: RecoveryDeps,
+  deps: RecoveryDeps,
 ): Promise<UnknownNote> => {
+  const { byAccessKeys, store } = deps;
   const { accessKey, authorizedAt, content } = note;
   const [row] = await byAccessKeys([accessKey]);
   const { amount } = content;
@@ -122,8 +127,9 @@ const unknownNoteOf = async (
   // The rows are rebuilt when a recovery ends, so a row of the note is of an invoice that the log has lost since.
   const accepted = once === undefined ? acceptance : undefined;
   if (owner === undefined) {
+    const canceledAt = accepted === undefined ? await canceledAtOf({ mode, companyId }, accessKey, deps) : undefined;
     const met = metBy && (await ownerOf(metBy, store));
-    const repeats = { acceptedAgain, sentAgain, metAgain, sendableUntil };
+    const repeats = { canceledAt, acceptedAgain, sentAgain, metAgain, sendableUntil };
     // The note is still to be given to that invoice, also where the operator had to accept it before the invoice could end.
     if (met && TAKES_NOTE.has(met.status)) return present({ ...place, once, metBy: met, unseen, ...repeats });
     const other = metOtherBy && (await ownerOf(metOtherBy, store));
@@ -134,6 +140,17 @@ const unknownNoteOf = async (
   const isDecided = accepted !== undefined && !(await hasChangedSince(owner, accepted.at, store));
   const owned = { owner: await ownerOf(owner, store), accepted: isDecided ? accepted : undefined };
   return present({ ...place, once, ...owned });
+};
+
+/** A note that another one replaces stays `issued` for an import (CANCEL-3), and a later comparison finds the event (TRANS-9). */
+const canceledAtOf = async (
+  caller: Caller,
+  accessKey: AccessKey,
+  { authorizer }: RecoveryDeps,
+): Promise<Instant | undefined> => {
+  const answer = await authorizer.findCancellation(caller, accessKey);
+  if (answer.kind !== 'found' || answer.found.eventType === SUBSTITUTION_EVENT) return undefined;
+  return isDoubtful(answer.found) ? undefined : answer.found.registeredAt;
 };
 
 /** Whether the owner of a note has got events since the note was accepted: the operator knew nothing of these. */

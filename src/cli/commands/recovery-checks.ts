@@ -143,11 +143,13 @@ const unknownCheck = (note: UnknownNote, accounted: boolean): Check => {
     accepted,
     importedAs,
     keptFor,
+    canceledAt,
   } = note;
   const ok = accounted || !holdsPause(note, false);
   const verb = unseen === true ? 'has' : 'met';
   const details = [
     `series ${series} number ${number}, access key ${accessKey}, of ${authorizedAt}, amount ${amount}`,
+    ...(canceledAt === undefined ? [] : [`canceled at ${canceledAt}`]),
     ...(accepted === undefined ? [] : [`accepted by ${accepted.by} at ${accepted.at}`]),
     ...(once === undefined ? [] : [`was ${once}`]),
     ...(importedAs === undefined ? [] : [`belongs to ${importedAs.id}, whose import says ${importedAs.amount}`]),
@@ -238,20 +240,24 @@ const NAMED_BY = 'the reference, id or Idempotency-Key by which its client knows
 const NO_REPEAT =
   'when no client will repeat it, nfse doctor --reconcile --accept-unknown, which accepts every note that it finds without an invoice';
 
-/** The whole line, because a key that is copied by hand may become that of another note. */
-const importWith = (
-  { companyId, mode, accessKey, authorizedAt, amount, metBy, unseen }: UnknownNote,
-  id: string | undefined,
-): string => {
+/**
+ * The whole line, because a key that is copied by hand may become that of another note. With `created_at` the rounds of the reconciliation find a
+ * cancellation that is not seen here. An invoice that was accepted here takes the note as issued only.
+ */
+const importWith = (note: UnknownNote, id: string | undefined): string => {
+  const { companyId, mode, accessKey, authorizedAt, amount, metBy, unseen, acceptedAgain = [] } = note;
+  const canceledAt = id !== undefined && acceptedAgain.includes(id) ? undefined : note.canceledAt;
   const line = {
     cnpj: companyId,
     mode,
     origin: 'legacy',
-    state: 'issued',
+    state: canceledAt === undefined ? 'issued' : 'canceled',
     id,
     amount_in_cents: centsFromDecimal(amount),
     access_key: accessKey,
     issued_at: authorizedAt,
+    created_at: authorizedAt,
+    canceled_at: canceledAt,
   };
   // The import refuses such a note until the operator says that it is of another sale.
   const flags = unseen === true && metBy !== undefined ? ` --other-sale ${accessKey}` : '';

@@ -5,10 +5,11 @@ import { compareRestoredLog, type RecoveryReport } from '../../../src/app/recove
 import { logRecoveryChecks } from '../../../src/cli/commands/recovery-checks.js';
 import type { Check } from '../../../src/cli/session.js';
 import { type InvoiceId, invoiceStream, type Mode } from '../../../src/domain/common/ids.js';
-import type { AuthorizedNote } from '../../../src/ports/authorizer.js';
+import type { AuthorizedNote, RegisteredEvent } from '../../../src/ports/authorizer.js';
 import { DEMO_CNPJ } from '../../support/fixture/demo.js';
-import { imported } from '../../support/fixture/invoice.js';
+import { accepted, at, imported } from '../../support/fixture/invoice.js';
 import { appendTo } from '../../support/harness/event-store.js';
+import { eventFor } from '../../support/harness/fake-authorizer.js';
 import { idOf, type RecoveryHarness, recoveryHarness } from '../../support/harness/recovery.js';
 
 /** The note of invoice `n`, 1500.00, with a key of the company. */
@@ -87,21 +88,50 @@ describe('a live note that an import holds with another amount', () => {
   });
 });
 
-it('the cure of a note without an invoice has the whole line to import, to which only the reference is added', async () => {
+const CANCELED_AT = '2026-11-21T13:00:00.000Z';
+
+it.each<[string, Partial<RegisteredEvent> | undefined, string, string | undefined]>([
+  ['no event cancels', undefined, 'issued', undefined],
+  ['an event of the emitter cancels', {}, 'canceled', CANCELED_AT],
+  ['another note replaces', { eventType: '105102' }, 'issued', undefined],
+  ['an event cancels that nobody vouches for', { signatureFault: 'missing' }, 'issued', undefined],
+])(
+  'the cure of a note that %s has the whole line to import, to which only the reference is added',
+  async (_what, event, state, canceledAt) => {
+    const harness = await recoveryHarness();
+    const { accessKey, authorizedAt } = lost(harness, 7, 3);
+    if (event !== undefined) {
+      const registered = eventFor(Buffer.from('<infPedReg Id="PRE1"/>'));
+      harness.ledgers.live.events.push({ ...registered, registeredAt: CANCELED_AT, ...event });
+    }
+    const [line] = linesOf(await compare(harness));
+    const printed = {
+      cnpj: DEMO_CNPJ,
+      mode: 'live',
+      origin: 'legacy',
+      state,
+      amount_in_cents: 150_000,
+      access_key: accessKey,
+      issued_at: authorizedAt,
+      created_at: authorizedAt,
+      canceled_at: canceledAt,
+    };
+    expect(line?.detail.includes(`canceled at ${CANCELED_AT}`)).toBe(canceledAt !== undefined);
+    expect(line?.cure).toContain(
+      `take it over: nfse invoice import FILE.ndjson with the line ${JSON.stringify(printed)}, and the reference, id or Idempotency-Key`,
+    );
+    expect(line?.cure).toMatch(/--accept-unknown, which accepts every note that it finds without an invoice$/);
+  },
+);
+
+it('a canceled note is given as issued to the invoice that a repeated request made, which finds the event itself', async () => {
   const harness = await recoveryHarness();
-  const { accessKey, authorizedAt } = lost(harness, 7, 3);
+  lost(harness, 7, 3);
+  harness.ledgers.live.events.push(eventFor(Buffer.from('<infPedReg Id="PRE1"/>')));
+  const again = accepted({ mode: 'live', invoiceId: idOf(7), description: 'Pedido 7', acceptedAt: at(20) });
+  await appendTo(harness.deps.store, invoiceStream('live', DEMO_CNPJ, idOf(7)), [again], at(20));
   const [line] = linesOf(await compare(harness));
-  const printed = {
-    cnpj: DEMO_CNPJ,
-    mode: 'live',
-    origin: 'legacy',
-    state: 'issued',
-    amount_in_cents: 150_000,
-    access_key: accessKey,
-    issued_at: authorizedAt,
-  };
-  expect(line?.cure).toContain(
-    `take it over: nfse invoice import FILE.ndjson with the line ${JSON.stringify(printed)}, and the reference, id or Idempotency-Key`,
-  );
-  expect(line?.cure).toMatch(/--accept-unknown, which accepts every note that it finds without an invoice$/);
+  expect(line?.detail).toContain('canceled at');
+  expect(line?.cure).toContain(`"state":"issued","id":"nfse_${idOf(7)}"`);
+  expect(line?.cure).not.toContain('canceled_at');
 });
