@@ -8,6 +8,7 @@ import {
 import { present } from '../../../domain/common/present.js';
 import type { Instant } from '../../../domain/common/time.js';
 import { contentMet } from '../../../domain/invoice/note-met.js';
+import { allCameToNothing } from '../../../domain/invoice/state.js';
 import type { ReadModel } from '../../../ports/read-model.js';
 import type { SupportReads, SupportRow } from '../../../ports/support-reads.js';
 import { type ParkedList, type ParkedWork, type WorkQueue, WorkQueueUnavailable } from '../../../ports/work-queue.js';
@@ -125,11 +126,16 @@ const cancellationOf = ({ stream, createdAt, state }: SupportRow): readonly Wait
     since: cancellation?.requestedAt ?? createdAt,
     detail:
       codes.length === 0
-        ? 'its cancellation failed, although the note may be canceled'
+        ? `its cancellation failed, ${allCameToNothing(cancellation?.sends ?? []) ? NOT_SENT : MAY_BE_CANCELED}`
         : `its cancellation was refused (${codes.join(' ')}), which the client cannot repeat`,
     command: `nfse invoice resolve ${id} --as canceled --evidence TEXT (or --as valid)`,
   }));
 };
+
+const MAY_BE_CANCELED = 'although the note may be canceled';
+
+/** A log that was restored may have lost sends, and the last look-up may have proved nothing: another event may be there all the same. */
+const NOT_SENT = 'and the log has no send of it that left: the note is valid unless it was canceled elsewhere';
 
 const parkedOf = ({ stream, kind, reason, parkedAt }: ParkedWork): readonly Waiting[] =>
   ofInvoice(stream, (id) => ({

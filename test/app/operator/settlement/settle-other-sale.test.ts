@@ -6,7 +6,6 @@ import {
   type SettleDeps,
   settleInvoice,
 } from '../../../../src/app/operator/settlement/settle-invoice.js';
-import { waitingWork } from '../../../../src/app/operator/support/waiting.js';
 import { dpsId } from '../../../../src/domain/common/access-key.js';
 import { dpsStream, invoiceStream } from '../../../../src/domain/common/ids.js';
 import { addSeconds, DAY_SECONDS } from '../../../../src/domain/common/time.js';
@@ -18,6 +17,7 @@ import { DEMO_CNPJ } from '../../../support/fixture/demo.js';
 import { appendTo, fixedKeys, generationOf } from '../../../support/harness/event-store.js';
 import { noteFor } from '../../../support/harness/fake-authorizer.js';
 import { type IssuingHarness, issuingHarness } from '../../../support/harness/issuing.js';
+import { waitingOf } from '../../../support/harness/waiting.js';
 
 const OWN = { amount: '1500.00', description: 'Desenvolvimento de sistema', customerDocument: '11111111000191' };
 const OTHER_STREAM = invoiceStream('live', DEMO_CNPJ, '77777777-7777-4777-8777-777777777777');
@@ -92,30 +92,13 @@ const settle = (
   );
 };
 
-const waiting = async (harness: IssuingHarness) => {
-  const row = { stream: harness.stream, createdAt: harness.clock.now(), state: await harness.invoice() };
-  const { oldest } = await waitingWork(
-    {
-      supportReads: {
-        indeterminate: async () => ({ count: 1, oldest: [row] }),
-        failedCancellations: async () => ({ count: 0, oldest: [] }),
-      },
-      readModel: { companies: async () => [] },
-      store: harness.store,
-      queue: { parked: async () => ({ work: [], count: 0 }) },
-    },
-    1,
-  );
-  return oldest[0];
-};
-
 describe('an invoice that met a note with other content under its number', () => {
   it.each([
     ['amount', { ...OWN, amount: '99.00' }],
     ['customer', { ...OWN, customerDocument: '' }],
   ])('is settled as failed when the note has another %s, as the waiting work advises', async (_what, content) => {
     const { harness, note } = await metOther(content);
-    const { detail, command } = (await waiting(harness)) ?? {};
+    const { detail, command } = (await waitingOf(harness, 'indeterminate')) ?? {};
     expect(detail).toBe('a note with other content has its number; first compare it at the national portal');
     expect(command).toMatch(/^nfse invoice resolve nfse_\S+ --as failed --evidence TEXT \(only where /);
     expect(await settle(harness, 'issued')).toMatchObject({
@@ -210,7 +193,9 @@ describe('an invoice that met a note with other content under its number', () =>
     notes.splice(1, 1, { ...own, signatureFault: 'digest' });
     await endADayAgo(harness);
     expect((await harness.invoice()).attempts.at(-1)?.resolution).toBe('not_sent');
-    expect(await waiting(harness)).toMatchObject({ command: expect.stringContaining('--as issued') });
+    expect(await waitingOf(harness, 'indeterminate')).toMatchObject({
+      command: expect.stringContaining('--as issued'),
+    });
     expect(await settle(harness, 'failed')).toMatchObject({ kind: 'refused' });
     notes.splice(1, 1, own);
     expect(await settle(harness, 'failed')).toMatchObject({ kind: 'refused' });
@@ -242,7 +227,9 @@ describe('an invoice that met a note with other content under its number', () =>
     harness.authorizer.mute = true;
     await endADayAgo(harness);
     harness.authorizer.mute = false;
-    expect(await waiting(harness)).toMatchObject({ command: expect.stringContaining('--as issued') });
+    expect(await waitingOf(harness, 'indeterminate')).toMatchObject({
+      command: expect.stringContaining('--as issued'),
+    });
     expect(await settle(harness, 'issued')).toMatchObject({
       reason: expect.stringMatching(/^the authorizer has no such/),
     });
@@ -368,7 +355,7 @@ describe('a note under the number of an invoice that no look-up showed before it
 
 it('an invoice that met a note with equal content is advised that note alone', async () => {
   const { harness } = await metOther(OWN);
-  expect(await waiting(harness)).toMatchObject({
+  expect(await waitingOf(harness, 'indeterminate')).toMatchObject({
     command: expect.stringMatching(/--as issued --evidence TEXT \(where that is refused, it stays/),
   });
   expect(await settle(harness, 'failed')).toMatchObject({ kind: 'refused' });
