@@ -87,7 +87,7 @@ const cancellationOf = (state: InvoiceState): Cancellation | undefined =>
 
 /**
  * Decides on an absent cancellation event, ours and of others. After an E0840 the absence means that an event that cancels nothing blocks the note,
- * such as a customer's confirmation, and that counts as a refusal. Where the E0840 named an event that cancels the note, an absence shows only that
+ * such as a customer's confirmation, and that counts as a refusal with the codes of that answer. Where the E0840 named an event that cancels the note, an absence shows only that
  * the look-up is behind, so look-ups continue until they find that event or the time is over (ADR 8). A proven absence makes a refusal with an
  * uncatalogued code final, and one with final codes also after other sends, which had the same content (ADR 8). Otherwise it allows the same
  * content to be sent again.
@@ -103,20 +103,18 @@ export const decideCancelAbsence = (
     const { request, firstAbsentAt, now: at } = proof;
     const sends = open.sends ?? [];
     if (sends.some(isNamedCanceled)) return stale(NAMED_CANCELED);
-    const blocked = decided({
-      type: 'CancellationNotConfirmed',
-      data: { request, reason: 'refused', codes: [EVENT_EXISTS], at },
-    });
-    const shows = whatAbsenceShows(sends, send);
-    const exists = shows === 'one may settle it';
+    // The answer may name more that stands against the cancellation, such as its deadline (E0822), which no waiting changes.
+    const codes = sends.find(isToldOfEvent)?.codes;
+    const blocked =
+      codes && decided({ type: 'CancellationNotConfirmed', data: { request, reason: 'refused', codes, at } });
     // Where an earlier send may have arrived, a delayed look-up could miss our event: one absence is not enough. All requests have one event id.
     const isOnlySend = request === 1 && allCameToNothing(sends.filter((other) => other.attempt !== attempt));
     // When the clock was set back after the answer, the look-up may come at once after the answer: too early to settle anything alone.
     const isAfterAnswer = !isBefore(at, send.resolvedAt ?? at);
-    if (exists && isOnlySend && isAfterAnswer) return blocked;
+    if (blocked !== undefined && isOnlySend && isAfterAnswer) return blocked;
     if (!isProven) return NOT_PROVEN;
-    if (exists) return blocked;
-    if (shows === 'proves nothing') return stale(MAY_HAVE_ARRIVED);
+    if (blocked !== undefined) return blocked;
+    if (whatAbsenceShows(sends, send) === 'proves nothing') return stale(MAY_HAVE_ARRIVED);
     // As after an uncatalogued refusal nothing is sent again, so the absences must be as far apart.
     const isFinal = send.final === true;
     if (isFinal && !provesAbsence({ ...send, refused: true }, firstAbsentAt, at, limits)) return NOT_PROVEN;
@@ -134,9 +132,12 @@ export const decideCancelAbsence = (
 /** What absent look-ups of a cancellation's event can settle by the answers to its sends. `decideCancelAbsence` has the reasons. */
 export const whatAbsenceShows = (sends: readonly CancelSend[], send: CancelSend): AbsenceMeaning => {
   if (sends.some(isNamedCanceled)) return 'proves nothing';
-  if (sends.some(({ codes }) => codes.includes(EVENT_EXISTS))) return 'one may settle it';
+  if (sends.some(isToldOfEvent)) return 'one may settle it';
   return isRefusedAfterOthers(sends, send) ? 'proves nothing' : 'two prove it';
 };
+
+/** Whether the authorizer said that the note has an event already, which may be ours. */
+const isToldOfEvent = ({ codes }: CancelSend): boolean => codes.includes(EVENT_EXISTS);
 
 /** Whether the authorizer said that the note is canceled already. No absence outweighs that. */
 const isNamedCanceled = ({ namedEvent }: CancelSend): boolean => namedEvent !== undefined;

@@ -19,7 +19,7 @@ const sent = cancelAttempted(1, 61);
 const notConfirmed = (data: object) => ({
   events: [{ type: 'CancellationNotConfirmed', data: { request: 1, ...data } }],
 });
-const blocked = (seconds: number) => notConfirmed({ reason: 'refused', codes: ['E0840'], at: at(seconds) });
+const blocked = (seconds: number, codes = ['E0840']) => notConfirmed({ reason: 'refused', codes, at: at(seconds) });
 
 describe('what is recorded of a cancellation', () => {
   it.each([
@@ -135,6 +135,13 @@ describe('the event is not there', () => {
 
   it('after an E0840: another event blocks the note, and one look-up is enough', () => {
     expect(absence([sent, cancelUnknown(1, 62, ['E0840'])], 1, 92, 92)).toEqual(blocked(92));
+  });
+
+  it('after an E0840 beside other codes: the refusal keeps them', () => {
+    const codes = ['E0822', 'E0840'];
+    expect(absence([sent, cancelUnknown(1, 62, codes)], 1, 92, 92)).toEqual(blocked(92, codes));
+    const second = [sent, cancelAbsent(1, 200), cancelAttempted(2, 201), cancelUnknown(2, 202, codes)];
+    expect(absence(second, 2, 240, 300)).toEqual(blocked(300, codes));
   });
 
   it('after an E0840 that names an event which cancels the note: nothing is settled, and nothing is sent again', () => {
