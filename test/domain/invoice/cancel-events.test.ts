@@ -9,6 +9,7 @@ import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
 import { nextCancelStep } from '../../../src/domain/invoice/next-cancel-step.js';
 import { decideAnswer, decideAttempt } from '../../../src/domain/invoice/send-decisions.js';
 import * as event from '../../support/fixture/invoice.js';
+import { UNCATALOGUED_CODE } from '../../support/fixture/uncatalogued-code.js';
 
 const { at, cancelAbsent, cancelAttempted, cancelNamed, cancelNotSent, cancelUnknown, given, limits } = event;
 
@@ -142,6 +143,13 @@ describe('the event is not there', () => {
     expect(absence([sent, cancelUnknown(1, 62, codes)], 1, 92, 92)).toEqual(blocked(92, codes));
     const second = [sent, cancelAbsent(1, 200), cancelAttempted(2, 201), cancelUnknown(2, 202, codes)];
     expect(absence(second, 2, 240, 300)).toEqual(blocked(300, codes));
+  });
+
+  it('after a refusal with an uncatalogued code, where an earlier send may have arrived: nothing is settled', () => {
+    const { type, data } = cancelUnknown(2, 202, [UNCATALOGUED_CODE]);
+    const refused = { type, data: { ...data, refused: true as const } };
+    const events = [sent, cancelUnknown(1, 62), cancelAbsent(1, 200), cancelAttempted(2, 201), refused];
+    expect(absence(events, 2, 240, 600)).toEqual({ refused: 'it was refused, and an earlier send may have arrived' });
   });
 
   it('after an E0840 that names an event which cancels the note: nothing is settled, and nothing is sent again', () => {

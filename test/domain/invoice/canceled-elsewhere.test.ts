@@ -72,6 +72,11 @@ describe('an event of another party that cancels the note', () => {
     expect(decide('105104')).toBe('NoteCanceledElsewhere');
   });
 
+  it('is not our own where no cancellation was requested, then or now', () => {
+    const decision = decideCanceledElsewhere(given(...issued), data({ eventType: '101101' }), given(...issued));
+    expect(event.decisionText(decision)).toBe('NoteCanceledElsewhere');
+  });
+
   it('is not our own where only an answer came since the look-up', () => {
     const answered = given(...sentOnce, cancelUnknown(1, 62));
     expect(
