@@ -147,8 +147,8 @@ const storedRequest = async (
     throw new Error('a cancellation attempt is known of whose event is not in the stream');
   const { requestId, signedRequestGzip: signedGzip, digest, signatureMark } = sent.data;
   const signature = await resignedIfRenewed({ signedGzip, digest, signatureMark }, work.invoice.facts, deps);
-  return signature === undefined
-    ? haltedBy('content_lost', stream, deps)
+  return typeof signature === 'string'
+    ? haltedBy(signature, stream, deps)
     : { kind: 'document', document: { requestId, ...signature }, bytes: bytesOf(signature) };
 };
 

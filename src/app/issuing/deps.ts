@@ -69,7 +69,7 @@ export type IssuerDeps = {
   clock: Clock;
   limits: Limits;
   company(companyId: CompanyId): Promise<Company | undefined>;
-  /** The company's current certificate, opened; undefined when the company has no certificate. */
+  /** The company's current certificate, opened; undefined when the company has none that it can sign with now. */
   identityOf(caller: Caller): Promise<SigningIdentity | undefined>;
   /** Central-bank number of an ISO currency, for exports. */
   currencyCode(iso: string): string | undefined;

@@ -126,8 +126,8 @@ const storedDps = async (
   if (sent?.type !== 'IssuanceAttempted') throw new Error('an attempt is known of whose event is not in the stream');
   const { series, number, dpsId, signedDpsGzip: signedGzip, digest, signatureMark } = sent.data;
   const signature = await resignedIfRenewed({ signedGzip, digest, signatureMark }, work.facts, deps);
-  return signature === undefined
-    ? haltedBy('content_lost', stream, deps)
+  return typeof signature === 'string'
+    ? haltedBy(signature, stream, deps)
     : { kind: 'document', document: { series, number, dpsId, ...signature }, bytes: bytesOf(signature) };
 };
 

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { type CompanyId, companyStream } from '../../domain/common/ids.js';
 import { present } from '../../domain/common/present.js';
+import { isBefore } from '../../domain/common/time.js';
 import type { Company } from '../../domain/company/company.js';
 import type { KeyFault } from '../../domain/company/events.js';
 import { KEPT_CERTIFICATES } from '../../lib/kept-certificates.js';
@@ -53,6 +54,20 @@ export const createCertificateOpener = (deps: {
     return found === 'unusable' ? undefined : found;
   };
 };
+
+/**
+ * The certificates of `certificateOf` until they expire. No send is recorded under an expired certificate, because none can leave: the client of the
+ * authorizer does not connect with it.
+ */
+export const unlessExpired =
+  (
+    certificateOf: (caller: Caller) => Promise<CompanyCertificate | undefined>,
+    clock: Clock,
+  ): ((caller: Caller) => Promise<CompanyCertificate | undefined>) =>
+  async (caller) => {
+    const certificate = await certificateOf(caller);
+    return certificate !== undefined && isBefore(clock.now(), certificate.notAfter) ? certificate : undefined;
+  };
 
 const recordOpening = async (
   companyId: CompanyId,

@@ -9,19 +9,19 @@ export type StoredSignature = { signedGzip: string; digest: string; signatureMar
 type OpenedSignature = { [Field in keyof StoredSignature]: StoredSignature[Field] | undefined };
 
 /**
- * The bytes of an earlier attempt for another send; undefined when the key that sealed them is gone. When the company has another certificate by
- * now, the same content is signed under it (ADR 19), because the signature of an expired or refused certificate would be refused for good (E0715,
- * E1983). Bytes that cannot be renewed with the same digest are sent as they were.
+ * The bytes of an earlier attempt for another send, or why none can be sent: `content_lost` when the key that sealed them is gone. When the company
+ * has another certificate by now, the same content is signed under it (ADR 19), because the signature of an expired or refused certificate would be
+ * refused for good (E0715, E1983). Bytes that cannot be renewed with the same digest are sent as they were.
  */
 export const resignedIfRenewed = async (
   { signedGzip, digest, signatureMark }: OpenedSignature,
   owner: Parameters<IssuerDeps['identityOf']>[0],
   deps: Pick<IssuerDeps, 'identityOf' | 'signer'>,
-): Promise<StoredSignature | undefined> => {
-  if (signedGzip === undefined || digest === undefined) return undefined;
+): Promise<StoredSignature | 'content_lost' | 'certificate_missing'> => {
+  if (signedGzip === undefined || digest === undefined) return 'content_lost';
   const stored = { signedGzip, digest, ...(signatureMark === undefined ? {} : { signatureMark }) };
   const identity = await deps.identityOf(owner);
-  if (identity === undefined) return stored;
+  if (identity === undefined) return 'certificate_missing';
   const renewed = await deps.signer.renew(bytesOf(stored), identity).catch(unlessUnfit);
   if (renewed === undefined || renewed.digest !== digest) return stored;
   return storedOf(renewed);

@@ -4,6 +4,7 @@ import { createCertificateRefusals } from '../../adapters/read-model-postgres/ce
 import { createBreaker } from '../../app/issuing/breaker.js';
 import { createCertificateBreaker } from '../../app/issuing/certificate-breaker.js';
 import type { IssuerDeps } from '../../app/issuing/deps.js';
+import { unlessExpired } from '../../app/issuing/open-certificate.js';
 import { APPEND_GRACE_SECONDS } from '../../app/issuing/protocol.js';
 import { modes } from '../../domain/common/ids.js';
 import { centralBankCode } from '../../tables/catalogue.js';
@@ -108,7 +109,7 @@ export const openIssuingDeps = async (parts: Parts): Promise<IssuingDeps> => {
     clock,
     limits: config.limits,
     company,
-    identityOf: certificateOf,
+    identityOf: unlessExpired(certificateOf, clock),
     certificateOf,
     currencyCode: centralBankCode,
     actor: 'worker:issuer',
