@@ -177,18 +177,23 @@ describeWithPostgres('an operator who looks after the service', () => {
       contextAt(now, { mode: 'live', companyId: CNPJ }),
     );
     const timeline = () => operator.run('invoice', 'timeline', `nfse_${invoiceId}`);
-    expect((await timeline()).out.split('\n').slice(3)).toEqual([`next look-up from ${addSeconds(now, 30)}`]);
+    // The company has no certificate, without which no look-up leaves.
+    const held = expect.stringMatching(/^held back: the company has no certificate that can be used -> /);
+    const heldFrom = (seconds: number) => `next look-up from ${addSeconds(now, seconds)}, but for what holds it back`;
+    expect((await timeline()).out.split('\n').slice(3)).toEqual([heldFrom(30), held]);
     const guards = createPostgresGuards(operator.database.pool, { idempotencySeconds: 86_400, leaseSeconds: 15 });
     await guards.lookups.put(stream, 'issue/1', { asked: 2, lastAskedAt: now, firstAbsentAt: now });
     expect((await timeline()).out.split('\n').slice(3)).toEqual([
       `look-ups of issue/1: 2, last at ${now}, first absent at ${now}`,
-      `next look-up from ${addSeconds(now, 120)}`,
+      heldFrom(120),
+      held,
     ]);
     expect((await operator.runJson('invoice', 'timeline', `nfse_${invoiceId}`)).json).toMatchObject({
       timeline: [{}, {}, { event: 'IssuanceOutcomeUnknown' }],
       waits_for: {
         lookups: [{ work: 'issue/1', asked: 2, last_asked_at: now, first_absent_at: now }],
         next: { step: 'look_up', from: addSeconds(now, 120) },
+        held_by: [{ kind: 'certificate_missing' }],
       },
     });
     await appendTo(store, stream, [authorized(1, 2)], now);

@@ -1,6 +1,7 @@
 import { type Instant, isBefore } from '../../domain/common/time.js';
 import {
   isLookedUp,
+  type LookupKind,
   type LookupProgress,
   progressAfter,
   progressOfSend,
@@ -8,7 +9,7 @@ import {
   UNSENT,
 } from '../../domain/invoice/send-steps.js';
 import { isDoubtful } from '../../domain/invoice/sent-document.js';
-import type { LookupResult } from '../../ports/authorizer.js';
+import { isCertificateReason, type LookupResult } from '../../ports/authorizer.js';
 import { decideAndAppend } from './decide-and-append.js';
 import { noticesOf, sendNotice } from './deps.js';
 import type { Job, LookedUp, OpenWork, Seen, Sending } from './send-definition.js';
@@ -48,9 +49,9 @@ export const recordLookUp = async <K extends Sending>(
     sendNotice(deps, { kind: 'lookup_inconclusive', stream, detail: result.reason });
   }
   if (result.kind !== 'found') {
-    const exists = existsUnread(result);
-    await recordNotFound(job, open, of, { askedAt, kind: exists ? 'found' : result.kind });
-    return exists ? { isRecorded: false, seen: 'unknown' } : NOTHING_SEEN;
+    const kind = kindOf(result);
+    await recordNotFound(job, open, of, { askedAt, kind });
+    return kind === 'found' ? { isRecorded: false, seen: 'unknown' } : NOTHING_SEEN;
   }
   const { found } = result;
   const owner = definition.ownerOf(work, found);
@@ -76,6 +77,12 @@ export const recordLookUp = async <K extends Sending>(
   return { isRecorded: false, seen: owner };
 };
 
+const kindOf = (result: Exclude<LookupResult<unknown>, { kind: 'found' }>): LookupKind => {
+  if (result.kind === 'absent') return 'absent';
+  if (existsUnread(result)) return 'found';
+  return isCertificateReason(result.reason) ? 'not_asked' : 'inconclusive';
+};
+
 /** Without its key nothing tells whether the document is ours. It is not recorded and nothing is sent again, so time ends the work. */
 const NOT_COMPARABLE = 'a document stands under its id, and the key of what was sent is gone';
 
@@ -89,7 +96,7 @@ const recordNotFound = async <K extends Sending>(
   job: Job<K>,
   open: OpenWork<K>,
   send: LookedUp<K>,
-  answer: { askedAt: Instant; kind: LookupResult<unknown>['kind'] },
+  answer: { askedAt: Instant; kind: LookupKind },
 ): Promise<void> => {
   if (!isSend<K>(send)) return;
   const { definition, stream, deps } = job;

@@ -33,6 +33,9 @@ export type SendStep<S extends Send, Verdict = unknown, None extends Unsent = Un
 /** Results so far of the look-ups of the last send. Kept in the database; losing it costs time only (docs/architecture.md#never-twice). */
 export type LookupProgress = { asked: number; lastAskedAt?: Instant; firstAbsentAt?: Instant };
 
+/** What a look-up showed. `not_asked`: nothing left, because the company has no certificate that can be used. */
+export type LookupKind = 'found' | 'absent' | 'inconclusive' | 'not_asked';
+
 type Situation = {
   now: Instant;
   limits: Limits;
@@ -157,17 +160,18 @@ export const progressOfSend = (
 /**
  * The progress after a look-up that settled nothing. `counts`: its "absent" may be the first of two. A found document voids an earlier
  * absence, also a document of another owner, because the find shows a late commit. An absence asked for before the newest look-up does not count.
+ * `not_asked`: no question left, so the next pause is no longer, and the cure is followed by a look-up soon.
  */
 export const progressAfter = (
   progress: LookupProgress,
-  { askedAt, kind }: { askedAt: Instant; kind: 'found' | 'absent' | 'inconclusive' },
+  { askedAt, kind }: { askedAt: Instant; kind: LookupKind },
   counts: boolean,
 ): LookupProgress & { lastAskedAt: Instant } => {
   const isNewest = progress.lastAskedAt === undefined || !isBefore(askedAt, progress.lastAskedAt);
   const firstNow = kind === 'absent' && counts && isNewest ? askedAt : undefined;
   const firstAbsentAt = kind === 'found' ? undefined : (progress.firstAbsentAt ?? firstNow);
   return {
-    asked: progress.asked + 1,
+    asked: progress.asked + (kind === 'not_asked' ? 0 : 1),
     lastAskedAt: isNewest ? askedAt : (progress.lastAskedAt ?? askedAt),
     ...present({ firstAbsentAt }),
   };

@@ -25,6 +25,15 @@ describe('the progress after a look-up', () => {
     });
   });
 
+  it('counts no look-up that was not asked, so that the pause grows no longer, and keeps the first absence', () => {
+    const kept = { asked: 2, lastAskedAt: at(130), firstAbsentAt: at(100) };
+    expect(progressAfter(before, { askedAt: at(130), kind: 'not_asked' }, false)).toEqual(kept);
+    expect(progressAfter({ asked: 0 }, { askedAt: at(40), kind: 'not_asked' }, true)).toEqual({
+      asked: 0,
+      lastAskedAt: at(40),
+    });
+  });
+
   it('begins with an absence that counts, and with no other', () => {
     const first = { asked: 1, lastAskedAt: at(40) };
     expect(progressAfter({ asked: 0 }, { askedAt: at(40), kind: 'absent' }, true)).toEqual({

@@ -6,7 +6,7 @@ import type { ReadModel } from '../../../ports/read-model.js';
 import type { EventStore } from '../../event-store/event-store.js';
 import { type StoppedSeries, stoppedSeries } from './stopped-series.js';
 
-/** What holds a send back until an operator acts. */
+/** What holds a send or a look-up back until an operator acts. */
 export type Held =
   | { kind: 'certificate_missing'; companyId: CompanyId }
   | { kind: 'series_stopped'; stopped: StoppedSeries };
@@ -18,7 +18,7 @@ export type HeldDeps = {
   clock: Clock;
 };
 
-/** What is on file for the company that holds its sends back. `takesNumber`: the send is of a new DPS, which needs a number of the series. */
+/** What is on file for the company that holds its calls back. `takesNumber`: the call sends a new DPS, which needs a number of the series. */
 export const heldBy = async (
   { companyId, mode }: { companyId: CompanyId; mode: Mode },
   takesNumber: boolean,

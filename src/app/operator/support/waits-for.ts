@@ -20,7 +20,7 @@ export type NextStep = { step: Exclude<SendStep<Send>['do'], 'nothing' | 'wait'>
 
 /**
  * What an open invoice or a pending cancellation waits for: look-ups that have not decided anything yet, and what state and time do next. `held`: what
- * keeps that from being sent until an operator acts.
+ * keeps that from leaving until an operator acts.
  */
 export type WaitsFor = { lookups: readonly NamedLookups[]; next: NextStep | undefined; held: readonly Held[] };
 
@@ -46,8 +46,8 @@ export const waitsFor = async (
   const progress = last !== undefined && isLookedUp(last) ? progressOfSend(stored, last, now) : { asked: 0 };
   const next = stepFrom((at) => open.nextStep(state, at, limits, progress), now, open.endsAt(limits));
   const takesNumber = next?.step === 'send' && state.outcome.status === 'open';
-  const isSend = next?.step === 'send' || next?.step === 'resend';
-  return { lookups: asked, next, held: isSend ? await heldBy(state.facts, takesNumber, deps) : [] };
+  const needsCertificate = next !== undefined && next.step !== 'conclude';
+  return { lookups: asked, next, held: needsCertificate ? await heldBy(state.facts, takesNumber, deps) : [] };
 };
 
 type OpenSends = {

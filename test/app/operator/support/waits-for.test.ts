@@ -146,6 +146,8 @@ describe('what an open invoice waits for', () => {
         expect(await heldOf([accepted()], 5, onFile)).toEqual([NO_CERTIFICATE]);
         expect(await heldOf(nothingSent, 10, onFile)).toEqual([NO_CERTIFICATE]);
         expect(await heldOf(canceling, 101, onFile)).toEqual([NO_CERTIFICATE]);
+        expect(await heldOf(lost, 32, onFile)).toEqual([NO_CERTIFICATE]);
+        expect(await heldOf(lost, 9_000, onFile)).toEqual([]);
       },
     );
 
