@@ -267,16 +267,32 @@ describeWithPostgres('the operator command', () => {
       other.key.slice(1),
       // An argument that begins with a hyphen is an option.
       other.key.slice(12).replace(/^-/, 'A'),
-      `Bearer ${other.key}`,
     ]) {
       const refused = await run('key', 'revoke', wrong);
       expect(refused).toMatchObject({ exit: 1, err: expect.stringContaining('nothing was revoked') });
       said.push(refused, await run('key', 'revoke', wrong, '--json'));
     }
+    const two = await operator.runWithInput(`${other.key} ${typed.key}\n`, 'key', 'revoke', '-');
+    expect(two).toMatchObject({ exit: 1, err: expect.stringContaining('several API keys') });
+    const none = await operator.runWithInput('KEY=\n', 'key', 'revoke', '-');
+    expect(none).toMatchObject({ exit: 1, err: expect.stringContaining('holds no whole API key') });
+    said.push(two, none);
     expect(said.map(({ out, err }) => out + err).join('')).not.toContain(other.key.slice(12, 30));
     expect(said.map(({ out, err }) => out + err).join('')).not.toContain('svc_sk_');
     expect(await session.readModel.credentialById(other.id)).toMatchObject({ revoked: false });
     expect(await operator.runWithInput('\n', 'key', 'revoke', '-')).toMatchObject({ exit: 2 });
+  });
+
+  it.each<[where: string, line: (key: string) => string]>([
+    ['a header', (key) => `Authorization: Bearer ${key}`],
+    ['a settings file', (key) => `export KEY=${key}`],
+    ['code', (key) => `const key = "${key}";`],
+    ['a log that names it twice', (key) => `{"a":"${key}","b":"${key}"}`],
+  ])('key revoke finds a key in the line of %s', async (_where, line) => {
+    const { id, key } = (await runJson('key', 'create', CNPJ, '--mode', 'live')).json as { id: string; key: string };
+    const revoked = await operator.runWithInput(`${line(key)}\n`, 'key', 'revoke', '-');
+    expect(revoked).toMatchObject({ exit: 0, out: expect.stringContaining(id) });
+    expect(await session.readModel.credentialById(id)).toMatchObject({ revoked: true });
   });
 
   it('certificate issue-demo stores an encrypted certificate of the company', async () => {

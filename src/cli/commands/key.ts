@@ -1,5 +1,6 @@
 import { sha256Hex } from '../../app/event-store/hashes.js';
 import { createKey, revokeKey } from '../../app/operator/company/company-commands.js';
+import { apiKeysIn, modeOfApiKey } from '../../domain/company/company.js';
 import type { Scope } from '../../domain/company/events.js';
 import { answer, badUsage, type Command, done, refused, textFlag, textFlags, unknownCompany } from '../command.js';
 import { tellRowsBehind } from '../rows-behind.js';
@@ -63,16 +64,19 @@ const usedText = (at: string | null): string => (at === null ? 'never used' : `u
 const revoke: Command = {
   name: 'key revoke',
   positionals: ['ID'],
-  summary: 'stop an API key by its id or the whole key; it is refused within 2 s; - reads either from stdin',
+  summary:
+    'stop an API key by its id or a line with the whole key; it is refused within 2 s; - reads either from stdin',
   changes: true,
   run: async ({ positionals: [typed = ''], actor, session, terminal }) => {
-    const text = (await typedText(typed, 'id of the key or the whole key', terminal)).trim();
-    if (text === '') return badUsage('ID is empty');
+    const line = (await typedText(typed, 'id of the key or the line with the key', terminal)).trim();
+    if (line === '') return badUsage('ID is empty');
+    const [text = line, ...others] = apiKeysIn(line);
+    if (others.length > 0) return refused(SEVERAL_KEYS);
     const opened = await session();
     await tellRowsBehind(opened, terminal, ['credentials']);
     const credential =
       (await opened.readModel.credentialById(text)) ?? (await opened.readModel.credential(sha256Hex(text)));
-    if (credential === undefined) return refused(isKeyId(text) ? `no key ${text}` : NO_SUCH_KEY);
+    if (credential === undefined) return refused(unknownKey(text));
     const { keyId, companyId } = credential;
     const result = await revokeKey(companyId, keyId, opened.companyDeps(actor));
     return answer(result, `key ${keyId} revoked`, { id: keyId, revoked: true });
@@ -82,6 +86,16 @@ const revoke: Command = {
 const isKeyId = (text: string): boolean => /^key_[0-9a-f-]{1,36}$/.test(text);
 
 /** Does not repeat what was typed, because a part of a key is a secret too. */
+const unknownKey = (text: string): string => {
+  if (isKeyId(text)) return `no key ${text}`;
+  return modeOfApiKey(text) === undefined ? NO_KEY_IN_IT : NO_SUCH_KEY;
+};
+
+const SEVERAL_KEYS = 'several API keys were given, and nothing was revoked: give one at a time';
+
+const NO_KEY_IN_IT =
+  'that holds no whole API key and no id of one, and nothing was revoked: a key has 55 characters; nfse key list CNPJ shows the ids of keys';
+
 const NO_SUCH_KEY = 'no company has this key, and nothing was revoked: nfse key list CNPJ shows the ids of keys';
 
 export const keyCommands: readonly Command[] = [create, list, revoke];

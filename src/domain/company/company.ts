@@ -151,5 +151,10 @@ export const modeOfApiKey = (text: string): Mode | undefined => {
 
 const KEY = /^svc_sk_(live|test)_[A-Za-z0-9_-]{43}$/;
 
+/** The whole API keys in a text, each once. A key that got out is found in a line of a log, of a settings file or of code. */
+export const apiKeysIn = (text: string): readonly string[] => [...new Set(text.match(KEYS) ?? [])];
+
+const KEYS = /svc_sk_(?:live|test)_[A-Za-z0-9_-]{43}(?![A-Za-z0-9_-])/g;
+
 /** `text` without the secret part of each API key in it. Keys of another length count: part of a secret is a secret too. */
 export const withoutApiKeys = (text: string): string => text.replace(/(svc_sk_(?:live|test)_)[A-Za-z0-9_-]+/g, '$1…');

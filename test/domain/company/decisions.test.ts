@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
+  apiKeysIn,
   apiKeyText,
   type CompanyState,
   companyFold,
@@ -203,5 +204,12 @@ describe('an API key', () => {
     const typed = `svc_sk_live_${secret} and svc_sk_test_${secret.slice(9)}: no such company`;
     expect(withoutApiKeys(typed)).toBe('svc_sk_live_… and svc_sk_test_…: no such company');
     expect(withoutApiKeys('svc_sk_ is the prefix')).toBe('svc_sk_ is the prefix');
+  });
+
+  it('are found in a line by their whole text, each once', () => {
+    const [live, test] = [apiKeyText('live', 'a-_1'.padEnd(43, 'B')), apiKeyText('test', 'c'.repeat(43))];
+    expect(apiKeysIn(`KEY="${live}"; ${test},${live}`)).toEqual([live, test]);
+    expect(apiKeysIn(`${live}x ${test.slice(0, -1)} ${live.slice(1)}`)).toEqual([]);
+    expect(apiKeysIn('')).toEqual([]);
   });
 });
