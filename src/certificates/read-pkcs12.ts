@@ -1,4 +1,4 @@
-import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import forge from 'node-forge';
 import type { Instant } from '../domain/common/time.js';
 import type { KeyFault } from '../domain/company/events.js';
@@ -38,33 +38,51 @@ export type Pkcs12Fault =
   /** The certificate names a CNPJ, but not in the form of ICP-Brasil. */
   | 'malformed_cnpj';
 
-type ReadPkcs12 = { ok: true; certificate: OpenedPkcs12 } | { ok: false; reason: Pkcs12Fault };
+/** `others`: further certificates with their keys. Stores of browsers and of Windows export several at once. */
+type ReadPkcs12 =
+  | { ok: true; certificate: OpenedPkcs12; others: readonly OpenedPkcs12[] }
+  | { ok: false; reason: Pkcs12Fault };
 
 /** An A1 certificate with its chain takes some 10 KiB. */
 const MOST_BYTES = 1_048_576;
 
+/** Keys of a file that are looked at, because each of them is compared with each certificate. */
+const MOST_KEYS = 20;
+
 /**
- * Opens a PFX with node-forge, which also reads the RC2 and 3DES files of Brazilian authorities (OpenSSL 3 refuses those). The leaf is the
- * certificate of the private key; the others are the chain.
+ * Opens a PFX with node-forge, which also reads the RC2 and 3DES files of Brazilian authorities (OpenSSL 3 refuses those). A leaf is the certificate
+ * of a private key; the certificates without a key are the chain. The first leaf tells what is wrong where no leaf can be used.
  */
 export const readPkcs12 = (pfx: Buffer, password: string): ReadPkcs12 => {
   if (pfx.length > MOST_BYTES) return { ok: false, reason: 'too_large' };
   const opened = open(pfx, password);
   if (typeof opened === 'string') return { ok: false, reason: opened };
-  const found = keyOf(opened);
-  if (!('key' in found)) return { ok: false, reason: found.reason };
-  const { key } = found;
-  const certificates = bagsOf(opened, forge.pki.oids.certBag).flatMap(pemOf);
-  const leaf = certificates.find((pem) => isOfKey(pem, key));
-  if (leaf === undefined) return { ok: false, reason: 'no_certificate' };
-  const fault = keyFault({ privateKeyPem: key, certificatePem: leaf });
-  if (fault !== undefined) return { ok: false, reason: fault };
-  const said = leafFacts(leaf);
-  if (said === undefined) return { ok: false, reason: 'unreadable_validity' };
+  const found = keysOf(opened);
+  if (!Array.isArray(found)) return { ok: false, reason: found.reason };
+  const certificates = [...new Set(bagsOf(opened, forge.pki.oids.certBag).flatMap(pemOf))];
+  const pairs = found.flatMap((key) =>
+    certificates
+      .filter((pem) => isOfKey(pem, key))
+      .map((pem) => ({ privateKeyPem: pemOfKey(key), certificatePem: pem })),
+  );
+  const chainPem = certificates.filter((pem) => pairs.every(({ certificatePem }) => certificatePem !== pem));
+  const read = pairs.map((pair) => leafOf(pair, chainPem));
+  const [certificate, ...others] = read.flatMap((one) => (typeof one === 'string' ? [] : [one]));
+  if (certificate !== undefined) return { ok: true, certificate, others };
+  const [reason = 'no_certificate'] = read.flatMap((one) => (typeof one === 'string' ? [one] : []));
+  return { ok: false, reason };
+};
+
+type Pair = Pick<OpenedPkcs12, 'privateKeyPem' | 'certificatePem'>;
+
+const leafOf = (pair: Pair, chainPem: readonly string[]): OpenedPkcs12 | Pkcs12Fault => {
+  const fault = keyFault(pair);
+  if (fault !== undefined) return fault;
+  const said = leafFacts(pair.certificatePem);
+  if (said === undefined) return 'unreadable_validity';
   const { cnpj, ...facts } = said;
-  if (cnpj === undefined) return { ok: false, reason: hasMalformedCnpj(leaf) ? 'malformed_cnpj' : 'no_cnpj' };
-  const chainPem = certificates.filter((pem) => pem !== leaf);
-  return { ok: true, certificate: { privateKeyPem: key, certificatePem: leaf, chainPem, cnpj, ...facts } };
+  if (cnpj === undefined) return hasMalformedCnpj(pair.certificatePem) ? 'malformed_cnpj' : 'no_cnpj';
+  return { ...pair, chainPem, cnpj, ...facts };
 };
 
 type Opened = forge.pkcs12.Pkcs12Pfx | 'not_pkcs12' | 'wrong_password' | 'unsupported_algorithm' | 'too_many_rounds';
@@ -106,15 +124,15 @@ const attempt = (read: () => Opened): Opened => {
 const bagsOf = (pfx: forge.pkcs12.Pkcs12Pfx, bagType: string | undefined): readonly forge.pkcs12.Bag[] =>
   bagType === undefined ? [] : (pfx.getBags({ bagType })[bagType] ?? []);
 
-/** The private key as PKCS#8 PEM. */
-const keyOf = (pfx: forge.pkcs12.Pkcs12Pfx): { key: string } | { reason: 'no_private_key' | 'not_rsa' } => {
+const keysOf = (pfx: forge.pkcs12.Pkcs12Pfx): KeyObject[] | { reason: 'no_private_key' | 'not_rsa' } => {
   const bags = [...bagsOf(pfx, forge.pki.oids.pkcs8ShroudedKeyBag), ...bagsOf(pfx, forge.pki.oids.keyBag)];
-  const key = bags.find((bag) => bag.key)?.key;
   // node-forge opens the bag of a key that is not RSA and leaves the key unread.
-  if (!key) return { reason: bags.length === 0 ? 'no_private_key' : 'not_rsa' };
-  const opened = createPrivateKey(forge.pki.privateKeyToPem(key));
-  return { key: opened.export({ type: 'pkcs8', format: 'pem' }).toString() };
+  const keys = bags.flatMap(({ key }) => (key ? [forge.pki.privateKeyToPem(key)] : []));
+  if (keys.length === 0) return { reason: bags.length === 0 ? 'no_private_key' : 'not_rsa' };
+  return [...new Set(keys)].slice(0, MOST_KEYS).map((pem) => createPrivateKey(pem));
 };
+
+const pemOfKey = (key: KeyObject): string => key.export({ type: 'pkcs8', format: 'pem' }).toString();
 
 /** node-forge reads neither a certificate with an elliptic key nor one signed by such a key. Their bytes are kept as they are. */
 const pemOf = ({ cert, asn1 }: forge.pkcs12.Bag): readonly string[] => {
@@ -126,9 +144,9 @@ const pemOf = ({ cert, asn1 }: forge.pkcs12.Bag): readonly string[] => {
   }
 };
 
-const isOfKey = (pem: string, key: string): boolean => {
+const isOfKey = (pem: string, key: KeyObject): boolean => {
   try {
-    return new X509Certificate(pem).checkPrivateKey(createPrivateKey(key));
+    return new X509Certificate(pem).checkPrivateKey(key);
   } catch {
     return false;
   }

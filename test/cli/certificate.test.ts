@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createMonitoringReads } from '../../src/adapters/read-model-postgres/monitoring-reads.js';
 import { putCertificate } from '../../src/app/operator/company/company-commands.js';
 import { leafFacts } from '../../src/certificates/holder.js';
@@ -19,7 +19,7 @@ import { systemClock } from '../../src/runtime/engines/clock.js';
 import { certificatesOf } from '../../src/runtime/engines/companies.js';
 import { companyFile } from '../support/fixture/company.js';
 import { accepted, attempted, authorized, cancelRequested } from '../support/fixture/invoice.js';
-import { endlessPfxOf, pfxOf, plainPfxOf } from '../support/fixture/pfx.js';
+import { endlessPfxOf, pairsPfxOf, pfxOf, plainPfxOf } from '../support/fixture/pfx.js';
 import { certificateOfKey, forgedKeyOf, rsaKeyOf, withoutReadableEnd } from '../support/fixture/rsa-keys.js';
 import { appendTo } from '../support/harness/event-store.js';
 import { type Operator, openOperator } from '../support/harness/operator.js';
@@ -117,6 +117,54 @@ describeWithPostgres('nfse certificate put', () => {
     expect(result).toMatchObject({
       exit: 0,
       out: expect.stringContaining(`it is that of ${BRANCH}, of the same company`),
+    });
+  });
+
+  describe('of a file with several', () => {
+    const expired = () => issued(CNPJ, 10, addSeconds(now, -20 * DAY));
+    const person = () => issueCertificate({ subjectName: 'MARIA', issuer: authority, validDays: 9, now });
+    /** The same key, certified again. */
+    const renewed = ({ privateKeyPem }: KeyAndCertificate): KeyAndCertificate => ({
+      privateKeyPem,
+      certificatePem: certificateOfKey(privateKeyPem, { cnpj: CNPJ, now }),
+    });
+
+    it.each<[what: string, others: (good: KeyAndCertificate) => readonly KeyAndCertificate[]]>([
+      ['an expired one', () => [expired()]],
+      ['one of another company', () => [issued('98765432000198', 300)]],
+      ['that of a branch, valid for longer', () => [issued(BRANCH, 300)]],
+      ['an e-CPF', () => [person()]],
+      ['one of the company that ends sooner', () => [issued(CNPJ, 20)]],
+    ])('stores that of the company beside %s, in either order', async (_what, others) => {
+      const good = issued(CNPJ, 200);
+      const { fingerprint } = leafFacts(good.certificatePem) ?? {};
+      for (const pairs of [
+        [...others(good), good],
+        [good, ...others(good)],
+      ]) {
+        await operator.run('certificate', 'issue-demo', CNPJ);
+        expect(await put(pairsPfxOf(pairs))).toMatchObject({ exit: 0 });
+        expect((await operator.session.readModel.company(CNPJ))?.certificate).toMatchObject({ fingerprint });
+      }
+    });
+
+    it('stores the renewed one of a key that stands beside its expired one', async () => {
+      const old = expired();
+      const good = renewed(old);
+      expect(await put(pairsPfxOf([old, good]))).toMatchObject({ exit: 0 });
+      const { certificateId = '', fingerprint } = (await operator.session.readModel.company(CNPJ))?.certificate ?? {};
+      expect(fingerprint).toBe(leafFacts(good.certificatePem)?.fingerprint);
+      expect((await operator.session.vault.open(CNPJ, certificateId))?.chainPem).toEqual([]);
+    });
+
+    it('says of the first what is wrong where none fits, and that there are several', async () => {
+      const result = await put(pairsPfxOf([expired(), issued('98765432000198', 300)]));
+      expect(result).toMatchObject({
+        exit: 1,
+        err: expect.stringMatching(/it expired on .* first of several certificates/),
+      });
+      const people = await put(pairsPfxOf([person(), person()]));
+      expect(people).toMatchObject({ exit: 1, err: expect.stringContaining('its holder has no CNPJ') });
     });
   });
 
@@ -282,6 +330,24 @@ describeWithPostgres('nfse certificate put', () => {
     const line = await doctorLine();
     expect(line).toMatch(new RegExp(`^${verdict}.*${words}`));
     expect(line.includes('nfse certificate put')).toBe(verdict === 'BAD ');
+  });
+
+  it('that has expired, or is not valid yet, is named by company enable', async () => {
+    const { session } = operator;
+    const { privateKeyPem, certificatePem } = issued(CNPJ, 9);
+    const facts = leafFacts(certificatePem);
+    if (facts === undefined) throw new Error('the certificate has a validity');
+    const enableWith = async (times: Partial<typeof facts>) => {
+      const made = { ...facts, ...times, privateKeyPem, certificatePem, chainPem: [], cnpj: CNPJ };
+      await putCertificate(CNPJ, made, session.vault, session.companyDeps('ana'));
+      return (await operator.run('company', 'enable', CNPJ)).out;
+    };
+    expect(await enableWith({})).not.toContain('certificate');
+    expect(await enableWith({ notAfter: now })).toContain(
+      `warning: its certificate expired on ${now}: the API refuses`,
+    );
+    const later = addSeconds(now, DAY);
+    expect(await enableWith({ notBefore: later })).toContain(`warning: its certificate is valid from ${later} on: `);
   });
 
   it('of an earlier version with a key that cannot be used is named by doctor, company show and company enable', async () => {

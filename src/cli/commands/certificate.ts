@@ -33,10 +33,11 @@ const put: Command = {
     // Before a session, which may hold the lock of the data folder: a file may take a minute to open.
     const read = readPkcs12(pfx.bytes, passwordIn(password.bytes.toString('utf8')));
     if (!read.ok) return notStored(REASONS[read.reason]);
-    const { certificate } = read;
     const opened = await session();
-    const refusal = holderFault(certificate.cnpj, cnpj) ?? validityFault(certificate, opened.clock.now());
-    if (refusal !== undefined) return notStored(refusal);
+    const now = opened.clock.now();
+    const certificate = bestFor(cnpj, [read.certificate, ...read.others], now) ?? read.certificate;
+    const refusal = unfit(certificate, cnpj, now);
+    if (refusal !== undefined) return notStored(`${refusal}${read.others.length === 0 ? '' : NONE_OF_SEVERAL}`);
     await tellRowsBehind(opened, terminal, ['companies']);
     return await store(cnpj, certificate, actor, opened);
   },
@@ -168,6 +169,21 @@ const validityFault = ({ notBefore, notAfter }: Certificate, now: Instant): stri
 };
 
 type Certificate = Omit<CompanyCertificate, 'certificateId'>;
+
+const unfit = (certificate: Certificate, cnpj: string, now: Instant): string | undefined =>
+  holderFault(certificate.cnpj, cnpj) ?? validityFault(certificate, now);
+
+/** Of several certificates of a file the one to store: the company's own before that of a branch, then the one that is valid for longest. */
+const bestFor = (cnpj: string, certificates: readonly Certificate[], now: Instant): Certificate | undefined => {
+  const fitting = certificates.filter((one) => unfit(one, cnpj, now) === undefined);
+  const own = fitting.filter((one) => one.cnpj === cnpj);
+  return (own.length > 0 ? own : fitting).reduce<Certificate | undefined>(
+    (best, one) => (best === undefined || isBefore(best.notAfter, one.notAfter) ? one : best),
+    undefined,
+  );
+};
+
+const NONE_OF_SEVERAL = ' (this is the first of several certificates in the file, of which none fits)';
 
 const store = async (cnpj: string, certificate: Certificate, actor: string, session: Session): Promise<Outcome> => {
   const company = await session.readModel.company(cnpj);

@@ -8,7 +8,9 @@ import {
 import { type CompanyFileRead, companyFile, parseCompanyFile } from '../../app/operator/company/company-file.js';
 import { companyUsage, type UsageCounts } from '../../app/operator/company-usage.js';
 import { modes } from '../../domain/common/ids.js';
+import { type Instant, isBefore } from '../../domain/common/time.js';
 import type { Company } from '../../domain/company/company.js';
+import { hasValidCertificate } from '../../domain/company/eligibility.js';
 import type { IbsCbsOfCompany, Registration } from '../../domain/company/events.js';
 import type { IbsCbsReport } from '../../domain/company/ibs-cbs-report.js';
 import { isUsedUp } from '../../domain/dps-number/dps-number.js';
@@ -165,7 +167,7 @@ const warningsOf = async (cnpj: string, opened: Session): Promise<readonly strin
   const company = await opened.readModel.company(cnpj);
   if (company === undefined) return [];
   const codes = await municipalCodeWarnings(company, opened);
-  const lacks = certificateFault(company);
+  const lacks = certificateFault(company, opened.clock.now());
   const certificate =
     lacks === undefined
       ? []
@@ -180,9 +182,15 @@ const warningsOf = async (cnpj: string, opened: Session): Promise<readonly strin
   ];
 };
 
-const certificateFault = ({ certificate }: Company): string | undefined => {
+const certificateFault = (company: Company, now: Instant): string | undefined => {
+  const { certificate } = company;
   if (certificate === undefined) return 'it has no certificate';
-  return certificate.unusable && `its certificate cannot be used, because ${KEY_FAULTS[certificate.unusable]}`;
+  if (hasValidCertificate(company, now)) return undefined;
+  if (certificate.unusable === undefined)
+    return isBefore(now, certificate.notBefore)
+      ? `its certificate is valid from ${certificate.notBefore} on`
+      : `its certificate expired on ${certificate.notAfter}`;
+  return `its certificate cannot be used, because ${KEY_FAULTS[certificate.unusable]}`;
 };
 
 const show: Command = {
