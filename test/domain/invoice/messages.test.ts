@@ -70,6 +70,15 @@ describe('the message of a refused invoice', () => {
     );
   });
 
+  it.each([
+    ['E0038', /^O convênio do município do prestador não está ativo/],
+    ['E0299', /^O sistema nacional não aceitou os dados do intermediário/],
+    [UNCATALOGUED_CODE, /^A data de emissão ficou adiante/],
+  ])('is of E0008, which passes by itself, only where no other code has a text: beside %s', (other, text) => {
+    expect(refusedWith('E0008', other)?.message).toMatch(text);
+    expect(refusedWith(other, 'E0008')?.message).toMatch(text);
+  });
+
   it.each(['E1260', 'E1274', 'E1278'])(
     'for %s, a code of notes and of events, does not speak of a cancellation',
     (code) => {

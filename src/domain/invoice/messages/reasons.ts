@@ -282,6 +282,14 @@ const ownCancellationReasons: ReadonlyMap<string, string> = new Map(Object.entri
 /** The areas that are about any signed request, not about a note. */
 const requestReasons = reasonsOf([areas.signature, areas.certificate, areas.payload, areas.unavailable, areas.query]);
 
-/** The most specific text of several codes: of the first code with its own text, else of the first catalogued code. */
+/**
+ * The most specific text of several codes: of the first code with its own text, else of the first catalogued code. E0008 counts where no other code has
+ * a text: its text says to issue again, which cannot succeed while another code stays.
+ */
 export const mainReason = (codes: readonly string[]): string | undefined =>
+  firstReason(codes.filter((code) => code !== CLOCK_AHEAD)) ?? firstReason(codes);
+
+const CLOCK_AHEAD = 'E0008';
+
+const firstReason = (codes: readonly string[]): string | undefined =>
   reasonOf(codes.find((code) => ownReasons.has(code)) ?? codes.find((code) => areaReasons.has(code)) ?? '');
