@@ -11,10 +11,12 @@ import {
   administeredCodes,
   type CachedParameters,
   dottedService,
+  isWithoutEmitter,
   isWithoutIncidence,
   municipalCodeProblem,
   onlyMunicipalCode,
   questionKeyOf,
+  usableConvenio,
 } from '../domain/municipality/parameters.js';
 import { counted } from '../lib/counted.js';
 import { knownIn } from '../ports/municipal-parameters.js';
@@ -117,6 +119,33 @@ export const approximateTableWarnings = (
 const EVERY_OTHER_SERVICE = '';
 
 /**
+ * A text for each mode in which the municipality of the company is known to be without the national emitter. Its municipal codes say nothing then. A MEI
+ * issues there all the same.
+ */
+export const emitterWarnings = async (
+  { registration }: Pick<Company, 'registration'>,
+  { parameters, clock }: Pick<Sources, 'parameters' | 'clock'>,
+): Promise<readonly { mode: Mode; text: string }[]> => {
+  const ibge = municipalityByName(registration.city, registration.state)?.ibge;
+  if (ibge === undefined || registration.taxRegime === 'mei') return [];
+  const entries = await parameters.entriesOf(ibge);
+  return modes.flatMap((mode) => {
+    const kept = knownIn(entries.filter((entry) => entry.mode === mode));
+    return hasNoEmitter(kept, clock.now())
+      ? [{ mode, text: `its municipality ${ibge} ${NO_EMITTER} (${mode} mode)` }]
+      : [];
+  });
+};
+
+const hasNoEmitter = (kept: readonly CachedParameters[], now: Instant): boolean => {
+  const convenio = usableConvenio(kept, now);
+  return convenio !== undefined && isWithoutEmitter(convenio);
+};
+
+const NO_EMITTER =
+  'has no active convênio or no national emitter: Sefin refuses the notes of the company (E0038, E0039), which are issued in the system of the municipality';
+
+/**
  * What is known of the municipal codes: a text for each service of a default line, and one that counts the services of the other lines, which are no
  * fault because requests may never name them. A code that goes out by itself is no fault either. `mode` says whose parameters: those of the
  * restricted environment are test data.
@@ -135,6 +164,7 @@ export const municipalCodeWarnings = async (
   const others = new Set(lines.map(({ serviceCode }) => serviceCode).filter((code) => !services.has(code)));
   return modes.flatMap((mode) => {
     const kept = knownIn(entries.filter((entry) => entry.mode === mode));
+    if (hasNoEmitter(kept, now)) return [];
     // The answers are thousands where services have municipal codes, and each finding is about those of one service.
     const findingOf = (serviceCode: string): CodeFinding | undefined => {
       const key = questionKeyOf({ kind: 'aliquota', service: dottedService(serviceCode, '') });

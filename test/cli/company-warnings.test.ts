@@ -8,8 +8,10 @@ import { doctorCommand } from '../../src/cli/commands/doctor.js';
 import { municipalityCommands } from '../../src/cli/commands/municipality.js';
 import { approximateTableWarnings, firstChecks } from '../../src/cli/company-warnings.js';
 import { modulo11Digit } from '../../src/domain/common/access-key.js';
+import type { Mode } from '../../src/domain/common/ids.js';
 import { brasiliaDate } from '../../src/domain/common/time.js';
 import type { ApproximateTaxes } from '../../src/domain/company/events.js';
+import type { KnownParameters } from '../../src/domain/municipality/parameters.js';
 import { systemClock } from '../../src/runtime/engines/clock.js';
 import { demoCompany } from '../support/fixture/demo.js';
 import { type Operator, openOperator } from '../support/harness/operator.js';
@@ -264,6 +266,39 @@ describeWithPostgres('what a company must choose, or cannot issue here', () => {
     expect(await doctorLines(`municipal code ${CNPJ}`)).toEqual([]);
     await put({ tax_regime: 'mei' });
     expect(await doctorLines(`municipal code ${CNPJ}`)).toEqual([]);
+  });
+
+  it('is the municipality alone where it has no national emitter: no municipal code helps there, and a MEI issues all the same', async () => {
+    await put();
+    await tell('010');
+    const keep = (known: KnownParameters, mode: Mode = 'live') =>
+      createParametersCache(operator.database.pool).keep(mode, RIO, {
+        questionKey: 'convenio',
+        known,
+        knownAt: systemClock.now(),
+      });
+    const said = `its municipality ${RIO} has no active convênio or no national emitter: Sefin refuses the notes`;
+    for (const known of [
+      { kind: 'convenio', isActive: false },
+      { kind: 'convenio', isActive: true, nationalEmitter: false },
+    ] as const) {
+      await keep(known);
+      const [line, ...others] = await doctorLines(`municipality ${CNPJ}`);
+      expect(line).toMatch(/^BAD .* -> nfse company disable/);
+      expect(line).toContain(said);
+      expect(others).toEqual([]);
+      expect(await doctorLines(`municipal code ${CNPJ}`)).toEqual([]);
+      expect((await operator.run('company', 'enable', CNPJ)).out).toContain(`warning: ${said}`);
+      expect((await put()).out).toContain(`warning: ${said}`);
+    }
+    await put({ tax_regime: 'mei' });
+    expect(await doctorLines(`municipality ${CNPJ}`)).toEqual([]);
+    await put();
+    await keep({ kind: 'convenio', isActive: true, nationalEmitter: true });
+    expect(await doctorLines(`municipality ${CNPJ}`)).toEqual([]);
+    await keep({ kind: 'convenio', isActive: false }, 'test');
+    expect((await doctorLines(`municipality ${CNPJ}`))[0]).toMatch(/^ok .*\(test mode\)/);
+    await keep({ kind: 'convenio', isActive: true }, 'test');
   });
 
   it('is refused as a municipal code of a service that no list has', async () => {

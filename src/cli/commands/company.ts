@@ -34,6 +34,7 @@ import {
   approximateTableWarnings,
   approximateTaxWarnings,
   cnpjWarnings,
+  emitterWarnings,
   exportClassificationWarnings,
   municipalCodeWarnings,
   placeWarnings,
@@ -85,6 +86,7 @@ const put: Command = {
     if ('refused' in result) return refused(result.refused);
     warnings.push(
       ...approximateTableWarnings(registration, opened.clock.now()),
+      ...(await emitterWarnings({ registration }, opened)).map(({ text }) => text),
       ...(await activityWarnings({ registration }, opened)),
       ...(await reductionWarnings({ registration }, opened)),
     );
@@ -177,6 +179,7 @@ const warningsOf = async (cnpj: string, opened: Session): Promise<readonly strin
   return [
     ...certificate,
     ...placeWarnings(company.registration),
+    ...(await emitterWarnings(company, opened)).map(({ text }) => text),
     ...codes.map(({ text }) => text),
     ...(await reductionWarnings(company, opened)),
   ];

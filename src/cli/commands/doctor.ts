@@ -12,6 +12,7 @@ import {
   activityWarnings,
   approximateTableWarnings,
   cnpjWarnings,
+  emitterWarnings,
   exportClassificationWarnings,
   firstChecks,
   municipalCodeWarnings,
@@ -201,6 +202,8 @@ const checksOf = async (company: Company, session: Session): Promise<readonly Co
   const otherCnpj = `nfse company disable ${cnpj}, then register the right CNPJ`;
   for (const detail of cnpjWarnings(company.registration)) add('CNPJ', { ok: false, detail, cure: otherCnpj });
   for (const detail of placeWarnings(company.registration)) add('city', { ok: false, detail, cure });
+  for (const { mode, text } of await emitterWarnings(company, session))
+    add('municipality', { ok: mode === 'test', detail: `CNPJ ${cnpj}, ${text}`, cure: `nfse company disable ${cnpj}` });
   for (const { isFault, text } of await municipalCodeWarnings(company, session))
     add('municipal code', { ok: !isFault, detail: `CNPJ ${cnpj}, ${text}`, cure });
   for (const detail of approximateTableWarnings(company.registration, session.clock.now()))
@@ -215,6 +218,7 @@ const checksOf = async (company: Company, session: Session): Promise<readonly Co
 const COMPANY_AREAS = [
   'CNPJ',
   'city',
+  'municipality',
   'municipal code',
   'approximate taxes',
   'export classification',

@@ -74,6 +74,10 @@ export const usableConvenio = (
   return undefined;
 };
 
+/** Whether a convênio rules out notes of Sefin in its municipality, other than those of a MEI (E0038, E0039). */
+export const isWithoutEmitter = (known: KnownParameters): boolean =>
+  known.kind === 'convenio' && (!known.isActive || known.nationalEmitter === false);
+
 /** The complement of the national code without a municipal one. */
 const NATIONAL = '000';
 

@@ -18,7 +18,7 @@ import { putCertificateCommand } from '../../cli/commands/certificate.js';
 import type { Check } from '../../cli/session.js';
 import { modes, parseInvoiceStream, publicInvoiceId } from '../../domain/common/ids.js';
 import { addSeconds, DAY_SECONDS, isBefore } from '../../domain/common/time.js';
-import { ageSeconds, STALE_SECONDS } from '../../domain/municipality/parameters.js';
+import { ageSeconds, isWithoutEmitter, STALE_SECONDS } from '../../domain/municipality/parameters.js';
 import { ageText } from '../../lib/age-text.js';
 import { counted } from '../../lib/counted.js';
 import type { Clock } from '../../ports/clock.js';
@@ -276,7 +276,9 @@ export const parametersCheck = async (cache: Pick<ParametersCache, 'convenios'>,
   const ages = convenios.flatMap(({ knownAt }) => (knownAt === undefined ? [] : [ageSeconds(knownAt, now)]));
   const oldest = Math.max(0, ...ages);
   const unanswered = convenios.filter(({ known }) => known === undefined);
-  const without = convenios.filter(isWithoutEmitter).map(({ mode, ibge }) => `${ibge} (${mode})`);
+  const without = convenios
+    .filter(({ known }) => known !== undefined && isWithoutEmitter(known))
+    .map(({ mode, ibge }) => `${ibge} (${mode})`);
   const ok = oldest <= STALE_SECONDS;
   const detail = [
     `${ages.length} convênios known, the oldest answer ${Math.floor(oldest / 3600)} h old`,
@@ -331,9 +333,6 @@ export const distributionCheck = async (
   const cure = 'check the address (DISTRIBUTION_LIVE_URL, DISTRIBUTION_TEST_URL) and the certificate';
   return { name, ok: true, detail, cure: late.length === 0 ? undefined : cure };
 };
-
-const isWithoutEmitter = ({ known }: ParametersEntry): boolean =>
-  known?.kind === 'convenio' && (!known.isActive || known.nationalEmitter === false);
 
 const reasonsOf = (entries: readonly ParametersEntry[]): string =>
   [...new Set(entries.map(({ reason }) => reason ?? 'not asked'))].sort().join(', ');

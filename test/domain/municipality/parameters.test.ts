@@ -5,7 +5,9 @@ import {
   ageSeconds,
   type CachedParameters,
   dottedService,
+  isWithoutEmitter,
   isWithoutIncidence,
+  type KnownParameters,
   municipalCodeProblem,
   onlyMunicipalCode,
   questionKeyOf,
@@ -54,6 +56,18 @@ describe('what a municipality demands', () => {
     expect(demandsNow(undefined, [onlyRegistered], 'normal', at(USED_SECONDS)).requiresRegistration).toBe(true);
     expect(demandsNow(undefined, [onlyRegistered], 'normal', at(USED_SECONDS + 1)).requiresRegistration).toBe(false);
     expect(usableConvenio([onlyRegistered], at(USED_SECONDS + 1))).toBeUndefined();
+  });
+});
+
+describe('a municipality without the national emitter', () => {
+  it.each<[what: string, known: KnownParameters, expected: boolean]>([
+    ['its convênio is not active', { kind: 'convenio', isActive: false }, true],
+    ['it has its own emitter', { kind: 'convenio', isActive: true, nationalEmitter: false }, true],
+    ['it uses the national one', { kind: 'convenio', isActive: true, nationalEmitter: true }, false],
+    ['the answer does not say', { kind: 'convenio', isActive: true }, false],
+    ['the answer is about something else', { kind: 'aliquota', rates: [] }, false],
+  ])('is one or not where %s', (_what, known, expected) => {
+    expect(isWithoutEmitter(known)).toBe(expected);
   });
 });
 
