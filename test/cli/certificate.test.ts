@@ -112,6 +112,21 @@ describeWithPostgres('nfse certificate put', () => {
     expect(await put(pfx(issued(CNPJ, 365)), CNPJ, 'windows')).toMatchObject({ exit: 0 });
   });
 
+  it.each<[what: string, bytes: Buffer]>([
+    ['the ANSI of Notepad', Buffer.from('maçã', 'latin1')],
+    ['the UTF-16 of PowerShell', Buffer.from(`\uFEFF${password}\r\n`, 'utf16le')],
+    ['UTF-16 without a byte order mark', Buffer.from(password, 'utf16le')],
+  ])('names a password file in %s, which is no wrong password', async (_what, bytes) => {
+    await writeFile(inFolder('encoded'), bytes);
+    const result = await put(pfx(issued(CNPJ, 365)), CNPJ, 'encoded');
+    expect(result).toMatchObject({ exit: 2, err: expect.stringContaining('the password file is not UTF-8 text') });
+  });
+
+  it('reads a password with an empty line after it', async () => {
+    await writeFile(inFolder('two-lines'), `${password}\n\n`);
+    expect(await put(pfx(issued(CNPJ, 365)), CNPJ, 'two-lines')).toMatchObject({ exit: 0 });
+  });
+
   it('stores that of a branch of the same company, and says whose it is', async () => {
     const result = await put(pfx(issued(BRANCH, 365)));
     expect(result).toMatchObject({

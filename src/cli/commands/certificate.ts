@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { putCertificate, removeStoredCertificates } from '../../app/operator/company/company-commands.js';
 import type { ProfileFault } from '../../certificates/profile.js';
 import type { Pkcs12Fault } from '../../certificates/read-pkcs12.js';
@@ -29,9 +30,11 @@ const put: Command = {
     if ('problem' in pfx) return badUsage(pfx.problem);
     const password = await readOperatorFile(textFlag(flags, 'password-file') ?? '');
     if ('problem' in password) return badUsage(password.problem);
+    const secret = passwordIn(password.bytes);
+    if (secret === undefined) return badUsage(NOT_UTF8);
     const { readPkcs12 } = await import('../../certificates/read-pkcs12.js');
     // Before a session, which may hold the lock of the data folder: a file may take a minute to open.
-    const read = readPkcs12(pfx.bytes, passwordIn(password.bytes.toString('utf8')));
+    const read = readPkcs12(pfx.bytes, secret);
     if (!read.ok) return notStored(REASONS[read.reason]);
     const opened = await session();
     const now = opened.clock.now();
@@ -43,8 +46,17 @@ const put: Command = {
   },
 };
 
-/** The text of a password file, without a byte order mark and the line end that editors add. */
-const passwordIn = (text: string): string => text.replace(/^\uFEFF/, '').replace(/\r?\n$/, '');
+/** The text of a password file, without a byte order mark and the line ends that editors add; undefined for another encoding than UTF-8. */
+const passwordIn = (bytes: Buffer): string | undefined =>
+  isUtf8(bytes) && !bytes.includes(0)
+    ? bytes
+        .toString('utf8')
+        .replace(/^\uFEFF/, '')
+        .replace(/[\r\n]+$/, '')
+    : undefined;
+
+const NOT_UTF8 =
+  'the password file is not UTF-8 text, so the password cannot be read: save it as UTF-8 (Notepad and PowerShell write other encodings)';
 
 const issueDemo: Command = {
   name: 'certificate issue-demo',
