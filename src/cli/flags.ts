@@ -1,6 +1,7 @@
 import { constants } from 'node:buffer';
 import { readFile, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { codePattern } from '../domain/common/masks.js';
 import { type Instant, instant, isDay } from '../domain/common/time.js';
 import { errorCode } from '../lib/error-code.js';
 import { type Flags, textFlag } from './command.js';
@@ -71,3 +72,9 @@ const placeOf = (error: unknown, text: string): string => {
   const before = text.slice(0, Number(at)).split('\n');
   return `: line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}`;
 };
+
+/** What is wrong with a text in the place of a CNPJ. */
+export const noCnpjText = (text: string): string =>
+  codePattern('cnpj').test(text.toUpperCase())
+    ? `${text} is no CNPJ: its letters are capitals`
+    : `${text} is no CNPJ: a CNPJ has 14 characters`;

@@ -3,6 +3,7 @@ import { CommanderError } from 'commander';
 import { codePattern, withoutMask } from '../domain/common/masks.js';
 import { printable } from '../lib/printable.js';
 import { badUsage, type Command, done, type Outcome, textFlag } from './command.js';
+import { noCnpjText } from './flags.js';
 import { programOf, type Typed, usageOf } from './program.js';
 import type { Session, SessionNeeds } from './session.js';
 import { jsonText, type Terminal } from './terminal.js';
@@ -113,7 +114,7 @@ const withoutMasks = ({ positionals: names = [] }: Command, { flags, positionals
  */
 const wrongIn = ({ positionals: names = [] }: Command, { flags, positionals }: Typed): string | undefined => {
   const noCnpj = positionals.find((text, index) => names[index] === 'CNPJ' && !codePattern('cnpj').test(text));
-  if (noCnpj !== undefined) return `${noCnpj} is no CNPJ: a CNPJ has 14 characters`;
+  if (noCnpj !== undefined) return noCnpjText(noCnpj);
   const actor = textFlag(flags, 'actor');
   if (actor?.trim() === '')
     return '--actor is empty: name who runs this, or leave the option out for the user of this machine';

@@ -74,6 +74,11 @@ it.each([
   expect(await typed(...argv)).toEqual({ exit: 2, err: `${argv[2]} is no CNPJ: a CNPJ has 14 characters`, out: '' });
 });
 
+it('says of a CNPJ in small letters that they are capitals', async () => {
+  const err = '12abc345000188 is no CNPJ: its letters are capitals';
+  expect(await typed('company', 'show', '12abc345000188')).toEqual({ exit: 2, err, out: '' });
+});
+
 it('takes a CNPJ with its mask, and one with letters', async () => {
   expect((await typed('company', 'show', '12.345.678/0001-95')).exit).toBe(0);
   expect((await typed('company', 'show', '12ABC34501DE35')).exit).toBe(0);
