@@ -8,9 +8,10 @@ import { type Finding, findingOf } from './finding.js';
 type Judged = ReadInvoiceEvent & { stream: StreamName; revision: Revision };
 
 /**
- * One request, one invoice (docs/architecture.md#uniqueness), as far as events alone show it. The stream of a reference belongs to the invoice that it
- * derives, or to an import that took it. So no reference is held here, and of two invoices with one reference at least one is found. `fromBeginning`:
- * whether the walk holds each stream from its first event on, which reservations of imports need. `keySeconds`: how long an Idempotency-Key is good for one invoice.
+ * One request, one invoice (docs/architecture.md#uniqueness), as far as events alone show it. The stream of a reference belongs to the invoice that
+ * it derives, or to an import that took it. So no reference is held here, and of two invoices with one reference at least one is found.
+ * `fromBeginning`: whether the walk holds each stream from its first event on, which reservations of imports need. `keySeconds`: how long an
+ * Idempotency-Key is good for one invoice.
  */
 export const createRequestInvariants = (fromBeginning: boolean, keySeconds: number) => {
   const reservations = createReservations();

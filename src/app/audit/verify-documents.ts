@@ -27,9 +27,9 @@ type DocumentDeps = {
 };
 
 /**
- * Opens every sealed field of the log. Checks every signed document with another implementation than the one that signed or accepted it, then compares
- * what the authorizer gave back with what was sent, and both with what the events say in clear. Findings show nothing of a document. Throws at an event that cannot be decoded, so the caller
- * verifies the log first.
+ * Opens every sealed field of the log. Checks every signed document with another implementation than the one that signed or accepted it, then
+ * compares what the authorizer gave back with what was sent, and both with what the events say in clear. Findings show nothing of a document. Throws
+ * at an event that cannot be decoded, so the caller verifies the log first.
  */
 export const verifyDocuments = async (
   { log, keys, oracle, embeddedDigest, textsOf }: DocumentDeps,

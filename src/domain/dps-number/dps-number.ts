@@ -69,9 +69,9 @@ export const moveNumber = (numbers: DpsNumbers, nextNumber: number, at: Instant)
 };
 
 /**
- * Continues the series after every note that a comparison of the series has found (ADR 22). A stop ends by it only when the comparison has seen the note that stopped
- * the series: `stoppedBy` is the number of that note. Then someone has accounted for the note, and the numbers from the next one on were proven free.
- * Where that note was not seen, the comparison says nothing of the other party, who may continue the series.
+ * Continues the series after every note that a comparison of the series has found (ADR 22). A stop ends by it only when the comparison has seen the
+ * note that stopped the series: `stoppedBy` is the number of that note. Then someone has accounted for the note, and the numbers from the next one on
+ * were proven free. Where that note was not seen, the comparison says nothing of the other party, who may continue the series.
  */
 export const goOnAfterNotes = (
   numbers: DpsNumbers,

@@ -87,10 +87,10 @@ const cancellationOf = (state: InvoiceState): Cancellation | undefined =>
 
 /**
  * Decides on an absent cancellation event, ours and of others. After an E0840 the absence means that an event that cancels nothing blocks the note,
- * such as a customer's confirmation, and that counts as a refusal with the codes of that answer. Where the E0840 named an event that cancels the note, an absence shows only that
- * the look-up is behind, so look-ups continue until they find that event or the time is over (ADR 8). A proven absence makes a refusal with an
- * uncatalogued code final, and one with final codes also after other sends, which had the same content (ADR 8). Otherwise it allows the same
- * content to be sent again.
+ * such as a customer's confirmation, and that counts as a refusal with the codes of that answer. Where the E0840 named an event that cancels the
+ * note, an absence shows only that the look-up is behind, so look-ups continue until they find that event or the time is over (ADR 8). A proven
+ * absence makes a refusal with an uncatalogued code final, and one with final codes also after other sends, which had the same content (ADR 8).
+ * Otherwise it allows the same content to be sent again.
  */
 export const decideCancelAbsence = (
   state: InvoiceState,
