@@ -258,10 +258,13 @@ const importWith = (note: UnknownNote, id: string | undefined): string => {
     issued_at: authorizedAt,
     created_at: authorizedAt,
     canceled_at: canceledAt,
+    // Beside an invoice that has no outcome, and has not met the note, the import takes no key alone.
+    xml_file: unseen === true ? 'NOTE.xml' : undefined,
   };
   // The import refuses such a note until the operator says that it is of another sale.
   const flags = unseen === true && metBy !== undefined ? ` --other-sale ${accessKey}` : '';
-  return `nfse invoice import FILE.ndjson${flags} with the line ${JSON.stringify(line)}`;
+  const file = unseen === true ? ', where NOTE.xml is the XML of the note from the national portal' : '';
+  return `nfse invoice import FILE.ndjson${flags} with the line ${JSON.stringify(line)}${file}`;
 };
 
 const importCure = (id: string): string =>

@@ -51,6 +51,8 @@ it('a note under the number of an indeterminate invoice is named with that invoi
   );
   expect(cure).toContain(`If so: nfse invoice resolve ${ID} --as issued --access-key ${accessKey} --evidence TEXT`);
   expect(cure).toContain(`nfse invoice import FILE.ndjson --other-sale ${accessKey} with the line {`);
+  // A key alone is refused beside that invoice.
+  expect(cure).toMatch(/"xml_file":"NOTE\.xml"\}, where NOTE\.xml is the XML of the note from the national portal/);
 });
 
 it('it is named also where the number was given long before the pause, and the note is asked for by --from', async () => {
@@ -71,6 +73,7 @@ it('a note there with another description may be that of a repeat on another day
   expect(detail).toContain(`may belong to ${ID}, which has it under its number with other content`);
   expect(cure).toContain(`then leave ${ID} indeterminate`);
   expect(cure).not.toContain('--other-sale');
+  expect(cure).toContain('"xml_file":"NOTE.xml"}');
 });
 
 it.each<[what: string, content: Partial<AuthorizedNote['content']>, end?: readonly InvoiceEvent[]]>([
