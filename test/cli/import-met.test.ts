@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { invoiceIdOfAccessKey } from '../../src/app/event-store/hashes.js';
 import { type InvoiceId, invoiceStream } from '../../src/domain/common/ids.js';
 import type { InvoiceEvent } from '../../src/domain/invoice/events.js';
-import { accepted, attempted, authorized, conflictFound, interrupted } from '../support/fixture/invoice.js';
+import { accepted, attempted, authorized, conflictFound, interrupted, unknown } from '../support/fixture/invoice.js';
 import { appendTo } from '../support/harness/event-store.js';
 import { noteKey, openImporter } from '../support/harness/importer.js';
 import type { Operator } from '../support/harness/operator.js';
@@ -130,6 +130,14 @@ describeWithPostgres('an import of a note that an accepted invoice met under its
     await rebuildRows();
     const before = { issued_at: '2026-11-21T10:00:00.000Z' };
     expect(await importing(90, before)).toEqual({ ...done, warnings: [warningOf(idOf(90))] });
+  });
+
+  it('needs no xml_file beside that invoice where a later attempt is in doubt, because the note it met is not its own', async () => {
+    await meet(91, {}, attempted(2, 80), unknown(2, 90), interrupted);
+    await rebuildRows();
+    expect(await importing(91)).toEqual({ ...done, warnings: [leave(idOf(91), 'amount')] });
+    const another = { access_key: noteKey(CNPJ, 92), reference: 'order-92' };
+    expect(await importing(91, another)).toMatchObject(refused(expect.stringContaining('give xml_file')));
   });
 
   it('says what to do with the line where it leads to that invoice, which is indeterminate', async () => {

@@ -168,6 +168,20 @@ describeWithPostgres('an import of a note under the number of an invoice that ha
     });
   });
 
+  it('is refused as the note of an open invoice none of whose attempts was sent, whose next send would find it too', async () => {
+    await send(54, [notSent(1, 60)]);
+    const owned = `line 1: xml_file is the note of nfse_${idOf(54)}`;
+    const byId = `give it with "id":"nfse_${idOf(54)}", and without reference, description and idempotency_key`;
+    for (const flags of [[], ['--other-sale', noteKey(CNPJ, 54)]])
+      expect((await importing(54, { digest: 'digest' }, ...flags)).problems).toEqual([
+        `${owned}, which waits to be sent: ${byId}`,
+      ]);
+    expect((await importing(54, { signatureFault: 'missing' })).problems).toEqual([owned]);
+    await writeNote(54, { digest: 'digest' });
+    const own = { id: `nfse_${idOf(54)}`, xml_file: 'note.xml' };
+    expect(await importingLine(own)).toMatchObject({ exit: 0, imported: 1 });
+  });
+
   it('takes keys of notes only as --other-sale', async () => {
     const { exit, err } = await operator.run('invoice', 'import', 'line.ndjson', '--other-sale', '12');
     expect({ exit, err }).toEqual({

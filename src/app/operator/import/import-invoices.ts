@@ -9,6 +9,7 @@ import {
 import { present } from '../../../domain/common/present.js';
 import { addSeconds, DAY_SECONDS, isBefore } from '../../../domain/common/time.js';
 import type { InvoiceEvent } from '../../../domain/invoice/events.js';
+import { allCameToNothing, type Invoice } from '../../../domain/invoice/state.js';
 import { sortedJson } from '../../../domain/log/hash-text.js';
 import { inGroups } from '../../../lib/in-groups.js';
 import type { EventLog } from '../../../ports/event-log.js';
@@ -18,7 +19,7 @@ import { type LoadedInvoice, loadInvoice, loadSealedInvoice } from '../../read/r
 import { type CompanyCommandDeps, loadCompany } from '../company/company-commands.js';
 import { adviceOnHolder, attachNote, noteOfAccepted } from './accepted-invoice.js';
 import { type Imported, type NoteFiles, type PlannedImport, parseImportLine, planLine } from './import-line.js';
-import { isOnRecord, metLines } from './notes-met.js';
+import { byId, isOnRecord, metLines } from './notes-met.js';
 import {
   holdersOfKeys,
   type KeyHoldersDeps,
@@ -196,7 +197,10 @@ const checkUnsettled = async (plans: readonly Numbered[], deps: ImportDeps, repo
       const lastly = issuedAt ?? canceledAt;
       const isSince = ({ firstSentAt }: Unsettled, seconds: number): boolean =>
         lastly === undefined || !isBefore(lastly, addSeconds(firstSentAt, -seconds));
-      const others = unsettled.filter((one) => one.invoiceId !== invoiceId && one.amountInCents === amountInCents);
+      // A note that the invoice has met is not its own: what is to be said of it says `metLines`.
+      const others = unsettled.filter(
+        (one) => one.invoiceId !== invoiceId && one.amountInCents === amountInCents && !one.met.includes(accessKey),
+      );
       const owner = others.find((one) => isSince(one, CLOCK_SLACK_SECONDS));
       const later = others.find((one) => one.isIndeterminate && isSince(one, EARLIER_NOTE_SECONDS));
       const mayBeThatOf = ({ invoiceId: id }: Unsettled): string =>
@@ -222,9 +226,8 @@ const checkImport = async (plan: PlannedImport, deps: ImportDeps): Promise<Impor
   const owner = dps === undefined ? undefined : await ownerOfDps(dps, data, deps);
   if (owner !== undefined && owner.facts.invoiceId !== data.invoiceId) {
     const id = publicInvoiceId(owner.facts.invoiceId);
-    const isOwn = owner.outcome.status === 'indeterminate' && dps !== undefined && compareNote(owner, dps) === 'ours';
-    const cure = isOwn ? `: nfse invoice resolve ${id} --as issued` : '';
-    return { kind: 'refused', problem: `xml_file is the note of ${id}${cure}` };
+    const isOwn = dps !== undefined && compareNote(owner, dps) === 'ours';
+    return { kind: 'refused', problem: `xml_file is the note of ${id}${isOwn ? cureOfOwner(owner, id) : ''}` };
   }
   const reserved = await checkReservations(plan, deps.store);
   const refused = reserved.find(({ kind }) => kind === 'refused');
@@ -237,6 +240,13 @@ const checkImport = async (plan: PlannedImport, deps: ImportDeps): Promise<Impor
     ? reserved.every(({ kind }) => kind === 'already_so')
     : plan.reservation === undefined || reserved[0]?.kind === 'already_so';
   return isWhole ? invoice : { kind: 'open' };
+};
+
+/** An invoice none of whose attempts was sent gets the note itself by its next send, or by the line that names it. */
+const cureOfOwner = ({ outcome, attempts }: Invoice, id: string): string => {
+  if (outcome.status === 'indeterminate') return `: nfse invoice resolve ${id} --as issued`;
+  const waits = outcome.status === 'open' && allCameToNothing(attempts);
+  return waits ? `, which waits to be sent: give it with ${byId(id)}` : '';
 };
 
 type Appended = ImportCheck | { kind: 'appended' };

@@ -148,6 +148,9 @@ const textsOf = ({
   if (!waitsToBeSent) return { warning };
   return {
     warning,
-    refusal: `${met}, and is sent under the next number once its series goes on: where the line is of the same sale, give it with "id":"${id}", and without reference, description and idempotency_key. Where it is of another sale, give it again when that invoice has an outcome`,
+    refusal: `${met}, and is sent under the next number once its series goes on: where the line is of the same sale, give it with ${byId(id)}. Where it is of another sale, give it again when that invoice has an outcome`,
   };
 };
+
+/** How a line gives its note to an invoice that waits to be sent. */
+export const byId = (id: string): string => `"id":"${id}", and without reference, description and idempotency_key`;

@@ -1,8 +1,8 @@
-import { type CompanyId, type InvoiceId, invoicePrefix, type StreamName } from '../../../domain/common/ids.js';
+import { type CompanyId, invoicePrefix, type StreamName } from '../../../domain/common/ids.js';
 import type { Cents } from '../../../domain/common/money.js';
 import type { Instant } from '../../../domain/common/time.js';
 import { compareSent, type FoundDocument } from '../../../domain/invoice/sent-document.js';
-import type { Invoice, InvoiceState, IssueAttempt } from '../../../domain/invoice/state.js';
+import type { Invoice, InvoiceFacts, IssueAttempt } from '../../../domain/invoice/state.js';
 import type { InvoiceStatus } from '../../../domain/invoice/status.js';
 import { inGroups } from '../../../lib/in-groups.js';
 import type { Caller } from '../../../ports/authorizer.js';
@@ -12,7 +12,7 @@ import type { SupportCursor, SupportFilter, SupportReads } from '../../../ports/
 import { isEndOfTestInvoice } from '../../audit/chain.js';
 import type { EventStore } from '../../event-store/event-store.js';
 import { walkLog } from '../../event-store/walk-log.js';
-import { loadSealedInvoice } from '../../read/read-invoice.js';
+import { type LoadedInvoice, loadSealedInvoice } from '../../read/read-invoice.js';
 import { senderUnder } from '../sent-under.js';
 import type { EmbeddedDps } from './import-line.js';
 
@@ -88,16 +88,20 @@ export const ownerOfDps = async (
   if (sender === undefined || sender.state.outcome.status === 'failed') return undefined;
   const { state } = sender;
   const under = state.attempts.filter(({ dpsId }) => dpsId === dps.dpsId);
-  // An invoice is indeterminate after attempts that were not sent only because a look-up showed a document under their DPS id.
-  const mayHaveNote = under.some(mayHaveMadeNote) || state.outcome.status === 'indeterminate';
+  // A number whose attempts were not sent may have a document of an attempt that the log has lost. The next send finds that document.
+  const mayHaveNote = under.some(mayHaveMadeNote) || isUnsettled(state);
   const isOwner = mayHaveNote && !under.some(isForeign) && compareSent(under, dps) !== 'other';
   return isOwner ? state : undefined;
 };
 
 export type UnsettledDeps = { supportReads: Pick<SupportReads, 'newest'>; store: EventStore };
 
-/** A live invoice that was sent and whose outcome is unknown. */
-export type Unsettled = { invoiceId: InvoiceId; amountInCents: Cents; firstSentAt: Instant; isIndeterminate: boolean };
+/** A live invoice that was sent and whose outcome is unknown. `met`: access keys of the notes of others that a look-up has shown under its numbers. */
+export type Unsettled = Pick<InvoiceFacts, 'invoiceId' | 'amountInCents'> & {
+  firstSentAt: Instant;
+  isIndeterminate: boolean;
+  met: readonly string[];
+};
 
 const PAGE = 500;
 const MAY_BE_UNSETTLED = ['queued', 'processing', 'indeterminate'] as const;
@@ -111,7 +115,7 @@ export const unsettledInvoices = async (
   const unsettled: Unsettled[] = [];
   for await (const { stream, invoice } of rowsOf({ companyId, mode: 'live' }, MAY_BE_UNSETTLED, deps)) {
     if (!amounts.has(invoice.facts.amountInCents)) continue;
-    const found = unsettledOf((await loadSealedInvoice(stream, deps.store)).state);
+    const found = unsettledOf(await loadSealedInvoice(stream, deps.store));
     if (found !== undefined) unsettled.push(found);
   }
   return unsettled;
@@ -133,12 +137,17 @@ export async function* rowsOf(
   }
 }
 
-const unsettledOf = (state: InvoiceState): Unsettled | undefined => {
-  if (state.kind !== 'invoice' || !['open', 'indeterminate'].includes(state.outcome.status)) return undefined;
-  const sent = state.attempts.find((attempt) => mayHaveMadeNote(attempt) && !isForeign(attempt));
+const isUnsettled = ({ outcome }: Invoice): boolean => outcome.status === 'open' || outcome.status === 'indeterminate';
+
+const unsettledOf = ({ state, events }: LoadedInvoice): Unsettled | undefined => {
+  if (state.kind !== 'invoice' || !isUnsettled(state)) return undefined;
   const { invoiceId, amountInCents } = state.facts;
   const isIndeterminate = state.outcome.status === 'indeterminate';
-  return sent && { invoiceId, amountInCents, firstSentAt: sent.attemptedAt, isIndeterminate };
+  // An invoice is indeterminate after attempts that were not sent only because a look-up showed a document under their DPS id.
+  const own = state.attempts.filter((attempt) => !isForeign(attempt));
+  const sent = own.find(mayHaveMadeNote) ?? (isIndeterminate ? own[0] : undefined);
+  const met = events.flatMap(({ type, data }) => (type === 'NumberConflictFound' ? [data.accessKey] : []));
+  return sent && { invoiceId, amountInCents, firstSentAt: sent.attemptedAt, isIndeterminate, met };
 };
 
 /** Whether the attempt met the note of another party under its number. */

@@ -43,12 +43,18 @@ describe('the owner of a DPS id', () => {
   it.each<[string, readonly InvoiceEvent[]]>([
     ['failed', [life.attempted(1, 1), life.rejected(1, 2)]],
     ['has met a foreign note there', [life.attempted(1, 1), life.conflictFound(1, 4)]],
-    ['was never sent', [life.attempted(1, 1), life.notSent(1, 2)]],
   ])('is not an invoice that %s', async (_state, events) => {
     await harness.accept(1);
     await harness.record(1, events);
     const found = await owner(dpsIdOf(1));
     expect(found).toBeUndefined();
+  });
+
+  it('is an open invoice that was never sent: the note under its number holds what the invoice gives, so the log has lost an attempt', async () => {
+    await harness.accept(1);
+    await harness.record(1, [life.attempted(1, 1), life.notSent(1, 2)]);
+    expect(await owner(dpsIdOf(1))).toBe(idOf(1));
+    expect(await owner(dpsIdOf(1), COMPANY, { digest: 'of another sale' })).toBeUndefined();
   });
 
   it('is not an invoice that got the number of a lost note again, and has sent another DPS under it', async () => {
@@ -94,12 +100,13 @@ describe('the unsettled invoices of a company', () => {
       [life.attempted(1, 1), life.notSent(1, 2)],
       [life.attempted(1, 1), life.conflictFound(1, 4)],
       [life.attempted(1, 1), life.rejected(1, 2)],
+      [life.attempted(1, 1), life.notSent(1, 2), life.interrupted],
     ];
     for (const [index, events] of lives.entries()) {
       await harness.accept(3 + index);
       await harness.record(3 + index, events);
     }
-    const rows = await Promise.all([1, 2, 3, 4, 5, 6, 7].map(rowOf));
+    const rows = await Promise.all([1, 2, 3, 4, 5, 6, 7, 8].map(rowOf));
     const supportReads = {
       newest: async ({ status }: SupportFilter) =>
         rows.filter(({ state }) => state.kind === 'invoice' && invoiceStatus(state) === status),
@@ -108,8 +115,9 @@ describe('the unsettled invoices of a company', () => {
       unsettledInvoices(COMPANY, new Set([amount]), { supportReads, store: harness.store });
     const found = await unsettled(AMOUNT);
     expect(found).toEqual([
-      { invoiceId: idOf(3), amountInCents: AMOUNT, firstSentAt: life.at(1), isIndeterminate: false },
-      { invoiceId: idOf(4), amountInCents: AMOUNT, firstSentAt: life.at(4), isIndeterminate: true },
+      { invoiceId: idOf(3), amountInCents: AMOUNT, firstSentAt: life.at(1), isIndeterminate: false, met: [] },
+      { invoiceId: idOf(4), amountInCents: AMOUNT, firstSentAt: life.at(4), isIndeterminate: true, met: [] },
+      { invoiceId: idOf(8), amountInCents: AMOUNT, firstSentAt: life.at(1), isIndeterminate: true, met: [] },
     ]);
     expect(await unsettled(1 as Cents)).toEqual([]);
   });
