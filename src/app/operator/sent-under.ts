@@ -1,7 +1,7 @@
 import type { DpsId } from '../../domain/common/access-key.js';
 import { invoiceStream, type StreamName } from '../../domain/common/ids.js';
 import type { FoundDocument } from '../../domain/invoice/sent-document.js';
-import type { Invoice } from '../../domain/invoice/state.js';
+import { type Invoice, isUnsettled } from '../../domain/invoice/state.js';
 import type { AuthorizedNote, Caller } from '../../ports/authorizer.js';
 import type { EventLog } from '../../ports/event-log.js';
 import type { EventStore } from '../event-store/event-store.js';
@@ -47,8 +47,7 @@ export const standsUnder = async (
   const sender = await senderUnder(note.dpsId, caller, deps);
   if (sender === undefined) return undefined;
   const { stream, state: invoice, events } = sender;
-  const isUnsettled = invoice.outcome.status === 'open' || invoice.outcome.status === 'indeterminate';
   const owner = compareNote(invoice, note);
-  if (!isUnsettled || (owner === 'other' && isOfAnotherSale(note, events))) return undefined;
+  if (!isUnsettled(invoice) || (owner === 'other' && isOfAnotherSale(note, events))) return undefined;
   return { stream, invoice, owner, sameContent: owner !== 'unknown' && isNoteMet(note, events) };
 };

@@ -150,3 +150,7 @@ export const firstSent = <S extends Send>(sends: readonly S[]): S | undefined =>
 /** Number of sends whose bytes left or may have left. */
 export const sentCount = (sends: readonly Send[]): number =>
   sends.filter((send) => send.resolution !== 'not_sent').length;
+
+/** Whether the outcome is still to come: from the authorizer, or from support. */
+export const isUnsettled = ({ outcome }: Invoice): boolean =>
+  outcome.status === 'open' || outcome.status === 'indeterminate';

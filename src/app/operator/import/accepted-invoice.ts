@@ -5,7 +5,7 @@ import { decideAuthorized } from '../../../domain/invoice/decide-issuance.js';
 import { type Decision, stale } from '../../../domain/invoice/decision.js';
 import type { Customer, ReadInvoiceEvent } from '../../../domain/invoice/events.js';
 import { hasMetOther, isOfLostAttempt, noteMet } from '../../../domain/invoice/note-met.js';
-import { allCameToNothing, type InvoiceState } from '../../../domain/invoice/state.js';
+import { allCameToNothing, type InvoiceState, isUnsettled } from '../../../domain/invoice/state.js';
 import type { Clock } from '../../../ports/clock.js';
 import type { EventStore } from '../../event-store/event-store.js';
 import { decideAndAppend } from '../../issuing/decide-and-append.js';
@@ -29,8 +29,7 @@ export const noteOfAccepted = (
   const { outcome } = state;
   const isRecorded = outcome.status === 'issued' && outcome.accessKey === data.accessKey;
   const id = publicInvoiceId(data.invoiceId);
-  const isUnsettled = outcome.status === 'open' || outcome.status === 'indeterminate';
-  if (isUnsettled && noteMet(events, data.accessKey) !== undefined)
+  if (isUnsettled(state) && noteMet(events, data.accessKey) !== undefined)
     return { problem: `${id} met this note under its number, with its own content: ${settleWithNote(id)}` };
   if (outcome.status === 'indeterminate') return { problem: `${id} ${ofIndeterminate(id, data.accessKey, events)}` };
   if (!isRecorded && !isWithoutNote(state))

@@ -2,7 +2,7 @@ import { type CompanyId, invoicePrefix, type StreamName } from '../../../domain/
 import type { Cents } from '../../../domain/common/money.js';
 import type { Instant } from '../../../domain/common/time.js';
 import { compareSent, type FoundDocument } from '../../../domain/invoice/sent-document.js';
-import type { Invoice, InvoiceFacts, IssueAttempt } from '../../../domain/invoice/state.js';
+import { type Invoice, type InvoiceFacts, type IssueAttempt, isUnsettled } from '../../../domain/invoice/state.js';
 import type { InvoiceStatus } from '../../../domain/invoice/status.js';
 import { inGroups } from '../../../lib/in-groups.js';
 import type { Caller } from '../../../ports/authorizer.js';
@@ -136,8 +136,6 @@ export async function* rowsOf(
     } while (before !== undefined);
   }
 }
-
-const isUnsettled = ({ outcome }: Invoice): boolean => outcome.status === 'open' || outcome.status === 'indeterminate';
 
 const unsettledOf = ({ state, events }: LoadedInvoice): Unsettled | undefined => {
   if (state.kind !== 'invoice' || !isUnsettled(state)) return undefined;
