@@ -40,6 +40,14 @@ const harnessWithEnd = async (endsAt: string) => {
 
 const HELD = { kind: 'later', at: at(90) };
 
+type Harness = Awaited<ReturnType<typeof issuingHarness>>;
+
+const expectHeld = async (harness: Harness, work: Harness['issue']): Promise<void> => {
+  const before = await harness.types();
+  expect(await work()).toEqual(HELD);
+  expect(await harness.types()).toEqual(before);
+};
+
 it('holds an invoice under an expired certificate without a number and without an attempt, until another is stored', async () => {
   const { harness, numbersTaken, renew } = await harnessWithEnd(at(60));
   harness.clock.moveTo(at(60));
@@ -65,9 +73,7 @@ it('records no further attempt of an invoice whose certificate ended after an at
   harness.authorizer.script = ['not_sent'];
   await harness.issue();
   harness.clock.moveTo(at(60));
-  const before = await harness.types();
-  expect(await harness.issue()).toEqual(HELD);
-  expect(await harness.types()).toEqual(before);
+  await expectHeld(harness, harness.issue);
   const { certificatePem } = renew();
   await harness.issue();
   expect(await harness.status()).toBe('issued');
@@ -81,9 +87,7 @@ it('holds a cancellation under an expired certificate without an attempt, until 
   await harness.issue();
   harness.clock.moveTo(at(60));
   await harness.record(cancelRequested(60));
-  const before = await harness.types();
-  expect(await harness.cancel()).toEqual(HELD);
-  expect(await harness.types()).toEqual(before);
+  await expectHeld(harness, harness.cancel);
   renew();
   await harness.cancel();
   expect(await harness.status()).toBe('canceled');
@@ -96,9 +100,7 @@ it('holds a cancellation that did not leave before the certificate ended', async
   harness.authorizer.script = ['not_sent'];
   await harness.cancel();
   harness.clock.moveTo(at(60));
-  const before = await harness.types();
-  expect(await harness.cancel()).toEqual(HELD);
-  expect(await harness.types()).toEqual(before);
+  await expectHeld(harness, harness.cancel);
   renew();
   await harness.cancel();
   expect(await harness.status()).toBe('canceled');
