@@ -11,7 +11,7 @@ import { describeWithPostgres } from '../support/postgres.js';
 type Body = { id: string; status: string };
 
 /** More than the issuer sends at once, so that most of them wait in the queue. */
-const INVOICES = 40;
+const INVOICES = 80;
 const ISSUED_WITHIN_MS = 120_000;
 /** Longer than the pause after which the sweeper takes work for forgotten. */
 const QUIET_S = 31;

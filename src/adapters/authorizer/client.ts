@@ -49,7 +49,7 @@ type AuthorizerOptions = {
 };
 
 /** Connections of one company: enough for the last look-ups of a sweep and for those of the issuer. */
-const LOOK_UPS_AT_ONCE = 80;
+const LOOK_UPS_AT_ONCE = 96;
 
 /** The places of the issuer bound the sends under way. A second bound here would make a recorded attempt wait until its deadline is near. */
 const SENDS_AT_ONCE = Number.POSITIVE_INFINITY;

@@ -10,7 +10,7 @@ const READS = { what: 'reads', atOnce: 256, perOwner: 2, perOwnerAlone: 32, rest
 const DOWNLOADS = { what: 'documents to be read', atOnce: 6, perOwner: 2, rests: true, waitingPerOwner: 128 };
 
 /** Issues that the process works on at the same time. */
-export const CONCURRENT_ISSUES = 32;
+export const CONCURRENT_ISSUES = 64;
 const BESIDE_CLIENTS = { what: 'issues', atOnce: 2, perOwner: 2, waitingPerOwner: CONCURRENT_ISSUES };
 
 /** Gives work its turn, so that one company cannot slow down the others (ADR 29). */

@@ -76,13 +76,13 @@ describe('the deadlines of a connection', () => {
   it('count the wait for a connection that other look-ups hold into the whole call, and call it no outage', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     harness.server.answer(() => {
-      if (harness.server.received.length === 80) vi.advanceTimersByTime(CALL_LIMIT_MS);
+      if (harness.server.received.length === 96) vi.advanceTimersByTime(CALL_LIMIT_MS);
     });
-    const lookUps = Array.from({ length: 84 }, () => harness.client.findByDps(caller, harness.dps.id));
+    const lookUps = Array.from({ length: 100 }, () => harness.client.findByDps(caller, harness.dps.id));
     const results = await Promise.all(lookUps);
-    expect(results.filter((result) => 'outage' in result)).toHaveLength(80);
-    expect(results.slice(80)).toEqual(Array(4).fill({ kind: 'inconclusive', reason: 'connections_busy' }));
-    expect(harness.server.received).toHaveLength(80);
+    expect(results.filter((result) => 'outage' in result)).toHaveLength(96);
+    expect(results.slice(96)).toEqual(Array(4).fill({ kind: 'inconclusive', reason: 'connections_busy' }));
+    expect(harness.server.received).toHaveLength(96);
   });
 
   it('are no sign of an outage after such a wait', async () => {
