@@ -86,7 +86,8 @@ export const startAuthorizer = async (
 const MAX_BODY_BYTES = 6 * 1024 * 1024;
 
 type Logs = {
-  debug(line: object): void /** Warns at the first line about this cause. */;
+  debug(line: object): void;
+  /** Warns at the first line about this cause. */
   warnOnce(cause: string, line: object): void;
 };
 
