@@ -28,13 +28,14 @@ type ExportDraft = Written & { isThere(): Promise<boolean>; put(): Promise<void>
 /**
  * Writes the chunks, gzipped if the name says so. A slow disk slows the source, so that memory stays bounded. A new file is made each time, because an
  * existing one may have another mode or be a link; only pipes and devices are written as they are, at once, and none of another user.
- * Rejects with `Interrupted` when `signal` aborts.
+ * Rejects with `Interrupted` when `signal` aborts or has aborted.
  */
 export const draftExport = async (
   file: string,
   chunks: AsyncIterable<string>,
   signal?: AbortSignal,
 ): Promise<ExportDraft> => {
+  if (signal?.aborted) throw new Interrupted();
   const hash = createHash('sha256');
   let bytes = 0;
   const measure = async function* (source: AsyncIterable<Buffer>) {
@@ -85,7 +86,9 @@ export const writeExport = async (
 const unlessInterrupted = async <T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> => {
   if (signal === undefined) return await work;
   const over = new AbortController();
-  const interrupted = once(signal, 'abort', { signal: over.signal }).then((): never => {
+  // A signal that has already aborted has no event any more.
+  const aborted = signal.aborted ? Promise.resolve() : once(signal, 'abort', { signal: over.signal });
+  const interrupted = aborted.then((): never => {
     throw new Interrupted();
   });
   try {

@@ -166,6 +166,12 @@ describe('the file of an export', () => {
     expect(await read).toBe('private');
   });
 
+  it.each(['pipe', 'log.ndjson'])('ends at once, also %s, when the interruption came before it', async (name) => {
+    const file = join(temporaryFolder(), name);
+    if (name === 'pipe') execFileSync('mkfifo', [file]);
+    await expect(writeExport(file, text(), AbortSignal.abort())).rejects.toThrow(Interrupted);
+  });
+
   it.runIf(process.geteuid?.() === 0)('is no pipe that another user has put under its name', async () => {
     const pipe = join(temporaryFolder(), 'log.ndjson');
     execFileSync('mkfifo', [pipe]);
