@@ -207,6 +207,19 @@ describe('an indeterminate invoice settled as failed', () => {
     expect(await harness.status()).toBe('indeterminate');
   });
 
+  it('begins the pause again where the first look-up was noted by a clock that was ahead', async () => {
+    const harness = await indeterminate();
+    harness.clock.moveTo(at(3 * DAY));
+    expect(await settle(harness, 'failed')).toMatchObject({ kind: 'ask_again', at: at(3 * DAY + 60) });
+    harness.clock.pass(-2 * DAY);
+    expect(await settle(harness, 'failed')).toMatchObject({ kind: 'ask_again', at: at(DAY + 60) });
+    harness.clock.moveTo(at(DAY + 60));
+    expect(await settle(harness, 'failed')).toMatchObject({ kind: 'settled' });
+    expect(await lastEvent(harness)).toMatchObject({
+      data: { as: 'failed', absences: [{ firstAskedAt: at(DAY), secondAskedAt: at(DAY + 60) }] },
+    });
+  });
+
   it('is refused while the authorizer says nothing, whatever it said before', async () => {
     const harness = await indeterminate();
     harness.clock.moveTo(at(DAY));
