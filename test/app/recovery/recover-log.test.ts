@@ -200,6 +200,20 @@ describe('a log that was put back', () => {
     expect(ledgers.live.notes).toHaveLength(2);
   });
 
+  it('is not done before the number behind a late note was absent twice too', async () => {
+    const harness = await recoveryHarness();
+    const { deps, accept, register, status, clock } = harness;
+    const streams = [await accept(1), await accept(2)];
+    const late = [() => register(1, 4), () => register(2, 8)];
+    const waitUntil = async (until: string): Promise<void> => {
+      clock.moveTo(until);
+      late.shift()?.();
+    };
+    const done = await compare({ ...deps, waitUntil }, false);
+    expect(done.series[0]).toMatchObject({ found: 2, adopted: 2, movedTo: 9, walked: [{ from: 1, to: 13 }] });
+    for (const stream of streams) expect(await status(stream)).toBe('issued');
+  });
+
   describe('after a company file had changed', () => {
     const point = (number: number, rest: Partial<StartingPoint> = {}): StartingPoint => ({
       companyId: DEMO_CNPJ,
@@ -284,6 +298,31 @@ describe('a log that was put back', () => {
         ...[RIO, NITEROI].map((city) => ['1', city, walked['1']]),
         ...[RIO, NITEROI].map((city) => ['2', city, walked['2']]),
       ]);
+    });
+
+    it('begins where the log stood before each of several moves', async () => {
+      const { deps, accept, numbers, register, status } = await recoveryHarness();
+      const moved = (nextNumber: number) => ({ type: 'DpsNumberMoved', data: { nextNumber, at: T0 } }) as const;
+      await numbers('live', allocated(119, 9), moved(1_000), moved(2_000));
+      const stream = await accept(1);
+      register(1, 1_002);
+      const { series } = await compare(deps, false);
+      const walked = [
+        { from: 119, to: 124 },
+        { from: 1_000, to: 1_007 },
+        { from: 2_000, to: 2_004 },
+      ];
+      expect(series[0]).toMatchObject({ mode: 'live', adopted: 1, walked });
+      expect(await status(stream)).toBe('issued');
+    });
+
+    it('begins at a named number right behind those of another walk', async () => {
+      const { deps, accept, register, status } = await recoveryHarness({ named: [point(6)] });
+      const stream = await accept(1);
+      register(1, 6);
+      const { series } = await compare(deps, false);
+      expect(series[0]).toMatchObject({ mode: 'live', adopted: 1, movedTo: 7, walked: [{ from: 1, to: 11 }] });
+      expect(await status(stream)).toBe('issued');
     });
 
     it('begins where the lost numbers began, also when a file that was put too early is all that the log has of the series', async () => {
