@@ -74,6 +74,27 @@ describe.each(kinds)('given %s that was sent and not answered', (_what, sent, wo
     expect(await harness.types()).toContain(proof);
   });
 
+  it('when a look-up is asked before the deadline and answered after it, then its absence does not count', async () => {
+    const harness = await sent();
+    harness.clock.pass(-3);
+    const { findByDps, findCancellation } = harness.authorizer;
+    const slowly = async <T>(answer: Promise<T>): Promise<T> => {
+      harness.clock.pass(10);
+      return await answer;
+    };
+    harness.authorizer.findByDps = (...asked) => slowly(findByDps(...asked));
+    harness.authorizer.findCancellation = (...asked) => slowly(findCancellation(...asked));
+    await harness[work]();
+    Object.assign(harness.authorizer, { findByDps, findCancellation });
+    harness.clock.pass(120);
+    await harness[work]();
+    expect(harness.authorizer.calls.filter((call) => call.startsWith('find'))).toHaveLength(2);
+    expect(await harness.types()).not.toContain(proof);
+    harness.clock.pass(180);
+    await harness[work]();
+    expect(await harness.types()).toContain(proof);
+  });
+
   it('when the two absences need no gap, then one of them still proves nothing', async () => {
     const harness = await sent({ limits: { ...limits, lookupIntervalsSeconds: [30, 0, 60] } });
     const asked = harness.clock.now();

@@ -247,6 +247,24 @@ describe('canceling', () => {
     expect(harness.authorizer.sends).toHaveLength(1);
   });
 
+  it.each([
+    ['without a signature', ''],
+    ['under another claim', 'x'],
+  ])('neither succeeds nor is confirmed by an event with its own content %s', async (_how, claimed) => {
+    const harness = await requested(['lost_answer']);
+    await harness.cancel();
+    const [event] = harness.authorizer.events;
+    if (event === undefined) throw new Error('no event was registered');
+    const doubt = { digest: '', contradiction: { claimed, computed: event.digest } };
+    harness.authorizer.events = [{ ...event, ...doubt }];
+    await harness.cancelToTheEnd();
+    expect(await cancellation(harness)).toMatchObject({ status: 'failed' });
+    expect(await harness.status()).toBe('issued');
+    const types = await harness.types();
+    expect(types).not.toContain('NoteCanceledElsewhere');
+    expect(types).not.toContain('CancellationConfirmed');
+  });
+
   it('is refused at once by a final refusal of the first send', async () => {
     const harness = await requested([{ rejected: ['E0822'] }]);
     const start = harness.clock.now();
