@@ -20,6 +20,7 @@ import {
   authorized,
   authorizedData,
   conflictFound,
+  imported,
   notSent,
   provenAbsent,
   unknown,
@@ -352,6 +353,29 @@ describeWithPostgres('an import of the note of an accepted invoice of which noth
     expect(await importedKeys.holderOf(owner, AT)).toBe(invoiceIdOfKey('live', CNPJ, owner.keyHash, 0));
   });
 
+  it('keeps the key of a line that loses its note, once another import has brought the invoice', async () => {
+    const { importedKeys, store } = operator.session;
+    const owner = { mode: 'live', companyId: CNPJ, keyHash: sha256Hex('key-30') } as const;
+    const id = invoiceIdOfKey('live', CNPJ, owner.keyHash, 0);
+    const reservation = invoiceStream('live', CNPJ, invoiceIdOfAccessKey('live', CNPJ, noteKey(CNPJ, 30)));
+    const other = '66666666-6666-4666-8666-666666666630';
+    const spy = vi.spyOn(store, 'append').mockImplementationOnce(async (...own) => {
+      spy.mockRestore();
+      await append(reservation, { type: 'ReferenceTaken', data: { invoiceId: other, takenAt: AT } });
+      await append(invoiceStream('live', CNPJ, id), imported({ invoiceId: id, issuedAt: AT, keyHash: owner.keyHash }));
+      return await store.append(...own);
+    });
+    const { problems } = await importing({ access_key: noteKey(CNPJ, 30), idempotency_key: 'key-30' });
+    spy.mockRestore();
+    expect(problems).toEqual([expect.stringContaining(`access_key is held by nfse_${other}`)]);
+    expect(await importedKeys.holderOf(owner, AT)).toBe(id);
+  });
+
+  it('takes a line whose key a row still gives to an invoice that the log has lost', async () => {
+    await give('key-31', '66666666-6666-4666-8666-666666666631');
+    expect(await importing({ access_key: noteKey(CNPJ, 31), idempotency_key: 'key-31' })).toEqual(done);
+  });
+
   it('takes the advised line while a row still shows the note at the invoice that the log has lost', async () => {
     const [once, id] = ['11111111-1111-4111-8111-111111111125', '11111111-1111-4111-8111-111111111126'];
     await accept(id, {});
@@ -442,6 +466,16 @@ describeWithPostgres('an import of the note of an accepted invoice of which noth
     const id = invoiceIdOfKey('live', CNPJ, sha256Hex('key-7'), 0);
     expect(await importedKeys.holderOf(owner, '2026-11-22T11:59:59.999Z')).toBe(id);
     expect(await importedKeys.holderOf(owner, '2026-11-22T12:00:00.000Z')).toBeUndefined();
+  });
+
+  it('gives the key of a line to its invoice for a day from its created_at on, which is before its date of issue', async () => {
+    const { importedKeys } = operator.session;
+    const owner = { mode: 'live', companyId: CNPJ, keyHash: sha256Hex('key-8') } as const;
+    const fields = { access_key: noteKey(CNPJ, 8), idempotency_key: 'key-8', created_at: '2026-11-20T20:00:00.000Z' };
+    expect(await importing(fields)).toEqual(done);
+    const id = invoiceIdOfKey('live', CNPJ, owner.keyHash, 0);
+    expect(await importedKeys.holderOf(owner, '2026-11-21T19:59:59.999Z')).toBe(id);
+    expect(await importedKeys.holderOf(owner, '2026-11-21T20:00:00.000Z')).toBeUndefined();
   });
 
   const note = {

@@ -346,11 +346,14 @@ describeWithPostgres('invoice import', () => {
     const results = [
       await importing(line(before), line({ ...after, amount_in_cents: 98_766, access_key: keyEnding('87') })),
       await importing(line(before), line(after)),
+      // The clock of the authorizer may be an hour behind: the invoice was sent at 12:00:01.
+      await importing(line(before), line({ ...after, issued_at: '2026-11-21T11:00:01.000Z' })),
     ];
     expect(results[0]).toEqual(imported(2, 0));
-    expect(problemsOf(results[1] ?? { exit: 0, out: '' })).toEqual([
-      `line 2: access_key may be that of nfse_${invoiceId}, whose outcome is unknown: give xml_file`,
-    ]);
+    for (const result of results.slice(1))
+      expect(problemsOf(result)).toEqual([
+        `line 2: access_key may be that of nfse_${invoiceId}, whose outcome is unknown: give xml_file`,
+      ]);
   });
 
   describe('of a note', () => {
