@@ -1,5 +1,7 @@
+import { expect, it } from 'vitest';
 import { postgresEventLog } from '../../../src/adapters/eventlog-postgres/event-log.js';
 import { eventLogContract } from '../../contracts/event-log.js';
+import { streamOf } from '../../support/harness/event-log.js';
 import { memoryEventLog } from '../../support/memory/event-log.js';
 import { describeWithPostgres, freshDatabase } from '../../support/postgres.js';
 
@@ -9,6 +11,15 @@ eventLogContract('memory', async () => {
 });
 
 describeWithPostgres('postgres', () => {
+  it('answers the appends under way before it is closed', async () => {
+    const { connectionString, close } = await freshDatabase();
+    const log = postgresEventLog({ connectionString });
+    const appended = Promise.allSettled(['s-1', 's-2'].map((stream) => streamOf(log, 1, stream)));
+    await log.close();
+    expect((await appended).map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled']);
+    await close();
+  });
+
   eventLogContract('postgres', async () => {
     const { connectionString, breakConnections, close } = await freshDatabase();
     const opened = [postgresEventLog({ connectionString })];

@@ -67,6 +67,15 @@ describeWithPostgres('a log that lost its end under a process', () => {
     await other.close();
   });
 
+  it('is noticed by what was only read where nothing stands at the lost positions yet', async () => {
+    const other = postgresEventLog({ connectionString: database.connectionString, onIdleError: () => undefined });
+    await streamOf(other, 3, 's-1');
+    expect(await isLost()).toBe(false);
+    await loseEnd(database, 1n);
+    await expect.poll(() => isLost()?.catch(() => undefined)).toBe(true);
+    await other.close();
+  });
+
   it('is not what a restart, an empty log, or the end of a deleted test invoice look like', async () => {
     expect(await isLost()).toBe(false);
     await reconnect();

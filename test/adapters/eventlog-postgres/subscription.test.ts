@@ -56,6 +56,26 @@ describeWithPostgres('a subscription of a process that lives through a failover 
     expect(await follower.ended).toBeInstanceOf(EventLogSetBack);
   });
 
+  it('ends also when it was at work while another one noticed the loss, and the log has grown past its position', async () => {
+    const end = (await log.head()) ?? 0n;
+    await streamOf(log, 1, 's-5');
+    const stop = new AbortController();
+    const busy = log.subscribe({ prefixes: ['s-'], after: end as LogPosition, signal: stop.signal });
+    const reading = busy[Symbol.asyncIterator]();
+    expect((await reading.next()).value).toMatchObject([{ stream: 's-5' }]);
+    const follower = follow(end as LogPosition);
+    await expect.poll(() => follower.streams).toEqual(['s-5']);
+    await loseEndUnder(log, database, end);
+    expect(await follower.ended).toBeInstanceOf(EventLogSetBack);
+    for (const name of ['s-8', 's-9']) await streamOf(log, 1, name, retried);
+    const later = follow(end as LogPosition);
+    await expect.poll(() => later.streams).toEqual(['s-8', 's-9']);
+    const next = await reading.next().catch((error: unknown) => error);
+    later.stop();
+    stop.abort();
+    expect([next, await later.ended]).toEqual([expect.any(EventLogSetBack), undefined]);
+  });
+
   it('goes on where retention has removed the event that was read last', async () => {
     const end = (await log.head()) ?? 0n;
     await streamOf(log, 1, 's-6');

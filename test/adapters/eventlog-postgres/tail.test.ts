@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Stretch } from '../../../src/adapters/eventlog-postgres/reader.js';
 import type { WatchedStretch } from '../../../src/adapters/eventlog-postgres/set-back.js';
 import { sharedTail } from '../../../src/adapters/eventlog-postgres/tail.js';
-import type { LogPosition, RecordedEvent } from '../../../src/ports/event-log.js';
+import { type LogPosition, type RecordedEvent, SUBSCRIPTION_BATCH } from '../../../src/ports/event-log.js';
 
 const at = (position: number): LogPosition => BigInt(position) as LogPosition;
 
@@ -96,6 +96,17 @@ describe('the shared end of the log', () => {
     expect(state.reads).toEqual(['a after 10']);
     expect((await next(['a'], at(100))).events).toHaveLength(500);
     expect(state.reads).toHaveLength(1);
+  });
+
+  it('goes on behind the last event that it gave where it keeps more events than a batch holds', async () => {
+    const { append, next } = logOf();
+    await next(['a'], at(0));
+    append(...Array.from({ length: SUBSCRIPTION_BATCH + 5 }, (_, index) => `a${index}`));
+    await next(['a'], at(0));
+    const batch = await next(['a'], at(0));
+    expect(batch).toMatchObject({ cursor: at(SUBSCRIPTION_BATCH), atEnd: false });
+    expect(batch.events).toHaveLength(SUBSCRIPTION_BATCH);
+    expect((await next(['a'], batch.cursor)).events).toHaveLength(5);
   });
 
   it('does not miss events of a prefix that a new subscription brings', async () => {
