@@ -320,6 +320,21 @@ describe('the walk over what the authorizer holds', () => {
     expect(await harness.differences(stream)).toEqual(['issued_but_absent']);
   });
 
+  it('keeps a first absent answer over one that proves nothing, and reports the note that is not there', async () => {
+    const stream = await harness.issue();
+    harness.clock.pass(HOUR);
+    await fault({ on: 'lookup', kind: 'stale', times: 1 });
+    expect(await reconcileStep('live', harness.deps)).toBe('asked');
+    harness.clock.pass(60);
+    await fault({ on: 'lookup', kind: 'http_404_html', times: 1 });
+    expect(await reconcileStep('live', harness.deps)).toBe('inconclusive');
+    harness.clock.pass(60);
+    await fault({ on: 'lookup', kind: 'stale', times: 1 });
+    expect(await reconcileStep('live', harness.deps)).toBe('asked');
+    expect(harness.looks).toEqual(['absent_once', 'inconclusive', 'differs']);
+    expect(await harness.differences(stream)).toEqual(['issued_but_absent']);
+  });
+
   it('skips invoices that are young or out of reach, and all when it is switched off', async () => {
     await harness.issue();
     harness.clock.pass(HOUR - 1);
