@@ -207,6 +207,16 @@ describe.each(arrangements)('duplicate_suspected%s', (_where, open) => {
     expect(codeOf(await harness.post({ description: 'x' }))).toBe('accepted');
   });
 
+  it('names the invoice of a taken reference, and not another sale with the same amount and description', async () => {
+    const harness = open();
+    const id = idOf(await harness.post({ reference: 'r' }));
+    harness.clock.pass(3_600);
+    expect(codeOf(await harness.post())).toBe('accepted');
+    const refused = await harness.post({ reference: 'r' });
+    expect(codeOf(refused)).toBe('nfse.reference_in_use');
+    expect(JSON.stringify(refused)).toContain(publicInvoiceId(id));
+  });
+
   it('names no older invoice, whose reference a request at the same moment has', async () => {
     const harness = open();
     await harness.post({ reference: 'r' });

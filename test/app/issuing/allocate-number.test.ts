@@ -69,6 +69,14 @@ describe('allocations of DPS numbers', () => {
     expect(numbersOf(taken)).toEqual(['series_blocked', 'series_blocked', 10, 11]);
   });
 
+  it('go on behind the note that stopped a series of which the log has lost every number', async () => {
+    const { process } = setUp();
+    const { deps, owner } = process();
+    await blockDpsSeries(owner('x'), { series: '1', number: 12 }, undefined, deps);
+    const { events } = await deps.store.load<DpsNumberEvent>(stream);
+    expect(events).toMatchObject([{ type: 'DpsSeriesBlocked', data: { number: 12, nextNumber: 13 } }]);
+  });
+
   it('reject together when their append fails, and the next ones go on', async () => {
     const { process } = setUp();
     const { deps, owner, take } = process();
