@@ -147,6 +147,28 @@ describeWithPostgres('rotation of the master key', () => {
     expect(await vaultOf(keyring).open(company, 'c3')).toEqual(certificate('c3'));
   });
 
+  it('leaves what a row has become since it was read', async () => {
+    await fill();
+    file.push(m2);
+    const renewed = { ...certificate('c1'), chainPem: ['a newer ca'] };
+    const writes: Promise<void>[] = [];
+    const db = Object.create(database.pool, {
+      query: {
+        value: async (text: string, values: readonly string[] = []) => {
+          if (text.startsWith('update vault_certificates') && writes.length === 0)
+            writes.push(vaultOf(keyring).put(company, renewed));
+          await Promise.all(writes);
+          return await database.pool.query(text, [...values]);
+        },
+      },
+    });
+    expect(await rotateMasterKey({ ...deps(), db }, 'support:ana', () => undefined)).toMatchObject({
+      done: { generation: 'm2', resealed: 3 },
+    });
+    expect(await vaultOf(keyring).open(company, 'c1')).toEqual(renewed);
+    expect(await keyIds()).toEqual(Array(4).fill(masterKeyId(m2.key)));
+  });
+
   it('is refused while no generation waits', async () => {
     await fill();
     expect(await rotate()).toEqual({ refused: expect.stringMatching(/^m1 seals already, .*master-key add FILE/) });
