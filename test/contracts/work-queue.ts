@@ -340,7 +340,15 @@ export const workQueueContract = (engineName: string, open: () => Promise<WorkQu
       await emptied();
     });
 
-    it('has a place for live work while test work of others takes all that it may', async () => {
+    it.each([
+      ['', 0],
+      [', also after work of before has ended', 4],
+    ])('has a place for live work while test work of others takes all that it may%s', async (_when, before) => {
+      if (before > 0) {
+        const { abort, ended } = work(async () => ack, { concurrency: before });
+        abort.abort();
+        await ended;
+      }
       const hold = gate();
       const begun: string[] = [];
       for (let index = 0; index < 12; index += 1) await put(`test ${index}`);
