@@ -158,6 +158,26 @@ it('a stopped series is named on the overview, in both languages', async () => {
   );
 });
 
+it('a stopped series has the advice of the command line, which comes first where a copy was put back', async () => {
+  const stopped = { companyId: '12345678000195', mode: 'live', series: '7', isUsedUp: false, since: at(0) } as const;
+  const wordsOf = (text: string): string =>
+    (/<li>.*?7 (?:of|de) .*?<\/li>/s.exec(text)?.[0] ?? '').replaceAll(/<[^>]*>/g, '');
+  harness.stopped = [stopped];
+  expect(wordsOf((await harness.visit('/console')).text)).toMatch(
+    /Where a copy of the log or of DATA_DIR was put back, a later number would issue again .* There: nfse restore --mark, then nfse doctor --reconcile\. Else put a company file whose next number/,
+  );
+  expect(wordsOf((await portuguese('/console')).text)).toMatch(
+    /Se uma cópia do log ou de DATA_DIR foi posta de volta, .* Nesse caso: nfse restore --mark, depois nfse doctor --reconcile\. Senão, grave um arquivo de empresa/,
+  );
+  harness.stopped = [{ ...stopped, comparedAt: at(60) }];
+  expect(wordsOf((await harness.visit('/console')).text)).toMatch(
+    /Then put a company file .* Only where a copy .* after the comparison that ended at 2026-11-21 09:01:00\.000, first: nfse restore --mark, then nfse doctor --reconcile\./,
+  );
+  expect(wordsOf((await portuguese('/console')).text)).toMatch(
+    /Depois grave um arquivo .* Só se uma cópia .* depois da comparação que terminou em 21\/11\/2026 09:01:00\.000, antes disso: nfse restore --mark, depois nfse doctor --reconcile\./,
+  );
+});
+
 it('a difference of the reconciliation is on the overview, with its invoice and the command that says what to do', async () => {
   expect((await harness.visit('/console')).text).not.toContain('nfse doctor');
   const detail = 'live failed_but_found';

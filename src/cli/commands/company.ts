@@ -7,6 +7,7 @@ import {
 } from '../../app/operator/company/company-commands.js';
 import { type CompanyFileRead, companyFile, parseCompanyFile } from '../../app/operator/company/company-file.js';
 import { companyUsage, type UsageCounts } from '../../app/operator/company-usage.js';
+import { laterNumberAdvice, stoppedSeries } from '../../app/operator/support/stopped-series.js';
 import { modes } from '../../domain/common/ids.js';
 import { type Instant, isBefore } from '../../domain/common/time.js';
 import type { Company } from '../../domain/company/company.js';
@@ -91,8 +92,12 @@ const put: Command = {
       ...(await reductionWarnings({ registration }, opened)),
     );
     const { state } = await loadCompany(cnpj, opened.store);
-    const numbers = await nextNumbersOf(state.kind === 'company' ? state.registration : registration, opened.store);
-    warnings.push(...numbers.flatMap(seriesWarnings));
+    const current = state.kind === 'company' ? state.registration : registration;
+    const numbers = await nextNumbersOf(current, opened.store);
+    const stopped = await stoppedSeries([{ registration: current }], opened.store);
+    warnings.push(
+      ...numbers.flatMap((one) => seriesWarnings(one, stopped.find(({ mode }) => mode === one.mode)?.comparedAt)),
+    );
     const dps = Object.fromEntries(
       numbers.map(({ mode, series, nextNumber, isStopped }) => {
         const isEnded = isUsedUp({ nextNumber });
@@ -107,13 +112,14 @@ const put: Command = {
 const nextNumberText = ({ mode, series, nextNumber }: NextNumber): string =>
   `${mode} ${isUsedUp({ nextNumber }) ? 'none' : nextNumber} of series ${series}`;
 
-const seriesWarnings = ({ mode, series, nextNumber, isStopped }: NextNumber): readonly string[] => {
+const seriesWarnings = (
+  { mode, series, nextNumber, isStopped }: NextNumber,
+  comparedAt: Instant | undefined,
+): readonly string[] => {
   if (isUsedUp({ nextNumber })) return [`series ${series} of ${mode} mode is used up: name another dps.${mode}.series`];
-  return isStopped
-    ? [
-        `series ${series} of ${mode} mode stays stopped: put a next number of ${nextNumber} or later, greater than the number of every note of the series`,
-      ]
-    : [];
+  if (!isStopped) return [];
+  const put = `put a next number of ${nextNumber} or later, greater than the number of every note of the series`;
+  return [`series ${series} of ${mode} mode stays stopped: ${laterNumberAdvice(put, comparedAt)}`];
 };
 
 const NO_FILE = '--template takes no file: it prints an example';

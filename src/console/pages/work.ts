@@ -20,6 +20,7 @@ import {
   ROOT,
 } from './layout.js';
 import { searchForm } from './search.js';
+import { stoppedCureText } from './stopped-cure.js';
 
 /** `issue` or `cancel`, as a person says it. */
 const workText = ({ say }: PageContext, kind: ParkedWork['kind']): string =>
@@ -211,21 +212,11 @@ const stoppedList = (context: PageContext, stopped: OverviewFacts['stopped']): H
   return stopped.length === 0
     ? html``
     : html`<ul>${stopped.map(
-        ({ companyId, mode, series, isUsedUp, since }) =>
+        ({ companyId, mode, series, isUsedUp, comparedAt, since }) =>
           html`<li>${badge(say('parada', 'stopped'), 'bad')} ${say(
             `A série ${series} de ${names.get(companyId) ?? ''} (CNPJ ${companyId}) nada envia em ${modeText(context, mode)} desde`,
             `Series ${series} of CNPJ ${companyId} in ${mode} mode sends nothing since`,
-          )} ${timeOf(context, since)}: ${
-            isUsedUp
-              ? say(
-                  'seu último número foi usado. Grave um arquivo de empresa com outra série.',
-                  'its last number was given. Put a company file with another series.',
-                )
-              : say(
-                  'uma nota que não é nossa tem um dos seus números. Compare-a primeiro no portal nacional; depois grave um arquivo de empresa com um número posterior.',
-                  'a note that is not ours has one of its numbers. First compare it at the national portal; then put a company file with a later number.',
-                )
-          }</li>`,
+          )} ${timeOf(context, since)}: ${stoppedCureText(context, { isUsedUp, comparedAt })}</li>`,
       )}</ul>`;
 };
 

@@ -29,28 +29,46 @@ export type StoppedSeries = {
   comparedAt?: Instant;
 };
 
-/** Why a series is stopped, and the operator's command that helps, as a check and a list of waiting work say them. */
-export const stoppedTexts = ({
-  mode,
-  series,
+/** Commands that compare a log, or a DATA_DIR, of which a copy was put back, in their order. */
+export const COMPARE_COPY = ['nfse restore --mark', 'nfse doctor --reconcile'] as const;
+
+type StoppedCure = { kind: 'other_series' } | { kind: 'later_number'; comparedAt: Instant | undefined };
+
+/**
+ * What lets a stopped series go on, for each reader to word. A later number is right where no copy of the log or of DATA_DIR was put back since
+ * `comparedAt`, or ever. Over such a copy it would issue again what the log has forgotten, so `COMPARE_COPY` comes first.
+ */
+export const stoppedCure = ({
   isUsedUp,
   comparedAt,
-}: Pick<StoppedSeries, 'mode' | 'series' | 'isUsedUp' | 'comparedAt'>) => {
-  if (isUsedUp)
+}: {
+  isUsedUp: boolean;
+  comparedAt?: Instant | undefined;
+}): StoppedCure => (isUsedUp ? { kind: 'other_series' } : { kind: 'later_number', comparedAt });
+
+/** The advice to move a stopped series by `put`, with what comes first over a copy that was put back. */
+export const laterNumberAdvice = (put: string, comparedAt: Instant | undefined): string => {
+  const compare = COMPARE_COPY.join(', then ');
+  const copy = 'a copy of the log or of DATA_DIR was put back';
+  return comparedAt === undefined
+    ? `where ${copy}: ${compare}; else ${put}`
+    : `${put}. Only where ${copy} after the comparison that ended at ${comparedAt}, first: ${compare}`;
+};
+
+/** Why a series is stopped, and the operator's command that helps, as a check and a list of waiting work say them. */
+export const stoppedTexts = (stopped: Pick<StoppedSeries, 'mode' | 'series' | 'isUsedUp' | 'comparedAt'>) => {
+  const { mode, series } = stopped;
+  const cure = stoppedCure(stopped);
+  if (cure.kind === 'other_series')
     return {
       detail: `series ${series} is used up: its last number was given`,
       command: `nfse company put FILE.json with another dps.${mode}.series`,
     };
-  const detail = `series ${series} is stopped: a note that is not ours has one of its numbers; first compare it at the national portal`;
   const put = `nfse company put FILE.json with a dps.${mode}.next_number after every note of the series`;
-  // A later number over an older copy of the log would issue again what the log has forgotten.
-  const compare = 'nfse restore --mark, then nfse doctor --reconcile';
-  const copy = 'a copy of the log or of DATA_DIR was put back';
-  const command =
-    comparedAt === undefined
-      ? `where ${copy}: ${compare}; else ${put}`
-      : `${put}. Only where ${copy} after the comparison that ended at ${comparedAt}, first: ${compare}`;
-  return { detail, command };
+  return {
+    detail: `series ${series} is stopped: a note that is not ours has one of its numbers; first compare it at the national portal`,
+    command: laterNumberAdvice(put, cure.comparedAt),
+  };
 };
 
 /** Reads that run at once where the log says nothing about it. */

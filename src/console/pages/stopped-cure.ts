@@ -1,0 +1,35 @@
+import { html } from 'hono/html';
+import { COMPARE_COPY, stoppedCure } from '../../app/operator/support/stopped-series.js';
+import { clockText, type Html } from './elements.js';
+import type { PageContext } from './layout.js';
+
+/** Why a series is stopped and what lets it go on, by the facts of the command line. */
+export const stoppedCureText = (context: PageContext, stopped: Parameters<typeof stoppedCure>[0]): Html => {
+  const { say } = context;
+  const cure = stoppedCure(stopped);
+  if (cure.kind === 'other_series')
+    return html`${say(
+      'seu último número foi usado. Grave um arquivo de empresa com outra série.',
+      'its last number was given. Put a company file with another series.',
+    )}`;
+  const { comparedAt } = cure;
+  const foreign = say(
+    'uma nota que não é nossa tem um dos seus números. Compare-a primeiro no portal nacional.',
+    'a note that is not ours has one of its numbers. First compare it at the national portal.',
+  );
+  const [mark, reconcile] = COMPARE_COPY;
+  const compare = html`<span class="mono">${mark}</span>, ${say('depois', 'then')} <span class="mono">${reconcile}</span>`;
+  const put = say(
+    'um arquivo de empresa cujo próximo número (dps) seja maior que o de toda nota da série.',
+    'a company file whose next number (dps) is greater than that of every note of the series.',
+  );
+  return comparedAt === undefined
+    ? html`${foreign} ${say(
+        'Se uma cópia do log ou de DATA_DIR foi posta de volta, um número posterior emitiria de novo o que o log esqueceu. Nesse caso:',
+        'Where a copy of the log or of DATA_DIR was put back, a later number would issue again what the log has forgotten. There:',
+      )} ${compare}. ${say('Senão, grave', 'Else put')} ${put}`
+    : html`${foreign} ${say('Depois grave', 'Then put')} ${put} ${say(
+        `Só se uma cópia do log ou de DATA_DIR foi posta de volta depois da comparação que terminou em ${clockText(context, comparedAt)}, antes disso:`,
+        `Only where a copy of the log or of DATA_DIR was put back after the comparison that ended at ${clockText(context, comparedAt)}, first:`,
+      )} ${compare}.`;
+};
