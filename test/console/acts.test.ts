@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { invoiceIdOfReference } from '../../src/app/event-store/hashes.js';
 import type { InvoiceEvent } from '../../src/domain/invoice/events.js';
 import { DEMO_CNPJ } from '../support/fixture/demo.js';
-import { ACCESS_KEY, at, cancelNotConfirmed, cancelRequested } from '../support/fixture/invoice.js';
+import { ACCESS_KEY, at, authorized, cancelNotConfirmed, cancelRequested } from '../support/fixture/invoice.js';
 import { type ConsoleHarness, consoleHarness } from '../support/harness/console.js';
 import { appendTo } from '../support/harness/event-store.js';
 
@@ -194,42 +194,118 @@ describe('a settlement', () => {
     expect(harness.settled).toEqual([]);
   });
 
-  it('of what a colleague has settled meanwhile says so, and asks nobody', async () => {
-    const resolved = { as: 'failed', evidence: 'portal', at: at(90_000) } as const;
-    await appendTo(harness.store, harness.stream, [{ type: 'IndeterminateResolved', data: resolved }], at(90_000));
-    const { status, text } = await settle({ as: 'issued' });
+  const note = { accessKey: ACCESS_KEY, nfseNumber: '1', authorizedAt: at(5), nfseXmlGzip: 'H4sI' } as const;
+  const resolvedAs = {
+    issued: (evidence: string): InvoiceEvent => ({
+      type: 'IndeterminateResolved',
+      data: { as: 'issued', ...note, nfseSha256: 'a', evidence, at: at(90_000) },
+    }),
+    failed: (evidence: string): InvoiceEvent => ({
+      type: 'IndeterminateResolved',
+      data: { as: 'failed', evidence, at: at(90_000) },
+    }),
+  };
+  const closed = (evidence: string): InvoiceEvent => ({
+    type: 'CancellationClosedBySupport',
+    data: { evidence, at: at(90_000) },
+  });
+  const canceled = (evidence: string): InvoiceEvent => ({
+    type: 'CancellationSettledBySupport',
+    data: { evidence, at: at(90_000), eventXmlGzip: 'H4sI', eventSha256: 'b', canceledAt: at(90_000) },
+  });
+  const life = (actor: 'support:maria' | 'support:bia', ...events: readonly InvoiceEvent[]) =>
+    appendTo(harness.store, harness.stream, events, at(90_000), { actor });
+  const plain = (text: string): string => text.replaceAll(/<[^>]*>/g, '');
+
+  it('of what a colleague has settled otherwise says who, when and how, and asks nobody', async () => {
+    await life('support:bia', resolvedAs.failed('portal'));
+    const { status, text } = await settle({ as: 'issued', evidence: 'Vista por mim' });
     expect([status, harness.settled]).toEqual([400, []]);
-    expect(text).toContain('There is nothing to settle here any more');
+    expect(plain(text)).toContain(
+      'It was settled already by bia at 2026-11-22 10:00:00.000: Outcome settled by support (settled as failed). What you typed was not recorded.',
+    );
+    expect(text).toContain('Vista por mim</textarea>');
   });
 
-  it('that is sent a second time is answered as the first time', async () => {
-    const life = (...events: readonly InvoiceEvent[]) =>
-      appendTo(harness.store, harness.stream, events, at(90_000), { actor: 'support:maria' });
+  it('of an end that the protocol has given says so', async () => {
+    await appendTo(harness.store, harness.stream, [authorized(1, 90)], at(90), { actor: 'worker:issuer' });
+    const { status, text } = await settle({ as: 'failed' });
+    expect([status, harness.settled]).toEqual([400, []]);
+    expect(plain(text)).toContain(
+      'It was settled already by worker:issuer at 2026-11-21 09:01:30.000: Note authorized',
+    );
+  });
+
+  it('that is sent a second time by the same person with the same evidence is answered as the first time', async () => {
     harness.answers.settle = { kind: 'already_so' };
     const again = async (as: string) => [as, (await settle({ as })).headers.get('location')];
-    const note = { accessKey: ACCESS_KEY, nfseNumber: '1', authorizedAt: at(5), nfseXmlGzip: 'H4sI' } as const;
-    const evidence = { evidence: 'portal', at: at(90_000) };
-    await life({ type: 'IndeterminateResolved', data: { as: 'issued', ...note, nfseSha256: 'a', ...evidence } });
-    expect(await again('issued')).toEqual(['issued', `${harness.invoice}?settled=1`]);
-    await life(cancelRequested(90_001), cancelNotConfirmed(93_700), {
-      type: 'CancellationClosedBySupport',
-      data: evidence,
-    });
-    expect(await again('valid')).toEqual(['valid', `${harness.invoice}?settled=1`]);
-    expect((await harness.visit(`${harness.invoice}?settled=1`)).text).toContain(
+    const [green, mine] = [`${harness.invoice}?settled=1`, 'Portal consultado'];
+    await life('support:maria', resolvedAs.issued(mine));
+    expect(await again('issued')).toEqual(['issued', green]);
+    await life('support:maria', cancelRequested(90_001), cancelNotConfirmed(93_700), closed(mine));
+    expect(await again('valid')).toEqual(['valid', green]);
+    expect((await harness.visit(green)).text).toContain(
       'Settled, and on record. The note stays valid, and nothing changes for the client.',
     );
-    await life({
-      type: 'CancellationSettledBySupport',
-      data: { ...evidence, eventXmlGzip: 'H4sI', eventSha256: 'b', canceledAt: at(90_000) },
-    });
-    expect(await again('canceled')).toEqual(['canceled', `${harness.invoice}?settled=1`]);
-    expect(await again('valid')).toEqual(['valid', `${harness.invoice}?settled=1`]);
+    await life('support:maria', canceled(mine));
+    expect(await again('canceled')).toEqual(['canceled', green]);
     expect((await settle({ as: 'failed' })).status).toBe(400);
   });
 
+  it.each<[as: string, how: string, events: readonly InvoiceEvent[]]>([
+    ['issued', 'settled as issued, access key', [resolvedAs.issued('portal')]],
+    ['failed', 'settled as failed', [resolvedAs.failed('portal')]],
+    [
+      'valid',
+      'the note stays valid',
+      [resolvedAs.issued('portal'), cancelRequested(90_001), cancelNotConfirmed(93_700), closed('portal')],
+    ],
+    [
+      'canceled',
+      'canceled ',
+      [resolvedAs.issued('portal'), cancelRequested(90_001), cancelNotConfirmed(93_700), canceled('portal')],
+    ],
+  ])('as %s that changed nothing says who settled, and is never called recorded', async (as, how, events) => {
+    harness.answers.settle = { kind: 'already_so' };
+    await life('support:bia', ...events);
+    for (const [operator, evidence] of [
+      ['caio', 'portal'],
+      ['bia', 'Outra evidência'],
+      ['maria', 'Velha <aba>'],
+    ] as const) {
+      const { status, text } = await settle({ as, operator, evidence });
+      expect([as, operator, status]).toEqual([as, operator, 409]);
+      expect(plain(text)).toContain(`It was settled already by bia at 2026-11-22 10:00:00.000: `);
+      expect(plain(text)).toContain(how);
+      expect(plain(text)).toContain('What you typed was not recorded.');
+      expect(text).not.toContain('Settled, and on record');
+      expect(text).toContain(`${evidence.replace('<aba>', '&lt;aba&gt;')}</textarea>`);
+    }
+    const { text } = await harness.send(
+      `${harness.invoice}/settle`,
+      { operator: 'caio', as, evidence: 'tarde' },
+      { headers: { 'accept-language': 'pt-BR' } },
+    );
+    expect(plain(text)).toContain('Já estava resolvida por bia em 22/11/2026 10:00:00.000: ');
+    expect(plain(text)).toContain('O que você digitou não foi registrado.');
+    expect(text).not.toContain('Resolvida e registrada');
+  });
+
+  it('that is refused because a colleague settled while the authorizer was asked says who', async () => {
+    harness.meanwhile = () => life('support:bia', resolvedAs.issued('portal'));
+    harness.answers.settle = { kind: 'refused', reason: 'it is issued: only an indeterminate invoice is settled' };
+    harness.clock.pass(90_000);
+    const { status, text } = await settle({ as: 'failed', evidence: 'Vista por mim' });
+    expect([status, harness.settled.length]).toEqual([409, 1]);
+    expect(plain(text)).toContain('It was settled already by bia at 2026-11-22 10:00:00.000');
+    expect(text).toContain('Vista por mim</textarea>');
+  });
+
   it.each([
-    [{ kind: 'refused', reason: 'the authorizer has no such document' }, 'Not settled: the authorizer has no such'],
+    [
+      { kind: 'refused', reason: 'the authorizer has no such document' },
+      'Not settled: <span lang="en">the authorizer has no such',
+    ],
     [
       { kind: 'ask_again', at: '2026-11-21T12:05:00.000Z', detail: 'asked once' },
       'again after 2026-11-21 09:05:00.000',
@@ -242,6 +318,37 @@ describe('a settlement', () => {
     expect(text).toContain('Consulta &quot;ao&quot; &lt;portal&gt;</textarea>');
     expect(text).toMatch(/id="as-issued"[^>]* checked/);
   });
+});
+
+describe('the reason of a refusal', () => {
+  const reasonOnPage = async (reason: string): Promise<string | undefined> => {
+    harness.answers.settle = { kind: 'refused', reason };
+    const fields = { operator: 'maria', as: 'issued', evidence: 'Portal' };
+    const { text } = await harness.send(`${harness.invoice}/settle`, fields, { headers: { 'accept-language': 'pt' } });
+    return /role="alert">Não resolvida: <span lang="en">(.*?)<\/span>\./.exec(text)?.[1];
+  };
+
+  it.each([
+    ['settle the invoice with --as failed', 'settle the invoice with “failed”'],
+    ['--as issued gives it to the invoice', '“issued” gives it to the invoice'],
+    [
+      'an absence proves nothing before 2026-11-30T20:24:55.475Z, 24 h after the last attempt',
+      'an absence proves nothing before 30/11/2026 17:24:55.475, 24 h after the last attempt',
+    ],
+    [
+      `Only where it is of another sale: --as failed --other-sale ${ACCESS_KEY}`,
+      `Only where it is of another sale: “failed” with the access key ${ACCESS_KEY}`,
+    ],
+    [
+      `Only where all are of other sales: --as failed --other-sale ${ACCESS_KEY} --other-sale ${ACCESS_KEY}`,
+      `Only where all are of other sales: “failed” with the access keys ${ACCESS_KEY} ${ACCESS_KEY}`,
+    ],
+  ])(
+    '%s names ends and keys without the flags of the command line, by the clock of the page',
+    async (reason, shown) => {
+      expect(await reasonOnPage(reason)).toBe(shown);
+    },
+  );
 });
 
 describe('the machinery', () => {

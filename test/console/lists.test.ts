@@ -361,7 +361,7 @@ describe('an invoice', () => {
     const { text } = await harness.visit(harness.invoice);
     expect(/id="as-issued"[^>]*/.exec(text)?.[0]).toContain('disabled');
     expect(/id="as-failed"[^>]*/.exec(text)?.[0]).not.toContain('disabled');
-    expect(text).toMatch(/Not possible: .*so only --as failed can settle the invoice/);
+    expect(text).toMatch(/Not possible: <span lang="en">.*so only “failed” can settle the invoice/);
     expect(text).toContain('name="other_sales"');
   });
 

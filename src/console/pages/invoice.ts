@@ -9,7 +9,6 @@ import { visibleCharacters } from '../../lib/visible-characters.js';
 import { eventName } from '../event-names.js';
 import {
   ageOf,
-  clockText,
   companyOf,
   copied,
   facts,
@@ -22,6 +21,7 @@ import {
   timeOf,
 } from './elements.js';
 import { form, type Notice, operatorField, type PageContext, page, ROOT } from './layout.js';
+import { evidenceText } from './reasons.js';
 import { type SettleChoice, settleForm, type TypedSettlement } from './settle.js';
 
 /** What is shown once, after the look was recorded: sealed fields, the body as the API shows it, and links that open the documents for minutes. */
@@ -90,10 +90,6 @@ ${invoice === undefined ? none : bodySection(context, shown)}
 ${invoice === undefined ? none : personal(context, id, shown.revealed)}`,
   );
 };
-
-/** The instants of an evidence by the clock of the other columns. */
-const evidenceText = (context: PageContext, evidence: string): string =>
-  evidence.replaceAll(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z\b/g, (at) => clockText(context, at));
 
 const summary = (
   context: PageContext,

@@ -36,7 +36,7 @@ const PAGES: readonly (readonly [path: string, portuguese: string, english: stri
   ['/projections', 'Projeções', 'Projections'],
 ];
 
-export type Notice = { tone: 'good' | 'bad' | 'wait'; text: string };
+export type Notice = { tone: 'good' | 'bad' | 'wait'; text: string | Html };
 
 const noticeOf = (notice: Notice | undefined): Html =>
   notice === undefined

@@ -12,7 +12,8 @@ import {
 import type { Invoice } from '../../domain/invoice/state.js';
 import { isCanceled } from '../../domain/invoice/status.js';
 import { type Html, none, timeOf } from './elements.js';
-import { form, operatorField, type PageContext, ROOT } from './layout.js';
+import { form, operatorField, type PageContext, ROOT, typedEvidence } from './layout.js';
+import { reasonOf } from './reasons.js';
 
 export type TypedSettlement = { as: string; accessKey: string; otherSales: string; evidence: string };
 
@@ -78,7 +79,7 @@ export const settleForm = (
   choices: readonly SettleChoice[],
   typed: TypedSettlement = { as: '', accessKey: '', otherSales: '', evidence: '' },
 ): Html => {
-  if (choices.length === 0) return none;
+  if (choices.length === 0) return typedEvidence(context, typed.evidence);
   const { say } = context;
   return html`<section class="act" aria-labelledby="settle"><h2 id="settle">${say('Resolver', 'Settle')}</h2>${form(
     context,
@@ -115,7 +116,7 @@ const choiceOf = (context: PageContext, choice: SettleChoice, typed: string): Ht
     from === undefined ? say('Não é possível:', 'Not possible:') : say('Ainda não é possível:', 'Not possible yet:');
   const when =
     from === undefined
-      ? html`<span lang="en">${against ?? ''}</span>`
+      ? reasonOf(context, against ?? '')
       : html`${say('a partir de', 'from')} ${timeOf(context, from)}`;
   return html`<p class="choice"><input type="radio" id="as-${as}" name="as" value="${as}" required${as === typed ? html` checked` : none}${isPossible(choice) ? none : html` disabled`}>
 <label for="as-${as}">${say(...MEANINGS[as])}${isPossible(choice) ? none : html` <strong>${lead} ${when}</strong>`}</label></p>`;

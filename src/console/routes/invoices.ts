@@ -1,8 +1,15 @@
 import type { Hono } from 'hono';
+import { html } from 'hono/html';
 import { appendAudit } from '../../app/audit/audit-trail.js';
 import { noteXmlOf } from '../../app/download/download.js';
 import { SETTLE_ENDS, type SettleCommand, type SettleResult } from '../../app/operator/settlement/settle-invoice.js';
-import { type InvoiceCase, loadCase, personalLines } from '../../app/operator/support/invoice-case.js';
+import {
+  type InvoiceCase,
+  loadCase,
+  personalLines,
+  shortActor,
+  type TimelineEntry,
+} from '../../app/operator/support/invoice-case.js';
 import {
   findStream,
   kindsToLookFor,
@@ -11,15 +18,19 @@ import {
   type SearchKind,
   searchInvoices,
 } from '../../app/operator/support/search.js';
+import { endsSettled, isSentTwice, lastEnd } from '../../app/operator/support/settled-ends.js';
 import { loadInvoice } from '../../app/read/read-invoice.js';
 import { isAccessKey } from '../../domain/common/access-key.js';
 import { parseInvoiceId, publicInvoiceId } from '../../domain/common/ids.js';
 import { withoutMask } from '../../domain/common/masks.js';
+import { visibleCharacters } from '../../lib/visible-characters.js';
 import type { ConsoleDeps } from '../deps.js';
+import { eventName } from '../event-names.js';
 import { actingOperator, type ConsoleContext, type ConsoleEnv } from '../guard.js';
-import { clockText, emptyText } from '../pages/elements.js';
+import { clockText, emptyText, type Html } from '../pages/elements.js';
 import { invoicePage, type Revealed } from '../pages/invoice.js';
 import { messagePage, type Notice, nameNeeded, type PageContext, ROOT } from '../pages/layout.js';
+import { evidenceText, reasonOf } from '../pages/reasons.js';
 import { refusedSearchPage, resultsPage } from '../pages/search.js';
 import { hasEnd, settleChoices, type TypedSettlement } from '../pages/settle.js';
 import { sealedBody, withSentences } from './lists.js';
@@ -41,7 +52,7 @@ export const invoiceRoutes = (app: Hono<ConsoleEnv>, deps: ConsoleDeps): void =>
             'Settled, and on record. The client sees it at the next read.',
           );
     // Any link may carry this parameter.
-    const isNew = c.req.query('settled') === '1' && endsSettled(found);
+    const isNew = c.req.query('settled') === '1' && endsSettled(found.timeline);
     const notice: Notice | undefined = isNew ? { tone: 'good', text } : undefined;
     return c.html(invoicePage(c.get('page'), { ...(await shownOf(found, deps)), notice }));
   });
@@ -74,7 +85,7 @@ export const invoiceRoutes = (app: Hono<ConsoleEnv>, deps: ConsoleDeps): void =>
       evidence: field('evidence').trim(),
     };
     const operator = actingOperator(c);
-    const again = async (text: string, tone: Notice['tone'], status: 400 | 409) => {
+    const again = async (text: Notice['text'], tone: Notice['tone'], status: 400 | 409) => {
       const current = (await caseOf(id, deps)) ?? found;
       return c.html(invoicePage(page, { ...(await shownOf(current, deps)), typed, notice: { tone, text } }), status);
     };
@@ -82,25 +93,16 @@ export const invoiceRoutes = (app: Hono<ConsoleEnv>, deps: ConsoleDeps): void =>
     const command = readSettlement(found, typed, page);
     if ('problem' in command) return await again(command.problem, 'bad', 400);
     const result = await deps.settle(command, operator);
-    if (result.kind === 'settled' || result.kind === 'already_so')
-      return c.redirect(`${ROOT}/invoices/${id}?settled=1`, 303);
+    const isRecorded =
+      result.kind === 'settled' || (result.kind === 'already_so' && (await isSentTwice(command, operator, deps.store)));
+    if (isRecorded) return c.redirect(`${ROOT}/invoices/${id}?settled=1`, 303);
+    // A colleague may have settled the invoice while the authorizer was asked.
+    const { timeline } = (await caseOf(id, deps)) ?? found;
+    const end = lastEnd(result.kind === 'already_so' ? timeline : timeline.slice(found.timeline.length), command.as);
+    if (end !== undefined || result.kind === 'already_so') return await again(alreadyText(end, page), 'wait', 409);
     return await again(refusalText(result, page), result.kind === 'ask_again' ? 'wait' : 'bad', 409);
   });
 };
-
-/** Whether the last event of the invoice is a settlement by support. */
-const endsSettled = ({ timeline }: InvoiceCase): boolean => {
-  const { event = '', who = '' } = timeline.at(-1) ?? {};
-  return SETTLEMENTS.has(event) && who.startsWith('support:');
-};
-
-/** The protocol and the reconciliation record the last one too. */
-const SETTLEMENTS: ReadonlySet<string> = new Set([
-  'IndeterminateResolved',
-  'CancellationSettledBySupport',
-  'CancellationClosedBySupport',
-  'NoteCanceledElsewhere',
-]);
 
 const noInvoice = (c: ConsoleContext): Response | Promise<Response> => {
   const { say } = c.get('page');
@@ -155,21 +157,26 @@ const caseOf = async (id: string, deps: ConsoleDeps): Promise<InvoiceCase | unde
 };
 
 const readSettlement = (
-  { stream, state }: InvoiceCase,
+  { stream, state, timeline }: InvoiceCase,
   { as, accessKey, otherSales, evidence }: TypedSettlement,
-  { say, now }: PageContext,
-): SettleCommand | { problem: string } => {
+  page: PageContext,
+): SettleCommand | { problem: Notice['text'] } => {
+  const { say, now } = page;
   const choices = state.kind === 'invoice' ? settleChoices(state, now) : [];
+  const wanted = SETTLE_ENDS.find((one) => one === as);
+  const isOffered = choices.some((one) => one.as === wanted);
   // A form that is sent a second time is answered by the settlement itself, which finds that the invoice has this end.
-  const already = SETTLE_ENDS.find((one) => one === as && state.kind === 'invoice' && hasEnd(state, one));
-  if (choices.length === 0 && already === undefined)
+  const isAlready = wanted !== undefined && state.kind === 'invoice' && hasEnd(state, wanted);
+  const otherEnd = wanted === undefined || isOffered || isAlready ? undefined : lastEnd(timeline, wanted);
+  if (otherEnd !== undefined) return { problem: alreadyText(otherEnd, page) };
+  if (choices.length === 0 && !isAlready)
     return {
       problem: say(
         'Já não há nada a resolver aqui: veja o que foi registrado.',
         'There is nothing to settle here any more: see what was recorded.',
       ),
     };
-  const end = choices.find((one) => one.as === as)?.as ?? already;
+  const end = isOffered || isAlready ? wanted : undefined;
   if (end === undefined)
     return { problem: say('Escolha como a nota é resolvida.', 'Choose what the invoice is settled as.') };
   if (evidence === '')
@@ -191,14 +198,21 @@ const readSettlement = (
   return end === 'issued' ? { stream, as: end, evidence, accessKey } : { stream, as: end, evidence, otherSales: keys };
 };
 
-const refusalText = (
-  result: Extract<SettleResult, { kind: 'refused' | 'ask_again' }>,
-  context: PageContext,
-): string => {
-  const { say } = context;
+/** Who ended it before, when and how. Nothing of the form that this answers was recorded. */
+const alreadyText = (end: TimelineEntry | undefined, page: PageContext): Html => {
+  const { say } = page;
+  const lost = say('O que você digitou não foi registrado.', 'What you typed was not recorded.');
+  if (end === undefined) return html`${say('Já estava resolvida.', 'It was settled already.')} ${lost}`;
+  const { at, event, who, evidence } = end;
+  const name = visibleCharacters(shortActor(who).replace(/^support:/, ''));
+  return html`${say('Já estava resolvida por', 'It was settled already by')} ${name} ${say('em', 'at')} ${clockText(page, at)}: ${eventName(event, say)} (<span lang="en">${visibleCharacters(evidenceText(page, evidence))}</span>). ${lost}`;
+};
+
+const refusalText = (result: Extract<SettleResult, { kind: 'refused' | 'ask_again' }>, page: PageContext): Html => {
+  const { say } = page;
   return result.kind === 'refused'
-    ? `${say('Não resolvida', 'Not settled')}: ${result.reason}.`
-    : `${say('Ainda não resolvida', 'Not settled yet')}: ${result.detail}. ${say('Envie este formulário de novo depois de', 'Send this form again after')} ${clockText(context, result.at)}.`;
+    ? html`${say('Não resolvida', 'Not settled')}: ${reasonOf(page, result.reason)}.`
+    : html`${say('Ainda não resolvida', 'Not settled yet')}: ${reasonOf(page, result.detail)}. ${say('Envie este formulário de novo depois de', 'Send this form again after')} ${clockText(page, result.at)}.`;
 };
 
 /** A search changes nothing and is a POST all the same, so that the searched text appears in no address. */

@@ -46,6 +46,8 @@ export type ConsoleHarness = {
   invoice: string;
   faults: unknown[];
   settled: { command: SettleCommand; operator: string }[];
+  /** Runs while a settlement asks the authorizer. */
+  meanwhile(): Promise<unknown>;
   parked: ParkedWork[];
   /** Rows whose cancellation failed. */
   canceling: SupportRow[];
@@ -104,6 +106,7 @@ export const consoleHarness = async (
   const harness = {
     faults: [] as unknown[],
     settled: [] as ConsoleHarness['settled'],
+    meanwhile: async () => undefined as unknown,
     begun: [] as string[],
     refused: [] as CertificateRefusal[],
     canceling: [] as SupportRow[],
@@ -160,6 +163,7 @@ export const consoleHarness = async (
     },
     settle: async (command, operator) => {
       harness.settled.push({ command, operator });
+      await harness.meanwhile();
       return harness.answers.settle;
     },
     health: async () => {
