@@ -8,6 +8,7 @@ import type { CompanyId, Mode } from '../domain/common/ids.js';
 import type { Instant } from '../domain/common/time.js';
 import type { Limits } from '../domain/invoice/limits.js';
 import type { Invoice } from '../domain/invoice/state.js';
+import type { CertificateRefusal } from '../ports/certificate-refusals.js';
 import type { CertificateVault, CompanyCertificate } from '../ports/certificate-vault.js';
 import type { Clock } from '../ports/clock.js';
 import type { DocumentTexts, EmbeddedDigest, SignatureOracle } from '../ports/documents.js';
@@ -58,6 +59,8 @@ export type Session = {
   /** Progress of the look-ups that have not decided anything yet. */
   lookups: Pick<LookupProgressStore, 'get'>;
   limits: Limits;
+  /** Certificates that the authorizer refuses; the longest refused first. */
+  refusedCertificates(): Promise<readonly CertificateRefusal[]>;
   /** Lifetime of a test invoice in seconds. */
   testRetentionSeconds: number;
   /**

@@ -5,8 +5,10 @@ import type { StoppedSeries } from '../app/operator/support/stopped-series.js';
 import type { ParkedQueue } from '../app/operator/support/waiting.js';
 import type { InvoiceAddress, Mode, StreamName } from '../domain/common/ids.js';
 import type { Instant } from '../domain/common/time.js';
+import type { Limits } from '../domain/invoice/limits.js';
 import type { Invoice } from '../domain/invoice/state.js';
 import type { CertificateRefusal } from '../ports/certificate-refusals.js';
+import type { CertificateVault } from '../ports/certificate-vault.js';
 import type { EventLog } from '../ports/event-log.js';
 import type { BuildingStatus, ProjectionStatus } from '../ports/projection-status.js';
 import type { ReadModel } from '../ports/read-model.js';
@@ -67,6 +69,8 @@ export type ConsoleDeps = SearchDeps & {
   log: Pick<EventLog, 'read'>;
   store: EventStore;
   lookups: Pick<LookupProgressStore, 'get'>;
+  vault: Pick<CertificateVault, 'holds'>;
+  limits: Limits;
   queue: ParkedQueue;
   simulatedModes: readonly Mode[];
   /** Whether a simulator signed the note (XML), whatever serves its mode today. */

@@ -6,11 +6,15 @@ import { openPool } from '../../src/adapters/sql/pool.js';
 import { certificateCommands } from '../../src/cli/commands/certificate.js';
 import { companyCommands } from '../../src/cli/commands/company.js';
 import { doctorCommand } from '../../src/cli/commands/doctor.js';
+import { invoiceCommands } from '../../src/cli/commands/invoice.js';
 import { projectionCommands } from '../../src/cli/commands/projections.js';
+import { invoiceStream } from '../../src/domain/common/ids.js';
 import type { Role } from '../../src/runtime/config/config.js';
 import { OLDER_SESSION, sessionOfRoles } from '../../src/runtime/engines/database.js';
 import { eventually } from '../support/eventually.js';
 import { companyFile } from '../support/fixture/company.js';
+import { accepted } from '../support/fixture/invoice.js';
+import { contextAt } from '../support/harness/event-store.js';
 import { type Operator, openOperator } from '../support/harness/operator.js';
 import { runningClock } from '../support/harness/running-clock.js';
 import { describeWithPostgres, lockWaits } from '../support/postgres.js';
@@ -21,7 +25,13 @@ const WITHOUT_CERTIFICATE = '11222333000181';
 describeWithPostgres('what doctor prints', () => {
   let operator: Operator;
   beforeAll(async () => {
-    operator = await openOperator([...companyCommands, ...certificateCommands, ...projectionCommands, doctorCommand]);
+    operator = await openOperator([
+      ...companyCommands,
+      ...certificateCommands,
+      ...projectionCommands,
+      ...invoiceCommands,
+      doctorCommand,
+    ]);
     const path = join(operator.folder, 'company.json');
     for (const cnpj of [...WITH_CERTIFICATE, WITHOUT_CERTIFICATE]) {
       await writeFile(path, JSON.stringify({ ...companyFile, cnpj }));
@@ -99,8 +109,21 @@ describeWithPostgres('what doctor prints', () => {
     const refusal = { mode: 'live', companyId: cnpj, certificateId, reason: 'refused', at, probeAt: at } as const;
     await createCertificateRefusals(operator.database.admin).save(refusal);
     expect(await isRefused()).toBe(true);
+    const invoiceId = '0b9a7a5e-3a44-4d5e-9f60-1c2d3e4f5a61';
+    await operator.session.store.append(
+      invoiceStream('live', cnpj, invoiceId),
+      { kind: 'none' },
+      [accepted({ companyId: cnpj, invoiceId, acceptedAt: at })],
+      contextAt(at, { mode: 'live', companyId: cnpj }),
+    );
+    const heldBack = async (): Promise<string | undefined> =>
+      /^held back: .*$/m.exec((await operator.run('invoice', 'timeline', `nfse_${invoiceId}`)).out)?.[0];
+    expect(await heldBack()).toBe(
+      `held back: the authorizer refuses the company's certificate in live mode since ${at} (refused) -> nfse certificate put ${cnpj} --pfx FILE --password-file FILE`,
+    );
     expect(await operator.run('certificate', 'issue-demo', cnpj)).toMatchObject({ exit: 0 });
     expect(await isRefused()).toBe(false);
+    expect(await heldBack()).toBeUndefined();
   });
 
   it('compares the clock with the database server’s, and a difference of more than half a minute is BAD', async () => {

@@ -107,10 +107,22 @@ const dueText = (from: Instant, isHeld: boolean, now: Instant): string => {
   return isHeld ? `${due}, but for what holds it back` : due;
 };
 
-const heldTexts = (held: Held) =>
-  held.kind === 'series_stopped'
-    ? stoppedTexts(held.stopped)
-    : { detail: 'the company has no certificate that can be used', command: putCertificateCommand(held.companyId) };
+const heldTexts = (held: Held): { detail: string; command: string } => {
+  switch (held.kind) {
+    case 'series_stopped':
+      return stoppedTexts(held.stopped);
+    case 'certificate_missing':
+      return {
+        detail: 'the company has no certificate that can be used',
+        command: putCertificateCommand(held.companyId),
+      };
+    case 'certificate_refused': {
+      const { companyId, mode, since, reason } = held.refusal;
+      const detail = `the authorizer refuses the company's certificate in ${mode} mode since ${since} (${reason})`;
+      return { detail, command: putCertificateCommand(companyId) };
+    }
+  }
+};
 
 const NEXT: Readonly<Record<NextStep['step'], string>> = {
   send: 'sent',

@@ -23,6 +23,7 @@ import {
 import { form, type Notice, operatorField, type PageContext, page, ROOT } from './layout.js';
 import { evidenceText } from './reasons.js';
 import { type SettleChoice, settleForm, type TypedSettlement } from './settle.js';
+import { type Waits, waitsFacts } from './waits.js';
 
 /** What is shown once, after the look was recorded: sealed fields, the body as the API shows it, and links that open the documents for minutes. */
 export type Revealed = {
@@ -36,6 +37,8 @@ type InvoicePage = {
   /** A simulator made the note. */
   isSimulated: boolean;
   notice?: Notice | undefined;
+  /** While something is open. */
+  waits: Waits | undefined;
   /** The sentences that the client got. */
   sentences: readonly string[];
   choices: readonly SettleChoice[];
@@ -93,7 +96,7 @@ ${invoice === undefined ? none : personal(context, id, shown.revealed)}`,
 
 const summary = (
   context: PageContext,
-  { case: { address, state, stream }, isSimulated, sentences }: InvoicePage,
+  { case: { address, state, stream }, isSimulated, sentences, waits }: InvoicePage,
 ): Html => {
   const { say } = context;
   const owner = [
@@ -118,6 +121,7 @@ const summary = (
           html`<q class="sentence" lang="pt-BR">${visibleCharacters(one)}</q>`,
         ] as const,
     ),
+    ...waitsFacts(context, waits),
     ...owner,
     ['Id', copied(context, publicInvoiceId(address.invoiceId), 'id')],
     [say('Valor', 'Amount'), reais(known.amountInCents)],

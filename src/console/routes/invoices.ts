@@ -19,6 +19,7 @@ import {
   searchInvoices,
 } from '../../app/operator/support/search.js';
 import { endsSettled, isSentTwice, lastEnd } from '../../app/operator/support/settled-ends.js';
+import { waitsOf } from '../../app/operator/support/waits-for.js';
 import { loadInvoice } from '../../app/read/read-invoice.js';
 import { isAccessKey } from '../../domain/common/access-key.js';
 import { parseInvoiceId, publicInvoiceId } from '../../domain/common/ids.js';
@@ -123,9 +124,12 @@ const shownOf = async (found: InvoiceCase, deps: ConsoleDeps) => {
   const { state, stream } = found;
   const isSimulated = await hasSimulatorsNote(found, deps);
   const shown = { case: found, isSimulated };
-  if (state.kind !== 'invoice') return { ...shown, sentences: [], choices: [], body: undefined };
+  if (state.kind !== 'invoice') return { ...shown, waits: undefined, sentences: [], choices: [], body: undefined };
+  const waits = await waitsOf(stream, state, { ...deps, clock: { now: () => now } });
+  const of = state.outcome.status === 'open' ? ('invoice' as const) : ('cancellation' as const);
   const { sentences } = withSentences({ stream, createdAt: state.facts.createdAt ?? '', state }, deps, now);
-  return { ...shown, sentences, choices: settleChoices(state, now), body: sealedBody(state, deps, now) };
+  const known = { ...shown, waits: waits && { waits, asOf: now, of } };
+  return { ...known, sentences, choices: settleChoices(state, now), body: sealedBody(state, deps, now) };
 };
 
 /** Only the certificate of the opened note is looked at. A note that cannot be opened or read keeps no page from support. */

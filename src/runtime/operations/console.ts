@@ -84,6 +84,8 @@ const consoleDeps = (parts: Parts, sources: ConsoleSources): ConsoleDeps => {
     readModel: engines.readModel,
     supportReads: session.supportReads,
     lookups: engines.guards.lookups,
+    vault: engines.vault,
+    limits: config.limits,
     queue: session.queue,
     simulatedModes: session.simulatedModes,
     isSimulatorsNote,

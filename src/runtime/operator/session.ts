@@ -128,6 +128,7 @@ export const sessionOver = (
     keySeconds: Math.min(DAY_SECONDS, config.idempotencySeconds),
     lookups: engines.guards.lookups,
     limits: config.limits,
+    refusedCertificates: () => createMonitoringReads(pool).refusedCertificates(),
     testRetentionSeconds: config.limits.testRetentionSeconds,
     issueDemoCertificate: async (cnpj, name, actor) => {
       const { issueDemoCertificate } = await import('./demo-certificate.js');

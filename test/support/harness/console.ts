@@ -22,7 +22,7 @@ import type { StoredLookupProgress } from '../../../src/ports/work-progress.js';
 import { type ParkedWork, WorkQueueUnavailable } from '../../../src/ports/work-queue.js';
 import { isSimulatorsNote } from '../../../src/runtime/engines/note-signer.js';
 import { DEMO_CNPJ, demoCompany } from '../fixture/demo.js';
-import { accepted, attempted, interrupted, T0 } from '../fixture/invoice.js';
+import { accepted, attempted, interrupted, limits, T0 } from '../fixture/invoice.js';
 import { memoryEventLog } from '../memory/event-log.js';
 import { contextAt, fixedKeys, type MovableClock, movableClock } from './event-store.js';
 
@@ -71,6 +71,8 @@ export type ConsoleHarness = {
   begun: string[];
   /** Certificates that the authorizer refuses. */
   refused: CertificateRefusal[];
+  /** Whether the vault holds the certificate of the company. */
+  hasCertificate: boolean;
   /** Answers that a test may change. */
   answers: { settle: SettleResult; broken: boolean; run: RebuildRun | undefined };
   visit(path: string, options?: Visit): Promise<Answer>;
@@ -109,6 +111,7 @@ export const consoleHarness = async (
     meanwhile: async () => undefined as unknown,
     begun: [] as string[],
     refused: [] as CertificateRefusal[],
+    hasCertificate: true,
     canceling: [] as SupportRow[],
     stopped: [] as StoppedSeries[] | 'unknown',
     behind: [] as string[],
@@ -176,6 +179,8 @@ export const consoleHarness = async (
     },
     notices: async () => harness.notices,
     refusedCertificates: async () => harness.refused,
+    vault: { holds: async () => harness.hasCertificate },
+    limits,
     companyNames: async () => new Map([[DEMO_CNPJ, 'ESTUDIO EXEMPLO LTDA']]),
     stoppedSeries: async () => harness.stopped,
     bodyOf: (invoice, at) => replayedBody(invoice, at, 'http://api.test'),

@@ -15,7 +15,7 @@ import { invoiceFold } from '../../read/read-invoice.js';
 import { type Held, type HeldDeps, heldBy } from './held-sends.js';
 import { type NamedLookups, storedLookups } from './invoice-case.js';
 
-/** `from` is now when the step is due. A breaker, a refused certificate and a role that no process has are not looked at. */
+/** `from` is now when the step is due. A breaker and a role that no process has are not looked at. */
 export type NextStep = { step: Exclude<SendStep<Send>['do'], 'nothing' | 'wait'>; from: Instant };
 
 /**
@@ -32,10 +32,19 @@ export const waitsFor = async (
   recorded: readonly RecordedEvent[],
   deps: WaitsForDeps,
 ): Promise<WaitsFor | undefined> => {
-  const { lookups, clock, limits } = deps;
   const state = recorded
     .map((one) => decodeSealed(one) as DecodedEvent<InvoiceEvent>)
     .reduce<InvoiceState>(invoiceFold.evolve, invoiceFold.initial);
+  return await waitsOf(stream, state, deps);
+};
+
+/** The same of an invoice in this state. */
+export const waitsOf = async (
+  stream: StreamName,
+  state: InvoiceState,
+  deps: WaitsForDeps,
+): Promise<WaitsFor | undefined> => {
+  const { lookups, clock, limits } = deps;
   if (state.kind !== 'invoice') return undefined;
   const open = openSends(state);
   if (open === undefined) return undefined;
@@ -45,9 +54,14 @@ export const waitsFor = async (
   const stored = last && asked.find(({ work }) => work === open.lookupKey(last));
   const progress = last !== undefined && isLookedUp(last) ? progressOfSend(stored, last, now) : { asked: 0 };
   const next = stepFrom((at) => open.nextStep(state, at, limits, progress), now, open.endsAt(limits));
+  const isSend = next?.step === 'send' || next?.step === 'resend';
   const takesNumber = next?.step === 'send' && state.outcome.status === 'open';
   const needsCertificate = next !== undefined && next.step !== 'conclude';
-  return { lookups: asked, next, held: needsCertificate ? await heldBy(state.facts, takesNumber, deps) : [] };
+  return {
+    lookups: asked,
+    next,
+    held: needsCertificate ? await heldBy(state.facts, { isSend, takesNumber }, deps) : [],
+  };
 };
 
 type OpenSends = {

@@ -5,6 +5,7 @@ import { waitsFor } from '../../../../src/app/operator/support/waits-for.js';
 import { dpsStream } from '../../../../src/domain/common/ids.js';
 import type { Company } from '../../../../src/domain/company/company.js';
 import type { InvoiceEvent } from '../../../../src/domain/invoice/events.js';
+import type { CertificateRefusal } from '../../../../src/ports/certificate-refusals.js';
 import type { StoredLookupProgress } from '../../../../src/ports/work-progress.js';
 import { demoCompany } from '../../../support/fixture/demo.js';
 import {
@@ -30,7 +31,7 @@ const STREAM = 'nfseLive-1_1';
 
 const CNPJ = '12345678000195';
 
-type OnFile = Pick<HeldDeps, 'readModel' | 'vault'> & Partial<Pick<HeldDeps, 'store'>>;
+type OnFile = Pick<HeldDeps, 'readModel' | 'vault'> & Partial<Pick<HeldDeps, 'store' | 'refusedCertificates'>>;
 
 /** What is on file for the company, and whether its certificate is in the database. */
 const companyWith = (facts: Partial<Company>, holds = true): OnFile => ({
@@ -50,7 +51,9 @@ const shown = async (
   const { lookups } = createMemoryGuards();
   for (const [work, progress] of Object.entries(stored)) await lookups.put(STREAM, work, progress);
   const clock = { now: () => at(now) };
-  return await waitsFor(STREAM, await log.read(STREAM), { store, ...onFile, lookups, clock, limits });
+  const refusedCertificates = async () => [];
+  const deps = { store, refusedCertificates, ...onFile, lookups, clock, limits };
+  return await waitsFor(STREAM, await log.read(STREAM), deps);
 };
 
 const lost = [accepted(), attempted(1, 0), unknown(1, 1)];
@@ -150,6 +153,23 @@ describe('what an open invoice waits for', () => {
         expect(await heldOf(lost, 9_000, onFile)).toEqual([]);
       },
     );
+
+    it('is held back by the certificate that the authorizer refuses, in its mode, and a look-up is not', async () => {
+      const { certificateId } = certificate;
+      const refusal = { mode: 'live', companyId: CNPJ, certificateId, reason: 'refused', since: T0 } as const;
+      const heldWith = async (facts: Partial<CertificateRefusal>, events: readonly InvoiceEvent[], now: number) => {
+        const one = { ...refusal, seen: 1, lastAt: T0, probeAt: T0, ...facts };
+        return await heldOf(events, now, { ...companyWith({}), refusedCertificates: async () => [one] });
+      };
+      const isHeld = [{ kind: 'certificate_refused', refusal: expect.objectContaining(refusal) }];
+      expect(await heldWith({}, [accepted()], 5)).toEqual(isHeld);
+      expect(await heldWith({}, nothingSent, 10)).toEqual(isHeld);
+      expect(await heldWith({}, canceling, 101)).toEqual(isHeld);
+      expect(await heldWith({}, lost, 32)).toEqual([]);
+      expect(await heldWith({ mode: 'test' }, [accepted()], 5)).toEqual([]);
+      expect(await heldWith({ companyId: '98765432000198' }, [accepted()], 5)).toEqual([]);
+      expect(await heldWith({ certificateId: 'an earlier one' }, [accepted()], 5)).toEqual([]);
+    });
 
     it('is held back by a stopped series where it takes a number, and only in its mode', async () => {
       const blocked = { type: 'DpsSeriesBlocked', data: { nextNumber: 8, number: 7, invoiceId: '1', at: T0 } } as const;
