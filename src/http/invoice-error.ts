@@ -1,4 +1,5 @@
 import type { Mode } from '../domain/common/ids.js';
+import type { Instant } from '../domain/common/time.js';
 import { cancellationReasonOf, mainReason } from '../domain/invoice/messages/reasons.js';
 import { type Invoice, sentCount } from '../domain/invoice/state.js';
 import type { InvoiceBody } from './openapi/schemas.js';
@@ -14,7 +15,7 @@ export const invoiceError = (invoice: Invoice): InvoiceBody['error'] => {
   if (outcome.code === 'nfse.not_processed') return { code: outcome.code, message: NOT_PROCESSED };
   if (outcome.reason === 'customer_name_missing') return { code: outcome.code, message: NAME_MISSING };
   if (outcome.reason === 'document_invalid') return { code: outcome.code, message: DOCUMENT_INVALID };
-  const message = outcome.codes.length > 0 ? rejectionMessage(outcome.codes) : withoutCode(invoice);
+  const message = outcome.codes.length > 0 ? rejectionMessage(outcome.codes, outcome.failedAt) : withoutCode(invoice);
   return { code: outcome.code, message };
 };
 
@@ -41,9 +42,9 @@ const DOCUMENT_INVALID =
 export const INTERRUPTED =
   'O resultado da emissão não pôde ser confirmado e a nota pode ter sido autorizada. Não emita de novo: fale com o suporte.';
 
-/** For the authorizer's codes. */
-export const rejectionMessage = (codes: readonly string[]): string =>
-  `${mainReason(codes) ?? UNKNOWN_REASON} (${codes.join(', ')})`;
+/** For the authorizer's codes of an invoice that failed at this instant. */
+export const rejectionMessage = (codes: readonly string[], failedAt: Instant): string =>
+  `${mainReason(codes, failedAt) ?? UNKNOWN_REASON} (${codes.join(', ')})`;
 
 const withoutCode = ({ attempts }: Invoice): string => (sentCount(attempts) === 0 ? NEVER_SENT : NOTHING_ISSUED);
 

@@ -76,7 +76,7 @@ export const invoiceExamples = (baseUrl: string) => {
       value: invoiceOf('failed', {
         failed_attempts: 1,
         failed_at: ISSUED_AT,
-        error: { code: 'issue_failed', message: rejectionMessage(['E0188']) },
+        error: { code: 'issue_failed', message: rejectionMessage(['E0188'], ISSUED_AT) },
       }),
     },
     not_processed: {

@@ -37,7 +37,6 @@ const reasons: readonly [string, string][] = [
   ['E0206', 'O CPF do cliente é inválido. Corrija customer.document e emita de novo.'],
   ['E0207', 'O CPF do cliente não existe na Receita Federal. Corrija customer.document e emita de novo.'],
   ['E0310', 'O código de serviço não existe na lista nacional. Fale com o suporte.'],
-  ['E0312', 'O município não administra este código de serviço. Use outra atividade ou fale com o suporte.'],
   ['E0316', 'O código NBS da atividade não existe na tabela nacional. Fale com o suporte.'],
   ['E0822', 'O prazo do município para cancelar a nota terminou. Peça o cancelamento à prefeitura.'],
   [
@@ -55,6 +54,17 @@ const refusedWith = (...codes: string[]) => errorAfter(attempted(1, 1), rejected
 describe('the message of a refused invoice', () => {
   it.each(reasons)('for %s is: %s', (code, text) => {
     expect(refusedWith(code)).toEqual({ code: 'issue_failed', message: `${text} (${code})` });
+  });
+
+  it('for E0312 keeps the service, and reads as it did of an invoice that had failed before this text', () => {
+    const refusedAt = (instant: string) =>
+      errorAfter(attempted(1, 1), { type: 'IssuanceRejected', data: { attempt: 1, codes: ['E0312'], at: instant } });
+    expect(refusedAt('2026-11-29T23:59:59.999Z')?.message).toBe(
+      'O município não administra este código de serviço. Use outra atividade ou fale com o suporte. (E0312)',
+    );
+    expect(refusedAt('2026-11-30T00:00:00.000Z')?.message).toBe(
+      'O município não administra este código de serviço, ou só com um código municipal. Não troque o serviço prestado: peça ao suporte que confira o código municipal do cadastro. (E0312)',
+    );
   });
 
   it('is the first reason that we know, and ends in all the codes', () => {

@@ -1,3 +1,4 @@
+import { type Instant, isBefore } from '../../common/time.js';
 import { areaReasons, areas, reasonsOf } from './areas.js';
 
 const RATE_SURPLUS =
@@ -68,7 +69,8 @@ const serviceReasons: Readonly<Record<string, string>> = {
   E0302: 'O município onde o serviço foi prestado não existe na tabela oficial. Fale com o suporte.',
   E0304: 'O país onde o serviço foi prestado não é aceito. Confira customer.address.country e emita de novo.',
   E0310: 'O código de serviço não existe na lista nacional. Fale com o suporte.',
-  E0312: 'O município não administra este código de serviço. Use outra atividade ou fale com o suporte.',
+  E0312:
+    'O município não administra este código de serviço, ou só com um código municipal. Não troque o serviço prestado: peça ao suporte que confira o código municipal do cadastro.',
   E0314:
     'O município não conhece o código municipal usado para este serviço. Pergunte à prefeitura qual vale e informe ao suporte.',
   E0315: 'O código municipal do serviço está em branco no cadastro da atividade. Peça ao suporte que o corrija.',
@@ -284,12 +286,22 @@ const requestReasons = reasonsOf([areas.signature, areas.certificate, areas.payl
 
 /**
  * The most specific text of several codes: of the first code with its own text, else of the first catalogued code. E0008 counts where no other code has
- * a text: its text says to issue again, which cannot succeed while another code stays.
+ * a text: its text says to issue again, which cannot succeed while another code stays. `at`: when the invoice failed, because a replay of the log shows
+ * the text that a client was shown.
  */
-export const mainReason = (codes: readonly string[]): string | undefined =>
-  firstReason(codes.filter((code) => code !== CLOCK_AHEAD)) ?? firstReason(codes);
+export const mainReason = (codes: readonly string[], at: Instant): string | undefined => {
+  const code = mainCode(codes.filter((one) => one !== CLOCK_AHEAD)) ?? mainCode(codes);
+  if (code === undefined) return undefined;
+  return (isBefore(at, E0312_TEXT_SINCE) ? earlierReasons.get(code) : undefined) ?? reasonOf(code);
+};
+
+const E0312_TEXT_SINCE: Instant = '2026-11-30T00:00:00.000Z';
+
+const earlierReasons: ReadonlyMap<string, string> = new Map([
+  ['E0312', 'O município não administra este código de serviço. Use outra atividade ou fale com o suporte.'],
+]);
 
 const CLOCK_AHEAD = 'E0008';
 
-const firstReason = (codes: readonly string[]): string | undefined =>
-  reasonOf(codes.find((code) => ownReasons.has(code)) ?? codes.find((code) => areaReasons.has(code)) ?? '');
+const mainCode = (codes: readonly string[]): string | undefined =>
+  codes.find((code) => ownReasons.has(code)) ?? codes.find((code) => areaReasons.has(code));
