@@ -3,7 +3,8 @@ import { plainName } from '../../domain/common/nearest-name.js';
 /** By field of this API: the names that other systems, and the layouts of municipalities, have for the field. */
 const OTHER_NAMES: Readonly<Record<string, string>> = {
   amount_in_cents: 'valor valorServico valorServicos valorTotal value price preco total vServ',
-  description: 'descricao discriminacao discriminacaoServico xDescServ servico service justificativa xMotivo',
+  description:
+    'descricao discriminacao discriminacaoServico xDescServ servico service justificativa xMotivo observacao observacoes informacoesComplementares xInfComp',
   customer: 'cliente tomador toma client buyer borrower recipient destinatario',
   'customer.document': 'cpf cnpj cpfCnpj cnpjCpf documento federalTaxNumber taxNumber',
   'customer.name': 'nome razaoSocial nomeRazaoSocial legalName fullName xNome',
@@ -34,8 +35,16 @@ const WITHOUT_FIELD: Readonly<Record<string, string>> = {
   'O modo vem da chave: svc_sk_test_ ou svc_sk_live_.':
     'test teste ambiente environment livemode mode tpAmb homologacao sandbox',
   'A empresa que emite é a da chave.': 'company companyId empresa prestador prest emitente provider inscricaoMunicipal',
-  'Impostos, retenções, deduções e descontos não têm campo: a tributação é a do cadastro da empresa.':
-    'iss issqn issRetido aliquota aliquotaIss pis cofins csll ir irrf inss retencao retencoes withholdings taxes impostos tributos ibs cbs ibsCbs naturezaOperacao deducoes deducao deductions desconto descontos discount',
+  'Impostos, retenções, deduções e descontos não têm campo: o regime é o do cadastro, e uma nota com retenção, dedução, desconto ou imunidade é emitida no portal nacional.':
+    'iss issqn issRetido issqnRetido valorIss valorIssqn aliquota aliquotaIss pis pisRetido valorPis cofins cofinsRetido valorCofins csll csllRetido csrf ir irrf irRetido irrfRetido retencaoIrrf inss inssRetido valorInss retencao retencoes retencaoIss retencaoInss tpRetISSQN withholdings taxes impostos tributos ibs cbs ibsCbs naturezaOperacao baseCalculo deducoes deducao deductions desconto descontos discount imunidade exigibilidade exigibilidadeIss tribISSQN regime regimeTributario',
+  'O NBS e as classificações do IBS e da CBS não se enviam: são os do cadastro do serviço.':
+    'nbs codigoNbs cNBS cst cClassTrib classTrib cIndOp indOp',
+  'Obras e eventos não têm campo: a nota de uma obra ou de um evento é emitida no portal nacional.':
+    'obra obras cno cei art codigoObra construcaoCivil evento eventos atvEvento',
+  'Uma nota não substitui outra: cancele a primeira e emita outra.':
+    'substituicao substitui substitutes notaSubstituida nfseSubstituida chaveSubstituida chSubstda',
+  'Intermediário e local da prestação não têm campo: a nota que precisa de um deles é emitida no portal nacional.':
+    'intermediario interm intermediary localPrestacao cLocPrestacao municipioPrestacao municipioIncidencia municipioServico',
   'Uma nota tem um valor e uma descrição, sem itens.': 'items itens services servicos quantity quantidade',
   'A série e o número são dados pelo serviço.': 'serie series nDps numeroNota numeroRps rps',
 };

@@ -42,6 +42,28 @@ describe('a name without a field', () => {
     (name) => expect(sentenceWithoutField(name)).toMatch(/^Impostos, .*não têm campo/),
   );
 
+  it.each(
+    'iss_retido inss_retido issqn_retido valor_iss valor_inss retencao_irrf pis_retido csrf base_calculo imunidade'.split(
+      ' ',
+    ),
+  )('%s is answered with the portal, not with the company file, which has no withholding', (name) =>
+    expect(sentenceWithoutField(name)).toMatch(/retenção, dedução, desconto ou imunidade é emitida no portal/),
+  );
+
+  it.each([
+    ['obra cno art evento', /^Obras e eventos .* no portal nacional/],
+    ['substituicao substitui nota_substituida substitutes', /cancele a primeira e emita outra/],
+    ['intermediario local_prestacao municipio_prestacao', /^Intermediário e local da prestação .* no portal nacional/],
+    ['nbs cst cIndOp', /são os do cadastro do serviço/],
+    ['regime exigibilidade', /o regime é o do cadastro/],
+  ])('%s: the sentence says what to do', (names, sentence) => {
+    for (const name of names.split(' ')) expect(sentenceWithoutField(name)).toMatch(sentence);
+  });
+
+  it.each(['observacoes', 'informações_complementares'])('%s belongs into the description', (name) => {
+    expect(fieldMeantBy(name, ['description'])).toBe('description');
+  });
+
   it.each(['webhook_url', 'webhookUrl', 'competência', 'ISS', 'iss_retido', 'itens', 'série', 'e-mail'])(
     '%s gets a sentence',
     (name) => {
