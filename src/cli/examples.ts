@@ -79,6 +79,10 @@ export const commandExamples: readonly CommandExample[] = [
     '`2026-11-21T10:13:37.000Z  nfse_1509e366-…  12345678000195  live  failed`, newest first',
   ],
   [
+    'invoice list --company 11444777000161 --mode live --month 2026-11 --limit 1000',
+    'the invoices of the month in Brasília, which `company usage` counts; `--before` continues the list',
+  ],
+  [
     'invoice waiting',
     'what waits for support: indeterminate invoices, failed live cancellations, stopped series, parked work, each with the next command',
   ],

@@ -22,6 +22,14 @@ export const instantFlag = (flags: Flags, name: string): Instant | undefined | '
   return text === undefined ? undefined : (readInstant(text) ?? 'bad');
 };
 
+/** The month of `--month`, YYYY-MM; undefined without the flag, `bad` for any other text. */
+export const monthFlag = (flags: Flags): string | undefined | 'bad' => {
+  const text = textFlag(flags, 'month');
+  return text === undefined || /^\d{4}-(0[1-9]|1[0-2])$/.test(text) ? text : 'bad';
+};
+
+export const BAD_MONTH = '--month must be YYYY-MM';
+
 /** The whole number from 0 of a flag, `fallback` without the flag; undefined for any other text. */
 export const wholeFlag = (flags: Flags, name: string, fallback: number): number | undefined => {
   const text = textFlag(flags, name) ?? String(fallback);

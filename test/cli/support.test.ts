@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { createPostgresGuards } from '../../src/adapters/guards-postgres/guards.js';
 import { createKeyUses } from '../../src/adapters/read-model-postgres/key-uses.js';
 import { createParkedItems } from '../../src/adapters/read-model-postgres/parked-items.js';
@@ -375,6 +375,10 @@ describeWithPostgres('an operator who looks after the service', () => {
       ['--status', 'gone'],
       ['--mode', 'both'],
       ['--since', 'yesterday'],
+      ['--month', '2026-13'],
+      ['--month', '9999-12'],
+      ['--month', '2026-11', '--since', '2026-11-21'],
+      ['--month', '2026-11', '--until', '2026-11-21'],
 
       ['--limit', '0'],
       ['--limit', '1001'],
@@ -382,6 +386,18 @@ describeWithPostgres('an operator who looks after the service', () => {
     ])
       expect([wrong, (await operator.run('invoice', 'list', ...wrong)).exit]).toEqual([wrong, 2]);
     expect((await operator.run('invoice', 'list', '--company', '00000000000000')).exit).toBe(1);
+  });
+
+  it('lists the invoices of a month in Brasília, as company usage counts them', async () => {
+    const month = async (text: string) => {
+      const newest = vi.spyOn(operator.session.supportReads, 'newest');
+      const { json } = await operator.runJson('invoice', 'list', '--month', text);
+      const [filter] = newest.mock.calls[0] ?? [];
+      newest.mockRestore();
+      return [filter?.since, filter?.until, (json.invoices as object[]).length > 0];
+    };
+    expect(await month('2026-11')).toEqual(['2026-11-01T03:00:00.000Z', '2026-12-01T03:00:00.000Z', true]);
+    expect(await month('2026-12')).toEqual(['2026-12-01T03:00:00.000Z', '2027-01-01T03:00:00.000Z', false]);
   });
 
   it('lists invoices page by page, and says that there are more', async () => {

@@ -25,7 +25,6 @@ import {
   type Invocation,
   type Outcome,
   refused,
-  textFlag,
   unknownCompany,
   warned,
   withProblems,
@@ -40,7 +39,7 @@ import {
   municipalCodeWarnings,
   placeWarnings,
 } from '../company-warnings.js';
-import { readJsonFile } from '../flags.js';
+import { BAD_MONTH, monthFlag, readJsonFile } from '../flags.js';
 import { companyIbsCbs, reductionWarnings } from '../ibs-cbs.js';
 import { KEY_FAULTS } from '../key-faults.js';
 import { tellRowsBehind } from '../rows-behind.js';
@@ -320,8 +319,8 @@ const usage: Command = {
   options: { month: { type: 'string', help: 'YYYY-MM, as the calendar of Brasília has it', required: true } },
   changes: false,
   run: async ({ positionals: [cnpj = ''], flags, session, terminal }) => {
-    const month = textFlag(flags, 'month') ?? '';
-    if (!/^\d{4}-(0[1-9]|1[0-2])$/.test(month)) return badUsage('--month must be YYYY-MM');
+    const month = monthFlag(flags) ?? 'bad';
+    if (month === 'bad') return badUsage(BAD_MONTH);
     const opened = await session();
     await tellRowsBehind(opened, terminal, ['companies']);
     const { readModel, log } = opened;

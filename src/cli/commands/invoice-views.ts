@@ -3,7 +3,7 @@ import { replayInvoice } from '../../app/audit/replay.js';
 import { findStream, pageOf } from '../../app/operator/support/search.js';
 import { type Waiting, waitingWork } from '../../app/operator/support/waiting.js';
 import type { Mode } from '../../domain/common/ids.js';
-import type { Instant } from '../../domain/common/time.js';
+import { brasiliaMidnight, type Instant, isPlausible, nextBrasiliaMonth } from '../../domain/common/time.js';
 import { invoiceStatuses, isInvoiceStatus } from '../../domain/invoice/status.js';
 import { ageText } from '../../lib/age-text.js';
 import { counted } from '../../lib/counted.js';
@@ -11,7 +11,7 @@ import { printableLines } from '../../lib/printable.js';
 import type { SupportFilter } from '../../ports/support-reads.js';
 import { badUsage, type Command, done, type Flags, textFlag, unknownCompany } from '../command.js';
 import { unlessBroken } from '../findings.js';
-import { instantFlag, wholeFlag } from '../flags.js';
+import { BAD_MONTH, instantFlag, monthFlag, wholeFlag } from '../flags.js';
 import { moreUnknown, refusedUnknown, rowsBehind, tellRowsBehind } from '../rows-behind.js';
 import { auditDeps } from '../session.js';
 import { jsonText } from '../terminal.js';
@@ -45,6 +45,10 @@ const list: Command = {
     status: { type: 'string', help: `only in this status: ${invoiceStatuses.join(', ')}` },
     company: { type: 'string', help: 'CNPJ: only of this company' },
     mode: { type: 'string', help: 'live or test' },
+    month: {
+      type: 'string',
+      help: 'created in this month as the calendar of Brasília has it: the competences of the month, and what company usage counts as accepted',
+    },
     since: { type: 'string', help: 'created at or after this instant or day (UTC), e.g. 2026-11-21' },
     until: { type: 'string', help: 'created before this instant or day (UTC)' },
     before: { type: 'string', help: 'continues a list: "next" of its last answer' },
@@ -76,13 +80,23 @@ const filterOf = (flags: Flags): SupportFilter | { problem: string } => {
     return { problem: `--status must be one of ${invoiceStatuses.join(', ')}` };
   const mode = textFlag(flags, 'mode');
   if (mode !== undefined && mode !== 'live' && mode !== 'test') return { problem: '--mode must be live or test' };
-  const since = instantFlag(flags, 'since');
-  const until = instantFlag(flags, 'until');
+  const month = monthFlag(flags);
+  if (month === 'bad' || (month !== undefined && !isPlausible(`${month}-01`))) return { problem: BAD_MONTH };
+  if (month !== undefined && (flags.since !== undefined || flags.until !== undefined))
+    return { problem: '--month goes without --since and --until' };
+  const { since, until } = month === undefined ? periodOf(flags) : periodOfMonth(month);
   if (since === 'bad' || until === 'bad')
     return { problem: '--since and --until take a day or an instant: 2026-11-21 or 2026-11-21T12:00:00Z' };
   const before = cursorFlag(textFlag(flags, 'before'));
   if (before === 'unreadable') return { problem: '--before takes the "next" of the list before' };
   return { companyId: textFlag(flags, 'company'), mode, status, since, until, before };
+};
+
+const periodOf = (flags: Flags) => ({ since: instantFlag(flags, 'since'), until: instantFlag(flags, 'until') });
+
+const periodOfMonth = (month: string) => {
+  const since = brasiliaMidnight(`${month}-01`);
+  return { since, until: nextBrasiliaMonth(since) };
 };
 
 /** The list shows at most this many of each kind. */
