@@ -6,7 +6,9 @@ import { unreachable } from '../domain/common/unreachable.js';
 import type { Company } from '../domain/company/company.js';
 import { approximateTaxesAt, chosenMunicipalCode, type Registration } from '../domain/company/events.js';
 import { EXPORT_CLASSIFICATIONS } from '../domain/company/ibs-cbs.js';
+import type { Catalogue } from '../domain/company/line-selection.js';
 import { isDueWherePerformed, unmetDemandOf } from '../domain/company/service-rules.js';
+import { mayHaveSpecialRegime } from '../domain/dps/provider.js';
 import {
   administeredCodes,
   type CachedParameters,
@@ -26,11 +28,17 @@ import type { Check, Session } from './session.js';
 
 type Sources = Pick<Session, 'readModel' | 'parameters' | 'clock'>;
 
+/** The catalogue for the activities of a company, with what an operator has imported. */
+export const catalogueOf = async (
+  { registration: { activities } }: Pick<Company, 'registration'>,
+  { readModel }: Pick<Sources, 'readModel'>,
+): Promise<Catalogue> =>
+  overlaidCatalogue(shippedCatalogue, await readModel.catalogLines(activities.map(({ cnae }) => cnae)));
+
 /** All lines of each activity. */
-const linesOf = async ({ registration: { activities } }: Pick<Company, 'registration'>, { readModel }: Sources) => {
-  const cnaes = activities.map(({ cnae }) => cnae);
-  const catalogue = overlaidCatalogue(shippedCatalogue, await readModel.catalogLines(cnaes));
-  return cnaes.flatMap((cnae) => catalogue.linesOf(cnae));
+const linesOf = async (company: Pick<Company, 'registration'>, sources: Sources) => {
+  const catalogue = await catalogueOf(company, sources);
+  return company.registration.activities.flatMap(({ cnae }) => catalogue.linesOf(cnae));
 };
 
 /** The line of each activity that an invoice without `service_code` uses; none for an activity without a default. */
@@ -56,6 +64,68 @@ export const activityWarnings = async (
         ]
       : [];
   });
+
+/** The activities of whose requests the API refuses some or all, because the catalogue has no line of the CNAE, or none that is the default (LINE-2). */
+export const lineWarnings = (
+  { activities }: Pick<Registration, 'activities'>,
+  { linesOf: linesIn }: Pick<Catalogue, 'linesOf'>,
+): readonly string[] =>
+  activities.flatMap(({ cnae, isMain }) => {
+    const found = linesIn(cnae);
+    if (found.some(({ isDefault }) => isDefault)) return [];
+    const name = `CNAE ${cnae}${isMain ? ' (main)' : ''}`;
+    const refusal = `the API refuses requests ${isMain ? 'without cnae and service_code' : 'that name it without service_code'}`;
+    return found.length === 0
+      ? [
+          `${name}: the catalogue has no service for this number, so nothing is issued with it, and ${refusal} (422 nfse.cnae_missing_ctribnac): check the number, or give it lines with nfse catalog import`,
+        ]
+      : [
+          `${name}: none of its services is the default, so ${refusal} (422 nfse.cnae_without_default): mark one with nfse catalog import`,
+        ];
+  });
+
+/** Values for services that no activity of the company has. A file with them was accepted before, so it stays valid. */
+export const unusedServiceWarnings = (
+  { activities, ibsCbs, municipalCodes = [], approximateTaxes = [] }: Registration,
+  { linesOf: linesIn, isServiceCode }: Pick<Catalogue, 'linesOf' | 'isServiceCode'>,
+): readonly string[] => {
+  const services = new Set(activities.flatMap(({ cnae }) => linesIn(cnae)).map(({ serviceCode }) => serviceCode));
+  const places = [
+    ...(ibsCbs?.services ?? []).map(({ serviceCode: code }) => ({ code, place: `ibs_cbs.${code}` })),
+    ...municipalCodes.map(({ serviceCode: code }) => ({ code, place: `municipal_codes.${code}` })),
+    ...approximateTaxes.flatMap(({ serviceCode: code }) =>
+      code === undefined ? [] : [{ code, place: `approximate_taxes of service_code ${code}` }],
+    ),
+  ];
+  const unused = places
+    .filter(({ code }) => !services.has(code))
+    .map(({ code, place }) => {
+      const why = isServiceCode(code)
+        ? 'no activity of the company has this service'
+        : 'no service of the national list has this code';
+      return `${place} does not count: ${why}`;
+    });
+  // A table has a row for each period.
+  return [...new Set(unused)];
+};
+
+/** Values that no note declares under the tax regime of the company. */
+export const unusedTaxWarnings = (registration: Registration): readonly string[] => {
+  const { taxRegime, specialRegime, approximateTaxPercent } = registration;
+  const isIdle = specialRegime !== 0 && !mayHaveSpecialRegime(registration);
+  const isMei = taxRegime === 'mei';
+  return [
+    ...(isIdle ? [`special_regime ${specialRegime} does not count: ${isMei ? NONE_OF_MEI : NONE_IN_SIMPLES}`] : []),
+    ...(isMei && approximateTaxPercent !== undefined
+      ? ['approximate_tax_percent does not count: a MEI declares no single percentage, but what approximate_taxes has']
+      : []),
+  ];
+};
+
+const NONE_OF_MEI = 'a MEI has none, and its notes declare 0';
+
+const NONE_IN_SIMPLES =
+  'notes declare 0 while Simples assesses all taxes; a company that pays a fixed ISSQN has simples_assessment federal_only: ask the accountant';
 
 /** A CNPJ with wrong check digits: Sefin refuses each note of the company. */
 export const cnpjWarnings = ({ cnpj }: Pick<Registration, 'cnpj'>): readonly string[] =>

@@ -25,14 +25,21 @@ export const companyIbsCbs = async (
 const reportOf = (registration: Company['registration'], imported: ImportedLines, today: FiscalDate): IbsCbsReport =>
   ibsCbsReport(registration, overlaidCatalogue(shippedCatalogue, imported), ibsCbsTables, today);
 
-/** The reductions that notes of a company would declare without a choice in its file. */
-export const reductionWarnings = async (
+/** That lines of a company go out without the group though they owe it today, and the reductions that its notes declare without a choice in its file. */
+export const ibsCbsWarnings = async (
   company: Pick<Company, 'registration'>,
   session: Pick<Session, 'readModel' | 'clock'>,
 ): Promise<readonly string[]> => {
-  const text = reductionsText(await companyIbsCbs(company, session));
-  return text === undefined ? [] : [`${text}; ${CONFIRM_REDUCTION}`];
+  const report = await companyIbsCbs(company, session);
+  const reductions = reductionsText(report);
+  return [
+    ...(report.owing === 0 ? [] : [`IBS and CBS: ${ibsCbsText(report)} -> ${settleWith(company.registration.cnpj)}`]),
+    ...(reductions === undefined ? [] : [`${reductions}; ${CONFIRM_REDUCTION}`]),
+  ];
 };
+
+const settleWith = (cnpj: string): string =>
+  `nfse catalog export --company ${cnpj}, then nfse catalog import FILE.tsv or ibs_cbs in the company file`;
 
 /**
  * A line for each enabled company whose lines lack something, one for each with reductions that its file does not confirm, and one for each open point
@@ -54,7 +61,7 @@ export const ibsCbsChecks = async ({ readModel, clock }: Session): Promise<reado
       name: `IBS and CBS ${cnpj}`,
       ok: report.overdue === 0,
       detail: ibsCbsText(report),
-      cure: `nfse catalog export --company ${cnpj}, then nfse catalog import FILE.tsv or ibs_cbs in the company file`,
+      cure: settleWith(cnpj),
     }));
   const reductions = reports.flatMap(({ cnpj, report }) => {
     const detail = reductionsText(report);

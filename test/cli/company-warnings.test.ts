@@ -6,13 +6,20 @@ import { certificateCommands } from '../../src/cli/commands/certificate.js';
 import { companyCommands } from '../../src/cli/commands/company.js';
 import { doctorCommand } from '../../src/cli/commands/doctor.js';
 import { municipalityCommands } from '../../src/cli/commands/municipality.js';
-import { approximateTableWarnings, firstChecks } from '../../src/cli/company-warnings.js';
+import {
+  approximateTableWarnings,
+  firstChecks,
+  lineWarnings,
+  unusedServiceWarnings,
+  unusedTaxWarnings,
+} from '../../src/cli/company-warnings.js';
 import { modulo11Digit } from '../../src/domain/common/access-key.js';
 import type { Mode } from '../../src/domain/common/ids.js';
 import { brasiliaDate } from '../../src/domain/common/time.js';
-import type { ApproximateTaxes } from '../../src/domain/company/events.js';
+import type { ApproximateTaxes, Registration } from '../../src/domain/company/events.js';
 import type { KnownParameters } from '../../src/domain/municipality/parameters.js';
 import { systemClock } from '../../src/runtime/engines/clock.js';
+import { shippedCatalogue } from '../../src/tables/catalogue.js';
 import { demoCompany } from '../support/fixture/demo.js';
 import { type Operator, openOperator } from '../support/harness/operator.js';
 import { describeWithPostgres } from '../support/postgres.js';
@@ -88,6 +95,89 @@ describe('a table of approximate taxes', () => {
   });
 });
 
+describe('activities without a line or a default', () => {
+  const activities = (cnae: string) => [
+    { cnae, isMain: true },
+    { cnae: '6201501', isMain: false },
+  ];
+  const withoutDefault = shippedCatalogue.linesOf('6201501').map((line) => ({ ...line, isDefault: false }));
+
+  it('are named with what the API refuses, and no others', () => {
+    const [warning, ...others] = lineWarnings({ activities: activities('9491000') }, shippedCatalogue);
+    expect(others).toEqual([]);
+    expect(warning).toMatch(
+      /^CNAE 9491000 \(main\): the catalogue has no service .* requests without cnae and service_code \(422 nfse\.cnae_missing_ctribnac\)/,
+    );
+    expect(lineWarnings({ activities: activities('6202300') }, shippedCatalogue)).toEqual([]);
+  });
+
+  it('are named where the operator’s lines have no default', () => {
+    const linesOf = (cnae: string) => (cnae === '6201501' ? withoutDefault : shippedCatalogue.linesOf(cnae));
+    expect(lineWarnings({ activities: activities('6202300') }, { linesOf })).toEqual([
+      expect.stringMatching(
+        /^CNAE 6201501: none of its services is the default, so .* that name it without service_code \(422 nfse\.cnae_without_default\)/,
+      ),
+    ]);
+  });
+});
+
+describe('values of a company file that no note declares', () => {
+  const { registration } = demoCompany(CNPJ);
+  const activities = [{ cnae: '6201501', isMain: true }];
+
+  it.each<[what: string, changes: Partial<Registration>, warnings: readonly string[]]>([
+    ['a special regime of a MEI', { taxRegime: 'mei', specialRegime: 6 }, ['special_regime 6 does not count: a MEI']],
+    [
+      'a special regime while Simples assesses all taxes',
+      { taxRegime: 'simples', simplesAssessment: 'all', specialRegime: 6 },
+      ['special_regime 6 does not count: notes declare 0 while Simples assesses all taxes'],
+    ],
+    [
+      'a special regime that counts',
+      { taxRegime: 'simples', simplesAssessment: 'federal_only', specialRegime: 6, approximateTaxPercent: '6.00' },
+      [],
+    ],
+    [
+      'the percentage of a MEI',
+      { taxRegime: 'mei', approximateTaxPercent: '5.00' },
+      ['approximate_tax_percent does not count: a MEI'],
+    ],
+  ])('are named: %s', (_what, changes, warnings) => {
+    expect(unusedTaxWarnings({ ...registration, ...changes })).toEqual(
+      warnings.map((begins) => expect.stringMatching(new RegExp(`^${begins}`))),
+    );
+  });
+
+  it('are named: choices for services that no activity has, or that do not exist', () => {
+    const percent = { from: '2026-01-01', federal: '13.45', state: '0.00', municipal: '2.90' };
+    const changed: Registration = {
+      ...registration,
+      activities,
+      ibsCbs: {
+        declare: true,
+        services: [
+          { serviceCode: '171401', classTrib: '000001' },
+          { serviceCode: '010101', classTrib: '000001' },
+        ],
+      },
+      municipalCodes: [
+        { serviceCode: '010101', municipalCode: '003' },
+        { serviceCode: '172001', municipalCode: '003' },
+      ],
+      approximateTaxes: [
+        percent,
+        { ...percent, serviceCode: '777777', until: '2026-06-30' },
+        { ...percent, serviceCode: '777777', from: '2026-07-01' },
+      ],
+    };
+    expect(unusedServiceWarnings(changed, shippedCatalogue)).toEqual([
+      'ibs_cbs.171401 does not count: no activity of the company has this service',
+      'municipal_codes.172001 does not count: no activity of the company has this service',
+      'approximate_taxes of service_code 777777 does not count: no service of the national list has this code',
+    ]);
+  });
+});
+
 describeWithPostgres('what a company must choose, or cannot issue here', () => {
   let operator: Operator;
   const now = systemClock.now();
@@ -148,6 +238,45 @@ describeWithPostgres('what a company must choose, or cannot issue here', () => {
     expect((await put({ approximate_taxes: [{ ...row, service_code: '010101' }] })).out).toContain(
       `approximate_taxes has no row of all services for ${today}`,
     );
+    await put();
+  });
+
+  it('is said by company put, also with --check, by company enable and doctor: an activity without a line', async () => {
+    const activities = [{ cnae: '9999999', is_main: true }];
+    const warning = 'warning: CNAE 9999999 (main): the catalogue has no service for this number';
+    const checked = await put({ activities }, ['--check']);
+    expect([checked.exit, checked.out]).toEqual([0, expect.stringContaining(warning)]);
+    expect(checked.out).toContain('(by the shipped catalogue: --check does not see what nfse catalog import');
+    const recorded = await put({ activities });
+    expect([recorded.exit, recorded.out]).toEqual([0, expect.stringContaining(warning)]);
+    expect((await operator.run('company', 'enable', CNPJ)).out).toContain(warning);
+    expect(await doctorLines(`activity ${CNPJ}`)).toEqual([expect.stringMatching(/^ok .*CNAE 9999999 \(main\)/)]);
+    await put();
+  });
+
+  it('is said by company put, also with --check, and by doctor: values that no note declares', async () => {
+    const row = { from: '2026-01-01', federal: '13.45', state: '0.00', municipal: '2.90' };
+    const changes = { special_regime: 6, approximate_taxes: [row, { ...row, service_code: '777777' }] };
+    for (const words of [[], ['--check']]) {
+      const { exit, out } = await put(changes, words);
+      expect([exit, out]).toEqual([0, expect.stringContaining('warning: special_regime 6 does not count')]);
+      expect(out).toContain('warning: approximate_taxes of service_code 777777 does not count: no service of the');
+    }
+    await operator.run('company', 'enable', CNPJ);
+    expect(await doctorLines(`company file ${CNPJ}`)).toEqual([
+      expect.stringMatching(/^ok .*special_regime 6 does not count.* -> nfse company put FILE\.json$/),
+      expect.stringMatching(/^ok .*service_code 777777 does not count/),
+    ]);
+    await put();
+    expect(await doctorLines(`company file ${CNPJ}`)).toEqual([]);
+  });
+
+  it('is said by company put and company enable: lines that owe the group of IBS and CBS and go out without it', async () => {
+    const changes = { tax_regime: 'normal', activities: [{ cnae: '9511800', is_main: true }] };
+    const owed =
+      /warning: IBS and CBS: owed from 2026-10-01.*3 go out without \(3 owe it now\).* -> nfse catalog export/;
+    expect((await put(changes)).out).toMatch(owed);
+    expect((await operator.run('company', 'enable', CNPJ)).out).toMatch(owed);
     await put();
   });
 

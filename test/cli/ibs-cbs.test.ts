@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ibsCbsChecks, reductionWarnings } from '../../src/cli/ibs-cbs.js';
+import { ibsCbsChecks, ibsCbsWarnings } from '../../src/cli/ibs-cbs.js';
 import type { Session } from '../../src/cli/session.js';
 import type { Company } from '../../src/domain/company/company.js';
 import { demoCompany } from '../support/fixture/demo.js';
@@ -80,6 +80,20 @@ describe('what doctor says of IBS and CBS', () => {
   });
 });
 
+describe('lines without the group that they owe', () => {
+  it('are a warning once a line owes it, and none before', async () => {
+    const warnedAt = (now: string, company: Company) =>
+      ibsCbsWarnings(company, {
+        clock: { now: () => now },
+        readModel: { catalogLines: async () => new Map() },
+      } as unknown as Session);
+    const simples = companyOf('11444777000161', '9511800', { taxRegime: 'simples' });
+    const owed = 'IBS and CBS: owed from 2027-01-01';
+    expect((await warnedAt('2027-01-01T02:59:59.999Z', simples)).join()).not.toContain(owed);
+    expect((await warnedAt('2027-01-01T03:00:00.000Z', simples)).join()).toContain(owed);
+  });
+});
+
 describe('a reduction that annex VIII alone gives', () => {
   const advice = companyOf('61198164000160', '7020400', { taxRegime: 'normal' });
   const session = {
@@ -97,12 +111,12 @@ describe('a reduction that annex VIII alone gives', () => {
   });
 
   it('is no warning any more when the company file names a classification, also the same', async () => {
-    const named = async (company: Company) => (await reductionWarnings(company, session)).join();
+    const named = async (company: Company) => (await ibsCbsWarnings(company, session)).join();
     expect(await named(advice)).toContain('service 172001 200052 (-30 %)');
     expect(await named(choosing({ serviceCode: '172001', indOp: '100301' }))).toContain('service 172001');
     for (const classTrib of ['200052', '000001'])
       expect(await named(choosing({ serviceCode: '172001', classTrib }))).not.toContain('service 172001');
     const declaresNothing = companyOf('61198164000160', '7020400', { ibsCbs: { declare: false, services: [] } });
-    expect(await reductionWarnings(declaresNothing, session)).toEqual([]);
+    expect(await ibsCbsWarnings(declaresNothing, session)).toEqual([]);
   });
 });

@@ -33,14 +33,18 @@ import {
   activityWarnings,
   approximateTableWarnings,
   approximateTaxWarnings,
+  catalogueOf,
   cnpjWarnings,
   emitterWarnings,
   exportClassificationWarnings,
+  lineWarnings,
   municipalCodeWarnings,
   placeWarnings,
+  unusedServiceWarnings,
+  unusedTaxWarnings,
 } from '../company-warnings.js';
 import { BAD_MONTH, monthFlag, readJsonFile } from '../flags.js';
-import { companyIbsCbs, reductionWarnings } from '../ibs-cbs.js';
+import { companyIbsCbs, ibsCbsWarnings } from '../ibs-cbs.js';
 import { KEY_FAULTS } from '../key-faults.js';
 import { tellRowsBehind } from '../rows-behind.js';
 import type { Session } from '../session.js';
@@ -74,21 +78,30 @@ const put: Command = {
       ...misplaced,
       ...approximateTaxWarnings(registration),
       ...exportClassificationWarnings(registration),
+      ...unusedTaxWarnings(registration),
     ];
     if (flags.check === true) {
       if (misplaced.length > 0)
         return withProblems(`${file} names no municipality of the national table; nothing was changed:`, misplaced);
+      const ofLines = [
+        ...unusedServiceWarnings(registration, shippedCatalogue),
+        ...lineWarnings(registration, shippedCatalogue),
+      ];
+      warnings.push(...ofLines.map((text) => `${text} (${BY_SHIPPED_LINES})`));
       const json = { cnpj, ok: true, warnings };
       return done(warned(`${file} is a valid company file of ${cnpj}; nothing was changed`, warnings), json);
     }
     const opened = await session();
     const result = await putCompanyFile(registration, opened.companyDeps(actor), modesWithoutSeries);
     if ('refused' in result) return refused(result.refused);
+    const catalogue = await catalogueOf({ registration }, opened);
     warnings.push(
+      ...unusedServiceWarnings(registration, catalogue),
+      ...lineWarnings(registration, catalogue),
       ...approximateTableWarnings(registration, opened.clock.now()),
       ...(await emitterWarnings({ registration }, opened)).map(({ text }) => text),
       ...(await activityWarnings({ registration }, opened)),
-      ...(await reductionWarnings({ registration }, opened)),
+      ...(await ibsCbsWarnings({ registration }, opened)),
     );
     const { state } = await loadCompany(cnpj, opened.store);
     const current = state.kind === 'company' ? state.registration : registration;
@@ -107,6 +120,9 @@ const put: Command = {
     return done(warned(text, warnings), { cnpj, dps, warnings });
   },
 };
+
+/** `--check` opens no engine. */
+const BY_SHIPPED_LINES = 'by the shipped catalogue: --check does not see what nfse catalog import has changed';
 
 const nextNumberText = ({ mode, series, nextNumber }: NextNumber): string =>
   `${mode} ${isUsedUp({ nextNumber }) ? 'none' : nextNumber} of series ${series}`;
@@ -186,7 +202,8 @@ const warningsOf = async (cnpj: string, opened: Session): Promise<readonly strin
     ...placeWarnings(company.registration),
     ...(await emitterWarnings(company, opened)).map(({ text }) => text),
     ...codes.map(({ text }) => text),
-    ...(await reductionWarnings(company, opened)),
+    ...lineWarnings(company.registration, await catalogueOf(company, opened)),
+    ...(await ibsCbsWarnings(company, opened)),
   ];
 };
 

@@ -11,12 +11,16 @@ import { badUsage, type Command, type Outcome, refused, reported, textFlag, text
 import {
   activityWarnings,
   approximateTableWarnings,
+  catalogueOf,
   cnpjWarnings,
   emitterWarnings,
   exportClassificationWarnings,
   firstChecks,
+  lineWarnings,
   municipalCodeWarnings,
   placeWarnings,
+  unusedServiceWarnings,
+  unusedTaxWarnings,
 } from '../company-warnings.js';
 import { ibsCbsChecks } from '../ibs-cbs.js';
 import { KEY_FAULTS } from '../key-faults.js';
@@ -210,6 +214,13 @@ const checksOf = async (company: Company, session: Session): Promise<readonly Co
     add('approximate taxes', { ok: true, detail, cure });
   for (const detail of exportClassificationWarnings(company.registration))
     add('export classification', { ok: true, detail, cure });
+  const catalogue = await catalogueOf(company, session);
+  for (const detail of [
+    ...unusedTaxWarnings(company.registration),
+    ...unusedServiceWarnings(company.registration, catalogue),
+  ])
+    add('company file', { ok: true, detail, cure });
+  for (const detail of lineWarnings(company.registration, catalogue)) add('activity', { ok: true, detail });
   for (const detail of await activityWarnings(company, session)) add('activity', { ok: true, detail });
   return found;
 };
@@ -222,6 +233,7 @@ const COMPANY_AREAS = [
   'municipal code',
   'approximate taxes',
   'export classification',
+  'company file',
   'activity',
 ] as const;
 

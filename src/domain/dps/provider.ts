@@ -51,5 +51,5 @@ const ASSESSMENT = { all: '1', federal_only: '2', none: '3' } as const satisfies
 >;
 
 /** A MEI (E0174) and ISSQN inside the Simples (E0175) exclude a special regime; E0172 forbids it where ISSQN is not due. */
-const mayHaveSpecialRegime = (issuer: IssuerFacts): boolean =>
+export const mayHaveSpecialRegime = (issuer: Pick<IssuerFacts, 'taxRegime' | 'simplesAssessment'>): boolean =>
   issuer.taxRegime !== 'mei' && !(issuer.taxRegime === 'simples' && issuer.simplesAssessment === 'all');
