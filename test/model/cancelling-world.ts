@@ -14,6 +14,7 @@ import { decideAnswer, decideAttempt } from '../../src/domain/invoice/send-decis
 import { type LookupProgress, progressAfter, provesAbsence, type Unsent } from '../../src/domain/invoice/send-steps.js';
 import { type Cancellation, firstSent, type InvoiceState, initialInvoice } from '../../src/domain/invoice/state.js';
 import { accepted, attempted, authorized, cancelRequested, T0 } from '../support/fixture/invoice.js';
+import { createNames, type Names } from './explore.js';
 import { limits as issuingLimits } from './issuing-world.js';
 
 export const limits: Limits = { ...issuingLimits, cancellationSeconds: 8 };
@@ -137,10 +138,29 @@ export const isKnownToExist = (cancellation: Cancellation | undefined): boolean 
   cancellation?.sends.some(({ codes }) => codes.includes(EVENT_EXISTS)) ?? false;
 
 /** What the decisions can tell apart; which process holds what makes no difference. */
-export const keyOf = (world: World): string => {
-  const { now, events, memos, workers, authorizer, budget, shownAt, hasFailedToRecord } = world;
-  const cancellation = cancellationOf(world);
-  const { sends = [], status, codes: ended } = cancellation ?? {};
+export const keysOf = (): ((world: World) => string) => {
+  const names = createNames();
+  return (world) => {
+    const { now, events, state, memos, workers, authorizer, budget, shownAt = '', hasFailedToRecord } = world;
+    const memo = memos[cancellationOf(world)?.sends.length ?? 0];
+    const held = workers.map((worker) => heldBy(worker, events.length, names)).sort();
+    return [
+      names.ofText(now),
+      names.of(state, shownOf),
+      memo === undefined ? '' : names.of(memo),
+      names.of(authorizer),
+      names.of(budget, faultsOf),
+      shownAt === '' ? '' : names.ofText(shownAt),
+      hasFailedToRecord,
+      ...held,
+    ].join();
+  };
+};
+
+const faultsOf = (budget: Budget): string => JSON.stringify(Object.values(budget));
+
+const shownOf = (state: InvoiceState): string => {
+  const { sends = [], status, codes: ended } = (state.kind === 'invoice' ? state.cancellation : undefined) ?? {};
   const last = sends.length - 1;
   const sent = firstSent(sends);
   const shown = sends.map((send, index) => {
@@ -149,37 +169,34 @@ export const keyOf = (world: World): string => {
     const times = index === last ? [attemptedAt, answeredAt, resolvedAt] : isFirst ? [attemptedAt] : [];
     return [resolution, codes, refused, final, undecided, namedEvent, times];
   });
-  const held = workers.map((worker) => JSON.stringify(heldBy(worker, events.length))).sort();
-  return JSON.stringify([
-    now,
-    status,
-    ended,
-    shown,
-    memos[last + 1],
-    held,
-    authorizer,
-    Object.values(budget),
-    shownAt,
-    hasFailedToRecord,
-  ]);
+  return JSON.stringify([status, ended, shown]);
 };
 
-const heldBy = (worker: Worker, revision: number): unknown => {
+const heldBy = (worker: Worker, revision: number, names: Names): string => {
   switch (worker.at) {
     case 'idle':
     case 'sending':
     case 'answered':
-      return worker;
+      return names.of(worker);
     case 'heard':
-      return { ...worker, send: shownOf(worker.send) };
+      return names.of(worker, heardBy);
     case 'decided': {
-      const { step, decidedAt } = worker;
-      if (step.do === 'send' || step.do === 'resend') return [step.do, worker.revision === revision];
-      const asked = step.do === 'look_up' ? step.send : step.lookUpFirst;
-      return [step.do, shownOf(asked), decidedAt];
+      const { step } = worker;
+      return step.do === 'send' || step.do === 'resend'
+        ? names.ofText(`${step.do} ${worker.revision === revision}`)
+        : names.of(worker, lookedUpBy);
     }
   }
 };
 
-const shownOf = (asked: Send | Unsent | undefined): unknown =>
+const heardBy = (worker: Extract<Worker, { at: 'heard' }>): string =>
+  JSON.stringify({ ...worker, send: askedOf(worker.send) });
+
+const lookedUpBy = ({ step, decidedAt }: Extract<Worker, { at: 'decided' }>): string => {
+  if (step.do === 'send' || step.do === 'resend') return step.do;
+  const asked = step.do === 'look_up' ? step.send : step.lookUpFirst;
+  return JSON.stringify([step.do, askedOf(asked), decidedAt]);
+};
+
+const askedOf = (asked: Send | Unsent | undefined): unknown =>
   typeof asked === 'object' ? [asked.attempt, asked.refused, asked.final] : asked;

@@ -11,7 +11,7 @@ import { movesOf } from './cancelling-moves.js';
 import {
   type Budget,
   cancellationOf,
-  keyOf,
+  keysOf,
   limits,
   type Others,
   type Rules,
@@ -72,7 +72,7 @@ const model = (given: Rules, budget: Budget, others: Others, workers?: number): 
   starts: [startWorld(budget, others, workers)],
   movesOf: movesOf(given),
   breachOf: breachOf(given),
-  keyOf,
+  keyOf: keysOf(),
 });
 
 const none: Budget = {

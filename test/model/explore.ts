@@ -1,5 +1,3 @@
-import { sha256 } from '../../src/lib/sha256.js';
-
 /** One thing that may happen in a state, and the state after it. */
 export type Move<World> = { name: string; after: World };
 
@@ -8,7 +6,7 @@ export type Model<World> = {
   movesOf(world: World): readonly Move<World>[];
   /** The breach in a state, or in the step into it; undefined without one. */
   breachOf(world: World, before: World | undefined): string | undefined;
-  /** Everything that tells two states apart, and nothing else. */
+  /** Everything that tells two states apart, and nothing else; short, because one is kept for each state (`createNames`). */
   keyOf(world: World): string;
 };
 
@@ -28,7 +26,7 @@ export const explore = <World>(model: Model<World>, most: number): Exploration =
   const seen = new Set<string>();
   let row: Visit<World>[] = [];
   const enter = (visit: Visit<World>): boolean => {
-    const key = sha256(model.keyOf(visit.world), 'binary');
+    const key = model.keyOf(visit.world);
     if (seen.has(key)) return false;
     seen.add(key);
     return true;
@@ -60,3 +58,33 @@ const storyOf = (last: Trail): readonly string[] => {
 /** Processes in the same state do the same things, and which of them does one makes no difference (`keyOf`): each state counts once. */
 export const isFirstOfItsKind = <Worker>(worker: Worker, index: number, workers: readonly Worker[]): boolean =>
   workers.indexOf(worker) === index;
+
+export type Names = {
+  /** The same short name for the same text. */
+  ofText(text: string): string;
+  /** The name of a text that is made of an object which never changes: it is made once for each object. */
+  of<Part extends object>(part: Part, textOf?: (part: Part) => string): string;
+};
+
+/** States share most of their parts: a key made of names is short, and the text of a part is made once. */
+export const createNames = (): Names => {
+  const byText = new Map<string, string>();
+  const byPart = new WeakMap<object, string>();
+  const ofText = (text: string): string => {
+    const known = byText.get(text);
+    if (known !== undefined) return known;
+    const name = byText.size.toString(36);
+    byText.set(text, name);
+    return name;
+  };
+  return {
+    ofText,
+    of: (part, textOf = JSON.stringify) => {
+      const known = byPart.get(part);
+      if (known !== undefined) return known;
+      const name = ofText(textOf(part));
+      byPart.set(part, name);
+      return name;
+    },
+  };
+};

@@ -3,7 +3,7 @@ import type { Invoice } from '../../src/domain/invoice/state.js';
 import type { Model } from './explore.js';
 import { movesOf } from './issuing-moves.js';
 import type { Rules } from './issuing-rules.js';
-import { type Budget, keyOf, type Nature, requestsUnderWay, startWorld, type World } from './issuing-world.js';
+import { type Budget, keysOf, type Nature, requestsUnderWay, startWorld, type World } from './issuing-world.js';
 
 /** A small world to be explored: two processes unless said otherwise. */
 export type Instance = { budget: Budget; workers?: number; foreign?: readonly number[]; nature?: Nature };
@@ -12,7 +12,7 @@ export const model = (given: Rules, { budget, workers = 2, foreign, nature }: In
   starts: [startWorld(workers, budget, foreign, nature)],
   movesOf: movesOf(given),
   breachOf: breachOf(given),
-  keyOf,
+  keyOf: keysOf(),
 });
 
 const breachOf =

@@ -4,8 +4,9 @@ import { evolve } from '../../src/domain/invoice/evolve.js';
 import type { Limits } from '../../src/domain/invoice/limits.js';
 import type { IssueStep } from '../../src/domain/invoice/next-issue-step.js';
 import type { LookupProgress } from '../../src/domain/invoice/send-steps.js';
-import { firstSent, type InvoiceState, initialInvoice } from '../../src/domain/invoice/state.js';
+import { firstSent, type Invoice, type InvoiceState, initialInvoice } from '../../src/domain/invoice/state.js';
 import { accepted, limits as specLimits, T0 } from '../support/fixture/invoice.js';
+import { createNames, type Names } from './explore.js';
 
 /** Short, so that every kind of verdict lies within a few sends; their order is the real one's. */
 export const limits: Limits = {
@@ -140,49 +141,62 @@ export const startWorld = (
 });
 
 /** What the decisions can tell apart; which process holds what makes no difference. */
-export const keyOf = (world: World): string => {
-  const { now, log, memos, workers, authorizer, budget, isNoteBrought, shownAt } = world;
-  const { state } = log;
-  if (state.kind !== 'invoice') return state.kind;
-  const last = state.attempts.length - 1;
-  const sent = firstSent(state.attempts);
-  const attempts = state.attempts.map((attempt, index) => {
+export const keysOf = (): ((world: World) => string) => {
+  const names = createNames();
+  return ({ now, log, memos, workers, authorizer, budget, isNoteBrought, shownAt = '' }) => {
+    const { state } = log;
+    if (state.kind !== 'invoice') return state.kind;
+    const memo = memos[state.attempts.length];
+    const held = workers.map((worker) => heldBy(worker, log, names)).sort();
+    return [
+      names.ofText(now),
+      names.of(state, shownOf),
+      memo === undefined ? '' : names.of(memo),
+      names.of(authorizer),
+      names.of(budget, faultsOf),
+      isNoteBrought,
+      shownAt === '' ? '' : names.ofText(shownAt),
+      ...held,
+    ].join();
+  };
+};
+
+const faultsOf = (budget: Budget): string => JSON.stringify(Object.values(budget));
+
+const shownOf = ({ attempts, outcome }: Invoice): string => {
+  const last = attempts.length - 1;
+  const sent = firstSent(attempts);
+  const shown = attempts.map((attempt, index) => {
     const { number, resolution, codes, refused, final, undecided, attemptedAt, answeredAt, resolvedAt } = attempt;
     const isFirst = index === 0 || attempt === sent;
     const times = index === last ? [attemptedAt, answeredAt, resolvedAt] : isFirst ? [attemptedAt] : [];
     return [number, resolution, codes, refused, final, undecided, times];
   });
-  const held = workers.map((worker) => JSON.stringify(heldBy(worker, log))).sort();
-  const faults = Object.values(budget);
-  return JSON.stringify([
-    now,
-    attempts,
-    memos[last + 1],
-    state.outcome,
-    held,
-    authorizer,
-    faults,
-    isNoteBrought,
-    shownAt,
-  ]);
+  return JSON.stringify([shown, outcome]);
 };
 
-const heldBy = (worker: Worker, log: Log): unknown => {
+const heldBy = (worker: Worker, log: Log, names: Names): string => {
   switch (worker.at) {
     case 'idle':
     case 'sending':
     case 'answered':
-      return worker;
+      return names.of(worker);
     case 'decided':
     case 'heard': {
-      const { step, seen } = worker;
-      if (step.do === 'send' || step.do === 'resend')
-        return [step.do, worker.at === 'decided' && worker.revision === log.events.length];
-      const asked = step.do === 'look_up' ? step.send : step.lookUpFirst;
-      const exists = asked !== undefined && seen.kind === 'invoice' && isKnownToExist(seen, asked.dpsId);
-      const verdict = step.do === 'conclude' ? step.verdict : undefined;
-      const heard = worker.at === 'heard' ? [worker.askedAt, worker.found] : [worker.decidedAt];
-      return [worker.at, step.do, asked?.attempt, asked?.refused, exists, verdict, heard];
+      const { step } = worker;
+      return step.do === 'send' || step.do === 'resend'
+        ? names.ofText(`${step.do} ${worker.at === 'decided' && worker.revision === log.events.length}`)
+        : names.of(worker, lookedUpBy);
     }
   }
+};
+
+const lookedUpBy = (worker: Extract<Worker, { at: 'decided' | 'heard' }>): string => {
+  const { step, seen } = worker;
+  if (step.do === 'send' || step.do === 'resend') return step.do;
+  const asked = step.do === 'look_up' ? step.send : step.lookUpFirst;
+  const exists = asked !== undefined && seen.kind === 'invoice' && isKnownToExist(seen, asked.dpsId);
+  const verdict = step.do === 'conclude' ? step.verdict : undefined;
+  const heard = worker.at === 'heard' ? [worker.askedAt, worker.found] : [worker.decidedAt];
+  return JSON.stringify([worker.at, step.do, asked?.attempt, asked?.refused, exists, verdict, heard]);
 };

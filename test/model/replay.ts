@@ -16,11 +16,16 @@ export type Run = {
   key(): string;
 };
 
-type Reached = { story: readonly string[]; moves: readonly string[] };
+/** `run`: waits in this state. */
+type Reached = { story: readonly string[]; moves: readonly string[]; run: Run | undefined };
+
+/** Runs that wait for their last move; each keeps engines and processes in memory. */
+const RUNS_KEPT = 2_000;
 
 /**
  * Visits every state that the run can reach, once. A state of running code cannot be copied, so each is reached again by its
- * story; shorter stories come first. Every story begins with the moves of `begin`. Throws above `most` states, because nothing is shown then.
+ * story for every move but the last, which the run makes that found the state. Shorter stories come first. Every story begins with the moves of
+ * `begin`. Throws above `most` states, because nothing is shown then.
  */
 export const exploreRuns = async (
   start: () => Run,
@@ -34,22 +39,29 @@ export const exploreRuns = async (
     seen.add(digest);
     return true;
   };
-  const first = start();
-  for (const move of begin) await first.make(move);
+  const again = async (story: readonly string[]): Promise<Run> => {
+    const run = start();
+    for (const earlier of story) await run.make(earlier);
+    return run;
+  };
+  const first = await again(begin);
   isNew(first.key());
-  let row: Reached[] = [{ story: begin, moves: first.moves() }];
+  let row: Reached[] = [{ story: begin, moves: first.moves(), run: first }];
   while (row.length > 0) {
     const next: Reached[] = [];
-    for (const { story, moves } of row) {
-      for (const move of moves) {
-        const run = start();
-        for (const earlier of story) await run.make(earlier);
+    let kept = 0;
+    for (const reached of row) {
+      const { story, moves } = reached;
+      for (const [index, move] of moves.entries()) {
+        const run = (index === moves.length - 1 ? reached.run : undefined) ?? (await again(story));
         await run.make(move);
-        const reached = { story: [...story, move], moves: run.moves() };
         const what = run.breach();
-        if (what !== undefined) return { states: seen.size, breach: { what, story: reached.story } };
-        if (isNew(run.key())) next.push(reached);
+        if (what !== undefined) return { states: seen.size, breach: { what, story: [...story, move] } };
+        if (!isNew(run.key())) continue;
+        kept += 1;
+        next.push({ story: [...story, move], moves: run.moves(), run: kept > RUNS_KEPT ? undefined : run });
       }
+      reached.run = undefined;
     }
     if (seen.size > most) throw new Error(`more than ${most} states`);
     row = next;
