@@ -6,5 +6,7 @@ export default defineConfig({
     root: new URL('../../..', import.meta.url).pathname,
     include: ['test/domain/{invoice,dps-number}/**/*.test.ts', 'test/app/issuing/uncatalogued-refusal.test.ts'],
     testTimeout: 30_000,
+    // The tests leave no state behind, so the files of a run for one mutant load their modules once.
+    isolate: false,
   },
 });
