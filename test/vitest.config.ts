@@ -20,6 +20,7 @@ const shared = {
   testTimeout: 600_000,
   hookTimeout: 600_000,
   expect: { poll: { timeout: 60_000, interval: 20 } },
+  setupFiles: ['test/support/keys-of-run.ts'],
 };
 
 /**
