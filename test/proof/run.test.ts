@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { compiledProgram } from '../support/compiled.js';
 import { eventually } from '../support/eventually.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { ROOT } from '../tools/root.js';
@@ -24,7 +25,7 @@ const AS_PROMISED =
 
 /** `npm run proof` with these arguments. */
 const proof = (...args: readonly string[]) => {
-  const child = spawn(process.execPath, ['--import', 'tsx', 'test/proof/main.ts', ...args], { cwd: ROOT });
+  const child = spawn(process.execPath, [compiledProgram('test/proof/main.ts'), ...args], { cwd: ROOT });
   let said = '';
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding('utf8').on('data', (text: string) => (said += text));
@@ -92,7 +93,7 @@ describe('a run of the proof', () => {
       said = text;
     };
     const screen: Screen = { step: hear, live: hear };
-    const service = ['--import', 'tsx', 'test/proof/broken-service.ts'];
+    const service = [compiledProgram('test/proof/broken-service.ts')];
     const { isWhole, live } = await runProof(options, out, screen, AbortSignal.timeout(ENDS_WITHIN_MS), service);
     expect(isWhole, said).toBe(true);
     expect(live.counts.accepted).toBeGreaterThanOrEqual(150);

@@ -13,11 +13,15 @@ const HOME = join(ROOT, 'out', 'compiled');
 /** The programs of the product, and those of tests, by their paths in the repository. */
 const PROGRAMS = [
   ...PRODUCT,
+  'test/adapters/embedded-postgres/owner.ts',
+  'test/adapters/pdf/support/print-digests.ts',
   'test/adapters/sql/goodbye-child.ts',
   'test/adapters/sql/migrate-child.ts',
   'test/crash/child.ts',
   'test/crash/leader-child.ts',
   'test/projector/rebuild-child.ts',
+  'test/proof/broken-service.ts',
+  'test/proof/main.ts',
   'test/runtime/commands/interrupted-child.ts',
   'test/runtime/operator/restore-child.ts',
 ];

@@ -14,6 +14,7 @@ import { discardRestored } from '../../../src/adapters/embedded-postgres/half-re
 import { chooseOsUser } from '../../../src/adapters/embedded-postgres/os-user.js';
 import { ownerAnswers } from '../../../src/adapters/embedded-postgres/owner-socket.js';
 import { startEmbeddedPostgres } from '../../../src/adapters/embedded-postgres/start.js';
+import { compiledProgram } from '../../support/compiled.js';
 import { freePort } from '../../support/free-port.js';
 import { describeWithPostgres } from '../../support/postgres.js';
 
@@ -21,7 +22,7 @@ type EmbeddedPostgres = Awaited<ReturnType<typeof startEmbeddedPostgres>>;
 
 const LISTEN = "require('net').createServer().listen(process.argv[1], () => console.log('listens'))";
 
-const OWNER = [process.execPath, '--import', 'tsx', join(import.meta.dirname, 'owner.ts')] as const;
+const ownerProgram = () => [process.execPath, compiledProgram('test/adapters/embedded-postgres/owner.ts')] as const;
 
 describeWithPostgres('the embedded server', () => {
   let home: string;
@@ -134,7 +135,7 @@ describeWithPostgres('the embedded server', () => {
   );
 
   it('is taken over, by way of a clean stop, from an owner that was killed', async () => {
-    const [command, ...args] = OWNER;
+    const [command, ...args] = ownerProgram();
     const owner = spawn(command, [...args, dataDir], { stdio: ['ignore', 'pipe', 'inherit'] });
     const [line] = await once(owner.stdout, 'data');
     const orphan: { pid: number } & Server = JSON.parse(String(line));
@@ -152,7 +153,7 @@ describeWithPostgres('the embedded server', () => {
 
   /** A service and the main process of its server, both killed, and a process of that server that works on a statement. */
   const killedWithBusyProcess = async (): Promise<number> => {
-    const [command, ...args] = OWNER;
+    const [command, ...args] = ownerProgram();
     const owner = spawn(command, [...args, dataDir], { stdio: ['ignore', 'pipe', 'inherit'] });
     const [line] = await once(owner.stdout, 'data');
     const { pid, superuserConnectionString: connectionString }: { pid: number } & Server = JSON.parse(String(line));
@@ -314,7 +315,7 @@ describeWithPostgres('the embedded server', () => {
     'starts under a umask that closes new folders to the user of the server',
     async () => {
       dataDir = join(home, 'above', 'data');
-      const owner = spawn('sh', ['-c', 'umask 077; exec "$@"', 'sh', ...OWNER, dataDir], {
+      const owner = spawn('sh', ['-c', 'umask 077; exec "$@"', 'sh', ...ownerProgram(), dataDir], {
         stdio: ['ignore', 'pipe', 'inherit'],
       });
       const [line] = await once(owner.stdout, 'data');

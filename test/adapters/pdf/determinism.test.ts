@@ -1,21 +1,20 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
+import { compiledProgram } from '../../support/compiled.js';
 import { openRenderer } from './support/drawing.js';
 import { customerNames, marks, noteOfCustomer, noteXml } from './support/notes.js';
 
-const script = fileURLToPath(new URL('./support/print-digests.ts', import.meta.url));
-
 /** SHA-256 of each document, by name, rendered by a separate process in this order. */
 const digestsOf = async (names: readonly string[], env: NodeJS.ProcessEnv): Promise<unknown> => {
+  const script = compiledProgram('test/adapters/pdf/support/print-digests.ts');
   const given = { env: { ...process.env, ...env } };
-  const { stdout } = await promisify(execFile)(process.execPath, ['--import', 'tsx', script, ...names], given);
+  const { stdout } = await promisify(execFile)(process.execPath, [script, ...names], given);
   return JSON.parse(stdout);
 };
 
-/** Each compiles the renderer from source, which takes long on a busy machine. */
+/** Each loads fonts and draws, which takes long on a busy machine. */
 const THREE_PROCESSES_MS = 300_000;
 
 const names = Object.keys(customerNames);

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { readDashboard, readMonitoring, readRules, rulesFile } from '../../support/alert-rules.js';
+import { compiledProgram } from '../../support/compiled.js';
 import { itWith } from '../../support/needs.js';
 import { ENDS_WITHIN_MS } from '../../support/patient.js';
 import { readPromql } from '../../support/promql.js';
@@ -14,7 +15,7 @@ const monitoring = readMonitoring();
 const BY_MODE = '{{ if eq $labels.mode "live" }}critical{{ else }}warning{{ end }}';
 
 const helpOfTheProgram = (): string =>
-  execFileSync(process.execPath, ['--import', 'tsx', 'src/main.ts', '--help'], {
+  execFileSync(process.execPath, [compiledProgram('src/main.ts'), '--help'], {
     cwd: fileURLToPath(new URL('../../..', import.meta.url)),
     encoding: 'utf8',
     timeout: ENDS_WITHIN_MS,
