@@ -23,8 +23,16 @@ export const connectionLimits = (descriptors: number, poolSize: number, wanted?:
   return { api: Math.min(api, wanted ?? api), ops: part('ops', 0.1) };
 };
 
-/** The soft limit of open files; where the system names none, the usual limit of a service. */
+/** The soft limit of open files at the first question; where the system names none, the usual limit of a service. */
 export const openFilesLimit = (): number => {
+  limitAtFirst ??= reportedLimit();
+  return limitAtFirst;
+};
+
+let limitAtFirst: number | undefined;
+
+/** Takes 10 ms and more, because a report describes the whole process. */
+const reportedLimit = (): number => {
   // Without this option the report resolves the names of network interfaces, which takes time.
   Object.assign(process.report, { excludeNetwork: true });
   const { userLimits } = process.report.getReport() as { userLimits?: { open_files?: { soft?: unknown } } };
