@@ -14,7 +14,7 @@ type Generate = (type: string, options: object) => unknown;
 const replaced = crypto as unknown as { generateKeyPairSync: Generate & { original?: Generate } };
 const generate: Generate = replaced.generateKeyPairSync.original ?? replaced.generateKeyPairSync;
 
-/** The RSA key of this number: whoever asks first makes the key, and all files of the run share it. */
+/** The RSA key of this number. The first worker that asks makes the key, and all files of the run share it. */
 const keyOfRun = (folder: string, number: number): string => {
   const file = join(folder, `rsa-${number}.pem`);
   if (existsSync(file)) return readFileSync(file, 'utf8');
