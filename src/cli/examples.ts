@@ -60,6 +60,7 @@ export const commandExamples: readonly CommandExample[] = [
     'what happened to the invoice: [first steps](first-steps.md#what-happened-to-an-invoice)',
   ],
   ['invoice search nfse_1509e366-…', 'invoices by id, reference, access key or DPS id'],
+  ['invoice search 148 --company 12345678000195', 'the notes of a company with this number'],
   [
     'invoice search - --by document',
     'asks for the line with the customer document on stdin, where no list of processes shows it; the search is recorded',

@@ -5,8 +5,9 @@ import { SESSION_SECONDS } from './access.js';
 import type { ConsoleDeps } from './deps.js';
 import { type ConsoleEnv, checkAccess } from './guard.js';
 import { messagePage, ROOT } from './pages/layout.js';
-import { invoiceRoutes, searchRoutes } from './routes/invoices.js';
+import { invoiceRoutes } from './routes/invoices.js';
 import { listRoutes } from './routes/lists.js';
+import { searchRoutes } from './routes/search.js';
 import { signInRoutes } from './routes/sign-in.js';
 import { workRoutes } from './routes/work.js';
 

@@ -40,6 +40,8 @@ export type SupportReads = {
   invoices(streams: readonly StreamName[]): Promise<readonly SupportRow[]>;
   /** By the DPS id of the last attempt. */
   byDpsId(dpsId: DpsId): Promise<readonly StreamName[]>;
+  /** Invoices whose access key begins with one of these texts of at least 36 characters, which end with the number of the note. */
+  byKeyBegins(begins: readonly string[]): Promise<readonly StreamName[]>;
   /** Newest first; without `since` and `until`, those that were imported without `createdAt` follow. */
   newest(filter: SupportFilter, limit: number): Promise<readonly SupportRow[]>;
   /** Invoices that wait for support, oldest first; `count` covers all of them. */

@@ -1,7 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { invoiceIdOfReference } from '../../src/app/event-store/hashes.js';
 import type { InvoiceEvent } from '../../src/domain/invoice/events.js';
-import { DEMO_CNPJ } from '../support/fixture/demo.js';
 import { ACCESS_KEY, at, authorized, cancelNotConfirmed, cancelRequested } from '../support/fixture/invoice.js';
 import { type ConsoleHarness, consoleHarness } from '../support/harness/console.js';
 import { appendTo } from '../support/harness/event-store.js';
@@ -70,7 +68,7 @@ describe('a search', () => {
     expect(text).toContain(`name="text" value="${escaped}"`);
     expect(text).toContain('<option value="reference" selected>');
     expect(text).toContain('name="company" value="12.345.678/0001-95"');
-    expect((await search({ text: 'pedido-1' })).text).toContain('<option value="" selected>');
+    expect((await search({ text: 'pedido-2' })).text).toContain('<option value="" selected>');
   });
 
   it.each([
@@ -115,20 +113,23 @@ describe('a search', () => {
   });
 
   it('by reference finds it, and is nothing to record', async () => {
-    expect((await search({ text: ' pedido-1 ' })).text).toContain(harness.invoice);
+    expect((await search({ text: ' pedido-1 ' })).headers.get('location')).toBe(harness.invoice);
     expect((await search({ text: 'pedido-2' })).text).toContain('Nothing found');
     expect(await harness.onRecord()).toEqual([]);
   });
 
   it('without a kind finds a reference that looks like an id or a document, and records nothing', async () => {
-    for (const reference of ['0b9a7a5e-3a44-4d5e-9f60-1c2d3e4f5a6b', '00000004711']) {
-      const invoiceId = invoiceIdOfReference('live', DEMO_CNPJ, reference);
+    const find = async (reference: string) => {
       const other = await consoleHarness({}, {}, reference);
-      const found = await other.send('/console/search', { operator: '', text: reference });
-      expect([found.status, found.text]).toEqual([200, expect.stringContaining(`nfse_${invoiceId}`)]);
-      expect(found.text).toContain(`By reference “${reference}”: 1 invoice.`);
+      const { headers, text } = await other.send('/console/search', { operator: '', text: reference });
       expect(await other.onRecord()).toEqual([]);
-    }
+      return { other, text, location: headers.get('location') };
+    };
+    const likeId = await find('0b9a7a5e-3a44-4d5e-9f60-1c2d3e4f5a6b');
+    expect(likeId.location).toBe(likeId.other.invoice);
+    const likeDocument = await find('00000004711');
+    expect(likeDocument.text).toContain('By reference “00000004711”: 1 invoice.');
+    expect(likeDocument.text).toContain(`<a href="${likeDocument.other.invoice}">`);
     const nothing = await search({ text: '52998224725' });
     expect(nothing.text).toContain('By reference and by customer document (CPF, CNPJ, tax id) “52998224725”');
   });
@@ -166,6 +167,25 @@ describe('a settlement', () => {
     expect((await settle({ other_sales: ` ${ACCESS_KEY}, ${ACCESS_KEY} ` })).status).toBe(303);
     expect(harness.settled).toEqual([{ operator: 'maria', command: { stream: harness.stream, ...fields } }]);
     expect((await settle({ other_sales: '1'.repeat(50) })).status).toBe(400);
+  });
+
+  it('takes an access key in groups, and with the NFS of the XML', async () => {
+    const groups = ACCESS_KEY.replaceAll(/(.{4})/g, '$1 ');
+    for (const access_key of [groups, `NFS${ACCESS_KEY}`, groups.replaceAll(' ', '.')])
+      expect((await settle({ as: 'issued', access_key })).status).toBe(303);
+    expect((await settle({ other_sales: `${groups}, ${groups}` })).status).toBe(303);
+    const asked = harness.settled.map(({ command }) => command.accessKey ?? command.otherSales);
+    expect(asked).toEqual([ACCESS_KEY, ACCESS_KEY, ACCESS_KEY, [ACCESS_KEY, ACCESS_KEY]]);
+    expect((await settle({ as: 'issued', access_key: `${groups} ${groups}` })).status).toBe(400);
+    harness.clock.pass(90_000);
+    const { text } = await harness.visit(harness.invoice);
+    for (const [field, most] of [
+      ['access_key', groups.length],
+      ['other_sales', 5 * (groups.length + 2)],
+    ] as const) {
+      const [, length = '0'] = new RegExp(`name="${field}" maxlength="(\\d+)"`).exec(text) ?? [];
+      expect([field, Number(length) >= most]).toEqual([field, true]);
+    }
   });
 
   it('is called recorded only where support has settled last, whatever a link says', async () => {

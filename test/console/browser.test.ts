@@ -81,10 +81,29 @@ describeWith('chromium', 'the console in a browser', () => {
     await open('');
     await page.getByLabel('Id, reference, access key').fill(SCRIPT);
     await page.getByRole('button', { name: 'Search' }).click();
+    await page.waitForURL(`**/console/invoices/${harness.ids.indeterminate}`);
+    expect(await page.title()).toContain(harness.ids.indeterminate);
+    await open('');
+    await page.getByLabel('Id, reference, access key').fill(`${SCRIPT}.`);
+    await page.getByRole('button', { name: 'Search' }).click();
     await page.waitForURL('**/console/search');
-    expect(await page.getByRole('link', { name: harness.ids.indeterminate }).count()).toBe(1);
+    expect(await page.locator('main').innerText()).toContain(`${SCRIPT}.`);
     expect(await page.title()).toBe('Search · NFS-e support');
     expect(foreign).toEqual([]);
+  });
+
+  it('goes back from a found invoice to the form, and from one of several to their list', async () => {
+    await open('');
+    await page.getByLabel('Id, reference, access key').fill(harness.seen.reference);
+    await page.getByRole('button', { name: 'Search' }).click();
+    await page.waitForURL(`**/console/invoices/${harness.ids.issued}`);
+    await page.goBack();
+    expect(await page.title()).toBe('Overview · NFS-e support');
+    await open(`/search?${new URLSearchParams({ text: harness.seen.reference, by: 'reference' })}`);
+    await page.getByRole('link', { name: harness.ids.issued }).click();
+    await page.waitForURL(`**/console/invoices/${harness.ids.issued}`);
+    await page.goBack();
+    expect(await page.title()).toBe('Search · NFS-e support');
   });
 
   it('would not run a script even if one got into a page', async () => {
@@ -155,7 +174,7 @@ describeWith('chromium', 'the console in a browser', () => {
 
   it('filters the list of invoices from the keyboard, and leads to one of them', async () => {
     await open('/invoices');
-    expect(await page.getByRole('rowheader').count()).toBe(3);
+    expect(await page.getByRole('rowheader').count()).toBe(4);
     await page.getByLabel('Status').focus();
     await page.keyboard.type('failed');
     await page.keyboard.press('Enter');

@@ -106,7 +106,7 @@ describe('a form', () => {
   it('may be sent over midnight, and not a day later', async () => {
     const { text } = await harness.visit('/console');
     const form_token = /value="([\w-]{43})"/.exec(text)?.[1] ?? '';
-    const search = { text: 'pedido-1', form_token };
+    const search = { text: 'pedido-2', form_token };
     harness.clock.pass(86_400);
     expect((await harness.send('/console/search', search)).status).toBe(200);
     harness.clock.pass(86_400);

@@ -54,6 +54,15 @@ describe('the list of invoices', () => {
     expect(text).toContain('ESTUDIO EXEMPLO LTDA');
   });
 
+  it.each([' 12.345.678/0001-95 ', '12 345 678 0001 95', '12345678/0001-95'])(
+    'takes the CNPJ %j, which its field does not cut',
+    async (company) => {
+      const { status, text } = await harness.visit(`/console/invoices?${new URLSearchParams({ company })}`);
+      expect([status, harness.filters[0]?.companyId]).toEqual([200, '12345678000195']);
+      expect(text).toMatch(/name="company" type="text"[^>]* maxlength="40"/);
+    },
+  );
+
   it('has no end for the last day that a date can name', async () => {
     for (const until of ['9999-12-30', '9999-12-31']) await harness.visit(`/console/invoices?until=${until}`);
     expect(harness.filters.map(({ until }) => until)).toEqual(['9999-12-31T03:00:00.000Z', undefined]);

@@ -63,7 +63,12 @@ describeWithPostgres('the console of a running service', () => {
   afterAll(() => harness.close());
 
   const found = async (fields: Record<string, string>): Promise<readonly string[]> => {
-    const { text, status } = await visitor(harness.origin).send('/search', fields);
+    const { send, visit } = visitor(harness.origin);
+    const answer = await send('/search', fields);
+    const address = answer.location?.replace('/console', '');
+    const [, only] = /^\/invoices\/(.*)/.exec(address ?? '') ?? [];
+    if (only !== undefined) return [only];
+    const { status, text } = address === undefined ? answer : await visit(address);
     expect(status).toBe(200);
     return [...text.matchAll(/<a href="\/console\/invoices\/(nfse_[0-9a-f-]+)"/g)].map(([, id = '']) => id);
   };
@@ -82,7 +87,15 @@ describeWithPostgres('the console of a running service', () => {
     const { ids } = harness;
     expect(await found({ text: DOCUMENT })).toEqual([ids.refused, ids.issued, ids.indeterminate]);
     expect(await found({ text: '52998224725', company: '12.345.678/0001-95' })).toHaveLength(3);
-    expect(await found({ text: '11144477735' })).toEqual([]);
+    expect(await found({ text: '11144477735' })).toEqual([ids.open]);
+    expect(await found({ text: '39053344705' })).toEqual([]);
+  });
+
+  it('finds a note of a company by its number', async () => {
+    const { ids } = harness;
+    expect(await found({ text: '148', company: CNPJ })).toEqual([ids.issued]);
+    expect(await found({ text: '149', company: CNPJ })).toEqual([]);
+    expect(await found({ text: '148' })).toEqual([]);
   });
 
   it('shows what waits: its age, its attempts, its parked work', async () => {

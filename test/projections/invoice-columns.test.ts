@@ -183,6 +183,17 @@ describeWithPostgres('the columns of invoices', () => {
     expect(await streams({ until: middle })).toEqual(all.slice(2).map(({ stream }) => stream));
   });
 
+  it('give support the invoices whose access key begins as that of a note with its number', async () => {
+    await rebuild(invoices);
+    const { newest, byKeyBegins } = createSupportReads(harness.pool);
+    const [row] = await newest({ status: 'issued' }, 1);
+    const key = row?.state.kind === 'invoice' && row.state.outcome.status === 'issued' && row.state.outcome.accessKey;
+    const begins = String(key).slice(0, 36);
+    expect([begins.length, await byKeyBegins([begins, '0'.repeat(36)])]).toEqual([36, [row?.stream]]);
+    const other = `${begins.slice(0, -1)}${begins.endsWith('9') ? '8' : '9'}`;
+    expect([await byKeyBegins([other]), await byKeyBegins([])]).toEqual([[], []]);
+  });
+
   it('give support the newest invoices, page by page, of one company or of all', async () => {
     await rebuild(invoices);
     const { newest } = createSupportReads(harness.pool);
@@ -221,6 +232,7 @@ describeWithPostgres('the columns of invoices', () => {
   });
 
   it.each([
+    ['notes by number', `access_key between '1' and '2'`],
     ['waiting invoices', `status = 'indeterminate' order by created_at limit 3`],
     ['the newest of all', 'created_at is not null order by created_at desc, stream desc limit 3'],
     [

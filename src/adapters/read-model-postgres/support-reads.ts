@@ -99,6 +99,14 @@ export const createSupportReads = (db: pg.Pool): SupportReads => ({
     const rows = await query<Pick<Row, 'stream'>>(db, 'select stream from read.invoices where dps_id = $1', [dpsId]);
     return rows.map(({ stream }) => stream);
   },
+  byKeyBegins: async (begins) => {
+    // What follows the number are digits, so that the bounds hold in every collation.
+    const text = 'select stream from read.invoices where access_key between $1 and $2';
+    const found = await Promise.all(
+      begins.map((one) => query<Pick<Row, 'stream'>>(db, text, [one.padEnd(50, '0'), one.padEnd(50, '9')])),
+    );
+    return found.flat().map(({ stream }) => stream);
+  },
   newest: async ({ since, until, before, ...which }, limit) => {
     const isUndated = before?.createdAt === '';
     const dated = isUndated ? [] : await newestDated(db, { since, until, before, ...which }, limit);

@@ -145,10 +145,11 @@ const waitingJson = ({ lookups, next, held }: WaitsFor) => ({
 const search: Command = {
   name: 'invoice search',
   positionals: ['TEXT'],
-  summary: 'invoices by id, reference, access key, DPS id or customer document; - reads it from stdin',
+  summary:
+    'invoices by id, reference, access key, DPS id, customer document or number of the note; - reads it from stdin',
   options: {
     by: { type: 'string', help: `${SEARCH_KINDS.join(', ')} (default: reference, then what TEXT looks like)` },
-    company: { type: 'string', help: 'CNPJ; narrows a search by document' },
+    company: { type: 'string', help: 'CNPJ: only its invoices; a search by number needs it' },
     before: { type: 'string', help: 'continues a search by document: "next" of its last answer' },
   },
   changes: true,
@@ -158,6 +159,7 @@ const search: Command = {
     const by = textFlag(flags, 'by');
     const wanted = SEARCH_KINDS.find((one) => one === by);
     if (by !== undefined && wanted === undefined) return badUsage(`--by must be one of ${SEARCH_KINDS.join(', ')}`);
+    if (wanted === 'number' && textFlag(flags, 'company') === undefined) return badUsage('--by number needs --company');
     const before = cursorFlag(textFlag(flags, 'before'));
     if (before === 'unreadable') return badUsage('--before takes the "next" of the search before');
     const companyId = textFlag(flags, 'company');
@@ -166,7 +168,7 @@ const search: Command = {
     if (companyId !== undefined && (await opened.readModel.company(companyId)) === undefined)
       return unknownCompany(companyId);
     const searcher = { command: 'invoice search', actor: `support:${actor}` } as const;
-    const kinds = kindsToLookFor(text, wanted);
+    const kinds = kindsToLookFor(text, wanted, companyId);
     const result = await searchInvoices({ text, kinds, companyId, before }, opened, searcher);
     const { lookedFor, found, lookedAt, next, unopened = [] } = result;
     for (const line of unopened) terminal.err(printableLine(line));

@@ -104,7 +104,7 @@ const filterForm = ({ say }: PageContext, typed: TypedFilter): Html => {
   const option = (value: string, text: string, chosen: string) =>
     html`<option value="${value}"${value === chosen ? html` selected` : none}>${text}</option>`;
   const field = (name: 'company' | 'since' | 'until', label: string, type: string) =>
-    html`<p class="field"><label for="${name}">${label}</label><input id="${name}" name="${name}" type="${type}" value="${typed[name]}" maxlength="18" autocomplete="off"></p>`;
+    html`<p class="field"><label for="${name}">${label}</label><input id="${name}" name="${name}" type="${type}" value="${typed[name]}" maxlength="40" autocomplete="off"></p>`;
   return html`<section aria-labelledby="filter"><h2 id="filter">${say('Filtro', 'Filter')}</h2><form method="get" action="${ROOT}/invoices"><div class="fields">
 <p class="field"><label for="status">${say('Situação', 'Status')}</label><select id="status" name="status">${[
     option('', say('todas', 'all'), typed.status),

@@ -13,10 +13,11 @@ const KIND_NAMES: Readonly<Record<SearchKind, readonly [portuguese: string, engl
   'access-key': ['Chave de acesso', 'Access key'],
   'dps-id': ['Id da DPS', 'DPS id'],
   document: ['Documento do tomador (CPF, CNPJ, NIF)', 'Customer document (CPF, CNPJ, tax id)'],
+  number: ['Número da NFS-e', 'NFS-e number'],
 };
 
 /** What was searched, as typed; `by` is empty where the kind was left open. */
-type TypedSearch = { text: string; by: string; company: string };
+export type TypedSearch = { text: string; by: string; company: string };
 
 const NOTHING_TYPED: TypedSearch = { text: '', by: '', company: '' };
 
@@ -29,12 +30,12 @@ export const searchForm = (context: PageContext, typed = NOTHING_TYPED): Html =>
     context,
     `${ROOT}/search`,
     html`<div class="fields">
-<p class="field wide"><label for="text">${say('Id, referência, chave de acesso, id da DPS ou documento do tomador', 'Id, reference, access key, DPS id or customer document')}</label>
+<p class="field wide"><label for="text">${say('Id, referência, chave de acesso, id da DPS, documento do tomador ou número da NFS-e', 'Id, reference, access key, DPS id, customer document or NFS-e number')}</label>
 <input id="text" name="text" value="${typed.text}" required maxlength="200" autocomplete="off" spellcheck="false"></p>
 <p class="field"><label for="by">${say('Procurar por', 'Look for')}</label>
 <select id="by" name="by">${option('', say('O que parece ser', 'What it looks like'))}${SEARCH_KINDS.map((kind) => option(kind, say(...KIND_NAMES[kind])))}</select></p>
 <p class="field"><label for="company">${say('Só da empresa (CNPJ)', 'Only of company (CNPJ)')}</label>
-<input id="company" name="company" value="${typed.company}" maxlength="18" autocomplete="off"></p>
+<input id="company" name="company" value="${typed.company}" maxlength="40" autocomplete="off"></p>
 ${operatorField(context, 'search-operator')}
 </div>
 <p><button>${say('Procurar', 'Search')}</button> <span class="hint">${say(
@@ -72,11 +73,19 @@ export const resultsPage = (context: PageContext, { typed, query, result, found 
     { title: say('Busca', 'Search') },
     html`<p>${kindsText(context, result.lookedFor)} “${visibleCharacters(query.text)}”: ${count}${scanned(context, query, result)}.</p>
 ${invoicesTable(context, say('Notas encontradas', 'Invoices found'), found, emptyText(context, 'invoices', emptyText(context, 'companies', say('Nada encontrado.', 'Nothing found.'))))}
+${found.length === 0 ? whatIsSearched(context) : none}
 ${unopenedText(context, result.unopened ?? [])}
 ${result.next === undefined ? none : olderForm(context, query, result.next)}
 ${searchAgain(context, typed)}`,
   );
 };
+
+/** A customer's name is sealed, and no index holds an amount. */
+const whatIsSearched = ({ say }: PageContext): Html =>
+  html`<p class="hint">${say(
+    'Procura-se um id, uma chave de acesso (50 caracteres) ou um id de DPS (45) inteiro; a referência inteira, com as maiúsculas e os acentos do cliente; o documento do tomador; o número da NFS-e, se a empresa for dada. Um nome ou um valor não se procura:',
+    'Searched is a whole id, access key (50 characters) or DPS id (45); the whole reference, with the capitals and accents of the client; the customer document; the NFS-e number, where the company is given. A name or an amount is not searched:',
+  )} <a href="${ROOT}/invoices">${say('a lista de notas tem filtros por empresa, situação e dia', 'the list of invoices has filters by company, status and day')}</a>.</p>`;
 
 const unopenedText = ({ say }: PageContext, unopened: readonly string[]): Html =>
   unopened.length === 0

@@ -88,13 +88,13 @@ export const settleForm = (
 ${
   choices.some(({ as }) => as === 'issued')
     ? html`<p class="field wide"><label for="access_key">${say('Chave de acesso, se conhecida (só para emitida)', 'Access key, if you know it (issued only)')}</label>
-<input id="access_key" name="access_key" maxlength="50" value="${typed.accessKey}" autocomplete="off" spellcheck="false"></p>`
+<input id="access_key" name="access_key" maxlength="100" value="${typed.accessKey}" autocomplete="off" spellcheck="false"></p>`
     : none
 }
 ${
   choices.some((choice) => choice.as === 'failed' && isPossible(choice))
     ? html`<p class="field wide"><label for="other_sales">${say('Chave da nota que tem o número desta, se comparada e de outra venda (só para falhou)', 'Access key of the note that has its number, if compared and of another sale (failed only)')}</label>
-<input id="other_sales" name="other_sales" maxlength="250" value="${typed.otherSales}" autocomplete="off" spellcheck="false"></p>`
+<input id="other_sales" name="other_sales" maxlength="500" value="${typed.otherSales}" autocomplete="off" spellcheck="false"></p>`
     : none
 }
 <p class="field wide"><label for="evidence">${say('Evidência: em que isto se apoia, com as suas palavras', 'Evidence: what this rests on, in your words')}</label>

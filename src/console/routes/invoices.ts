@@ -10,20 +10,12 @@ import {
   shortActor,
   type TimelineEntry,
 } from '../../app/operator/support/invoice-case.js';
-import {
-  findStream,
-  kindsToLookFor,
-  readCursor,
-  SEARCH_KINDS,
-  type SearchKind,
-  searchInvoices,
-} from '../../app/operator/support/search.js';
+import { findStream } from '../../app/operator/support/search.js';
 import { endsSettled, isSentTwice, lastEnd } from '../../app/operator/support/settled-ends.js';
+import { typedAccessKeys } from '../../app/operator/support/typed-text.js';
 import { waitsOf } from '../../app/operator/support/waits-for.js';
 import { loadInvoice } from '../../app/read/read-invoice.js';
-import { isAccessKey } from '../../domain/common/access-key.js';
-import { parseInvoiceId, publicInvoiceId } from '../../domain/common/ids.js';
-import { withoutMask } from '../../domain/common/masks.js';
+import { parseInvoiceId } from '../../domain/common/ids.js';
 import { visibleCharacters } from '../../lib/visible-characters.js';
 import type { ConsoleDeps } from '../deps.js';
 import { eventName } from '../event-names.js';
@@ -32,7 +24,6 @@ import { clockText, emptyText, type Html } from '../pages/elements.js';
 import { invoicePage, type Revealed } from '../pages/invoice.js';
 import { messagePage, type Notice, nameNeeded, type PageContext, ROOT } from '../pages/layout.js';
 import { evidenceText, reasonOf } from '../pages/reasons.js';
-import { refusedSearchPage, resultsPage } from '../pages/search.js';
 import { hasEnd, settleChoices, type TypedSettlement } from '../pages/settle.js';
 import { sealedBody, withSentences } from './lists.js';
 
@@ -190,16 +181,19 @@ const readSettlement = (
         'Say what the settlement rests on: the evidence is required.',
       ),
     };
-  const keys = (end === 'issued' ? accessKey : end === 'failed' ? otherSales : '').split(/[\s,]+/).filter(Boolean);
-  if (keys.length === 0) return { stream, as: end, evidence };
-  if (!keys.every(isAccessKey) || (end === 'issued' && keys.length > 1))
+  const keys = typedAccessKeys(end === 'issued' ? accessKey : end === 'failed' ? otherSales : '');
+  if (keys?.length === 0) return { stream, as: end, evidence };
+  const [key, another] = keys ?? [];
+  if (keys === undefined || key === undefined || (end === 'issued' && another !== undefined))
     return {
       problem: say(
         'Uma chave de acesso tem 50 caracteres, e o último é um dígito verificador.',
         'An access key has 50 characters, and its last one is a check digit.',
       ),
     };
-  return end === 'issued' ? { stream, as: end, evidence, accessKey } : { stream, as: end, evidence, otherSales: keys };
+  return end === 'issued'
+    ? { stream, as: end, evidence, accessKey: key }
+    : { stream, as: end, evidence, otherSales: keys };
 };
 
 /** Who ended it before, when and how. Nothing of the form that this answers was recorded. */
@@ -217,57 +211,4 @@ const refusalText = (result: Extract<SettleResult, { kind: 'refused' | 'ask_agai
   return result.kind === 'refused'
     ? html`${say('Não resolvida', 'Not settled')}: ${reasonOf(page, result.reason)}.`
     : html`${say('Ainda não resolvida', 'Not settled yet')}: ${reasonOf(page, result.detail)}. ${say('Envie este formulário de novo depois de', 'Send this form again after')} ${clockText(page, result.at)}.`;
-};
-
-/** A search changes nothing and is a POST all the same, so that the searched text appears in no address. */
-export const searchRoutes = (app: Hono<ConsoleEnv>, deps: ConsoleDeps): void => {
-  app.get(`${ROOT}/search`, (c) => c.redirect(ROOT, 303));
-  app.post(`${ROOT}/search`, async (c) => {
-    const field = c.get('field');
-    const query = readQuery(field);
-    const typed = { text: query.text, by: field('by'), company: field('company') };
-    if (query.text === '') return c.redirect(ROOT, 303);
-    const page = c.get('page');
-    const operator = actingOperator(c);
-    const mayAsk = (kind: SearchKind): boolean => kind !== 'id' && (kind !== 'document' || operator !== undefined);
-    const named = operator === undefined ? page : { ...page, operator: { ...page.operator, name: operator } };
-    // The filter is recorded as typed, so a document in this field would stay in the log.
-    if (query.companyId !== undefined && (await deps.readModel.company(query.companyId)) === undefined) {
-      const problem = page.say('Esta empresa não existe.', 'There is no such company.');
-      return c.html(refusedSearchPage(named, typed, problem), 400);
-    }
-    const by = { command: 'console', actor: `support:${named.operator.name}` } as const;
-    const result = await searchInvoices({ ...query, kinds: query.kinds.filter(mayAsk) }, deps, by);
-    if (result.found.length === 0) {
-      // The invoice's own page reads the log, which holds an invoice before its row exists.
-      if (query.kinds.includes('id'))
-        return c.redirect(`${ROOT}/invoices/${encodeURIComponent(idOf(query.text))}`, 303);
-      if (!query.kinds.every(mayAsk)) return c.html(refusedSearchPage(page, typed, nameNeeded(page)), 400);
-    }
-    const found = result.found.map((row) => withSentences(row, deps, page.now));
-    return c.html(resultsPage(named, { typed, query, result, found }));
-  });
-};
-
-const idOf = (text: string): string => {
-  const invoiceId = parseInvoiceId(text);
-  return invoiceId === undefined ? text : publicInvoiceId(invoiceId);
-};
-
-const readQuery = (field: (name: string) => string) => {
-  const text = field('text')
-    .replace(/\p{Cc}/gu, '')
-    .trim();
-  const kinds = kindsToLookFor(
-    text,
-    SEARCH_KINDS.find((one) => one === field('by')),
-  );
-  const companyId = withoutMask(
-    field('company')
-      .replace(/[\s\p{Cc}]/gu, '')
-      .toUpperCase(),
-    'cnpj',
-  );
-  const before = readCursor(field('created_at'), field('stream'));
-  return { text, kinds, ...(companyId === '' ? {} : { companyId }), ...(before === undefined ? {} : { before }) };
 };

@@ -1,6 +1,7 @@
 import type { Hono } from 'hono';
 import { pageOf, readCursor } from '../../app/operator/support/search.js';
-import { codePattern, withoutMask } from '../../domain/common/masks.js';
+import { bareText } from '../../app/operator/support/typed-text.js';
+import { codePattern } from '../../domain/common/masks.js';
 import { brasiliaMidnight, DAY_MS, type Instant, instant, isDay } from '../../domain/common/time.js';
 import { type Invoice, personalFacts } from '../../domain/invoice/state.js';
 import { isInvoiceStatus } from '../../domain/invoice/status.js';
@@ -93,7 +94,7 @@ const filterOf = (
     return { problem: say('Esta situação não existe.', 'There is no such status.') };
   if (mode !== '' && mode !== 'live' && mode !== 'test')
     return { problem: say('O modo é live ou test.', 'The mode is live or test.') };
-  const companyId = company.toUpperCase();
+  const companyId = bareText(company);
   if (companyId !== '' && !codePattern('cnpj').test(companyId))
     return { problem: say('Um CNPJ tem 14 caracteres.', 'A CNPJ has 14 characters.') };
   if ([since, until].some((day) => day !== '' && !isDay(day)))
@@ -108,7 +109,7 @@ const filterOf = (
   return {
     status: status === '' ? undefined : status,
     mode: mode === '' ? undefined : mode,
-    companyId: companyId === '' ? undefined : withoutMask(companyId, 'cnpj'),
+    companyId: companyId === '' ? undefined : companyId,
     since: since === '' ? undefined : brasiliaMidnight(since),
     until: until === '' ? undefined : endOfDay(until),
     before: cursor,

@@ -24,7 +24,7 @@ export type ConsoleServiceHarness = {
   running: RunningService;
   /** Origin of the console. */
   origin: string;
-  ids: { issued: string; indeterminate: string; refused: string };
+  ids: { issued: string; indeterminate: string; refused: string; open: string };
   dpsIds: { first: string; last: string };
   parkedStream: StreamName;
   seen: { company: string; reference: string; accessKey: string };
@@ -55,7 +55,8 @@ export const openConsoleServiceHarness = async (
       acceptedAt: at,
       reference: referenceOf(n),
       description: words,
-      customer: { type: 'br', document: '52998224725', name: words },
+      // The open one is of another customer.
+      customer: { type: 'br', document: n === 4 ? '11144477735' : '52998224725', name: words },
     });
     await store.append(stream, { kind: 'none' }, [first, ...more], contextAt(at, { mode, companyId: CNPJ }));
     return stream;
@@ -79,8 +80,9 @@ export const openConsoleServiceHarness = async (
   await put(1, 7_200, attempted(1, 0), authorized(1, 2), cancelRequested(5), cancelNotConfirmed(3_700, ['E0822']));
   const indeterminate = await put(2, 93_600, sent, retry, unknown, ended);
   await put(3, 600, attempted(1, 0), refusal);
+  await put(4, 60, attempted(1, 0));
   await eventually(
-    () => Promise.all([1, 2].map((n) => readModel.invoice(invoiceStream('live', CNPJ, idOf(n))))),
+    () => Promise.all([1, 2, 4].map((n) => readModel.invoice(invoiceStream('live', CNPJ, idOf(n))))),
     (rows) => rows.every((row) => row !== undefined),
   );
   await eventually(
@@ -93,7 +95,12 @@ export const openConsoleServiceHarness = async (
     running,
     origin: running.service.opsUrl,
     parkedStream: indeterminate,
-    ids: { issued: `nfse_${idOf(1)}`, indeterminate: `nfse_${idOf(2)}`, refused: `nfse_${idOf(3)}` },
+    ids: {
+      issued: `nfse_${idOf(1)}`,
+      indeterminate: `nfse_${idOf(2)}`,
+      refused: `nfse_${idOf(3)}`,
+      open: `nfse_${idOf(4)}`,
+    },
     dpsIds: { first: sent.data.dpsId, last },
     seen: { company: CNPJ, reference: 'pedido-1', accessKey: '33045572212345678000195000000000014826082012345670' },
     close: () => running.close(),
@@ -105,6 +112,7 @@ export const pagesOf = ({ ids }: ConsoleServiceHarness): readonly (readonly [str
   ['overview', ''],
   ['invoice', `/invoices/${ids.indeterminate}`],
   ['issued', `/invoices/${ids.issued}`],
+  ['open', `/invoices/${ids.open}`],
   ['invoices', '/invoices'],
   ['indeterminate', '/indeterminate'],
   ['cancellations', '/cancellations'],

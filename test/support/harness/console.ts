@@ -9,6 +9,7 @@ import type { ConsoleDeps, NoticeLine, RebuildRun } from '../../../src/console/d
 import type { ConsoleEnv } from '../../../src/console/guard.js';
 import { SCRIPT_ELEMENT } from '../../../src/console/script.js';
 import { consoleStream, revealsStream, supportStream } from '../../../src/domain/audit/events.js';
+import type { AccessKey } from '../../../src/domain/common/access-key.js';
 import { invoiceStream, type StreamName } from '../../../src/domain/common/ids.js';
 import type { Company } from '../../../src/domain/company/company.js';
 import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
@@ -49,6 +50,14 @@ export type ConsoleHarness = {
   /** Runs while a settlement asks the authorizer. */
   meanwhile(): Promise<unknown>;
   parked: ParkedWork[];
+  /** Whether the rows of invoices are not there yet. */
+  areRowsLate: boolean;
+  /** What the rows have under an access key. */
+  ofKey: { accessKey: AccessKey; stream: StreamName }[];
+  /** The newest invoices; the one invoice without. */
+  newest: SupportRow[] | undefined;
+  /** Further invoices that every search by reference finds. */
+  others: SupportRow[];
   /** Rows whose cancellation failed. */
   canceling: SupportRow[];
   /** Series that are stopped. */
@@ -89,7 +98,10 @@ export type ConsoleHarness = {
 /** The console over a memory log with one indeterminate invoice, at a clock that only the test moves. */
 export const consoleHarness = async (
   access: Partial<ConsoleDeps['access']> = {},
-  { simulatedModes = [] }: Partial<Pick<ConsoleDeps, 'simulatedModes'>> = {},
+  {
+    simulatedModes = [],
+    companyNames = new Map([[DEMO_CNPJ, 'ESTUDIO EXEMPLO LTDA']]),
+  }: Partial<Pick<ConsoleDeps, 'simulatedModes'>> & { companyNames?: ReadonlyMap<string, string> } = {},
   reference = 'pedido-1',
 ): Promise<ConsoleHarness> => {
   const log = memoryEventLog();
@@ -113,6 +125,10 @@ export const consoleHarness = async (
     refused: [] as CertificateRefusal[],
     hasCertificate: true,
     canceling: [] as SupportRow[],
+    areRowsLate: false,
+    ofKey: [] as ConsoleHarness['ofKey'],
+    others: [] as SupportRow[],
+    newest: undefined as ConsoleHarness['newest'],
     stopped: [] as StoppedSeries[] | 'unknown',
     behind: [] as string[],
     lag: 'known' as ConsoleHarness['lag'],
@@ -142,14 +158,15 @@ export const consoleHarness = async (
     readModel: {
       companies: async () => harness.companies,
       company: async (cnpj: string) => (cnpj === DEMO_CNPJ ? demoCompany(DEMO_CNPJ) : undefined),
-      byAccessKeys: async () => [],
+      byAccessKeys: async () => harness.ofKey,
     } as unknown as ReadModel,
     supportReads: {
-      invoices: rowsOf,
+      invoices: async (streams) => (harness.areRowsLate ? [] : [...(await rowsOf(streams)), ...harness.others]),
       byDpsId: async () => [],
+      byKeyBegins: async () => [],
       newest: (filter) => {
         harness.filters.push(filter);
-        return rowsOf([stream]);
+        return harness.newest === undefined ? rowsOf([stream]) : Promise.resolve(harness.newest);
       },
       indeterminate: async () => ({ count: 1, oldest: await rowsOf([stream]) }),
       failedCancellations: async () => ({ count: harness.canceling.length, oldest: harness.canceling }),
@@ -181,7 +198,7 @@ export const consoleHarness = async (
     refusedCertificates: async () => harness.refused,
     vault: { holds: async () => harness.hasCertificate },
     limits,
-    companyNames: async () => new Map([[DEMO_CNPJ, 'ESTUDIO EXEMPLO LTDA']]),
+    companyNames: async () => companyNames,
     stoppedSeries: async () => harness.stopped,
     bodyOf: (invoice, at) => replayedBody(invoice, at, 'http://api.test'),
     downloadToken: () => 'token',

@@ -1,5 +1,6 @@
 import {
   type CompanyId,
+  type InvoiceId,
   invoiceStream,
   type Mode,
   modes,
@@ -8,7 +9,9 @@ import {
   type StreamName,
 } from '../../../domain/common/ids.js';
 import { codePattern } from '../../../domain/common/masks.js';
-import type { Customer } from '../../../domain/invoice/events.js';
+import type { Customer, InvoiceEvent } from '../../../domain/invoice/events.js';
+import { evolve } from '../../../domain/invoice/evolve.js';
+import { type InvoiceState, initialInvoice } from '../../../domain/invoice/state.js';
 import { visible } from '../../../domain/invoice/status.js';
 import type { Clock } from '../../../ports/clock.js';
 import type { EventLog } from '../../../ports/event-log.js';
@@ -17,23 +20,26 @@ import { SealedTextChanged, type SealingKeys } from '../../../ports/sealing-keys
 import type { SupportCursor, SupportReads, SupportRow } from '../../../ports/support-reads.js';
 import { appendAudit } from '../../audit/audit-trail.js';
 import { createUnopenedFields, type UnopenedFields } from '../../audit/unopened-fields.js';
-import { openCopiedField } from '../../event-store/codec.js';
+import { type DecodedEvent, decodeSealed, openCopiedField } from '../../event-store/codec.js';
 import type { EventStore } from '../../event-store/event-store.js';
 import { invoiceIdOfReference } from '../../event-store/hashes.js';
 import { allocatedInvoice } from '../allocated-invoice.js';
 import { documentMark, isSameDocument, readDocument } from '../privacy/document.js';
+import { bareText, withoutNfs } from './typed-text.js';
 
-export const SEARCH_KINDS = ['id', 'reference', 'access-key', 'dps-id', 'document'] as const;
+export const SEARCH_KINDS = ['id', 'reference', 'access-key', 'dps-id', 'document', 'number'] as const;
 
 export type SearchKind = (typeof SEARCH_KINDS)[number];
 
 type SearchQuery = {
   text: string;
   kind: SearchKind;
-  /** Narrows a search by document; the other kinds are as fast without it. */
+  /** Only invoices of this company. A search by number needs it, because notes are numbered by provider and municipality. */
   companyId?: CompanyId | undefined;
   /** The cursor at which an earlier search by document stopped. */
   before?: SupportCursor | undefined;
+  /** A search by document stops once it has found as many. */
+  most?: number | undefined;
 };
 
 /** The row after which a page begins, as a command or form names it; undefined when that is no row of an invoice. */
@@ -78,23 +84,50 @@ export type SearchDeps = {
 export const SCANNED_AT_ONCE = 5_000;
 
 /** What the text without surrounding blanks looks like; anything else is a reference. A foreign tax id has no recognisable form. */
-const kindOf = (text: string): SearchKind => {
-  if (parseInvoiceId(text) !== undefined) return 'id';
-  if (/^(?:NFS)?[0-9A-Z]{50}$/.test(withoutBlanks(text))) return 'access-key';
-  if (/^DPS[0-9A-Z]{42}$/.test(withoutBlanks(text))) return 'dps-id';
-  if (codePattern('cpf', 'cnpj').test(text)) return 'document';
-  return 'reference';
+const kindOf = (text: string, companyId: CompanyId | undefined): SearchKind => {
+  if (typedInvoiceId(text) !== undefined) return 'id';
+  if (ACCESS_KEY.test(bareText(text))) return 'access-key';
+  if (DPS_ID.test(bareText(text))) return 'dps-id';
+  if (looksLikeDocument(text)) return 'document';
+  return companyId !== undefined && typedNumber(text) !== undefined ? 'number' : 'reference';
 };
 
-/** A key is pasted in groups as often as in one piece. */
-const withoutBlanks = (text: string): string => text.replace(/\s/g, '');
+const ACCESS_KEY = /^(?:NFS)?[0-9A-Z]{50}$/;
+const DPS_ID = /^DPS[0-9A-Z]{42}$/;
+
+/** Whether the text has the form of an access key or a DPS id, which name no customer. */
+export const looksLikeKey = (text: string): boolean => [ACCESS_KEY, DPS_ID].some((form) => form.test(bareText(text)));
+
+/**
+ * Whether the text has the form of a CPF or CNPJ. Digits may be in any groups. With letters only the forms of a CNPJ count: any groups would make a
+ * document of many a reference, and each search by document is recorded.
+ */
+export const looksLikeDocument = (text: string): boolean => {
+  const named = text.replace(DOCUMENT_NAME, '');
+  return /^(?:\d{11}|\d{14})$/.test(bareText(named)) || codePattern('cnpj').test(named.trim());
+};
+
+/** As in `CPF 529.982.247-25` and `CNPJ: 12.345.678/0001-95`. */
+const DOCUMENT_NAME = /^\s*(?:CPF|CNPJ)[\s:.]+/i;
+
+/** The invoice that a typed id names, in any case and without its hyphens too. */
+export const typedInvoiceId = (text: string): InvoiceId | undefined => {
+  const [, hex = ''] = /^(?:NFSE_)?([0-9A-F]{32})$/.exec(bareText(text)) ?? [];
+  return parseInvoiceId(hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-'));
+};
+
+/** The number of a note as an access key holds it; undefined for any other text. */
+const typedNumber = (text: string): string | undefined => {
+  const [, digits] = /^0*([1-9]\d{0,12})$/.exec(text.trim()) ?? [];
+  return digits?.padStart(13, '0');
+};
 
 /**
  * The kinds to look for one after the other, until something is found. A client's reference may have the form of any other kind, so it comes first
  * where `wanted` names no kind.
  */
-export const kindsToLookFor = (text: string, wanted?: SearchKind): readonly SearchKind[] =>
-  wanted === undefined ? [...new Set<SearchKind>(['reference', kindOf(text)])] : [wanted];
+export const kindsToLookFor = (text: string, wanted?: SearchKind, companyId?: CompanyId): readonly SearchKind[] =>
+  wanted === undefined ? [...new Set<SearchKind>(['reference', kindOf(text, companyId)])] : [wanted];
 
 /** Who searches, by which command; a search by document is recorded under it. */
 type Searcher = { command: string; actor: `support:${string}` };
@@ -114,39 +147,85 @@ export const searchInvoices = async (
     result = { ...next, lookedFor: [...result.lookedFor, kind] };
     if (result.found.length > 0) return { ...result, lookedFor: [kind] };
   }
-  return result;
+  const stored = kinds.includes('reference') ? await storedUnderReference(query, deps) : [];
+  return stored.length === 0 ? result : { found: stored, lookedFor: ['reference'], lookedAt: stored.length };
+};
+
+/** The invoice of a reference whose row is not there yet. The log is asked last, because it is asked once for each company and mode. */
+const storedUnderReference = async (
+  query: Omit<SearchQuery, 'kind'>,
+  deps: SearchDeps,
+): Promise<readonly SupportRow[]> => {
+  const stream = await firstStored(await streamsOf({ ...query, kind: 'reference' }, deps), deps.log);
+  if (stream === undefined) return [];
+  const events = (await deps.log.read(stream)).map((one) => decodeSealed(one) as DecodedEvent<InvoiceEvent>);
+  const state = events.reduce<InvoiceState>(evolve, initialInvoice);
+  const createdAt = state.kind === 'invoice' ? (state.facts.createdAt ?? '') : '';
+  return await shownOf([{ stream, createdAt, state }], query, deps);
 };
 
 type OfKind = Omit<SearchResult, 'lookedFor'>;
 
 const searchByKind = async (query: SearchQuery, deps: SearchDeps, by: Searcher): Promise<OfKind> => {
   if (query.kind === 'document') return await searchByDocument(query, deps, by);
-  const streams = await streamsOf(query, deps);
-  const found = await followReferences(await deps.supportReads.invoices(streams), deps);
-  const shown = found.filter((row) => isVisible(row, deps)).sort((a, b) => (a.createdAt < b.createdAt ? 1 : -1));
-  return { found: shown, lookedAt: found.length };
+  const rows = await deps.supportReads.invoices(await streamsOf(query, deps));
+  return { found: await shownOf(rows, query, deps), lookedAt: rows.length };
 };
 
-const streamsOf = async ({ text, kind }: SearchQuery, deps: SearchDeps): Promise<readonly StreamName[]> => {
+/** The invoices of these rows that may be shown, the newest first. */
+const shownOf = async (
+  rows: readonly SupportRow[],
+  { companyId }: Pick<SearchQuery, 'companyId'>,
+  deps: SearchDeps,
+): Promise<readonly SupportRow[]> => {
+  const isOfCompany = ({ stream }: SupportRow): boolean =>
+    companyId === undefined || parseInvoiceStream(stream)?.companyId === companyId;
+  return (await followReferences(rows, deps))
+    .filter((row) => isVisible(row, deps) && isOfCompany(row))
+    .sort((a, b) => (a.createdAt < b.createdAt ? 1 : -1));
+};
+
+const streamsOf = async ({ text, kind, companyId }: SearchQuery, deps: SearchDeps): Promise<readonly StreamName[]> => {
   switch (kind) {
     case 'id': {
-      const invoiceId = parseInvoiceId(text);
+      const invoiceId = typedInvoiceId(text);
       return invoiceId === undefined ? [] : await streamsOfEveryOwner(deps.readModel, () => invoiceId);
     }
     case 'access-key':
-      // In a note's XML, `NFS` precedes the key.
-      return (await deps.readModel.byAccessKeys([withoutBlanks(text).replace(/^NFS/, '')])).map(({ stream }) => stream);
+      return (await deps.readModel.byAccessKeys([withoutNfs(bareText(text))])).map(({ stream }) => stream);
     case 'dps-id': {
-      const dpsId = withoutBlanks(text);
+      const dpsId = bareText(text);
       const owner = await invoiceOfDpsId(dpsId, deps.log);
       return [...new Set([...(await deps.supportReads.byDpsId(dpsId)), ...owner])];
     }
+    case 'number':
+      return await streamsOfNumber(text, companyId, deps);
     default:
       // The id derives from the reference, so no index of references is needed.
-      return await streamsOfEveryOwner(deps.readModel, (mode, companyId) =>
-        invoiceIdOfReference(mode, companyId, text),
-      );
+      return await streamsOfEveryOwner(deps.readModel, (mode, owner) => invoiceIdOfReference(mode, owner, text));
   }
+};
+
+/** Of an access key, what precedes the number of the note: municipality, maker and provider. */
+const KEY_BEFORE_NUMBER = 23;
+
+/** Newest invoices of a company whose keys tell how its keys begin: they differ where another municipality or system made the note. */
+const KEYS_SEEN = 50;
+
+/** Notes of the company with this number: an index finds the rest of a key whose beginning is known. */
+const streamsOfNumber = async (
+  text: string,
+  companyId: CompanyId | undefined,
+  { supportReads }: SearchDeps,
+): Promise<readonly StreamName[]> => {
+  const number = typedNumber(text);
+  if (number === undefined || companyId === undefined) return [];
+  const rows = await supportReads.newest({ companyId }, KEYS_SEEN);
+  const keys = rows.flatMap(({ state }) =>
+    state.kind === 'invoice' && state.outcome.status === 'issued' ? (state.outcome.accessKey ?? []) : [],
+  );
+  const begins = new Set(keys.map((key) => `${key.slice(0, KEY_BEFORE_NUMBER)}${number}`));
+  return await supportReads.byKeyBegins([...begins]);
 };
 
 /** The stream that an invoice would have in each company and mode. */
@@ -178,11 +257,11 @@ const isVisible = ({ state }: SupportRow, { clock, testRetentionSeconds }: Searc
   visible(state, clock.now(), testRetentionSeconds).kind === 'invoice';
 
 const searchByDocument = async (
-  { text, companyId, before }: SearchQuery,
+  { text, companyId, before, most = SCANNED_AT_ONCE }: SearchQuery,
   deps: SearchDeps,
   { command, actor }: Searcher,
 ): Promise<OfKind> => {
-  const document = readDocument(text);
+  const document = readDocument(text.replace(DOCUMENT_NAME, ''));
   if (document === undefined) return { found: [], lookedAt: 0 };
   const mark = await documentMark(document, deps.sealingKeys, deps.clock);
   const subject = `invoices of document ${mark}, ${companyId ?? 'all companies'}`;
@@ -191,13 +270,17 @@ const searchByDocument = async (
   const rows = await deps.supportReads.newest(from, SCANNED_AT_ONCE);
   const found: SupportRow[] = [];
   const unopened = createUnopenedFields();
-  for (const row of rows)
+  let lookedAt = 0;
+  for (const row of rows) {
+    if (found.length === most) break;
+    lookedAt += 1;
     if (isVisible(row, deps) && isSameDocument(await documentOf(row, deps, unopened), document)) found.push(row);
-  const last = rows.at(-1);
-  const more = rows.length === SCANNED_AT_ONCE && last !== undefined;
+  }
+  const last = rows[lookedAt - 1];
+  const more = (lookedAt < rows.length || rows.length === SCANNED_AT_ONCE) && last !== undefined;
   return {
     found,
-    lookedAt: rows.length,
+    lookedAt,
     unopened: unopened.lines(),
     ...(more ? { next: { createdAt: last.createdAt, stream: last.stream } } : {}),
   };

@@ -18,7 +18,7 @@ import { evolve } from '../../../../src/domain/invoice/evolve.js';
 import { type InvoiceState, initialInvoice } from '../../../../src/domain/invoice/state.js';
 import type { SupportRow } from '../../../../src/ports/support-reads.js';
 import { DEMO_CNPJ, demoCompany } from '../../../support/fixture/demo.js';
-import { ACCESS_KEY, accepted, DPS_ID, T0 } from '../../../support/fixture/invoice.js';
+import { ACCESS_KEY, accepted, attempted, authorized, DPS_ID, T0 } from '../../../support/fixture/invoice.js';
 import { contextAt, fixedKeys, movableClock } from '../../../support/harness/event-store.js';
 import { memoryEventLog } from '../../../support/memory/event-log.js';
 
@@ -50,6 +50,7 @@ const createHarness = () => {
     supportReads: {
       invoices: rowsOf,
       byDpsId: async () => [],
+      byKeyBegins: async () => [],
       newest,
       indeterminate: async () => ({ count: 0, oldest: [] }),
       failedCancellations: async () => ({ count: 0, oldest: [] }),
@@ -69,6 +70,17 @@ describe('what is searched for', () => {
     ['12ABC34501DE35', 'document'],
     ['pedido-1', 'reference'],
     ['12345', 'reference'],
+    ['529 982 247 25', 'document'],
+    ['529982247-25', 'document'],
+    ['11222333/0001-81', 'document'],
+    ['11 222 333 0001 81', 'document'],
+    ['CPF 529.982.247-25', 'document'],
+    ['cnpj: 12.ABC.345/01DE-35', 'document'],
+    ['PEDIDO-2026-0001', 'reference'],
+    ['NFSE_11111111-1111-4111-8111-111111111111', 'id'],
+    ['11111111111141118111111111111111', 'id'],
+    [ACCESS_KEY.replaceAll(/(.{4})/g, '$1.'), 'access-key'],
+    [ACCESS_KEY.replaceAll(/(.{5})/g, '$1-'), 'access-key'],
     [`NFS${ACCESS_KEY}`, 'access-key'],
     [` ${ACCESS_KEY.replaceAll(/(.{4})/g, '$1 ')}`, 'access-key'],
   ])('%s is taken for a reference, and then for %s', (text, kind) => {
@@ -77,7 +89,59 @@ describe('what is searched for', () => {
   });
 });
 
+it('digits are taken for the number of a note where a company is given', () => {
+  expect(kindsToLookFor('12345', undefined, DEMO_CNPJ)).toEqual(['reference', 'number']);
+  for (const text of ['12345678901234', '0', '12a', '52998224725'])
+    expect([text, kindsToLookFor(text, undefined, DEMO_CNPJ).includes('number')]).toEqual([text, false]);
+});
+
+describe('a search by the number of the note', () => {
+  const query = { text: '148', kinds: ['number'], companyId: DEMO_CNPJ } as const;
+
+  it('asks by how the keys of the company begin, once for each beginning', async () => {
+    const { put, deps, rowsOf } = createHarness();
+    const stream = invoiceStream('live', DEMO_CNPJ, OWN_ID);
+    await put(stream, accepted({ companyId: DEMO_CNPJ, invoiceId: OWN_ID }), attempted(1, 1), authorized(1, 2));
+    const asked: (readonly string[])[] = [];
+    const [row] = await rowsOf([stream]);
+    const known = deps(async ({ companyId }) => (row === undefined || companyId !== DEMO_CNPJ ? [] : [row, row]));
+    const byKeyBegins = async (begins: readonly string[]) => {
+      asked.push(begins);
+      return [stream];
+    };
+    const result = await searchInvoices(query, { ...known, supportReads: { ...known.supportReads, byKeyBegins } }, by);
+    expect(asked).toEqual([[ACCESS_KEY.slice(0, 36)]]);
+    expect(result.found.map((found) => found.stream)).toEqual([stream]);
+  });
+
+  it('finds nothing without a company', async () => {
+    const { deps } = createHarness();
+    expect((await searchInvoices({ ...query, companyId: undefined }, deps(), by)).found).toEqual([]);
+  });
+});
+
 describe('a search by reference', () => {
+  it('finds the invoice in the log whose row is not there yet', async () => {
+    const { put, deps } = createHarness();
+    const invoiceId = invoiceIdOfReference('live', DEMO_CNPJ, 'nova');
+    const stream = invoiceStream('live', DEMO_CNPJ, invoiceId);
+    await put(stream, accepted({ companyId: DEMO_CNPJ, invoiceId, reference: 'nova' }));
+    const late = { ...deps(), supportReads: { ...deps().supportReads, invoices: async () => [] } };
+    const { found, lookedFor } = await searchInvoices({ text: 'nova', kinds: ['reference', 'id'] }, late, by);
+    expect([lookedFor, found.map((row) => row.stream)]).toEqual([['reference'], [stream]]);
+    expect((await searchInvoices({ text: 'outra', kinds: ['reference'] }, late, by)).found).toEqual([]);
+  });
+
+  it('finds the invoices of the wanted company alone', async () => {
+    const { put, deps } = createHarness();
+    const invoiceId = invoiceIdOfReference('live', DEMO_CNPJ, 'minha');
+    const stream = invoiceStream('live', DEMO_CNPJ, invoiceId);
+    await put(stream, accepted({ companyId: DEMO_CNPJ, invoiceId, reference: 'minha' }));
+    const search = async (companyId: string) =>
+      (await searchInvoices({ text: 'minha', kinds: ['reference'], companyId }, deps(), by)).found.length;
+    expect([await search(DEMO_CNPJ), await search('20000075000180')]).toEqual([1, 0]);
+  });
+
   it.each([
     ['0b9a7a5e-3a44-4d5e-9f60-1c2d3e4f5a6b', 'id'],
     ['00000004711', 'document'],
@@ -155,6 +219,20 @@ describe('a search by document', () => {
     const { deps } = await many(3);
     const result = await searchInvoices(query, deps, by);
     expect([result.lookedAt, result.found.length, result.next]).toEqual([3, 3, undefined]);
+  });
+
+  it('stops at as many as are wanted, and the next one goes on after the last that it looked at', async () => {
+    const { deps, stream } = await many(3);
+    const next = { createdAt: T0, stream };
+    expect(await searchInvoices({ ...query, most: 2 }, deps, by)).toMatchObject({ lookedAt: 2, next });
+    const all = await searchInvoices({ ...query, most: 3 }, deps, by);
+    expect([all.found.length, all.next]).toEqual([3, undefined]);
+  });
+
+  it('takes the name of the document before it', async () => {
+    const { deps } = await many(1);
+    for (const text of ['CNPJ 11.111.111/0001-91', 'cnpj: 11111111000191'])
+      expect([text, (await searchInvoices({ ...query, text }, deps, by)).found.length]).toEqual([text, 1]);
   });
 
   it('finds nothing whose key was destroyed, and nothing for a text without letter or digit', async () => {
