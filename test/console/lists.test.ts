@@ -187,6 +187,16 @@ it('a stopped series has the advice of the command line, which comes first where
   );
 });
 
+it('a name that reverses the direction of writing changes nothing around it', async () => {
+  const named = await consoleHarness({}, { companyNames: new Map([[DEMO_CNPJ, 'LTDA \u202eTXET FIM']]) });
+  const since = at(0);
+  const which = { companyId: DEMO_CNPJ, mode: 'live', since } as const;
+  named.stopped = [{ ...which, series: '7', isUsedUp: false }];
+  named.refused.push({ ...which, certificateId: 'c', reason: 'refused', seen: 3, lastAt: at(1), probeAt: at(2) });
+  const { text } = await named.visit('/console', { headers: { 'accept-language': 'pt-BR' } });
+  expect([text.includes('\u202e'), text.match(/LTDA \\u202eTXET FIM \(CNPJ/g)?.length]).toEqual([false, 2]);
+});
+
 it('a difference of the reconciliation is on the overview, with its invoice and the command that says what to do', async () => {
   expect((await harness.visit('/console')).text).not.toContain('nfse doctor');
   const detail = 'live failed_but_found';

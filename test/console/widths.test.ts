@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Language, sayIn } from '../../src/console/language.js';
+import { certificatesPage } from '../../src/console/pages/certificates.js';
 import type { PageContext } from '../../src/console/pages/layout.js';
-import { invoicesPage } from '../../src/console/pages/lists.js';
+import { indeterminatePage, invoicesPage } from '../../src/console/pages/lists.js';
 import { invoiceStream } from '../../src/domain/common/ids.js';
 import { evolve } from '../../src/domain/invoice/evolve.js';
 import { type InvoiceState, initialInvoice } from '../../src/domain/invoice/state.js';
@@ -19,13 +20,15 @@ const CNPJ = '12345678000195';
 const REFERENCES = ['pedido-1', 'pedido-2026-0001', 'W'.repeat(64), 'pedido-de-outubro-2026-'.repeat(3).slice(0, 64)];
 const AMOUNTS = [100, 150_000, 99_999_999_999, Number.MAX_SAFE_INTEGER];
 
-const listOf = async (language: Language): Promise<string> => {
+const NAMES = ['ESTUDIO EXEMPLO DE DESENVOLVIMENTO LTDA', 'W'.repeat(150)];
+
+const contextOf = (language: Language, name = NAMES[0] ?? ''): PageContext => {
   const say = sayIn(language);
-  const context: PageContext = {
+  return {
     say,
     language,
     now: at(200_000),
-    names: new Map([[CNPJ, 'ESTUDIO EXEMPLO DE DESENVOLVIMENTO LTDA']]),
+    names: new Map([[CNPJ, name]]),
     behind: [],
     isLagKnown: true,
     operator: { name: 'maria', signedIn: false },
@@ -36,6 +39,9 @@ const listOf = async (language: Language): Promise<string> => {
     version: '0',
     simulatedModes: ['live', 'test'],
   };
+};
+
+const listOf = async (language: Language): Promise<string> => {
   const rows = REFERENCES.map((reference, index) => {
     const invoiceId = `0d5c84e${index}-8f8b-4a77-9c0c-a8a8b8d8c8f8`;
     const facts = { companyId: CNPJ, invoiceId, reference, amountInCents: AMOUNTS[index] ?? 0 };
@@ -46,7 +52,24 @@ const listOf = async (language: Language): Promise<string> => {
   });
   const typed = { status: '', company: '', mode: '', since: '', until: '' };
   const shown = { rows, typed, older: undefined, newest: undefined, problem: undefined };
-  return String(await invoicesPage(context, shown));
+  return String(await invoicesPage(contextOf(language), shown));
+};
+
+/** Pages of companies, one with a name that has no place for a break. */
+const companiesOf = async (language: Language): Promise<readonly string[]> => {
+  const context = contextOf(language, NAMES[1]);
+  const company = { cnpj: CNPJ, enabled: true, notAfter: at(8_000_000), isUnusable: false };
+  const state = [accepted({ companyId: CNPJ }), attempted(1, 1), interrupted].reduce<InvoiceState>(
+    evolve,
+    initialInvoice,
+  );
+  const row = { stream: invoiceStream('live', CNPJ, '0d5c84e0-8f8b-4a77-9c0c-a8a8b8d8c8f8'), createdAt: T0, state };
+  return await Promise.all(
+    [
+      certificatesPage(context, { lines: [company], refused: [], typed: '' }),
+      indeterminatePage(context, { count: 1, oldest: [row] }),
+    ].map(async (shown) => String(await shown)),
+  );
 };
 
 describeWith('chromium', 'the list of invoices with the longest references and the largest amounts', () => {
@@ -73,4 +96,19 @@ describeWith('chromium', 'the list of invoices with the longest references and t
       expect([language, await page.evaluate(beyond)]).toEqual([language, [0]]);
     }
   });
+
+  it.each([390, 1100, 1273, 1280])(
+    'a company without a break in its name stays inside its card, %i pixels wide',
+    async (width) => {
+      const style = await readFile('src/console/assets/style.css', 'utf8');
+      await page.setViewportSize({ width, height: 844 });
+      for (const language of ['pt', 'en'] as const)
+        for (const text of await companiesOf(language)) {
+          await page.setContent(text);
+          await page.addStyleTag({ content: style });
+          const beyond = "[...document.querySelectorAll('.table')].map((e) => e.scrollWidth - e.clientWidth)";
+          expect([language, await page.evaluate(beyond)]).toEqual([language, [0]]);
+        }
+    },
+  );
 });

@@ -3,7 +3,7 @@ import type { Instant } from '../../domain/common/time.js';
 import { daysLeft, expiryWarning } from '../../domain/company/certificate-expiry.js';
 import { counted } from '../../lib/counted.js';
 import type { CertificateRefusal } from '../../ports/certificate-refusals.js';
-import { badge, companyOf, emptyText, type Html, modeText, none, table, timeOf } from './elements.js';
+import { badge, companyOf, emptyText, type Html, modeText, nameOf, none, table, timeOf } from './elements.js';
 import { type PageContext, page, ROOT } from './layout.js';
 
 export type CertificateLine = {
@@ -69,7 +69,7 @@ const mostUrgent = (lines: readonly CertificateLine[], now: Instant): readonly C
 
 const finder = ({ say }: PageContext, typed: string, found: number, listed: number): Html =>
   html`<form method="get" action="${ROOT}/certificates"><div class="fields">
-<p class="field"><label for="cnpj">CNPJ</label><input id="cnpj" name="cnpj" value="${typed}" maxlength="18" autocomplete="off"></p>
+<p class="field"><label for="cnpj">CNPJ</label><input id="cnpj" name="cnpj" value="${typed}" maxlength="40" autocomplete="off"></p>
 </div><p><button>${say('Procurar', 'Search')}</button> <span class="hint">${counted(found, say('empresa', 'company'), say('empresas', 'companies'))}${
     listed < found
       ? say(
@@ -81,13 +81,13 @@ const finder = ({ say }: PageContext, typed: string, found: number, listed: numb
 
 /** The sends of these companies are held back until the authorizer takes their certificate, or another one is stored. */
 export const refusedList = (context: PageContext, refused: readonly CertificateRefusal[]): Html => {
-  const { say, names } = context;
+  const { say } = context;
   return refused.length === 0
     ? html``
     : html`<ul>${refused.map(
         ({ companyId, mode, since, reason }) =>
           html`<li>${badge(say('recusado', 'refused'), 'bad')} ${say(
-            `O autorizador recusa o certificado de ${names.get(companyId) ?? ''} (CNPJ ${companyId}) em ${modeText(context, mode)} desde`,
+            `O autorizador recusa o certificado de ${nameOf(context, companyId)} (CNPJ ${companyId}) em ${modeText(context, mode)} desde`,
             `The authorizer refuses the certificate of CNPJ ${companyId} in ${mode} mode since`,
           )} ${timeOf(context, since)} (${reason}). ${say(
             'Suas notas esperam: guarde outro certificado.',

@@ -50,11 +50,15 @@ export const reais = (cents: number): string =>
 /** An id or a CNPJ, which a person compares as one word. A narrow screen alone breaks it. */
 export const whole = (text: string): Html => html`<span class="mono whole">${text}</span>`;
 
+/** The name of a company within a sentence; empty when it is not known. */
+export const nameOf = ({ names }: Pick<Shown, 'names'>, cnpj: string): string =>
+  visibleCharacters(names.get(cnpj) ?? '');
+
 /** The name of a company above its CNPJ. */
 export const companyOf = ({ names }: Pick<Shown, 'names'>, cnpj: string | undefined): Html => {
   if (cnpj === undefined) return html`–`;
-  const name = names.get(cnpj);
-  return name === undefined ? whole(cnpj) : html`${visibleCharacters(name)}<br>${whole(cnpj)}`;
+  const name = nameOf({ names }, cnpj);
+  return name === '' ? whole(cnpj) : html`<span class="company">${name}</span>${whole(cnpj)}`;
 };
 
 /** A text that is copied often, with a button that the page's script makes visible. */

@@ -8,7 +8,7 @@ import type { CertificateRefusal } from '../../ports/certificate-refusals.js';
 import type { ParkedWork } from '../../ports/work-queue.js';
 import type { CheckHealth, NoticeLine, ProjectionLine, RebuildRun, RoleHealth, WaitingWork } from '../deps.js';
 import { refusedList } from './certificates.js';
-import { badge, companyOf, emptyText, type Html, modeText, none, table, timeOf } from './elements.js';
+import { badge, companyOf, emptyText, type Html, modeText, nameOf, none, table, timeOf } from './elements.js';
 import {
   form,
   invoiceLink,
@@ -199,7 +199,7 @@ const noticeList = (context: PageContext, notices: readonly NoticeLine[]): Html 
 };
 
 const stoppedList = (context: PageContext, stopped: OverviewFacts['stopped']): Html => {
-  const { say, names, behind } = context;
+  const { say, behind } = context;
   if (stopped === 'unknown' || (stopped.length === 0 && behind.includes('companies')))
     return html`<p>${badge(say('não se sabe', 'unknown'), 'wait')} ${
       stopped === 'unknown'
@@ -214,7 +214,7 @@ const stoppedList = (context: PageContext, stopped: OverviewFacts['stopped']): H
     : html`<ul>${stopped.map(
         ({ companyId, mode, series, isUsedUp, comparedAt, since }) =>
           html`<li>${badge(say('parada', 'stopped'), 'bad')} ${say(
-            `A série ${series} de ${names.get(companyId) ?? ''} (CNPJ ${companyId}) nada envia em ${modeText(context, mode)} desde`,
+            `A série ${series} de ${nameOf(context, companyId)} (CNPJ ${companyId}) nada envia em ${modeText(context, mode)} desde`,
             `Series ${series} of CNPJ ${companyId} in ${mode} mode sends nothing since`,
           )} ${timeOf(context, since)}: ${stoppedCureText(context, { isUsedUp, comparedAt })}</li>`,
       )}</ul>`;
