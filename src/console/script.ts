@@ -1,8 +1,9 @@
 import { sha256 } from '../lib/sha256.js';
 
 /**
- * The only script of the console: it shows the buttons that copy a text, and copies. Pages are whole without it. It is part of the page, and its
- * digest in the Content-Security-Policy lets no other script run.
+ * The only script of the console: it shows the buttons that copy a text, and copies; and it reloads a page on which something moves, unless somebody is
+ * at work on it: a reload takes typed text, focus and selection away. Pages are whole without it. It is part of the page, and its digest in the
+ * Content-Security-Policy lets no other script run.
  */
 const SCRIPT = `
 for (const button of document.querySelectorAll('button[data-copy]')) {
@@ -11,6 +12,14 @@ for (const button of document.querySelectorAll('button[data-copy]')) {
     await navigator.clipboard.writeText(button.dataset.copy);
     button.textContent = button.dataset.done;
   });
+}
+for (const note of document.querySelectorAll('[data-reload]')) {
+  note.hidden = false;
+  const isTouched = (field) => field.type !== 'hidden' && (field.value !== field.defaultValue || field.checked !== field.defaultChecked);
+  setInterval(() => {
+    const isIdle = document.activeElement === document.body && String(getSelection()) === '';
+    if (isIdle && ![...document.querySelectorAll('input, textarea')].some(isTouched)) location.reload();
+  }, note.dataset.reload * 1000);
 }
 `;
 

@@ -410,7 +410,9 @@ describe('the machinery', () => {
     expect((await rebuild({ operator: '' })).status).toBe(400);
     harness.answers.run = { state: 'running', detail: ['7 eventos aplicados', '7 events folded'] };
     const { status, text } = await rebuild({});
-    expect([status, text.includes('http-equiv="refresh"')]).toEqual([409, true]);
+    // A reload of this answer would send the form again.
+    expect([status, text.includes('data-reload')]).toEqual([409, false]);
+    expect((await harness.visit('/console/projections')).text).toContain('data-reload="3"');
     expect([harness.begun, await harness.onRecord()]).toEqual([[], []]);
   });
 

@@ -106,6 +106,36 @@ describeWith('chromium', 'the console in a browser', () => {
     expect(await page.title()).toBe('Search · NFS-e support');
   });
 
+  it('reloads an open invoice, unless somebody types or has the focus on something', async () => {
+    await page.clock.install();
+    await open(`/invoices/${harness.ids.open}`);
+    const isMarked = () => page.evaluate<boolean>('window.marked === true');
+    const pass = async (): Promise<boolean> => {
+      await page.evaluate('window.marked = true');
+      await page.clock.runFor(10_500);
+      await page.waitForTimeout(300);
+      return await isMarked();
+    };
+    expect(await page.getByText('Reloads itself every 10 s').isVisible()).toBe(true);
+    expect(await pass()).toBe(false);
+    const name = page.getByLabel('Your name');
+    await name.fill('Maria Suporte');
+    expect(await pass()).toBe(true);
+    await name.blur();
+    expect(await pass()).toBe(true);
+    expect(await name.inputValue()).toBe('Maria Suporte');
+    await open(`/invoices/${harness.ids.open}`);
+    await page.getByRole('button', { name: 'Show them' }).focus();
+    expect(await pass()).toBe(true);
+    const plain = await browser.newContext({ javaScriptEnabled: false });
+    const without = await plain.newPage();
+    await without.goto(`${harness.origin}/console/invoices/${harness.ids.open}`);
+    expect(await without.getByText('Reloads itself').count()).toBe(1);
+    expect(await without.getByText('Reloads itself').isVisible()).toBe(false);
+    expect(await without.getByRole('link', { name: 'Refresh' }).isVisible()).toBe(true);
+    await plain.close();
+  });
+
   it('would not run a script even if one got into a page', async () => {
     await open('');
     await page.evaluate(`document.body.insertAdjacentHTML('beforeend', ${JSON.stringify(SCRIPT)})`);

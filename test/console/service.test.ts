@@ -126,7 +126,7 @@ describeWithPostgres('the console of a running service', () => {
       () => visit('/projections'),
       (page) => page.text.includes('done</span> generation 2'),
     );
-    expect(text).not.toContain('http-equiv="refresh"');
+    expect(text).not.toContain('data-reload="');
     expect((await visit('/projections?lang=pt')).text).toContain('pronta</span> geração 2, ');
     expect(await found({ text: harness.seen.reference })).toEqual([harness.ids.issued]);
     const { events } = await harness.running.service.engines.store.load(supportStream);

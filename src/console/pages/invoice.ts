@@ -50,7 +50,7 @@ type InvoicePage = {
 };
 
 /** While something may still change by itself. */
-const REFRESH_SECONDS = 10;
+const RELOAD_SECONDS = 10;
 
 export const invoicePage = (context: PageContext, shown: InvoicePage): Html => {
   const { say } = context;
@@ -58,13 +58,12 @@ export const invoicePage = (context: PageContext, shown: InvoicePage): Html => {
   const id = publicInvoiceId(address.invoiceId);
   const invoice = state.kind === 'invoice' ? state : undefined;
   const isMoving = invoice?.outcome.status === 'open' || invoice?.cancellation?.status === 'pending';
-  const reloads = isMoving && context.address !== undefined && shown.typed === undefined;
   return page(
     context,
     {
       title: `${say('Nota', 'Invoice')} ${id}`,
       notice: shown.notice,
-      refreshSeconds: reloads ? REFRESH_SECONDS : undefined,
+      reloadSeconds: isMoving ? RELOAD_SECONDS : undefined,
     },
     html`<section aria-labelledby="facts"><h2 id="facts">${say('Fatos', 'Facts')}</h2>${summary(context, shown)}</section>
 ${settleForm(context, id, shown.choices, shown.typed)}

@@ -62,14 +62,10 @@ const lateRows = ({ say, behind, isLagKnown }: PageContext): Html => {
     : html`<p>${badge(say('não se sabe', 'unknown'), 'wait')} ${text} <a href="${ROOT}/projections">${say('Projeções', 'Projections')}</a></p>`;
 };
 
-/** `refreshSeconds` is only set while something on the page changes. */
+/** `reloadSeconds` is only set while something on the page changes. The answer to a form never reloads: that would send the form again. */
 export const page = (
   context: PageContext,
-  {
-    title,
-    notice,
-    refreshSeconds,
-  }: { title: string; notice?: Notice | undefined; refreshSeconds?: number | undefined },
+  { title, notice, reloadSeconds }: { title: string; notice?: Notice | undefined; reloadSeconds?: number | undefined },
   content: Html,
 ): Html => {
   const { say } = context;
@@ -79,7 +75,6 @@ export const page = (
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-${refreshSeconds === undefined ? none : html`<meta http-equiv="refresh" content="${refreshSeconds}">`}
 <title>${title} · ${say('Suporte NFS-e', 'NFS-e support')}</title>
 <link rel="stylesheet" href="${ROOT}/style.css">
 </head>
@@ -104,6 +99,7 @@ ${content}
 </main>
 <footer>
 <p>nfse ${context.version} · ${say('horário de Brasília', 'time of Brasília')} ${clockText(context, context.now)}${refresh(context)}</p>
+${reloads(context, reloadSeconds)}
 ${languages(context)}
 ${context.operator.signedIn ? signOut(context) : none}
 </footer>
@@ -114,6 +110,15 @@ ${raw(SCRIPT_ELEMENT)}
 
 const refresh = ({ say, address }: PageContext): Html =>
   address === undefined ? none : html` · <a href="${address}">${say('Atualizar', 'Refresh')}</a>`;
+
+/** Shown by the script alone, without which nothing reloads. */
+const reloads = ({ say, address }: PageContext, seconds: number | undefined): Html =>
+  address === undefined || seconds === undefined
+    ? none
+    : html`<p data-reload="${seconds}" hidden>${say(
+        `Recarrega-se a cada ${seconds} s enquanto ninguém digita.`,
+        `Reloads itself every ${seconds} s while nobody types.`,
+      )}</p>`;
 
 const languages = ({ language, address }: PageContext): Html => {
   if (address === undefined) return none;

@@ -86,7 +86,7 @@ ${count > parked.length ? html`<p>${say(`e mais ${count - parked.length}`, `and 
   );
 };
 
-const REFRESH_SECONDS = 3;
+const RELOAD_SECONDS = 3;
 
 type ProjectionRow = ProjectionLine & { run: RebuildRun | undefined };
 
@@ -97,17 +97,16 @@ export const isRebuilding = ({ rebuilding, run }: ProjectionRow): boolean =>
 export const projectionsPage = (context: PageContext, rows: readonly ProjectionRow[], notice?: Notice): Html => {
   const { say } = context;
   const isMoving = rows.some(isRebuilding);
-  const reloads = say(' Esta página se recarrega enquanto isso.', ' This page reloads itself meanwhile.');
   return page(
     context,
-    { title: say('Projeções', 'Projections'), notice, refreshSeconds: isMoving ? REFRESH_SECONDS : undefined },
+    { title: say('Projeções', 'Projections'), notice, reloadSeconds: isMoving ? RELOAD_SECONDS : undefined },
     form(
       context,
       `${ROOT}/projections/rebuild`,
       html`<p>${say(
         'Uma reconstrução faz linhas novas ao lado das atuais e depois troca. O serviço continua.',
         'A rebuild builds fresh rows beside the live ones, then swaps. The service keeps running.',
-      )}${isMoving ? reloads : ''}</p>
+      )}</p>
 ${noDefaultButton}${operatorField(context, 'rebuild-operator')}
 ${table(
   say('Linhas em uso', 'Live rows'),
