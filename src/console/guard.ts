@@ -1,5 +1,6 @@
 import type { Context, MiddlewareHandler } from 'hono';
 import { getCookie, setCookie } from 'hono/cookie';
+import { html } from 'hono/html';
 import type { EndedSessions } from '../app/audit/console-sessions.js';
 import { addSeconds, DAY_SECONDS, type Instant, utcDay } from '../domain/common/time.js';
 import { lastAnswer } from '../lib/cached-check.js';
@@ -7,7 +8,7 @@ import { sameSecret } from '../lib/same-secret.js';
 import { COOKIE, isOurHost, isOurOrigin, macOf, readNext, readOperator, readSession } from './access.js';
 import type { AccessRules, ConsoleDeps } from './deps.js';
 import { isLanguage, LANGUAGE_COOKIE, languageOf, sayIn } from './language.js';
-import { messagePage, type PageContext, ROOT, SHOWN, signInPage, typedEvidence } from './pages/layout.js';
+import { messagePage, type PageContext, ROOT, SHOWN, signInPage, typedFields, typedFieldsOf } from './pages/layout.js';
 import { SCRIPT_SOURCE } from './script.js';
 
 /**
@@ -66,7 +67,7 @@ export const checkAccess = (deps: ConsoleDeps, ended: EndedSessions): Middleware
         signInPage(page, {
           notice: { tone: 'bad', text },
           next: pageOfForm(c.req.path),
-          evidence: c.get('field')('evidence'),
+          typed: typedFieldsOf(c.get('field')),
         }),
         401,
       );
@@ -76,7 +77,8 @@ export const checkAccess = (deps: ConsoleDeps, ended: EndedSessions): Middleware
         'Esta página é antiga demais: abra-a de novo e repita o que fez.',
         'This page is too old: open it again and repeat what you did.',
       );
-      const typed = typedEvidence(page, c.get('field')('evidence'));
+      const again = pageOfForm(c.req.path);
+      const typed = html`${typedFields(page, typedFieldsOf(c.get('field')))}${again === undefined ? '' : html`<p><a href="${again}">${say('Abrir a página de novo', 'Open the page again')}</a></p>`}`;
       return c.html(messagePage(page, say('Recusado', 'Refused'), text, typed), 403);
     }
     return await next();

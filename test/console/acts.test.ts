@@ -35,6 +35,7 @@ describe('personal data', () => {
 
   it.each(['', '  ', '<script>', 'a'.repeat(61)])('is not shown to a nameless operator ("%s")', async (operator) => {
     const { status, text } = await harness.send(`${harness.invoice}/reveal`, { operator });
+    expect(text).toMatch(/id="personal">.*?<\/h2><p class="notice bad" role="alert">/);
     expect([status, PERSONAL.filter((one) => text.includes(one))]).toEqual([400, []]);
     expect(await harness.onRecord()).toEqual([]);
   });
@@ -378,6 +379,16 @@ describe('the machinery', () => {
     expect(await harness.onRecord()).toMatchObject([
       { type: 'ParkedWorkRetried', actor: 'support:maria', data: { subject: harness.stream } },
     ]);
+  });
+
+  it('says that work will be tried again only after a retry, whatever a link says, and for a minute', async () => {
+    const isSaid = async () =>
+      (await harness.visit('/console/parked?retried=1')).text.includes('It will be tried again');
+    expect(await isSaid()).toBe(false);
+    await harness.send('/console/parked/retry', { stream: harness.stream, operator: 'maria' });
+    expect(await isSaid()).toBe(true);
+    harness.clock.pass(60);
+    expect(await isSaid()).toBe(false);
   });
 
   it.each(['/console/parked', '/console/projections'])('does nothing at Enter in a field of %s', async (path) => {

@@ -73,7 +73,7 @@ describeWith('chromium', 'the console in a browser', () => {
     await open(`/invoices/${harness.ids.indeterminate}`);
     await page.getByRole('button', { name: 'Show them' }).click();
     // Whole: what is read or counted as soon as a page begins may be half of it.
-    await page.waitForURL('**/reveal');
+    await page.waitForURL('**/reveal#personal');
     const shown = await page.locator('main').innerText();
     expect(shown.split(SCRIPT).length - 1).toBeGreaterThanOrEqual(4);
     expect(await page.title()).toContain(harness.ids.indeterminate);
@@ -106,6 +106,14 @@ describeWith('chromium', 'the console in a browser', () => {
     expect(await page.title()).toBe('Search · NFS-e support');
   });
 
+  it('shows what was revealed where it is', async () => {
+    await open(`/invoices/${harness.ids.indeterminate}`);
+    await page.getByRole('button', { name: 'Show them' }).click();
+    await page.waitForURL('**/reveal#personal');
+    const place = 'document.getElementById("personal").getBoundingClientRect().top';
+    await expect.poll(() => page.evaluate(`${place} >= 0 && ${place} < innerHeight`)).toBe(true);
+  });
+
   it('reloads an open invoice, unless somebody types or has the focus on something', async () => {
     await page.clock.install();
     await open(`/invoices/${harness.ids.open}`);
@@ -134,6 +142,18 @@ describeWith('chromium', 'the console in a browser', () => {
     expect(await without.getByText('Reloads itself').isVisible()).toBe(false);
     expect(await without.getByRole('link', { name: 'Refresh' }).isVisible()).toBe(true);
     await plain.close();
+  });
+
+  it('prints an invoice whole, without what only a screen can use', async () => {
+    await page.emulateMedia({ media: 'print' });
+    await open(`/invoices/${harness.ids.indeterminate}`);
+    for (const gone of ['nav', 'section.act', 'button', 'a.skip'])
+      expect([gone, await page.locator(gone).first().isVisible()]).toEqual([gone, false]);
+    expect(await page.evaluate('[document.querySelector("pre")].map((e) => e.scrollHeight - e.clientHeight)')).toEqual([
+      0,
+    ]);
+    await open('/projections');
+    expect(await page.getByRole('table').isVisible()).toBe(true);
   });
 
   it('would not run a script even if one got into a page', async () => {

@@ -349,7 +349,28 @@ it('of thousands of certificates lists 200 with those that end next, counts all,
   expect((await listed('?cnpj=99')).text).toContain('No company has this CNPJ.');
 });
 
+it('an indeterminate invoice is listed with the note that its number has', async () => {
+  expect((await portuguese('/console/indeterminate')).text).not.toContain('nota sob o seu número');
+  for (const [isEqual, words] of [
+    [false, 'de outro conteúdo: compare-a primeiro no portal nacional'],
+    [true, 'de conteúdo igual: é a sua, se o cliente fez uma só venda'],
+  ] as const) {
+    const one = await consoleHarness();
+    await appendTo(one.store, one.stream, [conflictFound(1, 60, isEqual)], at(60));
+    const { text } = await one.visit('/console/indeterminate', { headers: { 'accept-language': 'pt-BR' } });
+    expect(text).toContain(`nota sob o seu número</span> ${words}`);
+  }
+});
+
 describe('an invoice', () => {
+  it('that was deleted is called so in a sentence', async () => {
+    const one = await consoleHarness({}, {}, 'pedido-9');
+    const gone: InvoiceEvent = { type: 'TestInvoiceDeleted', data: { lastHash: 'a', deletedAt: at(700_000) } };
+    await appendTo(one.store, one.stream, [gone], at(700_000));
+    const { text } = await one.visit(one.invoice, { headers: { 'accept-language': 'pt-BR' } });
+    expect(text).toContain('apagada: a vida desta nota de teste acabou');
+  });
+
   it('has its times in Brasília to the millisecond with their age, and readable names of events beside their types', async () => {
     harness.clock.pass(180);
     const { text } = await portuguese(harness.invoice);

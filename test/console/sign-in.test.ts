@@ -38,7 +38,7 @@ it('lets nobody see or do anything without the token', async () => {
     `${harness.invoice}/settle`,
     `${harness.invoice}/reveal`,
   ]) {
-    const fields = { stream: 'all', text: 'pedido-1', operator: 'eve', as: 'failed', evidence: 'x' };
+    const fields = { stream: 'all', text: 'pedido-2', operator: 'eve', as: 'failed', evidence: 'x' };
     const { status, text } = await harness.send(path, fields, { page: '/console/sign-in' });
     expect([path, status]).toEqual([path, 401]);
     expect(text).not.toContain('pedido-1');
@@ -107,7 +107,7 @@ it('takes no form of another session', async () => {
   expect(sent.status).toBe(403);
 });
 
-it('asks an operator whose session ended for a new sign-in, and gives back the typed evidence', async () => {
+it('asks an operator whose session ended for a new sign-in, and gives back what was typed', async () => {
   const cookie = await cookieOf();
   const { text } = await harness.visit(harness.invoice, { headers: { cookie } });
   const form_token = tokenOf(text);
@@ -118,7 +118,9 @@ it('asks an operator whose session ended for a new sign-in, and gives back the t
     expect(late.status).toBe(401);
     expect(late.text).toContain('Your session is over: sign in again.');
     expect(late.text).toContain('readonly>Consulta &quot;ao&quot; &lt;portal&gt;</textarea>');
-    expect([form_token, '3304'].filter((one) => late.text.includes(one))).toEqual([]);
+    expect(late.text).toContain('You chose to settle as <strong>failed</strong>');
+    expect(late.text).toContain('name="access_key" value="3304" readonly');
+    expect(late.text).not.toContain(form_token);
   }
   expect([harness.settled, (await harness.visit(harness.invoice)).status]).toEqual([[], 303]);
 });
@@ -136,6 +138,9 @@ it('goes on to the page that was asked for, after a wrong token and a change of 
   expect(wrong.text).toContain('readonly>Portal &lt;consultado&gt;</textarea>');
   const right = await harness.send('/console/sign-in', Object.assign({ token: TOKEN }, fields), { page });
   expect([right.status, right.headers.get('location')]).toEqual([303, wanted]);
+  const typed = { text: '529.982.247-25', as: 'valid', token: 'wrong' };
+  const again = (await harness.send('/console/sign-in', Object.assign(typed, fields), { page })).text;
+  for (const kept of ['name="text" value="529.982.247-25"', 'name="as" value="valid"']) expect(again).toContain(kept);
   const late = await harness.send(`${harness.invoice}/settle`, {}, { page });
   expect(late.text).toContain(`name="next" value="${harness.invoice}"`);
   const cookie = await cookieOf();
@@ -182,14 +187,16 @@ it('answers a wrong token with one page, whatever name was typed, so that no nam
   expect((await signIn(TOKEN, undefined, TOKEN)).text).not.toContain(TOKEN);
 });
 
-it('gives back the evidence of a page from before the last sign-in', async () => {
+it('gives back what was typed into a page from before the last sign-in, with a link to that page', async () => {
   const [before, cookie] = [await cookieOf(), await cookieOf()];
   const form_token = tokenOf((await harness.visit(harness.invoice, { headers: { cookie: before } })).text);
   harness.clock.pass(1);
-  const fields = { as: 'failed', evidence: 'Portal <consultado>', form_token };
+  const fields = { as: 'failed', evidence: 'Portal <consultado>', other_sales: '"3304', form_token };
   const { status, text } = await harness.send(`${harness.invoice}/settle`, fields, { headers: { cookie } });
   expect([status, harness.settled]).toEqual([403, []]);
   expect(text).toContain('readonly>Portal &lt;consultado&gt;</textarea>');
+  expect(text).toContain('name="other_sales" value="&quot;3304" readonly');
+  expect(text).toContain(`<a href="${harness.invoice}">Open the page again</a>`);
 });
 
 it('ends the session at the sign-out: a copied cookie opens nothing any more, in no process and after a start', async () => {

@@ -80,6 +80,7 @@ const STATUSES: Readonly<Record<string, readonly [Tone, string]>> = {
   canceled: ['plain', 'cancelada'],
   pending: ['wait', 'pendente'],
   succeeded: ['good', 'concluído'],
+  valid: ['plain', 'válida'],
 };
 
 export const statusText = ({ say }: Pick<Shown, 'say'>, status: string): string =>

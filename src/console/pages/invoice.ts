@@ -20,7 +20,7 @@ import {
   table,
   timeOf,
 } from './elements.js';
-import { form, type Notice, operatorField, type PageContext, page, ROOT } from './layout.js';
+import { form, type Notice, noticeOf, operatorField, type PageContext, page, ROOT } from './layout.js';
 import { evidenceText } from './reasons.js';
 import { type SettleChoice, settleForm, type TypedSettlement } from './settle.js';
 import { type Waits, waitsFacts } from './waits.js';
@@ -45,6 +45,8 @@ type InvoicePage = {
   /** The body as the API shows it, with what is sealed left out. */
   body: object | undefined;
   revealed?: Revealed;
+  /** Why nothing was revealed. */
+  notRevealed?: string;
   /** Input of a settlement that was refused. */
   typed?: TypedSettlement;
 };
@@ -89,7 +91,7 @@ ${table(
 ${invoice === undefined ? none : attempts(context, invoice, timeline)}
 ${lookups(context, shown)}
 ${invoice === undefined ? none : bodySection(context, shown)}
-${invoice === undefined ? none : personal(context, id, shown.revealed)}`,
+${invoice === undefined ? none : personal(context, id, shown)}`,
   );
 };
 
@@ -103,7 +105,7 @@ const summary = (
     [say('Modo', 'Mode'), modeText(context, address.mode)],
   ] as const;
   if (state.kind !== 'invoice')
-    return facts([[say('Estado', 'State'), state.kind.replaceAll('_', ' ')], ...owner, ['Stream', stream]]);
+    return facts([[say('Estado', 'State'), say(...NO_INVOICE[state.kind])], ...owner, ['Stream', stream]]);
   const { facts: known, outcome, cancellation, canceledElsewhere } = state;
   const ended = outcome.status === 'indeterminate' || outcome.status === 'failed' ? outcome.failedAt : undefined;
   const status = statusBadge(context, invoiceStatus(state));
@@ -150,6 +152,19 @@ const summary = (
     ...elsewhere(context, canceledElsewhere),
     ['Stream', html`<span class="mono">${stream}</span>`],
   ]);
+};
+
+/** What a stream without an invoice is. */
+const NO_INVOICE: Readonly<Record<Exclude<InvoiceState['kind'], 'invoice'>, readonly [string, string]>> = {
+  none: ['não há nota', 'no invoice'],
+  reference_taken: [
+    'a referência é de uma nota importada, que tem outro id',
+    'the reference is of an imported invoice, which has another id',
+  ],
+  deleted: [
+    'apagada: a vida desta nota de teste acabou, e a referência continua usada',
+    'deleted: the life of this test invoice is over, and its reference stays taken',
+  ],
 };
 
 const CONSULTATION = {
@@ -321,13 +336,13 @@ const personalLabel = (name: string): string => {
   return `${PERSONAL_LABELS[words] ?? words}${number}`;
 };
 
-const personal = (context: PageContext, id: string, revealed: Revealed | undefined): Html => {
+const personal = (context: PageContext, id: string, { revealed, notRevealed }: InvoicePage): Html => {
   const { say } = context;
-  return html`<section aria-labelledby="personal"><h2 id="personal">${say('Tomador, textos e documentos', 'Customer, texts and documents')}</h2>${
+  return html`<section aria-labelledby="personal"><h2 id="personal">${say('Tomador, textos e documentos', 'Customer, texts and documents')}</h2>${noticeOf(notRevealed === undefined ? undefined : { tone: 'bad', text: notRevealed })}${
     revealed === undefined
       ? form(
           context,
-          `${ROOT}/invoices/${id}/reveal`,
+          `${ROOT}/invoices/${id}/reveal#personal`,
           html`<p>${say(
             'Tomador, descrições, PDF, XML e as palavras do autorizador são selados. Cada consulta fica registrada.',
             "Customer, descriptions, PDF, XML and the authorizer's own words are sealed. Each look is recorded.",

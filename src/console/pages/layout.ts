@@ -2,7 +2,7 @@ import { html, raw } from 'hono/html';
 import type { Operator } from '../deps.js';
 import type { Language } from '../language.js';
 import { SCRIPT_ELEMENT } from '../script.js';
-import { badge, clockText, type Html, modeText, none, type Shown, whole } from './elements.js';
+import { badge, clockText, type Html, modeText, none, type Shown, statusText, whole } from './elements.js';
 
 /** What every page needs besides its own content. */
 export type PageContext = Shown & {
@@ -38,7 +38,7 @@ const PAGES: readonly (readonly [path: string, portuguese: string, english: stri
 
 export type Notice = { tone: 'good' | 'bad' | 'wait'; text: string | Html };
 
-const noticeOf = (notice: Notice | undefined): Html =>
+export const noticeOf = (notice: Notice | undefined): Html =>
   notice === undefined
     ? none
     : html`<p class="notice ${notice.tone}" role="${notice.tone === 'bad' ? 'alert' : 'status'}">${notice.text}</p>`;
@@ -166,11 +166,11 @@ type SignIn = {
   notice?: Notice;
   /** The page of the console to be opened after the sign-in; the overview without. */
   next?: string | undefined;
-  /** The evidence in a form that was sent after the end of the session. */
-  evidence?: string;
+  /** What was typed into a form that was sent after the end of the session. */
+  typed: TypedFields;
 };
 
-export const signInPage = (context: PageContext, { notice, next, evidence = '' }: SignIn): Html => {
+export const signInPage = (context: PageContext, { notice, next, typed }: SignIn): Html => {
   const { say } = context;
   return page(
     context,
@@ -178,7 +178,7 @@ export const signInPage = (context: PageContext, { notice, next, evidence = '' }
     form(
       context,
       `${ROOT}/sign-in`,
-      html`${next === undefined ? none : html`<input type="hidden" name="next" value="${next}">`}${typedEvidence(context, evidence)}
+      html`${next === undefined ? none : html`<input type="hidden" name="next" value="${next}">`}${typedFields(context, typed)}
 <p class="field"><label for="operator">${say('Seu nome, para o registro', 'Your name, for the record')}</label>
 <input id="operator" name="operator" required maxlength="60" autocomplete="username"></p>
 <p class="field"><label for="token">${say('Token de operador', 'Operator token')}</label>
@@ -188,18 +188,50 @@ export const signInPage = (context: PageContext, { notice, next, evidence = '' }
   );
 };
 
+/** Fields of forms whose text is long or was compared: what was typed into them comes back when their form is not taken. */
+const TYPED = ['as', 'access_key', 'other_sales', 'evidence', 'text'] as const;
+
+export type TypedFields = Readonly<Record<(typeof TYPED)[number], string>>;
+
+export const typedFieldsOf = (field: (name: string) => string): TypedFields => {
+  const [as, access_key, other_sales, evidence, text] = TYPED.map((name) => field(name).trim());
+  return {
+    as: as ?? '',
+    access_key: access_key ?? '',
+    other_sales: other_sales ?? '',
+    evidence: evidence ?? '',
+    text: text ?? '',
+  };
+};
+
 /**
- * The evidence of a form that was not taken, so that the operator can copy the text into the next form. Empty without evidence. The field has a name,
- * so that a sign-in with a wrong token brings the text back.
+ * What was typed into a form that was not taken, so that the operator can copy the texts into the next form. The fields have names, so that a sign-in
+ * with a wrong token brings the texts back.
  */
-export const typedEvidence = ({ say }: PageContext, evidence: string): Html =>
-  evidence.trim() === ''
+export const typedFields = (
+  context: PageContext,
+  { as, access_key, other_sales, evidence, text }: TypedFields,
+): Html => {
+  const { say } = context;
+  const field = (name: string, label: string, value: string): Html =>
+    value === ''
+      ? none
+      : html`<p class="field wide"><label for="${name}">${label}</label>
+<input id="${name}" name="${name}" value="${value}" readonly></p>`;
+  return html`${as === '' ? none : html`<p>${say('Você escolheu resolver como', 'You chose to settle as')} <strong>${statusText(context, as)}</strong>.<input type="hidden" name="as" value="${as}"></p>`}
+${field('access_key', say('A chave de acesso que você digitou', 'The access key that you typed'), access_key)}
+${field('other_sales', say('A chave da nota de outra venda que você digitou', 'The access key of another sale that you typed'), other_sales)}
+${field('text', say('O texto que você procurou', 'The text that you searched'), text)}
+${
+  evidence === ''
     ? none
     : html`<p class="field wide"><label for="evidence">${say(
         'A evidência que você digitou: copie o texto antes de continuar',
         'The evidence that you typed: copy the text before you go on',
       )}</label>
-<textarea id="evidence" name="evidence" rows="6" readonly>${evidence}</textarea></p>`;
+<textarea id="evidence" name="evidence" rows="6" readonly>${evidence}</textarea></p>`
+}`;
+};
 
 /** A page with a single message; `text` says what to do. */
 export const messagePage = (context: PageContext, title: string, text: string, more: Html = none): Html =>

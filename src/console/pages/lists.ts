@@ -1,5 +1,7 @@
 import { html } from 'hono/html';
 import { modes, parseInvoiceStream, publicInvoiceId, type StreamName } from '../../domain/common/ids.js';
+import { contentMet } from '../../domain/invoice/note-met.js';
+import type { Invoice } from '../../domain/invoice/state.js';
 import { invoiceStatus, invoiceStatuses } from '../../domain/invoice/status.js';
 import { visibleCharacters } from '../../lib/visible-characters.js';
 import type { SupportRow } from '../../ports/support-reads.js';
@@ -127,6 +129,23 @@ const countOf = ({ say }: PageContext, { count, oldest }: Waiting): string =>
     ? say(` As ${oldest.length} mais antigas de ${count}:`, ` The oldest ${oldest.length} of ${count}:`)
     : '';
 
+/** A settlement begins with the comparison of the note that has the number of the invoice. */
+const noteUnderNumber = ({ say }: PageContext, invoice: Invoice): Html => {
+  const met = contentMet(invoice);
+  if (met === undefined) return none;
+  return html`<br>${badge(say('nota sob o seu número', 'note under its number'), 'bad')} ${
+    met === 'equal'
+      ? say(
+          'de conteúdo igual: é a sua, se o cliente fez uma só venda',
+          'with equal content: its own where the client made one sale',
+        )
+      : say(
+          'de outro conteúdo: compare-a primeiro no portal nacional',
+          'with other content: first compare it at the national portal',
+        )
+  }`;
+};
+
 export const indeterminatePage = (context: PageContext, waiting: Waiting): Html => {
   const { say } = context;
   return page(
@@ -137,7 +156,7 @@ export const indeterminatePage = (context: PageContext, waiting: Waiting): Html 
       'The outcome of these invoices is unknown. Settle each with evidence, on its page.',
     )}${countOf(context, waiting)}</p>
 ${table(
-  say('As mais antigas primeiro', 'Oldest first'),
+  say('A que foi criada primeiro vem primeiro', 'By creation, the oldest first'),
   [
     say('Nota', 'Invoice'),
     say('Espera desde', 'Waits since'),
@@ -154,7 +173,7 @@ ${table(
       timeOf(context, outcome?.status === 'indeterminate' ? outcome.failedAt : createdAt),
       company,
       mode,
-      state.kind === 'invoice' ? state.attempts.length : 0,
+      state.kind === 'invoice' ? html`${state.attempts.length}${noteUnderNumber(context, state)}` : 0,
       timeOf(context, createdAt),
     ];
   }),

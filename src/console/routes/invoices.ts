@@ -54,10 +54,8 @@ export const invoiceRoutes = (app: Hono<ConsoleEnv>, deps: ConsoleDeps): void =>
     if (found === undefined) return noInvoice(c);
     const page = c.get('page');
     const operator = actingOperator(c);
-    if (operator === undefined) {
-      const notice: Notice = { tone: 'bad', text: nameNeeded(page) };
-      return c.html(invoicePage(page, { ...(await shownOf(found, deps)), notice }), 400);
-    }
+    if (operator === undefined)
+      return c.html(invoicePage(page, { ...(await shownOf(found, deps)), notRevealed: nameNeeded(page) }), 400);
     const { store, clock } = deps;
     const seen = { command: 'console', subject: found.stream };
     await appendAudit('PersonalDataRevealed', seen, { store, clock, actor: `support:${operator}` });

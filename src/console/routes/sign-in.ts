@@ -7,7 +7,7 @@ import { sameSecret } from '../../lib/same-secret.js';
 import { COOKIE, createAttempts, readNext, readOperator, SESSION_SECONDS, sessionCookie } from '../access.js';
 import type { ConsoleDeps } from '../deps.js';
 import { type ConsoleEnv, peerOf } from '../guard.js';
-import { nameNeeded, ROOT, signInPage } from '../pages/layout.js';
+import { nameNeeded, ROOT, signInPage, typedFieldsOf } from '../pages/layout.js';
 
 /** Adds sign-in and sign-out where a token is configured. Both are recorded. */
 export const signInRoutes = (app: Hono<ConsoleEnv>, deps: ConsoleDeps, ended: EndedSessions): void => {
@@ -17,14 +17,16 @@ export const signInRoutes = (app: Hono<ConsoleEnv>, deps: ConsoleDeps, ended: En
   const attempts = createAttempts(clock);
   app.get(`${ROOT}/sign-in`, (c) => {
     const next = readNext(c.req.query('next') ?? '');
-    return c.get('page').isClosed ? c.html(signInPage(c.get('page'), { next })) : c.redirect(next ?? ROOT, 303);
+    return c.get('page').isClosed
+      ? c.html(signInPage(c.get('page'), { next, typed: typedFieldsOf(c.get('field')) }))
+      : c.redirect(next ?? ROOT, 303);
   });
   app.post(`${ROOT}/sign-in`, async (c) => {
     const page = c.get('page');
     const peer = peerOf(c);
     const next = readNext(c.get('field')('next'));
-    const evidence = c.get('field')('evidence');
-    const again = (text: string) => signInPage(page, { notice: { tone: 'bad', text }, next, evidence });
+    const typed = typedFieldsOf(c.get('field'));
+    const again = (text: string) => signInPage(page, { notice: { tone: 'bad', text }, next, typed });
     const wait = attempts.waitSeconds(peer);
     if (wait > 0) {
       c.header('retry-after', String(wait));

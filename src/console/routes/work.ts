@@ -1,6 +1,8 @@
 import type { Hono } from 'hono';
 import { appendAudit } from '../../app/audit/audit-trail.js';
 import { parkedIn, retryParked } from '../../app/operator/support/waiting.js';
+import { type AuditEvent, supportStream } from '../../domain/audit/events.js';
+import { addSeconds, isBefore } from '../../domain/common/time.js';
 import { expiryWarning } from '../../domain/company/certificate-expiry.js';
 import { WorkQueueUnavailable } from '../../ports/work-queue.js';
 import type { ConsoleDeps } from '../deps.js';
@@ -67,9 +69,11 @@ export const workRoutes = (app: Hono<ConsoleEnv>, deps: ConsoleDeps): void => {
     ),
   );
 
-  app.get(`${ROOT}/parked`, (c) =>
-    showParked(c, 200, c.req.query('retried') === '1' ? noticesOf(c.get('page')).retried : undefined),
-  );
+  app.get(`${ROOT}/parked`, async (c) => {
+    // Any link may carry this parameter.
+    const isNew = c.req.query('retried') === '1' && (await wasJustRetried(deps));
+    return await showParked(c, 200, isNew ? noticesOf(c.get('page')).retried : undefined);
+  });
 
   app.post(`${ROOT}/parked/retry`, async (c) => {
     const operator = actingOperator(c);
@@ -109,6 +113,15 @@ export const workRoutes = (app: Hono<ConsoleEnv>, deps: ConsoleDeps): void => {
     rebuilds.begin(projection);
     return c.redirect(`${ROOT}/projections?begun=1`, 303);
   });
+};
+
+const RETRY_SHOWN_SECONDS = 60;
+
+/** Whether the last act of support is a retry of this minute. */
+const wasJustRetried = async ({ store, clock }: ConsoleDeps): Promise<boolean> => {
+  const { events } = await store.load<AuditEvent>(supportStream, { direction: 'backwards', limit: 1 });
+  const [last] = events;
+  return last?.type === 'ParkedWorkRetried' && isBefore(clock.now(), addSeconds(last.data.at, RETRY_SHOWN_SECONDS));
 };
 
 const certificateLines = async ({ readModel }: ConsoleDeps): Promise<readonly CertificateLine[]> =>
