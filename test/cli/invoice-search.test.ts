@@ -77,6 +77,9 @@ describeWithPostgres('support at the command line', () => {
     expect(await after(before('2020-01-01T00:00:00.000Z'))).toBe('nothing found by reference and by document');
     expect((await operator.run('invoice', 'search', '1', '--by', 'document', '--before', 'x')).exit).toBe(2);
     expect((await operator.run('invoice', 'search', '1', '--by', 'name')).exit).toBe(2);
+    expect((await operator.run('invoice', 'search', '1', '--by', 'number')).exit).toBe(2);
+    const byNumber = ['invoice', 'search', '1', '--by', 'number', '--company', CNPJ] as const;
+    expect((await operator.run(...byNumber)).out).toBe('nothing found by number');
     expect((await operator.run('invoice', 'search', '1', '--company', '00000000000000')).exit).toBe(1);
   });
 

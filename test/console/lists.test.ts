@@ -358,7 +358,7 @@ it('an indeterminate invoice is listed with the note that its number has', async
     const one = await consoleHarness();
     await appendTo(one.store, one.stream, [conflictFound(1, 60, isEqual)], at(60));
     const { text } = await one.visit('/console/indeterminate', { headers: { 'accept-language': 'pt-BR' } });
-    expect(text).toContain(`nota sob o seu número</span> ${words}`);
+    expect(text).toContain(`nota sob o seu número</strong> ${words}`);
   }
 });
 

@@ -10,7 +10,7 @@ import { invoiceStream } from '../../src/domain/common/ids.js';
 import { evolve } from '../../src/domain/invoice/evolve.js';
 import { type InvoiceState, initialInvoice } from '../../src/domain/invoice/state.js';
 import { openChromium } from '../support/chromium.js';
-import { accepted, at, attempted, interrupted, T0 } from '../support/fixture/invoice.js';
+import { accepted, at, attempted, conflictFound, interrupted, T0 } from '../support/fixture/invoice.js';
 import { describeWith } from '../support/needs.js';
 
 /** A folder for pictures to look at; none are kept without it. */
@@ -59,10 +59,12 @@ const listOf = async (language: Language): Promise<string> => {
 const companiesOf = async (language: Language): Promise<readonly string[]> => {
   const context = contextOf(language, NAMES[1]);
   const company = { cnpj: CNPJ, enabled: true, notAfter: at(8_000_000), isUnusable: false };
-  const state = [accepted({ companyId: CNPJ }), attempted(1, 1), interrupted].reduce<InvoiceState>(
-    evolve,
-    initialInvoice,
-  );
+  const state = [
+    accepted({ companyId: CNPJ }),
+    attempted(1, 1),
+    interrupted,
+    conflictFound(1, 60),
+  ].reduce<InvoiceState>(evolve, initialInvoice);
   const row = { stream: invoiceStream('live', CNPJ, '0d5c84e0-8f8b-4a77-9c0c-a8a8b8d8c8f8'), createdAt: T0, state };
   return await Promise.all(
     [

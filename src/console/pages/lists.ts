@@ -133,7 +133,7 @@ const countOf = ({ say }: PageContext, { count, oldest }: Waiting): string =>
 const noteUnderNumber = ({ say }: PageContext, invoice: Invoice): Html => {
   const met = contentMet(invoice);
   if (met === undefined) return none;
-  return html`<br>${badge(say('nota sob o seu número', 'note under its number'), 'bad')} ${
+  return html`<br><strong>${say('nota sob o seu número', 'note under its number')}</strong> ${
     met === 'equal'
       ? say(
           'de conteúdo igual: é a sua, se o cliente fez uma só venda',

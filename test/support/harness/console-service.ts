@@ -80,7 +80,7 @@ export const openConsoleServiceHarness = async (
   await put(1, 7_200, attempted(1, 0), authorized(1, 2), cancelRequested(5), cancelNotConfirmed(3_700, ['E0822']));
   const indeterminate = await put(2, 93_600, sent, retry, unknown, ended);
   await put(3, 600, attempted(1, 0), refusal);
-  await put(4, 60, attempted(1, 0));
+  await put(4, 5);
   await eventually(
     () => Promise.all([1, 2, 4].map((n) => readModel.invoice(invoiceStream('live', CNPJ, idOf(n))))),
     (rows) => rows.every((row) => row !== undefined),
