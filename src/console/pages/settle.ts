@@ -12,7 +12,7 @@ import {
 import type { Invoice } from '../../domain/invoice/state.js';
 import { isCanceled } from '../../domain/invoice/status.js';
 import { type Html, none, timeOf } from './elements.js';
-import { form, operatorField, type PageContext, ROOT, typedEvidence } from './layout.js';
+import { form, operatorField, type PageContext, ROOT, typedFields } from './layout.js';
 import { reasonOf } from './reasons.js';
 
 export type TypedSettlement = { as: string; accessKey: string; otherSales: string; evidence: string };
@@ -79,7 +79,10 @@ export const settleForm = (
   choices: readonly SettleChoice[],
   typed: TypedSettlement = { as: '', accessKey: '', otherSales: '', evidence: '' },
 ): Html => {
-  if (choices.length === 0) return typedEvidence(context, typed.evidence);
+  if (choices.length === 0) {
+    const { as, accessKey, otherSales, evidence } = typed;
+    return typedFields(context, { as, access_key: accessKey, other_sales: otherSales, evidence, text: '' });
+  }
   const { say } = context;
   return html`<section class="act" aria-labelledby="settle"><h2 id="settle">${say('Resolver', 'Settle')}</h2>${form(
     context,
