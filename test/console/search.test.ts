@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { invoiceStream } from '../../src/domain/common/ids.js';
-import { DEMO_CNPJ } from '../support/fixture/demo.js';
+import { DEMO_CNPJ, demoCompany, OTHER_CNPJ } from '../support/fixture/demo.js';
 import { ACCESS_KEY } from '../support/fixture/invoice.js';
 import { type ConsoleHarness, consoleHarness } from '../support/harness/console.js';
 
@@ -83,6 +83,11 @@ describe('a search', () => {
   it('finds a reference in the log before its row is there', async () => {
     harness.areRowsLate = true;
     expect(await locationOf({ text: 'pedido-1' })).toBe(harness.invoice);
+    // Each company and mode is a look at the log: of many companies, a search looks at the wanted one alone.
+    harness.companies = Array.from({ length: 201 }, () => demoCompany(DEMO_CNPJ));
+    expect(await locationOf({ text: 'pedido-1' })).toBe(null);
+    harness.companies = [...Array.from({ length: 200 }, () => demoCompany(OTHER_CNPJ)), demoCompany(DEMO_CNPJ)];
+    expect(await locationOf({ text: 'pedido-1', company: DEMO_CNPJ })).toBe(harness.invoice);
   });
 
   it('takes a company as it is pasted, which the field does not cut', async () => {

@@ -151,12 +151,18 @@ export const searchInvoices = async (
   return stored.length === 0 ? result : { found: stored, lookedFor: ['reference'], lookedAt: stored.length };
 };
 
+/** Streams that a search looks up in the log at most; beyond them the search needs the company. */
+const LOOKED_UP_AT_MOST = 400;
+
 /** The invoice of a reference whose row is not there yet. The log is asked last, because it is asked once for each company and mode. */
 const storedUnderReference = async (
   query: Omit<SearchQuery, 'kind'>,
   deps: SearchDeps,
 ): Promise<readonly SupportRow[]> => {
-  const stream = await firstStored(await streamsOf({ ...query, kind: 'reference' }, deps), deps.log);
+  const streams = (await streamsOf({ ...query, kind: 'reference' }, deps)).filter(
+    (one) => query.companyId === undefined || parseInvoiceStream(one)?.companyId === query.companyId,
+  );
+  const stream = streams.length > LOOKED_UP_AT_MOST ? undefined : await firstStored(streams, deps.log);
   if (stream === undefined) return [];
   const events = (await deps.log.read(stream)).map((one) => decodeSealed(one) as DecodedEvent<InvoiceEvent>);
   const state = events.reduce<InvoiceState>(evolve, initialInvoice);
