@@ -14,14 +14,17 @@ export type CompanyCertificate = SigningIdentity & {
   fingerprint: string;
 };
 
+/** A row of the vault, unopened. */
+export type CertificateRow = { certificateId: string; putAt: Instant };
+
 /** Certificates as rows of the database, encrypted under the master key. The caller, which knows the actor, records each opening. */
 export type CertificateVault = {
   put(companyId: CompanyId, certificate: CompanyCertificate): Promise<void>;
   open(companyId: CompanyId, certificateId: string): Promise<CompanyCertificate | undefined>;
   /** Whether the row exists, without opening it. The log still names a certificate whose row was lost with the database. */
   holds(companyId: CompanyId, certificateId: string): Promise<boolean>;
-  /** Ids of the company's rows. */
-  idsOf(companyId: CompanyId): Promise<readonly string[]>;
+  /** The company's rows, each with the instant of its `put`. */
+  rowsOf(companyId: CompanyId): Promise<readonly CertificateRow[]>;
   /** No change for an id without a row. */
   remove(companyId: CompanyId, certificateIds: readonly string[]): Promise<void>;
 };

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { CompanyId } from '../../domain/common/ids.js';
+import type { Instant } from '../../domain/common/time.js';
 import type { CertificateVault, CompanyCertificate } from '../../ports/certificate-vault.js';
 import type { Clock } from '../../ports/clock.js';
 import { readsByKey } from '../sql/reads-by-key.js';
@@ -20,12 +21,12 @@ export const createCertificateVault = (db: pg.Pool, keyring: Keyring, clock: Clo
       [companyId, certificateId, sealed, clock.now()],
     );
   },
-  idsOf: async (companyId) => {
-    const { rows } = await db.query<{ id: string }>(
-      'select certificate_id as id from vault_certificates where company_id = $1 order by certificate_id',
+  rowsOf: async (companyId) => {
+    const { rows } = await db.query<{ id: string; at: Instant }>(
+      'select certificate_id as id, created_at as at from vault_certificates where company_id = $1 order by certificate_id',
       [companyId],
     );
-    return rows.map(({ id }) => id);
+    return rows.map(({ id, at }) => ({ certificateId: id, putAt: at }));
   },
   remove: async (companyId, certificateIds) => {
     await db.query('delete from vault_certificates where company_id = $1 and certificate_id = any($2)', [

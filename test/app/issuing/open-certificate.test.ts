@@ -39,7 +39,7 @@ describe('the certificate of a company', () => {
     vault = {
       put: async () => undefined,
       holds: async () => true,
-      idsOf: async () => held,
+      rowsOf: async () => held.map((certificateId) => ({ certificateId, putAt: T0 })),
       remove: async () => undefined,
       open: async (_company, id) => {
         reads.push(id);

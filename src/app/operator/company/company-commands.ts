@@ -8,7 +8,7 @@ import {
   modes,
   type StreamName,
 } from '../../../domain/common/ids.js';
-import type { Instant } from '../../../domain/common/time.js';
+import { addSeconds, type Instant, isBefore } from '../../../domain/common/time.js';
 import {
   apiKeyText,
   type CompanyDecision,
@@ -151,18 +151,21 @@ export const putCertificate = async (
   return 'refused' in result ? result : { done: certificateId };
 };
 
+/** Far longer than a put takes from its row to its event, and than the clocks of two machines differ. */
+const PUT_TAKES_AT_MOST_S = 3_600;
+
 /**
  * Takes certificates out of the database: those that a newer one replaced, or with `all` the current one too. The event comes first, so that no event
- * names a current certificate that is gone; a repeated call removes what an interrupted one left. Returns how many were removed.
+ * names a current certificate that is gone; a repeated call removes what an interrupted one left. A row that no event names is removed once it is an
+ * hour old: a younger one may belong to a put whose event is still to come. Returns how many were removed.
  */
 export const removeStoredCertificates = async (
   companyId: CompanyId,
   which: 'replaced' | 'all',
-  vault: Pick<CertificateVault, 'idsOf' | 'remove'>,
+  vault: Pick<CertificateVault, 'rowsOf' | 'remove'>,
   deps: CompanyCommandDeps,
 ): Promise<CommandResult<number>> => {
-  const stored = await vault.idsOf(companyId);
-  // A row that no event names may belong to a put whose event is still to come.
+  const stored = await vault.rowsOf(companyId);
   const { events } = await deps.store.load<CompanyEvent>(companyStream(companyId));
   const named = new Set(
     events.map(({ type, data }) => (type === 'CertificateStored' ? data.certificateId : undefined)),
@@ -170,7 +173,11 @@ export const removeStoredCertificates = async (
   let removed: readonly string[] = [];
   const result = await decideCompany(companyId, deps, (state, at) => {
     const current = state.kind === 'company' ? state.certificate?.certificateId : undefined;
-    removed = which === 'all' ? stored : stored.filter((id) => named.has(id) && id !== current);
+    const abandonedBefore = addSeconds(at, -PUT_TAKES_AT_MOST_S);
+    removed = stored
+      .filter(({ certificateId, putAt }) => named.has(certificateId) || isBefore(putAt, abandonedBefore))
+      .map(({ certificateId }) => certificateId)
+      .filter((id) => which === 'all' || id !== current);
     return removeCertificates(state, removed, at);
   });
   if ('refused' in result) return result;
