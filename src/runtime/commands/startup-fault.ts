@@ -11,6 +11,7 @@ import { WrongMasterKey } from '../../adapters/vault/master-key.js';
 import { UnknownEventVersion } from '../../app/event-store/codec.js';
 import { StoreUnavailable } from '../../app/event-store/event-store.js';
 import { StreamContended } from '../../app/event-store/transact.js';
+import { NotInForceYet } from '../../app/operator/transact-and-apply.js';
 import { errorCode } from '../../lib/error-code.js';
 import { AppendOutcomeUnknown, EventLogUnavailable, UnreadableEvent } from '../../ports/event-log.js';
 import { SealedTextChanged } from '../../ports/sealing-keys.js';
@@ -26,6 +27,7 @@ import { QUEUE_FAULTS } from '../engines/queue-faults.js';
 import { LiveNotesAreReal } from '../engines/real-live-notes.js';
 import { SimulatorElsewhere } from '../engines/simulator.js';
 import { RowsNotReady } from '../operator/log-recovery.js';
+import { rowFollowsLine } from '../operator/row-follows.js';
 import { DemoFailed } from './demo-client.js';
 
 export type StartupFault = { exit: 1 | 2 | 3; line: string };
@@ -35,6 +37,11 @@ export const startupFault = (error: unknown): StartupFault =>
   error instanceof FaultAtAddress ? faultOf(error.cause, error.setBy) : faultOf(error, 'DATABASE_URL');
 
 const faultOf = (error: unknown, addressSetBy: string): StartupFault => {
+  if (error instanceof NotInForceYet)
+    return {
+      exit: faultOf(error.cause, addressSetBy).exit,
+      line: `${rowFollowsLine(error.cause)}; the same command again does no harm, and writes it too`,
+    };
   if (isOneOf(BAD_SETUP, error)) return { exit: 2, line: error.message };
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'EADDRINUSE')

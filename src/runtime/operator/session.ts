@@ -56,6 +56,7 @@ import {
 import { durabilityChecks, withBlockers } from './database-checks.js';
 import { layoutChecks } from './layout-checks.js';
 import { projectionOperations } from './projections.js';
+import { rowFollowsTeller } from './row-follows.js';
 import { workChecks } from './work-checks.js';
 
 /** Opens the engines for operator commands: in embedded mode those of the running service, otherwise started for the command. */
@@ -110,6 +111,7 @@ export const sessionOver = (
       store,
       clock,
       applyNow: async (stream) => applyStreamNow(pool, operatorProjections, await log.read(stream)),
+      rowFollows: rowFollowsTeller(),
       actor: `support:${actor}`,
     }),
     settleDeps: async (actor) => {

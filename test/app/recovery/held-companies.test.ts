@@ -9,7 +9,7 @@ import type { CompanyEvent } from '../../../src/domain/company/events.js';
 import { DEMO_CNPJ, demoCompany, OTHER_CNPJ } from '../../support/fixture/demo.js';
 import { at, limits, T0 } from '../../support/fixture/invoice.js';
 import { gate } from '../../support/gate.js';
-import { appendTo } from '../../support/harness/event-store.js';
+import { appendTo, rethrow } from '../../support/harness/event-store.js';
 import { recoveryHarness } from '../../support/harness/recovery.js';
 
 const enabled: CompanyEvent = { type: 'CompanyEnabled', data: { at: T0 } };
@@ -84,7 +84,7 @@ describe('a held company that another operator enables', () => {
       };
     };
     const enable = (store = deps.store) =>
-      setCompanyEnabled(OTHER_CNPJ, true, { ...deps, store, applyNow: async () => undefined });
+      setCompanyEnabled(OTHER_CNPJ, true, { ...deps, store, applyNow: async () => undefined, rowFollows: rethrow });
     const skipped = [{ companyId: OTHER_CNPJ, why: 'it is left out', isHeld: true }] as const;
     const recover = (store = deps.store) => recordRecovery({ series: [], unknown: [], skipped }, { ...deps, store });
     const isEnabled = async (): Promise<boolean> => {

@@ -4,7 +4,7 @@ import { createKey, putCompanyFile } from '../../../src/app/operator/company/com
 import type { EventLog } from '../../../src/ports/event-log.js';
 import { demoCompany } from '../../../src/runtime/commands/demo-company.js';
 import { isFirstStart } from '../../../src/runtime/commands/first-start.js';
-import { fixedKeys, movableClock } from '../../support/harness/event-store.js';
+import { fixedKeys, movableClock, rethrow } from '../../support/harness/event-store.js';
 import { memoryEventLog } from '../../support/memory/event-log.js';
 
 const DEMO = demoCompany().cnpj;
@@ -23,6 +23,7 @@ describe('whether a start makes the demo company', () => {
     store,
     clock: movableClock('2026-11-21T12:00:00.000Z'),
     applyNow: async () => undefined,
+    rowFollows: rethrow,
     actor: 'support:test' as const,
   });
   const register = async (cnpj: string) => {

@@ -13,6 +13,11 @@ import type { SealingKeys } from '../../../src/ports/sealing-keys.js';
 import { DEMO_CNPJ, demoCompany } from '../fixture/demo.js';
 import { memoryRefusals } from '../memory/certificate-refusals.js';
 
+/** For `rowFollows` where every row has to be applied at once. */
+export const rethrow = (fault: unknown): never => {
+  throw fault;
+};
+
 /** A clock that only the test moves, forwards. */
 export type MovableClock = Clock & { pass(seconds: number): void; moveTo(at: Instant): void };
 

@@ -4,6 +4,7 @@ import { applyStreamNow } from '../../../src/projector/apply-now.js';
 import { demoCompany } from '../../../src/runtime/commands/demo-company.js';
 import { systemClock } from '../../../src/runtime/engines/clock.js';
 import type { Engines } from '../../../src/runtime/engines/engines.js';
+import { rethrow } from './event-store.js';
 
 /** As `company put` with another live next number in the file of the demo company. */
 export const putNextNumber = async (
@@ -17,6 +18,7 @@ export const putNextNumber = async (
     clock: systemClock,
     actor: 'support:maria',
     applyNow: async (stream) => applyStreamNow(pool, operatorProjections, await log.read(stream)),
+    rowFollows: rethrow,
   });
   if ('refused' in put) throw new Error(put.refused);
 };

@@ -37,7 +37,7 @@ import type { EventStore } from '../../event-store/event-store.js';
 import { sha256Hex } from '../../event-store/hashes.js';
 import { contendedAsRefusal, transact } from '../../event-store/transact.js';
 import { heldCompanies } from '../../recovery/recorded-recoveries.js';
-import { transactAndApply } from '../transact-and-apply.js';
+import { inForceAtOnce, transactAndApply } from '../transact-and-apply.js';
 
 /** `refused` is one line for the operator. */
 export type CommandResult<T = undefined> = { done: T } | { refused: string };
@@ -47,6 +47,8 @@ export type CompanyCommandDeps = {
   clock: Clock;
   /** Applies what was appended to the read model at once, also while the projector is stopped (docs/architecture.md#reading-row-or-fold). */
   applyNow(stream: StreamName): Promise<void>;
+  /** Hears why the row of a recorded change could not be applied; the projector applies it later. */
+  rowFollows(fault: unknown): void;
   actor: `support:${string}`;
 };
 
@@ -99,7 +101,7 @@ export const adoptMunicipalCodes = (
 /**
  * Switches the company on or off; no change where the switch is so already. Refused for an unknown company, and for one that the last log recovery
  * could not compare: a repeated request could make a note a second time. A log recovery that ends meanwhile either finds the company enabled and
- * keeps issuing paused, or appends to the company's stream first (`holdCompanies`), and then this command decides again.
+ * keeps issuing paused, or appends to the company's stream first (`holdCompanies`), and then this command decides again. Throws `NotInForceYet`.
  */
 export const setCompanyEnabled = async (
   companyId: CompanyId,
@@ -109,7 +111,7 @@ export const setCompanyEnabled = async (
   const refusalOfHeld = async (): Promise<string | undefined> =>
     enabled && (await heldCompanies(deps.store)).includes(companyId) ? notCompared(companyId) : undefined;
   const decide = (state: CompanyState, at: Instant): CompanyDecision => switchCompany(state, enabled, at);
-  return await decideCompany(companyId, deps, decide, refusalOfHeld);
+  return await decideCompany(companyId, inForceAtOnce(deps), decide, refusalOfHeld);
 };
 
 /** Why a company stays disabled of which the last log recovery has asked for no live note. */
@@ -132,9 +134,9 @@ export const createKey = async (
   return 'refused' in result ? result : { done: { id: keyId, key, mode, scopes } };
 };
 
-/** Revokes an API key; no change for a revoked key. Refused for an unknown company or key. */
+/** Revokes an API key; no change for a revoked key. Refused for an unknown company or key. Throws `NotInForceYet`. */
 export const revokeKey = (companyId: CompanyId, keyId: string, deps: CompanyCommandDeps): Promise<CommandResult> =>
-  decideCompany(companyId, deps, (state, at) => revokeApiKey(state, keyId, at));
+  decideCompany(companyId, inForceAtOnce(deps), (state, at) => revokeApiKey(state, keyId, at));
 
 /** Writes the vault first: an event that names a certificate missing there would stop issuing. Returns the certificate's id. */
 export const putCertificate = async (

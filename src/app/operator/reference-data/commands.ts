@@ -15,7 +15,7 @@ import { operatorContext } from '../../event-store/command-context.js';
 import type { DomainEvent } from '../../event-store/event-types.js';
 import type { Command } from '../../event-store/transact.js';
 import type { CompanyCommandDeps } from '../company/company-commands.js';
-import { transactAndApply } from '../transact-and-apply.js';
+import { inForceAtOnce, transactAndApply } from '../transact-and-apply.js';
 
 /** Streams appended to at once, so that the log commits them together. */
 const AT_ONCE = 16;
@@ -59,9 +59,9 @@ export const putRegistryEntries = async (
   return changed.filter(Boolean).length;
 };
 
-/** The kill switch: holds for every api process within 2 s; work under way continues. */
+/** The kill switch: holds for every api process within 2 s; work under way continues. Throws `NotInForceYet`. */
 export const setApiSwitch = (to: ApiSwitch, reason: string | undefined, deps: ReferenceDeps): Promise<boolean> =>
-  appendChange(systemApiStream, apiSwitchFold, (state, now) => switchApi(state, to, reason, now), deps);
+  appendChange(systemApiStream, apiSwitchFold, (state, now) => switchApi(state, to, reason, now), inForceAtOnce(deps));
 
 /** Who switched the API off, when, and why if a reason was given. */
 export type SwitchedOff = { since: Instant; by: string; reason?: string };

@@ -1,19 +1,23 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { appendAudit } from '../../../../src/app/audit/audit-trail.js';
 import { verifyLog } from '../../../../src/app/audit/verify-log.js';
 import { operatorContext } from '../../../../src/app/event-store/command-context.js';
 import { createEventStore, type EventStore } from '../../../../src/app/event-store/event-store.js';
+import { sha256Hex } from '../../../../src/app/event-store/hashes.js';
 import { CONTENDED, StreamContended } from '../../../../src/app/event-store/transact.js';
 import { allocateDpsNumber } from '../../../../src/app/issuing/allocate-number.js';
 import {
   type CompanyCommandDeps,
+  createKey,
   loadCompany,
   nextNumbersOf,
+  putCertificate,
   putCompanyFile,
   revokeKey,
   setCompanyEnabled,
 } from '../../../../src/app/operator/company/company-commands.js';
 import { setApiSwitch } from '../../../../src/app/operator/reference-data/commands.js';
+import { NotInForceYet } from '../../../../src/app/operator/transact-and-apply.js';
 import { companyCommands } from '../../../../src/cli/commands/company.js';
 import { runCommand } from '../../../../src/cli/run.js';
 import type { Session } from '../../../../src/cli/session.js';
@@ -23,9 +27,10 @@ import type { CompanyEvent, Registration } from '../../../../src/domain/company/
 import { blockSeries, dpsNumbers } from '../../../../src/domain/dps-number/dps-number.js';
 import type { DpsNumberEvent } from '../../../../src/domain/dps-number/events.js';
 import { startupFault } from '../../../../src/runtime/commands/startup-fault.js';
+import { rowFollowsTeller } from '../../../../src/runtime/operator/row-follows.js';
 import { DEMO_CNPJ, demoCompany } from '../../../support/fixture/demo.js';
 import { T0 } from '../../../support/fixture/invoice.js';
-import { fixedKeys, movableClock } from '../../../support/harness/event-store.js';
+import { fixedKeys, movableClock, rethrow } from '../../../support/harness/event-store.js';
 import { memoryEventLog } from '../../../support/memory/event-log.js';
 
 const { registration } = demoCompany(DEMO_CNPJ);
@@ -39,6 +44,7 @@ const registered = async () => {
     store,
     clock: movableClock(T0),
     applyNow: async (stream) => void applied.push(stream),
+    rowFollows: rethrow,
     actor: 'support:test',
   };
   await putCompanyFile(registration, deps);
@@ -52,12 +58,81 @@ describe('a command of an operator', () => {
   it('applies its row also when it changes nothing: the process that recorded the change may have died before', async () => {
     const { deps, store, applied } = await registered();
     const died = { ...deps, applyNow: () => Promise.reject(new Error('killed between the append and the row')) };
-    await expect(setCompanyEnabled(DEMO_CNPJ, true, died)).rejects.toThrow('killed');
+    await expect(setCompanyEnabled(DEMO_CNPJ, true, died)).rejects.toThrow(NotInForceYet);
     expect(applied).toEqual([]);
     expect(await setCompanyEnabled(DEMO_CNPJ, true, deps)).toEqual({ done: undefined });
     expect(applied).toEqual([companyStream(DEMO_CNPJ)]);
     const { events } = await store.load(companyStream(DEMO_CNPJ));
     expect(events.map(({ type }) => type)).toEqual(['CompanyRegistered', 'CompanyEnabled']);
+  });
+
+  describe('whose row cannot be written after the append', () => {
+    const lost = Object.assign(new Error('terminating connection'), { code: '57P01' });
+    const withoutRows = async () => {
+      const { deps, store } = await registered();
+      const told: unknown[] = [];
+      const cut: CompanyCommandDeps = {
+        ...deps,
+        applyNow: () => Promise.reject(lost),
+        rowFollows: (fault) => void told.push(fault),
+      };
+      return { deps, store, cut, told };
+    };
+
+    it('gives the key that it has recorded, because a repeat would make a second one', async () => {
+      const { store, cut, told } = await withoutRows();
+      const made = await createKey(DEMO_CNPJ, 'test', ['nfse:read'], cut);
+      if ('refused' in made) throw new Error(made.refused);
+      const { state } = await loadCompany(DEMO_CNPJ, store);
+      expect(state).toMatchObject({ keys: [{ keyId: made.done.id, keyHash: sha256Hex(made.done.key) }] });
+      expect(told).toEqual([lost]);
+    });
+
+    it('has stored a certificate once', async () => {
+      const { cut, told } = await withoutRows();
+      const put = vi.fn(async () => undefined);
+      const certificate = { privateKeyPem: '', certificatePem: '', chainPem: [], cnpj: DEMO_CNPJ, fingerprint: 'ff' };
+      const facts = { ...certificate, notBefore: T0, notAfter: T0 };
+      expect(await putCertificate(DEMO_CNPJ, facts, { put }, cut)).toHaveProperty('done');
+      expect(put).toHaveBeenCalledOnce();
+      expect(told).toEqual([lost]);
+    });
+
+    it('says of a switch and a revocation that they are recorded and not in force, which a repeat mends', async () => {
+      const { deps, store, cut, told } = await withoutRows();
+      const made = await createKey(DEMO_CNPJ, 'test', ['nfse:read'], deps);
+      if ('refused' in made) throw new Error(made.refused);
+      for (const run of [
+        (over: CompanyCommandDeps) => setCompanyEnabled(DEMO_CNPJ, true, over),
+        (over: CompanyCommandDeps) => revokeKey(DEMO_CNPJ, made.done.id, over),
+        (over: CompanyCommandDeps) => setApiSwitch('off', undefined, over),
+      ]) {
+        const fault = await run(cut).catch((error: unknown) => error);
+        expect(startupFault(fault)).toEqual({
+          exit: 3,
+          line: expect.stringMatching(
+            /^recorded, but not in force yet: .* \(57P01\); .*the same command again does no harm/,
+          ),
+        });
+        // What was recorded already is not recorded again, so the line of the fault itself is right.
+        expect(startupFault(await run(cut).catch((error: unknown) => error)).line).toContain('try again (57P01)');
+        await run(deps);
+      }
+      expect(told).toEqual([]);
+      const { events } = await store.load(companyStream(DEMO_CNPJ));
+      expect(events.map(({ type }) => type).slice(-2)).toEqual(['CompanyEnabled', 'ApiKeyRevoked']);
+    });
+
+    it('is told once on stderr, however many entries a file has', () => {
+      const written = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+      const tell = rowFollowsTeller();
+      for (const fault of [lost, lost]) tell(fault);
+      const lines = written.mock.calls.map(([line]) => line);
+      written.mockRestore();
+      expect(lines).toEqual([
+        'warning: recorded, but not in force yet: its row could not be written (57P01); the projector writes the row, and nfse projections status shows how far that is\n',
+      ]);
+    });
   });
 
   it('enables no company that the last log recovery did not compare', async () => {
@@ -135,7 +210,13 @@ describe('the next DPS number of a company file', () => {
 
   it('begins with the one of the file for a company that is not on record', async () => {
     const store = createEventStore(memoryEventLog(), fixedKeys());
-    const deps = { store, clock: movableClock(T0), applyNow: async () => undefined, actor: 'support:test' } as const;
+    const deps = {
+      store,
+      clock: movableClock(T0),
+      applyNow: async () => undefined,
+      rowFollows: rethrow,
+      actor: 'support:test',
+    } as const;
     expect(await putCompanyFile(registration, deps, ['live', 'test'])).toEqual({ done: undefined });
     expect((await loadCompany(DEMO_CNPJ, store)).state).toMatchObject({ registration });
   });
@@ -293,7 +374,13 @@ describe('the next DPS number of a company file', () => {
   const unregistered = () => {
     const log = memoryEventLog();
     const store = createEventStore(log, fixedKeys());
-    const deps = { store, clock: movableClock(T0), applyNow: async () => undefined, actor: 'support:test' } as const;
+    const deps = {
+      store,
+      clock: movableClock(T0),
+      applyNow: async () => undefined,
+      rowFollows: rethrow,
+      actor: 'support:test',
+    } as const;
     return { log, store, deps };
   };
 

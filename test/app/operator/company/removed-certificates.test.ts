@@ -10,7 +10,7 @@ import { addSeconds, type Instant } from '../../../../src/domain/common/time.js'
 import type { CertificateRow } from '../../../../src/ports/certificate-vault.js';
 import { DEMO_CNPJ, demoCompany } from '../../../support/fixture/demo.js';
 import { T0 } from '../../../support/fixture/invoice.js';
-import { fixedKeys } from '../../../support/harness/event-store.js';
+import { fixedKeys, rethrow } from '../../../support/harness/event-store.js';
 import { memoryEventLog } from '../../../support/memory/event-log.js';
 
 const HOUR_S = 3_600;
@@ -32,6 +32,7 @@ describe('a removal of certificates', () => {
     store: over,
     clock: { now: () => now },
     applyNow: async () => undefined,
+    rowFollows: rethrow,
     actor: 'support:test' as const,
   });
   beforeEach(async () => {
