@@ -8,9 +8,16 @@ type ExitCode = 0 | 1 | 2 | 3;
 
 /**
  * `text` is for a person, `json` for `--json`. A refusal is one line on stderr. A report goes to stdout, also when it says that something is wrong. A file
- * is written as it is, except to a terminal.
+ * is written as it is, except to a terminal. `ifUnseen` is one line for stderr when the text, which is shown only this once, cannot be written.
  */
-export type Outcome = { exit: ExitCode; text: string; json: unknown; isReport?: true; isFile?: true };
+export type Outcome = {
+  exit: ExitCode;
+  text: string;
+  json: unknown;
+  isReport?: true;
+  isFile?: true;
+  ifUnseen?: string;
+};
 
 /** `value` names what is typed after the option; `required`: the command is bad usage without it. */
 export type Option = { type: 'string' | 'boolean'; multiple?: boolean; value?: string; required?: true; help: string };

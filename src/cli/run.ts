@@ -123,6 +123,7 @@ const wrongIn = ({ positionals: names = [] }: Command, { flags, positionals }: T
 };
 
 const print = (outcome: Outcome, json: boolean, terminal: Terminal): number => {
+  if (outcome.ifUnseen !== undefined) terminal.ifUnseen?.(outcome.ifUnseen);
   // Streaming commands have already printed their output and return neither text nor JSON.
   if (json && outcome.json !== undefined) terminal.out(jsonText(outcome.json));
   else if (!json && outcome.text !== '') {

@@ -10,6 +10,8 @@ export type ProgressStream = { isTTY?: boolean; write(text: string): unknown };
  */
 export type Terminal = {
   out(text: string): void;
+  /** From now on `out` must reach its reader: otherwise stderr gets this line, and the exit code is 1. */
+  ifUnseen?(line: string): void;
   err(text: string): void;
   /** Whether a person reads `out`. */
   outIsTTY?: boolean;

@@ -26,7 +26,9 @@ const create: Command = {
     if (unknown !== undefined) return badUsage(`--scope must be nfse:read or nfse:write, not ${unknown}`);
     const result = await createKey(cnpj, mode, scopes, (await session()).companyDeps(actor));
     if ('refused' in result) return refused(result.refused);
-    return done(`${result.done.key}\nid ${result.done.id}; the key is not shown again`, result.done);
+    const { key, id } = result.done;
+    const ifUnseen = `key ${id} was made and not shown: nfse key revoke ${id}, then make another`;
+    return { ...done(`${key}\nid ${id}; the key is not shown again`, result.done), ifUnseen };
   },
 };
 

@@ -114,6 +114,7 @@ const run = async (argv: readonly string[], env: NodeJS.ProcessEnv, output: Outp
     out: (text: string) => output.write(`${text}\n`),
     // A refusal repeats what was typed, which may be a key; stderr often goes into a log.
     err: (text: string) => void process.stderr.write(`${withoutApiKeys(namedAsSet(printable(text), env))}\n`),
+    ifUnseen: output.ifUnseen,
     outIsTTY: process.stdout.isTTY,
     progress: process.stderr,
     untilInterrupted: interruption.untilInterrupted,

@@ -1,25 +1,40 @@
-import { fstatSync, writeFileSync } from 'node:fs';
+import { fstatSync, type Stats, statSync, writeFileSync } from 'node:fs';
+import { devNull } from 'node:os';
 
 const STDOUT = 1;
 
 /** `write` takes text as it is. `isCut`: something could not be written. */
-export type Output = { write(text: string): void; isCut(): boolean };
+export type Output = {
+  write(text: string): void;
+  /** What is written from now on is shown only this once: when it reaches nobody, stderr gets this line. */
+  ifUnseen(line: string): void;
+  isCut(): boolean;
+};
 
 /**
  * The standard output of a command. Text that cannot be written is reported once on stderr, and turns the exit code 0 into 1. A closed pipe is no fault
- * (`nfse ... | head`): the command still runs to its orderly end.
+ * (`nfse ... | head`): the command still runs to its orderly end. After `ifUnseen` it is one, and so is an output that leads nowhere.
  */
 export const openOutput = (): Output => {
   let isCut = false;
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'EPIPE' || isCut) return;
+  let unseen: string | undefined;
+  const cut = (line: string): void => {
     isCut = true;
     process.exitCode ||= 1;
-    process.stderr.write(`the output could not be written: ${error.message}\n`);
+    process.stderr.write(`${line}\n`);
+  };
+  const tellUnseen = (): void => {
+    if (unseen !== undefined) cut(unseen);
+    unseen = undefined;
+  };
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE' && !isCut) cut(`the output could not be written: ${error.message}`);
+    tellUnseen();
   });
   process.stderr.on('error', () => undefined);
+  const stdout = statsOf(() => fstatSync(STDOUT));
   // Node writes to a file once, and says nothing of the rest when the disk has room for a part only.
-  const isFile = isRegularFile();
+  const isFile = stdout?.isFile() === true;
   const write = (text: string): void => {
     if (!isFile) {
       process.stdout.write(text);
@@ -31,13 +46,19 @@ export const openOutput = (): Output => {
       process.stdout.emit('error', error);
     }
   };
-  return { write, isCut: () => isCut };
+  const ifUnseen = (line: string): void => {
+    unseen = line;
+    // Node opens the null device in place of a closed output.
+    const nowhere = statsOf(() => statSync(devNull));
+    if (stdout?.isCharacterDevice() === true && stdout.rdev === nowhere?.rdev) tellUnseen();
+  };
+  return { write, ifUnseen, isCut: () => isCut };
 };
 
-const isRegularFile = (): boolean => {
+const statsOf = (read: () => Stats): Stats | undefined => {
   try {
-    return fstatSync(STDOUT).isFile();
+    return read();
   } catch {
-    return false;
+    return undefined;
   }
 };
