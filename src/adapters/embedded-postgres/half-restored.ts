@@ -1,7 +1,9 @@
+import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { draftOf, syncFolder, writeWhole } from '../../lib/write-whole.js';
+import { MASTER_KEY_COPY } from './backup.js';
 import { CLUSTER_NAMES } from './cluster-names.js';
 import { CONNECTION_FILE } from './connection-file.js';
 import { EmbeddedPostgresError } from './error.js';
@@ -10,12 +12,13 @@ import { stopOrphan } from './orphan.js';
 /** Name of the file that a data folder holds from before the first row of a restore until after the last one. */
 export const RESTORING = 'restoring';
 
-/** What a restore makes in a data folder, besides the copy of the master key. */
+/** What a restore makes in a data folder, besides the copy of the master key, which stays. Each may be there before the next restore. */
 export const MADE_BY_RESTORE: readonly string[] = [
   ...Object.values(CLUSTER_NAMES),
   CONNECTION_FILE,
   draftOf(CONNECTION_FILE),
   draftOf(RESTORING),
+  draftOf(MASTER_KEY_COPY),
 ];
 
 const markerOf = (dataDir: string): string => join(dataDir, RESTORING);
@@ -31,11 +34,26 @@ export const refuseHalfRestored = (dataDir: string): void => {
   );
 };
 
-/** Marks the folder durably, before anything of the restore is in it. The caller holds the folder's lock. */
+/** Marks the folder durably, before anything of the restore is in it. The caller holds the folder's lock. A mark that is there keeps its note of the key. */
 export const beginRestore = async (dataDir: string): Promise<void> => {
-  await writeWhole(markerOf(dataDir), '');
+  if (!isHalfRestored(dataDir)) await writeWhole(markerOf(dataDir), '');
   await syncFolder(dataDir);
 };
+
+/** Notes in the mark, durably, that the key file with this text will be the backup's copy. The caller makes that file afterwards. */
+export const noteKeyOfBackup = async (dataDir: string, text: string): Promise<void> => {
+  await writeWhole(markerOf(dataDir), hashOf(text));
+  await syncFolder(dataDir);
+};
+
+/** Whether a restore that has not ended took this key file from a backup. Such a key confirms no backup; one that was put in its place since may. */
+export const isKeyOfBackup = async (dataDir: string, masterKeyFile: string): Promise<boolean> => {
+  const noted = await readFile(markerOf(dataDir), 'utf8').catch(() => '');
+  const there = noted === '' ? undefined : await readFile(masterKeyFile, 'utf8').catch(() => undefined);
+  return there !== undefined && hashOf(there) === noted;
+};
+
+const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 /** Unmarks the folder, when what the restore made is either complete or gone. */
 export const endRestore = async (dataDir: string): Promise<void> => {

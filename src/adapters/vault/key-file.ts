@@ -119,7 +119,8 @@ export const keyFileProblem = (file: string): string | undefined => {
   }
 };
 
-const parseKeys = (file: string, text: string): MasterKeys => {
+/** The generations in the text of a key file; `file` is the one that messages name. Throws `MasterKeyUnusable`. */
+export const parseKeys = (file: string, text: string): MasterKeys => {
   const unusable = (why: string): MasterKeyUnusable => new MasterKeyUnusable(`the master key file ${file} ${why}`);
   const keys = text
     .trim()

@@ -17,7 +17,9 @@ import {
   discardRestored,
   endRestore,
   isHalfRestored,
+  isKeyOfBackup,
   MADE_BY_RESTORE,
+  noteKeyOfBackup,
   RESTORING,
 } from '../../adapters/embedded-postgres/half-restored.js';
 import { loadIntoPrepared } from '../../adapters/embedded-postgres/load-prepared.js';
@@ -27,16 +29,17 @@ import { knowsPauses, pauseIssuing } from '../../adapters/guards-postgres/incomp
 import { databasePlace } from '../../adapters/sql/address.js';
 import { atAddress } from '../../adapters/sql/errors.js';
 import { migrations } from '../../adapters/sql/migrations/index.js';
-import { loadMasterKeys, MasterKeyUnusable } from '../../adapters/vault/key-file.js';
+import { loadMasterKeys, MasterKeyUnusable, parseKeys } from '../../adapters/vault/key-file.js';
 import { listGenerations } from '../../adapters/vault/key-registry.js';
 import { keyFaults } from '../../adapters/vault/keyring.js';
-import type { MasterKey } from '../../adapters/vault/master-key.js';
+import type { MasterKey, MasterKeys } from '../../adapters/vault/master-key.js';
 import type { Authenticity, Restore, Restored } from '../../cli/commands/backup.js';
 import type { BackupOutcome, BackupRequest } from '../../cli/session.js';
 import { present } from '../../domain/common/present.js';
+import { errorCode } from '../../lib/error-code.js';
 import { makeFolders } from '../../lib/make-folders.js';
 import { isDenied, otherOwner } from '../../lib/other-owner.js';
-import { writeWhole } from '../../lib/write-whole.js';
+import { draftOf, writeWhole } from '../../lib/write-whole.js';
 import type { Clock } from '../../ports/clock.js';
 import type { LogPosition } from '../../ports/event-log.js';
 import type { Config } from '../config/config.js';
@@ -87,15 +90,18 @@ const summaryOf = ({ tables, log, masterKey }: BackupManifest) => {
 const rowsOf = ({ tables }: BackupManifest, table: string): number =>
   tables.find(({ name }) => name === table)?.rows ?? 0;
 
-/** Entries that the folder may hold before a restore: a backup of the database does not contain them, and the lock of a folder holds no data. */
-const MAY_BE_THERE = [MASTER_KEY_COPY, 'simulator', 'lock'];
+/**
+ * Entries that the folder may hold before a restore: a backup of the database does not contain them, and neither the lock of a folder nor the draft of
+ * the mark holds data.
+ */
+const MAY_BE_THERE = [MASTER_KEY_COPY, 'simulator', 'lock', draftOf(RESTORING)];
 
 /**
- * Checks the MAC of the manifest under the keys of the key file. To be called before the restore puts the backup's copy of the key file in place, because
- * a person who can change the backup can change that copy too. Throws `BackupRefused` for a manifest that was changed.
+ * Checks the MAC of the manifest under these keys, among which the backup's own copy of the key file must not be: a person who can change the backup
+ * can change that copy too. Throws `BackupRefused` for a manifest that was changed.
  */
-const authenticityOf = async (from: string, manifest: BackupManifest, masterKeyFile: string): Promise<Authenticity> => {
-  const checked = checkMac(manifest, await keysAtHand(masterKeyFile));
+const authenticityOf = (from: string, manifest: BackupManifest, keys: readonly MasterKey[]): Authenticity => {
+  const checked = checkMac(manifest, keys);
   if (checked === 'wrong')
     throw new BackupRefused(
       `the backup in ${from} was changed after it was made: its MAC does not hold under master key ${manifest.mac?.generation}. Use another backup`,
@@ -106,11 +112,17 @@ const authenticityOf = async (from: string, manifest: BackupManifest, masterKeyF
 /** Empty for a key file that cannot be used: the restore reports that file at its end. */
 const keysAtHand = async (masterKeyFile: string): Promise<readonly MasterKey[]> => {
   try {
-    return await loadMasterKeys(masterKeyFile, { createIfMissing: false });
+    return await loadOnly(masterKeyFile)();
   } catch (error) {
     if (error instanceof MasterKeyUnusable) return [];
     throw error;
   }
+};
+
+/** As `keysAtHand`; empty for a file that an interrupted restore took from a backup. That restore noted so before it made the file. */
+const ownKeysAtHand = async ({ dataDir, masterKeyFile }: Config): Promise<readonly MasterKey[]> => {
+  const keys = await keysAtHand(masterKeyFile);
+  return (await isKeyOfBackup(dataDir, masterKeyFile)) ? [] : keys;
 };
 
 type OnProgress = (table: string, rows: number) => void;
@@ -133,7 +145,7 @@ const restoreInto = async (config: Config, from: string, clock: Clock, onProgres
   const { dataDir, masterKeyFile } = config;
   await refuseOtherData(dataDir);
   const manifest = await readManifest(from);
-  const authenticity = await authenticityOf(from, manifest, masterKeyFile);
+  const authenticity = authenticityOf(from, manifest, await ownKeysAtHand(config));
   await checkFiles(from, manifest);
   await prepareDataDir(dataDir, chooseOsUser());
   const lock = await lockDataDir(dataDir, { waitMs: 0 });
@@ -179,21 +191,32 @@ const restoreUnderLock = async ({ dataDir, masterKeyFile }: Config, loading: Loa
   let masterKeyFault: string | undefined;
   try {
     masterKeyFault = await loadInto(dataDir, masterKeyFile, loading);
-    await putMasterKey(from, manifest, masterKeyFile);
+    const copy = await copyToPut(from, manifest, masterKeyFile);
+    if (copy !== undefined) {
+      await noteKeyOfBackup(dataDir, copy);
+      await putMasterKey(masterKeyFile, copy);
+    }
   } catch (error) {
     await discardRestored(dataDir);
-    await endRestore(dataDir);
+    // The mark alone tells the next restore that a key file is no copy of the operator.
+    if (!(await isKeyOfBackup(dataDir, masterKeyFile))) await endRestore(dataDir);
     throw error;
   }
   await endRestore(dataDir);
   return masterKeyFault;
 };
 
-/** A key file that is there stays. */
-const putMasterKey = async (from: string, { masterKey }: BackupManifest, masterKeyFile: string): Promise<void> => {
-  if (masterKey === 'absent' || existsSync(masterKeyFile)) return;
+/** The backup's copy of the key file; undefined without one, and where a key file is there, which stays. */
+const copyToPut = async (
+  from: string,
+  { masterKey }: BackupManifest,
+  masterKeyFile: string,
+): Promise<string | undefined> =>
+  masterKey === 'absent' || existsSync(masterKeyFile) ? undefined : await readFile(join(from, MASTER_KEY_COPY), 'utf8');
+
+const putMasterKey = async (masterKeyFile: string, copy: string): Promise<void> => {
   await makeFolders(dirname(masterKeyFile));
-  await writeWhole(masterKeyFile, await readFile(join(from, MASTER_KEY_COPY), 'utf8'), 0o600);
+  await writeWhole(masterKeyFile, copy, 0o600);
 };
 
 const pauseOver =
@@ -219,7 +242,7 @@ const loadInto = async (
       await loadBackup(from, manifest, { db, migrations, withRows }, onProgress);
       // Again for a backup that is older than the table of pauses.
       await pauseOverLog(db);
-      return await keyFileFault(db, masterKeyFile);
+      return existsSync(masterKeyFile) ? await keyFileFault(db, masterKeyFile, loadOnly(masterKeyFile)) : undefined;
     } finally {
       await db.end();
     }
@@ -228,13 +251,19 @@ const loadInto = async (
   }
 };
 
-/** What a start would say of the key file. Undefined for a file that opens the database, and for one that is not there. */
-const keyFileFault = async (db: Parameters<typeof listGenerations>[0], file: string): Promise<string | undefined> => {
+const loadOnly = (file: string) => () => loadMasterKeys(file, { createIfMissing: false });
+
+/** What a start would say of the key file with these keys. Undefined for one that opens the database. */
+const keyFileFault = async (
+  db: Parameters<typeof listGenerations>[0],
+  file: string,
+  load: () => Promise<MasterKeys>,
+): Promise<string | undefined> => {
   const registered = await listGenerations(db);
   // A database that knows no key yet takes those of the file.
-  if (!existsSync(file) || registered.length === 0) return undefined;
+  if (registered.length === 0) return undefined;
   try {
-    const faults = keyFaults(await loadMasterKeys(file, { createIfMissing: false }), registered, file);
+    const faults = keyFaults(await load(), registered, file);
     return faults.length > 0 ? faults.join('; ') : undefined;
   } catch (error) {
     if (error instanceof MasterKeyUnusable) return error.message;
@@ -258,12 +287,12 @@ const restoreElsewhere = async (
         ? 'the backup does not hold the event log: set EVENTSTORE_URL as it was when the backup was made'
         : 'the backup holds the event log, and EVENTSTORE_URL names another one: unset it',
     );
-  const authenticity = await authenticityOf(from, manifest, masterKeyFile);
+  const authenticity = authenticityOf(from, manifest, await keysAtHand(masterKeyFile));
   await checkFiles(from, manifest);
+  const copy = await copyToPut(from, manifest, masterKeyFile);
   const withRows = async (client: pg.PoolClient): Promise<void> => {
     await pauseOver(manifest, clock)(client);
-    await putMasterKey(from, manifest, masterKeyFile);
-    await refuseOtherKey(client, masterKeyFile);
+    await refuseOtherKey(client, masterKeyFile, copy);
   };
   const ofService = openLongPool(service);
   const ofOwner = databaseOwnerUrl === undefined ? undefined : openLongPool(databaseOwnerUrl);
@@ -275,12 +304,24 @@ const restoreElsewhere = async (
     await ofService.end();
     await ofOwner?.end();
   }
+  // Only now: no mark would tell a restore after a rollback that the key file is the backup's copy. The rows are there, and a file that cannot be
+  // written is missing, which the outcome says.
+  if (copy !== undefined)
+    await putMasterKey(masterKeyFile, copy).catch((error: unknown) => {
+      if (errorCode(error) === undefined) throw error;
+    });
   return restoredOf(manifest, authenticity, masterKeyFile);
 };
 
-/** Who sets up a database often makes a new key for it, which opens nothing of the backup. */
-const refuseOtherKey = async (client: pg.PoolClient, masterKeyFile: string): Promise<void> => {
-  const fault = await keyFileFault(client, masterKeyFile);
+/** `copy` is what will be the key file. Who sets up a database often makes a new key for it, which opens nothing of the backup. */
+const refuseOtherKey = async (
+  client: pg.PoolClient,
+  masterKeyFile: string,
+  copy: string | undefined,
+): Promise<void> => {
+  if (copy === undefined && !existsSync(masterKeyFile)) return;
+  const load = copy === undefined ? loadOnly(masterKeyFile) : async () => parseKeys(masterKeyFile, copy);
+  const fault = await keyFileFault(client, masterKeyFile, load);
   if (fault !== undefined) throw new BackupRefused(`the backup does not go with MASTER_KEY_FILE: ${fault}`);
 };
 

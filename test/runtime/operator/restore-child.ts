@@ -19,6 +19,13 @@ fs.rm = async (path, options) => {
   if (String(path).endsWith('/restoring')) await dieAt('the server has stopped');
   await remove(path, options);
 };
+const rename = fs.rename.bind(fs);
+fs.rename = async (from, to) => {
+  if (String(to).endsWith('/restoring')) await dieAt('the mark is being written');
+  if (String(to).endsWith('/master.key')) await dieAt('the copy of the key is being written');
+  await rename(from, to);
+  if (String(to).endsWith('/master.key')) await dieAt('the copy of the key is in its place');
+};
 syncBuiltinESMExports();
 
 const client = pg.Client.prototype as unknown as { query(...args: unknown[]): Promise<unknown> };

@@ -12,6 +12,7 @@ const key = { live: '' };
 describe('a restore that is killed', () => {
   let old: EmbeddedHarness;
   let backup: string;
+  let withKey: string;
   const opened: EmbeddedHarness[] = [];
   beforeAll(async () => {
     old = await openEmbeddedHarness(key);
@@ -19,22 +20,33 @@ describe('a restore that is killed', () => {
     const at = await old.start();
     await old.register(at);
     expect(await at.operate('backup', '--out', backup)).toMatchObject({ exit: 0 });
+    withKey = join(old.folder, 'with-key');
+    expect(await at.operate('backup', '--out', withKey, '--with-master-key')).toMatchObject({ exit: 0 });
     await at.stop();
   });
   afterAll(async () => {
     for (const harness of [...opened, old]) await harness.close();
   });
 
-  /** Given a folder that holds the master key and nothing else, when a restore into it dies at the point. */
-  const killedAt = async (point: RestorePoint): Promise<EmbeddedHarness> => {
+  const emptyFolder = async (): Promise<EmbeddedHarness> => {
     const harness = await openEmbeddedHarness(key);
     opened.push(harness);
-    await cp(join(old.folder, 'master.key'), join(harness.folder, 'master.key'));
-    const program = runProgram(['test/runtime/operator/restore-child.ts', backup, point], {
-      DATA_DIR: harness.folder,
+    return harness;
+  };
+
+  const killAt = async (point: RestorePoint, { folder }: EmbeddedHarness, from: string): Promise<void> => {
+    const program = runProgram(['test/runtime/operator/restore-child.ts', from, point], {
+      DATA_DIR: folder,
       LOG_LEVEL: 'silent',
     });
-    expect(await program.ended, program.complaint()).toEqual({ code: null, signal: 'SIGKILL' });
+    expect(await program.ended, `${point}: ${program.complaint()}`).toEqual({ code: null, signal: 'SIGKILL' });
+  };
+
+  /** Given a folder that holds the master key and nothing else, when a restore into it dies at the point. */
+  const killedAt = async (point: RestorePoint): Promise<EmbeddedHarness> => {
+    const harness = await emptyFolder();
+    await cp(join(old.folder, 'master.key'), join(harness.folder, 'master.key'));
+    await killAt(point, harness, backup);
     return harness;
   };
 
@@ -58,6 +70,25 @@ describe('a restore that is killed', () => {
       await expectPaused(harness);
     },
   );
+
+  it('while it writes a draft is begun anew, and the key that it took from the backup never confirms that backup', async () => {
+    const harness = await emptyFolder();
+    const left = () => readdir(harness.folder);
+    await killAt('the mark is being written', harness, withKey);
+    expect(await left()).toContain('restoring.draft');
+    await killAt('the copy of the key is being written', harness, withKey);
+    expect(await left()).toContain('master.key.draft');
+    await killAt('the copy of the key is in its place', harness, withKey);
+    expect(await left()).toContain('master.key');
+    // This one has begun anew, and the mark must still tell where the key came from.
+    await killAt('the folder is marked', harness, withKey);
+    expect(await harness.restore(withKey)).toMatchObject({
+      exit: 0,
+      out: expect.stringContaining('NOTHING CONFIRMS THE BACKUP: the key of its MAC was not in the key file'),
+    });
+    expect((await left()).filter((name) => name.endsWith('.draft') || name === RESTORING)).toEqual([]);
+    await expectPaused(harness);
+  });
 
   it('after its rows were committed leaves them with the pause, also for a program that does not know the mark', async () => {
     const harness = await killedAt('the rows are committed');

@@ -1,9 +1,10 @@
 import { createHmac } from 'node:crypto';
 import { chmodSync } from 'node:fs';
-import { readdir, writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type BackupManifest, writeBackup } from '../../../src/adapters/embedded-postgres/backup.js';
+import { isKeyOfBackup, noteKeyOfBackup } from '../../../src/adapters/embedded-postgres/half-restored.js';
 import { deriveSecret, masterKeyId } from '../../../src/adapters/vault/master-key.js';
 import { readConfig } from '../../../src/runtime/config/config.js';
 import { restoreOf } from '../../../src/runtime/operator/backup.js';
@@ -75,6 +76,59 @@ describeWithPostgres('a restore beside a master key', () => {
   it('says that the copy in the backup itself confirms nothing, and takes the copy', async () => {
     const { result } = await restoreBeside(undefined, await backUp((same) => same, true));
     expect(result).toMatchObject({ done: { masterKeyThere: true, authenticity: 'no_key' } });
+  });
+
+  it('of which another one failed to begin anew still takes nothing from the copy of the backup', async () => {
+    const folder = temporaryFolder();
+    chmodSync(folder, 0o711);
+    const unknownStep = { id: 9_999, name: 'later', checksum: '0' };
+    const unusable = await backUp(
+      ({ mac: _mac, ...made }) => ({ ...made, schema: [...made.schema, unknownStep] }),
+      true,
+    );
+    const usable = await backUp((same) => same, true);
+    // What a restore leaves that was killed when the copy was in its place.
+    const copy = await readFile(join(usable, 'master.key'), 'utf8');
+    await noteKeyOfBackup(folder, copy);
+    await writeFile(join(folder, 'master.key'), copy, { mode: 0o600 });
+    const read = readConfig({ DATA_DIR: folder });
+    if ('problems' in read) throw new Error(read.problems.join('; '));
+    const restore = (from: string) => restoreOf(() => read.config)(from, () => undefined);
+    expect(await restore(unusable)).toEqual({ refused: expect.stringContaining('step 9999-later') });
+    expect(await restore(usable)).toMatchObject({ done: { masterKeyThere: true, authenticity: 'no_key' } });
+    expect(await readdir(folder)).not.toContain('restoring');
+  });
+
+  it('that was put in place after an interrupted restore is told from that of the backup by its text', async () => {
+    const folder = temporaryFolder();
+    await noteKeyOfBackup(folder, 'the key of another backup');
+    await writeFile(join(folder, 'master.key'), OF_BACKUP.toString('base64'), { mode: 0o600 });
+    expect(await isKeyOfBackup(folder, join(folder, 'master.key'))).toBe(false);
+    await noteKeyOfBackup(folder, OF_BACKUP.toString('base64'));
+    expect(await isKeyOfBackup(folder, join(folder, 'master.key'))).toBe(true);
+  });
+
+  it('into a database of its own takes the copy of the backup only once the rows are committed', async () => {
+    const backup = await backUp((same) => same, true);
+    const target = await freshDatabase();
+    const folder = temporaryFolder();
+    const read = readConfig({
+      ...{ DATA_DIR: folder, DATABASE_URL: target.ownerConnectionString },
+      MASTER_KEY_FILE: join(folder, 'keys', 'master.key'),
+    });
+    if ('problems' in read) throw new Error(read.problems.join('; '));
+    const restore = () => restoreOf(() => read.config)(backup, () => undefined);
+    await target.admin.query(
+      `create function lose() returns trigger language plpgsql as $$ begin raise 'lost'; end $$`,
+    );
+    await target.admin.query(`create constraint trigger lost after insert on vault_master_keys
+      deferrable initially deferred for each row execute function lose()`);
+    await expect(restore()).rejects.toThrow();
+    expect(await readdir(folder)).toEqual([]);
+    await target.admin.query('drop trigger lost on vault_master_keys');
+    expect(await restore()).toMatchObject({ done: { masterKeyThere: true, authenticity: 'no_key' } });
+    expect(await readdir(join(folder, 'keys'))).toEqual(['master.key']);
+    await target.close();
   });
 
   it.each<[string, (manifest: BackupManifest) => object]>([

@@ -8,4 +8,11 @@ export const RESTORE_POINTS = [
   'the server has stopped',
 ] as const;
 
-export type RestorePoint = (typeof RESTORE_POINTS)[number];
+/** Where a restore that takes the key from the backup is killed besides, in that order. */
+export const KEY_POINTS = [
+  'the mark is being written',
+  'the copy of the key is being written',
+  'the copy of the key is in its place',
+] as const;
+
+export type RestorePoint = (typeof RESTORE_POINTS)[number] | (typeof KEY_POINTS)[number];
