@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
-import { type FileHandle, link, open, realpath, rename, unlink } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { type FileHandle, link, open, readdir, realpath, rename, rm, stat, unlink } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { errorCode } from '../../lib/error-code.js';
 import { isDenied, otherOwner } from '../../lib/other-owner.js';
-import { syncFolder, writeNew } from '../../lib/write-whole.js';
+import { draftOf, syncFolder, writeNew } from '../../lib/write-whole.js';
 import {
   byGeneration,
   generationNumber,
@@ -66,6 +66,7 @@ export const addMasterKey = async (
     throw new MasterKeyUnusable(`the master key file ${file} holds ${newest.generation}: name a later generation`);
   await writing(file, async () => {
     const { uid, gid } = found;
+    await removeDrafts(target);
     // The file keeps its owner, the user of the service, also when another user runs the command.
     const text = `${found.text.trimEnd()}\n${generation}:${freshKey()}\n`;
     const draft = await writeDraft(target, text, (handle) => handle.chown(uid, gid));
@@ -147,12 +148,35 @@ export const parseKeys = (file: string, text: string): MasterKeys => {
 const createFile = (file: string, text: string): Promise<void> =>
   writing(file, async () => {
     const draft = await writeDraft(file, text);
-    // Unlike a rename, a link never replaces the key that another process made.
-    await link(draft, file).catch((error: unknown) => {
-      if (errorCode(error) !== 'EEXIST') throw error;
+    // Unlike a rename, a link never replaces the key that another process made. That process removes this draft once the file is there.
+    await link(draft, file).catch(async (error: unknown) => {
+      if (errorCode(error) !== 'EEXIST' && !(await isThere(file))) throw error;
     });
-    await unlink(draft);
+    await removeDrafts(file);
   });
+
+const isThere = (file: string): Promise<boolean> =>
+  stat(file).then(
+    () => true,
+    () => false,
+  );
+
+/**
+ * Removes the drafts that killed commands have left beside the file, each with keys in clear, and those of commands at work, which end without a
+ * change then. To be called while the file is there.
+ */
+const removeDrafts = async (file: string): Promise<void> => {
+  const folder = dirname(file);
+  for (const other of await readdir(folder).catch((): string[] => []))
+    if (isKeyDraft(other, basename(file))) await rm(join(folder, other), { force: true });
+};
+
+/** Whether a file of this name, beside the key file, is a draft that a killed command may have left. */
+export const isKeyDraft = (name: string, keyFile: string): boolean =>
+  name.startsWith(`${keyFile}.`) && DRAFT.test(name.slice(keyFile.length + 1));
+
+/** What a draft has after the name of its file and a dot. Without the last word a copy that an operator named by its minute could have such a name. */
+const DRAFT = /^[0-9a-f]{12}\.draft$/;
 
 const writing = async (file: string, write: () => Promise<void>): Promise<void> => {
   try {
@@ -169,7 +193,7 @@ const writeDraft = async (
   text: string,
   prepare?: (handle: FileHandle) => Promise<void>,
 ): Promise<string> => {
-  const draft = `${file}.${randomBytes(6).toString('hex')}`;
+  const draft = draftOf(`${file}.${randomBytes(6).toString('hex')}`);
   try {
     await writeNew(draft, text, 0o600, prepare);
   } catch (error) {

@@ -29,7 +29,7 @@ import { knowsPauses, pauseIssuing } from '../../adapters/guards-postgres/incomp
 import { databasePlace } from '../../adapters/sql/address.js';
 import { atAddress } from '../../adapters/sql/errors.js';
 import { migrations } from '../../adapters/sql/migrations/index.js';
-import { loadMasterKeys, MasterKeyUnusable, parseKeys } from '../../adapters/vault/key-file.js';
+import { isKeyDraft, loadMasterKeys, MasterKeyUnusable, parseKeys } from '../../adapters/vault/key-file.js';
 import { listGenerations } from '../../adapters/vault/key-registry.js';
 import { keyFaults } from '../../adapters/vault/keyring.js';
 import type { MasterKey, MasterKeys } from '../../adapters/vault/master-key.js';
@@ -168,7 +168,7 @@ const refuseOtherData = async (dataDir: string): Promise<void> => {
     return [];
   });
   const mayBeThere = isHalfRestored(dataDir) ? [...MAY_BE_THERE, ...MADE_BY_RESTORE, RESTORING] : MAY_BE_THERE;
-  const other = there.filter((name) => !mayBeThere.includes(name));
+  const other = there.filter((name) => !mayBeThere.includes(name) && !isKeyDraft(name, MASTER_KEY_COPY));
   if (other.length > 0) throw new BackupRefused(`DATA_DIR ${dataDir} is not empty: it holds ${other.join(', ')}`);
 };
 

@@ -87,6 +87,18 @@ describe('a master key file of several generations', () => {
     expect(await readdir(folder)).toEqual(['master.key']);
   });
 
+  it('gets a generation without a draft of a killed command beside it, and without a loss of copies', async () => {
+    const draft = join(folder, 'master.key.0123456789ab.draft');
+    const copies = ['master.key.202611291200', 'master.key.bak', 'other.key.0123456789ab.draft'];
+    for (const name of copies) await writeFile(join(folder, name), 'a copy');
+    await writeFile(draft, 'all generations');
+    await addMasterKey(file, 'm1');
+    expect((await readdir(folder)).sort()).toEqual(['master.key', ...copies]);
+    await writeFile(draft, 'all generations');
+    expect(await addMasterKey(file)).toBe('m2');
+    expect((await readdir(folder)).sort()).toEqual(['master.key', ...copies]);
+  });
+
   it('keeps its owner and mode, whoever makes it longer', async () => {
     await loadMasterKeys(file, { createIfMissing: true });
     if (process.getuid?.() === 0) await chown(file, 65_534, 65_534);

@@ -91,6 +91,8 @@ describeWithPostgres('a restore beside a master key', () => {
     const copy = await readFile(join(usable, 'master.key'), 'utf8');
     await noteKeyOfBackup(folder, copy);
     await writeFile(join(folder, 'master.key'), copy, { mode: 0o600 });
+    // What a killed master-key add leaves stops no restore.
+    await writeFile(join(folder, 'master.key.0123456789ab.draft'), '', { mode: 0o600 });
     const read = readConfig({ DATA_DIR: folder });
     if ('problems' in read) throw new Error(read.problems.join('; '));
     const restore = (from: string) => restoreOf(() => read.config)(from, () => undefined);
