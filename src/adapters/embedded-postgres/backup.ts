@@ -176,7 +176,9 @@ const UNFINISHED = 'unfinished';
 const claimFolder = async (folder: string): Promise<void> => {
   const notEmpty = new BackupRefused(`${folder} is not empty: name a new folder`);
   await makeFolders(folder, 0o700);
-  if ((await readdir(folder)).length > 0) throw notEmpty;
+  const there = await readdir(folder);
+  if (there.includes(UNFINISHED)) throw new BackupRefused(`${notEmpty.message}; ${HOLDS_UNFINISHED}`);
+  if (there.length > 0) throw notEmpty;
   const claim = await open(join(folder, UNFINISHED), 'wx', 0o600).catch((error: unknown) => {
     throw errorCode(error) === 'EEXIST' ? notEmpty : error;
   });
@@ -188,6 +190,8 @@ const claimFolder = async (folder: string): Promise<void> => {
   await rm(join(folder, UNFINISHED));
   throw isTaken ? notEmpty : new BackupRefused(`${planted} ${PLANTED}`);
 };
+
+const HOLDS_UNFINISHED = `its file ${UNFINISHED} says that another backup writes there, or was interrupted and may be removed with the folder`;
 
 const PLANTED =
   'belongs to another user and lies where all users may make folders, so its owner could exchange the backup: name a folder outside of that folder';

@@ -227,6 +227,13 @@ describeWithPostgres('a backup of the embedded database', () => {
     expect((await backUp()).masterKey).toBe('absent');
   });
 
+  it('that was interrupted is named where the next one finds it in its folder', async () => {
+    await mkdir(folder);
+    await writeFile(join(folder, 'unfinished'), '');
+    await expect(backUp()).rejects.toThrow(/is not empty: name a new folder; .* was interrupted and may be removed/);
+    expect(await readdir(folder)).toEqual(['unfinished']);
+  });
+
   it.each(['a new', 'an empty'])(
     'of two at once into %s folder only one is made, and that one is whole',
     async (which) => {
