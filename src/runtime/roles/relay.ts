@@ -1,8 +1,9 @@
 import { deadlines } from '../../../projections/deadlines.js';
 import { asLeader, leaderSession } from '../../adapters/sql/leader-lock.js';
 import { pause } from '../../lib/pause.js';
-import { createReminder } from '../../lib/reminder.js';
+import { createReminder, type Reminder } from '../../lib/reminder.js';
 import { isEarlier, type LogPosition } from '../../ports/event-log.js';
+import { WorkQueueUnavailable } from '../../ports/work-queue.js';
 import { readCheckpoint } from '../../projector/checkpoints.js';
 import { runRelay } from '../../workers/relay.js';
 import { faultFields } from '../config/logger.js';
@@ -10,6 +11,8 @@ import type { Parts } from './parts.js';
 
 const RELAY_PAUSE_MS = 500;
 const STAND_BY_MS = 1_000;
+/** How long a process whose work item was not taken does not lead: longer than the others wait for their next try. */
+const STAND_BACK_MS = 3 * STAND_BY_MS;
 
 /**
  * The position at which a relay without a checkpoint begins. Earlier work is in the rows of `deadlines`, from which refill and sweeper put it into
@@ -20,41 +23,70 @@ export const relayStart = ({ engines }: Parts): Promise<LogPosition | null> => r
 /** Puts new work into the queue until the signal aborts. Over a durable queue one relay leads. */
 export const runRelayRole = (start: LogPosition | null, parts: Parts, signal: AbortSignal): Promise<void> => {
   if (parts.queue.isDurable) return relayAsLeader(start, parts, signal);
-  return relayFrom(start, parts, signal, { keep: async () => undefined, readAgain: () => relayStart(parts) });
+  return relayFrom(start, parts, signal, {
+    keep: async () => undefined,
+    readAgain: () => relayStart(parts),
+    goesOnAfter: () => true,
+    reminder: createReminder(),
+  });
 };
 
+/**
+ * A relay that cannot put work into the queue resigns, and a process that is not connected to the queue does not try to lead. Another process may
+ * reach the queue. When none does, the lead is free, and the sweeper works as it does under a leader that puts nothing.
+ */
 const relayAsLeader = async (start: LogPosition | null, parts: Parts, signal: AbortSignal): Promise<void> => {
-  const { engines, logger } = parts;
+  const { engines, logger, queue } = parts;
   const session = leaderSession(engines.pool);
+  const reminder = createReminder();
+  let standsBack = false;
+  const goesOnAfter = (error: unknown): boolean => {
+    standsBack = error instanceof WorkQueueUnavailable;
+    return !standsBack;
+  };
   const relay = async (leading: AbortSignal): Promise<void> => {
     const identity = await engines.log.identity();
     const stored = async (): Promise<LogPosition | null> => (await engines.guards.relay.read(identity)) ?? start;
     const keep = (position: LogPosition): Promise<void> => engines.guards.relay.move(identity, position);
-    await relayFrom(await stored(), parts, leading, { keep, readAgain: stored });
+    await relayFrom(await stored(), parts, leading, { keep, readAgain: stored, goesOnAfter, reminder });
   };
   while (!signal.aborted) {
+    standsBack = false;
     try {
-      await asLeader(session, 'relay', relay, signal);
+      if (reachesQueue(queue)) await asLeader(session, 'relay', relay, signal);
     } catch (error) {
       logger.warn({ msg: 'the relay failed and is tried again', ...faultFields(error) });
     }
-    await pause(STAND_BY_MS, signal);
+    await pause(standsBack ? STAND_BACK_MS : STAND_BY_MS, signal);
   }
   await session.close();
 };
 
-/** `readAgain`: the checkpoint as the database has it now, after a fault that may have come of a failover. */
-type RelayPlace = { keep(position: LogPosition): Promise<void>; readAgain(): Promise<LogPosition | null> };
+/** A queue that is connected may have refused the last work item. Only another try shows whether it takes the next one. */
+const reachesQueue = (queue: Parts['queue']): boolean => {
+  const status = queue.status();
+  return status.ok || status.isConnected === true || status.isPartial === true;
+};
+
+type Relaying = {
+  keep(position: LogPosition): Promise<void>;
+  /** The checkpoint as the database has it now, after a fault that may have come of a failover. */
+  readAgain(): Promise<LogPosition | null>;
+  /** Whether this process goes on after this fault. */
+  goesOnAfter(error: unknown): boolean;
+  /** Of interruptions: an outage has one line, however often this process leads meanwhile. */
+  reminder: Reminder;
+};
 
 const relayFrom = async (
   after: LogPosition | null,
   { engines, logger, queue }: Parts,
   signal: AbortSignal,
-  { keep, readAgain }: RelayPlace,
+  { keep, readAgain, goesOnAfter, reminder }: Relaying,
 ): Promise<void> => {
   let relayed = after;
   let wasInterrupted = false;
-  const reminder = createReminder();
+  let goesOn = true;
   const onInterrupted = (error: unknown): void => {
     const fields = faultFields(error);
     if (reminder.isDue(`${fields.error} ${fields.code ?? ''}`))
@@ -83,7 +115,9 @@ const relayFrom = async (
       // The log may have lost its end meanwhile, and positions after that end then hold other events.
       wasInterrupted = true;
       onInterrupted(error);
+      goesOn = goesOnAfter(error);
     });
+    if (!goesOn) return;
     await pause(RELAY_PAUSE_MS, signal);
   }
 };

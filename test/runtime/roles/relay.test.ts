@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type PostgresEventLog, postgresEventLog } from '../../../src/adapters/eventlog-postgres/event-log.js';
 import { createPostgresGuards } from '../../../src/adapters/guards-postgres/guards.js';
+import { leaderSession } from '../../../src/adapters/sql/leader-lock.js';
 import { WorkQueueUnavailable } from '../../../src/ports/work-queue.js';
 import type { Parts } from '../../../src/runtime/roles/parts.js';
 import { relayStart, runRelayRole } from '../../../src/runtime/roles/relay.js';
@@ -29,7 +30,7 @@ describeWithPostgres('the relay of a process that lives through a failover which
     ['in this process', false],
     ['that is durable', true],
   ])('puts the work that is accepted at the lost positions into a queue %s', async (_name, isDurable) => {
-    const queue = Object.assign(collectingQueue(), { isDurable });
+    const queue = Object.assign(collectingQueue(), { isDurable, status: () => ({ ok: true }) });
     const guards = createPostgresGuards(database.pool, { idempotencySeconds: 86_400, leaseSeconds: 60 });
     const engines = { log, pool: database.pool, guards };
     const parts = { engines, queue, logger: { warn: () => undefined } } as unknown as Parts;
@@ -73,5 +74,96 @@ describeWithPostgres('the relay of a process that lives through a failover which
     const [line] = lines;
     expect([tries, lines]).toEqual([4, [line]]);
     expect(line).toMatchObject({ msg: 'the relay was interrupted and continues', code: 'not connected' });
+  });
+});
+
+describeWithPostgres('relays over a durable queue', () => {
+  let database: FreshDatabase;
+  let log: PostgresEventLog;
+  let stop: AbortController;
+  let running: Promise<void>[];
+  let lines: object[];
+  beforeEach(async () => {
+    database = await freshDatabase();
+    database.pool.on('error', () => undefined);
+    log = postgresEventLog({ connectionString: database.connectionString, onIdleError: () => undefined });
+    await emptyProjections(database.pool, log);
+    stop = new AbortController();
+    running = [];
+    lines = [];
+  });
+  afterEach(async () => {
+    stop.abort();
+    await Promise.all(running);
+    await log.close();
+    await database.close();
+  });
+
+  type Reached = 'yes' | 'not connected' | 'takes nothing';
+
+  /** A process with the role, and its way to the queue. */
+  const relayOf = (reached: Reached) => {
+    const taking = collectingQueue();
+    const state = { reached, tries: 0, items: taking.items };
+    const put: typeof taking.put = async (item) => {
+      state.tries += 1;
+      if (state.reached !== 'yes') throw new WorkQueueUnavailable('the work queue takes nothing', state.reached);
+      await taking.put(item);
+    };
+    const status = () => {
+      if (state.reached === 'yes') return { ok: true };
+      return { ok: false, reason: state.reached, isConnected: state.reached === 'takes nothing' };
+    };
+    const guards = createPostgresGuards(database.pool, { idempotencySeconds: 86_400, leaseSeconds: 60 });
+    const parts = {
+      engines: { log, pool: database.pool, guards },
+      queue: { ...taking, put, status, isDurable: true },
+      logger: { warn: (line: object) => lines.push(line) },
+    };
+    running.push(runRelayRole(null, parts as unknown as Parts, stop.signal));
+    return state;
+  };
+  const accept = (n: number) => appendEvents(log, streamOf('live', n), [accepted('live', n)]);
+  const bound = { timeout: 30_000 };
+
+  it.each([
+    ['has lost its connection to the queue', 'not connected'],
+    ['gets no answer from the queue', 'takes nothing'],
+  ] as const)('hand the lead of a process that %s to one that reaches it', async (_what, reached) => {
+    const first = relayOf('yes');
+    await accept(1);
+    await expect.poll(() => first.items, bound).toHaveLength(1);
+    const second = relayOf('yes');
+    first.reached = reached;
+    await accept(2);
+    await expect.poll(() => second.items.map(({ stream }) => stream), bound).toContain(streamOf('live', 2));
+    const { tries } = first;
+    await accept(3);
+    await expect.poll(() => second.items.map(({ stream }) => stream), bound).toContain(streamOf('live', 3));
+    expect(first.tries).toBe(tries);
+    expect(lines).toEqual([expect.objectContaining({ msg: 'the relay was interrupted and continues', code: reached })]);
+  });
+
+  it('leave the lead free while none is connected to the queue, and lead when one is', async () => {
+    const relays = [relayOf('not connected'), relayOf('not connected')];
+    await accept(1);
+    const session = leaderSession(database.pool);
+    expect(await session.tryLead('relay')).toBeDefined();
+    await session.resign('relay');
+    const [, second] = relays;
+    if (second !== undefined) second.reached = 'yes';
+    await expect.poll(() => second?.items, bound).toHaveLength(1);
+    expect([relays[0]?.tries, lines]).toEqual([0, []]);
+    await session.close();
+  });
+
+  it('try again while the queue takes nothing of any of them, with one line each, until it does', async () => {
+    const relays = [relayOf('takes nothing'), relayOf('takes nothing')];
+    await accept(1);
+    const tries = () => relays.map((relay) => relay.tries);
+    await expect.poll(tries, bound).toSatisfy((counts: number[]) => counts.every((count) => count >= 2));
+    expect(lines).toHaveLength(2);
+    for (const relay of relays) relay.reached = 'yes';
+    await expect.poll(() => relays.flatMap(({ items }) => items), bound).toHaveLength(1);
   });
 });
