@@ -39,6 +39,15 @@ export const sqlFault = (error: unknown): SqlFault => {
   return BY_MESSAGE.find(([message]) => message.test(error.message))?.[1] ?? 'other';
 };
 
+/**
+ * The errno name of what an error of `pg` without a code says of the connection: a server that is silent, or a connection that is gone. Undefined for
+ * any other error.
+ */
+export const silenceCode = (error: Error): 'ETIMEDOUT' | 'ECONNRESET' | undefined => {
+  if (SILENT.test(error.message)) return 'ETIMEDOUT';
+  return GONE.test(error.message) ? 'ECONNRESET' : undefined;
+};
+
 /** Carries a fault as its `cause`, and the variable or the file by which the address of that database is set. */
 export class FaultAtAddress extends Error {
   override readonly name = 'FaultAtAddress';
@@ -143,12 +152,15 @@ const REFUSED: ReadonlySet<string> = new Set([
 const UNTRUSTED =
   /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|CRL_|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|^ERR_(?:TLS|SSL)|^EPROTO$/;
 
+const SILENT =
+  /timeout exceeded when trying to connect|timeout expired|Query read timeout|terminated due to connection timeout/i;
+
+const GONE = /Connection terminated|Client was closed|not queryable/i;
+
 /** Messages of pg that come without a code. */
 const BY_MESSAGE: readonly (readonly [RegExp, SqlFault])[] = [
-  [
-    /Connection terminated|Client was closed|timeout exceeded when trying to connect|timeout expired|Query read timeout|not queryable/i,
-    'unavailable',
-  ],
+  [SILENT, 'unavailable'],
+  [GONE, 'unavailable'],
   [/does not support SSL connections/, 'no_tls'],
   [/establishing an SSL connection/, 'untrusted'],
   [/^SASL|client password must be a string/, 'refused'],

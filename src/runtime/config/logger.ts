@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { SourceMap, type SourceMapPayload } from 'node:module';
 import { LRUCache } from 'lru-cache';
 import { destination, type Logger, pino } from 'pino';
+import { silenceCode } from '../../adapters/sql/errors.js';
 import { type InvoiceId, parseInvoiceStream, publicInvoiceId, type StreamName } from '../../domain/common/ids.js';
 import type { RequestSummary } from '../../http/deps.js';
 import { errorCode } from '../../lib/error-code.js';
@@ -57,6 +58,7 @@ const blocksTo = (stream: 'stdout' | 'stderr') => {
 /**
  * The fields of an error that may be logged. Engines put values of the statement into `detail` and `where`, libraries put input into messages;
  * therefore only the class, the code and the place in this code. An error of a port has no code, and gets that of the engine's error which caused it.
+ * The database's driver gives none to its own timeouts.
  */
 export const faultFields = (error: unknown): { error: string; code?: string; at?: string } => {
   if (!(error instanceof Error)) return { error: typeof error };
@@ -66,7 +68,7 @@ export const faultFields = (error: unknown): { error: string; code?: string; at?
 };
 
 const firstCode = (error: unknown): string | undefined =>
-  error instanceof Error ? (errorCode(error) ?? firstCode(error.cause)) : undefined;
+  error instanceof Error ? (errorCode(error) ?? silenceCode(error) ?? firstCode(error.cause)) : undefined;
 
 /** The stack without the message in front of it, which may hold anything. */
 const framesOf = ({ stack = '', message }: Error): string => {

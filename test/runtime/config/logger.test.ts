@@ -55,6 +55,17 @@ describe('the place of a fault', () => {
     expect(faultFields(error)).toEqual({ error: 'RangeError', at: 'src/lib/pause.ts:10:3' });
   });
 
+  it.each([
+    ['timeout exceeded when trying to connect', 'ETIMEDOUT'],
+    ['Connection terminated due to connection timeout', 'ETIMEDOUT'],
+    ['Query read timeout', 'ETIMEDOUT'],
+    ['Connection terminated unexpectedly', 'ECONNRESET'],
+  ])('comes with a code where the driver of the database only says: %s', (message, code) => {
+    const silent = Object.assign(new Error(message), { stack: '' });
+    expect(faultFields(silent)).toEqual({ error: 'Error', code });
+    expect(faultFields(new Error('private', { cause: silent }))).toMatchObject({ error: 'Error', code });
+  });
+
   it('is left out where no code of ours is in the stack', () => {
     const error = new Error('private');
     error.stack = 'Error: private\n    at x (node:fs:1:1)\n    at y (/srv/node_modules/pg/lib/client.js:1:2)';
