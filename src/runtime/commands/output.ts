@@ -6,29 +6,29 @@ const STDOUT = 1;
 /** `write` takes text as it is. `isCut`: something could not be written. */
 export type Output = {
   write(text: string): void;
-  /** What is written from now on is shown only this once: when it reaches nobody, stderr gets this line. */
+  /** What is written from now on is shown only this once: when it reaches nobody, stderr gets this line. The null device may be meant, so it is no fault. */
   ifUnseen(line: string): void;
   isCut(): boolean;
 };
 
 /**
  * The standard output of a command. Text that cannot be written is reported once on stderr, and turns the exit code 0 into 1. A closed pipe is no fault
- * (`nfse ... | head`): the command still runs to its orderly end. After `ifUnseen` it is one, and so is an output that leads nowhere.
+ * (`nfse ... | head`): the command still runs to its orderly end. After `ifUnseen` it is one.
  */
 export const openOutput = (): Output => {
   let isCut = false;
   let unseen: string | undefined;
-  const cut = (line: string): void => {
+  const cut = (): void => {
     isCut = true;
     process.exitCode ||= 1;
-    process.stderr.write(`${line}\n`);
   };
   const tellUnseen = (): void => {
-    if (unseen !== undefined) cut(unseen);
+    if (unseen !== undefined) process.stderr.write(`${unseen}\n`);
     unseen = undefined;
   };
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE' && !isCut) cut(`the output could not be written: ${error.message}`);
+    if (error.code !== 'EPIPE' && !isCut) process.stderr.write(`the output could not be written: ${error.message}\n`);
+    if (error.code !== 'EPIPE' || unseen !== undefined) cut();
     tellUnseen();
   });
   process.stderr.on('error', () => undefined);
@@ -48,7 +48,7 @@ export const openOutput = (): Output => {
   };
   const ifUnseen = (line: string): void => {
     unseen = line;
-    // Node opens the null device in place of a closed output.
+    // Node opens the null device in place of a closed output, so the two cannot be told apart.
     const nowhere = statsOf(() => statSync(devNull));
     if (stdout?.isCharacterDevice() === true && stdout.rdev === nowhere?.rdev) tellUnseen();
   };
