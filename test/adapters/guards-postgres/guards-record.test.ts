@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import type pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createPostgresGuards, type PostgresGuards } from '../../../src/adapters/guards-postgres/guards.js';
 import { guardCheckpoint, readGuardReadiness } from '../../../src/adapters/guards-postgres/guards-record.js';
@@ -136,6 +138,16 @@ describeWithPostgres('the record of how much of the log the guards hold', () => 
     expect(await readGuardReadiness(database.pool, 'log')).toMatchObject({ leads: false });
     await first.close();
     await expect.poll(async () => (await second.look()).leads).toBe(true);
+  });
+
+  it('is ended by the database once its process has asked nothing for 20 s, so that a frozen one does not lead on', async () => {
+    const pool = openPool({ connectionString: database.connectionString, max: 1, applicationName: 'test-guards' });
+    const connected = once(pool, 'connect');
+    const session = await guardCheckpoint(pool, TTL).open('log');
+    sessions.push({ ...session, close: () => session.close().then(() => pool.end()) });
+    const [client]: pg.PoolClient[] = await connected;
+    expect((await client?.query('show idle_session_timeout'))?.rows).toEqual([{ idle_session_timeout: '20s' }]);
+    expect(await session.look()).toMatchObject({ leads: true });
   });
 
   it('remembers that the log was set back', async () => {
