@@ -219,6 +219,19 @@ export const workQueueContract = (engineName: string, open: () => Promise<WorkQu
       expect(await engine.queue.retryParked(streamNamed('a'))).toBe(false);
     });
 
+    it('delivers parked work as often as it is told to, also what is parked again at once', async () => {
+      const deliveries = collect(() => ({ kind: 'park', reason: `look ${deliveries.length}` }));
+      await put('a');
+      for (const look of [1, 2, 3]) {
+        const isParkedBy = async (): Promise<void> =>
+          expect((await engine.queue.parked()).work.map(({ reason }) => reason)).toEqual([`look ${look}`]);
+        await vi.waitFor(isParkedBy, bound);
+        await emptied();
+        expect(await engine.queue.retryParked(streamNamed('a'))).toBe(true);
+        await vi.waitFor(() => expect(deliveries).toHaveLength(look + 1), bound);
+      }
+    });
+
     it('leaves a parked work item alone when it is put again, until it is told to retry it or new work comes', async () => {
       let parking = true;
       const deliveries = collect(() => (parking ? { kind: 'park', reason: 'poison' } : ack));
