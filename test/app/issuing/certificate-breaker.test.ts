@@ -431,6 +431,23 @@ describe('the first send of a certificate', () => {
     expect([(await ask()).kind, (await ask()).kind]).toEqual(['permit', 'permit']);
     expect(harness.authorizer.notes).toHaveLength(1);
   });
+
+  it('is waited for again when the certificate was refused and is taken again', async () => {
+    const { harness, refused, process } = await world();
+    const deps = process();
+    const caller = { mode: 'live', companyId: DEMO_CNPJ } as const;
+    const ask = () => deps.certificates.requestPermit(caller, async () => undefined, 'send');
+    const send = () => deps.authorizer.sendDps(caller, Buffer.from('<x Id="1"/>'), T0);
+    await send();
+    refused.set(demoCompany(DEMO_CNPJ).certificate?.certificateId ?? '', chain);
+    await send();
+    expect((await ask()).kind).toBe('paused');
+    refused.clear();
+    await deps.authorizer.findByDps(caller, DPS_ID);
+    harness.clock.pass(1);
+    // then: one send finds out whether sends are taken, too
+    expect([(await ask()).kind, (await ask()).kind]).toEqual(['permit', 'paused']);
+  });
 });
 
 describe('a look-up of a note that a municipality made', () => {
