@@ -130,8 +130,8 @@ describeWith('natsServer', 'the NATS queue, when its server fails', () => {
     await vi.waitFor(() => expect(streams).toEqual([streamNamed('after')]), bound);
   });
 
-  it('makes a deleted consumer again, and loses no waiting work item', async () => {
-    const queue = await harness.open();
+  it('makes a deleted consumer again before the next check, and loses no waiting work item', async () => {
+    const queue = await harness.open({ checkMs: 600_000 });
     const streams: string[] = [];
     const hold = gate();
     harness.work(queue, {
@@ -216,6 +216,49 @@ describeWith('natsServer', 'the NATS queue, when its server fails', () => {
     await putUntilTaken(queue, itemOf('after'));
     await vi.waitFor(() => expect(streams).toEqual([streamNamed('after')]), bound);
     expect(connections).toHaveLength(2);
+  });
+
+  it('keeps work that is to be parked until the server has taken its record', async () => {
+    const queue = await harness.open();
+    const { streams } = await manager();
+    await streams.update(harness.names.parkedStream, { max_msg_size: 1 });
+    harness.work(queue, { handle: async () => ({ kind: 'park', reason: 'poison' }) });
+    await queue.put(itemOf('a'));
+    await vi.waitFor(
+      () => expect(harness.notices).toContainEqual(expect.objectContaining({ kind: 'verdict_lost' })),
+      bound,
+    );
+    await streams.update(harness.names.parkedStream, { max_msg_size: -1 });
+    await vi.waitFor(async () => expect((await queue.parked()).work).toMatchObject([itemOf('a')]), bound);
+    await vi.waitFor(async () => expect(await queue.depth()).toBe(0), bound);
+  });
+
+  it('keeps the record of work that is parked again before the record of the first time is removed', async () => {
+    let looks = 0;
+    const isParkedBy = (look: number): Promise<void> =>
+      vi.waitFor(async () => expect((await queue.parked()).work).toMatchObject([{ reason: `look ${look}` }]), bound);
+    const queue = await harness.open({
+      connect: async (options) => {
+        const connection = await connect(options);
+        const request = connection.request.bind(connection);
+        connection.request = async (subject, ...rest) => {
+          if (subject.includes('.STREAM.PURGE.')) await isParkedBy(2);
+          return await request(subject, ...rest);
+        };
+        return connection;
+      },
+    });
+    harness.work(queue, {
+      handle: async () => {
+        looks += 1;
+        return { kind: 'park', reason: `look ${looks}` };
+      },
+    });
+    await queue.put(itemOf('a'));
+    await isParkedBy(1);
+    await vi.waitFor(async () => expect(await queue.depth()).toBe(0), bound);
+    expect(await queue.retryParked(streamNamed('a'))).toBe(true);
+    expect((await queue.parked()).work).toMatchObject([{ reason: 'look 2' }]);
   });
 
   it('keeps what is parked when the server refuses to take it back', async () => {
