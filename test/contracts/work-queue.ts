@@ -74,9 +74,9 @@ export const workQueueContract = (engineName: string, open: () => Promise<WorkQu
       expect(deliveries.map(({ stream }) => stream)).toEqual(['a', 'b'].map(streamNamed));
     });
 
-    it('keeps the kinds of work on one stream apart', async () => {
-      await put('a', 'cancel');
-      await put('a', 'issue');
+    it('keeps the kinds of work on one stream apart, also under one message id', async () => {
+      await put('a', 'cancel', 'one id');
+      await put('a', 'issue', 'one id');
       expect(await engine.queue.depth()).toBe(2);
       const deliveries = collect();
       await emptied();
@@ -127,6 +127,19 @@ export const workQueueContract = (engineName: string, open: () => Promise<WorkQu
       await put('a');
       await vi.waitFor(() => expect(seen).toEqual(['a', 'b'].map(streamNamed)), bound);
       await vi.waitFor(async () => expect(await engine.queue.depth()).toBe(1), bound);
+    });
+
+    it('delivers what is retried after the whole of its delay', async () => {
+      const looks: number[] = [];
+      work(async () => {
+        looks.push(performance.now());
+        return looks.length === 1 ? { kind: 'retry', afterMs: 300 } : ack;
+      });
+      await put('a');
+      await vi.waitFor(() => expect(looks).toHaveLength(2), bound);
+      const [first = 0, second = 0] = looks;
+      // Less by what two clocks may differ.
+      expect(second - first).toBeGreaterThan(290);
     });
 
     it('lets a new work item end a long delay', async () => {
