@@ -66,6 +66,7 @@ describe('an audit of the log in EventStoreDB', () => {
     const [hidden, deleted] = [await issued('live'), await issued('live')];
     // The double knows no ages: it hides by the number.
     metadata(hidden, { $maxAge: 1, $tb: 10 });
+    metadata(deleted, { $maxAge: 1 });
     double.log.remove(deleted, true);
     const { findings } = await verifyLog(harness.open(double.url));
     expect(findings.kept).toMatchObject([

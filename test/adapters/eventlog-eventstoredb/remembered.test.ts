@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openConnection } from '../../../src/adapters/eventlog-eventstoredb/client.js';
 import type { EventStoreEventLog } from '../../../src/adapters/eventlog-eventstoredb/event-log.js';
@@ -116,6 +117,41 @@ describe('what a process remembers of a log in EventStoreDB', () => {
       await log.head();
     }
     expect(await append('nfseTest-c')).toEqual({ ok: true, revision: 0 });
+  });
+
+  it('takes no head of another log for its own that was at the address until the connection was lost during a look', async () => {
+    const connection = openConnection(double.url);
+    const reader = { client: connection.client, credentials: connection.credentials, timeoutMs: 10_000 };
+    let losses = 1;
+    const memory = createMemory(reader, () => losses);
+    await streamOf(log, 1, 'nfseTest-a');
+    const [event] = await log.read('nfseTest-a');
+    memory.appended({ stream: 'nfseTest-a', revision: 0, id: event?.id ?? '' });
+    memory.sawHead({ streamId: 'nfseTest-elsewhere', revision: 0n, id: randomUUID() });
+    const looking = memory.look();
+    losses += 1;
+    expect(await looking).toBe('held');
+    expect(await memory.look()).toBe('held');
+    await connection.close();
+  });
+
+  it('hands a subscription no event of another log that stands behind its cursor', async () => {
+    await streamOf(log, 1, 'nfseTest-a');
+    const stop = new AbortController();
+    const seen: string[] = [];
+    const faults: unknown[] = [];
+    const onInterrupted = (error: unknown): void => void faults.push(error);
+    const following = (async () => {
+      const wanted = { prefixes: ['nfseTest-'], after: null, signal: stop.signal, onInterrupted };
+      for await (const batch of log.subscribe(wanted)) seen.push(...batch.map(({ stream }) => stream));
+    })();
+    await expect.poll(() => seen).toEqual(['nfseTest-a']);
+    const other = await putBack(createDoubleLog());
+    await streamOf(harness.open(other.url), 20, 'nfseTest-b');
+    const lacks = expect.objectContaining({ message: expect.stringContaining('lacks an event') });
+    await expect.poll(() => [seen, faults]).toEqual([['nfseTest-a'], expect.arrayContaining([lacks])]);
+    stop.abort();
+    await following;
   });
 
   it('takes appends again when the complete log is back', async () => {
