@@ -307,6 +307,46 @@ describeWith('nats', 'the NATS queue at work', () => {
     expect((await queue.parked()).work).toMatchObject([{ ...itemOf('a'), reason: 'poison' }]);
   });
 
+  it('keeps work parked that the sweeper of another process puts between its record and its end', async () => {
+    const item = itemOf('a');
+    /** A queue whose requests with this in their subject wait. */
+    const openWaiting = (subject: string, wait: () => Promise<unknown> | undefined) =>
+      harness.open({
+        connect: async (options) => {
+          const connection = await connect(options);
+          const request = connection.request.bind(connection);
+          connection.request = async (asked, ...rest) => {
+            if (asked.includes(subject)) await wait();
+            return await request(asked, ...rest);
+          };
+          return connection;
+        },
+      });
+    const isPutting = gate();
+    let swept: Promise<void> | undefined;
+    let looks = 0;
+    const queue = await openWaiting(`.STREAM.MSG.GET.${harness.names.workStream}`, () => swept);
+    // The sweeper has found no record, and its work is stored once that of the parked item has ended.
+    const other = await openWaiting(harness.names.work(item), async () => {
+      isPutting.open();
+      await vi.waitFor(async () => expect(await queue.depth()).toBe(0), bound);
+    });
+    harness.work(queue, {
+      handle: async () => {
+        looks += 1;
+        swept ??= other.put(sweptItemOf('a', '2026/1/30'));
+        await isPutting.opened;
+        return { kind: 'park', reason: 'poison' };
+      },
+    });
+    await queue.put(item);
+    await vi.waitFor(async () => expect((await queue.parked()).work).toMatchObject([item]), bound);
+    await swept;
+    await vi.waitFor(async () => expect(await queue.depth()).toBe(0), bound);
+    expect((await queue.parked()).work).toMatchObject([{ ...item, reason: 'poison' }]);
+    expect(looks).toBe(1);
+  });
+
   it('answers through the newest delivery of what it handles', async () => {
     const queue = await harness.open();
     const hold = gate();
