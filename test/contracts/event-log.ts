@@ -239,6 +239,14 @@ export const eventLogContract = (engineName: string, open: () => Promise<EventLo
         expect((await log.read(stream)).map(({ revision }) => revision)).toEqual([2, 3]);
       });
 
+      it('takes nothing back where two cut at once', async () => {
+        const stream = await deletedTestInvoice(log, 4, freshCuttable(engine));
+        const [, , , last] = await log.read(stream);
+        const other = await engine.reopen();
+        await Promise.all([log.cut(stream, 3), log.cut(stream, 1), other.cut(stream, 2)]);
+        expect(await log.read(stream)).toEqual([last]);
+      });
+
       it('does no harm to an absent stream', async () => {
         await expect(log.cut(freshStream(), 3)).resolves.toBeUndefined();
       });

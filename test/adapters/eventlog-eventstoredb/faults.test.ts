@@ -95,10 +95,10 @@ describe('the event log in EventStoreDB when its server fails', () => {
   });
 
   it('asks the leader when the node that it asked does not lead', async () => {
-    const leader = await harness.double({ log: double.log });
-    const refused = { kind: 'refuse', error: notLeader(HOST, leader.port) } as const;
-    Object.assign(double.faults, { appends: refused, reads: refused, subscriptions: refused });
+    const leader = await harness.double();
+    double.faults.notLeading = notLeader(HOST, leader.port);
     expect(await attempt(harness.open(double.url))).toEqual({ ok: true, revision: 0 });
+    expect(stored()).toEqual([]);
     expect(await harness.open(double.url).head()).not.toBeNull();
     const follower = harness.follow(harness.open(double.url), 'led-');
     await streamOf(harness.open(leader.url), 1, 'led-1');
@@ -143,12 +143,24 @@ describe('the event log in EventStoreDB when its server fails', () => {
 
   it('refuses when it is closed, and waits for the append under way', async () => {
     const log = harness.open(double.url);
-    double.faults.appends = { kind: 'slow', ms: 50 };
-    const outcome = attempt(log);
+    // Longer than the second for which the client waits for its calls.
+    double.faults.appends = { kind: 'slow', ms: 1_500 };
+    let isAnswered = false;
+    const outcome = attempt(log).finally(() => {
+      isAnswered = true;
+    });
     await log.close();
+    expect(isAnswered).toBe(true);
     expect(await outcome).toEqual({ ok: true, revision: 0 });
     expect(await attempt(log)).toBeInstanceOf(EventLogUnavailable);
     await expect(log.head()).rejects.toThrow(EventLogUnavailable);
+  });
+
+  it('has one identity, however many ask for it first and at once', async () => {
+    double.faults.appends = { kind: 'slow', ms: 100 };
+    const given = await Promise.all([1, 2, 3].map(() => harness.open(double.url).identity()));
+    expect(new Set(given).size).toBe(1);
+    expect(double.log.all().filter(({ stream }) => stream === 'log-identity')).toHaveLength(1);
   });
 
   it('has another identity when its database was wiped', async () => {

@@ -75,7 +75,10 @@ export const startEventStoreDouble = async (options: DoubleOptions = {}): Promis
 
   const start = async (): Promise<void> => {
     server = new Server();
-    server.addService(streamServices.StreamsService, guarded(streamHandlers(log, faults), options.users));
+    server.addService(
+      streamServices.StreamsService,
+      guarded(streamHandlers(log, faults), refusalBy(options.users, faults)),
+    );
     server.addService(featureServices.ServerFeaturesService, { getSupportedMethods: tellFeatures });
     server.addService(gossipServices.GossipService, {
       read: (_call: unknown, reply: sendUnaryData<unknown>) => {
@@ -124,21 +127,30 @@ const streamHandlers = (log: DoubleLog, faults: Faults): UntypedServiceImplement
 type Call = { metadata: { get(key: string): readonly unknown[] }; emit(event: 'error', error: Error): unknown };
 type Handler = (call: Call, reply?: (error: Error) => void) => void;
 
-/** An unknown user is refused before any other check. */
+/** An unknown user is refused before any other check, then a call for the leader at a node that does not lead. */
+const refusalBy = (users: DoubleOptions['users'], faults: Faults): ((call: Call) => Error | undefined) => {
+  const known = new Set(
+    Object.entries(users ?? {}).map(
+      ([name, password]) => `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`,
+    ),
+  );
+  return ({ metadata }) => {
+    const [authorization] = metadata.get('authorization');
+    if (users !== undefined && !known.has(String(authorization)))
+      return authorization === undefined ? accessDenied() : unauthenticated();
+    return metadata.get('requires-leader').includes('true') ? faults.notLeading : undefined;
+  };
+};
+
 const guarded = (
   handlers: UntypedServiceImplementation,
-  users: DoubleOptions['users'],
+  refusalOf: (call: Call) => Error | undefined,
 ): UntypedServiceImplementation => {
-  if (users === undefined) return handlers;
-  const known = new Set(
-    Object.entries(users).map(([name, password]) => `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`),
-  );
   const wrap =
     (handler: Handler): Handler =>
     (call, reply) => {
-      const [authorization] = call.metadata.get('authorization');
-      if (known.has(String(authorization))) return handler(call, reply);
-      const error = authorization === undefined ? accessDenied() : unauthenticated();
+      const error = refusalOf(call);
+      if (error === undefined) return handler(call, reply);
       if (reply === undefined) call.emit('error', error);
       else reply(error);
     };

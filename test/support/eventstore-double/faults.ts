@@ -19,6 +19,8 @@ export type Faults = {
   appends?: Fault | undefined;
   reads?: Fault | undefined;
   subscriptions?: Fault | undefined;
+  /** Of a node that does not lead: it refuses each call that asks for the leader, and answers the others by itself. */
+  notLeading?: ServiceError | undefined;
   /** Subscriptions stay open and deliver no new events. */
   muted?: boolean;
   /** Live messages that may wait for their taker; the server's own number unless a test changes it. */
