@@ -31,7 +31,7 @@ it('serves one caller in each turn of the event loop, in the order of the calls'
 
 it('shares a turn among the callers that fit, and lets none pass one that waits for room', async () => {
   const { take, endTurn, out } = heldTurns(10);
-  const all = Promise.all([4, 6, 25, 1, 9].map((size, n) => take(n, size)));
+  const all = Promise.all([4, 5, 25, 1, 9].map((size, n) => take(n, size)));
   await Promise.resolve();
   for (const expected of [
     [0, 1],
