@@ -48,22 +48,15 @@ export class WorkQueueUnavailable extends Error {
   }
 }
 
-/** Says whether a worker may take work items. `changed` resolves when that changes or when the signal aborts. */
-export type WorkGate = { isOpen(): boolean; changed(signal: AbortSignal): Promise<void> };
-
 /** Every call throws `WorkQueueUnavailable` within a bound, except `work`, which waits for the engine. */
 export type WorkQueue = {
   /** A work item of the sweeper (`isFromSweep`) neither shortens a pause nor wakes parked work; new work does both. */
   put(item: WorkItem): Promise<void>;
-  /**
-   * Handles deliveries, at most `concurrency` at once, until the signal aborts. Resolves when the last one is finished. While the gate is closed it
-   * takes no work, and gives back at once what it has taken and not begun; what is being handled ends as usual. Without a gate it takes work always.
-   */
+  /** Handles deliveries, at most `concurrency` at once, until the signal aborts. Resolves when the last one is finished. */
   work(options: {
     concurrency: number;
     signal: AbortSignal;
     handle(delivery: Delivery): Promise<HandlingResult>;
-    gate?: WorkGate;
   }): Promise<void>;
   /** Number of work items that wait or are being handled. */
   depth(): Promise<number>;

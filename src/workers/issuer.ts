@@ -5,7 +5,6 @@ import { workOnIssue } from '../app/issuing/note.js';
 import { epochMs, type Instant } from '../domain/common/time.js';
 import { unreachable } from '../domain/common/unreachable.js';
 import type { Delivery, HandlingResult, WorkQueue } from '../ports/work-queue.js';
-import { createEngineGate } from './engine-gate.js';
 
 /** Longest delay of a retry, on the queue's monotonic clock. It bounds the delay when the wall clock is set back. */
 const LONGEST_PAUSE_MS = 60_000;
@@ -33,15 +32,12 @@ type IssuerWorker = {
   signal: AbortSignal;
   /** Whether the log or the database cannot be used now, so that the fault says nothing about the work item. */
   isEngineFault(error: unknown): boolean;
-  /** Whether log and database can be used again; never rejects. */
-  enginesAnswer(): Promise<boolean>;
   onFault(stream: string, error: unknown): void;
 };
 
 /**
  * Handles work items of the queue. At most half of the concurrent tasks may be look-ups, so that sends continue while the authorizer answers no
- * look-up. From a fault of an engine until the engines answer it takes no work, which another process may do. Resolves when the last send under way has
- * been recorded.
+ * look-up. Resolves when the last send under way has been recorded.
  */
 export const runIssuer = ({
   queue,
@@ -50,16 +46,11 @@ export const runIssuer = ({
   inTurn,
   signal,
   isEngineFault,
-  enginesAnswer,
   onFault,
 }: IssuerWorker): Promise<void> => {
   const faults = new Map<string, Faults>();
   const lookUpSemaphore = createLookUpSemaphore(Math.max(1, Math.floor(concurrency / 2)), deps.clock);
-  const gate = createEngineGate(enginesAnswer, signal);
-  const report = (stream: string, error: unknown): void => {
-    if (isEngineFault(error)) gate.close();
-    reportSafely(() => onFault(stream, error));
-  };
+  const report = (stream: string, error: unknown): void => reportSafely(() => onFault(stream, error));
   const engineFaults = { isFault: isEngineFault, report };
   const handle = async (delivery: Delivery): Promise<HandlingResult> => {
     const { stream } = delivery;
@@ -84,7 +75,7 @@ export const runIssuer = ({
       };
     }
   };
-  return queue.work({ concurrency, signal, handle, gate });
+  return queue.work({ concurrency, signal, handle });
 };
 
 /** A fault of the reporting itself must not end the worker. */

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { invoiceStream, modes } from '../../src/domain/common/ids.js';
-import type { Delivery, HandlingResult, WorkGate, WorkItem, WorkQueue } from '../../src/ports/work-queue.js';
-import { createEngineGate } from '../../src/workers/engine-gate.js';
+import type { Delivery, HandlingResult, WorkItem, WorkQueue } from '../../src/ports/work-queue.js';
 import { streamNamed } from '../support/fixture/named-streams.js';
 import { gate } from '../support/gate.js';
 
@@ -36,9 +35,9 @@ export const workQueueContract = (engineName: string, open: () => Promise<WorkQu
     const putAgain = (name: string, sweep: string): Promise<void> =>
       put(name, 'issue', `${streamNamed(name)}/${sweep}`);
 
-    const work = (handle: Handle, { concurrency = 1, ...options }: { concurrency?: number; gate?: WorkGate } = {}) => {
+    const work = (handle: Handle, { concurrency = 1 } = {}) => {
       const abort = new AbortController();
-      const ended = engine.queue.work({ concurrency, signal: abort.signal, handle, ...options });
+      const ended = engine.queue.work({ concurrency, signal: abort.signal, handle });
       workers.push({ abort, ended });
       return { abort, ended };
     };
@@ -416,68 +415,6 @@ export const workQueueContract = (engineName: string, open: () => Promise<WorkQu
       hold.open();
       await watched;
       expect(started).toEqual([streamNamed('a')]);
-    });
-
-    it('takes nothing while its gate is closed, also when it is told to end then', async () => {
-      const mended = gate();
-      const engines = createEngineGate(() => mended.opened.then(() => true), new AbortController().signal);
-      const first: string[] = [];
-      const worker = work(
-        async ({ stream }) => {
-          first.push(stream);
-          // given: the worker is cut from its engines with its first work in hand
-          if (first.length === 1) engines.close();
-          return first.length === 1 ? { kind: 'retry', afterMs: 1 } : ack;
-        },
-        { gate: engines },
-      );
-      await put('a');
-      await vi.waitFor(() => expect(first).toHaveLength(1), bound);
-      await put('b');
-      const other: string[] = [];
-      const { abort, ended } = work(async ({ stream }) => {
-        other.push(stream);
-        return ack;
-      });
-      await emptied();
-      expect([first, new Set(other)]).toEqual([[streamNamed('a')], new Set(['a', 'b'].map(streamNamed))]);
-      abort.abort();
-      await ended;
-      await put('c');
-      expect(first).toHaveLength(1);
-      mended.open();
-      await emptied();
-      expect(first).toEqual(['a', 'c'].map(streamNamed));
-      engines.close();
-      worker.abort.abort();
-      await worker.ended;
-    });
-
-    it('gives what a worker has taken and not begun to another one when its gate closes', async () => {
-      const engines = createEngineGate(() => new Promise(() => undefined), new AbortController().signal);
-      const names = ['a', 'b', 'c', 'd'];
-      for (const name of names) {
-        await put(name);
-        await engine.queue.put({ kind: 'issue', stream: streamNamed(`test ${name}`), messageId: `test/${name}` });
-      }
-      const hold = gate();
-      let held = 0;
-      work(
-        async () => {
-          held += 1;
-          await hold.opened;
-          return ack;
-        },
-        { concurrency: 4, gate: engines },
-      );
-      await vi.waitFor(() => expect(held).toBe(4), bound);
-      engines.close();
-      const deliveries = collect();
-      // Sooner than a silent worker would lose its work items.
-      await vi.waitFor(() => expect(deliveries).toHaveLength(4), { ...bound, timeout: 20_000 });
-      hold.open();
-      await emptied();
-      expect(held).toBe(4);
     });
 
     it('ends at once when it is idle, and when it was told to before it began', async () => {

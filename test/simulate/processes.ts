@@ -112,7 +112,6 @@ export const startMember = (role: RoleName, name: string, surviving: Surviving):
         signal,
         inTurn: (task) => task(),
         isEngineFault,
-        enginesAnswer: async () => true,
         onFault,
       });
       return { role, process };

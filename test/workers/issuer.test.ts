@@ -9,12 +9,11 @@ import type { Delivery, HandlingResult } from '../../src/ports/work-queue.js';
 import { runIssuer } from '../../src/workers/issuer.js';
 import { runRelay } from '../../src/workers/relay.js';
 import { accepted, cancelRequested } from '../support/fixture/invoice.js';
-import { gate } from '../support/gate.js';
 import { appendTo } from '../support/harness/event-store.js';
 import { type IssuingHarness, issuingHarness } from '../support/harness/issuing.js';
 import { collectingQueue } from '../support/harness/workers.js';
 
-const workerOf = async (harness: IssuingHarness, enginesAnswer = async () => true) => {
+const workerOf = async (harness: IssuingHarness) => {
   const queue = collectingQueue();
   const faults: unknown[] = [];
   const { signal } = new AbortController();
@@ -25,7 +24,6 @@ const workerOf = async (harness: IssuingHarness, enginesAnswer = async () => tru
     signal,
     inTurn: (task) => task(),
     isEngineFault: (error) => error instanceof EventLogUnavailable,
-    enginesAnswer,
     onFault: (_stream, fault) => faults.push(fault),
   });
   const deliver = (kind: Delivery['kind'] = 'issue', deliveries = 1): Promise<HandlingResult> =>
@@ -46,31 +44,7 @@ const breakLog = (harness: IssuingHarness, error: Error = new EventLogUnavailabl
 describe('the issuer', () => {
   it('works on as many at once as it may', async () => {
     const { queue } = await workerOf(await issuingHarness());
-    expect(queue.options).toMatchObject([{ concurrency: 3 }]);
-  });
-
-  it('takes no work from a fault of an engine until the engines answer, and goes on taking after any other fault', async () => {
-    const harness = await issuingHarness();
-    const answers = [false, false, true];
-    const mended = gate();
-    const { queue, deliver } = await workerOf(harness, async () => {
-      if (answers.length === 1) await mended.opened;
-      return answers.shift() === true;
-    });
-    const mayTake = () => queue.options[0]?.gate?.isOpen();
-    const other = breakLog(harness, new Error('broken'));
-    await deliver();
-    expect(mayTake()).toBe(true);
-    other.mend();
-    const { mend } = breakLog(harness);
-    await Promise.all([deliver(), deliver('cancel')]);
-    expect(mayTake()).toBe(false);
-    await expect.poll(() => answers).toHaveLength(1);
-    expect(mayTake()).toBe(false);
-    mend();
-    mended.open();
-    await expect.poll(mayTake).toBe(true);
-    expect(answers).toEqual([]);
+    expect(queue.options).toEqual([{ concurrency: 3 }]);
   });
 
   it('is done with an issued invoice', async () => {
@@ -153,7 +127,7 @@ describe('the issuer', () => {
     expect(await harness.status()).toBe('canceled');
   });
 
-  it('keeps the answer of the authorizer while the log refuses to record it, and takes no work meanwhile', async () => {
+  it('keeps the answer of the authorizer while the log refuses to record it', async () => {
     const harness = await issuingHarness();
     harness.authorizer.script = [{ rejected: ['E0160'] }];
     const { store } = harness.deps;
@@ -168,10 +142,9 @@ describe('the issuer', () => {
         return await store.append(stream, version, events, context);
       },
     };
-    const { queue, deliver, faults } = await workerOf(harness, () => new Promise(() => undefined));
+    const { deliver, faults } = await workerOf(harness);
     expect(await deliver()).toEqual({ kind: 'ack' });
     expect(faults).toEqual([expect.any(EventLogUnavailable)]);
-    expect(queue.options[0]?.gate?.isOpen()).toBe(false);
     expect(await harness.status()).toBe('failed');
     expect(harness.authorizer.calls).toEqual(['sendDps']);
   });
@@ -259,7 +232,6 @@ describe('the issuer', () => {
         signal,
         inTurn: (task) => task(),
         isEngineFault: () => false,
-        enginesAnswer: async () => true,
         onFault: () => undefined,
       }),
     );

@@ -177,7 +177,6 @@ describe('the issuer beside look-ups that nobody answers', () => {
       signal: stop.signal,
       inTurn: (task) => task(),
       isEngineFault: () => false,
-      enginesAnswer: async () => true,
       onFault: () => undefined,
     });
     await vi.waitFor(async () => expect(await harness.status()).toBe('issued'), bound);

@@ -156,16 +156,10 @@ export const createMemoryQueue = (clock: Clock): WorkQueue => {
 
   return {
     put: async (item) => put(item),
-    work: async ({ concurrency, signal, handle, gate }) => {
+    work: async ({ concurrency, signal, handle }) => {
       signal.addEventListener('abort', wakeAll, { once: true });
       const loop = async (): Promise<void> => {
         while (!signal.aborted) {
-          if (gate?.isOpen() === false) {
-            // Another worker of this queue may take what this loop was woken for.
-            watch();
-            await gate.changed(signal);
-            continue;
-          }
           const entry = takeNext();
           if (entry === undefined) await sleep();
           else await finish(entry, handle);

@@ -40,16 +40,13 @@ const FLUSH_MS = 2_000;
 /** How often within `ackWaitMs` the server is informed that work continues. */
 const SIGNS_OF_LIFE = 3;
 
-/** Pulls, handles and answers until the signal aborts; then, and while the gate is closed, gives back at once what is not being handled. */
-export const work = async (options: WorkerOptions, { concurrency, signal, handle, gate }: Work): Promise<void> => {
+/** Pulls, handles and answers until the signal aborts; then gives back at once what is not being handled. */
+export const work = async (options: WorkerOptions, { concurrency, signal, handle }: Work): Promise<void> => {
   const { link, names, parked, ackWaitMs, heartbeatMs, endless, clock, notify } = options;
   if (signal.aborted) return;
   const intake = createIntake(concurrency);
   const running = new Set<Promise<void>>();
   const waiters = new Set<() => void>();
-  const mayTake = (): boolean => !signal.aborted && gate?.isOpen() !== false;
-  /** Aborts when the gate closes or opens. */
-  let taking = new AbortController();
 
   const wakeAll = (): void => {
     for (const wake of waiters) wake();
@@ -58,7 +55,7 @@ export const work = async (options: WorkerOptions, { concurrency, signal, handle
   const changed = (): Promise<void> => new Promise((resolve) => waiters.add(resolve));
 
   const dispatch = (): void => {
-    while (mayTake()) {
+    while (!signal.aborted) {
       const held = intake.take();
       if (held === undefined) break;
       const task: Promise<void> = finish(held).finally(() => {
@@ -115,7 +112,7 @@ export const work = async (options: WorkerOptions, { concurrency, signal, handle
       message.terminate();
       // Another program may write any number of them.
       link.notify({ kind: 'unreadable', consumer: consumer.name });
-    } else if (!mayTake()) {
+    } else if (signal.aborted) {
       message.giveBack();
     } else {
       intake.add({ item, message });
@@ -127,12 +124,12 @@ export const work = async (options: WorkerOptions, { concurrency, signal, handle
     const waits = createBackoff(RETRY_MS.first, RETRY_MS.longest);
     let refusals = 0;
     while (!signal.aborted) {
-      const batch = mayTake() ? intake.room(consumer.lane) : 0;
+      const batch = intake.room(consumer.lane);
       if (batch <= 0) {
         await changed();
         continue;
       }
-      const end = await askOnce(consumer, batch, waits, AbortSignal.any([signal, taking.signal]));
+      const end = await askOnce(consumer, batch, waits);
       refusals = end === 'refused' ? refusals + 1 : 0;
       await followRefusals(consumer.name, refusals);
     }
@@ -149,12 +146,7 @@ export const work = async (options: WorkerOptions, { concurrency, signal, handle
     if (session !== undefined) await link.repair(session).catch(() => undefined);
   };
 
-  const askOnce = async (
-    consumer: ConsumerName,
-    batch: number,
-    waits: Backoff,
-    asking: AbortSignal,
-  ): Promise<PullEnd | undefined> => {
+  const askOnce = async (consumer: ConsumerName, batch: number, waits: Backoff): Promise<PullEnd | undefined> => {
     const session = await link.next(signal);
     if (session === undefined) return undefined;
     const onMessage = (message: WorkMessage): void => receive(consumer, message);
@@ -165,7 +157,7 @@ export const work = async (options: WorkerOptions, { concurrency, signal, handle
         consumer: consumer.name,
         batch,
         heartbeatMs,
-        signal: asking,
+        signal,
         onMessage,
       });
       if (end === 'over' || end === 'stopped') {
@@ -188,16 +180,6 @@ export const work = async (options: WorkerOptions, { concurrency, signal, handle
     }
   };
 
-  const followGate = async (): Promise<void> => {
-    while (gate !== undefined && !signal.aborted) {
-      await gate.changed(signal);
-      taking.abort();
-      taking = new AbortController();
-      if (!mayTake()) giveBackAll(intake.release());
-      wakeAll();
-    }
-  };
-
   const signs = setInterval(() => each(intake.held(), (message) => message.working()), ackWaitMs / SIGNS_OF_LIFE);
   const onAbort = (): void => {
     wakeAll();
@@ -205,7 +187,7 @@ export const work = async (options: WorkerOptions, { concurrency, signal, handle
   };
   signal.addEventListener('abort', onAbort, { once: true });
   try {
-    await Promise.all([followGate(), ...names.consumers.map(askFor)]);
+    await Promise.all(names.consumers.map(askFor));
     await Promise.all(running);
     giveBackAll(intake.release());
     await answersSent(link);

@@ -1,4 +1,3 @@
-import type pg from 'pg';
 import { createDocumentSigner } from '../../adapters/authorizer/document-signer.js';
 import { createParametersCache } from '../../adapters/municipal-parameters/cache.js';
 import { createCertificateRefusals } from '../../adapters/read-model-postgres/certificate-refusals.js';
@@ -8,7 +7,6 @@ import type { IssuerDeps } from '../../app/issuing/deps.js';
 import { unlessExpired } from '../../app/issuing/open-certificate.js';
 import { APPEND_GRACE_SECONDS } from '../../app/issuing/protocol.js';
 import { modes } from '../../domain/common/ids.js';
-import { settlesWithin } from '../../lib/pause.js';
 import { centralBankCode } from '../../tables/catalogue.js';
 import { runBreakerProber } from '../../workers/breaker-prober.js';
 import { runIssuer } from '../../workers/issuer.js';
@@ -43,7 +41,6 @@ export const startIssuer = (
       inTurn,
       signal: pausing,
       isEngineFault,
-      enginesAnswer: () => enginesAnswer(parts),
       onFault,
     });
   return [
@@ -52,21 +49,6 @@ export const startIssuer = (
     guards.whileAppendsAllowed(signal, (stopping) => runParametersRefresh(parts, stopping)),
     guards.whileAppendsAllowed(signal, (stopping) => runReconciliation(deps, parts, stopping)),
   ];
-};
-
-/** Longest wait for an answer. A connection that was cut gives none, and is closed after this. */
-const ANSWER_MS = 2_000;
-
-/** A log in the database answers with it. Another fault than that of an engine is an answer. */
-const enginesAnswer = async ({ config, engines }: Pick<Parts, 'config' | 'engines'>): Promise<boolean> => {
-  // The client's types lack `query_timeout` of a single query.
-  const question = { text: 'select 1', query_timeout: ANSWER_MS } as pg.QueryConfig;
-  const logApart = config.eventStoreUrl === undefined ? undefined : engines.log;
-  try {
-    return await settlesWithin(ANSWER_MS, Promise.all([engines.pool.query(question), logApart?.head()]));
-  } catch (error) {
-    return !isEngineFault(error);
-  }
 };
 
 /** Milliseconds between two questions whether the breaker is due for a look-up. */

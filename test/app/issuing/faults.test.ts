@@ -143,7 +143,6 @@ const driveToTheEnd = async (harness: IssuingHarness, kind: 'issue' | 'cancel', 
     signal,
     inTurn: (task) => task(),
     isEngineFault: () => false,
-    enginesAnswer: async () => true,
     onFault: () => (counts.faults += 1),
   });
   const conclude = kind === 'issue' ? concludeIssueIfDue : concludeCancellationIfDue;

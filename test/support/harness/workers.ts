@@ -61,7 +61,7 @@ type CollectingQueue = WorkQueue & {
   items: WorkItem[];
   /** The handler of the worker that began to work. */
   handler(): (delivery: Delivery) => Promise<HandlingResult>;
-  options: Pick<Parameters<WorkQueue['work']>[0], 'concurrency' | 'gate'>[];
+  options: { concurrency: number }[];
 };
 
 /** A queue that keeps work items and delivers none; the test calls the worker's handler itself. */
@@ -73,8 +73,8 @@ export const collectingQueue = (): CollectingQueue => {
     put: async (item) => {
       queue.items.push(item);
     },
-    work: async ({ concurrency, gate, ...options }) => {
-      queue.options.push({ concurrency, ...(gate && { gate }) });
+    work: async (options) => {
+      queue.options.push({ concurrency: options.concurrency });
       handle = options.handle;
     },
     depth: async () => queue.items.length,
