@@ -265,12 +265,21 @@ describe('a settlement', () => {
     expect(await again('issued')).toEqual(['issued', green]);
     await life('support:maria', cancelRequested(90_001), cancelNotConfirmed(93_700), closed(mine));
     expect(await again('valid')).toEqual(['valid', green]);
+    // An older tab with the same words is about another end.
+    expect((await settle({ as: 'issued' })).status).toBe(409);
     expect((await harness.visit(green)).text).toContain(
       'Settled, and on record. The note stays valid, and nothing changes for the client.',
     );
     await life('support:maria', canceled(mine));
     expect(await again('canceled')).toEqual(['canceled', green]);
     expect((await settle({ as: 'failed' })).status).toBe(400);
+  });
+
+  it('as failed that names a note of another sale, which the first form did not, is not called recorded', async () => {
+    harness.answers.settle = { kind: 'already_so' };
+    await life('support:maria', resolvedAs.failed('Portal consultado'));
+    expect((await settle({ as: 'failed' })).status).toBe(303);
+    expect((await settle({ as: 'failed', other_sales: ACCESS_KEY })).status).toBe(409);
   });
 
   it.each<[as: string, how: string, events: readonly InvoiceEvent[]]>([

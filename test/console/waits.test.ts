@@ -51,6 +51,17 @@ describe('the page of an open invoice', () => {
     ]);
   });
 
+  it('shows the rest where what holds a send cannot be read, and reports the fault', async () => {
+    Object.defineProperty(harness, 'hasCertificate', {
+      get: () => {
+        throw new Error('lost');
+      },
+    });
+    expect(await waits('pt')).toEqual([]);
+    expect(harness.faults).toEqual([new Error('lost')]);
+    expect((await harness.visit(`/console/invoices/nfse_${ID}`)).status).toBe(200);
+  });
+
   it('shows the certificate that the authorizer refuses', async () => {
     const { certificateId = '' } = demoCompany(DEMO_CNPJ).certificate ?? {};
     const since = at(-60);

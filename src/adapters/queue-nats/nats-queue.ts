@@ -46,8 +46,8 @@ export type NatsWorkQueue = WorkQueue & {
 };
 
 /**
- * Milliseconds for which a failed put counts when no put follows. The relay puts again after a second; a process that puts nothing more says nothing of
- * the queue.
+ * Milliseconds for which a failed put counts when no put follows on this connection. A relay puts again after a second; one that has resigned says
+ * nothing of the queue after this time.
  */
 const FAILED_PUT_COUNTS_MS = 60_000;
 

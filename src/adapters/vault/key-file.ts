@@ -163,12 +163,12 @@ const isThere = (file: string): Promise<boolean> =>
 
 /**
  * Removes the drafts that killed commands have left beside the file, each with keys in clear, and those of commands at work, which end without a
- * change then. To be called while the file is there.
+ * change then. To be called while the file is there. A draft that cannot be removed stays, and stops no command.
  */
 const removeDrafts = async (file: string): Promise<void> => {
   const folder = dirname(file);
   for (const other of await readdir(folder).catch((): string[] => []))
-    if (isKeyDraft(other, basename(file))) await rm(join(folder, other), { force: true });
+    if (isKeyDraft(other, basename(file))) await rm(join(folder, other), { force: true }).catch(() => undefined);
 };
 
 /** Whether a file of this name, beside the key file, is a draft that a killed command may have left. */

@@ -114,7 +114,11 @@ const shownOf = async (found: InvoiceCase, deps: ConsoleDeps) => {
   const isSimulated = await hasSimulatorsNote(found, deps);
   const shown = { case: found, isSimulated };
   if (state.kind !== 'invoice') return { ...shown, waits: undefined, sentences: [], choices: [], body: undefined };
-  const waits = await waitsOf(stream, state, { ...deps, clock: { now: () => now } });
+  // What holds a send is asked of the vault and other rows: without them the page shows the rest, and keeps what was typed.
+  const waits = await waitsOf(stream, state, { ...deps, clock: { now: () => now } }).catch((error: unknown) => {
+    deps.onFault(error);
+    return undefined;
+  });
   const of = state.outcome.status === 'open' ? ('invoice' as const) : ('cancellation' as const);
   const { sentences } = withSentences({ stream, createdAt: state.facts.createdAt ?? '', state }, deps, now);
   const known = { ...shown, waits: waits && { waits, asOf: now, of } };

@@ -276,10 +276,11 @@ const keyFileFault = async (
  * in it stays unused. Throws `BackupRefused`, `FaultAtAddress`, and what `loadIntoPrepared` throws.
  */
 const restoreElsewhere = async (
-  { databaseOwnerUrl, eventStoreUrl, masterKeyFile }: Config,
+  config: Config,
   service: string,
   { from, clock, onProgress }: Pick<Loading, 'from' | 'clock' | 'onProgress'>,
 ): Promise<Restored> => {
+  const { databaseOwnerUrl, eventStoreUrl, masterKeyFile } = config;
   const manifest = await readManifest(from);
   if ((manifest.log.kind === 'elsewhere') !== (eventStoreUrl !== undefined))
     throw new BackupRefused(
@@ -287,7 +288,7 @@ const restoreElsewhere = async (
         ? 'the backup does not hold the event log: set EVENTSTORE_URL as it was when the backup was made'
         : 'the backup holds the event log, and EVENTSTORE_URL names another one: unset it',
     );
-  const authenticity = authenticityOf(from, manifest, await keysAtHand(masterKeyFile));
+  const authenticity = authenticityOf(from, manifest, await ownKeysAtHand(config));
   await checkFiles(from, manifest);
   const copy = await copyToPut(from, manifest, masterKeyFile);
   const withRows = async (client: pg.PoolClient): Promise<void> => {

@@ -11,7 +11,9 @@ import type { Parts } from './parts.js';
 
 const RELAY_PAUSE_MS = 500;
 const STAND_BY_MS = 1_000;
-/** How long a process whose work item was not taken does not lead: longer than the others wait for their next try. */
+/** Puts that fail one after another before a relay resigns: one alone may be a short silence, after which nobody has to take over. */
+const FAILED_PUTS = 2;
+/** How long a process whose work items were not taken does not lead: longer than the others wait for their next try. */
 const STAND_BACK_MS = 3 * STAND_BY_MS;
 
 /**
@@ -32,32 +34,35 @@ export const runRelayRole = (start: LogPosition | null, parts: Parts, signal: Ab
 };
 
 /**
- * A relay that cannot put work into the queue resigns, and a process that is not connected to the queue does not try to lead. Another process may
+ * A relay that twice cannot put work into the queue resigns, and a process that is not connected to the queue does not try to lead. Another process may
  * reach the queue. When none does, the lead is free, and the sweeper works as it does under a leader that puts nothing.
  */
 const relayAsLeader = async (start: LogPosition | null, parts: Parts, signal: AbortSignal): Promise<void> => {
   const { engines, logger, queue } = parts;
   const session = leaderSession(engines.pool);
   const reminder = createReminder();
-  let standsBack = false;
+  let failedPuts = 0;
   const goesOnAfter = (error: unknown): boolean => {
-    standsBack = error instanceof WorkQueueUnavailable;
-    return !standsBack;
+    failedPuts = error instanceof WorkQueueUnavailable ? failedPuts + 1 : 0;
+    return failedPuts < FAILED_PUTS;
   };
   const relay = async (leading: AbortSignal): Promise<void> => {
     const identity = await engines.log.identity();
     const stored = async (): Promise<LogPosition | null> => (await engines.guards.relay.read(identity)) ?? start;
-    const keep = (position: LogPosition): Promise<void> => engines.guards.relay.move(identity, position);
+    const keep = async (position: LogPosition): Promise<void> => {
+      failedPuts = 0;
+      await engines.guards.relay.move(identity, position);
+    };
     await relayFrom(await stored(), parts, leading, { keep, readAgain: stored, goesOnAfter, reminder });
   };
   while (!signal.aborted) {
-    standsBack = false;
+    failedPuts = 0;
     try {
       if (reachesQueue(queue)) await asLeader(session, 'relay', relay, signal);
     } catch (error) {
       logger.warn({ msg: 'the relay failed and is tried again', ...faultFields(error) });
     }
-    await pause(standsBack ? STAND_BACK_MS : STAND_BY_MS, signal);
+    await pause(failedPuts < FAILED_PUTS ? STAND_BY_MS : STAND_BACK_MS, signal);
   }
   await session.close();
 };

@@ -104,10 +104,12 @@ describeWithPostgres('relays over a durable queue', () => {
   /** A process with the role, and its way to the queue. */
   const relayOf = (reached: Reached) => {
     const taking = collectingQueue();
-    const state = { reached, tries: 0, items: taking.items };
+    const state = { reached, tries: 0, failing: 0, items: taking.items };
     const put: typeof taking.put = async (item) => {
       state.tries += 1;
-      if (state.reached !== 'yes') throw new WorkQueueUnavailable('the work queue takes nothing', state.reached);
+      state.failing -= 1;
+      if (state.reached !== 'yes' || state.failing >= 0)
+        throw new WorkQueueUnavailable('the work queue takes nothing', state.reached);
       await taking.put(item);
     };
     const status = () => {
@@ -142,6 +144,17 @@ describeWithPostgres('relays over a durable queue', () => {
     await expect.poll(() => second.items.map(({ stream }) => stream), bound).toContain(streamOf('live', 3));
     expect(first.tries).toBe(tries);
     expect(lines).toEqual([expect.objectContaining({ msg: 'the relay was interrupted and continues', code: reached })]);
+  });
+
+  it('leave the lead where it is after one put that failed', async () => {
+    const first = relayOf('yes');
+    await accept(1);
+    await expect.poll(() => first.items, bound).toHaveLength(1);
+    const second = relayOf('yes');
+    first.failing = 1;
+    await accept(2);
+    await expect.poll(() => first.items, bound).toHaveLength(2);
+    expect([first.tries, second.tries]).toEqual([3, 0]);
   });
 
   it('leave the lead free while none is connected to the queue, and lead when one is', async () => {

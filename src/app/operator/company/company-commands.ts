@@ -159,7 +159,7 @@ const PUT_TAKES_AT_MOST_S = 3_600;
 /**
  * Takes certificates out of the database: those that a newer one replaced, or with `all` the current one too. The event comes first, so that no event
  * names a current certificate that is gone; a repeated call removes what an interrupted one left. A row that no event names is removed once it is an
- * hour old: a younger one may belong to a put whose event is still to come. Returns how many were removed.
+ * hour old: a younger one may belong to a put whose event is still to come. Returns how many were removed. Throws `NotInForceYet`.
  */
 export const removeStoredCertificates = async (
   companyId: CompanyId,
@@ -173,7 +173,8 @@ export const removeStoredCertificates = async (
     events.map(({ type, data }) => (type === 'CertificateStored' ? data.certificateId : undefined)),
   );
   let removed: readonly string[] = [];
-  const result = await decideCompany(companyId, deps, (state, at) => {
+  // The row must not name a certificate that is gone: sends are held under such a row.
+  const result = await decideCompany(companyId, inForceAtOnce(deps), (state, at) => {
     const current = state.kind === 'company' ? state.certificate?.certificateId : undefined;
     const abandonedBefore = addSeconds(at, -PUT_TAKES_AT_MOST_S);
     removed = stored

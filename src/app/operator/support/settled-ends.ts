@@ -1,4 +1,5 @@
 import type { InvoiceEvent } from '../../../domain/invoice/events.js';
+import type { StreamEvent } from '../../event-store/codec.js';
 import type { EventStore } from '../../event-store/event-store.js';
 import type { SettleAs, SettleCommand } from '../settlement/settle-invoice.js';
 import type { TimelineEntry } from './invoice-case.js';
@@ -40,14 +41,37 @@ export const endsSettled = (timeline: readonly TimelineEntry[]): boolean => {
   return SETTLEMENTS.has(event) && who.startsWith('support:');
 };
 
-/** Whether the last event is a settlement by this operator with this evidence, as when one form is sent twice. */
+/** Whether the last event is this settlement by this operator with this evidence, as when one form is sent twice. */
 export const isSentTwice = async (
-  { stream, evidence }: Pick<SettleCommand, 'stream' | 'evidence'>,
+  { stream, as, evidence, otherSales = [] }: SettleCommand,
   operator: string,
   store: Pick<EventStore, 'load'>,
 ): Promise<boolean> => {
   const { events } = await store.load<InvoiceEvent>(stream);
   const last = events.at(-1);
-  if (last === undefined || !SETTLEMENTS.has(last.type) || last.metadata.actor !== `support:${operator}`) return false;
-  return 'evidence' in last.data && last.data.evidence === evidence;
+  if (last === undefined || last.metadata.actor !== `support:${operator}`) return false;
+  const settled = settledBy(last);
+  return (
+    settled?.as === as && settled.evidence === evidence && otherSales.every((key) => settled.otherSales.includes(key))
+  );
+};
+
+/** What an event of a settlement says of the command behind it. */
+const settledBy = (
+  event: StreamEvent<InvoiceEvent>,
+): { as: SettleAs; evidence: string | undefined; otherSales: readonly string[] } | undefined => {
+  switch (event.type) {
+    case 'IndeterminateResolved': {
+      const { data } = event;
+      const otherSales = data.as === 'failed' ? (data.otherSales ?? []).map(({ accessKey }) => accessKey) : [];
+      return { as: data.as, evidence: data.evidence, otherSales };
+    }
+    case 'CancellationSettledBySupport':
+    case 'NoteCanceledElsewhere':
+      return { as: 'canceled', evidence: event.data.evidence, otherSales: [] };
+    case 'CancellationClosedBySupport':
+      return { as: 'valid', evidence: event.data.evidence, otherSales: [] };
+    default:
+      return undefined;
+  }
 };

@@ -69,6 +69,16 @@ describe('a removal of certificates', () => {
     expect(idsLeft()).toEqual([id]);
   });
 
+  it('takes nothing while the row of the company may name what it would take', async () => {
+    const earlier = await put();
+    const current = await put();
+    const late = { ...depsOver(store), applyNow: () => Promise.reject(new Error('lost')), rowFollows: () => undefined };
+    await expect(removeStoredCertificates(DEMO_CNPJ, 'replaced', vault, late)).rejects.toThrow();
+    expect(idsLeft()).toEqual([earlier, current]);
+    expect(await remove('replaced')).toEqual({ done: 1 });
+    expect(idsLeft()).toEqual([current]);
+  });
+
   it.each(['replaced', 'all'] as const)(
     'of %s ones takes the row of a killed put once it is an hour old',
     async (which) => {
