@@ -34,7 +34,9 @@ export const refuseHalfRestored = (dataDir: string): void => {
   );
 };
 
-/** Marks the folder durably, before anything of the restore is in it. The caller holds the folder's lock. A mark that is there keeps its note of the key. */
+/**
+ * Marks the folder durably, before anything of the restore is in it. The caller holds the folder's lock. A mark that is there keeps its note of the key.
+ */
 export const beginRestore = async (dataDir: string): Promise<void> => {
   if (!isHalfRestored(dataDir)) await writeWhole(markerOf(dataDir), '');
   await syncFolder(dataDir);

@@ -11,7 +11,7 @@ import type { Parts } from './parts.js';
 
 const RELAY_PAUSE_MS = 500;
 const STAND_BY_MS = 1_000;
-/** Puts that fail one after another before a relay resigns: one alone may be a short silence, after which nobody has to take over. */
+/** Puts that fail one after another before a relay resigns: one alone may be a short silence, after which the same relay goes on. */
 const FAILED_PUTS = 2;
 /** How long a process whose work items were not taken does not lead: longer than the others wait for their next try. */
 const STAND_BACK_MS = 3 * STAND_BY_MS;

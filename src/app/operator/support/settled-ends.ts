@@ -29,7 +29,7 @@ const ENDS_OF_CANCELLATIONS: ReadonlySet<string> = new Set([
   'InvoiceImported',
 ]);
 
-/** What ended last of these entries what a settlement as `as` would end: the invoice or its cancellation, whoever ended it and however. */
+/** The last of these entries that ended what a settlement as `as` would end: the invoice or its cancellation. Support or the protocol has ended it. */
 export const lastEnd = (timeline: readonly TimelineEntry[], as: SettleAs): TimelineEntry | undefined => {
   const ends = as === 'issued' || as === 'failed' ? OUTCOMES : ENDS_OF_CANCELLATIONS;
   return timeline.findLast(({ event }) => ends.has(event));
