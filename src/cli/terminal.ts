@@ -10,7 +10,7 @@ export type ProgressStream = { isTTY?: boolean; write(text: string): unknown };
  */
 export type Terminal = {
   out(text: string): void;
-  /** From now on `out` must reach its reader: otherwise stderr gets this line, and the exit code is 1. */
+  /** From now on `out` has to reach a reader: otherwise stderr gets this line. A text that could not be written is exit 1 then. */
   ifUnseen?(line: string): void;
   err(text: string): void;
   /** Whether a person reads `out`. */

@@ -149,15 +149,13 @@ export const keysOf = (): ((world: World) => string) => {
       names.of(state, shownOf),
       memo === undefined ? '' : names.of(memo),
       names.of(authorizer),
-      names.of(budget, faultsOf),
+      names.of(budget),
       shownAt === '' ? '' : names.ofText(shownAt),
       hasFailedToRecord,
       ...held,
     ].join();
   };
 };
-
-const faultsOf = (budget: Budget): string => JSON.stringify(Object.values(budget));
 
 const shownOf = (state: InvoiceState): string => {
   const { sends = [], status, codes: ended } = (state.kind === 'invoice' ? state.cancellation : undefined) ?? {};

@@ -153,15 +153,13 @@ export const keysOf = (): ((world: World) => string) => {
       names.of(state, shownOf),
       memo === undefined ? '' : names.of(memo),
       names.of(authorizer),
-      names.of(budget, faultsOf),
+      names.of(budget),
       isNoteBrought,
       shownAt === '' ? '' : names.ofText(shownAt),
       ...held,
     ].join();
   };
 };
-
-const faultsOf = (budget: Budget): string => JSON.stringify(Object.values(budget));
 
 const shownOf = ({ attempts, outcome }: Invoice): string => {
   const last = attempts.length - 1;

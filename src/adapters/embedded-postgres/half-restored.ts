@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { sha256 } from '../../lib/sha256.js';
 import { draftOf, syncFolder, writeWhole } from '../../lib/write-whole.js';
 import { MASTER_KEY_COPY } from './backup.js';
 import { CLUSTER_NAMES } from './cluster-names.js';
@@ -44,7 +44,7 @@ export const beginRestore = async (dataDir: string): Promise<void> => {
 
 /** Notes in the mark, durably, that the key file with this text will be the backup's copy. The caller makes that file afterwards. */
 export const noteKeyOfBackup = async (dataDir: string, text: string): Promise<void> => {
-  await writeWhole(markerOf(dataDir), hashOf(text));
+  await writeWhole(markerOf(dataDir), sha256(text, 'hex'));
   await syncFolder(dataDir);
 };
 
@@ -52,10 +52,8 @@ export const noteKeyOfBackup = async (dataDir: string, text: string): Promise<vo
 export const isKeyOfBackup = async (dataDir: string, masterKeyFile: string): Promise<boolean> => {
   const noted = await readFile(markerOf(dataDir), 'utf8').catch(() => '');
   const there = noted === '' ? undefined : await readFile(masterKeyFile, 'utf8').catch(() => undefined);
-  return there !== undefined && hashOf(there) === noted;
+  return there !== undefined && sha256(there, 'hex') === noted;
 };
-
-const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 /** Unmarks the folder, when what the restore made is either complete or gone. */
 export const endRestore = async (dataDir: string): Promise<void> => {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { readFileSync, statSync } from 'node:fs';
-import { type FileHandle, link, open, readdir, realpath, rename, rm, stat, unlink } from 'node:fs/promises';
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { type FileHandle, link, open, readdir, realpath, rename, rm, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { errorCode } from '../../lib/error-code.js';
 import { isDenied, otherOwner } from '../../lib/other-owner.js';
@@ -149,17 +149,11 @@ const createFile = (file: string, text: string): Promise<void> =>
   writing(file, async () => {
     const draft = await writeDraft(file, text);
     // Unlike a rename, a link never replaces the key that another process made. That process removes this draft once the file is there.
-    await link(draft, file).catch(async (error: unknown) => {
-      if (errorCode(error) !== 'EEXIST' && !(await isThere(file))) throw error;
+    await link(draft, file).catch((error: unknown) => {
+      if (errorCode(error) !== 'EEXIST' && !existsSync(file)) throw error;
     });
     await removeDrafts(file);
   });
-
-const isThere = (file: string): Promise<boolean> =>
-  stat(file).then(
-    () => true,
-    () => false,
-  );
 
 /**
  * Removes the drafts that killed commands have left beside the file, each with keys in clear, and those of commands at work, which end without a

@@ -106,7 +106,9 @@ const put: Command = {
     const { state } = await loadCompany(cnpj, opened.store);
     const current = state.kind === 'company' ? state.registration : registration;
     const numbers = await nextNumbersOf(current, opened.store);
-    const stopped = await stoppedSeries([{ registration: current }], opened.store);
+    const stopped = numbers.some(({ isStopped }) => isStopped)
+      ? await stoppedSeries([{ registration: current }], opened.store)
+      : [];
     warnings.push(
       ...numbers.flatMap((one) => seriesWarnings(one, stopped.find(({ mode }) => mode === one.mode)?.comparedAt)),
     );

@@ -9,9 +9,7 @@ import {
   type StreamName,
 } from '../../../domain/common/ids.js';
 import { codePattern } from '../../../domain/common/masks.js';
-import type { Customer, InvoiceEvent } from '../../../domain/invoice/events.js';
-import { evolve } from '../../../domain/invoice/evolve.js';
-import { type InvoiceState, initialInvoice } from '../../../domain/invoice/state.js';
+import type { Customer } from '../../../domain/invoice/events.js';
 import { visible } from '../../../domain/invoice/status.js';
 import type { Clock } from '../../../ports/clock.js';
 import type { EventLog } from '../../../ports/event-log.js';
@@ -20,9 +18,10 @@ import { SealedTextChanged, type SealingKeys } from '../../../ports/sealing-keys
 import type { SupportCursor, SupportReads, SupportRow } from '../../../ports/support-reads.js';
 import { appendAudit } from '../../audit/audit-trail.js';
 import { createUnopenedFields, type UnopenedFields } from '../../audit/unopened-fields.js';
-import { type DecodedEvent, decodeSealed, openCopiedField } from '../../event-store/codec.js';
+import { openCopiedField } from '../../event-store/codec.js';
 import type { EventStore } from '../../event-store/event-store.js';
 import { invoiceIdOfReference } from '../../event-store/hashes.js';
+import { loadSealedInvoice } from '../../read/read-invoice.js';
 import { allocatedInvoice } from '../allocated-invoice.js';
 import { documentMark, isSameDocument, readDocument } from '../privacy/document.js';
 import { bareText, withoutNfs } from './typed-text.js';
@@ -159,13 +158,10 @@ const storedUnderReference = async (
   query: Omit<SearchQuery, 'kind'>,
   deps: SearchDeps,
 ): Promise<readonly SupportRow[]> => {
-  const streams = (await streamsOf({ ...query, kind: 'reference' }, deps)).filter(
-    (one) => query.companyId === undefined || parseInvoiceStream(one)?.companyId === query.companyId,
-  );
+  const streams = await streamsOf({ ...query, kind: 'reference' }, deps);
   const stream = streams.length > LOOKED_UP_AT_MOST ? undefined : await firstStored(streams, deps.log);
   if (stream === undefined) return [];
-  const events = (await deps.log.read(stream)).map((one) => decodeSealed(one) as DecodedEvent<InvoiceEvent>);
-  const state = events.reduce<InvoiceState>(evolve, initialInvoice);
+  const { state } = await loadSealedInvoice(stream, deps.store);
   const createdAt = state.kind === 'invoice' ? (state.facts.createdAt ?? '') : '';
   return await shownOf([{ stream, createdAt, state }], query, deps);
 };
@@ -195,7 +191,7 @@ const streamsOf = async ({ text, kind, companyId }: SearchQuery, deps: SearchDep
   switch (kind) {
     case 'id': {
       const invoiceId = typedInvoiceId(text);
-      return invoiceId === undefined ? [] : await streamsOfEveryOwner(deps.readModel, () => invoiceId);
+      return invoiceId === undefined ? [] : await streamsOfOwners(deps.readModel, companyId, () => invoiceId);
     }
     case 'access-key':
       return (await deps.readModel.byAccessKeys([withoutNfs(bareText(text))])).map(({ stream }) => stream);
@@ -208,7 +204,7 @@ const streamsOf = async ({ text, kind, companyId }: SearchQuery, deps: SearchDep
       return await streamsOfNumber(text, companyId, deps);
     default:
       // The id derives from the reference, so no index of references is needed.
-      return await streamsOfEveryOwner(deps.readModel, (mode, owner) => invoiceIdOfReference(mode, owner, text));
+      return await streamsOfOwners(deps.readModel, companyId, (mode, owner) => invoiceIdOfReference(mode, owner, text));
   }
 };
 
@@ -234,15 +230,16 @@ const streamsOfNumber = async (
   return await supportReads.byKeyBegins([...begins]);
 };
 
-/** The stream that an invoice would have in each company and mode. */
-const streamsOfEveryOwner = async (
+/** The stream that an invoice would have in each mode of this company, or of every company. */
+const streamsOfOwners = async (
   readModel: Pick<ReadModel, 'companies'>,
+  companyId: CompanyId | undefined,
   idOf: (mode: Mode, companyId: CompanyId) => string,
 ): Promise<readonly StreamName[]> => {
-  const companies = await readModel.companies();
-  return companies.flatMap(({ registration: { cnpj } }) =>
-    modes.map((mode) => invoiceStream(mode, cnpj, idOf(mode, cnpj))),
-  );
+  const owners = (await readModel.companies()).map(({ registration: { cnpj } }) => cnpj);
+  return owners
+    .filter((owner) => companyId === undefined || owner === companyId)
+    .flatMap((owner) => modes.map((mode) => invoiceStream(mode, owner, idOf(mode, owner))));
 };
 
 /** Follows the reference of an imported invoice to that invoice, whose id does not derive from the reference. */
@@ -334,7 +331,7 @@ export const findStream = async (
 ): Promise<StreamName | undefined> => {
   const invoiceId = parseInvoiceId(wanted);
   if (invoiceId === undefined) return wanted;
-  const streams = await streamsOfEveryOwner(readModel, () => invoiceId);
+  const streams = await streamsOfOwners(readModel, undefined, () => invoiceId);
   const [row] = await supportReads.invoices(streams);
   return row?.stream ?? (await firstStored(streams, log));
 };
