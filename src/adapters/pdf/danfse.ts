@@ -47,7 +47,7 @@ const IMAGES = {
 
 /**
  * Words across the page for what the XML does not hold (NT 008, 2.5). They lie above the grey of titles, which would hide parts of a word, and
- * below every text, which stays readable. Each word is a picture of its own, because a screen reader reads the texts of one picture as one word.
+ * below every text, which stays readable. Each word is a separate picture, because a screen reader reads the texts of one picture as one word.
  */
 const diagonalWords = (marks: PdfMarks): readonly Content[] => {
   const words = wordsOf(marks);

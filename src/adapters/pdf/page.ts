@@ -27,7 +27,7 @@ export const INSET = 0.19;
 /** Least centimetres between a text and the right of its box. */
 export const RIGHT_INSET = 0.1;
 
-/** One line of text; `left` and `top` of its line box in centimetres. `continues`: the next line goes on in the same sentence. */
+/** One line of text; `left` and `top` of its line box in centimetres. `continues`: the next line continues the same sentence. */
 export type TextLine = { left: number; top: number; text: string; style: TextStyle; continues?: boolean };
 
 /** A straight line in centimetres, half a point thick (NT 008, 2.2.3). */

@@ -36,7 +36,7 @@ export type Standing = { stream: StreamName; invoice: Invoice; owner: Owner; sam
 type Owner = ReturnType<typeof compareNote>;
 
 /**
- * The invoice without an outcome under one of whose DPS ids the note stands, unless the note is certainly of another sale. `owner`: whether the note holds
+ * The invoice without an outcome one of whose DPS ids the note has, unless the note is certainly of another sale. `owner`: whether the note holds
  * what the invoice sent there. The look-ups of the invoice may have shown nothing until its time was over.
  */
 export const standsUnder = async (

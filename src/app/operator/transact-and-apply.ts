@@ -28,7 +28,7 @@ export const transactAndApply = async <State, Event extends DomainEvent, Refusal
   } catch (error) {
     // Without new events the row is all that the command is for, and a repeat is right.
     if (outcome.kind === 'already_so') throw error;
-    // An operator who is told of a fault alone repeats the command, and makes a second key or certificate.
+    // An operator who reads of a fault alone repeats the command, and makes a second key or certificate.
     deps.rowFollows(error);
   }
   return outcome;

@@ -88,7 +88,7 @@ type SeriesNotes = { wanted: SeriesToCompare; notes: readonly FoundNote[] };
 /**
  * A note that no open invoice took. `owner`: the invoice that it belongs to, and that another outcome was recorded on. `mayBeSent`: an open invoice gives
  * the same DPS, and has an attempt that may have left another note. `metBy`: the invoice that met the note under its number, with its own content.
- * `metOtherBy`: the one that met it with other content. `unseen`: that invoice is indeterminate, the note stands under its number, and no look-up of the
+ * `metOtherBy`: the one that met it with other content. `unseen`: that invoice is indeterminate, the note has its number, and no look-up of the
  * invoice has shown the note.
  */
 export type LeftNote = {

@@ -22,8 +22,8 @@ import { type Acceptance, acceptedNotes } from './recorded-recoveries.js';
 /**
  * A note at the authorizer that no invoice of the log accounts for. `once`: the id of its invoice, where the read model still has it. `owner`: the
  * invoice of the log that it belongs to, and that cannot take it, because that invoice has another note or outcome. Without an owner it may have
- * repeats. `metBy`: the invoice that met it under its number, with its own content, and has no outcome of its own: support gives it the note (see
- * `noteMet`). `metOther`: the indeterminate invoice that met it with other content, as a repeat on another day does. `unseen`: the note stands under
+ * repeats. `metBy`: the invoice that met it under its number, with its own content, and has no outcome: support gives it the note (see
+ * `noteMet`). `metOther`: the indeterminate invoice that met it with other content, as a repeat on another day does. `unseen`: the note is under
  * the number of that invoice, which has not met it. `accepted`: who has accepted it in an earlier recovery of this log, after which nothing new
  * became known of it. `importedAs`: the import that holds it, with another amount. `keptFor`: the invoice for which an import has reserved the note,
  * and which is not on record (see `missingKeeper`). `canceledAt`: an event that cancels the note is at the authorizer. Missing where that was not

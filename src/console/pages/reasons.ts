@@ -8,7 +8,7 @@ export const evidenceText = (context: Pick<Shown, 'say'>, evidence: string): str
 const OTHER_SALES = / --other-sale (\S+)/g;
 
 /**
- * The reason of a refusal as pages say it. The command line names ends and keys by its flags, which no page has: here the end stands alone, with the keys
+ * The reason of a refusal as pages say it. The command line names ends and keys by its flags, which no page has: here the end is alone, with the keys
  * for the field of notes of other sales.
  */
 export const reasonOf = (context: Pick<Shown, 'say'>, reason: string): Html => {

@@ -19,11 +19,11 @@ import { nameNeeded, type PageContext, ROOT } from '../pages/layout.js';
 import { refusedSearchPage, resultsPage, type TypedSearch } from '../pages/search.js';
 import { withSentences } from './lists.js';
 
-/** Invoices of one answer to a search by document; the next search goes on after them. */
+/** Invoices of one answer to a search by document; the next search continues after them. */
 const FOUND_AT_ONCE = 100;
 
 /**
- * A search changes nothing and is a POST all the same, so that no address holds a document or a name. What is found leads to an address of its own
+ * A search changes nothing and is a POST all the same, so that no address holds a document or a name. What is found leads to a separate address
  * where its text is nothing personal: a browser asks again before it shows the answer to a form a second time.
  */
 export const searchRoutes = (app: Hono<ConsoleEnv>, deps: ConsoleDeps): void => {

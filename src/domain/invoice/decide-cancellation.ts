@@ -103,7 +103,7 @@ export const decideCancelAbsence = (
     const { request, firstAbsentAt, now: at } = proof;
     const sends = open.sends ?? [];
     if (sends.some(isNamedCanceled)) return stale(NAMED_CANCELED);
-    // The answer may name more that stands against the cancellation, such as its deadline (E0822), which no waiting changes.
+    // The answer may name more reasons against the cancellation, such as its deadline (E0822), which no waiting changes.
     const codes = sends.find(isToldOfEvent)?.codes;
     const blocked =
       codes && decided({ type: 'CancellationNotConfirmed', data: { request, reason: 'refused', codes, at } });

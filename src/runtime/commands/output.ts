@@ -51,7 +51,7 @@ export const openOutput = (): Output => {
   };
   const ifUnseen = (line: string): void => {
     unseen = line;
-    // Node opens the null device in place of a closed output, so the two cannot be told apart.
+    // Node opens the null device in place of a closed output, so the two look the same.
     const nowhere = statsOf(() => statSync(devNull));
     if (stdout?.isCharacterDevice() === true && stdout.rdev === nowhere?.rdev) tellUnseen();
   };

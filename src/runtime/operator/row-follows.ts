@@ -1,7 +1,7 @@
 import { errorCode } from '../../lib/error-code.js';
 import { LiveRowsOfOtherVersion } from '../../projector/apply-now.js';
 
-/** What a person is told of a recorded change whose row could not be applied. Quotes no message, because a library may quote its input there. */
+/** The message about a recorded change whose row could not be applied. Quotes no message, because a library may quote its input there. */
 export const rowFollowsLine = (fault: unknown): string => {
   if (fault instanceof LiveRowsOfOtherVersion) return fault.message;
   const code = errorCode(fault);

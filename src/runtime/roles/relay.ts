@@ -11,7 +11,7 @@ import type { Parts } from './parts.js';
 
 const RELAY_PAUSE_MS = 500;
 const STAND_BY_MS = 1_000;
-/** Puts that fail one after another before a relay resigns: one alone may be a short silence, after which the same relay goes on. */
+/** Puts that fail one after another before a relay resigns: one alone may be a short silence, after which the same relay continues. */
 const FAILED_PUTS = 2;
 /** How long a process whose work items were not taken does not lead: longer than the others wait for their next try. */
 const STAND_BACK_MS = 3 * STAND_BY_MS;
@@ -77,7 +77,7 @@ type Relaying = {
   keep(position: LogPosition): Promise<void>;
   /** The checkpoint as the database has it now, after a fault that may have come of a failover. */
   readAgain(): Promise<LogPosition | null>;
-  /** Whether this process goes on after this fault. */
+  /** Whether this process continues after this fault. */
   goesOnAfter(error: unknown): boolean;
   /** Of interruptions: an outage has one line, however often this process leads meanwhile. */
   reminder: Reminder;

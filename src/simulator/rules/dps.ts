@@ -62,7 +62,7 @@ export const readDps = (root: XmlParts): Dps | undefined => {
   };
 };
 
-/** Name of an element with an amount that the schema allows and no safe integer of cents holds; undefined when there is none. */
+/** Name of an element with an amount that the schema allows and no safe integer of cents holds; otherwise undefined. */
 export const tooLargeAmount = (text: string): string | undefined =>
   [...text.matchAll(/<(v[A-Za-z]+)>([0-9]{14,15}(?:\.[0-9]{2})?)</g)].find(
     ([, , amount = '']) => centsFromDecimal(amount) === undefined,

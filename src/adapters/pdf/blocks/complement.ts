@@ -7,7 +7,7 @@ import { LABEL_GAP, oneParagraph, paragraph, roomIn, TEXT, TITLE } from './grid.
 
 /**
  * The complementary information in the order of NT 008, 2.4.5, at most `size` characters; empty when the note has none. The free text of the issuer is
- * cut first and the list of items next, so that they displace no other part that 2.1.12 demands. The text of the municipality stands last, as the table
+ * cut first and the list of items next, so that they displace no other part that 2.1.12 demands. The text of the municipality comes last, as the table
  * has it, and is cut where these two do not suffice.
  */
 export const complementText = (written: Complement, size: number): string => {
@@ -152,7 +152,7 @@ export const arrangementsOf = (text: string, size: number): Arrangements => {
 /** Some four millimetres: where an item of a list ends can be seen, and no character is added that the XML does not hold. */
 const GAP = ` ${'\u00A0'.repeat(5)} `;
 
-/** A gap at a line break is none; the space that says that the text goes on stays. */
+/** A gap at a line break does not count; the space that says that the text continues stays. */
 const withoutOuterGap = (line: string): string => line.trimStart().replace(/\s+$/, ' ');
 
 /** At most `count` of the lines; the last one ends in `...` when lines were left out. */

@@ -11,7 +11,7 @@ import { eventsPastRows, isForeign, type KeyHoldersDeps, rowsOf, type UnsettledD
 
 /**
  * A note that an invoice without a known outcome met under its number. `waitsToBeSent`: no note came of its attempts, and it gets the next number once
- * the series is released. `isOpen`: it has no outcome yet. `isUnseen`: the note stands under that number, and no look-up of the invoice has shown it.
+ * the series is released. `isOpen`: it has no outcome yet. `isUnseen`: the note has that number, and no look-up of the invoice has shown it.
  */
 type NoteMet = Pick<InvoiceEventData<'NumberConflictFound'>, 'accessKey' | 'sameContent'> &
   Pick<InvoiceFacts, 'invoiceId' | 'amountInCents'> & { isOpen: boolean; waitsToBeSent: boolean; isUnseen?: true };
