@@ -24,11 +24,14 @@ import type { SupportReads } from '../ports/support-reads.js';
 import type { LookupProgressStore } from '../ports/work-progress.js';
 import type { WorkQueue } from '../ports/work-queue.js';
 
-/**
- * `readModelOfAnyLog`: only the rebuild, which repairs it, may open a read model that was made from another log. `onlyExisting`: an embedded database
- * that is not there is not made but refused. `rowsAsTheyAre`: an audit must not make the rows that it judges, nor refuse those of another log.
- */
-export type SessionNeeds = { readModelOfAnyLog?: true; rowsAsTheyAre?: true; onlyExisting?: true };
+export type SessionNeeds = {
+  /** Only the rebuild, which repairs it, may open a read model that was made from another log. */
+  readModelOfAnyLog?: true;
+  /** An audit must not make the rows that it judges, nor refuse those of another log. */
+  rowsAsTheyAre?: true;
+  /** An embedded database that is not there is refused, not made. */
+  onlyExisting?: true;
+};
 
 /** What operator commands work with: the same engines as the running service. */
 export type Session = {

@@ -37,46 +37,51 @@ export type AuthorizedNote = {
   content: { amount: string; description: string; customerDocument: string };
 };
 
-/**
- * Result of a send (docs/architecture.md#never-twice). `not_sent`: no byte was handed to a connected socket, or a JSON body refused the
- * channel's certificate. `rejected`: a JSON body whose codes are all final. Everything else is `unknown`. `outage`: the cause is the
- * environment, not this document or company; it only pauses sends and is never recorded. `certificateRefused`: the answer refuses the
- * certificate of the connection; it holds back the company's sends (ADR 47) and is not recorded either. `signatureFault`: our document came back
- * inside a note whose signature cannot be relied on; this causes a notice and is recorded as the reason only. `refused`: the answer refuses the
- * document by a code that is in no catalogue, so only look-ups make it final. `namedEvent`: the answer refuses a cancellation because this event,
- * which cancels the note, is there already.
- */
+/** Causes of an answer that are never recorded. */
+type PassingCause = {
+  /** The cause is the environment, not this document or company. It only pauses sends. */
+  outage?: true;
+  /** The answer refuses the certificate of the connection. It holds back the company's sends (ADR 47). */
+  certificateRefused?: true;
+};
+
+/** No byte was handed to a connected socket, or a JSON body refused the channel's certificate. */
+type NotSent = { kind: 'not_sent'; reason: string; codes: readonly string[] } & PassingCause;
+
+/** What is neither done nor certainly without effect. */
+type UnknownSend = {
+  kind: 'unknown';
+  reason: string;
+  /** The answer refuses the document by a code that is in no catalogue, so only look-ups make the refusal final. */
+  refused?: true;
+  /** The answer refuses a cancellation because this event, which cancels the note, is there already. */
+  namedEvent?: CancelingEvent;
+  /** Our document came back in a note whose signature cannot be relied on. This causes a notice and is recorded as the reason only. */
+  signatureFault?: string;
+} & PassingCause &
+  AuthorizerAnswer;
+
+/** Result of a send (docs/architecture.md#never-twice). `rejected`: a JSON body whose codes are all final. */
 export type SendResult<Success> =
-  | { kind: 'not_sent'; reason: string; codes: readonly string[]; certificateRefused?: true; outage?: true }
+  | NotSent
   | ({ kind: 'rejected' } & AuthorizerAnswer)
-  | ({
-      kind: 'unknown';
-      reason: string;
-      refused?: true;
-      namedEvent?: CancelingEvent;
-      outage?: true;
-      certificateRefused?: true;
-      signatureFault?: string;
-    } & AuthorizerAnswer)
+  | UnknownSend
   | { kind: 'done'; result: Success };
 
 /**
  * Result of a look-up. Only `absent` counts towards a proven absence: a JSON 404, for a DPS with the catalogued code and for an event with an error
- * of the authorizer, or a list of events without one that cancels. `outage` and `certificateRefused` have the meaning of their counterparts in
- * `SendResult`. `mayBeNoActor`: the refusal is a 401 or 403 without codes, which the authorizer also gives to a good certificate whose company is no
- * actor of the document. `exists`: the authorizer named the document by its key, but the document could not be had.
+ * of the authorizer, or a list of events without one that cancels.
  */
-export type LookupResult<Found> =
-  | { kind: 'found'; found: Found }
-  | { kind: 'absent' }
-  | {
-      kind: 'inconclusive';
-      reason: string;
-      exists?: true;
-      outage?: true;
-      certificateRefused?: true;
-      mayBeNoActor?: true;
-    };
+export type LookupResult<Found> = { kind: 'found'; found: Found } | { kind: 'absent' } | InconclusiveLookup;
+
+type InconclusiveLookup = {
+  kind: 'inconclusive';
+  reason: string;
+  /** The authorizer named the document by its key, but the document could not be had. */
+  exists?: true;
+  /** A 401 or 403 without codes. The authorizer also gives that to a good certificate whose company is no actor of the document. */
+  mayBeNoActor?: true;
+} & PassingCause;
 
 /** Whether the reason of an answer lies with the company's certificate, which is missing, unusable or refused. */
 export const isCertificateReason = (reason: string): boolean => reason.startsWith('certificate_');

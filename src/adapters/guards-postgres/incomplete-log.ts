@@ -51,11 +51,14 @@ export const isIssuingPaused = async (db: Pick<pg.Pool, 'query'>, logIdentity: s
   return rows[0]?.paused === true;
 };
 
-/**
- * `head`: of the log when the pause began, null for an empty log. `seenAt`: when the log was last seen to have lost events, or to be restored.
- * `record`: another one after each record of the pause, also by two processes in one millisecond.
- */
-export type IssuingPause = { head: LogPosition | null; seenAt: Instant; record: string };
+export type IssuingPause = {
+  /** Of the log when the pause began; null for an empty log. */
+  head: LogPosition | null;
+  /** When the log was last seen to have lost events, or to be restored. */
+  seenAt: Instant;
+  /** Differs after each record of the pause, also where two processes record it in one millisecond. */
+  record: string;
+};
 
 /** The pause of issuing over this log; undefined when issuing is not paused. */
 export const readPause = async (db: Pick<pg.Pool, 'query'>, logIdentity: string): Promise<IssuingPause | undefined> => {
@@ -151,24 +154,15 @@ export const pauseIfStillIncomplete = async (
   await client.query(`select pg_advisory_unlock(${LOCK_KEY})`);
 };
 
-/** How the guards of a database come to be those of its log: read from it again, or stored in one database with it. */
+/**
+ * How the guards of a database come to be those of its log: read from it again, or stored in one database with it. Stored guards are of the same moment
+ * as the log, and nothing would fill them in again.
+ */
 type GuardsOfLog = 'made from the log' | 'stored with the log';
 
 /**
- * Ends the pause, in one transaction. A pause that was recorded again since it was read stays, nothing is changed and the answer is false: what ended
- * the pause knows nothing of the later loss. Checkpoints past the head no longer belong to this log: they move back to the head, because otherwise the same
- * finding would begin the pause again. The relay's moves to the head in any case when the log is apart from the database: what was appended during
- * the pause may have passed a position of the lost end, from which no read can begin. Work before the head is put into the queue by the sweeper. A
- * generation beside the live one is given up instead, because a rollback or a continued build would show its rows of lost events; its table stays
- * until the next build takes its number. Errors of PostgreSQL pass through, and then the pause stays.
- *
- * Guards that are made from the log may hold idempotency keys of acceptances that the log has lost. Those keys are finished, so nothing would ever
- * correct them, and a repeated request would be answered with an invoice that is not there. So all finished keys go, with the position of the guards,
- * and every process refuses requests until the log has filled the keys in again (ADR 14). A key without an invoice stays: its acceptance may be under
- * way. Marks of the duplicate window stay too: a mark whose invoice the log does not have is taken over, or refuses until the window ends (ADR 7).
- * Guards that are stored with the log are of the same moment, and nothing would fill them in again.
- *
- * How far the queues of the ADN were read goes in the same case: the log may have lost what they led to, so they are read from their beginning.
+ * Ends the pause, in one transaction. False, with nothing changed: the pause was recorded again since it was read, and what ended it knows nothing of
+ * that later loss. Errors of PostgreSQL pass through, and then the pause stays.
  */
 export const resumeIssuing = (
   db: pg.Pool,
@@ -184,14 +178,17 @@ export const resumeIssuing = (
     );
     if (rowCount === 0) return false;
     const values = [logIdentity, (head ?? 0n).toString()];
+    // A rollback to another generation, or its continued build, would show rows of lost events. Its table stays until the next build takes its number.
     await client.query(
       `delete from checkpoints where log_identity = $1 and position::numeric > $2::numeric and role <> 'live'`,
       values,
     );
+    // A checkpoint past the head would begin the pause again.
     await client.query(
       'update checkpoints set position = $2::text where log_identity = $1 and position::numeric > $2::numeric',
       values,
     );
+    // Appends during the pause may have passed a position of the lost end, from which no read can begin. The sweeper queues the work before the head.
     await client.query(
       'update relay_checkpoint set position = $2::numeric where log_identity = $1 and (position > $2::numeric or $3)',
       [...values, guards === 'made from the log'],
@@ -199,12 +196,20 @@ export const resumeIssuing = (
     await client.query('delete from guards_position where log_identity = $1', [logIdentity]);
     if (guards === 'made from the log') {
       await client.query(DELETE_FINISHED_KEYS);
+      // The log may have lost what the queues of the ADN led to: they are read from their beginning.
       await client.query('delete from distribution_progress');
     }
     return true;
   });
 
-/** Locks rows in the order of the claims, so that the two cannot deadlock. */
+/**
+ * A finished key of an acceptance that the log has lost would answer a repeated request with an invoice that is not there, and nothing would correct it.
+ * So all finished keys go, with the position of the guards: every process refuses requests until the log has filled the keys in again (ADR 14). A key
+ * without an invoice stays, because its acceptance may be under way. A mark of the duplicate window stays too: where the log does not have its invoice,
+ * another request takes the mark over, or is refused until the window ends (ADR 7).
+ *
+ * Locks rows in the order of the claims, so that the two cannot deadlock.
+ */
 const DELETE_FINISHED_KEYS = `with finished as (
     select mode, company_id, key_hash from idempotency_keys where invoice_id is not null
     order by mode, company_id, key_hash for update

@@ -11,16 +11,15 @@ import { sendableUntil, slowerNow } from './end-of-sends.js';
 
 type Ownerless = { found: FoundNote; owner?: StreamName; metBy?: StreamName };
 
-/**
- * Open invoices that a repeated request may have made of a note that the log has lost, by public ids. `acceptedAgain`: those that have no note and
- * cannot have one, so they may take this one. `sentAgain`: those of which an attempt may have left a note. `sendableUntil`: until when one of them may
- * be sent, as a second note; absent when none will be. `metAgain`: those of `acceptedAgain` that met the note under their number, so an import takes it as
- * another sale's only once they have an outcome.
- */
+/** Open invoices that a repeated request may have made of a note that the log has lost, by public ids. */
 export type Repeats = {
+  /** Those that have no note and cannot have one, so they may take this note. */
   acceptedAgain?: readonly string[];
+  /** Those of which an attempt may have left a note. */
   sentAgain?: readonly string[];
+  /** Those of `acceptedAgain` that met the note under their number. An import takes it as another sale's only once they have an outcome. */
   metAgain?: readonly string[];
+  /** Until when one of the invoices may be sent, as a second note. Absent when none will be sent. */
   sendableUntil?: Instant;
 };
 

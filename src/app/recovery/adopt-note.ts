@@ -85,19 +85,19 @@ const digestOf = async (
 /** Notes of one series that no invoice of the log holds. */
 type SeriesNotes = { wanted: SeriesToCompare; notes: readonly FoundNote[] };
 
-/**
- * A note that no open invoice took. `owner`: the invoice that it belongs to, and that another outcome was recorded on. `mayBeSent`: an open invoice gives
- * the same DPS, and has an attempt that may have left another note. `metBy`: the invoice that met the note under its number, with its own content.
- * `metOtherBy`: the one that met it with other content. `unseen`: that invoice is indeterminate, the note has its number, and no look-up of the
- * invoice has shown the note.
- */
+/** A note that no open invoice took. */
 export type LeftNote = {
   wanted: SeriesToCompare;
   found: FoundNote;
+  /** The invoice that the note belongs to. Another outcome was recorded on it. */
   owner?: StreamName;
+  /** An open invoice gives the same DPS, and has an attempt that may have left another note. */
   mayBeSent?: true;
+  /** The invoice that met the note under its number, with its own content. */
   metBy?: StreamName;
+  /** The invoice that met the note under its number, with other content. */
   metOtherBy?: StreamName;
+  /** `metOtherBy` is indeterminate, the note has its number, and no look-up of that invoice has shown the note. */
   unseen?: true;
 };
 

@@ -52,19 +52,20 @@ export type Doubtful = { companyId: CompanyId; mode: Mode; series: string } & Do
 /** `certificateRefused`: the authorizer refuses the company's certificate. */
 export type Unproven = (Doubtful & { certificateRefused?: true }) | Unaskable;
 
-/**
- * `isDone`: nothing that is sent from now on can be a second note for a note among the numbers of `series`. A note elsewhere was not seen: under a
- * series, a city or a later number that the log has lost, and that neither the database holds nor an operator named. When `isDone` is false,
- * `unproven` says what could not be compared, or `unknown` has live notes that an operator must account for, or `doubtful` DPS ids of live mode under
- * which a note may be there; then no number was moved.
- */
+/** What `compareRestoredLog` found. No number was moved unless `isDone`. */
 export type RecoveryReport = {
+  /**
+   * Nothing that is sent from now on can be a second note for a note among the numbers of `series`. A note elsewhere was not seen: under a series, a
+   * city or a later number that the log has lost, and that neither the database holds nor an operator named.
+   */
   isDone: boolean;
   series: readonly ComparedSeries[];
   skipped: readonly Skipped[];
+  /** An operator must account for the live ones. */
   unknown: readonly UnknownNote[];
   /** Look-ups of attempts that the log has, which proved nothing several times. The note of another invoice may be there, where the number was given again. */
   doubtful: readonly Doubtful[];
+  /** What could not be compared. */
   unproven: readonly Unproven[];
 };
 

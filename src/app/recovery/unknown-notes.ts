@@ -19,16 +19,7 @@ import type { RecoveryDeps } from './ask-series.js';
 import { acceptedLike } from './known-work.js';
 import { type Acceptance, acceptedNotes } from './recorded-recoveries.js';
 
-/**
- * A note at the authorizer that no invoice of the log accounts for. `once`: the id of its invoice, where the read model still has it. `owner`: the
- * invoice of the log that it belongs to, and that cannot take it, because that invoice has another note or outcome. Without an owner it may have
- * repeats. `metBy`: the invoice that met it under its number, with its own content, and has no outcome: support gives it the note (see
- * `noteMet`). `metOther`: the indeterminate invoice that met it with other content, as a repeat on another day does. `unseen`: the note is under
- * the number of that invoice, which has not met it. `accepted`: who has accepted it in an earlier recovery of this log, after which nothing new
- * became known of it. `importedAs`: the import that holds it, with another amount. `keptFor`: the invoice for which an import has reserved the note,
- * and which is not on record (see `missingKeeper`). `canceledAt`: an event that cancels the note is at the authorizer. Missing where that was not
- * asked or the answer proves nothing, and of a note that another one replaces.
- */
+/** A note at the authorizer that no invoice of the log accounts for. It may have repeats only without an `owner`. */
 export type UnknownNote = Repeats & {
   mode: Mode;
   companyId: CompanyId;
@@ -37,14 +28,23 @@ export type UnknownNote = Repeats & {
   accessKey: AccessKey;
   authorizedAt: string;
   amount: string;
+  /** The id of its invoice, where the read model still has that. */
   once?: string;
+  /** The invoice of the log that the note belongs to. It has another note or outcome, so it cannot take this note. */
   owner?: NoteOwner;
+  /** The invoice without an outcome that met the note under its number, with its own content: support gives it the note (see `noteMet`). */
   metBy?: NoteOwner;
+  /** The indeterminate invoice that met the note with other content, as a repeat on another day does. */
   metOther?: string;
+  /** The note is under the number of `metOther`, whose look-ups have not shown it. */
   unseen?: true;
+  /** Who has accepted the note in an earlier recovery of this log. Nothing new became known of the note since. */
   accepted?: Acceptance;
+  /** The import that holds the note with another amount. */
   importedAs?: { id: string; amount: string };
+  /** The invoice for which an import has reserved the note, and which is not on record (see `missingKeeper`). */
   keptFor?: string;
+  /** When an event canceled the note. Absent where that was not asked or the answer proves nothing, and of a note that another one replaces. */
   canceledAt?: Instant;
 };
 

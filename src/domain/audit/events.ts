@@ -33,14 +33,13 @@ type AuditEvents = {
   ProjectionRollbackOrdered: { projection: string; at: Instant };
   /** A master key generation is lost without a copy: all that it sealed, here and in the vault, is permanently unreadable. */
   MasterKeyGivenUp: { generation: string; reason: string; at: Instant };
-  /**
-   * An operator ended the pause that follows a log from a backup. `unknownNotes`: notes at the authorizer that no invoice accounts for, live ones only
-   * with `--accept-unknown`, now or before. `accessKeys`: the live ones that were accepted now, the first thousand; in events of earlier versions those
-   * of test mode and those accepted before too. `heldCompanies`: those that were not compared and cannot be enabled before they are; absent without any.
-   */
+  /** An operator ended the pause that follows a log from a backup. */
   LogRecovered: {
+    /** Notes at the authorizer that no invoice accounts for, live ones only with `--accept-unknown`, now or before. */
     unknownNotes: number;
+    /** The live notes that were accepted now, the first thousand. Events of earlier versions also hold those of test mode and those accepted before. */
     accessKeys: readonly AccessKey[];
+    /** Companies that were not compared, and cannot be enabled before they are. Absent without any. */
     heldCompanies?: readonly CompanyId[];
     at: Instant;
   };

@@ -3,17 +3,15 @@ import { DAY_MS, type FiscalDate } from './time.js';
 /** `opSimpNac`: 2 MEI, 3 ME/EPP whatever its assessment, 1 outside the Simples. */
 type Regime = 'mei' | 'simples' | 'normal';
 
-/**
- * A row of the table of duties (docs/national-system.md#ibs-and-cbs-by-date, with the sources and what they leave open).
- * `prefixes`: of the national service codes that the row is about; a row without them is about the others. `declaredFrom`: the first competence
- * for which this service declares, which E0850 allows before the duty begins. `toleratedUntil`: the last competence for which the authorizer is
- * known to take a note without the group; the answer after that is open.
- */
+/** A row of the table of duties (docs/national-system.md#ibs-and-cbs-by-date, with the sources and what they leave open). */
 export type Duty = {
   regime: Regime;
+  /** Of the national service codes that the row is about. A row without prefixes is about the others. */
   prefixes?: readonly string[];
+  /** The first competence for which this service declares. E0850 allows a declaration before the duty begins. */
   declaredFrom: FiscalDate;
   owedFrom: FiscalDate;
+  /** The last competence for which the authorizer is known to take a note without the group. The answer after that is open. */
   toleratedUntil: FiscalDate;
   source: string;
 };

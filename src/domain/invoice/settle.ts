@@ -73,14 +73,16 @@ const FOREIGN_NOTE =
 export const OTHER_CONTENT =
   'the note under its number has other content, so only --as failed can settle the invoice, where that note is of another sale';
 
-/**
- * What must be proven before an indeterminate invoice is settled as failed. `dpsIds`: all under which an attempt may have left a note. Each must be
- * absent, or have the note of another sale, because one DPS id has one note. Where none was sent, a look-up has shown a document under them, so all are
- * asked for. `saidToExist`: those of which no absence is taken (E0014). `met`: those whose note was met already, and must be of another sale.
- */
+/** What must be proven before an indeterminate invoice is settled as failed. */
 type ToProve = {
+  /**
+   * All under which an attempt may have left a note. Each must be absent, or have the note of another sale, because one DPS id has one note. Where no
+   * attempt was sent, a look-up has shown a document under these ids, so all are asked for.
+   */
   dpsIds: readonly DpsId[];
+  /** Those of which no absence is taken (E0014). */
   saidToExist: readonly DpsId[];
+  /** Those whose note was met already, and must be of another sale. */
   met: readonly DpsId[];
   earliest: Instant;
 };

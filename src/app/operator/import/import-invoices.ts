@@ -42,12 +42,16 @@ type ImportDeps = Pick<CompanyCommandDeps, 'store' | 'clock' | 'actor'> &
     otherSales: readonly string[];
   };
 
-/**
- * `problems`: nothing was imported, unless a problem says that earlier lines were. `already`: lines that an earlier import or line brought. Among
- * `imported` are notes that were recorded on accepted invoices. `warnings`: of lines that were taken, each with its number.
- */
 type ImportResult =
-  | { imported: number; already: number; warnings: readonly string[] }
+  | {
+      /** With the notes that were recorded on accepted invoices. */
+      imported: number;
+      /** Lines that an earlier import or line brought. */
+      already: number;
+      /** Of lines that were taken, each with its number. */
+      warnings: readonly string[];
+    }
+  /** Nothing was imported, unless a problem says that earlier lines were. */
   | { problems: readonly string[] };
 
 const AT_ONCE = 16;

@@ -223,15 +223,15 @@ const customerOf = ({ customer: sent }: ImportLine): Customer | undefined => {
 
 export type Imported = Omit<InvoiceEventData<'InvoiceImported'>, 'importedAt'>;
 
-/**
- * What one line becomes. `reservation`: the stream that the reference derives, when the invoice has another id. `liveKey`: the
- * access key of a live note, which is reserved too. `dps`: in the note, when the line has its XML.
- */
+/** What one line becomes. */
 export type PlannedImport = {
   stream: StreamName;
   data: Imported;
+  /** The stream that the reference derives, when the invoice has another id. */
   reservation?: StreamName;
+  /** The access key of a live note, which is reserved too. */
   liveKey?: string;
+  /** In the note, when the line has its XML. */
   dps?: EmbeddedDps;
   /** The line names the invoice by its id. */
   namesId?: true;

@@ -9,12 +9,16 @@ import { standsUnder } from '../sent-under.js';
 import type { PlannedImport } from './import-line.js';
 import { eventsPastRows, isForeign, type KeyHoldersDeps, rowsOf, type UnsettledDeps } from './notes-on-record.js';
 
-/**
- * A note that an invoice without a known outcome met under its number. `waitsToBeSent`: no note came of its attempts, and it gets the next number once
- * the series is released. `isOpen`: it has no outcome yet. `isUnseen`: the note has that number, and no look-up of the invoice has shown it.
- */
+/** A note that an invoice without a known outcome met under its number. */
 type NoteMet = Pick<InvoiceEventData<'NumberConflictFound'>, 'accessKey' | 'sameContent'> &
-  Pick<InvoiceFacts, 'invoiceId' | 'amountInCents'> & { isOpen: boolean; waitsToBeSent: boolean; isUnseen?: true };
+  Pick<InvoiceFacts, 'invoiceId' | 'amountInCents'> & {
+    /** The invoice has no outcome yet. */
+    isOpen: boolean;
+    /** No note came of the attempts of the invoice. It gets the next number once the series is released. */
+    waitsToBeSent: boolean;
+    /** The note has the number of the invoice, and no look-up of the invoice has shown it. */
+    isUnseen?: true;
+  };
 
 type MetDeps = UnsettledDeps & { log: KeyHoldersDeps['log'] & Pick<EventLog, 'read'> } & Pick<
     KeyHoldersDeps,
