@@ -50,7 +50,7 @@ const slow = [
   'test/lib/thread-pool.test.ts',
   'test/projector/{rebuild,rebuild-kill,serving}.test.ts',
   'test/proof/{run,settle}.test.ts',
-  'test/runtime/commands/{compose-setup,demo,drain-start,empty-folder,interrupted-start,interruption,npm-stop,output,setup-database,setup-foreign-database,unseen-key}.test.ts',
+  'test/runtime/commands/{compose-setup,demo,drain-start,empty-folder,interrupted-start,interruption,master-key-add,npm-stop,output,setup-database,setup-foreign-database,unseen-key}.test.ts',
   'test/runtime/config/supported-node.test.ts',
   'test/runtime/engines/{database,simulator-process,trust}.test.ts',
   'test/runtime/operations/{compose-health,confined,operations}.test.ts',

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { copyFile, rename } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { addMasterKey } from '../../src/adapters/vault/key-file.js';
 import { certificateCommands } from '../../src/cli/commands/certificate.js';
 import { masterKeyCommands } from '../../src/cli/commands/master-key.js';
 import { runCommand } from '../../src/cli/run.js';
@@ -15,6 +14,7 @@ import { eventually } from '../support/eventually.js';
 import { DEMO_CNPJ } from '../support/fixture/demo.js';
 import { accepted, attempted, authorized } from '../support/fixture/invoice.js';
 import { appendTo } from '../support/harness/event-store.js';
+import { addKey } from '../support/harness/key-file.js';
 import { type RunningService, startRunningService } from '../support/harness/running-service.js';
 import { describeWithPostgres } from '../support/postgres.js';
 import { becomesNotReady, becomesReady } from '../support/readiness.js';
@@ -89,7 +89,7 @@ describeWithPostgres('a service that runs on while its keys are renewed', () => 
   it('seals with a new master key within seconds, and goes on opening what the old one sealed', async () => {
     const before = await issue();
     const link = (JSON.parse((await ask(`/v1/nfse/${before}`)).text) as { links: { pdf: string } }).links.pdf;
-    expect(await addMasterKey(running.config.masterKeyFile)).toBe('m2');
+    expect(await addKey(running.config.masterKeyFile)).toBe('m2');
     expect(await operate('master-key', 'status')).toContain('m2');
     expect(await operate('master-key', 'rotate')).toMatch(/^m2 seals from now on; [1-9]\d* certificates and keys/);
     const generationsOf = async (id: string): Promise<readonly string[]> => {
@@ -115,7 +115,7 @@ describeWithPostgres('a service that runs on while its keys are renewed', () => 
     const ahead = createRunner(() => undefined);
     const masterKeyFile = `${running.config.masterKeyFile}.elsewhere`;
     await copyFile(running.config.masterKeyFile, masterKeyFile);
-    const newest = await addMasterKey(masterKeyFile);
+    const newest = await addKey(masterKeyFile);
     const logger = createLogger('silent', 'stderr');
     const elsewhere = await openSession({ ...running.config, masterKeyFile }, systemClock, logger, ahead);
     expect(await elsewhere.masterKey.rotate('ana', () => undefined)).toMatchObject({ done: { generation: newest } });

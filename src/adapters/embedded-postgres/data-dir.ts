@@ -1,12 +1,12 @@
 import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { existsSync, readlinkSync, statSync } from 'node:fs';
-import { chmod, link, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, link, readdir, readFile, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { errorCode } from '../../lib/error-code.js';
 import { makeFolders } from '../../lib/make-folders.js';
 import { pause } from '../../lib/pause.js';
-import { writeWhole } from '../../lib/write-whole.js';
+import { writeNew, writeWhole } from '../../lib/write-whole.js';
 import { DataDirUnwritable, EmbeddedPostgresError } from './error.js';
 import { refusalOfOtherUser } from './folder-owner.js';
 import { type OsUser, unreachableFolder } from './os-user.js';
@@ -97,24 +97,32 @@ type LockFile = { pid: number; identity: string; released: boolean; socket?: str
 const RETRY_MS = 50;
 
 /**
- * Takes the lock of a data folder, which one process of this machine can hold, in whatever container. The lock of a dead process does not count, even
- * when another process has its id now. Another container does not see the process, but its socket. Waits up to `waitMs`, then throws
- * `EmbeddedPostgresError` that names the owner. Throws `DataDirUnwritable` for a folder in which this user may not write.
- *
- * Lock files are numbered, and the numbers only rise: a process takes the lock by creating the next file, complete and atomically, and the highest is
- * never deleted. So no process can remove a lock that it has not seen, which a single lock file would allow.
+ * Takes the lock of a data folder. Waits up to `waitMs`, then throws `EmbeddedPostgresError` that names the owner. Throws `DataDirUnwritable` for a
+ * folder in which this user may not write.
  */
 export const lockDataDir = async (dataDir: string, { waitMs }: { waitMs: number }): Promise<DataDirLock> => {
   const folder = lockFolder(dataDir);
   await makeDataDir(dataDir);
   // Under a umask of 000 other users could remove the lock or write one.
   await namingUnwritable(dataDir, makeFolders(folder, 0o755));
+  const taken = await namingUnwritable(dataDir, takeLock(folder, { waitMs }));
+  if (taken.kind === 'busy')
+    throw new EmbeddedPostgresError(`DATA_DIR ${dataDir} is in use by ${ownerText(taken.processId)}`);
+  return { release: taken.release };
+};
+
+/**
+ * Takes the lock that this folder is, which one process of this machine can hold, in whatever container. The lock of a dead process does not count, even
+ * when another process has its id now. Another container does not see the process, but its socket. Waits up to `waitMs`.
+ *
+ * Lock files are numbered, and the numbers only rise: a process takes the lock by creating the next file, complete and atomically, and the highest is
+ * never deleted. So no process can remove a lock that it has not seen, which a single lock file would allow.
+ */
+export const takeLock = async (folder: string, { waitMs }: { waitMs: number }): Promise<TakenLock> => {
   const deadline = performance.now() + waitMs;
   for (;;) {
-    const attempt = await namingUnwritable(dataDir, tryLock(folder));
-    if (attempt.kind === 'taken') return { release: attempt.release };
-    if (performance.now() >= deadline)
-      throw new EmbeddedPostgresError(`DATA_DIR ${dataDir} is in use by ${attempt.owner}`);
+    const attempt = await tryLock(folder);
+    if (attempt.kind === 'taken' || performance.now() >= deadline) return attempt;
     await pause(RETRY_MS);
   }
 };
@@ -129,13 +137,13 @@ const namingUnwritable = <T>(dataDir: string, work: Promise<T>): Promise<T> =>
     );
   });
 
-/** `owner`: who holds the lock, and what the reader of the error can do. */
-type Attempt = { kind: 'taken'; release(): Promise<void> } | { kind: 'busy'; owner: string };
+/** `processId`: who holds the lock; undefined for a process of another container, whose id means nothing here. */
+export type TakenLock = { kind: 'taken'; release(): Promise<void> } | { kind: 'busy'; processId: number | undefined };
 
-const tryLock = async (folder: string): Promise<Attempt> => {
+const tryLock = async (folder: string): Promise<TakenLock> => {
   const highest = (await lockNumbers(folder)).at(-1) ?? 0;
   const current = highest === 0 ? undefined : await readLockFile(lockPath(folder, highest));
-  if (current !== undefined && (await isAlive(folder, current))) return { kind: 'busy', owner: ownerText(current) };
+  if (current !== undefined && (await isAlive(folder, current))) return busy(current);
   const own = highest + 1;
   const path = lockPath(folder, own);
   const socket = `owner-${randomUUID()}.sock`;
@@ -143,7 +151,7 @@ const tryLock = async (folder: string): Promise<Attempt> => {
   const lockFile: LockFile = { ...ownLockFile(), ...(listening === undefined ? {} : { socket }) };
   if (!(await createWhole(path, lockFile))) {
     await listening?.end();
-    return { kind: 'busy', owner: ownerText(await readLockFile(path)) };
+    return busy(await readLockFile(path));
   }
   const numbers = await lockNumbers(folder);
   const above = numbers.find((number) => number > own);
@@ -151,7 +159,7 @@ const tryLock = async (folder: string): Promise<Attempt> => {
     // The list was outdated: a later owner had removed this number before this process created it again.
     await rm(path, { force: true });
     await listening?.end();
-    return { kind: 'busy', owner: ownerText(await readLockFile(lockPath(folder, above))) };
+    return busy(await readLockFile(lockPath(folder, above)));
   }
   for (const number of numbers) if (number < own) await removeLock(folder, number);
   const release = async (): Promise<void> => {
@@ -161,19 +169,25 @@ const tryLock = async (folder: string): Promise<Attempt> => {
   return { kind: 'taken', release };
 };
 
+/** Root may lock a folder of another user, who writes there what they like: a socket of another name is not removed. */
+const SOCKET = /^owner-[0-9a-f-]{36}\.sock$/;
+
 const removeLock = async (folder: string, number: number): Promise<void> => {
   const path = lockPath(folder, number);
   const socket = (await readLockFile(path))?.socket;
-  if (socket !== undefined) await rm(join(folder, socket), { force: true });
+  if (socket !== undefined && SOCKET.test(socket)) await rm(join(folder, socket), { force: true });
   await rm(path, { force: true });
 };
 
-/** A process of another container has an id that means nothing here. */
-const ownerText = (lockFile: LockFile | undefined): string => {
-  if (lockFile !== undefined && isSeen(lockFile))
-    return `process ${lockFile.pid}: stop that process or choose another DATA_DIR`;
-  return 'a process of another container: run the command in that container, stop it or choose another DATA_DIR';
-};
+const busy = (lockFile: LockFile | undefined): TakenLock => ({
+  kind: 'busy',
+  processId: lockFile !== undefined && isSeen(lockFile) ? lockFile.pid : undefined,
+});
+
+const ownerText = (processId: number | undefined): string =>
+  processId === undefined
+    ? 'a process of another container: run the command in that container, stop it or choose another DATA_DIR'
+    : `process ${processId}: stop that process or choose another DATA_DIR`;
 
 const ownLockFile = (): LockFile => ({
   pid: process.pid,
@@ -209,8 +223,8 @@ const readLockFile = async (path: string): Promise<LockFile | undefined> => {
 /** Returns false when the file exists. A hard link appears with its content or not at all. */
 const createWhole = async (path: string, lockFile: LockFile): Promise<boolean> => {
   const draft = `${path}.${process.pid}.${Math.random().toString(36).slice(2)}`;
-  await writeFile(draft, JSON.stringify(lockFile), { mode: 0o644 });
   try {
+    await writeNew(draft, JSON.stringify(lockFile), 0o644);
     await link(draft, path);
     return true;
   } catch (error) {

@@ -14,7 +14,8 @@ export type OwnerSocket = { fd: number | undefined; end(): Promise<void> };
 export const listenAsOwner = async (path: string): Promise<OwnerSocket> => {
   const server = createServer((socket) => socket.destroy());
   await withShortPath(path, async (short) => {
-    server.listen(short);
+    // Another user may ask too: a process of root may hold the lock of that user's folder.
+    server.listen({ path: short, writableAll: true });
     await once(server, 'listening');
   });
   server.unref();

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, readFileSync, statSync } from 'node:fs';
-import { type FileHandle, link, open, readdir, realpath, rename, rm, unlink } from 'node:fs/promises';
+import { constants, existsSync, readFileSync, statSync } from 'node:fs';
+import { type FileHandle, link, mkdir, open, readdir, realpath, rename, rm, stat, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { errorCode } from '../../lib/error-code.js';
 import { isDenied, otherOwner } from '../../lib/other-owner.js';
@@ -32,47 +32,118 @@ export const loadMasterKeys = async (
   if (!createIfMissing) throw missing(file);
   await createFile(file, `${freshKey()}\n`);
   const created = await readKeys(file);
-  if (created === undefined) throw new MasterKeyUnusable(`the master key file ${file} vanished while it was made`);
+  if (created === undefined) throw vanished(file);
   return created.keys;
 };
+
+const vanished = (file: string): MasterKeyUnusable =>
+  new MasterKeyUnusable(`the master key file ${file} vanished while it was made`);
 
 const missing = (file: string): MasterKeyUnusable =>
   new MasterKeyUnusable(
     `the master key file ${file} is missing: restore your copy; for a new installation nfse master-key add ${file} --generation m1 makes it`,
   );
 
+type KeyFileLock = { kind: 'taken'; release(): Promise<void> } | { kind: 'busy'; processId: number | undefined };
+
+type Adding = {
+  /** The name; without one the generation gets the name after those of the file and of the `registered` ones. */
+  named?: string | undefined;
+  registered?: readonly { generation: string }[];
+  /** Takes the lock that this folder is. The lock of a process that was killed does not count. */
+  takeLock(folder: string, options: { waitMs: number }): Promise<KeyFileLock>;
+};
+
 /**
- * Adds a generation to the key file and returns its name: the one after those of the file and of the `registered` ones unless another is named. A
- * missing file is made when one is named. The key seals nothing before it is activated. Throws `MasterKeyUnusable`.
+ * Adds a generation to the key file and returns its name. A missing file is made when the generation is named. The key seals nothing before it is
+ * activated. Commands that add at once take turns, so that each adds to what the one before has written. Throws `MasterKeyUnusable`.
  */
-export const addMasterKey = async (
-  file: string,
-  named?: string,
-  registered: readonly { generation: string }[] = [],
-): Promise<string> => {
+export const addMasterKey = async (file: string, { named, registered = [], takeLock }: Adding): Promise<string> => {
   if (named !== undefined && generationNumber(named) === undefined)
     throw new MasterKeyUnusable(`${named} is no name of a generation: m1, m2, and so on`);
   // A rename over a symbolic link would replace the link, and leave the file that others read as it was.
   const target = await realpath(file).catch(() => file);
-  const found = await readKeys(target, file);
+  // Before the lock, which would leave a folder where no file is.
+  if (named === undefined && (await readKeys(target, file)) === undefined) throw missing(file);
+  const lock = await writing(file, async () => {
+    await makeLockFolder(target);
+    return await takeLock(lockFolderOf(target), { waitMs: TURN_MS });
+  });
+  if (lock.kind === 'busy') throw inUse(file, lock.processId);
+  try {
+    return await addUnderLock(file, target, { named, registered });
+  } finally {
+    // The end of the process frees the lock too.
+    await lock.release().catch(() => undefined);
+  }
+};
+
+/** A command writes for some milliseconds; one that was stopped by a signal keeps its turn. */
+const TURN_MS = 10_000;
+
+const inUse = (file: string, processId: number | undefined): MasterKeyUnusable =>
+  new MasterKeyUnusable(
+    `the master key file ${file} is being written by ${processId === undefined ? 'a process of another container' : `process ${processId}`}: wait for its end, or stop that process`,
+  );
+
+/** The folder that is the lock of this key file. It holds nothing secret, and stays. */
+export const lockFolderOf = (file: string): string => `${file}.lock`;
+
+/** Root may add to the file of another user, whose next command needs the lock too. */
+const makeLockFolder = async (target: string): Promise<void> => {
+  const folder = lockFolderOf(target);
+  await mkdir(folder, { mode: 0o755 }).catch((error: unknown) => {
+    if (errorCode(error) !== 'EEXIST') throw error;
+  });
+  if (process.geteuid?.() !== 0) return;
+  const { uid, gid } = await stat(target).catch(() => stat(dirname(target)));
+  const handle = await open(folder, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+  await handle.chown(uid, gid).finally(() => handle.close());
+};
+
+const addUnderLock = async (
+  file: string,
+  target: string,
+  { named, registered }: { named: string | undefined; registered: readonly { generation: string }[] },
+): Promise<string> => {
+  let found = await readKeys(target, file);
   if (found === undefined) {
     if (named === undefined) throw missing(file);
-    await createFile(file, `${named}:${freshKey()}\n`);
-    return named;
+    if (await createFile(file, `${named}:${freshKey()}\n`)) return named;
+    // A start of the service, which takes no lock because a link replaces nothing, has made the file in between.
+    found = await readKeys(target, file);
+    if (found === undefined) throw vanished(file);
   }
   const [newest] = found.keys;
   const generation = named ?? nextGeneration([newest, ...registered]);
   if (byGeneration({ generation }, newest) >= 0)
     throw new MasterKeyUnusable(`the master key file ${file} holds ${newest.generation}: name a later generation`);
-  await writing(file, async () => {
-    const { uid, gid } = found;
-    await removeDrafts(target);
-    // The file keeps its owner, the user of the service, also when another user runs the command.
-    const text = `${found.text.trimEnd()}\n${generation}:${freshKey()}\n`;
-    const draft = await writeDraft(target, text, (handle) => handle.chown(uid, gid));
-    await rename(draft, target).catch((error: unknown) => unlink(draft).then(() => Promise.reject(error)));
-  });
+  await writing(file, () => replaceKeys(file, target, found, generation));
   return generation;
+};
+
+/** Puts all lines of the file and a new one in the place of the file. */
+const replaceKeys = async (
+  file: string,
+  target: string,
+  { text, uid, gid }: FoundKeys,
+  generation: string,
+): Promise<void> => {
+  await removeDrafts(target);
+  // The file keeps its owner, the user of the service, also when another user runs the command.
+  const draft = await writeDraft(target, `${text.trimEnd()}\n${generation}:${freshKey()}\n`, (handle) =>
+    handle.chown(uid, gid),
+  );
+  try {
+    // An operator who moves a copy into this place takes no lock.
+    if ((await readKeys(target, file))?.text !== text)
+      throw new MasterKeyUnusable(`the master key file ${file} was changed meanwhile: run the command again`);
+    await rename(draft, target);
+  } catch (error) {
+    await unlink(draft).catch(() => undefined);
+    throw error;
+  }
+  await syncFolder(dirname(target));
 };
 
 const freshKey = (): string => randomBytes(KEY_BYTES).toString('base64');
@@ -144,22 +215,32 @@ export const parseKeys = (file: string, text: string): MasterKeys => {
   return [newest, ...older];
 };
 
-/** The file is on the disk before it gets its name. A key that was used and then lost in a power cut would lose data. */
-const createFile = (file: string, text: string): Promise<void> =>
-  writing(file, async () => {
-    const draft = await writeDraft(file, text);
-    // Unlike a rename, a link never replaces the key that another process made. That process removes this draft once the file is there.
-    await link(draft, file).catch((error: unknown) => {
+/**
+ * Makes the key file with this text. False where a file has the name already, which stays. The file is on the disk before it gets its name: a key that
+ * was used and then lost in a power cut would lose data. Throws what the system throws.
+ */
+export const makeKeyFile = async (file: string, text: string): Promise<boolean> => {
+  const draft = await writeDraft(file, text);
+  // Unlike a rename, a link never replaces the key that another process made. That process removes this draft once the file is there.
+  const isMade = await link(draft, file).then(
+    () => true,
+    (error: unknown) => {
       if (errorCode(error) !== 'EEXIST' && !existsSync(file)) throw error;
-    });
-    await removeDrafts(file);
-  });
+      return false;
+    },
+  );
+  await removeDrafts(file);
+  if (isMade) await syncFolder(dirname(file));
+  return isMade;
+};
+
+const createFile = (file: string, text: string): Promise<boolean> => writing(file, () => makeKeyFile(file, text));
 
 /**
  * Removes the drafts that killed commands have left beside the file, each with keys in clear, and those of commands at work, which end without a
  * change then. To be called while the file is there. A draft that cannot be removed stays, and stops no command.
  */
-const removeDrafts = async (file: string): Promise<void> => {
+export const removeDrafts = async (file: string): Promise<void> => {
   const folder = dirname(file);
   for (const other of await readdir(folder).catch((): string[] => []))
     if (isKeyDraft(other, basename(file))) await rm(join(folder, other), { force: true }).catch(() => undefined);
@@ -172,11 +253,11 @@ export const isKeyDraft = (name: string, keyFile: string): boolean =>
 /** What a draft has after the name of its file and a dot. Without the last word a copy that an operator named by its minute could have such a name. */
 const DRAFT = /^[0-9a-f]{12}\.draft$/;
 
-const writing = async (file: string, write: () => Promise<void>): Promise<void> => {
+const writing = async <T>(file: string, write: () => Promise<T>): Promise<T> => {
   try {
-    await write();
-    await syncFolder(dirname(await realpath(file)));
+    return await write();
   } catch (error) {
+    if (error instanceof MasterKeyUnusable) throw error;
     throw new MasterKeyUnusable(`the master key file ${file} cannot be made (${errorCode(error) ?? 'unknown error'})`);
   }
 };

@@ -101,9 +101,15 @@ export const addMasterKeyCommand = (registered: () => Promise<readonly { generat
   },
   changes: false,
   run: async ({ positionals: [file = ''], flags }) => {
-    const { addMasterKey } = await import('../../adapters/vault/key-file.js');
+    const [{ addMasterKey }, { takeLock }] = await Promise.all([
+      import('../../adapters/vault/key-file.js'),
+      import('../../adapters/embedded-postgres/data-dir.js'),
+    ]);
     const named = textFlag(flags, 'generation');
-    const generation = await addMasterKey(file, named, named === undefined ? await registered() : []);
+    const generation = await addMasterKey(
+      file,
+      named === undefined ? { registered: await registered(), takeLock } : { named, takeLock },
+    );
     return done(
       `${generation} was added to ${file}: copy the file to where you keep its copy and to every machine, then nfse master-key rotate`,
       { generation },

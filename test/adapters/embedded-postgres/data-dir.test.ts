@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -64,12 +65,19 @@ describe('lockDataDir', () => {
   });
 
   it('is free when the file of a socket outlived its process', async () => {
-    await claim(1, { pid: 2 ** 22 - 1, identity: 'gone', released: false, socket: 'left.sock' });
-    const left = join(dataDir, 'lock', 'left.sock');
-    spawnSync(process.execPath, ['-e', LISTEN_AND_DIE, left]);
-    expect(await readdir(join(dataDir, 'lock'))).toContain('left.sock');
+    const name = `owner-${randomUUID()}.sock`;
+    await claim(1, { pid: 2 ** 22 - 1, identity: 'gone', released: false, socket: name });
+    spawnSync(process.execPath, ['-e', LISTEN_AND_DIE, join(dataDir, 'lock', name)]);
+    expect(await readdir(join(dataDir, 'lock'))).toContain(name);
     await (await lockDataDir(dataDir, { waitMs: 0 })).release();
     expect(await readdir(join(dataDir, 'lock'))).toEqual(['claim-2']);
+  });
+
+  it('removes nothing elsewhere that a changed lock file names as a socket', async () => {
+    await writeFile(join(dataDir, 'kept'), '');
+    await claim(1, { pid: 2 ** 22 - 1, identity: 'gone', released: true, socket: '../kept' });
+    await (await lockDataDir(dataDir, { waitMs: 0 })).release();
+    expect((await readdir(dataDir)).sort()).toEqual(['kept', 'lock']);
   });
 
   it('shows its socket in a folder whose name is longer than a socket address', async () => {

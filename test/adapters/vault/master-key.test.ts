@@ -1,10 +1,11 @@
-import { chmod, chown, lstat, mkdtemp, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { chmod, chown, lstat, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { addMasterKey, loadMasterKeys } from '../../../src/adapters/vault/key-file.js';
+import { loadMasterKeys, makeKeyFile } from '../../../src/adapters/vault/key-file.js';
 import { deriveSecret } from '../../../src/adapters/vault/master-key.js';
 import { exchangeDraft } from '../../support/exchanged-draft.js';
+import { addKey } from '../../support/harness/key-file.js';
 
 describe('loadMasterKeys', () => {
   let folder: string;
@@ -43,12 +44,23 @@ describe('loadMasterKeys', () => {
     },
   );
 
+  it('keeps a file that another process has made meanwhile', async () => {
+    expect(await makeKeyFile(file, 'first')).toBe(true);
+    expect(await makeKeyFile(file, 'second')).toBe(false);
+    expect(await readFile(file, 'utf8')).toBe('first');
+    expect(await readdir(folder)).toEqual(['master.key']);
+  });
+
   it('says so when the folder is not there', async () => {
     await expect(loadMasterKeys(join(folder, 'no', 'key'), { createIfMissing: true })).rejects.toThrow(
       /cannot be made/,
     );
   });
 });
+
+/** Without the lock of the key file. */
+const filesIn = async (folder: string): Promise<string[]> =>
+  (await readdir(folder)).filter((name) => name !== 'master.key.lock' && name !== 'kept.key.lock');
 
 describe('a master key file of several generations', () => {
   let folder: string;
@@ -65,8 +77,8 @@ describe('a master key file of several generations', () => {
   it('is read newest first, and its first key may stand without a name', async () => {
     await loadMasterKeys(file, { createIfMissing: true });
     const [first] = await loadMasterKeys(file, { createIfMissing: false });
-    for (let more = 0; more < 9; more += 1) await addMasterKey(file);
-    expect(await addMasterKey(file)).toBe('m11');
+    for (let more = 0; more < 9; more += 1) await addKey(file);
+    expect(await addKey(file)).toBe('m11');
     const keys = await loadMasterKeys(file, { createIfMissing: false });
     expect(keys.map(({ generation }) => generation)).toEqual([
       'm11',
@@ -84,7 +96,7 @@ describe('a master key file of several generations', () => {
     expect(keys.at(-1)).toEqual(first);
     expect(new Set(keys.map(({ key }) => key.toString('hex'))).size).toBe(11);
     expect((await stat(file)).mode & 0o777).toBe(0o600);
-    expect(await readdir(folder)).toEqual(['master.key']);
+    expect(await filesIn(folder)).toEqual(['master.key']);
   });
 
   it('gets a generation without a draft of a killed command beside it, and without a loss of copies', async () => {
@@ -92,11 +104,11 @@ describe('a master key file of several generations', () => {
     const copies = ['master.key.202611291200', 'master.key.bak', 'other.key.0123456789ab.draft'];
     for (const name of copies) await writeFile(join(folder, name), 'a copy');
     await writeFile(draft, 'all generations');
-    await addMasterKey(file, 'm1');
-    expect((await readdir(folder)).sort()).toEqual(['master.key', ...copies]);
+    await addKey(file, 'm1');
+    expect((await filesIn(folder)).sort()).toEqual(['master.key', ...copies]);
     await writeFile(draft, 'all generations');
-    expect(await addMasterKey(file)).toBe('m2');
-    expect((await readdir(folder)).sort()).toEqual(['master.key', ...copies]);
+    expect(await addKey(file)).toBe('m2');
+    expect((await filesIn(folder)).sort()).toEqual(['master.key', ...copies]);
   });
 
   it('keeps its owner and mode, whoever makes it longer', async () => {
@@ -107,7 +119,7 @@ describe('a master key file of several generations', () => {
       return { uid, gid, mode: mode & 0o777 };
     };
     const before = await ownerOf();
-    await addMasterKey(file);
+    await addKey(file);
     expect(await ownerOf()).toEqual(before);
   });
 
@@ -119,38 +131,36 @@ describe('a master key file of several generations', () => {
       const victim = join(folder, 'victim');
       await writeFile(victim, 'of root', { mode: 0o600 });
       const exchanged = exchangeDraft(folder, 'master.key.', victim);
-      await addMasterKey(file).catch(() => undefined);
+      await addKey(file).catch(() => undefined);
       await exchanged;
       expect(await stat(victim)).toMatchObject({ uid: 0, gid: 0 });
     },
   );
 
   it('is made longer through a symbolic link, which stays a link', async () => {
-    await addMasterKey(join(folder, 'kept.key'), 'm1');
+    await addKey(join(folder, 'kept.key'), 'm1');
     await symlink(join(folder, 'kept.key'), file);
-    expect(await addMasterKey(file)).toBe('m2');
+    expect(await addKey(file)).toBe('m2');
     expect((await lstat(file)).isSymbolicLink()).toBe(true);
     const kept = await loadMasterKeys(join(folder, 'kept.key'), { createIfMissing: false });
     expect(kept.map(({ generation }) => generation)).toEqual(['m2', 'm1']);
   });
 
   it('is not made longer where there is none', async () => {
-    await expect(addMasterKey(file)).rejects.toThrow(
-      /is missing: restore your copy; .*\.key --generation m1 makes it$/,
-    );
-    expect(await readdir(folder)).toEqual([]);
+    await expect(addKey(file)).rejects.toThrow(/is missing: restore your copy; .*\.key --generation m1 makes it$/);
+    expect(await filesIn(folder)).toEqual([]);
   });
 
   it('is made, where there is none, for a generation with a name of its own', async () => {
-    expect(await addMasterKey(file, 'm2')).toBe('m2');
+    expect(await addKey(file, 'm2')).toBe('m2');
     expect(await generations()).toEqual(['m2']);
     expect((await stat(file)).mode & 0o777).toBe(0o600);
-    expect(await addMasterKey(file, 'm4')).toBe('m4');
+    expect(await addKey(file, 'm4')).toBe('m4');
     for (const earlier of ['m4', 'm3'])
-      await expect(addMasterKey(file, earlier)).rejects.toThrow(/holds m4: name a later generation/);
-    await expect(addMasterKey(file, 'key')).rejects.toThrow(/no name of a generation/);
+      await expect(addKey(file, earlier)).rejects.toThrow(/holds m4: name a later generation/);
+    await expect(addKey(file, 'key')).rejects.toThrow(/no name of a generation/);
     expect(await generations()).toEqual(['m4', 'm2']);
-    expect(await readdir(folder)).toEqual(['master.key']);
+    expect(await filesIn(folder)).toEqual(['master.key']);
   });
 
   const [one, two] = [Buffer.alloc(32, 1).toString('base64'), Buffer.alloc(32, 2).toString('base64')];

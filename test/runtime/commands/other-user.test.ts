@@ -1,7 +1,7 @@
 import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { addMasterKey } from '../../../src/adapters/vault/key-file.js';
+import { addKey } from '../../support/harness/key-file.js';
 import { runProgram } from '../../support/harness/processes.js';
 import { describeWithPostgres, freshDatabase } from '../../support/postgres.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
@@ -158,11 +158,38 @@ describe.runIf(isPossible)('a command of root on the DATA_DIR of an unprivileged
   });
 });
 
+describe.runIf(isPossible)('a master key file of an unprivileged user to which root adds', () => {
+  it.each([
+    ['and is killed with the lock', '16'],
+    ['', '1000'],
+  ])('%s is still one to which its owner adds', async (_how, DIE_AT) => {
+    const folder = join(temporaryFolder(), 'data');
+    chmodSync(join(folder, '..'), 0o711);
+    mkdirSync(folder);
+    chownSync(folder, NOBODY, NOBODY);
+    const file = join(folder, 'master.key');
+    await addKey(file, 'm1');
+    chownSync(file, NOBODY, NOBODY);
+    const dies = new URL('./support/dies-at-step.mjs', import.meta.url).href;
+    const env = { DATA_DIR: folder, NODE_OPTIONS: `--import=${dies}`, DIE_IN: folder, DIE_AT };
+    const ofRoot = runProgram(['src/main.ts', 'master-key', 'add', file], env);
+    const { signal } = await ofRoot.ended;
+    expect(signal).toBe(DIE_AT === '16' ? 'SIGKILL' : null);
+    const claims = readdirSync(`${file}.lock`).filter((name) => name.startsWith('claim-'));
+    const [claim = ''] = claims.filter((name) => /^claim-\d+$/.test(name)).slice(-1);
+    const { released } = JSON.parse(readFileSync(join(`${file}.lock`, claim), 'utf8'));
+    expect(released).toBe(signal === null);
+    const own = runProgram(['src/main.ts', 'master-key', 'add', file], { DATA_DIR: folder }, AS_NOBODY);
+    const { code } = await own.ended;
+    expect([code, own.output().stderr]).toEqual([0, '']);
+  });
+});
+
 describeWithPostgres('a command whose master key is in a folder of another OS user', () => {
   it.runIf(isPossible)('is refused in one line, and not told to restore the key', async () => {
     const folder = temporaryFolder();
     const file = join(folder, 'master.key');
-    await addMasterKey(file, 'm1');
+    await addKey(file, 'm1');
     const { connectionString } = await freshDatabase();
     const run = async (within: readonly string[]) => {
       const env = { DATABASE_URL: connectionString, MASTER_KEY_FILE: file };
