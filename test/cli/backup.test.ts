@@ -55,6 +55,7 @@ it.each([
 
 it.each<[Authenticity, string | undefined]>([
   ['confirmed', undefined],
+  ['unproven', 'an earlier restore took the key of the MAC from a backup'],
   ['no_mac', 'it has no MAC'],
   ['no_key', 'the key of its MAC was not in the key file'],
 ])('restore of a backup that is %s says what that means, with --json too', async (authenticity, why) => {

@@ -41,8 +41,11 @@ const WITHOUT_KEY =
 const WITH_KEY =
   'THE MASTER KEY IS IN IT: anyone with this folder can open every certificate and every personal field. Keep it encrypted.';
 
-/** Whether a key of the key file confirms that this service made the backup, and that the backup is unchanged. */
-export type Authenticity = 'confirmed' | 'no_mac' | 'no_key';
+/**
+ * Whether a key of the key file confirms that this service made the backup, and that the backup is unchanged. `unproven`: the MAC holds under a key that
+ * an earlier restore took from a backup.
+ */
+export type Authenticity = 'confirmed' | 'unproven' | 'no_mac' | 'no_key';
 
 export type Restored = {
   rows: number;
@@ -110,6 +113,8 @@ const pauseOf = (isLogElsewhere: boolean): string =>
 
 const NOT_CONFIRMED: Readonly<Record<Exclude<Authenticity, 'confirmed'>, string>> = {
   no_mac: 'it has no MAC: an earlier version made it, or somebody took the MAC out.',
+  unproven:
+    'its MAC holds, and an earlier restore took the key of the MAC from a backup. Whoever wrote that backup may have written this one. A restore beside your own copy of the key file, without the file .from-backup beside that copy, checks the backup.',
   no_key:
     'the key of its MAC was not in the key file before the restore. A restore beside that file checks the backup.',
 };

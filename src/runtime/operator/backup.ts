@@ -29,7 +29,21 @@ import { knowsPauses, pauseIssuing } from '../../adapters/guards-postgres/incomp
 import { databasePlace } from '../../adapters/sql/address.js';
 import { atAddress } from '../../adapters/sql/errors.js';
 import { migrations } from '../../adapters/sql/migrations/index.js';
-import { isKeyDraft, loadMasterKeys, MasterKeyUnusable, parseKeys } from '../../adapters/vault/key-file.js';
+import {
+  isKeyDraft,
+  loadMasterKeys,
+  lockFolderOf,
+  MasterKeyUnusable,
+  makeKeyFile,
+  parseKeys,
+  removeDrafts,
+} from '../../adapters/vault/key-file.js';
+import {
+  forgetKeysOfBackup,
+  isNotedOfBackup,
+  noteKeysOfBackup,
+  originFileOf,
+} from '../../adapters/vault/key-origin.js';
 import { listGenerations } from '../../adapters/vault/key-registry.js';
 import { keyFaults } from '../../adapters/vault/keyring.js';
 import type { MasterKey, MasterKeys } from '../../adapters/vault/master-key.js';
@@ -39,7 +53,7 @@ import { present } from '../../domain/common/present.js';
 import { errorCode } from '../../lib/error-code.js';
 import { makeFolders } from '../../lib/make-folders.js';
 import { isDenied, otherOwner } from '../../lib/other-owner.js';
-import { draftOf, writeWhole } from '../../lib/write-whole.js';
+import { draftOf } from '../../lib/write-whole.js';
 import type { Clock } from '../../ports/clock.js';
 import type { LogPosition } from '../../ports/event-log.js';
 import type { Config } from '../config/config.js';
@@ -91,22 +105,39 @@ const rowsOf = ({ tables }: BackupManifest, table: string): number =>
   tables.find(({ name }) => name === table)?.rows ?? 0;
 
 /**
- * Entries that the folder may hold before a restore: a backup of the database does not contain them, and neither the lock of a folder nor the draft of
- * the mark holds data.
+ * Entries that the folder may hold before a restore: a backup of the database does not contain them, and neither a lock, a mark nor the draft of a mark
+ * holds data.
  */
-const MAY_BE_THERE = [MASTER_KEY_COPY, 'simulator', 'lock', draftOf(RESTORING)];
+const MAY_BE_THERE = [
+  MASTER_KEY_COPY,
+  lockFolderOf(MASTER_KEY_COPY),
+  originFileOf(MASTER_KEY_COPY),
+  draftOf(originFileOf(MASTER_KEY_COPY)),
+  'simulator',
+  'lock',
+  draftOf(RESTORING),
+];
 
 /**
- * Checks the MAC of the manifest under these keys, among which the backup's own copy of the key file must not be: a person who can change the backup
- * can change that copy too. Throws `BackupRefused` for a manifest that was changed.
+ * Checks the MAC of the manifest under the key file, as it is before the restore: a person who can change the backup can change its copy of the key
+ * file too. For the same reason a key that an earlier restore took from a backup proves nothing. Throws `BackupRefused` for a manifest that was changed.
  */
-const authenticityOf = (from: string, manifest: BackupManifest, keys: readonly MasterKey[]): Authenticity => {
+const authenticityOf = async (
+  from: string,
+  manifest: BackupManifest,
+  { dataDir, masterKeyFile }: Config,
+): Promise<Authenticity> => {
+  const keys = await keysAtHand(masterKeyFile);
   const checked = checkMac(manifest, keys);
   if (checked === 'wrong')
     throw new BackupRefused(
       `the backup in ${from} was changed after it was made: its MAC does not hold under master key ${manifest.mac?.generation}. Use another backup`,
     );
-  return checked;
+  const key = keys.find(({ generation }) => generation === manifest.mac?.generation);
+  if (checked !== 'confirmed' || key === undefined) return checked;
+  // A restore of an earlier version that was interrupted has left the mark of the folder alone.
+  const isOfBackup = (await isNotedOfBackup(masterKeyFile, key)) || (await isKeyOfBackup(dataDir, masterKeyFile));
+  return isOfBackup ? 'unproven' : 'confirmed';
 };
 
 /** Empty for a key file that cannot be used: the restore reports that file at its end. */
@@ -117,12 +148,6 @@ const keysAtHand = async (masterKeyFile: string): Promise<readonly MasterKey[]> 
     if (error instanceof MasterKeyUnusable) return [];
     throw error;
   }
-};
-
-/** As `keysAtHand`; empty for a file that an interrupted restore took from a backup. That restore noted so before it made the file. */
-const ownKeysAtHand = async ({ dataDir, masterKeyFile }: Config): Promise<readonly MasterKey[]> => {
-  const keys = await keysAtHand(masterKeyFile);
-  return (await isKeyOfBackup(dataDir, masterKeyFile)) ? [] : keys;
 };
 
 type OnProgress = (table: string, rows: number) => void;
@@ -145,7 +170,7 @@ const restoreInto = async (config: Config, from: string, clock: Clock, onProgres
   const { dataDir, masterKeyFile } = config;
   await refuseOtherData(dataDir);
   const manifest = await readManifest(from);
-  const authenticity = authenticityOf(from, manifest, await ownKeysAtHand(config));
+  const authenticity = await authenticityOf(from, manifest, config);
   await checkFiles(from, manifest);
   await prepareDataDir(dataDir, chooseOsUser());
   const lock = await lockDataDir(dataDir, { waitMs: 0 });
@@ -202,6 +227,8 @@ const restoreUnderLock = async ({ dataDir, masterKeyFile }: Config, loading: Loa
     if (!(await isKeyOfBackup(dataDir, masterKeyFile))) await endRestore(dataDir);
     throw error;
   }
+  // A killed restore may have left a draft with keys in clear.
+  if (existsSync(masterKeyFile)) await removeDrafts(masterKeyFile);
   await endRestore(dataDir);
   return masterKeyFault;
 };
@@ -216,7 +243,24 @@ const copyToPut = async (
 
 const putMasterKey = async (masterKeyFile: string, copy: string): Promise<void> => {
   await makeFolders(dirname(masterKeyFile));
-  await writeWhole(masterKeyFile, copy, 0o600);
+  await noteKeysOfBackup(masterKeyFile, keysIn(masterKeyFile, copy));
+  try {
+    // Replaces no file that another command has made meanwhile.
+    if (!(await makeKeyFile(masterKeyFile, copy))) await forgetKeysOfBackup(masterKeyFile);
+  } catch (error) {
+    await forgetKeysOfBackup(masterKeyFile);
+    throw error;
+  }
+};
+
+/** Empty for a text that is no key file, which the start of the service refuses. */
+const keysIn = (file: string, text: string): readonly MasterKey[] => {
+  try {
+    return parseKeys(file, text);
+  } catch (error) {
+    if (error instanceof MasterKeyUnusable) return [];
+    throw error;
+  }
 };
 
 const pauseOver =
@@ -288,7 +332,7 @@ const restoreElsewhere = async (
         ? 'the backup does not hold the event log: set EVENTSTORE_URL as it was when the backup was made'
         : 'the backup holds the event log, and EVENTSTORE_URL names another one: unset it',
     );
-  const authenticity = authenticityOf(from, manifest, await ownKeysAtHand(config));
+  const authenticity = await authenticityOf(from, manifest, config);
   await checkFiles(from, manifest);
   const copy = await copyToPut(from, manifest, masterKeyFile);
   const withRows = async (client: pg.PoolClient): Promise<void> => {

@@ -22,8 +22,12 @@ fs.rm = async (path, options) => {
 const rename = fs.rename.bind(fs);
 fs.rename = async (from, to) => {
   if (String(to).endsWith('/restoring')) await dieAt('the mark is being written');
-  if (String(to).endsWith('/master.key')) await dieAt('the copy of the key is being written');
   await rename(from, to);
+};
+const link = fs.link.bind(fs);
+fs.link = async (from, to) => {
+  if (String(to).endsWith('/master.key')) await dieAt('the copy of the key is being written');
+  await link(from, to);
   if (String(to).endsWith('/master.key')) await dieAt('the copy of the key is in its place');
 };
 syncBuiltinESMExports();

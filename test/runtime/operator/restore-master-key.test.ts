@@ -1,14 +1,17 @@
 import { createHmac } from 'node:crypto';
 import { chmodSync } from 'node:fs';
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type BackupManifest, writeBackup } from '../../../src/adapters/embedded-postgres/backup.js';
 import { isKeyOfBackup, noteKeyOfBackup } from '../../../src/adapters/embedded-postgres/half-restored.js';
+import { loadMasterKeys } from '../../../src/adapters/vault/key-file.js';
+import { isNotedOfBackup, noteKeysOfBackup } from '../../../src/adapters/vault/key-origin.js';
 import { deriveSecret, masterKeyId } from '../../../src/adapters/vault/master-key.js';
 import { readConfig } from '../../../src/runtime/config/config.js';
 import { restoreOf } from '../../../src/runtime/operator/backup.js';
 import { checkMac, withMac } from '../../../src/runtime/operator/manifest-mac.js';
+import { addKey } from '../../support/harness/key-file.js';
 import { describeWithPostgres, freshDatabase } from '../../support/postgres.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 
@@ -97,8 +100,43 @@ describeWithPostgres('a restore beside a master key', () => {
     if ('problems' in read) throw new Error(read.problems.join('; '));
     const restore = (from: string) => restoreOf(() => read.config)(from, () => undefined);
     expect(await restore(unusable)).toEqual({ refused: expect.stringContaining('step 9999-later') });
-    expect(await restore(usable)).toMatchObject({ done: { masterKeyThere: true, authenticity: 'no_key' } });
+    expect(await restore(usable)).toMatchObject({ done: { masterKeyThere: true, authenticity: 'unproven' } });
     expect(await readdir(folder)).not.toContain('restoring');
+    expect(await readdir(folder)).not.toContain('master.key.0123456789ab.draft');
+  });
+
+  it('of which an earlier one ended takes nothing from the copy of the backup either, wherever it restores', async () => {
+    const backup = await backUp((same) => same, true);
+    const keys = temporaryFolder();
+    const MASTER_KEY_FILE = join(keys, 'master.key');
+    const restore = async () => {
+      const folder = temporaryFolder();
+      chmodSync(folder, 0o711);
+      const read = readConfig({ DATA_DIR: folder, MASTER_KEY_FILE }, { keyMayBeMissing: true });
+      if ('problems' in read) throw new Error(read.problems.join('; '));
+      return await restoreOf(() => read.config)(backup, () => undefined);
+    };
+    expect(await restore()).toMatchObject({ done: { authenticity: 'no_key' } });
+    expect(await restore()).toMatchObject({ done: { authenticity: 'unproven', masterKeyThere: true } });
+    // The backup of a key that was added here is one of this service.
+    await addKey(MASTER_KEY_FILE);
+    const [newest] = await loadMasterKeys(MASTER_KEY_FILE, { createIfMissing: false });
+    expect(await isNotedOfBackup(MASTER_KEY_FILE, newest)).toBe(false);
+    // An operator has put a copy of their own in the place of the file.
+    await rm(`${MASTER_KEY_FILE}.from-backup`);
+    expect(await restore()).toMatchObject({ done: { authenticity: 'confirmed' } });
+  });
+
+  it('that an earlier restore took from a backup still refuses a backup that was changed', async () => {
+    const folder = temporaryFolder();
+    await noteKeysOfBackup(join(folder, 'master.key'), [{ generation: 'm1', key: OF_BACKUP }]);
+    expect((await readdir(folder)).sort()).toEqual(['master.key.from-backup']);
+    const changed = await backUp((manifest) => ({ ...manifest, more: null }));
+    await writeFile(join(folder, 'master.key'), OF_BACKUP.toString('base64'), { mode: 0o600 });
+    const read = readConfig({ DATA_DIR: folder });
+    if ('problems' in read) throw new Error(read.problems.join('; '));
+    const result = await restoreOf(() => read.config)(changed, () => undefined);
+    expect(result).toEqual({ refused: expect.stringContaining('was changed after it was made') });
   });
 
   it('that was put in place after an interrupted restore is told from that of the backup by its text', async () => {
@@ -129,7 +167,7 @@ describeWithPostgres('a restore beside a master key', () => {
     expect(await readdir(folder)).toEqual([]);
     await target.admin.query('drop trigger lost on vault_master_keys');
     expect(await restore()).toMatchObject({ done: { masterKeyThere: true, authenticity: 'no_key' } });
-    expect(await readdir(join(folder, 'keys'))).toEqual(['master.key']);
+    expect((await readdir(join(folder, 'keys'))).sort()).toEqual(['master.key', 'master.key.from-backup']);
     await target.close();
   });
 
