@@ -156,6 +156,22 @@ describe('nfse master-key give-up', () => {
     expect(asked).toEqual([['m1', { actor: 'ana', reason: 'burnt' }]]);
   });
 
+  it('says what was given up already, and ends as after the first call', async () => {
+    const already = { generation: 'm1', givenUpAt: '2026-11-21T12:00:00.000Z', sealing: 'm2' };
+    const words = ['m1', '--reason', 'burnt', '--confirm', 'm1', '--actor', 'ana'];
+    expect(await run({ already }, ...words)).toEqual({
+      exit: 0,
+      out: [
+        'm1 was given up already, at 2026-11-21T12:00:00.000Z; m2 seals. nfse doctor names each company whose certificate is missing',
+      ],
+      err: [],
+    });
+    const json = { actor: 'ana', generation: 'm1', given_up_at: already.givenUpAt, sealing: 'm2', changed: false };
+    expect(JSON.parse((await run({ already }, ...words, '--json')).out.join(''))).toEqual(json);
+    const none = await run({ already: { ...already, sealing: undefined } }, ...words);
+    expect(none.out.join('')).toContain('; no key of the key file seals. ');
+  });
+
   it('says in one line why it was refused', async () => {
     const refused = await run({ refused: 'not lost' }, 'm1', '--reason', 'burnt', '--confirm', 'm1');
     expect(refused).toEqual({ exit: 1, out: [], err: ['not lost'] });

@@ -145,6 +145,11 @@ const play = (open: () => Promise<Engines>): void => {
     expect(others).toHaveLength(1);
     for (const words of others) expect(await nfse(...here(words))).toMatchObject({ exit: 0 });
     await start();
+    // A repetition changes nothing, so no process needs to stop for it.
+    expect(await nfse(...here(giveUp))).toMatchObject({
+      exit: 0,
+      output: expect.stringMatching(/m1 was given up already, at \S+; m2 seals/),
+    });
 
     // Earlier bodies cannot be compared any more: the same key gives no second invoice, and the refusal names the first one.
     const before = { 1001: old, 1002: canceled, 1003: kept, 1004: unanswered, 1005: unsent };

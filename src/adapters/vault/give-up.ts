@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import type { Instant } from '../../domain/common/time.js';
 import type { Clock } from '../../ports/clock.js';
 import { isRegistered, listGenerations, mayHaveExisted, type RegisteredKey, UNKNOWN_KEY_ID } from './key-registry.js';
 import { byGeneration, type MasterKey, type MasterKeys, masterKeyId, nextGeneration } from './master-key.js';
@@ -13,8 +14,14 @@ type RemovedSecrets = {
   signingKeys: readonly string[];
 };
 
+/** What an earlier call has done. `sealing` is undefined where the key file has no key that seals. */
+type GivenUpBefore = { generation: string; givenUpAt: Instant; sealing: string | undefined };
+
 /** `sealing` is the generation that seals from now on; `refused` is one line for the operator. */
-type GiveUpResult = { done: RemovedSecrets & { generation: string; sealing: string } } | { refused: string };
+type GiveUpResult =
+  | { done: RemovedSecrets & { generation: string; sealing: string } }
+  | { already: GivenUpBefore }
+  | { refused: string };
 
 type GiveUpDeps = {
   db: pg.Pool;
@@ -33,6 +40,8 @@ type GiveUpDeps = {
  */
 export const giveUpGeneration = async (generation: string, by: string, deps: GiveUpDeps): Promise<GiveUpResult> => {
   const { db, clock, record } = deps;
+  const already = await givenUpBefore(generation, deps);
+  if (already !== undefined) return { already };
   const registered = await listGenerations(db);
   const refused = refusalOf(generation, registered, deps);
   if (refused !== undefined) return { refused };
@@ -45,6 +54,17 @@ export const giveUpGeneration = async (generation: string, by: string, deps: Giv
   return { done: { generation, sealing: successor.generation, ...removed } };
 };
 
+/** What an earlier call has recorded of this generation; undefined for one that was not given up. */
+export const givenUpBefore = async (
+  generation: string,
+  { db, keys }: Pick<GiveUpDeps, 'db' | 'keys'>,
+): Promise<GivenUpBefore | undefined> => {
+  const registered = await listGenerations(db);
+  const givenUpAt = registered.find((one) => one.generation === generation)?.givenUpAt;
+  if (givenUpAt === undefined) return undefined;
+  return { generation, givenUpAt, sealing: successorOf(generation, registered, keys)?.generation };
+};
+
 const refusalOf = (
   generation: string,
   registered: readonly RegisteredKey[],
@@ -52,7 +72,6 @@ const refusalOf = (
 ): string | undefined => {
   const registration = registered.find((one) => one.generation === generation);
   const here = keys.find((one) => one.generation === generation);
-  if (registration?.givenUpAt !== undefined) return `${generation} was given up at ${registration.givenUpAt}`;
   if (here !== undefined && (registration === undefined || isRegistered(registration, masterKeyId(here.key))))
     return `${generation} is not lost: its key is in ${file}`;
   if (here !== undefined) {

@@ -84,6 +84,7 @@ type GivenUp =
         signingKeys: readonly string[];
       };
     }
+  | { already: { generation: string; givenUpAt: string; sealing: string | undefined } }
   | { refused: string };
 
 /** Needs no session: the engines do not open while a generation is missing. */
@@ -112,9 +113,22 @@ export const giveUpCommand = (giveUp: GiveUp): Command => ({
         `what ${generation} sealed can never be opened again: read docs/operations/keys.md, then add --confirm ${generation}`,
       );
     const result = await giveUp(generation, { actor, reason });
-    return 'refused' in result ? refused(result.refused) : givenUpOutcome(result.done, actor);
+    if ('refused' in result) return refused(result.refused);
+    return 'already' in result ? alreadyOutcome(result.already, actor) : givenUpOutcome(result.done, actor);
   },
 });
+
+/** What the first call removed stands in no table. */
+const alreadyOutcome = (
+  { generation, givenUpAt, sealing }: Extract<GivenUp, { already: unknown }>['already'],
+  actor: string,
+): Outcome => {
+  const seals = sealing === undefined ? 'no key of the key file seals' : `${sealing} seals`;
+  return done(
+    `${generation} was given up already, at ${givenUpAt}; ${seals}. nfse doctor names each company whose certificate is missing`,
+    { actor, generation, given_up_at: givenUpAt, ...(sealing === undefined ? {} : { sealing }), changed: false },
+  );
+};
 
 const givenUpOutcome = (
   { generation, sealing, certificates, dayKeys, signingKeys }: Extract<GivenUp, { done: unknown }>['done'],

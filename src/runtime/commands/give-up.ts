@@ -1,5 +1,5 @@
 import { openPool } from '../../adapters/sql/pool.js';
-import { giveUpGeneration } from '../../adapters/vault/give-up.js';
+import { givenUpBefore, giveUpGeneration } from '../../adapters/vault/give-up.js';
 import { loadMasterKeys } from '../../adapters/vault/key-file.js';
 import { appendAudit } from '../../app/audit/audit-trail.js';
 import { createEventStore } from '../../app/event-store/event-store.js';
@@ -45,6 +45,9 @@ export const giveUpOf =
         { connectionString, limits: database.limits, onIdleError: () => undefined },
         runner,
       );
+      // Before the look at the processes: after the start of the service, a repetition changes nothing.
+      const already = await givenUpBefore(generation, { db, keys });
+      if (already !== undefined) return { already };
       // A process with the engines open reads its key generations once a second.
       const running = await serviceSessions(db);
       if (running > 0)
