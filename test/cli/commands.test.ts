@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { appendAudit } from '../../src/app/audit/audit-trail.js';
 import { operatorContext } from '../../src/app/event-store/command-context.js';
 import type { Command } from '../../src/cli/command.js';
 import { auditCommands } from '../../src/cli/commands/audit.js';
@@ -11,7 +12,10 @@ import { eventCommands } from '../../src/cli/commands/events.js';
 import { invoiceCommands } from '../../src/cli/commands/invoice.js';
 import { keyCommands } from '../../src/cli/commands/key.js';
 import type { Session } from '../../src/cli/session.js';
-import { dpsStream } from '../../src/domain/common/ids.js';
+import { dpsStream, invoiceStream } from '../../src/domain/common/ids.js';
+import { addSeconds } from '../../src/domain/common/time.js';
+import { accepted, attempted } from '../support/fixture/invoice.js';
+import { appendTo } from '../support/harness/event-store.js';
 import { type Operator, openOperator } from '../support/harness/operator.js';
 import { describeWithPostgres, type FreshDatabase } from '../support/postgres.js';
 
@@ -353,5 +357,24 @@ describeWithPostgres('the operator command', () => {
       exit: 1,
       json: { ok: false, findings: [{ kind: 'hash_mismatch', stream: `company-${CNPJ}`, revision: 0 }] },
     });
+  });
+
+  it('company put names the comparison that came after the stop of a series, so that it need not be repeated', async () => {
+    const first = { dps: { live: { series: '32', next_number: 40 }, test: { series: '7', next_number: 20 } } };
+    await put(first);
+    const { store } = session;
+    const invoiceId = '00000000-0000-4000-8000-000000000032';
+    const { type, data } = attempted(1, 25);
+    const sent = { type, data: { ...data, series: '32', number: 40, dpsId: '32' } };
+    const invoice = [accepted({ mode: 'live', companyId: CNPJ, invoiceId, reference: 'pedido-32' }), sent];
+    await appendTo(store, invoiceStream('live', CNPJ, invoiceId), invoice, data.attemptedAt);
+    const stopped = { nextNumber: 41, number: 40, invoiceId, at: data.deadlineAt };
+    await appendTo(store, dpsStream('live', CNPJ, '32'), [{ type: 'DpsSeriesBlocked', data: stopped }], stopped.at);
+    const clock = { now: () => addSeconds(stopped.at, 60) };
+    await appendAudit('LogRecovered', { unknownNotes: 0, accessKeys: [] }, { store, clock, actor: 'support:ana' });
+    const { out } = await put(first);
+    expect(out).toContain(
+      `warning: series 32 of live mode stays stopped: put a next number of 41 or later, greater than the number of every note of the series. Only where a copy of the log or of DATA_DIR was put back after the comparison that ended at ${clock.now()}, first: nfse restore --mark, then nfse doctor --reconcile`,
+    );
   });
 });
