@@ -1,4 +1,4 @@
-import { emitterOfDps, isCanceledAtSefin, providerOfKey } from '../../domain/common/access-key.js';
+import { isCanceledAtSefin } from '../../domain/common/access-key.js';
 import type { CompanyId, Mode } from '../../domain/common/ids.js';
 import { addSeconds, epochMs, type Instant, isBefore, isWithin } from '../../domain/common/time.js';
 import type { Company } from '../../domain/company/company.js';
@@ -25,10 +25,7 @@ export type CertificateBreaker = {
    * already.
    */
   requestPermit(caller: Caller, probe: Probe, step: 'send' | 'resend'): Promise<CertificatePermit>;
-  /**
-   * The same authorizer; what its answers say of certificates is noted, except answers about documents of other companies. Every caller of the
-   * issuing protocol uses it.
-   */
+  /** The same authorizer; what its answers say of the caller's certificate is noted. Every caller of the issuing protocol uses it. */
   watch(authorizer: Authorizer): Authorizer;
 };
 
@@ -207,14 +204,8 @@ export const createCertificateBreaker = (options: CertificateBreakerOptions): Ce
     },
     watch: (authorizer) => {
       const asked = aroundAuthorizer(authorizer, (_operation, caller, call) => watched(caller, call));
-      // Sefin answers 403 to a company that is no actor of a document, as to a refused certificate (docs/national-system.md#operations).
-      const aboutOwn = ({ companyId }: Caller, emitter: string): Authorizer =>
-        emitter === companyId ? asked : authorizer;
       return {
         ...asked,
-        findByDps: (caller, dpsId, until) => aboutOwn(caller, emitterOfDps(dpsId)).findByDps(caller, dpsId, until),
-        findByAccessKey: (caller, accessKey) =>
-          aboutOwn(caller, providerOfKey(accessKey)).findByAccessKey(caller, accessKey),
         // The ADN answers about a note of a municipality, and what the ADN takes says nothing about Sefin.
         findCancellation: (caller, accessKey, until) =>
           (isCanceledAtSefin(accessKey, caller.companyId) ? asked : authorizer).findCancellation(
@@ -256,7 +247,8 @@ const keyOf = ({ mode, companyId }: { mode: Mode; companyId: CompanyId }): strin
 
 /**
  * A document that was judged, found or proven absent was asked for under a good certificate. Everything else may come from a server before it. A
- * look-up that is refused without a code may be about the company and not its certificate, under which sends may be taken.
+ * look-up that is refused without a code may be about the company and not its certificate, under which sends may be taken: Sefin answers 403 to a company
+ * that is no actor of a document (docs/national-system.md#operations).
  */
 const whatAnswerSays = (answer: AuthorizerResult): 'refused' | 'taken' | 'nothing' => {
   switch (answer.kind) {

@@ -479,7 +479,7 @@ describe('given documents of another company, about which the authorizer answers
       findByAccessKey: async () => noAnswer,
       findCancellation: async () => noAnswer,
     });
-    return { clock: harness.clock, refusals, certificates, authorizer, breaker: openBreaker(harness.clock) };
+    return { harness, clock: harness.clock, refusals, certificates, authorizer, breaker: openBreaker(harness.clock) };
   };
 
   it('when the probe of an outage asks about a send of that company, then the sender is not held', async () => {
@@ -503,6 +503,17 @@ describe('given documents of another company, about which the authorizer answers
     await authorizer.findCancellation(other, ACCESS_KEY);
     await authorizer.findCancellation({ ...other, companyId: DEMO_CNPJ }, ACCESS_KEY);
     expect(await refusals.all()).toEqual([]);
+  });
+
+  it('when the question meets a TLS alert, then the asking company is held, and not the other', async () => {
+    const { clock, refusals, certificates, harness } = await watchedOf();
+    const authorizer = certificates.watch({ ...harness.authorizer, findByDps: async () => alert });
+    await authorizer.findByDps(other, DPS_ID);
+    expect(await refusals.all()).toMatchObject([{ companyId: OTHER_CNPJ, reason: REVOKED }]);
+    clock.pass(1);
+    const kindOf = async (companyId: string) =>
+      (await certificates.requestPermit({ ...other, companyId }, async () => undefined, 'send')).kind;
+    expect([await kindOf(OTHER_CNPJ), await kindOf(DEMO_CNPJ)]).toEqual(['paused', 'permit']);
   });
 });
 
