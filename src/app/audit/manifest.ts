@@ -9,7 +9,7 @@ import {
   integerFrom0,
   optional,
   position,
-  readJson,
+  readSharedJson,
   strictObject,
   text,
 } from './schema-parts.js';
@@ -76,7 +76,7 @@ const schema = strictObject({
 });
 
 /** Undefined when the text is not a manifest of this format. */
-export const readManifest = (json: string) => readJson(schema, json) as Manifest | undefined;
+export const readManifest = (json: string) => readSharedJson(schema, json) as Manifest | undefined;
 
 /** The signed head out of a whole manifest. */
 export const headOf = ({ signature: _signature, streams: _streams, ...head }: Manifest): ManifestHead => head;

@@ -7,7 +7,7 @@ import { logRecoveries } from '../recovery/recorded-recoveries.js';
 import { findAnchor, type RecordedAnchor } from './anchor-log.js';
 import type { ExaminedEvent } from './examine.js';
 import type { Finding } from './finding.js';
-import { anchorFields, hash, readJson, strictObject, text } from './schema-parts.js';
+import { anchorFields, hash, readSharedJson, strictObject, text } from './schema-parts.js';
 
 const FORMAT = 'nfse-log-anchor/1';
 
@@ -38,7 +38,7 @@ export const contradictedFiles = async (
 ): Promise<readonly ContradictedFile[]> => {
   const contradicted: ContradictedFile[] = [];
   for (const { name, text } of files) {
-    const published = readJson(schema, text);
+    const published = readSharedJson(schema, text);
     if (published === undefined) {
       contradicted.push({ name, finding: { kind: 'anchor_mismatch', detail: `${name} is no published anchor` } });
       continue;
@@ -91,7 +91,7 @@ const APPENDED_WITHIN_SECONDS = 60;
 /** Leaves out the anchors that are too young for an export made at `exportedAt`. What is no anchor stays, and becomes a finding. */
 export const publishedBefore = (files: readonly PublishedFile[], exportedAt: Instant): readonly PublishedFile[] => {
   const end = addSeconds(exportedAt, -APPENDED_WITHIN_SECONDS);
-  return files.filter(({ text }) => (readJson(schema, text)?.at ?? '') <= end);
+  return files.filter(({ text }) => (readSharedJson(schema, text)?.at ?? '') <= end);
 };
 
 /**
@@ -122,7 +122,7 @@ export const recoveryAfter = (at: Instant | undefined, recoveries: readonly Inst
 
 /** Whether the text is that of this very anchor. */
 export const isFileOf = (anchor: RecordedAnchor, text: string): boolean => {
-  const published = readJson(schema, text);
+  const published = readSharedJson(schema, text);
   return published !== undefined && isSame(anchor, published);
 };
 

@@ -71,3 +71,28 @@ export const readJson = <S extends v.GenericSchema>(schema: S, json: string): v.
     return undefined;
   }
 };
+
+/**
+ * The same of a file that other programs read too; undefined also where an object names a member twice. Of such members JSON.parse takes the last, and
+ * another program may take the first, so a signature would cover what that program does not show.
+ */
+export const readSharedJson = <S extends v.GenericSchema>(schema: S, json: string): v.InferOutput<S> | undefined => {
+  const output = readJson(schema, json);
+  return output === undefined || namedMembers(json) === members(output) ? output : undefined;
+};
+
+/** Each string of a JSON text, with the colon that makes a string the name of a member. */
+const STRINGS = /"[^"\\]*(?:\\.[^"\\]*)*"(\s*:)?/g;
+
+const namedMembers = (json: string): number => {
+  let names = 0;
+  for (const [, colon] of json.matchAll(STRINGS)) if (colon !== undefined) names += 1;
+  return names;
+};
+
+const members = (value: unknown): number => {
+  if (typeof value !== 'object' || value === null) return 0;
+  const own = Object.values(value);
+  const inner = own.reduce((sum: number, one) => sum + members(one), 0);
+  return Array.isArray(value) ? inner : inner + own.length;
+};

@@ -1,7 +1,9 @@
+import * as v from 'valibot';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { MAX_FINDINGS } from '../../../src/app/audit/finding.js';
 import type { Manifest } from '../../../src/app/audit/manifest.js';
 import { merkleRoot } from '../../../src/app/audit/merkle.js';
+import { readSharedJson } from '../../../src/app/audit/schema-parts.js';
 import { COMPANY } from '../../support/fixture/histories.js';
 import { dice, type ExportTexts, edits, exportOf, verified } from '../../support/fixture/log-edits.js';
 import { type AuditHarness, auditHarness, testSigner } from '../../support/harness/audit.js';
@@ -56,6 +58,25 @@ describe('verifying an export', () => {
     expect(await kinds(texts, [await testSigner().publicKey()])).toEqual(['unknown_signer']);
     expect(await kinds({ file: texts.file, manifest: undefined })).toEqual(['missing_manifest']);
     expect(await kinds({ file: texts.file, manifest: '{}' })).toEqual(['bad_manifest']);
+  });
+
+  it.each([
+    ['sha256', (text: string) => text.replace('{', `{"sha256": "${'0'.repeat(64)}",`)],
+    ['an escaped name', (text: string) => text.replace('{', `{"\\u0073ha256": "${'0'.repeat(64)}",`)],
+    ['a member of a stream', (text: string) => text.replace('{"stream"', '{"stream": "a", "stream"')],
+  ])(
+    'refuses a manifest with %s twice, of which another program could show the unsigned one',
+    async (_what, change) => {
+      const manifest = change(texts.manifest);
+      expect(JSON.parse(manifest)).toEqual(JSON.parse(texts.manifest));
+      expect(await kinds({ file: texts.file, manifest })).toEqual(['bad_manifest']);
+    },
+  );
+
+  it('takes a manifest whose texts look like members', async () => {
+    const text = '{"note": "\\"a\\": 1", "more": [{"note": "b\\\\"}]}';
+    const schema = v.strictObject({ note: v.string(), more: v.array(v.strictObject({ note: v.string() })) });
+    expect(readSharedJson(schema, text)).toEqual(JSON.parse(text));
   });
 
   it('does not believe a manifest that fits a changed file but was signed by nobody', async () => {

@@ -164,6 +164,9 @@ describe('verifying a log', () => {
     ]);
     const text = published[0]?.text.replace('"events": ', '"events": 1') ?? '';
     expect(await compareAnchors([{ name: 'a', text }], anchorsOfLog(harness.store))).toHaveLength(1);
+    const twice = published[0]?.text.replace('{', '{"day": "2026-11-20",') ?? '';
+    expect(JSON.parse(twice)).toEqual(JSON.parse(published[0]?.text ?? ''));
+    expect(await compareAnchors([{ name: 'a', text: twice }], anchorsOfLog(harness.store))).toHaveLength(1);
     expect(await compareAnchors([{ name: 'a', text: '{}' }], anchorsOfLog(harness.store))).toMatchObject([
       { kind: 'anchor_mismatch', detail: 'a is no published anchor' },
     ]);
