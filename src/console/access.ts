@@ -88,6 +88,12 @@ export const isOurOrigin = (headers: {
   return named !== undefined && named === host?.toLowerCase();
 };
 
+/**
+ * Whether the browser reached the page that sent this form by HTTPS, which a proxy ended: the console speaks plain HTTP and knows no outside address.
+ * A browser names the origin with every form.
+ */
+export const isOverTls = (origin: string | undefined): boolean => origin?.toLowerCase().startsWith('https://') === true;
+
 const WINDOW_MS = 60_000;
 /** As long as a session, so that an operator's address stays known from one sign-in to the next. */
 const KNOWN_MS = 12 * 3_600_000;

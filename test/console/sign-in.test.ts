@@ -60,6 +60,17 @@ it('opens with the token, by a cookie that no script and no other site can use',
   expect((await harness.visit('/console', { headers: { cookie } })).text).toContain('Signed in as maria');
 });
 
+it('opens behind a proxy with TLS by a cookie that the browser sends over TLS alone', async () => {
+  const fields = { operator: 'maria', token: TOKEN };
+  const overTls = { host: 'localhost', origin: 'https://localhost' };
+  const sent = { page: '/console/sign-in', headers: overTls };
+  const { status, headers } = await harness.send('/console/sign-in', fields, sent);
+  expect([status, headers.get('set-cookie')]).toEqual([
+    303,
+    expect.stringMatching(/; HttpOnly; Secure; SameSite=Strict$/),
+  ]);
+});
+
 it('acts in the name of whoever signed in, whatever a form says', async () => {
   const cookie = await cookieOf();
   await harness.send('/console/parked/retry', { stream: 'all', operator: 'eve' }, { headers: { cookie } });

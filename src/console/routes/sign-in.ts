@@ -4,7 +4,15 @@ import { deleteCookie, setCookie } from 'hono/cookie';
 import { appendAudit } from '../../app/audit/audit-trail.js';
 import type { EndedSessions } from '../../app/audit/console-sessions.js';
 import { sameSecret } from '../../lib/same-secret.js';
-import { COOKIE, createAttempts, readNext, readOperator, SESSION_SECONDS, sessionCookie } from '../access.js';
+import {
+  COOKIE,
+  createAttempts,
+  isOverTls,
+  readNext,
+  readOperator,
+  SESSION_SECONDS,
+  sessionCookie,
+} from '../access.js';
 import type { ConsoleDeps } from '../deps.js';
 import { type ConsoleEnv, peerOf } from '../guard.js';
 import { nameNeeded, ROOT, signInPage, typedFieldsOf } from '../pages/layout.js';
@@ -50,7 +58,8 @@ export const signInRoutes = (app: Hono<ConsoleEnv>, deps: ConsoleDeps, ended: En
     attempts.recordRight(peer);
     const session = randomUUID();
     await appendAudit('ConsoleSignedIn', { session, peer }, { store, clock, actor: `support:${operator}` });
-    const options = { httpOnly: true, sameSite: 'Strict', path: ROOT, maxAge: SESSION_SECONDS } as const;
+    const secure = isOverTls(c.req.header('origin'));
+    const options = { httpOnly: true, sameSite: 'Strict', path: ROOT, maxAge: SESSION_SECONDS, secure } as const;
     setCookie(c, COOKIE, sessionCookie(operator, session, clock.now(), access), options);
     return c.redirect(next ?? ROOT, 303);
   });
