@@ -186,3 +186,24 @@ const slowToClose = (pool: pg.Pool) => {
     },
   };
 };
+
+describeWithPostgres('a comparison of rows that were changed behind the projector', () => {
+  const harness = projecting();
+
+  it('finds a personal field in clear where the log has it sealed', async () => {
+    const stream = streamOf('live', 1);
+    await harness.append(stream, [accepted('live', 1)]);
+    harness.start([invoices]);
+    await eventually(() => harness.caughtUp([invoices]));
+    await harness.end();
+    const compared = () => compareWithLog(invoices, { db: harness.pool, log: harness.log });
+    expect(await compared()).toMatchObject({ rows: 1, drifts: [] });
+    const table = tableOf(await liveGeneration(harness.pool, 'invoices'));
+    const { rows } = await harness.pool.query<{ state: string }>(`select state from ${table}`);
+    const state = JSON.parse(rows[0]?.state ?? '');
+    expect(state.facts.customer).toMatch(/^sealed:1:/);
+    state.facts.customer = { type: 'br', document: '11111111000191', name: 'CLIENTE LTDA' };
+    await harness.pool.query(`update ${table} set state = $1`, [JSON.stringify(state)]);
+    expect(await compared()).toMatchObject({ drifts: [{ row: stream }] });
+  });
+});
