@@ -65,6 +65,19 @@ describeWithPostgres('a restore beside a master key', () => {
     expect('done' in result && result.done.masterKeyFault).toBeUndefined();
   });
 
+  it('to which a command has added takes the lock of that file for no data', async () => {
+    const folder = temporaryFolder();
+    chmodSync(folder, 0o711);
+    const file = join(folder, 'master.key');
+    await writeFile(file, OF_BACKUP.toString('base64'), { mode: 0o600 });
+    await addKey(file);
+    expect(await readdir(folder)).toContain('master.key.lock');
+    const read = readConfig({ DATA_DIR: folder });
+    if ('problems' in read) throw new Error(read.problems.join('; '));
+    const result = await restoreOf(() => read.config)(await backUp(), () => undefined);
+    expect(result).toMatchObject({ done: { authenticity: 'confirmed' } });
+  });
+
   it('of another service says that nothing confirms the backup, and that the service does not start', async () => {
     const { result } = await restoreBeside(OF_ANOTHER, await backUp());
     const masterKeyFault = expect.stringContaining('m1');
