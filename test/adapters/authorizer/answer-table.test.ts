@@ -230,6 +230,27 @@ const rows = Object.entries(answered).flatMap(([row, cases]) =>
   (['dps', 'event'] as const).flatMap((subject) => cases.map((one, nth) => ({ row, subject, nth: nth + 1, ...one }))),
 );
 
+describe.each([500, 503])('a JSON answer with status %i', (status) => {
+  it.each(['dps', 'event'] as const)('is judged by its codes to a %s, as one with 400 is', async (subject) => {
+    const isDps = subject === 'dps';
+    const passing = ['E1206', 'E1217', 'RNG9999', 'E999', isDps ? 'E1268' : 'E1983', isDps ? 'E0008' : 'E1843'];
+    const said: readonly (readonly [codes: readonly string[], kind: Expected['kind']])[] = [
+      ...passing.map((code) => [[code], 'unknown'] as const),
+      [[FINAL[subject], 'E1217'], 'unknown'],
+      [[isDps ? 'E0014' : 'E0840'], 'unknown'],
+      [[UNCATALOGUED_CODE], 'unknown'],
+      [[], 'unknown'],
+      [['E1205'], 'not_sent'],
+      [[FINAL[subject]], 'rejected'],
+    ];
+    for (const [codes, kind] of said) {
+      harness.server.answer(json(status, refusal(...codes)));
+      const result = await send(subject, harness.client);
+      expect([codes, result.kind, 'refused' in result]).toEqual([codes, kind, false]);
+    }
+  });
+});
+
 describe('the table of answers', () => {
   it('has a test here for every row, in the order of the rows', () => {
     expect(answerTable.map(({ name }) => name)).toEqual(['not_handed', ...Object.keys(answered)]);
