@@ -26,6 +26,13 @@ const HEADERS: Readonly<Record<string, string>> = {
   'cache-control': 'no-store',
 };
 
+/** The answer to a request whose Host or address is none, so that the console never gets it. */
+export const unreadableRequest = (): Response =>
+  new Response('The request is no valid HTTP: check its Host and its address.\n', {
+    status: 400,
+    headers: { ...HEADERS, 'content-type': 'text/plain; charset=UTF-8' },
+  });
+
 /** Parameters of an address that belong to one answer: the language, which the cookie keeps, and the notices of acts that succeeded. */
 const ONCE = ['lang', 'begun', 'settled', 'retried'];
 

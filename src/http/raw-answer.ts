@@ -200,7 +200,9 @@ const isOut = (response: ServerResponse | undefined): Promise<void> =>
 
 const textOf = (raw: RawRefusal, answers: RawAnswers, requestId: string): string => {
   const { headers, body } = contentOf(raw, answers, requestId);
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  // Node writes this header on every answer that has a response object.
+  const dated = { ...headers, Date: new Date().toUTCString() };
+  const lines = Object.entries(dated).map(([name, value]) => `${name}: ${value}\r\n`);
   return `HTTP/1.1 ${raw.status} ${STATUS_CODES[raw.status] ?? ''}\r\n${lines.join('')}\r\n${body}`;
 };
 

@@ -1,3 +1,4 @@
+import { get } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { supportStream } from '../../src/domain/audit/events.js';
 import { dpsStream, parseInvoiceStream } from '../../src/domain/common/ids.js';
@@ -96,6 +97,29 @@ describeWithPostgres('the console of a running service', () => {
     expect(await found({ text: '148', company: CNPJ })).toEqual([ids.issued]);
     expect(await found({ text: '149', company: CNPJ })).toEqual([]);
     expect(await found({ text: '148' })).toEqual([]);
+  });
+
+  it('refuses a Host that is none with a text and the headers of every page', async () => {
+    const { hostname, port } = new URL(harness.origin);
+    const { status, headers, text } = await new Promise<{ status?: number; headers: object; text: string }>(
+      (resolve, reject) => {
+        get({ hostname, port, path: '/console', headers: { host: 'a:' } }, (response) => {
+          let text = '';
+          response.on('data', (chunk) => (text += String(chunk)));
+          response.on('end', () => resolve({ status: response.statusCode ?? 0, headers: response.headers, text }));
+        }).on('error', reject);
+      },
+    );
+    expect({ status, text }).toEqual({
+      status: 400,
+      text: 'The request is no valid HTTP: check its Host and its address.\n',
+    });
+    expect(headers).toMatchObject({
+      date: expect.anything(),
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+      'content-security-policy': expect.anything(),
+    });
   });
 
   it('shows what waits: its age, its attempts, its parked work', async () => {

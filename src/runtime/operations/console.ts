@@ -1,4 +1,4 @@
-import { getRequestListener } from '@hono/node-server';
+import { getRequestListener, RequestError } from '@hono/node-server';
 import type { MonitoringReads } from '../../adapters/read-model-postgres/monitoring-reads.js';
 import type { StoredNotice } from '../../adapters/read-model-postgres/stored-notices.js';
 import { deriveSecret } from '../../adapters/vault/master-key.js';
@@ -10,6 +10,7 @@ import { osUser } from '../../cli/run.js';
 import type { ProjectionOperations, RebuildResult } from '../../cli/session.js';
 import { createConsole } from '../../console/app.js';
 import type { ConsoleDeps, RebuildRun, Rebuilds } from '../../console/deps.js';
+import { unreadableRequest } from '../../console/guard.js';
 import { invoicePrefix } from '../../domain/common/ids.js';
 import { counted } from '../../lib/counted.js';
 import { shortCache } from '../../lib/short-cache.js';
@@ -48,7 +49,10 @@ type ConsoleSources = {
 /** Returns the support console as a request listener for the operations port. */
 export const openConsole = (parts: Parts, sources: ConsoleSources) => {
   const app = createConsole(consoleDeps(parts, sources));
-  return getRequestListener(app.fetch);
+  return getRequestListener(app.fetch, {
+    errorHandler: (error) =>
+      error instanceof RequestError ? unreadableRequest() : new Response(undefined, { status: 500 }),
+  });
 };
 
 /** Milliseconds for which the names of companies on pages may be old. */

@@ -1,7 +1,8 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { Duplex } from 'node:stream';
 import { isOurHost } from '../../console/access.js';
 import { boundConnections } from '../../http/bound-connections.js';
-import { hasSecondHost } from '../../http/raw-answer.js';
+import { hasSecondHost, type ParseFault } from '../../http/raw-answer.js';
 import { sameSecret } from '../../lib/same-secret.js';
 import { sharedCall } from '../../lib/shared-call.js';
 import type { Scrape } from '../metrics/metrics.js';
@@ -56,9 +57,13 @@ export const startOpsServer = async (
       headersTimeout: REQUEST_MS,
       requestTimeout: REQUEST_MS,
       connectionsCheckingInterval: CHECK_MS,
+      // Refused below, because Node's refusal has no body.
+      requireHostHeader: false,
     },
     async (request, response) => {
       if (hasSecondHost(request.rawHeaders)) return send(response, json(400, { error: 'more than one Host header' }));
+      if (request.httpVersion === '1.1' && request.headers.host === undefined)
+        return send(response, json(400, { error: 'no Host header' }), { connection: 'close' });
       const path = (request.url ?? '').split('?')[0] ?? '';
       if (sources.console !== undefined && isOfConsole(path)) return void sources.console(request, response);
       const answer = await answerTo(request, path, shared).catch((error: unknown) => {
@@ -69,6 +74,7 @@ export const startOpsServer = async (
     },
   );
   server.timeout = SILENT_MS;
+  answerUnread(server);
   // A form before sign-in costs its sender nothing, and must not shut probes out.
   if (maxConnections !== undefined)
     boundConnections(server, { most: maxConnections, slowGiveWay: true, onDrop: () => sources.onDrop?.() });
@@ -144,12 +150,43 @@ const json = (status: number, body: unknown): Answer => ({
 });
 
 /** Node omits the body for HEAD. */
-const send = (response: ServerResponse, { status, contentType, text, headers = {} }: Answer): void => {
-  response.writeHead(status, {
-    'content-type': contentType,
-    'content-length': Buffer.byteLength(text),
-    'cache-control': 'no-store',
-    ...headers,
+const send = (response: ServerResponse, answer: Answer, more: Record<string, string> = {}): void => {
+  response.writeHead(answer.status, { ...headersOf(answer), ...more });
+  response.end(answer.text);
+};
+
+const headersOf = ({ contentType, text, headers = {} }: Answer): Record<string, string> => ({
+  'content-type': contentType,
+  'content-length': String(Buffer.byteLength(text)),
+  'cache-control': 'no-store',
+  ...headers,
+});
+
+/** Answers what Node could not read as a request, unless an answer has begun on the connection, and ends the connection. */
+const answerUnread = (server: Server): void => {
+  const latest = new WeakMap<Duplex, ServerResponse>();
+  server.on('request', ({ socket }, response) => latest.set(socket, response));
+  server.on('clientError', (fault: ParseFault, socket) => {
+    const response = latest.get(socket);
+    const hasBegun = response?.headersSent === true && !response.writableFinished;
+    if (fault.code === 'ECONNRESET' || !socket.writable || hasBegun) return void socket.destroy();
+    socket.end(textOf(refusalOf(fault)), () => socket.destroy());
   });
-  response.end(text);
+};
+
+const refusalOf = ({ code }: ParseFault): Answer => {
+  switch (code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return json(431, { error: 'address and headers are too long' });
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return json(408, { error: 'the request did not come whole in time' });
+    default:
+      return json(400, { error: 'this is no HTTP request' });
+  }
+};
+
+const textOf = (answer: Answer): string => {
+  const headers = { ...headersOf(answer), connection: 'close', date: new Date().toUTCString() };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status] ?? ''}\r\n${lines.join('')}\r\n${answer.text}`;
 };

@@ -18,6 +18,17 @@ const collecting = async (harness: Harness, options: ServerOptions = {}) => {
   return { server, refused };
 };
 
+/** Of every such answer, whether Node has a response object for the request or the bytes go to the socket. */
+const HEADERS = [
+  'cache-control',
+  'connection',
+  'content-length',
+  'content-type',
+  'date',
+  'request-id',
+  'x-content-type-options',
+];
+
 const requestIdOf = async ({ answers }: Connection, nth = 1): Promise<string | null | undefined> =>
   (await answers(nth)).at(-1)?.headers.get('request-id');
 
@@ -42,6 +53,9 @@ describe('a refusal that the app does not give is reported with the Request-Id o
     const connection = openConnection(server);
     connection.socket.write(status === 408 ? bytes : bytes.repeat(3));
     const requestId = await requestIdOf(connection);
+    const [answer = Response.error()] = await connection.answers(1);
+    expect([...answer.headers.keys()]).toEqual(HEADERS);
+    expect(Math.abs(Date.parse(answer.headers.get('date') ?? '') - Date.now())).toBeLessThan(60_000);
     await expect.poll(connection.isClosed).toBe(true);
     expect(refused).toEqual([
       { route: 'unmatched', method, status, code, requestId, peer: '127.0.0.1', durationMs: expect.any(Number) },

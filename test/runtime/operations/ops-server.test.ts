@@ -147,6 +147,27 @@ describe('the operations port', () => {
     expect(performance.now() - since).toBeLessThan(20_000);
   });
 
+  it.each([
+    ['no Host', 'GET /health/live HTTP/1.1\r\n\r\n', 400],
+    ['no HTTP', 'x\r\n\r\n', 400],
+    ['too much header', `GET /health/live HTTP/1.1\r\nHost: localhost\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
+    ['half a head', 'GET /health/live HTTP/1.1\r\n', 408],
+  ])(
+    'refuses %s with a body and the headers of other refusals, and ends the connection',
+    async (_what, bytes, status) => {
+      await expect.poll(probe).toBe('HTTP/1.1 200');
+      const socket = await sent(bytes);
+      let text = '';
+      socket.on('data', (chunk) => (text += String(chunk)));
+      await once(socket, 'close');
+      const [head = '', body = ''] = text.split('\r\n\r\n');
+      expect(head).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+      for (const name of ['date', 'content-type: application/json', 'cache-control: no-store', 'connection: close'])
+        expect(head.toLowerCase()).toContain(name);
+      expect(JSON.parse(body)).toEqual({ error: expect.stringMatching(/./) });
+    },
+  );
+
   it('has started once it served, whether it is ready or not', async () => {
     state.ready = false;
     expect(await ask('/health/startup')).toMatchObject({ status: 200, text: '{"started":true}' });
