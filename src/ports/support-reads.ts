@@ -34,6 +34,8 @@ export class InvoiceRowsUnreadable extends Error {
   }
 }
 
+export type WaitingCounts = { indeterminate: number; failedCancellations: number };
+
 /** Reads of invoice rows for support; no API route uses them. Each throws `InvoiceRowsUnreadable`. */
 export type SupportReads = {
   /** The rows of those streams that have one, in no particular order. */
@@ -48,4 +50,6 @@ export type SupportReads = {
   indeterminate(limit: number): Promise<{ count: number; oldest: readonly SupportRow[] }>;
   /** Live cancellations that failed and that support has not closed, the oldest request first; `count` covers all of them. */
   failedCancellations(limit: number): Promise<{ count: number; oldest: readonly SupportRow[] }>;
+  /** How many of both wait, each counted up to `most`. */
+  waitingCounts(most: number): Promise<WaitingCounts>;
 };

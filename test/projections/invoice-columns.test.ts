@@ -125,11 +125,18 @@ describeWithPostgres('the columns of invoices', () => {
 
   it('are missed by the reads of operators in the rows of version 2, and the message says what to do', async () => {
     await leftByVersion2();
-    const { newest, indeterminate, failedCancellations, invoices: byStream } = createSupportReads(harness.pool);
+    const {
+      newest,
+      indeterminate,
+      failedCancellations,
+      waitingCounts,
+      invoices: byStream,
+    } = createSupportReads(harness.pool);
     for (const read of [
       () => newest({ status: 'issued' }, 10),
       () => indeterminate(10),
       () => failedCancellations(10),
+      () => waitingCounts(10),
       () => unsettledWork(harness.pool),
     ])
       await expect(read()).rejects.toThrow(InvoiceRowsUnreadable);
@@ -161,12 +168,16 @@ describeWithPostgres('the columns of invoices', () => {
     const unconfirmed = { mode: 'live', kind: 'cancellation_unconfirmed', count: 1, oldest: at(10) };
     await rebuild(invoices);
     expect(await failedOnes()).toMatchObject(one);
+    const counts = () => createSupportReads(harness.pool).waitingCounts(1);
+    // Two are indeterminate, and no count goes beyond what is asked for.
+    expect(await counts()).toEqual({ indeterminate: 1, failedCancellations: 1 });
     expect(await unsettledWork(harness.pool)).toEqual([...unsettled, unconfirmed]);
     await append(streamOf('live', 1), [
       { type: 'CancellationClosedBySupport', data: { evidence: 'portal', at: at(4_000) } },
     ]);
     await rebuild(invoices);
     expect(await failedOnes()).toEqual({ count: 0, oldest: [] });
+    expect(await counts()).toEqual({ indeterminate: 1, failedCancellations: 0 });
     expect(await unsettledWork(harness.pool)).toEqual(unsettled);
   });
 

@@ -9,6 +9,7 @@ import {
   type SupportFilter,
   type SupportReads,
   type SupportRow,
+  type WaitingCounts,
 } from '../../ports/support-reads.js';
 
 type Row = Pick<InvoiceRow, 'stream' | 'created_at' | 'state'>;
@@ -130,6 +131,17 @@ export const createSupportReads = (db: pg.Pool): SupportReads => ({
       [limit],
     );
     return { count: rows[0]?.total ?? 0, oldest: rows.map(rowOf) };
+  },
+  waitingCounts: async (most) => {
+    const countOf = (condition: string): string =>
+      `(select count(*)::int from (select 1 from read.invoices where ${condition} limit $1) counted)`;
+    const [counts] = await query<WaitingCounts>(
+      db,
+      `select ${countOf(IS_INDETERMINATE)} as indeterminate,
+              ${countOf(`${IS_CANCELLATION_FAILED} and ${NOT_CLOSED}`)} as "failedCancellations"`,
+      [most],
+    );
+    return counts ?? { indeterminate: 0, failedCancellations: 0 };
   },
 });
 

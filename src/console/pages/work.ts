@@ -154,10 +154,14 @@ const progressOf = ({ say }: PageContext, { name, rebuilding, run }: ProjectionR
   return html`${words[run.state]} ${say(...run.detail)}`;
 };
 
+/** Up to this many rows are counted for a tile of the overview, which every sign-in opens. */
+export const MOST_COUNTED = 1_000;
+
 type OverviewFacts = {
   roles: readonly RoleHealth[];
   checks: readonly CheckHealth[];
   waiting: readonly WaitingWork[];
+  /** This count and the next may end one above `MOST_COUNTED`. */
   indeterminate: number;
   /** Failed live cancellations that support has not settled or closed. */
   cancellations: number;
@@ -223,8 +227,11 @@ const attention = (
   { say, behind }: PageContext,
   { indeterminate, cancellations, parked, certificates }: OverviewFacts,
 ): Html => {
-  const known = (reads: string, count: number): number | '?' => (behind.includes(reads) ? '?' : count);
-  const lines: readonly (readonly [count: number | '?', path: string, one: string, many: string])[] = [
+  const known = (reads: string, count: number): number | string => {
+    if (behind.includes(reads)) return '?';
+    return count > MOST_COUNTED ? `${MOST_COUNTED}+` : count;
+  };
+  const lines: readonly (readonly [count: number | string, path: string, one: string, many: string])[] = [
     [
       known('invoices', indeterminate),
       'indeterminate',

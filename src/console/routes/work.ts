@@ -9,7 +9,7 @@ import type { ConsoleDeps } from '../deps.js';
 import { actingOperator, type ConsoleContext, type ConsoleEnv } from '../guard.js';
 import { type CertificateLine, certificatesPage } from '../pages/certificates.js';
 import { type Notice, nameNeeded, type PageContext, ROOT } from '../pages/layout.js';
-import { isRebuilding, overviewPage, parkedPage, projectionsPage } from '../pages/work.js';
+import { isRebuilding, MOST_COUNTED, overviewPage, parkedPage, projectionsPage } from '../pages/work.js';
 
 const noticesOf = ({ say }: PageContext) =>
   ({
@@ -36,10 +36,9 @@ export const workRoutes = (app: Hono<ConsoleEnv>, deps: ConsoleDeps): void => {
   const lines = async () => (await deps.projections()).map((line) => ({ ...line, run: rebuilds.of(line.name) }));
 
   app.get(ROOT, async (c) => {
-    const [health, waiting, canceling, stopped, parkedItems, certificates, refused, notices] = await Promise.all([
+    const [health, waiting, stopped, parkedItems, certificates, refused, notices] = await Promise.all([
       deps.health(),
-      supportReads.indeterminate(1),
-      supportReads.failedCancellations(1),
+      supportReads.waitingCounts(MOST_COUNTED + 1),
       deps.stoppedSeries(),
       parkedIn(queue),
       certificateLines(deps),
@@ -51,8 +50,8 @@ export const workRoutes = (app: Hono<ConsoleEnv>, deps: ConsoleDeps): void => {
         enabled && notAfter !== undefined && expiryWarning(notAfter, clock.now()) !== undefined,
     );
     const counts = {
-      indeterminate: waiting.count,
-      cancellations: canceling.count,
+      indeterminate: waiting.indeterminate,
+      cancellations: waiting.failedCancellations,
       parked: parkedItems,
       certificates: ending.length,
     };

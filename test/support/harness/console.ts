@@ -170,6 +170,10 @@ export const consoleHarness = async (
       },
       indeterminate: async () => ({ count: 1, oldest: await rowsOf([stream]) }),
       failedCancellations: async () => ({ count: harness.canceling.length, oldest: harness.canceling }),
+      waitingCounts: async (most) => ({
+        indeterminate: Math.min(most, 1),
+        failedCancellations: Math.min(most, harness.canceling.length),
+      }),
     },
     lookups: { get: async (_stream, work) => harness.lookups.get(work) },
     queue: {

@@ -54,6 +54,7 @@ const createHarness = () => {
       newest,
       indeterminate: async () => ({ count: 0, oldest: [] }),
       failedCancellations: async () => ({ count: 0, oldest: [] }),
+      waitingCounts: async () => ({ indeterminate: 0, failedCancellations: 0 }),
     },
   });
   return { log, keys, clock, rowsOf, put, deps };
