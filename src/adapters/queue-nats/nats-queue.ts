@@ -39,6 +39,8 @@ export type NatsWorkQueue = WorkQueue & {
    * be: the connection shows nothing of that.
    */
   status(): QueueStatus;
+  /** Another process puts work items from now on: a put that failed here before says nothing of the queue any more. */
+  anotherPuts(): void;
   /** What a process that works must be permitted and is not; undefined when nothing is missing. No other call uses these rights. */
   missingRight(): Promise<string | undefined>;
   /** Ends all work as an abort of its signal would, then drains the connection. */
@@ -46,8 +48,8 @@ export type NatsWorkQueue = WorkQueue & {
 };
 
 /**
- * Milliseconds for which a failed put counts when no put follows on this connection. A relay puts again after a second; one that has resigned says
- * nothing of the queue after this time.
+ * Milliseconds for which a failed put counts when no put follows on this connection. A relay puts again after a second; the process of one that has
+ * resigned, and that sees no other relay lead, says nothing of the queue after this time.
  */
 const FAILED_PUT_COUNTS_MS = 60_000;
 
@@ -148,6 +150,9 @@ export const createNatsQueue = async (options: NatsQueueOptions): Promise<NatsWo
         return records.length > 0;
       }),
     status,
+    anotherPuts: () => {
+      failedPut = undefined;
+    },
     missingRight: () =>
       asPort('the rights could not be tried', async () => {
         const { nc } = link.session();

@@ -10,6 +10,8 @@ export type OpenedQueue = WorkQueue & {
   /** True when work items survive this process, so that the next relay continues from the stored position. */
   isDurable: boolean;
   status(): { ok: true } | { ok: false; reason: string; isConnected?: boolean; isPartial?: boolean };
+  /** Another process puts work items from now on. */
+  anotherPuts(): void;
   /** What the user of a process that works must be permitted and is not. */
   missingRight(): Promise<string | undefined>;
 };
@@ -26,6 +28,7 @@ export const openWorkQueue = async (
       ...createMemoryQueue(clock),
       isDurable: false,
       status: () => ({ ok: true }),
+      anotherPuts: () => undefined,
       missingRight: async () => undefined,
     };
   }

@@ -55,10 +55,16 @@ const relayAsLeader = async (start: LogPosition | null, parts: Parts, signal: Ab
     };
     await relayFrom(await stored(), parts, leading, { keep, readAgain: stored, goesOnAfter, reminder });
   };
+  /** Resigned, and no other relay was seen to lead since. */
+  let hasResigned = false;
   while (!signal.aborted) {
     failedPuts = 0;
     try {
-      if (reachesQueue(queue)) await asLeader(session, 'relay', relay, signal);
+      if (reachesQueue(queue)) {
+        const led = await asLeader(session, 'relay', (leading) => relay(leading).then(() => true), signal);
+        if (led === undefined && hasResigned && !signal.aborted) queue.anotherPuts();
+        hasResigned = failedPuts >= FAILED_PUTS;
+      }
     } catch (error) {
       logger.warn({ msg: 'the relay failed and is tried again', ...faultFields(error) });
     }

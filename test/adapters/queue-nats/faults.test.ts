@@ -352,6 +352,10 @@ describeWith('natsServer', 'the NATS queue, when its server fails', () => {
     await expect(fill()).rejects.toThrow();
     await expect(queue.put(itemOf('s1'))).rejects.toThrow(WorkQueueUnavailable);
     expect(queue.status()).toEqual({ ok: false, reason: 'JetStream 10023', isConnected: true });
+    queue.anotherPuts();
+    expect(queue.status()).toEqual({ ok: true });
+    await expect(queue.put(itemOf('s1'))).rejects.toThrow(WorkQueueUnavailable);
+    expect(queue.status()).toMatchObject({ ok: false });
     expect(await queue.depth()).toBe(0);
     await streams.delete('others');
     await putUntilTaken(queue, itemOf('s1'));

@@ -104,7 +104,7 @@ describeWithPostgres('relays over a durable queue', () => {
   /** A process with the role, and its way to the queue. */
   const relayOf = (reached: Reached) => {
     const taking = collectingQueue();
-    const state = { reached, tries: 0, failing: 0, items: taking.items };
+    const state = { reached, tries: 0, failing: 0, seesAnother: 0, items: taking.items };
     const put: typeof taking.put = async (item) => {
       state.tries += 1;
       state.failing -= 1;
@@ -116,10 +116,13 @@ describeWithPostgres('relays over a durable queue', () => {
       if (state.reached === 'yes') return { ok: true };
       return { ok: false, reason: state.reached, isConnected: state.reached === 'takes nothing' };
     };
+    const anotherPuts = (): void => {
+      state.seesAnother += 1;
+    };
     const guards = createPostgresGuards(database.pool, { idempotencySeconds: 86_400, leaseSeconds: 60 });
     const parts = {
       engines: { log, pool: database.pool, guards },
-      queue: { ...taking, put, status, isDurable: true },
+      queue: { ...taking, put, status, isDurable: true, anotherPuts },
       logger: { warn: (line: object) => lines.push(line) },
     };
     running.push(runRelayRole(null, parts as unknown as Parts, stop.signal));
@@ -143,6 +146,9 @@ describeWithPostgres('relays over a durable queue', () => {
     await accept(3);
     await expect.poll(() => second.items.map(({ stream }) => stream), bound).toContain(streamOf('live', 3));
     expect(first.tries).toBe(tries);
+    // A process without a connection does not ask who leads.
+    await expect.poll(() => first.seesAnother, bound).toBe(reached === 'takes nothing' ? 1 : 0);
+    expect(second.seesAnother).toBe(0);
     expect(lines).toEqual([expect.objectContaining({ msg: 'the relay was interrupted and continues', code: reached })]);
   });
 
