@@ -182,6 +182,27 @@ describeWithPostgres('an import of a note under the number of an invoice that ha
     expect(await importingLine(own)).toMatchObject({ exit: 0, imported: 1 });
   });
 
+  it('is refused for the open invoice that the line names where it has another customer, and is taken as another sale', async () => {
+    await send(55, [notSent(1, 60)]);
+    const content = { ...OWN, customerDocument: '' };
+    const own = { id: `nfse_${idOf(55)}`, xml_file: 'note.xml' };
+    for (const facts of [{}, { digest: '', contradiction: { claimed: 'by sha1', computed: 'another' } }]) {
+      await writeNote(55, { content, ...facts });
+      expect(await importingLine(own)).toMatchObject({
+        exit: 1,
+        problems: [
+          `line 1: nfse_${idOf(55)} was accepted with another customer than xml_file has, so the note is of another sale: give the line without its id, reference and idempotency_key`,
+        ],
+      });
+    }
+    expect(await importingLine({ xml_file: 'note.xml', reference: 'order-55' })).toMatchObject({
+      exit: 0,
+      imported: 1,
+    });
+    const events = (await operator.session.store.load(invoiceStream('live', CNPJ, idOf(55)))).events;
+    expect(events.map(({ type }) => type)).not.toContain('Authorized');
+  });
+
   it('takes keys of notes only as --other-sale', async () => {
     const { exit, err } = await operator.run('invoice', 'import', 'line.ndjson', '--other-sale', '12');
     expect({ exit, err }).toEqual({

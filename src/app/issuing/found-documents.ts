@@ -83,7 +83,11 @@ export const hasSameAmountAndCustomer = ({ content }: Content, events: readonly 
  * key of the content is gone. A description is no proof, because a marker of a date in it has another text on another day (POST-description).
  */
 export const isOfAnotherSale = (note: Content & FoundDocument, events: readonly ReadInvoiceEvent[]): boolean =>
-  !isDoubtful(note) && isContentKept(events) && !hasSameAmountAndCustomer(note, events);
+  !isDoubtful(note) && contradictsAcceptance(note, events);
+
+/** Whether the document names another amount or another customer than was accepted. False where the key of the content is gone. */
+export const contradictsAcceptance = (note: Content, events: readonly ReadInvoiceEvent[]): boolean =>
+  isContentKept(events) && !hasSameAmountAndCustomer(note, events);
 
 /** Whether the note has the content of the invoice. Where the key of that content is gone, nothing can be compared. */
 export const hasEqualContent = (note: Content, events: readonly ReadInvoiceEvent[]): boolean =>

@@ -70,6 +70,16 @@ describe('a foreign note under our DPS id', () => {
     expect(order.filter((type) => conflict.includes(type))).toEqual(conflict);
   });
 
+  it('is met and never taken by an invoice none of whose attempts was sent before', async () => {
+    const harness = await withForeignNote({ amount: '9.99', description: 'de outro', customerDocument: '' });
+    harness.authorizer.script = ['not_sent'];
+    await harness.issue();
+    expect(await harness.types()).toEqual(['InvoiceAccepted', 'IssuanceAttempted', 'IssuanceNotSent']);
+    await lookUntilBlocked(harness);
+    expect((await harness.types()).at(-1)).toBe('NumberConflictFound');
+    expect(await harness.status()).toBe('processing');
+  });
+
   it('leaves the refusal of the new number final', async () => {
     const harness = await withForeignNote({ amount: '9.99', description: 'de outro', customerDocument: '' });
     await lookUntilBlocked(harness);

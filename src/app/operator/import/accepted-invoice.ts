@@ -9,6 +9,7 @@ import { allCameToNothing, type InvoiceState, isUnsettled } from '../../../domai
 import type { Clock } from '../../../ports/clock.js';
 import type { EventStore } from '../../event-store/event-store.js';
 import { decideAndAppend } from '../../issuing/decide-and-append.js';
+import { contradictsAcceptance } from '../../issuing/found-documents.js';
 import type { LoadedInvoice } from '../../read/read-invoice.js';
 import type { Imported, PlannedImport } from './import-line.js';
 
@@ -22,7 +23,7 @@ type Accepted = Extract<ReadInvoiceEvent, { type: 'InvoiceAccepted' }>['data'];
  */
 export const noteOfAccepted = (
   { state, events }: LoadedInvoice,
-  { data, namesId }: PlannedImport,
+  { data, namesId, dps }: PlannedImport,
 ): 'fits' | 'attached' | 'recorded' | { problem: string } | undefined => {
   const first = events[0];
   if (first?.type !== 'InvoiceAccepted' || state.kind !== 'invoice') return undefined;
@@ -38,7 +39,8 @@ export const noteOfAccepted = (
     return { problem: `${id} was accepted with its reference or idempotency_key and waits to be sent: ${SAME_SALE}` };
   const problem = isRecorded ? contradictionOfRecorded(first.data, data) : contradictionOf(first.data, data);
   if (problem !== undefined) return { problem: `${id} ${problem}` };
-  if (!isRecorded) return 'fits';
+  if (!isRecorded)
+    return dps !== undefined && contradictsAcceptance(dps, events) ? { problem: `${id} ${OTHER_CUSTOMER}` } : 'fits';
   return isOfLostAttempt(events) ? 'attached' : 'recorded';
 };
 
@@ -55,6 +57,10 @@ const ofIndeterminate = (id: string, accessKey: string | undefined, events: read
   hasMetOther(events, accessKey)
     ? `met this note under its number with other content, and is indeterminate: give the line without its id, reference and idempotency_key. Where it is the same sale, leave ${id} indeterminate and tell its client that this note counts`
     : `is indeterminate: where the line is of the same sale, nfse invoice resolve ${id} --as issued looks for its note. Else give the line without its id, reference and idempotency_key`;
+
+/** The amount of the file is that of the line, which is that of the acceptance. */
+const OTHER_CUSTOMER =
+  'was accepted with another customer than xml_file has, so the note is of another sale: give the line without its id, reference and idempotency_key';
 
 const MAY_HAVE_NOTE =
   'may have been sent, so it may have another note: no note is recorded on it before a look-up of its own DPS id has said what came of that';

@@ -12,6 +12,7 @@ import type { SupportCursor, SupportFilter, SupportReads } from '../../../ports/
 import { isEndOfTestInvoice } from '../../audit/chain.js';
 import type { EventStore } from '../../event-store/event-store.js';
 import { walkLog } from '../../event-store/walk-log.js';
+import { contradictsAcceptance } from '../../issuing/found-documents.js';
 import { type LoadedInvoice, loadSealedInvoice } from '../../read/read-invoice.js';
 import { senderUnder } from '../sent-under.js';
 import type { EmbeddedDps } from './import-line.js';
@@ -76,21 +77,26 @@ const keyRecordedBy = ({ type, data: { accessKey } }: RecordedEvent): string | u
 
 /**
  * The invoice of this company and mode to which the note around a DPS belongs: one that was sent under its id, has not failed and has met no foreign
- * note there. After a loss of the log a number may be given again, so an invoice that has certainly sent another DPS under the id is no owner. Reads
- * the log alone, so no row that lags hides an invoice whose outcome is still unknown.
+ * note there. After a loss of the log a number may be given again, so an invoice that has certainly sent another DPS under the id is no owner, and
+ * neither is one that was never sent under it where the DPS names another amount or customer. Reads the log alone, so no row that lags hides an invoice
+ * whose outcome is still unknown.
  */
 export const ownerOfDps = async (
-  dps: Pick<EmbeddedDps, 'dpsId'> & FoundDocument,
+  dps: Pick<EmbeddedDps, 'dpsId' | 'content'> & FoundDocument,
   caller: Caller,
   deps: Parameters<typeof senderUnder>[2],
 ): Promise<Invoice | undefined> => {
   const sender = await senderUnder(dps.dpsId, caller, deps);
   if (sender === undefined || sender.state.outcome.status === 'failed') return undefined;
-  const { state } = sender;
+  const { state, events } = sender;
   const under = state.attempts.filter(({ dpsId }) => dpsId === dps.dpsId);
+  const wasSent = under.some(mayHaveMadeNote);
   // A number whose attempts were not sent may have a document of an attempt that the log has lost. The next send finds that document.
-  const mayHaveNote = under.some(mayHaveMadeNote) || isUnsettled(state);
-  const isOwner = mayHaveNote && !under.some(isForeign) && compareSent(under, dps) !== 'other';
+  const mayHaveNote = wasSent || isUnsettled(state);
+  const owner = compareSent(under, dps);
+  // The id alone makes no note that of the invoice: another program may use the series, and sign in a way that is not compared.
+  const isByIdAlone = !wasSent && owner === 'unknown' && contradictsAcceptance(dps, events);
+  const isOwner = mayHaveNote && !under.some(isForeign) && owner !== 'other' && !isByIdAlone;
   return isOwner ? state : undefined;
 };
 

@@ -24,8 +24,14 @@ const idOf = (n: number) => parseInvoiceStream(harness.streamOf(n))?.invoiceId;
 describe('the owner of a DPS id', () => {
   const dpsIdOf = (number: number, series = '00001'): string =>
     `DPS33045572${COMPANY}${series}${String(number).padStart(15, '0')}`;
-  const owner = async (dpsId: string, companyId = COMPANY, more: Partial<FoundDocument> = {}) =>
-    (await ownerOfDps({ dpsId, digest: 'digest', ...more }, { mode: 'live', companyId }, harness))?.facts.invoiceId;
+  const OWN = { amount: '1500.00', description: 'Desenvolvimento de sistema', customerDocument: '11111111000191' };
+  const owner = async (
+    dpsId: string,
+    companyId = COMPANY,
+    more: Partial<FoundDocument> & { content?: typeof OWN } = {},
+  ) =>
+    (await ownerOfDps({ dpsId, digest: 'digest', content: OWN, ...more }, { mode: 'live', companyId }, harness))?.facts
+      .invoiceId;
 
   it.each<[string, readonly InvoiceEvent[]]>([
     ['open, its answer unknown', [life.attempted(1, 1), life.unknown(1, 3)]],
@@ -55,6 +61,21 @@ describe('the owner of a DPS id', () => {
     await harness.record(1, [life.attempted(1, 1), life.notSent(1, 2)]);
     expect(await owner(dpsIdOf(1))).toBe(idOf(1));
     expect(await owner(dpsIdOf(1), COMPANY, { digest: 'of another sale' })).toBeUndefined();
+  });
+
+  it('is no open invoice that was never sent where the note under its number has other content and a signature that is not compared', async () => {
+    await harness.accept(1);
+    await harness.record(1, [life.attempted(1, 1), life.notSent(1, 2)]);
+    const notCompared = { digest: '', contradiction: { claimed: 'by sha1', computed: 'another' } };
+    const ofNote = (content: Partial<typeof OWN>) =>
+      owner(dpsIdOf(1), COMPANY, { ...notCompared, content: { ...OWN, ...content } });
+    expect([await ofNote({ amount: '9.99' }), await ofNote({ customerDocument: '' })]).toEqual([undefined, undefined]);
+    // A marker of a date in it has another text on another day, so a description proves nothing.
+    expect([await ofNote({}), await ofNote({ description: 'de outro dia' })]).toEqual([idOf(1), idOf(1)]);
+    await harness.accept(2);
+    await harness.record(2, [life.attempted(1, 1), life.unknown(1, 2)]);
+    const sent = await owner(dpsIdOf(2), COMPANY, { ...notCompared, content: { ...OWN, amount: '9.99' } });
+    expect(sent).toBe(idOf(2));
   });
 
   it('is not an invoice that got the number of a lost note again, and has sent another DPS under it', async () => {
