@@ -1,5 +1,5 @@
 import type { StreamName } from '../../domain/common/ids.js';
-import type { Instant } from '../../domain/common/time.js';
+import { type Instant, instantOfStamp } from '../../domain/common/time.js';
 import { hashText, inOrder } from '../../domain/log/hash-text.js';
 import type { EventToAppend, Json, JsonObject, LogPosition, RecordedEvent, Revision } from '../../ports/event-log.js';
 import { SealedTextChanged, type SealingKeys, sealingMode } from '../../ports/sealing-keys.js';
@@ -26,6 +26,12 @@ export type DecodedEvent<E extends DomainEvent = DomainEvent> = StreamEvent<E> &
 /** Thrown for an event of an unknown type or of a newer version than this program knows: the reader must halt. */
 export class UnknownEventVersion extends Error {
   override readonly name = 'UnknownEventVersion';
+  /** When the event says that it was recorded; undefined where it does not, as an event of another program. */
+  readonly recordedAt: Instant | undefined;
+  constructor(message: string, recordedAt?: Instant) {
+    super(message);
+    this.recordedAt = recordedAt;
+  }
 }
 
 /** Ids derive from the command, so that the log recognises an append that is made twice. */
@@ -141,16 +147,20 @@ export const sealedFieldsOf = ({
     return isSealed(text) ? [{ field, text }] : [];
   });
 
-const definitionOf = ({ type, metadata }: RecordedEvent) => {
+const definitionOf = ({ type, metadata, stream, revision }: RecordedEvent) => {
   const definition = eventTypeDefinitions.get(type);
   const version = Number(metadata.schemaVersion);
   if (definition === undefined || !(version <= definition.version)) {
     throw new UnknownEventVersion(
-      `event type ${type}, schema version ${metadata.schemaVersion}: newer than this program`,
+      `event type ${type}, schema version ${metadata.schemaVersion}, at ${shownName(stream)}@${revision}: newer than this program`,
+      metadata.recordedAt === undefined ? undefined : instantOfStamp(metadata.recordedAt),
     );
   }
   return definition;
 };
+
+/** The stream of an entry of the tax registry names a customer. */
+const shownName = (stream: StreamName): string => (stream.startsWith('registry-') ? 'registry-…' : stream);
 
 const sealData = async (
   stream: StreamName,

@@ -12,6 +12,14 @@ export const stoppedCureText = (context: PageContext, stopped: Parameters<typeof
       'seu último número foi usado. Grave um arquivo de empresa com outra série.',
       'its last number was given. Put a company file with another series.',
     )}`;
+  if (cure.kind === 'unreadable')
+    return html`${say(
+      'o evento mais novo dos seus números não pode ser lido',
+      'the newest event of its numbers cannot be read',
+    )} (<span lang="en">${cure.why}</span>). ${say(
+      'Se uma versão mais nova deste programa o escreveu, rode essa versão. Se foi outro programa, tire o direito dele e grave um arquivo de empresa com outra série.',
+      'Where a newer version of this program wrote it, run that version. Where another program did, take its right and put a company file with another series.',
+    )}`;
   const { comparedAt } = cure;
   const foreign = say(
     'uma nota que não é nossa tem um dos seus números. Compare-a primeiro no portal nacional.',

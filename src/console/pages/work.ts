@@ -215,11 +215,11 @@ const stoppedList = (context: PageContext, stopped: OverviewFacts['stopped']): H
   return stopped.length === 0
     ? html``
     : html`<ul>${stopped.map(
-        ({ companyId, mode, series, isUsedUp, comparedAt, since }) =>
+        ({ companyId, mode, series, since, ...why }) =>
           html`<li>${badge(say('parada', 'stopped'), 'bad')} ${say(
             `A série ${series} de ${nameOf(context, companyId)} (CNPJ ${companyId}) nada envia em ${modeText(context, mode)} desde`,
             `Series ${series} of CNPJ ${companyId} in ${mode} mode sends nothing since`,
-          )} ${timeOf(context, since)}: ${stoppedCureText(context, { isUsedUp, comparedAt })}</li>`,
+          )} ${timeOf(context, since)}: ${stoppedCureText(context, why)}</li>`,
       )}</ul>`;
 };
 

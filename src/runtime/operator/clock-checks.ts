@@ -1,5 +1,7 @@
 import { type ClockOffset, probeClock } from '../../adapters/authorizer/clock-probe.js';
+import { UnknownEventVersion } from '../../app/event-store/codec.js';
 import { StoreUnavailable } from '../../app/event-store/event-store.js';
+import { UNREADABLE_EVENT } from '../../app/operator/support/stopped-series.js';
 import type { Check } from '../../cli/session.js';
 import { dpsId } from '../../domain/common/access-key.js';
 import { type Mode, modes } from '../../domain/common/ids.js';
@@ -35,16 +37,24 @@ export const clockChecks = async (parts: SessionParts, actor: `support:${string}
   return faults.some(isDiskFull) ? [NO_SPACE, ...checks] : checks;
 };
 
-/** `nfse doctor` tells its other checks also while the log takes no append. */
+/** `nfse doctor` tells its other checks also while the log takes no append, or holds an event of the company that this program cannot read. */
 const isLogFault = (fault: unknown): fault is Error =>
-  fault instanceof StoreUnavailable || fault instanceof EventLogUnavailable || fault instanceof AppendOutcomeUnknown;
+  fault instanceof StoreUnavailable ||
+  fault instanceof EventLogUnavailable ||
+  fault instanceof AppendOutcomeUnknown ||
+  fault instanceof UnknownEventVersion;
 
 const notRecorded = (mode: Mode, fault: Error): Check => ({
   name: `clock ${mode}`,
   ok: false,
   detail: `unknown: the opening of a certificate could not be recorded (${isDiskFull(fault) ? 'no disk space' : fault.message})`,
-  cure: isDiskFull(fault) ? FREE_SPACE : 'check the event log and its server, then nfse doctor again',
+  cure: cureOf(fault),
 });
+
+const cureOf = (fault: Error): string => {
+  if (fault instanceof UnknownEventVersion) return UNREADABLE_EVENT;
+  return isDiskFull(fault) ? FREE_SPACE : 'check the event log and its server, then nfse doctor again';
+};
 
 const FREE_SPACE = 'free space on the disk of the database, then nfse doctor again';
 

@@ -7,18 +7,20 @@ import {
   modes,
 } from '../../../domain/common/ids.js';
 import { present } from '../../../domain/common/present.js';
-import { type Instant, isBefore } from '../../../domain/common/time.js';
+import { type Instant, instant, isBefore } from '../../../domain/common/time.js';
 import type { Company } from '../../../domain/company/company.js';
 import { isUsedUp } from '../../../domain/dps-number/dps-number.js';
 import type { DpsNumberEvent } from '../../../domain/dps-number/events.js';
 import type { InvoiceEvent } from '../../../domain/invoice/events.js';
 import { inGroups } from '../../../lib/in-groups.js';
+import { UnknownEventVersion } from '../../event-store/codec.js';
 import type { EventStore } from '../../event-store/event-store.js';
 import { acceptedNotes, lastRecovery } from '../../recovery/recorded-recoveries.js';
 
 /**
  * A series that sends nothing until an operator moves it (docs/architecture.md#never-twice), or names another one, when it is used up (its last
  * number was given). `comparedAt`: when the last log recovery ended, where that recovery came after the number that has stopped the series was used.
+ * `unreadable`: why this program cannot read the newest event of the numbers; `since` is then the time that the event names, if any.
  */
 export type StoppedSeries = {
   companyId: CompanyId;
@@ -27,12 +29,16 @@ export type StoppedSeries = {
   isUsedUp: boolean;
   since: Instant;
   comparedAt?: Instant;
+  unreadable?: string;
 };
 
 /** Commands that compare a log, or a DATA_DIR, of which a copy was put back, in their order. */
 export const COMPARE_COPY = ['nfse restore --mark', 'nfse doctor --reconcile'] as const;
 
-type StoppedCure = { kind: 'other_series' } | { kind: 'later_number'; comparedAt: Instant | undefined };
+type StoppedCure =
+  | { kind: 'other_series' }
+  | { kind: 'unreadable'; why: string }
+  | { kind: 'later_number'; comparedAt: Instant | undefined };
 
 /**
  * What lets a stopped series go on, for each reader to word. A later number is right where no copy of the log or of DATA_DIR was put back since
@@ -41,10 +47,11 @@ type StoppedCure = { kind: 'other_series' } | { kind: 'later_number'; comparedAt
 export const stoppedCure = ({
   isUsedUp,
   comparedAt,
-}: {
-  isUsedUp: boolean;
-  comparedAt?: Instant | undefined;
-}): StoppedCure => (isUsedUp ? { kind: 'other_series' } : { kind: 'later_number', comparedAt });
+  unreadable,
+}: Pick<StoppedSeries, 'isUsedUp' | 'comparedAt' | 'unreadable'>): StoppedCure => {
+  if (unreadable !== undefined) return { kind: 'unreadable', why: unreadable };
+  return isUsedUp ? { kind: 'other_series' } : { kind: 'later_number', comparedAt };
+};
 
 /** The advice to move a stopped series by `put`, with what comes first over a copy that was put back. */
 export const laterNumberAdvice = (put: string, comparedAt: Instant | undefined): string => {
@@ -56,9 +63,16 @@ export const laterNumberAdvice = (put: string, comparedAt: Instant | undefined):
 };
 
 /** Why a series is stopped, and the operator's command that helps, as a check and a list of waiting work say them. */
-export const stoppedTexts = (stopped: Pick<StoppedSeries, 'mode' | 'series' | 'isUsedUp' | 'comparedAt'>) => {
+export const stoppedTexts = (
+  stopped: Pick<StoppedSeries, 'mode' | 'series' | 'isUsedUp' | 'comparedAt' | 'unreadable'>,
+) => {
   const { mode, series } = stopped;
   const cure = stoppedCure(stopped);
+  if (cure.kind === 'unreadable')
+    return {
+      detail: `series ${series} sends nothing: the newest event of its numbers cannot be read (${cure.why})`,
+      command: `${UNREADABLE_EVENT}, and then nfse company put FILE.json with another dps.${mode}.series`,
+    };
   if (cure.kind === 'other_series')
     return {
       detail: `series ${series} is used up: its last number was given`,
@@ -70,6 +84,10 @@ export const stoppedTexts = (stopped: Pick<StoppedSeries, 'mode' | 'series' | 'i
     command: laterNumberAdvice(put, cure.comparedAt),
   };
 };
+
+/** What helps where this program cannot read an event of the log. */
+export const UNREADABLE_EVENT =
+  'where a newer version of this program wrote it, run that version; where another program did, nfse api off, take its right to write, nfse audit verify';
 
 /** Reads that run at once where the log says nothing about it. */
 const READS = 8;
@@ -84,8 +102,12 @@ export const stoppedSeries = async (
   );
   const stopped = await inGroups(store.lastReadsAtOnce ?? READS, used, async ({ companyId, mode, series }) => {
     const stream = dpsStream(mode, companyId, series);
-    const { events } = await store.load<DpsNumberEvent>(stream, { direction: 'backwards', limit: 1 });
-    const [last] = events;
+    const read = await store.load<DpsNumberEvent>(stream, { direction: 'backwards', limit: 1 }).catch(unlessUnreadable);
+    if (read instanceof UnknownEventVersion) {
+      const since = read.recordedAt ?? instant(0);
+      return [{ companyId, mode, series, isUsedUp: false, since, unreadable: read.message }];
+    }
+    const [last] = read.events;
     if (last === undefined) return [];
     const isEnded = isUsedUp(last.data);
     if (!isEnded && last.type !== 'DpsSeriesBlocked') return [];
@@ -94,6 +116,11 @@ export const stoppedSeries = async (
     return [present({ companyId, mode, series, isUsedUp: isEnded, since: last.data.at, comparedAt })];
   });
   return stopped.flat();
+};
+
+const unlessUnreadable = (error: unknown): UnknownEventVersion => {
+  if (error instanceof UnknownEventVersion) return error;
+  throw error;
 };
 
 /**
