@@ -15,6 +15,7 @@ import { stale } from '../../domain/invoice/decision.js';
 import { nextCancelStep } from '../../domain/invoice/next-cancel-step.js';
 import { ATTEMPT_LOST, decideAnswer, decideAttempt, saidIn } from '../../domain/invoice/send-decisions.js';
 import type { Unsent } from '../../domain/invoice/send-steps.js';
+import { isDoubtful } from '../../domain/invoice/sent-document.js';
 import type { Cancellation, CancelSend, Invoice } from '../../domain/invoice/state.js';
 import type { RegisteredEvent } from '../../ports/authorizer.js';
 import { SchemaViolation } from '../../ports/documents.js';
@@ -113,16 +114,41 @@ const cancellation: SendDefinition<CancellationSending> = {
     decideTimeout(state, now, limits, seen === 'ours' || seen === 'other'),
 };
 
-/** The note is canceled, though not by our request, which ends with it. */
+/** The note is canceled, though not by our request, which ends with it; unless the event holds that very request, whose send the log has lost. */
 const recordElsewhere = async (
-  { stream, loaded, work }: OpenWork<CancellationSending>,
+  open: OpenWork<CancellationSending>,
   found: RegisteredEvent,
   deps: IssuerDeps,
 ): Promise<void> => {
-  const data = elsewhereFrom(found, work.accessKey, deps.clock.now());
+  const { stream, loaded, work } = open;
+  const isOwn = await isOfLostSend(open, found, deps);
+  const at = deps.clock.now();
+  const confirmation = confirmationFrom(found, work.cancellation.request, 'lookup', at);
+  const data = elsewhereFrom(found, work.accessKey, at);
   await decideAndAppend(stream, cancellation.sites.lookup, deps, (state) =>
-    decideCanceledElsewhere(state, data, loaded.state),
+    isOwn ? decideConfirmed(state, confirmation) : decideCanceledElsewhere(state, data, loaded.state),
   );
+};
+
+/**
+ * Whether the event holds the pending request, of which the log has no send: a restored log may have lost the send. The content is a pure function of the
+ * request, so nobody else gives the same digest.
+ */
+const isOfLostSend = async (
+  open: OpenWork<CancellationSending>,
+  found: RegisteredEvent,
+  deps: IssuerDeps,
+): Promise<boolean> => {
+  if (open.work.cancellation.sends.length > 0 || isDoubtful(found)) return false;
+  const built = unsignedRequest(open);
+  const identity = await deps.identityOf(open.work.invoice.facts);
+  if (built === undefined || identity === undefined || built.id !== found.requestId) return false;
+  try {
+    return (await deps.signer.signPedRegEvento(built.xml, identity)).digest === found.digest;
+  } catch (error) {
+    if (error instanceof SchemaViolation) return false;
+    throw error;
+  }
 };
 
 const pendingOf = ({ state, events }: LoadedInvoice): PendingCancellation | undefined => {
@@ -152,20 +178,31 @@ const storedRequest = async (
     : { kind: 'document', document: { requestId, ...signature }, bytes: bytesOf(signature) };
 };
 
+/** Undefined without a description, whose key is gone: the request would say something else. */
+const unsignedRequest = ({
+  loaded: { events },
+  work: { invoice, accessKey, cancellation: pending },
+}: OpenWork<CancellationSending>): { id: string; xml: string } | undefined => {
+  const { request, reason, requestedAt } = pending;
+  const { mode, companyId } = invoice.facts;
+  const requested = events.find(({ type, data }) => type === 'CancellationRequested' && data.request === request);
+  const description = requested?.type === 'CancellationRequested' ? requested.data.description : undefined;
+  return description === undefined
+    ? undefined
+    : buildCancellation({ mode, companyId, accessKey, reason, description, requestedAt });
+};
+
 const newRequest = async (
-  { stream, loaded: { events }, work }: OpenWork<CancellationSending>,
+  open: OpenWork<CancellationSending>,
   deps: IssuerDeps,
 ): Promise<Prepared<CancellationSending['document']>> => {
-  const { invoice, accessKey } = work;
-  const { request, reason, requestedAt } = work.cancellation;
-  const { mode, companyId } = invoice.facts;
+  const { stream, work } = open;
+  const { request } = work.cancellation;
+  const { mode, companyId } = work.invoice.facts;
   const identity = await deps.identityOf({ mode, companyId });
   if (identity === undefined) return haltedBy('certificate_missing', stream, deps);
-  const requested = events.find(({ type, data }) => type === 'CancellationRequested' && data.request === request);
-  // Without a description, whose key is gone, the request would say something else.
-  const description = requested?.type === 'CancellationRequested' ? requested.data.description : undefined;
-  if (description === undefined) return haltedBy('content_lost', stream, deps);
-  const built = buildCancellation({ mode, companyId, accessKey, reason, description, requestedAt });
+  const built = unsignedRequest(open);
+  if (built === undefined) return haltedBy('content_lost', stream, deps);
   try {
     const signed = await deps.signer.signPedRegEvento(built.xml, identity);
     return { kind: 'document', document: { requestId: built.id, ...storedOf(signed) }, bytes: signed.bytes };

@@ -60,15 +60,30 @@ describe.each<Mode>(['live', 'test'])(
       });
     });
 
-    it('then an event that a restored log has lost makes it canceled and not failed', async () => {
+    it.each([
+      ['is confirmed by the event of its own request, whose send a restored log has lost', {}, 'CancellationConfirmed'],
+      ['is canceled elsewhere by a request with other content', { digest: 'another' }, 'NoteCanceledElsewhere'],
+    ])('then it %s', async (_what, change, recorded) => {
       const harness = await requested(mode);
       const backup = (await harness.events()).map(({ type, data }) => ({ type, data }) as InvoiceEvent);
       await harness.cancelToTheEnd();
       expect((await harness.types()).at(-1)).toBe('CancellationConfirmed');
       await restoreAfterAnHour(harness, backup);
+      harness.authorizer.events = harness.authorizer.events.map((event) => ({ ...event, ...change }));
       expect(await harness.cancel()).toEqual({ kind: 'done' });
       expect(harness.authorizer.calls).toEqual(['findCancellation']);
-      expect((await typesIn(harness)).slice(-2)).toEqual(['CancellationRequested', 'NoteCanceledElsewhere']);
+      expect((await typesIn(harness)).slice(-2)).toEqual(['CancellationRequested', recorded]);
+    });
+
+    it('then its own event whose signature does not hold is nobody’s, and is reported', async () => {
+      const harness = await requested(mode);
+      const backup = (await harness.events()).map(({ type, data }) => ({ type, data }) as InvoiceEvent);
+      await harness.cancelToTheEnd();
+      await restoreAfterAnHour(harness, backup);
+      harness.authorizer.events = harness.authorizer.events.map((event) => ({ ...event, signatureFault: 'missing' }));
+      await harness.cancel();
+      expect((await typesIn(harness)).at(-1)).toBe('CancellationNotConfirmed');
+      expect(harness.notices).not.toEqual([]);
     });
 
     it('then the event of another party makes it canceled', async () => {

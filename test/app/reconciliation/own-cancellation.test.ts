@@ -8,6 +8,32 @@ import { openReconciliationHarness, type ReconciliationHarness } from '../../sup
 
 const HOUR = 3_600;
 
+describe('given a cancellation whose answer was lost', () => {
+  const faults = ['lost_after_commit', 'late_commit', 'garbage', 'http_503'].flatMap((kind) => [
+    [kind, 'confirm it as our own', undefined, 'CancellationConfirmed'] as const,
+    [kind, 'answer only after its end, and show our own event', 'http_503', 'ReconciliationDifferenceFound'] as const,
+  ]);
+  it.each(faults)(
+    'by %s, when look-ups %s, then it is never named as one of another party',
+    async (kind, _what, lookUps, recorded) => {
+      const harness = await openReconciliationHarness();
+      const stream = await harness.issue();
+      const fault = (body: object) => harness.simulator.control('POST', 'faults', body);
+      await fault({ on: 'event', kind, delay_ms: 100, commit: true });
+      if (lookUps !== undefined) await fault({ on: 'event_lookup', kind: lookUps, times: 1_000 });
+      await harness.cancel(stream);
+      await harness.simulator.control('DELETE', 'faults');
+      harness.clock.pass(2 * HOUR);
+      await harness.walkToTheEnd();
+      const types = (await harness.events(stream)).map(({ type }) => type);
+      expect(types.at(-1)).toBe(recorded);
+      expect(types).not.toContain('NoteCanceledElsewhere');
+      expect(await harness.differences(stream)).toEqual(lookUps === undefined ? [] : ['canceled_there_only']);
+      await harness.close();
+    },
+  );
+});
+
 describe('given a comparison that read the invoice before its own cancellation was sent', () => {
   let harness: ReconciliationHarness;
   beforeEach(async () => {
