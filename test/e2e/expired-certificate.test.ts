@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { putCertificate } from '../../src/app/operator/company/company-commands.js';
+import { waitingWork } from '../../src/app/operator/support/waiting.js';
+import { waitsFor } from '../../src/app/operator/support/waits-for.js';
+import { invoiceStream } from '../../src/domain/common/ids.js';
 import { addSeconds } from '../../src/domain/common/time.js';
 import { OPERATOR_CACHE_MS } from '../../src/runtime/engines/companies.js';
 import { sessionOver } from '../../src/runtime/operator/session.js';
@@ -9,7 +12,9 @@ import { runningClock } from '../support/harness/running-clock.js';
 import { PROMPT, type RunningService, startRunningService } from '../support/harness/running-service.js';
 import { describeWithPostgres } from '../support/postgres.js';
 
-type Body = { id: string; status: string };
+type Body = { id: string; status: string; cancellation?: { status: string } };
+
+const HOUR = 3_600;
 
 describeWithPostgres('a certificate that has expired', () => {
   const clock = runningClock();
@@ -45,5 +50,21 @@ describeWithPostgres('a certificate that has expired', () => {
       /issuer_notices_total\{[^}]*certificate_missing[^}]*\} [1-9]/.test(text),
     );
     expect(seen).toMatch(/nfse_attempts_total\{mode="live",work="cancel"\} 0/);
+    const { engines } = running.service;
+    const deps = { ...sessionOver(engines, running.config, clock), clock };
+    const stream = invoiceStream('live', DEMO_CNPJ, id.slice('nfse_'.length));
+    const waits = await waitsFor(stream, await engines.log.read(stream), deps);
+    expect(waits).toMatchObject({ next: { step: 'send' }, held: [{ kind: 'certificate_missing' }] });
+    clock.pass(HOUR);
+    const { body } = await eventually(
+      () => running.call<Body>('live', 'GET', `/v1/nfse/${id}`),
+      (answer) => answer.body.cancellation?.status === 'failed',
+    );
+    expect(body).toMatchObject({ status: 'issued', cancellation: { error: { code: 'nfse.cancel_failed' } } });
+    const { oldest } = await eventually(
+      () => waitingWork(deps, 1),
+      ({ count }) => count > 0,
+    );
+    expect(oldest).toEqual([expect.objectContaining({ id, detail: expect.stringContaining('has no send of it') })]);
   });
 });

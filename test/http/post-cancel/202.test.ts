@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { issueBodyOf } from '../../support/fixture/demo.js';
 import { createHarness, issuedInvoice } from '../../support/harness/http.js';
-import { commonHeadersOf } from '../../support/harness/http-answers.js';
+import { commonHeadersOf, expectRefusal } from '../../support/harness/http-answers.js';
 
 describe('POST /v1/nfse/{id}/cancel 202', () => {
   it('answers with the issued invoice and its pending request', async () => {
@@ -35,6 +36,19 @@ describe('POST /v1/nfse/{id}/cancel 202', () => {
       expect(await response.json()).toMatchObject({ cancellation: { reason: json.reason } });
     },
   );
+
+  it('is given for a company without a certificate that can be used, whose new invoices are refused', async () => {
+    const harness = createHarness();
+    const id = await issuedInvoice(harness);
+    delete harness.company.certificate;
+    const request = { json: issueBodyOf({ amount_in_cents: 700 }) };
+    await expectRefusal(await harness.call('/v1/nfse', request), 422, 'company.certificate_missing');
+    const read = await harness.call(`/v1/nfse/${id}`);
+    expect(await read.json()).toHaveProperty('cancelable_until');
+    const response = await harness.call(`/v1/nfse/${id}/cancel`, { json: {} });
+    expect(response.status).toBe(202);
+    expect(await response.json()).toMatchObject({ cancellation: { status: 'pending' } });
+  });
 
   it('takes the id without prefix, in capitals', async () => {
     const harness = createHarness();
