@@ -5,6 +5,7 @@ import { codePattern } from '../domain/common/masks.js';
 import { type Instant, instant, isDay } from '../domain/common/time.js';
 import { errorCode } from '../lib/error-code.js';
 import { type Flags, textFlag } from './command.js';
+import { utf8Text } from './utf8-text.js';
 
 const DATE = /^\d{4}-\d\d-\d\d$/;
 const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)$/;
@@ -38,14 +39,21 @@ export const wholeFlag = (flags: Flags, name: string, fallback: number): number 
 
 /** Reads and parses an operator's file; `problem` is one line for a person. */
 export const readJsonFile = async (file: string): Promise<{ value: unknown } | { problem: string }> => {
+  const read = await readOperatorText(file);
+  if ('problem' in read) return read;
+  try {
+    return { value: JSON.parse(read.text) };
+  } catch (error) {
+    return { problem: `${file} is not JSON${placeOf(error, read.text)}` };
+  }
+};
+
+/** The text of an operator's file, without a byte order mark, or why there is none, in one line for a person. */
+export const readOperatorText = async (file: string): Promise<{ text: string } | { problem: string }> => {
   const read = await readOperatorFile(file);
   if ('problem' in read) return read;
-  const text = read.bytes.toString('utf8');
-  try {
-    return { value: JSON.parse(text) };
-  } catch (error) {
-    return { problem: `${file} is not JSON${placeOf(error, text)}` };
-  }
+  const decoded = utf8Text(read.bytes);
+  return 'problem' in decoded ? { problem: `${file} ${decoded.problem}` } : decoded;
 };
 
 /** No text of Node is longer. */

@@ -47,7 +47,7 @@ import {
   withProblems,
 } from '../command.js';
 import { unlessBroken } from '../findings.js';
-import { readOperatorFile } from '../flags.js';
+import { readOperatorText } from '../flags.js';
 import { refusedUnknown, tellRowsBehind } from '../rows-behind.js';
 import type { Session } from '../session.js';
 import { typedText } from '../terminal.js';
@@ -324,10 +324,10 @@ export const importCommand = (noteReader: () => Promise<NoteFiles['readNote']>):
   run: async ({ positionals: [file = ''], flags, actor, session }) => {
     const otherSales = textFlags(flags, 'other-sale');
     if (!otherSales.every(isAccessKey)) return badUsage('--other-sale is the 50 characters of a note');
-    const read = await readOperatorFile(file);
+    const read = await readOperatorText(file);
     if ('problem' in read) return badUsage(read.problem);
     const opened = await session();
-    const result = await importInvoices(read.bytes.toString('utf8'), {
+    const result = await importInvoices(read.text, {
       ...opened.companyDeps(actor),
       readModel: opened.readModel,
       supportReads: opened.supportReads,

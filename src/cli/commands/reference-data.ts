@@ -16,7 +16,7 @@ import { counted } from '../../lib/counted.js';
 import { companyFileTables, ibsCbsTables, shippedCatalogue, shippedCnaes } from '../../tables/catalogue.js';
 import { municipalityByName, nearestMunicipality } from '../../tables/municipalities.js';
 import { badUsage, type Command, done, fileDone, textFlag, unknownCompany, warned, withProblems } from '../command.js';
-import { readJsonFile, readOperatorFile } from '../flags.js';
+import { readJsonFile, readOperatorText } from '../flags.js';
 import { companyIbsCbs } from '../ibs-cbs.js';
 import { tellRowsBehind } from '../rows-behind.js';
 import type { Session } from '../session.js';
@@ -27,9 +27,9 @@ const importCommand: Command = {
   summary: 'replace the activity lines of the CNAEs in the file, all or nothing',
   changes: true,
   run: async ({ positionals: [file = ''], actor, session, terminal }) => {
-    const read = await readOperatorFile(file);
+    const read = await readOperatorText(file);
     if ('problem' in read) return badUsage(read.problem);
-    const parsed = parseCatalogFile(read.bytes.toString('utf8'), companyFileTables);
+    const parsed = parseCatalogFile(read.text, companyFileTables);
     if ('problems' in parsed) return withProblems(`${file} was not imported:`, parsed.problems);
     const opened = await session();
     const changed = await importCatalog(parsed.lines, opened.companyDeps(actor));

@@ -5,7 +5,7 @@ import { DatabaseUnsuitable } from '../../adapters/sql/database-checks.js';
 import { atAddress } from '../../adapters/sql/errors.js';
 import { assignOwners, hasExcess, type Login, prepareRoles } from '../../adapters/sql/roles.js';
 import { badUsage, done, type Outcome, refused } from '../../cli/command.js';
-import { readOperatorFile } from '../../cli/flags.js';
+import { readOperatorText } from '../../cli/flags.js';
 import { counted } from '../../lib/counted.js';
 import { errorCode } from '../../lib/error-code.js';
 import { plaintextProblems } from '../config/checks.js';
@@ -25,9 +25,9 @@ export const setupDatabase = async (
   const { databaseUrl: service, databaseOwnerUrl: owner, database, allowsPlaintext } = config;
   if (service === undefined) return badUsage('DATABASE_URL is not set: the embedded database needs no setup');
   if (file !== undefined) {
-    const read = await readOperatorFile(file);
+    const read = await readOperatorText(file);
     if ('problem' in read) return badUsage(read.problem);
-    const text = read.bytes.toString('utf8');
+    const { text } = read;
     if (owner === undefined)
       return badUsage('DATABASE_OWNER_URL is not set: it names the role that is to own the tables');
     const admin = addressIn(text);

@@ -1,5 +1,5 @@
 import { badUsage, type Command, done, refused, textFlag } from '../../cli/command.js';
-import { readOperatorFile } from '../../cli/flags.js';
+import { readOperatorText } from '../../cli/flags.js';
 import { AddressInvalid } from '../../ports/engine-address.js';
 import type { Config } from '../config/config.js';
 import { systemClock } from '../engines/clock.js';
@@ -53,12 +53,11 @@ const eventStore = (config: () => Config): Command => ({
     if (url === undefined) return badUsage('EVENTSTORE_URL is not set');
     const file = textFlag(flags, 'admin-password-file');
     if (file === undefined) return badUsage('--admin-password-file is required');
-    const read = await readOperatorFile(file);
+    const read = await readOperatorText(file);
     if ('problem' in read) return badUsage(read.problem);
-    const password = read.bytes.toString('utf8');
     const { AccountNotPrepared, prepareAccount } = await import('../../adapters/eventlog-eventstoredb/account.js');
     try {
-      const outcome = await prepareAccount(url, password.trim());
+      const outcome = await prepareAccount(url, read.text.trim());
       return done(`the user of EVENTSTORE_URL is ${outcome} and may read the whole log`, { user: outcome });
     } catch (error) {
       if (error instanceof AddressInvalid) return badUsage(`EVENTSTORE_URL: ${error.message}`);

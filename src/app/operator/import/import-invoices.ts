@@ -117,7 +117,7 @@ const ALTERED =
 type Report = (number: number, problems: readonly string[]) => void;
 
 const planLines = async (text: string, deps: ImportDeps, report: Report): Promise<readonly Numbered[]> => {
-  const lines = text.replace(/^\ufeff/, '').split(/\r?\n/);
+  const lines = text.split(/\r\n?|\n/);
   const numbered = lines.flatMap((line, index) => (line.trim() === '' ? [] : [{ line, number: index + 1 }]));
   const planned = await inGroups(AT_ONCE, numbered, async ({ line, number }) => {
     const parsed = parseImportLine(line);

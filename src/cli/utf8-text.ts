@@ -1,0 +1,48 @@
+import { isUtf8 } from 'node:buffer';
+
+/**
+ * The text of a file that a person made, without a byte order mark. `problem`: what the bytes are in place of UTF-8 text, and what makes a text of
+ * them, as the rest of a sentence that begins with the file. Decoding such bytes would put U+FFFD in the place of each accent, for good.
+ */
+export const utf8Text = (bytes: Buffer): { text: string } | { problem: string } => {
+  const form = FORMS.find(({ begins }) => begins.some((mark) => bytes.subarray(0, mark.length).equals(mark)));
+  if (form !== undefined) return { problem: form.problem };
+  // Without a byte order mark, the first character of a UTF-16 text is ASCII, so one of its two bytes is NUL.
+  if (bytes.length > 1 && (bytes[0] === 0) !== (bytes[1] === 0)) return { problem: UTF_16 };
+  if (!isUtf8(bytes)) return { problem: notUtf8(bytes) };
+  return { text: bytes.toString('utf8').replace(/^\ufeff/, '') };
+};
+
+const UTF_16 = 'is UTF-16, and a command reads UTF-8: iconv -f UTF-16 -t UTF-8 FILE > NEW-FILE';
+
+const FORMS: readonly { begins: readonly Buffer[]; problem: string }[] = [
+  { begins: [Buffer.from([0xff, 0xfe]), Buffer.from([0xfe, 0xff])], problem: UTF_16 },
+  {
+    begins: [Buffer.from([0x1f, 0x8b])],
+    problem: 'is a gzip file, and a command reads its text: gzip -dc FILE > NEW-FILE',
+  },
+  {
+    begins: [Buffer.from('PK\x03\x04', 'latin1')],
+    problem: 'is a ZIP file or a spreadsheet, and a command reads text: unpack it, or save the sheet as text in UTF-8',
+  },
+];
+
+const LINE_FEED = 0x0a;
+
+/** Bytes of 0x80 to 0x9f are quotation marks and dashes in Windows-1252, and control characters in Latin-1. */
+const notUtf8 = (bytes: Buffer): string => {
+  const { number, line } = firstWrongLine(bytes);
+  const isWindows = line.some((byte) => byte >= 0x80 && byte < 0xa0);
+  const encoding = isWindows ? 'WINDOWS-1252' : 'ISO-8859-1';
+  return `is not UTF-8: line ${number} is the first with a wrong byte. Where the file is ${isWindows ? 'Windows-1252' : 'Latin-1'}: iconv -f ${encoding} -t UTF-8 FILE > NEW-FILE`;
+};
+
+/** No character of UTF-8 holds the byte of a line feed, so a wrong text has a wrong line. */
+const firstWrongLine = (bytes: Buffer): { number: number; line: Buffer } => {
+  for (let number = 1, start = 0; ; number++) {
+    const end = bytes.indexOf(LINE_FEED, start);
+    const line = bytes.subarray(start, end === -1 ? bytes.length : end);
+    if (end === -1 || !isUtf8(line)) return { number, line };
+    start = end + 1;
+  }
+};

@@ -1,0 +1,66 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { companyCommands } from '../../src/cli/commands/company.js';
+import { importCommand } from '../../src/cli/commands/invoice.js';
+import { catalogCommands, registryCommand } from '../../src/cli/commands/reference-data.js';
+import { readJsonFile, readOperatorText } from '../../src/cli/flags.js';
+import { runCommand } from '../../src/cli/run.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
+
+const unused = (): never => {
+  throw new Error('a file that is no text needs no engine');
+};
+const commands = [importCommand(unused), ...companyCommands, ...catalogCommands, registryCommand];
+
+const TEXT = '{"a":"b"}\n{"a":"manutenção"}\n{"a":"maçã"}\n';
+const UTF_16 = 'is UTF-16, and a command reads UTF-8: iconv -f UTF-16 -t UTF-8 FILE > NEW-FILE';
+const bigEndian = (text: string): Buffer => Buffer.from(text, 'utf16le').swap16();
+
+const WRONG: readonly (readonly [string, Buffer, string])[] = [
+  [
+    'Latin-1',
+    Buffer.from(TEXT, 'latin1'),
+    'is not UTF-8: line 2 is the first with a wrong byte. Where the file is Latin-1: iconv -f ISO-8859-1 -t UTF-8 FILE > NEW-FILE',
+  ],
+  [
+    'Windows-1252 with a dash of its own',
+    Buffer.from('a \x96 b', 'latin1'),
+    'is not UTF-8: line 1 is the first with a wrong byte. Where the file is Windows-1252: iconv -f WINDOWS-1252 -t UTF-8 FILE > NEW-FILE',
+  ],
+  ['UTF-16 with a byte order mark', Buffer.from(`\ufeff${TEXT}`, 'utf16le'), UTF_16],
+  ['UTF-16 of the other byte order', bigEndian(`\ufeff${TEXT}`), UTF_16],
+  ['UTF-16 without a mark', bigEndian(TEXT), UTF_16],
+  ['gzip', gzipSync(TEXT), 'is a gzip file, and a command reads its text: gzip -dc FILE > NEW-FILE'],
+  [
+    'a spreadsheet',
+    Buffer.from('PK\x03\x04\x14\0', 'latin1'),
+    'is a ZIP file or a spreadsheet, and a command reads text: unpack it, or save the sheet as text in UTF-8',
+  ],
+];
+
+const fileOf = (bytes: Buffer | string): string => {
+  const file = join(temporaryFolder(), 'file');
+  writeFileSync(file, bytes);
+  return file;
+};
+
+describe.each(WRONG)('a file in another form than UTF-8: %s', (_name, bytes, problem) => {
+  it.each(['invoice import', 'company put', 'catalog import', 'registry put'])(
+    'is refused by nfse %s in one line',
+    async (command) => {
+      const file = fileOf(bytes);
+      const err: string[] = [];
+      const terminal = { out: unused, err: (text: string) => void err.push(text) };
+      expect(await runCommand([...command.split(' '), file], commands, unused, terminal)).toBe(2);
+      expect(err).toEqual([`${file} ${problem}`]);
+    },
+  );
+});
+
+it('takes a file with a byte order mark as one without', async () => {
+  expect(await readJsonFile(fileOf('\ufeff{"a":"ç"}'))).toEqual({ value: { a: 'ç' } });
+  expect(await readOperatorText(fileOf(`\ufeff${TEXT}`))).toEqual({ text: TEXT });
+  expect(await readOperatorText(fileOf(''))).toEqual({ text: '' });
+});
