@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { runCommand } from '../../src/cli/run.js';
+import { accessKeyCheckDigit } from '../../src/domain/common/access-key.js';
 import { brasiliaDate } from '../../src/domain/common/time.js';
 import { referenceCommands } from '../../src/runtime/commands/main.js';
 import { roles } from '../../src/runtime/config/config.js';
@@ -219,4 +220,7 @@ describeWithPostgres('invoices imported from elsewhere', () => {
 });
 
 /** A key without a right check digit: an old system's key may be one that the authorizer would not accept. */
-const keyOf = (tail: string, cnpj = CNPJ): string => `330455722${cnpj}${'0'.repeat(23)}${tail}`;
+const keyOf = (tail: string, cnpj = CNPJ): string => {
+  const first = `330455722${cnpj}${'0'.repeat(22)}${tail}`;
+  return first + accessKeyCheckDigit(first);
+};

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { accessKeyCheckDigit } from '../../../src/domain/common/access-key.js';
 import { cancelableUntil, cancelRefusal } from '../../../src/domain/invoice/request-cancellation.js';
 import { canceledAt, isDownloadable } from '../../../src/domain/invoice/status.js';
 import { invoiceView } from '../../../src/http/invoice-body.js';
@@ -70,7 +71,11 @@ describe('an imported cancellation', () => {
 });
 
 const { companyId: DEMO } = importedData;
-const of = (cnpj: string, ambGer = '2') => `3304557${ambGer}2${cnpj}${ACCESS_KEY.slice(23)}`;
+const of = (cnpj: string, ambGer = '2') => {
+  const first = `3304557${ambGer}2${cnpj}${ACCESS_KEY.slice(23, -1)}`;
+  return first + accessKeyCheckDigit(first);
+};
+const wrongDigit = `${ACCESS_KEY.slice(0, -1)}${(Number(ACCESS_KEY.slice(-1)) + 1) % 10}`;
 
 describe('an imported invoice may be canceled', () => {
   it.each([
@@ -79,6 +84,7 @@ describe('an imported invoice may be canceled', () => {
     ['but not when it was attached by hand', { origin: 'manual' as const }, 'nfse.not_cancelable'],
     ['but not when its key is of another company', { accessKey: of('98765432000198') }, 'nfse.not_cancelable'],
     ['but not when a system of the municipality made it', { accessKey: of(DEMO, '1') }, 'nfse.not_cancelable'],
+    ['but not when its key has a wrong check digit', { accessKey: wrongDigit }, 'nfse.not_cancelable'],
     ['but not when another note replaced it', { state: 'replaced' as const }, 'nfse.not_cancelable'],
     ['but not twice', { state: 'canceled' as const }, 'nfse.already_canceled'],
     ['but not after its month', { issuedAt: '2026-10-31T12:00:00.000Z' }, 'nfse.cancel_window_closed'],
