@@ -47,6 +47,7 @@ export const commandExamples: readonly CommandExample[] = [
   ['registry put clientes.json', '`1 entry in the file, 1 changed`'],
   ['api off --reason manutenção', '`the API is off`: every route under `/v1` answers 503 within 2 s'],
   ['api on', 'opens the API again'],
+  ['invoice import antigas.ndjson --check', '`1 invoice to import, 0 were there already; nothing was changed`'],
   ['invoice import antigas.ndjson', '`1 invoice imported, 0 were there already`'],
   [
     'events show company-12345678000195',

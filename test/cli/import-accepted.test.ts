@@ -216,7 +216,7 @@ describeWithPostgres('an import of the note of an accepted invoice of which noth
     const { problems } = await importing({ id, access_key: noteKey(CNPJ, 21) });
     spy.mockRestore();
     expect(problems).toEqual([
-      `line 1: nfse_${id} is on record with other content, meanwhile; the lines before it were imported`,
+      `line 1: meanwhile, nfse_${id} is on record with other content: it was accepted here and may have been sent. Give the line again when that invoice has an outcome`,
     ]);
     const other = { reference: 'venda-21', access_key: noteKey(CNPJ, 21) };
     expect((await importing(other)).problems).toEqual([
@@ -262,7 +262,7 @@ describeWithPostgres('an import of the note of an accepted invoice of which noth
     const { problems } = await importing({ id, access_key: noteKey(CNPJ, 23) });
     spy.mockRestore();
     expect(problems).toEqual([
-      `line 1: access_key is held by nfse_${other}${NOT_THERE}: give the line with "id": "nfse_${other}", meanwhile; the lines before it were imported`,
+      `line 1: meanwhile, access_key is held by nfse_${other}${NOT_THERE}: give the line with "id": "nfse_${other}"`,
     ]);
     expect(await eventsOf(id)).toHaveLength(1);
     expect(await importing({ reference: 'venda-23', access_key: noteKey(CNPJ, 23) })).toEqual(done);
@@ -311,7 +311,7 @@ describeWithPostgres('an import of the note of an accepted invoice of which noth
     spy.mockRestore();
     const owner = { mode: 'live', companyId: CNPJ, keyHash: sha256Hex('key-24') } as const;
     expect(problems).toEqual([
-      `line 1: access_key is held by nfse_${other}${NOT_THERE}: give the line with "id": "nfse_${other}", meanwhile; the lines before it were imported`,
+      `line 1: meanwhile, access_key is held by nfse_${other}${NOT_THERE}: give the line with "id": "nfse_${other}"`,
     ]);
     expect(await importedKeys.holderOf(owner, AT)).toBeUndefined();
     const ofRequest = { ...owner, invoiceId: other };
@@ -454,7 +454,9 @@ describeWithPostgres('an import of the note of an accepted invoice of which noth
     const taken = { mode: 'live', companyId: CNPJ, keyHash: sha256Hex('key-6'), invoiceId: id } as const;
     await operator.session.importedKeys.take({ ...taken, acceptedAt: AT }, AT);
     const { problems } = await importing({ access_key: noteKey(CNPJ, 6), reference: 'venda-6' });
-    expect(problems).toEqual([`line 1: nfse_${id} is on record with other content`]);
+    expect(problems).toEqual([
+      `line 1: nfse_${id} is on record with other content: it was accepted here and may have been sent. Give the line again when that invoice has an outcome`,
+    ]);
     const byKey = await importing({ access_key: noteKey(CNPJ, 6), amount_in_cents: 1, idempotency_key: 'key-6' });
     expect(byKey.problems).toEqual([`line 1: idempotency_key is held by nfse_${id}`]);
   });

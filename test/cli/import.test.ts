@@ -15,7 +15,7 @@ import { eventCommands } from '../../src/cli/commands/events.js';
 import { importCommand } from '../../src/cli/commands/invoice.js';
 import { projectionCommands } from '../../src/cli/commands/projections.js';
 import type { Session } from '../../src/cli/session.js';
-import type { AccessKey } from '../../src/domain/common/access-key.js';
+import { type AccessKey, accessKeyCheckDigit } from '../../src/domain/common/access-key.js';
 import { dpsStream, invoiceStream } from '../../src/domain/common/ids.js';
 import type { Cents } from '../../src/domain/common/money.js';
 import { accepted, attempted, DPS_ID, imported as importedBefore, unknown } from '../support/fixture/invoice.js';
@@ -25,9 +25,13 @@ import { createMemoryGuards } from '../support/memory/guards.js';
 import { describeWithPostgres } from '../support/postgres.js';
 
 const CNPJ = '12345678000195';
-const KEY = `330455722${CNPJ}000000000001426082012345670`;
+const noteNumbered = (digits: string): string => {
+  const first = `330455722${CNPJ}000000000001426082012345670`.slice(0, -1 - digits.length) + digits;
+  return first + accessKeyCheckDigit(first);
+};
+const KEY = noteNumbered('70');
 const AT = '2026-11-21T12:00:00.000Z';
-const keyEnding = (digits: string): string => KEY.slice(0, -digits.length) + digits;
+const keyEnding = noteNumbered;
 
 /** What the note says in place of `AT`. An earlier version imported lines that say otherwise. */
 let authorizedAt = AT;
@@ -93,7 +97,7 @@ describeWithPostgres('invoice import', () => {
   };
   const imported = (count: number, already: number) => ({
     exit: 0,
-    out: JSON.stringify({ imported: count, already, warnings: [] }),
+    out: expect.stringMatching(new RegExp(`^\\{"imported":${count},"already":${already},"warnings":`)),
     err: '',
   });
   const eventsOf = async (id: string) => await session.log.read(`nfseLive-${CNPJ}_${id}`);
@@ -130,7 +134,7 @@ describeWithPostgres('invoice import', () => {
     const id = 'nfse_11111111-1111-4111-8111-111111111111';
     expect(await importing(line({ id }))).toEqual(imported(1, 0));
     expect(problemsOf(await importing(line({ id, amount_in_cents: 7 })))).toEqual([
-      `line 1: ${id} is on record with other content`,
+      `line 1: ${id} is on record with other content: amount_in_cents differs. No import changes an invoice on record: leave the line out`,
     ]);
   });
 
@@ -191,18 +195,18 @@ describeWithPostgres('invoice import', () => {
     );
     expect(problemsOf(result)).toEqual([
       'line 2: is not JSON',
-      'line 3: cnpj is no registered company',
-      'line 4: surprise is not a known field',
-      'line 6: issued_at is missing (state issued)',
-      'line 7: competence is missing (origin manual)',
-      'line 8: amount_in_cents must be whole cents',
-      'line 8: access_key must be the 50 characters of an access key',
-      'line 8: customer.tax_id and customer.address are for foreign ones only',
-      'line 9: competence is no date',
-      'line 9: issued_at is no instant of the years 2000 to 2199',
-      'line 10: xml_file cannot be read',
-      'line 11: created_at is no instant of the years 2000 to 2199',
-      'line 11: issued_at is no instant of the years 2000 to 2199',
+      'line 3 (00000000000191): cnpj 00000000000191 is no registered company: nfse company put FILE.json',
+      'line 4 (12345678000195): surprise is not a known field',
+      'line 6 (12345678000195): issued_at is missing (state issued)',
+      'line 7 (12345678000195): competence is missing (origin manual)',
+      'line 8 (12345678000195): amount_in_cents must be whole cents',
+      'line 8 (12345678000195): access_key must be the 50 characters of an access key',
+      'line 8 (12345678000195): customer.tax_id and customer.address are for foreign ones only',
+      'line 9 (12345678000195): competence is no date',
+      'line 9 (12345678000195): issued_at is no instant of the years 2000 to 2199',
+      'line 10 (12345678000195): xml_file cannot be read',
+      'line 11 (12345678000195): created_at is no instant of the years 2000 to 2199',
+      'line 11 (12345678000195): issued_at is no instant of the years 2000 to 2199',
     ]);
     expect(result.out).not.toContain(secret);
     expect(await countOf()).toBe(before);
@@ -273,7 +277,7 @@ describeWithPostgres('invoice import', () => {
       await importing(
         line({ xml_file: 'xml/bad.xml' }),
         line({ xml_file: 'xml/other.xml', reference: 'o' }),
-        line({ xml_file: 'xml/a.xml', access_key: KEY.replace(/7\d$/, '99') }),
+        line({ xml_file: 'xml/a.xml', access_key: keyEnding('99') }),
         line({ xml_file: 'xml/test.xml' }),
         line({ xml_file: 'xml/a.xml', issued_at: '2026-11-20T12:00:00-03:00', amount_in_cents: 999_999 }),
       ),

@@ -86,6 +86,7 @@ const operate = async (file: string, config: Config, hooks: ReturnType<typeof ki
     supportReads: { newest: async () => [] },
     keySeconds: 86_400,
     otherSales: [],
+    isCheck: false,
     testRetentionSeconds: config.limits.testRetentionSeconds,
   });
   await appendAudit('PersonalDataRevealed', { command: 'events show', subject: 'crash-test' }, deps);

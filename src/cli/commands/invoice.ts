@@ -319,11 +319,13 @@ export const importCommand = (noteReader: () => Promise<NoteFiles['readNote']>):
       value: 'KEY',
       help: 'the access key of a note under the number of an invoice that you have compared, and that is of another sale',
     },
+    check: { type: 'boolean', help: 'check the file as the import does, and import nothing' },
   },
   changes: true,
   run: async ({ positionals: [file = ''], flags, actor, session }) => {
     const otherSales = textFlags(flags, 'other-sale');
     if (!otherSales.every(isAccessKey)) return badUsage('--other-sale is the 50 characters of a note');
+    const isCheck = flags.check === true;
     const read = await readOperatorText(file);
     if ('problem' in read) return badUsage(read.problem);
     const opened = await session();
@@ -339,10 +341,25 @@ export const importCommand = (noteReader: () => Promise<NoteFiles['readNote']>):
       readXml: (name) => readSmallFile(resolve(dirname(file), name), MAX_XML_BYTES).catch(() => undefined),
       readNote: await noteReader(),
       otherSales,
+      isCheck,
     });
-    if ('problems' in result) return withProblems(`${file} was not imported:`, result.problems);
-    const { imported, already, warnings } = result;
-    return done(warned(`${counted(imported, 'invoice')} imported, ${already} were there already`, warnings), result);
+    if ('problems' in result)
+      return withProblems(isCheck ? `${file} cannot be imported:` : `${file} was not imported:`, result.problems);
+    const { imported, already, warnings, refused: forestalled } = result;
+    if (isCheck) {
+      const told = `${counted(imported, 'invoice')} to import, ${already} were there already; nothing was changed`;
+      return done(warned(told, warnings), { ok: true, to_import: imported, already, warnings });
+    }
+    const told = `${counted(imported, 'invoice')} imported, ${already} were there already`;
+    const json = { imported, already, warnings };
+    if (forestalled.length === 0) return done(warned(told, warnings), json);
+    const headline = `${file} was imported but for these lines (${told}):`;
+    const { exit, text } = withProblems(headline, forestalled);
+    return {
+      exit,
+      text: warned(text, warnings),
+      json: { error: headline.slice(0, -1), problems: forestalled, ...json },
+    };
   },
 });
 

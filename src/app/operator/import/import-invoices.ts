@@ -1,4 +1,4 @@
-import { providerOfKey } from '../../../domain/common/access-key.js';
+import { isCnpj, providerOfKey } from '../../../domain/common/access-key.js';
 import {
   type InvoiceId,
   invoiceStream,
@@ -10,7 +10,6 @@ import { present } from '../../../domain/common/present.js';
 import { addSeconds, DAY_SECONDS, isBefore } from '../../../domain/common/time.js';
 import type { InvoiceEvent } from '../../../domain/invoice/events.js';
 import { allCameToNothing, type Invoice } from '../../../domain/invoice/state.js';
-import { sortedJson } from '../../../domain/log/hash-text.js';
 import { inGroups } from '../../../lib/in-groups.js';
 import type { EventLog } from '../../../ports/event-log.js';
 import type { ImportedKey, ImportedKeys } from '../../../ports/idempotency-keys.js';
@@ -18,7 +17,9 @@ import { compareNote } from '../../issuing/found-documents.js';
 import { type LoadedInvoice, loadInvoice, loadSealedInvoice } from '../../read/read-invoice.js';
 import { type CompanyCommandDeps, loadCompany } from '../company/company-commands.js';
 import { adviceOnHolder, attachNote, noteOfAccepted } from './accepted-invoice.js';
-import { type Imported, type NoteFiles, type PlannedImport, parseImportLine, planLine } from './import-line.js';
+import { type NoteFiles, type PlannedImport, parseImportLine, planLine } from './import-line.js';
+import { ImportProblems, type Numbered } from './import-problems.js';
+import { importWarnings } from './import-warnings.js';
 import { byId, isOnRecord, metLines } from './notes-met.js';
 import {
   holdersOfKeys,
@@ -28,6 +29,7 @@ import {
   type UnsettledDeps,
   unsettledInvoices,
 } from './notes-on-record.js';
+import { checkOnRecord, otherContent } from './on-record.js';
 import { appendFirst, type Check, checkReservations, reserve } from './reservations.js';
 
 type ImportDeps = Pick<CompanyCommandDeps, 'store' | 'clock' | 'actor'> &
@@ -40,109 +42,124 @@ type ImportDeps = Pick<CompanyCommandDeps, 'store' | 'clock' | 'actor'> &
     testRetentionSeconds: number;
     /** Access keys of notes that the operator has compared, and says to be of other sales than the invoices that met them. */
     otherSales: readonly string[];
+    /** All is checked, and nothing appended. */
+    isCheck: boolean;
   };
 
 type ImportResult =
   | {
-      /** With the notes that were recorded on accepted invoices. */
+      /** With the notes that were recorded on accepted invoices. Of a check: that would be. */
       imported: number;
       /** Lines that an earlier import or line brought. */
       already: number;
       /** Of lines that were taken, each with its number. */
       warnings: readonly string[];
+      /** Lines that a request or another import forestalled. All others were imported. */
+      refused: readonly string[];
     }
-  /** Nothing was imported, unless a problem says that earlier lines were. */
+  /** Nothing was imported. */
   | { problems: readonly string[] };
 
 const AT_ONCE = 16;
-
-type Numbered = { number: number; plan: PlannedImport };
 
 /**
  * Takes over invoices made elsewhere, one JSON object a line. Every line is checked, also against the log, before the first is appended. A
  * process that dies meanwhile leaves some lines imported; importing the same file again adds the rest.
  */
 export const importInvoices = async (text: string, deps: ImportDeps): Promise<ImportResult> => {
-  const problems = new Map<number, string[]>();
-  const report = (number: number, found: readonly string[]): void => {
-    if (found.length > 0) problems.set(number, [...(problems.get(number) ?? []), ...found]);
-  };
-  const plans = await planLines(text, deps, report);
-  const fresh = withoutRepetitions(plans, report);
-  await checkCompanies(fresh, deps, report);
+  const misshapen = shapeProblem(text);
+  if (misshapen !== undefined) return { problems: [misshapen] };
+  const problems = new ImportProblems();
+  const plans = await planLines(text, deps, problems);
+  const fresh = withoutRepetitions(plans, problems);
+  await checkCompanies(fresh, deps, problems);
   const holders = await holdersByKey(fresh, deps);
-  checkAccessKeys(fresh, holders, report);
+  checkAccessKeys(fresh, holders, problems);
   const checks = await inGroups(AT_ONCE, fresh, async (entry) => {
     const check = await checkImport(entry.plan, deps);
-    if (check.kind === 'refused') report(entry.number, [check.problem]);
-    if (check.kind !== 'already_so') report(entry.number, entry.plan.objections);
-    return { ...entry, isAlready: check.kind === 'already_so' };
+    if (check.kind === 'refused') reportRefused(entry.number, check, problems);
+    if (check.kind !== 'already_so') problems.report(entry.number, entry.plan.objections);
+    return { ...entry, check };
   });
-  const open = checks.filter(({ isAlready }) => !isAlready);
-  await checkUnsettled(open, deps, report);
+  const open = checks.filter(({ check }) => check.kind !== 'already_so');
+  await checkUnsettled(open, deps, problems);
   const met = await metLines(plans, deps);
   const toAppend = new Set(open.map(({ number }) => number));
-  for (const { number, refusal } of met) if (refusal !== undefined && toAppend.has(number)) report(number, [refusal]);
-  if (problems.size > 0) return { problems: inOrder(problems) };
+  for (const { number, refusal } of met)
+    if (refusal !== undefined && toAppend.has(number)) problems.report(number, [refusal]);
+  if (problems.count > 0) return { problems: problems.textsOfRefusedFile(plans.length) };
   if (plans.length === 0) return { problems: ['the file has no line'] };
-  const warnings = [
-    ...plans.flatMap(signatureWarnings),
-    ...met.map(({ number, warning }) => `line ${number}: ${warning}`),
-  ];
+  const warnings = importWarnings(plans, met, { ...deps, now: deps.clock.now() });
+  const already = plans.length - open.length;
+  if (deps.isCheck) return { imported: open.length, already, warnings, refused: [] };
+  return { ...(await appendAll(open, already, deps)), warnings };
+};
 
-  await inGroups(AT_ONCE, open, async ({ number, plan }) => {
-    const check = await appendImport(plan, deps);
-    if (check.kind === 'refused') report(number, [`${check.problem}, meanwhile; the lines before it were imported`]);
+const appendAll = async (
+  open: readonly (Numbered & { check: ImportCheck })[],
+  alreadyThere: number,
+  deps: ImportDeps,
+): Promise<{ imported: number; already: number; refused: readonly string[] }> => {
+  const problems = new ImportProblems();
+  const appended = await inGroups(AT_ONCE, open, async ({ number, plan, check }) => {
+    const result = await appendImport(plan, deps);
+    if (result.kind === 'refused') problems.report(number, [`meanwhile, ${result.problem}`]);
+    const isCompleted = result.kind === 'already_so' && check.kind === 'open' && check.completes === true;
+    return isCompleted ? 'appended' : result.kind;
   });
-  return problems.size > 0
-    ? { problems: inOrder(problems) }
-    : { imported: open.length, already: plans.length - open.length, warnings };
+  const imported = appended.filter((kind) => kind === 'appended').length;
+  const already = alreadyThere + appended.filter((kind) => kind === 'already_so').length;
+  return { imported, already, refused: problems.texts() };
 };
 
-/**
- * Files of earlier systems may be older than the signatures of notes, or spoilt by a reformatting, so such a file is taken. Its embedded DPS is not
- * judged: a DPS of another system may have no signature, or one by an algorithm that is not compared.
- */
-const signatureWarnings = ({ number, plan: { dps } }: Numbered): readonly string[] => {
-  const fault = dps?.signatureFault;
-  if (fault === undefined) return [];
-  return [`line ${number}: ${fault === 'missing' ? UNSIGNED : ALTERED}`];
+/** What a file that is no JSON object a line is, where one sentence says more than a problem for each line. */
+const shapeProblem = (text: string): string | undefined => {
+  const start = text.trimStart();
+  if (start.startsWith('['))
+    return "the file is a JSON array, and an import reads one JSON object a line: jq -c '.[]' FILE > NEW-FILE";
+  if (/^\{\s*[\r\n]/.test(start))
+    return 'the file has a JSON object over several lines, and an import reads one a line: jq -c . FILE > NEW-FILE';
+  return undefined;
 };
 
-const UNSIGNED = 'xml_file has no signature, so nothing shows that it is what the authorizer made';
+const reportRefused = (number: number, { problem, isOtherContent }: Refusal, problems: ImportProblems): void => {
+  if (isOtherContent === true) problems.reportOnRecord(number, problem);
+  else problems.report(number, [problem]);
+};
 
-const ALTERED =
-  'the signature of xml_file does not hold, so the file may not be what the authorizer made: compare it with the note at the national portal';
-
-type Report = (number: number, problems: readonly string[]) => void;
-
-const planLines = async (text: string, deps: ImportDeps, report: Report): Promise<readonly Numbered[]> => {
+const planLines = async (text: string, deps: ImportDeps, problems: ImportProblems): Promise<readonly Numbered[]> => {
   const lines = text.split(/\r\n?|\n/);
   const numbered = lines.flatMap((line, index) => (line.trim() === '' ? [] : [{ line, number: index + 1 }]));
   const planned = await inGroups(AT_ONCE, numbered, async ({ line, number }) => {
+    problems.company(number, line);
     const parsed = parseImportLine(line);
     const result = 'problems' in parsed ? parsed : await planLine(parsed.line, deps, deps.clock.now());
-    if ('problems' in result) report(number, result.problems);
+    if ('problems' in result) problems.report(number, result.problems);
     return 'plan' in result ? [{ number, plan: result.plan }] : [];
   });
   return planned.flat();
 };
 
 /** A line that repeats another line is no problem. A line that names the same id, reference or access key for other content is one. */
-const withoutRepetitions = (plans: readonly Numbered[], report: Report): readonly Numbered[] => {
+const withoutRepetitions = (plans: readonly Numbered[], problems: ImportProblems): readonly Numbered[] => {
   const owners = new Map<string, Numbered>();
   return plans.filter((entry) => {
     const { stream, data, reservation } = entry.plan;
     const names = [stream, reservation, data.accessKey && `${data.mode} ${data.accessKey}`].filter(isText);
     const holders = names.flatMap((name) => owners.get(name) ?? []);
     const other = holders.find((holder) => JSON.stringify(holder.plan.data) !== JSON.stringify(data));
-    if (other !== undefined) report(entry.number, [`its id, reference or access_key is that of line ${other.number}`]);
+    if (other !== undefined)
+      problems.report(entry.number, [`its id, reference or access_key is that of line ${other.number}`]);
     for (const name of names) if (!owners.has(name)) owners.set(name, entry);
     return holders.length === 0;
   });
 };
 
-const checkCompanies = async (plans: readonly Numbered[], deps: ImportDeps, report: Report): Promise<void> => {
+const checkCompanies = async (
+  plans: readonly Numbered[],
+  deps: ImportDeps,
+  problems: ImportProblems,
+): Promise<void> => {
   const named = [...new Set(plans.map(({ plan }) => plan.data.companyId))];
   const unknown = await inGroups(AT_ONCE, named, async (companyId) => {
     const { state } = await loadCompany(companyId, deps.store);
@@ -150,9 +167,15 @@ const checkCompanies = async (plans: readonly Numbered[], deps: ImportDeps, repo
   });
   const missing = new Set(unknown.flat());
   for (const { number, plan } of plans) {
-    if (missing.has(plan.data.companyId)) report(number, ['cnpj is no registered company']);
+    const { companyId } = plan.data;
+    if (missing.has(companyId)) problems.report(number, [notRegistered(companyId)]);
   }
 };
+
+const notRegistered = (companyId: string): string =>
+  isCnpj(companyId)
+    ? `cnpj ${companyId} is no registered company: nfse company put FILE.json`
+    : `cnpj ${companyId} has wrong check digits`;
 
 type HoldersByKey = ReadonlyMap<string, readonly StreamName[]>;
 
@@ -169,7 +192,7 @@ const holdersByKey = async (plans: readonly Numbered[], deps: KeyHoldersDeps): P
  * One note is one invoice: a key that another invoice of the mode holds is refused. An invoice of another company does not refuse the line of the
  * company whose CNPJ is in the key, because its import was the mistake, and refuses no repeated request of this company.
  */
-const checkAccessKeys = (plans: readonly Numbered[], holders: HoldersByKey, report: Report): void => {
+const checkAccessKeys = (plans: readonly Numbered[], holders: HoldersByKey, problems: ImportProblems): void => {
   for (const { number, plan } of plans) {
     const { mode, companyId, accessKey = '' } = plan.data;
     const isOfThisCompany = providerOfKey(accessKey) === companyId;
@@ -177,7 +200,8 @@ const checkAccessKeys = (plans: readonly Numbered[], holders: HoldersByKey, repo
       const holder = parseInvoiceStream(stream);
       return stream !== plan.stream && holder?.mode === mode && (!isOfThisCompany || holder.companyId === companyId);
     };
-    if (holders.get(accessKey)?.some(refuses) === true) report(number, ['access_key is that of an invoice on record']);
+    if (holders.get(accessKey)?.some(refuses) === true)
+      problems.report(number, ['access_key is that of an invoice on record']);
   }
 };
 
@@ -191,7 +215,11 @@ const EARLIER_NOTE_SECONDS = 7 * DAY_SECONDS;
  * Without its XML a live note does not name its DPS, so it may be that of an unsettled invoice that was sent before it and has its amount; or it may stand
  * under the number of an indeterminate one that was sent later, and so hold another DPS.
  */
-const checkUnsettled = async (plans: readonly Numbered[], deps: ImportDeps, report: Report): Promise<void> => {
+const checkUnsettled = async (
+  plans: readonly Numbered[],
+  deps: ImportDeps,
+  problems: ImportProblems,
+): Promise<void> => {
   const doubtful = plans.filter(({ plan: { liveKey, dps } }) => liveKey !== undefined && dps === undefined);
   for (const companyId of new Set(doubtful.map(({ plan }) => plan.data.companyId))) {
     const own = doubtful.filter(({ plan }) => plan.data.companyId === companyId);
@@ -209,21 +237,22 @@ const checkUnsettled = async (plans: readonly Numbered[], deps: ImportDeps, repo
       const later = others.find((one) => one.isIndeterminate && isSince(one, EARLIER_NOTE_SECONDS));
       const mayBeThatOf = ({ invoiceId: id }: Unsettled): string =>
         `access_key may be that of ${publicInvoiceId(id)}, whose outcome is unknown: give xml_file`;
-      if (owner !== undefined) report(number, [mayBeThatOf(owner)]);
+      if (owner !== undefined) problems.report(number, [mayBeThatOf(owner)]);
       else if (later !== undefined && !deps.otherSales.includes(accessKey) && !(await isOnRecord(plan, deps)))
-        report(number, [`${mayBeThatOf(later)}, or --other-sale ${accessKey} where the note is of another sale`]);
+        problems.report(number, [
+          `${mayBeThatOf(later)}, or --other-sale ${accessKey} where the note is of another sale`,
+        ]);
     }
   }
 };
 
 const isText = (value: string | undefined): value is string => value !== undefined;
 
-const inOrder = (problems: ReadonlyMap<number, readonly string[]>): readonly string[] =>
-  [...problems]
-    .sort(([a], [b]) => a - b)
-    .flatMap(([number, found]) => found.map((problem) => `line ${number}: ${problem}`));
+/** `isOtherContent`: the invoice of the line is on record otherwise. */
+type Refusal = Extract<Check, { kind: 'refused' }> & { isOtherContent?: true };
 
-type ImportCheck = Exclude<Check, { kind: 'already_so' }> | { kind: 'already_so'; isAttached?: true };
+/** `completes`: the invoice is on record, and a reservation of it is not. */
+type ImportCheck = { kind: 'open'; completes?: true } | Refusal | { kind: 'already_so'; isAttached?: true };
 
 const checkImport = async (plan: PlannedImport, deps: ImportDeps): Promise<ImportCheck> => {
   const { data, dps } = plan;
@@ -243,7 +272,7 @@ const checkImport = async (plan: PlannedImport, deps: ImportDeps): Promise<Impor
   const isWhole = invoice.isAttached
     ? reserved.every(({ kind }) => kind === 'already_so')
     : plan.reservation === undefined || reserved[0]?.kind === 'already_so';
-  return isWhole ? invoice : { kind: 'open' };
+  return isWhole ? invoice : { kind: 'open', completes: true };
 };
 
 /** An invoice none of whose attempts was sent gets the note itself by its next send, or by the line that names it. */
@@ -279,7 +308,7 @@ const appendInvoice = async (plan: PlannedImport, deps: ImportDeps): Promise<App
   const imported: InvoiceEvent = { type: 'InvoiceImported', data: { ...plan.data, importedAt } };
   if (await appendFirst(plan.stream, imported, plan, deps)) return { kind: 'appended' };
   const check = await checkInvoice(plan, deps);
-  return check.kind === 'open' ? onRecord(plan.data) : check;
+  return check.kind === 'open' ? await onRecord(plan, deps) : check;
 };
 
 /**
@@ -289,7 +318,8 @@ const appendInvoice = async (plan: PlannedImport, deps: ImportDeps): Promise<App
 const completeInvoice = async (check: ImportCheck, plan: PlannedImport, deps: ImportDeps): Promise<Appended> => {
   const refused = await reserve(plan, deps.clock.now(), deps);
   if (refused !== undefined) return refused;
-  return check.kind !== 'open' || (await attachNote(plan, deps)) ? { kind: 'appended' } : onRecord(plan.data);
+  if (check.kind !== 'open') return check;
+  return (await attachNote(plan, deps)) ? { kind: 'appended' } : await onRecord(plan, deps);
 };
 
 /** The key of the line while it protects its request from a second note (docs/contract.md IDEM-1), also where that request has a reference. */
@@ -340,41 +370,20 @@ const checkInvoice = async (plan: PlannedImport, deps: ImportDeps): Promise<Impo
 
 const checkLoaded = (loaded: LoadedInvoice, plan: PlannedImport, deps: ImportDeps): ImportCheck => {
   const { data } = plan;
-  const { state, events } = loaded;
-  if (state.kind === 'none') return { kind: 'open' };
+  if (loaded.state.kind === 'none') return { kind: 'open' };
   const note = noteOfAccepted(loaded, plan);
   if (note === 'fits') return { kind: 'open' };
   if (note === 'attached') return { kind: 'already_so', isAttached: true };
   if (note === 'recorded') return { kind: 'already_so' };
   if (note !== undefined) return { kind: 'refused', problem: note.problem };
-  const first = events[0];
-  if (first?.type === 'InvoiceImported' && sameContent(first.data, data)) return { kind: 'already_so' };
-  if (state.kind === 'deleted')
-    return isOver(data, deps) ? { kind: 'already_so' } : { kind: 'refused', problem: 'its life in test mode is over' };
-  return onRecord(data);
+  const found = checkOnRecord(loaded, data, { ...deps, now: deps.clock.now() });
+  if (found === 'same') return { kind: 'already_so' };
+  const { refused: problem, isOtherContent } = found;
+  return present({ kind: 'refused' as const, problem, isOtherContent });
 };
 
-const onRecord = ({ invoiceId }: Imported): ImportCheck => ({
+const onRecord = async (plan: PlannedImport, { store }: ImportDeps): Promise<Refusal> => ({
   kind: 'refused',
-  problem: `${publicInvoiceId(invoiceId)} is on record with other content`,
+  problem: otherContent(await loadInvoice(plan.stream, store), plan.data),
+  isOtherContent: true,
 });
-
-/**
- * A deleted test invoice that was already older than its life when it was imported: the same file again is the same invoice. So is an invoice
- * without `createdAt`, whose life began with its import.
- */
-const isOver = ({ createdAt }: Imported, { clock, testRetentionSeconds }: ImportDeps): boolean =>
-  createdAt === undefined || !isBefore(clock.now(), addSeconds(createdAt, testRetentionSeconds));
-
-/**
- * The document is compared by its hash, because another version of gzip may pack the same bytes differently. Earlier versions did not record the
- * hash of the key, from which the id derives.
- */
-const sameContent = (a: Imported & { importedAt?: string }, b: Imported): boolean => comparable(a) === comparable(b);
-
-const comparable = ({
-  nfseXmlGzip: _gzip,
-  importedAt: _at,
-  keyHash: _key,
-  ...data
-}: Imported & { importedAt?: string }): string => sortedJson(data);
