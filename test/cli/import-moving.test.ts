@@ -15,7 +15,7 @@ const AT = '2026-11-21T12:00:00.000Z';
 const idOf = (reference: string): string => `nfse_${invoiceIdOfReference('live', CNPJ, reference)}`;
 const withWrongDigit = (key: string): string => `${key.slice(0, -1)}${(Number(key.slice(-1)) + 1) % 10}`;
 const NAMELESS =
-  'no reference, id or idempotency_key, so a request for the same sale makes a second note. Add the reference of the sale. Where the line is on record, give it once more with reference, and without access_key and xml_file';
+  'no reference, id or idempotency_key, so a request for the same sale makes a second note. Add the reference of the sale, unless an invoice here has that reference. Where the line is on record, give it once more with reference, and without access_key and xml_file';
 const NOT_MENDED =
   'The API cancels no such note, and no command corrects the key afterwards. Correct access_key, or leave it out where the right key is not known';
 const LEAVE_OUT = 'No import changes an invoice on record: leave the line out';

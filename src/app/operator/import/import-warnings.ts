@@ -55,7 +55,7 @@ const isNameless = ({ data: { mode, state, reference, keyHash }, namesId }: Plan
   mode === 'live' && state !== 'canceled' && reference === undefined && keyHash === undefined && namesId !== true;
 
 const NAMELESS =
-  'no reference, id or idempotency_key, so a request for the same sale makes a second note. Add the reference of the sale. Where the line is on record, give it once more with reference, and without access_key and xml_file';
+  'no reference, id or idempotency_key, so a request for the same sale makes a second note. Add the reference of the sale, unless an invoice here has that reference. Where the line is on record, give it once more with reference, and without access_key and xml_file';
 
 const isOver = (
   { data: { mode, createdAt } }: PlannedImport,
