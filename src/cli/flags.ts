@@ -77,8 +77,13 @@ export const readOperatorFile = async (file: string): Promise<{ bytes: Buffer } 
 export const unreadable = (file: string, error: unknown, what: 'file' | 'folder' = 'file'): string => {
   const path = resolve(file);
   const code = errorCode(error);
-  const why = code === 'ENOENT' ? `there is no ${what} ${path}` : `${code ?? 'unknown fault'} at ${path}`;
+  const why = WHY_UNREADABLE[code ?? '']?.(path, what) ?? `${code ?? 'unknown fault'} at ${path}`;
   return `${file} cannot be read: ${why}`;
+};
+
+const WHY_UNREADABLE: Readonly<Record<string, (path: string, what: string) => string>> = {
+  ENOENT: (path, what) => `there is no ${what} ${path}`,
+  EISDIR: (path) => `${path} is a folder`,
 };
 
 /** Line and column of a fault of JSON.parse; empty where its message names no position. */

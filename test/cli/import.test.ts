@@ -117,6 +117,10 @@ describeWithPostgres('invoice import', () => {
       exit: 2,
       err: '/nowhere.ndjson cannot be read: there is no file /nowhere.ndjson',
     });
+    expect(await operator.run('invoice', 'import', '/tmp')).toMatchObject({
+      exit: 2,
+      err: '/tmp cannot be read: /tmp is a folder',
+    });
   });
 
   it('is repeatable: the same lines again are already there, also when written in another order of keys', async () => {
@@ -192,13 +196,14 @@ describeWithPostgres('invoice import', () => {
       line({ issued_at: '2026-13-01T00:00:00Z', competence: '2026-02-30' }),
       line({ xml_file: 'nowhere.xml' }),
       line({ issued_at: '2026-02-31T10:00:00-03:00', created_at: '9999-12-31T23:59:59-03:00' }),
+      line({ issued_at: '21/11/2026' }),
     );
     expect(problemsOf(result)).toEqual([
       'line 2: is not JSON',
       'line 3 (00000000000191): cnpj 00000000000191 is no registered company: nfse company put FILE.json',
       'line 4 (12345678000195): surprise is not a known field',
       'line 6 (12345678000195): issued_at is missing (state issued)',
-      'line 7 (12345678000195): competence is missing (origin manual)',
+      'line 7 (12345678000195): competence is missing (origin manual): give competence, created_at or issued_at',
       'line 8 (12345678000195): amount_in_cents must be whole cents',
       'line 8 (12345678000195): access_key must be the 50 characters of an access key',
       'line 8 (12345678000195): customer.tax_id and customer.address are for foreign ones only',
@@ -207,6 +212,7 @@ describeWithPostgres('invoice import', () => {
       'line 10 (12345678000195): xml_file cannot be read',
       'line 11 (12345678000195): created_at is no instant of the years 2000 to 2199',
       'line 11 (12345678000195): issued_at is no instant of the years 2000 to 2199',
+      'line 12 (12345678000195): issued_at must be an ISO 8601 instant with its zone',
     ]);
     expect(result.out).not.toContain(secret);
     expect(await countOf()).toBe(before);
@@ -368,7 +374,7 @@ describeWithPostgres('invoice import', () => {
       expect(await importing(line({ access_key, reference: 'first' }))).toEqual(imported(1, 0));
       const result = await importing(line({ access_key, reference: 'second' }));
       expect(problemsOf(result)).toEqual([
-        'line 1: access_key is that of an invoice on record',
+        'line 1: access_key is that of an invoice on record: leave the line out, or give it without access_key and xml_file to reserve its reference',
         `line 1: access_key is held by nfse_${invoiceIdOfReference('live', CNPJ, 'first')}`,
       ]);
     });
@@ -463,7 +469,9 @@ describeWithPostgres('invoice import', () => {
     const taken = await importing(line({ access_key, reference: 'after-all' }));
     const refused = await importing(line({ access_key: foreign }));
     expect(taken).toEqual(imported(1, 0));
-    expect(problemsOf(refused)).toEqual(['line 1: access_key is that of an invoice on record']);
+    expect(problemsOf(refused)).toEqual([
+      'line 1: access_key is that of an invoice on record: leave the line out, or give it without access_key and xml_file to reserve its reference',
+    ]);
   });
 
   it('leaves a web-made invoice without competence as it is, and a test invoice in its mode', async () => {

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { isXmlText } from '../../domain/common/canonical-xml.js';
 import { codePattern, type MaskedCode, withoutMask } from '../../domain/common/masks.js';
-import { isDay } from '../../domain/common/time.js';
+import { instantOfStamp, isDay } from '../../domain/common/time.js';
 
 /** A text of a form; `message` says which, without a value. */
 export const shaped = (pattern: RegExp, message: string) =>
@@ -16,6 +16,18 @@ export const coded = (message: string, ...codes: readonly MaskedCode[]) =>
 
 /** A day that exists, as `YYYY-MM-DD`. */
 export const day = v.pipe(shaped(/^\d{4}-\d{2}-\d{2}$/, 'must be a date YYYY-MM-DD'), v.check(isDay, 'is no date'));
+
+const STAMP = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$/;
+
+/** An instant with its zone, read as one in UTC. */
+export const moment = v.config(
+  v.pipe(
+    shaped(STAMP, 'must be an ISO 8601 instant with its zone'),
+    v.check((value) => instantOfStamp(value) !== undefined, 'is no instant of the years 2000 to 2199'),
+    v.transform((value) => instantOfStamp(value) ?? value),
+  ),
+  { abortPipeEarly: true },
+);
 
 export const cnpj = coded('must be the 14 characters of the CNPJ', 'cnpj');
 

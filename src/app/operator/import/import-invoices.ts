@@ -200,10 +200,12 @@ const checkAccessKeys = (plans: readonly Numbered[], holders: HoldersByKey, prob
       const holder = parseInvoiceStream(stream);
       return stream !== plan.stream && holder?.mode === mode && (!isOfThisCompany || holder.companyId === companyId);
     };
-    if (holders.get(accessKey)?.some(refuses) === true)
-      problems.report(number, ['access_key is that of an invoice on record']);
+    if (holders.get(accessKey)?.some(refuses) === true) problems.report(number, [KEY_ON_RECORD]);
   }
 };
+
+const KEY_ON_RECORD =
+  'access_key is that of an invoice on record: leave the line out, or give it without access_key and xml_file to reserve its reference';
 
 /** The authorizer's clock and an instant that a person typed may be this far before our own clock. */
 const CLOCK_SLACK_SECONDS = 3_600;

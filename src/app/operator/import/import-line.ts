@@ -9,21 +9,14 @@ import {
 } from '../../../domain/common/ids.js';
 import { centsFromDecimal } from '../../../domain/common/money.js';
 import { present } from '../../../domain/common/present.js';
-import {
-  addSeconds,
-  brasiliaDate,
-  epochMs,
-  type Instant,
-  instantOfStamp,
-  isBefore,
-} from '../../../domain/common/time.js';
+import { addSeconds, brasiliaDate, epochMs, type Instant, isBefore } from '../../../domain/common/time.js';
 import type { Customer, InvoiceEventData } from '../../../domain/invoice/events.js';
 import type { FoundDocument } from '../../../domain/invoice/sent-document.js';
 import type { AuthorizedNote } from '../../../ports/authorizer.js';
 import { bodyHashOf, invoiceIdOfKey, invoiceIdOfReference, sha256Hex, uuidV8OfHash } from '../../event-store/hashes.js';
 import { packed } from '../../event-store/packing.js';
 import { fitsIntoEvent } from '../../event-store/sealing.js';
-import { cnpj, coded, day, explained, problemsIf, shaped } from '../file-text.js';
+import { cnpj, coded, day, explained, moment, problemsIf, shaped } from '../file-text.js';
 
 const MAX_DESCRIPTION = 10_000;
 
@@ -45,14 +38,6 @@ const cents = v.pipe(
   v.number('must be a number'),
   v.safeInteger('must be whole cents'),
   v.minValue(1, 'must be 1 or more'),
-);
-
-const STAMP = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$/;
-
-const moment = v.pipe(
-  shaped(STAMP, 'must be an ISO 8601 instant with its zone'),
-  v.check((value) => instantOfStamp(value) !== undefined, 'is no instant of the years 2000 to 2199'),
-  v.transform((value) => instantOfStamp(value) ?? value),
 );
 
 /** The check digit is not compared, because the key of an earlier system may be one that Sefin would not accept. */
@@ -280,7 +265,10 @@ export const planLine = async (line: ImportLine, files: NoteFiles, now: Instant)
     [note?.mode !== undefined && note.mode !== line.mode, 'xml_file is of the other mode'],
     [data.nfseXmlGzip !== undefined && !fitsIntoEvent(data.nfseXmlGzip), 'xml_file is too large'],
     [data.issuedAt === undefined && line.state !== 'canceled', `issued_at is missing (state ${line.state})`],
-    [data.competence === undefined && line.origin !== 'web', `competence is missing (origin ${line.origin})`],
+    [
+      data.competence === undefined && line.origin !== 'web',
+      `competence is missing (origin ${line.origin}): give competence, created_at or issued_at`,
+    ],
   ]);
   if (problems.length > 0) return { problems };
   const { mode, companyId, invoiceId, reference, accessKey: key } = data;
