@@ -1,15 +1,17 @@
 import { type XmlDocument, XmlError } from 'libxml2-wasm';
 import { FULL_FORM } from './algorithms.js';
 import { canonicalForm, type Elements } from './document.js';
-import { decoded } from './parse.js';
+import { decoded, type XmlParts, type XmlValue } from './parse.js';
 
-/** The elements of a document by its canonical text. Undefined where that text does not say what an element's own form is. */
-export const canonicalElements = (
-  document: XmlDocument,
-): { elements: Elements<TextElement>; root: TextElement } | undefined => {
+/** A document by its canonical text. `parts` are those of `parseWellFormed`, without a name space that an element declares again. */
+export type CanonicalDocument = { elements: Elements<TextElement>; root: TextElement; parts(): XmlParts };
+
+/** Undefined where the canonical text does not say what an element's own form is. */
+export const canonicalElements = (document: XmlDocument): CanonicalDocument | undefined => {
   const canonical = canonicalOrNone(document);
   const root = canonical === undefined ? undefined : readCanonicalText(canonical);
-  return canonical === undefined || root === undefined ? undefined : { elements: textElements(canonical), root };
+  if (canonical === undefined || root === undefined) return undefined;
+  return { elements: textElements(canonical), root, parts: () => ({ [root.name]: partsOf(root, canonical) }) };
 };
 
 /** Undefined for what libxml2 refuses to canonicalize. */
@@ -97,6 +99,25 @@ const textOf = ({ children, inner, innerEnd }: TextElement, canonical: Buffer): 
   children.length === 0
     ? decoded(canonical.toString('utf8', inner, innerEnd))
     : children.map((child) => textOf(child, canonical)).join('');
+
+const partsOf = (element: TextElement, canonical: Buffer): XmlValue => {
+  const { attributes, children } = element;
+  const text = children.length === 0 ? textOf(element, canonical) : '';
+  if (attributes === '' && children.length === 0) return text;
+  const parts: Record<string, XmlValue | XmlValue[]> = {};
+  for (const child of children) {
+    const value = partsOf(child, canonical);
+    const before = parts[child.name];
+    if (before === undefined) parts[child.name] = value;
+    else if (Array.isArray(before)) before.push(value);
+    else parts[child.name] = [before, value];
+  }
+  if (text !== '') parts['#text'] = text;
+  for (const [, name, value] of attributes.matchAll(ATTRIBUTE)) if (value !== undefined) parts[`@${name}`] = value;
+  return parts;
+};
+
+const ATTRIBUTE = / (\w+)="([^"]*)"/g;
 
 /** The same bytes by every algorithm that we know, because only the default name space is in scope. */
 const canonicalOf = ({ name, attributes, namespace, start, end }: TextElement, canonical: Buffer): Buffer => {

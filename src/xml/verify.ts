@@ -10,7 +10,7 @@ import {
   referencedForm,
   signatureAlgorithms,
 } from './algorithms.js';
-import { canonicalElements } from './canonical-text.js';
+import { type CanonicalDocument, canonicalElements } from './canonical-text.js';
 import { childrenNamed, type Elements, exactElements, onlyChild } from './document.js';
 
 /** Why a signature does not hold. Sefin answers `missing` with E0717 or E1989, the others with E0714 or E1980. */
@@ -30,11 +30,14 @@ type Verification =
 /**
  * Checks the enveloped signature of the root's child `signedElementName`, which the only Reference must name by its `Id`. Accepts C14N 1.0 and
  * exclusive, with or without comments, rsa-sha1 with sha1 and rsa-sha256 with sha256 (docs/national-system.md#algorithms). The owner of the
- * certificate is not checked. `digest` is base64, `reference` the Id. The canonical text can only say that the signature holds; libxml2 judges all
- * else (ADR 40).
+ * certificate is not checked. `digest` is base64, `reference` the Id. The canonical text (`read`) can only say that the signature holds; libxml2 judges
+ * all else (ADR 40).
  */
-export const verifyIn = (document: XmlDocument, signedElementName: string): Verification => {
-  const read = canonicalElements(document);
+export const verifyIn = (
+  document: XmlDocument,
+  signedElementName: string,
+  read: CanonicalDocument | undefined = canonicalElements(document),
+): Verification => {
   const quick = read && verifySigned(read.elements, read.root, signedElementName);
   return quick?.ok === true ? quick : verifySigned(exactElements, document.root, signedElementName);
 };

@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import type { XmlElement } from 'libxml2-wasm';
 import { describe, expect, it } from 'vitest';
 import { canonicalizations, FULL_FORM } from '../../src/xml/algorithms.js';
-import { readCanonicalText, type TextElement, textElements } from '../../src/xml/canonical-text.js';
+import { canonicalElements, readCanonicalText, type TextElement, textElements } from '../../src/xml/canonical-text.js';
 import { canonicalForm, type Elements, exactElements, withXmlDocument } from '../../src/xml/document.js';
-import { parseWellFormed, textAt } from '../../src/xml/parse.js';
+import { parseWellFormed, textAt, type XmlParts, type XmlValue } from '../../src/xml/parse.js';
 import { sample } from '../support/fixture/samples.js';
 import { itWith } from '../support/needs.js';
 
@@ -32,7 +32,27 @@ const leaves = (
           : leaves(child, canonical, `${path}/${child.name}`),
       );
 
-type Compared = { text: unknown; exact: unknown; values: unknown; parsed: unknown };
+/** Parts without name spaces, which the canonical text declares once only. */
+const withoutNamespaces = (value: XmlValue): unknown => {
+  if (typeof value === 'string') return value;
+  if (isList(value)) return value.map(withoutNamespaces);
+  const { '@xmlns': _namespace, ...parts } = value;
+  const names = Object.keys(parts);
+  if (names.length === 0) return '';
+  if (names.length === 1 && parts['#text'] !== undefined) return parts['#text'];
+  return Object.fromEntries(Object.entries(parts).map(([part, inner]) => [part, withoutNamespaces(inner)]));
+};
+
+const isList = (value: XmlParts | readonly XmlValue[]): value is readonly XmlValue[] => Array.isArray(value);
+
+type Compared = {
+  text: unknown;
+  exact: unknown;
+  values: unknown;
+  parsed: unknown;
+  parts: unknown;
+  parsedParts: unknown;
+};
 
 /** `undefined` for text that is not well-formed, `not settled` for what only libxml2 can tell. */
 const compare = (xml: string): Compared | 'not settled' | undefined => {
@@ -47,6 +67,8 @@ const compare = (xml: string): Compared | 'not settled' | undefined => {
       exact: shown<XmlElement>(exactElements, document.root),
       values,
       parsed: values.map(([path]) => [path, parsed.ok ? (textAt(parsed.root, path) ?? '') : 'unreadable']),
+      parts: withoutNamespaces(canonicalElements(document)?.parts() ?? ''),
+      parsedParts: parsed.ok ? withoutNamespaces(parsed.root) : 'unreadable',
     };
   });
   return opened.ok ? opened.value : undefined;
@@ -56,6 +78,7 @@ const expectSame = (compared: ReturnType<typeof compare>): void => {
   if (compared === undefined || compared === 'not settled') return;
   expect(compared.text).toEqual(compared.exact);
   expect(compared.values).toEqual(compared.parsed);
+  expect(compared.parts).toEqual(compared.parsedParts);
 };
 
 const NS = 'http://www.sped.fazenda.gov.br/nfse';

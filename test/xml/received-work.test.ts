@@ -2,7 +2,11 @@ import { XMLParser } from 'fast-xml-parser';
 import { XmlDocument, XmlElement } from 'libxml2-wasm';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { issueCertificate } from '../../src/certificates/issue-certificate.js';
+import { DPS_KIND, EVENT_KIND, takeIn } from '../../src/simulator/intake.js';
+import { SCHEMAS } from '../../src/simulator/schema-sentence.js';
+import { gzipBase64 } from '../../src/xml/packing.js';
 import { EVENT, NOTE, readAuthorizerDocument } from '../../src/xml/received.js';
+import { compileSchemas } from '../../src/xml/schema.js';
 import { signedDocuments } from '../support/fixture/xml-documents.js';
 
 const certificatesParsed = vi.hoisted(() => ({ count: 0 }));
@@ -73,5 +77,26 @@ describe('the work of reading a document that the authorizer made of ours', () =
       expect(readAuthorizerDocument(broken, NOTE)).toMatchObject({ signatureFault: 'certificate' });
     // The text and then libxml2 find it unreadable, each time.
     expect(certificatesParsed.count).toBe(2 + 4);
+  });
+});
+
+describe('the work of the simulator on a document that it takes in', () => {
+  it('is one parse and one canonical form, which gives the values too', () => {
+    const { DPS, pedRegEvento } = documentsOf('CINCO');
+    compileSchemas(SCHEMAS, 'DPS', 'pedRegEvento');
+    countFromHere();
+    expect(takeIn(gzipBase64(DPS), DPS_KIND, { strict: true })).toMatchObject({ ok: true });
+    expect(takeIn(gzipBase64(pedRegEvento), EVENT_KIND, { strict: true })).toMatchObject({ ok: true });
+    expect(parses).toHaveBeenCalledTimes(2);
+    expect(wholeForms).toHaveBeenCalledTimes(2);
+    expect(secondParses).not.toHaveBeenCalled();
+  });
+
+  it('is a second parse where the canonical text does not show the elements', () => {
+    const { DPS } = documentsOf('SEIS');
+    const commented = Buffer.from(String(DPS).replace('<infDPS ', '<!-- c --><infDPS '));
+    countFromHere();
+    expect(takeIn(gzipBase64(commented), DPS_KIND, { strict: true })).toMatchObject({ ok: true });
+    expect(secondParses).toHaveBeenCalledTimes(1);
   });
 });
