@@ -47,7 +47,7 @@ export const readStream = async (
 
 /**
  * The streams that are asked for. In a sub-select, so that the plan does not depend on their number: PostgreSQL would make a plan for each call, which
- * takes it half of its work on a read.
+ * took it half of its work on the read of one stream.
  */
 const WANTED = 'unnest((select $1::text[]))';
 
