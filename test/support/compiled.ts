@@ -11,13 +11,12 @@ export const COMPILED = 'COMPILED_CODE';
 const HOME = join(ROOT, 'out', 'compiled');
 
 /** The programs of the product, and those of tests, by their paths in the repository. */
-const PROGRAMS = [
+const SHARED = [
   ...PRODUCT,
   'test/adapters/embedded-postgres/owner.ts',
   'test/adapters/pdf/support/print-digests.ts',
   'test/adapters/sql/goodbye-child.ts',
   'test/adapters/sql/migrate-child.ts',
-  'test/crash/child.ts',
   'test/crash/leader-child.ts',
   'test/projector/rebuild-child.ts',
   'test/proof/broken-service.ts',
@@ -25,6 +24,11 @@ const PROGRAMS = [
   'test/runtime/commands/interrupted-child.ts',
   'test/runtime/operator/restore-child.ts',
 ];
+
+/** Started hundreds of times in a run. Bundled apart, it consists of fewer files: a start takes an eighth less processor time. */
+const OFTEN = ['test/crash/child.ts'];
+
+const PROGRAMS = [...SHARED, ...OFTEN];
 
 const OLD_MS = 3_600_000;
 const WITHIN_MS = 240_000;
@@ -43,7 +47,7 @@ export const beginCompiling = async (): Promise<{ folder: string; close(): Promi
   const folder = await mkdtemp(join(HOME, 'run-'));
   // A program may run as another user.
   await chmod(folder, 0o755);
-  const compiling = bundle(folder, PROGRAMS).then(
+  const compiling = compileInto(folder).then(
     () => writeFileSync(join(folder, DONE), ''),
     (error: unknown) => writeFileSync(join(folder, FAILED), String(error)),
   );
@@ -54,6 +58,11 @@ export const beginCompiling = async (): Promise<{ folder: string; close(): Promi
       await rm(folder, { recursive: true, force: true });
     },
   };
+};
+
+const compileInto = async (folder: string): Promise<void> => {
+  await bundle(folder, SHARED);
+  await bundle(folder, OFTEN);
 };
 
 const DONE = 'done';
