@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { lockDataDir } from '../../src/adapters/embedded-postgres/data-dir.js';
 import { stopOrphan } from '../../src/adapters/embedded-postgres/orphan.js';
@@ -13,7 +14,7 @@ import { CLIENT } from './harness/simulator.js';
 import { IDENTITY } from './identity-folder.js';
 import { isLeftSince } from './leftovers.js';
 import { PATIENT } from './patient.js';
-import { ensureRoles, migrateAsOwner, OWNER } from './roles.js';
+import { ensureRoles, migrateAsOwner, OWNER, SERVICE } from './roles.js';
 import { privateLines, RUN_LOGS } from './run-logs.js';
 import { RUN_FOLDERS } from './temporary-folder.js';
 
@@ -62,9 +63,11 @@ export const setup = async (project: TestProject): Promise<() => Promise<void>> 
 
 type Server = ({ kind: 'running'; url: string } | { kind: 'absent'; reason: string }) & { stop(): Promise<void> };
 
+const givenServer = (): string | undefined => process.env.TEST_DATABASE_URL || undefined;
+
 const startServer = async (): Promise<Server> => {
-  const given = process.env.TEST_DATABASE_URL;
-  if (given !== undefined && given !== '') return { kind: 'running', url: given, stop: async () => undefined };
+  const given = givenServer();
+  if (given !== undefined) return { kind: 'running', url: given, stop: async () => undefined };
   await sweep();
   const dataDir = await mkdtemp(join(tmpdir(), PREFIX));
   // As root the server runs as another user, who has to walk through.
@@ -120,15 +123,35 @@ const sweep = async (): Promise<void> => {
   }
 };
 
-const FAST = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '500' };
+const FAST = {
+  fsync: 'off',
+  synchronous_commit: 'off',
+  full_page_writes: 'off',
+  max_connections: '500',
+  // One round instead of 4096, in each of the thousands of sign-ins of a run.
+  scram_iterations: '1',
+};
 
 const createTemplate = async (adminUrl: string): Promise<string> => {
   const template = `nfse_template_${process.pid}_${Date.now()}`;
   const admin = openPool({ connectionString: adminUrl, max: 1, applicationName: 'test-setup', ...PATIENT });
   await ensureRoles(adminUrl);
-  await admin.query(`create database ${template} owner ${OWNER.name}`).finally(() => admin.end());
+  try {
+    if (givenServer() === undefined) await giveAgain(admin, adminUrl);
+    await admin.query(`create database ${template} owner ${OWNER.name}`);
+  } finally {
+    await admin.end();
+  }
   const url = new URL(adminUrl);
   url.pathname = `/${template}`;
   await migrateAsOwner(url.href);
   return template;
+};
+
+/** Gives the passwords to the server once more, which makes a verifier of each with its own number of rounds. */
+const giveAgain = async (admin: pg.Pool, adminUrl: string): Promise<void> => {
+  const { username, password } = new URL(adminUrl);
+  const superuser = { name: decodeURIComponent(username), password: decodeURIComponent(password) };
+  for (const { name, password } of [superuser, OWNER, SERVICE])
+    await admin.query(`alter role ${pg.escapeIdentifier(name)} password ${pg.escapeLiteral(password)}`);
 };
