@@ -4,7 +4,11 @@ import { sameSecret } from '../lib/same-secret.js';
 import type { Clock } from '../ports/clock.js';
 import type { AccessRules } from './deps.js';
 
-export const COOKIE = 'nfse_console';
+/**
+ * The cookies of a session: of a sign-in over HTTPS, and of one over HTTP. Two names, because a browser that has a Secure cookie takes none of the same
+ * name from an HTTP page. The path is not that of the prefix `__Host-`.
+ */
+export const COOKIES = { overTls: '__Secure-nfse_console', plain: 'nfse_console' } as const;
 
 /** Seconds: a working day, after which the operator signs in again. */
 export const SESSION_SECONDS = 43_200;
@@ -90,7 +94,7 @@ export const isOurOrigin = (headers: {
 
 /**
  * Whether the browser reached the page that sent this form by HTTPS, which a proxy ended: the console speaks plain HTTP and knows no outside address.
- * A browser names the origin with every form.
+ * A browser names the origin with every form. A proxy that removes the header leaves what is read as plain HTTP.
  */
 export const isOverTls = (origin: string | undefined): boolean => origin?.toLowerCase().startsWith('https://') === true;
 

@@ -5,7 +5,7 @@ import type { EndedSessions } from '../app/audit/console-sessions.js';
 import { addSeconds, DAY_SECONDS, type Instant, utcDay } from '../domain/common/time.js';
 import { lastAnswer } from '../lib/cached-check.js';
 import { sameSecret } from '../lib/same-secret.js';
-import { COOKIE, isOurHost, isOurOrigin, macOf, readNext, readOperator, readSession } from './access.js';
+import { COOKIES, isOurHost, isOurOrigin, macOf, readNext, readOperator, readSession } from './access.js';
 import type { AccessRules, ConsoleDeps } from './deps.js';
 import { isLanguage, LANGUAGE_COOKIE, languageOf, sayIn } from './language.js';
 import { messagePage, type PageContext, ROOT, SHOWN, signInPage, typedFields, typedFieldsOf } from './pages/layout.js';
@@ -53,10 +53,10 @@ export const checkAccess = (deps: ConsoleDeps, ended: EndedSessions): Middleware
     if (c.req.path === `${ROOT}/style.css`) return await next();
     const chosen = c.req.query('lang');
     if (isLanguage(chosen)) setCookie(c, LANGUAGE_COOKIE, chosen, LANGUAGE_KEPT);
-    const { session, page, signedInAs } = await pageContext(c, deps, ended, behind);
+    const { session, page, sessions } = await pageContext(c, deps, ended, behind);
     const { say } = page;
     c.set('page', page);
-    c.set('session', signedInAs);
+    c.set('sessions', sessions);
     c.set('field', () => '');
     if (c.req.method === 'POST') {
       const refusal = await readForm(c);
@@ -99,12 +99,11 @@ const pageContext = async (
   { access, clock, version, simulatedModes, companyNames }: ConsoleDeps,
   ended: EndedSessions,
   projectionsBehind: () => Promise<readonly string[] | undefined>,
-): Promise<{ session: string; page: PageContext; signedInAs: string | undefined }> => {
+): Promise<{ session: string; page: PageContext; sessions: readonly OpenSession[] }> => {
   const now = clock.now();
-  const cookie = access.token === undefined ? undefined : getCookie(c, COOKIE);
-  const read = cookie === undefined ? undefined : readSession(cookie, now, access);
-  const found = read === undefined || (await ended.isEnded(read.session)) ? undefined : read;
-  const session = access.token === undefined ? 'open' : found === undefined ? 'nobody' : (cookie ?? '');
+  const sessions = access.token === undefined ? [] : await openSessions(c, now, access, ended);
+  const [found] = sessions;
+  const session = access.token === undefined ? 'open' : (found?.cookie ?? 'nobody');
   const operator =
     found === undefined
       ? { name: access.defaultOperator, signedIn: false }
@@ -123,7 +122,25 @@ const pageContext = async (
   const address = c.req.method === 'POST' ? undefined : `${pathname}${search}`;
   const behind = late ?? SHOWN;
   const shown = { say: sayIn(language), language, now, names, behind, isLagKnown: late !== undefined, address };
-  return { session, page: { ...page, ...shown, version, simulatedModes }, signedInAs: found?.session };
+  return { session, page: { ...page, ...shown, version, simulatedModes }, sessions };
+};
+
+type OpenSession = { cookie: string; name: string; session: string; until: Instant };
+
+/** Over HTTPS a browser sends both cookies, and one of them may be of a session that has ended. */
+const openSessions = async (
+  c: ConsoleContext,
+  now: Instant,
+  access: AccessRules,
+  ended: EndedSessions,
+): Promise<readonly OpenSession[]> => {
+  const open: OpenSession[] = [];
+  for (const name of [COOKIES.overTls, COOKIES.plain]) {
+    const cookie = getCookie(c, name) ?? '';
+    const read = readSession(cookie, now, access);
+    if (read !== undefined && !(await ended.isEnded(read.session))) open.push(Object.assign({ cookie }, read));
+  }
+  return open;
 };
 
 /** The address of the sign-in, which then opens the wanted page; without a page it opens the overview. */
@@ -181,8 +198,8 @@ export type ConsoleEnv = {
   Bindings: { incoming?: { socket: { remoteAddress?: string | undefined } } };
   Variables: {
     page: PageContext;
-    /** Recorded session of the signed-in operator. */
-    session: string | undefined;
+    /** Recorded sessions of the signed-in operator, the one of the page first. */
+    sessions: readonly OpenSession[];
     /** A field of the sent form; empty when it was not sent. */
     field: (name: string) => string;
   };

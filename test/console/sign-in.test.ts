@@ -67,7 +67,30 @@ it('opens behind a proxy with TLS by a cookie that the browser sends over TLS al
   const { status, headers } = await harness.send('/console/sign-in', fields, sent);
   expect([status, headers.get('set-cookie')]).toEqual([
     303,
-    expect.stringMatching(/; HttpOnly; Secure; SameSite=Strict$/),
+    expect.stringMatching(/^__Secure-nfse_console=.*; HttpOnly; Secure; SameSite=Strict$/),
+  ]);
+});
+
+it('has a name of its own for the cookie of a sign-in over TLS: a browser takes no plain one of the same name', async () => {
+  const plain = await cookieOf();
+  const fields = { operator: 'joana', token: TOKEN };
+  const overTls = { host: 'localhost', origin: 'https://localhost' };
+  const sent = await harness.send('/console/sign-in', fields, { page: '/console/sign-in', headers: overTls });
+  const [secure = ''] = (sent.headers.get('set-cookie') ?? '').split(';');
+  const open = async (cookie: string) => (await harness.visit('/console', { headers: { cookie } })).text;
+  expect(await open(plain)).toContain('Signed in as maria');
+  expect(await open(secure)).toContain('Signed in as joana');
+  expect(await open(`${plain}; ${secure}`)).toContain('Signed in as joana');
+  expect(await open(`${plain}; __Secure-nfse_console=x`)).toContain('Signed in as maria');
+  const { headers } = await harness.send('/console/sign-out', {}, { headers: { cookie: `${plain}; ${secure}` } });
+  expect(headers.getSetCookie()).toEqual([
+    '__Secure-nfse_console=; Max-Age=0; Path=/console; Secure',
+    'nfse_console=; Max-Age=0; Path=/console',
+  ]);
+  for (const cookie of [plain, secure]) expect(await harness.elsewhere('/console', { cookie })).toBe(303);
+  expect((await harness.accesses()).map(({ type, actor }) => [type, actor]).slice(2)).toEqual([
+    ['ConsoleSignedOut', 'support:joana'],
+    ['ConsoleSignedOut', 'support:maria'],
   ]);
 });
 

@@ -5,7 +5,7 @@ import { appendAudit } from '../../app/audit/audit-trail.js';
 import type { EndedSessions } from '../../app/audit/console-sessions.js';
 import { sameSecret } from '../../lib/same-secret.js';
 import {
-  COOKIE,
+  COOKIES,
   createAttempts,
   isOverTls,
   readNext,
@@ -60,17 +60,21 @@ export const signInRoutes = (app: Hono<ConsoleEnv>, deps: ConsoleDeps, ended: En
     await appendAudit('ConsoleSignedIn', { session, peer }, { store, clock, actor: `support:${operator}` });
     const secure = isOverTls(c.req.header('origin'));
     const options = { httpOnly: true, sameSite: 'Strict', path: ROOT, maxAge: SESSION_SECONDS, secure } as const;
-    setCookie(c, COOKIE, sessionCookie(operator, session, clock.now(), access), options);
+    setCookie(
+      c,
+      secure ? COOKIES.overTls : COOKIES.plain,
+      sessionCookie(operator, session, clock.now(), access),
+      options,
+    );
     return c.redirect(next ?? ROOT, 303);
   });
   app.post(`${ROOT}/sign-out`, async (c) => {
-    const session = c.get('session');
-    if (session !== undefined) {
+    for (const { session, name } of c.get('sessions')) {
       ended.end(session);
-      const actor = `support:${c.get('page').operator.name}` as const;
-      await appendAudit('ConsoleSignedOut', { session, peer: peerOf(c) }, { store, clock, actor });
+      await appendAudit('ConsoleSignedOut', { session, peer: peerOf(c) }, { store, clock, actor: `support:${name}` });
     }
-    deleteCookie(c, COOKIE, { path: ROOT });
+    deleteCookie(c, COOKIES.overTls, { path: ROOT, secure: true });
+    deleteCookie(c, COOKIES.plain, { path: ROOT });
     return c.redirect(`${ROOT}/sign-in`, 303);
   });
 };
