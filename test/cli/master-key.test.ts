@@ -169,7 +169,9 @@ describe('nfse master-key give-up', () => {
     const json = { actor: 'ana', generation: 'm1', given_up_at: already.givenUpAt, sealing: 'm2', changed: false };
     expect(JSON.parse((await run({ already }, ...words, '--json')).out.join(''))).toEqual(json);
     const none = await run({ already: { ...already, sealing: undefined } }, ...words);
-    expect(none.out.join('')).toContain('; no key of the key file seals. ');
+    expect(none.out.join('')).toContain(
+      '; no active generation is in the key file, and nfse master-key status says which is missing. ',
+    );
   });
 
   it('says in one line why it was refused', async () => {

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { Instant } from '../../domain/common/time.js';
 import type { Clock } from '../../ports/clock.js';
 import { isRegistered, listGenerations, mayHaveExisted, type RegisteredKey, UNKNOWN_KEY_ID } from './key-registry.js';
-import { byGeneration, type MasterKey, type MasterKeys, masterKeyId, nextGeneration } from './master-key.js';
+import { type MasterKey, type MasterKeys, masterKeyId, nextGeneration } from './master-key.js';
 
 /** Names of the secrets that were removed from the vault, because only the lost generation could open them. */
 type RemovedSecrets = {
@@ -14,7 +14,7 @@ type RemovedSecrets = {
   signingKeys: readonly string[];
 };
 
-/** What an earlier call has done. `sealing` is undefined where the key file has no key that seals. */
+/** What an earlier call has done. `sealing` is undefined where no generation of the key file is active. */
 type GivenUpBefore = { generation: string; givenUpAt: Instant; sealing: string | undefined };
 
 /** `sealing` is the generation that seals from now on; `refused` is one line for the operator. */
@@ -40,30 +40,38 @@ type GiveUpDeps = {
  */
 export const giveUpGeneration = async (generation: string, by: string, deps: GiveUpDeps): Promise<GiveUpResult> => {
   const { db, clock, record } = deps;
-  const already = await givenUpBefore(generation, deps);
-  if (already !== undefined) return { already };
+  const before = await givenUpBefore(generation, deps);
+  if (before !== undefined) return before;
   const registered = await listGenerations(db);
   const refused = refusalOf(generation, registered, deps);
   if (refused !== undefined) return { refused };
-  const successor = successorOf(generation, registered, deps.keys);
-  if (successor === undefined)
-    return { refused: `no key of ${deps.file} can seal: ${addOne(deps.file, registered, deps.keys)}` };
+  const successor = successorOf(registered, deps.keys);
+  if (successor === undefined) return noSuccessor(registered, deps);
   await record(generation);
   const keyId = registered.find((one) => one.generation === generation)?.keyId ?? UNKNOWN_KEY_ID;
   const removed = await removeSecrets(db, { generation, keyId, by, at: clock.now(), successor });
   return { done: { generation, sealing: successor.generation, ...removed } };
 };
 
-/** What an earlier call has recorded of this generation; undefined for one that was not given up. */
+/**
+ * What an earlier call has recorded of this generation; undefined for one that was not given up. Refused as the first call is where no key of the file
+ * can seal.
+ */
 export const givenUpBefore = async (
   generation: string,
-  { db, keys }: Pick<GiveUpDeps, 'db' | 'keys'>,
-): Promise<GivenUpBefore | undefined> => {
+  { db, keys, file }: Pick<GiveUpDeps, 'db' | 'keys' | 'file'>,
+): Promise<{ already: GivenUpBefore } | { refused: string } | undefined> => {
   const registered = await listGenerations(db);
   const givenUpAt = registered.find((one) => one.generation === generation)?.givenUpAt;
   if (givenUpAt === undefined) return undefined;
-  return { generation, givenUpAt, sealing: successorOf(generation, registered, keys)?.generation };
+  if (successorOf(registered, keys) === undefined) return noSuccessor(registered, { keys, file });
+  return { already: { generation, givenUpAt, sealing: newestActive(registered, keys)?.generation } };
 };
+
+const noSuccessor = (
+  registered: readonly RegisteredKey[],
+  { keys, file }: Pick<GiveUpDeps, 'keys' | 'file'>,
+): { refused: string } => ({ refused: `no key of ${file} can seal: ${addOne(file, registered, keys)}` });
 
 const refusalOf = (
   generation: string,
@@ -88,23 +96,17 @@ const refusalOf = (
 const addOne = (file: string, registered: readonly RegisteredKey[], keys: readonly MasterKey[]): string =>
   `nfse master-key add ${file} --generation ${nextGeneration([...registered, ...keys])}`;
 
-/** The newest active key, else the newest key that may be activated. */
-const successorOf = (
-  lost: string,
-  registered: readonly RegisteredKey[],
-  keys: readonly MasterKey[],
-): MasterKey | undefined => {
-  const registration = ({ generation }: MasterKey) => registered.find((one) => one.generation === generation);
-  const candidates = keys
-    .filter(({ generation }) => generation !== lost)
-    .sort(byGeneration)
-    .map((key) => ({ key, known: registration(key) }));
-  const seals = candidates.find(
-    ({ key, known }) =>
-      known !== undefined && known.givenUpAt === undefined && isRegistered(known, masterKeyId(key.key)),
+/** The newest active key, else the newest key that may be activated. `keys` has the newest first. */
+const successorOf = (registered: readonly RegisteredKey[], keys: readonly MasterKey[]): MasterKey | undefined =>
+  newestActive(registered, keys) ??
+  keys.find(({ generation }) => registered.every((one) => one.generation !== generation));
+
+const newestActive = (registered: readonly RegisteredKey[], keys: readonly MasterKey[]): MasterKey | undefined =>
+  keys.find(({ generation, key }) =>
+    registered.some(
+      (one) => one.generation === generation && one.givenUpAt === undefined && isRegistered(one, masterKeyId(key)),
+    ),
   );
-  return (seals ?? candidates.find(({ known }) => known === undefined))?.key;
-};
 
 type GiveUp = { generation: string; keyId: string; by: string; at: string; successor: MasterKey };
 

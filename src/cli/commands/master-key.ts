@@ -123,7 +123,10 @@ const alreadyOutcome = (
   { generation, givenUpAt, sealing }: Extract<GivenUp, { already: unknown }>['already'],
   actor: string,
 ): Outcome => {
-  const seals = sealing === undefined ? 'no key of the key file seals' : `${sealing} seals`;
+  const seals =
+    sealing === undefined
+      ? 'no active generation is in the key file, and nfse master-key status says which is missing'
+      : `${sealing} seals`;
   return done(
     `${generation} was given up already, at ${givenUpAt}; ${seals}. nfse doctor names each company whose certificate is missing`,
     { actor, generation, given_up_at: givenUpAt, ...(sealing === undefined ? {} : { sealing }), changed: false },

@@ -46,8 +46,8 @@ export const giveUpOf =
         runner,
       );
       // Before the look at the processes: after the start of the service, a repetition changes nothing.
-      const already = await givenUpBefore(generation, { db, keys });
-      if (already !== undefined) return { already };
+      const before = await givenUpBefore(generation, { db, keys, file });
+      if (before !== undefined) return before;
       // A process with the engines open reads its key generations once a second.
       const running = await serviceSessions(db);
       if (running > 0)

@@ -125,7 +125,12 @@ describeWithPostgres('giving up a generation of the master key', () => {
     const already = { generation: 'm1', givenUpAt: clock.now(), sealing: 'm2' };
     expect(await giveUp('m1', [m2])).toEqual({ already });
     expect(await giveUp('m1', [m1, m2])).toEqual({ already });
-    expect(await giveUp('m1', [m1])).toEqual({ already: { ...already, sealing: undefined } });
+    // The line of m2 is lost too: m3 was never activated.
+    expect(await giveUp('m1', [m3])).toEqual({ already: { ...already, sealing: undefined } });
+    for (const file of [m1, key('m1', 1)])
+      expect(await giveUp('m1', [file])).toEqual({
+        refused: 'no key of master.key can seal: nfse master-key add master.key --generation m3',
+      });
     expect(recorded).toEqual(['m1']);
     expect(await (await vaultOf(m2)).holds(company, 'c2')).toBe(true);
   });
