@@ -10,15 +10,17 @@ export const isDenied = (error: unknown): boolean => ['EACCES', 'EPERM'].include
  */
 export const otherOwner = async (
   file: string,
-  { name, path = file }: { name: string; path?: string },
+  { name, path = file, advice = runAs }: { name: string; path?: string; advice?: (user: string) => string },
 ): Promise<string | undefined> => {
   const own = process.geteuid?.();
   const seen = await lowestSeen(file);
   if (own === undefined || seen === undefined || seen.uid === own) return undefined;
   const user = await userNamed(seen.uid);
   const whose = seen.at.length >= path.length ? 'belongs' : `lies in ${seen.at}, which belongs`;
-  return `${name} ${whose} to user ${user ?? seen.uid}: run the command as that user (for example sudo -u ${user ?? `'#${seen.uid}'`} ...)`;
+  return `${name} ${whose} to user ${user ?? seen.uid}: ${advice(user ?? `'#${seen.uid}'`)}`;
 };
+
+const runAs = (user: string): string => `run the command as that user (for example sudo -u ${user} ...)`;
 
 /** A file below a folder that this process may not enter has no owner that this process can see. */
 const lowestSeen = async (path: string): Promise<{ at: string; uid: number } | undefined> => {

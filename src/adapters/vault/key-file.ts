@@ -1,6 +1,18 @@
 import { randomBytes } from 'node:crypto';
-import { constants, existsSync, readFileSync, statSync } from 'node:fs';
-import { type FileHandle, link, mkdir, open, readdir, realpath, rename, rm, stat, unlink } from 'node:fs/promises';
+import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
+import {
+  type FileHandle,
+  link,
+  lstat,
+  mkdir,
+  open,
+  readdir,
+  realpath,
+  rename,
+  rm,
+  stat,
+  unlink,
+} from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { errorCode } from '../../lib/error-code.js';
 import { isDenied, otherOwner } from '../../lib/other-owner.js';
@@ -63,19 +75,35 @@ export const addMasterKey = async (file: string, { named, registered = [], takeL
     throw new MasterKeyUnusable(`${named} is no name of a generation: m1, m2, and so on`);
   // A rename over a symbolic link would replace the link, and leave the file that others read as it was.
   const target = await realpath(file).catch(() => file);
-  // Before the lock, which would leave a folder where no file is.
-  if (named === undefined && (await readKeys(target, file)) === undefined) throw missing(file);
+  const adding = { named, registered };
+  // Before the lock too: a refusal needs no right to write, and leaves no folder.
+  nameOf(file, await readKeys(target, file), adding);
   const lock = await writing(file, async () => {
     await makeLockFolder(target);
-    return await takeLock(lockFolderOf(target), { waitMs: TURN_MS });
+    return await lockOf(lockFolderOf(target), takeLock);
   });
   if (lock.kind === 'busy') throw inUse(file, lock.processId);
   try {
-    return await addUnderLock(file, target, { named, registered });
+    return await addUnderLock(file, target, adding);
   } finally {
     // The end of the process frees the lock too.
     await lock.release().catch(() => undefined);
   }
+};
+
+type Named = { named: string | undefined; registered: readonly { generation: string }[] };
+
+/** The name of the generation that is added to these keys. Throws `MasterKeyUnusable` where none can be added. */
+const nameOf = (file: string, found: FoundKeys | undefined, { named, registered }: Named): string => {
+  if (found === undefined) {
+    if (named === undefined) throw missing(file);
+    return named;
+  }
+  const [newest] = found.keys;
+  const generation = named ?? nextGeneration([newest, ...registered]);
+  if (byGeneration({ generation }, newest) >= 0)
+    throw new MasterKeyUnusable(`the master key file ${file} holds ${newest.generation}: name a later generation`);
+  return generation;
 };
 
 /** A command writes for some milliseconds; one that was stopped by a signal keeps its turn. */
@@ -89,35 +117,69 @@ const inUse = (file: string, processId: number | undefined): MasterKeyUnusable =
 /** The folder that is the lock of this key file. It holds nothing secret, and stays. */
 export const lockFolderOf = (file: string): string => `${file}.lock`;
 
-/** Root may add to the file of another user, whose next command needs the lock too. */
+/**
+ * Root may add to the file of another user, whose next command needs the lock too. Root makes the folder as that user: a chown could give away a folder
+ * of root that the user has put under the name.
+ */
 const makeLockFolder = async (target: string): Promise<void> => {
   const folder = lockFolderOf(target);
-  await mkdir(folder, { mode: 0o755 }).catch((error: unknown) => {
-    if (errorCode(error) !== 'EEXIST') throw error;
-  });
-  if (process.geteuid?.() !== 0) return;
-  const { uid, gid } = await stat(target).catch(() => stat(dirname(target)));
-  const handle = await open(folder, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
-  await handle.chown(uid, gid).finally(() => handle.close());
+  const owner = await stat(target).catch(() => stat(dirname(target)));
+  if (!makeAs(owner, folder))
+    await mkdir(folder, { mode: 0o755 }).catch((error: unknown) => {
+      if (errorCode(error) !== 'EEXIST') throw error;
+    });
+  // A link could lead root into another folder.
+  if (!(await lstat(folder)).isDirectory())
+    throw new MasterKeyUnusable(`the lock ${folder} of the master key file is no folder: move away what has this name`);
 };
 
-const addUnderLock = async (
-  file: string,
-  target: string,
-  { named, registered }: { named: string | undefined; registered: readonly { generation: string }[] },
-): Promise<string> => {
+/** Whether root has made the folder as this user. False too where the user may not write there, who then cannot add to the file either. */
+const makeAs = ({ uid, gid }: { uid: number; gid: number }, folder: string): boolean => {
+  const { geteuid, getegid, seteuid, setegid } = process;
+  if (geteuid?.() !== 0 || uid === 0 || getegid === undefined || seteuid === undefined || setegid === undefined)
+    return false;
+  const ownGroup = getegid();
+  try {
+    setegid(gid);
+    seteuid(uid);
+    mkdirSync(folder, 0o755);
+    return true;
+  } catch {
+    return false;
+  } finally {
+    seteuid(0);
+    setegid(ownGroup);
+  }
+};
+
+const lockOf = async (folder: string, takeLock: Adding['takeLock']): Promise<KeyFileLock> => {
+  try {
+    return await takeLock(folder, { waitMs: TURN_MS });
+  } catch (error) {
+    // Commands take no turns there; each looks before its rename whether the file was changed.
+    if (isWithoutLinks(error)) return { kind: 'taken', release: async () => undefined };
+    if (errorCode(error) !== 'EACCES') throw error;
+    const cure = 'remove that folder while no command runs';
+    const name = `the lock ${folder} of the master key file`;
+    const advice = await otherOwner(folder, { name, advice: () => cure });
+    throw new MasterKeyUnusable(advice ?? `${name} takes no file of this user: ${cure}`);
+  }
+};
+
+/** Whether a link failed because the file system has no hard links. */
+const isWithoutLinks = (error: unknown): boolean =>
+  ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'].includes(errorCode(error) ?? '');
+
+const addUnderLock = async (file: string, target: string, adding: Named): Promise<string> => {
   let found = await readKeys(target, file);
   if (found === undefined) {
-    if (named === undefined) throw missing(file);
-    if (await createFile(file, `${named}:${freshKey()}\n`)) return named;
+    const first = nameOf(file, found, adding);
+    if (await createFile(file, `${first}:${freshKey()}\n`)) return first;
     // A start of the service, which takes no lock because a link replaces nothing, has made the file in between.
     found = await readKeys(target, file);
     if (found === undefined) throw vanished(file);
   }
-  const [newest] = found.keys;
-  const generation = named ?? nextGeneration([newest, ...registered]);
-  if (byGeneration({ generation }, newest) >= 0)
-    throw new MasterKeyUnusable(`the master key file ${file} holds ${newest.generation}: name a later generation`);
+  const generation = nameOf(file, found, adding);
   await writing(file, () => replaceKeys(file, target, found, generation));
   return generation;
 };

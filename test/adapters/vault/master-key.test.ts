@@ -6,6 +6,7 @@ import { loadMasterKeys, makeKeyFile } from '../../../src/adapters/vault/key-fil
 import { deriveSecret } from '../../../src/adapters/vault/master-key.js';
 import { exchangeDraft } from '../../support/exchanged-draft.js';
 import { addKey } from '../../support/harness/key-file.js';
+import { withoutLinks } from '../../support/without-links.js';
 
 describe('loadMasterKeys', () => {
   let folder: string;
@@ -136,6 +137,38 @@ describe('a master key file of several generations', () => {
       expect(await stat(victim)).toMatchObject({ uid: 0, gid: 0 });
     },
   );
+
+  it.each([
+    ['a generation that is there', `m2:${Buffer.alloc(32, 1).toString('base64')}`, /holds m2: name a later/],
+    ['no keys', 'broken', /32 bytes in base64/],
+  ])('that holds %s is refused before the lock, which would need a right to write', async (_what, text, why) => {
+    await writeFile(file, text, { mode: 0o600 });
+    await expect(addKey(file, 'm2')).rejects.toThrow(why);
+    expect(await readdir(folder)).toEqual(['master.key']);
+  });
+
+  it('is named as the file that cannot be made where the folder of the lock cannot be made', async () => {
+    await expect(addKey(join(folder, 'no', 'master.key'), 'm1')).rejects.toThrow(
+      /master\.key cannot be made \(ENOENT\)$/,
+    );
+  });
+
+  it('whose lock would be a file of another program says so', async () => {
+    await addKey(file, 'm1');
+    await rm(`${file}.lock`, { recursive: true });
+    await writeFile(`${file}.lock`, '');
+    await expect(addKey(file)).rejects.toThrow(/^the lock .*\.lock of the master key file is no folder: move away/);
+    expect(await readFile(`${file}.lock`, 'utf8')).toBe('');
+  });
+
+  it('is made longer without a turn on a file system without hard links', async () => {
+    await addKey(file, 'm1');
+    await withoutLinks(async () => {
+      expect(await addKey(file)).toBe('m2');
+    });
+    expect(await generations()).toEqual(['m2', 'm1']);
+    expect(await filesIn(folder)).toEqual(['master.key']);
+  });
 
   it('is made longer through a symbolic link, which stays a link', async () => {
     await addKey(join(folder, 'kept.key'), 'm1');

@@ -1,4 +1,15 @@
-import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { addKey } from '../../support/harness/key-file.js';
@@ -160,7 +171,7 @@ describe.runIf(isPossible)('a command of root on the DATA_DIR of an unprivileged
 
 describe.runIf(isPossible)('a master key file of an unprivileged user to which root adds', () => {
   it.each([
-    ['and is killed with the lock', '16'],
+    ['and is killed with the lock', '12'],
     ['', '1000'],
   ])('%s is still one to which its owner adds', async (_how, DIE_AT) => {
     const folder = join(temporaryFolder(), 'data');
@@ -174,7 +185,7 @@ describe.runIf(isPossible)('a master key file of an unprivileged user to which r
     const env = { DATA_DIR: folder, NODE_OPTIONS: `--import=${dies}`, DIE_IN: folder, DIE_AT };
     const ofRoot = runProgram(['src/main.ts', 'master-key', 'add', file], env);
     const { signal } = await ofRoot.ended;
-    expect(signal).toBe(DIE_AT === '16' ? 'SIGKILL' : null);
+    expect(signal).toBe(DIE_AT === '12' ? 'SIGKILL' : null);
     const claims = readdirSync(`${file}.lock`).filter((name) => name.startsWith('claim-'));
     const [claim = ''] = claims.filter((name) => /^claim-\d+$/.test(name)).slice(-1);
     const { released } = JSON.parse(readFileSync(join(`${file}.lock`, claim), 'utf8'));
@@ -182,6 +193,71 @@ describe.runIf(isPossible)('a master key file of an unprivileged user to which r
     const own = runProgram(['src/main.ts', 'master-key', 'add', file], { DATA_DIR: folder }, AS_NOBODY);
     const { code } = await own.ended;
     expect([code, own.output().stderr]).toEqual([0, '']);
+  });
+
+  const fileOfNobody = async (): Promise<string> => {
+    const folder = join(temporaryFolder(), 'data');
+    chmodSync(join(folder, '..'), 0o711);
+    mkdirSync(folder);
+    chownSync(folder, NOBODY, NOBODY);
+    const file = join(folder, 'master.key');
+    writeFileSync(file, `m1:${Buffer.alloc(32, 1).toString('base64')}`, { mode: 0o600 });
+    chownSync(file, NOBODY, NOBODY);
+    return file;
+  };
+  const add = async (within: readonly string[], file: string) => {
+    const program = runProgram(['src/main.ts', 'master-key', 'add', file, '--generation', 'm2'], {}, within);
+    const { code } = await program.ended;
+    return { code, complaint: program.output().stderr };
+  };
+
+  it('gets no folder of root that the unprivileged user has moved to the name of the lock', async () => {
+    const file = await fileOfNobody();
+    mkdirSync(`${file}.lock`, 0o700);
+    expect(await add([], file)).toEqual({ code: 0, complaint: '' });
+    expect(statSync(`${file}.lock`)).toMatchObject({ uid: 0, gid: 0 });
+  });
+
+  it('leads root into no other folder by a link at the name of the lock', async () => {
+    const file = await fileOfNobody();
+    const ofRoot = temporaryFolder();
+    symlinkSync(ofRoot, `${file}.lock`);
+    const complaint = `the lock ${file}.lock of the master key file is no folder: move away what has this name\n`;
+    expect(await add([], file)).toEqual({ code: 2, complaint });
+    expect(readdirSync(ofRoot)).toEqual([]);
+  });
+
+  it('is made by a root that may neither change owners nor become another user', async () => {
+    const file = await fileOfNobody();
+    rmSync(file);
+    chmodSync(join(file, '..'), 0o777);
+    const limited = ['setpriv', '--bounding-set=-chown,-setuid,-setgid'];
+    expect(await add(limited, file)).toEqual({ code: 0, complaint: '' });
+  });
+
+  it('says which lock of another user to remove', async () => {
+    const file = await fileOfNobody();
+    mkdirSync(`${file}.lock`);
+    expect(await add(AS_NOBODY, file)).toEqual({
+      code: 2,
+      complaint: `the lock ${file}.lock of the master key file belongs to user root: remove that folder while no command runs\n`,
+    });
+    rmSync(`${file}.lock`, { recursive: true });
+    expect(await add(AS_NOBODY, file)).toEqual({ code: 0, complaint: '' });
+  });
+
+  it('is told of the owner of the file, and of the folder that takes no file, before the lock', async () => {
+    const file = join(temporaryFolder(), 'master.key');
+    chmodSync(join(file, '..'), 0o711);
+    await addKey(file, 'm1');
+    rmSync(`${file}.lock`, { recursive: true });
+    const complaint = `the master key file ${file} belongs to user root: ${ADVICE}`;
+    expect(await add(AS_NOBODY, file)).toEqual({ code: 2, complaint });
+    chownSync(file, NOBODY, NOBODY);
+    expect(await add(AS_NOBODY, file)).toEqual({
+      code: 2,
+      complaint: `the master key file ${file} cannot be made (EACCES)\n`,
+    });
   });
 });
 
