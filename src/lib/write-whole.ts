@@ -18,8 +18,8 @@ export const writeWhole = async (path: string, content: string | Uint8Array, mod
 };
 
 /**
- * Makes a file, complete and on the disk; fails where the name is taken. `mode` is exact; without it the umask decides. The owner of the folder may
- * put a link under the name at any moment, so `prepare` changes owner and mode through the handle alone.
+ * Makes a file, complete and on the disk; fails where the name is taken, and leaves no part of a file. `mode` is exact; without it the umask decides.
+ * The owner of the folder may put a link under the name at any moment, so `prepare` changes owner and mode through the handle alone.
  */
 export const writeNew = async (
   path: string,
@@ -33,6 +33,9 @@ export const writeNew = async (
     if (mode !== undefined) await handle.chmod(mode);
     await prepare?.(handle);
     await handle.sync();
+  } catch (error) {
+    await rm(path, { force: true }).catch(() => undefined);
+    throw error;
   } finally {
     await handle.close();
   }

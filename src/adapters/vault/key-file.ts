@@ -198,15 +198,18 @@ const replaceKeys = async (
   );
   try {
     // An operator who moves a copy into this place takes no lock.
-    if ((await readKeys(target, file))?.text !== text)
-      throw new MasterKeyUnusable(`the master key file ${file} was changed meanwhile: run the command again`);
+    if ((await readKeys(target, file))?.text !== text) throw changedMeanwhile(file);
     await rename(draft, target);
   } catch (error) {
     await unlink(draft).catch(() => undefined);
-    throw error;
+    // The end of a restore removes drafts beside the file.
+    throw errorCode(error) === 'ENOENT' ? changedMeanwhile(file) : error;
   }
   await syncFolder(dirname(target));
 };
+
+const changedMeanwhile = (file: string): MasterKeyUnusable =>
+  new MasterKeyUnusable(`the master key file ${file} was changed meanwhile: run the command again`);
 
 const freshKey = (): string => randomBytes(KEY_BYTES).toString('base64');
 
@@ -283,17 +286,25 @@ export const parseKeys = (file: string, text: string): MasterKeys => {
  */
 export const makeKeyFile = async (file: string, text: string): Promise<boolean> => {
   const draft = await writeDraft(file, text);
-  // Unlike a rename, a link never replaces the key that another process made. That process removes this draft once the file is there.
-  const isMade = await link(draft, file).then(
-    () => true,
-    (error: unknown) => {
-      if (errorCode(error) !== 'EEXIST' && !existsSync(file)) throw error;
-      return false;
-    },
-  );
+  const isMade = await putFirst(draft, file, text).finally(() => unlink(draft).catch(() => undefined));
   await removeDrafts(file);
   if (isMade) await syncFolder(dirname(file));
   return isMade;
+};
+
+/** Unlike a rename, a link never replaces the key that another process made. That process removes this draft once the file is there. */
+const putFirst = async (draft: string, file: string, text: string): Promise<boolean> => {
+  try {
+    await link(draft, file).catch(async (error: unknown) => {
+      if (!isWithoutLinks(error) || existsSync(file)) throw error;
+      // Another process may read a part, which is no key, and is refused then.
+      await writeNew(file, text, 0o600);
+    });
+    return true;
+  } catch (error) {
+    if (errorCode(error) !== 'EEXIST' && !existsSync(file)) throw error;
+    return false;
+  }
 };
 
 const createFile = (file: string, text: string): Promise<boolean> => writing(file, () => makeKeyFile(file, text));
@@ -320,7 +331,9 @@ const writing = async <T>(file: string, write: () => Promise<T>): Promise<T> => 
     return await write();
   } catch (error) {
     if (error instanceof MasterKeyUnusable) throw error;
-    throw new MasterKeyUnusable(`the master key file ${file} cannot be made (${errorCode(error) ?? 'unknown error'})`);
+    const code = errorCode(error) ?? 'unknown error';
+    const cure = code === 'EBUSY' ? ': where the file alone is mounted, mount its folder' : '';
+    throw new MasterKeyUnusable(`the master key file ${file} cannot be made (${code})${cure}`);
   }
 };
 
@@ -331,11 +344,6 @@ const writeDraft = async (
   prepare?: (handle: FileHandle) => Promise<void>,
 ): Promise<string> => {
   const draft = draftOf(`${file}.${randomBytes(6).toString('hex')}`);
-  try {
-    await writeNew(draft, text, 0o600, prepare);
-  } catch (error) {
-    await unlink(draft).catch(() => undefined);
-    throw error;
-  }
+  await writeNew(draft, text, 0o600, prepare);
   return draft;
 };

@@ -5,8 +5,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { loadMasterKeys, makeKeyFile } from '../../../src/adapters/vault/key-file.js';
 import { deriveSecret } from '../../../src/adapters/vault/master-key.js';
 import { exchangeDraft } from '../../support/exchanged-draft.js';
+import { fileFault, withCall, withoutLinks } from '../../support/file-calls.js';
 import { addKey } from '../../support/harness/key-file.js';
-import { withoutLinks } from '../../support/without-links.js';
 
 describe('loadMasterKeys', () => {
   let folder: string;
@@ -50,6 +50,24 @@ describe('loadMasterKeys', () => {
     expect(await makeKeyFile(file, 'second')).toBe(false);
     expect(await readFile(file, 'utf8')).toBe('first');
     expect(await readdir(folder)).toEqual(['master.key']);
+  });
+
+  it('is made on a file system without hard links, and replaces nothing there either', async () => {
+    await withoutLinks(async () => {
+      const [newest] = await loadMasterKeys(file, { createIfMissing: true });
+      expect((await stat(file)).mode & 0o777).toBe(0o600);
+      expect(await makeKeyFile(file, 'second')).toBe(false);
+      expect(await loadMasterKeys(file, { createIfMissing: false })).toEqual([newest]);
+      expect(await readdir(folder)).toEqual(['master.key']);
+    });
+  });
+
+  it('leaves no draft, which holds the key in clear, where the file cannot get its name', async () => {
+    const fails = () => Promise.reject(fileFault('EIO'));
+    await withCall('link', fails, async () => {
+      await expect(makeKeyFile(file, 'the key')).rejects.toThrow('EIO');
+    });
+    expect(await readdir(folder)).toEqual([]);
   });
 
   it('says so when the folder is not there', async () => {
@@ -167,6 +185,22 @@ describe('a master key file of several generations', () => {
       expect(await addKey(file)).toBe('m2');
     });
     expect(await generations()).toEqual(['m2', 'm1']);
+    expect(await filesIn(folder)).toEqual(['master.key']);
+  });
+
+  it.each([
+    ['ENOENT', /was changed meanwhile: run the command again$/],
+    ['EBUSY', /cannot be made \(EBUSY\): where the file alone is mounted, mount its folder$/],
+    ['EIO', /cannot be made \(EIO\)$/],
+  ])('says what helps where the rename fails with %s', async (code, why) => {
+    await addKey(file, 'm1');
+    await withCall(
+      'rename',
+      (_draft, to) => (to === file ? Promise.reject(fileFault(code)) : Promise.resolve()),
+      async () => {
+        await expect(addKey(file)).rejects.toThrow(why);
+      },
+    );
     expect(await filesIn(folder)).toEqual(['master.key']);
   });
 
