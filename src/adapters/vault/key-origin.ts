@@ -13,9 +13,6 @@ export const noteKeysOfBackup = async (file: string, keys: readonly MasterKey[])
   await syncFolder(dirname(file));
 };
 
-/** Removes the note where the restore did not make the key file. */
-export const forgetKeysOfBackup = (file: string): Promise<void> => rm(originFileOf(file), { force: true });
-
 /** Whether a restore took this key of the file from a backup. A note that cannot be read counts for every key. */
 export const isNotedOfBackup = async (file: string, { key }: MasterKey): Promise<boolean> => {
   try {
@@ -23,4 +20,10 @@ export const isNotedOfBackup = async (file: string, { key }: MasterKey): Promise
   } catch (error) {
     return errorCode(error) !== 'ENOENT';
   }
+};
+
+/** Removes the note where it names none of these keys, which are those of the file. Without a key, as of a file that cannot be read, the note stays. */
+export const forgetOtherKeys = async (file: string, keys: readonly MasterKey[]): Promise<void> => {
+  for (const key of keys) if (await isNotedOfBackup(file, key)) return;
+  if (keys.length > 0) await rm(originFileOf(file), { force: true });
 };

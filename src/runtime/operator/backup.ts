@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
-import { readdir, readFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { readdir } from 'node:fs/promises';
 import type pg from 'pg';
 import {
   type BackupManifest,
@@ -29,29 +28,15 @@ import { knowsPauses, pauseIssuing } from '../../adapters/guards-postgres/incomp
 import { databasePlace } from '../../adapters/sql/address.js';
 import { atAddress } from '../../adapters/sql/errors.js';
 import { migrations } from '../../adapters/sql/migrations/index.js';
-import {
-  isKeyDraft,
-  loadMasterKeys,
-  lockFolderOf,
-  MasterKeyUnusable,
-  makeKeyFile,
-  parseKeys,
-  removeDrafts,
-} from '../../adapters/vault/key-file.js';
-import {
-  forgetKeysOfBackup,
-  isNotedOfBackup,
-  noteKeysOfBackup,
-  originFileOf,
-} from '../../adapters/vault/key-origin.js';
+import { isKeyDraft, lockFolderOf, MasterKeyUnusable, parseKeys, removeDrafts } from '../../adapters/vault/key-file.js';
+import { isNotedOfBackup, originFileOf } from '../../adapters/vault/key-origin.js';
 import { listGenerations } from '../../adapters/vault/key-registry.js';
 import { keyFaults } from '../../adapters/vault/keyring.js';
-import type { MasterKey, MasterKeys } from '../../adapters/vault/master-key.js';
+import type { MasterKeys } from '../../adapters/vault/master-key.js';
 import type { Authenticity, Restore, Restored } from '../../cli/commands/backup.js';
 import type { BackupOutcome, BackupRequest } from '../../cli/session.js';
 import { present } from '../../domain/common/present.js';
 import { errorCode } from '../../lib/error-code.js';
-import { makeFolders } from '../../lib/make-folders.js';
 import { isDenied, otherOwner } from '../../lib/other-owner.js';
 import { draftOf } from '../../lib/write-whole.js';
 import type { Clock } from '../../ports/clock.js';
@@ -60,6 +45,7 @@ import type { Config } from '../config/config.js';
 import { systemClock } from '../engines/clock.js';
 import { openPatientPool } from '../engines/database.js';
 import type { Engines } from '../engines/engines.js';
+import { copyToPut, keysAtHand, loadOnly, putMasterKey, refuseUnwritable } from './key-of-backup.js';
 import { checkMac, withMac } from './manifest-mac.js';
 
 /** Statements of a backup or a restore may run long, so these connections have no limits. */
@@ -140,16 +126,6 @@ const authenticityOf = async (
   return isOfBackup ? 'unproven' : 'confirmed';
 };
 
-/** Empty for a key file that cannot be used: the restore reports that file at its end. */
-const keysAtHand = async (masterKeyFile: string): Promise<readonly MasterKey[]> => {
-  try {
-    return await loadOnly(masterKeyFile)();
-  } catch (error) {
-    if (error instanceof MasterKeyUnusable) return [];
-    throw error;
-  }
-};
-
 type OnProgress = (table: string, rows: number) => void;
 
 /** Issuing over a log elsewhere stays paused if it was when the backup was made. */
@@ -215,6 +191,7 @@ const restoreUnderLock = async ({ dataDir, masterKeyFile }: Config, loading: Loa
   await discardRestored(dataDir);
   let masterKeyFault: string | undefined;
   try {
+    await refuseUnwritable(manifest, masterKeyFile);
     masterKeyFault = await loadInto(dataDir, masterKeyFile, loading);
     const copy = await copyToPut(from, manifest, masterKeyFile);
     if (copy !== undefined) {
@@ -231,36 +208,6 @@ const restoreUnderLock = async ({ dataDir, masterKeyFile }: Config, loading: Loa
   if (existsSync(masterKeyFile)) await removeDrafts(masterKeyFile);
   await endRestore(dataDir);
   return masterKeyFault;
-};
-
-/** The backup's copy of the key file; undefined without one, and where a key file is there, which stays. */
-const copyToPut = async (
-  from: string,
-  { masterKey }: BackupManifest,
-  masterKeyFile: string,
-): Promise<string | undefined> =>
-  masterKey === 'absent' || existsSync(masterKeyFile) ? undefined : await readFile(join(from, MASTER_KEY_COPY), 'utf8');
-
-const putMasterKey = async (masterKeyFile: string, copy: string): Promise<void> => {
-  await makeFolders(dirname(masterKeyFile));
-  await noteKeysOfBackup(masterKeyFile, keysIn(masterKeyFile, copy));
-  try {
-    // Replaces no file that another command has made meanwhile.
-    if (!(await makeKeyFile(masterKeyFile, copy))) await forgetKeysOfBackup(masterKeyFile);
-  } catch (error) {
-    await forgetKeysOfBackup(masterKeyFile);
-    throw error;
-  }
-};
-
-/** Empty for a text that is no key file, which the start of the service refuses. */
-const keysIn = (file: string, text: string): readonly MasterKey[] => {
-  try {
-    return parseKeys(file, text);
-  } catch (error) {
-    if (error instanceof MasterKeyUnusable) return [];
-    throw error;
-  }
 };
 
 const pauseOver =
@@ -294,8 +241,6 @@ const loadInto = async (
     await server.stop();
   }
 };
-
-const loadOnly = (file: string) => () => loadMasterKeys(file, { createIfMissing: false });
 
 /** What a start would say of the key file with these keys. Undefined for one that opens the database. */
 const keyFileFault = async (

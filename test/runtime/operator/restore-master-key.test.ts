@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
-import { chmodSync } from 'node:fs';
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmodSync, existsSync, type PathLike } from 'node:fs';
+import fs, { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type BackupManifest, writeBackup } from '../../../src/adapters/embedded-postgres/backup.js';
@@ -10,7 +10,9 @@ import { isNotedOfBackup, noteKeysOfBackup } from '../../../src/adapters/vault/k
 import { deriveSecret, masterKeyId } from '../../../src/adapters/vault/master-key.js';
 import { readConfig } from '../../../src/runtime/config/config.js';
 import { restoreOf } from '../../../src/runtime/operator/backup.js';
+import { putMasterKey } from '../../../src/runtime/operator/key-of-backup.js';
 import { checkMac, withMac } from '../../../src/runtime/operator/manifest-mac.js';
+import { fileFault, withCall } from '../../support/file-calls.js';
 import { addKey } from '../../support/harness/key-file.js';
 import { describeWithPostgres, freshDatabase } from '../../support/postgres.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
@@ -140,6 +142,22 @@ describeWithPostgres('a restore beside a master key', () => {
     expect(await restore()).toMatchObject({ done: { authenticity: 'confirmed' } });
   });
 
+  it('that lies in a folder where no file can be made refuses a backup with a key before anything is loaded', async () => {
+    const backup = await backUp((same) => same, true);
+    const [folder, MASTER_KEY_FILE] = [temporaryFolder(), join(temporaryFolder(), 'master.key')];
+    chmodSync(folder, 0o711);
+    const read = readConfig({ DATA_DIR: folder, MASTER_KEY_FILE }, { keyMayBeMissing: true });
+    if ('problems' in read) throw new Error(read.problems.join('; '));
+    const seen: string[] = [];
+    const readOnly = () => Promise.reject(fileFault('EROFS'));
+    await withCall('access', readOnly, async () => {
+      expect(await restoreOf(() => read.config)(backup, (table) => seen.push(table))).toEqual({
+        refused: expect.stringContaining(`MASTER_KEY_FILE ${MASTER_KEY_FILE} cannot be made (EROFS)`),
+      });
+    });
+    expect([seen, await readdir(folder)]).toEqual([[], ['lock']]);
+  });
+
   it('that an earlier restore took from a backup still refuses a backup that was changed', async () => {
     const folder = temporaryFolder();
     await noteKeysOfBackup(join(folder, 'master.key'), [{ generation: 'm1', key: OF_BACKUP }]);
@@ -195,6 +213,52 @@ describeWithPostgres('a restore beside a master key', () => {
       refused: expect.stringMatching(/was changed after .* does not hold under master key m1/),
     });
     expect(there).toEqual(['master.key']);
+  });
+});
+
+describe('the note of the keys that a restore took from a backup', () => {
+  const [ofBackup, ofAnother] = [
+    { generation: 'm1', key: OF_BACKUP },
+    { generation: 'm1', key: OF_ANOTHER },
+  ];
+  const text = OF_BACKUP.toString('base64');
+
+  it('stays where another restore has put the same key meanwhile', async () => {
+    const file = join(temporaryFolder(), 'master.key');
+    const { link } = fs;
+    const second = async (draft: PathLike, to: PathLike) => {
+      await link(draft, to);
+      throw fileFault('EEXIST');
+    };
+    await withCall('link', second, () => putMasterKey(file, text));
+    expect(await isNotedOfBackup(file, ofBackup)).toBe(true);
+  });
+
+  it('stays where the key is put and the end of the restore fails', async () => {
+    const folder = temporaryFolder();
+    const file = join(folder, 'master.key');
+    const { open } = fs;
+    const fails: typeof open = (path, ...how) =>
+      path === folder && existsSync(file) ? Promise.reject(fileFault('EIO')) : open(path, ...how);
+    await withCall('open', fails, async () => {
+      await expect(putMasterKey(file, text)).rejects.toThrow('EIO');
+    });
+    expect(await readFile(file, 'utf8')).toBe(text);
+    expect(await isNotedOfBackup(file, ofBackup)).toBe(true);
+  });
+
+  it('goes where a file of another key was made meanwhile, and is not changed where a file is there', async () => {
+    const file = join(temporaryFolder(), 'master.key');
+    const other = async (_draft: PathLike, to: PathLike) => {
+      await writeFile(to, OF_ANOTHER.toString('base64'), { mode: 0o600 });
+      throw fileFault('EEXIST');
+    };
+    await withCall('link', other, () => putMasterKey(file, text));
+    expect(await readdir(join(file, '..'))).toEqual(['master.key']);
+    await noteKeysOfBackup(file, [ofAnother]);
+    await putMasterKey(file, text);
+    expect(await isNotedOfBackup(file, ofAnother)).toBe(true);
+    expect(await isNotedOfBackup(file, ofBackup)).toBe(false);
   });
 });
 
