@@ -203,6 +203,19 @@ describeWithPostgres('an import of a note under the number of an invoice that ha
     expect(events.map(({ type }) => type)).not.toContain('Authorized');
   });
 
+  it('is that of the open invoice where the note of another program has its amount without decimals', async () => {
+    const content = { ...OWN, amount: '1500' };
+    await send(56, [notSent(1, 60)]);
+    await writeNote(56, { content });
+    const own = { id: `nfse_${idOf(56)}`, xml_file: 'note.xml' };
+    expect(await importingLine(own)).toMatchObject({ exit: 0, imported: 1 });
+
+    await send(57, [notSent(1, 60)]);
+    const doubt = { digest: '', contradiction: { claimed: 'by sha1', computed: 'another' } };
+    const asAnotherSale = await importing(57, { content, ...doubt });
+    expect(asAnotherSale).toMatchObject({ exit: 1, problems: [expect.stringContaining(`nfse_${idOf(57)}`)] });
+  });
+
   it('takes keys of notes only as --other-sale', async () => {
     const { exit, err } = await operator.run('invoice', 'import', 'line.ndjson', '--other-sale', '12');
     expect({ exit, err }).toEqual({

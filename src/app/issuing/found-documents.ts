@@ -1,6 +1,6 @@
 import { type AccessKey, CANCELLATION_EVENT } from '../../domain/common/access-key.js';
 import { withLineFeeds } from '../../domain/common/line-ends.js';
-import { decimalFromCents } from '../../domain/common/money.js';
+import { centsFromDecimal } from '../../domain/common/money.js';
 import { present } from '../../domain/common/present.js';
 import type { Instant } from '../../domain/common/time.js';
 import type { Customer, Evidence, InvoiceEventData, ReadInvoiceEvent } from '../../domain/invoice/events.js';
@@ -69,12 +69,12 @@ export const hasSameContent = ({ content }: Content, events: readonly ReadInvoic
   );
 };
 
-/** Whether the note has the amount and the customer's document of the invoice. */
+/** Whether the note has the amount and the customer's document of the invoice. The layout allows `1500` and `1500.00` for one amount. */
 export const hasSameAmountAndCustomer = ({ content }: Content, events: readonly ReadInvoiceEvent[]): boolean =>
   events.some(
     (event) =>
       event.type === 'InvoiceAccepted' &&
-      content.amount === decimalFromCents(event.data.amountInCents) &&
+      centsFromDecimal(content.amount) === event.data.amountInCents &&
       content.customerDocument === customerDocumentOf(event.data.customer),
   );
 

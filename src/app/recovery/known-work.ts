@@ -218,11 +218,10 @@ export const acceptedLike = async (
     for (const stored of page) {
       if (stored.type !== 'InvoiceAccepted') continue;
       const { stream, data } = decodeSealed(stored) as Extract<DecodedEvent<InvoiceEvent>, { type: 'InvoiceAccepted' }>;
-      const amount = decimalFromCents(data.amountInCents);
       for (const note of notes) {
         const isNear = Math.abs(epochMs(data.acceptedAt) - epochMs(note.authorizedAt)) <= seconds * 1_000;
         const isOfCaller = data.mode === note.mode && data.companyId === note.companyId;
-        if (isOfCaller && isNear && amount === note.amount)
+        if (isOfCaller && isNear && centsFromDecimal(note.amount) === data.amountInCents)
           found.set(placeOf(note), [...(found.get(placeOf(note)) ?? []), stream]);
       }
     }

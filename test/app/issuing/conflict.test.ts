@@ -56,6 +56,13 @@ describe('a foreign note under our DPS id', () => {
     expect(harness.authorizer.notes).toHaveLength(2);
   });
 
+  it('is another sale where its amount is no number', async () => {
+    const [description, customerDocument] = ['Desenvolvimento de sistema', '11111111000191'];
+    const harness = await withForeignNote({ amount: '1500.0', description, customerDocument });
+    await lookUntilBlocked(harness);
+    expect(await harness.status()).toBe('processing');
+  });
+
   it('stops the series before the conflict lets the invoice take another number', async () => {
     const harness = await withForeignNote({ amount: '9.99', description: 'de outro', customerDocument: '' });
     const { store } = harness.deps;
@@ -105,18 +112,24 @@ describe('a foreign note under our DPS id', () => {
     expect(hasSameContent(withLines('um dois'), [stored])).toBe(false);
   });
 
-  it('ends indeterminate without a new number when the note may be our own of before a restore', async () => {
-    const harness = await withForeignNote({
-      amount: '1500.00',
-      description: 'Desenvolvimento de sistema',
-      customerDocument: '11111111000191',
-    });
-    await harness.issueToTheEnd();
-    expect(await harness.status()).toBe('indeterminate');
-    expect((await lastNumbers(harness.store)).blocked).toBe(true);
-    expect(harness.authorizer.sends).toHaveLength(1);
-    expect(harness.authorizer.notes).toHaveLength(1);
-  });
+  it.each(['1500.00', '1500'])(
+    'ends indeterminate without a new number when the note of %s may be our own of before a restore',
+    async (amount) => {
+      const harness = await withForeignNote({
+        amount,
+        description: 'Desenvolvimento de sistema',
+        customerDocument: '11111111000191',
+      });
+      await harness.issueToTheEnd();
+      expect(await harness.events()).toContainEqual(
+        expect.objectContaining({ type: 'NumberConflictFound', data: expect.objectContaining({ sameContent: true }) }),
+      );
+      expect(await harness.status()).toBe('indeterminate');
+      expect((await lastNumbers(harness.store)).blocked).toBe(true);
+      expect(harness.authorizer.sends).toHaveLength(1);
+      expect(harness.authorizer.notes).toHaveLength(1);
+    },
+  );
 });
 
 describe('a document under our DPS id that nobody vouches for', () => {

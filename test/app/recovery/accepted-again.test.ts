@@ -53,6 +53,17 @@ it('names the open invoice that a repeated request made of a note without an inv
   expect(await lastNumber()).toBeUndefined();
 });
 
+it('names that invoice where the note has its amount without decimals', async () => {
+  const { deps, register } = await recoveryHarness();
+  const { content } = register(7, 3);
+  content.amount = '1500';
+  await acceptAgain(deps, 7);
+  expect(await compare(deps, true)).toMatchObject({
+    isDone: false,
+    unknown: [{ acceptedAgain: [`nfse_${idOf(7)}`] }],
+  });
+});
+
 it('names an invoice whose date marker was expanded on another day', async () => {
   const { deps, register } = await recoveryHarness();
   const again = at(20 * 3_600);
