@@ -39,7 +39,7 @@ export type NatsWorkQueue = WorkQueue & {
    * be: the connection shows nothing of that.
    */
   status(): QueueStatus;
-  /** Another process puts work items from now on: a put that failed here before says nothing of the queue any more. */
+  /** Another process has put work items since: a put that failed here before says nothing of the queue any more. */
   anotherPuts(): void;
   /** What a process that works must be permitted and is not; undefined when nothing is missing. No other call uses these rights. */
   missingRight(): Promise<string | undefined>;

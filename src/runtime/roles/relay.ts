@@ -46,24 +46,32 @@ const relayAsLeader = async (start: LogPosition | null, parts: Parts, signal: Ab
     failedPuts = error instanceof WorkQueueUnavailable ? failedPuts + 1 : 0;
     return failedPuts < FAILED_PUTS;
   };
-  const relay = async (leading: AbortSignal): Promise<void> => {
+  const checkpointOf = async (identity: string): Promise<LogPosition | null> =>
+    (await engines.guards.relay.read(identity)) ?? start;
+  /** Leads. Says where the checkpoint was when this relay resigned; undefined when it ended for another reason. */
+  const relay = async (leading: AbortSignal): Promise<Resigned | undefined> => {
     const identity = await engines.log.identity();
-    const stored = async (): Promise<LogPosition | null> => (await engines.guards.relay.read(identity)) ?? start;
+    const stored = () => checkpointOf(identity);
     const keep = async (position: LogPosition): Promise<void> => {
       failedPuts = 0;
       await engines.guards.relay.move(identity, position);
     };
     await relayFrom(await stored(), parts, leading, { keep, readAgain: stored, goesOnAfter, reminder });
+    return failedPuts < FAILED_PUTS ? undefined : { at: await stored() };
   };
-  /** Resigned, and no other relay was seen to lead since. */
-  let hasResigned = false;
+  /** Until another relay has put what this one could not put: one that leads may fail as this one did. */
+  let resigned: Resigned | undefined;
   while (!signal.aborted) {
     failedPuts = 0;
     try {
       if (reachesQueue(queue)) {
-        const led = await asLeader(session, 'relay', (leading) => relay(leading).then(() => true), signal);
-        if (led === undefined && hasResigned && !signal.aborted) queue.anotherPuts();
-        hasResigned = failedPuts >= FAILED_PUTS;
+        const lead = async (leading: AbortSignal) => ({ resigned: await relay(leading) });
+        const led = await asLeader(session, 'relay', lead, signal);
+        if (led !== undefined) resigned = led.resigned;
+        else if (resigned !== undefined && isEarlier(resigned.at, await checkpointOf(await engines.log.identity()))) {
+          resigned = undefined;
+          queue.anotherPuts();
+        }
       }
     } catch (error) {
       logger.warn({ msg: 'the relay failed and is tried again', ...faultFields(error) });
@@ -72,6 +80,9 @@ const relayAsLeader = async (start: LogPosition | null, parts: Parts, signal: Ab
   }
   await session.close();
 };
+
+/** `at`: the checkpoint when a relay resigned, which only a process whose work items are taken moves on. */
+type Resigned = { at: LogPosition | null };
 
 /** A queue that is connected may have refused the last work item. Only another try shows whether it takes the next one. */
 const reachesQueue = (queue: Parts['queue']): boolean => {

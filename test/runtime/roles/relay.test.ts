@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type PostgresEventLog, postgresEventLog } from '../../../src/adapters/eventlog-postgres/event-log.js';
 import { createPostgresGuards } from '../../../src/adapters/guards-postgres/guards.js';
 import { leaderSession } from '../../../src/adapters/sql/leader-lock.js';
+import { pause } from '../../../src/lib/pause.js';
 import { WorkQueueUnavailable } from '../../../src/ports/work-queue.js';
 import type { Parts } from '../../../src/runtime/roles/parts.js';
 import { relayStart, runRelayRole } from '../../../src/runtime/roles/relay.js';
@@ -104,9 +105,10 @@ describeWithPostgres('relays over a durable queue', () => {
   /** A process with the role, and its way to the queue. */
   const relayOf = (reached: Reached) => {
     const taking = collectingQueue();
-    const state = { reached, tries: 0, failing: 0, seesAnother: 0, items: taking.items };
+    const state = { reached, tries: 0, failing: 0, putMs: 0, seesAnother: 0, items: taking.items };
     const put: typeof taking.put = async (item) => {
       state.tries += 1;
+      await pause(state.putMs);
       state.failing -= 1;
       if (state.reached !== 'yes' || state.failing >= 0)
         throw new WorkQueueUnavailable('the work queue takes nothing', state.reached);
@@ -150,6 +152,17 @@ describeWithPostgres('relays over a durable queue', () => {
     await expect.poll(() => first.seesAnother, bound).toBe(reached === 'takes nothing' ? 1 : 0);
     expect(second.seesAnother).toBe(0);
     expect(lines).toEqual([expect.objectContaining({ msg: 'the relay was interrupted and continues', code: reached })]);
+  });
+
+  it('stay not ready while another process leads and its puts fail too', { timeout: 40_000 }, async () => {
+    const first = relayOf('takes nothing');
+    await accept(1);
+    await expect.poll(() => first.tries, bound).toBe(2);
+    const second = relayOf('takes nothing');
+    // Longer than the first stands back, so the first sees that the second leads.
+    second.putMs = 4_000;
+    await expect.poll(() => first.tries, bound).toBe(3);
+    expect([second.tries, first.seesAnother, second.seesAnother]).toEqual([2, 0, 0]);
   });
 
   it('leave the lead where it is after one put that failed', async () => {
