@@ -83,6 +83,8 @@ export const createEmbeddedCheck = (
 ): SpanningCheck & { faultOf(stream: StreamName, event: InvoiceEvent, xml: Buffer): string | undefined } => {
   const issues = new Map<StreamName, SentDigests>();
   const requests = new Map<StreamName, Set<string>>();
+  /** Streams that sent an earlier request, and of whose last request the log has no send: its content alone has confirmed such a request. */
+  const unsent = new Set<StreamName>();
   /** Access keys of the notes that invoices met under their numbers, with their own content: support may have settled an invoice with such a note (ADR 22). */
   const met = new Map<StreamName, Set<string>>();
   const digestOf = (xml: Buffer, signedElement: string): string | undefined => {
@@ -116,7 +118,7 @@ export const createEmbeddedCheck = (
           return noteFault([...(issues.get(stream)?.values() ?? [])], xml);
         case 'CancellationConfirmed': {
           const known = requests.get(stream);
-          return known === undefined || known.has(embeddedDigest(xml, 'infEvento'))
+          return known === undefined || unsent.has(stream) || known.has(embeddedDigest(xml, 'infEvento'))
             ? undefined
             : 'the evento holds another document than was sent';
         }
@@ -132,6 +134,8 @@ export const createEmbeddedCheck = (
         issues.delete(stream);
         met.delete(stream);
       }
+      if (type === 'CancellationRequested' && requests.has(stream)) unsent.add(stream);
+      if (type === 'CancellationAttempted' || CANCELED.has(type)) unsent.delete(stream);
       if (CANCELED.has(type)) requests.delete(stream);
     },
   };

@@ -303,6 +303,20 @@ describe('the documents of a log', () => {
     expect((await verified()).findings).toMatchObject([{ revision: 1, detail: 'the DPS cannot be unpacked' }]);
   });
 
+  it('are not compared where the log has lost the send of the confirmed request, which followed one that was sent', async () => {
+    const confirmed = documented({ confirmed: stored(eventOfAnother) });
+    const notConfirmed = life.cancelNotConfirmed(5);
+    const again = life.cancelRequested(6, 2);
+    await record([...confirmed.slice(0, -1), notConfirmed, again, ...confirmed.slice(-1)]);
+    expect(await verified()).toEqual({ checked: 4, sealed: 0, findings: [] });
+
+    const sentAgain = confirmed.slice(4, 5).map((sent) => changed(sent, { request: 2, attempt: 2 }));
+    const resent = [...confirmed.slice(0, -1), notConfirmed, again, ...sentAgain, ...confirmed.slice(-1)];
+    await appendTo(harness.store, harness.streamOf(2), resent, life.T0);
+    const detail = 'the evento holds another document than was sent';
+    expect((await verified()).findings).toMatchObject([{ stream: harness.streamOf(2), revision: 8, detail }]);
+  });
+
   const NO_SUCH_EVENT = 'the evento is no event that cancels the note of the invoice';
   const ofOtherNote = eventOn('4'.repeat(50), '101101');
   const thatCancelsNothing = eventOn(accessKey, '101103');
