@@ -189,6 +189,13 @@ it('a stopped series has the advice of the command line, which comes first where
   expect(wordsOf((await portuguese('/console')).text)).toMatch(
     /Depois grave um arquivo .* Só se uma cópia .* depois da comparação que terminou em 21\/11\/2026 09:01:00\.000, antes disso: nfse restore --mark, depois nfse doctor --reconcile\./,
   );
+  harness.stopped = [{ ...stopped, unreadable: { of: 'comparison', why: 'event type X' } }];
+  expect(wordsOf((await harness.visit('/console')).text)).toMatch(
+    /a note that is not ours has .* an event cannot be read \(event type X\)\. .* There: nfse restore --mark, then nfse doctor --reconcile\. Else put/,
+  );
+  expect(wordsOf((await portuguese('/console')).text)).toMatch(
+    /um evento não pode ser lido \(event type X\)\. .* Nesse caso: nfse restore --mark, depois nfse doctor --reconcile\. Senão, grave/,
+  );
 });
 
 it('a name that reverses the direction of writing changes nothing around it', async () => {

@@ -1,7 +1,10 @@
 import { expect, it } from 'vitest';
-import { stoppedSeries, stoppedTexts } from '../../../src/app/operator/support/stopped-series.js';
+import { UnknownEventVersion } from '../../../src/app/event-store/codec.js';
+import type { EventStore } from '../../../src/app/event-store/event-store.js';
+import { stoppedSeries, stoppedTexts, UNREADABLE_EVENT } from '../../../src/app/operator/support/stopped-series.js';
 import { recordRecovery } from '../../../src/app/recovery/record-recovery.js';
 import type { RecoveryReport } from '../../../src/app/recovery/recover-log.js';
+import { supportStream } from '../../../src/domain/audit/events.js';
 import type { AccessKey } from '../../../src/domain/common/access-key.js';
 import { invoiceStream } from '../../../src/domain/common/ids.js';
 import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
@@ -67,6 +70,24 @@ it.each<[string, number, Parameters<typeof recover>[2], string]>([
     expect(await adviceOf(harness)).toEqual([advice]);
   },
 );
+
+it('a stop is told, and a comparison advised first, where an event that may be of a comparison cannot be read', async () => {
+  const harness = await recoveryHarness();
+  await stop(harness);
+  await recover(harness, 120);
+  const { store } = harness.deps;
+  const why = `event type SomethingElse, schema version 1, at ${supportStream}@1`;
+  const load: EventStore['load'] = async (stream, options) => {
+    if (stream === supportStream) throw new UnknownEventVersion(why);
+    return await store.load(stream, options);
+  };
+  const stopped = await stoppedSeries([demoCompany(DEMO_CNPJ)], { ...store, load });
+  expect(stopped).toMatchObject([{ mode: 'live', series: '1', since: at(26), unreadable: { of: 'comparison', why } }]);
+  const [{ detail, command } = { detail: '', command: '' }] = stopped.map(stoppedTexts);
+  expect(detail).toContain('a note that is not ours has one of its numbers');
+  expect(detail).toContain(`Whether the log was compared since cannot be read (${why})`);
+  expect(command).toBe(`${UNREADABLE_EVENT}, and then ${COMPARE_FIRST}`);
+});
 
 it('the last comparison is the one that counts', async () => {
   const harness = await recoveryHarness();

@@ -20,7 +20,7 @@ import { acceptedNotes, lastRecovery } from '../../recovery/recorded-recoveries.
 /**
  * A series that sends nothing until an operator moves it (docs/architecture.md#never-twice), or names another one, when it is used up (its last
  * number was given). `comparedAt`: when the last log recovery ended, where that recovery came after the number that has stopped the series was used.
- * `unreadable`: why this program cannot read the newest event of the numbers; `since` is then the time that the event names, if any.
+ * `since` is the time that an unreadable newest event of the numbers names, if any.
  */
 export type StoppedSeries = {
   companyId: CompanyId;
@@ -29,15 +29,18 @@ export type StoppedSeries = {
   isUsedUp: boolean;
   since: Instant;
   comparedAt?: Instant;
-  unreadable?: string;
+  unreadable?: Unreadable;
 };
+
+/** An event that this program cannot read: the newest one of the numbers, or one that says whether a comparison came after the stop. */
+type Unreadable = { of: 'numbers' | 'comparison'; why: string };
 
 /** Commands that compare a log, or a DATA_DIR, of which a copy was put back, in their order. */
 export const COMPARE_COPY = ['nfse restore --mark', 'nfse doctor --reconcile'] as const;
 
 type StoppedCure =
   | { kind: 'other_series' }
-  | { kind: 'unreadable'; why: string }
+  | ({ kind: 'unreadable' } & Unreadable)
   | { kind: 'later_number'; comparedAt: Instant | undefined };
 
 /**
@@ -49,7 +52,7 @@ export const stoppedCure = ({
   comparedAt,
   unreadable,
 }: Pick<StoppedSeries, 'isUsedUp' | 'comparedAt' | 'unreadable'>): StoppedCure => {
-  if (unreadable !== undefined) return { kind: 'unreadable', why: unreadable };
+  if (unreadable !== undefined) return { kind: 'unreadable', ...unreadable };
   return isUsedUp ? { kind: 'other_series' } : { kind: 'later_number', comparedAt };
 };
 
@@ -68,7 +71,7 @@ export const stoppedTexts = (
 ) => {
   const { mode, series } = stopped;
   const cure = stoppedCure(stopped);
-  if (cure.kind === 'unreadable')
+  if (cure.kind === 'unreadable' && cure.of === 'numbers')
     return {
       detail: `series ${series} sends nothing: the newest event of its numbers cannot be read (${cure.why})`,
       command: `${UNREADABLE_EVENT}, and then nfse company put FILE.json with another dps.${mode}.series`,
@@ -79,9 +82,11 @@ export const stoppedTexts = (
       command: `nfse company put FILE.json with another dps.${mode}.series`,
     };
   const put = `nfse company put FILE.json with a dps.${mode}.next_number after every note of the series`;
+  const detail = `series ${series} is stopped: a note that is not ours has one of its numbers; first compare it at the national portal`;
+  if (cure.kind === 'later_number') return { detail, command: laterNumberAdvice(put, cure.comparedAt) };
   return {
-    detail: `series ${series} is stopped: a note that is not ours has one of its numbers; first compare it at the national portal`,
-    command: laterNumberAdvice(put, cure.comparedAt),
+    detail: `${detail}. Whether the log was compared since cannot be read (${cure.why})`,
+    command: `${UNREADABLE_EVENT}, and then ${laterNumberAdvice(put, undefined)}`,
   };
 };
 
@@ -105,15 +110,19 @@ export const stoppedSeries = async (
     const read = await store.load<DpsNumberEvent>(stream, { direction: 'backwards', limit: 1 }).catch(unlessUnreadable);
     if (read instanceof UnknownEventVersion) {
       const since = read.recordedAt ?? instant(0);
-      return [{ companyId, mode, series, isUsedUp: false, since, unreadable: read.message }];
+      const unreadable = { of: 'numbers' as const, why: read.message };
+      return [{ companyId, mode, series, isUsedUp: false, since, unreadable }];
     }
     const [last] = read.events;
     if (last === undefined) return [];
     const isEnded = isUsedUp(last.data);
     if (!isEnded && last.type !== 'DpsSeriesBlocked') return [];
-    const comparedAt =
-      last.type === 'DpsSeriesBlocked' ? await comparedSince({ companyId, mode, series }, last.data, store) : undefined;
-    return [present({ companyId, mode, series, isUsedUp: isEnded, since: last.data.at, comparedAt })];
+    const stop = { companyId, mode, series, isUsedUp: isEnded, since: last.data.at };
+    if (last.type !== 'DpsSeriesBlocked') return [stop];
+    const compared = await comparedSince(stop, last.data, store).catch(unlessUnreadable);
+    if (compared instanceof UnknownEventVersion)
+      return [{ ...stop, unreadable: { of: 'comparison' as const, why: compared.message } }];
+    return [present({ ...stop, comparedAt: compared })];
   });
   return stopped.flat();
 };
