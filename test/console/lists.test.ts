@@ -189,6 +189,9 @@ it('a stopped series has the advice of the command line, which comes first where
   expect(wordsOf((await portuguese('/console')).text)).toMatch(
     /Depois grave um arquivo .* Só se uma cópia .* depois da comparação que terminou em 21\/11\/2026 09:01:00\.000, antes disso: nfse restore --mark, depois nfse doctor --reconcile\./,
   );
+  const { since: _since, ...ofUnknownTime } = stopped;
+  harness.stopped = [{ ...ofUnknownTime, unreadable: { of: 'numbers', why: 'event type X' } }];
+  expect(wordsOf((await harness.visit('/console')).text)).toContain('sends nothing: the newest event of its numbers');
   harness.stopped = [{ ...stopped, unreadable: { of: 'comparison', why: 'event type X' } }];
   expect(wordsOf((await harness.visit('/console')).text)).toMatch(
     /a note that is not ours has .* an event cannot be read \(event type X\)\. .* There: nfse restore --mark, then nfse doctor --reconcile\. Else put/,

@@ -137,15 +137,15 @@ const waiting: Command = {
 const WHAT_NOTICES_ARE = 'differences from the authorizer or of documents that could not be relied on';
 
 const textOf = ({ kind, id, companyId, mode, since, detail, command }: Waiting, now: Instant): string =>
-  `${id ?? companyId} (${mode}), ${kind.replaceAll('_', ' ')} for ${ageText(secondsSince(since, now))}: ${detail} -> ${command}`;
+  `${id ?? companyId} (${mode}), ${kind.replaceAll('_', ' ')} for ${since === undefined ? 'an unknown time' : ageText(secondsSince(since, now))}: ${detail} -> ${command}`;
 
 const waitingJson = ({ kind, id, companyId, mode, since, detail, command }: Waiting, now: Instant) => ({
   kind,
   id,
   cnpj: companyId,
   livemode: isLive(mode),
-  since,
-  age_s: Math.floor(secondsSince(since, now)),
+  since: since ?? null,
+  age_s: since === undefined ? null : Math.floor(secondsSince(since, now)),
   detail,
   command,
 });

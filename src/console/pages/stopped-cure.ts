@@ -1,7 +1,12 @@
 import { html } from 'hono/html';
 import { COMPARE_COPY, stoppedCure } from '../../app/operator/support/stopped-series.js';
-import { clockText, type Html } from './elements.js';
+import type { Instant } from '../../domain/common/time.js';
+import { clockText, type Html, none, timeOf } from './elements.js';
 import type { PageContext } from './layout.js';
+
+/** Since when a series sends nothing; empty where its newest event cannot be read and names no time. */
+export const sinceText = (context: PageContext, since: Instant | undefined): Html =>
+  since === undefined ? none : html` ${context.say('desde', 'since')} ${timeOf(context, since)}`;
 
 /** Why a series is stopped and what lets it go on, by the facts of the command line. */
 export const stoppedCureText = (context: PageContext, stopped: Parameters<typeof stoppedCure>[0]): Html => {

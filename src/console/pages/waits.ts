@@ -4,7 +4,7 @@ import type { NextStep, WaitsFor } from '../../app/operator/support/waits-for.js
 import { type Instant, isBefore } from '../../domain/common/time.js';
 import { type Html, timeOf } from './elements.js';
 import type { PageContext } from './layout.js';
-import { stoppedCureText } from './stopped-cure.js';
+import { sinceText, stoppedCureText } from './stopped-cure.js';
 
 /** What an open invoice or a pending cancellation waits for, as it was at `asOf`. */
 export type Waits = { waits: WaitsFor; asOf: Instant; of: 'invoice' | 'cancellation' };
@@ -57,7 +57,7 @@ const heldText = (context: PageContext, held: Held): Html => {
     }
     case 'series_stopped': {
       const { series, since } = held.stopped;
-      return html`${say(`a série ${series} nada envia desde`, `series ${series} sends nothing since`)} ${timeOf(context, since)}: ${stoppedCureText(context, held.stopped)}`;
+      return html`${say(`a série ${series} nada envia`, `series ${series} sends nothing`)}${sinceText(context, since)}: ${stoppedCureText(context, held.stopped)}`;
     }
   }
 };

@@ -20,7 +20,7 @@ import {
   ROOT,
 } from './layout.js';
 import { searchForm } from './search.js';
-import { stoppedCureText } from './stopped-cure.js';
+import { sinceText, stoppedCureText } from './stopped-cure.js';
 
 /** `issue` or `cancel`, as a person says it. */
 const workText = ({ say }: PageContext, kind: ParkedWork['kind']): string =>
@@ -217,9 +217,9 @@ const stoppedList = (context: PageContext, stopped: OverviewFacts['stopped']): H
     : html`<ul>${stopped.map(
         ({ companyId, mode, series, since, ...why }) =>
           html`<li>${badge(say('parada', 'stopped'), 'bad')} ${say(
-            `A série ${series} de ${nameOf(context, companyId)} (CNPJ ${companyId}) nada envia em ${modeText(context, mode)} desde`,
-            `Series ${series} of CNPJ ${companyId} in ${mode} mode sends nothing since`,
-          )} ${timeOf(context, since)}: ${stoppedCureText(context, why)}</li>`,
+            `A série ${series} de ${nameOf(context, companyId)} (CNPJ ${companyId}) nada envia em ${modeText(context, mode)}`,
+            `Series ${series} of CNPJ ${companyId} in ${mode} mode sends nothing`,
+          )}${sinceText(context, since)}: ${stoppedCureText(context, why)}</li>`,
       )}</ul>`;
 };
 

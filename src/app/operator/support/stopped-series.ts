@@ -7,7 +7,7 @@ import {
   modes,
 } from '../../../domain/common/ids.js';
 import { present } from '../../../domain/common/present.js';
-import { type Instant, instant, isBefore } from '../../../domain/common/time.js';
+import { type Instant, isBefore } from '../../../domain/common/time.js';
 import type { Company } from '../../../domain/company/company.js';
 import { isUsedUp } from '../../../domain/dps-number/dps-number.js';
 import type { DpsNumberEvent } from '../../../domain/dps-number/events.js';
@@ -20,14 +20,14 @@ import { acceptedNotes, lastRecovery } from '../../recovery/recorded-recoveries.
 /**
  * A series that sends nothing until an operator moves it (docs/architecture.md#never-twice), or names another one, when it is used up (its last
  * number was given). `comparedAt`: when the last log recovery ended, where that recovery came after the number that has stopped the series was used.
- * `since` is the time that an unreadable newest event of the numbers names, if any.
+ * `since` is missing where the newest event of the numbers is unreadable and names no time, as one of another program.
  */
 export type StoppedSeries = {
   companyId: CompanyId;
   mode: Mode;
   series: string;
   isUsedUp: boolean;
-  since: Instant;
+  since?: Instant;
   comparedAt?: Instant;
   unreadable?: Unreadable;
 };
@@ -109,9 +109,8 @@ export const stoppedSeries = async (
     const stream = dpsStream(mode, companyId, series);
     const read = await store.load<DpsNumberEvent>(stream, { direction: 'backwards', limit: 1 }).catch(unlessUnreadable);
     if (read instanceof UnknownEventVersion) {
-      const since = read.recordedAt ?? instant(0);
       const unreadable = { of: 'numbers' as const, why: read.message };
-      return [{ companyId, mode, series, isUsedUp: false, since, unreadable }];
+      return [present({ companyId, mode, series, isUsedUp: false, since: read.recordedAt, unreadable })];
     }
     const [last] = read.events;
     if (last === undefined) return [];

@@ -18,13 +18,13 @@ import { stoppedSeries, stoppedTexts } from './stopped-series.js';
 
 type WaitingKind = 'indeterminate' | 'cancellation_unconfirmed' | 'cancellation_refused' | 'series_stopped' | 'parked';
 
-/** Something that waits for a person. `id` is of its invoice; a stopped series has none. `command` is the operator's command that ends the wait. */
+/** Something that waits for a person. `id` is of its invoice; a stopped series has none. `since` may be unknown. `command` is the operator's command that ends the wait. */
 export type Waiting = {
   kind: WaitingKind;
   id?: string;
   companyId: CompanyId;
   mode: Mode;
-  since: Instant;
+  since?: Instant;
   detail: string;
   command: string;
 };
@@ -56,12 +56,19 @@ export const waitingWork = async (
     ...canceling.oldest.flatMap(cancellationOf),
     ...stopped.map((one) => {
       const { companyId, mode, since } = one;
-      return { kind: 'series_stopped' as const, companyId, mode, since, ...stoppedTexts(one) };
+      return present({ kind: 'series_stopped' as const, companyId, mode, since, ...stoppedTexts(one) });
     }),
     ...parked.work.slice(0, limit).flatMap(parkedOf),
-  ].sort((one, other) => (one.since < other.since ? -1 : 1));
+  ].sort(longestFirst);
   const count = indeterminate.count + canceling.count + stopped.length + parked.count;
   return present({ count, oldest, parkedUnknown: parked.unknown });
+};
+
+/** Work of an unknown time comes last. */
+const longestFirst = (one: Waiting, other: Waiting): number => {
+  if (one.since === undefined || other.since === undefined)
+    return Number(one.since === undefined) - Number(other.since === undefined);
+  return one.since < other.since ? -1 : 1;
 };
 
 /** `unknown`: why the queue cannot say what is parked. */
