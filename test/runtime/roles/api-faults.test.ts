@@ -1,5 +1,7 @@
+import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { PdfFailed } from '../../../src/adapters/pdf/renderer.js';
+import { UnknownEventVersion } from '../../../src/app/event-store/codec.js';
 import { StoreUnavailable } from '../../../src/app/event-store/event-store.js';
 import { TooManyWaiting } from '../../../src/lib/fair-semaphore.js';
 import { EventLogUnavailable } from '../../../src/ports/event-log.js';
@@ -28,6 +30,16 @@ describe('the log line of a request that ended in a fault', () => {
     const detail = 'the sealed field customer cannot be opened: no key of m2: restore its line';
     expect(linesOf(error)).toEqual([expect.objectContaining({ error: 'SealingKeyUnknown', detail })]);
     expect(isUnavailable(new SealedTextChanged('it is not of this event'))).toBe(false);
+  });
+
+  it('is an error for an event that this program cannot read, and the client gets 500, as the runbook says', async () => {
+    const error = new UnknownEventVersion('event type SomethingElse, schema version 1, at nfseLive-1_2@3');
+    expect(isUnavailable(error)).toBe(false);
+    expect(linesOf(error)).toEqual([expect.objectContaining({ level: 'error', error: 'UnknownEventVersion' })]);
+    const runbook = await readFile(new URL('../../../docs/operations/support.md', import.meta.url), 'utf8');
+    expect(runbook).toMatch(
+      /^\| `nfseLive-…`, `nfseTest-…` \| the invoice: the API answers requests about it with 500/m,
+    );
   });
 
   it('has the code of the engine’s error that caused it, such as a lock that was held for too long', () => {
