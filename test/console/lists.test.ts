@@ -359,6 +359,9 @@ it('of thousands of certificates lists 200 with those that end next, counts all,
   const { text, cnpjs } = await listed();
   expect(cnpjs).toEqual(Array.from({ length: 200 }, (_, n) => `${10_000_000_000_900 + n}`));
   expect(text).toContain('1500 companies; 200 of them here');
+  expect((await harness.visit('/console')).text).toMatch(
+    /<span class="count">10[23]\d<\/span> certificates near their end</,
+  );
   expect((await listed('?cnpj=10.000.000%2F0014-99')).cnpjs).toEqual(['10000000001499']);
   expect((await listed('?cnpj=99')).text).toContain('No company has this CNPJ.');
 });

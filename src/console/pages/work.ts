@@ -227,19 +227,17 @@ const attention = (
   { say, behind }: PageContext,
   { indeterminate, cancellations, parked, certificates }: OverviewFacts,
 ): Html => {
-  const known = (reads: string, count: number): number | string => {
-    if (behind.includes(reads)) return '?';
-    return count > MOST_COUNTED ? `${MOST_COUNTED}+` : count;
-  };
+  const known = (reads: string, count: number | string): number | string => (behind.includes(reads) ? '?' : count);
+  const bounded = (count: number): number | string => (count > MOST_COUNTED ? `${MOST_COUNTED}+` : count);
   const lines: readonly (readonly [count: number | string, path: string, one: string, many: string])[] = [
     [
-      known('invoices', indeterminate),
+      known('invoices', bounded(indeterminate)),
       'indeterminate',
       say('nota indeterminada', 'indeterminate invoice'),
       say('notas indeterminadas', 'indeterminate invoices'),
     ],
     [
-      known('invoices', cancellations),
+      known('invoices', bounded(cancellations)),
       'cancellations',
       say('cancelamento que falhou', 'failed cancellation'),
       say('cancelamentos que falharam', 'failed cancellations'),
