@@ -141,13 +141,29 @@ describeWithPostgres('nfse invoice import of the invoices of an earlier provider
       JSON.stringify(line(), undefined, 2),
       'the file has a JSON object over several lines, and an import reads one a line: jq -c . FILE > NEW-FILE',
     ],
+    [
+      'one whose lines end with CR alone',
+      `${JSON.stringify(line())}\r${JSON.stringify(line())}\r`,
+      "the lines of the file end with CR alone, and an import reads lines that end with LF: tr '\\r' '\\n' < FILE > NEW-FILE",
+    ],
   ])('says in one sentence that the file is %s', async (_what, text, problem) => {
     expect(JSON.parse((await give(text, '--json')).out)).toMatchObject({ problems: [problem] });
   });
 
-  it('takes a file with a byte order mark and old line ends', async () => {
-    const text = `\ufeff${textOf([line({ reference: 'cr-1' }), line({ reference: 'cr-2' })]).replace('\n', '\r')}`;
+  it('takes a file with a byte order mark, and CR as white space', async () => {
+    const [one, other] = [line({ reference: 'cr-1' }), line({ reference: 'cr-2' })];
+    const text = `\ufeff${JSON.stringify(one).replace(',', ',\r')}\r\n{\r${JSON.stringify(other).slice(1)}\r\r\n`;
     expect(await give(text)).toMatchObject({ exit: 0, out: '2 invoices imported, 0 were there already' });
+  });
+
+  it('counts lines as sed does where they end with CR CR LF', async () => {
+    const [one, known, last] = ['crcr-1', 'crcr-2', 'crcr-3'].map((reference) => line({ reference }));
+    expect(await importing({ ...known })).toMatchObject({ exit: 0 });
+    const lines = [one, { ...known, amount_in_cents: 2 }, last];
+    const text = lines.map((each) => `${JSON.stringify(each)}\r\r\n`).join('');
+    expect(JSON.parse((await give(text, '--json')).out)).toMatchObject({
+      problems: [expect.stringMatching(/^line 2: /), expect.stringMatching(/ sed '2d' FILE > NEW-FILE$/)],
+    });
   });
 
   describe('with an invoice that is on record otherwise', () => {

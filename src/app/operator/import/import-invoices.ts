@@ -117,8 +117,10 @@ const shapeProblem = (text: string): string | undefined => {
   const start = text.trimStart();
   if (start.startsWith('['))
     return "the file is a JSON array, and an import reads one JSON object a line: jq -c '.[]' FILE > NEW-FILE";
-  if (/^\{\s*[\r\n]/.test(start))
+  if (/^\{\s*\n/.test(start))
     return 'the file has a JSON object over several lines, and an import reads one a line: jq -c . FILE > NEW-FILE';
+  if (!text.includes('\n') && text.includes('}\r{'))
+    return "the lines of the file end with CR alone, and an import reads lines that end with LF: tr '\\r' '\\n' < FILE > NEW-FILE";
   return undefined;
 };
 
@@ -128,7 +130,8 @@ const reportRefused = (number: number, { problem, isOtherContent }: Refusal, pro
 };
 
 const planLines = async (text: string, deps: ImportDeps, problems: ImportProblems): Promise<readonly Numbered[]> => {
-  const lines = text.split(/\r\n?|\n/);
+  // A CR alone ends no line for `sed` and editors either, so an operator finds the line by its number.
+  const lines = text.split(/\r?\n/);
   const numbered = lines.flatMap((line, index) => (line.trim() === '' ? [] : [{ line, number: index + 1 }]));
   const planned = await inGroups(AT_ONCE, numbered, async ({ line, number }) => {
     problems.company(number, line);
