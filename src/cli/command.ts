@@ -69,9 +69,9 @@ export const unknownCompany = (cnpj: string): Outcome => refused(`no company ${c
 export const badUsage = (reason: string): Outcome => ({ exit: 2, text: reason, json: { error: reason } });
 
 /** An outcome with exit 1 and one line for each problem. The headline ends in a colon, which the `error` of the JSON leaves out. */
-export const withProblems = (headline: string, problems: readonly string[]): Outcome => ({
+export const withProblems = (headline: string, problems: readonly string[], shown = problems): Outcome => ({
   exit: 1,
-  text: printableLines([headline, ...problems.map((problem) => `  ${problem}`)]),
+  text: printableLines([headline, ...shown.map((problem) => `  ${problem}`)]),
   json: { error: headline.replace(/:$/, ''), problems },
 });
 

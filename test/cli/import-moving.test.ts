@@ -110,19 +110,27 @@ describeWithPostgres('nfse invoice import of the invoices of an earlier provider
     ]);
   });
 
-  it('shows the first ten of many equal problems and warnings, and how many more there are', async () => {
-    const bad = Array.from({ length: 30 }, (_, n) => line({ cnpj: OTHER, reference: `many-${n}`, amount_in_cents: 7 }));
-    const nameless = Array.from({ length: 12 }, (_, n) => line({ amount_in_cents: 70_000 + n }));
-    const { problems } = await importing(line(), ...bad);
-    expect(problems).toEqual([
-      ...Array.from(
-        { length: 10 },
-        (_, n) => `line ${n + 2} (${OTHER}): cnpj ${OTHER} is no registered company: nfse company put FILE.json`,
-      ),
-      '20 more, as line 2',
+  it('shows up to a hundred equal problems and warnings, of more the first ten, and has all with --json', async () => {
+    const bad = Array.from({ length: 101 }, (_, n) => line({ cnpj: OTHER, reference: `many-${n}` }));
+    const nameless = Array.from({ length: 101 }, (_, n) => line({ amount_in_cents: 70_000 + n }));
+    const problemOf = (n: number): string =>
+      `line ${n} (${OTHER}): cnpj ${OTHER} is no registered company: nfse company put FILE.json`;
+    const numbers = Array.from({ length: 101 }, (_, n) => n + 1);
+    const shownOf = async (lines: readonly object[]): Promise<readonly string[]> => {
+      const { out, err } = await give(textOf(lines), '--check');
+      return `${out}${err}`.split('\n').slice(1);
+    };
+    const ten = numbers.slice(1, 11).map((n) => `  ${problemOf(n)}`);
+    expect(await shownOf([line(), ...bad])).toEqual([...ten, '  91 more, as line 2: --json has all']);
+    expect(await shownOf([line(), ...bad.slice(1)])).toHaveLength(100);
+    expect((await importing(line(), ...bad)).problems).toEqual(numbers.map((n) => problemOf(n + 1)));
+    expect(await shownOf(nameless)).toEqual([
+      `warning: 101 lines (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, …; --json has all): ${NAMELESS}`,
     ]);
-    const { warnings } = await importing(...nameless);
-    expect(warnings).toEqual([`12 lines (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, …): ${NAMELESS}`]);
+    expect(await shownOf(nameless.slice(1))).toEqual([
+      `warning: lines ${numbers.slice(0, 100).join(', ')}: ${NAMELESS}`,
+    ]);
+    expect((await importing(...nameless)).warnings).toEqual([`lines ${numbers.join(', ')}: ${NAMELESS}`]);
   });
 
   it('says of a CNPJ with wrong check digits that it is none', async () => {
@@ -254,26 +262,32 @@ describeWithPostgres('nfse invoice import of the invoices of an earlier provider
     });
   });
 
-  it('says exactly what was imported when a request comes in between', async () => {
+  it('says exactly what was imported when requests come in between', async () => {
     const { store } = operator.session;
-    const taken = invoiceStream('live', CNPJ, invoiceIdOfReference('live', CNPJ, 'race-1'));
+    const references = Array.from({ length: 12 }, (_, n) => `race-${n + 1}`);
+    const ids = new Map(references.map((reference) => [reference, invoiceIdOfReference('live', CNPJ, reference)]));
+    const toTake = new Map(
+      [...ids].map(([reference, invoiceId]) => [
+        invoiceStream('live', CNPJ, invoiceId),
+        accepted({ companyId: CNPJ, invoiceId, reference }),
+      ]),
+    );
     const append = store.append.bind(store);
     const spy = vi.spyOn(store, 'append').mockImplementation(async (...own) => {
-      if (own[0] === taken) {
-        spy.mockRestore();
-        const invoiceId = invoiceIdOfReference('live', CNPJ, 'race-1');
-        await appendTo(store, taken, [accepted({ companyId: CNPJ, invoiceId, reference: 'race-1' })], AT);
-      }
+      const request = toTake.get(own[0]);
+      toTake.delete(own[0]);
+      if (request !== undefined) await appendTo(store, own[0], [request], AT);
       return await append(...own);
     });
-    const { exit, err } = await give(textOf([line({ reference: 'race-1' }), line({ reference: 'race-2' })]));
+    const lines = ['race-free', ...references].map((reference) => line({ reference }));
+    const { exit, err } = await give(textOf(lines));
     spy.mockRestore();
-    expect([exit, err.split('\n').slice(1)]).toEqual([
-      1,
-      [expect.stringMatching(`  line 1: meanwhile, ${idOf('race-1')} `)],
-    ]);
+    const lost = references.map((reference, n) =>
+      expect.stringMatching(`  line ${n + 2}: meanwhile, ${idOf(reference)} `),
+    );
+    expect([exit, err.split('\n').slice(1)]).toEqual([1, lost]);
     expect(err).toMatch(/was imported but for these lines \(1 invoice imported, 0 were there already\):/);
-    expect(await eventsOfLive('race-2')).toBe(1);
+    expect(await eventsOfLive('race-free')).toBe(1);
   });
 
   it('counts a line as there already that another import brought meanwhile', async () => {

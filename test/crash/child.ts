@@ -94,7 +94,7 @@ const operate = async (file: string, config: Config, hooks: ReturnType<typeof ki
   await supportUnfinished(engines);
   await runner.stop();
   if ('refused' in result) throw new Error(result.refused);
-  if ('problems' in imported) throw new Error(imported.problems.join('; '));
+  if ('problems' in imported) throw new Error(imported.problems.all.join('; '));
 };
 
 const IMPORTED = {

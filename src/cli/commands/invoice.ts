@@ -343,22 +343,24 @@ export const importCommand = (noteReader: () => Promise<NoteFiles['readNote']>):
       otherSales,
       isCheck,
     });
-    if ('problems' in result)
-      return withProblems(isCheck ? `${file} cannot be imported:` : `${file} was not imported:`, result.problems);
+    if ('problems' in result) {
+      const { all, shown } = result.problems;
+      return withProblems(isCheck ? `${file} cannot be imported:` : `${file} was not imported:`, all, shown);
+    }
     const { imported, already, warnings, refused: forestalled } = result;
     if (isCheck) {
       const told = `${counted(imported, 'invoice')} to import, ${already} were there already; nothing was changed`;
-      return done(warned(told, warnings), { ok: true, to_import: imported, already, warnings });
+      return done(warned(told, warnings.shown), { ok: true, to_import: imported, already, warnings: warnings.all });
     }
     const told = `${counted(imported, 'invoice')} imported, ${already} were there already`;
-    const json = { imported, already, warnings };
-    if (forestalled.length === 0) return done(warned(told, warnings), json);
+    const json = { imported, already, warnings: warnings.all };
+    if (forestalled.all.length === 0) return done(warned(told, warnings.shown), json);
     const headline = `${file} was imported but for these lines (${told}):`;
-    const { exit, text } = withProblems(headline, forestalled);
+    const { exit, text } = withProblems(headline, forestalled.all, forestalled.shown);
     return {
       exit,
-      text: warned(text, warnings),
-      json: { error: headline.slice(0, -1), problems: forestalled, ...json },
+      text: warned(text, warnings.shown),
+      json: { error: headline.slice(0, -1), problems: forestalled.all, ...json },
     };
   },
 });

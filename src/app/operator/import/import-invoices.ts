@@ -18,7 +18,7 @@ import { type LoadedInvoice, loadInvoice, loadSealedInvoice } from '../../read/r
 import { type CompanyCommandDeps, loadCompany } from '../company/company-commands.js';
 import { adviceOnHolder, attachNote, noteOfAccepted } from './accepted-invoice.js';
 import { type NoteFiles, type PlannedImport, parseImportLine, planLine } from './import-line.js';
-import { ImportProblems, type Numbered } from './import-problems.js';
+import { ImportProblems, type Numbered, type Told, told } from './import-problems.js';
 import { importWarnings } from './import-warnings.js';
 import { byId, isOnRecord, metLines } from './notes-met.js';
 import {
@@ -53,12 +53,12 @@ type ImportResult =
       /** Lines that an earlier import or line brought. */
       already: number;
       /** Of lines that were taken, each with its number. */
-      warnings: readonly string[];
+      warnings: Told;
       /** Lines that a request or another import forestalled. All others were imported. */
-      refused: readonly string[];
+      refused: Told;
     }
   /** Nothing was imported. */
-  | { problems: readonly string[] };
+  | { problems: Told };
 
 const AT_ONCE = 16;
 
@@ -68,7 +68,7 @@ const AT_ONCE = 16;
  */
 export const importInvoices = async (text: string, deps: ImportDeps): Promise<ImportResult> => {
   const misshapen = shapeProblem(text);
-  if (misshapen !== undefined) return { problems: [misshapen] };
+  if (misshapen !== undefined) return { problems: told(misshapen) };
   const problems = new ImportProblems();
   const plans = await planLines(text, deps, problems);
   const fresh = withoutRepetitions(plans, problems);
@@ -88,10 +88,10 @@ export const importInvoices = async (text: string, deps: ImportDeps): Promise<Im
   for (const { number, refusal } of met)
     if (refusal !== undefined && toAppend.has(number)) problems.report(number, [refusal]);
   if (problems.count > 0) return { problems: problems.textsOfRefusedFile(plans.length) };
-  if (plans.length === 0) return { problems: ['the file has no line'] };
+  if (plans.length === 0) return { problems: told('the file has no line') };
   const warnings = importWarnings(plans, met, { ...deps, now: deps.clock.now() });
   const already = plans.length - open.length;
-  if (deps.isCheck) return { imported: open.length, already, warnings, refused: [] };
+  if (deps.isCheck) return { imported: open.length, already, warnings, refused: told() };
   return { ...(await appendAll(open, already, deps)), warnings };
 };
 
@@ -99,7 +99,7 @@ const appendAll = async (
   open: readonly (Numbered & { check: ImportCheck })[],
   alreadyThere: number,
   deps: ImportDeps,
-): Promise<{ imported: number; already: number; refused: readonly string[] }> => {
+): Promise<{ imported: number; already: number; refused: Told }> => {
   const problems = new ImportProblems();
   const appended = await inGroups(AT_ONCE, open, async ({ number, plan, check }) => {
     const result = await appendImport(plan, deps);

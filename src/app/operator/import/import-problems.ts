@@ -6,6 +6,16 @@ export type Numbered = { number: number; plan: PlannedImport };
 
 export type LineProblem = { number: number; text: string };
 
+/** What is said of the lines of a file: all texts, and those that a person reads where hundreds are of one kind. */
+export type Told = { all: readonly string[]; shown: readonly string[] };
+
+export const told = (...texts: readonly string[]): Told => ({ all: texts, shown: texts });
+
+export const together = (parts: readonly Told[]): Told => ({
+  all: parts.flatMap(({ all }) => all),
+  shown: parts.flatMap(({ shown }) => shown),
+});
+
 /** Gathers the problems of the lines of one file. `companies`: the CNPJ of each line that names one. */
 export class ImportProblems {
   readonly #found: LineProblem[] = [];
@@ -33,26 +43,26 @@ export class ImportProblems {
   }
 
   /** One text for each problem, in the order of the lines. */
-  texts(): readonly string[] {
+  texts(): Told {
     const isOfSeveral = new Set(this.#companies.values()).size > 1;
     const inOrder = [...this.#found].sort((a, b) => a.number - b.number);
-    return firstOfEach(inOrder, (number) => {
+    return toldOfKinds(inOrder, (number) => {
       const cnpj = isOfSeveral ? this.#companies.get(number) : undefined;
       return cnpj === undefined ? `line ${number}` : `line ${number} (${cnpj})`;
     });
   }
 
   /** The same of a file of `lines` lines that was refused, with how to import its other lines where that is all that the problems want. */
-  textsOfRefusedFile(lines: number): readonly string[] {
+  textsOfRefusedFile(lines: number): Told {
     const refused = [...new Set(this.#found.map(({ number }) => number))].sort((a, b) => a - b);
     const isAllOnRecord = refused.every((number) => this.#onRecord.has(number));
     if (!isAllOnRecord || refused.length === lines) return this.texts();
-    return [...this.texts(), `all lines are imported or none: ${withoutLines(refused)}`];
+    return together([this.texts(), told(`all lines are imported or none: ${withoutLines(refused)}`)]);
   }
 }
 
-/** A longer expression would be hard to type. */
-const MAX_RANGES = 40;
+/** Linux takes an argument of 131,071 bytes. So many ranges of numbers with seven digits have 34,000. */
+const MAX_RANGES = 2_000;
 
 const withoutLines = (numbers: readonly number[]): string => {
   const ranges: { from: number; to: number }[] = [];
@@ -61,33 +71,46 @@ const withoutLines = (numbers: readonly number[]): string => {
     if (last !== undefined && last.to === number - 1) last.to = number;
     else ranges.push({ from: number, to: number });
   }
-  if (ranges.length > MAX_RANGES) return `the rest is taken from a file without these ${numbers.length} lines`;
+  if (ranges.length > MAX_RANGES)
+    return `the rest is taken from a file without these ${numbers.length} lines, which are too many for one sed order: --json has all`;
   const orders = ranges.map(({ from, to }) => (from === to ? `${from}d` : `${from},${to}d`));
   return `the rest is taken from a file without such lines: sed '${orders.join(';')}' FILE > NEW-FILE`;
 };
 
-/** More equal lines than these say nothing new. */
-const SHOWN = 10;
+/** Of more lines of one kind a person reads the first ten. */
+const ALL_SHOWN = 100;
+
+const FIRST = 10;
 
 const lineName = (number: number): string => `line ${number}`;
 
-/** Texts that differ in ids, keys, numbers or instants only are of one kind, but for CNPJs: of each kind the first ten, and how many more there are. */
-export const firstOfEach = (found: readonly LineProblem[], nameOf = lineName): readonly string[] => {
-  const kinds = new Map<string, { first: number; count: number }>();
-  const texts: string[] = [];
-  for (const { number, text } of found) {
-    const key = text.replace(/\S*\d\S*/g, (word) => (codePattern('cnpj').test(word) ? word : '#'));
-    const kind = kinds.get(key) ?? { first: number, count: 0 };
-    kinds.set(key, { ...kind, count: kind.count + 1 });
-    if (kind.count < SHOWN) texts.push(`${nameOf(number)}: ${text}`);
+/** Texts that differ in ids, keys, numbers or instants only are of one kind, but for CNPJs. */
+const kindOf = (text: string): string =>
+  text.replace(/\S*\d\S*/g, (word) => (codePattern('cnpj').test(word) ? word : '#'));
+
+/** A text for each problem. Of a kind with more than a hundred the first ten are shown, and how many more there are. */
+export const toldOfKinds = (found: readonly LineProblem[], nameOf = lineName): Told => {
+  const named = found.map(({ number, text }) => ({ number, kind: kindOf(text), text: `${nameOf(number)}: ${text}` }));
+  const kinds = new Map<string, { first: number; count: number; shown: number }>();
+  for (const { number, kind } of named) {
+    const known = kinds.get(kind);
+    if (known === undefined) kinds.set(kind, { first: number, count: 1, shown: 0 });
+    else known.count += 1;
   }
-  const more = [...kinds.values()].filter(({ count }) => count > SHOWN);
-  return [...texts, ...more.map(({ first, count }) => `${count - SHOWN} more, as line ${first}`)];
+  const shown = named.filter(({ kind }) => {
+    const of = kinds.get(kind);
+    return of !== undefined && (of.count <= ALL_SHOWN || ++of.shown <= FIRST);
+  });
+  const long = [...kinds.values()].filter(({ count }) => count > ALL_SHOWN);
+  const more = long.map(({ first, count }) => `${count - FIRST} more, as line ${first}: --json has all`);
+  return { all: named.map(({ text }) => text), shown: [...shown.map(({ text }) => text), ...more] };
 };
 
-/** The numbers of many lines in one text: the first ten, and how many there are. */
-export const linesText = (numbers: readonly number[]): string => {
-  const shown = numbers.slice(0, SHOWN).join(', ');
-  if (numbers.length > SHOWN) return `${numbers.length} lines (${shown}, …)`;
-  return numbers.length === 1 ? `line ${shown}` : `lines ${shown}`;
+/** One text for all these lines. Of more than a hundred the first ten numbers are shown, and how many there are. */
+export const toldOfLines = (numbers: readonly number[], text: string): Told => {
+  if (numbers.length === 0) return told();
+  const all = `${numbers.length === 1 ? 'line' : 'lines'} ${numbers.join(', ')}: ${text}`;
+  if (numbers.length <= ALL_SHOWN) return told(all);
+  const first = numbers.slice(0, FIRST).join(', ');
+  return { all: [all], shown: [`${numbers.length} lines (${first}, …; --json has all): ${text}`] };
 };

@@ -2,7 +2,7 @@ import { isAccessKey, providerOfKey } from '../../../domain/common/access-key.js
 import { addSeconds, DAY_SECONDS, type Instant, isBefore } from '../../../domain/common/time.js';
 import { counted } from '../../../lib/counted.js';
 import type { PlannedImport } from './import-line.js';
-import { firstOfEach, type LineProblem, linesText, type Numbered } from './import-problems.js';
+import { type LineProblem, type Numbered, type Told, together, toldOfKinds, toldOfLines } from './import-problems.js';
 import type { MetLine } from './notes-met.js';
 
 /** What an operator should know of lines that are taken. What concerns one note has a text for each line, all else one text for each kind. */
@@ -10,14 +10,15 @@ export const importWarnings = (
   lines: readonly Numbered[],
   met: readonly MetLine[],
   deps: { now: Instant; testRetentionSeconds: number },
-): readonly string[] => [
-  ...firstOfEach(lines.flatMap(signatureWarning)),
-  ...firstOfEach(met.map(({ number, warning: text }) => ({ number, text }))),
-  ...ofKind(lines, ({ liveKey, data }) => liveKey !== undefined && providerOfKey(liveKey) !== data.companyId, FOREIGN),
-  ...ofKind(lines, ({ liveKey }) => liveKey !== undefined && !isAccessKey(liveKey), WRONG_DIGIT),
-  ...ofKind(lines, isNameless, NAMELESS),
-  ...ofKind(lines, (plan) => isOver(plan, deps), overText(deps.testRetentionSeconds)),
-];
+): Told =>
+  together([
+    toldOfKinds(lines.flatMap(signatureWarning)),
+    toldOfKinds(met.map(({ number, warning: text }) => ({ number, text }))),
+    ofKind(lines, ({ liveKey, data }) => liveKey !== undefined && providerOfKey(liveKey) !== data.companyId, FOREIGN),
+    ofKind(lines, ({ liveKey }) => liveKey !== undefined && !isAccessKey(liveKey), WRONG_DIGIT),
+    ofKind(lines, isNameless, NAMELESS),
+    ofKind(lines, (plan) => isOver(plan, deps), overText(deps.testRetentionSeconds)),
+  ]);
 
 /**
  * Files of earlier systems may be older than the signatures of notes, or spoilt by a reformatting, so such a file is taken. Its embedded DPS is not
@@ -34,14 +35,11 @@ const UNSIGNED = 'xml_file has no signature, so nothing shows that it is what th
 const ALTERED =
   'the signature of xml_file does not hold, so the file may not be what the authorizer made: compare it with the note at the national portal';
 
-const ofKind = (
-  lines: readonly Numbered[],
-  isOfKind: (plan: PlannedImport) => boolean,
-  text: string,
-): readonly string[] => {
-  const numbers = lines.filter(({ plan }) => isOfKind(plan)).map(({ number }) => number);
-  return numbers.length === 0 ? [] : [`${linesText(numbers)}: ${text}`];
-};
+const ofKind = (lines: readonly Numbered[], isOfKind: (plan: PlannedImport) => boolean, text: string): Told =>
+  toldOfLines(
+    lines.filter(({ plan }) => isOfKind(plan)).map(({ number }) => number),
+    text,
+  );
 
 const NOT_MENDED =
   'The API cancels no such note, and no command corrects the key afterwards. Correct access_key, or leave it out where the right key is not known';
