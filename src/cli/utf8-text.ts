@@ -1,4 +1,4 @@
-import { isUtf8 } from 'node:buffer';
+import { isAscii, isUtf8 } from 'node:buffer';
 
 /**
  * The text of a file that a person made, without a byte order mark. `problem`: what the bytes are in place of UTF-8 text, and what makes a text of
@@ -31,18 +31,42 @@ const LINE_FEED = 0x0a;
 
 /** Bytes of 0x80 to 0x9f are quotation marks and dashes in Windows-1252, and control characters in Latin-1. */
 const notUtf8 = (bytes: Buffer): string => {
-  const { number, line } = firstWrongLine(bytes);
-  const isWindows = line.some((byte) => byte >= 0x80 && byte < 0xa0);
+  const { wrong, first, isMixed } = linesOf(bytes);
+  if (isMixed) return `is UTF-8 in some lines and not in others: ${named(wrong)}. ${CONVERT_THOSE}`;
+  const isWindows = first.some((byte) => byte >= 0x80 && byte < 0xa0);
   const encoding = isWindows ? 'WINDOWS-1252' : 'ISO-8859-1';
-  return `is not UTF-8: line ${number} is the first with a wrong byte. Where the file is ${isWindows ? 'Windows-1252' : 'Latin-1'}: iconv -f ${encoding} -t UTF-8 FILE > NEW-FILE`;
+  return `is not UTF-8: line ${wrong[0]} is the first with a wrong byte. Where the file is ${isWindows ? 'Windows-1252' : 'Latin-1'}: iconv -f ${encoding} -t UTF-8 FILE > NEW-FILE`;
 };
 
-/** No character of UTF-8 holds the byte of a line feed, so a wrong text has a wrong line. */
-const firstWrongLine = (bytes: Buffer): { number: number; line: Buffer } => {
-  for (let number = 1, start = 0; ; number++) {
+const CONVERT_THOSE =
+  'Mend these lines alone, because an iconv of the whole file spoils each accent of the others for good';
+
+const FIRST = 10;
+
+const named = (wrong: readonly number[]): string => {
+  if (wrong.length === 1) return `line ${wrong.join()} has a wrong byte`;
+  const numbers = wrong.slice(0, FIRST).join(', ');
+  return wrong.length > FIRST
+    ? `${wrong.length} lines have wrong bytes (${numbers}, …)`
+    : `lines ${numbers} have wrong bytes`;
+};
+
+/**
+ * The numbers of the lines with a wrong byte, the first such line, and whether another line is UTF-8 beyond ASCII. No character of UTF-8 holds the
+ * byte of a line feed, so a wrong text has a wrong line.
+ */
+const linesOf = (bytes: Buffer): { wrong: readonly number[]; first: Buffer; isMixed: boolean } => {
+  const wrong: number[] = [];
+  let first = bytes;
+  let isMixed = false;
+  for (let number = 1, start = 0; start < bytes.length; number++) {
     const end = bytes.indexOf(LINE_FEED, start);
     const line = bytes.subarray(start, end === -1 ? bytes.length : end);
-    if (end === -1 || !isUtf8(line)) return { number, line };
-    start = end + 1;
+    if (!isUtf8(line)) {
+      if (wrong.length === 0) first = line;
+      wrong.push(number);
+    } else isMixed ||= !isAscii(line);
+    start += line.length + 1;
   }
+  return { wrong, first, isMixed };
 };

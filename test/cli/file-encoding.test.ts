@@ -29,6 +29,21 @@ const WRONG: readonly (readonly [string, Buffer, string])[] = [
     Buffer.from('a \x96 b', 'latin1'),
     'is not UTF-8: line 1 is the first with a wrong byte. Where the file is Windows-1252: iconv -f WINDOWS-1252 -t UTF-8 FILE > NEW-FILE',
   ],
+  [
+    'UTF-8 but for one line of Latin-1',
+    Buffer.concat([Buffer.from(TEXT), Buffer.from('{"a":"ofício"}\n', 'latin1')]),
+    'is UTF-8 in some lines and not in others: line 4 has a wrong byte. Mend these lines alone, because an iconv of the whole file spoils each accent of the others for good',
+  ],
+  [
+    'Latin-1 with a file of UTF-8 behind them',
+    Buffer.concat([Buffer.from(`${TEXT}${TEXT}`, 'latin1'), Buffer.from(TEXT)]),
+    'is UTF-8 in some lines and not in others: lines 2, 3, 5, 6 have wrong bytes. Mend these lines alone, because an iconv of the whole file spoils each accent of the others for good',
+  ],
+  [
+    'UTF-8 and many lines of Latin-1',
+    Buffer.concat([Buffer.from('ç\n'), Buffer.from('ç\n'.repeat(11), 'latin1')]),
+    'is UTF-8 in some lines and not in others: 11 lines have wrong bytes (2, 3, 4, 5, 6, 7, 8, 9, 10, 11, …). Mend these lines alone, because an iconv of the whole file spoils each accent of the others for good',
+  ],
   ['UTF-16 with a byte order mark', Buffer.from(`\ufeff${TEXT}`, 'utf16le'), UTF_16],
   ['UTF-16 of the other byte order', bigEndian(`\ufeff${TEXT}`), UTF_16],
   ['UTF-16 without a mark', bigEndian(TEXT), UTF_16],
