@@ -112,7 +112,7 @@ describeWithPostgres('an import of a note that an accepted invoice met under its
     const fields = { amount_in_cents: 9_900 };
     expect(await importing(88, fields)).toMatchObject(
       refused(
-        `line 1: ${id} met this note under its number, with equal content: where the line is of the same sale, nfse invoice resolve ${id} --as issued once that invoice is indeterminate. Where it is of another sale, give the line again then`,
+        `line 1: ${id} met this note under its number, with equal content: where the line is of the same sale, nfse invoice resolve ${id} --as issued --evidence portal once that invoice is indeterminate. Where it is of another sale, give the line again then`,
       ),
     );
     await append(invoiceStream('live', CNPJ, idOf(88)), interrupted);
@@ -151,7 +151,7 @@ describeWithPostgres('an import of a note that an accepted invoice met under its
     );
     expect(await importing(93, { ...own, amount_in_cents: amountOf(92) })).toMatchObject(
       refused(
-        `line 1: ${id} is indeterminate: where the line is of the same sale, nfse invoice resolve ${id} --as issued looks for its note. Else give the line without its id, reference and idempotency_key`,
+        `line 1: ${id} is indeterminate: where the line is of the same sale, nfse invoice resolve ${id} --as issued --evidence portal looks for its note. Else give the line without its id, reference and idempotency_key`,
       ),
     );
     expect(await importing(92, { reference: undefined })).toMatchObject({ exit: 0, imported: 1 });

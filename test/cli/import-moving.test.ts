@@ -210,7 +210,7 @@ describeWithPostgres('nfse invoice import of the invoices of an earlier provider
       const canceled = { reference, access_key, state: 'canceled', canceled_at: '2026-11-21T12:10:00Z' };
       const problems = await refusalOf({ reference, access_key }, canceled);
       expect(problems).toEqual([
-        `line 1: ${idOf(reference)} is on record with other content: state, canceled_at differ. Where the note was canceled since: nfse invoice resolve ${idOf(reference)} --as canceled, and leave the line out`,
+        `line 1: ${idOf(reference)} is on record with other content: state, canceled_at differ. Leave the line out, or record first that the note was canceled since: nfse invoice resolve ${idOf(reference)} --as canceled --evidence portal`,
       ]);
     });
 

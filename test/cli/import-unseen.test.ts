@@ -71,7 +71,7 @@ describeWithPostgres('an import of a note under the number of an invoice that ha
     const refused = {
       exit: 1,
       problems: [
-        `${has(41, 'content')}: where the line is of the same sale, nfse invoice resolve nfse_${idOf(41)} --as issued. ${another(41)}`,
+        `${has(41, 'content')}: where the line is of the same sale, nfse invoice resolve nfse_${idOf(41)} --as issued --evidence portal. ${another(41)}`,
       ],
     };
     expect(await importing(41, {})).toMatchObject(refused);
@@ -96,7 +96,7 @@ describeWithPostgres('an import of a note under the number of an invoice that ha
 
   it('is refused while that invoice is open, with equal content or amount and customer', async () => {
     await send(43, [unknown(1, 60)]);
-    const resolve = `nfse invoice resolve nfse_${idOf(43)} --as issued once that invoice is indeterminate`;
+    const resolve = `nfse invoice resolve nfse_${idOf(43)} --as issued --evidence portal once that invoice is indeterminate`;
     expect((await importing(43, {})).problems).toEqual([expect.stringContaining(`the same sale, ${resolve}`)]);
     expect(await importing(43, { content: ANOTHER_DAY })).toMatchObject({
       exit: 1,
@@ -121,7 +121,7 @@ describeWithPostgres('an import of a note under the number of an invoice that ha
       [47, [notSent(1, 60), interrupted]],
     ] as const) {
       await send(n, events);
-      const owned = `line 1: xml_file is the note of nfse_${idOf(n)}: nfse invoice resolve nfse_${idOf(n)} --as issued`;
+      const owned = `line 1: xml_file is the note of nfse_${idOf(n)}: nfse invoice resolve nfse_${idOf(n)} --as issued --evidence portal`;
       for (const flags of [[], ['--other-sale', noteKey(CNPJ, n)]])
         expect(await importing(n, { digest: 'digest' }, ...flags)).toMatchObject({ exit: 1, problems: [owned] });
     }

@@ -50,13 +50,13 @@ const SAME_SALE =
 
 /** No import records the note, because the look-up of the settlement verifies its signature and content. */
 const settleWithNote = (id: string): string =>
-  `where it is the same sale, nfse invoice resolve ${id} --as issued once that invoice is indeterminate; else give the line without its id and reference`;
+  `where it is the same sale, nfse invoice resolve ${id} --as issued --evidence portal once that invoice is indeterminate; else give the line without its id and reference`;
 
 /** A line leads to such an invoice by its id, reference or key. No import records a note on it. */
 const ofIndeterminate = (id: string, accessKey: string | undefined, events: readonly ReadInvoiceEvent[]): string =>
   hasMetOther(events, accessKey)
     ? `met this note under its number with other content, and is indeterminate: give the line without its id, reference and idempotency_key. Where it is the same sale, leave ${id} indeterminate and tell its client that this note counts`
-    : `is indeterminate: where the line is of the same sale, nfse invoice resolve ${id} --as issued looks for its note. Else give the line without its id, reference and idempotency_key`;
+    : `is indeterminate: where the line is of the same sale, nfse invoice resolve ${id} --as issued --evidence portal looks for its note. Else give the line without its id, reference and idempotency_key`;
 
 /** The amount of the file is that of the line, which is that of the acceptance. */
 const OTHER_CUSTOMER =

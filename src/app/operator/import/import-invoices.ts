@@ -282,7 +282,7 @@ const checkImport = async (plan: PlannedImport, deps: ImportDeps): Promise<Impor
 
 /** An invoice none of whose attempts was sent gets the note itself by its next send, or by the line that names it. */
 const cureOfOwner = ({ outcome, attempts }: Invoice, id: string): string => {
-  if (outcome.status === 'indeterminate') return `: nfse invoice resolve ${id} --as issued`;
+  if (outcome.status === 'indeterminate') return `: nfse invoice resolve ${id} --as issued --evidence portal`;
   const waits = outcome.status === 'open' && allCameToNothing(attempts);
   return waits ? `, which waits to be sent: give it with ${byId(id)}` : '';
 };

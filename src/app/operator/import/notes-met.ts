@@ -135,14 +135,14 @@ const textsOf = ({
     if (isUnseen !== true || !sameContent) return { warning };
     return {
       warning,
-      refusal: `${met}: where the line is of the same sale, nfse invoice resolve ${id} --as issued. ${another}`,
+      refusal: `${met}: where the line is of the same sale, nfse invoice resolve ${id} --as issued --evidence portal. ${another}`,
     };
   }
   const warning = `${met}, and has no outcome yet: where the line is of the same sale and ${id} is issued too, one of the two notes is too many`;
   if (sameContent)
     return {
       warning,
-      refusal: `${met}: where the line is of the same sale, nfse invoice resolve ${id} --as issued once that invoice is indeterminate. Where it is of another sale, give the line again then`,
+      refusal: `${met}: where the line is of the same sale, nfse invoice resolve ${id} --as issued --evidence portal once that invoice is indeterminate. Where it is of another sale, give the line again then`,
     };
   if (isUnseen === true)
     return {

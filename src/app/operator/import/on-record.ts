@@ -65,7 +65,7 @@ const adviceOnImported = (id: string, known: Imported, given: Imported, fields: 
   if (!isCanceledSince) return 'No import changes an invoice on record: leave the line out';
   const { accessKey, companyId } = known;
   return accessKey !== undefined && isAccessKey(accessKey) && isCanceledAtSefin(accessKey, companyId)
-    ? `Where the note was canceled since: nfse invoice resolve ${id} --as canceled, and leave the line out`
+    ? `Leave the line out, or record first that the note was canceled since: nfse invoice resolve ${id} --as canceled --evidence portal`
     : 'It stays issued here, because Sefin knows no cancellation of a note without a national access_key: leave the line out';
 };
 

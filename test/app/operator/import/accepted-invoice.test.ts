@@ -16,7 +16,7 @@ const line = (accessKey: string, namesId?: true): PlannedImport =>
   ({ data: { companyId, mode, invoiceId, amountInCents, accessKey, state: 'issued' }, namesId }) as PlannedImport;
 
 const REFUSED = {
-  problem: `nfse_${invoiceId} met this note under its number, with its own content: where it is the same sale, nfse invoice resolve nfse_${invoiceId} --as issued once that invoice is indeterminate; else give the line without its id and reference`,
+  problem: `nfse_${invoiceId} met this note under its number, with its own content: where it is the same sale, nfse invoice resolve nfse_${invoiceId} --as issued --evidence portal once that invoice is indeterminate; else give the line without its id and reference`,
 };
 
 describe('a line with the note that the accepted invoice met under its number', () => {
@@ -44,7 +44,7 @@ describe('a line with the note that the accepted invoice met under its number', 
     });
     const met = loaded(invoice, attempted(1, 1), conflictFound(1, 2, true), interrupted);
     expect(noteOfAccepted(met, line('6'.repeat(50)))).toEqual({
-      problem: `nfse_${invoiceId} is indeterminate: where the line is of the same sale, nfse invoice resolve nfse_${invoiceId} --as issued looks for its note. Else ${withoutName}`,
+      problem: `nfse_${invoiceId} is indeterminate: where the line is of the same sale, nfse invoice resolve nfse_${invoiceId} --as issued --evidence portal looks for its note. Else ${withoutName}`,
     });
   });
 });
