@@ -214,6 +214,23 @@ describeWithPostgres('nfse invoice import of the invoices of an earlier provider
       ]);
     });
 
+    it('names the command that records a replacement since, after which the line is on record as it was', async () => {
+      const reference = 'since-3';
+      const access_key = noteKey(CNPJ, 14);
+      const replaced = { reference, access_key, state: 'replaced', replaced_by: noteKey(CNPJ, 15) };
+      const refusal = `line 1: ${idOf(reference)} is on record with other content: state, replaced_by differ. Leave the line out, or record first that the note was replaced since: nfse invoice resolve ${idOf(reference)} --as canceled --evidence portal`;
+      expect(await refusalOf({ reference, access_key }, replaced)).toEqual([refusal]);
+      const stream = invoiceStream('live', CNPJ, invoiceIdOfReference('live', CNPJ, reference));
+      const event = { eventType: '105102', eventSha256: 'a'.repeat(64), canceledAt: AT, at: AT } as const;
+      const ended = { type: 'NoteCanceledElsewhere', data: { accessKey: access_key, ...event } } as const;
+      await appendTo(operator.session.store, stream, [ended], AT);
+      expect(await importing(line(replaced))).toEqual({ exit: 0, imported: 0, already: 1, warnings: [] });
+      const other = await importing(line({ ...replaced, amount_in_cents: 2 }));
+      expect(other.problems).toEqual([
+        expect.stringMatching(/: amount_in_cents, state, replaced_by differ\. No import /),
+      ]);
+    });
+
     it('says that a note without access key stays issued', async () => {
       const problems = await refusalOf({ reference: 'since-2' }, { reference: 'since-2', state: 'canceled' });
       expect(problems).toEqual([

@@ -1,11 +1,12 @@
 import { isAccessKey, isCanceledAtSefin } from '../../../domain/common/access-key.js';
 import { publicInvoiceId } from '../../../domain/common/ids.js';
 import { addSeconds, type Instant, isBefore } from '../../../domain/common/time.js';
-import type { Invoice } from '../../../domain/invoice/state.js';
+import type { Invoice, InvoiceState } from '../../../domain/invoice/state.js';
+import { isCanceled } from '../../../domain/invoice/status.js';
 import type { LoadedInvoice } from '../../read/read-invoice.js';
 import type { Imported } from './import-line.js';
 
-/** Whether an earlier import brought this line, also one whose test invoice was deleted since. `refused`: why not. */
+/** Whether the record has all of this line, also where its note ended after its import, or its test invoice was deleted since. `refused`: why not. */
 export const checkOnRecord = (
   loaded: LoadedInvoice,
   data: Imported,
@@ -13,10 +14,22 @@ export const checkOnRecord = (
 ): 'same' | { refused: string; isOtherContent?: true } => {
   const { state, events } = loaded;
   const first = events[0];
-  if (first?.type === 'InvoiceImported' && differences(first.data, data).length === 0) return 'same';
+  if (first?.type === 'InvoiceImported') {
+    const fields = differences(first.data, data);
+    if (fields.length === 0 || (isEndedSince(first.data, data, fields) && isCanceledOnRecord(state))) return 'same';
+  }
   if (state.kind === 'deleted') return isOver(data, deps) ? 'same' : { refused: 'its life in test mode is over' };
   return { refused: otherContent(loaded, data), isOtherContent: true };
 };
+
+/** The note was canceled or replaced after the import that brought it, and the line differs in nothing else. */
+const isEndedSince = (known: Imported, given: Imported, fields: readonly string[]): boolean =>
+  known.state === 'issued' && given.state !== 'issued' && fields.every((field) => ENDED_SINCE.includes(field));
+
+const ENDED_SINCE: readonly string[] = ['state', 'canceled_at', 'replaced_by'];
+
+/** By a request, a settlement or an event at the authorizer. A replaced note is canceled too. */
+const isCanceledOnRecord = (state: InvoiceState): boolean => state.kind === 'invoice' && isCanceled(state);
 
 /**
  * A deleted test invoice that was already older than its life when it was imported: the same file again is the same invoice. So is an invoice
@@ -61,15 +74,12 @@ const adviceOnAccepted = ({ outcome }: Invoice, { accessKey }: Imported): string
 const adviceOnImported = (id: string, known: Imported, given: Imported, fields: readonly string[]): string => {
   if (known.accessKey !== undefined && given.accessKey !== undefined && known.accessKey !== given.accessKey)
     return `The sale may have two notes: ${WITHOUT_NAME}`;
-  const isCanceledSince = given.state === 'canceled' && fields.every((field) => CANCELED_SINCE.includes(field));
-  if (!isCanceledSince) return 'No import changes an invoice on record: leave the line out';
+  if (!isEndedSince(known, given, fields)) return 'No import changes an invoice on record: leave the line out';
   const { accessKey, companyId } = known;
   return accessKey !== undefined && isAccessKey(accessKey) && isCanceledAtSefin(accessKey, companyId)
-    ? `Leave the line out, or record first that the note was canceled since: nfse invoice resolve ${id} --as canceled --evidence portal`
+    ? `Leave the line out, or record first that the note was ${given.state} since: nfse invoice resolve ${id} --as canceled --evidence portal`
     : 'It stays issued here, because Sefin knows no cancellation of a note without a national access_key: leave the line out';
 };
-
-const CANCELED_SINCE: readonly string[] = ['state', 'canceled_at'];
 
 /**
  * The fields of a line that are not as on record. The document is compared by its hash, because another version of gzip may pack the same bytes
