@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { invoiceIdOfAccessKey, invoiceIdOfReference } from '../../src/app/event-store/hashes.js';
+import { accessKeyCheckDigit } from '../../src/domain/common/access-key.js';
 import { invoiceStream } from '../../src/domain/common/ids.js';
 import { accepted, attempted, authorized, rejected } from '../support/fixture/invoice.js';
 import { appendTo } from '../support/harness/event-store.js';
@@ -98,6 +99,42 @@ describeWithPostgres('nfse invoice import of the invoices of an earlier provider
         `lines 2, 4: access_key has a wrong check digit, so Sefin has no note under it. ${NOT_MENDED}`,
       ],
     });
+  });
+
+  it('does not say to correct a key that is on record, because the corrected line would be a second invoice', async () => {
+    const fields = { reference: 'key-5', access_key: withWrongDigit(noteKey(CNPJ, 5)) };
+    const foreign = { reference: 'key-6', access_key: noteKey(OTHER, 6) };
+    await importing(line(fields), line(foreign));
+    const onRecord =
+      'The API cancels no such note. The line is on record, and no command corrects the key: change nothing in the line';
+    expect(await importing(line(fields), line(foreign), line(fields))).toEqual({
+      exit: 0,
+      imported: 0,
+      already: 3,
+      warnings: [
+        `line 2: access_key is of another company: characters 10 to 23 are not the cnpj of the line. ${onRecord}`,
+        `lines 1, 3: access_key has a wrong check digit, so Sefin has no note under it. ${onRecord}`,
+      ],
+    });
+    const corrected = [
+      { ...fields, access_key: noteKey(CNPJ, 5) },
+      { ...foreign, access_key: noteKey(CNPJ, 6) },
+    ];
+    expect((await importing(line(), ...corrected.map(line))).problems).toEqual([
+      ...corrected.map(
+        ({ reference }, n) =>
+          `line ${n + 2}: ${idOf(reference)} is on record with other content: access_key differs. The key on record is no national key of the company, and no command corrects it: leave the line out`,
+      ),
+      "all lines are imported or none: the rest is taken from a file without such lines: sed '2,3d' FILE > NEW-FILE",
+    ]);
+  });
+
+  it('says of a key of another shape that it is no national key, because its check digit may be right', async () => {
+    const first = `33045573${noteKey(CNPJ, 7).slice(8, -1)}`;
+    const result = await importing(line({ reference: 'key-7', access_key: `${first}${accessKeyCheckDigit(first)}` }));
+    expect(result.warnings).toEqual([
+      `line 1: access_key is no national key: its eighth and ninth character are 1 or 2 in such a key. ${NOT_MENDED}`,
+    ]);
   });
 
   it('warns of test invoices whose life is over before they come', async () => {

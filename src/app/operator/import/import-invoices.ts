@@ -89,7 +89,9 @@ export const importInvoices = async (text: string, deps: ImportDeps): Promise<Im
     if (refusal !== undefined && toAppend.has(number)) problems.report(number, [refusal]);
   if (problems.count > 0) return { problems: problems.textsOfRefusedFile(plans.length) };
   if (plans.length === 0) return { problems: told('the file has no line') };
-  const warnings = importWarnings(plans, met, { ...deps, now: deps.clock.now() });
+  const added = new Set(open.filter(({ check }) => !isCompletion(check)).map(({ plan }) => plan.stream));
+  const isKnown = ({ stream }: PlannedImport): boolean => !added.has(stream);
+  const warnings = importWarnings(plans, met, { ...deps, now: deps.clock.now(), isOnRecord: isKnown });
   const already = plans.length - open.length;
   if (deps.isCheck) return { imported: open.length, already, warnings, refused: told() };
   return { ...(await appendAll(open, already, deps)), warnings };
@@ -104,8 +106,7 @@ const appendAll = async (
   const appended = await inGroups(AT_ONCE, open, async ({ number, plan, check }) => {
     const result = await appendImport(plan, deps);
     if (result.kind === 'refused') problems.report(number, [`meanwhile, ${result.problem}`]);
-    const isCompleted = result.kind === 'already_so' && check.kind === 'open' && check.completes === true;
-    return isCompleted ? 'appended' : result.kind;
+    return result.kind === 'already_so' && isCompletion(check) ? 'appended' : result.kind;
   });
   const imported = appended.filter((kind) => kind === 'appended').length;
   const already = alreadyThere + appended.filter((kind) => kind === 'already_so').length;
@@ -258,6 +259,8 @@ type Refusal = Extract<Check, { kind: 'refused' }> & { isOtherContent?: true };
 
 /** `completes`: the invoice is on record, and a reservation of it is not. */
 type ImportCheck = { kind: 'open'; completes?: true } | Refusal | { kind: 'already_so'; isAttached?: true };
+
+const isCompletion = (check: ImportCheck): boolean => check.kind === 'open' && check.completes === true;
 
 const checkImport = async (plan: PlannedImport, deps: ImportDeps): Promise<ImportCheck> => {
   const { data, dps } = plan;

@@ -1,4 +1,4 @@
-import { isAccessKey, providerOfKey } from '../../../domain/common/access-key.js';
+import { accessKeyCheckDigit, isAccessKey, providerOfKey } from '../../../domain/common/access-key.js';
 import { addSeconds, DAY_SECONDS, type Instant, isBefore } from '../../../domain/common/time.js';
 import { counted } from '../../../lib/counted.js';
 import type { PlannedImport } from './import-line.js';
@@ -9,13 +9,15 @@ import type { MetLine } from './notes-met.js';
 export const importWarnings = (
   lines: readonly Numbered[],
   met: readonly MetLine[],
-  deps: { now: Instant; testRetentionSeconds: number },
+  deps: { now: Instant; testRetentionSeconds: number; isOnRecord: (plan: PlannedImport) => boolean },
 ): Told =>
   together([
     toldOfKinds(lines.flatMap(signatureWarning)),
     toldOfKinds(met.map(({ number, warning: text }) => ({ number, text }))),
-    ofKind(lines, ({ liveKey, data }) => liveKey !== undefined && providerOfKey(liveKey) !== data.companyId, FOREIGN),
-    ofKind(lines, ({ liveKey }) => liveKey !== undefined && !isAccessKey(liveKey), WRONG_DIGIT),
+    ...KEY_FAULTS.flatMap(({ isOf, text }) => [
+      ofKind(lines, (plan) => isOf(plan) && !deps.isOnRecord(plan), `${text}. ${CORRECT}`),
+      ofKind(lines, (plan) => isOf(plan) && deps.isOnRecord(plan), `${text}. ${NOT_CORRECTED}`),
+    ]),
     ofKind(lines, isNameless, NAMELESS),
     ofKind(lines, (plan) => isOver(plan, deps), overText(deps.testRetentionSeconds)),
   ]);
@@ -41,12 +43,29 @@ const ofKind = (lines: readonly Numbered[], isOfKind: (plan: PlannedImport) => b
     text,
   );
 
-const NOT_MENDED =
+const CORRECT =
   'The API cancels no such note, and no command corrects the key afterwards. Correct access_key, or leave it out where the right key is not known';
 
-const FOREIGN = `access_key is of another company: characters 10 to 23 are not the cnpj of the line. ${NOT_MENDED}`;
+/** A line with another key than the record would be refused, and a nameless one would be a second invoice of the sale. */
+const NOT_CORRECTED =
+  'The API cancels no such note. The line is on record, and no command corrects the key: change nothing in the line';
 
-const WRONG_DIGIT = `access_key has a wrong check digit, so Sefin has no note under it. ${NOT_MENDED}`;
+const KEY_FAULTS: readonly { isOf: (plan: PlannedImport) => boolean; text: string }[] = [
+  {
+    isOf: ({ liveKey, data }) => liveKey !== undefined && providerOfKey(liveKey) !== data.companyId,
+    text: 'access_key is of another company: characters 10 to 23 are not the cnpj of the line',
+  },
+  {
+    isOf: ({ liveKey }) => liveKey !== undefined && hasWrongDigit(liveKey),
+    text: 'access_key has a wrong check digit, so Sefin has no note under it',
+  },
+  {
+    isOf: ({ liveKey }) => liveKey !== undefined && !hasWrongDigit(liveKey) && !isAccessKey(liveKey),
+    text: 'access_key is no national key: its eighth and ninth character are 1 or 2 in such a key',
+  },
+];
+
+const hasWrongDigit = (key: string): boolean => accessKeyCheckDigit(key.slice(0, -1)) !== key.slice(-1);
 
 /** A sale whose note is canceled may get another one. */
 const isNameless = ({ data: { mode, state, reference, keyHash }, namesId }: PlannedImport): boolean =>

@@ -1,4 +1,4 @@
-import { isAccessKey, isCanceledAtSefin } from '../../../domain/common/access-key.js';
+import { isAccessKey, isCanceledAtSefin, providerOfKey } from '../../../domain/common/access-key.js';
 import { publicInvoiceId } from '../../../domain/common/ids.js';
 import { addSeconds, type Instant, isBefore } from '../../../domain/common/time.js';
 import type { Invoice, InvoiceState } from '../../../domain/invoice/state.js';
@@ -72,8 +72,12 @@ const adviceOnAccepted = ({ outcome }: Invoice, { accessKey }: Imported): string
 };
 
 const adviceOnImported = (id: string, known: Imported, given: Imported, fields: readonly string[]): string => {
-  if (known.accessKey !== undefined && given.accessKey !== undefined && known.accessKey !== given.accessKey)
+  if (known.accessKey !== undefined && given.accessKey !== undefined && known.accessKey !== given.accessKey) {
+    const isRight = isAccessKey(known.accessKey) && providerOfKey(known.accessKey) === known.companyId;
+    if (!isRight)
+      return 'The key on record is no national key of the company, and no command corrects it: leave the line out';
     return `The sale may have two notes: ${WITHOUT_NAME}`;
+  }
   if (!isEndedSince(known, given, fields)) return 'No import changes an invoice on record: leave the line out';
   const { accessKey, companyId } = known;
   return accessKey !== undefined && isAccessKey(accessKey) && isCanceledAtSefin(accessKey, companyId)
