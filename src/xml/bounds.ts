@@ -30,21 +30,21 @@ type XmlCounts = Record<keyof typeof XML_BOUNDS, number> & {
  * well-formedness. The counts are right for UTF-8 only, so other encodings are refused before.
  */
 export const countXml = (xml: Buffer): XmlCounts => {
-  const { counts, raise, exceededLimit, values } = countsWithin(XML_BOUNDS);
-  const { elements, sections, attributesOfOneElement, attributes, namespaces, depth: depths, text, name } = counts;
+  const { counts, raise, exceededLimit } = countsWithin(XML_BOUNDS);
   let at = 0;
   let depth = 0;
 
-  /** Moves `at` to this place behind a text, or to the end of the document. */
-  const skipTo = (place: number): void => {
-    const next = Math.min(place, xml.length);
-    raise(text, next - at);
+  /** Moves `at` after the next `end`, one byte or a text of ASCII, or to the end of the document. */
+  const skipTo = (end: number | string): void => {
+    const found = xml.indexOf(end, at, 'latin1');
+    const next = found < 0 ? xml.length : found + (typeof end === 'number' ? 1 : end.length);
+    raise('text', next - at);
     at = next;
   };
 
   /** Counts an element and its attributes from its name on, and moves `at` after its `>`. */
   const tag = (): void => {
-    raise(elements, elements.value + 1);
+    raise('elements', counts.elements + 1);
     let own = 0;
     let began = at;
     let last = 0;
@@ -54,52 +54,43 @@ export const countXml = (xml: Buffer): XmlCounts => {
       if (byte === GREATER) break;
       if (byte === QUOTE || byte === APOSTROPHE) {
         own += 1;
-        raise(name, at - began);
-        raise(attributesOfOneElement, own);
-        raise(attributes, attributes.value + 1);
-        if (xml.subarray(began, at).includes('xmlns')) raise(namespaces, namespaces.value + 1);
-        skipTo(placeOf(xml, byte, at) + 1);
+        raise('name', at - began);
+        raise('attributesOfOneElement', own);
+        raise('attributes', counts.attributes + 1);
+        if (xml.subarray(began, at).includes('xmlns')) raise('namespaces', counts.namespaces + 1);
+        skipTo(byte);
         began = at;
       }
       last = byte;
     }
-    raise(name, at - began);
+    raise('name', at - began);
     if (last === SLASH) return;
     depth += 1;
-    raise(depths, depth);
+    raise('depth', depth);
   };
 
   while (at < xml.length && exceededLimit() === undefined) {
-    skipTo(placeOf(xml, LESS, at));
-    if (at === xml.length) break;
-    at += 1;
+    const open = xml.indexOf(LESS, at);
+    raise('text', (open < 0 ? xml.length : open) - at);
+    if (open < 0) {
+      at = xml.length;
+      break;
+    }
+    at = open + 1;
     const next = xml[at];
     if (next === SLASH) {
       depth -= 1;
-      skipTo(placeOf(xml, GREATER, at) + 1);
+      skipTo(GREATER);
     } else if (next === QUESTION || next === EXCLAMATION) {
-      raise(sections, sections.value + 1);
+      raise('sections', counts.sections + 1);
       skipTo(endOf(xml, at));
     } else tag();
   }
-  return { ...values(), bytesRead: at, exceededLimit: exceededLimit() };
+  return { ...counts, bytesRead: at, exceededLimit: exceededLimit() };
 };
 
-/** The next place of the byte, or the end. A loop, because most texts of a note are shorter than what a call of `indexOf` is worth. */
-const placeOf = (xml: Buffer, byte: number, from: number): number => {
-  let place = from;
-  while (place < xml.length && xml[place] !== byte) place += 1;
-  return place;
-};
-
-/** The place behind a comment, a CDATA section, an instruction or anything else that begins with `!`; behind the document when that has no end. */
-const endOf = (xml: Buffer, at: number): number => {
-  const end = endingOf(xml, at);
-  const found = xml.indexOf(end, at, 'latin1');
-  return found < 0 ? xml.length : found + end.length;
-};
-
-const endingOf = (xml: Buffer, at: number): string => {
+/** The end of a comment, a CDATA section, an instruction or anything else that begins with `!`. */
+const endOf = (xml: Buffer, at: number): string => {
   if (xml[at] === QUESTION) return '?>';
   const begin = xml.toString('latin1', at, at + 8);
   if (begin.startsWith('!--')) return '-->';

@@ -27,8 +27,7 @@ type JsonShape = Record<keyof typeof JSON_BOUNDS, number> & {
  * the text is JSON.
  */
 export const countJson = (body: Uint8Array): JsonShape => {
-  const { counts, raise, exceededLimit, values: counted } = countsWithin(JSON_BOUNDS);
-  const { members, values, depth } = counts;
+  const { counts, raise, exceededLimit } = countsWithin(JSON_BOUNDS);
   /** The names seen so far in each open object; undefined for an open array. */
   const open: (Set<string> | undefined)[] = [];
   let named = 0;
@@ -57,7 +56,7 @@ export const countJson = (body: Uint8Array): JsonShape => {
       inString = true;
       text = { from: at + 1, to: at + 1, escaped: false };
     } else if (byte === COLON) {
-      raise(members, members.value + 1);
+      raise('members', counts.members + 1);
       const names = open.at(-1);
       if (names !== undefined) {
         named += text.to - text.from;
@@ -65,14 +64,14 @@ export const countJson = (body: Uint8Array): JsonShape => {
         repeats ||= names.has(name);
         names.add(name);
       }
-    } else if (byte === COMMA) raise(values, values.value + 1);
+    } else if (byte === COMMA) raise('values', counts.values + 1);
     else if (byte === BRACE || byte === BRACKET) {
       open.push(byte === BRACE ? new Set() : undefined);
-      raise(depth, open.length);
-      raise(values, values.value + 1);
+      raise('depth', open.length);
+      raise('values', counts.values + 1);
     } else if (byte === BRACE_END || byte === BRACKET_END) open.pop();
   }
-  return { ...counted(), bytesRead: Math.min(at, body.length), named, exceededLimit: exceededLimit(), repeats };
+  return { ...counts, bytesRead: Math.min(at, body.length), named, exceededLimit: exceededLimit(), repeats };
 };
 
 /** Finds the first such byte at or after a place, or the end; places only grow, so that every byte is looked at once. */

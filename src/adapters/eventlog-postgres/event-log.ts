@@ -1,12 +1,5 @@
-import { parseInvoiceStream, type StreamName } from '../../domain/common/ids.js';
-import type {
-  AppendResult,
-  EventLog,
-  GuardedAppend,
-  LastEvent,
-  ReadOptions,
-  RecordedEvent,
-} from '../../ports/event-log.js';
+import type { StreamName } from '../../domain/common/ids.js';
+import type { AppendResult, EventLog, GuardedAppend, LastEvent } from '../../ports/event-log.js';
 import { SUBSCRIPTION_BATCH } from '../../ports/event-log.js';
 import { batched } from '../sql/batched.js';
 import { openPool, type SessionLimits } from '../sql/pool.js';
@@ -22,7 +15,6 @@ import {
   readStream,
   readStretch,
   START,
-  wholeStreamIn,
 } from './reader.js';
 import { watchedRead } from './set-back.js';
 import { subscription, wakeSignal } from './subscription.js';
@@ -66,7 +58,6 @@ export const postgresEventLog = (options: PostgresEventLogOptions): PostgresEven
   const readers = openPool({ ...shared, ...limits, max: READ_CONNECTIONS });
   const lastEvent = batched<StreamName, LastEvent | null>((streams) => readLastOf(readers, streams));
   const lastRecorded = lastRecordedIn(readers);
-  const wholeStream = wholeStreamIn(readers);
   const appendSignal = wakeSignal();
   const end = watchEnd(readers);
   const watched = watchedRead(async (prefixes, after, mark) => {
@@ -78,16 +69,6 @@ export const postgresEventLog = (options: PostgresEventLogOptions): PostgresEven
   const tail = sharedTail(watched, appendSignal.count);
   const commits = groupCommit(sendAppends(writers, end), appendDeadlineMs);
 
-  const read = (stream: StreamName, wanted: ReadOptions): Promise<readonly RecordedEvent[]> => {
-    const { from = 0, direction = 'forwards', limit } = wanted;
-    if (direction === 'backwards' && limit === 1) return lastRecorded(stream);
-    const isWhole = direction === 'forwards' && from === 0 && limit === undefined;
-    // An invoice has a few events. The long stream of an audit trail would hold up those who share its statement.
-    return isWhole && parseInvoiceStream(stream) !== undefined
-      ? wholeStream(stream)
-      : readStream(readers, stream, wanted);
-  };
-
   const commit = async (append: PreparedAppend): Promise<AppendResult> => {
     const result = await commits.append(append);
     appendSignal.raise();
@@ -98,7 +79,10 @@ export const postgresEventLog = (options: PostgresEventLogOptions): PostgresEven
     append: async (stream, expected, events) => commit(prepareAppend(stream, expected, events)),
     appendGuarded: async (stream, event, guards) =>
       (await commit({ ...prepareAppend(stream, { kind: 'none' }, [event]), guards })).ok,
-    read: (stream, wanted = {}) => read(stream, wanted),
+    read: (stream, readOptions = {}) =>
+      readOptions.direction === 'backwards' && readOptions.limit === 1
+        ? lastRecorded(stream)
+        : readStream(readers, stream, readOptions),
     lastReadsAtOnce: LAST_READS,
     lastEvent,
     readAll: async ({ prefixes, after, limit }) => {

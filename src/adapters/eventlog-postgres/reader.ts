@@ -45,12 +45,6 @@ export const readStream = async (
   return rows.map(toEvent);
 };
 
-/**
- * The streams that are asked for. In a sub-select, so that the plan does not depend on their number: PostgreSQL would make a plan for each call, which
- * took it half of its work on the read of one stream.
- */
-const WANTED = 'unnest((select $1::text[]))';
-
 /** Last events in the order of `streams`, without their records, because every read of an invoice needs one. */
 export const readLastOf = async (
   pool: pg.Pool,
@@ -58,7 +52,7 @@ export const readLastOf = async (
 ): Promise<readonly (LastEvent | null)[]> => {
   const { rows } = await pool.query<LastEvent | { revision: null }>({
     name: 'read-last-of',
-    text: `select e.revision, e.hash from ${WANTED} with ordinality w (wanted, n) left join lateral (
+    text: `select e.revision, e.hash from unnest($1::text[]) with ordinality w (wanted, n) left join lateral (
         select revision, hash from event_log where stream = wanted order by revision desc limit 1
       ) e on true order by n`,
     values: [streams],
@@ -70,25 +64,11 @@ export const readLastOf = async (
 export const lastRecordedIn = (pool: pg.Pool): ((stream: StreamName) => Promise<readonly RecordedEvent[]>) => {
   const lastOf = readsByKey<Row & { key: string }>(pool, {
     name: 'read-last-recorded',
-    text: `select wanted as key, e.* from ${WANTED} wanted cross join lateral (
+    text: `select wanted as key, e.* from unnest($1::text[]) wanted cross join lateral (
         select position, stream, revision, record, hash from event_log where stream = wanted order by revision desc limit 1
       ) e`,
   });
   return async (stream) => (await lastOf(stream)).map(toEvent);
-};
-
-/**
- * Reads a whole stream, for streams of a few events: the reads of one turn of the event loop share a statement (`batched`), as those of the invoices
- * that the issuers begin.
- */
-export const wholeStreamIn = (pool: pg.Pool): ((stream: StreamName) => Promise<readonly RecordedEvent[]>) => {
-  const eventsOf = readsByKey<Row & { key: string }>(pool, {
-    name: 'read-whole',
-    text: `select wanted as key, e.* from ${WANTED} wanted cross join lateral (
-        select position, stream, revision, record, hash from event_log where stream = wanted order by revision
-      ) e order by e.revision`,
-  });
-  return async (stream) => (await eventsOf(stream)).map(toEvent);
 };
 
 /**
