@@ -73,18 +73,10 @@ const alone = [
   'test/xml/received-work.test.ts',
 ];
 
-/** Files of a minute or more. They begin first, or a run would end with some of them alone. */
+/** Files of minutes. They begin first, or a run would end with one of them alone. */
 const LONGEST = [
   'test/proof/run.test.ts',
-  'test/e2e/alerts-played.test.ts',
-  'test/e2e/number-given-again.test.ts',
   'test/e2e/fault-matrix.test.ts',
-  'test/adapters/embedded-postgres/start.test.ts',
-  'test/e2e/refused-certificate.test.ts',
-  'test/e2e/nats-lost.test.ts',
-  'test/documents/example-accidents.test.ts',
-  'test/e2e/restore.test.ts',
-  'test/runtime/operator/restore-killed.test.ts',
   'test/e2e/older-folder.test.ts',
   'test/crash/never-twice.test.ts',
 ];

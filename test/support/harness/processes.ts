@@ -19,8 +19,6 @@ export type Program = {
 };
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
-/** Of V8, which otherwise compiles libxml2 a second time for speed: a fifth of the processor time of a start, for processes that live seconds. */
-const ONE_COMPILER = '--liftoff-only';
 const READY_WITHIN_MS = 120_000;
 
 /**
@@ -64,7 +62,7 @@ const spawnNode = (
   env: Readonly<Record<string, string>>,
   within: readonly string[] = [],
 ): ChildProcess => {
-  const [command = '', ...words] = [...within, process.execPath, ONE_COMPILER, compiledProgram(script), ...args];
+  const [command = '', ...words] = [...within, process.execPath, compiledProgram(script), ...args];
   return spawn(command, words, {
     cwd: ROOT,
     env: { PATH: process.env.PATH ?? '', ...env },
