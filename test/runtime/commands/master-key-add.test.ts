@@ -30,7 +30,7 @@ it('loses no generation when several commands add at once', async () => {
   expect(first.map(({ code }) => code).sort()).toEqual([0, 2, 2]);
   for (const { code, stderr } of first)
     if (code !== 0) expect(stderr).toBe(`the master key file ${file} holds m1: name a later generation\n`);
-  for (let round = 0; round < 8; round += 1) {
+  for (let round = 0; round < 4; round += 1) {
     const before = await linesOf(file);
     const added = await Promise.all(Array.from({ length: AT_ONCE }, () => add(file)));
     expect(added.map(({ code, stderr }) => `${code}${stderr}`)).toEqual(Array(AT_ONCE).fill('0'));
@@ -58,7 +58,7 @@ it.each([
     expect(after.slice(0, before.length), stderr).toEqual(before);
     if (after.length > 0) await loadMasterKeys(file, { createIfMissing: false });
     expect(signal === null ? [code, stderr] : signal).toEqual(signal === null ? [0, ''] : 'SIGKILL');
-    expect(await add(file, ['--generation', 'm3'])).toMatchObject({ code: 0, added: 'm3' });
+    expect(await addKey(file, 'm3')).toBe('m3');
     expect((await linesOf(file)).slice(0, after.length)).toEqual(after);
     expect((await readdir(folder)).sort()).toEqual(['master.key', 'master.key.lock']);
     return signal !== null;
